@@ -1,0 +1,104 @@
+//! Creating a company with its owner (spec §4.1, contract §4.1).
+
+use super::{Company, CompanyWithOwner};
+use crate::money::{Points, PointsPerDollar};
+use crate::ports::{Context, Denied, StoreError, Tx};
+use crate::users::{Profile, User};
+use crate::values::{CompanyId, CorporationId, DomainName, EmailAddress, Line, ProviderId, UserId, WebUrl};
+use crate::wallets::{Account, open_for_user};
+
+/// What a new company is made of.
+#[derive(Debug, Clone)]
+pub struct CreateCompany {
+    /// Its domain.
+    pub domain: DomainName,
+    /// Its name.
+    pub name: Line,
+    /// The owner's address.
+    pub owner_email: EmailAddress,
+    /// The owner's first name.
+    pub owner_first_name: Line,
+    /// The owner's last name; none where the full name is a single word.
+    pub owner_last_name: Option<Line>,
+    /// Its logo.
+    pub logo_url: WebUrl,
+    /// The corporation to join.
+    pub corporation_id: Option<CorporationId>,
+    /// The conversion rate.
+    pub rate: PointsPerDollar,
+    /// The reserve's alert threshold.
+    pub reserve_alert: Option<Points>,
+    /// Who else is alerted.
+    pub reserve_bcc: Option<EmailAddress>,
+}
+
+/// Why a company was not created.
+#[derive(Debug, thiserror::Error)]
+pub enum CreateCompanyError {
+    /// The corporation cannot be used.
+    #[error(transparent)]
+    Denied(#[from] Denied),
+    /// The domain is taken, whoever holds it.
+    #[error("domain has already been taken")]
+    DomainTaken,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Creates a company, its accounts, and its owner as an active user and company admin.
+pub fn create(
+    tx: &mut dyn Tx,
+    scope: ProviderId,
+    command: &CreateCompany,
+    context: &Context<'_>,
+) -> Result<CompanyWithOwner, CreateCompanyError> {
+    if let Some(id) = command.corporation_id {
+        tx.corporation(scope, id)?.named("corporation_id")?;
+    }
+    let now = context.clock.now();
+    let owner_id = UserId::from_uuid(context.ids.next());
+    let company = Company {
+        id: CompanyId::from_uuid(context.ids.next()),
+        provider_id: scope,
+        corporation_id: command.corporation_id,
+        domain: command.domain.clone(),
+        name: command.name.clone(),
+        owner_id,
+        logo_url: command.logo_url.clone(),
+        rate: command.rate,
+        reserve_alert: command.reserve_alert,
+        reserve_bcc: command.reserve_bcc.clone(),
+        allow_zero_points: false,
+        created_at: now,
+        updated_at: now,
+    };
+    if !tx.insert_company(&company)? {
+        return Err(CreateCompanyError::DomainTaken);
+    }
+    tx.open(company.id, &Account::of_company(company.id), now)?;
+    let mut profile = Profile::named(
+        command.owner_email.clone(),
+        command.owner_first_name.clone(),
+        command.owner_last_name.clone(),
+    );
+    profile.company_admin = true;
+    let owner = User {
+        id: owner_id,
+        company_id: company.id,
+        profile,
+        created_at: now,
+        updated_at: now,
+        deleted_at: None,
+    };
+    if !tx.insert_user(&owner)? {
+        return Err(StoreError::Broken("a new company has a user already".into()).into());
+    }
+    open_for_user(tx, &owner, now)?;
+    Ok(CompanyWithOwner {
+        company,
+        owner_email: command.owner_email.clone(),
+        owner_first_name: command.owner_first_name.clone(),
+        owner_last_name: command.owner_last_name.clone(),
+    })
+}

@@ -1,0 +1,11 @@
+//! Companies (spec §2.1, §4.1; contract §4).
+
+mod change_rate;
+mod company;
+mod create;
+mod options;
+
+pub use change_rate::{ChangeRateError, change_rate};
+pub use company::{Company, CompanyWithOwner};
+pub use create::{CreateCompany, CreateCompanyError, create};
+pub use options::{OptionsError, set_allow_zero_points};

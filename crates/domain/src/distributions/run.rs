@@ -1,0 +1,153 @@
+//! Running a distribution, all or nothing.
+
+use std::collections::BTreeSet;
+
+use crate::companies::Company;
+use crate::money::{Points, price};
+use crate::ports::{Context, Lookup, Outcome, Payment, StoreError, Tx};
+use crate::reserve;
+use crate::users::Person;
+use crate::values::{CompanyId, ProviderId, TransferId, UserId};
+use crate::wallets::{Account, Credit, Reason, WalletType};
+
+/// What is to be distributed.
+#[derive(Debug, Clone)]
+pub struct RunDistribution {
+    /// Whose reserve pays.
+    pub company_id: CompanyId,
+    /// Into which wallet.
+    pub wallet: WalletType,
+    /// Points for each user.
+    pub points: Points,
+    /// To whom; empty for every active user, or for a manager wallet every active manager.
+    pub users: Vec<UserId>,
+}
+
+/// What was distributed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Distribution {
+    /// How many users received.
+    pub users: usize,
+    /// Points each.
+    pub points: Points,
+}
+
+/// Why nothing was distributed.
+#[derive(Debug, thiserror::Error)]
+pub enum DistributeError {
+    /// There is no such company.
+    #[error("no company has this id")]
+    NoSuchCompany,
+    /// A user is not an active user of the company.
+    #[error("user {0} is not an active user of the company")]
+    NoSuchUser(UserId),
+    /// A user is named twice.
+    #[error("a user is named twice")]
+    Duplicate,
+    /// A user has no manager wallet in use.
+    #[error("user {0} is not a manager")]
+    NotAManager(UserId),
+    /// There is nobody to receive.
+    #[error("the company has nobody who has such a wallet")]
+    Nobody,
+    /// The points are none, or too many.
+    #[error("points must be at least 1, and the total must be a possible amount")]
+    OutOfRange,
+    /// The reserve does not cover the whole.
+    #[error("Insufficient funds")]
+    InsufficientFunds,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Distributes points from the reserve to every receiver, all or nothing.
+pub fn run(
+    tx: &mut dyn Tx,
+    command: &RunDistribution,
+    context: &Context<'_>,
+) -> Result<Distribution, DistributeError> {
+    let id = command.company_id;
+    let scope = tx.provider_of_company(id)?.ok_or(DistributeError::NoSuchCompany)?;
+    let found = tx.company(scope, id)?.named("id").map_err(|_denied| DistributeError::NoSuchCompany)?;
+    let receivers = receivers(tx, scope, command)?;
+    if receivers.is_empty() {
+        return Err(DistributeError::Nobody);
+    }
+    pay(tx, &found.company, command, &receivers, context)?;
+    Ok(Distribution { users: receivers.len(), points: command.points })
+}
+
+fn receivers(
+    tx: &mut dyn Tx,
+    scope: ProviderId,
+    command: &RunDistribution,
+) -> Result<Vec<UserId>, DistributeError> {
+    let managers_only = command.wallet == WalletType::Manager;
+    if command.users.is_empty() {
+        return Ok(tx.active_users(command.company_id, managers_only)?);
+    }
+    if command.users.iter().collect::<BTreeSet<_>>().len() < command.users.len() {
+        return Err(DistributeError::Duplicate);
+    }
+    let found = tx.people(scope, &command.users)?;
+    for (id, found) in command.users.iter().zip(found) {
+        match found {
+            Lookup::Own(Person { active: true, company_id, manager, .. })
+                if company_id == command.company_id =>
+            {
+                if managers_only && !manager {
+                    return Err(DistributeError::NotAManager(*id));
+                }
+            }
+            Lookup::Own(_) | Lookup::Absent | Lookup::Foreign => {
+                return Err(DistributeError::NoSuchUser(*id));
+            }
+        }
+    }
+    Ok(command.users.clone())
+}
+
+fn pay(
+    tx: &mut dyn Tx,
+    company: &Company,
+    command: &RunDistribution,
+    receivers: &[UserId],
+    context: &Context<'_>,
+) -> Result<(), DistributeError> {
+    let count = i64::try_from(receivers.len()).unwrap_or(i64::MAX);
+    let price = price(company.rate, command.points, count).ok_or(DistributeError::OutOfRange)?;
+    if command.points == Points::ZERO {
+        return Err(DistributeError::OutOfRange);
+    }
+    let credits: Vec<Credit> = receivers
+        .iter()
+        .map(|user| Credit {
+            to: Account::Wallet(command.wallet, *user),
+            transfer: TransferId::from_uuid(context.ids.next()),
+            cause: None,
+        })
+        .collect();
+    let payment = Payment {
+        company: company.id,
+        payers: &[Account::Reserve(company.id)],
+        credits: &credits,
+        price,
+        points: command.points,
+        rate: company.rate,
+        reason: Reason::PointDistribution,
+        counts_as_spent: false,
+        rounding: TransferId::from_uuid(context.ids.next()),
+        at: context.clock.now(),
+    };
+    match tx.post(&[payment])?.pop() {
+        Some(Outcome::Paid { before, after, .. }) => {
+            let (before, after) = (company.rate.points(before), company.rate.points(after));
+            Ok(reserve::alert_on_crossing(tx, company, before, after, context)?)
+        }
+        Some(Outcome::Insufficient) | None => Err(DistributeError::InsufficientFunds),
+        Some(Outcome::ReceiverClosed) => {
+            Err(StoreError::Contended.into()) // a user was deleted meanwhile: worth another try
+        }
+    }
+}

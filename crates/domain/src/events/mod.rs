@@ -1,0 +1,5 @@
+//! The facts that events carry (spec §6.4); the webhook crate renders them.
+
+mod recognition;
+
+pub use recognition::{RecognitionEvent, SenderName};

@@ -1,0 +1,26 @@
+//! An event about a recognition.
+
+use crate::recognitions::Recognition;
+use crate::users::Person;
+
+/// The sender as an event names it.
+#[derive(Debug, Clone)]
+pub struct SenderName<'a> {
+    /// The full name of a user, or the company's name.
+    pub name: &'a str,
+    /// The user's address; none for a company.
+    pub email: Option<&'a str>,
+}
+
+/// A recognition with the names an event carries.
+#[derive(Debug, Clone)]
+pub struct RecognitionEvent<'a> {
+    /// The recognition.
+    pub recognition: &'a Recognition,
+    /// Who sent it.
+    pub sender: &'a SenderName<'a>,
+    /// Who received it.
+    pub receiver: &'a Person,
+    /// The occasion's name.
+    pub occasion_name: &'a str,
+}

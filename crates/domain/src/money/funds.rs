@@ -1,0 +1,83 @@
+//! The limits of a payment and the funds rule.
+
+use super::{Amount, Points, PointsPerDollar};
+
+/// The hard limit of a recognition, in dollars (spec §8).
+const DOLLARS_MAX: i64 = 5_000;
+
+/// The points that a receiver may get: the A and B of the spec's message (spec §7, contract §5.6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PointsRange {
+    /// A: 1, or 0 where the company may send recognitions of no points.
+    pub min: Points,
+    /// B: 5,000 dollars in points.
+    pub max: Points,
+}
+
+impl PointsRange {
+    /// Whether the range holds `points`, its ends included.
+    pub fn contains(&self, points: Points) -> bool {
+        self.min <= points && points <= self.max
+    }
+}
+
+/// The range of points per receiver for a company with this rate and this option.
+pub fn points_range(rate: PointsPerDollar, allow_zero: bool) -> PointsRange {
+    let least = if allow_zero { 0 } else { 1 };
+    // Both are small and positive whatever the rate, so that the fallback is never taken.
+    let points = |count| Points::new(count).unwrap_or(Points::ZERO);
+    PointsRange { min: points(least), max: points(DOLLARS_MAX * rate.get()) }
+}
+
+/// What a payment of the same points to each of n receivers costs (contract §5.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Price {
+    /// What each receiver is credited.
+    pub each: Amount,
+    /// What the payer is debited: n × `each`, so that a payment makes and loses no money.
+    pub total: Amount,
+    /// What the payer must hold at least: the balance from which a wallet shows `points_total`. Zero or less for a
+    /// payment of no points, which anyone can make.
+    pub threshold: Amount,
+    /// The points paid in all: n × the points of each.
+    pub points_total: Points,
+}
+
+/// The price of paying `points` to each of `receivers`; `None` where a figure overflows or `receivers` is negative.
+///
+/// ```
+/// use guerdon_domain::money::{Amount, Points, PointsPerDollar, made_up, price};
+/// let rate = PointsPerDollar::new(6).ok_or("out of range")?;
+/// let price = price(rate, Points::new(1).ok_or("negative")?, 6).ok_or("overflow")?;
+/// assert_eq!(price.each.nanodollars(), 166_666_667);
+/// assert_eq!(price.total.nanodollars(), 1_000_000_002);
+/// assert_eq!(price.threshold.nanodollars(), 999_900_000); // six points, less a hundredth of a cent
+///
+/// // A payer who holds exactly a dollar shows six points, so it can pay them: the company makes up 2 nano-dollars.
+/// let dollar = Amount::from_nanodollars(1_000_000_000);
+/// assert_eq!(made_up(&price, dollar), Some(Amount::from_nanodollars(2)));
+/// assert_eq!(made_up(&price, Amount::from_nanodollars(999_899_999)), None); // shows five
+/// # Ok::<(), &str>(())
+/// ```
+pub fn price(rate: PointsPerDollar, points: Points, receivers: i64) -> Option<Price> {
+    let points_total = points.checked_mul(receivers)?;
+    let each = rate.amount(points)?;
+    Some(Price {
+        each,
+        total: each.checked_mul(receivers)?,
+        threshold: rate.amount(points_total)?.checked_sub(rate.tolerance())?,
+        points_total,
+    })
+}
+
+/// What the company's outside account `rounding` must give a payer with this balance before the payment, so that
+/// the payer ends at zero or above; zero for most. `None`: insufficient funds (contract §5.1).
+pub fn made_up(price: &Price, balance: Amount) -> Option<Amount> {
+    if balance < price.threshold {
+        None
+    } else if balance >= price.total {
+        Some(Amount::ZERO)
+    } else {
+        price.total.checked_sub(balance)
+    }
+}

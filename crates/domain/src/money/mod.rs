@@ -1,0 +1,22 @@
+//! Points and money: the only conversions between them, and the arithmetic of a payment (contract §5).
+//!
+//! A provider speaks points; the ledger holds nano-dollars, so that a new rate changes what every wallet shows
+//! without touching a row. Everything here is integer arithmetic on plain values: an operation that would leave
+//! `i64` answers `None`, nothing wraps and nothing panics.
+//!
+//! * [`Amount`]: nano-dollars. [`Points`]: a count of points, never negative.
+//! * [`PointsPerDollar`]: a company's rate, and the conversions both ways.
+//! * [`price`], [`made_up`], [`points_range`]: what a payment costs, and what a payer needs.
+
+mod amount;
+mod funds;
+mod points;
+mod rate;
+
+#[cfg(test)]
+mod tests;
+
+pub use amount::Amount;
+pub use funds::{PointsRange, Price, made_up, points_range, price};
+pub use points::Points;
+pub use rate::PointsPerDollar;

@@ -1,0 +1,55 @@
+//! Creating an occasion: a company's by its provider, a global one by the operator.
+
+use super::{Occasion, OccasionText};
+use crate::ports::{Context, Denied, StoreError, Tx};
+use crate::values::{CompanyId, OccasionId, ProviderId};
+
+/// Why an occasion was not created.
+#[derive(Debug, thiserror::Error)]
+pub enum CreateOccasionError {
+    /// The company cannot be used.
+    #[error(transparent)]
+    Denied(#[from] Denied),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Creates an occasion of a company (spec §4.3).
+pub fn create(
+    tx: &mut dyn Tx,
+    scope: ProviderId,
+    company_id: CompanyId,
+    text: &OccasionText,
+    enabled: bool,
+    visible: bool,
+    context: &Context<'_>,
+) -> Result<Occasion, CreateOccasionError> {
+    tx.company(scope, company_id)?.named("company_id")?;
+    Ok(insert(tx, Some(company_id), text, enabled, visible, context)?)
+}
+
+/// Creates an occasion of every company (contract §3.3).
+pub fn create_global(
+    tx: &mut dyn Tx,
+    text: &OccasionText,
+    context: &Context<'_>,
+) -> Result<Occasion, StoreError> {
+    insert(tx, None, text, true, true, context)
+}
+
+fn insert(
+    tx: &mut dyn Tx,
+    company_id: Option<CompanyId>,
+    text: &OccasionText,
+    enabled: bool,
+    visible: bool,
+    context: &Context<'_>,
+) -> Result<Occasion, StoreError> {
+    let now = context.clock.now();
+    let id = OccasionId::from_uuid(context.ids.next());
+    let text = text.clone();
+    let occasion = Occasion { id, company_id, text, enabled, visible, created_at: now, updated_at: now };
+    tx.insert_occasion(&occasion)?;
+    Ok(occasion)
+}

@@ -1,0 +1,31 @@
+//! Time, ids and event bodies, so that tests can hold all three.
+
+use uuid::Uuid;
+
+use super::EventBodies;
+
+/// A moment in UTC.
+pub type Timestamp = time::OffsetDateTime;
+
+/// The wall clock.
+pub trait Clock: Send + Sync {
+    /// The present moment, in UTC, whole microseconds.
+    fn now(&self) -> Timestamp;
+}
+
+/// The source of new identifiers.
+pub trait Ids: Send + Sync {
+    /// A new UUID; in production version 7, rising within a process.
+    fn next(&self) -> Uuid;
+}
+
+/// What a use case is given beside its transaction and its command.
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    /// The time.
+    pub clock: &'a dyn Clock,
+    /// New identifiers.
+    pub ids: &'a dyn Ids,
+    /// Renders events to the bytes that will be sent.
+    pub bodies: &'a dyn EventBodies,
+}

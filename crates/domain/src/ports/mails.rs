@@ -1,0 +1,27 @@
+//! Mail, queued in the transaction of its cause.
+
+use uuid::Uuid;
+
+use super::{StoreError, Timestamp};
+use crate::values::EmailAddress;
+
+/// A mail to be sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewMail {
+    /// Its id.
+    pub id: Uuid,
+    /// To whom.
+    pub recipient: EmailAddress,
+    /// The subject, one line.
+    pub subject: String,
+    /// The body, plain text.
+    pub body: String,
+    /// When it was caused.
+    pub created_at: Timestamp,
+}
+
+/// Queueing mail.
+pub trait MailOutbox {
+    /// Adds mails to the outbox.
+    fn queue_mails(&mut self, mails: &[NewMail]) -> Result<(), StoreError>;
+}

@@ -1,0 +1,34 @@
+//! The few facts about the service itself that live in its database.
+
+use super::StoreError;
+
+/// The names of the settings kept in the database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Setting {
+    /// `on` while the API answers 503.
+    Maintenance,
+    /// The fingerprint of the master key that sealed what is stored.
+    MasterKeyFingerprint,
+}
+
+impl Setting {
+    /// The stored name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Maintenance => "maintenance",
+            Self::MasterKeyFingerprint => "master_key_fingerprint",
+        }
+    }
+}
+
+/// Reading settings.
+pub trait ReadSettings {
+    /// The value, or `None` where it was never set.
+    fn setting(&mut self, setting: Setting) -> Result<Option<String>, StoreError>;
+}
+
+/// Writing settings.
+pub trait Settings: ReadSettings {
+    /// Sets a value.
+    fn set_setting(&mut self, setting: Setting, value: &str) -> Result<(), StoreError>;
+}

@@ -1,0 +1,99 @@
+//! The unit of work.
+
+use super::{
+    Accounts, Audit, Companies, Idempotency, MailOutbox, Occasions, Outbox, Providers, ReadAccounts,
+    ReadCompanies, ReadOccasions, ReadProviders, ReadSettings, ReadTransfers, ReadUsers, Settings, Users,
+};
+
+/// Everything that can be read on one snapshot.
+pub trait Reads:
+    ReadAccounts
+    + ReadCompanies
+    + ReadOccasions
+    + ReadProviders
+    + ReadSettings
+    + ReadTransfers
+    + ReadUsers
+    + Audit
+{
+}
+
+/// Everything that can be done in one transaction.
+pub trait Tx:
+    Reads + Accounts + Companies + Idempotency + MailOutbox + Occasions + Outbox + Providers + Settings + Users
+{
+}
+
+/// How a unit of work ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// Keep what was written.
+    Commit,
+    /// Undo what was written.
+    Rollback,
+}
+
+/// Where everything is kept. Object-safe; held as `Arc<dyn Store>`.
+pub trait Store: Send + Sync {
+    /// Runs `work` in one transaction and answers once its commit is durable. May run it again from the start when
+    /// it lost a race, so `work` has no effect outside the transaction. Once any call inside failed the
+    /// transaction rolls back, whatever the verdict.
+    fn run(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError>;
+
+    /// Runs `work` on a read-only snapshot, beside any writer.
+    fn read(&self, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError>;
+}
+
+/// Why the store could not serve.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum StoreError {
+    /// Lost a race more often than it is worth trying again.
+    #[error("the database is busy")]
+    Contended,
+    /// The database cannot be reached, or a commit's fate is unknown; for the log, never for a client.
+    #[error("the database is unavailable: {0}")]
+    Unavailable(String),
+    /// A stored value breaks its own rules.
+    #[error("{table}.{column} of {id} is corrupt")]
+    Corrupt {
+        /// The table.
+        table: &'static str,
+        /// The column.
+        column: &'static str,
+        /// The row's id.
+        id: String,
+    },
+    /// A fault of the program or its schema; for the log, never for a client.
+    #[error("the database refused: {0}")]
+    Broken(String),
+}
+
+/// The store with a result passed through.
+pub trait StoreExt: Store {
+    /// One transaction: `Ok` commits, `Err` rolls back.
+    fn transaction<T, E: From<StoreError>>(
+        &self,
+        mut work: impl FnMut(&mut dyn Tx) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let mut answer = None;
+        self.run(&mut |tx| {
+            let result = work(tx);
+            let verdict = if result.is_ok() { Verdict::Commit } else { Verdict::Rollback };
+            answer = Some(result);
+            verdict
+        })?;
+        answer.unwrap_or_else(|| Err(StoreError::Broken("the unit of work did not run".into()).into()))
+    }
+
+    /// One read-only snapshot.
+    fn snapshot<T, E: From<StoreError>>(
+        &self,
+        mut work: impl FnMut(&mut dyn Reads) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let mut answer = None;
+        self.read(&mut |reads| answer = Some(work(reads)))?;
+        answer.unwrap_or_else(|| Err(StoreError::Broken("the unit of work did not run".into()).into()))
+    }
+}
+
+impl<S: Store + ?Sized> StoreExt for S {}

@@ -1,0 +1,9 @@
+//! Recognitions: points with a message, from a sender to receivers (spec §2.4, §4.4; contract §5).
+
+mod receivers;
+mod recognition;
+mod send;
+
+pub use receivers::{InvalidReceivers, Receivers};
+pub use recognition::{Recognition, Sender};
+pub use send::{SendError, SendFault, SendRecognition, send};

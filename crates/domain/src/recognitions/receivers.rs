@@ -1,0 +1,95 @@
+//! `receiver_ids`: user ids in one comma-separated string (spec §4.4, contract §5.5).
+
+use std::collections::HashSet;
+
+use crate::values::UserId;
+
+/// 1 to 10,000 distinct user ids, in the order given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Receivers(Vec<UserId>);
+
+/// What is wrong with a `receiver_ids`; its text is the tail of the message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidReceivers {
+    /// An item between commas is blank.
+    #[error("must not hold an empty item")]
+    EmptyItem,
+    /// An item is no UUID.
+    #[error("must be user ids separated by commas")]
+    NotAnId,
+    /// An id occurs twice.
+    #[error("must not name a user twice")]
+    Duplicate,
+    /// Too many.
+    #[error("must name at most 10000 users")]
+    TooMany,
+}
+
+impl Receivers {
+    /// The most receivers of one recognition.
+    pub const MAX: usize = 10_000;
+
+    /// Reads the comma-separated form; blanks around commas do not count.
+    pub fn parse(text: &str) -> Result<Self, InvalidReceivers> {
+        let mut seen = HashSet::new();
+        let mut ids = Vec::new();
+        for item in text.split(',').map(str::trim) {
+            if item.is_empty() {
+                return Err(InvalidReceivers::EmptyItem);
+            }
+            let Ok(id) = item.parse::<UserId>() else { return Err(InvalidReceivers::NotAnId) };
+            if !seen.insert(id) {
+                return Err(InvalidReceivers::Duplicate);
+            }
+            if ids.len() == Self::MAX {
+                return Err(InvalidReceivers::TooMany);
+            }
+            ids.push(id);
+        }
+        Ok(Self(ids))
+    }
+
+    /// The ids.
+    pub fn ids(&self) -> &[UserId] {
+        &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: &str = "0193a5c0-0000-7000-8000-000000000001";
+    const B: &str = "0193A5C0-0000-7000-8000-000000000002";
+
+    fn check(text: &str, expected: Result<usize, InvalidReceivers>) {
+        assert_eq!(Receivers::parse(text).map(|it| it.ids().len()), expected, "{text:?}");
+    }
+
+    #[test]
+    fn blanks_around_commas_are_ignored_and_empty_items_refused() {
+        check(A, Ok(1));
+        check(&format!(" {A} ,\t{B} "), Ok(2));
+        check("", Err(InvalidReceivers::EmptyItem));
+        check(",", Err(InvalidReceivers::EmptyItem));
+        check(&format!("{A},"), Err(InvalidReceivers::EmptyItem));
+        check(&format!("{A},,{B}"), Err(InvalidReceivers::EmptyItem));
+    }
+
+    #[test]
+    fn what_is_no_id_or_named_twice_is_refused() {
+        check("x", Err(InvalidReceivers::NotAnId));
+        check(&format!("{A} {B}"), Err(InvalidReceivers::NotAnId));
+        check(&format!("{A},{}", A.to_uppercase()), Err(InvalidReceivers::Duplicate));
+    }
+
+    #[test]
+    fn ten_thousand_are_accepted_and_one_more_refused() {
+        let many = |n: u128| {
+            let ids: Vec<String> = (1..=n).map(|it| uuid::Uuid::from_u128(it).to_string()).collect();
+            ids.join(",")
+        };
+        check(&many(10_000), Ok(10_000));
+        check(&many(10_001), Err(InvalidReceivers::TooMany));
+    }
+}

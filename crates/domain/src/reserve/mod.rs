@@ -1,0 +1,7 @@
+//! A company's reserve: deposits, and the alert when it runs low (spec §2.1, contract §5.8).
+
+mod alert;
+mod deposit;
+
+pub use alert::alert_on_crossing;
+pub use deposit::{DepositError, deposit, shown};

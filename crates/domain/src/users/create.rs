@@ -1,0 +1,41 @@
+//! Creating a user (spec §4.5).
+
+use super::{Profile, User};
+use crate::ports::{Context, Denied, StoreError, Tx};
+use crate::values::{CompanyId, ProviderId, UserId};
+use crate::wallets::open_for_user;
+
+/// Why a user was not created.
+#[derive(Debug, thiserror::Error)]
+pub enum CreateUserError {
+    /// The company cannot be used.
+    #[error(transparent)]
+    Denied(#[from] Denied),
+    /// An active user of the company has the address.
+    #[error("email has already been taken")]
+    EmailTaken,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Creates a user with its wallets. `corporation_admin` is kept as false outside any corporation.
+pub fn create(
+    tx: &mut dyn Tx,
+    scope: ProviderId,
+    company_id: CompanyId,
+    profile: &Profile,
+    context: &Context<'_>,
+) -> Result<User, CreateUserError> {
+    let company = tx.company(scope, company_id)?.named("company_id")?.company;
+    let now = context.clock.now();
+    let mut profile = profile.clone();
+    profile.corporation_admin &= company.corporation_id.is_some();
+    let id = UserId::from_uuid(context.ids.next());
+    let user = User { id, company_id, profile, created_at: now, updated_at: now, deleted_at: None };
+    if !tx.insert_user(&user)? {
+        return Err(CreateUserError::EmailTaken);
+    }
+    open_for_user(tx, &user, now)?;
+    Ok(user)
+}

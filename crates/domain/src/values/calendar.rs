@@ -1,0 +1,95 @@
+//! Calendar dates.
+
+use std::fmt;
+
+use time::{Date, Month};
+
+use super::InvalidValue;
+use super::month_day::two_digits;
+
+const MUST_BE: InvalidValue = InvalidValue("must be a date in the form mm/dd/yyyy");
+
+/// A real date of the years 1 to 9999, written `mm/dd/yyyy`, such as a first day of work (spec §2.5, contract §2.7).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CalendarDate(Date);
+
+impl CalendarDate {
+    /// Takes exactly two, two and four digits between slashes.
+    pub fn parse(text: &str) -> Result<Self, InvalidValue> {
+        read(text).ok_or(MUST_BE).and_then(Self::from_date)
+    }
+
+    /// The date as read from a store; a year that four digits cannot write is refused.
+    pub fn from_date(date: Date) -> Result<Self, InvalidValue> {
+        if (1..=9_999).contains(&date.year()) { Ok(Self(date)) } else { Err(MUST_BE) }
+    }
+
+    /// The date, as it is stored.
+    pub const fn date(self) -> Date {
+        self.0
+    }
+}
+
+impl fmt::Display for CalendarDate {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:02}/{:02}/{:04}", u8::from(self.0.month()), self.0.day(), self.0.year())
+    }
+}
+
+fn read(text: &str) -> Option<Date> {
+    let (month, rest) = text.split_once('/')?;
+    let (day, year) = rest.split_once('/')?;
+    let month = Month::try_from(two_digits(month)?).ok()?;
+    let (century, year) = year.split_at_checked(2)?;
+    let year = i32::from(two_digits(century)?) * 100 + i32::from(two_digits(year)?);
+    Date::from_calendar_date(year, month, two_digits(day)?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_work_start_date_is_a_real_date() {
+        let check = |input: &str, expected: bool| {
+            let date = CalendarDate::parse(input);
+            assert_eq!(date.is_ok(), expected, "{input:?}");
+            assert!(date.is_err() || date.unwrap().to_string() == input, "{input:?} is not kept");
+        };
+        check("01/13/2020", true);
+        check("02/29/2020", true);
+        check("02/29/2000", true);
+        check("12/31/9999", true);
+        check("01/01/0001", true);
+        check("02/29/2019", false);
+        check("02/29/1900", false);
+        check("02/30/2020", false);
+        check("04/31/2020", false);
+        check("13/01/2020", false);
+        check("00/01/2020", false);
+        check("01/00/2020", false);
+        check("01/01/0000", false);
+        check("1/1/2020", false);
+        check("01/01/20", false);
+        check("01/01/20200", false);
+        check("01/01/-200", false);
+        check("01/01/+020", false);
+        check("2020-01-13", false);
+        check("01/13", false);
+        check("01/13/2020/", false);
+        check("01/13/2020 ", false);
+        check("01/13/2020\0", false);
+        check("01/13/٢٠٢٠", false);
+        check("01/13/2é0", false);
+        check("", false);
+        check("//", false);
+    }
+
+    #[test]
+    fn a_date_of_another_era_is_refused_from_a_store_too() {
+        let date = |year| Date::from_calendar_date(year, Month::January, 1).unwrap();
+        assert!(CalendarDate::from_date(date(0)).is_err());
+        assert!(CalendarDate::from_date(date(-44)).is_err());
+        assert_eq!(CalendarDate::from_date(date(1)).unwrap().date(), date(1));
+    }
+}

@@ -1,0 +1,168 @@
+//! Email addresses.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use email_address::Options;
+
+use super::InvalidValue;
+use super::domain_name::ascii_host;
+use super::text::is_within;
+
+const LENGTH_MAX: usize = 254;
+
+/// An email address of RFC 5321, without a display name: up to 254 characters, no control characters (contract §2.7).
+///
+/// It is kept as sent. Two addresses are equal where their [`folded`](Self::folded) forms are.
+#[derive(Debug, Clone)]
+pub struct EmailAddress {
+    sent: String,
+    folded: String,
+}
+
+impl EmailAddress {
+    /// Keeps the address byte for byte.
+    pub fn parse(text: &str) -> Result<Self, InvalidValue> {
+        Some(text)
+            .filter(|text| is_within(text, LENGTH_MAX) && !text.chars().any(char::is_control))
+            .filter(|text| email_address::EmailAddress::parse_with_options(text, options()).is_ok())
+            .and_then(fold)
+            .map(|folded| Self { sent: text.to_owned(), folded })
+            .ok_or(InvalidValue("must be an email address of at most 254 characters"))
+    }
+
+    /// The address as it was sent; mail goes here.
+    pub fn as_str(&self) -> &str {
+        &self.sent
+    }
+
+    /// The key for comparing and storing: the local part in lower case, the domain in lower-case ASCII (IDNA).
+    pub fn folded(&self) -> &str {
+        &self.folded
+    }
+}
+
+impl PartialEq for EmailAddress {
+    fn eq(&self, other: &Self) -> bool {
+        self.folded == other.folded
+    }
+}
+
+impl Eq for EmailAddress {}
+
+impl Hash for EmailAddress {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.folded.hash(state);
+    }
+}
+
+impl fmt::Display for EmailAddress {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.sent)
+    }
+}
+
+fn options() -> Options {
+    Options::default().without_display_text().with_domain_literal()
+}
+
+/// The folded form, or `None` for a domain that is neither a host name nor an address in brackets: the crate alone
+/// would let `a@b_c.com` and `a@[x]` pass, and an empty display name, as in ` <a@b.com>`.
+fn fold(text: &str) -> Option<String> {
+    let (local, domain) = text.rsplit_once('@')?;
+    let domain = match domain.strip_prefix('[') {
+        Some(literal) => address_literal(literal.strip_suffix(']')?)?,
+        None => ascii_host(domain)?,
+    };
+    Some(format!("{}@{domain}", local.to_lowercase()))
+}
+
+fn address_literal(text: &str) -> Option<String> {
+    let is_address = match text.get(..5) {
+        Some(tag) if tag.eq_ignore_ascii_case("IPv6:") => text.get(5..)?.parse::<Ipv6Addr>().is_ok(),
+        _ => text.parse::<Ipv4Addr>().is_ok(),
+    };
+    is_address.then(|| format!("[{}]", text.to_ascii_lowercase()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_follows_rfc_5321() {
+        let check = |input: &str, expected: bool| {
+            let address = EmailAddress::parse(input);
+            assert_eq!(address.is_ok(), expected, "{input:?}");
+            assert!(address.is_err() || address.unwrap().as_str() == input, "{input:?} is not kept");
+        };
+        check("ada@example.com", true);
+        check("Ada.Lovelace+points@Example.COM", true);
+        check("o'brien@example.co.uk", true);
+        check("!#$%&'*+-/=?^_`{|}~@example.com", true);
+        check("\"ada lovelace\"@example.com", true);
+        check("ada@localhost", true);
+        check("ada@bücher.example", true);
+        check("adá@example.com", true);
+        check("ada@[192.0.2.1]", true);
+        check("ada@[IPv6:2001:db8::1]", true);
+        check("e\u{301}@example.com", false); // a combining mark is no letter
+        check("🎉@example.com", false);
+        check("", false);
+        check("ada", false);
+        check("@example.com", false);
+        check("ada@", false);
+        check("ada@@example.com", false);
+        check("a@b@example.com", false);
+        check(".ada@example.com", false);
+        check("ada.@example.com", false);
+        check("a..b@example.com", false);
+        check("ada lovelace@example.com", false);
+        check("ada@example..com", false);
+        check("ada@.example.com", false);
+        check("ada@example.com.", false);
+        check("ada@-example.com", false);
+        check("ada@exa_mple.com", false);
+        check("ada@exa!mple.com", false);
+        check("ada@exa mple.com", false);
+        check("ada@[x]", false);
+        check("ada@[192.0.2.256]", false);
+        check("Ada <ada@example.com>", false);
+        check(" <ada@example.com>", false);
+        check("<ada@example.com>", false);
+        check(" ada@example.com", false);
+        check("ada@example.com ", false);
+        check("ada@example.com,eve@example.com", false);
+        check("ada@example.com\r\nBcc: eve@example.com", false);
+        check("\"a\tb\"@example.com", false);
+        check("ada\0@example.com", false);
+        check("ada\u{85}@example.com", false);
+    }
+
+    #[test]
+    fn an_address_has_at_most_254_characters() {
+        let check = |local: usize, expected| {
+            let domain = format!("{0}.{0}.{1}", "d".repeat(63), "e".repeat(61));
+            let address = format!("{}@{domain}", "a".repeat(local));
+            assert_eq!(EmailAddress::parse(&address).is_ok(), expected, "{}", address.len());
+        };
+        check(64, true); // 64 + 1 + 189 = 254
+        check(65, false);
+        check(8_192, false);
+    }
+
+    #[test]
+    fn addresses_are_compared_without_case() {
+        let check = |one, other, expected| {
+            let (one, other) = (EmailAddress::parse(one).unwrap(), EmailAddress::parse(other).unwrap());
+            assert_eq!(one == other, expected, "{one} and {other}");
+        };
+        check("ada@example.com", "ADA@Example.COM", true);
+        check("ÄDA@example.com", "äda@example.com", true);
+        check("ada@BÜCHER.example", "ada@xn--bcher-kva.example", true);
+        check("ada@example.com", "ida@example.com", false);
+        check("ada@example.com", "ada@example.org", false);
+        assert_eq!(EmailAddress::parse("Ada@BÜCHER.example").unwrap().folded(), "ada@xn--bcher-kva.example");
+    }
+}

@@ -1,0 +1,116 @@
+//! A type per kind of id, so that no id is taken for another.
+
+use std::fmt;
+use std::str::FromStr;
+
+use uuid::Uuid;
+
+use super::InvalidValue;
+
+const MUST_BE: InvalidValue = InvalidValue("must be a UUID");
+/// The hyphenated form, the only one accepted: no braces, no `urn:uuid:`, no bare digits (spec §8).
+const TEXT_LENGTH: usize = 36;
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident),+ $(,)?) => { $(
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(Uuid);
+
+        impl $name {
+            /// The id that this UUID is.
+            pub const fn from_uuid(uuid: Uuid) -> Self {
+                Self(uuid)
+            }
+
+            /// The UUID, as it is stored.
+            pub const fn as_uuid(self) -> Uuid {
+                self.0
+            }
+        }
+
+        /// Lower-case and hyphenated (contract §1.1).
+        impl fmt::Display for $name {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(&self.0.as_hyphenated(), formatter)
+            }
+        }
+
+        /// Accepts any version and any case, in the hyphenated form of 36 characters.
+        impl FromStr for $name {
+            type Err = InvalidValue;
+
+            fn from_str(text: &str) -> Result<Self, InvalidValue> {
+                parse(text).map(Self)
+            }
+        }
+    )+ };
+}
+
+ids! {
+    /// A provider: the tenant that calls the API.
+    ProviderId,
+    /// A company of a provider.
+    CompanyId,
+    /// A corporation: companies that belong together.
+    CorporationId,
+    /// A user of a company.
+    UserId,
+    /// An occasion for recognitions.
+    OccasionId,
+    /// A recognition that one receiver got.
+    RecognitionId,
+    /// An account of the ledger.
+    AccountId,
+    /// A transfer between two accounts.
+    TransferId,
+    /// An event queued for a provider.
+    EventId,
+}
+
+fn parse(text: &str) -> Result<Uuid, InvalidValue> {
+    Some(text)
+        .filter(|text| text.len() == TEXT_LENGTH)
+        .and_then(|text| Uuid::try_parse(text).ok())
+        .ok_or(MUST_BE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_a_hyphenated_uuid_of_any_version_and_case() {
+        let check = |input: &str, expected: Option<&str>| {
+            let shown = input.parse::<UserId>().map(|id| id.to_string());
+            assert_eq!(shown.ok().as_deref(), expected, "{input:?}");
+        };
+        let seven = "0192f0c1-7e3b-7c5d-8e9f-0123456789ab";
+        check(seven, Some(seven));
+        check("0192F0C1-7E3B-7C5D-8E9F-0123456789AB", Some(seven));
+        check("0192f0c1-7E3B-7c5d-8E9F-0123456789ab", Some(seven));
+        check("9b2e4c1a-3f7d-4a6b-9c8e-5d1f2a3b4c5d", Some("9b2e4c1a-3f7d-4a6b-9c8e-5d1f2a3b4c5d"));
+        check("00000000-0000-0000-0000-000000000000", Some("00000000-0000-0000-0000-000000000000"));
+        check("ffffffff-ffff-ffff-ffff-ffffffffffff", Some("ffffffff-ffff-ffff-ffff-ffffffffffff"));
+        check("", None);
+        check("1", None);
+        check("0192f0c17e3b7c5d8e9f0123456789ab", None);
+        check("{0192f0c1-7e3b-7c5d-8e9f-0123456789ab}", None);
+        check("urn:uuid:0192f0c1-7e3b-7c5d-8e9f-0123456789ab", None);
+        check(" 0192f0c1-7e3b-7c5d-8e9f-0123456789ab", None);
+        check("0192f0c1-7e3b-7c5d-8e9f-0123456789a", None);
+        check("0192f0c1-7e3b-7c5d-8e9f-0123456789ag", None);
+        check("0192f0c17-e3b-7c5d-8e9f-0123456789ab", None);
+        check("0192f0c1-7e3b-7c5d-8e9f-0123456789\0b", None);
+        check("0192f0c1-7e3b-7c5d-8e9f-0123456789é", None);
+    }
+
+    #[test]
+    fn ids_sort_as_their_uuids() {
+        let id = |text: &str| text.parse::<TransferId>().unwrap();
+        let (first, second) =
+            (id("0192f0c1-7e3b-7c5d-8e9f-0123456789ab"), id("0192f0c1-7e3c-7000-8000-000000000000"));
+        assert!(first < second);
+        assert_eq!(TransferId::from_uuid(first.as_uuid()), first);
+    }
+}

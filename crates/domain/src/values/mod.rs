@@ -1,0 +1,36 @@
+//! One parsed type per kind of value: what exists is valid (contract §2.7).
+//!
+//! Each type has a private field and one way in, `parse`, whose error ends a sentence that begins with the field's
+//! name. Limits count Unicode scalar values. U+0000 is refused everywhere, and every other control character too,
+//! save line breaks and tabs in a [`Message`]. Text comes back byte for byte as it was sent, except where a type
+//! says that it keeps another form.
+//!
+//! An empty string in an optional field means null (contract §2.7): the caller decides that, and parses the rest.
+
+mod calendar;
+mod country;
+mod domain_name;
+mod email;
+mod groups;
+mod ids;
+mod invalid;
+mod month_day;
+mod page;
+mod text;
+mod update;
+mod web_url;
+
+pub use calendar::CalendarDate;
+pub use country::CountryCode;
+pub use domain_name::DomainName;
+pub use email::EmailAddress;
+pub use groups::Groups;
+pub use ids::{
+    AccountId, CompanyId, CorporationId, EventId, OccasionId, ProviderId, RecognitionId, TransferId, UserId,
+};
+pub use invalid::{InvalidValue, ValueError};
+pub use month_day::MonthDay;
+pub use page::Page;
+pub use text::{Line, Message, split_full_name};
+pub use update::Update;
+pub use web_url::WebUrl;

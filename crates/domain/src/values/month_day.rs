@@ -1,0 +1,95 @@
+//! Days of the year.
+
+use std::fmt;
+
+use super::InvalidValue;
+
+/// A day of the year, written `mm/dd`: a birthday without its year (spec §2.5). 02/29 is one (contract §2.7).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MonthDay {
+    month: u8,
+    day: u8,
+}
+
+impl MonthDay {
+    /// Takes exactly two digits, a slash and two digits.
+    pub fn parse(text: &str) -> Result<Self, InvalidValue> {
+        read(text).ok_or(InvalidValue("must be a day of the year in the form mm/dd"))
+    }
+
+    /// The month, 1 to 12.
+    pub const fn month(self) -> u8 {
+        self.month
+    }
+
+    /// The day of the month, 1 to 31.
+    pub const fn day(self) -> u8 {
+        self.day
+    }
+}
+
+impl fmt::Display for MonthDay {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:02}/{:02}", self.month, self.day)
+    }
+}
+
+fn read(text: &str) -> Option<MonthDay> {
+    let (month, day) = text.split_once('/')?;
+    let (month, day) = (two_digits(month)?, two_digits(day)?);
+    let last = match month {
+        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
+        4 | 6 | 9 | 11 => 30,
+        2 => 29,
+        _ => return None,
+    };
+    (1..=last).contains(&day).then_some(MonthDay { month, day })
+}
+
+/// The number that exactly two ASCII digits say.
+pub(super) fn two_digits(text: &str) -> Option<u8> {
+    let is_number = text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number { text.parse().ok() } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_birthday_is_a_real_day_of_some_year() {
+        let check = |input: &str, expected: bool| {
+            let day = MonthDay::parse(input);
+            assert_eq!(day.is_ok(), expected, "{input:?}");
+            assert!(day.is_err() || day.unwrap().to_string() == input, "{input:?} is not kept");
+        };
+        check("01/01", true);
+        check("02/29", true);
+        check("04/30", true);
+        check("12/31", true);
+        check("02/30", false);
+        check("04/31", false);
+        check("06/31", false);
+        check("09/31", false);
+        check("11/31", false);
+        check("01/32", false);
+        check("00/10", false);
+        check("13/01", false);
+        check("01/00", false);
+        check("31/12", false);
+        check("1/1", false);
+        check("1/01", false);
+        check("001/1", false);
+        check("01-01", false);
+        check("0101", false);
+        check("01/01/2020", false);
+        check(" 01/01", false);
+        check("01/01\n", false);
+        check("+1/01", false);
+        check("0١/01", false);
+        check("٠١/٠١", false);
+        check("01\0/01", false);
+        check("", false);
+        check("/", false);
+    }
+}

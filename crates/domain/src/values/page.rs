@@ -1,0 +1,62 @@
+//! Pages of a list.
+
+/// A page of a list, numbered from 1, with at least one item to a page (contract §3.1, spec §2.8).
+///
+/// The caller has cut `per_page` to the endpoint's maximum before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Page {
+    number: i64,
+    per_page: i64,
+}
+
+impl Page {
+    /// A page, or `None` where either figure is below 1.
+    pub const fn new(number: i64, per_page: i64) -> Option<Self> {
+        if number < 1 || per_page < 1 { None } else { Some(Self { number, per_page }) }
+    }
+
+    /// The number of the page, from 1.
+    pub const fn number(self) -> i64 {
+        self.number
+    }
+
+    /// The items on a full page.
+    pub const fn per_page(self) -> i64 {
+        self.per_page
+    }
+
+    /// How many items stand on the pages before; `i64::MAX` where that is more than an `i64` holds, which no list
+    /// reaches.
+    pub const fn offset(self) -> i64 {
+        (self.number - 1).saturating_mul(self.per_page)
+    }
+
+    /// The most items to take: `per_page` under the name that queries use.
+    pub const fn limit(self) -> i64 {
+        self.per_page
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_offset_is_what_stands_on_the_pages_before() {
+        let check = |number, per_page, expected: Option<(i64, i64)>| {
+            let page = Page::new(number, per_page);
+            assert_eq!(page.map(|page| (page.offset(), page.limit())), expected, "{number}, {per_page}");
+        };
+        check(1, 100, Some((0, 100)));
+        check(2, 100, Some((100, 100)));
+        check(1, 1, Some((0, 1)));
+        check(3, 7, Some((14, 7)));
+        check(i64::MAX, 1, Some((i64::MAX - 1, 1)));
+        check(i64::MAX, 1_000, Some((i64::MAX, 1_000)));
+        check(0, 100, None);
+        check(-1, 100, None);
+        check(1, 0, None);
+        check(1, -1, None);
+        check(i64::MIN, i64::MIN, None);
+    }
+}

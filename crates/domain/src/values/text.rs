@@ -1,0 +1,169 @@
+//! Plain text.
+
+use std::fmt;
+
+use super::InvalidValue;
+
+const LINE_LENGTH_MAX: usize = 255;
+const MESSAGE_LENGTH_MAX: usize = 10_000;
+
+/// A one-line name or title: 1 to 255 characters, not blank, without control characters (contract §2.7).
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Line(String);
+
+impl Line {
+    /// Keeps the text byte for byte. An optional field's empty string is null: map it before.
+    pub fn parse(text: &str) -> Result<Self, InvalidValue> {
+        let is_valid = !text.trim().is_empty()
+            && is_within(text, LINE_LENGTH_MAX)
+            && !text.chars().any(char::is_control);
+        is_valid.then(|| Self(text.to_owned())).ok_or(InvalidValue(
+            "must be one line of 1 to 255 characters, not blank, without control characters",
+        ))
+    }
+
+    /// The text as it was sent.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Line {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+/// A message: up to 10,000 characters, with line breaks and tabs and no other control characters (contract §2.7).
+///
+/// It may be blank; whether a blank message stands for the occasion's default is the use case's matter.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Message(String);
+
+impl Message {
+    /// Keeps the text byte for byte.
+    pub fn parse(text: &str) -> Result<Self, InvalidValue> {
+        let is_refused = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
+        let is_valid = is_within(text, MESSAGE_LENGTH_MAX) && !text.chars().any(is_refused);
+        is_valid.then(|| Self(text.to_owned())).ok_or(InvalidValue(
+            "must be text of at most 10,000 characters, without control characters other than line breaks and tabs",
+        ))
+    }
+
+    /// The text as it was sent.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether there is nothing to read in it.
+    pub fn is_blank(&self) -> bool {
+        self.0.trim().is_empty()
+    }
+}
+
+impl fmt::Display for Message {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+/// First and last name of a full name, split at its last space (contract §4.1); a single word leaves the last name
+/// empty. Spaces that begin or end the name split nothing, so that the first name is blank only where the whole is,
+/// and both parts joined by one space (or the first alone) are the full name byte for byte.
+pub fn split_full_name(name: &str) -> (String, String) {
+    // The space to split at stands in what is left without the trailing spaces, and has a word before it.
+    let end = name.trim_end().len();
+    let split = name.char_indices().rev().find(|&(at, c)| {
+        let words_before = name.get(..at).is_some_and(|before| !before.trim().is_empty());
+        c == ' ' && at < end && words_before
+    });
+    match split.and_then(|(at, _)| Some((name.get(..at)?, name.get(at + 1..)?))) {
+        Some((first, last)) => (first.to_owned(), last.to_owned()),
+        None => (name.to_owned(), String::new()),
+    }
+}
+
+/// Whether the text has at most so many characters.
+pub(super) fn is_within(text: &str, length_max: usize) -> bool {
+    text.chars().nth(length_max).is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_1_to_255_characters_without_controls() {
+        let check = |input: &str, expected: bool| {
+            let line = Line::parse(input);
+            assert_eq!(line.is_ok(), expected, "{input:?}");
+            assert!(line.is_err() || line.unwrap().as_str() == input, "{input:?} is not kept");
+        };
+        check("A", true);
+        check("  Anniversary  ", true);
+        check("'; DROP TABLE users; -- %s {{7*7}} ${x} \\", true);
+        check("👩‍👩‍👧‍👦 émile \u{65}\u{301}mile", true); // joined emoji, NFC beside NFD
+        check("\u{5e9}\u{5dc}\u{5d5}\u{5dd} \u{202e}x", true); // right to left
+        check("𝒳", true);
+        check(&"x".repeat(255), true);
+        check(&"𝒳".repeat(255), true);
+        check(&"x".repeat(256), false);
+        check(&"𝒳".repeat(256), false);
+        check("", false);
+        check(" ", false);
+        check("\u{a0}\u{3000}", false);
+        for control in ('\0'..='\x1f').chain('\x7f'..='\u{9f}') {
+            check(&format!("a{control}b"), false);
+        }
+    }
+
+    #[test]
+    fn a_message_is_up_to_10_000_characters_with_line_breaks_and_tabs() {
+        let check = |input: &str, expected: bool| {
+            let message = Message::parse(input);
+            assert_eq!(message.is_ok(), expected, "{input:?}");
+            assert!(message.is_err() || message.unwrap().as_str() == input, "{input:?} is not kept");
+        };
+        check("", true);
+        check(" \n", true);
+        check("Thank you!\r\n\n\tYou 🎉", true);
+        check(&"x".repeat(10_000), true);
+        check(&"🎉".repeat(10_000), true);
+        check(&"x".repeat(10_001), false);
+        check(&"🎉".repeat(10_001), false);
+        for control in ('\0'..='\x1f').chain('\x7f'..='\u{9f}') {
+            check(&format!("a{control}b"), matches!(control, '\n' | '\r' | '\t'));
+        }
+    }
+
+    #[test]
+    fn a_blank_message_is_known() {
+        let check =
+            |input, expected| assert_eq!(Message::parse(input).unwrap().is_blank(), expected, "{input:?}");
+        check("", true);
+        check(" \r\n\t\u{3000}", true);
+        check(" . ", false);
+    }
+
+    #[test]
+    fn a_full_name_is_split_at_its_last_space() {
+        let check = |name: &str, first: &str, last: &str| {
+            let parts = split_full_name(name);
+            assert_eq!((parts.0.as_str(), parts.1.as_str()), (first, last), "{name:?}");
+            let joined = if last.is_empty() { first.to_owned() } else { format!("{first} {last}") };
+            assert_eq!(joined, name);
+        };
+        check("Ada Lovelace", "Ada", "Lovelace");
+        check("Ada King Lovelace", "Ada King", "Lovelace");
+        check("Ada", "Ada", "");
+        check("", "", "");
+        check("Ada  Lovelace", "Ada ", "Lovelace");
+        check("Ada Lovelace ", "Ada", "Lovelace ");
+        check("Ada ", "Ada ", "");
+        check(" Ada", " Ada", "");
+        check(" Ada Lovelace", " Ada", "Lovelace");
+        check("张 伟", "张", "伟");
+        check("Ada\u{a0}Lovelace", "Ada\u{a0}Lovelace", "");
+        check(" ", " ", "");
+    }
+}

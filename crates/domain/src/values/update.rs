@@ -1,0 +1,57 @@
+//! The three things that a PUT can say about a field.
+
+/// What an update does to a field that may be null (contract §2.3): absent, null and a value are three things.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Update<T> {
+    /// The field was not sent; it stays as it is.
+    #[default]
+    Keep,
+    /// The field was sent as null; it becomes unset.
+    Clear,
+    /// The field was sent with a value.
+    Set(T),
+}
+
+impl<T> Update<T> {
+    /// The field's value after the update of `current`.
+    pub fn apply(self, current: Option<T>) -> Option<T> {
+        match self {
+            Self::Keep => current,
+            Self::Clear => None,
+            Self::Set(value) => Some(value),
+        }
+    }
+
+    /// The same update with its value converted.
+    pub fn map<U>(self, convert: impl FnOnce(T) -> U) -> Update<U> {
+        match self {
+            Self::Keep => Update::Keep,
+            Self::Clear => Update::Clear,
+            Self::Set(value) => Update::Set(convert(value)),
+        }
+    }
+
+    /// Whether the field stays as it is.
+    pub fn is_keep(&self) -> bool {
+        matches!(self, Self::Keep)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn absent_null_and_a_value_are_three_things() {
+        let check = |update: Update<i32>, current, expected| assert_eq!(update.apply(current), expected);
+        check(Update::Keep, Some(1), Some(1));
+        check(Update::Keep, None, None);
+        check(Update::Clear, Some(1), None);
+        check(Update::Clear, None, None);
+        check(Update::Set(2), Some(1), Some(2));
+        check(Update::Set(2), None, Some(2));
+        assert!(Update::<i32>::default().is_keep());
+        assert_eq!(Update::Set(2).map(|value| value * 2), Update::Set(4));
+        assert_eq!(Update::<i32>::Clear.map(|value| value * 2), Update::Clear);
+    }
+}

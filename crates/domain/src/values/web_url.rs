@@ -1,0 +1,111 @@
+//! Web addresses.
+
+use std::fmt;
+
+use url::Url;
+
+use super::InvalidValue;
+use super::text::is_within;
+
+const LENGTH_MAX: usize = 2_048;
+
+/// An absolute http or https URL with a host and without user info: up to 2,048 characters, no white space, no
+/// control characters (contract §2.7). It is kept byte for byte, not in the form that a browser would make of it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct WebUrl(String);
+
+impl WebUrl {
+    /// Keeps the URL byte for byte.
+    pub fn parse(text: &str) -> Result<Self, InvalidValue> {
+        is_web_url(text).then(|| Self(text.to_owned())).ok_or(InvalidValue(
+            "must be an absolute http or https URL of at most 2,048 characters, without user info",
+        ))
+    }
+
+    /// The URL as it was sent.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for WebUrl {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+/// The URL parser mends a good deal (tabs, backslashes, missing slashes); what is kept as sent must need no mending
+/// to be read the same way everywhere.
+fn is_web_url(text: &str) -> bool {
+    let is_refused = |c: char| c.is_control() || c.is_whitespace() || c == '\\';
+    if !is_within(text, LENGTH_MAX) || text.chars().any(is_refused) {
+        return false;
+    }
+    let Some((scheme, rest)) = text.split_once("://") else { return false };
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let is_web = scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https");
+    is_web
+        && !authority.is_empty()
+        && !authority.contains('@')
+        && Url::parse(text).is_ok_and(|url| url.has_host())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_is_absolute_http_with_a_host_and_no_user_info() {
+        let check = |input: &str, expected: bool| {
+            let url = WebUrl::parse(input);
+            assert_eq!(url.is_ok(), expected, "{input:?}");
+            assert!(url.is_err() || url.unwrap().as_str() == input, "{input:?} is not kept");
+        };
+        check("https://example.com", true);
+        check("http://example.com/logo.png", true);
+        check("HTTPS://Example.COM:8443/a/../b?x=1&y=%20#z", true);
+        check("https://example.com/@ada?mail=a@b", true);
+        check("https://localhost/x", true);
+        check("http://192.0.2.1/x", true);
+        check("http://[2001:db8::1]:8080/x", true);
+        check("https://bücher.example/ü", true);
+        check("", false);
+        check("example.com", false);
+        check("/logo.png", false);
+        check("//example.com/logo.png", false);
+        check("https:example.com", false);
+        check("https:/example.com", false);
+        check("https:///example.com", false);
+        check("https://", false);
+        check("https://?x", false);
+        check("https://:443/", false);
+        check("https://example.com:99999/", false);
+        check("https://exa mple.com/", false);
+        check("https://example.com/a b", false);
+        check(" https://example.com", false);
+        check("https://example.com\r\nx", false);
+        check("ht\ttps://example.com", false);
+        check("https://example.com/\0", false);
+        check("https://example.com/\u{85}", false);
+        check("https://example.com\\@evil.example/", false);
+        check("https://ada@example.com/", false);
+        check("https://ada:secret@example.com/", false);
+        check("https://@example.com/", false);
+        check("javascript:alert(1)", false);
+        check("javascript://example.com/%0aalert(1)", false);
+        check("data:image/png;base64,AA==", false);
+        check("file:///etc/passwd", false);
+        check("ftp://example.com/x", false);
+    }
+
+    #[test]
+    fn a_url_has_at_most_2_048_characters() {
+        let check = |length: usize, expected| {
+            let url = format!("https://example.com/{}", "x".repeat(length - 20));
+            assert_eq!(WebUrl::parse(&url).is_ok(), expected, "{length}");
+        };
+        check(2_048, true);
+        check(2_049, false);
+        check(8_192, false);
+    }
+}

@@ -1,0 +1,171 @@
+//! Accounts and wallets.
+
+use uuid::Uuid;
+
+use crate::money::{Amount, Points, PointsPerDollar};
+use crate::values::{CompanyId, TransferId, UserId};
+
+/// The three wallets of spec §2.5a.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum WalletType {
+    /// Points earned, to be spent on rewards.
+    User,
+    /// Points to send to others.
+    Peer,
+    /// Points that a manager can send.
+    Manager,
+}
+
+impl WalletType {
+    /// Every type, in the order in which they are listed.
+    pub const ALL: [Self; 3] = [Self::User, Self::Peer, Self::Manager];
+
+    /// The name at the API.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::User => "user_wallet",
+            Self::Peer => "peer_wallet",
+            Self::Manager => "manager_wallet",
+        }
+    }
+
+    /// The type of a name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.name() == name)
+    }
+}
+
+/// The kinds of account, in the order in which their rows are locked: whoever many wait for comes last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AccountKind {
+    /// A user's earned points.
+    UserWallet,
+    /// A user's points to send.
+    PeerWallet,
+    /// A manager's points to send.
+    ManagerWallet,
+    /// A company's reserve.
+    Reserve,
+    /// Outside: what deposits come from.
+    Funding,
+    /// Outside: what redemptions go to.
+    Redeemed,
+    /// Outside: what makes up fractions of a point within the tolerance (contract §5.1).
+    Rounding,
+}
+
+impl AccountKind {
+    /// Every kind, in lock order.
+    pub const ALL: [Self; 7] = [
+        Self::UserWallet,
+        Self::PeerWallet,
+        Self::ManagerWallet,
+        Self::Reserve,
+        Self::Funding,
+        Self::Redeemed,
+        Self::Rounding,
+    ];
+
+    /// The number kept in the database.
+    pub fn code(self) -> i16 {
+        match self {
+            Self::UserWallet => 1,
+            Self::PeerWallet => 2,
+            Self::ManagerWallet => 3,
+            Self::Reserve => 4,
+            Self::Funding => 5,
+            Self::Redeemed => 6,
+            Self::Rounding => 7,
+        }
+    }
+
+    /// The kind of a stored number.
+    pub fn from_code(code: i16) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.code() == code)
+    }
+
+    /// Whether the account stands for the world outside and may be overdrawn.
+    pub fn is_outside(self) -> bool {
+        matches!(self, Self::Funding | Self::Redeemed | Self::Rounding)
+    }
+}
+
+/// One account of the ledger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Account {
+    /// A user's wallet.
+    Wallet(WalletType, UserId),
+    /// A company's reserve.
+    Reserve(CompanyId),
+    /// What a company's deposits come from.
+    Funding(CompanyId),
+    /// What a company's redemptions go to.
+    Redeemed(CompanyId),
+    /// What makes up a company's fractions of a point.
+    Rounding(CompanyId),
+}
+
+impl Account {
+    /// The accounts that a company has from the start.
+    pub fn of_company(company: CompanyId) -> [Self; 4] {
+        [Self::Reserve(company), Self::Funding(company), Self::Redeemed(company), Self::Rounding(company)]
+    }
+
+    /// The user or company that it belongs to; with the kind, its key.
+    pub fn owner(self) -> Uuid {
+        match self {
+            Self::Wallet(_, user) => user.as_uuid(),
+            Self::Reserve(company)
+            | Self::Funding(company)
+            | Self::Redeemed(company)
+            | Self::Rounding(company) => company.as_uuid(),
+        }
+    }
+
+    /// Its kind.
+    pub fn kind(self) -> AccountKind {
+        match self {
+            Self::Wallet(WalletType::User, _) => AccountKind::UserWallet,
+            Self::Wallet(WalletType::Peer, _) => AccountKind::PeerWallet,
+            Self::Wallet(WalletType::Manager, _) => AccountKind::ManagerWallet,
+            Self::Reserve(_) => AccountKind::Reserve,
+            Self::Funding(_) => AccountKind::Funding,
+            Self::Redeemed(_) => AccountKind::Redeemed,
+            Self::Rounding(_) => AccountKind::Rounding,
+        }
+    }
+}
+
+/// An account to be credited, with the id of the transfer that will say so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Credit {
+    /// The account.
+    pub to: Account,
+    /// The transfer's id.
+    pub transfer: TransferId,
+    /// What caused it: a recognition, a redemption; none for a deposit.
+    pub cause: Option<Uuid>,
+}
+
+/// A user's wallet as it stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wallet {
+    /// Which of the three.
+    pub wallet_type: WalletType,
+    /// What it holds.
+    pub balance: Amount,
+    /// What it has spent in all (contract §5.7).
+    pub spent: Amount,
+}
+
+impl Wallet {
+    /// The points it shows at today's rate.
+    pub fn points(&self, rate: PointsPerDollar) -> Points {
+        rate.points(self.balance)
+    }
+
+    /// The cumulative points spent, at today's rate.
+    pub fn points_spent(&self, rate: PointsPerDollar) -> Points {
+        rate.points(self.spent)
+    }
+}

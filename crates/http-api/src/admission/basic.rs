@@ -1,0 +1,57 @@
+//! The Basic header (RFC 7617): key and secret.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use zeroize::Zeroizing;
+
+/// What a caller sent: the API key and the API secret.
+pub(super) struct Credentials {
+    /// The user name.
+    pub(super) key: String,
+    /// The password; it leaves the memory with this.
+    pub(super) secret: Zeroizing<String>,
+}
+
+/// Reads `Basic <base64 of key:secret>`; `None` for anything else.
+pub(super) fn parse(header: &[u8]) -> Option<Credentials> {
+    let (scheme, encoded) = std::str::from_utf8(header).ok()?.split_once(' ')?;
+    if !scheme.eq_ignore_ascii_case("basic") {
+        return None;
+    }
+    let decoded = Zeroizing::new(STANDARD.decode(encoded.trim_matches(' ')).ok()?);
+    let (key, secret) = std::str::from_utf8(&decoded).ok()?.split_once(':')?;
+    Some(Credentials { key: key.to_owned(), secret: Zeroizing::new(secret.to_owned()) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_are_base64_of_a_key_and_a_secret_in_utf_8() {
+        let check = |header: &str, expected: Option<(&str, &str)>| {
+            let read = parse(header.as_bytes());
+            let read = read.as_ref().map(|it| (it.key.as_str(), it.secret.as_str()));
+            assert_eq!(read, expected, "{header:?}");
+        };
+        check("Basic a2V5OnNlY3JldA==", Some(("key", "secret")));
+        check("basic a2V5OnNlY3JldA==", Some(("key", "secret")));
+        check("BASIC  a2V5OnNlY3JldA== ", Some(("key", "secret")));
+        check("Basic a2V5OmE6Yg==", Some(("key", "a:b")));
+        check("Basic a2V5Og==", Some(("key", "")));
+        check("Basic OnNlY3JldA==", Some(("", "secret")));
+        check("Basic a8O8OsO8", Some(("kü", "ü")));
+        check("Basic a2V5", None);
+        check("Basic a2V5OnNlY3JldA", None);
+        check("Basic a2V5-nNlY3JldA==", None);
+        check("Basic !", None);
+        check("Basic a/w6YQ==", None);
+        check("Basic", None);
+        check("Basic ", None);
+        check("", None);
+        check("Bearer a2V5OnNlY3JldA==", None);
+        check("Basica2V5OnNlY3JldA==", None);
+        check("a2V5OnNlY3JldA==", None);
+        assert!(parse(b"Basic \xff").is_none());
+    }
+}

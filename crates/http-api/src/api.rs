@@ -1,0 +1,92 @@
+//! What the API is given by whoever starts it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use guerdon_domain::ports::{Clock, EventBodies, Ids, Store};
+use ipnet::IpNet;
+
+/// How much of what is let through; 0 turns a limit off (contract §6.2).
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Requests that a provider may make each second, for ever.
+    pub requests_per_second: u32,
+    /// Requests that a provider may make at once.
+    pub burst: u32,
+    /// Failed credentials a minute for an address and a key; five times as many for an address.
+    pub failed_logins_per_minute: u32,
+}
+
+/// How requests arrive (contract §7).
+#[derive(Debug, Clone)]
+pub enum Transport {
+    /// Over TLS that ends here.
+    Tls,
+    /// In plain HTTP from a proxy where TLS ends.
+    Proxy {
+        /// Whose word on the protocol and the client's address is believed.
+        trusted: Vec<IpNet>,
+    },
+}
+
+/// Compares API secrets with their stored hashes.
+pub trait VerifySecret: Send + Sync {
+    /// Whether the secret is the one that was hashed. Takes the same time whatever the hash.
+    fn matches(&self, secret: &str, hash: &[u8]) -> bool;
+}
+
+/// What the operator turns on and off while the API runs.
+#[derive(Debug, Default)]
+pub struct Gate {
+    maintenance: AtomicBool,
+    draining: AtomicBool,
+}
+
+impl Gate {
+    /// Open: neither in maintenance nor draining.
+    pub fn new() -> Arc<Self> {
+        Arc::default()
+    }
+
+    /// Whether every request is answered 503.
+    pub fn maintenance(&self) -> bool {
+        self.maintenance.load(Ordering::Relaxed)
+    }
+
+    /// Turns maintenance on or off, from the next request on.
+    pub fn set_maintenance(&self, on: bool) {
+        self.maintenance.store(on, Ordering::Relaxed);
+    }
+
+    /// Whether answers close their connections, so that clients go elsewhere before a stop.
+    pub fn draining(&self) -> bool {
+        self.draining.load(Ordering::Relaxed)
+    }
+
+    /// Turns draining on or off, from the next answer on.
+    pub fn set_draining(&self, on: bool) {
+        self.draining.store(on, Ordering::Relaxed);
+    }
+}
+
+/// Everything the API needs.
+pub struct Api {
+    /// Where everything is kept.
+    pub store: Arc<dyn Store>,
+    /// The wall clock.
+    pub clock: Arc<dyn Clock>,
+    /// New identifiers.
+    pub ids: Arc<dyn Ids>,
+    /// Renders events.
+    pub bodies: Arc<dyn EventBodies>,
+    /// Compares API secrets.
+    pub secrets: Arc<dyn VerifySecret>,
+    /// Maintenance and draining.
+    pub gate: Arc<Gate>,
+    /// Rate limits.
+    pub limits: Limits,
+    /// How requests arrive.
+    pub transport: Transport,
+    /// Versions that answer 410, such as `v0`.
+    pub retired_versions: Vec<String>,
+}

@@ -1,0 +1,100 @@
+//! One request, as an operation sees it.
+
+use std::str::FromStr;
+
+use actix_web::HttpRequest;
+use actix_web::http::header::HeaderMap;
+use guerdon_domain::ports::{Reads, StoreError};
+use guerdon_domain::providers::Provider;
+use guerdon_domain::values::ProviderId;
+
+use crate::error::ApiError;
+use crate::query::Query;
+
+/// Who calls: put into the request by the admission, and nowhere else.
+#[derive(Clone)]
+pub(crate) struct Caller {
+    /// The provider.
+    pub(crate) id: ProviderId,
+    /// Whether it may create and update companies and corporations and create users, as of half a second ago.
+    pub(crate) is_designated: bool,
+}
+
+impl Caller {
+    pub(crate) fn new(provider: &Provider) -> Self {
+        Self { id: provider.id, is_designated: provider.manages_all_domain_resources }
+    }
+}
+
+/// What is known of a request without its body.
+pub(crate) struct Call {
+    /// Whose resources it acts on.
+    pub(crate) scope: ProviderId,
+    /// The method.
+    pub(crate) method: &'static str,
+    /// The path as it was sent.
+    pub(crate) path: String,
+    /// The query as it was sent, without the question mark.
+    pub(crate) query: String,
+    is_designated: bool,
+    id: Option<String>,
+}
+
+impl Call {
+    pub(crate) fn new(method: &'static str, request: &HttpRequest, caller: &Caller) -> Self {
+        Self {
+            scope: caller.id,
+            method,
+            path: request.path().to_owned(),
+            query: request.query_string().to_owned(),
+            is_designated: caller.is_designated,
+            id: request.match_info().get("id").map(str::to_owned),
+        }
+    }
+
+    /// The last variable part of the path, decoded; none where the path has no such part.
+    pub(crate) fn id(&self) -> Option<&str> {
+        self.id.as_deref()
+    }
+
+    /// The id in the path: what is no UUID names nothing (contract §2.5).
+    pub(crate) fn path_id<T: FromStr>(&self, noun: &'static str) -> Result<T, ApiError> {
+        let parsed = self.id().and_then(|it| it.parse().ok());
+        parsed.ok_or_else(|| ApiError::not_found(format!("{noun} not found")))
+    }
+
+    /// The decoded query.
+    pub(crate) fn parameters(&self) -> Result<Query, ApiError> {
+        Query::parse(&self.query)
+    }
+
+    /// Whether the caller was designated when its provider was last read.
+    pub(crate) fn is_designated(&self) -> bool {
+        self.is_designated
+    }
+
+    /// Refuses an undesignated provider (spec §7); a right that was given just now counts.
+    pub(crate) fn require_designation(&self, reads: &mut dyn Reads) -> Result<(), ApiError> {
+        if self.is_designated || is_designated_now(reads, self.scope)? {
+            return Ok(());
+        }
+        Err(ApiError::forbidden("the provider is not designated to manage all domain resources"))
+    }
+}
+
+fn is_designated_now(reads: &mut dyn Reads, id: ProviderId) -> Result<bool, StoreError> {
+    Ok(reads.provider(id)?.is_some_and(|it| it.manages_all_domain_resources))
+}
+
+/// The value of a header that may be sent once; `Err` where it is repeated.
+pub(crate) fn single_header<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a [u8]>, Repeated> {
+    let mut values = headers.get_all(name);
+    match (values.next(), values.next()) {
+        (first, None) => Ok(first.map(|it| it.as_bytes())),
+        (_, Some(_)) => Err(Repeated),
+    }
+}
+
+/// A header that may be sent once was sent more often.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Repeated;

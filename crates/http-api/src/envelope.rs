@@ -1,0 +1,126 @@
+//! The outermost layer: HTTPS, the request's id, the headers of every answer, one log line (contract §6.5, §7).
+
+use std::time::Instant;
+
+use actix_web::body::{BoxBody, MessageBody};
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::header::{CACHE_CONTROL, HeaderMap, HeaderName, HeaderValue};
+use actix_web::http::header::{STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
+use actix_web::http::{ConnectionType, Method};
+use actix_web::middleware::Next;
+use actix_web::web::Data;
+use actix_web::{Error, HttpMessage, HttpRequest};
+use guerdon_domain::ports::Ids;
+
+use crate::admission::is_https;
+use crate::call::single_header;
+use crate::error::ApiError;
+use crate::state::State;
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const REQUEST_ID_LENGTH_MAX: usize = 128;
+
+/// The id under which a request is logged and answered.
+#[derive(Clone)]
+struct RequestId(String);
+
+/// The id of a request that passed this layer.
+pub(crate) fn request_id(request: &HttpRequest) -> String {
+    request.extensions().get::<RequestId>().map(|it| it.0.clone()).unwrap_or_default()
+}
+
+/// The same, for a middleware.
+pub(crate) fn request_id_of(request: &ServiceRequest) -> String {
+    request_id(request.request())
+}
+
+/// Wraps every request, whatever becomes of it.
+pub(crate) async fn wrap(
+    state: Data<State>,
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    let began = Instant::now();
+    let id = id_for(request.headers(), &*state.api.ids);
+    request.extensions_mut().insert(RequestId(id.clone()));
+    let method = request.method().clone();
+    let is_secure = is_https(&state.api.transport, &request);
+    let mut response = if is_secure {
+        next.call(request).await?.map_into_boxed_body()
+    } else {
+        let refusal = ApiError::forbidden("HTTPS is required").respond(&id);
+        request.into_response(refusal)
+    };
+    let headers = response.headers_mut();
+    if let Ok(value) = HeaderValue::from_str(&id) {
+        headers.insert(REQUEST_ID, value);
+    }
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if is_secure {
+        headers.insert(STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=63072000"));
+    }
+    if state.api.gate.draining() {
+        response.response_mut().head_mut().set_connection_type(ConnectionType::Close);
+    }
+    log_line(&id, &method, &response, began);
+    Ok(response)
+}
+
+/// The route's pattern stands for the path, which may name people and domains.
+fn log_line(id: &str, method: &Method, response: &ServiceResponse<BoxBody>, began: Instant) {
+    if log::log_enabled!(log::Level::Debug) {
+        let pattern = response.request().match_pattern();
+        let pattern = pattern.as_deref().unwrap_or("-");
+        let (status, took) = (response.status().as_u16(), began.elapsed());
+        log::debug!("request {id}: {method} {pattern} {status} {took:?}");
+    }
+}
+
+fn id_for(headers: &HeaderMap, ids: &dyn Ids) -> String {
+    let sent = single_header(headers, REQUEST_ID.as_str()).ok().flatten();
+    match sent.and_then(|it| std::str::from_utf8(it).ok()).filter(|it| is_sane(it)) {
+        Some(sent) => sent.to_owned(),
+        None => ids.next().to_string(),
+    }
+}
+
+fn is_sane(id: &str) -> bool {
+    (1..=REQUEST_ID_LENGTH_MAX).contains(&id.len())
+        && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    struct Nil;
+
+    impl Ids for Nil {
+        fn next(&self) -> Uuid {
+            Uuid::nil()
+        }
+    }
+
+    #[test]
+    fn a_sane_request_id_is_kept_and_any_other_replaced() {
+        let new = Uuid::nil().to_string();
+        let check = |sent: &[&str], expected: &str| {
+            let mut headers = HeaderMap::new();
+            for it in sent {
+                headers.append(REQUEST_ID, HeaderValue::from_str(it).unwrap());
+            }
+            assert_eq!(id_for(&headers, &Nil), expected, "{sent:?}");
+        };
+        check(&["a-B_9.z"], "a-B_9.z");
+        check(&[&"x".repeat(128)], &"x".repeat(128));
+        check(&[&"x".repeat(129)], &new);
+        check(&[], &new);
+        check(&[""], &new);
+        check(&["a b"], &new);
+        check(&["a;b"], &new);
+        check(&["a", "b"], &new);
+    }
+}

@@ -1,0 +1,198 @@
+//! What a refused request is told, in the one error shape (spec §7).
+
+use std::borrow::Cow;
+use std::fmt;
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{ALLOW, RETRY_AFTER, WWW_AUTHENTICATE};
+use actix_web::{HttpResponse, ResponseError};
+use guerdon_domain::ports::{Denied, Lookup, StoreError};
+use serde::Serialize;
+
+const CHALLENGE: &str = r#"Basic realm="guerdon", charset="UTF-8""#;
+
+/// A refusal: what the client is told, and what only the log is told.
+#[derive(Debug, Clone)]
+pub(crate) struct ApiError {
+    status: StatusCode,
+    message: Cow<'static, str>,
+    header: Option<Header>,
+    closes: bool,
+    cause: Option<Cause>,
+}
+
+/// The one header that a refusal may need.
+#[derive(Debug, Clone)]
+enum Header {
+    Challenge,
+    Allow(String),
+    RetryAfterSeconds(u64),
+}
+
+/// Why the service itself failed; for the log, never for a client.
+#[derive(Debug, Clone)]
+struct Cause(String);
+
+#[derive(Serialize)]
+struct Envelope<'a> {
+    error: Body<'a>,
+}
+
+#[derive(Serialize)]
+struct Body<'a> {
+    status: u16,
+    message: &'a str,
+}
+
+impl ApiError {
+    fn new(status: StatusCode, message: impl Into<Cow<'static, str>>) -> Self {
+        Self { status, message: message.into(), header: None, closes: false, cause: None }
+    }
+
+    /// 400: names the field and what it must be (contract §2.8).
+    pub(crate) fn bad_request(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, message)
+    }
+
+    /// 401: the same for every cause (contract §6.6).
+    pub(crate) fn unauthorized() -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, "the API credentials are missing or invalid")
+            .with(Header::Challenge)
+    }
+
+    /// 403.
+    pub(crate) fn forbidden(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, message)
+    }
+
+    /// 404.
+    pub(crate) fn not_found(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, message)
+    }
+
+    /// 404 or 403 for the object that the path names.
+    pub(crate) fn path_denied(denied: Denied, noun: &'static str) -> Self {
+        match denied {
+            Denied::Absent(_) => Self::not_found(format!("{noun} not found")),
+            Denied::Foreign(_) => Self::forbidden(format!("the {noun} belongs to another provider")),
+        }
+    }
+
+    /// 405, with the methods that the path knows.
+    pub(crate) fn method_not_allowed(allowed: &str) -> Self {
+        let refusal = Self::new(StatusCode::METHOD_NOT_ALLOWED, "the path does not know this method");
+        refusal.with(Header::Allow(allowed.to_owned()))
+    }
+
+    /// 410: a retired version.
+    pub(crate) fn gone() -> Self {
+        Self::new(StatusCode::GONE, "this version of the API is no longer supported")
+    }
+
+    /// 429, with whole seconds to wait, at least one.
+    pub(crate) fn too_many_requests(wait_seconds: u64) -> Self {
+        Self::new(StatusCode::TOO_MANY_REQUESTS, "too many requests")
+            .with(Header::RetryAfterSeconds(wait_seconds.max(1)))
+    }
+
+    /// 503, with seconds to wait.
+    pub(crate) fn unavailable(message: &'static str, wait_seconds: u64) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, message).with(Header::RetryAfterSeconds(wait_seconds))
+    }
+
+    /// 500; the cause is logged under the request's id.
+    pub(crate) fn internal(cause: impl Into<String>) -> Self {
+        let mut refusal = Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal server error");
+        refusal.cause = Some(Cause(cause.into()));
+        refusal
+    }
+
+    /// The same, and the connection ends with it: what is left of the request is not read.
+    pub(crate) fn and_close(mut self) -> Self {
+        self.closes = true;
+        self
+    }
+
+    fn with(mut self, header: Header) -> Self {
+        self.header = Some(header);
+        self
+    }
+
+    /// The answer; what only the log may know is logged here, under the request's id.
+    pub(crate) fn respond(&self, request_id: &str) -> HttpResponse {
+        match &self.cause {
+            Some(Cause(cause)) if self.status.is_server_error() => {
+                log::error!("request {request_id} failed: {cause}");
+            }
+            Some(Cause(cause)) => log::info!("request {request_id} was refused: {cause}"),
+            None => {}
+        }
+        self.render()
+    }
+
+    fn render(&self) -> HttpResponse {
+        let mut builder = HttpResponse::build(self.status);
+        match &self.header {
+            Some(Header::Challenge) => builder.insert_header((WWW_AUTHENTICATE, CHALLENGE)),
+            Some(Header::Allow(methods)) => builder.insert_header((ALLOW, methods.as_str())),
+            Some(Header::RetryAfterSeconds(seconds)) => builder.insert_header((RETRY_AFTER, *seconds)),
+            None => &mut builder,
+        };
+        if self.closes {
+            builder.force_close();
+        }
+        builder.json(Envelope { error: Body { status: self.status.as_u16(), message: &self.message } })
+    }
+
+    #[cfg(test)]
+    pub(crate) fn told(&self) -> (u16, &str) {
+        (self.status.as_u16(), &self.message)
+    }
+}
+
+impl fmt::Display for ApiError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} {}", self.status.as_u16(), self.message)
+    }
+}
+
+impl std::error::Error for ApiError {}
+
+/// For actix's own sake: an error that leaves a middleware keeps its shape.
+impl ResponseError for ApiError {
+    fn status_code(&self) -> StatusCode {
+        self.status
+    }
+
+    fn error_response(&self) -> HttpResponse {
+        self.render()
+    }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        match &error {
+            StoreError::Contended | StoreError::Unavailable(_) => {
+                let mut refusal = Self::unavailable("the service is temporarily unavailable", 1);
+                refusal.cause = Some(Cause(error.to_string()));
+                refusal
+            }
+            StoreError::Corrupt { .. } | StoreError::Broken(_) => Self::internal(error.to_string()),
+        }
+    }
+}
+
+/// An object that the query or the body names (contract §2.5); the message names the field.
+impl From<Denied> for ApiError {
+    fn from(denied: Denied) -> Self {
+        match denied {
+            Denied::Absent(_) => Self::not_found(denied.to_string()),
+            Denied::Foreign(_) => Self::forbidden(denied.to_string()),
+        }
+    }
+}
+
+/// The object that the path names, or its refusal.
+pub(crate) fn in_path<T>(found: Lookup<T>, noun: &'static str) -> Result<T, ApiError> {
+    found.named("id").map_err(|denied| ApiError::path_denied(denied, noun))
+}

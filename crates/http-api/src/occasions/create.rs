@@ -1,0 +1,63 @@
+//! `POST /v1/occasions`: create an occasion of a company.
+
+use guerdon_domain::occasions::{CreateOccasionError, OccasionText, create};
+use guerdon_domain::ports::{Context, Tx};
+use guerdon_domain::values::{CompanyId, Line, Message};
+
+use super::view::OccasionView;
+use crate::answer::Answer;
+use crate::body::Fields;
+use crate::call::Call;
+use crate::error::ApiError;
+use crate::operation::Write;
+
+pub(crate) struct Create;
+
+pub(crate) struct Command {
+    company_id: CompanyId,
+    text: OccasionText,
+    enabled: bool,
+    visible: bool,
+}
+
+impl Write for Create {
+    type Command = Command;
+
+    fn command(fields: &mut Fields) -> Option<Command> {
+        let company_id = fields.required("company_id", str::parse);
+        let name = fields.required("name", Line::parse);
+        let title = fields.required("title", Line::parse);
+        let default_message = fields.required("default_message", default_message);
+        let enabled = fields.flag("enabled", true);
+        let visible = fields.flag("visible", true);
+        let text = OccasionText { name: name?, title: title?, default_message: default_message? };
+        Some(Command { company_id: company_id?, text, enabled, visible })
+    }
+
+    fn perform(
+        tx: &mut dyn Tx,
+        call: &Call,
+        command: &Command,
+        context: &Context<'_>,
+    ) -> Result<Answer, ApiError> {
+        let Command { company_id, text, enabled, visible } = command;
+        let occasion = create(tx, call.scope, *company_id, text, *enabled, *visible, context)?;
+        Answer::created(&OccasionView::of(&occasion))
+    }
+}
+
+/// A message that stands in where a recognition gives none must say something.
+fn default_message(text: &str) -> Result<Message, &'static str> {
+    let must_be = "must be text of 1 to 10,000 characters, not blank, without control characters other than line \
+                   breaks and tabs";
+    Message::parse(text).ok().filter(|it| !it.is_blank()).ok_or(must_be)
+}
+
+impl From<CreateOccasionError> for ApiError {
+    fn from(error: CreateOccasionError) -> Self {
+        match error {
+            CreateOccasionError::Denied(denied) => denied.into(),
+            CreateOccasionError::Store(error) => error.into(),
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! `Idempotency-Key`: what makes two requests the same (contract §6.1).
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::HeaderMap;
+use guerdon_domain::ports::{IdempotencyKey, IdempotencyRecord, Timestamp};
+use ring::digest;
+use time::Duration;
+
+use crate::answer::Answer;
+use crate::call::{Call, single_header};
+use crate::error::ApiError;
+
+const HEADER: &str = "idempotency-key";
+const LENGTH_MAX: usize = 255;
+const KEPT: Duration = Duration::hours(72);
+
+/// A request that may be repeated.
+#[derive(Clone)]
+pub(super) struct Keyed {
+    /// Whose key, and which.
+    pub(super) key: IdempotencyKey,
+    request_hash: Vec<u8>,
+}
+
+impl Keyed {
+    /// What the first request was answered; a 400 where that was another request.
+    pub(super) fn replay(&self, record: IdempotencyRecord) -> Result<Answer, ApiError> {
+        if record.request_hash != self.request_hash {
+            return Err(ApiError::bad_request("Idempotency-Key must not be used for another request"));
+        }
+        let status = StatusCode::from_u16(record.status).map_err(|error| {
+            ApiError::internal(format!("a kept answer has a status that is none: {error}"))
+        })?;
+        Ok(Answer::kept(status, record.body).with("idempotency-replayed", "true"))
+    }
+
+    /// What is kept for repeats.
+    pub(super) fn record(&self, answer: &Answer, now: Timestamp) -> IdempotencyRecord {
+        IdempotencyRecord {
+            key: self.key.clone(),
+            request_hash: self.request_hash.clone(),
+            status: answer.status.as_u16(),
+            body: answer.body.clone(),
+            created_at: now,
+            expires_at: now + KEPT,
+        }
+    }
+}
+
+/// The key that a request carries, if any.
+pub(super) fn key_of(call: &Call, headers: &HeaderMap, body: &[u8]) -> Result<Option<Keyed>, ApiError> {
+    let Some(key) = header(headers)? else { return Ok(None) };
+    let key = IdempotencyKey { scope: call.scope.as_uuid(), key };
+    Ok(Some(Keyed { key, request_hash: hash(call.method, &call.path, &call.query, body) }))
+}
+
+fn header(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
+    match single_header(headers, HEADER) {
+        Ok(None) => Ok(None),
+        Ok(Some(bytes)) => match std::str::from_utf8(bytes) {
+            Ok(text) if is_key(text) => Ok(Some(text.to_owned())),
+            Ok(_) | Err(_) => {
+                Err(ApiError::bad_request("Idempotency-Key must be 1 to 255 visible ASCII characters"))
+            }
+        },
+        Err(_) => Err(ApiError::bad_request("Idempotency-Key must be given once")),
+    }
+}
+
+fn is_key(text: &str) -> bool {
+    (1..=LENGTH_MAX).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
+/// Method, path and query hold no U+0000, which therefore keeps the four apart.
+fn hash(method: &str, path: &str, query: &str, body: &[u8]) -> Vec<u8> {
+    let mut context = digest::Context::new(&digest::SHA256);
+    for part in [method, path, query] {
+        context.update(part.as_bytes());
+        context.update(&[0]);
+    }
+    context.update(body);
+    context.finish().as_ref().to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::http::header::{HeaderName, HeaderValue};
+
+    use super::*;
+
+    #[test]
+    fn a_key_is_1_to_255_visible_ascii_characters_sent_once() {
+        let check = |values: &[&[u8]], expected: Result<Option<&str>, ()>| {
+            let mut headers = HeaderMap::new();
+            for it in values {
+                headers.append(HeaderName::from_static(HEADER), HeaderValue::from_bytes(it).unwrap());
+            }
+            let read = header(&headers).map_err(|_refusal| ());
+            assert_eq!(read.as_ref().map(Option::as_deref), expected.as_ref().copied(), "{values:?}");
+        };
+        let long = "x".repeat(256);
+        check(&[], Ok(None));
+        check(&[b"a"], Ok(Some("a")));
+        check(&[b"!~/\"8e03978e-40d5\""], Ok(Some("!~/\"8e03978e-40d5\"")));
+        check(&[&long.as_bytes()[..255]], Ok(Some(&long[..255])));
+        check(&[long.as_bytes()], Err(()));
+        check(&[b""], Err(()));
+        check(&[b"a b"], Err(()));
+        check(&[b"a\tb"], Err(()));
+        check(&["ü".as_bytes()], Err(()));
+        check(&[b"\xff"], Err(()));
+        check(&[b"a", b"a"], Err(()));
+    }
+
+    #[test]
+    fn each_part_of_a_request_makes_another_hash() {
+        let one = hash("POST", "/v1/users", "a=1", b"{}");
+        assert_eq!(one, hash("POST", "/v1/users", "a=1", b"{}"));
+        for other in [
+            hash("PUT", "/v1/users", "a=1", b"{}"),
+            hash("POST", "/v1/user", "sa=1", b"{}"),
+            hash("POST", "/v1/users", "", b"{}"),
+            hash("POST", "/v1/users", "a=1", b"{} "),
+            hash("POST", "/v1/users", "a=1{}", b""),
+        ] {
+            assert_ne!(one, other);
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Operations that change something: one transaction each, repeatable under a key.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_web::HttpRequest;
+use actix_web::http::header::HeaderMap;
+use actix_web::web::Payload;
+use guerdon_domain::ports::{Context, StoreError, StoreExt, Tx};
+use tokio::time::{Instant, sleep};
+
+use super::flights::Flight;
+use super::idempotency::{self, Keyed};
+use crate::answer::Answer;
+use crate::body::{self, Fields};
+use crate::call::Call;
+use crate::error::ApiError;
+use crate::state::State;
+
+/// How long a repeat waits for the request that it repeats (contract §6.1).
+const WAIT_MAX: Duration = Duration::from_secs(2);
+/// How often a key that another process holds is tried again.
+const WAIT_STEP: Duration = Duration::from_millis(50);
+
+/// An operation in one transaction. `find`, `command` and `perform` are the last three steps of contract §2.4.
+pub(crate) trait Write: 'static {
+    /// Whether only a designated provider may (contract §4.8).
+    const NEEDS_DESIGNATION: bool = false;
+    /// Whether it reads a body.
+    const HAS_BODY: bool = true;
+    /// What the body asks for.
+    type Command: Send + Sync + 'static;
+
+    /// Looks up the path's object, for operations that must refuse it before they judge the body.
+    fn find(_tx: &mut dyn Tx, _call: &Call) -> Result<(), ApiError> {
+        Ok(())
+    }
+
+    /// Reads the body's fields; `None` only after a fault.
+    fn command(fields: &mut Fields) -> Option<Self::Command>;
+
+    /// Calls the use case and renders. May be run again after a lost race, so it has no effect outside `tx`.
+    fn perform(
+        tx: &mut dyn Tx,
+        call: &Call,
+        command: &Self::Command,
+        context: &Context<'_>,
+    ) -> Result<Answer, ApiError>;
+}
+
+/// A changing request, read; what is wrong with it is told only when its turn comes.
+struct Work<W: Write> {
+    call: Call,
+    key: Option<Keyed>,
+    parsed: Result<Parsed<W::Command>, ApiError>,
+}
+
+struct Parsed<C> {
+    command: C,
+    ignored: Option<String>,
+}
+
+/// Why a transaction was undone.
+enum Stop {
+    /// Another request with this key is at work.
+    InFlight,
+    Refused(ApiError),
+}
+
+impl From<StoreError> for Stop {
+    fn from(error: StoreError) -> Self {
+        Self::Refused(error.into())
+    }
+}
+
+impl From<ApiError> for Stop {
+    fn from(refusal: ApiError) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+/// Runs a changing operation.
+pub(crate) async fn run<W: Write>(
+    state: Arc<State>,
+    call: Call,
+    request: HttpRequest,
+    payload: Payload,
+) -> Result<Answer, ApiError> {
+    let headers = request.headers();
+    let read = if W::HAS_BODY { body::read(headers, payload).await } else { Ok(Vec::new()) };
+    let work = Arc::new(prepare::<W>(call, headers, read));
+    let Some(key) = work.key.clone() else {
+        return perform_once(&state, &work, None).await.map_err(|stop| match stop {
+            Stop::InFlight => busy(),
+            Stop::Refused(refusal) => refusal,
+        });
+    };
+    let deadline = Instant::now() + WAIT_MAX;
+    loop {
+        let flight = state.flights.enter(&key.key, deadline).await.ok_or_else(busy)?;
+        match perform_once(&state, &work, Some(flight)).await {
+            Ok(answer) => return Ok(answer),
+            Err(Stop::Refused(refusal)) => return Err(refusal),
+            Err(Stop::InFlight) if Instant::now() + WAIT_STEP >= deadline => return Err(busy()),
+            Err(Stop::InFlight) => sleep(WAIT_STEP).await,
+        }
+    }
+}
+
+fn busy() -> ApiError {
+    ApiError::unavailable("a request with this Idempotency-Key is still at work", 1)
+}
+
+fn prepare<W: Write>(call: Call, headers: &HeaderMap, read: Result<Vec<u8>, ApiError>) -> Work<W> {
+    let key = match &read {
+        Ok(body) if call.method == "POST" => idempotency::key_of(&call, headers, body),
+        // Without its whole body a request cannot be told from another one of the same key.
+        _ => Ok(None),
+    };
+    match key {
+        Ok(key) => Work { parsed: read.and_then(|body| parse::<W>(headers, &body)), key, call },
+        Err(refusal) => Work { parsed: Err(refusal), key: None, call },
+    }
+}
+
+fn parse<W: Write>(headers: &HeaderMap, body: &[u8]) -> Result<Parsed<W::Command>, ApiError> {
+    let mut fields = if W::HAS_BODY {
+        body::require_json(headers)?;
+        Fields::parse(body)?
+    } else {
+        Fields::default()
+    };
+    let command = W::command(&mut fields);
+    Ok(Parsed { command: fields.unless_faulty(command)?, ignored: fields.ignored() })
+}
+
+/// Tries once, on the blocking pool. The flight ends with the transaction, also where the client has gone.
+async fn perform_once<W: Write>(
+    state: &Arc<State>,
+    work: &Arc<Work<W>>,
+    flight: Option<Flight>,
+) -> Result<Answer, Stop> {
+    if let Err(refusal) = &work.parsed
+        && refuses_without_looking(work)
+    {
+        return Err(Stop::Refused(refusal.clone()));
+    }
+    let work = Arc::clone(work);
+    let ended = state.block(move |state| {
+        let ended = transact(state, &work);
+        drop(flight);
+        match ended {
+            Ok(answer) => Ok(Some(answer)),
+            Err(Stop::InFlight) => Ok(None),
+            Err(Stop::Refused(refusal)) => Err(refusal),
+        }
+    });
+    ended.await?.ok_or(Stop::InFlight)
+}
+
+/// Whether a faulty body is the first thing wrong with a request whatever the database holds.
+fn refuses_without_looking<W: Write>(work: &Work<W>) -> bool {
+    let may = !W::NEEDS_DESIGNATION || work.call.is_designated();
+    may && work.key.is_none() && work.call.id().is_none()
+}
+
+fn transact<W: Write>(state: &State, work: &Work<W>) -> Result<Answer, Stop> {
+    let Work { call, key, parsed } = work;
+    let context = state.context();
+    let answer = state.api.store.transaction(|tx| {
+        W::find(tx, call)?;
+        if W::NEEDS_DESIGNATION {
+            call.require_designation(tx)?;
+        }
+        if let Some(key) = key {
+            if !tx.claim_key(&key.key)? {
+                return Err(Stop::InFlight);
+            }
+            if let Some(record) = tx.idempotency_record(&key.key, context.clock.now())? {
+                return Ok(key.replay(record)?);
+            }
+        }
+        let command = parsed.as_ref().map(|it| &it.command).map_err(ApiError::clone)?;
+        let answer = W::perform(tx, call, command, &context)?;
+        if let Some(key) = key {
+            tx.keep_idempotency_record(&key.record(&answer, context.clock.now()))?;
+        }
+        Ok(answer)
+    })?;
+    Ok(match parsed.as_ref().ok().and_then(|it| it.ignored.as_deref()) {
+        Some(ignored) => answer.with("x-ignored-fields", ignored),
+        None => answer,
+    })
+}

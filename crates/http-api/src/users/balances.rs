@@ -1,0 +1,50 @@
+//! `GET /v1/users/{id}/balances`: a user's wallets at today's rate.
+
+use guerdon_domain::money::PointsPerDollar;
+use guerdon_domain::ports::Reads;
+use guerdon_domain::values::UserId;
+use guerdon_domain::wallets::Wallet;
+use serde::Serialize;
+
+use super::get::user_in_path;
+use crate::answer::Answer;
+use crate::call::Call;
+use crate::error::ApiError;
+use crate::operation::Read;
+use crate::wire::Shown;
+
+pub(crate) struct Balances;
+
+impl Read for Balances {
+    fn read(reads: &mut dyn Reads, call: &Call) -> Result<Answer, ApiError> {
+        let user = user_in_path(reads, call)?;
+        let rate = reads.company(call.scope, user.company_id)?.named("company_id")?.company.rate;
+        let wallets = reads.wallets(user.id)?;
+        let wallets = wallets.iter().map(|it| WalletView::of(it, rate)).collect();
+        Answer::ok(&View { id: Shown(user.id), wallets })
+    }
+}
+
+#[derive(Serialize)]
+struct View {
+    id: Shown<UserId>,
+    wallets: Vec<WalletView>,
+}
+
+/// A wallet (spec §2.5a).
+#[derive(Serialize)]
+struct WalletView {
+    r#type: &'static str,
+    points: i64,
+    cumulative_points_spent: i64,
+}
+
+impl WalletView {
+    fn of(wallet: &Wallet, rate: PointsPerDollar) -> Self {
+        Self {
+            r#type: wallet.wallet_type.name(),
+            points: wallet.points(rate).get(),
+            cumulative_points_spent: wallet.points_spent(rate).get(),
+        }
+    }
+}

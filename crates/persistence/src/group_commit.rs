@@ -1,0 +1,200 @@
+//! The store over one SQLite writer. Units of work that meet share one commit.
+//!
+//! The writer stands in a mutex with the open batch. Each caller runs its own unit on its own thread while it holds
+//! the mutex, inside a savepoint; whoever finds nobody waiting, or is the batch's last, commits and tells all. So a
+//! caller alone waits for nobody, and callers that queue for the disk share its one fsync. Everyone, the refused
+//! too, waits for that commit: a refusal may rest on what an earlier unit of the batch wrote.
+
+use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use diesel::connection::SimpleConnection;
+use diesel::prelude::*;
+use diesel::r2d2::{ConnectionManager, Pool};
+use guerdon_domain::ports::{Reads, Store, StoreError, Tx, Verdict};
+
+use crate::sqlite::{classify, repo::Unit};
+
+/// How many units one commit covers at most.
+const BATCH: usize = 64;
+
+/// What became of a batch, for all who took part.
+#[derive(Default)]
+struct Fate {
+    settled: Mutex<Option<Result<(), StoreError>>>,
+    told: Condvar,
+}
+
+impl Fate {
+    fn settle(&self, result: Result<(), StoreError>) {
+        *lock(&self.settled) = Some(result);
+        self.told.notify_all();
+    }
+
+    fn wait(&self) -> Result<(), StoreError> {
+        let mut settled = lock(&self.settled);
+        loop {
+            match &*settled {
+                Some(result) => return result.clone(),
+                None => settled = self.told.wait(settled).unwrap_or_else(PoisonError::into_inner),
+            }
+        }
+    }
+}
+
+/// The open batch.
+struct Batch {
+    fate: Arc<Fate>,
+    units: usize,
+}
+
+struct Writer {
+    conn: SqliteConnection,
+    batch: Option<Batch>,
+}
+
+/// How one unit ended, before its batch was committed.
+enum Ended {
+    /// Its savepoint is released or rolled back; the batch goes on.
+    Cleanly(Result<(), StoreError>),
+    /// It panicked and was rolled back; the batch goes on.
+    Panicked(Box<dyn std::any::Any + Send>),
+    /// Its savepoint is gone, and with it the batch.
+    BatchLost(StoreError),
+}
+
+/// One writer, a few readers, and the lock that keeps other processes away.
+pub(crate) struct GroupCommit {
+    writer: Mutex<Writer>,
+    waiting: AtomicUsize,
+    readers: Pool<ConnectionManager<SqliteConnection>>,
+    _lock: File,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner) // every panic of a unit is caught while the lock is held
+}
+
+impl GroupCommit {
+    pub(crate) fn new(
+        writer: SqliteConnection,
+        readers: Pool<ConnectionManager<SqliteConnection>>,
+        lock: File,
+    ) -> Self {
+        let writer = Mutex::new(Writer { conn: writer, batch: None });
+        Self { writer, waiting: AtomicUsize::new(0), readers, _lock: lock }
+    }
+
+    fn take_baton(&self) -> MutexGuard<'_, Writer> {
+        self.waiting.fetch_add(1, Ordering::SeqCst);
+        let writer = lock(&self.writer);
+        self.waiting.fetch_sub(1, Ordering::SeqCst);
+        writer
+    }
+}
+
+impl Writer {
+    fn execute(&mut self, sql: &str) -> Result<(), StoreError> {
+        self.conn.batch_execute(sql).map_err(|e| classify(&e))
+    }
+
+    /// Joins the open batch, or opens one.
+    fn join(&mut self) -> Result<Arc<Fate>, StoreError> {
+        if let Some(batch) = &mut self.batch {
+            batch.units += 1;
+            return Ok(Arc::clone(&batch.fate));
+        }
+        self.execute("BEGIN IMMEDIATE")?;
+        let fate = Arc::new(Fate::default());
+        self.batch = Some(Batch { fate: Arc::clone(&fate), units: 1 });
+        Ok(fate)
+    }
+
+    fn run_unit(&mut self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Ended {
+        if let Err(e) = self.execute("SAVEPOINT unit") {
+            return Ended::BatchLost(e);
+        }
+        let mut unit = Unit::new(&mut self.conn);
+        let verdict = catch_unwind(AssertUnwindSafe(|| work(&mut unit)));
+        let fault = unit.into_fault();
+        let keep = matches!(verdict, Ok(Verdict::Commit)) && fault.is_none();
+        let end = if keep { "RELEASE unit" } else { "ROLLBACK TO unit; RELEASE unit" };
+        match (self.execute(end), verdict) {
+            // A full disk rolls the whole transaction back by itself; then the savepoint is gone.
+            (Err(e), _) => Ended::BatchLost(fault.unwrap_or(e)),
+            (Ok(()), Err(panic)) => Ended::Panicked(panic),
+            (Ok(()), Ok(_)) => Ended::Cleanly(fault.map_or(Ok(()), Err)),
+        }
+    }
+
+    fn commit(&mut self) {
+        let Some(batch) = self.batch.take() else { return };
+        let result = self.execute("COMMIT");
+        if result.is_err() {
+            self.execute("ROLLBACK").unwrap_or_default(); // refused where the failed commit already rolled back
+        }
+        batch.fate.settle(result.map_err(unavailable));
+    }
+
+    fn abandon(&mut self, cause: &StoreError) {
+        let Some(batch) = self.batch.take() else { return };
+        self.execute("ROLLBACK").unwrap_or_default(); // refused where nothing is open any more
+        batch.fate.settle(Err(unavailable(cause.clone())));
+    }
+
+    fn is_full(&self) -> bool {
+        self.batch.as_ref().is_some_and(|it| it.units >= BATCH)
+    }
+}
+
+/// A batch that failed is nobody's fault in it.
+fn unavailable(cause: StoreError) -> StoreError {
+    match cause {
+        StoreError::Unavailable(_) | StoreError::Contended => cause,
+        StoreError::Corrupt { .. } | StoreError::Broken(_) => StoreError::Unavailable(cause.to_string()),
+    }
+}
+
+impl Store for GroupCommit {
+    fn run(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError> {
+        let mut writer = self.take_baton();
+        let fate = writer.join()?;
+        let ended = writer.run_unit(work);
+        if let Ended::BatchLost(cause) = &ended {
+            writer.abandon(cause);
+        } else if self.waiting.load(Ordering::SeqCst) == 0 || writer.is_full() {
+            writer.commit();
+        }
+        drop(writer);
+        let settled = fate.wait();
+        match ended {
+            Ended::Panicked(panic) => resume_unwind(panic),
+            Ended::Cleanly(result) => settled.and(result),
+            Ended::BatchLost(cause) => Err(cause),
+        }
+    }
+
+    fn read(&self, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError> {
+        let mut conn = self.readers.get().map_err(|e| StoreError::Unavailable(e.to_string()))?;
+        conn.batch_execute("BEGIN").map_err(|e| classify(&e))?;
+        let mut unit = Unit::new(&mut conn);
+        let done = catch_unwind(AssertUnwindSafe(|| work(&mut unit)));
+        let fault = unit.into_fault();
+        let ended = conn.batch_execute("ROLLBACK").map_err(|e| classify(&e));
+        match done {
+            Err(panic) => resume_unwind(panic),
+            Ok(()) => fault.map_or(ended, Err),
+        }
+    }
+}
+
+impl Drop for GroupCommit {
+    fn drop(&mut self) {
+        let mut writer = lock(&self.writer);
+        if let Err(e) = writer.execute("PRAGMA wal_checkpoint(TRUNCATE)") {
+            log::warn!("the database was closed without a checkpoint: {e}");
+        }
+    }
+}

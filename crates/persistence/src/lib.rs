@@ -1,0 +1,34 @@
+//! # guerdon-persistence
+//!
+//! The domain's ports on diesel, for an embedded SQLite and for PostgreSQL.
+//!
+//! * `repo/` holds the repositories, one file for each file of the domain's `ports`. They are written once against
+//!   `super::Conn` and compiled twice, by `sqlite.rs` and by `postgres.rs`, which hold what only one of the two can
+//!   say, under the same names.
+//! * `group_commit.rs` is the store over one SQLite writer: units of work that meet share one commit.
+//! * `pooled.rs` is the store over a pool of PostgreSQL connections: one transaction a unit.
+//! * `schema.rs`, `types.rs` and `rows/` are the tables, the SQL types and the rows that both share.
+//!
+//! **Invariants.** Nothing outside this crate names a connection. Rows never leave it. Balances change in
+//! `repo/post.rs` and `repo/accounts.rs` alone, always with the transfer that says why, in the lock order of
+//! `AccountKind`. A taken unique key is an answer (`on_conflict_do_nothing`), never a caught error.
+//!
+//! To add a port: a file in `repo/`, its rows in `rows/`, its table in `schema.rs` and in a migration on both sides.
+
+#![expect(clippy::duplicate_mod, reason = "repo/ is compiled once for each database")]
+
+mod backoff;
+mod group_commit;
+mod open;
+mod pooled;
+mod postgres;
+mod rows;
+mod schema;
+mod sqlite;
+#[cfg(feature = "testing")]
+pub mod testing;
+mod types;
+mod url;
+
+pub use open::{Access, OpenError, migrate, open};
+pub use url::DatabaseUrl;

@@ -1,0 +1,72 @@
+//! Opening and migrating a database.
+
+use std::sync::Arc;
+
+use guerdon_domain::ports::Store;
+
+use crate::{DatabaseUrl, postgres, sqlite};
+
+/// Who opens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// The service.
+    Serve,
+    /// A single command: one connection or two are enough.
+    Command,
+}
+
+/// Why a database was not opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The URL is not one of ours.
+    #[error("{0}")]
+    Url(String),
+    /// There is no database yet.
+    #[error("there is no database at {0}: `guerdon migrate` or `guerdon serve` makes one")]
+    Missing(String),
+    /// Another process has the embedded database open.
+    #[error("another process has {0} open")]
+    Locked(String),
+    /// The database has migrations that this program does not know.
+    #[error("the database is newer than this program: it has the migration {0}")]
+    Newer(String),
+    /// The database lacks migrations.
+    #[error("the database is older than this program: run `guerdon migrate`")]
+    Older,
+    /// Anything else, such as a server that does not answer.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl OpenError {
+    pub(crate) fn failed(what: &str, cause: &dyn std::fmt::Display) -> Self {
+        let cause = cause.to_string();
+        Self::Failed(format!("{what}: {}", cause.lines().collect::<Vec<_>>().join(" ")))
+    }
+}
+
+/// Makes the database where it is missing and applies the migrations it lacks; answers their names. Any number of
+/// processes may do so at once.
+pub fn migrate(url: &DatabaseUrl) -> Result<Vec<String>, OpenError> {
+    match url {
+        DatabaseUrl::Sqlite(path) => sqlite::migrate(path),
+        DatabaseUrl::Postgres(url) => postgres::migrate(url),
+    }
+}
+
+/// Opens a migrated database. An embedded one is locked until the store is dropped.
+pub fn open(url: &DatabaseUrl, access: Access) -> Result<Arc<dyn Store>, OpenError> {
+    match url {
+        DatabaseUrl::Sqlite(path) => sqlite::open(path, access),
+        DatabaseUrl::Postgres(url) => postgres::open(url, access),
+    }
+}
+
+/// Holds the migrations a database has against those this program has.
+pub(crate) fn compare(mut applied: Vec<String>, known: &[String]) -> Result<(), OpenError> {
+    applied.sort();
+    if let Some(unknown) = applied.iter().find(|it| !known.contains(it)) {
+        return Err(OpenError::Newer(unknown.clone()));
+    }
+    if applied.len() < known.len() { Err(OpenError::Older) } else { Ok(()) }
+}

@@ -1,0 +1,169 @@
+//! PostgreSQL: what only it can say, and how it is opened.
+
+use std::sync::Arc;
+
+use diesel::connection::SimpleConnection;
+use diesel::prelude::*;
+use diesel::result::{DatabaseErrorKind, Error};
+use diesel::sql_types::{BigInt, Bool};
+use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
+use guerdon_domain::ports::{IdempotencyKey, Store, StoreError};
+
+use crate::open::compare;
+use crate::pooled::{Manager, Pooled};
+use crate::schema::accounts;
+use crate::types::Id;
+use crate::{Access, OpenError};
+
+#[path = "repo/mod.rs"]
+pub(crate) mod repo;
+
+pub(crate) type Conn = PgConnection;
+pub(crate) type Db = diesel::pg::Pg;
+
+/// The most bound values of one statement.
+pub(crate) const BINDS: usize = 65_535;
+/// The scalar function that answers the greater of two numbers.
+pub(crate) const GREATEST: &str = "greatest";
+/// What `CAST` calls a small integer.
+pub(crate) const SMALL: &str = "smallint";
+
+const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
+/// The advisory lock of migrations: "guerdon" in ASCII.
+const MIGRATION_LOCK: i64 = 0x67_7565_7264_6f6e;
+const CONNECTIONS: u32 = 16;
+
+/// A bound value's place in hand-written SQL.
+pub(crate) fn place(number: u8) -> String {
+    format!("${number}")
+}
+
+/// An identifier column as text, for people.
+pub(crate) fn id_text(column: &str) -> String {
+    format!("{column}::text")
+}
+
+/// A sum of amounts that must not overflow on the way.
+pub(crate) fn wide(expression: &str) -> String {
+    format!("({expression})::numeric")
+}
+
+/// Locks accounts in the order of their owners, so that payments to many never wait in a circle.
+pub(crate) fn lock_accounts(conn: &mut Conn, kind: i16, owners: &[Id]) -> QueryResult<()> {
+    accounts::table
+        .filter(accounts::kind.eq(kind).and(accounts::owner_id.eq_any(owners)))
+        .order(accounts::owner_id)
+        .select(accounts::owner_id)
+        .for_no_key_update()
+        .get_results::<Id>(conn)
+        .map(drop)
+}
+
+/// Claims a key by an advisory lock that ends with the transaction.
+pub(crate) fn try_claim(conn: &mut Conn, key: &IdempotencyKey) -> QueryResult<bool> {
+    let claim =
+        diesel::dsl::sql::<Bool>("pg_try_advisory_xact_lock(").bind::<BigInt, _>(digest(key)).sql(")");
+    diesel::select(claim).get_result(conn)
+}
+
+/// FNV-1a over scope and key: two keys that meet wait for each other needlessly, no more.
+fn digest(key: &IdempotencyKey) -> i64 {
+    let bytes = key.scope.as_bytes().iter().chain(key.key.as_bytes());
+    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    i64::from_ne_bytes(hash.to_ne_bytes())
+}
+
+/// PostgreSQL checks its files by tools of its own.
+pub(crate) fn check_storage(_conn: &mut Conn) -> QueryResult<Vec<String>> {
+    Ok(Vec::new())
+}
+
+/// What a failure means to a caller. diesel has no kind for a deadlock, a time-out or a shutdown: their messages
+/// are the server's own English ones, which `lc_messages` is set to.
+pub(crate) fn classify(error: &Error) -> StoreError {
+    let text = error.to_string();
+    let races = ["deadlock detected", "could not serialize", "lock timeout", "statement timeout"];
+    let away = [
+        "server closed",
+        "terminating connection",
+        "connection",
+        "shutting down",
+        "starting up",
+        "SSL SYSCALL",
+    ];
+    match error {
+        Error::DatabaseError(DatabaseErrorKind::SerializationFailure, _) => StoreError::Contended,
+        Error::DatabaseError(DatabaseErrorKind::ClosedConnection, _) => StoreError::Unavailable(text),
+        _ if races.iter().any(|it| text.contains(it)) => StoreError::Contended,
+        _ if away.iter().any(|it| text.contains(it)) => StoreError::Unavailable(text),
+        _ => StoreError::Broken(text),
+    }
+}
+
+/// Connects within two seconds, so that an absent server is told soon.
+pub(crate) fn connect(url: &str) -> diesel::ConnectionResult<Conn> {
+    let joint = if url.contains('?') { '&' } else { '?' };
+    let timed = if url.contains("connect_timeout=") {
+        url.to_owned()
+    } else {
+        format!("{url}{joint}connect_timeout=2")
+    };
+    let mut conn = Conn::establish(&timed)?;
+    conn.batch_execute(
+        "SET client_min_messages = warning; SET lc_messages = 'C'; SET TIME ZONE 'UTC'; \
+         SET synchronous_commit = on; SET statement_timeout = '5s'; SET lock_timeout = '2s'; \
+         SET idle_in_transaction_session_timeout = '60s'",
+    )
+    .map_err(diesel::ConnectionError::CouldntSetupConfiguration)?;
+    Ok(conn)
+}
+
+fn known() -> Vec<String> {
+    let migrations = diesel::migration::MigrationSource::<Db>::migrations(&MIGRATIONS).unwrap_or_default();
+    migrations.iter().map(|it| it.name().version().to_string()).collect()
+}
+
+pub(crate) fn migrate(url: &str) -> Result<Vec<String>, OpenError> {
+    let failed = |e: &dyn std::fmt::Display| OpenError::failed("cannot migrate the database", e);
+    let mut conn = connect(url).map_err(|e| OpenError::failed("cannot connect to PostgreSQL", &e))?;
+    conn.batch_execute(&format!(
+        "SET statement_timeout = 0; SET lock_timeout = 0; SELECT pg_advisory_lock({MIGRATION_LOCK})"
+    ))
+    .map_err(|e| failed(&e))?; // held until this connection is dropped
+    let applied = conn.applied_migrations().map_err(|e| failed(&e))?;
+    match compare(applied.iter().map(ToString::to_string).collect(), &known()) {
+        Ok(()) | Err(OpenError::Older) => {}
+        Err(e) => return Err(e),
+    }
+    let ran = conn.run_pending_migrations(MIGRATIONS).map_err(|e| failed(&e))?;
+    Ok(ran.iter().map(ToString::to_string).collect())
+}
+
+/// The migrations of a database, without making the table that lists them.
+fn applied(conn: &mut Conn) -> Result<Vec<String>, OpenError> {
+    let failed = |e: &dyn std::fmt::Display| OpenError::failed("cannot read the migrations", e);
+    let there =
+        diesel::select(diesel::dsl::sql::<Bool>("to_regclass('__diesel_schema_migrations') IS NOT NULL"));
+    if !there.get_result::<bool>(conn).map_err(|e| failed(&e))? {
+        return Err(OpenError::Missing("this PostgreSQL database".into()));
+    }
+    let applied = conn.applied_migrations().map_err(|e| failed(&e))?;
+    Ok(applied.iter().map(ToString::to_string).collect())
+}
+
+pub(crate) fn open(url: &str, access: Access) -> Result<Arc<dyn Store>, OpenError> {
+    let mut conn = connect(url).map_err(|e| OpenError::failed("cannot connect to PostgreSQL", &e))?;
+    compare(applied(&mut conn)?, &known())?;
+    drop(conn);
+    let most = if access == Access::Serve { CONNECTIONS } else { 2 };
+    let pool = r2d2::Pool::builder()
+        .max_size(most)
+        .min_idle(Some(1))
+        .connection_timeout(std::time::Duration::from_secs(1))
+        .test_on_check_out(false)
+        .build(Manager::new(url))
+        .map_err(|e| OpenError::failed("cannot connect to PostgreSQL", &e))?;
+    Ok(Arc::new(Pooled::new(pool, most)))
+}

@@ -1,0 +1,101 @@
+//! Accounts: balances, opening, closing.
+
+use diesel::prelude::*;
+use guerdon_domain::money::{Amount, PointsPerDollar};
+use guerdon_domain::ports::{Accounts, Outcome, Payment, ReadAccounts, StoreError, Timestamp};
+use guerdon_domain::values::{CompanyId, TransferId, UserId};
+use guerdon_domain::wallets::{Account, AccountKind, Wallet, WalletType};
+
+use super::Unit;
+use crate::rows::{AccountRow, TransferRow, WalletRow};
+use crate::schema::accounts;
+use crate::types::{At, Id};
+
+impl ReadAccounts for Unit<'_> {
+    fn wallets(&mut self, user: UserId) -> Result<Vec<Wallet>, StoreError> {
+        let rows: Vec<WalletRow> = self.query(|conn| {
+            accounts::table
+                .filter(accounts::owner_id.eq(Id(user.as_uuid())))
+                .filter(accounts::kind.le(AccountKind::ManagerWallet.code()))
+                .order(accounts::kind)
+                .select(WalletRow::as_select())
+                .get_results(conn)
+        })?;
+        self.keep(rows.into_iter().map(WalletRow::read).collect())
+    }
+
+    fn balance(&mut self, account: Account) -> Result<Option<Amount>, StoreError> {
+        let found: Option<i64> = self.query(|conn| {
+            accounts::table
+                .find((Id(account.owner()), account.kind().code()))
+                .select(accounts::credits - accounts::debits)
+                .get_result(conn)
+                .optional()
+        })?;
+        Ok(found.map(Amount::from_nanodollars))
+    }
+}
+
+impl Accounts for Unit<'_> {
+    fn open(&mut self, company: CompanyId, new: &[Account], at: Timestamp) -> Result<(), StoreError> {
+        let rows: Vec<AccountRow> = new.iter().map(|it| AccountRow::opened(company, *it, at)).collect();
+        self.query(|conn| diesel::insert_into(accounts::table).values(&rows).execute(conn))?;
+        Ok(())
+    }
+
+    fn post(&mut self, payments: &[Payment<'_>]) -> Result<Vec<Outcome>, StoreError> {
+        payments.iter().map(|it| self.post_one(it)).collect()
+    }
+
+    fn close_wallets(
+        &mut self,
+        company: CompanyId,
+        user: UserId,
+        rate: PointsPerDollar,
+        transfers: [TransferId; 3],
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
+        for (wallet_type, transfer) in WalletType::ALL.into_iter().zip(transfers) {
+            let wallet = Account::Wallet(wallet_type, user);
+            let Some(held) = self.close(wallet, at)? else { continue };
+            if held.is_zero() {
+                continue;
+            }
+            self.empty(wallet, held)?;
+            if self.credit_one(Account::Reserve(company), held)? != 1 {
+                return self.keep(Err(StoreError::Broken("a company has no reserve".into())));
+            }
+            self.insert_transfers(&[TransferRow::of_return(company, wallet, transfer, held, rate, at)])?;
+        }
+        Ok(())
+    }
+}
+
+impl Unit<'_> {
+    /// Closes an account, so that nothing more can be paid into it or out of it; answers what it holds.
+    fn close(&mut self, account: Account, at: Timestamp) -> Result<Option<Amount>, StoreError> {
+        let held: Option<i64> = self.query(|conn| {
+            diesel::update(accounts::table.find((Id(account.owner()), account.kind().code())))
+                .filter(accounts::closed_at.is_null())
+                .set(accounts::closed_at.eq(Some(At(at))))
+                .returning(accounts::credits - accounts::debits)
+                .get_result(conn)
+                .optional()
+        })?;
+        Ok(held.map(Amount::from_nanodollars))
+    }
+
+    /// Takes all that a closed account holds.
+    fn empty(&mut self, account: Account, held: Amount) -> Result<(), StoreError> {
+        let held = held.nanodollars();
+        self.query(|conn| {
+            diesel::update(accounts::table.find((Id(account.owner()), account.kind().code())))
+                .set((
+                    accounts::debits.eq(accounts::debits + held),
+                    accounts::spent.eq(accounts::spent + held),
+                ))
+                .execute(conn)
+        })?;
+        Ok(())
+    }
+}

@@ -1,0 +1,69 @@
+//! Answers kept for repeats.
+
+use diesel::prelude::*;
+use guerdon_domain::ports::{Idempotency, IdempotencyKey, IdempotencyRecord, StoreError, Timestamp};
+
+use super::Unit;
+use crate::rows::IdempotencyRow;
+use crate::schema::idempotency_records;
+use crate::types::{At, Id};
+
+impl Idempotency for Unit<'_> {
+    fn claim_key(&mut self, key: &IdempotencyKey) -> Result<bool, StoreError> {
+        self.query(|conn| super::super::try_claim(conn, key))
+    }
+
+    fn idempotency_record(
+        &mut self,
+        key: &IdempotencyKey,
+        now: Timestamp,
+    ) -> Result<Option<IdempotencyRecord>, StoreError> {
+        let found = self.query(|conn| {
+            idempotency_records::table
+                .find((Id(key.scope), &key.key))
+                .filter(idempotency_records::expires_at.gt(At(now)))
+                .select(IdempotencyRow::as_select())
+                .get_result(conn)
+                .optional()
+        })?;
+        self.keep(found.map(IdempotencyRow::read).transpose())
+    }
+
+    fn keep_idempotency_record(&mut self, record: &IdempotencyRecord) -> Result<(), StoreError> {
+        let row = IdempotencyRow::of(record);
+        let insert = |conn: &mut super::Conn| {
+            diesel::insert_into(idempotency_records::table)
+                .values(&row)
+                .on_conflict_do_nothing()
+                .execute(conn)
+        };
+        if self.query(insert)? == 0 {
+            let expired = idempotency_records::table
+                .find((Id(record.key.scope), &record.key.key))
+                .filter(idempotency_records::expires_at.le(At(record.created_at)));
+            self.query(|conn| diesel::delete(expired).execute(conn))?;
+            if self.query(insert)? == 0 {
+                return self.keep(Err(StoreError::Contended));
+            }
+        }
+        Ok(())
+    }
+
+    fn prune_idempotency_records(&mut self, now: Timestamp, limit: i64) -> Result<usize, StoreError> {
+        let expired: Vec<(Id, String)> = self.query(|conn| {
+            idempotency_records::table
+                .filter(idempotency_records::expires_at.le(At(now)))
+                .limit(limit)
+                .select((idempotency_records::scope, idempotency_records::idempotency_key))
+                .get_results(conn)
+        })?;
+        let mut pruned = 0;
+        for (scope, key) in &expired {
+            let row = idempotency_records::table
+                .find((*scope, key))
+                .filter(idempotency_records::expires_at.le(At(now)));
+            pruned += self.query(|conn| diesel::delete(row).execute(conn))?;
+        }
+        Ok(pruned)
+    }
+}

@@ -1,0 +1,53 @@
+//! The repositories: written once against [`super::Conn`], compiled once for each database. One file for each file
+//! of the domain's `ports`. What only one database can say stands in `super` under the same name on both sides.
+
+mod accounts;
+mod audit;
+mod companies;
+mod idempotency;
+mod occasions;
+mod post;
+mod providers;
+mod queues;
+mod settings;
+mod transfers;
+mod users;
+
+use diesel::result::QueryResult;
+use guerdon_domain::ports::{Reads, StoreError, Tx};
+
+use super::Conn;
+
+/// One unit of work on one connection. It remembers the first failure of the database, so that a swallowed error
+/// still rolls the unit back.
+pub(crate) struct Unit<'a> {
+    conn: &'a mut Conn,
+    fault: Option<StoreError>,
+}
+
+impl<'a> Unit<'a> {
+    pub(crate) fn new(conn: &'a mut Conn) -> Self {
+        Self { conn, fault: None }
+    }
+
+    /// The first failure, if there was one.
+    pub(crate) fn into_fault(self) -> Option<StoreError> {
+        self.fault
+    }
+
+    /// Runs a query; remembers its failure.
+    fn query<T>(&mut self, query: impl FnOnce(&mut Conn) -> QueryResult<T>) -> Result<T, StoreError> {
+        let result = query(self.conn).map_err(|e| super::classify(&e));
+        self.keep(result)
+    }
+
+    /// Remembers the failure of a result, such as that of reading a row.
+    fn keep<T>(&mut self, result: Result<T, StoreError>) -> Result<T, StoreError> {
+        result.inspect_err(|e| {
+            self.fault.get_or_insert_with(|| e.clone());
+        })
+    }
+}
+
+impl Reads for Unit<'_> {}
+impl Tx for Unit<'_> {}

@@ -1,0 +1,90 @@
+//! Providers.
+
+use diesel::prelude::*;
+use guerdon_domain::ports::{ProviderChange, Providers, ReadProviders, StoreError, Timestamp};
+use guerdon_domain::providers::Provider;
+use guerdon_domain::values::{ProviderId, Update};
+
+use super::Unit;
+use crate::rows::ProviderRow;
+use crate::schema::providers;
+use crate::types::{At, Id};
+
+impl ReadProviders for Unit<'_> {
+    fn provider_by_api_key(&mut self, api_key: &str) -> Result<Option<Provider>, StoreError> {
+        let found = self.query(|conn| {
+            providers::table
+                .filter(providers::api_key.eq(api_key))
+                .select(ProviderRow::as_select())
+                .get_result(conn)
+                .optional()
+        })?;
+        Ok(found.map(ProviderRow::read))
+    }
+
+    fn provider(&mut self, id: ProviderId) -> Result<Option<Provider>, StoreError> {
+        let found = self.query(|conn| {
+            providers::table
+                .find(Id(id.as_uuid()))
+                .select(ProviderRow::as_select())
+                .get_result(conn)
+                .optional()
+        })?;
+        Ok(found.map(ProviderRow::read))
+    }
+
+    fn providers(&mut self) -> Result<Vec<Provider>, StoreError> {
+        let found = self.query(|conn| {
+            providers::table
+                .order((providers::created_at, providers::id))
+                .select(ProviderRow::as_select())
+                .get_results(conn)
+        })?;
+        Ok(found.into_iter().map(ProviderRow::read).collect())
+    }
+}
+
+#[derive(AsChangeset)]
+#[diesel(table_name = providers)]
+struct Changes<'a> {
+    name: Option<&'a str>,
+    callback_url: Option<Option<&'a str>>,
+    manages_all_domain_resources: Option<bool>,
+    suspended: Option<bool>,
+    api_secret_hash: Option<&'a [u8]>,
+    shared_secret_sealed: Option<&'a [u8]>,
+    updated_at: At,
+}
+
+impl Providers for Unit<'_> {
+    fn insert_provider(&mut self, provider: &Provider) -> Result<(), StoreError> {
+        let row = ProviderRow::of(provider);
+        self.query(|conn| diesel::insert_into(providers::table).values(&row).execute(conn))?;
+        Ok(())
+    }
+
+    fn change_provider(
+        &mut self,
+        id: ProviderId,
+        change: &ProviderChange,
+        at: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let changes = Changes {
+            name: change.name.as_deref(),
+            callback_url: match &change.callback_url {
+                Update::Keep => None,
+                Update::Clear => Some(None),
+                Update::Set(url) => Some(Some(url)),
+            },
+            manages_all_domain_resources: change.manages_all_domain_resources,
+            suspended: change.suspended,
+            api_secret_hash: change.api_secret_hash.as_deref(),
+            shared_secret_sealed: change.shared_secret_sealed.as_deref(),
+            updated_at: At(at),
+        };
+        let changed = self.query(|conn| {
+            diesel::update(providers::table.find(Id(id.as_uuid()))).set(&changes).execute(conn)
+        })?;
+        Ok(changed == 1)
+    }
+}

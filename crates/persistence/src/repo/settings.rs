@@ -1,0 +1,29 @@
+//! The service's own settings.
+
+use diesel::prelude::*;
+use guerdon_domain::ports::{ReadSettings, Setting, Settings, StoreError};
+
+use super::Unit;
+use crate::schema::settings;
+
+impl ReadSettings for Unit<'_> {
+    fn setting(&mut self, setting: Setting) -> Result<Option<String>, StoreError> {
+        self.query(|conn| {
+            settings::table.find(setting.name()).select(settings::value).get_result(conn).optional()
+        })
+    }
+}
+
+impl Settings for Unit<'_> {
+    fn set_setting(&mut self, setting: Setting, value: &str) -> Result<(), StoreError> {
+        self.query(|conn| {
+            diesel::insert_into(settings::table)
+                .values((settings::name.eq(setting.name()), settings::value.eq(value)))
+                .on_conflict(settings::name)
+                .do_update()
+                .set(settings::value.eq(value))
+                .execute(conn)
+        })?;
+        Ok(())
+    }
+}

@@ -1,0 +1,113 @@
+//! Users.
+
+use std::collections::HashMap;
+
+use diesel::prelude::*;
+use guerdon_domain::ports::{Lookup, ReadUsers, StoreError, Timestamp, Users};
+use guerdon_domain::users::{Person, User};
+use guerdon_domain::values::{CompanyId, EmailAddress, ProviderId, UserId};
+
+use super::Unit;
+use crate::rows::{PersonRow, Reading, UserRow};
+use crate::schema::{companies, users};
+use crate::types::{At, Id};
+
+/// How many ids one query names.
+const SLICE: usize = 10_000;
+
+impl Unit<'_> {
+    /// The rows of up to `SLICE` ids with the provider of each; one id takes the cached statement.
+    fn people_slice(&mut self, ids: &[UserId]) -> Result<Vec<(Id, PersonRow)>, StoreError> {
+        let found = users::table.inner_join(companies::table);
+        let columns = (companies::provider_id, PersonRow::as_select());
+        match ids {
+            [one] => self.query(|conn| {
+                found.filter(users::id.eq(Id(one.as_uuid()))).select(columns).get_results(conn)
+            }),
+            many => {
+                let many: Vec<Id> = many.iter().map(|it| Id(it.as_uuid())).collect();
+                self.query(|conn| found.filter(users::id.eq_any(&many)).select(columns).get_results(conn))
+            }
+        }
+    }
+}
+
+impl ReadUsers for Unit<'_> {
+    fn user(&mut self, scope: ProviderId, id: UserId) -> Result<Lookup<User>, StoreError> {
+        let found: Option<(Id, UserRow)> = self.query(|conn| {
+            users::table
+                .inner_join(companies::table)
+                .filter(users::id.eq(Id(id.as_uuid())))
+                .select((companies::provider_id, UserRow::as_select()))
+                .get_result(conn)
+                .optional()
+        })?;
+        match found {
+            None => Ok(Lookup::Absent),
+            Some((owner, _)) if owner.0 != scope.as_uuid() => Ok(Lookup::Foreign),
+            Some((_, row)) => self.keep(row.read()).map(Lookup::Own),
+        }
+    }
+
+    fn people(&mut self, scope: ProviderId, ids: &[UserId]) -> Result<Vec<Lookup<Person>>, StoreError> {
+        let mut found = HashMap::with_capacity(ids.len());
+        for slice in ids.chunks(SLICE) {
+            for (owner, row) in self.people_slice(slice)? {
+                let id = row.id.0;
+                let foreign = owner.0 != scope.as_uuid();
+                let person = if foreign { Lookup::Foreign } else { Lookup::Own(self.keep(row.read())?) };
+                found.insert(id, person);
+            }
+        }
+        Ok(ids.iter().map(|id| found.remove(&id.as_uuid()).unwrap_or(Lookup::Absent)).collect())
+    }
+
+    fn active_users(&mut self, company: CompanyId, managers_only: bool) -> Result<Vec<UserId>, StoreError> {
+        let found: Vec<Id> = self.query(|conn| {
+            users::table
+                .filter(users::company_id.eq(Id(company.as_uuid())))
+                .filter(users::deleted_at.is_null())
+                .filter(users::manager.eq(true).or(diesel::dsl::sql::<diesel::sql_types::Bool>(
+                    if managers_only { "1 = 0" } else { "1 = 1" },
+                )))
+                .order(users::id)
+                .select(users::id)
+                .get_results(conn)
+        })?;
+        Ok(found.into_iter().map(|it| UserId::from_uuid(it.0)).collect())
+    }
+
+    fn admin_emails(&mut self, company: CompanyId) -> Result<Vec<EmailAddress>, StoreError> {
+        let found: Vec<(Id, String)> = self.query(|conn| {
+            users::table
+                .filter(users::company_id.eq(Id(company.as_uuid())))
+                .filter(users::deleted_at.is_null().and(users::company_admin.eq(true)))
+                .order(users::id)
+                .select((users::id, users::email))
+                .get_results(conn)
+        })?;
+        let read = |(id, email): (Id, String)| {
+            Reading { table: "users", id: id.0 }.parse("email", &email, EmailAddress::parse)
+        };
+        self.keep(found.into_iter().map(read).collect())
+    }
+}
+
+impl Users for Unit<'_> {
+    fn insert_user(&mut self, user: &User) -> Result<bool, StoreError> {
+        let row = UserRow::of(user);
+        let inserted = self.query(|conn| {
+            diesel::insert_into(users::table).values(&row).on_conflict_do_nothing().execute(conn)
+        })?;
+        Ok(inserted == 1)
+    }
+
+    fn mark_user_deleted(&mut self, id: UserId, at: Timestamp) -> Result<bool, StoreError> {
+        let changed = self.query(|conn| {
+            diesel::update(users::table.find(Id(id.as_uuid())).filter(users::deleted_at.is_null()))
+                .set((users::deleted_at.eq(Some(At(at))), users::updated_at.eq(At(at))))
+                .execute(conn)
+        })?;
+        Ok(changed == 1)
+    }
+}

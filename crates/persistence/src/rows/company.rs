@@ -1,0 +1,151 @@
+//! Companies and corporations.
+
+use diesel::prelude::*;
+use guerdon_domain::companies::{Company, CompanyWithOwner};
+use guerdon_domain::corporations::Corporation;
+use guerdon_domain::money::{Points, PointsPerDollar};
+use guerdon_domain::ports::StoreError;
+use guerdon_domain::values::{
+    CompanyId, CorporationId, DomainName, EmailAddress, Line, ProviderId, UserId, WebUrl,
+};
+
+use super::Reading;
+use crate::schema::{companies, corporations, users};
+use crate::types::{At, Id};
+
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = corporations, treat_none_as_default_value = false)]
+pub(crate) struct CorporationRow {
+    pub(crate) id: Id,
+    pub(crate) provider_id: Id,
+    pub(crate) name: String,
+    pub(crate) created_at: At,
+    pub(crate) updated_at: At,
+}
+
+impl CorporationRow {
+    pub(crate) fn of(it: &Corporation) -> Self {
+        Self {
+            id: Id(it.id.as_uuid()),
+            provider_id: Id(it.provider_id.as_uuid()),
+            name: it.name.as_str().to_owned(),
+            created_at: At(it.created_at),
+            updated_at: At(it.updated_at),
+        }
+    }
+
+    pub(crate) fn read(self) -> Result<Corporation, StoreError> {
+        let reading = Reading { table: "corporations", id: self.id.0 };
+        Ok(Corporation {
+            id: CorporationId::from_uuid(self.id.0),
+            provider_id: ProviderId::from_uuid(self.provider_id.0),
+            name: reading.parse("name", &self.name, Line::parse)?,
+            created_at: self.created_at.0,
+            updated_at: self.updated_at.0,
+        })
+    }
+}
+
+#[derive(Insertable)]
+#[diesel(table_name = companies, treat_none_as_default_value = false)]
+pub(crate) struct NewCompanyRow<'a> {
+    id: Id,
+    provider_id: Id,
+    corporation_id: Option<Id>,
+    domain: &'a str,
+    company_name: &'a str,
+    owner_id: Id,
+    logo_url: &'a str,
+    points_per_dollar: i32,
+    reserve_alert: Option<i64>,
+    reserve_bcc: Option<&'a str>,
+    allow_zero_points: bool,
+    created_at: At,
+    updated_at: At,
+}
+
+impl<'a> NewCompanyRow<'a> {
+    pub(crate) fn of(it: &'a Company) -> Self {
+        Self {
+            id: Id(it.id.as_uuid()),
+            provider_id: Id(it.provider_id.as_uuid()),
+            corporation_id: it.corporation_id.map(|it| Id(it.as_uuid())),
+            domain: it.domain.as_str(),
+            company_name: it.name.as_str(),
+            owner_id: Id(it.owner_id.as_uuid()),
+            logo_url: it.logo_url.as_str(),
+            points_per_dollar: rate_column(it.rate),
+            reserve_alert: it.reserve_alert.map(Points::get),
+            reserve_bcc: it.reserve_bcc.as_ref().map(EmailAddress::as_str),
+            allow_zero_points: it.allow_zero_points,
+            created_at: At(it.created_at),
+            updated_at: At(it.updated_at),
+        }
+    }
+}
+
+/// A rate as its column holds it; it is at most 10,000.
+pub(crate) fn rate_column(rate: PointsPerDollar) -> i32 {
+    i32::try_from(rate.get()).unwrap_or(i32::MAX)
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = companies)]
+pub(crate) struct CompanyRow {
+    id: Id,
+    pub(crate) provider_id: Id,
+    corporation_id: Option<Id>,
+    domain: String,
+    company_name: String,
+    owner_id: Id,
+    logo_url: String,
+    points_per_dollar: i32,
+    reserve_alert: Option<i64>,
+    reserve_bcc: Option<String>,
+    allow_zero_points: bool,
+    created_at: At,
+    updated_at: At,
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = users)]
+pub(crate) struct OwnerRow {
+    email: String,
+    first_name: String,
+    last_name: Option<String>,
+}
+
+impl CompanyRow {
+    pub(crate) fn read(self, owner: OwnerRow) -> Result<CompanyWithOwner, StoreError> {
+        let reading = Reading { table: "companies", id: self.id.0 };
+        let rate = PointsPerDollar::new(i64::from(self.points_per_dollar));
+        let alert =
+            self.reserve_alert.map(|it| reading.make("reserve_alert", Points::new(it))).transpose()?;
+        let company = Company {
+            id: CompanyId::from_uuid(self.id.0),
+            provider_id: ProviderId::from_uuid(self.provider_id.0),
+            corporation_id: self.corporation_id.map(|it| CorporationId::from_uuid(it.0)),
+            domain: reading.parse("domain", &self.domain, DomainName::parse)?,
+            name: reading.parse("company_name", &self.company_name, Line::parse)?,
+            owner_id: UserId::from_uuid(self.owner_id.0),
+            logo_url: reading.parse("logo_url", &self.logo_url, WebUrl::parse)?,
+            rate: reading.make("points_per_dollar", rate)?,
+            reserve_alert: alert,
+            reserve_bcc: reading.parse_opt(
+                "reserve_bcc",
+                self.reserve_bcc.as_deref(),
+                EmailAddress::parse,
+            )?,
+            allow_zero_points: self.allow_zero_points,
+            created_at: self.created_at.0,
+            updated_at: self.updated_at.0,
+        };
+        let reading = Reading { table: "users", id: company.owner_id.as_uuid() };
+        Ok(CompanyWithOwner {
+            company,
+            owner_email: reading.parse("email", &owner.email, EmailAddress::parse)?,
+            owner_first_name: reading.parse("first_name", &owner.first_name, Line::parse)?,
+            owner_last_name: reading.parse_opt("last_name", owner.last_name.as_deref(), Line::parse)?,
+        })
+    }
+}

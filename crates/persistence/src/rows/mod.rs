@@ -1,0 +1,56 @@
+//! Rows: what the tables hold, and the way from there to the domain's types. A stored value that breaks its own
+//! rules is reported as corrupt, never mended.
+
+mod company;
+mod ledger;
+mod occasion;
+mod provider;
+mod queued;
+mod user;
+
+pub(crate) use company::{CompanyRow, CorporationRow, NewCompanyRow, OwnerRow, rate_column};
+pub(crate) use ledger::{AccountRow, TransactionRow, TransferRow, WalletRow};
+pub(crate) use occasion::{OccasionRow, RecognitionRow};
+pub(crate) use provider::{IdempotencyRow, ProviderRow};
+pub(crate) use queued::{EventRow, MailRow};
+pub(crate) use user::{PersonRow, UserRow};
+
+use guerdon_domain::ports::StoreError;
+use uuid::Uuid;
+
+/// Reads one column into a domain type, or says which one is corrupt.
+pub(crate) struct Reading {
+    pub(crate) table: &'static str,
+    pub(crate) id: Uuid,
+}
+
+impl Reading {
+    pub(crate) fn corrupt(&self, column: &'static str) -> StoreError {
+        StoreError::Corrupt { table: self.table, column, id: self.id.to_string() }
+    }
+
+    /// A value that a parser of the domain accepts.
+    pub(crate) fn parse<T, E>(
+        &self,
+        column: &'static str,
+        text: &str,
+        parse: impl FnOnce(&str) -> Result<T, E>,
+    ) -> Result<T, StoreError> {
+        parse(text).map_err(|_invalid| self.corrupt(column))
+    }
+
+    /// The same of a column that may be null.
+    pub(crate) fn parse_opt<T, E>(
+        &self,
+        column: &'static str,
+        text: Option<&str>,
+        parse: impl FnOnce(&str) -> Result<T, E>,
+    ) -> Result<Option<T>, StoreError> {
+        text.map(|it| self.parse(column, it, parse)).transpose()
+    }
+
+    /// A value that a constructor of the domain accepts.
+    pub(crate) fn make<T>(&self, column: &'static str, made: Option<T>) -> Result<T, StoreError> {
+        made.ok_or_else(|| self.corrupt(column))
+    }
+}

@@ -1,0 +1,99 @@
+//! Occasions and recognitions.
+
+use diesel::prelude::*;
+use guerdon_domain::occasions::{Occasion, OccasionText};
+use guerdon_domain::ports::StoreError;
+use guerdon_domain::recognitions::{Recognition, Sender};
+use guerdon_domain::values::{CompanyId, Line, Message, OccasionId};
+
+use super::Reading;
+use crate::schema::{occasions, recognitions};
+use crate::types::{At, Id};
+
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = occasions, treat_none_as_default_value = false)]
+pub(crate) struct OccasionRow {
+    id: Id,
+    company_id: Option<Id>,
+    name: String,
+    title: String,
+    default_message: String,
+    enabled: bool,
+    visible: bool,
+    created_at: At,
+    updated_at: At,
+    deleted_at: Option<At>,
+}
+
+impl OccasionRow {
+    pub(crate) fn of(it: &Occasion) -> Self {
+        Self {
+            id: Id(it.id.as_uuid()),
+            company_id: it.company_id.map(|it| Id(it.as_uuid())),
+            name: it.text.name.as_str().to_owned(),
+            title: it.text.title.as_str().to_owned(),
+            default_message: it.text.default_message.as_str().to_owned(),
+            enabled: it.enabled,
+            visible: it.visible,
+            created_at: At(it.created_at),
+            updated_at: At(it.updated_at),
+            deleted_at: None,
+        }
+    }
+
+    pub(crate) fn read(self) -> Result<Occasion, StoreError> {
+        let reading = Reading { table: "occasions", id: self.id.0 };
+        let text = OccasionText {
+            name: reading.parse("name", &self.name, Line::parse)?,
+            title: reading.parse("title", &self.title, Line::parse)?,
+            default_message: reading.parse("default_message", &self.default_message, Message::parse)?,
+        };
+        Ok(Occasion {
+            id: OccasionId::from_uuid(self.id.0),
+            company_id: self.company_id.map(|it| CompanyId::from_uuid(it.0)),
+            text,
+            enabled: self.enabled,
+            visible: self.visible,
+            created_at: self.created_at.0,
+            updated_at: self.updated_at.0,
+        })
+    }
+}
+
+#[derive(Insertable)]
+#[diesel(table_name = recognitions, treat_none_as_default_value = false)]
+pub(crate) struct RecognitionRow<'a> {
+    id: Id,
+    company_id: Id,
+    occasion_id: Id,
+    sender_kind: i16,
+    sender_id: Id,
+    receiver_id: Id,
+    message: &'a str,
+    points: i64,
+    share: bool,
+    created_at: At,
+}
+
+impl<'a> RecognitionRow<'a> {
+    /// Bound values a row.
+    pub(crate) const COLUMNS: usize = 10;
+
+    pub(crate) fn of(it: &'a Recognition) -> Self {
+        Self {
+            id: Id(it.id.as_uuid()),
+            company_id: Id(it.company_id.as_uuid()),
+            occasion_id: Id(it.occasion_id.as_uuid()),
+            sender_kind: match it.sender {
+                Sender::User(_) => 1,
+                Sender::Company(_) => 2,
+            },
+            sender_id: Id(it.sender.id()),
+            receiver_id: Id(it.receiver_id.as_uuid()),
+            message: it.message.as_str(),
+            points: it.points.get(),
+            share: it.share,
+            created_at: At(it.created_at),
+        }
+    }
+}

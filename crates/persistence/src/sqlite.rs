@@ -1,0 +1,196 @@
+//! The embedded database: what only SQLite can say, and how it is opened.
+
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use diesel::connection::SimpleConnection;
+use diesel::prelude::*;
+use diesel::r2d2::{ConnectionManager, CustomizeConnection, Pool};
+use diesel::result::{DatabaseErrorKind, Error};
+use diesel::sql_types::Text;
+use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
+use guerdon_domain::ports::{IdempotencyKey, Store, StoreError};
+
+use crate::group_commit::GroupCommit;
+use crate::open::compare;
+use crate::types::Id;
+use crate::{Access, OpenError};
+
+#[path = "repo/mod.rs"]
+pub(crate) mod repo;
+
+pub(crate) type Conn = SqliteConnection;
+pub(crate) type Db = diesel::sqlite::Sqlite;
+
+/// The most bound values of one statement.
+pub(crate) const BINDS: usize = 32_766;
+/// The scalar function that answers the greater of two numbers.
+pub(crate) const GREATEST: &str = "max";
+/// What `CAST` calls a small integer.
+pub(crate) const SMALL: &str = "INTEGER";
+
+const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
+/// Older versions can lose committed writes when two connections checkpoint one WAL file.
+const OLDEST_SAFE: (u32, u32, u32) = (3, 51, 3);
+const READERS: u32 = 8;
+
+/// A bound value's place in hand-written SQL.
+pub(crate) fn place(number: u8) -> String {
+    format!("?{number}")
+}
+
+/// An identifier column as text, for people.
+pub(crate) fn id_text(column: &str) -> String {
+    format!("lower(hex({column}))")
+}
+
+/// A sum of amounts that must not overflow on the way.
+pub(crate) fn wide(expression: &str) -> String {
+    expression.to_owned()
+}
+
+/// One writer: nothing to lock.
+pub(crate) fn lock_accounts(_conn: &mut Conn, _kind: i16, _owners: &[Id]) -> QueryResult<()> {
+    Ok(())
+}
+
+/// One writer: whoever runs holds every key.
+pub(crate) fn try_claim(_conn: &mut Conn, _key: &IdempotencyKey) -> QueryResult<bool> {
+    Ok(true)
+}
+
+/// The database's own checks of its file.
+pub(crate) fn check_storage(conn: &mut Conn) -> QueryResult<Vec<String>> {
+    #[derive(QueryableByName)]
+    struct Line {
+        #[diesel(sql_type = Text)]
+        integrity_check: String,
+    }
+    let lines: Vec<Line> = diesel::sql_query("PRAGMA integrity_check").get_results(conn)?;
+    Ok(lines.into_iter().map(|it| it.integrity_check).filter(|it| it != "ok").collect())
+}
+
+/// What a failure means to a caller.
+pub(crate) fn classify(error: &Error) -> StoreError {
+    let text = error.to_string();
+    let busy = ["database is locked", "database table is locked", "database is busy"];
+    let away = ["disk I/O error", "database or disk is full", "unable to open database", "readonly database"];
+    match error {
+        Error::DatabaseError(DatabaseErrorKind::ClosedConnection, _) => StoreError::Unavailable(text),
+        _ if busy.iter().any(|it| text.contains(it)) => StoreError::Contended,
+        _ if away.iter().any(|it| text.contains(it)) => StoreError::Unavailable(text),
+        _ => StoreError::Broken(text),
+    }
+}
+
+fn connect(path: &Path) -> Result<Conn, OpenError> {
+    let name = path.to_str().ok_or_else(|| OpenError::Url("the database's path is not UTF-8".into()))?;
+    let failed = |e: &dyn std::fmt::Display| OpenError::failed(&format!("cannot open {name}"), e);
+    Conn::establish(name).map_err(|e| failed(&e))
+}
+
+/// The writer's settings. `busy_timeout` first, so that the rest waits its turn.
+fn prepare_writer(conn: &mut Conn, wait_ms: u32) -> QueryResult<()> {
+    conn.batch_execute(&format!(
+        "PRAGMA busy_timeout = {wait_ms}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
+         PRAGMA foreign_keys = ON; PRAGMA wal_autocheckpoint = 16000; PRAGMA trusted_schema = OFF;"
+    ))
+}
+
+fn assert_version(conn: &mut Conn) -> Result<(), OpenError> {
+    let version: String = diesel::select(diesel::dsl::sql::<Text>("sqlite_version()"))
+        .get_result(conn)
+        .map_err(|e| OpenError::failed("cannot ask SQLite for its version", &e))?;
+    let mut parts = version.split('.').map(|it| it.parse().unwrap_or(0));
+    let found = (parts.next().unwrap_or(0), parts.next().unwrap_or(0), parts.next().unwrap_or(0));
+    if found < OLDEST_SAFE {
+        return Err(OpenError::Failed(format!(
+            "SQLite {version} can lose committed writes; 3.51.3 is the oldest safe"
+        )));
+    }
+    Ok(())
+}
+
+fn known() -> Vec<String> {
+    let migrations = diesel::migration::MigrationSource::<Db>::migrations(&MIGRATIONS).unwrap_or_default();
+    migrations.iter().map(|it| it.name().version().to_string()).collect()
+}
+
+pub(crate) fn migrate(path: &Path) -> Result<Vec<String>, OpenError> {
+    // One at a time: the change of a fresh file to WAL mode does not wait for its turn by itself.
+    let turn = lock_file(path, "migrating")?;
+    turn.lock().map_err(|e| OpenError::failed("cannot wait for another migration", &e))?;
+    let mut conn = connect(path)?;
+    let failed = |e: &dyn std::fmt::Display| OpenError::failed("cannot migrate the database", e);
+    prepare_writer(&mut conn, 30_000).map_err(|e| failed(&e))?;
+    assert_version(&mut conn)?;
+    let mut refused = None;
+    let done = conn.exclusive_transaction(|conn| {
+        let applied = conn.applied_migrations().map_err(Error::QueryBuilderError)?;
+        let applied = applied.iter().map(ToString::to_string).collect();
+        if let Err(e @ OpenError::Newer(_)) = compare(applied, &known()) {
+            refused = Some(e);
+            return Ok(Vec::new());
+        }
+        let ran = conn.run_pending_migrations(MIGRATIONS).map_err(Error::QueryBuilderError)?;
+        Ok::<_, Error>(ran.iter().map(ToString::to_string).collect())
+    });
+    match refused {
+        Some(e) => Err(e),
+        None => done.map_err(|e| failed(&e)),
+    }
+}
+
+/// A file beside the database, to be locked.
+fn lock_file(path: &Path, purpose: &str) -> Result<File, OpenError> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".");
+    name.push(purpose);
+    let name = PathBuf::from(name);
+    let failed = |e: std::io::Error| OpenError::failed(&format!("cannot open {}", name.display()), &e);
+    File::options().create(true).truncate(false).write(true).open(&name).map_err(failed)
+}
+
+/// Takes the lock beside the database, for as long as the answer lives.
+fn lock(path: &Path) -> Result<File, OpenError> {
+    let file = lock_file(path, "lock")?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(OpenError::Locked(path.display().to_string())),
+        Err(TryLockError::Error(e)) => Err(OpenError::failed("cannot lock the database", &e)),
+    }
+}
+
+/// Read-only connections.
+#[derive(Debug)]
+struct Reader;
+
+impl CustomizeConnection<Conn, diesel::r2d2::Error> for Reader {
+    fn on_acquire(&self, conn: &mut Conn) -> Result<(), diesel::r2d2::Error> {
+        conn.batch_execute("PRAGMA busy_timeout = 2000; PRAGMA query_only = ON; PRAGMA trusted_schema = OFF;")
+            .map_err(diesel::r2d2::Error::QueryError)
+    }
+}
+
+pub(crate) fn open(path: &Path, access: Access) -> Result<Arc<dyn Store>, OpenError> {
+    if !path.exists() {
+        return Err(OpenError::Missing(path.display().to_string()));
+    }
+    let lock = lock(path)?;
+    let mut writer = connect(path)?;
+    prepare_writer(&mut writer, 5_000).map_err(|e| OpenError::failed("cannot prepare the database", &e))?;
+    assert_version(&mut writer)?;
+    let applied =
+        writer.applied_migrations().map_err(|e| OpenError::failed("cannot read the migrations", &e))?;
+    compare(applied.iter().map(ToString::to_string).collect(), &known())?;
+    let readers = Pool::builder()
+        .max_size(if access == Access::Serve { READERS } else { 1 })
+        .min_idle(Some(1))
+        .connection_timeout(std::time::Duration::from_secs(1))
+        .test_on_check_out(false)
+        .connection_customizer(Box::new(Reader))
+        .build(ConnectionManager::<Conn>::new(path.to_string_lossy()))
+        .map_err(|e| OpenError::failed("cannot open the database for reading", &e))?;
+    Ok(Arc::new(GroupCommit::new(writer, readers, lock)))
+}

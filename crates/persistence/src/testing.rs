@@ -1,0 +1,140 @@
+//! Throw-away databases: each test owns one, made from a template, dropped with it.
+//!
+//! The SQLite half always runs. The PostgreSQL half runs where `TEST_POSTGRES_URL` names a server on which databases
+//! may be made; `cargo xtask test` starts one and fails if either half did not run.
+
+#![expect(clippy::expect_used, clippy::panic, reason = "a test that cannot have its database cannot go on")]
+
+use std::io::Write as _;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use diesel::connection::SimpleConnection;
+use diesel::prelude::*;
+use guerdon_domain::ports::Store;
+use tempfile::TempDir;
+
+use crate::{Access, DatabaseUrl, migrate, open};
+
+/// A database of a test's own.
+pub struct TestDatabase {
+    /// Its address, as `database.url` takes it.
+    pub url: String,
+    home: Home,
+}
+
+enum Home {
+    Folder { _kept: TempDir },
+    Server { name: String },
+}
+
+/// A fresh database of each kind that this run covers.
+pub fn each() -> Vec<TestDatabase> {
+    let only = std::env::var("TEST_ONLY").unwrap_or_default();
+    let mut all = Vec::new();
+    if only != "postgres" {
+        all.push(sqlite());
+    }
+    if only != "sqlite" && std::env::var_os("TEST_POSTGRES_URL").is_some() {
+        all.push(postgres());
+    }
+    all
+}
+
+/// A fresh embedded database.
+pub fn sqlite() -> TestDatabase {
+    static TEMPLATE: OnceLock<Vec<u8>> = OnceLock::new();
+    tally("sqlite");
+    let template = TEMPLATE.get_or_init(|| {
+        let folder = TempDir::new().expect("a folder");
+        let path = folder.path().join("template.db");
+        migrate(&DatabaseUrl::Sqlite(path.clone())).expect("a migrated database");
+        std::fs::read(path).expect("the template")
+    });
+    let folder = TempDir::new().expect("a folder");
+    let path = folder.path().join("guerdon.db");
+    std::fs::write(&path, template).expect("a copy of the template");
+    TestDatabase { url: format!("sqlite://{}", path.display()), home: Home::Folder { _kept: folder } }
+}
+
+/// A fresh database on the test server.
+pub fn postgres() -> TestDatabase {
+    static TEMPLATE: OnceLock<String> = OnceLock::new();
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    tally("postgres");
+    let template = TEMPLATE.get_or_init(|| {
+        let name = format!("guerdon_template_{}", std::process::id());
+        on_server(&format!("CREATE DATABASE {name}"));
+        migrate(&DatabaseUrl::Postgres(server_url(&name))).expect("a migrated database");
+        name
+    });
+    let name = format!("guerdon_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+    on_server(&format!("CREATE DATABASE {name} TEMPLATE {template}"));
+    TestDatabase { url: server_url(&name), home: Home::Server { name } }
+}
+
+/// Tells the test command that a database of this kind was used.
+fn tally(kind: &str) {
+    if let Some(path) = std::env::var_os("TEST_TALLY") {
+        let file = std::fs::OpenOptions::new().append(true).create(true).open(path);
+        writeln!(file.expect("the tally"), "{kind}").expect("a line in the tally");
+    }
+}
+
+/// The server's address with another database's name.
+fn server_url(database: &str) -> String {
+    let url = std::env::var("TEST_POSTGRES_URL").expect("TEST_POSTGRES_URL");
+    let (scheme, rest) = url.split_once("://").expect("a postgres:// URL");
+    let (authority_and_name, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let authority = authority_and_name.split('/').next().unwrap_or("");
+    format!("{scheme}://{authority}/{database}?{query}")
+}
+
+fn on_server(sql: &str) {
+    let url = std::env::var("TEST_POSTGRES_URL").expect("TEST_POSTGRES_URL");
+    let mut conn = PgConnection::establish(&url).expect("the test server");
+    conn.batch_execute(sql).unwrap_or_else(|e| panic!("{sql}: {e}"));
+}
+
+impl TestDatabase {
+    /// Opens it as the service does.
+    pub fn store(&self) -> Arc<dyn Store> {
+        open(&self.address(), Access::Serve).expect("an open database")
+    }
+
+    /// Its address, parsed.
+    pub fn address(&self) -> DatabaseUrl {
+        DatabaseUrl::parse(&self.url).expect("a database URL")
+    }
+
+    /// Whether it is the embedded one.
+    pub fn is_embedded(&self) -> bool {
+        matches!(self.home, Home::Folder { .. })
+    }
+
+    /// Runs SQL behind the service's back, as a fault would.
+    pub fn tamper(&self, sqlite: &str, postgres: &str) {
+        match self.address() {
+            DatabaseUrl::Sqlite(path) => {
+                let mut conn = SqliteConnection::establish(&path.to_string_lossy()).expect("the database");
+                conn.batch_execute(sqlite).unwrap_or_else(|e| panic!("{sqlite}: {e}"));
+            }
+            DatabaseUrl::Postgres(url) => {
+                let mut conn = PgConnection::establish(&url).expect("the database");
+                conn.batch_execute(postgres).unwrap_or_else(|e| panic!("{postgres}: {e}"));
+            }
+        }
+    }
+}
+
+impl Drop for TestDatabase {
+    fn drop(&mut self) {
+        if let Home::Server { name } = &self.home {
+            let url = std::env::var("TEST_POSTGRES_URL").unwrap_or_default();
+            if let Ok(mut conn) = PgConnection::establish(&url) {
+                conn.batch_execute(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"))
+                    .unwrap_or_default();
+            }
+        }
+    }
+}

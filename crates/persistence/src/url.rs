@@ -1,0 +1,92 @@
+//! Which database.
+
+use std::path::PathBuf;
+
+use crate::OpenError;
+
+/// Where the data is kept.
+#[derive(Clone, PartialEq, Eq)]
+pub enum DatabaseUrl {
+    /// An embedded database, in a file.
+    Sqlite(PathBuf),
+    /// A PostgreSQL server, by its libpq URI.
+    Postgres(String),
+}
+
+impl std::fmt::Debug for DatabaseUrl {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Sqlite(path) => f.debug_tuple("Sqlite").field(path).finish(),
+            Self::Postgres(_) => f.write_str("Postgres"), // it may hold a password
+        }
+    }
+}
+
+impl DatabaseUrl {
+    /// Reads `sqlite://PATH` or `postgres://…`. A PostgreSQL server on another host is refused unless the URL says
+    /// `sslmode=disable` aloud, since this build of libpq cannot encrypt.
+    pub fn parse(url: &str) -> Result<Self, OpenError> {
+        if let Some(path) = url.strip_prefix("sqlite://") {
+            return match path {
+                "" => Err(OpenError::Url("sqlite:// needs a path".into())),
+                path => Ok(Self::Sqlite(PathBuf::from(path))),
+            };
+        }
+        if !url.starts_with("postgres://") && !url.starts_with("postgresql://") {
+            return Err(OpenError::Url("database.url must begin with sqlite:// or postgres://".into()));
+        }
+        if !is_local(url) && !url.contains("sslmode=disable") {
+            return Err(OpenError::Url(
+                "this build cannot encrypt the connection to PostgreSQL on another host; say sslmode=disable if the \
+                 network between is trusted"
+                    .into(),
+            ));
+        }
+        Ok(Self::Postgres(url.to_owned()))
+    }
+}
+
+/// Whether every host a libpq URI names is this machine.
+fn is_local(url: &str) -> bool {
+    let rest = url.split_once("://").map_or("", |(_, rest)| rest);
+    let (before_query, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let authority = before_query.split('/').next().unwrap_or("");
+    let hosts = authority.rsplit('@').next().unwrap_or("");
+    let named =
+        query.split('&').filter_map(|it| it.strip_prefix("host=").or_else(|| it.strip_prefix("hostaddr=")));
+    hosts.split(',').chain(named.flat_map(|it| it.split(','))).all(is_local_host)
+}
+
+fn is_local_host(host: &str) -> bool {
+    let name = match host.strip_prefix('[') {
+        Some(v6) => v6.split(']').next().unwrap_or(""),
+        None => host.split(':').next().unwrap_or(""),
+    };
+    let is_socket = host.starts_with('/') || host.starts_with("%2F") || host.starts_with("%2f");
+    is_socket || matches!(name, "" | "localhost" | "127.0.0.1" | "::1") || host == "::1"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(url: &str, accepted: bool) {
+        assert_eq!(DatabaseUrl::parse(url).is_ok(), accepted, "{url}");
+    }
+
+    #[test]
+    fn another_host_must_be_said_to_be_trusted() {
+        check("sqlite:///var/lib/guerdon/guerdon.db", true);
+        check("sqlite://", false);
+        check("mysql://localhost/x", false);
+        check("postgres://localhost/guerdon", true);
+        check("postgres://u:p@127.0.0.1:5432/guerdon", true);
+        check("postgres://u:p@[::1]:5432/guerdon", true);
+        check("postgres:///guerdon?host=/run/postgresql&user=g", true);
+        check("postgres://%2Frun%2Fpg/guerdon", true);
+        check("postgres://db.example.com/guerdon", false);
+        check("postgres://localhost,db.example.com/guerdon", false);
+        check("postgres:///guerdon?host=db.example.com", false);
+        check("postgres://db.example.com/guerdon?sslmode=disable", true);
+    }
+}

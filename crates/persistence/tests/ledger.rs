@@ -1,0 +1,162 @@
+//! What moves, and what it leaves behind.
+
+use guerdon_domain::companies;
+use guerdon_domain::money::PointsPerDollar;
+use guerdon_domain::ports::StoreExt as _;
+use guerdon_domain::recognitions::{SendError, SendFault, Sender};
+use guerdon_domain::users::DeleteUserError;
+use guerdon_domain::values::Page;
+use guerdon_domain::wallets::{Direction, Reason, WalletType};
+use guerdon_persistence::testing::each;
+
+use crate::support::{World, on_each};
+
+#[test]
+fn a_company_pays_from_its_reserve_and_a_user_from_the_peer_wallet() {
+    on_each(|world| {
+        let (ann, bob) = (world.user("ann"), world.user("bob"));
+        world.deposit(100);
+        world.send(Sender::Company(world.company), &[ann, bob], 10).unwrap();
+        assert_eq!(world.reserve(), 80);
+        assert_eq!(world.shows(WalletType::User, ann), Some((10, 0)));
+        world.fund(WalletType::Peer, ann, 30);
+        world.send(Sender::User(ann), &[bob], 25).unwrap();
+        assert_eq!(world.shows(WalletType::Peer, ann), Some((5, 25)));
+        assert_eq!(world.shows(WalletType::User, bob), Some((35, 0)));
+        assert_eq!(world.shows(WalletType::Manager, bob), None);
+    });
+}
+
+#[test]
+fn the_wallets_of_a_sender_are_never_mixed() {
+    on_each(|world| {
+        let boss = world.user_with("boss", |it| it.manager = true);
+        let ann = world.user("ann");
+        world.fund(WalletType::Peer, boss, 10);
+        world.fund(WalletType::Manager, boss, 15);
+        assert!(matches!(world.send(Sender::User(boss), &[ann], 20), Err(SendError::InsufficientFunds)));
+        world.send(Sender::User(boss), &[ann], 12).unwrap();
+        assert_eq!(world.shows(WalletType::Peer, boss), Some((10, 0)));
+        assert_eq!(world.shows(WalletType::Manager, boss), Some((3, 12)));
+        world.send(Sender::User(boss), &[ann], 10).unwrap();
+        assert_eq!(world.shows(WalletType::Peer, boss), Some((0, 10)));
+        assert_eq!(world.shows(WalletType::User, ann), Some((22, 0)));
+    });
+}
+
+#[test]
+fn a_refused_recognition_leaves_nothing_behind() {
+    on_each(|world| {
+        let (ann, bob) = (world.user("ann"), world.user("bob"));
+        world.deposit(19);
+        let refused = world.send(Sender::Company(world.company), &[ann, bob], 10);
+        assert!(matches!(refused, Err(SendError::InsufficientFunds)));
+        assert_eq!(world.reserve(), 19);
+        assert_eq!(world.shows(WalletType::User, ann), Some((0, 0)));
+        let page = Page::new(1, 100).unwrap();
+        assert_eq!(world.reading(|reads| reads.transactions(ann, WalletType::User, page)), []);
+    });
+}
+
+#[test]
+fn deleting_a_user_returns_its_funds_once() {
+    on_each(|world| {
+        let (ann, bob) = (world.user("ann"), world.user("bob"));
+        world.fund(WalletType::Peer, ann, 30);
+        world.fund(WalletType::User, ann, 7);
+        world.delete(ann).unwrap();
+        world.delete(ann).unwrap();
+        assert_eq!(world.reserve(), 37);
+        assert_eq!(world.shows(WalletType::Peer, ann), Some((0, 30)));
+        assert_eq!(world.shows(WalletType::User, ann), Some((0, 7)));
+        let page = Page::new(1, 100).unwrap();
+        let history = world.reading(|reads| reads.transactions(ann, WalletType::Peer, page));
+        let seen: Vec<_> = history.iter().map(|it| (it.direction, it.points.get(), it.reason)).collect();
+        let expected =
+            [(Direction::Debit, 30, Reason::UserDeleted), (Direction::Credit, 30, Reason::PointDistribution)];
+        assert_eq!(seen, expected);
+        let to_deleted = world.send(Sender::User(bob), &[ann], 1);
+        assert!(matches!(to_deleted, Err(SendError::Faults(it)) if it == [SendFault::ReceiverDeleted]));
+        let from_deleted = world.send(Sender::User(ann), &[bob], 1);
+        assert!(matches!(from_deleted, Err(SendError::Faults(it)) if it == [SendFault::SenderDeleted]));
+        assert!(matches!(world.delete(world.owner), Err(DeleteUserError::IsOwner)));
+    });
+}
+
+#[test]
+fn transactions_page_newest_first() {
+    on_each(|world| {
+        let (ann, bob) = (world.user("ann"), world.user("bob"));
+        world.fund(WalletType::Peer, ann, 100);
+        for points in 1..=6 {
+            world.send(Sender::User(ann), &[bob], points).unwrap();
+        }
+        let page = |number| {
+            let page = Page::new(number, 4).unwrap();
+            let found = world.reading(|reads| reads.transactions(ann, WalletType::Peer, page));
+            found.iter().map(|it| it.points.get()).collect::<Vec<_>>()
+        };
+        assert_eq!(page(1), [6, 5, 4, 3]);
+        assert_eq!(page(2), [2, 1, 100]);
+        assert_eq!(page(3), Vec::<i64>::new());
+        assert_eq!(page(i64::MAX), Vec::<i64>::new());
+    });
+}
+
+#[test]
+fn whoever_shows_points_can_pay_them_in_any_split_at_a_rate_that_is_no_fraction() {
+    for rate in [3, 7, 60, 9_999, 7_000] {
+        for database in each() {
+            let world = World::at_rate(database, rate);
+            let users: Vec<_> = (0..7).map(|n| world.user(&format!("u{n}"))).collect();
+            world.deposit(7);
+            world.send(Sender::Company(world.company), &users, 1).unwrap();
+            assert_eq!(world.reserve(), 0, "rate {rate}");
+            for user in &users {
+                assert_eq!(world.shows(WalletType::User, *user), Some((1, 0)), "rate {rate}");
+            }
+            world.fund(WalletType::Peer, users[0], 11);
+            world.send(Sender::User(users[0]), &users[1..3], 4).unwrap();
+            world.send(Sender::User(users[0]), &users[3..6], 1).unwrap();
+            assert_eq!(world.shows(WalletType::Peer, users[0]), Some((0, 11)), "rate {rate}");
+            let refused = world.send(Sender::User(users[0]), &users[1..2], 1);
+            assert!(matches!(refused, Err(SendError::InsufficientFunds)));
+            assert_eq!(world.audit(), []);
+        }
+    }
+}
+
+#[test]
+fn a_new_rate_changes_what_balances_show_and_moves_nothing() {
+    on_each(|world| {
+        let ann = world.user("ann");
+        world.fund(WalletType::Peer, ann, 100);
+        let rate = PointsPerDollar::new(25).unwrap();
+        let change = |tx: &mut dyn guerdon_domain::ports::Tx| {
+            companies::change_rate(tx, world.provider, world.company, rate, &world.context())
+        };
+        world.store.transaction(change).unwrap();
+        assert_eq!(world.shows(WalletType::Peer, ann), Some((50, 0)));
+        let page = Page::new(1, 1).unwrap();
+        let history = world.reading(|reads| reads.transactions(ann, WalletType::Peer, page));
+        assert_eq!(history[0].points.get(), 100);
+    });
+}
+
+#[test]
+fn a_recognition_of_zero_points_moves_nothing_where_it_is_allowed() {
+    on_each(|world| {
+        let ann = world.user("ann");
+        let sent = world.send(Sender::Company(world.company), &[ann], 0);
+        assert!(
+            matches!(sent, Err(SendError::Faults(it)) if matches!(it[..], [SendFault::PointsOutOfRange(_)]))
+        );
+        let allow = |tx: &mut dyn guerdon_domain::ports::Tx| {
+            companies::set_allow_zero_points(tx, world.company, true, &world.context())
+        };
+        world.store.transaction(allow).unwrap();
+        assert_eq!(world.send(Sender::Company(world.company), &[ann], 0).unwrap().len(), 1);
+        let page = Page::new(1, 1).unwrap();
+        assert_eq!(world.reading(|reads| reads.transactions(ann, WalletType::User, page)), []);
+    });
+}

@@ -1,0 +1,137 @@
+//! Many at once: nothing is lost, nothing is spent twice, no race reaches the caller.
+
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use guerdon_domain::companies;
+use guerdon_domain::money::PointsPerDollar;
+use guerdon_domain::ports::StoreExt as _;
+use guerdon_domain::recognitions::{SendError, SendFault, Sender};
+use guerdon_domain::values::UserId;
+use guerdon_domain::wallets::WalletType;
+
+use crate::support::{World, on_each};
+
+/// Runs `work(client)` on that many threads, all let loose at once.
+fn at_once(clients: usize, work: impl Fn(usize) + Sync) {
+    let barrier = Barrier::new(clients);
+    std::thread::scope(|scope| {
+        for client in 0..clients {
+            let (barrier, work) = (&barrier, &work);
+            scope.spawn(move || {
+                barrier.wait();
+                work(client);
+            });
+        }
+    });
+}
+
+/// Tries again while the store says that it is contended, as a client told 503 would.
+fn insistent<T>(mut send: impl FnMut() -> Result<T, SendError>) -> Result<T, SendError> {
+    loop {
+        match send() {
+            Err(SendError::Store(guerdon_domain::ports::StoreError::Contended)) => {}
+            other => return other,
+        }
+    }
+}
+
+fn people(world: &World, count: usize) -> Vec<UserId> {
+    (0..count).map(|n| world.user(&format!("u{n}"))).collect()
+}
+
+#[test]
+fn sixty_four_clients_spend_a_wallet_exactly_once() {
+    const PAID: usize = 40;
+    on_each(|world| {
+        let users = people(world, 9);
+        world.fund(WalletType::Peer, users[0], 40 * 5);
+        let (sent, refused) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        at_once(64, |client| {
+            for round in 0..3 {
+                match world.send(Sender::User(users[0]), &[users[1 + (client + round) % 8]], 5) {
+                    Ok(_) => sent.fetch_add(1, Ordering::Relaxed),
+                    Err(SendError::InsufficientFunds) => refused.fetch_add(1, Ordering::Relaxed),
+                    Err(e) => panic!("{e}"),
+                };
+            }
+        });
+        assert_eq!((sent.into_inner(), refused.into_inner()), (PAID, 64 * 3 - PAID));
+        assert_eq!(world.shows(WalletType::Peer, users[0]), Some((0, 200)));
+    });
+}
+
+#[test]
+fn opposite_payments_never_deadlock() {
+    on_each(|world| {
+        let users = people(world, 12);
+        for user in &users {
+            world.fund(WalletType::Peer, *user, 1_000);
+        }
+        world.deposit(100_000);
+        at_once(24, |client| {
+            for round in 0..12 {
+                let sender = users[(client + round) % 12];
+                let mut to: Vec<UserId> = users.iter().copied().filter(|it| *it != sender).collect();
+                to.rotate_left((client * 5 + round) % 11);
+                let sender =
+                    if client % 4 == 0 { Sender::Company(world.company) } else { Sender::User(sender) };
+                world.send(sender, &to[..1 + round % 5], 1).unwrap();
+            }
+        });
+    });
+}
+
+#[test]
+fn deletions_against_recognitions_lose_nothing() {
+    on_each(|world| {
+        world.deposit(100_000);
+        for round in 0..15 {
+            let users: Vec<UserId> = (0..4).map(|n| world.user(&format!("r{round}u{n}"))).collect();
+            for user in &users {
+                world.fund(WalletType::Peer, *user, 50);
+            }
+            at_once(12, |client| match client {
+                0 | 1 => world.delete(users[0]).unwrap(),
+                2 => world.delete(users[1]).unwrap(),
+                _ => {
+                    let sender = users[client % 4];
+                    let receivers = [users[(client + 1) % 4], users[(client + 2) % 4]];
+                    match insistent(|| world.send(Sender::User(sender), &receivers, 3)) {
+                        Ok(_) | Err(SendError::InsufficientFunds) => {}
+                        Err(SendError::Faults(it))
+                            if it.iter().all(|it| {
+                                matches!(it, SendFault::ReceiverDeleted | SendFault::SenderDeleted)
+                            }) => {}
+                        Err(e) => panic!("{e}"),
+                    }
+                }
+            });
+            for gone in &users[..2] {
+                assert_eq!(world.shows(WalletType::User, *gone).unwrap().0, 0);
+                assert_eq!(world.shows(WalletType::Peer, *gone).unwrap().0, 0);
+            }
+        }
+    });
+}
+
+#[test]
+fn rate_changes_against_recognitions_price_each_at_one_rate() {
+    on_each(|world| {
+        let users = people(world, 6);
+        world.deposit(1_000_000);
+        at_once(12, |client| {
+            for round in 0..20_usize {
+                if client == 0 {
+                    let rate = PointsPerDollar::new([50, 64, 40, 100][round % 4]).unwrap();
+                    let change = |tx: &mut dyn guerdon_domain::ports::Tx| {
+                        companies::change_rate(tx, world.provider, world.company, rate, &world.context())
+                    };
+                    world.store.transaction(change).unwrap();
+                } else {
+                    world.send(Sender::Company(world.company), &[users[(client + round) % 6]], 7).unwrap();
+                }
+            }
+        });
+    });
+}

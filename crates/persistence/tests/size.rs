@@ -1,0 +1,72 @@
+//! The largest things that can be asked for.
+
+use guerdon_domain::distributions::{self, RunDistribution};
+use guerdon_domain::money::Points;
+use guerdon_domain::ports::StoreExt as _;
+use guerdon_domain::recognitions::{SendError, Sender};
+use guerdon_domain::values::UserId;
+use guerdon_domain::wallets::WalletType;
+
+use crate::support::{World, on_each};
+
+/// Users by the thousand, straight into the tables: making them is not what is tested.
+fn crowd(world: &World, count: usize) -> Vec<UserId> {
+    let (company, at) = (world.company.as_uuid(), 1_795_000_000_000_000_i64);
+    let sqlite = format!(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {count}) \
+         INSERT INTO users (id, company_id, email, email_folded, first_name, manager, company_admin, \
+         corporation_admin, created_at, updated_at) \
+         SELECT unhex(printf('0194000000007000800000%010d', i)), unhex('{0}'), i || '@example.com', \
+         i || '@example.com', 'Crowd', 0, 0, 0, {at}, {at} FROM n; \
+         INSERT INTO accounts SELECT id, k.kind, company_id, 0, 0, 0, 0, created_at, NULL FROM users, \
+         (SELECT 1 AS kind UNION SELECT 2) AS k WHERE first_name = 'Crowd';",
+        company.simple()
+    );
+    let postgres = format!(
+        "INSERT INTO users (id, company_id, email, email_folded, first_name, manager, company_admin, \
+         corporation_admin, created_at, updated_at) \
+         SELECT ('01940000-0000-7000-8000-00' || lpad(i::text, 10, '0'))::uuid, '{company}', i || '@example.com', \
+         i || '@example.com', 'Crowd', false, false, false, now(), now() FROM generate_series(1, {count}) AS i; \
+         INSERT INTO accounts SELECT id, k, company_id, 0, 0, 0, 0, created_at, NULL FROM users, \
+         generate_series(1, 2) AS k WHERE first_name = 'Crowd'; ANALYZE users; ANALYZE accounts;"
+    );
+    world.database.tamper(&sqlite, &postgres);
+    let one = |n: usize| format!("01940000-0000-7000-8000-00{n:010}").parse().unwrap();
+    (1..=count).map(one).collect()
+}
+
+#[test]
+fn a_recognition_with_ten_thousand_receivers_works_or_refuses_whole() {
+    on_each(|world| {
+        let users = crowd(world, 10_000);
+        world.deposit(99_999);
+        let refused = world.send(Sender::Company(world.company), &users, 10);
+        assert!(matches!(refused, Err(SendError::InsufficientFunds)));
+        assert_eq!(world.shows(WalletType::User, users[5_000]), Some((0, 0)));
+        world.deposit(1);
+        assert_eq!(world.send(Sender::Company(world.company), &users, 10).unwrap().len(), 10_000);
+        assert_eq!(world.reserve(), 0);
+        assert_eq!(world.shows(WalletType::User, users[9_999]), Some((10, 0)));
+    });
+}
+
+#[test]
+fn a_distribution_to_a_hundred_thousand_users_works_or_refuses_whole() {
+    on_each(|world| {
+        let users = crowd(world, 100_000);
+        let command = RunDistribution {
+            company_id: world.company,
+            wallet: WalletType::Peer,
+            points: Points::new(3).unwrap(),
+            users: Vec::new(),
+        };
+        let run = || world.store.transaction(|tx| distributions::run(tx, &command, &world.context()));
+        world.deposit(300_002);
+        assert!(matches!(run(), Err(distributions::DistributeError::InsufficientFunds)));
+        assert_eq!(world.reserve(), 300_002);
+        world.deposit(1);
+        assert_eq!(run().unwrap().users, 100_001); // the owner is a user too
+        assert_eq!(world.reserve(), 0);
+        assert_eq!(world.shows(WalletType::Peer, users[99_999]), Some((3, 0)));
+    });
+}

@@ -1,0 +1,206 @@
+//! A small world: a provider, a company, its users, one occasion; a clock and ids that tests can foretell.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+
+use guerdon_domain::companies::{self, CreateCompany};
+use guerdon_domain::distributions::{self, RunDistribution};
+use guerdon_domain::events::RecognitionEvent;
+use guerdon_domain::money::{Points, PointsPerDollar};
+use guerdon_domain::occasions::{self, OccasionText};
+use guerdon_domain::ports::{
+    Clock, Context, EventBodies, EventKind, Ids, Reads, Store, StoreError, StoreExt as _, Timestamp,
+    Violation,
+};
+use guerdon_domain::providers::Provider;
+use guerdon_domain::recognitions::{self, Receivers, Recognition, SendError, SendRecognition, Sender};
+use guerdon_domain::reserve;
+use guerdon_domain::users::{self, Profile};
+use guerdon_domain::values::{
+    CompanyId, DomainName, EmailAddress, Line, Message, OccasionId, ProviderId, UserId, WebUrl,
+};
+use guerdon_domain::wallets::WalletType;
+use guerdon_persistence::testing::{TestDatabase, each};
+use uuid::Uuid;
+
+/// Time that moves by a microsecond a look.
+pub struct TestClock(AtomicI64);
+
+impl Clock for TestClock {
+    fn now(&self) -> Timestamp {
+        let micros = self.0.fetch_add(1, Ordering::Relaxed);
+        Timestamp::from_unix_timestamp_nanos(i128::from(micros) * 1_000).unwrap()
+    }
+}
+
+/// 1, 2, 3, …
+pub struct TestIds(AtomicU64);
+
+impl Ids for TestIds {
+    fn next(&self) -> Uuid {
+        Uuid::from_u64_pair(0x0193_0000_0000_7000, self.0.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+pub struct TestBodies;
+
+impl EventBodies for TestBodies {
+    fn recognition(&self, kind: EventKind, event: &RecognitionEvent<'_>) -> Vec<u8> {
+        format!("{} {}", kind.name(), event.recognition.id).into_bytes()
+    }
+}
+
+pub struct World {
+    pub database: TestDatabase,
+    pub store: Arc<dyn Store>,
+    pub clock: TestClock,
+    pub ids: TestIds,
+    pub provider: ProviderId,
+    pub company: CompanyId,
+    pub owner: UserId,
+    pub occasion: OccasionId,
+}
+
+/// Runs a test on every database of this run.
+pub fn on_each(test: impl Fn(&World)) {
+    for database in each() {
+        let world = World::new(database);
+        test(&world);
+        assert_eq!(world.audit(), [], "on {}", world.database.url);
+    }
+}
+
+impl World {
+    pub fn new(database: TestDatabase) -> Self {
+        Self::at_rate(database, 50)
+    }
+
+    pub fn at_rate(database: TestDatabase, rate: i64) -> Self {
+        let store = database.store();
+        let clock = TestClock(AtomicI64::new(1_795_000_000_000_000));
+        let ids = TestIds(AtomicU64::new(1));
+        let provider = ProviderId::from_uuid(ids.next());
+        let context = Context { clock: &clock, ids: &ids, bodies: &TestBodies };
+        let (company, owner, occasion) = store
+            .transaction(|tx| -> Result<_, Box<dyn std::error::Error + Send + Sync>> {
+                tx.insert_provider(&sample_provider(provider, clock.now()))?;
+                let company = companies::create(tx, provider, &sample_company(rate), &context)?.company;
+                let text = OccasionText {
+                    name: Line::parse("Great job").unwrap(),
+                    title: Line::parse("You did a great job").unwrap(),
+                    default_message: Message::parse("Thank you").unwrap(),
+                };
+                let occasion = occasions::create(tx, provider, company.id, &text, true, true, &context)?;
+                Ok((company.id, company.owner_id, occasion.id))
+            })
+            .unwrap();
+        Self { database, store, clock, ids, provider, company, owner, occasion }
+    }
+
+    pub fn context(&self) -> Context<'_> {
+        Context { clock: &self.clock, ids: &self.ids, bodies: &TestBodies }
+    }
+
+    pub fn user(&self, name: &str) -> UserId {
+        self.user_with(name, |_| ())
+    }
+
+    pub fn user_with(&self, name: &str, change: impl FnOnce(&mut Profile)) -> UserId {
+        let email = EmailAddress::parse(&format!("{name}@example.com")).unwrap();
+        let mut profile =
+            Profile::named(email, Line::parse(name).unwrap(), Some(Line::parse("Doe").unwrap()));
+        change(&mut profile);
+        let create = |tx: &mut dyn guerdon_domain::ports::Tx| {
+            users::create(tx, self.provider, self.company, &profile, &self.context())
+        };
+        self.store.transaction(create).unwrap().id
+    }
+
+    pub fn deposit(&self, points: i64) {
+        let points = Points::new(points).unwrap();
+        self.store.transaction(|tx| reserve::deposit(tx, self.company, points, &self.context())).unwrap();
+    }
+
+    /// Puts points into a user's wallet.
+    pub fn fund(&self, wallet: WalletType, user: UserId, points: i64) {
+        self.deposit(points);
+        let command = RunDistribution {
+            company_id: self.company,
+            wallet,
+            points: Points::new(points).unwrap(),
+            users: vec![user],
+        };
+        self.store.transaction(|tx| distributions::run(tx, &command, &self.context())).unwrap();
+    }
+
+    pub fn send(&self, sender: Sender, to: &[UserId], points: i64) -> Result<Vec<Recognition>, SendError> {
+        let ids: Vec<String> = to.iter().map(ToString::to_string).collect();
+        let command = SendRecognition {
+            occasion_id: self.occasion,
+            sender,
+            receivers: Receivers::parse(&ids.join(",")).unwrap(),
+            points_per_receiver: points,
+            message: None,
+            share: true,
+        };
+        self.store.transaction(|tx| recognitions::send(tx, self.provider, &command, &self.context()))
+    }
+
+    pub fn delete(&self, user: UserId) -> Result<(), users::DeleteUserError> {
+        self.store.transaction(|tx| users::delete(tx, self.provider, user, &self.context()))
+    }
+
+    pub fn rate(&self) -> PointsPerDollar {
+        let found = self.reading(|reads| reads.company(self.provider, self.company));
+        found.named("id").unwrap().company.rate
+    }
+
+    /// What a wallet shows, and what it has spent.
+    pub fn shows(&self, wallet: WalletType, user: UserId) -> Option<(i64, i64)> {
+        let rate = self.rate();
+        let wallets = self.reading(|reads| reads.wallets(user));
+        let found = wallets.iter().find(|it| it.wallet_type == wallet)?;
+        Some((found.points(rate).get(), found.points_spent(rate).get()))
+    }
+
+    pub fn reserve(&self) -> i64 {
+        self.store.snapshot(|reads| reserve::shown(reads, self.company)).unwrap().get()
+    }
+
+    pub fn audit(&self) -> Vec<Violation> {
+        self.reading(|reads| reads.audit())
+    }
+
+    pub fn reading<T>(&self, read: impl FnMut(&mut dyn Reads) -> Result<T, StoreError>) -> T {
+        self.store.snapshot(read).unwrap()
+    }
+}
+
+fn sample_provider(id: ProviderId, created_at: Timestamp) -> Provider {
+    Provider {
+        id,
+        name: "Sample".into(),
+        api_key: format!("key-{id}"),
+        api_secret_hash: vec![1; 32],
+        shared_secret_sealed: vec![2; 32],
+        callback_url: None,
+        manages_all_domain_resources: true,
+        suspended: false,
+        created_at,
+    }
+}
+
+fn sample_company(rate: i64) -> CreateCompany {
+    CreateCompany {
+        domain: DomainName::parse("example.com").unwrap(),
+        name: Line::parse("Example").unwrap(),
+        owner_email: EmailAddress::parse("owner@example.com").unwrap(),
+        owner_first_name: Line::parse("Olive").unwrap(),
+        owner_last_name: Some(Line::parse("Owner").unwrap()),
+        logo_url: WebUrl::parse("https://example.com/logo.png").unwrap(),
+        corporation_id: None,
+        rate: PointsPerDollar::new(rate).unwrap(),
+        reserve_alert: None,
+        reserve_bcc: None,
+    }
+}

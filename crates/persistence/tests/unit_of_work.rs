@@ -1,0 +1,184 @@
+//! The unit of work: what a verdict, a failure and a panic leave behind.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Barrier;
+
+use guerdon_domain::ports::{IdempotencyKey, IdempotencyRecord, Setting, StoreError, StoreExt as _, Verdict};
+use guerdon_domain::wallets::Account;
+use guerdon_persistence::testing::each;
+use guerdon_persistence::{Access, DatabaseUrl, OpenError, migrate, open};
+use uuid::Uuid;
+
+use crate::support::{World, on_each};
+
+fn maintenance(world: &World) -> Option<String> {
+    world.reading(|reads| reads.setting(Setting::Maintenance))
+}
+
+#[test]
+fn an_error_rolls_back_and_ok_commits() {
+    on_each(|world| {
+        let refused = world.store.transaction(|tx| {
+            tx.set_setting(Setting::Maintenance, "on")?;
+            Err::<(), _>(StoreError::Broken("on purpose".into()))
+        });
+        assert!(matches!(refused, Err(StoreError::Broken(_))));
+        assert_eq!(maintenance(world), None);
+        world.store.transaction(|tx| tx.set_setting(Setting::Maintenance, "on")).unwrap();
+        world.store.transaction(|tx| tx.set_setting(Setting::Maintenance, "off")).unwrap();
+        assert_eq!(maintenance(world).as_deref(), Some("off"));
+    });
+}
+
+#[test]
+fn a_swallowed_failure_rolls_back_all_the_same() {
+    on_each(|world| {
+        let fate = world.store.run(&mut |tx| {
+            tx.set_setting(Setting::Maintenance, "on").unwrap();
+            let twice = [Account::Reserve(world.company)];
+            assert!(tx.open(world.company, &twice, guerdon_domain::ports::Timestamp::UNIX_EPOCH).is_err());
+            Verdict::Commit
+        });
+        assert!(matches!(fate, Err(StoreError::Broken(_))));
+        assert_eq!(maintenance(world), None);
+    });
+}
+
+#[test]
+fn a_panic_rolls_back_its_own_unit_alone() {
+    on_each(|world| {
+        let barrier = Barrier::new(8);
+        std::thread::scope(|scope| {
+            for client in 0..8 {
+                let barrier = &barrier;
+                scope.spawn(move || {
+                    barrier.wait();
+                    if client % 2 == 0 {
+                        world.user(&format!("survivor{client}"));
+                        return;
+                    }
+                    let panicked = catch_unwind(AssertUnwindSafe(|| {
+                        world.store.run(&mut |tx| {
+                            tx.set_setting(Setting::Maintenance, "on").unwrap();
+                            panic!("on purpose");
+                        })
+                    }));
+                    assert!(panicked.is_err());
+                });
+            }
+        });
+        assert_eq!(maintenance(world), None);
+        assert_eq!(world.reading(|reads| reads.active_user_count(world.company)), 5);
+    });
+}
+
+#[test]
+fn a_record_is_kept_until_it_expires_and_then_replaced() {
+    on_each(|world| {
+        let key = IdempotencyKey { scope: world.provider.as_uuid(), key: "k".into() };
+        let at = |hours: i64| guerdon_domain::ports::Timestamp::UNIX_EPOCH + time::Duration::hours(hours);
+        let record = |body: &str, from: i64| IdempotencyRecord {
+            key: key.clone(),
+            request_hash: vec![7; 32],
+            status: 201,
+            body: body.as_bytes().to_vec(),
+            created_at: at(from),
+            expires_at: at(from + 72),
+        };
+        let find = |now: i64, key: &IdempotencyKey| {
+            world.store.transaction(|tx| tx.idempotency_record(key, at(now))).unwrap()
+        };
+        let keep = |it: &IdempotencyRecord| world.store.transaction(|tx| tx.keep_idempotency_record(it));
+        keep(&record("first", 0)).unwrap();
+        assert_eq!(find(71, &key), Some(record("first", 0)));
+        assert_eq!(find(72, &key), None);
+        assert_eq!(find(1, &IdempotencyKey { scope: Uuid::nil(), key: "k".into() }), None);
+        assert!(matches!(keep(&record("second", 71)), Err(StoreError::Contended)));
+        keep(&record("third", 72)).unwrap();
+        assert_eq!(find(73, &key), Some(record("third", 72)));
+        let prune =
+            |now: i64| world.store.transaction(|tx| tx.prune_idempotency_records(at(now), 10)).unwrap();
+        assert_eq!((prune(143), prune(144), prune(145)), (0, 1, 0));
+    });
+}
+
+#[test]
+fn a_claimed_key_is_held_until_the_transaction_ends() {
+    on_each(|world| {
+        let key = IdempotencyKey { scope: world.provider.as_uuid(), key: "k".into() };
+        let claim = || world.store.transaction(|tx| tx.claim_key(&key)).unwrap();
+        assert!(claim());
+        if world.database.is_embedded() {
+            return; // one writer: a second transaction does not even begin before the first ends
+        }
+        let nested = world.store.transaction(|tx| {
+            assert!(tx.claim_key(&key)?);
+            Ok::<_, StoreError>(claim())
+        });
+        assert!(!nested.unwrap());
+        assert!(claim());
+    });
+}
+
+#[test]
+fn eight_that_migrate_at_once_all_succeed_and_one_does_it() {
+    for database in each() {
+        let fresh = if database.is_embedded() {
+            let DatabaseUrl::Sqlite(path) = database.address() else { unreachable!() };
+            DatabaseUrl::Sqlite(path.with_file_name("fresh.db"))
+        } else {
+            let dropped = "DROP SCHEMA public CASCADE; CREATE SCHEMA public;";
+            database.tamper("", dropped);
+            database.address()
+        };
+        let barrier = Barrier::new(8);
+        let ran: usize = std::thread::scope(|scope| {
+            let one = || {
+                barrier.wait();
+                migrate(&fresh).unwrap().len()
+            };
+            let all: Vec<_> = (0..8).map(|_| scope.spawn(one)).collect();
+            all.into_iter().map(|it| it.join().unwrap()).sum()
+        });
+        assert_eq!(ran, std::fs::read_dir("../../migrations/sqlite").unwrap().count());
+        open(&fresh, Access::Command).unwrap();
+    }
+}
+
+#[test]
+fn what_is_missing_locked_newer_or_older_is_refused() {
+    for database in each() {
+        let open = |url: &DatabaseUrl| open(url, Access::Command).map(drop);
+        if let DatabaseUrl::Sqlite(path) = database.address() {
+            let missing = DatabaseUrl::Sqlite(path.with_file_name("missing.db"));
+            assert!(matches!(open(&missing), Err(OpenError::Missing(_))));
+            let held = database.store();
+            assert!(matches!(open(&database.address()), Err(OpenError::Locked(_))));
+            drop(held);
+        }
+        open(&database.address()).unwrap();
+        let add = "INSERT INTO __diesel_schema_migrations (version) VALUES ('9999')";
+        database.tamper(add, add);
+        assert!(matches!(open(&database.address()), Err(OpenError::Newer(it)) if it == "9999"));
+        assert!(matches!(migrate(&database.address()), Err(OpenError::Newer(_))));
+        let remove = "DELETE FROM __diesel_schema_migrations";
+        database.tamper(remove, remove);
+        assert!(matches!(open(&database.address()), Err(OpenError::Older)));
+    }
+}
+
+#[test]
+fn the_database_itself_refuses_a_negative_balance_and_a_changed_transfer() {
+    on_each(|world| {
+        let ann = world.user("ann");
+        world.fund(guerdon_domain::wallets::WalletType::Peer, ann, 5);
+        let refused = |sql: &str| {
+            let tampered = catch_unwind(AssertUnwindSafe(|| world.database.tamper(sql, sql)));
+            assert!(tampered.is_err(), "{sql}");
+        };
+        refused("UPDATE accounts SET debits = credits + 1 WHERE kind = 2");
+        refused("UPDATE accounts SET debits = credits + 1 WHERE kind = 4");
+        refused("UPDATE transfers SET amount = amount + 1");
+        refused("DELETE FROM transfers");
+    });
+}

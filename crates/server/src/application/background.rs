@@ -1,0 +1,81 @@
+//! What goes on beside the requests.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_web::rt::{self, task::JoinHandle};
+use actix_web::web;
+use guerdon_domain::ports::{Clock, Store, StoreError, StoreExt};
+use guerdon_http_api::Gate;
+use tokio::time::{MissedTickBehavior, interval};
+
+use super::heartbeat::{EVERY, Heartbeat};
+use crate::tls::Reloading;
+use crate::world::SystemClock;
+
+const CERTIFICATE_EVERY: Duration = Duration::from_secs(5);
+const PRUNE_EVERY: Duration = Duration::from_secs(600);
+/// Few enough that no request waits long behind one deletion.
+const PRUNE_AT_ONCE: i64 = 1000;
+
+/// Starts all of it.
+pub(super) fn spawn(
+    store: Arc<dyn Store>,
+    gate: &Arc<Gate>,
+    heartbeat: Arc<Heartbeat>,
+    certificate: Option<Arc<Reloading>>,
+) -> Vec<JoinHandle<()>> {
+    let gate = Arc::clone(gate);
+    let beating = Arc::clone(&store);
+    let mut was_well = true;
+    let mut tasks = vec![
+        rt::spawn(every(EVERY, move || {
+            let beat = heartbeat.beat(beating.as_ref(), &gate);
+            match &beat {
+                Err(cause) if was_well => log::error!("the database does not answer: {cause}"),
+                Ok(()) if !was_well => log::info!("the database answers again"),
+                _ => {}
+            }
+            was_well = beat.is_ok();
+        })),
+        rt::spawn(every(PRUNE_EVERY, move || prune(store.as_ref()))),
+    ];
+    if let Some(certificate) = certificate {
+        tasks.push(rt::spawn(every(CERTIFICATE_EVERY, move || {
+            certificate.refresh();
+        })));
+    }
+    tasks
+}
+
+/// Does a piece of blocking work again and again, on the blocking threads, one at a time.
+async fn every(period: Duration, mut work: impl FnMut() + Send + 'static) {
+    let mut ticks = interval(period);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        let done = web::block(move || {
+            work();
+            work
+        });
+        match done.await {
+            Ok(again) => work = again,
+            Err(_cancelled) => return log::error!("a piece of background work ended for good"),
+        }
+    }
+}
+
+/// Deletes the expired records of repeated requests, a few at a time.
+fn prune(store: &dyn Store) {
+    let now = SystemClock.now();
+    loop {
+        let gone = store.transaction(|tx| -> Result<usize, StoreError> {
+            tx.prune_idempotency_records(now, PRUNE_AT_ONCE)
+        });
+        match gone {
+            Ok(0) => return,
+            Ok(count) => log::debug!("deleted {count} expired idempotency records"),
+            Err(cause) => return log::warn!("expired idempotency records stay: {cause}"),
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! The composition root: from settings to a running service, for `serve` and for tests alike.
+
+mod background;
+mod database;
+mod heartbeat;
+mod operator;
+mod stop;
+
+use std::future::Future;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use actix_web::dev::ServerHandle;
+use actix_web::rt;
+use anyhow::{Context, bail};
+use guerdon_domain::ports::Store;
+use guerdon_http_api::{Api, Gate, Limits, Listening, Transport};
+use guerdon_webhook_dispatcher::Bodies;
+
+use crate::commands::Workplace;
+use crate::handover::{Counter, Desk};
+use crate::keys::{Keys, settle};
+use crate::settings::{Settings, Tls};
+use crate::tls::{self, Reloading, Terminated};
+use crate::world::{SystemClock, SystemIds};
+
+pub(crate) use database::prepare_folders;
+use heartbeat::Heartbeat;
+
+/// A service whose listeners are open.
+pub struct Application {
+    api: Listening,
+    operator: operator::Listening,
+    gate: Arc<Gate>,
+    store: Arc<dyn Store>,
+    heartbeat: Arc<Heartbeat>,
+    certificate: Option<Arc<Reloading>>,
+    counter: Option<(Counter, Arc<Desk>)>,
+}
+
+impl Application {
+    /// Makes and migrates the database, settles the keys, prepares TLS, opens the listeners. Must be called within
+    /// an actix system.
+    pub fn build(settings: &Settings) -> anyhow::Result<Self> {
+        let store = database::open_for_service(settings)?;
+        let keys = Arc::new(settle(settings, store.as_ref())?);
+        let gate = Gate::new();
+        let heartbeat = Arc::new(Heartbeat::new());
+        heartbeat.beat(store.as_ref(), &gate).context("the database does not answer")?;
+        let counter = counter(settings, &store, &keys)?;
+        let (tls_config, certificate) = match tls::prepare(settings)? {
+            Some(Terminated { config, certificate }) => (Some(config), Some(certificate)),
+            None => (None, None),
+        };
+        let address = settings.http.listen;
+        let api = guerdon_http_api::listen(api(settings, &store, keys, &gate), address, tls_config)
+            .with_context(|| format!("cannot listen on {address} (http.listen)"))?;
+        let operator = operator::listen(settings.operator_listen, Arc::clone(&gate), Arc::clone(&heartbeat))
+            .with_context(|| format!("cannot listen on {} (operator.listen)", settings.operator_listen))?;
+        let scheme = if certificate.is_some() { "https" } else { "http" };
+        let (listening, health, database) = (api.address, operator.address, settings.shown_database());
+        log::info!("listening on {scheme}://{listening} (database {database}), health on http://{health}");
+        Ok(Self { api, operator, gate, store, heartbeat, certificate, counter })
+    }
+
+    /// Where the provider API listens.
+    pub fn address(&self) -> SocketAddr {
+        self.api.address
+    }
+
+    /// Where health is told.
+    pub fn operator_address(&self) -> SocketAddr {
+        self.operator.address
+    }
+
+    /// Serves until `stop` is ready; then ends in order, faster where it becomes ready once more.
+    pub async fn run<F: Future<Output = ()>>(self, mut stop: impl FnMut() -> F) -> anyhow::Result<()> {
+        let api: ServerHandle = self.api.server.handle();
+        let operator = self.operator.server.handle();
+        let mut api_ends = rt::spawn(self.api.server);
+        rt::spawn(self.operator.server);
+        let mut tasks = background::spawn(self.store, &self.gate, self.heartbeat, self.certificate);
+        let desk = self.counter.map(|(counter, desk)| {
+            tasks.push(rt::spawn(counter.take(Arc::clone(&desk))));
+            desk
+        });
+        let ended_early = tokio::select! {
+            () = stop() => false,
+            _ = &mut api_ends => true,
+        };
+        if !ended_early {
+            stop::in_order(&self.gate, &api, &mut stop).await;
+        }
+        tasks.iter().for_each(rt::task::JoinHandle::abort);
+        if let Some(desk) = desk {
+            desk.finish(stop::COMMANDS_WITHIN).await;
+        }
+        operator.stop(false).await;
+        if ended_early { bail!("the provider API ended by itself") } else { Ok(()) }
+    }
+}
+
+fn api(settings: &Settings, store: &Arc<dyn Store>, keys: Arc<Keys>, gate: &Arc<Gate>) -> Api {
+    let limit = settings.rate_limit;
+    Api {
+        store: Arc::clone(store),
+        clock: Arc::new(SystemClock),
+        ids: Arc::new(SystemIds),
+        bodies: Arc::new(Bodies),
+        secrets: keys,
+        gate: Arc::clone(gate),
+        limits: Limits {
+            requests_per_second: limit.requests_per_second,
+            burst: limit.burst,
+            failed_logins_per_minute: limit.failed_logins_per_minute,
+        },
+        transport: match &settings.http.tls {
+            Tls::Proxy { trusted } => Transport::Proxy { trusted: trusted.clone() },
+            Tls::SelfSigned | Tls::Files { .. } => Transport::Tls,
+        },
+        retired_versions: settings.http.retired_versions.clone(),
+    }
+}
+
+/// The socket for commands: only the embedded database needs one.
+fn counter(
+    settings: &Settings,
+    store: &Arc<dyn Store>,
+    keys: &Arc<Keys>,
+) -> anyhow::Result<Option<(Counter, Arc<Desk>)>> {
+    let Some(database) = settings.embedded_database() else { return Ok(None) };
+    let workplace =
+        Workplace { store: Arc::clone(store), keys: Arc::clone(keys), webhooks: settings.webhooks };
+    let counter = Counter::open(&settings.data_dir)?;
+    Ok(Some((counter, Arc::new(Desk::new(workplace, database)))))
+}

@@ -1,0 +1,74 @@
+//! The operator's listener: health, never on the provider port (contract §7.3); nothing here changes anything.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use actix_web::dev::Server;
+use actix_web::http::StatusCode;
+use actix_web::http::header::{CACHE_CONTROL, HeaderValue};
+use actix_web::web::{Data, ServiceConfig, get};
+use actix_web::{App, HttpResponse, HttpServer};
+use guerdon_http_api::Gate;
+use serde::Serialize;
+
+use super::heartbeat::Heartbeat;
+
+/// The open listener.
+pub(super) struct Listening {
+    pub(super) server: Server,
+    pub(super) address: SocketAddr,
+}
+
+/// What readiness hangs on.
+struct Health {
+    gate: Arc<Gate>,
+    heartbeat: Arc<Heartbeat>,
+}
+
+#[derive(Serialize)]
+struct Status {
+    status: &'static str,
+}
+
+pub(super) fn listen(
+    address: SocketAddr,
+    gate: Arc<Gate>,
+    heartbeat: Arc<Heartbeat>,
+) -> std::io::Result<Listening> {
+    let health = Data::new(Health { gate, heartbeat });
+    let app =
+        move || App::new().app_data(health.clone()).configure(routes).default_service(get().to(nothing));
+    let server = HttpServer::new(app).workers(1).disable_signals().shutdown_timeout(1).bind(address)?;
+    let address = server.addrs().first().copied().unwrap_or(address);
+    Ok(Listening { server: server.run(), address })
+}
+
+fn routes(config: &mut ServiceConfig) {
+    config.route("/healthz", get().to(alive)).route("/readyz", get().to(ready));
+}
+
+/// The process answers; asks nobody.
+async fn alive() -> HttpResponse {
+    answer(StatusCode::OK, "ok")
+}
+
+/// Requests are welcome: not while the service ends or the database is away, but also in maintenance.
+async fn ready(health: Data<Health>) -> HttpResponse {
+    if health.gate.draining() {
+        answer(StatusCode::SERVICE_UNAVAILABLE, "draining")
+    } else if !health.heartbeat.is_fresh() {
+        answer(StatusCode::SERVICE_UNAVAILABLE, "the database does not answer")
+    } else {
+        answer(StatusCode::OK, "ok")
+    }
+}
+
+async fn nothing() -> HttpResponse {
+    answer(StatusCode::NOT_FOUND, "not found")
+}
+
+fn answer(code: StatusCode, status: &'static str) -> HttpResponse {
+    let mut response = HttpResponse::build(code).json(Status { status });
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}

@@ -1,0 +1,39 @@
+//! The end, in order: no longer ready, a moment for balancers to see it, the requests under way, then out.
+
+use std::future::Future;
+use std::time::Duration;
+
+use actix_web::dev::ServerHandle;
+use guerdon_http_api::Gate;
+use tokio::time::sleep;
+
+/// How long a balancer has to see that this process is no longer ready.
+const DRAIN: Duration = Duration::from_secs(1);
+/// How long a connection that was just made has to send its request, once no more are accepted: the server then closes
+/// what is idle, and a request on its way to it would be cut.
+const SETTLE: Duration = Duration::from_millis(500);
+/// How long handed-over commands have to end.
+pub(super) const COMMANDS_WITHIN: Duration = Duration::from_secs(10);
+
+/// Ends the provider API; where `again` is ready meanwhile, at once.
+pub(super) async fn in_order<F: Future<Output = ()>>(
+    gate: &Gate,
+    api: &ServerHandle,
+    again: &mut impl FnMut() -> F,
+) {
+    log::info!("stopping: finishing the requests under way");
+    gate.set_draining(true);
+    let gentle = async {
+        sleep(DRAIN).await;
+        api.pause().await;
+        sleep(SETTLE).await;
+        api.stop(true).await;
+    };
+    tokio::select! {
+        () = gentle => {}
+        () = again() => {
+            log::warn!("stopping at once");
+            api.stop(false).await;
+        }
+    }
+}

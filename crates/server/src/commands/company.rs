@@ -1,0 +1,42 @@
+//! `guerdon company`.
+
+use guerdon_domain::companies::set_allow_zero_points;
+use guerdon_domain::ports::StoreExt;
+use guerdon_domain::values::CompanyId;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::{CommandError, Output, View, Workplace};
+
+/// Sets options of a company.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+pub struct Options {
+    /// The company.
+    company_id: Uuid,
+    /// Whether recognitions of 0 points are allowed.
+    #[arg(long, value_name = "true|false", action = clap::ArgAction::Set)]
+    allow_zero_points: bool,
+}
+
+#[derive(Serialize)]
+struct Done {
+    company_id: Uuid,
+    allow_zero_points: bool,
+}
+
+impl View for Done {
+    fn text(&self) -> String {
+        let verb = if self.allow_zero_points { "allows" } else { "does not allow" };
+        format!("company {} {verb} recognitions of 0 points", self.company_id)
+    }
+}
+
+impl Options {
+    pub(super) fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+        let (id, allow) = (CompanyId::from_uuid(self.company_id), self.allow_zero_points);
+        workplace.store.transaction(|tx| -> Result<(), CommandError> {
+            Ok(set_allow_zero_points(tx, id, allow, &workplace.context())?)
+        })?;
+        Done { company_id: self.company_id, allow_zero_points: allow }.output()
+    }
+}

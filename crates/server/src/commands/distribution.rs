@@ -1,0 +1,87 @@
+//! `guerdon distribution`.
+
+use guerdon_domain::distributions::{DistributeError, RunDistribution, run};
+use guerdon_domain::money::Points;
+use guerdon_domain::values::{CompanyId, UserId};
+use guerdon_domain::wallets::WalletType;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::idempotent::{Repeatable, once};
+use super::{CommandError, Output, View, Workplace};
+
+/// Gives points to users, all or nothing, from the reserve.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+pub struct Run {
+    /// The company.
+    company_id: Uuid,
+    /// Into which wallet.
+    #[arg(long, value_enum)]
+    wallet: WalletName,
+    /// Points for each user.
+    #[arg(long)]
+    points: i64,
+    /// To whom, once for each; without it to every active user (for manager_wallet: every active manager).
+    #[arg(long = "user", value_name = "USER_ID")]
+    users: Vec<Uuid>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    repeatable: Repeatable,
+}
+
+/// The wallets by their names at the API.
+#[derive(Debug, Clone, Copy, clap::ValueEnum, Serialize, Deserialize)]
+enum WalletName {
+    /// Points earned, to be spent on rewards.
+    #[serde(rename = "user_wallet")]
+    #[value(name = "user_wallet")]
+    User,
+    /// Points to send to others.
+    #[serde(rename = "peer_wallet")]
+    #[value(name = "peer_wallet")]
+    Peer,
+    /// Points that a manager can send.
+    #[serde(rename = "manager_wallet")]
+    #[value(name = "manager_wallet")]
+    Manager,
+}
+
+impl From<WalletName> for WalletType {
+    fn from(name: WalletName) -> Self {
+        match name {
+            WalletName::User => Self::User,
+            WalletName::Peer => Self::Peer,
+            WalletName::Manager => Self::Manager,
+        }
+    }
+}
+
+/// What was distributed.
+#[derive(Serialize, Deserialize)]
+struct Distributed {
+    company_id: Uuid,
+    users: usize,
+    points: i64,
+}
+
+impl View for Distributed {
+    fn text(&self) -> String {
+        format!("{} users received {} points each", self.users, self.points)
+    }
+}
+
+impl Run {
+    pub(super) fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+        let command = RunDistribution {
+            company_id: CompanyId::from_uuid(self.company_id),
+            wallet: self.wallet.into(),
+            points: Points::new(self.points).ok_or(DistributeError::OutOfRange)?,
+            users: self.users.iter().map(|it| UserId::from_uuid(*it)).collect(),
+        };
+        let what = ("distribution run", self.company_id, self.wallet, self.points, &self.users);
+        once(workplace, &self.repeatable, &what, |tx| {
+            let done = run(tx, &command, &workplace.context())?;
+            Ok(Distributed { company_id: self.company_id, users: done.users, points: done.points.get() })
+        })
+    }
+}

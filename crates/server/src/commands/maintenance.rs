@@ -1,0 +1,51 @@
+//! `guerdon maintenance`.
+
+use guerdon_domain::ports::{Setting, StoreError, StoreExt};
+use serde::{Deserialize, Serialize};
+
+use super::{CommandError, Output, View, Workplace};
+
+/// The value of [`Setting::Maintenance`] while the API answers 503.
+pub(crate) const ON: &str = "on";
+
+/// Turns maintenance on or off.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+pub struct Maintenance {
+    /// What it shall be.
+    #[arg(value_enum)]
+    state: State,
+}
+
+/// On or off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum State {
+    /// The API answers 503.
+    On,
+    /// The API serves.
+    Off,
+}
+
+#[derive(Serialize)]
+struct Done {
+    maintenance: State,
+}
+
+impl View for Done {
+    fn text(&self) -> String {
+        match self.maintenance {
+            State::On => "maintenance is on: the API answers 503".to_owned(),
+            State::Off => "maintenance is off".to_owned(),
+        }
+    }
+}
+
+impl Maintenance {
+    pub(super) fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+        let value = if self.state == State::On { ON } else { "off" };
+        workplace
+            .store
+            .transaction(|tx| -> Result<(), StoreError> { tx.set_setting(Setting::Maintenance, value) })?;
+        Done { maintenance: self.state }.output()
+    }
+}

@@ -1,0 +1,145 @@
+//! The operator's commands: one serialisable [`Command`], run in process against the store, or handed to the
+//! running `serve` where that holds the embedded database.
+//!
+//! To add a command: a file here with its arguments, its view and its `run`; a variant of [`Command`]; an arm in
+//! [`execute`].
+
+mod callback_url;
+mod company;
+mod distribution;
+mod error;
+mod idempotent;
+mod maintenance;
+mod occasion;
+mod output;
+mod provider;
+mod provider_create;
+mod provider_rotate;
+mod reserve;
+mod verify;
+
+use std::sync::Arc;
+
+use clap::Subcommand;
+use guerdon_domain::ports::{Context, Store};
+use guerdon_webhook_dispatcher::Bodies;
+use serde::{Deserialize, Serialize};
+
+use crate::keys::Keys;
+use crate::settings::Webhooks;
+use crate::world::{SystemClock, SystemIds};
+
+pub use error::CommandError;
+pub(crate) use maintenance::ON as MAINTENANCE_ON;
+pub(crate) use output::View;
+pub use output::{Format, Output};
+
+/// What a command works with.
+pub struct Workplace {
+    /// The database.
+    pub store: Arc<dyn Store>,
+    /// The keys over the secrets.
+    pub keys: Arc<Keys>,
+    /// What callbacks are allowed.
+    pub webhooks: Webhooks,
+}
+
+impl Workplace {
+    /// What use cases are given: the world as it is.
+    pub(crate) fn context(&self) -> Context<'_> {
+        Context { clock: &SystemClock, ids: &SystemIds, bodies: &Bodies }
+    }
+}
+
+/// A command over the database.
+#[derive(Debug, Clone, Subcommand, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Command {
+    /// Check every ledger invariant, read-only; exit 1 and a line per violation.
+    Verify,
+    /// Providers and their credentials.
+    #[command(subcommand)]
+    Provider(ProviderCommand),
+    /// Companies' options.
+    #[command(subcommand)]
+    Company(CompanyCommand),
+    /// Companies' reserves.
+    #[command(subcommand)]
+    Reserve(ReserveCommand),
+    /// Points from a reserve to many wallets.
+    #[command(subcommand)]
+    Distribution(DistributionCommand),
+    /// Occasions.
+    #[command(subcommand)]
+    Occasion(OccasionCommand),
+    /// Turn maintenance on (the API answers 503) or off.
+    Maintenance(maintenance::Maintenance),
+}
+
+/// Providers and their credentials.
+#[derive(Debug, Clone, Subcommand, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProviderCommand {
+    /// Add a provider; its secrets are shown this once.
+    Create(provider_create::Create),
+    /// Show all providers, oldest first.
+    List,
+    /// Change a provider.
+    Set(provider::Set),
+    /// Replace a secret; the old one stops at once.
+    Rotate(provider_rotate::Rotate),
+}
+
+/// Companies' options.
+#[derive(Debug, Clone, Subcommand, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CompanyCommand {
+    /// Set options of a company.
+    Options(company::Options),
+}
+
+/// Companies' reserves.
+#[derive(Debug, Clone, Subcommand, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReserveCommand {
+    /// Show a company's reserve.
+    Show(reserve::Show),
+    /// Put points into a company's reserve.
+    Deposit(reserve::Deposit),
+}
+
+/// Points from a reserve to many wallets.
+#[derive(Debug, Clone, Subcommand, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DistributionCommand {
+    /// Give points to users, all or nothing, from the reserve.
+    Run(distribution::Run),
+}
+
+/// Occasions.
+#[derive(Debug, Clone, Subcommand, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OccasionCommand {
+    /// Add an occasion that every provider can use.
+    CreateGlobal(occasion::CreateGlobal),
+}
+
+/// Runs a command to its end.
+pub fn execute(command: &Command, workplace: &Workplace) -> Result<Output, CommandError> {
+    match command {
+        Command::Verify => verify::run(workplace),
+        Command::Provider(ProviderCommand::Create(it)) => it.run(workplace),
+        Command::Provider(ProviderCommand::List) => provider::list(workplace),
+        Command::Provider(ProviderCommand::Set(it)) => it.run(workplace),
+        Command::Provider(ProviderCommand::Rotate(it)) => it.run(workplace),
+        Command::Company(CompanyCommand::Options(it)) => it.run(workplace),
+        Command::Reserve(ReserveCommand::Show(it)) => it.run(workplace),
+        Command::Reserve(ReserveCommand::Deposit(it)) => it.run(workplace),
+        Command::Distribution(DistributionCommand::Run(it)) => it.run(workplace),
+        Command::Occasion(OccasionCommand::CreateGlobal(it)) => it.run(workplace),
+        Command::Maintenance(it) => it.run(workplace),
+    }
+}
+
+#[cfg(test)]
+mod tests;

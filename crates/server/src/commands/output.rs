@@ -1,0 +1,93 @@
+//! What a command prints: rendered where it ran, both for people and for programs.
+
+use guerdon_domain::ports::Timestamp;
+use serde::{Deserialize, Serialize};
+use time::format_description::BorrowedFormatItem;
+use time::macros::format_description;
+
+use super::CommandError;
+
+const MILLISECONDS: &[BorrowedFormatItem<'static>] =
+    format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z");
+
+/// How the output is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// For people.
+    Text,
+    /// One JSON object, or an array for a list.
+    Json,
+}
+
+/// What a command prints and how it exits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Output {
+    /// The lines for people.
+    pub text: String,
+    /// The JSON, on one line.
+    pub json: String,
+    /// The exit status.
+    pub status: u8,
+}
+
+impl Output {
+    /// What is printed, without the last line's end.
+    pub fn rendered(&self, format: Format) -> &str {
+        match format {
+            Format::Text => &self.text,
+            Format::Json => &self.json,
+        }
+    }
+}
+
+/// The result of a command: its fields as JSON shows them, and the same for people.
+pub(crate) trait View: Serialize {
+    fn text(&self) -> String;
+
+    fn output(&self) -> Result<Output, CommandError> {
+        let json = serde_json::to_string(self).map_err(|cause| CommandError::Failed(cause.to_string()))?;
+        Ok(Output { text: self.text(), json, status: 0 })
+    }
+}
+
+/// A moment as the API shows it (contract §1.2).
+pub(super) fn moment(at: Timestamp) -> String {
+    // Cannot fail: every year that a timestamp can hold has a representation.
+    at.to_offset(time::UtcOffset::UTC).format(&MILLISECONDS).unwrap_or_default()
+}
+
+/// Names and values in two columns.
+pub(super) fn fields(rows: &[(&str, &str)]) -> String {
+    let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let lines: Vec<String> = rows.iter().map(|(name, value)| format!("{name:width$}  {value}")).collect();
+    lines.join("\n")
+}
+
+/// Rows under a head, the columns aligned.
+pub(super) fn table(head: &[&str], rows: &[Vec<String>]) -> String {
+    let head: Vec<String> = head.iter().map(|it| it.to_uppercase()).collect();
+    let all: Vec<&Vec<String>> = std::iter::once(&head).chain(rows).collect();
+    let width = |column: usize| {
+        let cells = all.iter().filter_map(|row| row.get(column));
+        cells.map(|it| it.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..head.len()).map(width).collect();
+    let line = |row: &&Vec<String>| {
+        let cells: Vec<String> =
+            row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}", width = *width)).collect();
+        cells.join("  ").trim_end().to_owned()
+    };
+    all.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{fields, table};
+
+    #[test]
+    fn columns_are_aligned() {
+        let rows = vec![vec!["1".to_owned(), "Ä".to_owned(), "x".to_owned()]];
+        assert_eq!(table(&["id", "name", "k"], &rows), "ID  NAME  K\n1   Ä     x");
+        assert_eq!(fields(&[("id", "1"), ("points", "2")]), "id      1\npoints  2");
+    }
+}

@@ -1,0 +1,90 @@
+//! `guerdon provider create`.
+
+use guerdon_domain::ports::{Clock, Ids, StoreError, StoreExt};
+use guerdon_domain::providers::Provider;
+use guerdon_domain::values::ProviderId;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::output::fields;
+use super::provider::named;
+use super::{CommandError, Output, View, Workplace, callback_url};
+use crate::world::{SystemClock, SystemIds, random};
+
+/// How the credentials begin, so that a leaked one can be told for what it is.
+const API_KEY: &str = "gk_";
+pub(super) const API_SECRET: &str = "gs_";
+pub(super) const SHARED_SECRET: &str = "gw_";
+
+/// Adds a provider.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+pub struct Create {
+    /// Its name, for the operator.
+    #[arg(long)]
+    name: String,
+    /// Where its events go: kept and signed exactly as written.
+    #[arg(long, value_name = "U")]
+    callback_url: Option<String>,
+    /// Let it create and update companies and corporations and create users.
+    #[arg(long)]
+    manages_all_domain_resources: bool,
+}
+
+#[derive(Serialize)]
+struct Created<'a> {
+    id: Uuid,
+    name: &'a str,
+    api_key: &'a str,
+    api_secret: &'a str,
+    shared_secret: &'a str,
+    callback_url: Option<&'a str>,
+    manages_all_domain_resources: bool,
+}
+
+impl View for Created<'_> {
+    fn text(&self) -> String {
+        let shown = fields(&[
+            ("id", &self.id.to_string()),
+            ("name", self.name),
+            ("api_key", self.api_key),
+            ("api_secret", self.api_secret),
+            ("shared_secret", self.shared_secret),
+            ("callback_url", self.callback_url.unwrap_or("-")),
+            ("manages_all_domain_resources", &self.manages_all_domain_resources.to_string()),
+        ]);
+        format!("{shown}\nThe secrets are shown this once.")
+    }
+}
+
+impl Create {
+    pub(super) fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+        if let Some(url) = &self.callback_url {
+            callback_url::vet(url, workplace.webhooks).map_err(CommandError::Refused)?;
+        }
+        let id = ProviderId::from_uuid(SystemIds.next());
+        let api_secret = random::secret(API_SECRET).map_err(|it| CommandError::failed(&it))?;
+        let shared_secret = random::secret(SHARED_SECRET).map_err(|it| CommandError::failed(&it))?;
+        let provider = Provider {
+            id,
+            name: named(&self.name)?,
+            api_key: random::name(API_KEY).map_err(|it| CommandError::failed(&it))?,
+            api_secret_hash: workplace.keys.hash(&api_secret),
+            shared_secret_sealed: workplace.keys.seal(id, &shared_secret)?,
+            callback_url: self.callback_url.clone(),
+            manages_all_domain_resources: self.manages_all_domain_resources,
+            suspended: false,
+            created_at: SystemClock.now(),
+        };
+        workplace.store.transaction(|tx| -> Result<(), StoreError> { tx.insert_provider(&provider) })?;
+        Created {
+            id: id.as_uuid(),
+            name: &provider.name,
+            api_key: &provider.api_key,
+            api_secret: api_secret.expose(),
+            shared_secret: shared_secret.expose(),
+            callback_url: provider.callback_url.as_deref(),
+            manages_all_domain_resources: provider.manages_all_domain_resources,
+        }
+        .output()
+    }
+}

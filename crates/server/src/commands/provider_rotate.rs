@@ -1,0 +1,81 @@
+//! `guerdon provider rotate`.
+
+use guerdon_domain::ports::ProviderChange;
+use guerdon_domain::values::ProviderId;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::output::fields;
+use super::provider::change;
+use super::provider_create::{API_SECRET, SHARED_SECRET};
+use super::{CommandError, Output, View, Workplace};
+use crate::world::random;
+
+/// Replaces a secret.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+pub struct Rotate {
+    /// The provider.
+    id: Uuid,
+    #[command(flatten)]
+    #[serde(flatten)]
+    which: Which,
+}
+
+/// One of the two.
+#[derive(Debug, Clone, Copy, clap::Args, Serialize, Deserialize)]
+#[group(required = true, multiple = false)]
+pub struct Which {
+    /// The password of its API key.
+    #[arg(long)]
+    api_secret: bool,
+    /// The key that its events are signed with.
+    #[arg(long)]
+    shared_secret: bool,
+}
+
+#[derive(Serialize)]
+struct NewApiSecret<'a> {
+    id: Uuid,
+    api_key: &'a str,
+    api_secret: &'a str,
+}
+
+#[derive(Serialize)]
+struct NewSharedSecret<'a> {
+    id: Uuid,
+    shared_secret: &'a str,
+}
+
+impl View for NewApiSecret<'_> {
+    fn text(&self) -> String {
+        fields(&[("id", &self.id.to_string()), ("api_key", self.api_key), ("api_secret", self.api_secret)])
+    }
+}
+
+impl View for NewSharedSecret<'_> {
+    fn text(&self) -> String {
+        fields(&[("id", &self.id.to_string()), ("shared_secret", self.shared_secret)])
+    }
+}
+
+impl Rotate {
+    pub(super) fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+        if self.which.api_secret { self.api_secret(workplace) } else { self.shared_secret(workplace) }
+    }
+
+    fn api_secret(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+        let secret = random::secret(API_SECRET).map_err(|it| CommandError::failed(&it))?;
+        let api_secret_hash = Some(workplace.keys.hash(&secret));
+        let wanted = ProviderChange { api_secret_hash, ..ProviderChange::default() };
+        let provider = change(workplace, self.id, &wanted)?;
+        NewApiSecret { id: self.id, api_key: &provider.api_key, api_secret: secret.expose() }.output()
+    }
+
+    fn shared_secret(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+        let secret = random::secret(SHARED_SECRET).map_err(|it| CommandError::failed(&it))?;
+        let sealed = workplace.keys.seal(ProviderId::from_uuid(self.id), &secret)?;
+        let wanted = ProviderChange { shared_secret_sealed: Some(sealed), ..ProviderChange::default() };
+        change(workplace, self.id, &wanted)?;
+        NewSharedSecret { id: self.id, shared_secret: secret.expose() }.output()
+    }
+}

@@ -1,0 +1,156 @@
+//! The side of `serve`.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_web::rt;
+use anyhow::{Context, bail};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::UnixStream;
+use tokio::sync::Semaphore;
+use tokio::time::{sleep, timeout};
+
+use super::{Reply, Request, SOCKET, ShortPath, is_served, one_name};
+use crate::commands::{Workplace, execute};
+use crate::world::files::ensure_private_folder;
+use crate::world::random;
+
+const CLIENTS_MAX: u32 = 16;
+const LINE_LENGTH_MAX: u64 = 4 << 20;
+const LINE_WITHIN: Duration = Duration::from_secs(10);
+const REST_AFTER_ERROR: Duration = Duration::from_millis(100);
+
+/// The socket, open; goes with its file when it is dropped.
+pub struct Counter {
+    listener: UnixListener,
+    path: PathBuf,
+    /// Whose commands are taken.
+    user: u32,
+}
+
+impl Drop for Counter {
+    fn drop(&mut self) {
+        if let Err(cause) = fs::remove_file(&self.path) {
+            log::warn!("cannot remove {}: {cause}", self.path.display());
+        }
+    }
+}
+
+/// What stands behind it.
+pub struct Desk {
+    workplace: Workplace,
+    database: PathBuf,
+    clients: Arc<Semaphore>,
+}
+
+impl Counter {
+    /// Opens the socket in the data folder. It is bound in a folder of its own and then moved, so that it is never
+    /// there with another mode than 0600, and takes the place of one that a crash left.
+    pub fn open(data_dir: &Path) -> anyhow::Result<Self> {
+        let path = data_dir.join(SOCKET);
+        if is_served(data_dir) {
+            bail!("another guerdon serves with the data folder {}", data_dir.display());
+        }
+        let folder = data_dir.join(random::name(".socket-")?);
+        ensure_private_folder(&folder)?;
+        let bound = Self::bind(&folder, &path);
+        let _gone = fs::remove_dir_all(&folder);
+        let (listener, user) = bound.with_context(|| format!("cannot open the socket {}", path.display()))?;
+        Ok(Self { listener, path, user })
+    }
+
+    fn bind(folder: &Path, path: &Path) -> std::io::Result<(UnixListener, u32)> {
+        let listener = UnixListener::bind(&ShortPath::to(folder, SOCKET)?.path)?;
+        let first = folder.join(SOCKET);
+        fs::set_permissions(&first, Permissions::from_mode(0o600))?;
+        fs::rename(&first, path)?;
+        listener.set_nonblocking(true)?;
+        Ok((listener, fs::symlink_metadata(path)?.uid()))
+    }
+
+    /// Takes commands for as long as it is polled.
+    pub async fn take(self, desk: Arc<Desk>) {
+        let listener = self.listener.try_clone().and_then(tokio::net::UnixListener::from_std);
+        let listener = match listener {
+            Ok(listener) => listener,
+            Err(cause) => return log::error!("commands cannot be taken: {cause}"),
+        };
+        loop {
+            let Ok(place) = Arc::clone(&desk.clients).acquire_owned().await else { return };
+            match listener.accept().await {
+                Ok((stream, _)) if is_of(&stream, self.user) => {
+                    let desk = Arc::clone(&desk);
+                    rt::spawn(async move {
+                        desk.attend(stream).await;
+                        drop(place);
+                    });
+                }
+                Ok(_) => log::warn!("a command of another user was refused"),
+                Err(cause) => {
+                    log::warn!("a command cannot be taken: {cause}");
+                    sleep(REST_AFTER_ERROR).await;
+                }
+            }
+        }
+    }
+}
+
+fn is_of(stream: &UnixStream, user: u32) -> bool {
+    stream.peer_cred().is_ok_and(|it| it.uid() == user)
+}
+
+impl Desk {
+    /// Runs commands on this database.
+    pub fn new(workplace: Workplace, database: &Path) -> Self {
+        let clients = usize::try_from(CLIENTS_MAX).unwrap_or(1);
+        Self { workplace, database: one_name(database), clients: Arc::new(Semaphore::new(clients)) }
+    }
+
+    /// Waits until no command runs any more, but not for ever.
+    pub async fn finish(&self, within: Duration) {
+        let _all = timeout(within, self.clients.acquire_many(CLIENTS_MAX)).await;
+    }
+
+    async fn attend(self: Arc<Self>, stream: UnixStream) {
+        let mut stream = BufReader::new(stream);
+        let mut line = Vec::new();
+        let read =
+            timeout(LINE_WITHIN, (&mut stream).take(LINE_LENGTH_MAX).read_until(b'\n', &mut line)).await;
+        match read {
+            Ok(Ok(0)) => return, // only looked whether anybody is here
+            Ok(Ok(_)) => {}
+            Ok(Err(_)) | Err(_) => return log::warn!("a command did not come whole"),
+        }
+        let reply = match actix_web::web::block(move || self.reply(&line)).await {
+            Ok(reply) => reply,
+            Err(_) => Reply::Refused("the command could not be run".to_owned()),
+        };
+        let mut answer = serde_json::to_vec(&reply).unwrap_or_default();
+        answer.push(b'\n');
+        if !matches!(timeout(LINE_WITHIN, stream.write_all(&answer)).await, Ok(Ok(()))) {
+            log::warn!("a command went before its answer came");
+        }
+    }
+
+    fn reply(&self, line: &[u8]) -> Reply {
+        let request: Request = match serde_json::from_slice(line) {
+            Ok(request) => request,
+            Err(_) => {
+                return Reply::Refused(
+                    "the running guerdon, of another version, has no such command".to_owned(),
+                );
+            }
+        };
+        if request.database != self.database {
+            return Reply::Elsewhere;
+        }
+        match execute(&request.command, &self.workplace) {
+            Ok(output) => Reply::Done(output),
+            Err(cause) => Reply::Refused(cause.to_string()),
+        }
+    }
+}

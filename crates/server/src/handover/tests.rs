@@ -1,0 +1,37 @@
+//! The way to the socket.
+
+use std::os::unix::net::{UnixListener, UnixStream};
+
+use super::{Handed, SOCKET, ShortPath, hand_over};
+use crate::commands::Command;
+
+#[test]
+fn a_folder_deep_down_can_hold_a_socket() {
+    let folder = tempfile::tempdir().unwrap();
+    let deep = folder.path().join("d".repeat(100)).join("e".repeat(100));
+    std::fs::create_dir_all(&deep).unwrap();
+    let _listener = UnixListener::bind(&ShortPath::to(&deep, SOCKET).unwrap().path).unwrap();
+    assert!(deep.join(SOCKET).exists());
+    UnixStream::connect(&ShortPath::to(&deep, SOCKET).unwrap().path).unwrap();
+}
+
+#[test]
+fn where_nobody_listens_nobody_takes_a_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = folder.path().join("guerdon.db");
+    let handed = |data_dir: &std::path::Path| hand_over(data_dir, &database, &Command::Verify);
+    assert!(matches!(handed(folder.path()), Handed::Nobody));
+    assert!(matches!(handed(&folder.path().join("missing")), Handed::Nobody));
+    drop(UnixListener::bind(folder.path().join(SOCKET)).unwrap()); // a crash leaves its socket behind
+    assert!(matches!(handed(folder.path()), Handed::Nobody));
+}
+
+#[test]
+fn an_answer_that_does_not_come_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let listener = UnixListener::bind(folder.path().join(SOCKET)).unwrap();
+    let crash = std::thread::spawn(move || drop(listener.accept().unwrap()));
+    let handed = hand_over(folder.path(), &folder.path().join("guerdon.db"), &Command::Verify);
+    crash.join().unwrap();
+    assert!(matches!(handed, Handed::Lost));
+}

@@ -1,0 +1,135 @@
+//! What is derived from the master key.
+
+use guerdon_domain::values::ProviderId;
+use guerdon_http_api::VerifySecret;
+use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use ring::hmac;
+use zeroize::Zeroizing;
+
+use super::MasterKey;
+use crate::secret::SecretText;
+use crate::world::random;
+
+/// The working keys.
+pub struct Keys {
+    pepper: hmac::Key,
+    sealing: LessSafeKey,
+    fingerprint: String,
+}
+
+/// A shared secret could not be sealed or opened: another key, another provider, or damage.
+#[derive(Debug)]
+pub struct SealedError;
+
+impl std::fmt::Display for SealedError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a shared secret cannot be sealed or opened with this master key")
+    }
+}
+
+impl std::error::Error for SealedError {}
+
+impl std::fmt::Debug for Keys {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Keys").field("fingerprint", &self.fingerprint).finish_non_exhaustive()
+    }
+}
+
+impl Keys {
+    /// Derives the working keys.
+    pub fn of(master: &MasterKey) -> anyhow::Result<Self> {
+        let sealing =
+            UnboundKey::new(&AES_256_GCM, master.derive("guerdon shared secret sealing").as_slice())
+                .map_err(|cause| anyhow::anyhow!("the sealing key: {cause}"))?;
+        Ok(Self {
+            pepper: hmac::Key::new(hmac::HMAC_SHA256, master.derive("guerdon api secret pepper").as_slice()),
+            sealing: LessSafeKey::new(sealing),
+            fingerprint: master.fingerprint(),
+        })
+    }
+
+    /// The master key's fingerprint.
+    pub fn fingerprint(&self) -> &str {
+        &self.fingerprint
+    }
+
+    /// What is stored of an API secret. No slow hash: the secret is 256 random bits.
+    pub fn hash(&self, secret: &SecretText) -> Vec<u8> {
+        hmac::sign(&self.pepper, secret.expose().as_bytes()).as_ref().to_vec()
+    }
+
+    /// Encrypts a provider's shared secret: a random nonce, then the text and its tag, bound to the provider.
+    pub fn seal(&self, provider: ProviderId, secret: &SecretText) -> Result<Vec<u8>, SealedError> {
+        let nonce = random::bytes::<NONCE_LEN>().map_err(|_cause| SealedError)?;
+        let mut text = secret.expose().as_bytes().to_vec();
+        let associated = Aad::from(*provider.as_uuid().as_bytes());
+        self.sealing
+            .seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), associated, &mut text)
+            .map_err(|_unspecified| SealedError)?;
+        Ok([nonce.as_slice(), &text].concat())
+    }
+
+    /// The shared secret of a provider.
+    pub fn open(&self, provider: ProviderId, sealed: &[u8]) -> Result<SecretText, SealedError> {
+        let (nonce, text) = sealed.split_first_chunk::<NONCE_LEN>().ok_or(SealedError)?;
+        let mut text = Zeroizing::new(text.to_vec());
+        let associated = Aad::from(*provider.as_uuid().as_bytes());
+        let plain = self
+            .sealing
+            .open_in_place(Nonce::assume_unique_for_key(*nonce), associated, &mut text)
+            .map_err(|_unspecified| SealedError)?;
+        let plain = std::str::from_utf8(plain).map_err(|_not_utf8| SealedError)?;
+        Ok(SecretText::new(plain.to_owned()))
+    }
+}
+
+impl VerifySecret for Keys {
+    /// In constant time.
+    fn matches(&self, secret: &str, hash: &[u8]) -> bool {
+        hmac::verify(&self.pepper, secret.as_bytes(), hash).is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use guerdon_domain::values::ProviderId;
+    use guerdon_http_api::VerifySecret;
+    use uuid::Uuid;
+
+    use super::Keys;
+    use crate::keys::MasterKey;
+    use crate::secret::SecretText;
+
+    fn keys(digits: &str) -> Keys {
+        Keys::of(&MasterKey::parse(&digits.repeat(32)).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_secret_matches_its_hash_and_no_other() {
+        let secret = SecretText::new("gs_secret".into());
+        let hash = keys("01").hash(&secret);
+        assert!(keys("01").matches("gs_secret", &hash));
+        assert!(!keys("01").matches("gs_secreT", &hash));
+        assert!(!keys("02").matches("gs_secret", &hash));
+        assert!(!keys("01").matches("gs_secret", &[]));
+    }
+
+    #[test]
+    fn a_sealed_secret_opens_for_its_provider_and_its_key_alone() {
+        let (provider, other) =
+            (ProviderId::from_uuid(Uuid::from_u128(1)), ProviderId::from_uuid(Uuid::from_u128(2)));
+        let sealed = keys("01").seal(provider, &SecretText::new("shared".into())).unwrap();
+        assert!(!sealed.windows(6).any(|it| it == b"shared"));
+        assert_eq!(keys("01").open(provider, &sealed).unwrap().expose(), "shared");
+        assert!(keys("01").open(other, &sealed).is_err());
+        assert!(keys("02").open(provider, &sealed).is_err());
+        assert!(keys("01").open(provider, &sealed[..5]).is_err());
+    }
+
+    #[test]
+    fn no_two_seals_are_alike() {
+        let provider = ProviderId::from_uuid(Uuid::from_u128(1));
+        let secret = SecretText::new("shared".into());
+        assert_ne!(keys("01").seal(provider, &secret).unwrap(), keys("01").seal(provider, &secret).unwrap());
+    }
+}

@@ -1,0 +1,78 @@
+//! Where the master key comes from, and that it is the database's own.
+
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use guerdon_domain::ports::{Setting, Store, StoreError, StoreExt, Tx};
+use zeroize::Zeroizing;
+
+use super::{Keys, MasterKey};
+use crate::hex;
+use crate::settings::Settings;
+use crate::world::{files, random};
+
+const FILE: &str = "master.key";
+
+/// The keys of a database: derived from the configured master key, on the embedded database else from the data
+/// folder's, which is made where the database knows none. A key that is not the database's own is refused.
+pub fn settle(settings: &Settings, store: &dyn Store) -> anyhow::Result<Keys> {
+    let master = match &settings.master_key {
+        Some(key) => key.clone(),
+        None if settings.embedded_database().is_none() => {
+            bail!("master_key must be set for PostgreSQL: 64 hex digits, the same for every process")
+        }
+        None => in_data_folder(&settings.data_dir.join(FILE), store)?,
+    };
+    let keys = Keys::of(&master)?;
+    adopt(store, &keys)?;
+    Ok(keys)
+}
+
+fn in_data_folder(path: &Path, store: &dyn Store) -> anyhow::Result<MasterKey> {
+    if !path.exists() {
+        if kept_fingerprint(store)?.is_some() {
+            bail!(
+                "the master key in {} is gone, and without it this database's secrets are unreadable",
+                path.display()
+            );
+        }
+        let bytes = Zeroizing::new(random::bytes::<32>()?);
+        let text = Zeroizing::new(format!("{}\n", hex::encode(bytes.as_slice())));
+        files::ensure_private_folder(path.parent().unwrap_or(path))?;
+        files::create_private_file(path, text.as_bytes())?; // another process may have been first: read its key
+    }
+    let text = std::fs::read_to_string(path).map(Zeroizing::new);
+    let text = text.with_context(|| format!("cannot read the master key in {}", path.display()))?;
+    match MasterKey::parse(&text) {
+        Ok(key) => Ok(key),
+        Err(_) => bail!("{} does not hold a master key of 64 hex digits", path.display()),
+    }
+}
+
+fn kept_fingerprint(store: &dyn Store) -> Result<Option<String>, StoreError> {
+    store.snapshot(|reads| reads.setting(Setting::MasterKeyFingerprint))
+}
+
+/// Notes the key's fingerprint on first use; later refuses another key.
+fn adopt(store: &dyn Store, keys: &Keys) -> anyhow::Result<()> {
+    let kept = match kept_fingerprint(store)? {
+        Some(kept) => kept,
+        None => store.transaction(|tx| note(tx, keys))?,
+    };
+    if kept != keys.fingerprint() {
+        bail!(
+            "this master key (fingerprint {}) is not the one this database was made with (fingerprint {kept})",
+            keys.fingerprint()
+        );
+    }
+    Ok(())
+}
+
+/// Notes the fingerprint, unless another process was first; answers the one that is kept.
+fn note(tx: &mut dyn Tx, keys: &Keys) -> Result<String, StoreError> {
+    if let Some(kept) = tx.setting(Setting::MasterKeyFingerprint)? {
+        return Ok(kept);
+    }
+    tx.set_setting(Setting::MasterKeyFingerprint, keys.fingerprint())?;
+    Ok(keys.fingerprint().to_owned())
+}

@@ -1,0 +1,68 @@
+//! The master key.
+
+use anyhow::bail;
+use ring::hmac;
+use zeroize::Zeroizing;
+
+use crate::hex;
+
+/// 256 bits over all secrets.
+#[derive(Clone)]
+pub struct MasterKey(Zeroizing<[u8; 32]>);
+
+impl std::fmt::Debug for MasterKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("MasterKey(***)")
+    }
+}
+
+impl MasterKey {
+    /// Reads 64 hex digits.
+    pub fn parse(text: &str) -> anyhow::Result<Self> {
+        let bytes = hex::decode(text.trim()).map(Zeroizing::new);
+        match bytes.as_deref().and_then(|it| <[u8; 32]>::try_from(it.as_slice()).ok()) {
+            Some(bytes) => Ok(Self(Zeroizing::new(bytes))),
+            None => bail!("master_key must be 64 hex digits"),
+        }
+    }
+
+    /// A sub-key for one purpose; purposes do not tell of each other.
+    pub(super) fn derive(&self, purpose: &str) -> Zeroizing<[u8; 32]> {
+        let key = hmac::Key::new(hmac::HMAC_SHA256, self.0.as_slice());
+        let mut bytes = Zeroizing::new([0; 32]);
+        bytes
+            .iter_mut()
+            .zip(hmac::sign(&key, purpose.as_bytes()).as_ref())
+            .for_each(|(to, from)| *to = *from);
+        bytes
+    }
+
+    /// What may be known of the key, to tell it from another: 16 bytes in hex.
+    pub fn fingerprint(&self) -> String {
+        let digest = self.derive("guerdon master key fingerprint");
+        hex::encode(digest.get(..16).unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::MasterKey;
+
+    #[test]
+    fn only_64_hex_digits_are_a_key() {
+        assert!(MasterKey::parse(&"aB".repeat(32)).is_ok());
+        assert!(MasterKey::parse(&format!("{}\n", "00".repeat(32))).is_ok());
+        for wrong in ["", "00", &"0".repeat(63), &"0".repeat(66), &"g0".repeat(32), &"é".repeat(32)] {
+            assert!(MasterKey::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_fingerprint_tells_keys_apart_and_debug_tells_nothing() {
+        let (one, other) =
+            (MasterKey::parse(&"01".repeat(32)).unwrap(), MasterKey::parse(&"02".repeat(32)).unwrap());
+        assert_eq!(one.fingerprint().len(), 32);
+        assert_ne!(one.fingerprint(), other.fingerprint());
+        assert_eq!(format!("{one:?}"), "MasterKey(***)");
+    }
+}

@@ -1,0 +1,25 @@
+//! Text that must not be seen: its `Debug` tells nothing, and it leaves the memory when it is dropped.
+
+use zeroize::Zeroizing;
+
+/// A secret text.
+#[derive(Clone)]
+pub struct SecretText(Zeroizing<String>);
+
+impl SecretText {
+    /// Takes a text into custody.
+    pub fn new(text: String) -> Self {
+        Self(Zeroizing::new(text))
+    }
+
+    /// The text itself.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for SecretText {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("SecretText(***)")
+    }
+}

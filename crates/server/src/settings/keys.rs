@@ -1,0 +1,44 @@
+//! The names of the settings.
+
+/// Every key, in the order of the contract's table.
+pub(super) const KEYS: [&str; 21] = [
+    "data_dir",
+    "database.url",
+    "http.listen",
+    "http.tls.mode",
+    "http.tls.certificate",
+    "http.tls.private_key",
+    "http.trusted_proxies",
+    "http.retired_versions",
+    "operator.listen",
+    "service_url",
+    "rate_limit.requests_per_second",
+    "rate_limit.burst",
+    "rate_limit.failed_logins_per_minute",
+    "webhooks.allow_private_networks",
+    "webhooks.allow_http",
+    "webhooks.time_scale",
+    "mail.smtp_url",
+    "mail.from",
+    "master_key",
+    "log.level",
+    "log.format",
+];
+
+/// The keys that hold a list; comma-separated in the environment.
+const LISTS: [&str; 2] = ["http.trusted_proxies", "http.retired_versions"];
+
+/// Whether a value can stand under this name.
+pub(super) fn is_known(key: &str) -> bool {
+    KEYS.contains(&key)
+}
+
+/// Whether this name has keys under it.
+pub(super) fn is_section(key: &str) -> bool {
+    KEYS.iter().any(|it| it.strip_prefix(key).is_some_and(|rest| rest.starts_with('.')))
+}
+
+/// Whether this key holds a list.
+pub(super) fn is_list(key: &str) -> bool {
+    LISTS.contains(&key)
+}

@@ -1,0 +1,157 @@
+//! The settings (contract §9): a TOML file, environment variables over it, and a default for every key.
+
+mod keys;
+mod parse;
+mod show;
+mod sources;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use guerdon_persistence::DatabaseUrl;
+use ipnet::IpNet;
+
+use crate::keys::MasterKey;
+use crate::secret::SecretText;
+
+pub use show::Shown;
+
+/// Everything that can be set.
+pub struct Settings {
+    /// Where the program keeps its files.
+    pub data_dir: PathBuf,
+    /// The database.
+    pub database: DatabaseUrl,
+    /// The database as it was named; may hold a password.
+    pub database_url: SecretText,
+    /// The provider API.
+    pub http: Http,
+    /// Where health is told.
+    pub operator_listen: SocketAddr,
+    /// The service as its clients reach it, without a trailing slash.
+    pub service_url: String,
+    /// The limits of the provider API.
+    pub rate_limit: RateLimit,
+    /// The delivery of events.
+    pub webhooks: Webhooks,
+    /// The delivery of mails.
+    pub mail: Mail,
+    /// The key over all secrets; none where it is to be found or made in the data folder.
+    pub master_key: Option<MasterKey>,
+    /// The log.
+    pub log: Log,
+}
+
+/// The provider API's listener.
+pub struct Http {
+    /// Its address.
+    pub listen: SocketAddr,
+    /// How it is encrypted.
+    pub tls: Tls,
+    /// API versions that answer 410.
+    pub retired_versions: Vec<String>,
+}
+
+/// How the provider API is encrypted (contract §7).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Tls {
+    /// With a certificate of our own making.
+    SelfSigned,
+    /// With the operator's certificate.
+    Files {
+        /// The chain, in PEM.
+        certificate: PathBuf,
+        /// Its key, in PEM.
+        private_key: PathBuf,
+    },
+    /// By a proxy in front; these are believed.
+    Proxy {
+        /// The proxies' addresses.
+        trusted: Vec<IpNet>,
+    },
+}
+
+/// The rate limits (contract §6.2); 0 turns one off.
+#[derive(Debug, Clone, Copy)]
+pub struct RateLimit {
+    /// Requests per second of one provider.
+    pub requests_per_second: u32,
+    /// How many may come at once.
+    pub burst: u32,
+    /// Failed credentials per minute.
+    pub failed_logins_per_minute: u32,
+}
+
+/// The delivery of events (contract §8).
+#[derive(Debug, Clone, Copy)]
+pub struct Webhooks {
+    /// Whether callbacks may lead into private networks.
+    pub allow_private_networks: bool,
+    /// Whether callbacks may be plain http.
+    pub allow_http: bool,
+    /// What every retry wait is divided by.
+    pub time_scale: f64,
+}
+
+/// The delivery of mails.
+pub struct Mail {
+    /// The mail server; may hold a password.
+    pub smtp_url: Option<SecretText>,
+    /// The sender.
+    pub from: Option<String>,
+}
+
+/// The log.
+#[derive(Debug, Clone, Copy)]
+pub struct Log {
+    /// The least level that is written.
+    pub level: log::LevelFilter,
+    /// One line of text or of JSON.
+    pub format: LogFormat,
+}
+
+/// How a log line looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// For collectors.
+    Json,
+}
+
+impl Settings {
+    /// Reads the settings from a file, where one is named, and from the environment.
+    pub fn load(file: Option<&std::path::Path>) -> anyhow::Result<Self> {
+        Self::from_sources(file, std::env::vars_os())
+    }
+
+    /// The same with an environment of the caller's.
+    pub fn from_sources(
+        file: Option<&std::path::Path>,
+        environment: impl Iterator<Item = (std::ffi::OsString, std::ffi::OsString)>,
+    ) -> anyhow::Result<Self> {
+        let config = sources::read(file, environment)?;
+        parse::settings(&parse::Source::new(&config))
+    }
+
+    /// Every key with its value, in the order of the contract; secrets are masked.
+    pub fn shown(&self) -> Shown {
+        show::shown(self)
+    }
+
+    /// The database's URL as it may be shown.
+    pub fn shown_database(&self) -> String {
+        show::masked(self.database_url.expose())
+    }
+
+    /// The embedded database's file; none for PostgreSQL.
+    pub fn embedded_database(&self) -> Option<&std::path::Path> {
+        match &self.database {
+            DatabaseUrl::Sqlite(path) => Some(path),
+            DatabaseUrl::Postgres(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

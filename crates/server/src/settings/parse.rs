@@ -1,0 +1,174 @@
+//! From what was read to what is meant; every error names its key.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+
+use anyhow::{Context, anyhow, bail};
+use config::{Config, ConfigError};
+use guerdon_persistence::DatabaseUrl;
+use ipnet::IpNet;
+use serde::de::DeserializeOwned;
+use url::Url;
+
+use super::{Http, Log, LogFormat, Mail, RateLimit, Settings, Tls, Webhooks};
+use crate::keys::MasterKey;
+use crate::secret::SecretText;
+
+/// The merged sources.
+pub(super) struct Source<'a>(&'a Config);
+
+impl<'a> Source<'a> {
+    pub(super) fn new(config: &'a Config) -> Self {
+        Self(config)
+    }
+
+    fn get<T: DeserializeOwned>(&self, key: &str) -> anyhow::Result<Option<T>> {
+        match self.0.get(key) {
+            Ok(value) => Ok(Some(value)),
+            Err(ConfigError::NotFound(_)) => Ok(None),
+            Err(_) if key == "master_key" => bail!("master_key must be 64 hex digits"), // the cause would show it
+            Err(cause) => Err(anyhow!("{key} cannot be understood: {cause}")),
+        }
+    }
+
+    fn or<T: DeserializeOwned>(&self, key: &str, default: T) -> anyhow::Result<T> {
+        Ok(self.get(key)?.unwrap_or(default))
+    }
+
+    fn address(&self, key: &str, default: &str) -> anyhow::Result<SocketAddr> {
+        let text = self.or(key, default.to_owned())?;
+        text.parse()
+            .with_context(|| format!("{key} must be an address and a port such as {default}, not `{text}`"))
+    }
+}
+
+pub(super) fn settings(source: &Source<'_>) -> anyhow::Result<Settings> {
+    let data_dir: PathBuf = source.or("data_dir", "./guerdon-data".into())?;
+    let (database, database_url) = database(source, &data_dir)?;
+    Ok(Settings {
+        database,
+        database_url,
+        http: Http {
+            listen: source.address("http.listen", "127.0.0.1:8443")?,
+            tls: tls(source)?,
+            retired_versions: retired_versions(source)?,
+        },
+        operator_listen: source.address("operator.listen", "127.0.0.1:9090")?,
+        service_url: service_url(source)?,
+        rate_limit: RateLimit {
+            requests_per_second: source.or("rate_limit.requests_per_second", 200)?,
+            burst: source.or("rate_limit.burst", 400)?,
+            failed_logins_per_minute: source.or("rate_limit.failed_logins_per_minute", 20)?,
+        },
+        webhooks: webhooks(source)?,
+        mail: mail(source)?,
+        master_key: source.get::<String>("master_key")?.map(|it| MasterKey::parse(&it)).transpose()?,
+        log: log(source)?,
+        data_dir,
+    })
+}
+
+fn database(source: &Source<'_>, data_dir: &std::path::Path) -> anyhow::Result<(DatabaseUrl, SecretText)> {
+    match source.get::<String>("database.url")? {
+        Some(text) => {
+            let url = DatabaseUrl::parse(&text).map_err(|cause| anyhow!("database.url: {cause}"))?;
+            Ok((url, SecretText::new(text)))
+        }
+        None => {
+            let path = data_dir.join("guerdon.db");
+            let text = format!("sqlite://{}", path.display());
+            Ok((DatabaseUrl::Sqlite(path), SecretText::new(text)))
+        }
+    }
+}
+
+fn tls(source: &Source<'_>) -> anyhow::Result<Tls> {
+    let mode = source.or("http.tls.mode", "self-signed".to_owned())?;
+    let certificate = source.get::<PathBuf>("http.tls.certificate")?;
+    let private_key = source.get::<PathBuf>("http.tls.private_key")?;
+    let trusted = trusted_proxies(source)?;
+    if mode != "files" && (certificate.is_some() || private_key.is_some()) {
+        bail!("http.tls.certificate and http.tls.private_key need http.tls.mode = \"files\"");
+    }
+    match mode.as_str() {
+        "self-signed" => Ok(Tls::SelfSigned),
+        "files" => match (certificate, private_key) {
+            (Some(certificate), Some(private_key)) => Ok(Tls::Files { certificate, private_key }),
+            _ => bail!("http.tls.mode = \"files\" needs http.tls.certificate and http.tls.private_key"),
+        },
+        "proxy" if trusted.is_empty() => {
+            bail!("http.tls.mode = \"proxy\" needs http.trusted_proxies, the addresses of the proxies")
+        }
+        "proxy" => Ok(Tls::Proxy { trusted }),
+        _ => bail!("http.tls.mode must be self-signed, files or proxy, not `{mode}`"),
+    }
+}
+
+fn trusted_proxies(source: &Source<'_>) -> anyhow::Result<Vec<IpNet>> {
+    let one = |text: String| match (text.parse::<IpNet>(), text.parse::<IpAddr>()) {
+        (Ok(range), _) => Ok(range),
+        (Err(_), Ok(address)) => Ok(IpNet::from(address)),
+        _ => Err(anyhow!("http.trusted_proxies must be addresses or CIDR ranges, not `{text}`")),
+    };
+    source.or("http.trusted_proxies", Vec::new())?.into_iter().map(one).collect()
+}
+
+fn retired_versions(source: &Source<'_>) -> anyhow::Result<Vec<String>> {
+    let versions: Vec<String> = source.or("http.retired_versions", Vec::new())?;
+    let sane =
+        |it: &String| !it.is_empty() && it.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
+    match versions.iter().find(|it| !sane(it)) {
+        Some(wrong) => bail!("http.retired_versions must be names such as v0, not `{wrong}`"),
+        None => Ok(versions),
+    }
+}
+
+fn service_url(source: &Source<'_>) -> anyhow::Result<String> {
+    let text = source.or("service_url", "https://localhost:8443".to_owned())?;
+    let sound = Url::parse(&text).is_ok_and(|it| matches!(it.scheme(), "http" | "https") && it.has_host());
+    if !sound {
+        bail!("service_url must be an absolute https address, not `{text}`");
+    }
+    Ok(text.trim_end_matches('/').to_owned())
+}
+
+fn webhooks(source: &Source<'_>) -> anyhow::Result<Webhooks> {
+    let time_scale: f64 = source.or("webhooks.time_scale", 1.0)?;
+    if !time_scale.is_finite() || time_scale <= 0.0 {
+        bail!("webhooks.time_scale must be above 0");
+    }
+    Ok(Webhooks {
+        allow_private_networks: source.or("webhooks.allow_private_networks", false)?,
+        allow_http: source.or("webhooks.allow_http", false)?,
+        time_scale,
+    })
+}
+
+fn mail(source: &Source<'_>) -> anyhow::Result<Mail> {
+    let smtp_url = source.get::<String>("mail.smtp_url")?;
+    let from = source.get::<String>("mail.from")?;
+    let sound =
+        |it: &String| Url::parse(it).is_ok_and(|it| matches!(it.scheme(), "smtp" | "smtps") && it.has_host());
+    if smtp_url.as_ref().is_some_and(|it| !sound(it)) {
+        bail!("mail.smtp_url must begin with smtp:// or smtps:// and name a host");
+    }
+    if smtp_url.is_some() && from.is_none() {
+        bail!("mail.smtp_url needs mail.from, the sender's address");
+    }
+    Ok(Mail { smtp_url: smtp_url.map(SecretText::new), from })
+}
+
+fn log(source: &Source<'_>) -> anyhow::Result<Log> {
+    let level = source.or("log.level", "info".to_owned())?;
+    let format = source.or("log.format", "text".to_owned())?;
+    Ok(Log {
+        level: level.parse().with_context(|| {
+            format!("log.level must be off, error, warn, info, debug or trace, not `{level}`")
+        })?,
+        format: match format.as_str() {
+            "text" => LogFormat::Text,
+            "json" => LogFormat::Json,
+            _ => bail!("log.format must be text or json, not `{format}`"),
+        },
+    })
+}

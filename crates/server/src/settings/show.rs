@@ -1,0 +1,121 @@
+//! The settings as `config show` prints them: no secret among them.
+
+use std::fmt::Write;
+
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use url::Url;
+
+use super::keys::KEYS;
+use super::{LogFormat, Settings, Tls};
+
+const MASK: &str = "***";
+
+/// The value of a key.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+enum Value {
+    Text(String),
+    Number(u32),
+    Fraction(f64),
+    Flag(bool),
+    List(Vec<String>),
+    Unset,
+}
+
+/// Every key with its value.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shown(Vec<(&'static str, Value)>);
+
+impl Serialize for Shown {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (key, value) in &self.0 {
+            map.serialize_entry(key, value)?;
+        }
+        map.end()
+    }
+}
+
+impl Shown {
+    /// The same as a settings file; a masked secret must be put in by hand.
+    pub fn toml(&self) -> String {
+        let mut text = String::new();
+        for (key, value) in &self.0 {
+            // JSON's strings, numbers, booleans and flat lists are TOML's too. Writing to a string cannot fail.
+            let _written = match value {
+                Value::Unset => writeln!(text, "# {key} is unset"),
+                _ => writeln!(text, "{key} = {}", serde_json::to_string(value).unwrap_or_default()),
+            };
+        }
+        text
+    }
+}
+
+pub(super) fn shown(settings: &Settings) -> Shown {
+    let tls = &settings.http.tls;
+    let (mode, certificate, private_key, trusted) = match tls {
+        Tls::SelfSigned => ("self-signed", Value::Unset, Value::Unset, Vec::new()),
+        Tls::Files { certificate, private_key } => {
+            ("files", text(certificate.display()), text(private_key.display()), Vec::new())
+        }
+        Tls::Proxy { trusted } => {
+            ("proxy", Value::Unset, Value::Unset, trusted.iter().map(ToString::to_string).collect())
+        }
+    };
+    let (limit, webhooks, mail) = (&settings.rate_limit, &settings.webhooks, &settings.mail);
+    let values = [
+        text(settings.data_dir.display()),
+        text(settings.shown_database()),
+        text(settings.http.listen),
+        text(mode),
+        certificate,
+        private_key,
+        Value::List(trusted),
+        Value::List(settings.http.retired_versions.clone()),
+        text(settings.operator_listen),
+        text(&settings.service_url),
+        Value::Number(limit.requests_per_second),
+        Value::Number(limit.burst),
+        Value::Number(limit.failed_logins_per_minute),
+        Value::Flag(webhooks.allow_private_networks),
+        Value::Flag(webhooks.allow_http),
+        Value::Fraction(webhooks.time_scale),
+        mail.smtp_url.as_ref().map_or(Value::Unset, |it| text(masked(it.expose()))),
+        mail.from.as_ref().map_or(Value::Unset, text),
+        settings.master_key.as_ref().map_or(Value::Unset, |_| text(MASK)),
+        text(settings.log.level.as_str().to_lowercase()),
+        text(match settings.log.format {
+            LogFormat::Text => "text",
+            LogFormat::Json => "json",
+        }),
+    ];
+    Shown(KEYS.into_iter().zip(values).collect())
+}
+
+fn text(value: impl ToString) -> Value {
+    Value::Text(value.to_string())
+}
+
+/// A URL whose password, in the authority or in the query, is masked; wholly masked where it cannot be read.
+pub(super) fn masked(url: &str) -> String {
+    if url.starts_with("sqlite:") {
+        return url.to_owned();
+    }
+    let Ok(mut parsed) = Url::parse(url) else { return MASK.to_owned() };
+    if parsed.password().is_some() && parsed.set_password(Some(MASK)).is_err() {
+        return MASK.to_owned();
+    }
+    let is_secret = |name: &str| name.contains("password") || name == "sslkey";
+    if parsed.query_pairs().any(|(name, _)| is_secret(&name)) {
+        let pairs: Vec<(String, String)> = parsed
+            .query_pairs()
+            .map(|(name, value)| {
+                let value = if is_secret(&name) { MASK.to_owned() } else { value.into_owned() };
+                (name.into_owned(), value)
+            })
+            .collect();
+        parsed.query_pairs_mut().clear().extend_pairs(pairs);
+    }
+    parsed.to_string()
+}

@@ -1,0 +1,59 @@
+//! The file and the environment, merged; an unknown key is an error that names it.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use config::{Config, File, FileFormat, Map, Source, Value, ValueKind};
+
+use super::keys::{is_known, is_list, is_section};
+
+const PREFIX: &str = "GUERDON_";
+
+/// Reads both.
+pub(super) fn read(
+    file: Option<&Path>,
+    environment: impl Iterator<Item = (OsString, OsString)>,
+) -> anyhow::Result<Config> {
+    let mut builder = Config::builder();
+    if let Some(path) = file {
+        let text = std::fs::read_to_string(path)
+            .with_context(|| format!("cannot read the settings in {}", path.display()))?;
+        let source = File::from_str(&text, FileFormat::Toml);
+        let table = source.collect().with_context(|| format!("{} is no TOML", path.display()))?;
+        refuse_unknown(&table, "").with_context(|| path.display().to_string())?;
+        builder = builder.add_source(source);
+    }
+    for (name, value) in environment {
+        let Some(name) = name.to_str().and_then(|it| it.strip_prefix(PREFIX)) else { continue };
+        let key = name.to_lowercase().replace("__", ".");
+        if !is_known(&key) {
+            bail!("unknown setting `{key}` (from the environment variable {PREFIX}{name})");
+        }
+        let Some(value) = value.to_str() else { bail!("{PREFIX}{name} is not UTF-8") };
+        builder = if is_list(&key) {
+            builder.set_override(&key, list(value))?
+        } else if value.is_empty() {
+            builder // an empty variable is an unset one
+        } else {
+            builder.set_override(&key, value)?
+        };
+    }
+    Ok(builder.build()?)
+}
+
+fn list(value: &str) -> Vec<String> {
+    value.split(',').map(str::trim).filter(|it| !it.is_empty()).map(str::to_owned).collect()
+}
+
+fn refuse_unknown(table: &Map<String, Value>, section: &str) -> anyhow::Result<()> {
+    for (name, value) in table {
+        let key = if section.is_empty() { name.clone() } else { format!("{section}.{name}") };
+        match &value.kind {
+            ValueKind::Table(inner) if is_section(&key) || !inner.is_empty() => refuse_unknown(inner, &key)?,
+            _ if is_known(&key) => {}
+            _ => bail!("unknown setting `{key}`"),
+        }
+    }
+    Ok(())
+}

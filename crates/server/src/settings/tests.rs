@@ -1,0 +1,131 @@
+//! Defaults, overrides and refusals.
+
+use std::ffi::OsString;
+use std::io::Write;
+
+use super::{Settings, Tls};
+
+fn load(toml: &str, environment: &[(&str, &str)]) -> anyhow::Result<Settings> {
+    let mut file = tempfile::NamedTempFile::new()?;
+    file.write_all(toml.as_bytes())?;
+    let environment = environment.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+    Settings::from_sources(Some(file.path()), environment)
+}
+
+fn shown(settings: &Settings) -> serde_json::Value {
+    serde_json::to_value(settings.shown()).unwrap()
+}
+
+fn refused(toml: &str, environment: &[(&str, &str)], part: &str) {
+    let cause = load(toml, environment).err().expect("must be refused");
+    let line = format!("{cause:#}");
+    assert!(line.contains(part), "`{line}` does not say `{part}`");
+}
+
+#[test]
+fn every_key_has_the_default_of_the_contract() {
+    let settings = Settings::from_sources(None, std::iter::empty()).unwrap();
+    assert_eq!(
+        settings.shown().toml(),
+        concat!(
+            "data_dir = \"./guerdon-data\"\n",
+            "database.url = \"sqlite://./guerdon-data/guerdon.db\"\n",
+            "http.listen = \"127.0.0.1:8443\"\n",
+            "http.tls.mode = \"self-signed\"\n",
+            "# http.tls.certificate is unset\n",
+            "# http.tls.private_key is unset\n",
+            "http.trusted_proxies = []\n",
+            "http.retired_versions = []\n",
+            "operator.listen = \"127.0.0.1:9090\"\n",
+            "service_url = \"https://localhost:8443\"\n",
+            "rate_limit.requests_per_second = 200\n",
+            "rate_limit.burst = 400\n",
+            "rate_limit.failed_logins_per_minute = 20\n",
+            "webhooks.allow_private_networks = false\n",
+            "webhooks.allow_http = false\n",
+            "webhooks.time_scale = 1.0\n",
+            "# mail.smtp_url is unset\n",
+            "# mail.from is unset\n",
+            "# master_key is unset\n",
+            "log.level = \"info\"\n",
+            "log.format = \"text\"\n",
+        )
+    );
+}
+
+#[test]
+fn what_is_shown_can_be_read_back() {
+    let settings = load("data_dir = '/srv/g'\nwebhooks.time_scale = 60\n", &[]).unwrap();
+    let again = load(&settings.shown().toml(), &[]).unwrap();
+    assert_eq!(settings.shown(), again.shown());
+}
+
+#[test]
+fn the_environment_overrides_the_file() {
+    let toml = "[rate_limit]\nburst = 7\n[log]\nlevel = 'debug'\n";
+    let settings =
+        load(toml, &[("GUERDON_RATE_LIMIT__BURST", "9"), ("OTHER", "1"), ("GUERDON_DATA_DIR", "")]).unwrap();
+    assert_eq!(settings.rate_limit.burst, 9);
+    assert_eq!(settings.log.level, log::LevelFilter::Debug);
+    assert_eq!(settings.data_dir.to_str(), Some("./guerdon-data"));
+}
+
+#[test]
+fn a_list_is_comma_separated_in_the_environment() {
+    let environment =
+        [("GUERDON_HTTP__TRUSTED_PROXIES", "10.0.0.1, 192.168.0.0/16"), ("GUERDON_HTTP__TLS__MODE", "proxy")];
+    let settings = load("http.retired_versions = ['v0']", &environment).unwrap();
+    let trusted = vec!["10.0.0.1/32".parse().unwrap(), "192.168.0.0/16".parse().unwrap()];
+    assert_eq!(settings.http.tls, Tls::Proxy { trusted });
+    assert_eq!(settings.http.retired_versions, ["v0"]);
+}
+
+#[test]
+fn no_secret_is_shown() {
+    let key = "5e".repeat(32);
+    let environment = [
+        ("GUERDON_MASTER_KEY", key.as_str()),
+        ("GUERDON_DATABASE__URL", "postgres://guerdon:hunter2@db.example.com/guerdon?sslmode=disable"),
+        ("GUERDON_MAIL__SMTP_URL", "smtps://mailer:hunter2@mail.example.com"),
+        ("GUERDON_MAIL__FROM", "guerdon@example.com"),
+    ];
+    let shown = shown(&load("", &environment).unwrap());
+    assert_eq!(shown["master_key"], "***");
+    assert_eq!(shown["database.url"], "postgres://guerdon:***@db.example.com/guerdon?sslmode=disable");
+    assert_eq!(shown["mail.smtp_url"], "smtps://mailer:***@mail.example.com");
+    let in_query = [("GUERDON_DATABASE__URL", "postgres://localhost/g?user=a&password=hunter2")];
+    let shown = self::shown(&load("", &in_query).unwrap());
+    assert_eq!(shown["database.url"], "postgres://localhost/g?user=a&password=***");
+}
+
+#[test]
+fn an_unknown_key_is_named() {
+    refused("[http]\nlisen = '1'", &[], "unknown setting `http.lisen`");
+    refused("[wires]", &[], "unknown setting `wires`");
+    refused("http = 3", &[], "unknown setting `http`");
+    refused("[database.url]\nx = 1", &[], "unknown setting `database.url.x`");
+    refused("", &[("GUERDON_DATABASE_URL", "sqlite://x")], "GUERDON_DATABASE_URL");
+}
+
+#[test]
+fn a_wrong_value_is_refused_by_name() {
+    refused("http.listen = 'here'", &[], "http.listen must be");
+    refused("http.tls.mode = 'none'", &[], "http.tls.mode must be");
+    refused("http.tls.mode = 'proxy'", &[], "http.trusted_proxies");
+    refused("http.tls.mode = 'files'", &[], "http.tls.certificate");
+    refused("http.tls.certificate = '/c'", &[], "http.tls.mode = \"files\"");
+    refused("rate_limit.burst = -1", &[], "rate_limit.burst");
+    refused("webhooks.time_scale = 0", &[], "webhooks.time_scale");
+    refused("service_url = 'here'", &[], "service_url");
+    refused("log.level = 'loud'", &[], "log.level");
+    refused("database.url = 'mysql://x'", &[], "database.url");
+    refused("mail.smtp_url = 'http://x'", &[], "mail.smtp_url");
+    refused("master_key = '5e5e'", &[], "master_key must be 64 hex digits");
+    refused("data_dir = ", &[], "is no TOML");
+}
+
+#[test]
+fn a_refused_master_key_is_not_repeated() {
+    let cause = load("master_key = 'not-so-secret'", &[]).err().unwrap();
+    assert!(!format!("{cause:#}").contains("not-so-secret"));
+}

@@ -1,0 +1,65 @@
+//! A certificate chain and its key, in two PEM files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, anyhow};
+use rustls::crypto::ring::default_provider;
+use rustls::sign::CertifiedKey;
+use rustls_pki_types::pem::PemObject;
+use rustls_pki_types::{CertificateDer, PrivateKeyDer};
+use zeroize::Zeroizing;
+
+/// Where they are.
+#[derive(Debug, Clone)]
+pub(super) struct Files {
+    pub(super) certificate: PathBuf,
+    pub(super) private_key: PathBuf,
+}
+
+/// What both files held, to tell a change.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct Contents {
+    certificate: Vec<u8>,
+    private_key: Zeroizing<Vec<u8>>,
+}
+
+impl Files {
+    /// Reads both.
+    pub(super) fn read(&self) -> anyhow::Result<Contents> {
+        Ok(Contents {
+            certificate: read(&self.certificate)?,
+            private_key: Zeroizing::new(read(&self.private_key)?),
+        })
+    }
+
+    /// Reads both and makes sure that they belong together.
+    pub(super) fn load(&self) -> anyhow::Result<(Contents, CertifiedKey)> {
+        let contents = self.read()?;
+        let key = self.parse(&contents)?;
+        Ok((contents, key))
+    }
+
+    /// What was read, as rustls wants it.
+    pub(super) fn parse(&self, contents: &Contents) -> anyhow::Result<CertifiedKey> {
+        let chain = CertificateDer::pem_slice_iter(&contents.certificate)
+            .collect::<Result<Vec<_>, _>>()
+            .ok()
+            .filter(|it| !it.is_empty())
+            .ok_or_else(|| anyhow!("{} holds no certificate in PEM", self.certificate.display()))?;
+        let key = PrivateKeyDer::from_pem_slice(&contents.private_key).map_err(|_shows_the_key| {
+            anyhow!("{} holds no private key in PEM", self.private_key.display())
+        })?;
+        CertifiedKey::from_der(chain, key, &default_provider()).with_context(|| {
+            format!(
+                "{} and {} do not belong together",
+                self.certificate.display(),
+                self.private_key.display()
+            )
+        })
+    }
+}
+
+fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
+    fs::read(path).with_context(|| format!("cannot read {}", path.display()))
+}

@@ -1,0 +1,60 @@
+//! TLS for the provider API (contract §7): where the certificate comes from, and that a changed one is taken up.
+
+mod certificate;
+mod reload;
+mod self_signed;
+
+use std::sync::Arc;
+
+use anyhow::Context;
+use rustls::ServerConfig;
+use rustls::crypto::ring::default_provider;
+use rustls::server::ResolvesServerCert;
+use rustls::version::{TLS12, TLS13};
+
+use crate::settings::{Settings, Tls};
+use crate::world::SystemClock;
+use certificate::Files;
+use guerdon_domain::ports::Clock;
+
+pub use reload::Reloading;
+
+/// The listener's TLS: its configuration, and the certificate to be looked after.
+pub struct Terminated {
+    /// TLS 1.2 and 1.3 with the certificate.
+    pub config: ServerConfig,
+    /// The certificate.
+    pub certificate: Arc<Reloading>,
+}
+
+/// Prepares TLS as set; none behind a proxy. Makes or renews the self-signed certificate.
+pub fn prepare(settings: &Settings) -> anyhow::Result<Option<Terminated>> {
+    let files = match &settings.http.tls {
+        Tls::Proxy { .. } => return Ok(None),
+        Tls::Files { certificate, private_key } => {
+            Files { certificate: certificate.clone(), private_key: private_key.clone() }
+        }
+        Tls::SelfSigned => self_signed::ensure(&settings.data_dir, &settings.service_url, SystemClock.now())?,
+    };
+    let certificate = Arc::new(Reloading::load(files)?);
+    let resolver: Arc<dyn ResolvesServerCert> = certificate.clone();
+    let config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
+        .with_protocol_versions(&[&TLS13, &TLS12])
+        .context("TLS 1.2 and 1.3 cannot be set up")?
+        .with_no_client_auth()
+        .with_cert_resolver(resolver);
+    Ok(Some(Terminated { config, certificate }))
+}
+
+/// Whether the certificate that is set can be used; a self-signed one is only made by `serve`.
+pub fn check(settings: &Settings) -> anyhow::Result<()> {
+    match &settings.http.tls {
+        Tls::Files { certificate, private_key } => {
+            Files { certificate: certificate.clone(), private_key: private_key.clone() }.load().map(|_| ())
+        }
+        Tls::SelfSigned | Tls::Proxy { .. } => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

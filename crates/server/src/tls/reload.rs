@@ -1,0 +1,70 @@
+//! The certificate in use, replaced when its files change.
+
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
+
+use super::certificate::{Contents, Files};
+
+/// Gives every new connection the newest certificate that was good.
+pub struct Reloading {
+    files: Files,
+    /// What was last looked at, good or bad, so that a bad one is complained of once.
+    seen: Mutex<Option<Contents>>,
+    current: RwLock<Arc<CertifiedKey>>,
+}
+
+impl std::fmt::Debug for Reloading {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Reloading").field("files", &self.files).finish_non_exhaustive()
+    }
+}
+
+impl Reloading {
+    pub(super) fn load(files: Files) -> anyhow::Result<Self> {
+        let (contents, key) = files.load()?;
+        Ok(Self { files, seen: Mutex::new(Some(contents)), current: RwLock::new(Arc::new(key)) })
+    }
+
+    /// Looks at the files; takes up a good change and answers whether it did. A bad one keeps the old in use.
+    pub fn refresh(&self) -> bool {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let contents = match self.files.read() {
+            Ok(contents) if seen.as_ref() == Some(&contents) => return false,
+            Ok(contents) => contents,
+            Err(cause) => {
+                if seen.take().is_some() {
+                    log::warn!("the certificate stays as it is: {cause:#}");
+                }
+                return false;
+            }
+        };
+        let parsed = self.files.parse(&contents);
+        *seen = Some(contents);
+        match parsed {
+            Ok(key) => {
+                *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(key);
+                log::info!("took up the changed certificate in {}", self.files.certificate.display());
+                true
+            }
+            Err(cause) => {
+                log::warn!("the certificate stays as it is: {cause:#}");
+                false
+            }
+        }
+    }
+}
+
+impl ResolvesServerCert for Reloading {
+    fn resolve(&self, _hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        Some(Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner)))
+    }
+}
+
+#[cfg(test)]
+impl Reloading {
+    pub(super) fn current(&self) -> Arc<CertifiedKey> {
+        Arc::clone(&self.current.read().unwrap())
+    }
+}

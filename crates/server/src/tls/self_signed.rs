@@ -1,0 +1,94 @@
+//! The certificate of our own making: for a trial, and for clients that are told to trust it.
+
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use anyhow::Context;
+use guerdon_domain::ports::Timestamp;
+use rcgen::{
+    CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair, KeyUsagePurpose,
+};
+use time::Duration;
+use url::Url;
+use x509_parser::prelude::{FromDer, GeneralName, X509Certificate};
+use zeroize::Zeroizing;
+
+use super::certificate::Files;
+use crate::world::files::{ensure_private_folder, replace_private_file};
+
+const FOLDER: &str = "tls";
+const VALID: Duration = Duration::days(365);
+const RENEWED_BEFORE: Duration = Duration::days(30);
+
+/// The certificate in the data folder; made where there is none, where it soon ends, or where it lacks a name.
+pub(super) fn ensure(data_dir: &Path, service_url: &str, now: Timestamp) -> anyhow::Result<Files> {
+    let folder = data_dir.join(FOLDER);
+    ensure_private_folder(&folder)?;
+    let _one_at_a_time = lock(&folder)?;
+    let files =
+        Files { certificate: folder.join("certificate.pem"), private_key: folder.join("private_key.pem") };
+    let names = names(service_url);
+    if !is_usable(&files, &names, now) {
+        write(&files, &names, now)?;
+        log::info!("made a self-signed certificate");
+    }
+    let shown = std::path::absolute(&files.certificate).unwrap_or_else(|_| files.certificate.clone());
+    log::info!("the certificate is self-signed: let clients trust {}", shown.display());
+    Ok(files)
+}
+
+fn lock(folder: &Path) -> anyhow::Result<File> {
+    let file =
+        OpenOptions::new().create(true).write(true).truncate(false).mode(0o600).open(folder.join("lock"))?;
+    file.lock().with_context(|| format!("cannot lock {}", folder.display()))?;
+    Ok(file)
+}
+
+/// The names that it is good for.
+fn names(service_url: &str) -> Vec<String> {
+    let mut names: Vec<String> = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).into();
+    let url = Url::parse(service_url).ok();
+    let host = url.as_ref().and_then(Url::host_str).map(|it| it.trim_matches(['[', ']']).to_owned());
+    names.extend(host.filter(|it| !names.contains(it)));
+    names
+}
+
+fn is_usable(files: &Files, names: &[String], now: Timestamp) -> bool {
+    let Ok((_, key)) = files.load() else { return false };
+    let Some(der) = key.cert.first() else { return false };
+    let Ok((_, certificate)) = X509Certificate::from_der(der) else { return false };
+    let last = certificate.validity().not_after.timestamp();
+    let first = certificate.validity().not_before.timestamp();
+    let in_time = first <= now.unix_timestamp() && last >= (now + RENEWED_BEFORE).unix_timestamp();
+    in_time && names.iter().all(|it| is_named(&certificate, it))
+}
+
+fn is_named(certificate: &X509Certificate<'_>, name: &str) -> bool {
+    let Ok(Some(extension)) = certificate.subject_alternative_name() else { return false };
+    extension.value.general_names.iter().any(|it| match it {
+        GeneralName::DNSName(it) => *it == name,
+        GeneralName::IPAddress(it) => name.parse::<std::net::IpAddr>().is_ok_and(|name| match name {
+            std::net::IpAddr::V4(name) => name.octets().as_slice() == *it,
+            std::net::IpAddr::V6(name) => name.octets().as_slice() == *it,
+        }),
+        _ => false,
+    })
+}
+
+fn write(files: &Files, names: &[String], now: Timestamp) -> anyhow::Result<()> {
+    let mut params =
+        CertificateParams::new(names).context("service_url has no host that a certificate can name")?;
+    let mut subject = DistinguishedName::new();
+    subject.push(DnType::CommonName, "guerdon");
+    params.distinguished_name = subject;
+    params.not_before = now - Duration::days(1); // for clients whose clock is slow
+    params.not_after = now + VALID;
+    params.is_ca = IsCa::ExplicitNoCa;
+    params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+    params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+    let key = KeyPair::generate().context("cannot make a key")?;
+    let certificate = params.self_signed(&key).context("cannot make a certificate")?;
+    replace_private_file(&files.private_key, Zeroizing::new(key.serialize_pem()).as_bytes())?;
+    replace_private_file(&files.certificate, certificate.pem().as_bytes())
+}

@@ -1,0 +1,70 @@
+//! The self-signed certificate's life, and the taking up of changed files.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use guerdon_domain::ports::Timestamp;
+use time::Duration;
+use time::macros::datetime;
+
+use super::certificate::Files;
+use super::{Reloading, self_signed};
+
+const NOW: Timestamp = datetime!(2026-11-20 20:01:02 UTC);
+
+fn bytes(files: &Files) -> Vec<u8> {
+    fs::read(&files.certificate).unwrap()
+}
+
+#[test]
+fn it_is_made_once_and_kept_until_it_soon_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let ensure = |url: &str, now| bytes(&self_signed::ensure(folder.path(), url, now).unwrap());
+    let first = ensure("https://guerdon.example.com", NOW);
+    assert_eq!(first, ensure("https://guerdon.example.com/", NOW + Duration::days(334)));
+    assert_eq!(first, ensure("https://localhost:8443", NOW));
+    let renewed = ensure("https://guerdon.example.com", NOW + Duration::days(336));
+    assert_ne!(first, renewed);
+    let renamed = ensure("https://other.example.com", NOW + Duration::days(336));
+    assert_ne!(renewed, renamed);
+    assert_eq!(renamed, ensure("https://[::1]:8443", NOW + Duration::days(336)));
+}
+
+#[test]
+fn what_is_written_is_private() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = self_signed::ensure(folder.path(), "https://localhost", NOW).unwrap();
+    for path in [&files.certificate, &files.private_key] {
+        assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+}
+
+#[test]
+fn a_broken_one_is_made_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = self_signed::ensure(folder.path(), "https://localhost", NOW).unwrap();
+    fs::write(&files.private_key, "gone").unwrap();
+    self_signed::ensure(folder.path(), "https://localhost", NOW).unwrap().load().unwrap();
+}
+
+#[test]
+fn a_changed_pair_is_taken_up_and_a_bad_one_is_not() {
+    let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let files = self_signed::ensure(one.path(), "https://localhost", NOW).unwrap();
+    let others = self_signed::ensure(other.path(), "https://localhost", NOW).unwrap();
+    let reloading = Reloading::load(files.clone()).unwrap();
+    let first = reloading.current().cert.clone();
+    assert!(!reloading.refresh());
+
+    fs::copy(&others.certificate, &files.certificate).unwrap();
+    assert!(!reloading.refresh(), "the key is still the old one's");
+    assert_eq!(reloading.current().cert, first);
+    fs::remove_file(&files.private_key).unwrap();
+    assert!(!reloading.refresh());
+    assert_eq!(reloading.current().cert, first);
+
+    fs::copy(&others.private_key, &files.private_key).unwrap();
+    assert!(reloading.refresh());
+    assert_ne!(reloading.current().cert, first);
+    assert!(!reloading.refresh());
+}

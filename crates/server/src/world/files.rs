@@ -1,0 +1,80 @@
+//! Files that only their owner can read, written whole or not at all.
+
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+
+use super::random;
+
+/// Makes a folder of mode 0700, with its parents; one that is there already stays as it is.
+pub(crate) fn ensure_private_folder(path: &Path) -> anyhow::Result<()> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
+    made.with_context(|| format!("cannot make the folder {}", path.display()))
+}
+
+/// Makes an empty file of mode 0600; one that is there already stays as it is.
+pub(crate) fn ensure_private_file(path: &Path) -> anyhow::Result<()> {
+    let made = OpenOptions::new().create(true).append(true).mode(0o600).open(path);
+    made.map(|_| ()).with_context(|| format!("cannot make {}", path.display()))
+}
+
+/// Writes a file of mode 0600 where none is; `false` where one is already.
+pub(crate) fn create_private_file(path: &Path, content: &[u8]) -> anyhow::Result<bool> {
+    let beside = write_beside(path, content)?;
+    let linked = fs::hard_link(&beside, path); // unlike a rename, a link does not replace
+    let _gone = fs::remove_file(&beside);
+    match linked {
+        Ok(()) => sync_folder(path).map(|()| true),
+        Err(cause) if cause.kind() == ErrorKind::AlreadyExists => Ok(false),
+        Err(cause) => Err(cause).with_context(|| format!("cannot write {}", path.display())),
+    }
+}
+
+/// Writes a file of mode 0600 in place of one that may be there.
+pub(crate) fn replace_private_file(path: &Path, content: &[u8]) -> anyhow::Result<()> {
+    let beside = write_beside(path, content)?;
+    fs::rename(&beside, path).with_context(|| format!("cannot write {}", path.display()))?;
+    sync_folder(path)
+}
+
+fn write_beside(path: &Path, content: &[u8]) -> anyhow::Result<PathBuf> {
+    let beside = path.with_extension(random::name("new-")?);
+    let written = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&beside)
+        .and_then(|mut file| file.write_all(content).and_then(|()| file.sync_all()));
+    written.with_context(|| format!("cannot write {}", beside.display())).map(|()| beside)
+}
+
+fn sync_folder(path: &Path) -> anyhow::Result<()> {
+    let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let synced = fs::File::open(folder).and_then(|it| it.sync_all());
+    synced.with_context(|| format!("cannot sync {}", folder.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::{create_private_file, ensure_private_folder, replace_private_file};
+
+    #[test]
+    fn a_file_is_created_once_and_then_only_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("deep/er/key");
+        ensure_private_folder(path.parent().unwrap()).unwrap();
+        assert!(create_private_file(&path, b"one").unwrap());
+        assert!(!create_private_file(&path, b"two").unwrap());
+        assert_eq!(std::fs::read(&path).unwrap(), b"one");
+        replace_private_file(&path, b"three").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"three");
+        assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+        let mode = |it: &std::path::Path| std::fs::metadata(it).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
+    }
+}

@@ -1,0 +1,27 @@
+//! New identifiers.
+
+use guerdon_domain::ports::Ids;
+use uuid::Uuid;
+
+/// UUIDs of version 7, rising within the process.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemIds;
+
+impl Ids for SystemIds {
+    #[expect(clippy::disallowed_methods, reason = "this is the adapter behind the Ids port")]
+    fn next(&self) -> Uuid {
+        Uuid::now_v7()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use guerdon_domain::ports::Ids;
+
+    #[test]
+    fn ids_rise() {
+        let ids: Vec<_> = (0..10_000).map(|_| super::SystemIds.next()).collect();
+        assert!(ids.is_sorted_by(|a, b| a < b));
+        assert!(ids.iter().all(|it| it.get_version_num() == 7));
+    }
+}

@@ -1,0 +1,10 @@
+//! The world behind the ports: time, ids, randomness, files, signals. Nothing else asks for the time or makes an id.
+
+mod clock;
+pub(crate) mod files;
+mod ids;
+pub(crate) mod random;
+pub(crate) mod signals;
+
+pub use clock::SystemClock;
+pub use ids::SystemIds;

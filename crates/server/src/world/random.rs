@@ -1,0 +1,27 @@
+//! Randomness, from the operating system.
+
+use anyhow::anyhow;
+use ring::rand::{SecureRandom, SystemRandom};
+use zeroize::Zeroizing;
+
+use crate::hex;
+use crate::secret::SecretText;
+
+/// Random bytes.
+pub(crate) fn bytes<const N: usize>() -> anyhow::Result<[u8; N]> {
+    let mut bytes = [0; N];
+    SystemRandom::new().fill(&mut bytes).map_err(|_unspecified| anyhow!("the system gives no randomness"))?;
+    Ok(bytes)
+}
+
+/// A name that cannot be guessed: 128 random bits in hex behind a prefix.
+pub(crate) fn name(prefix: &str) -> anyhow::Result<String> {
+    Ok(format!("{prefix}{}", hex::encode(&bytes::<16>()?)))
+}
+
+/// A secret: 256 random bits in hex behind a prefix.
+pub(crate) fn secret(prefix: &str) -> anyhow::Result<SecretText> {
+    let bytes = Zeroizing::new(bytes::<32>()?);
+    let digits = Zeroizing::new(hex::encode(bytes.as_slice()));
+    Ok(SecretText::new(format!("{prefix}{}", digits.as_str())))
+}

@@ -1,0 +1,212 @@
+//! The commands, beside a running service and alone.
+
+use serde_json::{Value, json};
+
+use crate::support::service::{Provider, Service};
+use crate::support::{Sample, on_each};
+
+#[test]
+fn providers_are_made_listed_changed_and_given_new_secrets() {
+    on_each(|service| {
+        let made = service.json(&[
+            "provider",
+            "create",
+            "--name",
+            "Acme",
+            "--callback-url",
+            "https://acme.example.com/hook/",
+        ]);
+        let keys: Vec<&String> = made.as_object().unwrap().keys().collect();
+        let fields = [
+            "id",
+            "name",
+            "api_key",
+            "api_secret",
+            "shared_secret",
+            "callback_url",
+            "manages_all_domain_resources",
+        ];
+        let mut expected = fields.to_vec();
+        expected.sort_unstable();
+        assert_eq!(keys, expected);
+        assert_eq!(made["callback_url"], "https://acme.example.com/hook/");
+        let id = made["id"].as_str().unwrap();
+        let listed = service.json(&["provider", "list"]);
+        let row = &listed.as_array().unwrap()[0];
+        assert_eq!((&row["id"], &row["suspended"]), (&made["id"], &json!(false)));
+        assert!(row.get("api_secret").is_none() && row.get("shared_secret").is_none());
+        service.json(&["provider", "set", id, "--name", "Acme 2", "--no-callback-url"]);
+        let row = service.json(&["provider", "list"])[0].clone();
+        assert_eq!((&row["name"], &row["callback_url"]), (&json!("Acme 2"), &Value::Null));
+        rotation(service, &made);
+    });
+}
+
+fn rotation(service: &Service, made: &Value) {
+    let text = |it: &Value, key: &str| it[key].as_str().unwrap().to_owned();
+    let old = Provider {
+        id: text(made, "id"),
+        api_key: text(made, "api_key"),
+        api_secret: text(made, "api_secret"),
+    };
+    assert_eq!(service.get(&old, "/v1/companies/example.com").status, 404);
+    let rotated = service.json(&["provider", "rotate", &old.id, "--api-secret"]);
+    let new = Provider { api_secret: text(&rotated, "api_secret"), ..old.clone() };
+    assert_eq!(service.get(&new, "/v1/companies/example.com").status, 404);
+    let started = std::time::Instant::now();
+    while service.get(&old, "/v1/companies/example.com").status != 401 {
+        assert!(
+            started.elapsed() < std::time::Duration::from_secs(1),
+            "the old secret stops within a second"
+        );
+    }
+    let shared = service.json(&["provider", "rotate", &old.id, "--shared-secret"]);
+    assert_ne!(shared["shared_secret"], made["shared_secret"]);
+    assert_eq!(service.guerdon(&["provider", "rotate", &old.id]).status, 2);
+}
+
+#[test]
+fn money_commands_are_safe_to_repeat_by_key() {
+    on_each(|service| {
+        let sample = Sample::make(service, 3);
+        let deposit = ["reserve", "deposit", &sample.company, "--points", "100", "--key", "d1"];
+        let first = service.json(&deposit);
+        assert_eq!(first, json!({"company_id": sample.company, "points": 100}));
+        assert_eq!(service.json(&deposit), first);
+        let other =
+            service.guerdon(&["reserve", "deposit", &sample.company, "--points", "101", "--key", "d1"]);
+        assert_eq!(other.status, 1);
+        assert!(other.err.contains("key"), "{}", other.err);
+        let run = [
+            "distribution",
+            "run",
+            &sample.company,
+            "--wallet",
+            "peer_wallet",
+            "--points",
+            "10",
+            "--key",
+            "r1",
+        ];
+        let ran = service.json(&run);
+        assert_eq!(ran, json!({"company_id": sample.company, "users": 4, "points": 10}));
+        assert_eq!(service.json(&run), ran);
+        assert_eq!(service.json(&["reserve", "show", &sample.company])["points"], 60);
+        let too_much = service.guerdon(&[
+            "distribution",
+            "run",
+            &sample.company,
+            "--wallet",
+            "peer_wallet",
+            "--points",
+            "16",
+        ]);
+        assert_eq!(too_much.status, 1);
+        assert_eq!(too_much.err.trim().lines().count(), 1);
+        assert_eq!(service.json(&["reserve", "show", &sample.company])["points"], 60);
+    });
+}
+
+#[test]
+fn what_is_wrong_is_refused_with_one_line_and_the_right_status() {
+    on_each(|service| {
+        let absent = "0193a5c0-0000-7000-8000-000000000001";
+        let check = |words: &[&str], status: i32| {
+            let printed = service.guerdon(words);
+            assert_eq!(printed.status, status, "{words:?}: {} {}", printed.out, printed.err);
+            assert_eq!(printed.out, "", "{words:?}");
+            if status == 1 {
+                assert_eq!(printed.err.trim_end().lines().count(), 1, "{words:?}: {}", printed.err);
+            }
+        };
+        check(&["reserve", "show", absent], 1);
+        check(&["reserve", "deposit", absent, "--points", "1"], 1);
+        check(&["company", "options", absent, "--allow-zero-points", "true"], 1);
+        check(&["provider", "set", absent, "--suspended", "true"], 1);
+        check(&["provider", "create", "--name", "x", "--callback-url", "http://example.com"], 1);
+        check(&["provider", "create", "--name", "x", "--callback-url", "https://127.0.0.1/hook"], 1);
+        check(&["provider", "create"], 2);
+        check(&["reserve", "deposit", absent, "--points", "0"], 1);
+        check(&["reserve", "deposit", absent, "--points", "many"], 2);
+        check(&["nonsense"], 2);
+    });
+}
+
+#[test]
+fn commands_work_without_a_service_and_never_make_a_database() {
+    on_each(|service| {
+        let provider = service.provider("Acme", false);
+        service.running.terminate();
+        assert_eq!(service.running.ended(), Some(0));
+        assert_eq!(service.json(&["provider", "list"])[0]["id"], provider.id);
+        assert_eq!(service.guerdon(&["verify"]).status, 0);
+        let missing = service.data.path().join("none.db");
+        let url = format!("sqlite://{}", missing.display());
+        let done =
+            service.command().env("GUERDON_DATABASE__URL", url).args(["provider", "list"]).output().unwrap();
+        assert_eq!(done.status.code(), Some(1));
+        assert!(!missing.exists());
+        service.restart();
+    });
+}
+
+#[test]
+fn the_zero_points_option_and_global_occasions_reach_the_api() {
+    on_each(|service| {
+        let sample = Sample::make(service, 1);
+        let user = sample.users[0].as_str();
+        let refused = sample.send(service, &sample.company, &[user], 0).error(400);
+        assert_eq!(refused, "Invalid points_per_receiver, value must be between 1 and 250000");
+        service.json(&["company", "options", &sample.company, "--allow-zero-points", "true"]);
+        assert_eq!(sample.send(service, &sample.company, &[user], 0).status, 201);
+        let refused = sample.send(service, &sample.company, &[user], -1).error(400);
+        assert_eq!(refused, "Invalid points_per_receiver, value must be between 0 and 250000");
+        let words =
+            ["occasion", "create-global", "--name", "Hello", "--title", "Hi", "--default-message", "Hey"];
+        let occasion = service.json(&words);
+        assert_eq!((&occasion["company_id"], &occasion["global"]), (&Value::Null, &json!(true)));
+        let fetched =
+            service.get(&sample.provider, &format!("/v1/occasions/{}", occasion["id"].as_str().unwrap()));
+        assert_eq!(fetched.json(), occasion);
+        let mut body = sample.recognition("company", &sample.company, &[user], 0);
+        body["occasion_id"] = occasion["id"].clone();
+        let sent = service.post(&sample.provider, "/v1/recognitions", &body);
+        assert_eq!(sent.json()["recognitions"][0]["message"], "Hey");
+    });
+}
+
+#[test]
+fn another_master_key_and_a_second_service_are_refused() {
+    on_each(|service| {
+        service.provider("Acme", false);
+        let other = "ff".repeat(32);
+        if service.database.is_embedded() {
+            let second = service.command().arg("serve").output().unwrap();
+            assert_eq!(second.status.code(), Some(1));
+            let err = String::from_utf8(second.stderr).unwrap();
+            assert!(err.contains("another process"), "{err}");
+        }
+        service.running.kill();
+        let refused = service.command().env("GUERDON_MASTER_KEY", &other).arg("serve").output().unwrap();
+        assert_eq!(refused.status.code(), Some(1));
+        let err = String::from_utf8(refused.stderr).unwrap();
+        assert!(err.contains("master"), "{err}");
+        assert!(!err.contains(&other));
+        service.restart();
+    });
+}
+
+#[test]
+fn settings_are_checked_and_shown_without_secrets() {
+    on_each(|service| {
+        let shown = service.guerdon(&["config", "show"]);
+        assert_eq!(shown.status, 0, "{}", shown.err);
+        assert!(!shown.out.contains("000102030405"), "{}", shown.out);
+        assert_eq!(service.guerdon(&["config", "check"]).status, 0);
+        let unknown =
+            service.command().env("GUERDON_HTTP__LISTNE", "x").args(["config", "check"]).output().unwrap();
+        assert_eq!(unknown.status.code(), Some(1));
+        let err = String::from_utf8(unknown.stderr).unwrap();
+        assert!(err.to_lowercase().contains("listne"), "{err}");
+    });
+}

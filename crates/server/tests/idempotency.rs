@@ -1,0 +1,91 @@
+//! A request that is sent again by its key takes effect once.
+
+use std::collections::BTreeSet;
+
+use crate::support::service::Service;
+use crate::support::{Sample, on_each, user_body};
+
+#[test]
+fn a_repeat_by_key_gets_the_same_bytes_and_no_second_effect() {
+    on_each(|service| {
+        let sample = Sample::make(service, 2);
+        sample.fund(service, 100);
+        let body = sample.recognition("user", &sample.users[0], &[&sample.users[1]], 10);
+        let first = service.post_keyed(&sample.provider, "/v1/recognitions", &body, "k-1");
+        assert_eq!((first.status, first.header("idempotency-replayed")), (201, None), "{}", first.body);
+        let again = service.post_keyed(&sample.provider, "/v1/recognitions", &body, "k-1");
+        assert_eq!((again.status, again.header("idempotency-replayed")), (201, Some("true")));
+        assert_eq!(again.body, first.body);
+        service.running.kill();
+        service.restart();
+        let after_crash = service.post_keyed(&sample.provider, "/v1/recognitions", &body, "k-1");
+        assert_eq!((after_crash.status, after_crash.body), (201, first.body));
+        assert_eq!(sample.shows(service, &sample.users[0], "peer_wallet"), Some(90));
+    });
+}
+
+#[test]
+fn a_key_belongs_to_one_request_and_one_provider() {
+    on_each(|service| {
+        let sample = Sample::make(service, 0);
+        let path = "/v1/users";
+        let body = user_body(&sample.company, "ann");
+        assert_eq!(service.post_keyed(&sample.provider, path, &body, "k").status, 201);
+        let other_body = user_body(&sample.company, "bob");
+        let message = service.post_keyed(&sample.provider, path, &other_body, "k").error(400);
+        assert!(message.contains("Idempotency-Key"), "{message}");
+        service.post_keyed(&sample.provider, "/v1/occasions", &body, "k").error(400);
+        service.post_keyed(&sample.provider, "/v1/users?x=1", &body, "k").error(400);
+        let stranger = Sample::make(service, 0);
+        let body = user_body(&stranger.company, "ann");
+        assert_eq!(service.post_keyed(&stranger.provider, path, &body, "k").status, 201);
+    });
+}
+
+#[test]
+fn a_refused_request_is_not_stored() {
+    on_each(|service| {
+        let sample = Sample::make(service, 2);
+        let body = sample.recognition("user", &sample.users[0], &[&sample.users[1]], 10);
+        let refused = service.post_keyed(&sample.provider, "/v1/recognitions", &body, "k");
+        assert_eq!(refused.error(400), "Insufficient funds");
+        sample.fund(service, 10);
+        assert_eq!(service.post_keyed(&sample.provider, "/v1/recognitions", &body, "k").status, 201);
+    });
+}
+
+#[test]
+fn a_key_that_is_no_key_is_refused() {
+    on_each(|service| {
+        let sample = Sample::make(service, 0);
+        for key in ["", " ", "a b", &"x".repeat(256)] {
+            let answer =
+                service.post_keyed(&sample.provider, "/v1/users", &user_body(&sample.company, "a"), key);
+            assert!(answer.error(400).contains("Idempotency-Key"), "{key:?}");
+        }
+        let longest = "~".repeat(255);
+        let body = user_body(&sample.company, "a");
+        assert_eq!(service.post_keyed(&sample.provider, "/v1/users", &body, &longest).status, 201);
+    });
+}
+
+#[test]
+fn sixty_four_at_once_with_one_key_take_effect_once() {
+    on_each(|service| {
+        let sample = Sample::make(service, 2);
+        sample.fund(service, 1_000);
+        let (service, sample) = (&*service, &sample);
+        let send = |service: &Service| {
+            let body = sample.recognition("user", &sample.users[0], &[&sample.users[1]], 7);
+            let answer = service.post_keyed(&sample.provider, "/v1/recognitions", &body, "one");
+            assert_eq!(answer.status, 201, "{}", answer.body);
+            answer.body
+        };
+        let bodies: BTreeSet<String> = std::thread::scope(|scope| {
+            let all: Vec<_> = (0..64).map(|_| scope.spawn(|| send(service))).collect();
+            all.into_iter().map(|it| it.join().unwrap()).collect()
+        });
+        assert_eq!(bodies.len(), 1);
+        assert_eq!(sample.shows(service, &sample.users[0], "peer_wallet"), Some(993));
+    });
+}

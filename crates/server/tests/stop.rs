@@ -1,0 +1,55 @@
+//! SIGTERM under load: every request that was sent is answered.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use crate::support::service::{Service, basic};
+use crate::support::wire::Dialer;
+use crate::support::{Sample, on_each};
+
+#[test]
+fn a_stop_cuts_no_request_and_exits_with_zero() {
+    on_each(|service| {
+        let sample = Sample::make(service, 2);
+        sample.fund(service, 1_000_000);
+        let answered = load_then_stop(service, &sample);
+        assert_eq!(service.running.ended(), Some(0));
+        assert!(answered > 20, "the load must have been real: {answered}");
+        service.restart();
+        let left = 1_000_000 - i64::try_from(answered).unwrap();
+        assert_eq!(sample.shows(service, &sample.users[0], "peer_wallet"), Some(left));
+    });
+}
+
+/// Clients send, each on a connection kept alive until it is told to close, until nobody shakes hands any more.
+/// Whatever was sent on an established connection must be answered 201; how many were.
+fn load_then_stop(service: &Service, sample: &Sample) -> usize {
+    let answered = AtomicUsize::new(0);
+    let body = sample.recognition("user", &sample.users[0], &[&sample.users[1]], 1).to_string();
+    let request = format!(
+        "POST /v1/recognitions HTTP/1.1\r\nHost: localhost\r\nAuthorization: {}\r\nContent-Length: {}\r\n\r\n{body}",
+        basic(&sample.provider),
+        body.len(),
+    );
+    let dialer = Dialer::new(service);
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                while let Some(mut wire) = dialer.dial() {
+                    loop {
+                        let answer =
+                            wire.ask(request.as_bytes()).expect("a request that was sent is answered");
+                        assert!(answer.starts_with("HTTP/1.1 201"), "{answer}");
+                        answered.fetch_add(1, Ordering::Relaxed);
+                        if answer.to_lowercase().contains("connection: close") {
+                            break;
+                        }
+                    }
+                }
+            });
+        }
+        std::thread::sleep(Duration::from_millis(300)); // tidy: the load runs for a while before the stop
+        service.running.terminate();
+    });
+    answered.into_inner()
+}

@@ -1,0 +1,268 @@
+//! The binary as its operator runs it, and HTTP as a provider speaks it.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use base64::Engine as _;
+use guerdon_persistence::testing::TestDatabase;
+use serde_json::Value;
+use tempfile::TempDir;
+use ureq::Agent;
+use ureq::tls::{Certificate, RootCerts, TlsConfig};
+
+const MASTER_KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
+
+/// A running `guerdon serve`.
+pub struct Service {
+    pub database: TestDatabase,
+    pub data: TempDir,
+    pub running: Running,
+    settings: Vec<(String, String)>,
+}
+
+/// One process of it.
+pub struct Running {
+    child: Child,
+    pub api: String,
+    pub operator: String,
+    agent: Option<Agent>,
+}
+
+/// Credentials.
+#[derive(Clone, Debug)]
+pub struct Provider {
+    pub id: String,
+    pub api_key: String,
+    pub api_secret: String,
+}
+
+/// What a request was answered.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub headers: ureq::http::HeaderMap,
+    pub body: String,
+}
+
+/// What a command printed.
+#[derive(Debug)]
+pub struct Printed {
+    pub status: i32,
+    pub out: String,
+    pub err: String,
+}
+
+impl Answer {
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|e| panic!("{e}: {:?}", self.body))
+    }
+
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).map(|it| it.to_str().unwrap())
+    }
+
+    /// The message of an error, whose shape and status must be right.
+    pub fn error(&self, status: u16) -> String {
+        assert_eq!(self.status, status, "{}", self.body);
+        let json = self.json();
+        assert_eq!(json["error"]["status"], status, "{}", self.body);
+        json["error"]["message"].as_str().unwrap().to_owned()
+    }
+}
+
+impl Service {
+    pub fn start(database: TestDatabase, settings: &[(&str, &str)]) -> Self {
+        let data = TempDir::new().unwrap();
+        let mut all: Vec<(String, String)> = vec![
+            ("GUERDON_DATA_DIR".into(), data.path().display().to_string()),
+            ("GUERDON_DATABASE__URL".into(), database.url.clone()),
+            ("GUERDON_HTTP__LISTEN".into(), "127.0.0.1:0".into()),
+            ("GUERDON_OPERATOR__LISTEN".into(), "127.0.0.1:0".into()),
+            ("GUERDON_MASTER_KEY".into(), MASTER_KEY.into()),
+            ("GUERDON_RATE_LIMIT__REQUESTS_PER_SECOND".into(), "0".into()),
+        ];
+        all.extend(settings.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())));
+        let running = Running::start(&all);
+        Self { database, data, running, settings: all }
+    }
+
+    /// Starts it again after its process ended.
+    pub fn restart(&mut self) {
+        self.running = Running::start(&self.settings);
+    }
+
+    pub fn command(&self) -> Command {
+        command(&self.settings)
+    }
+
+    /// Runs a command beside the service.
+    pub fn guerdon(&self, words: &[&str]) -> Printed {
+        let done = self.command().args(words).output().unwrap();
+        Printed {
+            status: done.status.code().unwrap_or(-1),
+            out: String::from_utf8(done.stdout).unwrap(),
+            err: String::from_utf8(done.stderr).unwrap(),
+        }
+    }
+
+    /// Runs a command that must succeed; what it printed as JSON.
+    pub fn json(&self, words: &[&str]) -> Value {
+        let printed = self.guerdon(&[&["--output", "json"], words].concat());
+        assert_eq!(printed.status, 0, "{words:?}: {}", printed.err);
+        serde_json::from_str(&printed.out).unwrap()
+    }
+
+    pub fn provider(&self, name: &str, designated: bool) -> Provider {
+        let mut words = vec!["provider", "create", "--name", name];
+        if designated {
+            words.push("--manages-all-domain-resources");
+        }
+        let made = self.json(&words);
+        let text = |key: &str| made[key].as_str().unwrap().to_owned();
+        Provider { id: text("id"), api_key: text("api_key"), api_secret: text("api_secret") }
+    }
+
+    pub fn get(&self, provider: &Provider, path: &str) -> Answer {
+        self.running.request("GET", path, &[("Authorization", &basic(provider))], None)
+    }
+
+    pub fn delete(&self, provider: &Provider, path: &str) -> Answer {
+        self.running.request("DELETE", path, &[("Authorization", &basic(provider))], None)
+    }
+
+    pub fn post(&self, provider: &Provider, path: &str, body: &Value) -> Answer {
+        self.post_text(provider, path, &body.to_string(), &[])
+    }
+
+    pub fn post_keyed(&self, provider: &Provider, path: &str, body: &Value, key: &str) -> Answer {
+        self.post_text(provider, path, &body.to_string(), &[("Idempotency-Key", key)])
+    }
+
+    pub fn post_text(&self, provider: &Provider, path: &str, body: &str, more: &[(&str, &str)]) -> Answer {
+        let authorization = basic(provider);
+        let mut headers = vec![("Authorization", authorization.as_str())];
+        headers.extend_from_slice(more);
+        if !more.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type")) {
+            headers.push(("Content-Type", "application/json"));
+        }
+        self.running.request("POST", path, &headers, Some(body))
+    }
+}
+
+/// The value of the Authorization header.
+pub fn basic(provider: &Provider) -> String {
+    let pair = format!("{}:{}", provider.api_key, provider.api_secret);
+    format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(pair))
+}
+
+fn command(settings: &[(String, String)]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_guerdon"));
+    command.envs(settings.iter().map(|(key, value)| (key, value)));
+    command
+}
+
+impl Running {
+    fn start(settings: &[(String, String)]) -> Self {
+        let mut child = command(settings).arg("serve").stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let mut log = String::new();
+        let (mut api, mut operator) = (None, None);
+        while api.is_none() || operator.is_none() {
+            let Some(Ok(line)) = lines.next() else { panic!("serve ended: {}", log) };
+            api = api.or_else(|| after(&line, "listening on "));
+            operator = operator.or_else(|| after(&line, "health on "));
+            log.push_str(&line);
+        }
+        std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop)); // a full pipe would stop the service
+        let data = settings.iter().find(|(key, _)| key == "GUERDON_DATA_DIR").map(|(_, value)| value.clone());
+        let certificate = std::fs::read(format!("{}/tls/certificate.pem", data.unwrap())).ok();
+        let agent = certificate.map(|it| agent(&it));
+        Self { child, api: api.unwrap(), operator: operator.unwrap(), agent }
+    }
+
+    pub fn pid(&self) -> i32 {
+        i32::try_from(self.child.id()).unwrap()
+    }
+
+    /// One request over TLS, by an agent that keeps connections alive and trusts the service's certificate alone.
+    pub fn request(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Option<&str>) -> Answer {
+        self.try_request(method, path, headers, body).unwrap_or_else(|e| panic!("{method} {path}: {e}"))
+    }
+
+    /// The same where the service may be gone.
+    pub fn try_request(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Option<&str>,
+    ) -> Result<Answer, ureq::Error> {
+        let mut request = ureq::http::Request::builder().method(method).uri(format!("{}{path}", self.api));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let plain = || agent(b"");
+        let agent = self.agent.clone().unwrap_or_else(plain);
+        let mut response = match body {
+            Some(body) => agent.run(request.body(body.to_owned()).unwrap())?,
+            None => agent.run(request.body(()).unwrap())?,
+        };
+        let body = response.body_mut().with_config().limit(64 << 20).read_to_string()?;
+        Ok(Answer { status: response.status().as_u16(), headers: response.headers().clone(), body })
+    }
+
+    /// One request to the operator's listener.
+    pub fn health(&self, path: &str) -> u16 {
+        agent(b"").get(format!("{}{path}", self.operator)).call().map_or(0, |it| it.status().as_u16())
+    }
+
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    pub fn terminate(&self) {
+        let pid = self.pid().to_string();
+        assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+    }
+
+    /// Waits for the process to end by itself; its exit status.
+    pub fn ended(&mut self) -> Option<i32> {
+        self.child.wait().unwrap().code()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// The URL that follows `mark` in a line of the log.
+fn after(line: &str, mark: &str) -> Option<String> {
+    let rest = line.split_once(mark)?.1;
+    let at = rest.find("http")?;
+    let url = rest.get(at..)?.split_whitespace().next()?;
+    Some(if url.contains("://") {
+        url.to_owned()
+    } else {
+        format!("http://{}", rest.split("://").nth(1)?.split(' ').next()?)
+    })
+}
+
+fn agent(trusted: &[u8]) -> Agent {
+    let roots = match Certificate::from_pem(trusted) {
+        Ok(certificate) => RootCerts::new_with_certs(&[certificate]),
+        Err(_) => RootCerts::new_with_certs(&[]),
+    };
+    Agent::config_builder()
+        .tls_config(TlsConfig::builder().root_certs(roots).build())
+        .http_status_as_error(false)
+        .allow_non_standard_methods(true)
+        .proxy(None)
+        .timeout_global(Some(Duration::from_secs(30)))
+        .build()
+        .into()
+}

@@ -1,0 +1,137 @@
+//! TLS, proxies, health, maintenance.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use crate::support::service::{Service, basic};
+use crate::support::{Sample, on_each, on_each_with};
+
+/// What a plain TCP client is answered.
+fn plain(service: &Service, request: &str) -> String {
+    let address = service.running.api.split("://").nth(1).unwrap();
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = Vec::new();
+    drop(stream.read_to_end(&mut answer));
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+#[test]
+fn plain_http_to_the_tls_port_fails() {
+    on_each(|service| {
+        let answer = plain(service, "GET /v1/companies HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        assert!(!answer.contains("HTTP/1"), "{answer}");
+    });
+}
+
+#[test]
+fn every_answer_carries_its_headers() {
+    on_each(|service| {
+        let provider = service.provider("Acme", true);
+        let authorization = basic(&provider);
+        let headers = [("Authorization", authorization.as_str()), ("X-Request-Id", "mine-1")];
+        for (path, status) in [("/v1/companies/example.com", 404), ("/v9/x", 404), ("/v1/users", 405)] {
+            let answer = service.running.request("GET", path, &headers, None);
+            answer.error(status);
+            assert_eq!(answer.header("x-request-id"), Some("mine-1"));
+            assert_eq!(answer.header("cache-control"), Some("no-store"));
+            assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
+            assert_eq!(answer.header("strict-transport-security"), Some("max-age=63072000"));
+            assert!(answer.header("content-type").unwrap().starts_with("application/json"));
+        }
+        let answer = service.running.request("GET", "/v1/users", &headers, None);
+        assert_eq!(answer.header("allow"), Some("POST"));
+        let answer = service.running.request("GET", "/", &[("X-Request-Id", "bad id")], None);
+        assert_eq!(answer.header("x-request-id").map(str::len), Some(36));
+    });
+}
+
+#[test]
+fn a_proxy_must_be_trusted_and_must_say_that_it_was_https() {
+    let settings = [("GUERDON_HTTP__TLS__MODE", "proxy"), ("GUERDON_HTTP__TRUSTED_PROXIES", "127.0.0.0/8")];
+    on_each_with(&settings, |service| {
+        let authorization = basic(&service.provider("Acme", true));
+        let call = |proto: Option<&str>| {
+            let mut headers = vec![("Authorization", authorization.as_str())];
+            headers.extend(proto.map(|it| ("X-Forwarded-Proto", it)));
+            service.running.request("GET", "/v1/companies/example.com", &headers, None)
+        };
+        assert_eq!(call(None).error(403), "HTTPS is required");
+        assert_eq!(call(Some("http")).error(403), "HTTPS is required");
+        call(Some("https")).error(404);
+    });
+    let settings = [("GUERDON_HTTP__TLS__MODE", "proxy"), ("GUERDON_HTTP__TRUSTED_PROXIES", "192.0.2.0/24")];
+    on_each_with(&settings, |service| {
+        let headers = [("X-Forwarded-Proto", "https")];
+        let answer = service.running.request("GET", "/v1/companies/example.com", &headers, None);
+        assert_eq!(answer.error(403), "HTTPS is required");
+    });
+}
+
+#[test]
+fn versions_that_are_retired_are_410_and_those_that_never_were_404() {
+    on_each_with(&[("GUERDON_HTTP__RETIRED_VERSIONS", "v0")], |service| {
+        for (path, status) in
+            [("/v0/companies", 410), ("/v2/companies", 404), ("/companies", 404), ("/v01/x", 404)]
+        {
+            service.running.request("GET", path, &[], None).error(status);
+        }
+    });
+}
+
+#[test]
+fn maintenance_answers_503_within_a_second_and_health_goes_on() {
+    on_each(|service| {
+        let sample = Sample::make(service, 0);
+        let path = format!("/v1/companies/{}", sample.company);
+        let becomes = |status: u16| {
+            let started = Instant::now();
+            while service.get(&sample.provider, &path).status != status {
+                assert!(started.elapsed() < Duration::from_secs(1));
+            }
+        };
+        service.json(&["maintenance", "on"]);
+        becomes(503);
+        let answer = service.running.request("GET", "/v9/x", &[], None);
+        answer.error(503);
+        assert!(answer.header("retry-after").unwrap().parse::<u32>().unwrap() >= 1);
+        assert_eq!((service.running.health("/healthz"), service.running.health("/readyz")), (200, 200));
+        service.json(&["maintenance", "off"]);
+        becomes(200);
+    });
+}
+
+#[test]
+fn the_limits_answer_429_with_their_headers() {
+    let settings = [
+        ("GUERDON_RATE_LIMIT__REQUESTS_PER_SECOND", "1"),
+        ("GUERDON_RATE_LIMIT__BURST", "5"),
+        ("GUERDON_RATE_LIMIT__FAILED_LOGINS_PER_MINUTE", "3"),
+    ];
+    on_each_with(&settings, |service| {
+        let (busy, quiet) = (service.provider("Busy", true), service.provider("Quiet", true));
+        let first = service.get(&busy, "/v1/companies/example.com");
+        assert_eq!(first.status, 404);
+        assert!(first.header("ratelimit-policy").unwrap().contains("q=5"), "{:?}", first.headers);
+        assert!(first.header("ratelimit").unwrap().contains("r=4"), "{:?}", first.headers);
+        let statuses: Vec<u16> =
+            (0..8).map(|_| service.get(&busy, "/v1/companies/example.com").status).collect();
+        assert!(statuses.contains(&429), "{statuses:?}");
+        let refused = loop {
+            let answer = service.get(&busy, "/v1/nowhere");
+            if answer.status == 429 {
+                break answer;
+            }
+        };
+        assert!(refused.header("retry-after").unwrap().parse::<u32>().unwrap() >= 1);
+        assert_eq!(service.get(&quiet, "/v1/companies/example.com").status, 404);
+        let mut wrong = quiet.clone();
+        wrong.api_secret.push('x');
+        let statuses: Vec<u16> = (0..4).map(|_| service.get(&wrong, "/v1/nowhere").status).collect();
+        assert_eq!(statuses, [401, 401, 401, 429]);
+        let bare = |_| service.running.request("GET", "/v1/nowhere", &[], None).status;
+        assert!((0..20).map(bare).all(|it| it == 401));
+    });
+}

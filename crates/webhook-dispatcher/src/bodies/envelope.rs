@@ -1,0 +1,43 @@
+//! The envelope (spec §6.3).
+
+use guerdon_domain::ports::{EventKind, Timestamp};
+use serde::Serialize;
+use time::format_description::BorrowedFormatItem;
+use time::macros::format_description;
+
+const VERSION: &str = "1.0";
+
+/// Contract §1.2: ISO 8601 in UTC with milliseconds.
+const MILLISECONDS: &[BorrowedFormatItem<'static>] =
+    format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z");
+
+#[derive(Serialize)]
+struct Envelope<T> {
+    r#type: &'static str,
+    version: &'static str,
+    data: T,
+}
+
+/// The bytes of an event.
+pub(super) fn render<T: Serialize>(kind: EventKind, data: T) -> Vec<u8> {
+    let envelope = Envelope { r#type: kind.name(), version: VERSION, data };
+    // Cannot fail: structs of strings, integers and booleans, written to memory.
+    serde_json::to_vec(&envelope).unwrap_or_default()
+}
+
+/// A moment as the API and the events show it.
+pub(super) fn moment(at: Timestamp) -> String {
+    // Cannot fail: every year that a timestamp can hold has a representation.
+    at.to_offset(time::UtcOffset::UTC).format(&MILLISECONDS).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use time::macros::datetime;
+
+    #[test]
+    fn a_moment_has_three_digits_of_the_second_and_is_in_utc() {
+        assert_eq!(super::moment(datetime!(2026-11-20 20:01:02.345678 UTC)), "2026-11-20T20:01:02.345Z");
+        assert_eq!(super::moment(datetime!(2026-01-02 00:30:00 +01:00)), "2026-01-01T23:30:00.000Z");
+    }
+}

@@ -1,0 +1,136 @@
+//! `recognition.received` and `recognition.updated`.
+
+use guerdon_domain::events::RecognitionEvent;
+use serde::Serialize;
+
+use super::envelope::moment;
+
+/// The data of an event about a recognition, in the order of spec §6.4.
+#[derive(Serialize)]
+pub(super) struct Data<'a> {
+    id: String,
+    sender_type: &'static str,
+    sender_id: String,
+    sender_name: &'a str,
+    sender_email: Option<&'a str>,
+    receiver_id: String,
+    receiver_name: String,
+    receiver_email: &'a str,
+    occasion_id: String,
+    occasion_name: &'a str,
+    points: i64,
+    company_id: String,
+    /// Null for a private recognition.
+    message: Option<&'a str>,
+    created_at: String,
+    share: bool,
+}
+
+impl<'a> Data<'a> {
+    pub(super) fn of(event: &RecognitionEvent<'a>) -> Self {
+        let recognition = event.recognition;
+        Self {
+            id: recognition.id.as_uuid().to_string(),
+            sender_type: recognition.sender.type_name(),
+            sender_id: recognition.sender.id().to_string(),
+            sender_name: event.sender.name,
+            sender_email: event.sender.email,
+            receiver_id: event.receiver.id.as_uuid().to_string(),
+            receiver_name: event.receiver.name(),
+            receiver_email: event.receiver.email.as_str(),
+            occasion_id: recognition.occasion_id.as_uuid().to_string(),
+            occasion_name: event.occasion_name,
+            points: recognition.points.get(),
+            company_id: recognition.company_id.as_uuid().to_string(),
+            message: recognition.share.then(|| recognition.message.as_str()),
+            created_at: moment(recognition.created_at),
+            share: recognition.share,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use guerdon_domain::events::{RecognitionEvent, SenderName};
+    use guerdon_domain::money::Points;
+    use guerdon_domain::ports::{EventBodies, EventKind};
+    use guerdon_domain::recognitions::{Recognition, Sender};
+    use guerdon_domain::users::Person;
+    use guerdon_domain::values::{CompanyId, EmailAddress, Line, Message, OccasionId, RecognitionId, UserId};
+    use time::macros::datetime;
+    use uuid::Uuid;
+
+    use crate::Bodies;
+
+    fn rendered(kind: EventKind, sender: Sender, name: &SenderName<'_>, share: bool) -> String {
+        let company_id = CompanyId::from_uuid(Uuid::from_u128(4));
+        let recognition = Recognition {
+            id: RecognitionId::from_uuid(Uuid::from_u128(1)),
+            receiver_id: UserId::from_uuid(Uuid::from_u128(2)),
+            sender,
+            message: Message::parse("Thank \"you\" ❤\nso much").unwrap(),
+            points: Points::new(25).unwrap(),
+            share,
+            occasion_id: OccasionId::from_uuid(Uuid::from_u128(3)),
+            company_id,
+            created_at: datetime!(2026-11-20 20:01:02.345678 UTC),
+        };
+        let receiver = Person {
+            id: recognition.receiver_id,
+            company_id,
+            first_name: Line::parse("Ada").unwrap(),
+            last_name: Some(Line::parse("Lovelace").unwrap()),
+            email: EmailAddress::parse("Ada@example.com").unwrap(),
+            manager: false,
+            active: true,
+        };
+        let event = RecognitionEvent {
+            recognition: &recognition,
+            sender: name,
+            receiver: &receiver,
+            occasion_name: "Thanks",
+        };
+        String::from_utf8(Bodies.recognition(kind, &event)).unwrap()
+    }
+
+    #[test]
+    fn a_public_recognition_of_a_user_shows_everything() {
+        let sender = Sender::User(UserId::from_uuid(Uuid::from_u128(5)));
+        let name = SenderName { name: "Charles Babbage", email: Some("charles@example.com") };
+        assert_eq!(
+            rendered(EventKind::RecognitionReceived, sender, &name, true),
+            concat!(
+                r#"{"type":"recognition.received","version":"1.0","data":{"#,
+                r#""id":"00000000-0000-0000-0000-000000000001","#,
+                r#""sender_type":"user","sender_id":"00000000-0000-0000-0000-000000000005","#,
+                r#""sender_name":"Charles Babbage","sender_email":"charles@example.com","#,
+                r#""receiver_id":"00000000-0000-0000-0000-000000000002","#,
+                r#""receiver_name":"Ada Lovelace","receiver_email":"Ada@example.com","#,
+                r#""occasion_id":"00000000-0000-0000-0000-000000000003","occasion_name":"Thanks","#,
+                r#""points":25,"company_id":"00000000-0000-0000-0000-000000000004","#,
+                r#""message":"Thank \"you\" ❤\nso much","#,
+                r#""created_at":"2026-11-20T20:01:02.345Z","share":true}}"#,
+            )
+        );
+    }
+
+    #[test]
+    fn a_private_recognition_of_a_company_hides_the_message_and_has_no_sender_email() {
+        let sender = Sender::Company(CompanyId::from_uuid(Uuid::from_u128(4)));
+        let name = SenderName { name: "Analytical Engines", email: None };
+        assert_eq!(
+            rendered(EventKind::RecognitionUpdated, sender, &name, false),
+            concat!(
+                r#"{"type":"recognition.updated","version":"1.0","data":{"#,
+                r#""id":"00000000-0000-0000-0000-000000000001","#,
+                r#""sender_type":"company","sender_id":"00000000-0000-0000-0000-000000000004","#,
+                r#""sender_name":"Analytical Engines","sender_email":null,"#,
+                r#""receiver_id":"00000000-0000-0000-0000-000000000002","#,
+                r#""receiver_name":"Ada Lovelace","receiver_email":"Ada@example.com","#,
+                r#""occasion_id":"00000000-0000-0000-0000-000000000003","occasion_name":"Thanks","#,
+                r#""points":25,"company_id":"00000000-0000-0000-0000-000000000004","#,
+                r#""message":null,"created_at":"2026-11-20T20:01:02.345Z","share":false}}"#,
+            )
+        );
+    }
+}

@@ -1,0 +1,13 @@
+DROP TABLE settings;
+DROP TABLE idempotency_records;
+DROP TABLE mails;
+DROP TABLE events;
+DROP TABLE transfers;
+DROP TABLE accounts;
+DROP TABLE recognitions;
+DROP TABLE occasions;
+DROP TABLE users;
+DROP TABLE companies;
+DROP TABLE corporations;
+DROP TABLE providers;
+DROP FUNCTION refuse_change();

@@ -1,0 +1,107 @@
+//! Calls of the API by `curl`, the same way as an integrator tries them out.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+
+use crate::workspace::output;
+
+/// Makes curl print the status on a line of its own after the body.
+const PRINT_STATUS: &str = r"\n%{http_code}\n";
+
+/// A provider's way to the API.
+pub(super) struct Client {
+    address: String,
+    certificate: PathBuf,
+    key: String,
+    secret: String,
+}
+
+/// A line for the shell, and the status that it has to print last.
+pub(super) struct Line {
+    pub(super) text: String,
+    status: u16,
+}
+
+impl Client {
+    pub(super) fn new(address: String, certificate: PathBuf, key: String, secret: String) -> Self {
+        Self { address, certificate, key, secret }
+    }
+
+    pub(super) fn key(&self) -> &str {
+        &self.key
+    }
+
+    pub(super) fn secret(&self) -> &str {
+        &self.secret
+    }
+
+    /// Creates something and answers it.
+    pub(super) fn post(&self, path: &str, body: &Value) -> Result<Value> {
+        let printed = self.line(path, Some(body), 201).run()?;
+        serde_json::from_str(&printed).with_context(|| format!("reading the answer of {path}"))
+    }
+
+    /// The call as a line that can be pasted.
+    pub(super) fn line(&self, path: &str, body: Option<&Value>, status: u16) -> Line {
+        let certificate = quoted(&self.certificate.to_string_lossy());
+        let user = quoted(&format!("{}:{}", self.key, self.secret));
+        let data = body.map(|body| {
+            format!(" \\\n  -H 'Content-Type: application/json' -d {}", quoted(&body.to_string()))
+        });
+        let text = format!(
+            "curl -sS -w '{PRINT_STATUS}' --cacert {certificate} -u {user}{} \\\n  {}",
+            data.unwrap_or_default(),
+            quoted(&format!("{}{path}", self.address)),
+        );
+        Line { text, status }
+    }
+}
+
+impl Line {
+    /// Runs the line as it stands, in a shell, and answers the body; another status is an error.
+    pub(super) fn run(&self) -> Result<String> {
+        let printed = output(Command::new("sh").args(["-c", &self.text]))?;
+        let (body, status) = printed.trim_end().rsplit_once('\n').unwrap_or(("", printed.trim_end()));
+        ensure!(
+            status == self.status.to_string(),
+            "expected {}, got {status}: {body}\n{}",
+            self.status,
+            self.text
+        );
+        Ok(body.to_owned())
+    }
+
+    pub(super) fn check(&self) -> Result<()> {
+        let body = self.run()?;
+        println!("{} {body}", self.status);
+        Ok(())
+    }
+}
+
+/// The status of a plain GET.
+pub(super) fn status(url: &str) -> Result<u16> {
+    let curl = ["-sS", "--max-time", "2", "-o", "/dev/null", "-w", "%{http_code}", url];
+    let text = output(Command::new("curl").args(curl))?;
+    match text.trim().parse() {
+        Ok(status) => Ok(status),
+        Err(error) => bail!("curl printed {text:?}: {error}"),
+    }
+}
+
+/// The text as one word of a shell.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn a_quote_survives_the_shell() {
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+    }
+}

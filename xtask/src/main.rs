@@ -1,0 +1,57 @@
+//! Guerdon's development commands: `cargo xtask --help`. One file per command.
+
+mod ci;
+mod dev;
+mod guarded;
+mod migration;
+mod postgres;
+mod postgres_binaries;
+mod test;
+mod tidy;
+mod workspace;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::workspace::Workspace;
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "Guerdon's development commands")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Test(test::Arguments),
+    Tidy(tidy::Arguments),
+    /// Everything that must pass before a change lands: format, lints, tidy, docs, tests
+    Ci,
+    /// Make a new migration, or try the ones there are on throw-away databases
+    #[command(subcommand)]
+    Migration(migration::Command),
+    Dev(dev::Arguments),
+}
+
+fn main() -> ExitCode {
+    match run(Cli::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(command: Command) -> anyhow::Result<()> {
+    let workspace = Workspace::load()?;
+    match command {
+        Command::Test(arguments) => test::run(&workspace, &arguments),
+        Command::Tidy(arguments) => tidy::run(&workspace, &arguments),
+        Command::Ci => ci::run(&workspace),
+        Command::Migration(command) => migration::run(&workspace, &command),
+        Command::Dev(arguments) => dev::run(&workspace, &arguments),
+    }
+}

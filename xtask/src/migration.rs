@@ -1,0 +1,158 @@
+//! `cargo xtask migration`: new migrations, and proof on throw-away databases that they go there and back.
+
+use std::path::{Path, PathBuf};
+use std::process::Command as Process;
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::Subcommand;
+
+use crate::postgres::Cluster;
+use crate::workspace::{Workspace, guerdon, output, run as run_command, subfolders};
+
+/// Any key does: nothing that it encrypts outlives the command.
+const MASTER_KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Make migrations/{sqlite,postgres}/NNNN_name/{up,down}.sql, to be filled in
+    New {
+        /// What it does, in lower case: add_mailbox
+        name: String,
+    },
+    /// Run `guerdon migrate` on a throw-away SQLite file and on a throw-away PostgreSQL
+    Run,
+    /// Prove on a throw-away SQLite file and a throw-away PostgreSQL that the newest migration is reversible
+    ///
+    /// Every up.sql but the newest is applied, then the newest up.sql, its down.sql, which has to bring the schema
+    /// back to what it was, and its up.sql again. No database that holds anything is touched; there is no command
+    /// that reverts one. SQLite is reached through python3, PostgreSQL through psql.
+    Revert,
+}
+
+pub(crate) fn run(workspace: &Workspace, command: &Command) -> Result<()> {
+    match command {
+        Command::New { name } => new(workspace, name),
+        Command::Run => migrate_both(workspace),
+        Command::Revert => revert_both(workspace),
+    }
+}
+
+fn new(workspace: &Workspace, name: &str) -> Result<()> {
+    let plain = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_';
+    ensure!(
+        name.starts_with(|first: char| first.is_ascii_lowercase()) && name.chars().all(plain),
+        "a name is lower-case words joined by `_`, such as add_mailbox"
+    );
+    let folders = ["sqlite", "postgres"].map(|database| workspace.root.join("migrations").join(database));
+    let mut newest = 0;
+    for folder in &folders {
+        newest = subfolders(folder)?.iter().filter_map(|migration| number(migration)).fold(newest, u32::max);
+    }
+    for folder in &folders {
+        let migration = folder.join(format!("{:04}_{name}", newest + 1));
+        std::fs::create_dir_all(&migration)?;
+        for file in ["up.sql", "down.sql"] {
+            let path = migration.join(file);
+            std::fs::write(&path, "").with_context(|| format!("writing {}", path.display()))?;
+            println!("{}", path.strip_prefix(&workspace.root)?.display());
+        }
+    }
+    Ok(())
+}
+
+fn number(migration: &Path) -> Option<u32> {
+    migration.file_name()?.to_str()?.split_once('_')?.0.parse().ok()
+}
+
+fn migrate_both(workspace: &Workspace) -> Result<()> {
+    let program = workspace.build_guerdon()?;
+    let folder = tempfile::tempdir()?;
+    let migrate = |url: Option<String>| {
+        let mut command = guerdon(&program);
+        command.arg("migrate").env("GUERDON_DATA_DIR", folder.path()).current_dir(folder.path());
+        match url {
+            Some(url) => command.env("GUERDON_DATABASE__URL", url).env("GUERDON_MASTER_KEY", MASTER_KEY),
+            None => command.env_remove("GUERDON_MASTER_KEY"),
+        };
+        run_command(&mut command)
+    };
+    migrate(None).context("on SQLite")?;
+    println!("SQLite: migrated");
+    let cluster = Cluster::start(workspace)?;
+    migrate(Some(cluster.create_database("migrated")?)).context("on PostgreSQL")?;
+    println!("PostgreSQL: migrated");
+    Ok(())
+}
+
+fn revert_both(workspace: &Workspace) -> Result<()> {
+    let migrations = workspace.root.join("migrations");
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("guerdon.db");
+    let name = there_and_back(&migrations.join("sqlite"), &|sql| sqlite(&file, sql)).context("on SQLite")?;
+    println!("SQLite: {name} goes there, back and there again");
+
+    let cluster = Cluster::start(workspace)?;
+    let url = cluster.create_database("reverted")?;
+    let psql = |sql: &str| cluster.psql(&url, if sql.is_empty() { POSTGRES_SCHEMA } else { sql });
+    let name = there_and_back(&migrations.join("postgres"), &psql).context("on PostgreSQL")?;
+    println!("PostgreSQL: {name} goes there, back and there again");
+    Ok(())
+}
+
+/// Runs the newest migration up, down and up. `database` runs SQL, and answers the schema where there is none to run.
+fn there_and_back(folder: &Path, database: &dyn Fn(&str) -> Result<String>) -> Result<String> {
+    let migrations = subfolders(folder)?;
+    let Some((newest, earlier)) = migrations.split_last() else {
+        bail!("there is no migration in {}", folder.display());
+    };
+    let apply = |file: PathBuf| -> Result<()> {
+        let sql = std::fs::read_to_string(&file).with_context(|| format!("reading {}", file.display()))?;
+        ensure!(!sql.trim().is_empty(), "{} is empty", file.display());
+        database(&sql).with_context(|| format!("running {}", file.display()))?;
+        Ok(())
+    };
+    for migration in earlier {
+        apply(migration.join("up.sql"))?;
+    }
+    let before = database("")?;
+    apply(newest.join("up.sql"))?;
+    let there = database("")?;
+    apply(newest.join("down.sql"))?;
+    let back = database("")?;
+    ensure!(back == before, "down.sql leaves another schema:\nbefore:\n{before}\nafter:\n{back}");
+    apply(newest.join("up.sql"))?;
+    ensure!(database("")? == there, "up.sql makes another schema the second time");
+    Ok(newest.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default())
+}
+
+/// The schema is compared without blanks and quotes, which a table that was made anew writes differently.
+const SQLITE_SCRIPT: &str = r#"
+import sqlite3, sys
+database = sqlite3.connect(sys.argv[1])
+sql = sys.stdin.read()
+if sql:
+    database.executescript(sql)
+else:
+    for kind, name, text in database.execute("SELECT type, name, sql FROM sqlite_master ORDER BY type, name"):
+        print(kind, name, "".join((text or "").replace('"', "").split()))
+"#;
+
+const POSTGRES_SCHEMA: &str = "
+    SELECT 'column', table_name, column_name, data_type, is_nullable, column_default
+    FROM information_schema.columns WHERE table_schema = 'public' ORDER BY 2, 3;
+    SELECT 'index', indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY 2;
+    SELECT 'constraint', conrelid::regclass, conname, pg_get_constraintdef(oid)
+    FROM pg_constraint WHERE connamespace = 'public'::regnamespace ORDER BY 2, 3;
+    SELECT 'trigger', tgrelid::regclass, pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal ORDER BY 2, 3;
+    SELECT 'function', proname, prosrc FROM pg_proc WHERE pronamespace = 'public'::regnamespace ORDER BY 2, 3;
+    SELECT 'type', typname FROM pg_type WHERE typnamespace = 'public'::regnamespace ORDER BY 2;
+    SELECT 'relation', relkind, relname FROM pg_class WHERE relnamespace = 'public'::regnamespace ORDER BY 2, 3;
+";
+
+fn sqlite(file: &Path, sql: &str) -> Result<String> {
+    let input = file.with_extension("sql");
+    std::fs::write(&input, sql)?;
+    let mut python = Process::new("python3");
+    python.args(["-c", SQLITE_SCRIPT]).arg(file).stdin(std::fs::File::open(&input)?);
+    output(&mut python)
+}

@@ -1,0 +1,159 @@
+//! A private, throw-away PostgreSQL on a Unix socket.
+
+use std::fs::File;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use tempfile::TempDir;
+
+use crate::guarded::{Guarded, StopSignal};
+use crate::postgres_binaries::{Binaries, reachable};
+use crate::workspace::{Workspace, output};
+
+/// Nothing of it survives, so nothing has to reach the disk; and every test opens connections of its own.
+const SETTINGS: [&str; 8] = [
+    "listen_addresses=",
+    "fsync=off",
+    "synchronous_commit=off",
+    "full_page_writes=off",
+    "autovacuum=off",
+    "max_connections=400",
+    "max_locks_per_transaction=128",
+    "log_min_messages=warning",
+];
+
+/// A running cluster. Stopped and removed when it is dropped, and also when this process is killed.
+pub(crate) struct Cluster {
+    _server: Guarded,
+    folder: TempDir,
+    psql: PathBuf,
+}
+
+/// The user and group that the server runs as; PostgreSQL refuses to run as root.
+#[derive(Clone, Copy)]
+struct Owner {
+    user: u32,
+    group: u32,
+}
+
+impl Cluster {
+    pub(crate) fn start(workspace: &Workspace) -> Result<Self> {
+        let (folder, owner) = new_folder()?;
+        let mut binaries = Binaries::find_or_fetch(workspace)?;
+        if owner.is_some() {
+            binaries = binaries.reachable_by_others(folder.path())?;
+        }
+        let data = folder.path().join("data");
+        initialise(&binaries, &data, owner)?;
+
+        let log = folder.path().join("log");
+        let mut command = as_owner(&binaries.program("postgres"), owner, folder.path());
+        command.arg("-D").arg(&data).arg("-k").arg(folder.path());
+        for setting in SETTINGS {
+            command.args(["-c", setting]);
+        }
+        let file = File::create(&log)?;
+        command.stdout(file.try_clone()?).stderr(file);
+        let mut server = Guarded::start(command, StopSignal::Interrupt, folder.path())?;
+        let pid_file = data.join("postmaster.pid");
+        server
+            .wait_until(Duration::from_secs(60), || is_ready(&pid_file))
+            .with_context(|| format!("PostgreSQL: {}", std::fs::read_to_string(&log).unwrap_or_default()))?;
+        Ok(Self { _server: server, folder, psql: binaries.program("psql") })
+    }
+
+    /// The superuser's address of the cluster, as libpq reads it.
+    pub(crate) fn url(&self) -> String {
+        self.database_url("postgres")
+    }
+
+    /// Makes an empty database and answers its address.
+    pub(crate) fn create_database(&self, name: &str) -> Result<String> {
+        self.psql(&self.url(), &format!("CREATE DATABASE {name}"))?;
+        Ok(self.database_url(name))
+    }
+
+    /// Runs SQL with `psql`, all or nothing, and answers its rows.
+    pub(crate) fn psql(&self, url: &str, sql: &str) -> Result<String> {
+        // Some distributions keep the client apart from the server's programs.
+        let program = if self.psql.is_file() { self.psql.as_path() } else { Path::new("psql") };
+        output(Command::new(program).args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", sql, url]))
+    }
+
+    fn database_url(&self, database: &str) -> String {
+        let host = percent_encoded(&self.folder.path().to_string_lossy());
+        format!("postgres:///{database}?host={host}&user=postgres")
+    }
+}
+
+fn initialise(binaries: &Binaries, data: &Path, owner: Option<Owner>) -> Result<()> {
+    let folder = data.parent().context("the data folder has no parent")?;
+    let mut initdb = as_owner(&binaries.program("initdb"), owner, folder);
+    initdb.args(["-A", "trust", "-E", "UTF8", "--locale=C", "-U", "postgres", "--no-sync", "-D"]).arg(data);
+    output(&mut initdb)?;
+    Ok(())
+}
+
+fn as_owner(program: &Path, owner: Option<Owner>, folder: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(folder).env_remove("PGDATA");
+    if let Some(owner) = owner {
+        command.uid(owner.user).gid(owner.group);
+    }
+    command
+}
+
+/// A fresh folder, and, where we are root, the user who was given it.
+fn new_folder() -> Result<(TempDir, Option<Owner>)> {
+    let builder = || {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix("guerdon-pg-");
+        builder
+    };
+    let folder = builder().tempdir()?;
+    if folder.path().metadata()?.uid() != 0 {
+        return Ok((folder, None));
+    }
+    // The temporary folder of root may be closed to everybody else.
+    let parent_is_open = folder.path().parent().is_some_and(reachable);
+    let folder = if parent_is_open { folder } else { builder().tempdir_in("/tmp")? };
+    std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755))?;
+    let owner = unprivileged_owner();
+    std::os::unix::fs::chown(folder.path(), Some(owner.user), Some(owner.group))?;
+    Ok((folder, Some(owner)))
+}
+
+fn unprivileged_owner() -> Owner {
+    let id = |flag: &str, name: &str| output(Command::new("id").args([flag, name])).ok()?.trim().parse().ok();
+    ["nobody", "postgres"]
+        .into_iter()
+        .find_map(|name| Some(Owner { user: id("-u", name)?, group: id("-g", name)? }))
+        .unwrap_or(Owner { user: 65_534, group: 65_534 })
+}
+
+/// The eighth line of the pid file is what `pg_ctl` waits for too.
+fn is_ready(pid_file: &Path) -> bool {
+    let text = std::fs::read_to_string(pid_file).unwrap_or_default();
+    text.lines().nth(7).is_some_and(|state| state.trim() == "ready")
+}
+
+fn percent_encoded(text: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    text.bytes()
+        .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::percent_encoded;
+
+    #[test]
+    fn a_socket_folder_becomes_a_host() {
+        assert_eq!(percent_encoded("/tmp/a b-1"), "%2Ftmp%2Fa%20b-1");
+    }
+}

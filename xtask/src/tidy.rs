@@ -1,0 +1,60 @@
+//! `cargo xtask tidy`: what no compiler checks. Each file of this module is one kind of check.
+
+mod arrows;
+mod dependencies;
+mod migrations;
+mod readmes;
+mod sources;
+
+use anyhow::{Result, bail};
+
+use crate::workspace::Workspace;
+
+/// Check what no compiler checks: arrows between crates, lengths of files, migrations, READMEs
+///
+/// Collects every finding, prints each with its mend, and fails if there is one.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Write the READMEs of the crates anew from their documentation
+    #[arg(long)]
+    fix: bool,
+}
+
+impl Arguments {
+    /// Checks only, as `ci` does.
+    pub(crate) fn check() -> Self {
+        Self { fix: false }
+    }
+}
+
+/// Something that is not as it has to be, and what to do about it.
+struct Finding {
+    place: String,
+    problem: String,
+    mend: String,
+}
+
+impl Finding {
+    fn new(place: impl Into<String>, problem: impl Into<String>, mend: impl Into<String>) -> Self {
+        Self { place: place.into(), problem: problem.into(), mend: mend.into() }
+    }
+}
+
+pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
+    if arguments.fix {
+        readmes::write(workspace)?;
+    }
+    let mut findings = arrows::check(workspace)?;
+    findings.extend(dependencies::check(workspace)?);
+    findings.extend(sources::check(workspace)?);
+    findings.extend(migrations::check(workspace)?);
+    findings.extend(readmes::check(workspace)?);
+    if findings.is_empty() {
+        println!("tidy: nothing found");
+        return Ok(());
+    }
+    for finding in &findings {
+        println!("{}: {}\n    mend: {}", finding.place, finding.problem, finding.mend);
+    }
+    bail!("tidy found {} things to mend", findings.len())
+}

@@ -1,0 +1,133 @@
+//! What stands in the files: their length, loose ends, backend names, paths of somebody's machine.
+
+use std::path::Path;
+
+use anyhow::Result;
+
+use super::Finding;
+use crate::workspace::Workspace;
+
+const LONGEST_FILE: usize = 500;
+
+/// Written in two pieces, so that this file is not its own finding.
+const MACHINE_FOLDERS: [&str; 3] = [concat!("/", "work"), concat!("/", "root"), concat!("/", "home")];
+
+/// What no source of a crate may hold, and the mend.
+const LOOSE_ENDS: [(&str, &str); 2] =
+    [("#[ignore", "run it, or delete it"), ("todo!(", "write it, or return an error that says so")];
+
+const SLEEP: &str = "thread::sleep";
+const SLEEP_REASON: &str = "// tidy: ";
+
+pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for file in workspace.files()? {
+        // What is no text holds nothing that these checks look for.
+        if let Ok(text) = std::fs::read_to_string(workspace.root.join(&file)) {
+            findings.extend(check_file(&file, &text));
+        }
+    }
+    Ok(findings)
+}
+
+fn check_file(file: &Path, text: &str) -> Vec<Finding> {
+    let is_rust = file.extension().is_some_and(|extension| extension == "rs");
+    let lines = text.lines().count();
+    let mut findings = Vec::new();
+    if is_rust && lines > LONGEST_FILE {
+        let problem = format!("has {lines} lines");
+        findings.push(Finding::new(file.display().to_string(), problem, "give each of its reasons a file"));
+    }
+    let rust_of_a_crate = is_rust && file.starts_with("crates");
+    let mut line_before = "";
+    for (number, line) in (1..).zip(text.lines()) {
+        let mut found = machine_path(line);
+        if rust_of_a_crate {
+            found = found.or_else(|| loose_end(line, line_before)).or_else(|| backend_name(file, line));
+        }
+        if let Some((problem, mend)) = found {
+            findings.push(Finding::new(format!("{}:{number}", file.display()), problem, mend));
+        }
+        line_before = line;
+    }
+    findings
+}
+
+fn loose_end(line: &str, line_before: &str) -> Option<(String, String)> {
+    if line.contains(SLEEP) && !line.contains(SLEEP_REASON) && !line_before.contains(SLEEP_REASON) {
+        let mend = format!("wait for what you wait for, or say why not: `{SLEEP_REASON}reason` on the line");
+        return Some((format!("{SLEEP} without a reason"), mend));
+    }
+    let (word, mend) = LOOSE_ENDS.iter().find(|(word, _)| line.contains(word))?;
+    Some((format!("holds {word}"), (*mend).to_owned()))
+}
+
+fn backend_name(file: &Path, line: &str) -> Option<(String, String)> {
+    let name = ["SqliteConnection", "PgConnection"].into_iter().find(|name| line.contains(name))?;
+    if file.starts_with("crates/persistence") {
+        return None;
+    }
+    Some((format!("names {name}"), "only persistence knows the databases; go through the ports".to_owned()))
+}
+
+fn machine_path(line: &str) -> Option<(String, String)> {
+    let folder = MACHINE_FOLDERS.into_iter().find(|folder| names_folder(line, folder))?;
+    Some((
+        format!("holds a path of a machine ({folder})"),
+        "use a relative path, or a temporary folder".to_owned(),
+    ))
+}
+
+/// Whether the folder stands in the line as the beginning of a path, not as a part of another word or path.
+fn names_folder(line: &str, folder: &str) -> bool {
+    line.match_indices(folder).any(|(start, _)| {
+        let before = line.get(..start).and_then(|text| text.chars().next_back());
+        let after = line.get(start + folder.len()..).and_then(|text| text.chars().next());
+        let continues = |next: char| next.is_alphanumeric() || "_-.".contains(next);
+        let is_start = !before.is_some_and(|last| continues(last) || "/~*}>".contains(last));
+        is_start && after == Some('/')
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{MACHINE_FOLDERS, check_file};
+
+    fn check(file: &str, text: &str, expected: usize) {
+        assert_eq!(check_file(Path::new(file), text).len(), expected, "{file}: {text}");
+    }
+
+    #[test]
+    fn loose_ends_are_found_in_crates_only() {
+        check("crates/a/src/lib.rs", "todo!()", 1);
+        check("xtask/src/main.rs", "todo!()", 0);
+        check("crates/a/tests/b.rs", "    #[ignore = \"slow\"]", 1);
+        check("crates/a/tests/b.rs", "std::thread::sleep(pause);", 1);
+        check("crates/a/tests/b.rs", "std::thread::sleep(pause); // tidy: polls another process", 0);
+        check("crates/a/tests/b.rs", "// tidy: polls another process\nstd::thread::sleep(pause);", 0);
+    }
+
+    #[test]
+    fn backends_are_named_in_persistence_only() {
+        check("crates/server/src/main.rs", "use diesel::PgConnection;", 1);
+        check("crates/persistence/src/postgres.rs", "use diesel::PgConnection;", 0);
+    }
+
+    #[test]
+    fn long_files_are_found() {
+        check("xtask/src/a.rs", &"\n".repeat(500), 0);
+        check("xtask/src/a.rs", &"\n".repeat(501), 1);
+        check("Cargo.lock", &"\n".repeat(501), 0);
+    }
+
+    #[test]
+    fn paths_of_a_machine_are_found_in_every_file() {
+        let [work, root, home] = MACHINE_FOLDERS;
+        check("README.md", &format!("cd {work}/main"), 1);
+        check("README.md", &format!("\"{root}/.cargo\""), 1);
+        check("README.md", &format!("{home}/somebody"), 1);
+        check("README.md", &format!("https://example.com{home}/page and ./a{work}/b and {root}s/"), 0);
+    }
+}

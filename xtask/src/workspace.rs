@@ -1,0 +1,119 @@
+//! Where the workspace is, what is in it, and how other programs are run in it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+/// The workspace as `cargo metadata` tells it.
+pub(crate) struct Workspace {
+    pub(crate) root: PathBuf,
+    pub(crate) target: PathBuf,
+    metadata: Value,
+}
+
+impl Workspace {
+    pub(crate) fn load() -> Result<Self> {
+        let text = output(cargo().args(["metadata", "--no-deps", "--format-version", "1"]))?;
+        let metadata: Value = serde_json::from_str(&text).context("reading cargo metadata")?;
+        let folder = |key: &str| {
+            metadata
+                .get(key)
+                .and_then(Value::as_str)
+                .map(PathBuf::from)
+                .with_context(|| format!("no {key} in cargo metadata"))
+        };
+        Ok(Self { root: folder("workspace_root")?, target: folder("target_directory")?, metadata })
+    }
+
+    /// The packages of the workspace, as JSON objects.
+    pub(crate) fn packages(&self) -> Result<&Vec<Value>> {
+        self.metadata.get("packages").and_then(Value::as_array).context("no packages in cargo metadata")
+    }
+
+    /// A cargo command that runs at the root of the workspace.
+    pub(crate) fn cargo(&self, arguments: &[&str]) -> Command {
+        let mut command = cargo();
+        command.args(arguments).current_dir(&self.root);
+        command
+    }
+
+    /// Builds the service and answers where its binary is.
+    pub(crate) fn build_guerdon(&self) -> Result<PathBuf> {
+        run(&mut self.cargo(&["build", "--package", "guerdon", "--locked"]))?;
+        Ok(self.target.join("debug").join("guerdon"))
+    }
+
+    /// Every file that git tracks or would add, relative to the root.
+    pub(crate) fn files(&self) -> Result<Vec<PathBuf>> {
+        let mut git = Command::new("git");
+        git.args(["ls-files", "--cached", "--others", "--exclude-standard"]).current_dir(&self.root);
+        let mut files: Vec<_> = output(&mut git)?.lines().map(PathBuf::from).collect();
+        files.retain(|file| self.root.join(file).is_file());
+        files.sort();
+        files.dedup();
+        Ok(files)
+    }
+}
+
+/// The service's binary, deaf to the `GUERDON_` variables of this shell: they may name a database that matters.
+/// Only the master key stays, for whoever wants to use a database again.
+pub(crate) fn guerdon(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("GUERDON_") && name != "GUERDON_MASTER_KEY" {
+            command.env_remove(name);
+        }
+    }
+    command
+}
+
+/// Runs a command with its output shown; another exit status than 0 is an error.
+pub(crate) fn run(command: &mut Command) -> Result<()> {
+    let status = command.status().with_context(|| format!("starting {}", name(command)))?;
+    if !status.success() {
+        bail!("{} failed ({status})", line(command));
+    }
+    Ok(())
+}
+
+/// Runs a command and answers its standard output; the error carries what it wrote to standard error.
+pub(crate) fn output(command: &mut Command) -> Result<String> {
+    let done = command.output().with_context(|| format!("starting {}", name(command)))?;
+    if !done.status.success() {
+        let said = String::from_utf8_lossy(&done.stderr);
+        bail!("{} failed ({}): {}", name(command), done.status, said.trim());
+    }
+    String::from_utf8(done.stdout).with_context(|| format!("output of {}", name(command)))
+}
+
+/// The sub-folders of a folder, in order; none where the folder is missing.
+pub(crate) fn subfolders(folder: &Path) -> Result<Vec<PathBuf>> {
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let mut folders = Vec::new();
+    for entry in folder.read_dir().with_context(|| format!("listing {}", folder.display()))? {
+        let path = entry?.path();
+        if path.is_dir() {
+            folders.push(path);
+        }
+    }
+    folders.sort();
+    Ok(folders)
+}
+
+fn cargo() -> Command {
+    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+fn name(command: &Command) -> String {
+    let program = Path::new(command.get_program());
+    program.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn line(command: &Command) -> String {
+    let arguments = command.get_args().map(|argument| argument.to_string_lossy().into_owned());
+    std::iter::once(name(command)).chain(arguments).collect::<Vec<_>>().join(" ")
+}
