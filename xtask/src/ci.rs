@@ -5,7 +5,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 
 use crate::workspace::{Workspace, run as run_command};
-use crate::{test, tidy};
+use crate::{dev, test, tidy};
 
 type Step<'a> = (&'a str, &'a dyn Fn() -> Result<()>);
 
@@ -21,8 +21,15 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
         run_command(cargo.env("RUSTDOCFLAGS", "-D warnings"))
     };
     let tests = || test::run(workspace, &test::Arguments::all());
-    let steps: [Step<'_>; 5] =
-        [("format", &format), ("lints", &lints), ("tidy", &tidy), ("docs", &docs), ("tests", &tests)];
+    let sandbox = || dev::run(workspace, &dev::Arguments::check());
+    let steps: [Step<'_>; 6] = [
+        ("format", &format),
+        ("lints", &lints),
+        ("tidy", &tidy),
+        ("docs", &docs),
+        ("sandbox", &sandbox),
+        ("tests", &tests),
+    ];
     for (name, step) in steps {
         println!("==> {name}");
         let start = Instant::now();

@@ -112,6 +112,23 @@ impl TestDatabase {
         matches!(self.home, Home::Folder { .. })
     }
 
+    /// How many rows a condition holds for, such as `events WHERE state = 1`.
+    pub fn count(&self, from: &str) -> i64 {
+        let counted =
+            diesel::dsl::sql::<diesel::sql_types::BigInt>("(SELECT count(*) FROM ").sql(from).sql(")");
+        let counted = match self.address() {
+            DatabaseUrl::Sqlite(path) => {
+                let mut conn = SqliteConnection::establish(&path.to_string_lossy()).expect("the database");
+                diesel::select(counted).get_result(&mut conn)
+            }
+            DatabaseUrl::Postgres(url) => {
+                let mut conn = PgConnection::establish(&url).expect("the database");
+                diesel::select(counted).get_result(&mut conn)
+            }
+        };
+        counted.unwrap_or_else(|e| panic!("{from}: {e}"))
+    }
+
     /// Runs SQL behind the service's back, as a fault would.
     pub fn tamper(&self, sqlite: &str, postgres: &str) {
         match self.address() {

@@ -55,6 +55,53 @@ fn a_refused_recognition_leaves_nothing_behind() {
         assert_eq!(world.shows(WalletType::User, ann), Some((0, 0)));
         let page = Page::new(1, 100).unwrap();
         assert_eq!(world.reading(|reads| reads.transactions(ann, WalletType::User, page)), []);
+        assert_eq!(world.database.count("events"), 0);
+        assert_eq!(world.database.count("recognitions"), 0);
+        assert_eq!(world.database.count("transfers WHERE reason = 1"), 0);
+    });
+}
+
+#[test]
+fn each_receiver_has_a_recognition_a_transfer_and_an_event() {
+    on_each(|world| {
+        let users: Vec<_> = (0..5).map(|n| world.user(&format!("u{n}"))).collect();
+        world.deposit(100);
+        let sent = world.send(Sender::Company(world.company), &users, 10).unwrap();
+        let receivers: Vec<_> = sent.iter().map(|it| it.receiver_id).collect();
+        assert_eq!(receivers, users, "in the order of the receivers");
+        assert_eq!(world.database.count("recognitions"), 5);
+        assert_eq!(world.database.count("transfers WHERE reason = 1"), 5);
+        assert_eq!(world.database.count("events WHERE state = 1 AND attempts = 0"), 5);
+    });
+}
+
+#[test]
+fn the_reserve_alert_goes_once_per_crossing_to_each_administrator_and_the_bcc() {
+    on_each(|world| {
+        let alert = "UPDATE companies SET reserve_alert = 50, reserve_bcc = 'bcc@example.com'";
+        world.database.tamper(alert, alert);
+        let ann = world.user("ann");
+        world.user_with("boss", |it| it.company_admin = true);
+        world.delete(world.user_with("former", |it| it.company_admin = true)).unwrap();
+        let give = |points: i64| world.send(Sender::Company(world.company), &[ann], points).unwrap();
+        world.deposit(100);
+        give(50);
+        assert_eq!(world.database.count("mails"), 0, "50 is not below 50");
+        give(1);
+        assert_eq!(world.database.count("mails"), 3, "the owner, the other administrator, the bcc");
+        give(1);
+        assert_eq!(world.database.count("mails"), 3, "already below");
+        world.deposit(2);
+        give(1);
+        assert_eq!(world.database.count("mails"), 6, "a crossing of its own");
+        assert_eq!(world.database.count("mails WHERE recipient = 'bcc@example.com'"), 2);
+        world.deposit(51);
+        let rate = PointsPerDollar::new(10).unwrap();
+        let change = |tx: &mut dyn guerdon_domain::ports::Tx| {
+            companies::change_rate(tx, world.provider, world.company, rate, &world.context())
+        };
+        world.store.transaction(change).unwrap();
+        assert_eq!(world.database.count("mails"), 9, "a new rate crosses too");
     });
 }
 

@@ -5,6 +5,7 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use crate::support::service::{Service, basic};
+use crate::support::wire::Dialer;
 use crate::support::{Sample, on_each, on_each_with};
 
 /// What a plain TCP client is answered.
@@ -23,6 +24,35 @@ fn plain_http_to_the_tls_port_fails() {
     on_each(|service| {
         let answer = plain(service, "GET /v1/companies HTTP/1.1\r\nHost: localhost\r\n\r\n");
         assert!(!answer.contains("HTTP/1"), "{answer}");
+    });
+}
+
+#[test]
+fn own_certificate_files_are_served_and_taken_up_when_they_change() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let write = || {
+        let made = rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned()]).unwrap();
+        std::fs::write(folder.path().join("key.pem"), made.signing_key.serialize_pem()).unwrap();
+        std::fs::write(folder.path().join("certificate.pem"), made.cert.pem()).unwrap();
+    };
+    write();
+    let file = |name: &str| folder.path().join(name).display().to_string();
+    let (certificate, key) = (file("certificate.pem"), file("key.pem"));
+    let settings = [
+        ("GUERDON_HTTP__TLS__MODE", "files"),
+        ("GUERDON_HTTP__TLS__CERTIFICATE", certificate.as_str()),
+        ("GUERDON_HTTP__TLS__PRIVATE_KEY", key.as_str()),
+    ];
+    on_each_with(&settings, |service| {
+        let shakes_hands = || Dialer::trusting(service, std::path::Path::new(&certificate)).dial().is_some();
+        assert!(shakes_hands());
+        write();
+        assert!(!shakes_hands(), "the new certificate is not there yet");
+        let changed = Instant::now();
+        while !shakes_hands() {
+            assert!(changed.elapsed() < Duration::from_secs(10));
+            std::thread::sleep(Duration::from_millis(50)); // tidy: asks again what another process does by its clock
+        }
     });
 }
 

@@ -2,6 +2,7 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,7 +23,10 @@ pub struct Dialer {
 
 impl Dialer {
     pub fn new(service: &Service) -> Self {
-        let certificate = service.data.path().join("tls/certificate.pem");
+        Self::trusting(service, &service.data.path().join("tls/certificate.pem"))
+    }
+
+    pub fn trusting(service: &Service, certificate: &Path) -> Self {
         let mut roots = RootCertStore::empty();
         roots.add(CertificateDer::from_pem_file(certificate).unwrap()).unwrap();
         let provider = Arc::new(rustls::crypto::ring::default_provider());
