@@ -35,11 +35,12 @@ pub trait VerifySecret: Send + Sync {
     fn matches(&self, secret: &str, hash: &[u8]) -> bool;
 }
 
-/// What the operator turns on and off while the API runs.
+/// What is turned on and off while the API runs.
 #[derive(Debug, Default)]
 pub struct Gate {
     maintenance: AtomicBool,
     draining: AtomicBool,
+    silent: AtomicBool,
 }
 
 impl Gate {
@@ -61,6 +62,16 @@ impl Gate {
     /// Whether answers close their connections, so that clients go elsewhere before a stop.
     pub fn draining(&self) -> bool {
         self.draining.load(Ordering::Relaxed)
+    }
+
+    /// Whether the database has stopped answering without breaking off.
+    pub fn silent(&self) -> bool {
+        self.silent.load(Ordering::Relaxed)
+    }
+
+    /// Says whether the database is silent; while it is, requests are answered 503 instead of waiting for it.
+    pub fn set_silent(&self, on: bool) {
+        self.silent.store(on, Ordering::Relaxed);
     }
 
     /// Turns draining on or off, from the next answer on.

@@ -1,10 +1,13 @@
 //! What all requests share, and the one crossing to the blocking pool.
 
+use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use actix_web::web;
 use guerdon_domain::ports::Context;
 use tokio::sync::Semaphore;
+use tokio::time::{Instant, timeout};
 
 use crate::admission::{FailedLogins, ProviderCache, ProviderLimit};
 use crate::api::Api;
@@ -13,6 +16,15 @@ use crate::operation::Flights;
 
 /// Calls of the store that run or wait for a thread; more are answered 503 at once.
 const CROSSINGS_MAX: usize = 256;
+
+/// How long a client waits for the store.
+const ANSWER_WITHIN: Duration = Duration::from_secs(10);
+/// How often a waiting request looks whether the database has fallen silent.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+
+fn silent() -> ApiError {
+    ApiError::unavailable("the database does not answer", 2)
+}
 
 /// What all requests share.
 pub(crate) struct State {
@@ -46,7 +58,8 @@ impl State {
         Context { clock: &*self.api.clock, ids: &*self.api.ids, bodies: &*self.api.bodies }
     }
 
-    /// Runs `work` on the blocking pool, to its end even if the client goes away.
+    /// Runs `work` on the blocking pool, to its end even if the client goes away or is told not to wait for it: what
+    /// became of it a repeat by key can tell.
     pub(crate) async fn block<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Self) -> Result<T, ApiError> + Send + 'static,
@@ -55,15 +68,25 @@ impl State {
             return Err(ApiError::unavailable("the service is busy", 1));
         };
         let state = Arc::clone(self);
-        let crossed = web::block(move || {
+        if self.api.gate.silent() {
+            return Err(silent());
+        }
+        let mut crossed = pin!(web::block(move || {
             let answer = work(&state);
             drop(permit);
             answer
-        });
-        match crossed.await {
-            Ok(answer) => answer,
-            // The permit is released by the unwinding.
-            Err(error) => Err(ApiError::internal(format!("a call of the store did not end: {error}"))),
+        }));
+        let given_up = Instant::now() + ANSWER_WITHIN;
+        loop {
+            match timeout(LOOK_EVERY, &mut crossed).await {
+                Ok(Ok(answer)) => return answer,
+                // The permit is released by the unwinding.
+                Ok(Err(error)) => {
+                    return Err(ApiError::internal(format!("a call of the store did not end: {error}")));
+                }
+                Err(_) if self.api.gate.silent() || Instant::now() > given_up => return Err(silent()),
+                Err(_) => {}
+            }
         }
     }
 }

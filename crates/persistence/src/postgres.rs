@@ -75,6 +75,11 @@ fn digest(key: &IdempotencyKey) -> i64 {
     i64::from_ne_bytes(hash.to_ne_bytes())
 }
 
+/// Lets the queries of this transaction take their time.
+pub(crate) fn take_time(conn: &mut Conn) -> QueryResult<()> {
+    conn.batch_execute("SET LOCAL statement_timeout = 0")
+}
+
 /// PostgreSQL checks its files by tools of its own.
 pub(crate) fn check_storage(_conn: &mut Conn) -> QueryResult<Vec<String>> {
     Ok(Vec::new())
@@ -102,15 +107,12 @@ pub(crate) fn classify(error: &Error) -> StoreError {
     }
 }
 
-/// Connects within two seconds, so that an absent server is told soon.
+/// Connects within two seconds, and gives a silent server up after ten, so that an absent one is told soon.
 pub(crate) fn connect(url: &str) -> diesel::ConnectionResult<Conn> {
     let joint = if url.contains('?') { '&' } else { '?' };
-    let timed = if url.contains("connect_timeout=") {
-        url.to_owned()
-    } else {
-        format!("{url}{joint}connect_timeout=2")
-    };
-    let mut conn = Conn::establish(&timed)?;
+    let limits = "connect_timeout=2&tcp_user_timeout=10000&keepalives_idle=10&keepalives_interval=5";
+    let own = url.contains("connect_timeout=");
+    let mut conn = Conn::establish(&if own { url.to_owned() } else { format!("{url}{joint}{limits}") })?;
     conn.batch_execute(
         "SET client_min_messages = warning; SET lc_messages = 'C'; SET TIME ZONE 'UTC'; \
          SET synchronous_commit = on; SET statement_timeout = '5s'; SET lock_timeout = '2s'; \
@@ -120,6 +122,15 @@ pub(crate) fn connect(url: &str) -> diesel::ConnectionResult<Conn> {
     Ok(conn)
 }
 
+/// Why no connection was made. What libpq says of a URL it cannot read may quote a password, so it is not passed on.
+fn unreachable(cause: &ConnectionError) -> OpenError {
+    let text = cause.to_string();
+    if text.starts_with("connection to server") {
+        return OpenError::failed("cannot connect to PostgreSQL", &text);
+    }
+    OpenError::Failed("cannot connect to PostgreSQL: is database.url a valid URI, and its host known?".into())
+}
+
 fn known() -> Vec<String> {
     let migrations = diesel::migration::MigrationSource::<Db>::migrations(&MIGRATIONS).unwrap_or_default();
     migrations.iter().map(|it| it.name().version().to_string()).collect()
@@ -127,7 +138,7 @@ fn known() -> Vec<String> {
 
 pub(crate) fn migrate(url: &str) -> Result<Vec<String>, OpenError> {
     let failed = |e: &dyn std::fmt::Display| OpenError::failed("cannot migrate the database", e);
-    let mut conn = connect(url).map_err(|e| OpenError::failed("cannot connect to PostgreSQL", &e))?;
+    let mut conn = connect(url).map_err(|e| unreachable(&e))?;
     conn.batch_execute(&format!(
         "SET statement_timeout = 0; SET lock_timeout = 0; SELECT pg_advisory_lock({MIGRATION_LOCK})"
     ))
@@ -154,7 +165,7 @@ fn applied(conn: &mut Conn) -> Result<Vec<String>, OpenError> {
 }
 
 pub(crate) fn open(url: &str, access: Access) -> Result<Arc<dyn Store>, OpenError> {
-    let mut conn = connect(url).map_err(|e| OpenError::failed("cannot connect to PostgreSQL", &e))?;
+    let mut conn = connect(url).map_err(|e| unreachable(&e))?;
     compare(applied(&mut conn)?, &known())?;
     drop(conn);
     let most = if access == Access::Serve { CONNECTIONS } else { 2 };

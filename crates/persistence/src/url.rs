@@ -35,7 +35,7 @@ impl DatabaseUrl {
         if !url.starts_with("postgres://") && !url.starts_with("postgresql://") {
             return Err(OpenError::Url("database.url must begin with sqlite:// or postgres://".into()));
         }
-        if !is_local(url) && !url.contains("sslmode=disable") {
+        if !is_local(url) && !parameters(url).any(|it| it == "sslmode=disable") {
             return Err(OpenError::Url(
                 "this build cannot encrypt the connection to PostgreSQL on another host; say sslmode=disable if the \
                  network between is trusted"
@@ -46,15 +46,23 @@ impl DatabaseUrl {
     }
 }
 
-/// Whether every host a libpq URI names is this machine.
+/// The parameters after the question mark, as they stand.
+fn parameters(url: &str) -> impl Iterator<Item = &str> {
+    url.split_once('?').map_or("", |(_, query)| query).split('&')
+}
+
+/// Whether every host a libpq URI names is this machine. A name in escapes, or a service file, might hide another.
 fn is_local(url: &str) -> bool {
     let rest = url.split_once("://").map_or("", |(_, rest)| rest);
-    let (before_query, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let before_query = rest.split('?').next().unwrap_or("");
     let authority = before_query.split('/').next().unwrap_or("");
     let hosts = authority.rsplit('@').next().unwrap_or("");
+    let is_plain =
+        |it: &str| it.split('=').next().is_some_and(|name| !name.contains('%') && name != "service");
     let named =
-        query.split('&').filter_map(|it| it.strip_prefix("host=").or_else(|| it.strip_prefix("hostaddr=")));
-    hosts.split(',').chain(named.flat_map(|it| it.split(','))).all(is_local_host)
+        parameters(url).filter_map(|it| it.strip_prefix("host=").or_else(|| it.strip_prefix("hostaddr=")));
+    parameters(url).all(is_plain)
+        && hosts.split(',').chain(named.flat_map(|it| it.split(','))).all(is_local_host)
 }
 
 fn is_local_host(host: &str) -> bool {
@@ -88,5 +96,8 @@ mod tests {
         check("postgres://localhost,db.example.com/guerdon", false);
         check("postgres:///guerdon?host=db.example.com", false);
         check("postgres://db.example.com/guerdon?sslmode=disable", true);
+        check("postgres://u:sslmode=disable@db.example.com/guerdon", false);
+        check("postgres://localhost/guerdon?%68ost=db.example.com", false);
+        check("postgres://localhost/guerdon?service=other", false);
     }
 }

@@ -61,6 +61,12 @@ fn a_changed_amount_is_found() {
 }
 
 #[test]
+fn damage_beyond_every_product_is_found_too() {
+    check("UPDATE transfers SET points = 9000000000000000000 WHERE reason = 1", &["price"]);
+    check("UPDATE transfers SET amount = 9000000000000000000 WHERE reason = 1", &["price", "balance"]);
+}
+
+#[test]
 fn wrong_points_are_found() {
     check("UPDATE transfers SET points = points + 1 WHERE reason = 1", &["price", "recognition paid once"]);
 }

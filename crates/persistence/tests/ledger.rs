@@ -71,7 +71,11 @@ fn each_receiver_has_a_recognition_a_transfer_and_an_event() {
         assert_eq!(receivers, users, "in the order of the receivers");
         assert_eq!(world.database.count("recognitions"), 5);
         assert_eq!(world.database.count("transfers WHERE reason = 1"), 5);
-        assert_eq!(world.database.count("events WHERE state = 1 AND attempts = 0"), 5);
+        assert_eq!(world.database.count("events WHERE state = 1 AND next_attempt_at IS NOT NULL"), 5);
+        let unaddressed = "UPDATE providers SET callback_url = NULL";
+        world.database.tamper(unaddressed, unaddressed);
+        world.send(Sender::Company(world.company), &users[..2], 10).unwrap();
+        assert_eq!(world.database.count("events WHERE state = 4 AND next_attempt_at IS NULL"), 2);
     });
 }
 

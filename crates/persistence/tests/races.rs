@@ -4,9 +4,11 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use guerdon_domain::companies;
-use guerdon_domain::money::PointsPerDollar;
-use guerdon_domain::ports::StoreExt as _;
+use guerdon_domain::distributions::{self, DistributeError, RunDistribution};
+use guerdon_domain::money::{Points, PointsPerDollar};
+use guerdon_domain::ports::{StoreError, StoreExt as _};
 use guerdon_domain::recognitions::{SendError, SendFault, Sender};
+use guerdon_domain::users::Profile;
 use guerdon_domain::values::UserId;
 use guerdon_domain::wallets::WalletType;
 
@@ -30,7 +32,7 @@ fn at_once(clients: usize, work: impl Fn(usize) + Sync) {
 fn insistent<T>(mut send: impl FnMut() -> Result<T, SendError>) -> Result<T, SendError> {
     loop {
         match send() {
-            Err(SendError::Store(guerdon_domain::ports::StoreError::Contended)) => {}
+            Err(SendError::Store(StoreError::Contended)) => {}
             other => return other,
         }
     }
@@ -112,6 +114,33 @@ fn deletions_against_recognitions_lose_nothing() {
                 assert_eq!(world.shows(WalletType::Peer, *gone).unwrap().0, 0);
             }
         }
+    });
+}
+
+#[test]
+fn deletions_against_distributions_never_deadlock() {
+    on_each(|world| {
+        world.deposit(1_000_000);
+        let boss = |it: &mut Profile| it.manager = true;
+        let users: Vec<UserId> = (0..40).map(|n| world.user_with(&format!("u{n}"), boss)).collect();
+        for user in &users {
+            world.fund(WalletType::User, *user, 3); // so that the reserve is credited before the peer wallet closes
+            world.fund(WalletType::Manager, *user, 3);
+        }
+        let distribute = |wallet| {
+            let points = Points::new(1).unwrap();
+            let command = RunDistribution { company_id: world.company, wallet, points, users: Vec::new() };
+            match world.store.transaction(|tx| distributions::run(tx, &command, &world.context())) {
+                Ok(_) | Err(DistributeError::Store(StoreError::Contended) | DistributeError::Nobody) => {}
+                Err(e) => panic!("{e}"),
+            }
+        };
+        at_once(8, |client| match client {
+            0 | 1 => (0..12).for_each(|_| distribute(WalletType::Peer)),
+            2 => (0..12).for_each(|_| distribute(WalletType::Manager)),
+            3 => (0..12).for_each(|_| distribute(WalletType::User)),
+            _ => users.iter().skip(client - 4).step_by(4).for_each(|it| world.delete(*it).unwrap()),
+        });
     });
 }
 

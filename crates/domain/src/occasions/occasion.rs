@@ -1,7 +1,7 @@
 //! The occasion.
 
 use crate::ports::Timestamp;
-use crate::values::{CompanyId, Line, Message, OccasionId};
+use crate::values::{CompanyId, InvalidValue, Line, Message, OccasionId};
 
 /// What an occasion says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,6 +12,15 @@ pub struct OccasionText {
     pub title: Line,
     /// The message of recognitions that give none.
     pub default_message: Message,
+}
+
+impl OccasionText {
+    /// Reads a default message: it stands in where a recognition gives none, so it must say something.
+    pub fn default_message(text: &str) -> Result<Message, InvalidValue> {
+        let must_be = "must be text of 1 to 10,000 characters, not blank, without control characters other than line \
+                       breaks and tabs";
+        Message::parse(text).ok().filter(|it| !it.is_blank()).ok_or(InvalidValue(must_be))
+    }
 }
 
 /// An occasion.

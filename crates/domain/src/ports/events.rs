@@ -46,12 +46,14 @@ pub struct NewEvent {
     pub kind: EventKind,
     /// The bytes to send.
     pub body: Vec<u8>,
+    /// Whether the provider has a callback URL; without one the event is kept, unaddressed (contract §8.4).
+    pub addressed: bool,
     /// When it was caused.
     pub created_at: Timestamp,
 }
 
 /// Queueing events.
 pub trait Outbox {
-    /// Adds events to the outbox, due at once; any number of them.
+    /// Adds events to the outbox, the addressed ones due at once; any number of them.
     fn queue_events(&mut self, events: &[NewEvent]) -> Result<(), StoreError>;
 }

@@ -164,6 +164,7 @@ fn queue_events(
         name: sender_name.as_deref().unwrap_or(parties.company.name.as_str()),
         email: parties.sender.as_ref().map(|it| it.email.as_str()),
     };
+    let addressed = tx.provider(scope)?.is_some_and(|it| it.callback_url.is_some());
     let kind = EventKind::RecognitionReceived;
     let occasion_name = parties.occasion.text.name.as_str();
     let one = |(recognition, receiver): (&Recognition, &Person)| NewEvent {
@@ -173,6 +174,7 @@ fn queue_events(
         body: context
             .bodies
             .recognition(kind, &RecognitionEvent { recognition, sender: &sender, receiver, occasion_name }),
+        addressed,
         created_at: recognition.created_at,
     };
     let events: Vec<NewEvent> = recognitions.iter().zip(&parties.receivers).map(one).collect();

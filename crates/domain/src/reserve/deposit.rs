@@ -1,9 +1,13 @@
 //! Putting points into a reserve.
 
-use crate::money::{Points, price};
+use crate::money::{Amount, Points, price};
 use crate::ports::{Context, Outcome, Payment, Reads, StoreError, Tx};
 use crate::values::{CompanyId, TransferId};
 use crate::wallets::{Account, Credit, Reason};
+
+/// What the funding account may go down to: a billion dollars out, an eighth of what 64 bits hold, so that the sums of
+/// debits and credits of a company's accounts have room for the same money many times over.
+const DEPOSITS_MAX: Amount = Amount::from_nanodollars(-1_000_000_000_000_000_000);
 
 /// Why nothing was deposited or shown.
 #[derive(Debug, thiserror::Error)]
@@ -11,8 +15,8 @@ pub enum DepositError {
     /// There is no such company.
     #[error("no company has this id")]
     NoSuchCompany,
-    /// The points are none, or more than a reserve can hold.
-    #[error("points must be between 1 and what the reserve can still hold")]
+    /// The points are none, or more than a company may ever have deposited.
+    #[error("points must be at least 1, and a company's deposits at most a billion dollars in all")]
     OutOfRange,
     /// The store failed.
     #[error(transparent)]
@@ -37,8 +41,9 @@ pub fn deposit(
     let scope = tx.provider_of_company(id)?.ok_or(DepositError::NoSuchCompany)?;
     let company = tx.company(scope, id)?.named("id").map_err(|_denied| DepositError::NoSuchCompany)?.company;
     let price = price(company.rate, points, 1).ok_or(DepositError::OutOfRange)?;
-    let held = tx.balance(Account::Reserve(id))?.unwrap_or_default();
-    if points == Points::ZERO || held.checked_add(price.total).is_none() {
+    let funding = tx.balance(Account::Funding(id))?.unwrap_or_default();
+    let ever = funding.checked_sub(price.total).ok_or(DepositError::OutOfRange)?;
+    if points == Points::ZERO || ever < DEPOSITS_MAX {
         return Err(DepositError::OutOfRange);
     }
     let transfer = TransferId::from_uuid(context.ids.next());

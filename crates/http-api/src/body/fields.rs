@@ -51,7 +51,7 @@ impl Fields {
         }
     }
 
-    /// An integer that must be sent; 64 bits hold it.
+    /// An integer that must be sent.
     pub(crate) fn required_integer(&mut self, name: &str) -> Option<i64> {
         match self.sent(name) {
             Some(value) => self.integer(name, &value, "must be an integer", Some),
@@ -110,7 +110,9 @@ impl Fields {
         must_be: &str,
         judge: impl FnOnce(i64) -> Option<T>,
     ) -> Option<T> {
-        match value.as_i64().and_then(judge) {
+        // One beyond 64 bits is out of every range; it is judged as the largest.
+        let number = value.as_i64().or_else(|| value.as_u64().map(|_| i64::MAX));
+        match number.and_then(judge) {
             Some(read) => Some(read),
             None => self.refused(name, must_be),
         }
@@ -189,7 +191,8 @@ mod tests {
         check("0", Some(0));
         check("-9223372036854775808", Some(i64::MIN));
         check("9223372036854775807", Some(i64::MAX));
-        for other in ["9223372036854775808", "10.0", "1e2", "\"10\"", "true", "[1]", "{}", "null"] {
+        check("9223372036854775808", Some(i64::MAX));
+        for other in ["10.0", "1e2", "\"10\"", "true", "[1]", "{}", "null"] {
             check(other, None);
         }
     }

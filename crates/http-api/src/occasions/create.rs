@@ -2,7 +2,7 @@
 
 use guerdon_domain::occasions::{CreateOccasionError, OccasionText, create};
 use guerdon_domain::ports::{Context, Tx};
-use guerdon_domain::values::{CompanyId, Line, Message};
+use guerdon_domain::values::{CompanyId, Line};
 
 use super::view::OccasionView;
 use crate::answer::Answer;
@@ -27,7 +27,7 @@ impl Write for Create {
         let company_id = fields.required("company_id", str::parse);
         let name = fields.required("name", Line::parse);
         let title = fields.required("title", Line::parse);
-        let default_message = fields.required("default_message", default_message);
+        let default_message = fields.required("default_message", OccasionText::default_message);
         let enabled = fields.flag("enabled", true);
         let visible = fields.flag("visible", true);
         let text = OccasionText { name: name?, title: title?, default_message: default_message? };
@@ -44,13 +44,6 @@ impl Write for Create {
         let occasion = create(tx, call.scope, *company_id, text, *enabled, *visible, context)?;
         Answer::created(&OccasionView::of(&occasion))
     }
-}
-
-/// A message that stands in where a recognition gives none must say something.
-fn default_message(text: &str) -> Result<Message, &'static str> {
-    let must_be = "must be text of 1 to 10,000 characters, not blank, without control characters other than line \
-                   breaks and tabs";
-    Message::parse(text).ok().filter(|it| !it.is_blank()).ok_or(must_be)
 }
 
 impl From<CreateOccasionError> for ApiError {

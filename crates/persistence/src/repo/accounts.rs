@@ -55,17 +55,23 @@ impl Accounts for Unit<'_> {
         transfers: [TransferId; 3],
         at: Timestamp,
     ) -> Result<(), StoreError> {
+        let mut returned = Amount::ZERO;
+        let mut rows = Vec::new();
         for (wallet_type, transfer) in WalletType::ALL.into_iter().zip(transfers) {
             let wallet = Account::Wallet(wallet_type, user);
-            let Some(held) = self.close(wallet, at)? else { continue };
-            if held.is_zero() {
-                continue;
-            }
+            let Some(held) = self.close(wallet, at)?.filter(|it| !it.is_zero()) else { continue };
             self.empty(wallet, held)?;
-            if self.credit_one(Account::Reserve(company), held)? != 1 {
-                return self.keep(Err(StoreError::Broken("a company has no reserve".into())));
-            }
-            self.insert_transfers(&[TransferRow::of_return(company, wallet, transfer, held, rate, at)])?;
+            let sum = returned.checked_add(held).ok_or_else(|| StoreError::Broken("funds overflow".into()));
+            returned = self.keep(sum)?;
+            rows.push(TransferRow::of_return(company, wallet, transfer, held, rate, at));
+        }
+        if rows.is_empty() {
+            return Ok(());
+        }
+        self.insert_transfers(&rows)?;
+        // The reserve comes last in the lock order: many wait for it.
+        if self.credit_one(Account::Reserve(company), returned)? != 1 {
+            return self.keep(Err(StoreError::Broken("a company has no reserve".into())));
         }
         Ok(())
     }

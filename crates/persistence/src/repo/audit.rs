@@ -18,6 +18,7 @@ type Check = (&'static str, String);
 
 impl Audit for Unit<'_> {
     fn audit(&mut self) -> Result<Vec<Violation>, StoreError> {
+        self.query(super::super::take_time)?;
         let mut violations = Vec::new();
         for (invariant, sql) in checks() {
             let broken: Vec<Broken> = self.query(|conn| diesel::sql_query(sql).get_results(conn))?;
@@ -116,8 +117,9 @@ fn transfers() -> Vec<Check> {
                   OR (t.reason = 6 AND (t.debit_kind = 4 OR t.credit_kind = 4)) \
                   OR (t.reason = 7 AND t.debit_kind = 5 AND t.credit_kind = 4) \
                   OR (t.reason = 8 AND t.debit_kind = 7 AND t.points = 0)";
-    // Half a nano-dollar either way; larger amounts than these would overflow the product.
-    let product = wide("t.amount");
+    // Half a nano-dollar either way, without a product that could overflow: whole dollars first.
+    let dollars = "((t.amount / 1000000000) * t.points_per_dollar - t.points)";
+    let rest = "((t.amount % 1000000000) * t.points_per_dollar)";
     vec![
         ("debited account", missing("debit")),
         ("credited account", missing("credit")),
@@ -133,8 +135,8 @@ fn transfers() -> Vec<Check> {
             format!(
                 "SELECT 'transfer ' || {id} || ' moves ' || t.amount || ' for ' || t.points || ' points at ' \
                  || t.points_per_dollar AS detail FROM transfers AS t \
-                 WHERE t.reason IN (1, 2, 3, 5, 7) AND t.amount <= 400000000000000 \
-                 AND abs({product} * t.points_per_dollar - t.points * 1000000000) * 2 > t.points_per_dollar"
+                 WHERE t.reason IN (1, 2, 3, 5, 7) AND CASE WHEN abs({dollars}) > 20000 THEN 1 = 1 \
+                 ELSE abs({dollars} * 1000000000 + {rest}) * 2 > t.points_per_dollar END"
             ),
         ),
     ]

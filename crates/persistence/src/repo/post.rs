@@ -45,24 +45,34 @@ impl Unit<'_> {
         Ok(Outcome::Insufficient)
     }
 
-    /// A payment of zero points: the receivers must be there, nothing moves.
+    /// A payment of zero points: payer and receivers must be there, nothing moves.
     fn post_nothing(&mut self, payment: &Payment<'_>) -> Result<Outcome, StoreError> {
         for slice in payment.credits.chunks(SLICE) {
             let Some(kind) = slice.first().map(|it| it.to.kind().code()) else { continue };
             let owners: Vec<Id> = slice.iter().map(|it| Id(it.to.owner())).collect();
-            let open: i64 = self.query(|conn| {
-                accounts::table
-                    .filter(accounts::kind.eq(kind).and(accounts::owner_id.eq_any(&owners)))
-                    .filter(accounts::closed_at.is_null())
-                    .count()
-                    .get_result(conn)
-            })?;
-            if usize::try_from(open) != Ok(slice.len()) {
+            if !self.hold_open(kind, owners)? {
                 return Ok(Outcome::ReceiverClosed);
             }
         }
         let payer = payment.payers.first().copied().unwrap_or(Account::Reserve(payment.company));
+        if !self.hold_open(payer.kind().code(), vec![Id(payer.owner())])? {
+            return Ok(Outcome::Insufficient);
+        }
         Ok(Outcome::Paid { payer, before: Amount::ZERO, after: Amount::ZERO })
+    }
+
+    /// Whether all of these accounts are open; those that are stay so until the transaction ends.
+    fn hold_open(&mut self, kind: i16, mut owners: Vec<Id>) -> Result<bool, StoreError> {
+        owners.sort_unstable();
+        self.query(|conn| super::super::lock_accounts(conn, kind, &owners))?;
+        let open: i64 = self.query(|conn| {
+            accounts::table
+                .filter(accounts::kind.eq(kind).and(accounts::owner_id.eq_any(&owners)))
+                .filter(accounts::closed_at.is_null())
+                .count()
+                .get_result(conn)
+        })?;
+        Ok(usize::try_from(open) == Ok(owners.len()))
     }
 
     fn insert_credits(&mut self, payment: &Payment<'_>, payer: Account) -> Result<(), StoreError> {

@@ -8,6 +8,8 @@ use crate::types::{At, Id};
 
 /// The state of what has not been sent yet.
 const PENDING: i16 = 1;
+/// The state of an event that has nowhere to go.
+const UNADDRESSED: i16 = 4;
 
 #[derive(Insertable)]
 #[diesel(table_name = events, treat_none_as_default_value = false)]
@@ -36,9 +38,9 @@ impl<'a> EventRow<'a> {
                 EventKind::RedemptionCreated => 3,
             },
             body: &it.body,
-            state: PENDING,
+            state: if it.addressed { PENDING } else { UNADDRESSED },
             attempts: 0,
-            next_attempt_at: Some(At(it.created_at)),
+            next_attempt_at: it.addressed.then_some(At(it.created_at)),
             created_at: At(it.created_at),
         }
     }

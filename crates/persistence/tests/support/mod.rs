@@ -67,6 +67,12 @@ pub fn on_each(test: impl Fn(&World)) {
         let world = World::new(database);
         test(&world);
         assert_eq!(world.audit(), [], "on {}", world.database.url);
+        let World { database, store, .. } = world;
+        drop(store); // its sessions end, and with them tell what they counted
+        if !database.is_embedded() {
+            let deadlocked = "pg_stat_database WHERE datname = current_database() AND deadlocks > 0";
+            assert_eq!(database.count(deadlocked), 0, "deadlocks, though run again");
+        }
     }
 }
 
@@ -183,7 +189,7 @@ fn sample_provider(id: ProviderId, created_at: Timestamp) -> Provider {
         api_key: format!("key-{id}"),
         api_secret_hash: vec![1; 32],
         shared_secret_sealed: vec![2; 32],
-        callback_url: None,
+        callback_url: Some("https://sample.example.com/hook".into()),
         manages_all_domain_resources: true,
         suspended: false,
         created_at,

@@ -25,10 +25,12 @@ pub(super) fn spawn(
     heartbeat: Arc<Heartbeat>,
     certificate: Option<Arc<Reloading>>,
 ) -> Vec<JoinHandle<()>> {
+    let watched = rt::spawn(watch(Arc::clone(&heartbeat), Arc::clone(gate)));
     let gate = Arc::clone(gate);
     let beating = Arc::clone(&store);
     let mut was_well = true;
     let mut tasks = vec![
+        watched,
         rt::spawn(every(EVERY, move || {
             let beat = heartbeat.beat(beating.as_ref(), &gate);
             match &beat {
@@ -46,6 +48,15 @@ pub(super) fn spawn(
         })));
     }
     tasks
+}
+
+/// Tells the API when the database has fallen silent, and when it speaks again.
+async fn watch(heartbeat: Arc<Heartbeat>, gate: Arc<Gate>) {
+    let mut ticks = interval(EVERY);
+    loop {
+        ticks.tick().await;
+        gate.set_silent(heartbeat.is_hanging());
+    }
 }
 
 /// Does a piece of blocking work again and again, on the blocking threads, one at a time.

@@ -1,6 +1,6 @@
 //! A look at the database, several times a second: does it answer, and is maintenance on?
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use guerdon_domain::ports::{Setting, Store, StoreError, StoreExt};
@@ -14,24 +14,40 @@ pub(super) const EVERY: Duration = Duration::from_millis(250);
 const FRESH: Duration = Duration::from_millis(1500);
 
 /// When the database last answered. Probes ask this and never the database, so they cannot pile up on it.
-pub(super) struct Heartbeat(Mutex<Option<Instant>>);
+#[derive(Default)]
+pub(super) struct Heartbeat(Mutex<Beats>);
+
+#[derive(Default)]
+struct Beats {
+    answered: Option<Instant>,
+    /// Since when a look has been waiting for its answer.
+    asking: Option<Instant>,
+}
 
 impl Heartbeat {
-    pub(super) fn new() -> Self {
-        Self(Mutex::new(None))
+    fn beats(&self) -> MutexGuard<'_, Beats> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Looks once.
     pub(super) fn beat(&self, store: &dyn Store, gate: &Gate) -> Result<(), StoreError> {
-        let maintenance =
-            store.snapshot(|reads| -> Result<_, StoreError> { reads.setting(Setting::Maintenance) })?;
+        self.beats().asking = Some(Instant::now());
+        let looked = store.snapshot(|reads| -> Result<_, StoreError> { reads.setting(Setting::Maintenance) });
+        self.beats().asking = None;
+        let maintenance = looked?;
         gate.set_maintenance(maintenance.as_deref() == Some(MAINTENANCE_ON));
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        self.beats().answered = Some(Instant::now());
         Ok(())
     }
 
     /// Whether the database answered lately.
     pub(super) fn is_fresh(&self) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|it| it.elapsed() < FRESH)
+        self.beats().answered.is_some_and(|it| it.elapsed() < FRESH)
+    }
+
+    /// Whether a look hangs: the database neither answers nor breaks off. A pool with no connection to spare does
+    /// break off, so a busy service does not count as a silent database.
+    pub(super) fn is_hanging(&self) -> bool {
+        self.beats().asking.is_some_and(|it| it.elapsed() >= FRESH)
     }
 }

@@ -45,7 +45,7 @@ impl Application {
         let store = database::open_for_service(settings)?;
         let keys = Arc::new(settle(settings, store.as_ref())?);
         let gate = Gate::new();
-        let heartbeat = Arc::new(Heartbeat::new());
+        let heartbeat = Arc::new(Heartbeat::default());
         heartbeat.beat(store.as_ref(), &gate).context("the database does not answer")?;
         let counter = counter(settings, &store, &keys)?;
         let (tls_config, certificate) = match tls::prepare(settings)? {

@@ -2,7 +2,7 @@
 
 use guerdon_domain::occasions::{Occasion, OccasionText, create_global};
 use guerdon_domain::ports::{StoreError, StoreExt};
-use guerdon_domain::values::{Line, Message};
+use guerdon_domain::values::Line;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -69,7 +69,7 @@ impl CreateGlobal {
         let text = OccasionText {
             name: Line::parse(&self.name).map_err(|it| named("name", &it))?,
             title: Line::parse(&self.title).map_err(|it| named("title", &it))?,
-            default_message: Message::parse(&self.default_message)
+            default_message: OccasionText::default_message(&self.default_message)
                 .map_err(|it| named("default_message", &it))?,
         };
         let occasion = workplace
