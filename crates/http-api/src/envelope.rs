@@ -1,19 +1,21 @@
 //! The outermost layer: HTTPS, the request's id, the headers of every answer, one log line (contract §6.5, §7).
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::{CACHE_CONTROL, HeaderMap, HeaderName, HeaderValue};
-use actix_web::http::header::{STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
+use actix_web::http::header::{STRICT_TRANSPORT_SECURITY, TRANSFER_ENCODING, X_CONTENT_TYPE_OPTIONS};
 use actix_web::http::{ConnectionType, Method};
 use actix_web::middleware::Next;
 use actix_web::web::Data;
-use actix_web::{Error, HttpMessage, HttpRequest};
+use actix_web::{Error, HttpMessage, HttpRequest, HttpResponse};
 use guerdon_domain::ports::Ids;
 
 use crate::admission::is_https;
 use crate::call::single_header;
+use crate::connection::Connection;
 use crate::error::ApiError;
 use crate::state::State;
 
@@ -40,6 +42,13 @@ pub(crate) async fn wrap(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
+    let connection = request.conn_data::<Arc<Connection>>().cloned();
+    if connection.as_ref().is_some_and(|it| !it.begin()) {
+        Connection::outlast().await;
+        return Ok(request.into_response(HttpResponse::BadRequest().force_close().finish()));
+    }
+    let (asks_to_close, is_chunked) =
+        (request.head().connection_type() == ConnectionType::Close, is_chunked(&request));
     let began = Instant::now();
     let id = id_for(request.headers(), &*state.api.ids);
     request.extensions_mut().insert(RequestId(id.clone()));
@@ -60,11 +69,22 @@ pub(crate) async fn wrap(
     if is_secure {
         headers.insert(STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=63072000"));
     }
-    if state.api.gate.draining() {
-        response.response_mut().head_mut().set_connection_type(ConnectionType::Close);
+    // Of a refused chunked body nobody knows where it ends.
+    let is_unread = is_chunked && !response.status().is_success();
+    let head = response.response_mut().head_mut();
+    if state.api.gate.draining() || is_unread {
+        head.set_connection_type(ConnectionType::Close);
+    }
+    let is_last = asks_to_close || head.connection_type() == ConnectionType::Close;
+    if let Some(connection) = connection {
+        connection.end(is_last);
     }
     log_line(&id, &method, &response, began);
     Ok(response)
+}
+
+fn is_chunked(request: &ServiceRequest) -> bool {
+    request.headers().contains_key(TRANSFER_ENCODING)
 }
 
 /// The route's pattern stands for the path, which may name people and domains.

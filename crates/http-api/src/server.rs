@@ -11,7 +11,7 @@ use actix_web::{App, HttpServer, web};
 
 use crate::api::{Api, Transport};
 use crate::state::State;
-use crate::{admission, envelope, routes};
+use crate::{admission, connection, envelope, routes};
 
 const WORKERS_MIN: usize = 2;
 /// Over all workers: enough that the store can gather what waits for the same commit.
@@ -51,6 +51,7 @@ pub fn listen(
             .wrap(from_fn(envelope::wrap))
             .configure(routes::configure)
     })
+    .on_connect(|stream, extensions| connection::watch(stream, extensions, KEEP_ALIVE))
     .workers(workers)
     .worker_max_blocking_threads(threads)
     .backlog(BACKLOG)

@@ -1,10 +1,15 @@
-//! Calls of the API by `curl`, the same way as an integrator tries them out.
+//! Calls of the API: by ourselves to fill the sandbox, and as lines of `curl` for an integrator to paste.
 
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::Value;
+use ureq::Agent;
+use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
 use crate::workspace::output;
 
@@ -40,8 +45,18 @@ impl Client {
 
     /// Creates something and answers it.
     pub(super) fn post(&self, path: &str, body: &Value) -> Result<Value> {
-        let printed = self.line(path, Some(body), 201).run()?;
-        serde_json::from_str(&printed).with_context(|| format!("reading the answer of {path}"))
+        let certificate = Certificate::from_pem(&std::fs::read(&self.certificate)?)?;
+        let tls = TlsConfig::builder().root_certs(RootCerts::new_with_certs(&[certificate])).build();
+        let pair = BASE64.encode(format!("{}:{}", self.key, self.secret));
+        let mut answer = agent(tls)
+            .post(format!("{}{path}", self.address))
+            .header("Authorization", format!("Basic {pair}"))
+            .header("Content-Type", "application/json")
+            .send(body.to_string())
+            .with_context(|| format!("calling {path}"))?;
+        let text = answer.body_mut().read_to_string()?;
+        ensure!(answer.status() == 201, "{path} was answered {}: {text}", answer.status());
+        serde_json::from_str(&text).with_context(|| format!("reading the answer of {path}"))
     }
 
     /// The call as a line that can be pasted.
@@ -83,12 +98,12 @@ impl Line {
 
 /// The status of a plain GET.
 pub(super) fn status(url: &str) -> Result<u16> {
-    let curl = ["-sS", "--max-time", "2", "-o", "/dev/null", "-w", "%{http_code}", url];
-    let text = output(Command::new("curl").args(curl))?;
-    match text.trim().parse() {
-        Ok(status) => Ok(status),
-        Err(error) => bail!("curl printed {text:?}: {error}"),
-    }
+    Ok(agent(TlsConfig::default()).get(url).call()?.status().as_u16())
+}
+
+fn agent(tls: TlsConfig) -> Agent {
+    let config = Agent::config_builder().tls_config(tls).http_status_as_error(false).proxy(None);
+    config.timeout_global(Some(Duration::from_secs(10))).build().into()
 }
 
 /// The text as one word of a shell.

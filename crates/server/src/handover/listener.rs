@@ -19,9 +19,10 @@ use crate::commands::{Workplace, execute};
 use crate::world::files::ensure_private_folder;
 use crate::world::random;
 
-const CLIENTS_MAX: u32 = 16;
+const CLIENTS_MAX: u32 = 64;
 const LINE_LENGTH_MAX: u64 = 4 << 20;
-const LINE_WITHIN: Duration = Duration::from_secs(10);
+/// A command comes and goes as one line at once: whoever takes longer keeps others out.
+const LINE_WITHIN: Duration = Duration::from_secs(2);
 const REST_AFTER_ERROR: Duration = Duration::from_millis(100);
 
 /// The socket, open; goes with its file when it is dropped.
