@@ -154,6 +154,6 @@ mod tests {
 
     #[test]
     fn a_socket_folder_becomes_a_host() {
-        assert_eq!(percent_encoded("/tmp/a b-1"), "%2Ftmp%2Fa%20b-1");
+        assert_eq!(percent_encoded("/run/a b-1"), "%2Frun%2Fa%20b-1");
     }
 }

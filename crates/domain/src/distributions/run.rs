@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::companies::Company;
+use crate::companies::{self, Company};
 use crate::money::{Points, price};
 use crate::ports::{Context, Lookup, Outcome, Payment, StoreError, Tx};
 use crate::reserve;
@@ -68,13 +68,12 @@ pub fn run(
     context: &Context<'_>,
 ) -> Result<Distribution, DistributeError> {
     let id = command.company_id;
-    let scope = tx.provider_of_company(id)?.ok_or(DistributeError::NoSuchCompany)?;
-    let found = tx.company(scope, id)?.named("id").map_err(|_denied| DistributeError::NoSuchCompany)?;
-    let receivers = receivers(tx, scope, command)?;
+    let company = companies::for_operator(tx, id)?.ok_or(DistributeError::NoSuchCompany)?;
+    let receivers = receivers(tx, company.provider_id, command)?;
     if receivers.is_empty() {
         return Err(DistributeError::Nobody);
     }
-    pay(tx, &found.company, command, &receivers, context)?;
+    pay(tx, &company, command, &receivers, context)?;
     Ok(Distribution { users: receivers.len(), points: command.points })
 }
 

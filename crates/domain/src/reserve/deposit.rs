@@ -1,5 +1,6 @@
 //! Putting points into a reserve.
 
+use crate::companies;
 use crate::money::{Amount, Points, price};
 use crate::ports::{Context, Outcome, Payment, Reads, StoreError, Tx};
 use crate::values::{CompanyId, TransferId};
@@ -25,10 +26,9 @@ pub enum DepositError {
 
 /// The points that a company's reserve shows.
 pub fn shown(reads: &mut dyn Reads, id: CompanyId) -> Result<Points, DepositError> {
-    let scope = reads.provider_of_company(id)?.ok_or(DepositError::NoSuchCompany)?;
-    let found = reads.company(scope, id)?.named("id").map_err(|_denied| DepositError::NoSuchCompany)?;
+    let company = companies::for_operator(reads, id)?.ok_or(DepositError::NoSuchCompany)?;
     let balance = reads.balance(Account::Reserve(id))?.unwrap_or_default();
-    Ok(found.company.rate.points(balance))
+    Ok(company.rate.points(balance))
 }
 
 /// Deposits points from outside; answers what the reserve shows afterwards.
@@ -38,8 +38,7 @@ pub fn deposit(
     points: Points,
     context: &Context<'_>,
 ) -> Result<Points, DepositError> {
-    let scope = tx.provider_of_company(id)?.ok_or(DepositError::NoSuchCompany)?;
-    let company = tx.company(scope, id)?.named("id").map_err(|_denied| DepositError::NoSuchCompany)?.company;
+    let company = companies::for_operator(tx, id)?.ok_or(DepositError::NoSuchCompany)?;
     let price = price(company.rate, points, 1).ok_or(DepositError::OutOfRange)?;
     let funding = tx.balance(Account::Funding(id))?.unwrap_or_default();
     let ever = funding.checked_sub(price.total).ok_or(DepositError::OutOfRange)?;

@@ -1,0 +1,14 @@
+//! Finding a company for the operator, who acts for every provider.
+
+use super::Company;
+use crate::ports::{Lookup, Reads, StoreError};
+use crate::values::CompanyId;
+
+/// The company of an id, whoever's it is.
+pub fn for_operator(reads: &mut dyn Reads, id: CompanyId) -> Result<Option<Company>, StoreError> {
+    let Some(scope) = reads.provider_of_company(id)? else { return Ok(None) };
+    match reads.company(scope, id)? {
+        Lookup::Own(found) => Ok(Some(found.company)),
+        Lookup::Absent | Lookup::Foreign => Ok(None),
+    }
+}
