@@ -1,9 +1,10 @@
 //! What moves, and what it leaves behind.
 
 use guerdon_domain::companies;
-use guerdon_domain::money::PointsPerDollar;
+use guerdon_domain::money::{Points, PointsPerDollar};
 use guerdon_domain::ports::StoreExt as _;
 use guerdon_domain::recognitions::{SendError, SendFault, Sender};
+use guerdon_domain::reserve::{self, DepositError};
 use guerdon_domain::users::DeleteUserError;
 use guerdon_domain::values::Page;
 use guerdon_domain::wallets::{Direction, Reason, WalletType};
@@ -132,6 +133,23 @@ fn deleting_a_user_returns_its_funds_once() {
         assert!(matches!(from_deleted, Err(SendError::Faults(it)) if it == [SendFault::SenderDeleted]));
         assert!(matches!(world.delete(world.owner), Err(DeleteUserError::IsOwner)));
     });
+}
+
+#[test]
+fn a_company_is_given_at_most_a_billion_dollars_in_all() {
+    for database in each() {
+        let world = World::at_rate(database, 1);
+        let deposit = |points: i64| {
+            let points = Points::new(points).unwrap();
+            world.store.transaction(|tx| reserve::deposit(tx, world.company, points, &world.context()))
+        };
+        assert!(matches!(deposit(1_000_000_001), Err(DepositError::OutOfRange)));
+        assert!(matches!(deposit(i64::MAX), Err(DepositError::OutOfRange)));
+        assert_eq!(deposit(1_000_000_000).unwrap().get(), 1_000_000_000);
+        assert!(matches!(deposit(1), Err(DepositError::OutOfRange)), "whatever has left the reserve since");
+        assert_eq!(world.reserve(), 1_000_000_000);
+        assert_eq!(world.audit(), []);
+    }
 }
 
 #[test]

@@ -168,6 +168,14 @@ fn what_is_missing_locked_newer_or_older_is_refused() {
 }
 
 #[test]
+fn no_part_of_a_password_is_told() {
+    for url in ["postgres://u:p%zzsecret@localhost:1/x", "postgres://u:secret@localhost:port/x"] {
+        let Err(told) = open(&DatabaseUrl::Postgres(url.into()), Access::Command).map(drop) else { panic!() };
+        assert!(!told.to_string().contains("secret"), "{told}");
+    }
+}
+
+#[test]
 fn the_database_itself_refuses_a_negative_balance_and_a_changed_transfer() {
     on_each(|world| {
         let ann = world.user("ann");
