@@ -90,6 +90,7 @@ fn types_are_not_coerced() {
         }
         check("points_per_dollar", json!(9_223_372_036_854_775_808_u64));
         check("reserve_alert", json!(-1));
+        check("reserve_alert", json!(9_223_372_036_854_775_808_u64));
         check("domain", json!("localhost"));
         check("domain", json!("192.0.2.1"));
         check("logo_url", json!("ftp://example.com/x"));

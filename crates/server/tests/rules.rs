@@ -16,6 +16,9 @@ fn points_out_of_range_are_told_in_the_specs_words_before_the_funds() {
             let answer = sample.send(service, &sample.users[0], &[&sample.users[1]], points);
             assert_eq!(answer.error(400), words);
         }
+        let mut beyond = sample.recognition("user", &sample.users[0], &[&sample.users[1]], 1);
+        beyond["points_per_receiver"] = json!(9_223_372_036_854_775_808_u64);
+        assert_eq!(service.post(&sample.provider, "/v1/recognitions", &beyond).error(400), words);
         let answer = sample.send(service, &sample.users[0], &[&sample.users[1]], 250_000);
         assert_eq!(answer.error(400), "Insufficient funds");
         let mut body = sample.recognition("user", &sample.users[0], &[&sample.users[1]], 1);

@@ -51,9 +51,11 @@ impl Fields {
         }
     }
 
-    /// An integer that must be sent.
+    /// An integer that must be sent, for a rule to judge. One above what `i64` holds, up to 64 bits, is read as the
+    /// largest, so that the rule tells its range; it must never be stored.
     pub(crate) fn required_integer(&mut self, name: &str) -> Option<i64> {
         match self.sent(name) {
+            Some(value) if value.is_u64() => Some(value.as_i64().unwrap_or(i64::MAX)),
             Some(value) => self.integer(name, &value, "must be an integer", Some),
             None => self.refused(name, "is required"),
         }
@@ -110,9 +112,7 @@ impl Fields {
         must_be: &str,
         judge: impl FnOnce(i64) -> Option<T>,
     ) -> Option<T> {
-        // One beyond 64 bits is out of every range; it is judged as the largest.
-        let number = value.as_i64().or_else(|| value.as_u64().map(|_| i64::MAX));
-        match number.and_then(judge) {
+        match value.as_i64().and_then(judge) {
             Some(read) => Some(read),
             None => self.refused(name, must_be),
         }

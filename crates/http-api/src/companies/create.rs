@@ -148,6 +148,8 @@ mod tests {
         check("reserve_alert", "0", true);
         check("reserve_alert", "null", true);
         check("reserve_alert", "-1", false);
+        check("reserve_alert", "9223372036854775807", true);
+        check("reserve_alert", "9223372036854775808", false);
         check("reserve_bcc", "\"\"", true);
         check("reserve_bcc", "\"x\"", false);
         check("corporation_id", "null", true);
