@@ -98,6 +98,8 @@ pub struct Api {
     pub limits: Limits,
     /// How requests arrive.
     pub transport: Transport,
+    /// The address of the service in SAML audiences, without a trailing slash.
+    pub service_url: Arc<str>,
     /// Versions that answer 410, such as `v0`.
     pub retired_versions: Vec<String>,
 }

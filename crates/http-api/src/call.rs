@@ -1,6 +1,7 @@
 //! One request, as an operation sees it.
 
 use std::str::FromStr;
+use std::sync::Arc;
 
 use actix_web::HttpRequest;
 use actix_web::http::header::HeaderMap;
@@ -36,17 +37,25 @@ pub(crate) struct Call {
     pub(crate) path: String,
     /// The query as it was sent, without the question mark.
     pub(crate) query: String,
+    /// The address of the service, as SAML audiences name it; without a trailing slash.
+    pub(crate) service_url: Arc<str>,
     is_designated: bool,
     id: Option<String>,
 }
 
 impl Call {
-    pub(crate) fn new(method: &'static str, request: &HttpRequest, caller: &Caller) -> Self {
+    pub(crate) fn new(
+        method: &'static str,
+        request: &HttpRequest,
+        caller: &Caller,
+        service_url: &Arc<str>,
+    ) -> Self {
         Self {
             scope: caller.id,
             method,
             path: request.path().to_owned(),
             query: request.query_string().to_owned(),
+            service_url: Arc::clone(service_url),
             is_designated: caller.is_designated,
             id: request.match_info().get("id").map(str::to_owned),
         }

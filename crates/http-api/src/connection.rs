@@ -1,97 +1,67 @@
-//! What the server underneath lets pass on a connection (reliability C-6, D-30): a request that was sent along behind
-//! one that ends the connection, a body that goes on after its answer, a head that never ends.
+//! Whose turn it is on a connection: the strict reader under the parser and the requests above it agree here on when
+//! the next request may begin, and on what was refused (reliability C-6, D-30).
 
-use std::any::Any;
-use std::net::{Shutdown, TcpStream};
-use std::os::fd::{AsFd, BorrowedFd};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::{Duration, Instant};
+use std::cell::Cell;
+use std::task::Waker;
 
-use actix_tls::accept::rustls_0_23::TlsStream;
-use actix_web::dev::Extensions;
-use actix_web::rt;
-use tokio::time::sleep;
+use crate::framing::Refusal;
 
-/// How long the answer that ends a connection may take to be read.
-const LAST_ANSWER_WITHIN: Duration = Duration::from_secs(30);
-/// How often a connection is looked at.
-const LOOK_EVERY: Duration = Duration::from_secs(5);
-
-/// What a connection is at.
-enum Phase {
-    /// Between requests since then.
-    Idle(Instant),
-    /// Handling a request.
-    Busy,
-    /// Given its last answer then; nothing that follows is handled.
-    Ended(Instant),
+/// Who has the word.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// The client: a request may come.
+    #[default]
+    Client,
+    /// The service: a request has come and has no answer yet.
+    Service,
+    /// Nobody: the last answer was given, and nothing that follows is read.
+    Nobody,
 }
 
-/// One connection, seen from outside its requests.
+/// What a connection's reader and its requests share, on the one thread that both run on.
+#[derive(Default)]
 pub(crate) struct Connection {
-    /// A second handle of the socket, to cut it with.
-    socket: TcpStream,
-    phase: Mutex<Phase>,
+    turn: Cell<Turn>,
+    refusal: Cell<Option<Refusal>>,
+    reader: Cell<Option<Waker>>,
 }
 
 impl Connection {
-    /// Whether a request may begin; not after the last answer.
-    pub(crate) fn begin(&self) -> bool {
-        let mut phase = self.phase();
-        let may = !matches!(*phase, Phase::Ended(_));
-        if may {
-            *phase = Phase::Busy;
-        }
-        may
+    /// Whose turn it is.
+    pub(crate) fn turn(&self) -> Turn {
+        self.turn.get()
+    }
+
+    /// A request goes up.
+    pub(crate) fn pass_turn(&self) {
+        self.turn.set(Turn::Service);
     }
 
     /// A request has its answer; `is_last` where the connection closes behind it.
     pub(crate) fn end(&self, is_last: bool) {
-        let now = Instant::now();
-        *self.phase() = if is_last { Phase::Ended(now) } else { Phase::Idle(now) };
-    }
-
-    /// Waits for the cut, which comes first; for a request that must have no answer.
-    pub(crate) async fn outlast() {
-        sleep(LAST_ANSWER_WITHIN + 2 * LOOK_EVERY).await;
-    }
-
-    fn is_overdue(&self, idle_max: Duration) -> bool {
-        match *self.phase() {
-            Phase::Idle(since) => since.elapsed() > idle_max,
-            Phase::Busy => false,
-            Phase::Ended(since) => since.elapsed() > LAST_ANSWER_WITHIN,
+        self.turn.set(if is_last { Turn::Nobody } else { Turn::Client });
+        if let Some(reader) = self.reader.take() {
+            reader.wake();
         }
     }
 
-    fn phase(&self) -> MutexGuard<'_, Phase> {
-        self.phase.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Wakes the reader when the request that is up has its answer.
+    pub(crate) fn wake_at_end(&self, reader: &Waker) {
+        self.reader.set(Some(reader.clone()));
     }
-}
 
-/// Puts a new connection under watch; one that is idle for longer than `idle_max` is cut, half a head or not.
-pub(crate) fn watch(stream: &dyn Any, extensions: &mut Extensions, idle_max: Duration) {
-    let Some(socket) = descriptor(stream).and_then(|it| it.try_clone_to_owned().ok()) else { return };
-    let phase = Mutex::new(Phase::Idle(Instant::now()));
-    let connection = Arc::new(Connection { socket: socket.into(), phase });
-    rt::spawn(guard(Arc::downgrade(&connection), idle_max));
-    extensions.insert(connection);
-}
+    /// The reader is awake and looks for itself.
+    pub(crate) fn forget_reader(&self) {
+        self.reader.set(None);
+    }
 
-fn descriptor(stream: &dyn Any) -> Option<BorrowedFd<'_>> {
-    let plain = stream.downcast_ref::<rt::net::TcpStream>();
-    let tls = || stream.downcast_ref::<TlsStream<rt::net::TcpStream>>().map(|it| it.get_ref().0);
-    plain.or_else(tls).map(AsFd::as_fd)
-}
+    /// What came is no sound request; the one that goes up next, or is up already, is to be answered so.
+    pub(crate) fn refuse(&self, refusal: Refusal) {
+        self.refusal.set(Some(refusal));
+    }
 
-async fn guard(connection: Weak<Connection>, idle_max: Duration) {
-    loop {
-        sleep(LOOK_EVERY).await;
-        let Some(connection) = connection.upgrade() else { return };
-        if connection.is_overdue(idle_max) {
-            // It may be gone already.
-            connection.socket.shutdown(Shutdown::Both).unwrap_or_default();
-            return;
-        }
+    /// What is wrong with the request that is up.
+    pub(crate) fn refusal(&self) -> Option<Refusal> {
+        self.refusal.get()
     }
 }

@@ -1,6 +1,7 @@
 //! The outermost layer: HTTPS, the request's id, the headers of every answer, one log line (contract §6.5, §7).
 
-use std::sync::Arc;
+use std::borrow::Cow;
+use std::rc::Rc;
 use std::time::Instant;
 
 use actix_web::body::{BoxBody, MessageBody};
@@ -10,7 +11,7 @@ use actix_web::http::header::{STRICT_TRANSPORT_SECURITY, TRANSFER_ENCODING, X_CO
 use actix_web::http::{ConnectionType, Method};
 use actix_web::middleware::Next;
 use actix_web::web::Data;
-use actix_web::{Error, HttpMessage, HttpRequest, HttpResponse};
+use actix_web::{Error, HttpMessage, HttpRequest};
 use guerdon_domain::ports::Ids;
 
 use crate::admission::is_https;
@@ -42,11 +43,8 @@ pub(crate) async fn wrap(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
-    let connection = request.conn_data::<Arc<Connection>>().cloned();
-    if connection.as_ref().is_some_and(|it| !it.begin()) {
-        Connection::outlast().await;
-        return Ok(request.into_response(HttpResponse::BadRequest().force_close().finish()));
-    }
+    let connection = request.conn_data::<Rc<Connection>>().cloned();
+    let refusal = || connection.as_ref()?.refusal().map(|it| ApiError::bad_request(it.message()).and_close());
     let (asks_to_close, is_chunked) =
         (request.head().connection_type() == ConnectionType::Close, is_chunked(&request));
     let began = Instant::now();
@@ -54,12 +52,19 @@ pub(crate) async fn wrap(
     request.extensions_mut().insert(RequestId(id.clone()));
     let method = request.method().clone();
     let is_secure = is_https(&state.api.transport, &request);
-    let mut response = if is_secure {
+    let mut response = if let Some(refusal) = refusal() {
+        request.into_response(refusal.respond(&id))
+    } else if is_secure {
         next.call(request).await?.map_into_boxed_body()
     } else {
-        let refusal = ApiError::forbidden("HTTPS is required").respond(&id);
-        request.into_response(refusal)
+        request.into_response(ApiError::forbidden("HTTPS is required").respond(&id))
     };
+    // It may be of the body, and have come up while a handler waited for it.
+    if response.status().is_client_error()
+        && let Some(refusal) = refusal()
+    {
+        response = response.into_response(refusal.respond(&id));
+    }
     let headers = response.headers_mut();
     if let Ok(value) = HeaderValue::from_str(&id) {
         headers.insert(REQUEST_ID, value);
@@ -76,10 +81,10 @@ pub(crate) async fn wrap(
         head.set_connection_type(ConnectionType::Close);
     }
     let is_last = asks_to_close || head.connection_type() == ConnectionType::Close;
-    if let Some(connection) = connection {
+    if let Some(connection) = &connection {
         connection.end(is_last);
     }
-    log_line(&id, &method, &response, began);
+    tell(&id, &method, &response, began);
     Ok(response)
 }
 
@@ -87,14 +92,32 @@ fn is_chunked(request: &ServiceRequest) -> bool {
     request.headers().contains_key(TRANSFER_ENCODING)
 }
 
-/// The route's pattern stands for the path, which may name people and domains.
-fn log_line(id: &str, method: &Method, response: &ServiceResponse<BoxBody>, began: Instant) {
-    if log::log_enabled!(log::Level::Debug) {
-        let pattern = response.request().match_pattern();
-        let pattern = pattern.as_deref().unwrap_or("-");
-        let (status, took) = (response.status().as_u16(), began.elapsed());
-        log::debug!("request {id}: {method} {pattern} {status} {took:?}");
-    }
+/// One log line, and a time for the metrics. The route's pattern stands for the path, which may name people and domains.
+fn tell(id: &str, method: &Method, response: &ServiceResponse<BoxBody>, began: Instant) {
+    let pattern = response.request().match_pattern();
+    let (status, took) = (response.status().as_u16(), began.elapsed());
+    log::debug!("request {id}: {method} {} {status} {took:?}", pattern.as_deref().unwrap_or("-"));
+    let labels = [
+        ("method", Cow::Borrowed(known(method))),
+        ("route", pattern.map_or(Cow::Borrowed("none"), Cow::Owned)),
+        ("status", Cow::Owned(status.to_string())),
+    ];
+    metrics::histogram!("guerdon_http_request_duration_seconds", &labels).record(took);
+}
+
+/// The name of a method; one of the caller's own making has none, so that nobody can make up labels.
+fn known(method: &Method) -> &'static str {
+    let all = [
+        Method::GET,
+        Method::HEAD,
+        Method::POST,
+        Method::PUT,
+        Method::DELETE,
+        Method::PATCH,
+        Method::OPTIONS,
+    ];
+    let names = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"];
+    all.iter().zip(names).find(|(it, _)| *it == method).map_or("other", |(_, name)| name)
 }
 
 fn id_for(headers: &HeaderMap, ids: &dyn Ids) -> String {

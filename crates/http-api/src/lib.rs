@@ -6,7 +6,7 @@
 //!
 //! A request passes, in this order (contract §2.4):
 //!
-//! 1. `envelope`: whether the connection still takes requests (`connection`), HTTPS, request id, security headers, one log line;
+//! 1. `envelope`: what the strict reading of the connection refused (`framing`), HTTPS, request id, security headers, one log line;
 //! 2. `admission`: maintenance, version, failed credentials, credentials, the provider's rate limit;
 //! 3. `routes`: 404 and 405; [`ROUTES`] is the whole URL space, and the routing itself is made from it;
 //! 4. `operation`: the path's object, designation, the idempotency record, then query or body, then the use case.
@@ -56,8 +56,11 @@ mod body;
 mod call;
 mod companies;
 mod connection;
+mod corporations;
 mod envelope;
 mod error;
+mod framing;
+mod list;
 mod occasions;
 mod operation;
 mod query;

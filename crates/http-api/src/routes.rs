@@ -14,24 +14,41 @@ use crate::envelope::request_id;
 use crate::error::ApiError;
 use crate::operation::{Read, Write, run_read, run_write};
 use crate::state::State;
-use crate::{companies, occasions, recognitions, users};
+use crate::{companies, corporations, occasions, recognitions, users};
 
 /// Every endpoint (spec §4). Where two patterns fit a path, the first does.
 pub static ROUTES: &[Route] = &[
     // Companies (§4.1)
     post::<companies::Create>("/v1/companies"),
+    get::<companies::List>("/v1/companies"),
     get::<companies::Get>("/v1/companies/{id}"),
+    put::<companies::Update>("/v1/companies/{id}"),
+    get::<companies::Balances>("/v1/companies/{id}/users/balances"),
+    get::<companies::Occasions>("/v1/companies/{id}/occasions"),
+    put::<companies::UpdateSamlSettings>("/v1/companies/{id}/saml"),
+    get::<companies::GetSaml>("/v1/companies/{id}/saml"),
+    // Corporations (§4.2)
+    post::<corporations::Create>("/v1/corporations"),
+    get::<corporations::List>("/v1/corporations"),
+    get::<corporations::Get>("/v1/corporations/{id}"),
+    get::<corporations::Companies>("/v1/corporations/{id}/companies"),
+    put::<corporations::Update>("/v1/corporations/{id}"),
     // Occasions (§4.3)
     post::<occasions::Create>("/v1/occasions"),
     get::<occasions::Get>("/v1/occasions/{id}"),
+    put::<occasions::Update>("/v1/occasions/{id}"),
+    delete::<occasions::Delete>("/v1/occasions/{id}"),
     // Recognitions (§4.4)
     post::<recognitions::Create>("/v1/recognitions"),
     // Users (§4.5)
     post::<users::Create>("/v1/users"),
     get::<users::Get>("/v1/users/{id}"),
+    put::<users::Update>("/v1/users/{id}"),
     delete::<users::Delete>("/v1/users/{id}"),
     get::<users::Balances>("/v1/users/{id}/balances"),
     get::<users::Transactions>("/v1/users/{id}/transactions"),
+    get::<users::Received>("/v1/users/{id}/recognitions_received"),
+    get::<users::Sent>("/v1/users/{id}/recognitions_sent"),
 ];
 
 /// One endpoint.
@@ -55,6 +72,10 @@ const fn get<R: Read>(pattern: &'static str) -> Route {
 
 const fn post<W: Write>(pattern: &'static str) -> Route {
     write::<W>("POST", pattern)
+}
+
+const fn put<W: Write>(pattern: &'static str) -> Route {
+    write::<W>("PUT", pattern)
 }
 
 const fn delete<W: Write>(pattern: &'static str) -> Route {
@@ -122,7 +143,7 @@ async fn answer(
     let Some(caller) = caller else {
         return ApiError::internal("a request passed without credentials").respond(&request_id);
     };
-    let call = Call::new(route.method, &request, &caller);
+    let call = Call::new(route.method, &request, &caller, &state.api.service_url);
     match (route.handle)(state, call, request, payload).await {
         Ok(answer) => answer.respond(),
         Err(refusal) => refusal.respond(&request_id),
@@ -145,7 +166,7 @@ mod tests {
     #[test]
     fn a_pattern_allows_its_methods_and_head_beside_get() {
         assert_eq!(allowed("/v1/users"), "POST");
-        assert_eq!(allowed("/v1/users/{id}"), "GET, HEAD, DELETE");
+        assert_eq!(allowed("/v1/users/{id}"), "GET, HEAD, PUT, DELETE");
     }
 
     #[test]

@@ -1,17 +1,28 @@
 //! Listening.
 
-use std::net::SocketAddr;
+use std::future::Future;
+use std::io::Error;
+use std::net::{SocketAddr, TcpListener};
 use std::num::NonZeroUsize;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
-use actix_web::dev::Server;
+use actix_http::HttpService;
+use actix_http::error::DispatchError;
+use actix_service::{ServiceFactory, ServiceFactoryExt as _, map_config};
+use actix_tls::accept::TlsError;
+use actix_tls::accept::rustls_0_23::{Acceptor, TlsStream};
+use actix_web::dev::{AppConfig, Server, fn_service};
 use actix_web::middleware::from_fn;
-use actix_web::{App, HttpServer, web};
+use actix_web::rt::net::TcpStream;
+use actix_web::{App, web};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpSocket;
 
 use crate::api::{Api, Transport};
+use crate::framing::Guarded;
 use crate::state::State;
-use crate::{admission, connection, envelope, routes};
+use crate::{admission, envelope, routes};
 
 const WORKERS_MIN: usize = 2;
 /// Over all workers: enough that the store can gather what waits for the same commit.
@@ -19,9 +30,11 @@ const BLOCKING_THREADS_MIN: usize = 64;
 const BLOCKING_THREADS_PER_WORKER_MIN: usize = 32;
 const SHUTDOWN_SECONDS: u64 = 30;
 const BACKLOG: u32 = 2_048;
-const REQUEST_HEAD_TIMEOUT: Duration = Duration::from_secs(5);
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
 const KEEP_ALIVE: Duration = Duration::from_secs(75);
+/// How long a connection that is closed may take to say so.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
+const PROTOCOL: &[u8] = b"http/1.1";
 
 /// An API that listens; it serves once `server` is awaited.
 pub struct Listening {
@@ -44,26 +57,88 @@ pub fn listen(
     let workers = available_parallelism().map_or(WORKERS_MIN, NonZeroUsize::get).max(WORKERS_MIN);
     let threads = BLOCKING_THREADS_MIN.div_ceil(workers).max(BLOCKING_THREADS_PER_WORKER_MIN);
     let state = web::Data::from(State::new(api));
-    let server = HttpServer::new(move || {
-        App::new()
-            .app_data(state.clone())
-            .wrap(from_fn(admission::admit))
-            .wrap(from_fn(envelope::wrap))
-            .configure(routes::configure)
-    })
-    .on_connect(|stream, extensions| connection::watch(stream, extensions, KEEP_ALIVE))
-    .workers(workers)
-    .worker_max_blocking_threads(threads)
-    .backlog(BACKLOG)
-    .keep_alive(KEEP_ALIVE)
-    .client_request_timeout(REQUEST_HEAD_TIMEOUT)
-    .tls_handshake_timeout(HANDSHAKE_TIMEOUT)
-    .shutdown_timeout(SHUTDOWN_SECONDS)
-    .disable_signals();
-    let server = match tls {
-        Some(tls) => server.bind_rustls_0_23(address, tls)?,
-        None => server.bind(address)?,
+    let (listener, address) = bind(address)?;
+    let builder = Server::build()
+        .workers(workers)
+        .worker_max_blocking_threads(threads)
+        .shutdown_timeout(SHUTDOWN_SECONDS)
+        .disable_signals();
+    let stop = builder.graceful_shutdown_signal();
+    let stopping = move || {
+        let stop = stop.clone();
+        async move { stop.notified().await }
     };
-    let bound = server.addrs().into_iter().next().unwrap_or(address);
-    Ok(Listening { server: server.run(), address: bound })
+    let builder = match tls {
+        Some(tls) => builder.listen("https", listener, move || {
+            let http = http(state.clone(), stopping.clone());
+            accept(tls.clone()).and_then(http.map_err(TlsError::Service))
+        })?,
+        None => builder.listen("http", listener, move || {
+            let plain = fn_service(|stream: TcpStream| async {
+                let peer = stream.peer_addr().ok();
+                Ok((Guarded::new(stream), peer))
+            });
+            plain.and_then(http(state.clone(), stopping.clone()))
+        })?,
+    };
+    Ok(Listening { server: builder.run(), address })
+}
+
+fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Error> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    let listener = socket.listen(BACKLOG)?.into_std()?;
+    let bound = listener.local_addr()?;
+    Ok((listener, bound))
+}
+
+/// Ends TLS.
+fn accept(
+    mut tls: rustls::ServerConfig,
+) -> impl ServiceFactory<
+    TcpStream,
+    Config = (),
+    Response = (Guarded<TlsStream<TcpStream>>, Option<SocketAddr>),
+    Error = TlsError<Error, DispatchError>,
+    InitError = (),
+> {
+    tls.alpn_protocols.insert(0, PROTOCOL.to_vec());
+    let mut acceptor = Acceptor::new(tls);
+    acceptor.set_handshake_timeout(HANDSHAKE_TIMEOUT);
+    acceptor.map_err(TlsError::into_service_error).map(|stream: TlsStream<TcpStream>| {
+        let peer = stream.get_ref().0.peer_addr().ok();
+        (Guarded::new(stream), peer)
+    })
+}
+
+/// Serves the requests of connections. How long a client may take for a head the strict stream knows.
+fn http<IO, F>(
+    state: web::Data<State>,
+    stopping: impl Fn() -> F + 'static,
+) -> impl ServiceFactory<
+    (Guarded<IO>, Option<SocketAddr>),
+    Config = (),
+    Response = (),
+    Error = DispatchError,
+    InitError = (),
+>
+where
+    IO: AsyncRead + AsyncWrite + Unpin + 'static,
+    F: Future<Output = ()> + 'static,
+{
+    let app = App::new()
+        .app_data(state)
+        .wrap(from_fn(admission::admit))
+        .wrap(from_fn(envelope::wrap))
+        .configure(routes::configure);
+    HttpService::build()
+        .graceful_shutdown_signal(stopping)
+        .keep_alive(KEEP_ALIVE)
+        .client_request_timeout(Duration::ZERO)
+        .client_disconnect_timeout(CLOSE_TIMEOUT)
+        .on_connect_ext(|stream: &Guarded<IO>, extensions| {
+            extensions.insert(stream.connection());
+        })
+        .h1(map_config(app, |()| AppConfig::default()))
 }

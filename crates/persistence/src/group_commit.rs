@@ -9,6 +9,7 @@ use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
@@ -16,6 +17,8 @@ use diesel::r2d2::{ConnectionManager, Pool};
 use guerdon_domain::ports::{Reads, Store, StoreError, Tx, Verdict};
 
 use crate::sqlite::{classify, repo::Unit};
+use crate::waits::waited;
+use crate::watch::{Queued, Watcher};
 
 /// How many units one commit covers at most.
 const BATCH: usize = 64;
@@ -48,11 +51,13 @@ impl Fate {
 struct Batch {
     fate: Arc<Fate>,
     units: usize,
+    queued: Queued,
 }
 
 struct Writer {
     conn: SqliteConnection,
     batch: Option<Batch>,
+    watcher: Watcher,
 }
 
 /// How one unit ended, before its batch was committed.
@@ -82,15 +87,18 @@ impl GroupCommit {
         writer: SqliteConnection,
         readers: Pool<ConnectionManager<SqliteConnection>>,
         lock: File,
+        watcher: Watcher,
     ) -> Self {
-        let writer = Mutex::new(Writer { conn: writer, batch: None });
+        let writer = Mutex::new(Writer { conn: writer, batch: None, watcher });
         Self { writer, waiting: AtomicUsize::new(0), readers, _lock: lock }
     }
 
     fn take_baton(&self) -> MutexGuard<'_, Writer> {
+        let since = Instant::now();
         self.waiting.fetch_add(1, Ordering::SeqCst);
         let writer = lock(&self.writer);
         self.waiting.fetch_sub(1, Ordering::SeqCst);
+        waited(since.elapsed());
         writer
     }
 }
@@ -108,7 +116,7 @@ impl Writer {
         }
         self.execute("BEGIN IMMEDIATE")?;
         let fate = Arc::new(Fate::default());
-        self.batch = Some(Batch { fate: Arc::clone(&fate), units: 1 });
+        self.batch = Some(Batch { fate: Arc::clone(&fate), units: 1, queued: Queued::default() });
         Ok(fate)
     }
 
@@ -118,8 +126,11 @@ impl Writer {
         }
         let mut unit = Unit::new(&mut self.conn);
         let verdict = catch_unwind(AssertUnwindSafe(|| work(&mut unit)));
-        let fault = unit.into_fault();
+        let (fault, queued) = unit.end();
         let keep = matches!(verdict, Ok(Verdict::Commit)) && fault.is_none();
+        if let Some(batch) = self.batch.as_mut().filter(|_| keep) {
+            batch.queued |= queued;
+        }
         let end = if keep { "RELEASE unit" } else { "ROLLBACK TO unit; RELEASE unit" };
         match (self.execute(end), verdict) {
             // A full disk rolls the whole transaction back by itself; then the savepoint is gone.
@@ -135,7 +146,11 @@ impl Writer {
         if result.is_err() {
             self.execute("ROLLBACK").unwrap_or_default(); // refused where the failed commit already rolled back
         }
+        let committed = result.is_ok();
         batch.fate.settle(result.map_err(unavailable));
+        if committed {
+            self.watcher.tell(batch.queued);
+        }
     }
 
     fn abandon(&mut self, cause: &StoreError) {
@@ -181,7 +196,7 @@ impl Store for GroupCommit {
         conn.batch_execute("BEGIN").map_err(|e| classify(&e))?;
         let mut unit = Unit::new(&mut conn);
         let done = catch_unwind(AssertUnwindSafe(|| work(&mut unit)));
-        let fault = unit.into_fault();
+        let (fault, _) = unit.end();
         let ended = conn.batch_execute("ROLLBACK").map_err(|e| classify(&e));
         match done {
             Err(panic) => resume_unwind(panic),

@@ -29,6 +29,11 @@ mod sqlite;
 pub mod testing;
 mod types;
 mod url;
+mod waits;
+mod wakeups;
+mod watch;
 
-pub use open::{Access, OpenError, migrate, open};
+pub use open::{Access, OpenError, migrate, open, open_watched};
 pub use url::DatabaseUrl;
+pub use wakeups::Wakeups;
+pub use watch::{Queued, Watcher};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use guerdon_domain::ports::Store;
 
-use crate::{DatabaseUrl, postgres, sqlite};
+use crate::{DatabaseUrl, Watcher, postgres, sqlite};
 
 /// Who opens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,9 +56,18 @@ pub fn migrate(url: &DatabaseUrl) -> Result<Vec<String>, OpenError> {
 
 /// Opens a migrated database. An embedded one is locked until the store is dropped.
 pub fn open(url: &DatabaseUrl, access: Access) -> Result<Arc<dyn Store>, OpenError> {
+    open_watched(url, access, Watcher::default())
+}
+
+/// The same; `watcher` is told of what is queued for sending.
+pub fn open_watched(
+    url: &DatabaseUrl,
+    access: Access,
+    watcher: Watcher,
+) -> Result<Arc<dyn Store>, OpenError> {
     match url {
-        DatabaseUrl::Sqlite(path) => sqlite::open(path, access),
-        DatabaseUrl::Postgres(url) => postgres::open(url, access),
+        DatabaseUrl::Sqlite(path) => sqlite::open(path, access, watcher),
+        DatabaseUrl::Postgres(url) => postgres::open(url, access, watcher),
     }
 }
 

@@ -8,6 +8,7 @@ use guerdon_domain::ports::{Reads, Store, StoreError, Tx, Verdict};
 
 use crate::backoff;
 use crate::postgres::{classify, connect, repo::Unit};
+use crate::watch::Watcher;
 
 /// A connection, and whether something failed on it that a rollback did not mend.
 pub(crate) struct Link {
@@ -46,6 +47,7 @@ impl r2d2::ManageConnection for Manager {
 pub(crate) struct Pooled {
     pool: r2d2::Pool<Manager>,
     connections: u32,
+    watcher: Watcher,
 }
 
 /// How a unit ended.
@@ -57,8 +59,8 @@ enum Ended {
 }
 
 impl Pooled {
-    pub(crate) fn new(pool: r2d2::Pool<Manager>, connections: u32) -> Self {
-        Self { pool, connections }
+    pub(crate) fn new(pool: r2d2::Pool<Manager>, connections: u32, watcher: Watcher) -> Self {
+        Self { pool, connections, watcher }
     }
 
     /// A connection with a transaction begun. After the server was away every idle connection is dead: each is
@@ -82,9 +84,14 @@ impl Pooled {
         let mut link = self.begin("BEGIN ISOLATION LEVEL READ COMMITTED")?;
         let mut unit = Unit::new(&mut link.conn);
         let verdict = catch_unwind(AssertUnwindSafe(|| work(&mut unit)));
-        let fault = unit.into_fault();
+        let (fault, queued) = unit.end();
         if matches!(verdict, Ok(Verdict::Commit)) && fault.is_none() {
-            return Ok(commit(&mut link));
+            let ended = commit(&mut link);
+            if matches!(ended, Ended::Done) {
+                drop(link); // free for another before anybody is told
+                self.watcher.tell(queued);
+            }
+            return Ok(ended);
         }
         rollback(&mut link);
         Ok(match (verdict, fault) {
@@ -133,7 +140,7 @@ impl Store for Pooled {
         let mut link = self.begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")?;
         let mut unit = Unit::new(&mut link.conn);
         let done = catch_unwind(AssertUnwindSafe(|| work(&mut unit)));
-        let fault = unit.into_fault();
+        let (fault, _) = unit.end();
         rollback(&mut link);
         match done {
             Err(panic) => resume_unwind(panic),

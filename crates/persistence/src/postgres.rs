@@ -5,15 +5,16 @@ use std::sync::Arc;
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::result::{DatabaseErrorKind, Error};
-use diesel::sql_types::{BigInt, Bool};
+use diesel::sql_types::{BigInt, Bool, Text};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use guerdon_domain::ports::{IdempotencyKey, Store, StoreError};
 
 use crate::open::compare;
 use crate::pooled::{Manager, Pooled};
 use crate::schema::accounts;
-use crate::types::Id;
-use crate::{Access, OpenError};
+use crate::types::{Id, Identifier};
+use crate::waits::PoolWaits;
+use crate::{Access, OpenError, Watcher};
 
 #[path = "repo/mod.rs"]
 pub(crate) mod repo;
@@ -25,6 +26,8 @@ pub(crate) type Db = diesel::pg::Pg;
 pub(crate) const BINDS: usize = 65_535;
 /// The scalar function that answers the greater of two numbers.
 pub(crate) const GREATEST: &str = "greatest";
+/// How a claim passes over what others claim.
+pub(crate) const SKIP_LOCKED: &str = " FOR UPDATE SKIP LOCKED";
 /// What `CAST` calls a small integer.
 pub(crate) const SMALL: &str = "smallint";
 
@@ -56,6 +59,14 @@ pub(crate) fn lock_accounts(conn: &mut Conn, kind: i16, owners: &[Id]) -> QueryR
         .select(accounts::owner_id)
         .for_no_key_update()
         .get_results::<Id>(conn)
+        .map(drop)
+}
+
+/// Locks one row against other writers; readers pass.
+pub(crate) fn lock_row(conn: &mut Conn, table: &'static str, id: Id) -> QueryResult<()> {
+    diesel::sql_query(format!("SELECT FROM {table} WHERE id = $1 FOR NO KEY UPDATE"))
+        .bind::<Identifier, _>(id)
+        .execute(conn)
         .map(drop)
 }
 
@@ -100,6 +111,8 @@ pub(crate) fn classify(error: &Error) -> StoreError {
     ];
     match error {
         Error::DatabaseError(DatabaseErrorKind::SerializationFailure, _) => StoreError::Contended,
+        // The rules looked before they wrote: somebody was faster, and a second look sees it.
+        Error::DatabaseError(DatabaseErrorKind::UniqueViolation, _) => StoreError::Contended,
         Error::DatabaseError(DatabaseErrorKind::ClosedConnection, _) => StoreError::Unavailable(text),
         _ if races.iter().any(|it| text.contains(it)) => StoreError::Contended,
         _ if away.iter().any(|it| text.contains(it)) => StoreError::Unavailable(text),
@@ -114,16 +127,40 @@ pub(crate) fn connect(url: &str) -> diesel::ConnectionResult<Conn> {
     let own = url.contains("connect_timeout=");
     let mut conn = Conn::establish(&if own { url.to_owned() } else { format!("{url}{joint}{limits}") })?;
     conn.batch_execute(
-        "SET client_min_messages = warning; SET lc_messages = 'C'; SET TIME ZONE 'UTC'; \
+        "SET client_min_messages = warning; SET TIME ZONE 'UTC'; \
          SET synchronous_commit = on; SET statement_timeout = '5s'; SET lock_timeout = '2s'; \
          SET idle_in_transaction_session_timeout = '60s'",
+    )
+    .map_err(diesel::ConnectionError::CouldntSetupConfiguration)?;
+    // Only a superuser may; where the server speaks English anyway nothing is lost.
+    conn.batch_execute(
+        "DO $$ BEGIN PERFORM set_config('lc_messages', 'C', false); \
+         EXCEPTION WHEN insufficient_privilege THEN NULL; END $$",
     )
     .map_err(diesel::ConnectionError::CouldntSetupConfiguration)?;
     Ok(conn)
 }
 
+/// Refuses a server whose messages would not be understood: they tell a lost race from a fault.
+fn require_english(conn: &mut Conn) -> Result<(), OpenError> {
+    let language: String = diesel::select(diesel::dsl::sql::<Text>("current_setting('lc_messages')"))
+        .get_result(conn)
+        .map_err(|e| OpenError::failed("cannot ask PostgreSQL for its language", &e))?;
+    let is_english = ["C", "POSIX", "en"].iter().any(|it| language.starts_with(it));
+    if language.is_empty() || is_english {
+        return Ok(());
+    }
+    Err(OpenError::Failed(format!(
+        "PostgreSQL's messages must be in English, not {language}: let its superuser say \
+         ALTER DATABASE … SET lc_messages = 'C'"
+    )))
+}
+
 /// Why no connection was made. What libpq says of a URL it cannot read may quote a password, so it is not passed on.
 fn unreachable(cause: &ConnectionError) -> OpenError {
+    if let ConnectionError::CouldntSetupConfiguration(cause) = cause {
+        return OpenError::failed("PostgreSQL refuses a setting", cause);
+    }
     let text = cause.to_string();
     if text.starts_with("connection to server") {
         return OpenError::failed("cannot connect to PostgreSQL", &text);
@@ -164,8 +201,9 @@ fn applied(conn: &mut Conn) -> Result<Vec<String>, OpenError> {
     Ok(applied.iter().map(ToString::to_string).collect())
 }
 
-pub(crate) fn open(url: &str, access: Access) -> Result<Arc<dyn Store>, OpenError> {
+pub(crate) fn open(url: &str, access: Access, watcher: Watcher) -> Result<Arc<dyn Store>, OpenError> {
     let mut conn = connect(url).map_err(|e| unreachable(&e))?;
+    require_english(&mut conn)?;
     compare(applied(&mut conn)?, &known())?;
     drop(conn);
     let most = if access == Access::Serve { CONNECTIONS } else { 2 };
@@ -174,7 +212,8 @@ pub(crate) fn open(url: &str, access: Access) -> Result<Arc<dyn Store>, OpenErro
         .min_idle(Some(1))
         .connection_timeout(std::time::Duration::from_secs(1))
         .test_on_check_out(false)
+        .event_handler(Box::new(PoolWaits))
         .build(Manager::new(url))
         .map_err(|e| OpenError::failed("cannot connect to PostgreSQL", &e))?;
-    Ok(Arc::new(Pooled::new(pool, most)))
+    Ok(Arc::new(Pooled::new(pool, most, watcher)))
 }

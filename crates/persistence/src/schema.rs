@@ -134,6 +134,19 @@ tables! {
         attempts -> SmallInt,
         next_attempt_at -> Nullable<Moment>,
         created_at -> Moment,
+        lease_id -> Nullable<Identifier>,
+        attempts_before_replay -> SmallInt,
+        cause_id -> Nullable<Identifier>,
+    }
+    attempts (id) {
+        id -> Identifier,
+        event_id -> Identifier,
+        number -> SmallInt,
+        started_at -> Moment,
+        duration_micros -> BigInt,
+        status -> Nullable<SmallInt>,
+        cause -> Nullable<Text>,
+        answer -> Binary,
     }
     mails (id) {
         id -> Identifier,
@@ -144,6 +157,24 @@ tables! {
         attempts -> SmallInt,
         next_attempt_at -> Nullable<Moment>,
         created_at -> Moment,
+        lease_id -> Nullable<Identifier>,
+    }
+    redemptions (id) {
+        id -> Identifier,
+        company_id -> Identifier,
+        user_id -> Identifier,
+        points -> BigInt,
+        amount -> BigInt,
+        created_at -> Moment,
+        refunded_at -> Nullable<Moment>,
+    }
+    saml_settings (company_id) {
+        company_id -> Identifier,
+        idp_id -> Nullable<Text>,
+        idp_url -> Nullable<Text>,
+        idp_certificate -> Nullable<Text>,
+        active -> Bool,
+        updated_at -> Moment,
     }
     idempotency_records (scope, idempotency_key) {
         scope -> Identifier,

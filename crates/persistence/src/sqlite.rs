@@ -16,7 +16,8 @@ use guerdon_domain::ports::{IdempotencyKey, Store, StoreError};
 use crate::group_commit::GroupCommit;
 use crate::open::compare;
 use crate::types::Id;
-use crate::{Access, OpenError};
+use crate::waits::PoolWaits;
+use crate::{Access, OpenError, Watcher};
 
 #[path = "repo/mod.rs"]
 pub(crate) mod repo;
@@ -28,6 +29,8 @@ pub(crate) type Db = diesel::sqlite::Sqlite;
 pub(crate) const BINDS: usize = 32_766;
 /// The scalar function that answers the greater of two numbers.
 pub(crate) const GREATEST: &str = "max";
+/// How a claim passes over what others claim: one writer has nothing to pass over.
+pub(crate) const SKIP_LOCKED: &str = "";
 /// What `CAST` calls a small integer.
 pub(crate) const SMALL: &str = "INTEGER";
 
@@ -53,6 +56,11 @@ pub(crate) fn wide(expression: &str) -> String {
 
 /// One writer: nothing to lock.
 pub(crate) fn lock_accounts(_conn: &mut Conn, _kind: i16, _owners: &[Id]) -> QueryResult<()> {
+    Ok(())
+}
+
+/// The same.
+pub(crate) fn lock_row(_conn: &mut Conn, _table: &'static str, _id: Id) -> QueryResult<()> {
     Ok(())
 }
 
@@ -179,7 +187,7 @@ impl CustomizeConnection<Conn, diesel::r2d2::Error> for Reader {
     }
 }
 
-pub(crate) fn open(path: &Path, access: Access) -> Result<Arc<dyn Store>, OpenError> {
+pub(crate) fn open(path: &Path, access: Access, watcher: Watcher) -> Result<Arc<dyn Store>, OpenError> {
     if !path.exists() {
         return Err(OpenError::Missing(path.display().to_string()));
     }
@@ -195,8 +203,9 @@ pub(crate) fn open(path: &Path, access: Access) -> Result<Arc<dyn Store>, OpenEr
         .min_idle(Some(1))
         .connection_timeout(std::time::Duration::from_secs(1))
         .test_on_check_out(false)
+        .event_handler(Box::new(PoolWaits))
         .connection_customizer(Box::new(Reader))
         .build(ConnectionManager::<Conn>::new(path.to_string_lossy()))
         .map_err(|e| OpenError::failed("cannot open the database for reading", &e))?;
-    Ok(Arc::new(GroupCommit::new(writer, readers, lock)))
+    Ok(Arc::new(GroupCommit::new(writer, readers, lock, watcher)))
 }

@@ -16,6 +16,13 @@ use tempfile::TempDir;
 
 use crate::{Access, DatabaseUrl, migrate, open};
 
+/// A step of a plan, as SQLite tells it.
+#[derive(QueryableByName)]
+struct SqliteStep {
+    #[diesel(sql_type = diesel::sql_types::Text)]
+    detail: String,
+}
+
 /// A database of a test's own.
 pub struct TestDatabase {
     /// Its address, as `database.url` takes it.
@@ -127,6 +134,41 @@ impl TestDatabase {
             }
         };
         counted.unwrap_or_else(|e| panic!("{from}: {e}"))
+    }
+
+    /// How the database would run a statement, a line for each step; parameters are unknown to it.
+    pub fn plan(&self, statement: &str) -> Vec<String> {
+        #[derive(QueryableByName)]
+        struct Line {
+            #[diesel(sql_type = diesel::sql_types::Text)]
+            line: String,
+        }
+        let lines: QueryResult<Vec<Line>> = match self.address() {
+            DatabaseUrl::Sqlite(path) => {
+                let mut conn = SqliteConnection::establish(&path.to_string_lossy()).expect("the database");
+                let told = format!("EXPLAIN QUERY PLAN {statement}");
+                diesel::sql_query(told)
+                    .load::<SqliteStep>(&mut conn)
+                    .map(|steps| steps.into_iter().map(|it| Line { line: it.detail }).collect())
+            }
+            DatabaseUrl::Postgres(url) => {
+                let mut conn = PgConnection::establish(&url).expect("the database");
+                let parameters = (1..=99).take_while(|it| statement.contains(&format!("${it}"))).count();
+                let unknown = if parameters == 0 {
+                    String::new()
+                } else {
+                    format!("({})", vec!["NULL"; parameters].join(", "))
+                };
+                conn.batch_execute(&format!(
+                    "SET plan_cache_mode = force_generic_plan; PREPARE statement AS {statement}; \
+                     CREATE FUNCTION pg_temp.told() RETURNS SETOF text LANGUAGE plpgsql AS \
+                     $told$ BEGIN RETURN QUERY EXECUTE 'EXPLAIN EXECUTE statement{unknown}'; END $told$"
+                ))
+                .unwrap_or_else(|e| panic!("{statement}: {e}"));
+                diesel::sql_query("SELECT told AS line FROM pg_temp.told() AS told").load(&mut conn)
+            }
+        };
+        lines.unwrap_or_else(|e| panic!("{statement}: {e}")).into_iter().map(|it| it.line).collect()
     }
 
     /// Runs SQL behind the service's back, as a fault would.

@@ -33,7 +33,7 @@ impl DatabaseUrl {
             };
         }
         if !url.starts_with("postgres://") && !url.starts_with("postgresql://") {
-            return Err(OpenError::Url("database.url must begin with sqlite:// or postgres://".into()));
+            return Err(OpenError::Url("must begin with sqlite:// or postgres://".into()));
         }
         if !is_local(url) && !parameters(url).any(|it| it == "sslmode=disable") {
             return Err(OpenError::Url(
@@ -47,7 +47,7 @@ impl DatabaseUrl {
 }
 
 /// The parameters after the question mark, as they stand.
-fn parameters(url: &str) -> impl Iterator<Item = &str> {
+fn parameters(url: &str) -> impl Iterator<Item = &str> + Clone {
     url.split_once('?').map_or("", |(_, query)| query).split('&')
 }
 
@@ -61,7 +61,12 @@ fn is_local(url: &str) -> bool {
         |it: &str| it.split('=').next().is_some_and(|name| !name.contains('%') && name != "service");
     let named =
         parameters(url).filter_map(|it| it.strip_prefix("host=").or_else(|| it.strip_prefix("hostaddr=")));
-    parameters(url).all(is_plain)
+    let names_none = hosts.is_empty() && named.clone().all(str::is_empty);
+    // libpq fills in from the environment what the URI leaves out.
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|it| !it.is_empty());
+    let elsewhere = is_set("PGHOSTADDR") || is_set("PGSERVICE") || (names_none && is_set("PGHOST"));
+    !elsewhere
+        && parameters(url).all(is_plain)
         && hosts.split(',').chain(named.flat_map(|it| it.split(','))).all(is_local_host)
 }
 

@@ -1,6 +1,5 @@
 //! What moves, and what it leaves behind.
 
-use guerdon_domain::companies;
 use guerdon_domain::money::{Points, PointsPerDollar};
 use guerdon_domain::ports::StoreExt as _;
 use guerdon_domain::recognitions::{SendError, SendFault, Sender};
@@ -102,10 +101,7 @@ fn the_reserve_alert_goes_once_per_crossing_to_each_administrator_and_the_bcc() 
         assert_eq!(world.database.count("mails WHERE recipient = 'bcc@example.com'"), 2);
         world.deposit(51);
         let rate = PointsPerDollar::new(10).unwrap();
-        let change = |tx: &mut dyn guerdon_domain::ports::Tx| {
-            companies::change_rate(tx, world.provider, world.company, rate, &world.context())
-        };
-        world.store.transaction(change).unwrap();
+        world.change_rate(rate);
         assert_eq!(world.database.count("mails"), 9, "a new rate crosses too");
     });
 }
@@ -201,10 +197,7 @@ fn a_new_rate_changes_what_balances_show_and_moves_nothing() {
         let ann = world.user("ann");
         world.fund(WalletType::Peer, ann, 100);
         let rate = PointsPerDollar::new(25).unwrap();
-        let change = |tx: &mut dyn guerdon_domain::ports::Tx| {
-            companies::change_rate(tx, world.provider, world.company, rate, &world.context())
-        };
-        world.store.transaction(change).unwrap();
+        world.change_rate(rate);
         assert_eq!(world.shows(WalletType::Peer, ann), Some((50, 0)));
         let page = Page::new(1, 1).unwrap();
         let history = world.reading(|reads| reads.transactions(ann, WalletType::Peer, page));
@@ -221,7 +214,7 @@ fn a_recognition_of_zero_points_moves_nothing_where_it_is_allowed() {
             matches!(sent, Err(SendError::Faults(it)) if matches!(it[..], [SendFault::PointsOutOfRange(_)]))
         );
         let allow = |tx: &mut dyn guerdon_domain::ports::Tx| {
-            companies::set_allow_zero_points(tx, world.company, true, &world.context())
+            guerdon_domain::companies::set_allow_zero_points(tx, world.company, true, &world.context())
         };
         world.store.transaction(allow).unwrap();
         assert_eq!(world.send(Sender::Company(world.company), &[ann], 0).unwrap().len(), 1);

@@ -3,8 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod audit;
+mod deliveries;
 mod ledger;
+mod owners;
+mod plans;
 mod races;
+mod redemptions;
 mod size;
 mod support;
 mod unit_of_work;

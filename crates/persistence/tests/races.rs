@@ -1,9 +1,7 @@
 //! Many at once: nothing is lost, nothing is spent twice, no race reaches the caller.
 
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use guerdon_domain::companies;
 use guerdon_domain::distributions::{self, DistributeError, RunDistribution};
 use guerdon_domain::money::{Points, PointsPerDollar};
 use guerdon_domain::ports::{StoreError, StoreExt as _};
@@ -12,27 +10,13 @@ use guerdon_domain::users::Profile;
 use guerdon_domain::values::UserId;
 use guerdon_domain::wallets::WalletType;
 
-use crate::support::{World, on_each};
+use crate::support::{World, at_once, on_each};
 
-/// Runs `work(client)` on that many threads, all let loose at once.
-fn at_once(clients: usize, work: impl Fn(usize) + Sync) {
-    let barrier = Barrier::new(clients);
-    std::thread::scope(|scope| {
-        for client in 0..clients {
-            let (barrier, work) = (&barrier, &work);
-            scope.spawn(move || {
-                barrier.wait();
-                work(client);
-            });
-        }
-    });
-}
-
-/// Tries again while the store says that it is contended, as a client told 503 would.
+/// Tries again while the store is contended or has no connection to spare, as a client told 503 would.
 fn insistent<T>(mut send: impl FnMut() -> Result<T, SendError>) -> Result<T, SendError> {
     loop {
         match send() {
-            Err(SendError::Store(StoreError::Contended)) => {}
+            Err(SendError::Store(StoreError::Contended | StoreError::Unavailable(_))) => {}
             other => return other,
         }
     }
@@ -51,7 +35,8 @@ fn sixty_four_clients_spend_a_wallet_exactly_once() {
         let (sent, refused) = (AtomicUsize::new(0), AtomicUsize::new(0));
         at_once(64, |client| {
             for round in 0..3 {
-                match world.send(Sender::User(users[0]), &[users[1 + (client + round) % 8]], 5) {
+                let receiver = users[1 + (client + round) % 8];
+                match insistent(|| world.send(Sender::User(users[0]), &[receiver], 5)) {
                     Ok(_) => sent.fetch_add(1, Ordering::Relaxed),
                     Err(SendError::InsufficientFunds) => refused.fetch_add(1, Ordering::Relaxed),
                     Err(e) => panic!("{e}"),
@@ -153,10 +138,7 @@ fn rate_changes_against_recognitions_price_each_at_one_rate() {
             for round in 0..20_usize {
                 if client == 0 {
                     let rate = PointsPerDollar::new([50, 64, 40, 100][round % 4]).unwrap();
-                    let change = |tx: &mut dyn guerdon_domain::ports::Tx| {
-                        companies::change_rate(tx, world.provider, world.company, rate, &world.context())
-                    };
-                    world.store.transaction(change).unwrap();
+                    world.change_rate(rate);
                 } else {
                     world.send(Sender::Company(world.company), &[users[(client + round) % 6]], 7).unwrap();
                 }

@@ -39,7 +39,8 @@ fn a_swallowed_failure_rolls_back_all_the_same() {
             assert!(tx.open(world.company, &twice, guerdon_domain::ports::Timestamp::UNIX_EPOCH).is_err());
             Verdict::Commit
         });
-        assert!(matches!(fate, Err(StoreError::Broken(_))));
+        // A row that is there already is a lost race to PostgreSQL, where others write beside this unit.
+        assert!(matches!(fate, Err(StoreError::Broken(_) | StoreError::Contended)));
         assert_eq!(maintenance(world), None);
     });
 }

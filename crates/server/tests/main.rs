@@ -9,12 +9,14 @@
 )]
 
 mod authorization;
+mod bad_input;
 mod commands;
 mod crash;
+mod differential;
+mod framing;
 mod idempotency;
-mod requests;
 mod rules;
-mod slice;
 mod stop;
 mod support;
 mod transport;
+mod walk;

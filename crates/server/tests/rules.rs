@@ -1,85 +1,10 @@
-//! The rules of a recognition, and races over HTTP.
+//! Races over HTTP, and the owner's rules.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::json;
 
-use crate::support::service::Service;
 use crate::support::{Sample, on_each};
-
-#[test]
-fn points_out_of_range_are_told_in_the_specs_words_before_the_funds() {
-    on_each(|service| {
-        let sample = Sample::make(service, 2);
-        let words = "Invalid points_per_receiver, value must be between 1 and 250000";
-        for points in [0, -1, 250_001, i64::MAX, i64::MIN] {
-            let answer = sample.send(service, &sample.users[0], &[&sample.users[1]], points);
-            assert_eq!(answer.error(400), words);
-        }
-        let mut beyond = sample.recognition("user", &sample.users[0], &[&sample.users[1]], 1);
-        beyond["points_per_receiver"] = json!(9_223_372_036_854_775_808_u64);
-        assert_eq!(service.post(&sample.provider, "/v1/recognitions", &beyond).error(400), words);
-        let answer = sample.send(service, &sample.users[0], &[&sample.users[1]], 250_000);
-        assert_eq!(answer.error(400), "Insufficient funds");
-        let mut body = sample.recognition("user", &sample.users[0], &[&sample.users[1]], 1);
-        for points in [json!("1"), json!(1.0), json!(null), json!(true)] {
-            body["points_per_receiver"] = points;
-            let message = service.post(&sample.provider, "/v1/recognitions", &body).error(400);
-            assert!(message.starts_with("points_per_receiver"), "{message}");
-        }
-    });
-}
-
-#[test]
-fn receivers_that_break_a_rule_stop_the_whole() {
-    on_each(|service| {
-        let sample = Sample::make(service, 3);
-        let other = Sample::in_domain(service, sample.provider.clone(), "other.example.com", 0);
-        sample.fund(service, 100);
-        let [ann, bob, gone] = [0, 1, 2].map(|at| sample.users[at].as_str());
-        assert_eq!(service.delete(&sample.provider, &format!("/v1/users/{gone}")).status, 204);
-        let check = |receivers: &str| {
-            let mut body = sample.recognition("user", ann, &[], 1);
-            body["receiver_ids"] = json!(receivers);
-            let message = service.post(&sample.provider, "/v1/recognitions", &body).error(400);
-            assert!(message.contains("receiver_ids"), "{message}");
-        };
-        for bad in ["", ",", " ", "x", &format!("{bob},"), &format!("{bob},{bob}"), &format!("{bob},{ann}")] {
-            check(bad);
-        }
-        check(&format!("{bob},{gone}"));
-        check(&owner(service, &other));
-        assert_eq!(sample.shows(service, bob, "user_wallet"), Some(0));
-        assert_eq!(sample.shows(service, ann, "peer_wallet"), Some(100));
-        let mut body = sample.recognition("user", ann, &[], 1);
-        body["receiver_ids"] = json!([bob]);
-        service.post(&sample.provider, "/v1/recognitions", &body).error(400);
-    });
-}
-
-fn owner(service: &Service, sample: &Sample) -> String {
-    let answer = service.get(&sample.provider, &format!("/v1/companies/{}", sample.company));
-    answer.json()["owner_id"].as_str().unwrap().to_owned()
-}
-
-#[test]
-fn a_disabled_occasion_is_refused_and_an_invisible_one_allowed() {
-    on_each(|service| {
-        let sample = Sample::make(service, 1);
-        sample.deposit(service, 10);
-        let with = |field: &str| {
-            let mut occasion = crate::support::occasion_body(&sample.company);
-            occasion[field] = json!(false);
-            let occasion =
-                crate::support::created(service.post(&sample.provider, "/v1/occasions", &occasion));
-            let mut body = sample.recognition("company", &sample.company, &[&sample.users[0]], 1);
-            body["occasion_id"] = json!(occasion);
-            service.post(&sample.provider, "/v1/recognitions", &body)
-        };
-        assert!(with("enabled").error(400).contains("occasion"));
-        assert_eq!(with("visible").status, 201);
-    });
-}
 
 #[test]
 fn sixty_four_clients_spend_a_wallet_exactly_once() {

@@ -5,7 +5,7 @@ use crate::ports::{Lookup, Reads, StoreError};
 use crate::values::CompanyId;
 
 /// The company of an id, whoever's it is.
-pub fn for_operator(reads: &mut dyn Reads, id: CompanyId) -> Result<Option<Company>, StoreError> {
+pub fn for_operator<R: Reads + ?Sized>(reads: &mut R, id: CompanyId) -> Result<Option<Company>, StoreError> {
     let Some(scope) = reads.provider_of_company(id)? else { return Ok(None) };
     match reads.company(scope, id)? {
         Lookup::Own(found) => Ok(Some(found.company)),

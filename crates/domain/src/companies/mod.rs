@@ -1,13 +1,17 @@
 //! Companies (spec §2.1, §4.1; contract §4).
 
-mod change_rate;
 mod company;
 mod create;
+mod hand_over;
 mod look_up;
 mod options;
+mod transfer;
+mod update;
 
-pub use change_rate::{ChangeRateError, change_rate};
 pub use company::{Company, CompanyWithOwner};
 pub use create::{CreateCompany, CreateCompanyError, create};
+pub use hand_over::OwnerName;
 pub use look_up::for_operator;
 pub use options::{OptionsError, set_allow_zero_points};
+pub use transfer::{TransferError, transfer};
+pub use update::{UpdateCompany, UpdateCompanyError, update};

@@ -1,6 +1,7 @@
 //! The options an operator turns on for a company (contract §5.6).
 
-use crate::ports::{Context, StoreError, Tx};
+use super::for_operator;
+use crate::ports::{Context, Row, StoreError, Tx};
 use crate::values::CompanyId;
 
 /// Why an option was not set.
@@ -21,8 +22,11 @@ pub fn set_allow_zero_points(
     allow: bool,
     context: &Context<'_>,
 ) -> Result<(), OptionsError> {
-    if tx.provider_of_company(id)?.is_none() {
-        return Err(OptionsError::NoSuchCompany);
+    tx.hold(Row::Company(id))?;
+    let mut company = for_operator(tx, id)?.ok_or(OptionsError::NoSuchCompany)?;
+    if company.allow_zero_points != allow {
+        (company.allow_zero_points, company.updated_at) = (allow, context.clock.now());
+        tx.update_company(&company)?;
     }
-    Ok(tx.set_allow_zero_points(id, allow, context.clock.now())?)
+    Ok(())
 }

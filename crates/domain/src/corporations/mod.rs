@@ -1,19 +1,9 @@
-//! Corporations: groupings of companies (spec §2.2).
+//! Corporations: groupings of companies (spec §2.2, §4.2).
 
-use crate::ports::Timestamp;
-use crate::values::{CorporationId, Line, ProviderId};
+mod corporation;
+mod create;
+mod update;
 
-/// A corporation.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Corporation {
-    /// Its id.
-    pub id: CorporationId,
-    /// Whose it is.
-    pub provider_id: ProviderId,
-    /// Its name.
-    pub name: Line,
-    /// When it was made.
-    pub created_at: Timestamp,
-    /// When it was last changed.
-    pub updated_at: Timestamp,
-}
+pub use corporation::Corporation;
+pub use create::create;
+pub use update::{UpdateCorporationError, update};

@@ -141,8 +141,7 @@ fn pay(
     };
     match tx.post(&[payment])?.pop() {
         Some(Outcome::Paid { before, after, .. }) => {
-            let (before, after) = (company.rate.points(before), company.rate.points(after));
-            Ok(reserve::alert_on_crossing(tx, company, before, after, context)?)
+            Ok(reserve::alert_after_payment(tx, company, before, after, context)?)
         }
         Some(Outcome::Insufficient) | None => Err(DistributeError::InsufficientFunds),
         Some(Outcome::ReceiverClosed) => {

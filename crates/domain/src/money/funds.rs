@@ -43,6 +43,14 @@ pub struct Price {
     pub points_total: Points,
 }
 
+impl Price {
+    /// The price of moving an exact amount to one receiver, which shows as so many points.
+    pub fn exactly(rate: PointsPerDollar, amount: Amount, points: Points) -> Option<Self> {
+        let threshold = amount.checked_sub(rate.tolerance())?;
+        Some(Self { each: amount, total: amount, threshold, points_total: points })
+    }
+}
+
 /// The price of paying `points` to each of `receivers`; `None` where a figure overflows or `receivers` is negative.
 ///
 /// ```

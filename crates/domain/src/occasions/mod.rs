@@ -1,7 +1,11 @@
 //! Occasions: reasons for a recognition (spec §2.3, §4.3).
 
 mod create;
+mod delete;
 mod occasion;
+mod update;
 
 pub use create::{CreateOccasionError, create, create_global};
+pub use delete::delete;
 pub use occasion::{Occasion, OccasionText};
+pub use update::{ChangeOccasionError, UpdateOccasion, update};

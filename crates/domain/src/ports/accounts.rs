@@ -10,6 +10,9 @@ pub trait ReadAccounts {
     /// A user's wallets in the order user, peer, manager; those of a deleted user stand at zero.
     fn wallets(&mut self, user: UserId) -> Result<Vec<Wallet>, StoreError>;
 
+    /// The wallets of many users, in the order of the users.
+    fn wallets_of(&mut self, users: &[UserId]) -> Result<Vec<Vec<Wallet>>, StoreError>;
+
     /// What an account holds, credits less debits; `None` where it was never opened.
     fn balance(&mut self, account: Account) -> Result<Option<Amount>, StoreError>;
 }

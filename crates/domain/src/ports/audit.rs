@@ -15,4 +15,7 @@ pub struct Violation {
 pub trait Audit {
     /// Every violation there is; empty for a sound ledger.
     fn audit(&mut self) -> Result<Vec<Violation>, StoreError>;
+
+    /// How many companies have accounts that do not sum to zero: the one invariant that is watched all the time.
+    fn unbalanced_companies(&mut self) -> Result<i64, StoreError>;
 }

@@ -1,12 +1,10 @@
-//! Companies and corporations.
+//! Companies.
 
-use super::{Lookup, StoreError, Timestamp};
+use super::{Lookup, StoreError};
 use crate::companies::{Company, CompanyWithOwner};
-use crate::corporations::Corporation;
-use crate::money::PointsPerDollar;
-use crate::values::{CompanyId, CorporationId, DomainName, ProviderId};
+use crate::values::{CompanyId, CorporationId, DomainName, Page, ProviderId};
 
-/// Reading companies and corporations.
+/// Reading companies.
 pub trait ReadCompanies {
     /// The company of an id.
     fn company(&mut self, scope: ProviderId, id: CompanyId) -> Result<Lookup<CompanyWithOwner>, StoreError>;
@@ -18,18 +16,22 @@ pub trait ReadCompanies {
         domain: &DomainName,
     ) -> Result<Lookup<CompanyWithOwner>, StoreError>;
 
+    /// A page of the provider's companies, or of those within a corporation, oldest first, ties by id.
+    fn companies(
+        &mut self,
+        scope: ProviderId,
+        within: Option<CorporationId>,
+        page: Page,
+    ) -> Result<Vec<CompanyWithOwner>, StoreError>;
+
+    /// How many companies all pages list.
+    fn company_count(&mut self, scope: ProviderId, within: Option<CorporationId>) -> Result<i64, StoreError>;
+
     /// The provider a company belongs to: for the operator's commands, which have no scope of their own.
     fn provider_of_company(&mut self, id: CompanyId) -> Result<Option<ProviderId>, StoreError>;
 
     /// How many active users the company has.
     fn active_user_count(&mut self, id: CompanyId) -> Result<i64, StoreError>;
-
-    /// The corporation of an id.
-    fn corporation(
-        &mut self,
-        scope: ProviderId,
-        id: CorporationId,
-    ) -> Result<Lookup<Corporation>, StoreError>;
 }
 
 /// Writing companies.
@@ -37,12 +39,6 @@ pub trait Companies: ReadCompanies {
     /// Adds a company; `false` where its domain is taken. The owner's user row follows in the same transaction.
     fn insert_company(&mut self, company: &Company) -> Result<bool, StoreError>;
 
-    /// Sets the conversion rate of a company found before in this transaction.
-    fn set_rate(&mut self, id: CompanyId, rate: PointsPerDollar, at: Timestamp) -> Result<(), StoreError>;
-
-    /// Sets whether recognitions of zero points are allowed.
-    fn set_allow_zero_points(&mut self, id: CompanyId, allow: bool, at: Timestamp) -> Result<(), StoreError>;
-
-    /// Adds a corporation.
-    fn insert_corporation(&mut self, corporation: &Corporation) -> Result<(), StoreError>;
+    /// Writes everything that can change of a company that this transaction holds.
+    fn update_company(&mut self, company: &Company) -> Result<(), StoreError>;
 }

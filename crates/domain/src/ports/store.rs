@@ -1,16 +1,22 @@
 //! The unit of work.
 
 use super::{
-    Accounts, Audit, Companies, Idempotency, MailOutbox, Occasions, Outbox, Providers, ReadAccounts,
-    ReadCompanies, ReadOccasions, ReadProviders, ReadSettings, ReadTransfers, ReadUsers, Settings, Users,
+    Accounts, Audit, Companies, Corporations, Deliveries, Idempotency, Locks, MailDeliveries, MailOutbox,
+    Occasions, Outbox, Providers, ReadAccounts, ReadCompanies, ReadCorporations, ReadOccasions, ReadOutbox,
+    ReadProviders, ReadRecognitions, ReadSaml, ReadSettings, ReadTransfers, ReadUsers, Recognitions,
+    Redemptions, Saml, Settings, Users,
 };
 
 /// Everything that can be read on one snapshot.
 pub trait Reads:
     ReadAccounts
     + ReadCompanies
+    + ReadCorporations
     + ReadOccasions
+    + ReadOutbox
     + ReadProviders
+    + ReadRecognitions
+    + ReadSaml
     + ReadSettings
     + ReadTransfers
     + ReadUsers
@@ -20,7 +26,23 @@ pub trait Reads:
 
 /// Everything that can be done in one transaction.
 pub trait Tx:
-    Reads + Accounts + Companies + Idempotency + MailOutbox + Occasions + Outbox + Providers + Settings + Users
+    Reads
+    + Accounts
+    + Companies
+    + Corporations
+    + Deliveries
+    + Idempotency
+    + Locks
+    + MailDeliveries
+    + MailOutbox
+    + Occasions
+    + Outbox
+    + Providers
+    + Recognitions
+    + Redemptions
+    + Saml
+    + Settings
+    + Users
 {
 }
 

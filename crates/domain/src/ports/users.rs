@@ -2,18 +2,31 @@
 
 use super::{Lookup, StoreError, Timestamp};
 use crate::users::{Person, User};
-use crate::values::{CompanyId, EmailAddress, ProviderId, UserId};
+use crate::values::{CompanyId, EmailAddress, Page, ProviderId, UserId};
 
 /// Reading users.
 pub trait ReadUsers {
     /// The user of an id, deleted ones included.
     fn user(&mut self, scope: ProviderId, id: UserId) -> Result<Lookup<User>, StoreError>;
 
+    /// The provider a user belongs to: for the operator's commands, which have no scope of their own.
+    fn provider_of_user(&mut self, id: UserId) -> Result<Option<ProviderId>, StoreError>;
+
     /// The people of many ids, in the order of the ids; any number of them.
     fn people(&mut self, scope: ProviderId, ids: &[UserId]) -> Result<Vec<Lookup<Person>>, StoreError>;
 
     /// The ids of a company's active users, or of its active managers, in the order of ids.
     fn active_users(&mut self, company: CompanyId, managers_only: bool) -> Result<Vec<UserId>, StoreError>;
+
+    /// A page of a company's active users, oldest first, ties by id.
+    fn active_users_page(&mut self, company: CompanyId, page: Page) -> Result<Vec<UserId>, StoreError>;
+
+    /// The active user of a company who has an address, compared without case.
+    fn active_user_by_email(
+        &mut self,
+        company: CompanyId,
+        email: &EmailAddress,
+    ) -> Result<Option<UserId>, StoreError>;
 
     /// The addresses of a company's active administrators.
     fn admin_emails(&mut self, company: CompanyId) -> Result<Vec<EmailAddress>, StoreError>;
@@ -23,6 +36,12 @@ pub trait ReadUsers {
 pub trait Users: ReadUsers {
     /// Adds a user; `false` where an active user of the company has its email.
     fn insert_user(&mut self, user: &User) -> Result<bool, StoreError>;
+
+    /// Writes everything that can change of a user that this transaction holds.
+    fn update_user(&mut self, user: &User) -> Result<(), StoreError>;
+
+    /// Takes the corporation's administration from all users of a company.
+    fn clear_corporation_admins(&mut self, company: CompanyId, at: Timestamp) -> Result<(), StoreError>;
 
     /// Marks a user deleted; `false` where it already was.
     fn mark_user_deleted(&mut self, id: UserId, at: Timestamp) -> Result<bool, StoreError>;

@@ -33,7 +33,7 @@ impl Receivers {
     pub fn parse(text: &str) -> Result<Self, InvalidReceivers> {
         let mut seen = HashSet::new();
         let mut ids = Vec::new();
-        for item in text.split(',').map(str::trim) {
+        for item in text.split(',').map(|it| it.trim_matches([' ', '\t'])) {
             if item.is_empty() {
                 return Err(InvalidReceivers::EmptyItem);
             }

@@ -1,14 +1,14 @@
 //! Sending a recognition (spec §4.4, contract §5).
 
+use super::tell::{Told, tell};
 use super::{Receivers, Recognition, Sender};
 use crate::companies::Company;
-use crate::events::{RecognitionEvent, SenderName};
 use crate::money::{Points, PointsRange, points_range, price};
 use crate::occasions::Occasion;
-use crate::ports::{Context, Denied, EventKind, NewEvent, Outcome, Payment, StoreError, Tx};
+use crate::ports::{Context, Denied, EventKind, Outcome, Payment, StoreError, Tx};
 use crate::reserve;
 use crate::users::Person;
-use crate::values::{CompanyId, EventId, Message, OccasionId, ProviderId, RecognitionId, TransferId};
+use crate::values::{CompanyId, Message, OccasionId, ProviderId, RecognitionId, TransferId};
 use crate::wallets::{Account, Credit, Reason, WalletType};
 
 /// What is to be sent.
@@ -85,7 +85,13 @@ pub fn send(
     let (Some(points), []) = (points, faults.as_slice()) else { return Err(SendError::Faults(faults)) };
     let recognitions = compose(&parties, command, points, context);
     tx.insert_recognitions(&recognitions)?;
-    queue_events(tx, scope, &parties, &recognitions, context)?;
+    let told = Told {
+        provider: scope,
+        company: &parties.company,
+        sender: parties.sender.as_ref(),
+        occasion_name: parties.occasion.text.name.as_str(),
+    };
+    tell(tx, EventKind::RecognitionReceived, &told, &recognitions, &parties.receivers, context)?;
     pay(tx, &parties, &recognitions, points, context)?;
     Ok(recognitions)
 }
@@ -152,35 +158,6 @@ fn compose(
     parties.receivers.iter().map(one).collect()
 }
 
-fn queue_events(
-    tx: &mut dyn Tx,
-    scope: ProviderId,
-    parties: &Parties,
-    recognitions: &[Recognition],
-    context: &Context<'_>,
-) -> Result<(), StoreError> {
-    let sender_name = parties.sender.as_ref().map(Person::name);
-    let sender = SenderName {
-        name: sender_name.as_deref().unwrap_or(parties.company.name.as_str()),
-        email: parties.sender.as_ref().map(|it| it.email.as_str()),
-    };
-    let addressed = tx.provider(scope)?.is_some_and(|it| it.callback_url.is_some());
-    let kind = EventKind::RecognitionReceived;
-    let occasion_name = parties.occasion.text.name.as_str();
-    let one = |(recognition, receiver): (&Recognition, &Person)| NewEvent {
-        id: EventId::from_uuid(context.ids.next()),
-        provider_id: scope,
-        kind,
-        body: context
-            .bodies
-            .recognition(kind, &RecognitionEvent { recognition, sender: &sender, receiver, occasion_name }),
-        addressed,
-        created_at: recognition.created_at,
-    };
-    let events: Vec<NewEvent> = recognitions.iter().zip(&parties.receivers).map(one).collect();
-    tx.queue_events(&events)
-}
-
 fn pay(
     tx: &mut dyn Tx,
     parties: &Parties,
@@ -213,8 +190,7 @@ fn pay(
     };
     match tx.post(&[payment])?.pop() {
         Some(Outcome::Paid { payer: Account::Reserve(_), before, after }) => {
-            let (before, after) = (company.rate.points(before), company.rate.points(after));
-            Ok(reserve::alert_on_crossing(tx, company, before, after, context)?)
+            Ok(reserve::alert_after_payment(tx, company, before, after, context)?)
         }
         Some(Outcome::Paid { .. }) => Ok(()),
         Some(Outcome::Insufficient) | None => Err(SendError::InsufficientFunds),

@@ -3,5 +3,5 @@
 mod alert;
 mod deposit;
 
-pub use alert::alert_on_crossing;
+pub use alert::{alert_after_payment, alert_on_crossing, is_low};
 pub use deposit::{DepositError, deposit, shown};

@@ -1,6 +1,6 @@
 //! Deleting a user (spec §3, contract §4.6).
 
-use crate::ports::{Context, Denied, StoreError, Tx};
+use crate::ports::{Context, Denied, Row, StoreError, Tx};
 use crate::values::{ProviderId, TransferId, UserId};
 
 /// Why a user was not deleted.
@@ -25,6 +25,7 @@ pub fn delete(
     context: &Context<'_>,
 ) -> Result<(), DeleteUserError> {
     let user = tx.user(scope, id)?.named("id")?;
+    tx.hold(Row::Company(user.company_id))?; // so that ownership cannot move to the user meanwhile
     if user.deleted_at.is_some() {
         return Ok(());
     }

@@ -87,6 +87,13 @@ pub struct User {
     pub deleted_at: Option<Timestamp>,
 }
 
+impl User {
+    /// First and last name.
+    pub fn full_name(&self) -> String {
+        full_name(&self.profile.first_name, self.profile.last_name.as_ref())
+    }
+}
+
 /// The little of a user that sending and naming needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Person {

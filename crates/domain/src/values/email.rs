@@ -12,7 +12,8 @@ use super::text::is_within;
 
 const LENGTH_MAX: usize = 254;
 
-/// An email address of RFC 5321, without a display name: up to 254 characters, no control characters (contract §2.7).
+/// An email address of RFC 5321, which is ASCII, without a display name: up to 254 characters, no control characters
+/// (contract §2.7).
 ///
 /// It is kept as sent. Two addresses are equal where their [`folded`](Self::folded) forms are.
 #[derive(Debug, Clone)]
@@ -25,11 +26,13 @@ impl EmailAddress {
     /// Keeps the address byte for byte.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         Some(text)
-            .filter(|text| is_within(text, LENGTH_MAX) && !text.chars().any(char::is_control))
+            .filter(|text| {
+                text.is_ascii() && is_within(text, LENGTH_MAX) && !text.chars().any(char::is_control)
+            })
             .filter(|text| email_address::EmailAddress::parse_with_options(text, options()).is_ok())
             .and_then(fold)
             .map(|folded| Self { sent: text.to_owned(), folded })
-            .ok_or(InvalidValue("must be an email address of at most 254 characters"))
+            .ok_or(InvalidValue("must be an email address in ASCII of at most 254 characters"))
     }
 
     /// The address as it was sent; mail goes here.
@@ -37,7 +40,7 @@ impl EmailAddress {
         &self.sent
     }
 
-    /// The key for comparing and storing: the local part in lower case, the domain in lower-case ASCII (IDNA).
+    /// The key for comparing and storing: all of it in lower case.
     pub fn folded(&self) -> &str {
         &self.folded
     }
@@ -103,8 +106,9 @@ mod tests {
         check("!#$%&'*+-/=?^_`{|}~@example.com", true);
         check("\"ada lovelace\"@example.com", true);
         check("ada@localhost", true);
-        check("ada@bücher.example", true);
-        check("adá@example.com", true);
+        check("ada@xn--bcher-kva.example", true);
+        check("ada@bücher.example", false); // its ASCII form is one
+        check("adá@example.com", false);
         check("ada@[192.0.2.1]", true);
         check("ada@[IPv6:2001:db8::1]", true);
         check("e\u{301}@example.com", false); // a combining mark is no letter
@@ -159,10 +163,9 @@ mod tests {
             assert_eq!(one == other, expected, "{one} and {other}");
         };
         check("ada@example.com", "ADA@Example.COM", true);
-        check("ÄDA@example.com", "äda@example.com", true);
-        check("ada@BÜCHER.example", "ada@xn--bcher-kva.example", true);
+        check("ada@XN--Bcher-KVA.example", "ada@xn--bcher-kva.example", true);
         check("ada@example.com", "ida@example.com", false);
         check("ada@example.com", "ada@example.org", false);
-        assert_eq!(EmailAddress::parse("Ada@BÜCHER.example").unwrap().folded(), "ada@xn--bcher-kva.example");
+        assert_eq!(EmailAddress::parse("Ada@Example.COM").unwrap().folded(), "ada@example.com");
     }
 }

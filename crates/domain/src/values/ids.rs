@@ -60,8 +60,8 @@ ids! {
     OccasionId,
     /// A recognition that one receiver got.
     RecognitionId,
-    /// An account of the ledger.
-    AccountId,
+    /// A reward that a user spent points on.
+    RedemptionId,
     /// A transfer between two accounts.
     TransferId,
     /// An event queued for a provider.

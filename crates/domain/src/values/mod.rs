@@ -8,9 +8,11 @@
 //! An empty string in an optional field means null (contract §2.7): the caller decides that, and parses the rest.
 
 mod calendar;
+mod certificate;
 mod country;
 mod domain_name;
 mod email;
+mod entity_id;
 mod groups;
 mod ids;
 mod invalid;
@@ -21,12 +23,15 @@ mod update;
 mod web_url;
 
 pub use calendar::CalendarDate;
+pub use certificate::PemCertificate;
 pub use country::CountryCode;
 pub use domain_name::DomainName;
 pub use email::EmailAddress;
+pub use entity_id::EntityId;
 pub use groups::Groups;
 pub use ids::{
-    AccountId, CompanyId, CorporationId, EventId, OccasionId, ProviderId, RecognitionId, TransferId, UserId,
+    CompanyId, CorporationId, EventId, OccasionId, ProviderId, RecognitionId, RedemptionId, TransferId,
+    UserId,
 };
 pub use invalid::{InvalidValue, ValueError};
 pub use month_day::MonthDay;

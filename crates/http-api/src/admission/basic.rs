@@ -12,14 +12,16 @@ pub(super) struct Credentials {
     pub(super) secret: Zeroizing<String>,
 }
 
-/// Reads `Basic <base64 of key:secret>`; `None` for anything else.
+/// Reads `Basic <base64 of key:secret>`; `None` for anything else. Control characters are in neither (RFC 7617 §2):
+/// PostgreSQL would refuse to look for a key that holds U+0000.
 pub(super) fn parse(header: &[u8]) -> Option<Credentials> {
     let (scheme, encoded) = std::str::from_utf8(header).ok()?.split_once(' ')?;
     if !scheme.eq_ignore_ascii_case("basic") {
         return None;
     }
     let decoded = Zeroizing::new(STANDARD.decode(encoded.trim_matches(' ')).ok()?);
-    let (key, secret) = std::str::from_utf8(&decoded).ok()?.split_once(':')?;
+    let pair = std::str::from_utf8(&decoded).ok().filter(|it| !it.chars().any(char::is_control))?;
+    let (key, secret) = pair.split_once(':')?;
     Some(Credentials { key: key.to_owned(), secret: Zeroizing::new(secret.to_owned()) })
 }
 
@@ -41,6 +43,8 @@ mod tests {
         check("Basic a2V5Og==", Some(("key", "")));
         check("Basic OnNlY3JldA==", Some(("", "secret")));
         check("Basic a8O8OsO8", Some(("kü", "ü")));
+        check("Basic a2V5ADpzZWNyZXQ=", None); // U+0000 behind the key
+        check("Basic a2V5OnNlY3JldAo=", None); // a line break behind the secret
         check("Basic a2V5", None);
         check("Basic a2V5OnNlY3JldA", None);
         check("Basic a2V5-nNlY3JldA==", None);

@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+use guerdon_domain::values::Update;
 use serde_json::{Map, Value};
 
 use super::json;
@@ -51,11 +52,73 @@ impl Fields {
         }
     }
 
-    /// An integer that must be sent, for a rule to judge. One above what `i64` holds, up to 64 bits, is read as the
-    /// largest, so that the rule tells its range; it must never be stored.
+    /// A text that an update may change and never unset: absent stays, null is a fault.
+    pub(crate) fn changed<T, E: Display>(
+        &mut self,
+        name: &str,
+        parse: impl FnOnce(&str) -> Result<T, E>,
+    ) -> Option<T> {
+        match self.values.remove(name)? {
+            Value::String(text) => self.parsed(name, parse(&text)),
+            _ => self.refused(name, "must be a string"),
+        }
+    }
+
+    /// A text that an update may change or unset: absent stays, null and empty unset.
+    pub(crate) fn updated<T, E: Display>(
+        &mut self,
+        name: &str,
+        parse: impl FnOnce(&str) -> Result<T, E>,
+    ) -> Update<T> {
+        match self.values.remove(name) {
+            None => Update::Keep,
+            Some(Value::Null) => Update::Clear,
+            Some(Value::String(text)) if text.is_empty() => Update::Clear,
+            Some(Value::String(text)) => self.parsed(name, parse(&text)).map_or(Update::Keep, Update::Set),
+            Some(_) => self.refused(name, "must be a string or null").unwrap_or_default(),
+        }
+    }
+
+    /// An integer that an update may change and never unset.
+    pub(crate) fn changed_integer<T>(
+        &mut self,
+        name: &str,
+        must_be: &str,
+        judge: impl FnOnce(i64) -> Option<T>,
+    ) -> Option<T> {
+        let value = self.values.remove(name)?;
+        self.integer(name, &value, must_be, judge)
+    }
+
+    /// An integer that an update may change or unset.
+    pub(crate) fn updated_integer<T>(
+        &mut self,
+        name: &str,
+        must_be: &str,
+        judge: impl FnOnce(i64) -> Option<T>,
+    ) -> Update<T> {
+        match self.values.remove(name) {
+            None => Update::Keep,
+            Some(Value::Null) => Update::Clear,
+            Some(value) => self.integer(name, &value, must_be, judge).map_or(Update::Keep, Update::Set),
+        }
+    }
+
+    /// A boolean that an update may change and never unset.
+    pub(crate) fn changed_flag(&mut self, name: &str) -> Option<bool> {
+        match self.values.remove(name)? {
+            Value::Bool(flag) => Some(flag),
+            _ => self.refused(name, "must be true or false"),
+        }
+    }
+
+    /// An integer that must be sent, for a rule to judge. One beyond what `i64` holds is read as the largest or the
+    /// least, so that the rule tells its range; it must never be stored.
     pub(crate) fn required_integer(&mut self, name: &str) -> Option<i64> {
         match self.sent(name) {
-            Some(value) if value.is_u64() => Some(value.as_i64().unwrap_or(i64::MAX)),
+            Some(value) if is_beyond(&value) => {
+                Some(if value.as_f64() < Some(0.0) { i64::MIN } else { i64::MAX })
+            }
             Some(value) => self.integer(name, &value, "must be an integer", Some),
             None => self.refused(name, "is required"),
         }
@@ -94,6 +157,10 @@ impl Fields {
 
     /// What was read, or the 400 that names every fault.
     pub(crate) fn unless_faulty<T>(&self, read: Option<T>) -> Result<T, ApiError> {
+        if self.faults.is_empty() && self.values.iter().any(|(name, it)| name.contains('\0') || holds_nul(it))
+        {
+            return Err(ApiError::bad_request("fields that are unknown must not hold U+0000 either"));
+        }
         match read {
             Some(read) if self.faults.is_empty() => Ok(read),
             None if self.faults.is_empty() => Err(ApiError::internal("a body was refused without a fault")),
@@ -128,6 +195,22 @@ impl Fields {
     fn refused<T>(&mut self, name: &str, must_be: impl Display) -> Option<T> {
         self.faults.push(format!("{name} {must_be}"));
         None
+    }
+}
+
+/// Whether a number is too large for 64 bits. The parser gives such an integer as a double, like any fraction; but no
+/// double of that size has one.
+fn is_beyond(value: &Value) -> bool {
+    !value.is_i64() && value.as_f64().is_some_and(|it| it.abs() >= 9_223_372_036_854_775_808.0)
+}
+
+/// Whether a value holds a U+0000 anywhere, which is refused everywhere (contract §2.7).
+fn holds_nul(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('\0'),
+        Value::Array(items) => items.iter().any(holds_nul),
+        Value::Object(fields) => fields.iter().any(|(name, value)| name.contains('\0') || holds_nul(value)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }
 
@@ -192,6 +275,8 @@ mod tests {
         check("-9223372036854775808", Some(i64::MIN));
         check("9223372036854775807", Some(i64::MAX));
         check("9223372036854775808", Some(i64::MAX));
+        check("1000000000000000000000000000000", Some(i64::MAX));
+        check("-9223372036854775809", Some(i64::MIN));
         for other in ["10.0", "1e2", "\"10\"", "true", "[1]", "{}", "null"] {
             check(other, None);
         }
@@ -211,12 +296,61 @@ mod tests {
     }
 
     #[test]
+    fn an_update_tells_absence_null_and_a_value_apart() {
+        let check = |body: &str, expected: Update<&str>, fault: &str| {
+            let mut it = fields(body);
+            let read = it.updated("a", Line::parse);
+            let read = match &read {
+                Update::Keep => Update::Keep,
+                Update::Clear => Update::Clear,
+                Update::Set(line) => Update::Set(line.as_str()),
+            };
+            assert_eq!((read, told(&it).as_str()), (expected, fault), "{body}");
+        };
+        check("{}", Update::Keep, "");
+        check(r#"{"a": null}"#, Update::Clear, "");
+        check(r#"{"a": ""}"#, Update::Clear, "");
+        check(r#"{"a": "x"}"#, Update::Set("x"), "");
+        check(r#"{"a": 1}"#, Update::Keep, "a must be a string or null");
+        check(r#"{"a": " "}"#, Update::Keep, &format!("a {}", Line::parse(" ").unwrap_err()));
+    }
+
+    #[test]
+    fn what_cannot_be_unset_refuses_null() {
+        let check = |body: &str, fault: &str| {
+            let mut it = fields(body);
+            it.changed("text", Line::parse);
+            it.changed_integer("integer", "must be an integer from 1", |it| (it > 0).then_some(it));
+            it.changed_flag("flag");
+            assert_eq!(told(&it), fault, "{body}");
+        };
+        check("{}", "");
+        check(r#"{"text": "x", "integer": 1, "flag": false}"#, "");
+        check(
+            r#"{"text": null, "integer": null, "flag": null}"#,
+            "text must be a string; integer must be an integer from 1; flag must be true or false",
+        );
+        check(
+            r#"{"integer": 1.0, "flag": 1}"#,
+            "integer must be an integer from 1; flag must be true or false",
+        );
+    }
+
+    #[test]
     fn every_fault_is_told() {
         let mut it = fields(r#"{"a": 1, "c": 0}"#);
         it.required("a", Line::parse);
         it.required("b", Line::parse);
         it.optional_integer("c", "must be an integer from 1", |c| (c > 0).then_some(c));
         assert_eq!(told(&it), "a must be a string; b is required; c must be an integer from 1");
+    }
+
+    #[test]
+    fn what_is_unknown_holds_no_nul_either() {
+        for body in [r#"{"a": "x\u0000"}"#, r#"{"a": [{"b": "\u0000"}]}"#, r#"{"a\u0000": 1}"#] {
+            assert!(fields(body).unless_faulty(Some(())).is_err(), "{body}");
+        }
+        assert!(fields(r#"{"a": [{"b": "x"}]}"#).unless_faulty(Some(())).is_ok());
     }
 
     #[test]

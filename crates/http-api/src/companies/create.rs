@@ -1,19 +1,21 @@
 //! `POST /v1/companies`: create a company under the caller.
 
-use guerdon_domain::companies::{CompanyWithOwner, CreateCompany, CreateCompanyError, create};
+use guerdon_domain::companies::{CreateCompany, CreateCompanyError, OwnerName, create};
 use guerdon_domain::money::{Points, PointsPerDollar};
 use guerdon_domain::ports::{Context, Tx};
-use guerdon_domain::values::{
-    CompanyId, DomainName, EmailAddress, InvalidValue, Line, UserId, WebUrl, split_full_name,
-};
-use serde::Serialize;
+use guerdon_domain::values::{DomainName, EmailAddress, Line, WebUrl};
 
+use super::view::ChangedCompanyView;
 use crate::answer::Answer;
 use crate::body::Fields;
 use crate::call::Call;
 use crate::error::ApiError;
 use crate::operation::Write;
-use crate::wire::{Moment, Shown};
+
+/// What `points_per_dollar` must be.
+pub(super) const RATE_MUST_BE: &str = "must be an integer from 1 to 10000";
+/// What `reserve_alert` must be.
+pub(super) const ALERT_MUST_BE: &str = "must be an integer from 0";
 
 pub(crate) struct Create;
 
@@ -25,16 +27,11 @@ impl Write for Create {
         let domain = fields.required("domain", DomainName::parse);
         let name = fields.required("company_name", Line::parse);
         let owner_email = fields.required("owner_email", EmailAddress::parse);
-        let owner_name = fields.required("owner_name", owner_name);
+        let owner_name = fields.required("owner_name", |it| OwnerName::new(it).into_parts());
         let logo_url = fields.required("logo_url", WebUrl::parse);
         let corporation_id = fields.optional("corporation_id", str::parse);
-        let rate = fields.optional_integer(
-            "points_per_dollar",
-            "must be an integer from 1 to 10000",
-            PointsPerDollar::new,
-        );
-        let reserve_alert =
-            fields.optional_integer("reserve_alert", "must be an integer from 0", Points::new);
+        let rate = fields.optional_integer("points_per_dollar", RATE_MUST_BE, PointsPerDollar::new);
+        let reserve_alert = fields.optional_integer("reserve_alert", ALERT_MUST_BE, Points::new);
         let reserve_bcc = fields.optional("reserve_bcc", EmailAddress::parse);
         let (owner_first_name, owner_last_name) = owner_name?;
         Some(CreateCompany {
@@ -59,48 +56,6 @@ impl Write for Create {
     ) -> Result<Answer, ApiError> {
         let company = create(tx, call.scope, command, context)?;
         Answer::created(&ChangedCompanyView::of(&company))
-    }
-}
-
-/// A whole name, split for the owner's account (contract §4.1).
-fn owner_name(text: &str) -> Result<(Line, Option<Line>), InvalidValue> {
-    Line::parse(text)?;
-    let (first, last) = split_full_name(text);
-    let last = if last.is_empty() { None } else { Some(Line::parse(&last)?) };
-    Ok((Line::parse(&first)?, last))
-}
-
-/// A company, as creating and updating answer it.
-#[derive(Serialize)]
-pub(crate) struct ChangedCompanyView<'a> {
-    id: Shown<CompanyId>,
-    domain: &'a str,
-    company_name: &'a str,
-    owner_id: Shown<UserId>,
-    owner_email: &'a str,
-    owner_name: String,
-    reserve_alert: Option<i64>,
-    reserve_bcc: Option<&'a str>,
-    created_at: Moment,
-    updated_at: Moment,
-}
-
-impl<'a> ChangedCompanyView<'a> {
-    /// The view of a company.
-    pub(crate) fn of(found: &'a CompanyWithOwner) -> Self {
-        let company = &found.company;
-        Self {
-            id: Shown(company.id),
-            domain: company.domain.as_str(),
-            company_name: company.name.as_str(),
-            owner_id: Shown(company.owner_id),
-            owner_email: found.owner_email.as_str(),
-            owner_name: found.owner_name(),
-            reserve_alert: company.reserve_alert.map(Points::get),
-            reserve_bcc: company.reserve_bcc.as_ref().map(EmailAddress::as_str),
-            created_at: Moment(company.created_at),
-            updated_at: Moment(company.updated_at),
-        }
     }
 }
 
@@ -160,21 +115,5 @@ mod tests {
         let all = "domain is required; company_name is required; owner_email is required; \
                    owner_name is required; logo_url is required";
         assert_eq!(told("{}"), all);
-    }
-
-    #[test]
-    fn an_owner_is_named_by_a_first_and_perhaps_a_last_name() {
-        let check = |name: &str, first: &str, last: Option<&str>| {
-            let (read_first, read_last) = owner_name(name).unwrap();
-            assert_eq!(
-                (read_first.as_str(), read_last.as_ref().map(Line::as_str)),
-                (first, last),
-                "{name:?}"
-            );
-        };
-        check("Ada Lovelace", "Ada", Some("Lovelace"));
-        check("Ada King Lovelace", "Ada King", Some("Lovelace"));
-        check("Ada", "Ada", None);
-        check("Ada ", "Ada ", None);
     }
 }

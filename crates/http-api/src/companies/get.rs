@@ -1,16 +1,14 @@
 //! `GET /v1/companies/{id}`: one company, by id or domain.
 
 use guerdon_domain::companies::CompanyWithOwner;
-use guerdon_domain::money::Points;
 use guerdon_domain::ports::{Lookup, Reads, StoreError};
-use guerdon_domain::values::{CompanyId, DomainName, EmailAddress, UserId};
-use serde::Serialize;
+use guerdon_domain::values::{CompanyId, DomainName};
 
+use super::view::CompanyView;
 use crate::answer::Answer;
 use crate::call::Call;
 use crate::error::{ApiError, in_path};
 use crate::operation::Read;
-use crate::wire::{Moment, Shown};
 
 pub(crate) struct Get;
 
@@ -34,38 +32,11 @@ fn look_up(reads: &mut dyn Reads, call: &Call) -> Result<Lookup<CompanyWithOwner
     }
 }
 
-#[derive(Serialize)]
-struct CompanyView<'a> {
-    id: Shown<CompanyId>,
-    domain: &'a str,
-    company_name: &'a str,
-    owner_id: Shown<UserId>,
-    owner_email: &'a str,
-    owner_name: String,
-    reserve_alert: Option<i64>,
-    reserve_bcc: Option<&'a str>,
-    user_count: i64,
-    points_per_dollar: i64,
-    created_at: Moment,
-    updated_at: Moment,
-}
-
-impl<'a> CompanyView<'a> {
-    fn of(found: &'a CompanyWithOwner, user_count: i64) -> Self {
-        let company = &found.company;
-        Self {
-            id: Shown(company.id),
-            domain: company.domain.as_str(),
-            company_name: company.name.as_str(),
-            owner_id: Shown(company.owner_id),
-            owner_email: found.owner_email.as_str(),
-            owner_name: found.owner_name(),
-            reserve_alert: company.reserve_alert.map(Points::get),
-            reserve_bcc: company.reserve_bcc.as_ref().map(EmailAddress::as_str),
-            user_count,
-            points_per_dollar: company.rate.get(),
-            created_at: Moment(company.created_at),
-            updated_at: Moment(company.updated_at),
-        }
-    }
+/// The company of the id in the path; a domain names one only where it is fetched.
+pub(super) fn company_in_path<R: Reads + ?Sized>(
+    reads: &mut R,
+    call: &Call,
+) -> Result<CompanyWithOwner, ApiError> {
+    let id = call.path_id("company")?;
+    in_path(reads.company(call.scope, id)?, "company")
 }

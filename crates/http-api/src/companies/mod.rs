@@ -1,7 +1,18 @@
 //! `/v1/companies` (spec §4.1).
 
+mod balances;
 mod create;
 mod get;
+mod list;
+mod occasions;
+mod saml;
+mod update;
+mod view;
 
+pub(crate) use balances::Balances;
 pub(crate) use create::Create;
 pub(crate) use get::Get;
+pub(crate) use list::{List, answer as answer_list};
+pub(crate) use occasions::Occasions;
+pub(crate) use saml::{GetSaml, UpdateSamlSettings};
+pub(crate) use update::Update;

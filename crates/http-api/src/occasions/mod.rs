@@ -1,8 +1,13 @@
 //! `/v1/occasions` (spec §4.3).
 
 mod create;
+mod delete;
 mod get;
+mod update;
 mod view;
 
 pub(crate) use create::Create;
+pub(crate) use delete::Delete;
 pub(crate) use get::Get;
+pub(crate) use update::Update;
+pub(crate) use view::OccasionView;

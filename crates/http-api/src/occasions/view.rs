@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::wire::{Moment, Shown, shown};
 
 #[derive(Serialize)]
-pub(super) struct OccasionView<'a> {
+pub(crate) struct OccasionView<'a> {
     id: Shown<OccasionId>,
     company_id: Option<Shown<CompanyId>>,
     name: &'a str,
@@ -22,7 +22,7 @@ pub(super) struct OccasionView<'a> {
 
 impl<'a> OccasionView<'a> {
     /// The view of an occasion.
-    pub(super) fn of(occasion: &'a Occasion) -> Self {
+    pub(crate) fn of(occasion: &'a Occasion) -> Self {
         Self {
             id: Shown(occasion.id),
             company_id: shown(occasion.company_id),

@@ -4,3 +4,4 @@ mod create;
 mod view;
 
 pub(crate) use create::Create;
+pub(crate) use view::RecognitionView;

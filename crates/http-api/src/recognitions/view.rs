@@ -8,7 +8,7 @@ use uuid::Uuid;
 use crate::wire::{Moment, Shown};
 
 #[derive(Serialize)]
-pub(super) struct RecognitionView<'a> {
+pub(crate) struct RecognitionView<'a> {
     id: Shown<RecognitionId>,
     receiver_id: Shown<UserId>,
     sender_type: &'static str,
@@ -23,7 +23,7 @@ pub(super) struct RecognitionView<'a> {
 
 impl<'a> RecognitionView<'a> {
     /// The view of a recognition.
-    pub(super) fn of(recognition: &'a Recognition) -> Self {
+    pub(crate) fn of(recognition: &'a Recognition) -> Self {
         Self {
             id: Shown(recognition.id),
             receiver_id: Shown(recognition.receiver_id),

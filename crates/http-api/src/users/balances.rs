@@ -1,12 +1,11 @@
 //! `GET /v1/users/{id}/balances`: a user's wallets at today's rate.
 
-use guerdon_domain::money::PointsPerDollar;
 use guerdon_domain::ports::Reads;
 use guerdon_domain::values::UserId;
-use guerdon_domain::wallets::Wallet;
 use serde::Serialize;
 
 use super::get::user_in_path;
+use super::wallet_view::WalletView;
 use crate::answer::Answer;
 use crate::call::Call;
 use crate::error::ApiError;
@@ -29,22 +28,4 @@ impl Read for Balances {
 struct View {
     id: Shown<UserId>,
     wallets: Vec<WalletView>,
-}
-
-/// A wallet (spec §2.5a).
-#[derive(Serialize)]
-struct WalletView {
-    r#type: &'static str,
-    points: i64,
-    cumulative_points_spent: i64,
-}
-
-impl WalletView {
-    fn of(wallet: &Wallet, rate: PointsPerDollar) -> Self {
-        Self {
-            r#type: wallet.wallet_type.name(),
-            points: wallet.points(rate).get(),
-            cumulative_points_spent: wallet.points_spent(rate).get(),
-        }
-    }
 }

@@ -11,7 +11,7 @@ use crate::call::Call;
 use crate::error::ApiError;
 use crate::operation::Write;
 
-const CUSTOM_FIELDS: [&str; 5] =
+pub(super) const CUSTOM_FIELDS: [&str; 5] =
     ["custom_field_1", "custom_field_2", "custom_field_3", "custom_field_4", "custom_field_5"];
 
 pub(crate) struct Create;

@@ -19,7 +19,7 @@ impl Read for Get {
 }
 
 /// The user that the path names.
-pub(super) fn user_in_path(reads: &mut dyn Reads, call: &Call) -> Result<User, ApiError> {
+pub(super) fn user_in_path<R: Reads + ?Sized>(reads: &mut R, call: &Call) -> Result<User, ApiError> {
     let id = call.path_id("user")?;
     in_path(reads.user(call.scope, id)?, "user")
 }

@@ -4,11 +4,17 @@ mod balances;
 mod create;
 mod delete;
 mod get;
+mod recognitions;
 mod transactions;
+mod update;
 mod view;
+mod wallet_view;
 
 pub(crate) use balances::Balances;
 pub(crate) use create::Create;
 pub(crate) use delete::Delete;
 pub(crate) use get::Get;
+pub(crate) use recognitions::{Received, Sent};
 pub(crate) use transactions::Transactions;
+pub(crate) use update::Update;
+pub(crate) use wallet_view::WalletView;

@@ -1,5 +1,7 @@
 //! Accounts: balances, opening, closing.
 
+use std::collections::HashMap;
+
 use diesel::prelude::*;
 use guerdon_domain::money::{Amount, PointsPerDollar};
 use guerdon_domain::ports::{Accounts, Outcome, Payment, ReadAccounts, StoreError, Timestamp};
@@ -10,6 +12,9 @@ use super::Unit;
 use crate::rows::{AccountRow, TransferRow, WalletRow};
 use crate::schema::accounts;
 use crate::types::{At, Id};
+
+/// How many users one query names.
+const SLICE: usize = 1_000;
 
 impl ReadAccounts for Unit<'_> {
     fn wallets(&mut self, user: UserId) -> Result<Vec<Wallet>, StoreError> {
@@ -22,6 +27,27 @@ impl ReadAccounts for Unit<'_> {
                 .get_results(conn)
         })?;
         self.keep(rows.into_iter().map(WalletRow::read).collect())
+    }
+
+    fn wallets_of(&mut self, users: &[UserId]) -> Result<Vec<Vec<Wallet>>, StoreError> {
+        let mut found: HashMap<Id, Vec<Wallet>> = HashMap::with_capacity(users.len());
+        for slice in users.chunks(SLICE) {
+            let owners: Vec<Id> = slice.iter().map(|it| Id(it.as_uuid())).collect();
+            let rows: Vec<WalletRow> = self.query(|conn| {
+                accounts::table
+                    .filter(accounts::owner_id.eq_any(&owners))
+                    .filter(accounts::kind.le(AccountKind::ManagerWallet.code()))
+                    .order((accounts::owner_id, accounts::kind))
+                    .select(WalletRow::as_select())
+                    .get_results(conn)
+            })?;
+            for row in rows {
+                let owner = row.owner();
+                let wallet = self.keep(row.read())?;
+                found.entry(owner).or_default().push(wallet);
+            }
+        }
+        Ok(users.iter().map(|it| found.remove(&Id(it.as_uuid())).unwrap_or_default()).collect())
     }
 
     fn balance(&mut self, account: Account) -> Result<Option<Amount>, StoreError> {

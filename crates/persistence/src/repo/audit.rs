@@ -1,7 +1,7 @@
 //! `guerdon verify`: every invariant of the ledger as one query that answers what breaks it.
 
 use diesel::prelude::*;
-use diesel::sql_types::Text;
+use diesel::sql_types::{BigInt, Text};
 use guerdon_domain::ports::{Audit, StoreError, Violation};
 
 use super::super::{check_storage, id_text, wide};
@@ -28,12 +28,23 @@ impl Audit for Unit<'_> {
         violations.extend(storage.into_iter().map(|detail| Violation { invariant: "storage", detail }));
         Ok(violations)
     }
+
+    fn unbalanced_companies(&mut self) -> Result<i64, StoreError> {
+        self.query(super::super::take_time)?;
+        let sql = format!(
+            "(SELECT count(*) FROM (SELECT company_id FROM accounts GROUP BY company_id HAVING SUM({}) <> 0) AS u)",
+            wide("credits - debits"),
+        );
+        self.query(|conn| diesel::select(diesel::dsl::sql::<BigInt>(&sql)).get_result(conn))
+    }
 }
 
 fn checks() -> Vec<Check> {
     let mut checks = balances();
     checks.extend(transfers());
     checks.extend(recognitions());
+    checks.extend(redemptions());
+    checks.extend(events());
     checks.extend(people());
     checks
 }
@@ -135,7 +146,7 @@ fn transfers() -> Vec<Check> {
             format!(
                 "SELECT 'transfer ' || {id} || ' moves ' || t.amount || ' for ' || t.points || ' points at ' \
                  || t.points_per_dollar AS detail FROM transfers AS t \
-                 WHERE t.reason IN (1, 2, 3, 5, 7) AND CASE WHEN abs({dollars}) > 20000 THEN 1 = 1 \
+                 WHERE t.reason IN (1, 2, 3, 7) AND CASE WHEN abs({dollars}) > 20000 THEN 1 = 1 \
                  ELSE abs({dollars} * 1000000000 + {rest}) * 2 > t.points_per_dollar END"
             ),
         ),
@@ -165,6 +176,40 @@ fn recognitions() -> Vec<Check> {
                 id_text("t.id")
             ),
         ),
+    ]
+}
+
+fn redemptions() -> Vec<Check> {
+    let id = id_text("r.id");
+    let matching = |name: &'static str, reason: i16, wanted: &str| {
+        format!(
+            "SELECT 'redemption ' || {id} || ' has ' || COUNT(t.id) || ' matching transfers of its {name}' AS detail \
+             FROM redemptions AS r LEFT JOIN transfers AS t ON t.cause_id = r.id AND t.reason = {reason} \
+             AND t.amount = r.amount GROUP BY r.id, r.refunded_at HAVING COUNT(t.id) <> {wanted}"
+        )
+    };
+    vec![
+        ("redemption paid once", matching("payment", 2, "1")),
+        (
+            "redemption refunded once",
+            matching("refund", 5, "CASE WHEN r.refunded_at IS NULL THEN 0 ELSE 1 END"),
+        ),
+    ]
+}
+
+/// Every recognition and redemption has told of itself once.
+fn events() -> Vec<Check> {
+    let told = |noun: &'static str, table: &'static str, kind: i16| {
+        format!(
+            "SELECT '{noun} ' || {id} || ' has ' || COUNT(e.id) || ' events of its making' AS detail \
+             FROM {table} AS r LEFT JOIN events AS e ON e.cause_id = r.id AND e.kind = {kind} \
+             GROUP BY r.id HAVING COUNT(e.id) <> 1",
+            id = id_text("r.id")
+        )
+    };
+    vec![
+        ("recognition told once", told("recognition", "recognitions", 1)),
+        ("redemption told once", told("redemption", "redemptions", 3)),
     ]
 }
 

@@ -1,16 +1,14 @@
-//! Companies and corporations.
+//! Companies.
 
 use diesel::prelude::*;
 use guerdon_domain::companies::{Company, CompanyWithOwner};
-use guerdon_domain::corporations::Corporation;
-use guerdon_domain::money::PointsPerDollar;
-use guerdon_domain::ports::{Companies, Lookup, ReadCompanies, StoreError, Timestamp};
-use guerdon_domain::values::{CompanyId, CorporationId, DomainName, ProviderId};
+use guerdon_domain::ports::{Companies, Lookup, ReadCompanies, StoreError};
+use guerdon_domain::values::{CompanyId, CorporationId, DomainName, Page, ProviderId};
 
 use super::Unit;
-use crate::rows::{CompanyRow, CorporationRow, NewCompanyRow, OwnerRow, rate_column};
-use crate::schema::{companies, corporations, users};
-use crate::types::{At, Id};
+use crate::rows::{CompanyRow, NewCompanyRow, OwnerRow};
+use crate::schema::{companies, users};
+use crate::types::Id;
 
 type Found = Option<(CompanyRow, OwnerRow)>;
 
@@ -54,6 +52,40 @@ impl ReadCompanies for Unit<'_> {
         self.judge(scope, found)
     }
 
+    fn companies(
+        &mut self,
+        scope: ProviderId,
+        within: Option<CorporationId>,
+        page: Page,
+    ) -> Result<Vec<CompanyWithOwner>, StoreError> {
+        let found: Vec<(CompanyRow, OwnerRow)> = self.query(|conn| {
+            let all = companies::table
+                .inner_join(users::table.on(users::id.eq(companies::owner_id)))
+                .filter(companies::provider_id.eq(Id(scope.as_uuid())))
+                .order((companies::created_at, companies::id))
+                .limit(page.limit())
+                .offset(page.offset())
+                .select((CompanyRow::as_select(), OwnerRow::as_select()));
+            match within {
+                None => all.get_results(conn),
+                Some(it) => all.filter(companies::corporation_id.eq(Id(it.as_uuid()))).get_results(conn),
+            }
+        })?;
+        self.keep(found.into_iter().map(|(company, owner)| company.read(owner)).collect())
+    }
+
+    fn company_count(&mut self, scope: ProviderId, within: Option<CorporationId>) -> Result<i64, StoreError> {
+        self.query(|conn| {
+            let all = companies::table.filter(companies::provider_id.eq(Id(scope.as_uuid())));
+            match within {
+                None => all.count().get_result(conn),
+                Some(it) => {
+                    all.filter(companies::corporation_id.eq(Id(it.as_uuid()))).count().get_result(conn)
+                }
+            }
+        })
+    }
+
     fn provider_of_company(&mut self, id: CompanyId) -> Result<Option<ProviderId>, StoreError> {
         let found: Option<Id> = self.query(|conn| {
             companies::table.find(Id(id.as_uuid())).select(companies::provider_id).get_result(conn).optional()
@@ -69,22 +101,6 @@ impl ReadCompanies for Unit<'_> {
                 .get_result(conn)
         })
     }
-
-    fn corporation(
-        &mut self,
-        scope: ProviderId,
-        id: CorporationId,
-    ) -> Result<Lookup<Corporation>, StoreError> {
-        let found = self.query(|conn| {
-            corporations::table
-                .find(Id(id.as_uuid()))
-                .select(CorporationRow::as_select())
-                .get_result(conn)
-                .optional()
-        })?;
-        let read = found.map(CorporationRow::read).transpose();
-        Ok(Lookup::judge(scope, self.keep(read)?.map(|it| (it.provider_id, it))))
-    }
 }
 
 impl Companies for Unit<'_> {
@@ -96,27 +112,11 @@ impl Companies for Unit<'_> {
         Ok(inserted == 1)
     }
 
-    fn set_rate(&mut self, id: CompanyId, rate: PointsPerDollar, at: Timestamp) -> Result<(), StoreError> {
+    fn update_company(&mut self, company: &Company) -> Result<(), StoreError> {
+        let row = NewCompanyRow::of(company);
         self.query(|conn| {
-            diesel::update(companies::table.find(Id(id.as_uuid())))
-                .set((companies::points_per_dollar.eq(rate_column(rate)), companies::updated_at.eq(At(at))))
-                .execute(conn)
+            diesel::update(companies::table.find(Id(company.id.as_uuid()))).set(&row).execute(conn)
         })?;
-        Ok(())
-    }
-
-    fn set_allow_zero_points(&mut self, id: CompanyId, allow: bool, at: Timestamp) -> Result<(), StoreError> {
-        self.query(|conn| {
-            diesel::update(companies::table.find(Id(id.as_uuid())))
-                .set((companies::allow_zero_points.eq(allow), companies::updated_at.eq(At(at))))
-                .execute(conn)
-        })?;
-        Ok(())
-    }
-
-    fn insert_corporation(&mut self, corporation: &Corporation) -> Result<(), StoreError> {
-        let row = CorporationRow::of(corporation);
-        self.query(|conn| diesel::insert_into(corporations::table).values(&row).execute(conn))?;
         Ok(())
     }
 }

@@ -4,11 +4,18 @@
 mod accounts;
 mod audit;
 mod companies;
+mod corporations;
+mod deliveries;
 mod idempotency;
+mod locks;
+mod mail_deliveries;
 mod occasions;
 mod post;
 mod providers;
 mod queues;
+mod recognitions;
+mod redemptions;
+mod saml;
 mod settings;
 mod transfers;
 mod users;
@@ -17,22 +24,24 @@ use diesel::result::QueryResult;
 use guerdon_domain::ports::{Reads, StoreError, Tx};
 
 use super::Conn;
+use crate::watch::Queued;
 
 /// One unit of work on one connection. It remembers the first failure of the database, so that a swallowed error
 /// still rolls the unit back.
 pub(crate) struct Unit<'a> {
     conn: &'a mut Conn,
     fault: Option<StoreError>,
+    queued: Queued,
 }
 
 impl<'a> Unit<'a> {
     pub(crate) fn new(conn: &'a mut Conn) -> Self {
-        Self { conn, fault: None }
+        Self { conn, fault: None, queued: Queued::default() }
     }
 
-    /// The first failure, if there was one.
-    pub(crate) fn into_fault(self) -> Option<StoreError> {
-        self.fault
+    /// The first failure, if there was one, and what was queued for sending.
+    pub(crate) fn end(self) -> (Option<StoreError>, Queued) {
+        (self.fault, self.queued)
     }
 
     /// Runs a query; remembers its failure.

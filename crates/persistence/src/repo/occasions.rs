@@ -1,16 +1,34 @@
-//! Occasions, and the recognitions given for them.
+//! Occasions.
 
 use diesel::prelude::*;
+use diesel::sql_types::BigInt;
 use guerdon_domain::occasions::Occasion;
-use guerdon_domain::ports::{Lookup, Occasions, ReadOccasions, StoreError};
-use guerdon_domain::recognitions::Recognition;
-use guerdon_domain::values::{OccasionId, ProviderId};
+use guerdon_domain::ports::{Lookup, Occasions, ReadOccasions, StoreError, Timestamp};
+use guerdon_domain::values::{CompanyId, Line, OccasionId, Page, ProviderId};
 
-use super::super::BINDS;
+use super::super::place;
 use super::Unit;
-use crate::rows::{OccasionRow, RecognitionRow};
-use crate::schema::{companies, occasions, recognitions};
-use crate::types::Id;
+use crate::rows::{OccasionRow, Reading};
+use crate::schema::{companies, occasions};
+use crate::types::{At, Id, Identifier};
+
+/// The oldest of the company's own and of everybody's, each from the index, merged.
+fn page_query() -> String {
+    let side = |condition: &str, name: &str| {
+        format!(
+            "SELECT * FROM (SELECT * FROM occasions WHERE company_id {condition} AND deleted_at IS NULL \
+             ORDER BY created_at, id LIMIT {}) AS {name}",
+            place(2)
+        )
+    };
+    format!(
+        "SELECT * FROM ({} UNION ALL {}) AS usable ORDER BY created_at, id LIMIT {} OFFSET {}",
+        side(&format!("= {}", place(1)), "own"),
+        side("IS NULL", "everybodys"),
+        place(3),
+        place(4),
+    )
+}
 
 impl ReadOccasions for Unit<'_> {
     fn occasion(&mut self, scope: ProviderId, id: OccasionId) -> Result<Lookup<Occasion>, StoreError> {
@@ -28,6 +46,37 @@ impl ReadOccasions for Unit<'_> {
             Some((_, row)) => self.keep(row.read()).map(Lookup::Own),
         }
     }
+
+    fn occasions(&mut self, company: CompanyId, page: Page) -> Result<Vec<Occasion>, StoreError> {
+        let end = page.offset().saturating_add(page.limit());
+        let found: Vec<OccasionRow> = self.query(|conn| {
+            diesel::sql_query(page_query())
+                .bind::<Identifier, _>(Id(company.as_uuid()))
+                .bind::<BigInt, _>(end)
+                .bind::<BigInt, _>(page.limit())
+                .bind::<BigInt, _>(page.offset())
+                .get_results(conn)
+        })?;
+        self.keep(found.into_iter().map(OccasionRow::read).collect())
+    }
+
+    fn occasion_name(&mut self, id: OccasionId) -> Result<Option<Line>, StoreError> {
+        let found: Option<String> = self.query(|conn| {
+            occasions::table.find(Id(id.as_uuid())).select(occasions::name).get_result(conn).optional()
+        })?;
+        let reading = Reading { table: "occasions", id: id.as_uuid() };
+        self.keep(reading.parse_opt("name", found.as_deref(), Line::parse))
+    }
+
+    fn occasion_count(&mut self, company: CompanyId) -> Result<i64, StoreError> {
+        let company = Id(company.as_uuid());
+        let kept = occasions::table.filter(occasions::deleted_at.is_null());
+        let own: i64 =
+            self.query(|conn| kept.filter(occasions::company_id.eq(company)).count().get_result(conn))?;
+        let global: i64 =
+            self.query(|conn| kept.filter(occasions::company_id.is_null()).count().get_result(conn))?;
+        Ok(own.saturating_add(global))
+    }
 }
 
 impl Occasions for Unit<'_> {
@@ -37,14 +86,19 @@ impl Occasions for Unit<'_> {
         Ok(())
     }
 
-    fn insert_recognitions(&mut self, recognitions: &[Recognition]) -> Result<(), StoreError> {
-        for slice in recognitions.chunks(BINDS / RecognitionRow::COLUMNS) {
-            let rows: Vec<RecognitionRow<'_>> = slice.iter().map(RecognitionRow::of).collect();
-            self.query(|conn| match rows.as_slice() {
-                [one] => diesel::insert_into(recognitions::table).values(one).execute(conn),
-                many => diesel::insert_into(recognitions::table).values(many).execute(conn),
-            })?;
-        }
+    fn update_occasion(&mut self, occasion: &Occasion) -> Result<(), StoreError> {
+        let row = OccasionRow::of(occasion);
+        let id = Id(occasion.id.as_uuid());
+        self.query(|conn| diesel::update(occasions::table.find(id)).set(&row).execute(conn))?;
+        Ok(())
+    }
+
+    fn mark_occasion_deleted(&mut self, id: OccasionId, at: Timestamp) -> Result<(), StoreError> {
+        self.query(|conn| {
+            diesel::update(occasions::table.find(Id(id.as_uuid())))
+                .set((occasions::deleted_at.eq(Some(At(at))), occasions::updated_at.eq(At(at))))
+                .execute(conn)
+        })?;
         Ok(())
     }
 }

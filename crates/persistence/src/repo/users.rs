@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use diesel::prelude::*;
 use guerdon_domain::ports::{Lookup, ReadUsers, StoreError, Timestamp, Users};
 use guerdon_domain::users::{Person, User};
-use guerdon_domain::values::{CompanyId, EmailAddress, ProviderId, UserId};
+use guerdon_domain::values::{CompanyId, EmailAddress, Page, ProviderId, UserId};
 
 use super::Unit;
 use crate::rows::{PersonRow, Reading, UserRow};
@@ -49,6 +49,18 @@ impl ReadUsers for Unit<'_> {
         }
     }
 
+    fn provider_of_user(&mut self, id: UserId) -> Result<Option<ProviderId>, StoreError> {
+        let found: Option<Id> = self.query(|conn| {
+            users::table
+                .inner_join(companies::table)
+                .filter(users::id.eq(Id(id.as_uuid())))
+                .select(companies::provider_id)
+                .get_result(conn)
+                .optional()
+        })?;
+        Ok(found.map(|it| ProviderId::from_uuid(it.0)))
+    }
+
     fn people(&mut self, scope: ProviderId, ids: &[UserId]) -> Result<Vec<Lookup<Person>>, StoreError> {
         let mut found = HashMap::with_capacity(ids.len());
         for slice in ids.chunks(SLICE) {
@@ -77,6 +89,35 @@ impl ReadUsers for Unit<'_> {
         Ok(found.into_iter().map(|it| UserId::from_uuid(it.0)).collect())
     }
 
+    fn active_users_page(&mut self, company: CompanyId, page: Page) -> Result<Vec<UserId>, StoreError> {
+        let found: Vec<Id> = self.query(|conn| {
+            users::table
+                .filter(users::company_id.eq(Id(company.as_uuid())).and(users::deleted_at.is_null()))
+                .order((users::created_at, users::id))
+                .limit(page.limit())
+                .offset(page.offset())
+                .select(users::id)
+                .get_results(conn)
+        })?;
+        Ok(found.into_iter().map(|it| UserId::from_uuid(it.0)).collect())
+    }
+
+    fn active_user_by_email(
+        &mut self,
+        company: CompanyId,
+        email: &EmailAddress,
+    ) -> Result<Option<UserId>, StoreError> {
+        let found: Option<Id> = self.query(|conn| {
+            users::table
+                .filter(users::company_id.eq(Id(company.as_uuid())))
+                .filter(users::email_folded.eq(email.folded()).and(users::deleted_at.is_null()))
+                .select(users::id)
+                .get_result(conn)
+                .optional()
+        })?;
+        Ok(found.map(|it| UserId::from_uuid(it.0)))
+    }
+
     fn admin_emails(&mut self, company: CompanyId) -> Result<Vec<EmailAddress>, StoreError> {
         let found: Vec<(Id, String)> = self.query(|conn| {
             users::table
@@ -100,6 +141,24 @@ impl Users for Unit<'_> {
             diesel::insert_into(users::table).values(&row).on_conflict_do_nothing().execute(conn)
         })?;
         Ok(inserted == 1)
+    }
+
+    fn update_user(&mut self, user: &User) -> Result<(), StoreError> {
+        let row = UserRow::of(user);
+        let id = Id(user.id.as_uuid());
+        self.query(|conn| diesel::update(users::table.find(id)).set(&row).execute(conn))?;
+        Ok(())
+    }
+
+    fn clear_corporation_admins(&mut self, company: CompanyId, at: Timestamp) -> Result<(), StoreError> {
+        self.query(|conn| {
+            diesel::update(users::table)
+                .filter(users::company_id.eq(Id(company.as_uuid())).and(users::corporation_admin.eq(true)))
+                .filter(users::deleted_at.is_null())
+                .set((users::corporation_admin.eq(false), users::updated_at.eq(At(at))))
+                .execute(conn)
+        })?;
+        Ok(())
     }
 
     fn mark_user_deleted(&mut self, id: UserId, at: Timestamp) -> Result<bool, StoreError> {

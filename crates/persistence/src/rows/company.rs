@@ -13,8 +13,8 @@ use super::Reading;
 use crate::schema::{companies, corporations, users};
 use crate::types::{At, Id};
 
-#[derive(Queryable, Selectable, Insertable)]
-#[diesel(table_name = corporations, treat_none_as_default_value = false)]
+#[derive(Queryable, Selectable, Insertable, AsChangeset)]
+#[diesel(table_name = corporations, treat_none_as_default_value = false, treat_none_as_null = true)]
 pub(crate) struct CorporationRow {
     pub(crate) id: Id,
     pub(crate) provider_id: Id,
@@ -46,8 +46,8 @@ impl CorporationRow {
     }
 }
 
-#[derive(Insertable)]
-#[diesel(table_name = companies, treat_none_as_default_value = false)]
+#[derive(Insertable, AsChangeset)]
+#[diesel(table_name = companies, treat_none_as_default_value = false, treat_none_as_null = true)]
 pub(crate) struct NewCompanyRow<'a> {
     id: Id,
     provider_id: Id,

@@ -55,6 +55,11 @@ pub(crate) struct WalletRow {
 }
 
 impl WalletRow {
+    /// Whose wallet it is.
+    pub(crate) fn owner(&self) -> Id {
+        self.owner_id
+    }
+
     pub(crate) fn read(self) -> Result<Wallet, StoreError> {
         let reading = Reading { table: "accounts", id: self.owner_id.0 };
         let wallet_type = match AccountKind::from_code(self.kind) {

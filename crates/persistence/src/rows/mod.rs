@@ -6,13 +6,21 @@ mod ledger;
 mod occasion;
 mod provider;
 mod queued;
+mod recognition;
+mod redemption;
+mod saml;
 mod user;
 
-pub(crate) use company::{CompanyRow, CorporationRow, NewCompanyRow, OwnerRow, rate_column};
+pub(crate) use company::{CompanyRow, CorporationRow, NewCompanyRow, OwnerRow};
 pub(crate) use ledger::{AccountRow, TransactionRow, TransferRow, WalletRow};
-pub(crate) use occasion::{OccasionRow, RecognitionRow};
+pub(crate) use occasion::OccasionRow;
 pub(crate) use provider::{IdempotencyRow, ProviderRow};
-pub(crate) use queued::{EventRow, MailRow};
+pub(crate) use queued::{
+    AttemptRow, ClaimedEventRow, ClaimedMailRow, EventRow, MailRow, QueuedEventRow, state, state_code,
+};
+pub(crate) use recognition::{RecognitionRow, USER};
+pub(crate) use redemption::RedemptionRow;
+pub(crate) use saml::SamlRow;
 pub(crate) use user::{PersonRow, UserRow};
 
 use guerdon_domain::ports::StoreError;

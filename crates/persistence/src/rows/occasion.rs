@@ -1,17 +1,16 @@
-//! Occasions and recognitions.
+//! Occasions.
 
 use diesel::prelude::*;
 use guerdon_domain::occasions::{Occasion, OccasionText};
 use guerdon_domain::ports::StoreError;
-use guerdon_domain::recognitions::{Recognition, Sender};
 use guerdon_domain::values::{CompanyId, Line, Message, OccasionId};
 
 use super::Reading;
-use crate::schema::{occasions, recognitions};
+use crate::schema::occasions;
 use crate::types::{At, Id};
 
-#[derive(Queryable, Selectable, Insertable)]
-#[diesel(table_name = occasions, treat_none_as_default_value = false)]
+#[derive(Queryable, QueryableByName, Selectable, Insertable, AsChangeset)]
+#[diesel(table_name = occasions, treat_none_as_default_value = false, treat_none_as_null = true)]
 pub(crate) struct OccasionRow {
     id: Id,
     company_id: Option<Id>,
@@ -57,43 +56,5 @@ impl OccasionRow {
             created_at: self.created_at.0,
             updated_at: self.updated_at.0,
         })
-    }
-}
-
-#[derive(Insertable)]
-#[diesel(table_name = recognitions, treat_none_as_default_value = false)]
-pub(crate) struct RecognitionRow<'a> {
-    id: Id,
-    company_id: Id,
-    occasion_id: Id,
-    sender_kind: i16,
-    sender_id: Id,
-    receiver_id: Id,
-    message: &'a str,
-    points: i64,
-    share: bool,
-    created_at: At,
-}
-
-impl<'a> RecognitionRow<'a> {
-    /// Bound values a row.
-    pub(crate) const COLUMNS: usize = 10;
-
-    pub(crate) fn of(it: &'a Recognition) -> Self {
-        Self {
-            id: Id(it.id.as_uuid()),
-            company_id: Id(it.company_id.as_uuid()),
-            occasion_id: Id(it.occasion_id.as_uuid()),
-            sender_kind: match it.sender {
-                Sender::User(_) => 1,
-                Sender::Company(_) => 2,
-            },
-            sender_id: Id(it.sender.id()),
-            receiver_id: Id(it.receiver_id.as_uuid()),
-            message: it.message.as_str(),
-            points: it.points.get(),
-            share: it.share,
-            created_at: At(it.created_at),
-        }
     }
 }

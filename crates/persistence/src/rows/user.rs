@@ -11,8 +11,8 @@ use super::Reading;
 use crate::schema::users;
 use crate::types::{At, Id};
 
-#[derive(Queryable, Selectable, Insertable)]
-#[diesel(table_name = users, treat_none_as_default_value = false)]
+#[derive(Queryable, Selectable, Insertable, AsChangeset)]
+#[diesel(table_name = users, treat_none_as_default_value = false, treat_none_as_null = true)]
 pub(crate) struct UserRow {
     id: Id,
     company_id: Id,

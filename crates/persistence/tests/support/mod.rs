@@ -1,11 +1,11 @@
 //! A small world: a provider, a company, its users, one occasion; a clock and ids that tests can foretell.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Barrier};
 
-use guerdon_domain::companies::{self, CreateCompany};
+use guerdon_domain::companies::{self, CompanyWithOwner, CreateCompany, UpdateCompany, UpdateCompanyError};
 use guerdon_domain::distributions::{self, RunDistribution};
-use guerdon_domain::events::RecognitionEvent;
+use guerdon_domain::events::{RecognitionEvent, RedemptionEvent};
 use guerdon_domain::money::{Points, PointsPerDollar};
 use guerdon_domain::occasions::{self, OccasionText};
 use guerdon_domain::ports::{
@@ -48,6 +48,11 @@ impl EventBodies for TestBodies {
     fn recognition(&self, kind: EventKind, event: &RecognitionEvent<'_>) -> Vec<u8> {
         format!("{} {}", kind.name(), event.recognition.id).into_bytes()
     }
+
+    fn redemption(&self, event: &RedemptionEvent<'_>) -> Vec<u8> {
+        format!("redemption.created {} {}", event.points.get(), event.cumulative_points_spent.get())
+            .into_bytes()
+    }
 }
 
 pub struct World {
@@ -74,6 +79,20 @@ pub fn on_each(test: impl Fn(&World)) {
             assert_eq!(database.count(deadlocked), 0, "deadlocks, though run again");
         }
     }
+}
+
+/// Runs `work(client)` on that many threads, all let loose at once.
+pub fn at_once(clients: usize, work: impl Fn(usize) + Sync) {
+    let barrier = Barrier::new(clients);
+    std::thread::scope(|scope| {
+        for client in 0..clients {
+            let (barrier, work) = (&barrier, &work);
+            scope.spawn(move || {
+                barrier.wait();
+                work(client);
+            });
+        }
+    });
 }
 
 impl World {
@@ -159,6 +178,16 @@ impl World {
     pub fn rate(&self) -> PointsPerDollar {
         let found = self.reading(|reads| reads.company(self.provider, self.company));
         found.named("id").unwrap().company.rate
+    }
+
+    pub fn change_rate(&self, rate: PointsPerDollar) {
+        let command = UpdateCompany { rate: Some(rate), ..UpdateCompany::default() };
+        self.update(&command).unwrap();
+    }
+
+    pub fn update(&self, command: &UpdateCompany) -> Result<CompanyWithOwner, UpdateCompanyError> {
+        self.store
+            .transaction(|tx| companies::update(tx, self.provider, self.company, command, &self.context()))
     }
 
     /// What a wallet shows, and what it has spent.

@@ -10,10 +10,13 @@ use guerdon_http_api::Gate;
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::heartbeat::{EVERY, Heartbeat};
+use super::metrics::{Metrics, look_at_ledger, look_at_outbox};
 use crate::tls::Reloading;
 use crate::world::SystemClock;
 
 const CERTIFICATE_EVERY: Duration = Duration::from_secs(5);
+const LOOK_AT_OUTBOX_EVERY: Duration = Duration::from_secs(2);
+const LOOK_AT_LEDGER_EVERY: Duration = Duration::from_secs(60);
 const PRUNE_EVERY: Duration = Duration::from_secs(600);
 /// Few enough that no request waits long behind one deletion.
 const PRUNE_AT_ONCE: i64 = 1000;
@@ -24,6 +27,7 @@ pub(super) fn spawn(
     gate: &Arc<Gate>,
     heartbeat: Arc<Heartbeat>,
     certificate: Option<Arc<Reloading>>,
+    metrics: Metrics,
 ) -> Vec<JoinHandle<()>> {
     let watched = rt::spawn(watch(Arc::clone(&heartbeat), Arc::clone(gate)));
     let gate = Arc::clone(gate);
@@ -39,6 +43,17 @@ pub(super) fn spawn(
                 _ => {}
             }
             was_well = beat.is_ok();
+        })),
+        rt::spawn(every(LOOK_AT_LEDGER_EVERY, {
+            let store = Arc::clone(&store);
+            move || look_at_ledger(store.as_ref())
+        })),
+        rt::spawn(every(LOOK_AT_OUTBOX_EVERY, {
+            let store = Arc::clone(&store);
+            move || {
+                look_at_outbox(store.as_ref());
+                metrics.keep_up();
+            }
         })),
         rt::spawn(every(PRUNE_EVERY, move || prune(store.as_ref()))),
     ];

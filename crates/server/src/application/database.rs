@@ -6,7 +6,7 @@ use std::thread::sleep; // tidy: a command, another process, holds the database 
 use std::time::Duration;
 
 use guerdon_domain::ports::Store;
-use guerdon_persistence::{Access, OpenError, migrate, open};
+use guerdon_persistence::{Access, OpenError, Watcher, migrate, open_watched};
 
 use crate::handover::is_served;
 use crate::settings::Settings;
@@ -18,12 +18,12 @@ const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(100);
 
 /// Opens the database for the service; makes it and applies the migrations it lacks, but never under a process that
 /// has it open. One that another `serve` holds is refused at once; a command that holds it is waited for.
-pub(super) fn open_for_service(settings: &Settings) -> anyhow::Result<Arc<dyn Store>> {
+pub(super) fn open_for_service(settings: &Settings, watcher: &Watcher) -> anyhow::Result<Arc<dyn Store>> {
     prepare_folders(settings)?;
     let mut attempts = ATTEMPTS;
     loop {
         attempts -= 1;
-        match open(&settings.database, Access::Serve) {
+        match open_watched(&settings.database, Access::Serve, watcher.clone()) {
             Ok(store) => return Ok(store),
             Err(OpenError::Missing(_) | OpenError::Older) if attempts > 0 => {
                 let applied = migrate(&settings.database)?;

@@ -2,7 +2,9 @@
 
 mod background;
 mod database;
+mod delivery;
 mod heartbeat;
+mod metrics;
 mod operator;
 mod stop;
 
@@ -11,7 +13,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use actix_web::dev::ServerHandle;
-use actix_web::rt;
+use actix_web::{rt, web};
 use anyhow::{Context, bail};
 use guerdon_domain::ports::Store;
 use guerdon_http_api::{Api, Gate, Limits, Listening, Transport};
@@ -25,7 +27,9 @@ use crate::tls::{self, Reloading, Terminated};
 use crate::world::{SystemClock, SystemIds};
 
 pub(crate) use database::prepare_folders;
+use delivery::{Bells, Delivery};
 use heartbeat::Heartbeat;
+use metrics::Metrics;
 
 /// A service whose listeners are open.
 pub struct Application {
@@ -35,6 +39,8 @@ pub struct Application {
     store: Arc<dyn Store>,
     heartbeat: Arc<Heartbeat>,
     certificate: Option<Arc<Reloading>>,
+    metrics: Metrics,
+    delivery: Delivery,
     counter: Option<(Counter, Arc<Desk>)>,
 }
 
@@ -42,7 +48,8 @@ impl Application {
     /// Makes and migrates the database, settles the keys, prepares TLS, opens the listeners. Must be called within
     /// an actix system.
     pub fn build(settings: &Settings) -> anyhow::Result<Self> {
-        let store = database::open_for_service(settings)?;
+        let (metrics, bells) = (Metrics::install()?, Bells::default());
+        let store = database::open_for_service(settings, &bells.watcher())?;
         let keys = Arc::new(settle(settings, store.as_ref())?);
         let gate = Gate::new();
         let heartbeat = Arc::new(Heartbeat::default());
@@ -53,14 +60,20 @@ impl Application {
             None => (None, None),
         };
         let address = settings.http.listen;
+        let delivery = Delivery::start(settings, &store, &keys, &bells)?;
         let api = guerdon_http_api::listen(api(settings, &store, keys, &gate), address, tls_config)
             .with_context(|| format!("cannot listen on {address} (http.listen)"))?;
-        let operator = operator::listen(settings.operator_listen, Arc::clone(&gate), Arc::clone(&heartbeat))
-            .with_context(|| format!("cannot listen on {} (operator.listen)", settings.operator_listen))?;
+        let operator = operator::listen(
+            settings.operator_listen,
+            Arc::clone(&gate),
+            Arc::clone(&heartbeat),
+            metrics.clone(),
+        )
+        .with_context(|| format!("cannot listen on {} (operator.listen)", settings.operator_listen))?;
         let scheme = if certificate.is_some() { "https" } else { "http" };
         let (listening, health, database) = (api.address, operator.address, settings.shown_database());
         log::info!("listening on {scheme}://{listening} (database {database}), health on http://{health}");
-        Ok(Self { api, operator, gate, store, heartbeat, certificate, counter })
+        Ok(Self { api, operator, gate, store, heartbeat, certificate, metrics, delivery, counter })
     }
 
     /// Where the provider API listens.
@@ -79,7 +92,8 @@ impl Application {
         let operator = self.operator.server.handle();
         let mut api_ends = rt::spawn(self.api.server);
         rt::spawn(self.operator.server);
-        let mut tasks = background::spawn(self.store, &self.gate, self.heartbeat, self.certificate);
+        let mut tasks =
+            background::spawn(self.store, &self.gate, self.heartbeat, self.certificate, self.metrics);
         let desk = self.counter.map(|(counter, desk)| {
             tasks.push(rt::spawn(counter.take(Arc::clone(&desk))));
             desk
@@ -88,8 +102,10 @@ impl Application {
             () = stop() => false,
             _ = &mut api_ends => true,
         };
+        let delivery = self.delivery;
+        let delivered = web::block(move || delivery.stop()); // beside the requests under way
         if !ended_early {
-            stop::in_order(&self.gate, &api, &mut stop).await;
+            stop::in_order(&self.gate, &api, delivered, &mut stop).await;
         }
         tasks.iter().for_each(rt::task::JoinHandle::abort);
         if let Some(desk) = desk {
@@ -118,6 +134,7 @@ fn api(settings: &Settings, store: &Arc<dyn Store>, keys: Arc<Keys>, gate: &Arc<
             Tls::Proxy { trusted } => Transport::Proxy { trusted: trusted.clone() },
             Tls::SelfSigned | Tls::Files { .. } => Transport::Tls,
         },
+        service_url: settings.service_url.as_str().into(),
         retired_versions: settings.http.retired_versions.clone(),
     }
 }

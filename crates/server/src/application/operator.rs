@@ -1,17 +1,18 @@
-//! The operator's listener: health, never on the provider port (contract §7.3); nothing here changes anything.
+//! The operator's listener: health and metrics, never on the provider port (contract §7.3); nothing here changes anything.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use actix_web::dev::Server;
 use actix_web::http::StatusCode;
-use actix_web::http::header::{CACHE_CONTROL, HeaderValue};
+use actix_web::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
 use actix_web::web::{Data, ServiceConfig, get};
 use actix_web::{App, HttpResponse, HttpServer};
 use guerdon_http_api::Gate;
 use serde::Serialize;
 
 use super::heartbeat::Heartbeat;
+use super::metrics::Metrics;
 
 /// The open listener.
 pub(super) struct Listening {
@@ -23,6 +24,7 @@ pub(super) struct Listening {
 struct Health {
     gate: Arc<Gate>,
     heartbeat: Arc<Heartbeat>,
+    metrics: Metrics,
 }
 
 #[derive(Serialize)]
@@ -34,8 +36,9 @@ pub(super) fn listen(
     address: SocketAddr,
     gate: Arc<Gate>,
     heartbeat: Arc<Heartbeat>,
+    metrics: Metrics,
 ) -> std::io::Result<Listening> {
-    let health = Data::new(Health { gate, heartbeat });
+    let health = Data::new(Health { gate, heartbeat, metrics });
     let app =
         move || App::new().app_data(health.clone()).configure(routes).default_service(get().to(nothing));
     let server = HttpServer::new(app).workers(1).disable_signals().shutdown_timeout(1).bind(address)?;
@@ -44,7 +47,10 @@ pub(super) fn listen(
 }
 
 fn routes(config: &mut ServiceConfig) {
-    config.route("/healthz", get().to(alive)).route("/readyz", get().to(ready));
+    config
+        .route("/healthz", get().to(alive))
+        .route("/readyz", get().to(ready))
+        .route("/metrics", get().to(counted));
 }
 
 /// The process answers; asks nobody.
@@ -61,6 +67,12 @@ async fn ready(health: Data<Health>) -> HttpResponse {
     } else {
         answer(StatusCode::OK, "ok")
     }
+}
+
+/// Prometheus text.
+async fn counted(health: Data<Health>) -> HttpResponse {
+    let text = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+    HttpResponse::build(StatusCode::OK).insert_header((CONTENT_TYPE, text)).body(health.metrics.text())
 }
 
 async fn nothing() -> HttpResponse {

@@ -1,4 +1,5 @@
-//! The end, in order: no longer ready, a moment for balancers to see it, the requests under way, then out.
+//! The end, in order: no longer ready, a moment for balancers to see it, the requests and the deliveries under way,
+//! then out.
 
 use std::future::Future;
 use std::time::Duration;
@@ -15,10 +16,11 @@ const SETTLE: Duration = Duration::from_millis(500);
 /// How long handed-over commands have to end.
 pub(super) const COMMANDS_WITHIN: Duration = Duration::from_secs(10);
 
-/// Ends the provider API; where `again` is ready meanwhile, at once.
+/// Ends the provider API and waits for the deliveries under way; where `again` is ready meanwhile, at once.
 pub(super) async fn in_order<F: Future<Output = ()>>(
     gate: &Gate,
     api: &ServerHandle,
+    delivered: impl Future,
     again: &mut impl FnMut() -> F,
 ) {
     log::info!("stopping: finishing the requests under way");
@@ -28,6 +30,7 @@ pub(super) async fn in_order<F: Future<Output = ()>>(
         api.pause().await;
         sleep(SETTLE).await;
         api.stop(true).await;
+        delivered.await;
     };
     tokio::select! {
         () = gentle => {}

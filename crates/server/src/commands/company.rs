@@ -1,8 +1,8 @@
 //! `guerdon company`.
 
-use guerdon_domain::companies::set_allow_zero_points;
+use guerdon_domain::companies::{set_allow_zero_points, transfer};
 use guerdon_domain::ports::StoreExt;
-use guerdon_domain::values::CompanyId;
+use guerdon_domain::values::{CompanyId, ProviderId};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -38,5 +38,37 @@ impl Options {
             Ok(set_allow_zero_points(tx, id, allow, &workplace.context())?)
         })?;
         Done { company_id: self.company_id, allow_zero_points: allow }.output()
+    }
+}
+
+/// Hands a company to another provider; it leaves its corporation.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+pub struct Transfer {
+    /// The company.
+    company_id: Uuid,
+    /// The provider whose it becomes, with its users, occasions and points. Events written before stay.
+    #[arg(long, value_name = "PROVIDER_ID")]
+    to: Uuid,
+}
+
+#[derive(Serialize)]
+struct Transferred {
+    company_id: Uuid,
+    provider_id: Uuid,
+}
+
+impl View for Transferred {
+    fn text(&self) -> String {
+        format!("company {} now belongs to provider {}", self.company_id, self.provider_id)
+    }
+}
+
+impl Transfer {
+    pub(super) fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+        let (id, to) = (CompanyId::from_uuid(self.company_id), ProviderId::from_uuid(self.to));
+        workplace.store.transaction(|tx| -> Result<(), CommandError> {
+            Ok(transfer(tx, id, to, &workplace.context())?)
+        })?;
+        Transferred { company_id: self.company_id, provider_id: self.to }.output()
     }
 }

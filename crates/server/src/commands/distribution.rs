@@ -3,11 +3,11 @@
 use guerdon_domain::distributions::{DistributeError, RunDistribution, run};
 use guerdon_domain::money::Points;
 use guerdon_domain::values::{CompanyId, UserId};
-use guerdon_domain::wallets::WalletType;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::idempotent::{Repeatable, once};
+use super::wallet::WalletName;
 use super::{CommandError, Output, View, Workplace};
 
 /// Gives points to users, all or nothing, from the reserve.
@@ -27,33 +27,6 @@ pub struct Run {
     #[command(flatten)]
     #[serde(flatten)]
     repeatable: Repeatable,
-}
-
-/// The wallets by their names at the API.
-#[derive(Debug, Clone, Copy, clap::ValueEnum, Serialize, Deserialize)]
-enum WalletName {
-    /// Points earned, to be spent on rewards.
-    #[serde(rename = "user_wallet")]
-    #[value(name = "user_wallet")]
-    User,
-    /// Points to send to others.
-    #[serde(rename = "peer_wallet")]
-    #[value(name = "peer_wallet")]
-    Peer,
-    /// Points that a manager can send.
-    #[serde(rename = "manager_wallet")]
-    #[value(name = "manager_wallet")]
-    Manager,
-}
-
-impl From<WalletName> for WalletType {
-    fn from(name: WalletName) -> Self {
-        match name {
-            WalletName::User => Self::User,
-            WalletName::Peer => Self::Peer,
-            WalletName::Manager => Self::Manager,
-        }
-    }
 }
 
 /// What was distributed.

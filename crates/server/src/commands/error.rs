@@ -1,9 +1,12 @@
 //! Why a command was not done, as one line.
 
-use guerdon_domain::companies::OptionsError;
+use guerdon_domain::companies::{OptionsError, TransferError};
 use guerdon_domain::distributions::DistributeError;
 use guerdon_domain::ports::StoreError;
+use guerdon_domain::recognitions::UpdateRecognitionError;
+use guerdon_domain::redemptions::{RedeemError, RefundError};
 use guerdon_domain::reserve::DepositError;
+use guerdon_domain::wallets::ReplaceError;
 
 use crate::keys::SealedError;
 
@@ -72,6 +75,17 @@ impl From<OptionsError> for CommandError {
     }
 }
 
+impl From<TransferError> for CommandError {
+    fn from(cause: TransferError) -> Self {
+        match cause {
+            TransferError::Store(cause) => Self::Store(cause),
+            TransferError::NoSuchCompany | TransferError::NoSuchProvider | TransferError::SameProvider => {
+                Self::refused(cause)
+            }
+        }
+    }
+}
+
 impl From<DistributeError> for CommandError {
     fn from(cause: DistributeError) -> Self {
         match cause {
@@ -83,6 +97,49 @@ impl From<DistributeError> for CommandError {
             | DistributeError::Nobody
             | DistributeError::OutOfRange
             | DistributeError::InsufficientFunds => Self::refused(cause),
+        }
+    }
+}
+
+impl From<UpdateRecognitionError> for CommandError {
+    fn from(cause: UpdateRecognitionError) -> Self {
+        match cause {
+            UpdateRecognitionError::Store(cause) => Self::Store(cause),
+            UpdateRecognitionError::NoSuchRecognition => Self::refused(cause),
+        }
+    }
+}
+
+impl From<RedeemError> for CommandError {
+    fn from(cause: RedeemError) -> Self {
+        match cause {
+            RedeemError::Store(cause) => Self::Store(cause),
+            RedeemError::NoSuchUser | RedeemError::OutOfRange | RedeemError::InsufficientFunds => {
+                Self::refused(cause)
+            }
+        }
+    }
+}
+
+impl From<RefundError> for CommandError {
+    fn from(cause: RefundError) -> Self {
+        match cause {
+            RefundError::Store(cause) => Self::Store(cause),
+            RefundError::NoSuchRedemption | RefundError::AlreadyRefunded | RefundError::UserDeleted => {
+                Self::refused(cause)
+            }
+        }
+    }
+}
+
+impl From<ReplaceError> for CommandError {
+    fn from(cause: ReplaceError) -> Self {
+        match cause {
+            ReplaceError::Store(cause) => Self::Store(cause),
+            ReplaceError::NoSuchUser
+            | ReplaceError::NoSuchWallet
+            | ReplaceError::OutOfRange
+            | ReplaceError::InsufficientFunds => Self::refused(cause),
         }
     }
 }

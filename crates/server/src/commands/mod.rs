@@ -4,10 +4,10 @@
 //! To add a command: a file here with its arguments, its view and its `run`; a variant of [`Command`]; an arm in
 //! [`execute`].
 
-mod callback_url;
 mod company;
 mod distribution;
 mod error;
+mod event;
 mod idempotent;
 mod maintenance;
 mod occasion;
@@ -15,8 +15,11 @@ mod output;
 mod provider;
 mod provider_create;
 mod provider_rotate;
+mod recognition;
+mod redemption;
 mod reserve;
 mod verify;
+mod wallet;
 
 use std::sync::Arc;
 
@@ -60,7 +63,7 @@ pub enum Command {
     /// Providers and their credentials.
     #[command(subcommand)]
     Provider(ProviderCommand),
-    /// Companies' options.
+    /// Companies' options, and whose they are.
     #[command(subcommand)]
     Company(CompanyCommand),
     /// Companies' reserves.
@@ -69,9 +72,21 @@ pub enum Command {
     /// Points from a reserve to many wallets.
     #[command(subcommand)]
     Distribution(DistributionCommand),
+    /// Points spent on rewards.
+    #[command(subcommand)]
+    Redemption(RedemptionCommand),
+    /// What users' wallets hold.
+    #[command(subcommand)]
+    Wallet(WalletCommand),
+    /// Recognitions that were sent.
+    #[command(subcommand)]
+    Recognition(RecognitionCommand),
     /// Occasions.
     #[command(subcommand)]
     Occasion(OccasionCommand),
+    /// Events on their way to providers.
+    #[command(subcommand)]
+    Event(EventCommand),
     /// Turn maintenance on (the API answers 503) or off.
     Maintenance(maintenance::Maintenance),
 }
@@ -90,12 +105,14 @@ pub enum ProviderCommand {
     Rotate(provider_rotate::Rotate),
 }
 
-/// Companies' options.
+/// Companies' options, and whose they are.
 #[derive(Debug, Clone, Subcommand, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CompanyCommand {
     /// Set options of a company.
     Options(company::Options),
+    /// Hand a company to another provider.
+    Transfer(company::Transfer),
 }
 
 /// Companies' reserves.
@@ -124,6 +141,42 @@ pub enum OccasionCommand {
     CreateGlobal(occasion::CreateGlobal),
 }
 
+/// Points spent on rewards.
+#[derive(Debug, Clone, Subcommand, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RedemptionCommand {
+    /// Spend points of a user's earned wallet.
+    Create(redemption::Create),
+    /// Return what a redemption took, once.
+    Refund(redemption::Refund),
+}
+
+/// What users' wallets hold.
+#[derive(Debug, Clone, Subcommand, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WalletCommand {
+    /// Replace what a wallet holds; the difference comes from the reserve, or goes there.
+    Override(wallet::Override),
+}
+
+/// Recognitions that were sent.
+#[derive(Debug, Clone, Subcommand, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RecognitionCommand {
+    /// Change what a recognition says, or whether it is public.
+    Update(recognition::Update),
+}
+
+/// Events on their way to providers.
+#[derive(Debug, Clone, Subcommand, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EventCommand {
+    /// Show events, oldest first.
+    List(event::List),
+    /// Make events due at once.
+    Replay(event::Replay),
+}
+
 /// Runs a command to its end.
 pub fn execute(command: &Command, workplace: &Workplace) -> Result<Output, CommandError> {
     match command {
@@ -133,10 +186,17 @@ pub fn execute(command: &Command, workplace: &Workplace) -> Result<Output, Comma
         Command::Provider(ProviderCommand::Set(it)) => it.run(workplace),
         Command::Provider(ProviderCommand::Rotate(it)) => it.run(workplace),
         Command::Company(CompanyCommand::Options(it)) => it.run(workplace),
+        Command::Company(CompanyCommand::Transfer(it)) => it.run(workplace),
         Command::Reserve(ReserveCommand::Show(it)) => it.run(workplace),
         Command::Reserve(ReserveCommand::Deposit(it)) => it.run(workplace),
         Command::Distribution(DistributionCommand::Run(it)) => it.run(workplace),
         Command::Occasion(OccasionCommand::CreateGlobal(it)) => it.run(workplace),
+        Command::Redemption(RedemptionCommand::Create(it)) => it.run(workplace),
+        Command::Redemption(RedemptionCommand::Refund(it)) => it.run(workplace),
+        Command::Wallet(WalletCommand::Override(it)) => it.run(workplace),
+        Command::Recognition(RecognitionCommand::Update(it)) => it.run(workplace),
+        Command::Event(EventCommand::List(it)) => it.run(workplace),
+        Command::Event(EventCommand::Replay(it)) => it.run(workplace),
         Command::Maintenance(it) => it.run(workplace),
     }
 }

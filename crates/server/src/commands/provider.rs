@@ -3,11 +3,12 @@
 use guerdon_domain::ports::{Clock, ProviderChange, StoreError, StoreExt};
 use guerdon_domain::providers::Provider;
 use guerdon_domain::values::{Line, ProviderId, Update};
+use guerdon_webhook_dispatcher::check_url;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::output::{moment, table};
-use super::{CommandError, Output, View, Workplace, callback_url};
+use super::{CommandError, Output, View, Workplace};
 use crate::world::SystemClock;
 
 /// Changes a provider; what is not named stays.
@@ -122,7 +123,7 @@ pub(super) fn change(
 impl Set {
     pub(super) fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         if let Some(url) = &self.callback_url {
-            callback_url::vet(url, workplace.webhooks).map_err(CommandError::Refused)?;
+            check_url(url, workplace.webhooks.policy()).map_err(CommandError::refused)?;
         }
         let callback_url = match (&self.callback_url, self.no_callback_url) {
             (_, true) => Update::Clear,

@@ -3,12 +3,13 @@
 use guerdon_domain::ports::{Clock, Ids, StoreError, StoreExt};
 use guerdon_domain::providers::Provider;
 use guerdon_domain::values::ProviderId;
+use guerdon_webhook_dispatcher::check_url;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::output::fields;
 use super::provider::named;
-use super::{CommandError, Output, View, Workplace, callback_url};
+use super::{CommandError, Output, View, Workplace};
 use crate::world::{SystemClock, SystemIds, random};
 
 /// How the credentials begin, so that a leaked one can be told for what it is.
@@ -59,7 +60,7 @@ impl View for Created<'_> {
 impl Create {
     pub(super) fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         if let Some(url) = &self.callback_url {
-            callback_url::vet(url, workplace.webhooks).map_err(CommandError::Refused)?;
+            check_url(url, workplace.webhooks.policy()).map_err(CommandError::refused)?;
         }
         let id = ProviderId::from_uuid(SystemIds.next());
         let api_secret = random::secret(API_SECRET).map_err(|it| CommandError::failed(&it))?;

@@ -9,6 +9,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use guerdon_persistence::DatabaseUrl;
+use guerdon_webhook_dispatcher::Policy;
 use ipnet::IpNet;
 
 use crate::keys::MasterKey;
@@ -93,6 +94,13 @@ pub struct Webhooks {
     pub time_scale: f64,
 }
 
+impl Webhooks {
+    /// What the guard on outgoing requests lets through.
+    pub fn policy(&self) -> Policy {
+        Policy { allow_http: self.allow_http, allow_private_networks: self.allow_private_networks }
+    }
+}
+
 /// The delivery of mails.
 pub struct Mail {
     /// The mail server; may hold a password.
@@ -153,5 +161,7 @@ impl Settings {
     }
 }
 
+#[cfg(test)]
+mod reference;
 #[cfg(test)]
 mod tests;

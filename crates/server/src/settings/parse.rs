@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, anyhow, bail};
 use config::{Config, ConfigError};
+use guerdon_mailer::{Sender, SmtpUrl};
 use guerdon_persistence::DatabaseUrl;
 use ipnet::IpNet;
 use serde::de::DeserializeOwned;
@@ -147,10 +148,11 @@ fn webhooks(source: &Source<'_>) -> anyhow::Result<Webhooks> {
 fn mail(source: &Source<'_>) -> anyhow::Result<Mail> {
     let smtp_url = source.get::<String>("mail.smtp_url")?;
     let from = source.get::<String>("mail.from")?;
-    let sound =
-        |it: &String| Url::parse(it).is_ok_and(|it| matches!(it.scheme(), "smtp" | "smtps") && it.has_host());
-    if smtp_url.as_ref().is_some_and(|it| !sound(it)) {
-        bail!("mail.smtp_url must begin with smtp:// or smtps:// and name a host");
+    if let Some(url) = &smtp_url {
+        SmtpUrl::parse(url).map_err(|cause| anyhow!("mail.smtp_url {cause}"))?;
+    }
+    if let Some(from) = &from {
+        Sender::parse(from).map_err(|cause| anyhow!("mail.from {cause}"))?;
     }
     if smtp_url.is_some() && from.is_none() {
         bail!("mail.smtp_url needs mail.from, the sender's address");

@@ -1,8 +1,10 @@
 //! The real binary, started on a database and a data folder of the test's own, and a client that speaks TLS to it.
 
+pub mod schema;
 pub mod scribe;
 pub mod service;
 pub mod wire;
+pub mod world;
 
 use guerdon_persistence::testing::each;
 use serde_json::{Value, json};

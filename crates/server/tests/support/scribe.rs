@@ -35,6 +35,21 @@ impl Scribe {
         format!("@{}", at + 1)
     }
 
+    /// The text with its names replaced by the ids that stand behind them.
+    pub fn expand(&self, text: &str) -> String {
+        let mut parts = text.split('@');
+        let mut out = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            let digits = part.bytes().take_while(u8::is_ascii_digit).count();
+            match part[..digits].parse() {
+                Ok(number) => out.push_str(self.id(number)),
+                Err(_) => out.push('@'),
+            }
+            out.push_str(&part[digits..]);
+        }
+        out
+    }
+
     /// The id that stands behind a name such as `@1`.
     pub fn id(&self, number: usize) -> &str {
         &self.ids[number - 1]

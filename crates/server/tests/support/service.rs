@@ -135,6 +135,12 @@ impl Service {
         self.post_text(provider, path, &body.to_string(), &[])
     }
 
+    pub fn put(&self, provider: &Provider, path: &str, body: &Value) -> Answer {
+        let headers = [("Authorization", basic(provider)), ("Content-Type", "application/json".to_owned())];
+        let headers = headers.each_ref().map(|(name, value)| (*name, value.as_str()));
+        self.running.request("PUT", path, &headers, Some(&body.to_string()))
+    }
+
     pub fn post_keyed(&self, provider: &Provider, path: &str, body: &Value, key: &str) -> Answer {
         self.post_text(provider, path, &body.to_string(), &[("Idempotency-Key", key)])
     }

@@ -65,12 +65,46 @@ impl Wire {
         }
         Ok(String::from_utf8(answer).unwrap())
     }
+
+    /// Sends bytes and reads all that comes until the service ends the connection in order.
+    pub fn finish(mut self, bytes: &[u8]) -> Vec<Said> {
+        self.0.write_all(bytes).unwrap();
+        self.0.flush().unwrap();
+        let mut all = String::new();
+        self.0.read_to_string(&mut all).unwrap_or_else(|e| panic!("{e} after {all:?}"));
+        said(&all)
+    }
+}
+
+/// One answer of several.
+#[derive(Debug)]
+pub struct Said {
+    pub status: u16,
+    pub head: String,
+    pub body: String,
+}
+
+/// The answers that follow each other; none to a HEAD.
+pub fn said(mut all: &str) -> Vec<Said> {
+    let mut answers = Vec::new();
+    while !all.is_empty() {
+        let (head, rest) = all.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {all:?}"));
+        let (body, rest) = rest.split_at(declared(head));
+        let status = head.strip_prefix("HTTP/1.1 ").and_then(|it| it.get(..3)?.parse().ok());
+        let status = status.unwrap_or_else(|| panic!("no answer: {head:?}"));
+        answers.push(Said { status, head: head.to_lowercase(), body: body.to_owned() });
+        all = rest;
+    }
+    answers
+}
+
+fn declared(head: &str) -> usize {
+    let length = head.lines().find_map(|it| it.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
+    length.unwrap_or(0)
 }
 
 /// Whether an answer's head and the body it declares are there.
 fn is_whole(answer: &[u8]) -> bool {
     let text = String::from_utf8_lossy(answer);
-    let Some((head, body)) = text.split_once("\r\n\r\n") else { return false };
-    let length = head.lines().find_map(|it| it.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
-    body.len() >= length.unwrap_or(0)
+    text.split_once("\r\n\r\n").is_some_and(|(head, body)| body.len() >= declared(head))
 }

@@ -1,0 +1,44 @@
+//! Handing a company to another provider (contract §9).
+
+use super::for_operator;
+use crate::ports::{Context, Row, StoreError, Tx};
+use crate::values::{CompanyId, ProviderId};
+
+/// Why a company was not handed on.
+#[derive(Debug, thiserror::Error)]
+pub enum TransferError {
+    /// There is no such company.
+    #[error("no company has this id")]
+    NoSuchCompany,
+    /// There is no such provider.
+    #[error("no provider has this id")]
+    NoSuchProvider,
+    /// It is the provider's already.
+    #[error("the company belongs to this provider already")]
+    SameProvider,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Hands a company with all that is in it to another provider. It leaves its corporation, which stays with the old
+/// one, and so nobody administers that any more; events that were written before stay with the old provider too.
+pub fn transfer(
+    tx: &mut dyn Tx,
+    id: CompanyId,
+    to: ProviderId,
+    context: &Context<'_>,
+) -> Result<(), TransferError> {
+    tx.hold(Row::Company(id))?;
+    let mut company = for_operator(tx, id)?.ok_or(TransferError::NoSuchCompany)?;
+    if tx.provider(to)?.is_none() {
+        return Err(TransferError::NoSuchProvider);
+    }
+    if company.provider_id == to {
+        return Err(TransferError::SameProvider);
+    }
+    let now = context.clock.now();
+    (company.provider_id, company.corporation_id, company.updated_at) = (to, None, now);
+    tx.update_company(&company)?;
+    Ok(tx.clear_corporation_admins(id, now)?)
+}

@@ -1,0 +1,103 @@
+//! Changing a company (spec §4.1, contract §4.1, §5.8).
+
+use super::hand_over::{self, OwnerName};
+use super::{Company, CompanyWithOwner};
+use crate::money::{Points, PointsPerDollar};
+use crate::ports::{Context, Denied, Row, StoreError, Tx};
+use crate::reserve;
+use crate::values::{CompanyId, DomainName, EmailAddress, InvalidValue, Line, ProviderId, Update, WebUrl};
+use crate::wallets::Account;
+
+/// What changes; what is `None` or `Keep` stays.
+#[derive(Debug, Clone, Default)]
+pub struct UpdateCompany {
+    /// Its domain, which cannot change: only the present one is accepted.
+    pub domain: Option<DomainName>,
+    /// Its name.
+    pub name: Option<Line>,
+    /// Whose address the owner has: the present owner's, another active user's, or a new user's.
+    pub owner_email: Option<EmailAddress>,
+    /// The owner's full name.
+    pub owner_name: Option<OwnerName>,
+    /// Its logo.
+    pub logo_url: Option<WebUrl>,
+    /// Its conversion rate: amounts stay, what they show changes at once.
+    pub rate: Option<PointsPerDollar>,
+    /// The points below which the reserve alerts.
+    pub reserve_alert: Update<Points>,
+    /// Who else receives the alert.
+    pub reserve_bcc: Update<EmailAddress>,
+}
+
+/// Why a company was not changed.
+#[derive(Debug, thiserror::Error)]
+pub enum UpdateCompanyError {
+    /// The company cannot be used.
+    #[error(transparent)]
+    Denied(#[from] Denied),
+    /// Another domain was sent.
+    #[error("domain cannot be changed")]
+    OtherDomain,
+    /// The owner's name is no name.
+    #[error("owner_name {0}")]
+    OwnerName(InvalidValue),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Changes a company. A value that equals the stored one changes nothing, the time of the last change included.
+pub fn update(
+    tx: &mut dyn Tx,
+    scope: ProviderId,
+    id: CompanyId,
+    command: &UpdateCompany,
+    context: &Context<'_>,
+) -> Result<CompanyWithOwner, UpdateCompanyError> {
+    tx.hold(Row::Company(id))?;
+    let found = tx.company(scope, id)?.named("id")?;
+    if command.domain.as_ref().is_some_and(|it| *it != found.company.domain) {
+        return Err(UpdateCompanyError::OtherDomain);
+    }
+    let now = context.clock.now();
+    let before = found.company.clone();
+    let mut changed = hand_over::settle(tx, found, command, context)?;
+    let company = &mut changed.company;
+    apply(command, company);
+    if *company != before {
+        company.updated_at = now;
+        tx.update_company(company)?;
+        alert(tx, &before, company, context)?;
+    }
+    Ok(changed)
+}
+
+fn apply(command: &UpdateCompany, company: &mut Company) {
+    if let Some(name) = &command.name {
+        company.name = name.clone();
+    }
+    if let Some(logo_url) = &command.logo_url {
+        company.logo_url = logo_url.clone();
+    }
+    if let Some(rate) = command.rate {
+        company.rate = rate;
+    }
+    company.reserve_alert = command.reserve_alert.apply(company.reserve_alert);
+    company.reserve_bcc = command.reserve_bcc.clone().apply(company.reserve_bcc.take());
+}
+
+/// Alerts where the new rate or the new threshold takes the reserve below it.
+fn alert(
+    tx: &mut dyn Tx,
+    before: &Company,
+    after: &Company,
+    context: &Context<'_>,
+) -> Result<(), StoreError> {
+    if (before.rate, before.reserve_alert) == (after.rate, after.reserve_alert) {
+        return Ok(());
+    }
+    tx.hold(Row::Account(Account::Reserve(after.id)))?;
+    let balance = tx.balance(Account::Reserve(after.id))?.unwrap_or_default();
+    let was_low = reserve::is_low(before.rate.points(balance), before.reserve_alert);
+    reserve::alert_on_crossing(tx, after, was_low, after.rate.points(balance), context)
+}

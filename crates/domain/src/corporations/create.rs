@@ -1,0 +1,24 @@
+//! Creating a corporation.
+
+use super::Corporation;
+use crate::ports::{Context, StoreError, Tx};
+use crate::values::{CorporationId, Line, ProviderId};
+
+/// Creates a corporation of a provider.
+pub fn create(
+    tx: &mut dyn Tx,
+    scope: ProviderId,
+    name: &Line,
+    context: &Context<'_>,
+) -> Result<Corporation, StoreError> {
+    let now = context.clock.now();
+    let corporation = Corporation {
+        id: CorporationId::from_uuid(context.ids.next()),
+        provider_id: scope,
+        name: name.clone(),
+        created_at: now,
+        updated_at: now,
+    };
+    tx.insert_corporation(&corporation)?;
+    Ok(corporation)
+}

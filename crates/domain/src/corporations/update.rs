@@ -1,0 +1,33 @@
+//! Changing a corporation.
+
+use super::Corporation;
+use crate::ports::{Context, Denied, Row, StoreError, Tx};
+use crate::values::{CorporationId, Line, ProviderId};
+
+/// Why a corporation was not changed.
+#[derive(Debug, thiserror::Error)]
+pub enum UpdateCorporationError {
+    /// The corporation cannot be used.
+    #[error(transparent)]
+    Denied(#[from] Denied),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Renames a corporation; none, or the name it has, changes nothing.
+pub fn update(
+    tx: &mut dyn Tx,
+    scope: ProviderId,
+    id: CorporationId,
+    name: Option<&Line>,
+    context: &Context<'_>,
+) -> Result<Corporation, UpdateCorporationError> {
+    tx.hold(Row::Corporation(id))?;
+    let mut corporation = tx.corporation(scope, id)?.named("id")?;
+    if let Some(name) = name.filter(|it| **it != corporation.name) {
+        (corporation.name, corporation.updated_at) = (name.clone(), context.clock.now());
+        tx.update_corporation(&corporation)?;
+    }
+    Ok(corporation)
+}

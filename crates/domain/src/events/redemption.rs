@@ -1,0 +1,15 @@
+//! An event about a redemption.
+
+use crate::money::Points;
+use crate::users::Person;
+
+/// A redemption as an event tells it.
+#[derive(Debug, Clone)]
+pub struct RedemptionEvent<'a> {
+    /// Who redeemed.
+    pub user: &'a Person,
+    /// The points of this redemption.
+    pub points: Points,
+    /// What the user has redeemed in all, at today's rate.
+    pub cumulative_points_spent: Points,
+}

@@ -1,0 +1,17 @@
+//! Deleting an occasion (contract §4.7).
+
+use super::ChangeOccasionError;
+use super::update::held;
+use crate::ports::{Context, Tx};
+use crate::values::{OccasionId, ProviderId};
+
+/// Deletes an occasion: from then on it is absent; recognitions keep its id, events its name.
+pub fn delete(
+    tx: &mut dyn Tx,
+    scope: ProviderId,
+    id: OccasionId,
+    context: &Context<'_>,
+) -> Result<(), ChangeOccasionError> {
+    held(tx, scope, id)?;
+    Ok(tx.mark_occasion_deleted(id, context.clock.now())?)
+}

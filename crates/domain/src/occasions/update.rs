@@ -1,0 +1,85 @@
+//! Changing an occasion (spec §4.3).
+
+use super::Occasion;
+use crate::ports::{Context, Denied, Row, StoreError, Tx};
+use crate::values::{CompanyId, Line, Message, OccasionId, ProviderId};
+
+/// What changes; what is `None` stays.
+#[derive(Debug, Clone, Default)]
+pub struct UpdateOccasion {
+    /// Its company, which cannot change: only the present one is accepted.
+    pub company_id: Option<CompanyId>,
+    /// Its name.
+    pub name: Option<Line>,
+    /// The title of its mails.
+    pub title: Option<Line>,
+    /// The message of recognitions that give none.
+    pub default_message: Option<Message>,
+    /// Whether it may be used.
+    pub enabled: Option<bool>,
+    /// Whether it can be managed and selected.
+    pub visible: Option<bool>,
+}
+
+/// Why an occasion was not changed or deleted.
+#[derive(Debug, thiserror::Error)]
+pub enum ChangeOccasionError {
+    /// The occasion cannot be used.
+    #[error(transparent)]
+    Denied(#[from] Denied),
+    /// It is everybody's (contract §3.3).
+    #[error("a global occasion cannot be changed")]
+    Global,
+    /// Another company was sent.
+    #[error("company_id cannot be changed")]
+    OtherCompany,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Changes an occasion. Values that equal the stored ones change nothing.
+pub fn update(
+    tx: &mut dyn Tx,
+    scope: ProviderId,
+    id: OccasionId,
+    command: &UpdateOccasion,
+    context: &Context<'_>,
+) -> Result<Occasion, ChangeOccasionError> {
+    let before = held(tx, scope, id)?;
+    if command.company_id.is_some_and(|it| Some(it) != before.company_id) {
+        return Err(ChangeOccasionError::OtherCompany);
+    }
+    let mut occasion = before.clone();
+    apply(command, &mut occasion);
+    if occasion != before {
+        occasion.updated_at = context.clock.now();
+        tx.update_occasion(&occasion)?;
+    }
+    Ok(occasion)
+}
+
+/// An occasion of the provider's own, held.
+pub(super) fn held(
+    tx: &mut dyn Tx,
+    scope: ProviderId,
+    id: OccasionId,
+) -> Result<Occasion, ChangeOccasionError> {
+    tx.hold(Row::Occasion(id))?;
+    let occasion = tx.occasion(scope, id)?.named("id")?;
+    if occasion.is_global() { Err(ChangeOccasionError::Global) } else { Ok(occasion) }
+}
+
+fn apply(command: &UpdateOccasion, occasion: &mut Occasion) {
+    if let Some(name) = &command.name {
+        occasion.text.name = name.clone();
+    }
+    if let Some(title) = &command.title {
+        occasion.text.title = title.clone();
+    }
+    if let Some(message) = &command.default_message {
+        occasion.text.default_message = message.clone();
+    }
+    occasion.enabled = command.enabled.unwrap_or(occasion.enabled);
+    occasion.visible = command.visible.unwrap_or(occasion.visible);
+}

@@ -1,0 +1,31 @@
+//! Holding rows that are read first and written then.
+
+use super::StoreError;
+use crate::values::{CompanyId, CorporationId, OccasionId, RecognitionId, RedemptionId, UserId};
+use crate::wallets::Account;
+
+/// A row that a transaction can hold. One that takes several takes them in this order, and accounts after them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Row {
+    /// A corporation.
+    Corporation(CorporationId),
+    /// A company; its SAML settings are held with it.
+    Company(CompanyId),
+    /// An occasion.
+    Occasion(OccasionId),
+    /// A recognition.
+    Recognition(RecognitionId),
+    /// A redemption.
+    Redemption(RedemptionId),
+    /// A user.
+    User(UserId),
+    /// An account.
+    Account(Account),
+}
+
+/// Holding rows.
+pub trait Locks {
+    /// Holds a row until the transaction ends: what is read of it afterwards stays true until then. A row that is
+    /// absent holds nothing.
+    fn hold(&mut self, row: Row) -> Result<(), StoreError>;
+}

@@ -1,0 +1,60 @@
+//! Changing the settings.
+
+use super::SamlSettings;
+use crate::companies::Company;
+use crate::ports::{Context, Denied, Row, StoreError, Tx};
+use crate::values::{CompanyId, EntityId, PemCertificate, ProviderId, Update, WebUrl};
+
+/// What changes; what is `None` or `Keep` stays.
+#[derive(Debug, Clone, Default)]
+pub struct UpdateSaml {
+    /// The identity provider's entity identifier.
+    pub idp_id: Update<EntityId>,
+    /// Where it signs users on.
+    pub idp_url: Update<WebUrl>,
+    /// Its certificate.
+    pub idp_certificate: Update<PemCertificate>,
+    /// Whether single sign-on is on.
+    pub active: Option<bool>,
+}
+
+/// Why the settings were not changed.
+#[derive(Debug, thiserror::Error)]
+pub enum UpdateSamlError {
+    /// The company cannot be used.
+    #[error(transparent)]
+    Denied(#[from] Denied),
+    /// Active settings need all three items.
+    #[error("active must be false unless idp_id, idp_url and idp_certificate are all set")]
+    Incomplete,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Changes the settings of a company; answers both as they are then.
+pub fn update(
+    tx: &mut dyn Tx,
+    scope: ProviderId,
+    id: CompanyId,
+    command: &UpdateSaml,
+    context: &Context<'_>,
+) -> Result<(Company, SamlSettings), UpdateSamlError> {
+    tx.hold(Row::Company(id))?;
+    let company = tx.company(scope, id)?.named("id")?.company;
+    let before = tx.saml(id)?;
+    let command = command.clone();
+    let settings = SamlSettings {
+        idp_id: command.idp_id.apply(before.idp_id.clone()),
+        idp_url: command.idp_url.apply(before.idp_url.clone()),
+        idp_certificate: command.idp_certificate.apply(before.idp_certificate.clone()),
+        active: command.active.unwrap_or(before.active),
+    };
+    if settings.active && !settings.is_complete() {
+        return Err(UpdateSamlError::Incomplete);
+    }
+    if settings != before {
+        tx.keep_saml(id, &settings, context.clock.now())?;
+    }
+    Ok((company, settings))
+}

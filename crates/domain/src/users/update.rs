@@ -1,0 +1,173 @@
+//! Changing a user (spec §4.5, contract §4.5).
+
+use super::{Profile, User};
+use crate::companies::Company;
+use crate::ports::{Context, Denied, Row, StoreError, Tx};
+use crate::values::{
+    CalendarDate, CompanyId, CountryCode, EmailAddress, Groups, Line, MonthDay, ProviderId, Update, UserId,
+};
+use crate::wallets::{Account, WalletType};
+
+/// What changes; what is `None` or `Keep` stays.
+#[derive(Debug, Clone, Default)]
+pub struct UpdateUser {
+    /// Its company, which cannot change: only the present one is accepted.
+    pub company_id: Option<CompanyId>,
+    /// Its address.
+    pub email: Option<EmailAddress>,
+    /// First name.
+    pub first_name: Option<Line>,
+    /// Last name; `Clear` is accepted only from an owner who has none.
+    pub last_name: Update<Line>,
+    /// Department.
+    pub department: Update<Line>,
+    /// Profession title.
+    pub title: Update<Line>,
+    /// The supervisor's address.
+    pub supervisor_email: Update<EmailAddress>,
+    /// The company's own number for the person.
+    pub employee_id: Update<Line>,
+    /// Day and month of birth.
+    pub birthday: Update<MonthDay>,
+    /// ISO 3166 code.
+    pub country_code: Update<CountryCode>,
+    /// The first day of work.
+    pub work_start_date: Update<CalendarDate>,
+    /// Office city.
+    pub office_city: Update<Line>,
+    /// Office state.
+    pub office_state: Update<Line>,
+    /// Office country.
+    pub office_country: Update<Line>,
+    /// Whether the manager wallet may be used.
+    pub manager: Option<bool>,
+    /// Whether the person administers the company.
+    pub company_admin: Option<bool>,
+    /// Whether the person administers the corporation; kept as false outside any.
+    pub corporation_admin: Option<bool>,
+    /// Group names.
+    pub groups: Update<Groups>,
+    /// Five fields of the provider's own.
+    pub custom_fields: [Update<Line>; 5],
+}
+
+/// Why a user was not changed.
+#[derive(Debug, thiserror::Error)]
+pub enum UpdateUserError {
+    /// The user cannot be used.
+    #[error(transparent)]
+    Denied(#[from] Denied),
+    /// The user was deleted.
+    #[error("the user has been deleted and cannot be changed")]
+    Deleted,
+    /// Another company was sent.
+    #[error("company_id cannot be changed")]
+    OtherCompany,
+    /// The last name was sent empty.
+    #[error("last_name must not be empty")]
+    NoLastName,
+    /// The owner administers the company until ownership has moved.
+    #[error("company_admin must be true for the owner of the company until ownership has moved")]
+    IsOwner,
+    /// Another active user of the company has the address.
+    #[error("email has already been taken")]
+    EmailTaken,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Changes a user. Values that equal the stored ones change nothing. Who becomes a manager has a manager wallet from
+/// then on; who no longer is one keeps it.
+pub fn update(
+    tx: &mut dyn Tx,
+    scope: ProviderId,
+    id: UserId,
+    command: &UpdateUser,
+    context: &Context<'_>,
+) -> Result<User, UpdateUserError> {
+    let company_id = tx.user(scope, id)?.named("id")?.company_id;
+    if command.company_admin == Some(false) {
+        tx.hold(Row::Company(company_id))?; // so that ownership cannot move to the user meanwhile
+    }
+    tx.hold(Row::User(id))?;
+    let before = tx.user(scope, id)?.named("id")?;
+    let company = tx.company(scope, company_id)?.named("id")?.company;
+    let mut user = before.clone();
+    apply(command, &mut user.profile);
+    user.profile.corporation_admin &= company.corporation_id.is_some();
+    judge(tx, command, &before, &user, &company)?;
+    if user != before {
+        user.updated_at = context.clock.now();
+        tx.update_user(&user)?;
+        open_manager_wallet(tx, &before, &user)?;
+    }
+    Ok(user)
+}
+
+fn judge(
+    tx: &mut dyn Tx,
+    command: &UpdateUser,
+    before: &User,
+    after: &User,
+    company: &Company,
+) -> Result<(), UpdateUserError> {
+    if before.deleted_at.is_some() {
+        return Err(UpdateUserError::Deleted);
+    }
+    if command.company_id.is_some_and(|it| it != before.company_id) {
+        return Err(UpdateUserError::OtherCompany);
+    }
+    if after.profile.last_name.is_none() && before.profile.last_name.is_some() {
+        return Err(UpdateUserError::NoLastName);
+    }
+    if company.owner_id == before.id && !after.profile.company_admin {
+        return Err(UpdateUserError::IsOwner);
+    }
+    if after.profile.email.folded() != before.profile.email.folded()
+        && tx.active_user_by_email(company.id, &after.profile.email)?.is_some()
+    {
+        return Err(UpdateUserError::EmailTaken);
+    }
+    Ok(())
+}
+
+fn open_manager_wallet(tx: &mut dyn Tx, before: &User, after: &User) -> Result<(), StoreError> {
+    let becomes_manager = after.profile.manager && !before.profile.manager;
+    if becomes_manager && !tx.wallets(after.id)?.iter().any(|it| it.wallet_type == WalletType::Manager) {
+        let wallet = Account::Wallet(WalletType::Manager, after.id);
+        tx.open(after.company_id, &[wallet], after.updated_at)?;
+    }
+    Ok(())
+}
+
+fn apply(command: &UpdateUser, profile: &mut Profile) {
+    if let Some(email) = &command.email {
+        profile.email = email.clone();
+    }
+    if let Some(first_name) = &command.first_name {
+        profile.first_name = first_name.clone();
+    }
+    set(&mut profile.last_name, &command.last_name);
+    set(&mut profile.department, &command.department);
+    set(&mut profile.title, &command.title);
+    set(&mut profile.supervisor_email, &command.supervisor_email);
+    set(&mut profile.employee_id, &command.employee_id);
+    set(&mut profile.birthday, &command.birthday);
+    set(&mut profile.country_code, &command.country_code);
+    set(&mut profile.work_start_date, &command.work_start_date);
+    set(&mut profile.office_city, &command.office_city);
+    set(&mut profile.office_state, &command.office_state);
+    set(&mut profile.office_country, &command.office_country);
+    set(&mut profile.groups, &command.groups);
+    for (field, update) in profile.custom_fields.iter_mut().zip(&command.custom_fields) {
+        set(field, update);
+    }
+    profile.manager = command.manager.unwrap_or(profile.manager);
+    profile.company_admin = command.company_admin.unwrap_or(profile.company_admin);
+    profile.corporation_admin = command.corporation_admin.unwrap_or(profile.corporation_admin);
+}
+
+fn set<T: Clone>(field: &mut Option<T>, update: &Update<T>) {
+    *field = update.clone().apply(field.take());
+}

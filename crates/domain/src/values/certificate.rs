@@ -1,0 +1,127 @@
+//! A certificate of an identity provider.
+
+use time::OffsetDateTime;
+use x509_parser::parse_x509_certificate;
+use x509_parser::pem::parse_x509_pem;
+
+use super::InvalidValue;
+
+const SIZE_MAX: usize = 64 << 10;
+const BEGIN: &str = "-----BEGIN ";
+const END: &str = "-----END ";
+const LABEL: &str = "CERTIFICATE-----";
+
+/// One X.509 certificate in PEM, at most 64 KiB, without a private key or anything else in PEM (contract §4.9).
+///
+/// It is parsed, not judged: whether it has expired or is weak is for the caller to say.
+#[derive(Clone, PartialEq, Eq)]
+pub struct PemCertificate {
+    text: String,
+    expires_at: OffsetDateTime,
+}
+
+impl PemCertificate {
+    /// Keeps the text byte for byte.
+    pub fn parse(text: &str) -> Result<Self, InvalidValue> {
+        if text.len() > SIZE_MAX {
+            return Err(InvalidValue("must be at most 64 KiB"));
+        }
+        let expires_at = expiry(text);
+        let invalid = InvalidValue("must be exactly one X.509 certificate in PEM, without a private key");
+        expires_at.map(|expires_at| Self { text: text.to_owned(), expires_at }).ok_or(invalid)
+    }
+
+    /// The text as it was sent.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The end of its validity.
+    pub fn expires_at(&self) -> OffsetDateTime {
+        self.expires_at
+    }
+}
+
+impl std::fmt::Debug for PemCertificate {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PemCertificate").field("expires_at", &self.expires_at).finish_non_exhaustive()
+    }
+}
+
+/// The end of the validity of the one certificate in a text; none where there is not exactly one.
+fn expiry(text: &str) -> Option<OffsetDateTime> {
+    let is_refused = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
+    let at = only_boundary(text, BEGIN)?;
+    if only_boundary(text, END)? < at || text.chars().any(is_refused) {
+        return None;
+    }
+    let (_, pem) = parse_x509_pem(text.get(at..)?.as_bytes()).ok()?;
+    let (rest, certificate) = parse_x509_certificate(&pem.contents).ok()?;
+    rest.is_empty().then(|| certificate.validity().not_after.to_datetime())
+}
+
+/// Where a text has its one boundary of a kind, if that is a certificate's.
+fn only_boundary(text: &str, start: &str) -> Option<usize> {
+    let mut found = text.match_indices(start);
+    let (at, _) = found.next()?;
+    let is_certificate = text.get(at + start.len()..)?.starts_with(LABEL);
+    (found.next().is_none() && is_certificate).then_some(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made(not_after_year: i32) -> String {
+        let mut parameters = rcgen::CertificateParams::new(vec!["idp.example.com".to_owned()]).unwrap();
+        parameters.not_after = rcgen::date_time_ymd(not_after_year, 1, 2);
+        let key = rcgen::KeyPair::generate().unwrap();
+        parameters.self_signed(&key).unwrap().pem()
+    }
+
+    #[test]
+    fn one_certificate_is_kept_as_it_was_sent() {
+        let pem = made(2040);
+        for text in [
+            pem.clone(),
+            pem.replace('\n', "\r\n"),
+            pem.trim_end().to_owned(),
+            format!("subject=/CN=idp\n\n{pem}\n"),
+        ] {
+            let certificate = PemCertificate::parse(&text).unwrap();
+            assert_eq!(certificate.as_str(), text);
+            assert_eq!(certificate.expires_at().year(), 2040);
+        }
+        assert_eq!(PemCertificate::parse(&made(2001)).unwrap().expires_at().year(), 2001);
+    }
+
+    #[test]
+    fn anything_else_is_refused() {
+        let pem = made(2040);
+        let key = rcgen::KeyPair::generate().unwrap().serialize_pem();
+        let body = pem.lines().nth(1).unwrap().to_owned();
+        for text in [
+            String::new(),
+            " ".to_owned(),
+            body.clone(),
+            format!("{pem}{pem}"),
+            format!("{pem}{key}"),
+            format!("{key}{pem}"),
+            key,
+            pem.replace("CERTIFICATE", "TRUSTED CERTIFICATE"),
+            pem.replace("CERTIFICATE", "X509 CRL"),
+            pem.replace(&body, &body[..20]),
+            pem.replace(&body, "!!!!"),
+            pem.replace("-----END CERTIFICATE-----", ""),
+            pem.replace("-----END CERTIFICATE-----", "-----END PRIVATE KEY-----"),
+            format!("-----END CERTIFICATE-----\n{pem}"),
+            pem.replace('\n', "\0"),
+            "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n".to_owned(),
+            "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n".to_owned(),
+        ] {
+            assert!(PemCertificate::parse(&text).is_err(), "{text:?}");
+        }
+        let large = format!("{pem}{}", "\n".repeat(SIZE_MAX));
+        assert_eq!(PemCertificate::parse(&large).unwrap_err().to_string(), "must be at most 64 KiB");
+    }
+}

@@ -1,0 +1,22 @@
+//! `GET /v1/corporations`: the provider's corporations.
+
+use guerdon_domain::ports::Reads;
+
+use super::view::CorporationView;
+use crate::answer::Answer;
+use crate::call::Call;
+use crate::error::ApiError;
+use crate::list::{self, Links};
+use crate::operation::Read;
+
+pub(crate) struct List;
+
+impl Read for List {
+    fn read(reads: &mut dyn Reads, call: &Call) -> Result<Answer, ApiError> {
+        let page = list::page_of(call)?;
+        let total = reads.corporation_count(call.scope)?;
+        let found = reads.corporations(call.scope, page)?;
+        let views = found.iter().map(CorporationView::of).collect();
+        list::answer(&Links::to("/v1/corporations"), page, total, views)
+    }
+}

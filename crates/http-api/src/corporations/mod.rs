@@ -1,0 +1,14 @@
+//! `/v1/corporations` (spec §4.2).
+
+mod companies;
+mod create;
+mod get;
+mod list;
+mod update;
+mod view;
+
+pub(crate) use companies::Companies;
+pub(crate) use create::Create;
+pub(crate) use get::Get;
+pub(crate) use list::List;
+pub(crate) use update::Update;

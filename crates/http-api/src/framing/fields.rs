@@ -1,0 +1,111 @@
+//! The headers that decide where a request ends and whom it is for.
+
+use std::net::Ipv6Addr;
+
+use super::Refusal;
+
+/// A name and its value, without the blanks around it.
+pub(super) fn split(line: &[u8]) -> Result<(&[u8], &[u8]), Refusal> {
+    let colon = line.iter().position(|it| *it == b':').ok_or(Refusal::Header)?;
+    let (name, value) = line.split_at_checked(colon).ok_or(Refusal::Header)?;
+    if !is_token(name) {
+        return Err(Refusal::Header);
+    }
+    Ok((name, trim(value.get(1..).unwrap_or_default())))
+}
+
+/// Whether bytes are a token: a method, or a header's name.
+pub(super) fn is_token(bytes: &[u8]) -> bool {
+    let is_token_byte = |it: &u8| it.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(it);
+    !bytes.is_empty() && bytes.iter().all(is_token_byte)
+}
+
+/// A length in decimal digits alone.
+pub(super) fn length(value: &[u8]) -> Result<u64, Refusal> {
+    if value.is_empty() || !value.iter().all(u8::is_ascii_digit) {
+        return Err(Refusal::Length);
+    }
+    let digits = std::str::from_utf8(value).ok().and_then(|it| it.parse().ok());
+    digits.ok_or(Refusal::Length)
+}
+
+/// Whether a change to a protocol is asked for that the server underneath would read the body by.
+pub(super) fn is_web_socket(value: &[u8]) -> bool {
+    value.split(|it| *it == b',').any(|it| trim(it).eq_ignore_ascii_case(b"websocket"))
+}
+
+/// Whether a value names a host, with a port or without.
+pub(super) fn is_host(value: &[u8]) -> bool {
+    let Ok(value) = std::str::from_utf8(value) else { return false };
+    if let Some(rest) = value.strip_prefix('[') {
+        let Some((address, port)) = rest.split_once(']') else { return false };
+        let is_port = port.is_empty() || port.strip_prefix(':').is_some_and(is_port);
+        return address.parse::<Ipv6Addr>().is_ok() && is_port;
+    }
+    let (name, port) = value.split_once(':').map_or((value, None), |(name, port)| (name, Some(port)));
+    let is_name_byte = |it: u8| it.is_ascii_alphanumeric() || b"-._~".contains(&it);
+    !name.is_empty() && name.bytes().all(is_name_byte) && port.is_none_or(is_port)
+}
+
+fn is_port(port: &str) -> bool {
+    port.bytes().all(|it| it.is_ascii_digit()) && (port.is_empty() || port.parse::<u16>().is_ok())
+}
+
+fn trim(bytes: &[u8]) -> &[u8] {
+    let is_blank = |it: &u8| matches!(it, b' ' | b'\t');
+    let from = bytes.iter().position(|it| !is_blank(it)).unwrap_or(bytes.len());
+    let to = bytes.iter().rposition(|it| !is_blank(it)).map_or(from, |it| it + 1);
+    bytes.get(from..to).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_a_name_or_an_address_with_a_port_or_without() {
+        for host in [
+            "localhost",
+            "example.com",
+            "EXAMPLE.com.",
+            "my_service",
+            "127.0.0.1",
+            "127.0.0.1:8443",
+            "x:",
+            "x:0",
+            "x:65535",
+            "[::1]",
+            "[2001:db8::1]:443",
+        ] {
+            assert!(is_host(host.as_bytes()), "{host}");
+        }
+        for host in [
+            "", ":80", "a b", "a,b", "a/b", "a@b", "x:65536", "x:-1", "x:+1", "x:1:2", "::1", "[::1", "::1]",
+            "[::1]x", "[x]", "[]", "ä", "http://x", "x?", "x#", "%41", "x:8o",
+        ] {
+            assert!(!is_host(host.as_bytes()), "{host}");
+        }
+        assert!(!is_host(b"\xff"));
+    }
+
+    #[test]
+    fn a_length_is_digits_alone() {
+        assert_eq!(length(b"0"), Ok(0));
+        assert_eq!(length(b"0012"), Ok(12));
+        assert_eq!(length(b"18446744073709551615"), Ok(u64::MAX));
+        for value in ["", "+5", "-1", "5,5", "5, 5", "5 5", "0x5", "5.0", "18446744073709551616", "٥"] {
+            assert_eq!(length(value.as_bytes()), Err(Refusal::Length), "{value}");
+        }
+    }
+
+    #[test]
+    fn a_header_is_a_token_and_a_trimmed_value() {
+        assert_eq!(split(b"A-b:1"), Ok((&b"A-b"[..], &b"1"[..])));
+        assert_eq!(split(b"a: \t1 2\t "), Ok((&b"a"[..], &b"1 2"[..])));
+        assert_eq!(split(b"a:"), Ok((&b"a"[..], &b""[..])));
+        assert_eq!(split(b"a:b:c"), Ok((&b"a"[..], &b"b:c"[..])));
+        for line in ["a", "", ":", ":1", "a :1", "a\t:1", " a:1", "a b:1", "ä:1", "a(:1"] {
+            assert_eq!(split(line.as_bytes()), Err(Refusal::Header), "{line}");
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Why something is no request that is served here.
+
+/// What is wrong with what came on a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// A line that ends in a bare line feed, or a carriage return that ends none.
+    LineEnd,
+    /// A control character in the head.
+    Control,
+    /// A request line that is none.
+    RequestLine,
+    /// A target that is no path.
+    Target,
+    /// A header that is none, or goes on in a second line.
+    Header,
+    /// A head, or a target, that is too long.
+    HeadSize,
+    /// No host, two of them, or something that is none.
+    Host,
+    /// A `Content-Length` that is no number, stands twice, or is lacking.
+    Length,
+    /// A `Transfer-Encoding` that is not `chunked`, stands twice, or stands where it must not.
+    Encoding,
+    /// A change to another protocol.
+    Upgrade,
+    /// A chunk with a wrong size line or end, or a trailer.
+    Chunk,
+    /// A chunk larger than a body may be.
+    ChunkSize,
+    /// A head that took too long.
+    SlowHead,
+    /// A body that took too long.
+    SlowBody,
+    /// An end in the middle.
+    Incomplete,
+}
+
+impl Refusal {
+    /// What the client is told.
+    pub(crate) fn message(self) -> &'static str {
+        match self {
+            Self::LineEnd => "the lines of a request's head must end in CR LF",
+            Self::Control => "a request's head must hold no control characters",
+            Self::RequestLine => "a request must begin with a method, a path and HTTP/1.1",
+            Self::Target => "the request's target must be a path that begins with / and is percent-encoded",
+            Self::Header => "a header must be a name, a colon and a value in one line",
+            Self::HeadSize => {
+                "a request's head must have at most 32 KiB, 96 headers and 8 KiB of path and query"
+            }
+            Self::Host => "Host must be sent once and name a host",
+            Self::Length => "Content-Length must be sent at most once and be a number",
+            Self::Encoding => {
+                "Transfer-Encoding must be chunked alone, in HTTP/1.1, where the method takes a body, and without Content-Length"
+            }
+            Self::Upgrade => "Upgrade is not supported",
+            Self::Chunk => {
+                "a chunk must be its size in hexadecimal digits and its bytes; there are no trailers"
+            }
+            Self::ChunkSize => "the body must be at most 1 MiB",
+            Self::SlowHead => "a request's head must be sent within 5 seconds",
+            Self::SlowBody => "the body must be sent within 10 seconds",
+            Self::Incomplete => "a request must be sent completely",
+        }
+    }
+}

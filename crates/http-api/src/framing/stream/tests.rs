@@ -1,0 +1,166 @@
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex};
+use tokio::runtime::Builder;
+use tokio::time::{Instant, timeout};
+
+use super::*;
+
+const GET: &[u8] = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+const POST: &[u8] = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n";
+
+/// A client, and the stream as the parser sees it, on a clock that jumps over every wait.
+fn on_a_connection<F: Future<Output = ()>>(test: impl FnOnce(DuplexStream, Guarded<DuplexStream>) -> F) {
+    let runtime = Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    let (client, server) = duplex(64 << 10);
+    runtime.block_on(test(client, Guarded::new(server)));
+}
+
+/// The next bytes that the parser is given, and after how many seconds.
+async fn next(stream: &mut Guarded<DuplexStream>) -> (Vec<u8>, u64) {
+    let (began, mut bytes) = (Instant::now(), vec![0; 64 << 10]);
+    let count = stream.read(&mut bytes).await.unwrap();
+    bytes.truncate(count);
+    (bytes, began.elapsed().as_secs())
+}
+
+async fn is_silent(stream: &mut Guarded<DuplexStream>) -> bool {
+    timeout(Duration::from_secs(70), next(stream)).await.is_err()
+}
+
+#[test]
+fn a_client_that_sends_nothing_is_left_after_five_seconds() {
+    on_a_connection(|client, mut stream| async move {
+        assert_eq!(next(&mut stream).await, (Vec::new(), 5));
+        assert_eq!(stream.connection().refusal(), None);
+        drop(client);
+    });
+}
+
+#[test]
+fn each_head_must_come_within_five_seconds_of_its_first_byte() {
+    on_a_connection(|mut client, mut stream| async move {
+        client.write_all(GET).await.unwrap();
+        assert_eq!(next(&mut stream).await, (GET.to_vec(), 0));
+        stream.connection().end(false);
+        assert!(is_silent(&mut stream).await, "between requests a client may take its time");
+        for &byte in &GET[..10] {
+            client.write_all(&[byte]).await.unwrap();
+            assert!(timeout(Duration::from_millis(400), next(&mut stream)).await.is_err());
+        }
+        assert_eq!(next(&mut stream).await, (SUBSTITUTE.to_vec(), 1));
+        assert_eq!(stream.connection().refusal(), Some(Refusal::SlowHead));
+    });
+}
+
+#[test]
+fn a_body_must_come_within_ten_seconds() {
+    on_a_connection(|mut client, mut stream| async move {
+        client.write_all(POST).await.unwrap();
+        assert_eq!(next(&mut stream).await, (POST.to_vec(), 0));
+        for _ in 0..4 {
+            assert!(timeout(Duration::from_secs(2), next(&mut stream)).await.is_err());
+            client.write_all(b"x").await.unwrap();
+            assert_eq!(next(&mut stream).await.0, b"x");
+        }
+        assert_eq!(next(&mut stream).await, (Vec::new(), 2));
+        assert_eq!(stream.connection().refusal(), Some(Refusal::SlowBody));
+    });
+}
+
+#[test]
+fn a_request_waits_until_the_one_before_it_is_answered() {
+    on_a_connection(|mut client, mut stream| async move {
+        client.write_all(&[POST, b"012345678", GET, b"garbage\n"].concat()).await.unwrap();
+        assert_eq!(next(&mut stream).await.0, POST);
+        assert_eq!(next(&mut stream).await.0, b"012345678");
+        assert!(is_silent(&mut stream).await);
+        stream.connection().end(false);
+        assert_eq!(next(&mut stream).await.0, GET);
+        assert!(is_silent(&mut stream).await);
+        assert_eq!(stream.connection().refusal(), None, "what comes next is nothing to this request");
+        stream.connection().end(false);
+        assert_eq!(next(&mut stream).await.0, SUBSTITUTE);
+        assert_eq!(stream.connection().refusal(), Some(Refusal::LineEnd));
+    });
+}
+
+#[test]
+fn an_answer_wakes_a_reader_that_holds_a_request_back() {
+    on_a_connection(|mut client, mut stream| async move {
+        client.write_all(&[GET, GET].concat()).await.unwrap();
+        assert_eq!(next(&mut stream).await.0, GET);
+        let connection = stream.connection();
+        let answer = async {
+            tokio::task::yield_now().await;
+            connection.end(false);
+        };
+        let (second, ()) = futures_util::future::join(next(&mut stream), answer).await;
+        assert_eq!(second, (GET.to_vec(), 0));
+    });
+}
+
+#[test]
+fn nothing_is_read_behind_the_last_answer() {
+    for sent in [&[GET, GET].concat(), &[POST, b"012"].concat()] {
+        on_a_connection(|mut client, mut stream| async move {
+            client.write_all(sent).await.unwrap();
+            assert!(!next(&mut stream).await.0.is_empty());
+            stream.connection().end(true);
+            assert_eq!(next(&mut stream).await, (Vec::new(), 0));
+        });
+    }
+}
+
+#[test]
+fn a_refused_body_ends_before_its_end() {
+    on_a_connection(|mut client, mut stream| async move {
+        let head = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+        client.write_all(&[head, &b"3;x\r\nabc\r\n0\r\n\r\n"[..], GET].concat()).await.unwrap();
+        assert_eq!(next(&mut stream).await.0, head);
+        assert_eq!(next(&mut stream).await, (Vec::new(), 0));
+        assert_eq!(stream.connection().refusal(), Some(Refusal::Chunk));
+    });
+}
+
+#[test]
+fn half_a_request_is_refused_and_none_is_the_end() {
+    for (sent, given, refusal) in [
+        (&b""[..], &b""[..], None),
+        (b"GET / HT", SUBSTITUTE, Some(Refusal::Incomplete)),
+        (b"HEAD / HT", SUBSTITUTE_HEAD, Some(Refusal::Incomplete)),
+    ] {
+        on_a_connection(|mut client, mut stream| async move {
+            client.write_all(sent).await.unwrap();
+            client.shutdown().await.unwrap();
+            assert_eq!(next(&mut stream).await.0, given);
+            assert_eq!(stream.connection().refusal(), refusal);
+        });
+    }
+}
+
+#[test]
+fn a_client_that_reads_nothing_is_left_after_thirty_seconds() {
+    on_a_connection(|client, mut stream| async move {
+        let began = Instant::now();
+        let error = stream.write_all(&vec![0; 1 << 20]).await.unwrap_err();
+        assert_eq!((error.kind(), began.elapsed().as_secs()), (io::ErrorKind::TimedOut, 30));
+        drop(client);
+    });
+}
+
+#[test]
+fn what_follows_a_refused_request_is_taken_for_a_second_at_most() {
+    for (more, seconds) in [(&b""[..], 0), (b"garbage\n", 1)] {
+        on_a_connection(|mut client, mut stream| async move {
+            client.write_all(&[GET, more].concat()).await.unwrap();
+            assert_eq!(next(&mut stream).await.0, GET);
+            stream.connection().end(false);
+            if !more.is_empty() {
+                assert_eq!(next(&mut stream).await.0, SUBSTITUTE);
+                stream.connection().end(true);
+            }
+            let began = Instant::now();
+            stream.shutdown().await.unwrap();
+            assert_eq!(began.elapsed().as_secs(), seconds);
+        });
+    }
+}

@@ -1,0 +1,233 @@
+use super::*;
+
+/// What becomes of bytes that come in these pieces: the heads that pass, the bytes that pass, what is refused.
+fn read(pieces: &[&[u8]]) -> (usize, Vec<u8>, Option<Refusal>) {
+    let mut framing = Framing::new();
+    let (mut unread, mut heads, mut passed) = (Vec::new(), 0, Vec::new());
+    for piece in pieces {
+        unread.extend_from_slice(piece);
+        loop {
+            let is_head = framing.is_in_head();
+            match framing.judge(&unread) {
+                Ok(Judged::Pass(count)) => {
+                    heads += usize::from(is_head);
+                    passed.extend(unread.drain(..count));
+                }
+                Ok(Judged::Skip(count)) => drop(unread.drain(..count)),
+                Ok(Judged::More) => break,
+                Err(refusal) => return (heads, passed, Some(refusal)),
+            }
+        }
+    }
+    (heads, passed, None)
+}
+
+/// The same whole, in two pieces of every size, and byte by byte: it must always be the same.
+fn read_anyhow(input: &[u8]) -> (usize, Vec<u8>, Option<Refusal>) {
+    let whole = read(&[input]);
+    let check = |pieces: &[&[u8]]| {
+        let (heads, passed, refusal) = read(pieces);
+        assert_eq!((heads, refusal), (whole.0, whole.2), "{:?}", String::from_utf8_lossy(input));
+        if refusal.is_none() {
+            assert_eq!(passed, whole.1);
+        } else {
+            assert!(passed.starts_with(&whole.1), "what passed of a refused body is its beginning");
+            assert!(input.ends_with(&input[passed.len()..]) && input.starts_with(&passed));
+        }
+    };
+    for at in 0..=input.len() {
+        let (front, back) = input.split_at(at);
+        check(&[front, back]);
+    }
+    check(&input.iter().map(std::slice::from_ref).collect::<Vec<_>>());
+    whole
+}
+
+fn refused(input: &str) -> (usize, Option<Refusal>) {
+    let (heads, _, refusal) = read_anyhow(input.as_bytes());
+    (heads, refusal)
+}
+
+/// A request with these lines behind its first one.
+fn get(lines: &str) -> String {
+    format!("GET /v1/x?y=1 HTTP/1.1\r\n{lines}\r\n\r\n")
+}
+
+fn post(lines: &str, body: &str) -> String {
+    format!("POST /v1/x HTTP/1.1\r\nHost: a\r\n{lines}\r\n\r\n{body}")
+}
+
+#[test]
+fn sound_requests_pass_byte_for_byte() {
+    let chunked = "5\r\nhello\r\n00A\r\n0123456789\r\n0\r\n\r\n";
+    let follower = get("Host: a");
+    for (input, heads) in [
+        (get("Host: a"), 1),
+        (get("host:a\r\nAccept: */*\r\nX: \t1 2 \r\nY:"), 1),
+        (get("Host: a\r\nContent-Length: 0"), 1),
+        (get("Host: a\r\nUpgrade: h2c"), 1),
+        (get("Host: a\r\nX: \u{e4}"), 1),
+        ("GET / HTTP/1.0\r\n\r\n".to_owned(), 1),
+        ("HEAD / HTTP/1.1\r\nHost: a\r\n\r\n".to_owned(), 1),
+        ("DELETE / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}".to_owned(), 1),
+        ("POST / HTTP/1.0\r\nContent-Length: 2\r\n\r\n{}".to_owned(), 1),
+        ("UNKNOWN /a/b{c}|d%20 HTTP/1.1\r\nHost: a\r\n\r\n".to_owned(), 1),
+        (post("Content-Length: 5", "\nGET "), 1),
+        (post("transfer-encoding:  Chunked ", chunked), 1),
+        (post("Transfer-Encoding: chunked", "0\r\n\r\n"), 1),
+        (format!("{}{follower}{follower}", post("Content-Length: 3", "abc")), 3),
+        (format!("{}{follower}", post("Transfer-Encoding: chunked", chunked)), 2),
+        (post("Expect: 100-continue\r\nContent-Length: 3", "abc"), 1),
+    ] {
+        assert_eq!(read_anyhow(input.as_bytes()), (heads, input.clone().into_bytes(), None), "{input:?}");
+    }
+}
+
+#[test]
+fn one_empty_line_before_a_request_is_dropped() {
+    let request = get("Host: a");
+    let body = post("Content-Length: 3", "abc");
+    let input = format!("\r\n{body}\r\n{request}");
+    let expected = format!("{body}{request}").into_bytes();
+    assert_eq!(read_anyhow(input.as_bytes()), (2, expected, None));
+    assert_eq!(refused("\r\n\r\n"), (0, Some(Refusal::RequestLine)));
+    assert_eq!(refused(&format!("\n{request}")), (0, Some(Refusal::LineEnd)));
+}
+
+#[test]
+fn a_head_that_can_be_read_in_two_ways_is_refused() {
+    use Refusal::*;
+    for (lines, refusal) in [
+        ("Content-Length: 3\r\nTransfer-Encoding: chunked", Encoding),
+        ("Transfer-Encoding: chunked\r\nContent-Length: 3", Encoding),
+        ("Content-Length: 3\r\nContent-Length: 3", Length),
+        ("Content-Length: 3\r\nContent-Length: 4", Length),
+        ("Content-Length: 3, 3", Length),
+        ("Content-Length: +5", Length),
+        ("Content-Length: -1", Length),
+        ("Content-Length: 0x3", Length),
+        ("Content-Length:", Length),
+        ("Content-Length: 99999999999999999999", Length),
+        ("Transfer-Encoding: identity", Encoding),
+        ("Transfer-Encoding: xchunked", Encoding),
+        ("Transfer-Encoding: chunked, gzip", Encoding),
+        ("Transfer-Encoding: gzip, chunked", Encoding),
+        ("Transfer-Encoding: \"chunked\"", Encoding),
+        ("Transfer-Encoding: chunked;q=1", Encoding),
+        ("Transfer-Encoding:", Encoding),
+        ("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked", Encoding),
+        ("Transfer-Encoding:\u{b}chunked", Control),
+        ("Transfer-Encoding : chunked", Header),
+        ("Content-Length : 3", Header),
+        (" Content-Length: 3", Header),
+        ("X: 1\r\n 2", Header),
+        ("X: 1\r\n\t2", Header),
+        ("X", Header),
+        (": 1", Header),
+        ("X: a\0b", Control),
+        ("X: a\u{7f}b", Control),
+        ("X: 1\nContent-Length: 3", LineEnd),
+        ("X: 1\rContent-Length: 3", LineEnd),
+        ("X: 1\r\r", LineEnd),
+        ("Host: a", Host),
+        ("Host: b", Host),
+        ("Upgrade: websocket", Upgrade),
+        ("Upgrade: h2c, WebSocket", Upgrade),
+    ] {
+        assert_eq!(refused(&post(lines, "abc")), (0, Some(refusal)), "{lines:?}");
+        let behind = format!("{}{}", get("Host: a"), post(lines, "abc"));
+        assert_eq!(refused(&behind), (1, Some(refusal)), "behind a sound one: {lines:?}");
+    }
+    for host in ["", " ", "a b", "a/b", "user@a", "a:b", "a, b", "http://a"] {
+        assert_eq!(refused(&get(&format!("Host: {host}"))), (0, Some(Host)), "{host:?}");
+    }
+    assert_eq!(refused(&get("X: 1")), (0, Some(Host)));
+    for (input, refusal) in [
+        ("GET / HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", Encoding),
+        ("POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n", Encoding),
+        ("POST / HTTP/1.0\r\nHost: a\r\n\r\n", Length),
+        ("DELETE / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", Encoding),
+        ("GET / HTTP/1.1\nHost: a\n\n", LineEnd),
+        ("GET / HTTP/1.1\r\nHost: a\r\n\n", LineEnd),
+    ] {
+        assert_eq!(refused(input), (0, Some(refusal)), "{input:?}");
+    }
+}
+
+#[test]
+fn a_first_line_is_a_method_a_path_and_a_version() {
+    use Refusal::*;
+    for (line, refusal) in [
+        ("GET / HTTP/1.1", None),
+        ("GET http://a/ HTTP/1.1", Some(Target)),
+        ("GET a:443 HTTP/1.1", Some(Target)),
+        ("OPTIONS * HTTP/1.1", Some(Target)),
+        ("GET /a#b HTTP/1.1", Some(Target)),
+        ("GET /\u{e4} HTTP/1.1", Some(Target)),
+        ("GET /<x> HTTP/1.1", Some(Target)),
+        ("CONNECT / HTTP/1.1", Some(RequestLine)),
+        ("CONNECT a:443 HTTP/1.1", Some(RequestLine)),
+        ("GET  / HTTP/1.1", Some(RequestLine)),
+        ("GET / HTTP/1.1 ", Some(RequestLine)),
+        (" GET / HTTP/1.1", Some(RequestLine)),
+        ("GET\t/\tHTTP/1.1", Some(RequestLine)),
+        ("GET /", Some(RequestLine)),
+        ("GET / HTTP/1.2", Some(RequestLine)),
+        ("GET / HTTP/2.0", Some(RequestLine)),
+        ("GET / http/1.1", Some(RequestLine)),
+        ("PRI * HTTP/2.0", Some(RequestLine)),
+        ("G@T / HTTP/1.1", Some(RequestLine)),
+        ("SSH-2.0-x", Some(RequestLine)),
+        ("\u{16}\u{3}\u{1}", Some(Control)),
+    ] {
+        assert_eq!(refused(&format!("{line}\r\nHost: a\r\n\r\n")).1, refusal, "{line:?}");
+    }
+}
+
+#[test]
+fn a_chunk_is_its_size_and_its_bytes() {
+    use Refusal::*;
+    let request = |body: &str| refused(&post("Transfer-Encoding: chunked", body));
+    for (body, refusal) in [
+        ("3;x=y\r\nabc\r\n0\r\n\r\n", Chunk),
+        ("3;\r\nabc\r\n0\r\n\r\n", Chunk),
+        ("3 \r\nabc\r\n0\r\n\r\n", Chunk),
+        (" 3\r\nabc\r\n0\r\n\r\n", Chunk),
+        ("3\nabc\r\n0\r\n\r\n", Chunk),
+        ("3\rabc", Chunk),
+        ("3\r\nabcd\r\n0\r\n\r\n", Chunk),
+        ("3\r\nabc\n0\r\n\r\n", Chunk),
+        ("3\r\nab\r\n0\r\n\r\n", Chunk),
+        ("\r\n0\r\n\r\n", Chunk),
+        ("-1\r\nabc", Chunk),
+        ("+3\r\nabc", Chunk),
+        ("0x3\r\nabc", Chunk),
+        ("g\r\n", Chunk),
+        ("0\r\nX: 1\r\n\r\n", Chunk),
+        ("0\r\n\n", Chunk),
+        ("0\n\n", Chunk),
+        ("100001\r\n", ChunkSize),
+        ("ffffffff\r\n", ChunkSize),
+        ("ffffffffffffffff\r\n", ChunkSize),
+        ("10000000000000003\r\nabc", ChunkSize),
+        ("00000000000000003\r\nabc", ChunkSize),
+    ] {
+        assert_eq!(request(body), (1, Some(refusal)), "{body:?}");
+    }
+    assert_eq!(read(&[post("Transfer-Encoding: chunked", "100000\r\n").as_bytes()]).2, None);
+}
+
+#[test]
+fn a_head_is_bounded() {
+    let fields = |count: usize| get(&vec!["X: 1"; count].join("\r\n").replacen("X: 1", "Host: a", 1));
+    assert_eq!(read(&[fields(96).as_bytes()]).2, None);
+    assert_eq!(read(&[fields(97).as_bytes()]).2, Some(Refusal::HeadSize));
+    let target = |size: usize| format!("GET /{} HTTP/1.1\r\nHost: a\r\n\r\n", "x".repeat(size - 1));
+    assert_eq!(read(&[target(8 << 10).as_bytes()]).2, None);
+    assert_eq!(read(&[target((8 << 10) + 1).as_bytes()]).2, Some(Refusal::HeadSize));
+    let rest = get("Host: a\r\nX: ").len();
+    let head = |size: usize| get(&format!("Host: a\r\nX: {}", "x".repeat(size - rest)));
+    assert_eq!(read(&[head(32 << 10).as_bytes()]).2, None);
+    assert_eq!(read(&[head((32 << 10) + 1).as_bytes()]).2, Some(Refusal::HeadSize));
+    assert_eq!(read(&["x".repeat((32 << 10) + 1).as_bytes()]).2, Some(Refusal::HeadSize));
+}

@@ -1,0 +1,26 @@
+//! `DELETE /v1/occasions/{id}`: delete an occasion.
+
+use guerdon_domain::occasions::delete;
+use guerdon_domain::ports::{Context, Tx};
+
+use crate::answer::Answer;
+use crate::body::Fields;
+use crate::call::Call;
+use crate::error::ApiError;
+use crate::operation::Write;
+
+pub(crate) struct Delete;
+
+impl Write for Delete {
+    const HAS_BODY: bool = false;
+    type Command = ();
+
+    fn command(_fields: &mut Fields) -> Option<()> {
+        Some(())
+    }
+
+    fn perform(tx: &mut dyn Tx, call: &Call, _: &(), context: &Context<'_>) -> Result<Answer, ApiError> {
+        delete(tx, call.scope, call.path_id("occasion")?, context)?;
+        Ok(Answer::no_content())
+    }
+}

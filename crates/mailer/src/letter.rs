@@ -1,0 +1,116 @@
+//! From a claimed mail to the bytes that are sent.
+
+use std::time::SystemTime;
+
+use guerdon_domain::ports::ClaimedMail;
+use lettre::Message;
+use lettre::address::{Address, Envelope};
+use lettre::message::header::{
+    ContentTransferEncoding, ContentType, HeaderName, HeaderValue, MIME_VERSION_1_0, MessageId,
+};
+use lettre::message::{Body, Mailbox};
+
+use crate::sender::{Sender, address_of};
+use crate::transport::Failure;
+
+/// The longest line that a mail server must take, without its CRLF (RFC 5322).
+const LINE_LENGTH_MAX: usize = 998;
+
+/// A mail in the form in which it travels. The same mail from the same sender always makes the same bytes.
+#[derive(Debug, Clone)]
+pub struct Letter {
+    pub(crate) from: Address,
+    pub(crate) to: Address,
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl Letter {
+    /// Writes the message. Refuses control characters in the recipient and the subject, and what would not reach
+    /// the receiver as it was meant: lettre up to 0.11.23 lets a lone line break end the message (RUSTSEC-2026-0561).
+    pub fn write(mail: &ClaimedMail, sender: &Sender) -> Result<Self, Failure> {
+        let to = address_of(&mail.recipient)
+            .ok_or_else(|| Failure::unsendable("its recipient is no email address"))?;
+        if mail.subject.chars().any(char::is_control) {
+            return Err(Failure::unsendable("its subject holds control characters"));
+        }
+        let from = sender.mailbox().email.clone();
+        let message = message(mail, sender, &to)
+            .ok_or_else(|| Failure::unsendable("it cannot be written as a message"))?;
+        let letter = Self { bytes: message.formatted(), from, to };
+        if !is_sound(&letter.bytes) {
+            return Err(Failure::unsendable("it would not be sound as a message"));
+        }
+        Ok(letter)
+    }
+
+    /// The message, as a mail server receives it and an `.eml` file holds it.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+fn message(mail: &ClaimedMail, sender: &Sender, to: &Address) -> Option<Message> {
+    let from = sender.mailbox();
+    let id = format!("<{}@{}>", mail.id, from.email.domain());
+    let text = mail.body.replace("\r\n", "\n").replace('\r', "\n");
+    let text = format!("{}\n", text.trim_end_matches('\n'));
+    let body = Body::new_with_encoding(text, ContentTransferEncoding::QuotedPrintable).ok()?;
+    Message::builder()
+        .from(from.clone())
+        .to(Mailbox::new(None, to.clone()))
+        .subject(mail.subject.as_str())
+        .date(SystemTime::from(mail.created_at))
+        .header(MessageId::from(id))
+        .raw_header(auto_submitted())
+        .header(MIME_VERSION_1_0)
+        .header(ContentType::TEXT_PLAIN)
+        .envelope(Envelope::new(Some(from.email.clone()), vec![to.clone()]).ok()?)
+        .body(body)
+        .ok()
+}
+
+/// Asks that no absence notice comes back (RFC 3834).
+fn auto_submitted() -> HeaderValue {
+    HeaderValue::new(HeaderName::new_from_ascii_str("Auto-Submitted"), "auto-generated".to_owned())
+}
+
+/// Whether every line ends with CRLF, is no longer than allowed, and holds neither NUL nor a lone CR or LF.
+fn is_sound(message: &[u8]) -> bool {
+    let lines = message.split(|it| *it == b'\n');
+    let mut lines = lines.peekable();
+    while let Some(line) = lines.next() {
+        let line = match (lines.peek(), line) {
+            (Some(_), [line @ .., b'\r']) => line,
+            (Some(_), _) => return false,
+            (None, rest) => rest,
+        };
+        if line.len() > LINE_LENGTH_MAX || line.contains(&b'\r') || line.contains(&0) {
+            return false;
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_sound;
+
+    #[test]
+    fn only_whole_line_ends_are_sound() {
+        let check = |message: &str, expected: bool| {
+            assert_eq!(is_sound(message.as_bytes()), expected, "{message:?}");
+        };
+        check("", true);
+        check("a: b\r\n\r\ntext", true);
+        check("a: b\r\n\r\ntext\r\n", true);
+        check("a\n.\r\n", false);
+        check("a\r.\r\n", false);
+        check("a\r\n.\n", false);
+        check("a\r\n\r", false);
+        check("a\r\r\n", false);
+        check("a\0b\r\n", false);
+        check(&format!("{}\r\n", "a".repeat(998)), true);
+        check(&format!("{}\r\n", "a".repeat(999)), false);
+        check(&"a".repeat(999), false);
+    }
+}

@@ -1,0 +1,88 @@
+//! Who the mails are from.
+
+use guerdon_domain::values::EmailAddress;
+use lettre::Address;
+use lettre::message::Mailbox;
+
+const NAME_LENGTH_MAX: usize = 255;
+
+/// The sender of all mails: an address, with or without a name before it.
+#[derive(Debug, Clone)]
+pub struct Sender(Mailbox);
+
+/// A text that names no sender.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "must be an email address such as points@example.com, or a name with one: Points <points@example.com>"
+)]
+pub struct InvalidSender;
+
+impl Sender {
+    /// Reads `points@example.com`, or `Points <points@example.com>`; the name may stand in double quotes.
+    pub fn parse(text: &str) -> Result<Self, InvalidSender> {
+        let (name, address) = match text.trim().strip_suffix('>') {
+            Some(rest) => rest.rsplit_once('<').ok_or(InvalidSender)?,
+            None => ("", text.trim()),
+        };
+        let name = unquoted(name.trim());
+        if name.chars().count() > NAME_LENGTH_MAX || name.chars().any(char::is_control) {
+            return Err(InvalidSender);
+        }
+        let mailbox =
+            Mailbox::new((!name.is_empty()).then_some(name), address_of(address).ok_or(InvalidSender)?);
+        // The message builder reads its own header back, and knows fewer kinds of addresses than it writes.
+        let read_back = mailbox.to_string().parse::<Mailbox>();
+        read_back.is_ok_and(|it| it.email == mailbox.email).then_some(Self(mailbox)).ok_or(InvalidSender)
+    }
+
+    /// The sender of mails that only become files, where none is configured.
+    pub fn local() -> Self {
+        Self(Mailbox::new(Some("Guerdon".to_owned()), Address::new_dangerous("guerdon", "localhost")))
+    }
+
+    pub(crate) fn mailbox(&self) -> &Mailbox {
+        &self.0
+    }
+}
+
+/// An address as mail servers take it: the local part as it was sent, the domain in ASCII.
+pub(crate) fn address_of(text: &str) -> Option<Address> {
+    let address = EmailAddress::parse(text).ok()?;
+    let (local, _) = address.as_str().rsplit_once('@')?;
+    let (_, domain) = address.folded().rsplit_once('@')?;
+    Some(Address::new_dangerous(local, domain))
+}
+
+fn unquoted(name: &str) -> String {
+    match name.strip_prefix('"').and_then(|it| it.strip_suffix('"')) {
+        Some(inner) => inner.replace("\\\"", "\"").replace("\\\\", "\\"),
+        None => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sender_is_an_address_with_or_without_a_name() {
+        let check = |text: &str, expected: Option<(Option<&str>, &str)>| {
+            let sender = Sender::parse(text).ok();
+            let found = sender.as_ref().map(|it| (it.0.name.as_deref(), it.0.email.as_ref()));
+            assert_eq!(found, expected, "{text:?}");
+        };
+        check("points@example.com", Some((None, "points@example.com")));
+        check(" points@example.com ", Some((None, "points@example.com")));
+        check("Points <points@example.com>", Some((Some("Points"), "points@example.com")));
+        check("\"Points, Inc.\" <points@example.com>", Some((Some("Points, Inc."), "points@example.com")));
+        check("Pünkte <points@example.com>", Some((Some("Pünkte"), "points@example.com")));
+        check("Pünkte <points@bücher.example>", None); // its ASCII form is an address
+        check("<points@example.com>", Some((None, "points@example.com")));
+        check("Points points@example.com", None);
+        check("Points", None);
+        check("", None);
+        check("Points\r\nBcc: eve@example.com <points@example.com>", None);
+        check("points@example.com\r\n", Some((None, "points@example.com")));
+        check("points@example.com\r\nBcc: eve@example.com", None);
+    }
+}

@@ -1,0 +1,57 @@
+//! Mails to a mail server that others wrote, where Python has it: `pip install aiosmtpd`.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use guerdon_domain::ports::ClaimedMail;
+use guerdon_mailer::Transport;
+use serde_json::{Value, json};
+
+use crate::smtp::transport;
+use crate::support::mail;
+
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _gone = self.0.kill().and_then(|()| self.0.wait());
+    }
+}
+
+#[test]
+fn a_foreign_server_reads_what_was_meant() {
+    let python = |arguments: &[&str]| {
+        let mut python = Command::new("python3");
+        python.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+        python
+    };
+    if !python(&["-c", "import aiosmtpd"]).stderr(Stdio::null()).status().is_ok_and(|it| it.success()) {
+        return eprintln!("left out: python3 has no aiosmtpd");
+    }
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/foreign_server.py");
+    let mut server = Killed(python(&[script]).spawn().unwrap());
+    let mut lines = BufReader::new(server.0.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let port = lines.next().unwrap();
+
+    let mut transport = transport(&format!("smtp://127.0.0.1:{port}"));
+    let long = ClaimedMail { subject: "Grüße ".repeat(40).trim().into(), ..mail(2) };
+    transport.send(&mail(1)).unwrap();
+    transport.send(&long).unwrap();
+
+    let first: Value = serde_json::from_str(&lines.next().unwrap()).unwrap();
+    let expected = json!({
+        "from": "points@example.com",
+        "to": ["ada+1@example.com"],
+        "subject": "The points reserve of Bücher & Söhne is low",
+        "sender": "Guerdon <points@example.com>",
+        "id": "<00000000-0000-0000-0000-000000000001@example.com>",
+        "date": "2026-11-21T10:22:01+00:00",
+        "auto_submitted": "auto-generated",
+        "type": "text/plain",
+        "text": "Grüß Gott,\r\n\r\n.\r\n..\r\nPlease add points.\r\n",
+        "defects": [],
+    });
+    assert_eq!(first, expected);
+    let second: Value = serde_json::from_str(&lines.next().unwrap()).unwrap();
+    assert_eq!(second["subject"], json!(long.subject));
+}

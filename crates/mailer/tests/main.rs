@@ -1,0 +1,14 @@
+//! The crate from outside: in virtual time, into folders, and over real connections.
+
+#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
+
+mod aiosmtpd;
+mod batches;
+mod folder;
+mod letter;
+mod running;
+mod schedule;
+mod smtp;
+mod smtp_faults;
+mod smtp_tls;
+mod support;

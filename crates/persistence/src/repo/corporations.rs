@@ -1,0 +1,65 @@
+//! Corporations.
+
+use diesel::prelude::*;
+use guerdon_domain::corporations::Corporation;
+use guerdon_domain::ports::{Corporations, Lookup, ReadCorporations, StoreError};
+use guerdon_domain::values::{CorporationId, Page, ProviderId};
+
+use super::Unit;
+use crate::rows::CorporationRow;
+use crate::schema::corporations;
+use crate::types::Id;
+
+impl ReadCorporations for Unit<'_> {
+    fn corporation(
+        &mut self,
+        scope: ProviderId,
+        id: CorporationId,
+    ) -> Result<Lookup<Corporation>, StoreError> {
+        let found = self.query(|conn| {
+            corporations::table
+                .find(Id(id.as_uuid()))
+                .select(CorporationRow::as_select())
+                .get_result(conn)
+                .optional()
+        })?;
+        let read = found.map(CorporationRow::read).transpose();
+        Ok(Lookup::judge(scope, self.keep(read)?.map(|it| (it.provider_id, it))))
+    }
+
+    fn corporations(&mut self, scope: ProviderId, page: Page) -> Result<Vec<Corporation>, StoreError> {
+        let found = self.query(|conn| {
+            corporations::table
+                .filter(corporations::provider_id.eq(Id(scope.as_uuid())))
+                .order((corporations::created_at, corporations::id))
+                .limit(page.limit())
+                .offset(page.offset())
+                .select(CorporationRow::as_select())
+                .get_results(conn)
+        })?;
+        self.keep(found.into_iter().map(CorporationRow::read).collect())
+    }
+
+    fn corporation_count(&mut self, scope: ProviderId) -> Result<i64, StoreError> {
+        self.query(|conn| {
+            corporations::table
+                .filter(corporations::provider_id.eq(Id(scope.as_uuid())))
+                .count()
+                .get_result(conn)
+        })
+    }
+}
+
+impl Corporations for Unit<'_> {
+    fn insert_corporation(&mut self, corporation: &Corporation) -> Result<(), StoreError> {
+        let row = CorporationRow::of(corporation);
+        self.query(|conn| diesel::insert_into(corporations::table).values(&row).execute(conn))?;
+        Ok(())
+    }
+
+    fn update_corporation(&mut self, corporation: &Corporation) -> Result<(), StoreError> {
+        let row = CorporationRow::of(corporation);
+        self.query(|conn| diesel::update(corporations::table.find(row.id)).set(&row).execute(conn))?;
+        Ok(())
+    }
+}

@@ -1,0 +1,167 @@
+//! Delivering events.
+
+use std::collections::HashMap;
+
+use diesel::dsl::sql;
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Bool, Nullable};
+use guerdon_domain::ports::{
+    Claim, Claimed, Deliveries, Fate, ReadProviders, Settlement, StoreError, Timestamp,
+};
+use guerdon_domain::values::ProviderId;
+
+use super::super::{BINDS, SKIP_LOCKED, place};
+use super::Unit;
+use crate::rows::{AttemptRow, ClaimedEventRow, state};
+use crate::schema::{attempts, events, mails};
+use crate::types::{At, Id, Identifier, Moment};
+
+/// How many events one statement names.
+const SLICE: usize = 1_000;
+
+#[derive(QueryableByName)]
+struct ProviderOnly {
+    #[diesel(sql_type = Identifier)]
+    id: Id,
+}
+
+#[derive(QueryableByName)]
+struct Due {
+    #[diesel(sql_type = Nullable<Moment>)]
+    due: Option<At>,
+}
+
+impl Deliveries for Unit<'_> {
+    // The state is written out, not bound: only so can the index of what is pending be used.
+    fn providers_with_due_events(&mut self, now: Timestamp) -> Result<Vec<ProviderId>, StoreError> {
+        let query = format!(
+            "SELECT id FROM providers WHERE NOT suspended AND EXISTS (SELECT 1 FROM events \
+             WHERE provider_id = providers.id AND state = 1 AND next_attempt_at <= {}) ORDER BY id",
+            place(1)
+        );
+        let found: Vec<ProviderOnly> =
+            self.query(|conn| diesel::sql_query(query).bind::<Moment, _>(At(now)).get_results(conn))?;
+        Ok(found.into_iter().map(|it| ProviderId::from_uuid(it.id.0)).collect())
+    }
+
+    fn next_event_due(&mut self) -> Result<Option<Timestamp>, StoreError> {
+        let query = "SELECT min(due) AS due FROM (SELECT (SELECT next_attempt_at FROM events \
+                     WHERE provider_id = providers.id AND state = 1 ORDER BY next_attempt_at LIMIT 1) AS due \
+                     FROM providers WHERE NOT suspended) AS firsts";
+        let found: Due = self.query(|conn| diesel::sql_query(query).get_result(conn))?;
+        Ok(found.due.map(|it| it.0))
+    }
+
+    fn claim_events(&mut self, claim: &Claim) -> Result<Option<Claimed>, StoreError> {
+        let Some(provider) = self.provider(claim.provider)?.filter(|it| !it.suspended) else {
+            return Ok(None);
+        };
+        let query = format!(
+            "SELECT id, body, attempts, attempts_before_replay FROM events \
+             WHERE provider_id = {} AND state = 1 AND next_attempt_at <= {} \
+             ORDER BY next_attempt_at, id LIMIT {}{SKIP_LOCKED}",
+            place(1),
+            place(2),
+            place(3)
+        );
+        let rows: Vec<ClaimedEventRow> = self.query(|conn| {
+            diesel::sql_query(query)
+                .bind::<Identifier, _>(Id(claim.provider.as_uuid()))
+                .bind::<Moment, _>(At(claim.now))
+                .bind::<BigInt, _>(i64::from(claim.limit))
+                .get_results(conn)
+        })?;
+        for slice in rows.chunks(SLICE) {
+            let ids: Vec<Id> = slice.iter().map(|it| it.id).collect();
+            self.query(|conn| {
+                diesel::update(events::table.filter(events::id.eq_any(&ids)))
+                    .set((
+                        events::lease_id.eq(Some(Id(claim.lease))),
+                        events::next_attempt_at.eq(Some(At(claim.until))),
+                    ))
+                    .execute(conn)
+            })?;
+        }
+        let claimed = rows.into_iter().map(ClaimedEventRow::read).collect();
+        Ok(Some(Claimed { provider, events: self.keep(claimed)? }))
+    }
+
+    fn settle_events(&mut self, settlements: &[Settlement]) -> Result<(), StoreError> {
+        self.insert_attempts(settlements)?;
+        let mut delivered: HashMap<Id, Vec<Id>> = HashMap::new();
+        for it in settlements {
+            if it.fate == Fate::Delivered && it.attempt.is_some() {
+                delivered.entry(Id(it.lease)).or_default().push(Id(it.event.as_uuid()));
+            } else {
+                self.settle_one(it)?;
+            }
+        }
+        for (lease, ids) in delivered {
+            for slice in ids.chunks(SLICE) {
+                self.query(|conn| {
+                    diesel::update(events::table.filter(events::id.eq_any(slice)))
+                        .filter(events::lease_id.eq(Some(lease)))
+                        .set((
+                            events::state.eq(state::DELIVERED),
+                            events::attempts.eq(events::attempts + 1),
+                            events::next_attempt_at.eq(None::<At>),
+                            events::lease_id.eq(None::<Id>),
+                        ))
+                        .execute(conn)
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn end_leases(&mut self, now: Timestamp) -> Result<(), StoreError> {
+        let due = Some(At(now));
+        self.query(|conn| {
+            diesel::update(events::table.filter(sql::<Bool>("state = 1 AND lease_id IS NOT NULL")))
+                .set((events::lease_id.eq(None::<Id>), events::next_attempt_at.eq(due)))
+                .execute(conn)
+        })?;
+        self.query(|conn| {
+            diesel::update(mails::table.filter(sql::<Bool>("state = 1 AND lease_id IS NOT NULL")))
+                .set((mails::lease_id.eq(None::<Id>), mails::next_attempt_at.eq(due)))
+                .execute(conn)
+        })?;
+        Ok(())
+    }
+}
+
+impl Unit<'_> {
+    fn insert_attempts(&mut self, settlements: &[Settlement]) -> Result<(), StoreError> {
+        let made = settlements.iter().filter_map(|it| Some(AttemptRow::of(it.event, it.attempt.as_ref()?)));
+        let rows: Vec<AttemptRow<'_>> = made.collect();
+        for slice in rows.chunks(BINDS / AttemptRow::COLUMNS) {
+            self.query(|conn| match slice {
+                [one] => diesel::insert_into(attempts::table).values(one).execute(conn),
+                many => diesel::insert_into(attempts::table).values(many).execute(conn),
+            })?;
+        }
+        Ok(())
+    }
+
+    fn settle_one(&mut self, it: &Settlement) -> Result<(), StoreError> {
+        let (state, due) = match it.fate {
+            Fate::Delivered => (state::DELIVERED, None),
+            Fate::RetryAt(at) | Fate::Released(at) => (state::PENDING, Some(At(at))),
+            Fate::Exhausted => (state::EXHAUSTED, None),
+            Fate::Unaddressed => (state::UNADDRESSED, None),
+        };
+        let made = i16::from(it.attempt.is_some());
+        self.query(|conn| {
+            diesel::update(events::table.find(Id(it.event.as_uuid())))
+                .filter(events::lease_id.eq(Some(Id(it.lease))))
+                .set((
+                    events::state.eq(state),
+                    events::attempts.eq(events::attempts + made),
+                    events::next_attempt_at.eq(due),
+                    events::lease_id.eq(None::<Id>),
+                ))
+                .execute(conn)
+        })?;
+        Ok(())
+    }
+}

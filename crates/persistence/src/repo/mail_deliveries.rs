@@ -1,0 +1,77 @@
+//! Delivering mails.
+
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Nullable};
+use guerdon_domain::ports::{ClaimedMail, MailDeliveries, MailFate, StoreError, Timestamp};
+use uuid::Uuid;
+
+use super::super::{SKIP_LOCKED, place};
+use super::Unit;
+use crate::rows::{ClaimedMailRow, state};
+use crate::schema::mails;
+use crate::types::{At, Id, Moment};
+
+#[derive(QueryableByName)]
+struct Due {
+    #[diesel(sql_type = Nullable<Moment>)]
+    due: Option<At>,
+}
+
+impl MailDeliveries for Unit<'_> {
+    fn claim_mails(
+        &mut self,
+        now: Timestamp,
+        until: Timestamp,
+        lease: Uuid,
+        limit: u16,
+    ) -> Result<Vec<ClaimedMail>, StoreError> {
+        let query = format!(
+            "SELECT id, recipient, subject, body, attempts, created_at FROM mails \
+             WHERE state = 1 AND next_attempt_at <= {} ORDER BY next_attempt_at, id LIMIT {}{SKIP_LOCKED}",
+            place(1),
+            place(2)
+        );
+        let rows: Vec<ClaimedMailRow> = self.query(|conn| {
+            diesel::sql_query(query)
+                .bind::<Moment, _>(At(now))
+                .bind::<BigInt, _>(i64::from(limit))
+                .get_results(conn)
+        })?;
+        let ids: Vec<Id> = rows.iter().map(|it| it.id).collect();
+        if !ids.is_empty() {
+            self.query(|conn| {
+                diesel::update(mails::table.filter(mails::id.eq_any(&ids)))
+                    .set((mails::lease_id.eq(Some(Id(lease))), mails::next_attempt_at.eq(Some(At(until)))))
+                    .execute(conn)
+            })?;
+        }
+        self.keep(rows.into_iter().map(ClaimedMailRow::read).collect())
+    }
+
+    /// A mail that is given up stays pending with no time to be tried at.
+    fn settle_mail(&mut self, id: Uuid, lease: Uuid, fate: MailFate) -> Result<(), StoreError> {
+        let (state, due) = match fate {
+            MailFate::Sent => (state::DELIVERED, None),
+            MailFate::RetryAt(at) => (state::PENDING, Some(At(at))),
+            MailFate::GivenUp => (state::PENDING, None),
+        };
+        self.query(|conn| {
+            diesel::update(mails::table.find(Id(id)))
+                .filter(mails::lease_id.eq(Some(Id(lease))))
+                .set((
+                    mails::state.eq(state),
+                    mails::attempts.eq(mails::attempts + 1),
+                    mails::next_attempt_at.eq(due),
+                    mails::lease_id.eq(None::<Id>),
+                ))
+                .execute(conn)
+        })?;
+        Ok(())
+    }
+
+    fn next_mail_due(&mut self) -> Result<Option<Timestamp>, StoreError> {
+        let query = "SELECT min(next_attempt_at) AS due FROM mails WHERE state = 1";
+        let found: Due = self.query(|conn| diesel::sql_query(query).get_result(conn))?;
+        Ok(found.due.map(|it| it.0))
+    }
+}

@@ -1,0 +1,25 @@
+//! How long units of work wait for a connection: told as the histogram `guerdon_database_wait_seconds`.
+
+use std::time::Duration;
+
+use metrics::{counter, histogram};
+use r2d2::event::{CheckoutEvent, TimeoutEvent};
+
+/// Tells of one wait for a connection.
+pub(crate) fn waited(duration: Duration) {
+    histogram!("guerdon_database_wait_seconds").record(duration);
+}
+
+/// Tells of the waits of a pool.
+#[derive(Debug)]
+pub(crate) struct PoolWaits;
+
+impl r2d2::HandleEvent for PoolWaits {
+    fn handle_checkout(&self, event: CheckoutEvent) {
+        waited(event.duration());
+    }
+
+    fn handle_timeout(&self, _event: TimeoutEvent) {
+        counter!("guerdon_database_wait_timeouts_total").increment(1);
+    }
+}

@@ -1,0 +1,176 @@
+//! Events and mails: claimed by one at a time, settled by who holds the lease.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use guerdon_domain::ports::{
+    Attempt, Claim, ClaimedEvent, Fate, MailFate, NewMail, Settlement, StoreExt as _, Timestamp, Tx,
+};
+use guerdon_domain::recognitions::Sender;
+use guerdon_domain::values::EmailAddress;
+use uuid::Uuid;
+
+use crate::support::{World, at_once, on_each};
+
+fn lease(number: u64) -> Uuid {
+    Uuid::from_u64_pair(7, number)
+}
+
+/// Events of recognitions from the company.
+fn cause_events(world: &World, count: usize) {
+    let ann = world.user("receiver");
+    world.deposit(1_000_000);
+    for _ in 0..count {
+        world.send(Sender::Company(world.company), &[ann], 1).unwrap();
+    }
+}
+
+fn now(world: &World) -> Timestamp {
+    world.context().clock.now()
+}
+
+fn claim(world: &World, at: Timestamp, number: u64, limit: u16) -> Vec<ClaimedEvent> {
+    let until = at + Duration::from_secs(60);
+    let claim = Claim { provider: world.provider, limit, now: at, until, lease: lease(number) };
+    world.store.transaction(|tx| tx.claim_events(&claim)).unwrap().unwrap().events
+}
+
+fn settlement(world: &World, event: &ClaimedEvent, number: u64, fate: Fate, at: Timestamp) -> Settlement {
+    let attempt = Attempt {
+        id: world.context().ids.next(),
+        number: event.attempts + 1,
+        started_at: at,
+        duration: Duration::from_millis(12),
+        status: Some(if fate == Fate::Delivered { 200 } else { 503 }),
+        cause: (fate != Fate::Delivered).then(|| "status 503".to_owned()),
+        answer: b"answer".to_vec(),
+    };
+    Settlement { event: event.id, lease: lease(number), attempt: Some(attempt), fate }
+}
+
+fn settle(world: &World, settlements: &[Settlement]) {
+    world.store.transaction(|tx: &mut dyn Tx| tx.settle_events(settlements)).unwrap();
+}
+
+#[test]
+fn an_event_is_claimed_once_until_its_lease_ends() {
+    on_each(|world| {
+        cause_events(world, 5);
+        let at = now(world);
+        let first = claim(world, at, 1, 3);
+        assert_eq!(first.len(), 3);
+        assert_eq!(claim(world, at, 2, 10).len(), 2, "what the first left");
+        assert_eq!(claim(world, at, 3, 10).len(), 0);
+        let due = world.store.transaction(|tx| tx.next_event_due()).unwrap();
+        assert_eq!(due, Some(at + Duration::from_secs(60)));
+        let later = at + Duration::from_secs(60);
+        let again: HashSet<_> = claim(world, later, 4, 10).into_iter().map(|it| it.id).collect();
+        assert_eq!(again.len(), 5, "every lease has ended");
+        // Who lost the lease may tell of the attempt, and changes nothing.
+        settle(world, &[settlement(world, &first[0], 1, Fate::Delivered, at)]);
+        assert_eq!(world.database.count("events WHERE state = 2"), 0);
+        assert_eq!(world.database.count("attempts"), 1);
+        world.store.transaction(|tx| tx.end_leases(later)).unwrap();
+        assert_eq!(claim(world, later, 5, 10).len(), 5, "leases can be ended");
+    });
+}
+
+#[test]
+fn each_fate_is_written_with_its_attempt() {
+    on_each(|world| {
+        cause_events(world, 5);
+        let at = now(world);
+        let claimed = claim(world, at, 1, 5);
+        let retry = at + Duration::from_secs(15);
+        let fates =
+            [Fate::Delivered, Fate::RetryAt(retry), Fate::Exhausted, Fate::Unaddressed, Fate::Released(at)];
+        let mut settlements: Vec<Settlement> =
+            claimed.iter().zip(fates).map(|(event, fate)| settlement(world, event, 1, fate, at)).collect();
+        settlements[3].attempt = None;
+        settlements[4].attempt = None;
+        settle(world, &settlements);
+        let count = |what: &str| world.database.count(what);
+        assert_eq!(count("attempts WHERE number = 1 AND status = 200 AND cause IS NULL"), 1);
+        assert_eq!(count("attempts WHERE duration_micros = 12000 AND status = 503"), 2);
+        assert_eq!(count("events WHERE state = 2 AND attempts = 1 AND next_attempt_at IS NULL"), 1);
+        assert_eq!(count("events WHERE state = 3 AND attempts = 1 AND next_attempt_at IS NULL"), 1);
+        assert_eq!(count("events WHERE state = 4 AND attempts = 0 AND next_attempt_at IS NULL"), 1);
+        assert_eq!(count("events WHERE lease_id IS NOT NULL"), 0);
+        let released = claim(world, at, 2, 5);
+        assert_eq!((released.len(), released[0].id, released[0].attempts), (1, claimed[4].id, 0));
+        let retried = claim(world, retry, 3, 5);
+        assert_eq!((retried.len(), retried[0].id, retried[0].attempts), (1, claimed[1].id, 1));
+        assert_eq!(retried[0].body, claimed[1].body);
+    });
+}
+
+#[test]
+fn many_claim_at_once_and_none_gets_what_another_has() {
+    on_each(|world| {
+        cause_events(world, 40);
+        let at = now(world);
+        let claimed = std::sync::Mutex::new(Vec::new());
+        at_once(8, |client| {
+            for round in 0..4 {
+                let number = u64::try_from(client * 10 + round).unwrap();
+                claimed.lock().unwrap().extend(claim(world, at, number, 2).into_iter().map(|it| it.id));
+            }
+        });
+        let claimed = claimed.into_inner().unwrap();
+        assert_eq!(claimed.iter().collect::<HashSet<_>>().len(), claimed.len());
+    });
+}
+
+#[test]
+fn events_of_a_suspended_provider_wait() {
+    on_each(|world| {
+        cause_events(world, 1);
+        let at = now(world);
+        let providers = || world.store.transaction(|tx| tx.providers_with_due_events(at)).unwrap();
+        assert_eq!(providers(), [world.provider]);
+        let suspend = |suspended| {
+            let change =
+                guerdon_domain::ports::ProviderChange { suspended: Some(suspended), ..Default::default() };
+            world.store.transaction(|tx| tx.change_provider(world.provider, &change, at)).unwrap()
+        };
+        suspend(true);
+        assert_eq!(providers(), []);
+        assert_eq!(world.store.transaction(|tx| tx.next_event_due()).unwrap(), None);
+        suspend(false);
+        assert_eq!(claim(world, at, 1, 9).len(), 1);
+    });
+}
+
+#[test]
+fn a_mail_is_claimed_once_and_settled_by_its_holder() {
+    on_each(|world| {
+        let at = now(world);
+        let mail = |number| NewMail {
+            id: lease(number),
+            recipient: EmailAddress::parse("a@example.com").unwrap(),
+            subject: "Subject".into(),
+            body: "Body\n".into(),
+            created_at: at,
+        };
+        let mails = [mail(1), mail(2), mail(3)];
+        world.store.transaction(|tx| tx.queue_mails(&mails)).unwrap();
+        let until = at + Duration::from_secs(120);
+        let claim =
+            |at, number| world.store.transaction(|tx| tx.claim_mails(at, until, lease(number), 16)).unwrap();
+        assert_eq!(claim(at, 10).len(), 3);
+        assert_eq!(claim(at, 11).len(), 0);
+        let settle = |id, number, fate| {
+            world.store.transaction(|tx| tx.settle_mail(lease(id), lease(number), fate)).unwrap();
+        };
+        settle(1, 10, MailFate::Sent);
+        settle(2, 10, MailFate::GivenUp);
+        settle(3, 11, MailFate::Sent); // not its holder
+        assert_eq!(world.store.transaction(|tx| tx.next_mail_due()).unwrap(), Some(until));
+        let left = claim(until, 12);
+        assert_eq!((left.len(), left[0].id), (1, lease(3)));
+        settle(3, 12, MailFate::RetryAt(until + Duration::from_secs(15)));
+        assert_eq!(claim(until + Duration::from_secs(15), 13)[0].attempts, 1);
+        assert_eq!(world.database.count("mails WHERE state = 2"), 1);
+        assert_eq!(world.database.count("mails WHERE state = 1 AND next_attempt_at IS NULL"), 1);
+    });
+}

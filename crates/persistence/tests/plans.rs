@@ -1,0 +1,216 @@
+//! No statement of a request reads a whole table: with 100,000 users and 1,000,000 transfers in it, each finds what it
+//! needs by an index. The statements are those that the repositories send, overheard on their connections.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+use diesel::connection::{Instrumentation, InstrumentationEvent, set_default_instrumentation};
+use guerdon_domain::companies::UpdateCompany;
+use guerdon_domain::money::PointsPerDollar;
+use guerdon_domain::occasions;
+use guerdon_domain::ports::{Claim, IdempotencyKey, Role, Row, StoreError, StoreExt as _, Tx};
+use guerdon_domain::recognitions::Sender;
+use guerdon_domain::saml::{self, UpdateSaml};
+use guerdon_domain::users::{self, UpdateUser};
+use guerdon_domain::values::{
+    CorporationId, DomainName, EmailAddress, EntityId, OccasionId, Page, Update, UserId,
+};
+use guerdon_domain::wallets::{Account, WalletType};
+use guerdon_persistence::testing::{TestDatabase, each};
+use uuid::Uuid;
+
+use crate::support::World;
+
+thread_local! {
+    static OVERHEARD: RefCell<Option<BTreeSet<String>>> = const { RefCell::new(None) };
+}
+
+fn overhear() -> Option<Box<dyn Instrumentation>> {
+    Some(Box::new(|event: InstrumentationEvent<'_>| {
+        if let InstrumentationEvent::StartQuery { query, .. } = event {
+            let text = query.to_string();
+            let statement = text.split(" -- binds:").next().unwrap_or_default().trim().to_owned();
+            OVERHEARD.with_borrow_mut(|it| it.as_mut().map(|it| it.insert(statement)));
+        }
+    }))
+}
+
+/// Every statement that `work` sends.
+fn statements(work: impl FnOnce()) -> BTreeSet<String> {
+    OVERHEARD.set(Some(BTreeSet::new()));
+    work();
+    OVERHEARD.take().unwrap_or_default()
+}
+
+/// The tables that grow. What is about their every row is a fault.
+const LARGE: [&str; 10] = [
+    "accounts",
+    "companies",
+    "corporations",
+    "events",
+    "idempotency_records",
+    "mails",
+    "occasions",
+    "recognitions",
+    "transfers",
+    "users",
+];
+
+/// Lines of a plan that read a large table from end to end.
+fn scans(plan: &[String]) -> Vec<&String> {
+    let reads_all = |line: &&String| {
+        LARGE.iter().any(|table| {
+            let line = line.trim();
+            line.contains(&format!("Seq Scan on {table}")) || line.starts_with(&format!("SCAN {table}"))
+        })
+    };
+    plan.iter().filter(reads_all).collect()
+}
+
+/// Rows for 100 providers of one company each, the world's among them. `ID` makes an id of `i`, `AT` a moment.
+const ROWS: &str = "
+    INSERT INTO providers SELECT ID, 'P', 'p' || i, BYTES, BYTES, NULL, FALSE, FALSE, AT, AT FROM n WHERE i < 100;
+    INSERT INTO companies SELECT ID, ID, NULL, 'c' || i || '.example.net', 'C', ID, 'https://x.example', 50, NULL,
+      NULL, FALSE, AT, AT FROM n WHERE i < 100;
+    INSERT INTO corporations SELECT ID, THEIRS, 'C', AT, AT FROM n WHERE i <= 10000;
+    INSERT INTO companies SELECT ID, THEIRS, NULL, 'd' || i || '.example.net', 'C', ID, 'https://x.example', 50,
+      NULL, NULL, FALSE, AT, AT FROM n WHERE i BETWEEN 101 AND 10000;
+    INSERT INTO users (id, company_id, email, email_folded, first_name, manager, company_admin, corporation_admin,
+      created_at, updated_at) SELECT ID, THEIRS, i || '@x.example', i || '@x.example', 'N', FALSE, FALSE, FALSE, AT,
+      AT FROM n WHERE i <= 100000;
+    INSERT INTO occasions SELECT ID, THEIRS, 'N', 'T', 'M', TRUE, TRUE, AT, AT, NULL FROM n WHERE i <= 20000;
+    INSERT INTO accounts SELECT ID, 1, THEIRS, 0, 1000, 0, 0, AT, NULL FROM n WHERE i <= 100000;
+    INSERT INTO transfers SELECT ID, THEIRS, THEIRS, 4, SOMEONE, 1, 1, 1, 50, 1, NULL, AT FROM n;
+    INSERT INTO recognitions SELECT ID, THEIRS, THEIRS, 1, SOMEONE, SOMEONE, 'M', 1, TRUE, AT FROM n
+      WHERE i <= 200000;
+    INSERT INTO events (id, provider_id, kind, body, state, attempts, next_attempt_at, created_at)
+      SELECT ID, THEIRS, 1, BYTES, 2, 1, NULL, AT FROM n WHERE i <= 100000;
+    INSERT INTO mails (id, recipient, subject, body, state, attempts, next_attempt_at, created_at)
+      SELECT ID, 'a@b.example', 's', 'b', 2, 1, NULL, AT FROM n WHERE i <= 20000;
+    INSERT INTO idempotency_records SELECT ID, i, BYTES, 201, BYTES, AT, AT FROM n WHERE i <= 20000;
+";
+
+fn sqlite() -> String {
+    let id = |i: &str| format!("CAST(printf('%016d', {i}) AS BLOB)");
+    let rows = ROWS
+        .replace("THEIRS", &id("1 + i % 99"))
+        .replace("SOMEONE", &id("1 + i % 99991"))
+        .replace("ID", &id("i"))
+        .replace("BYTES", "x'00'")
+        .replace("AT,", "i,")
+        .replace("AT FROM", "i FROM")
+        .replace("AT\n", "i\n");
+    format!(
+        "PRAGMA synchronous = OFF; CREATE TEMP TABLE n AS WITH RECURSIVE n(i) AS \
+         (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000) SELECT i FROM n; BEGIN; {rows} COMMIT;"
+    )
+}
+
+/// The same, told to the planner as the server does by itself.
+fn postgres() -> String {
+    let id = |i: &str| format!("lpad(to_hex({i}), 32, '0')::uuid");
+    let rows = ROWS
+        .replace("THEIRS", &id("1 + i % 99"))
+        .replace("SOMEONE", &id("1 + i % 99991"))
+        .replace("ID", &id("i"))
+        .replace("BYTES", r"'\x00'")
+        .replace("AT,", "to_timestamp(i),")
+        .replace("AT FROM", "to_timestamp(i) FROM")
+        .replace("AT\n", "to_timestamp(i)\n");
+    format!("CREATE TEMP TABLE n AS SELECT generate_series(1, 1000000) AS i; {rows} ANALYZE")
+}
+
+fn request_like(world: &World, ann: UserId, corporation: CorporationId, occasion: OccasionId) {
+    let (scope, company, page) = (world.provider, world.company, Page::new(3, 100).unwrap());
+    let domain = DomainName::parse("example.com").unwrap();
+    let email = EmailAddress::parse("ann@example.com").unwrap();
+    world.reading(|reads| -> Result<(), StoreError> {
+        reads.provider_by_api_key("key")?;
+        reads.company(scope, company)?;
+        reads.company_by_domain(scope, &domain)?;
+        for within in [None, Some(corporation)] {
+            reads.companies(scope, within, page)?;
+            reads.company_count(scope, within)?;
+        }
+        reads.active_user_count(company)?;
+        reads.active_users_page(company, page)?;
+        reads.active_user_by_email(company, &email)?;
+        reads.admin_emails(company)?;
+        reads.corporation(scope, corporation)?;
+        reads.corporations(scope, page)?;
+        reads.corporation_count(scope)?;
+        reads.occasion(scope, occasion)?;
+        reads.occasions(company, page)?;
+        reads.occasion_count(company)?;
+        reads.user(scope, ann)?;
+        reads.people(scope, &[ann])?;
+        reads.people(scope, &[ann, world.owner])?;
+        reads.wallets(ann)?;
+        reads.wallets_of(&[ann, world.owner])?;
+        reads.balance(Account::Reserve(company))?;
+        reads.transactions(ann, WalletType::Peer, page)?;
+        for role in [Role::Receiver, Role::Sender] {
+            reads.recognitions(ann, role, page)?;
+            reads.recognition_count(ann, role)?;
+        }
+        reads.saml(company).map(drop)
+    });
+}
+
+fn changes(world: &World, ann: UserId) {
+    let (context, now) = (world.context(), world.context().clock.now());
+    world.fund(WalletType::Peer, ann, 10);
+    world.deposit(10);
+    world.send(Sender::User(ann), &[world.owner], 1).unwrap();
+    world.send(Sender::Company(world.company), &[world.owner, ann], 1).unwrap();
+    let rate = UpdateCompany { rate: PointsPerDollar::new(51), ..UpdateCompany::default() };
+    world.update(&rate).unwrap();
+    let key = IdempotencyKey { scope: Uuid::nil(), key: "k".into() };
+    let settings = UpdateSaml { idp_id: Update::Set(EntityId::parse("x").unwrap()), ..UpdateSaml::default() };
+    let manager = UpdateUser { manager: Some(true), ..UpdateUser::default() };
+    let (provider, lease) = (world.provider, Uuid::nil());
+    let claim = Claim { provider, limit: 8, now, until: now, lease };
+    let work = |tx: &mut dyn Tx| -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        tx.hold(Row::Company(world.company))?;
+        tx.claim_key(&key)?;
+        tx.idempotency_record(&key, now)?;
+        saml::update(tx, world.provider, world.company, &settings, &context)?;
+        users::update(tx, world.provider, ann, &manager, &context)?;
+        occasions::delete(tx, world.provider, world.occasion, &context)?;
+        tx.providers_with_due_events(now)?;
+        tx.next_event_due()?;
+        tx.claim_events(&claim)?;
+        tx.claim_mails(now, now, lease, 8)?;
+        tx.next_mail_due()?;
+        Ok(())
+    };
+    world.store.transaction(work).unwrap();
+    world.delete(ann).unwrap();
+}
+
+#[test]
+fn no_statement_of_a_request_reads_a_whole_table() {
+    set_default_instrumentation(overhear).unwrap();
+    let judge = |database: TestDatabase| {
+        let world = World::new(database);
+        let ann = world.user("ann");
+        world.database.tamper(&sqlite(), &postgres());
+        let nil = Uuid::nil();
+        let mut sent = statements(|| {
+            request_like(&world, ann, CorporationId::from_uuid(nil), OccasionId::from_uuid(nil));
+        });
+        let reads = sent.len();
+        sent.append(&mut statements(|| changes(&world, ann)));
+        sent.retain(|it| ["SELECT", "UPDATE", "DELETE", "INSERT"].iter().any(|verb| it.starts_with(verb)));
+        assert!(reads >= 25 && sent.len() >= 45, "{reads} and {} statements overheard", sent.len());
+        let told = sent.iter().map(|statement| (statement, world.database.plan(statement)));
+        let faults: Vec<String> = told
+            .filter(|(_, plan)| !scans(plan).is_empty())
+            .map(|(statement, plan)| format!("{statement}\n{}\n", plan.join("\n")))
+            .collect();
+        assert!(faults.is_empty(), "{}", faults.join("\n"));
+        let whole = world.database.plan("SELECT count(*) FROM transfers WHERE amount = 7");
+        assert!(!scans(&whole).is_empty(), "a scan would be seen: {whole:?}");
+    };
+    each().into_iter().for_each(judge);
+}

@@ -1,0 +1,162 @@
+//! What leaves the service: events to providers, mails to administrators.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use anyhow::Context;
+use guerdon_domain::ports::{Clock, Store, StoreError, StoreExt};
+use guerdon_domain::providers::Provider;
+use guerdon_mailer::{
+    FolderTransport, Mailer, Running as Mailing, Sender as MailSender, SmtpTransport, SmtpUrl,
+    StoreMailJournal, Transport, Waker,
+};
+use guerdon_persistence::{Queued, Wakeups, Watcher};
+use guerdon_webhook_dispatcher::{
+    Dispatcher, OpenSecret, Running as Dispatching, Schedule, SealedForGood, Sender, SenderParts, Wake,
+};
+use url::Url;
+use zeroize::Zeroizing;
+
+use super::metrics::Counting;
+use crate::keys::Keys;
+use crate::settings::Settings;
+use crate::world::{SystemClock, SystemIds};
+
+/// Attempts under way at the end are waited for; what is not settled then is sent again later.
+const FINISH_WITHIN: Duration = Duration::from_secs(16);
+
+/// Wakes whoever sends: here at once, in the other processes through the database.
+#[derive(Clone, Default)]
+pub(super) struct Bells(Arc<Ropes>);
+
+#[derive(Default)]
+struct Ropes {
+    events: Wake,
+    mails: OnceLock<Waker>,
+    others: OnceLock<Wakeups>,
+}
+
+impl Bells {
+    /// Rings when something was queued.
+    pub(super) fn watcher(&self) -> Watcher {
+        let bells = self.clone();
+        Watcher::new(move |queued| {
+            bells.ring(queued);
+            if let Some(others) = bells.0.others.get() {
+                others.tell();
+            }
+        })
+    }
+
+    fn ring(&self, queued: Queued) {
+        if queued.events {
+            self.0.events.wake();
+        }
+        if let Some(mails) = self.0.mails.get().filter(|_| queued.mails) {
+            mails.wake();
+        }
+    }
+
+    /// Hears of what other processes queue, and tells them.
+    fn share(&self, settings: &Settings) -> anyhow::Result<()> {
+        let ropes = Arc::downgrade(&self.0); // or the thread that listens would keep itself alive
+        let wake = move || {
+            if let Some(ropes) = ropes.upgrade() {
+                Self(ropes).ring(Queued { events: true, mails: true });
+            }
+        };
+        if let Some(others) = Wakeups::share(&settings.database, wake).context("cannot make a thread")? {
+            self.0.others.set(others).unwrap_or_default();
+        }
+        Ok(())
+    }
+}
+
+/// Deliveries under way.
+pub(super) struct Delivery {
+    events: Dispatching,
+    mails: Mailing,
+}
+
+impl Delivery {
+    /// Starts to deliver.
+    pub(super) fn start(
+        settings: &Settings,
+        store: &Arc<dyn Store>,
+        keys: &Arc<Keys>,
+        bells: &Bells,
+    ) -> anyhow::Result<Self> {
+        if settings.embedded_database().is_some() {
+            // No other process can hold a lease: what there is, a process that is gone has left.
+            store.transaction(|tx| -> Result<(), StoreError> { tx.end_leases(SystemClock.now()) })?;
+        }
+        let mails = mailer(settings, store)?.start().context("cannot make a thread")?;
+        bells.0.mails.set(mails.waker()).unwrap_or_default();
+        let events = dispatcher(settings, store, keys, bells)?.start().context("cannot make a thread")?;
+        bells.share(settings)?;
+        Ok(Self { events, mails })
+    }
+
+    /// Finishes the attempts under way. Waits for them.
+    pub(super) fn stop(self) {
+        let Self { events, mails } = self;
+        let mails = std::thread::spawn(move || mails.stop(FINISH_WITHIN));
+        let stopped = events.stop(FINISH_WITHIN);
+        if stopped.abandoned > 0 {
+            log::warn!("{} events were under way and will be sent again", stopped.abandoned);
+        }
+        if !mails.join().unwrap_or_default() {
+            log::warn!("a mail was under way and may be sent again");
+        }
+    }
+}
+
+fn dispatcher(
+    settings: &Settings,
+    store: &Arc<dyn Store>,
+    keys: &Arc<Keys>,
+    bells: &Bells,
+) -> anyhow::Result<Dispatcher> {
+    let allowed = settings.webhooks;
+    let secrets = Arc::new(Secrets(Arc::clone(keys)));
+    let sender = Sender::new(SenderParts::new(allowed.policy(), secrets, Arc::new(SystemClock)))?;
+    let mut dispatcher =
+        Dispatcher::new(Arc::clone(store), Arc::new(sender), Arc::new(SystemClock), Arc::new(SystemIds));
+    dispatcher.schedule =
+        Schedule::scaled(allowed.time_scale).context("webhooks.time_scale must be above 0")?;
+    dispatcher.observer = Arc::new(Counting);
+    dispatcher.wake = bells.0.events.clone();
+    Ok(dispatcher)
+}
+
+fn mailer(settings: &Settings, store: &Arc<dyn Store>) -> anyhow::Result<Mailer> {
+    let mail = &settings.mail;
+    let sender = mail.from.as_deref().map_or_else(|| Ok(MailSender::local()), MailSender::parse)?;
+    let transport: Box<dyn Transport> = match &mail.smtp_url {
+        Some(url) => {
+            let transport = SmtpTransport::new(SmtpUrl::parse(url.expose())?, sender, b"")?;
+            match Url::parse(&settings.service_url).ok().and_then(|it| it.host_str().map(str::to_owned)) {
+                Some(host) => Box::new(transport.greeting_as(&host)),
+                None => Box::new(transport),
+            }
+        }
+        None => {
+            let folder = settings.data_dir.join("mail");
+            let opened = FolderTransport::open(&folder, sender);
+            Box::new(opened.with_context(|| format!("cannot make the folder {}", folder.display()))?)
+        }
+    };
+    let journal = Box::new(StoreMailJournal::new(Arc::clone(store)));
+    let mailer = Mailer::new(journal, transport, Arc::new(SystemClock), Arc::new(SystemIds));
+    Ok(mailer.observed_by(Arc::new(Counting)))
+}
+
+/// The shared secrets, opened with the master key.
+struct Secrets(Arc<Keys>);
+
+impl OpenSecret for Secrets {
+    fn open(&self, provider: &Provider) -> Result<Zeroizing<String>, SealedForGood> {
+        let opened = self.0.open(provider.id, &provider.shared_secret_sealed);
+        opened.map(|it| Zeroizing::new(it.expose().to_owned())).map_err(|_sealed| SealedForGood)
+    }
+}

@@ -1,0 +1,143 @@
+//! What is counted and timed, as Prometheus text on the operator's listener (reliability I-8).
+//!
+//! Whatever counts does so through the `metrics` facade under a name that begins with `guerdon_`; here stands what
+//! each name means, and who looks at the database for those that nobody's work moves.
+
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use guerdon_domain::ports::{Clock, Store, StoreError, StoreExt};
+use guerdon_mailer::Observer as MailObserver;
+use guerdon_webhook_dispatcher::{AttemptResult, Observer as EventObserver};
+use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+
+use crate::world::SystemClock;
+
+const PENDING: &str = "guerdon_outbox_pending_events";
+const OLDEST: &str = "guerdon_outbox_oldest_event_age_seconds";
+const UNBALANCED: &str = "guerdon_ledger_unbalanced_companies";
+const ATTEMPTS: &str = "guerdon_webhook_attempts_total";
+const ATTEMPT_TIME: &str = "guerdon_webhook_attempt_duration_seconds";
+const IN_FLIGHT: &str = "guerdon_webhook_attempts_in_flight";
+const EXHAUSTED: &str = "guerdon_webhook_events_exhausted_total";
+const MAILS: &str = "guerdon_mail_attempts_total";
+/// In seconds: from what a read takes to what nobody waits for any more.
+const BUCKETS: [f64; 14] =
+    [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 15.0];
+
+/// Everything counted so far.
+#[derive(Clone)]
+pub(super) struct Metrics(PrometheusHandle);
+
+impl Metrics {
+    /// Begins to count, once in a process.
+    pub(super) fn install() -> anyhow::Result<Self> {
+        static HANDLE: OnceLock<PrometheusHandle> = OnceLock::new();
+        if let Some(handle) = HANDLE.get() {
+            return Ok(Self(handle.clone()));
+        }
+        let recorder = PrometheusBuilder::new().set_buckets(&BUCKETS)?.build_recorder();
+        let handle = HANDLE.get_or_init(|| recorder.handle()).clone();
+        if metrics::set_global_recorder(recorder).is_ok() {
+            describe();
+        }
+        Ok(Self(handle))
+    }
+
+    /// The text that Prometheus reads.
+    pub(super) fn text(&self) -> String {
+        self.0.render()
+    }
+
+    /// Tidies up what has been timed; to be called every few seconds.
+    pub(super) fn keep_up(&self) {
+        self.0.run_upkeep();
+    }
+}
+
+fn describe() {
+    describe_histogram!(
+        "guerdon_http_request_duration_seconds",
+        Unit::Seconds,
+        "Answered requests by method, route and status"
+    );
+    describe_histogram!(
+        "guerdon_database_wait_seconds",
+        Unit::Seconds,
+        "How long units of work waited for a connection"
+    );
+    describe_counter!("guerdon_database_wait_timeouts_total", "Units of work that got no connection in time");
+    describe_gauge!(PENDING, "Events that wait for their delivery");
+    describe_gauge!(OLDEST, Unit::Seconds, "The age of the oldest of them; 0 where none waits");
+    describe_gauge!(UNBALANCED, "Companies whose accounts do not sum to zero: never anything but 0");
+    describe_counter!(ATTEMPTS, "Attempts to deliver an event by result: delivered, rejected, failed");
+    describe_histogram!(ATTEMPT_TIME, Unit::Seconds, "How long attempts took, by result");
+    describe_gauge!(IN_FLIGHT, "Attempts under way or not settled yet");
+    describe_counter!(EXHAUSTED, "Events that failed for the last time and wait to be replayed");
+    describe_counter!(MAILS, "Attempts to send a mail by result: sent, failed, given_up");
+    gauge!(PENDING).set(0.0);
+    gauge!(OLDEST).set(0.0);
+    gauge!(UNBALANCED).set(0.0);
+    gauge!(IN_FLIGHT).set(0.0);
+    for result in [AttemptResult::Delivered, AttemptResult::Rejected, AttemptResult::Failed] {
+        counter!(ATTEMPTS, "result" => result.label()).absolute(0);
+    }
+    counter!(EXHAUSTED).absolute(0);
+    for result in ["sent", "failed", "given_up"] {
+        counter!(MAILS, "result" => result).absolute(0);
+    }
+}
+
+/// Looks how much waits.
+pub(super) fn look_at_outbox(store: &dyn Store) {
+    let depth = store.snapshot(|reads| -> Result<_, StoreError> { reads.outbox_depth() });
+    let Ok(depth) = depth else { return }; // the heartbeat tells of a database that is away
+    let age = depth.oldest.map_or(Duration::ZERO, |it| {
+        Duration::try_from(SystemClock.now() - it).unwrap_or_default() // negative where the clock was set back
+    });
+    gauge!(PENDING).set(u32::try_from(depth.pending).unwrap_or(u32::MAX));
+    gauge!(OLDEST).set(age.as_secs_f64());
+}
+
+/// Looks whether the ledger is sound, as far as one sum tells.
+pub(super) fn look_at_ledger(store: &dyn Store) {
+    let unbalanced = store.snapshot(|reads| -> Result<_, StoreError> { reads.unbalanced_companies() });
+    let Ok(unbalanced) = unbalanced else { return };
+    gauge!(UNBALANCED).set(u32::try_from(unbalanced).unwrap_or(u32::MAX));
+    if unbalanced > 0 {
+        log::error!("the accounts of {unbalanced} companies do not sum to zero: run `guerdon verify`");
+    }
+}
+
+/// Counts what is sent.
+pub(super) struct Counting;
+
+impl EventObserver for Counting {
+    fn attempt_ended(&self, result: AttemptResult, took: Duration) {
+        counter!(ATTEMPTS, "result" => result.label()).increment(1);
+        histogram!(ATTEMPT_TIME, "result" => result.label()).record(took);
+    }
+
+    fn in_flight(&self, attempts: usize) {
+        gauge!(IN_FLIGHT).set(u32::try_from(attempts).unwrap_or(u32::MAX));
+    }
+
+    fn exhausted(&self) {
+        counter!(EXHAUSTED).increment(1);
+    }
+}
+
+impl MailObserver for Counting {
+    fn sent(&self) {
+        counter!(MAILS, "result" => "sent").increment(1);
+    }
+
+    fn failed(&self) {
+        counter!(MAILS, "result" => "failed").increment(1);
+    }
+
+    fn given_up(&self) {
+        counter!(MAILS, "result" => "given_up").increment(1);
+    }
+}

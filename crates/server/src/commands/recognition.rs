@@ -1,0 +1,84 @@
+//! `guerdon recognition`.
+
+use guerdon_domain::ports::StoreExt;
+use guerdon_domain::recognitions::{Recognition, UpdateRecognition, update};
+use guerdon_domain::values::{Message, RecognitionId};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::output::{fields, moment};
+use super::{CommandError, Output, View, Workplace};
+
+/// Changes a recognition, and tells the provider where anything changed.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+#[command(group(clap::ArgGroup::new("change").required(true).multiple(true)))]
+pub struct Update {
+    /// The recognition.
+    id: Uuid,
+    /// What it says from now on.
+    #[arg(long, group = "change")]
+    message: Option<String>,
+    /// Whether it is public from now on.
+    #[arg(long, value_name = "true|false", group = "change")]
+    share: Option<bool>,
+}
+
+/// A recognition, as spec §2.4 shows it.
+#[derive(Serialize)]
+struct Updated<'a> {
+    id: Uuid,
+    receiver_id: Uuid,
+    sender_type: &'static str,
+    sender_id: Uuid,
+    message: &'a str,
+    points: i64,
+    share: bool,
+    occasion_id: Uuid,
+    company_id: Uuid,
+    created_at: String,
+}
+
+impl<'a> Updated<'a> {
+    fn of(it: &'a Recognition) -> Self {
+        Self {
+            id: it.id.as_uuid(),
+            receiver_id: it.receiver_id.as_uuid(),
+            sender_type: it.sender.type_name(),
+            sender_id: it.sender.id(),
+            message: it.message.as_str(),
+            points: it.points.get(),
+            share: it.share,
+            occasion_id: it.occasion_id.as_uuid(),
+            company_id: it.company_id.as_uuid(),
+            created_at: moment(it.created_at),
+        }
+    }
+}
+
+impl View for Updated<'_> {
+    fn text(&self) -> String {
+        let share = if self.share { "public" } else { "private" };
+        fields(&[("id", &self.id.to_string()), ("message", self.message), ("share", share)])
+    }
+}
+
+impl Update {
+    pub(super) fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+        let message = self.message.as_deref().map(message).transpose()?;
+        let command = UpdateRecognition { message, share: self.share };
+        let id = RecognitionId::from_uuid(self.id);
+        let recognition = workplace.store.transaction(|tx| -> Result<_, CommandError> {
+            Ok(update(tx, id, &command, &workplace.context())?)
+        })?;
+        Updated::of(&recognition).output()
+    }
+}
+
+fn message(text: &str) -> Result<Message, CommandError> {
+    let message =
+        Message::parse(text).map_err(|must_be| CommandError::Refused(format!("message {must_be}")))?;
+    if message.is_blank() {
+        return Err(CommandError::Refused("message must not be blank".to_owned()));
+    }
+    Ok(message)
+}

@@ -1,0 +1,241 @@
+//! The commands, run on an embedded database of their own.
+
+mod wallets;
+
+use std::sync::Arc;
+
+use clap::Parser;
+use guerdon_domain::companies::{CreateCompany, create};
+use guerdon_domain::money::PointsPerDollar;
+use guerdon_domain::ports::StoreExt;
+use guerdon_domain::values::{self, DomainName, EmailAddress, ProviderId, WebUrl};
+use guerdon_http_api::VerifySecret;
+use guerdon_persistence::{Access, DatabaseUrl, migrate, open};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::{Command, CommandError, Workplace, execute};
+use crate::keys::{Keys, MasterKey};
+use crate::settings::Webhooks;
+
+#[derive(Parser)]
+struct Line {
+    #[command(subcommand)]
+    command: Command,
+}
+
+struct Desk {
+    workplace: Workplace,
+    _folder: TempDir,
+}
+
+impl Desk {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let url = DatabaseUrl::Sqlite(folder.path().join("guerdon.db"));
+        migrate(&url).unwrap();
+        let store = open(&url, Access::Command).unwrap();
+        let keys = Arc::new(Keys::of(&MasterKey::parse(&"01".repeat(32)).unwrap()).unwrap());
+        let webhooks = Webhooks { allow_private_networks: false, allow_http: false, time_scale: 1.0 };
+        Self { workplace: Workplace { store, keys, webhooks }, _folder: folder }
+    }
+
+    /// Runs a command as it arrives over the socket: parsed, written as JSON, read again.
+    fn run(&self, words: &[&str]) -> Result<String, CommandError> {
+        let line = Line::try_parse_from(std::iter::once("guerdon").chain(words.iter().copied())).unwrap();
+        let sent = serde_json::to_string(&line.command).unwrap();
+        let received: Command = serde_json::from_str(&sent).unwrap();
+        execute(&received, &self.workplace).map(|it| it.json)
+    }
+
+    fn json(&self, words: &[&str]) -> Value {
+        serde_json::from_str(&self.run(words).unwrap()).unwrap()
+    }
+
+    fn refused(&self, words: &[&str], part: &str) {
+        let why = self.run(words).expect_err("must be refused").to_string();
+        assert!(why.contains(part), "`{why}` does not say `{part}`");
+    }
+}
+
+/// The names of an object's fields, in the order in which they were written.
+fn names(json: &str) -> Vec<&str> {
+    let before_colons = json.rsplit_once("\":").map_or("", |(before, _last_value)| before);
+    before_colons.split("\":").filter_map(|it| it.rsplit('"').next()).collect()
+}
+
+const NOBODY: &str = "00000000-0000-0000-0000-000000000001";
+
+#[test]
+fn a_provider_is_created_with_secrets_that_work() {
+    let desk = Desk::new();
+    let json = desk.run(&["provider", "create", "--name", "Acme"]).unwrap();
+    let order = [
+        "id",
+        "name",
+        "api_key",
+        "api_secret",
+        "shared_secret",
+        "callback_url",
+        "manages_all_domain_resources",
+    ];
+    assert_eq!(names(&json), order);
+    let created: Value = serde_json::from_str(&json).unwrap();
+    let api_key = created["api_key"].as_str().unwrap();
+    assert!(api_key.starts_with("gk_") && api_key.len() == 35);
+    let mut stored = None;
+    desk.workplace.store.read(&mut |reads| stored = reads.provider_by_api_key(api_key).unwrap()).unwrap();
+    let stored = stored.unwrap();
+    let keys = &desk.workplace.keys;
+    assert!(keys.matches(created["api_secret"].as_str().unwrap(), &stored.api_secret_hash));
+    let shared = keys.open(stored.id, &stored.shared_secret_sealed).unwrap();
+    assert_eq!(created["shared_secret"], shared.expose());
+}
+
+#[test]
+fn providers_are_listed_and_changed() {
+    let desk = Desk::new();
+    assert_eq!(desk.run(&["provider", "list"]).unwrap(), "[]");
+    let created = desk.json(&["provider", "create", "--name", "Acme", "--manages-all-domain-resources"]);
+    let id = created["id"].as_str().unwrap();
+    let hook = "https://example.com/hook";
+    let set = desk.run(&["provider", "set", id, "--callback-url", hook, "--suspended", "true"]).unwrap();
+    let order =
+        ["id", "name", "api_key", "callback_url", "manages_all_domain_resources", "suspended", "created_at"];
+    assert_eq!(names(&set), order);
+    let listed = desk.json(&["provider", "list"]);
+    assert_eq!(listed, serde_json::json!([serde_json::from_str::<Value>(&set).unwrap()]));
+    assert_eq!((&listed[0]["callback_url"], &listed[0]["suspended"]), (&hook.into(), &true.into()));
+    assert_eq!(listed[0]["manages_all_domain_resources"], true);
+    let cleared =
+        desk.json(&["provider", "set", id, "--no-callback-url", "--manages-all-domain-resources", "false"]);
+    assert_eq!((&cleared["callback_url"], &cleared["suspended"]), (&Value::Null, &true.into()));
+    assert_eq!(cleared["manages_all_domain_resources"], false);
+    desk.refused(&["provider", "set", id, "--callback-url", "https://10.0.0.1/"], "public");
+    desk.refused(&["provider", "set", id, "--name", " "], "name must be");
+    desk.refused(&["provider", "set", NOBODY, "--name", "x"], "no provider has this id");
+}
+
+#[test]
+fn a_rotated_secret_replaces_the_old_one() {
+    let desk = Desk::new();
+    let created = desk.json(&["provider", "create", "--name", "Acme"]);
+    let id = created["id"].as_str().unwrap();
+    let rotated = desk.run(&["provider", "rotate", id, "--api-secret"]).unwrap();
+    assert_eq!(names(&rotated), ["id", "api_key", "api_secret"]);
+    let rotated: Value = serde_json::from_str(&rotated).unwrap();
+    let shared = desk.run(&["provider", "rotate", id, "--shared-secret"]).unwrap();
+    assert_eq!(names(&shared), ["id", "shared_secret"]);
+    let mut stored = None;
+    let key = created["api_key"].as_str().unwrap();
+    desk.workplace.store.read(&mut |reads| stored = reads.provider_by_api_key(key).unwrap()).unwrap();
+    let hash = stored.unwrap().api_secret_hash;
+    assert!(!desk.workplace.keys.matches(created["api_secret"].as_str().unwrap(), &hash));
+    assert!(desk.workplace.keys.matches(rotated["api_secret"].as_str().unwrap(), &hash));
+    desk.refused(&["provider", "rotate", NOBODY, "--shared-secret"], "no provider");
+    let parsed =
+        |words: &[&str]| Line::try_parse_from([&["guerdon", "provider", "rotate", id], words].concat());
+    assert!(parsed(&[]).is_err() && parsed(&["--api-secret", "--shared-secret"]).is_err());
+}
+
+#[test]
+fn money_commands_on_nothing_are_refused() {
+    let desk = Desk::new();
+    desk.refused(&["reserve", "show", NOBODY], "no company has this id");
+    desk.refused(&["reserve", "deposit", NOBODY, "--points", "5"], "no company has this id");
+    desk.refused(&["reserve", "deposit", NOBODY, "--points", "5", "--key", "k"], "no company has this id");
+    desk.refused(&["company", "options", NOBODY, "--allow-zero-points", "true"], "no company has this id");
+    let run = ["distribution", "run", NOBODY, "--wallet", "peer_wallet", "--points", "5"];
+    desk.refused(&run, "no company has this id");
+}
+
+#[test]
+fn a_global_occasion_is_shown_as_the_specification_does() {
+    let desk = Desk::new();
+    let words = ["occasion", "create-global", "--name", "N", "--title", "T", "--default-message", "M"];
+    let json = desk.run(&words).unwrap();
+    let order = [
+        "id",
+        "company_id",
+        "name",
+        "title",
+        "default_message",
+        "enabled",
+        "visible",
+        "global",
+        "created_at",
+        "updated_at",
+    ];
+    assert_eq!(names(&json), order);
+    let created: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&created["company_id"], &created["global"]), (&Value::Null, &true.into()));
+}
+
+#[test]
+fn maintenance_is_kept_and_the_ledger_is_sound() {
+    let desk = Desk::new();
+    assert_eq!(desk.run(&["maintenance", "on"]).unwrap(), r#"{"maintenance":"on"}"#);
+    assert_eq!(desk.run(&["maintenance", "off"]).unwrap(), r#"{"maintenance":"off"}"#);
+    assert_eq!(desk.run(&["verify"]).unwrap(), r#"{"ok":true,"violations":[]}"#);
+}
+
+/// A company of a provider, with its owner as the only user.
+fn company(desk: &Desk) -> String {
+    let provider = desk.json(&["provider", "create", "--name", "Acme"]);
+    let scope = ProviderId::from_uuid(provider["id"].as_str().unwrap().parse().unwrap());
+    let new = CreateCompany {
+        domain: DomainName::parse("example.com").unwrap(),
+        name: values::Line::parse("Example").unwrap(),
+        owner_email: EmailAddress::parse("olive@example.com").unwrap(),
+        owner_first_name: values::Line::parse("Olive").unwrap(),
+        owner_last_name: None,
+        logo_url: WebUrl::parse("https://example.com/logo.png").unwrap(),
+        corporation_id: None,
+        rate: PointsPerDollar::DEFAULT,
+        reserve_alert: None,
+        reserve_bcc: None,
+    };
+    let workplace = &desk.workplace;
+    let made = workplace.store.transaction(|tx| create(tx, scope, &new, &workplace.context())).unwrap();
+    made.company.id.to_string()
+}
+
+#[test]
+fn a_deposit_with_a_key_is_made_once() {
+    let desk = Desk::new();
+    let id = company(&desk);
+    let deposit = |points: &str, key: &[&str]| {
+        desk.run(&[&["reserve", "deposit", &id, "--points", points], key].concat())
+    };
+    let shown = |points: i64| format!(r#"{{"company_id":"{id}","points":{points}}}"#);
+    assert_eq!(deposit("100", &["--key", "june"]).unwrap(), shown(100));
+    assert_eq!(deposit("7", &[]).unwrap(), shown(107));
+    assert_eq!(deposit("100", &["--key", "june"]).unwrap(), shown(100), "the first answer, again");
+    desk.refused(&["reserve", "deposit", &id, "--points", "99", "--key", "june"], "another command");
+    let run = ["distribution", "run", &id, "--wallet", "peer_wallet", "--points", "100", "--key", "june"];
+    desk.refused(&run, "another command");
+    desk.refused(&["reserve", "deposit", &id, "--points", "0"], "points must be");
+    assert_eq!(desk.run(&["reserve", "show", &id]).unwrap(), shown(107));
+}
+
+#[test]
+fn a_distribution_comes_from_the_reserve_or_not_at_all() {
+    let desk = Desk::new();
+    let id = company(&desk);
+    desk.json(&["reserve", "deposit", &id, "--points", "100"]);
+    let words = ["distribution", "run", &id, "--wallet", "peer_wallet", "--points", "60", "--key", "k"];
+    let done = format!(r#"{{"company_id":"{id}","users":1,"points":60}}"#);
+    assert_eq!(desk.run(&words).unwrap(), done);
+    assert_eq!(desk.run(&words).unwrap(), done);
+    desk.refused(
+        &["distribution", "run", &id, "--wallet", "user_wallet", "--points", "41"],
+        "Insufficient funds",
+    );
+    desk.refused(&["distribution", "run", &id, "--wallet", "manager_wallet", "--points", "1"], "nobody");
+    let strange = ["distribution", "run", &id, "--wallet", "peer_wallet", "--points", "1", "--user", NOBODY];
+    desk.refused(&strange, "is not an active user");
+    assert_eq!(desk.json(&["reserve", "show", &id])["points"], 40);
+    assert_eq!(desk.json(&["verify"])["ok"], true);
+    let options = desk.run(&["company", "options", &id, "--allow-zero-points", "true"]).unwrap();
+    assert_eq!(options, format!(r#"{{"company_id":"{id}","allow_zero_points":true}}"#));
+}

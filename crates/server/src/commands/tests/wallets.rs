@@ -1,0 +1,133 @@
+//! Redemptions, overrides, and the events that tell of them.
+
+use serde_json::{Value, json};
+
+use super::{Desk, NOBODY, company, names};
+
+/// A company with points in its owner's user wallet; the ids of both.
+fn funded(desk: &Desk, points: &str) -> (String, String) {
+    let id = company(desk);
+    desk.json(&["reserve", "deposit", &id, "--points", "1000"]);
+    desk.json(&["distribution", "run", &id, "--wallet", "user_wallet", "--points", points]);
+    let mut owner = None;
+    let company = id.parse().unwrap();
+    let look = &mut |reads: &mut dyn guerdon_domain::ports::Reads| {
+        owner = reads.active_users(company, false).unwrap().first().map(ToString::to_string);
+    };
+    desk.workplace.store.read(look).unwrap();
+    (id, owner.unwrap())
+}
+
+#[test]
+fn a_redemption_with_a_key_is_made_once_and_refunded_once() {
+    let desk = Desk::new();
+    let (_, user) = funded(&desk, "100");
+    let words = ["redemption", "create", &user, "--points", "30", "--key", "k"];
+    let made = desk.run(&words).unwrap();
+    assert_eq!(names(&made), ["id", "user_id", "points"]);
+    assert_eq!(desk.run(&words).unwrap(), made);
+    let made: Value = serde_json::from_str(&made).unwrap();
+    assert_eq!((&made["user_id"], &made["points"]), (&json!(user), &json!(30)));
+    desk.refused(&["redemption", "create", &user, "--points", "71"], "Insufficient funds");
+    desk.refused(&["redemption", "create", &user, "--points", "0"], "points must be");
+    desk.refused(&["redemption", "create", NOBODY, "--points", "1"], "no active user");
+    let id = made["id"].as_str().unwrap();
+    assert_eq!(desk.json(&["redemption", "refund", id]), made);
+    desk.refused(&["redemption", "refund", id], "refunded already");
+    desk.refused(&["redemption", "refund", NOBODY], "no redemption");
+    assert_eq!(desk.json(&["verify"])["ok"], true);
+}
+
+#[test]
+fn an_override_says_what_the_wallet_holds_afterwards() {
+    let desk = Desk::new();
+    let (company, user) = funded(&desk, "100");
+    let put = |points: &str| {
+        desk.run(&[
+            "wallet",
+            "override",
+            &user,
+            "--wallet",
+            "peer_wallet",
+            "--points",
+            points,
+            "--key",
+            points,
+        ])
+    };
+    let shown = |points: i64| format!(r#"{{"user_id":"{user}","wallet":"peer_wallet","points":{points}}}"#);
+    assert_eq!(put("200").unwrap(), shown(200));
+    assert_eq!(put("0").unwrap(), shown(0));
+    assert_eq!(put("200").unwrap(), shown(200), "the first answer, again");
+    assert_eq!(desk.json(&["reserve", "show", &company])["points"], 900);
+    let too_many = ["wallet", "override", &user, "--wallet", "peer_wallet", "--points", "901"];
+    desk.refused(&too_many, "Insufficient funds");
+    let none = ["wallet", "override", &user, "--wallet", "manager_wallet", "--points", "1"];
+    desk.refused(&none, "no such wallet");
+    let negative = ["wallet", "override", &user, "--wallet", "peer_wallet", "--points=-1"];
+    desk.refused(&negative, "points must be");
+    assert_eq!(desk.json(&["verify"])["ok"], true);
+}
+
+#[test]
+fn events_are_listed_and_replayed() {
+    let desk = Desk::new();
+    let (_, user) = funded(&desk, "100");
+    assert_eq!(desk.run(&["event", "list"]).unwrap(), "[]");
+    desk.json(&["redemption", "create", &user, "--points", "1"]);
+    desk.json(&["redemption", "create", &user, "--points", "2"]);
+    let listed = desk.run(&["event", "list"]).unwrap();
+    let order = ["id", "provider_id", "type", "state", "attempts", "next_attempt_at", "created_at"];
+    assert_eq!(names(&listed)[..7], order);
+    let listed: Value = serde_json::from_str(&listed).unwrap();
+    let text = |at: usize, key: &str| listed[at][key].as_str().unwrap().to_owned();
+    let (first, second, provider) = (text(0, "id"), text(1, "id"), text(0, "provider_id"));
+    let shown = json!({
+        "id": first, "provider_id": provider, "type": "redemption.created", "state": "unaddressed", "attempts": 0,
+        "next_attempt_at": null, "created_at": text(0, "created_at"),
+    });
+    assert_eq!(listed[0], shown);
+    assert_eq!(desk.json(&["event", "list", "--state", "delivered"]), json!([]));
+    assert_eq!(desk.json(&["event", "list", "--provider", NOBODY]), json!([]));
+    assert_eq!(desk.json(&["event", "replay", &first]), json!({"replayed": 1}));
+    assert_eq!(desk.json(&["event", "replay", &first]), json!({"replayed": 0}), "it is pending as it is");
+    desk.refused(&["event", "replay", &second, NOBODY], "no event has the id");
+    let all = ["event", "replay", "--provider", &provider, "--state", "unaddressed"];
+    assert_eq!(desk.json(&all), json!({"replayed": 1}), "the refused command replayed nothing");
+    let pending = desk.json(&["event", "list", "--provider", &provider, "--state", "pending"]);
+    assert_eq!(pending.as_array().unwrap().len(), 2);
+    let nobodys = ["event", "replay", "--provider", NOBODY, "--state", "exhausted"];
+    desk.refused(&nobodys, "no provider has this id");
+}
+
+#[test]
+fn a_replay_names_events_or_a_provider_and_a_state() {
+    use clap::Parser as _;
+    let parses = |words: &[&str]| {
+        let line = ["guerdon", "event", "replay"].iter().chain(words).copied();
+        super::Line::try_parse_from(line).is_ok()
+    };
+    assert!(parses(&[NOBODY]));
+    assert!(parses(&[NOBODY, NOBODY]));
+    assert!(parses(&["--provider", NOBODY, "--state", "exhausted"]));
+    for wrong in [
+        &[][..],
+        &["--provider", NOBODY],
+        &["--state", "exhausted"],
+        &[NOBODY, "--state", "exhausted"],
+        &[NOBODY, "--provider", NOBODY, "--state", "exhausted"],
+        &["--provider", NOBODY, "--state", "pending"],
+        &["x"],
+    ] {
+        assert!(!parses(wrong), "{wrong:?}");
+    }
+}
+
+#[test]
+fn a_recognition_that_is_not_there_is_not_changed() {
+    let desk = Desk::new();
+    desk.refused(&["recognition", "update", NOBODY, "--share", "false"], "no recognition has this id");
+    desk.refused(&["recognition", "update", NOBODY, "--message", " "], "message must not be blank");
+    use clap::Parser as _;
+    assert!(super::Line::try_parse_from(["guerdon", "recognition", "update", NOBODY]).is_err());
+}

@@ -1,0 +1,123 @@
+//! `docs/guerdon.toml`, the reference that operators read, says every key and the true default.
+
+use std::ffi::OsString;
+use std::io::Write;
+
+use config::{File, FileFormat, Source, Value, ValueKind};
+
+use super::Settings;
+use super::keys::KEYS;
+
+const REFERENCE: &str = include_str!("../../../../docs/guerdon.toml");
+
+/// The settings that the program has when it is told nothing.
+fn defaults() -> Settings {
+    Settings::from_sources(None, std::iter::empty()).unwrap()
+}
+
+fn load(toml: &str) -> Settings {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(toml.as_bytes()).unwrap();
+    Settings::from_sources(Some(file.path()), std::iter::empty()).unwrap()
+}
+
+/// Whether a line is a setting behind a bare `#`; prose has a blank after it.
+fn is_setting(line: &str) -> bool {
+    line.strip_prefix('#').is_some_and(|it| it.starts_with(|c: char| c.is_ascii_lowercase()))
+}
+
+/// The reference with its settings in force: those that `wanted` picks.
+fn in_force(wanted: impl Fn(&str) -> bool) -> String {
+    let uncomment = |section: &str, line: &str| {
+        let setting = line.trim_start_matches('#');
+        let name = setting.split(" = ").next().unwrap();
+        let key = if section.is_empty() { name.to_owned() } else { format!("{section}.{name}") };
+        wanted(&key).then(|| setting.to_owned())
+    };
+    let mut section = String::new();
+    let mut lines = Vec::new();
+    for line in REFERENCE.lines() {
+        if is_setting(line) {
+            lines.extend(uncomment(&section, line));
+        } else {
+            if let Some(name) = line.strip_prefix('[').and_then(|it| it.strip_suffix(']')) {
+                section = name.to_owned();
+            }
+            lines.push(line.to_owned());
+        }
+    }
+    lines.join("\n")
+}
+
+/// Every key of a TOML text with its value.
+fn values(toml: &str) -> Vec<(String, Value)> {
+    fn flat(prefix: &str, value: Value, found: &mut Vec<(String, Value)>) {
+        match value.kind {
+            ValueKind::Table(inner) => {
+                for (name, value) in inner {
+                    flat(&format!("{prefix}{name}."), value, found);
+                }
+            }
+            _ => found.push((prefix.trim_end_matches('.').to_owned(), value)),
+        }
+    }
+    let mut found = Vec::new();
+    for (name, value) in File::from_str(toml, FileFormat::Toml).collect().unwrap() {
+        flat(&format!("{name}."), value, &mut found);
+    }
+    found
+}
+
+fn is_unset(key: &str) -> bool {
+    serde_json::to_value(defaults().shown()).unwrap()[key].is_null()
+}
+
+#[test]
+fn as_it_stands_it_changes_nothing() {
+    assert_eq!(load(REFERENCE).shown(), defaults().shown());
+}
+
+#[test]
+fn it_has_every_key_and_no_other() {
+    let mut keys: Vec<String> = values(&in_force(|_| true)).into_iter().map(|(key, _)| key).collect();
+    keys.sort_unstable();
+    let mut expected = KEYS;
+    expected.sort_unstable();
+    assert_eq!(keys, expected);
+}
+
+#[test]
+fn every_default_that_it_shows_is_the_program_s() {
+    // Each by itself, so that a wrong one is not hidden by another, and none passes by being left out.
+    for key in KEYS.into_iter().filter(|it| !is_unset(it)) {
+        let text = in_force(|it| it == key);
+        let shown = values(&text).pop().unwrap().1;
+        let other = load(&text).shown();
+        assert_eq!(other, defaults().shown(), "{key} is shown as {shown}");
+    }
+}
+
+#[test]
+fn a_key_without_a_default_is_said_to_be_unset_and_has_an_example_that_is_understood() {
+    let mut environment = vec![(OsString::from("GUERDON_HTTP__TLS__MODE"), OsString::from("files"))];
+    for (key, value) in values(&in_force(is_unset)) {
+        let name = format!("GUERDON_{}", key.to_uppercase().replace('.', "__"));
+        environment.push((name.into(), value.to_string().into()));
+        let name = key.rsplit('.').next().unwrap();
+        let before = REFERENCE.split(&format!("\n#{name} = ")).next().unwrap();
+        let comment = before.rsplit("\n\n").next().unwrap();
+        assert!(comment.contains("Unset by default"), "{key}: {comment}");
+    }
+    let settings = Settings::from_sources(None, environment.into_iter()).unwrap();
+    let shown = serde_json::to_value(settings.shown()).unwrap();
+    assert!(KEYS.into_iter().filter(|it| is_unset(it)).all(|it| !shown[it].is_null()), "{shown}");
+}
+
+#[test]
+fn every_setting_stands_under_words_about_it() {
+    let lines: Vec<&str> = REFERENCE.lines().collect();
+    for pair in lines.windows(2).filter(|pair| is_setting(pair[1])) {
+        assert!(pair[0].starts_with("# "), "nothing is said about {}", pair[1]);
+    }
+    assert!(lines.iter().all(|it| it.chars().count() <= 118));
+}

@@ -1,0 +1,107 @@
+//! Callers without valid credentials: 401, the same for every cause, and nothing done.
+
+use base64::Engine as _;
+
+use super::{rows, send};
+use crate::support::on_each_with;
+use crate::support::service::{Provider, Service, basic};
+use crate::support::world::World;
+
+/// So many refusals come from one address here that the limit on them would answer.
+const UNLIMITED: [(&str, &str); 1] = [("GUERDON_RATE_LIMIT__FAILED_LOGINS_PER_MINUTE", "0")];
+
+/// Every way to have no valid credentials.
+fn bad_credentials(service: &Service, owner: &Provider) -> Vec<Option<String>> {
+    let suspended = service.provider("Suspended", true);
+    service.json(&["provider", "set", &suspended.id, "--suspended", "true"]);
+    let encode = |text: &[u8]| base64::engine::general_purpose::STANDARD.encode(text);
+    let of =
+        |key: &str, secret: &str| Some(format!("Basic {}", encode(format!("{key}:{secret}").as_bytes())));
+    let (key, secret) = (owner.api_key.as_str(), owner.api_secret.as_str());
+    let good = basic(owner);
+    let mut last_letter_wrong = secret.to_owned();
+    let last = last_letter_wrong.pop().unwrap();
+    last_letter_wrong.push(if last == 'a' { 'b' } else { 'a' });
+    vec![
+        None,
+        Some(basic(&suspended)),
+        of(key, &last_letter_wrong),
+        of(key, &secret[1..]),
+        of(key, &format!("{secret}x")),
+        of(key, ""),
+        of(key, &suspended.api_secret),
+        of(&format!("{key}x"), secret),
+        of("", secret),
+        of("", ""),
+        of(&key.to_uppercase(), &secret.to_uppercase()),
+        of(secret, key),
+        of(&format!("{key}\0"), secret),
+        Some(format!("Basic {}", encode(key.as_bytes()))),
+        Some(format!("Basic {}", encode(&[0xff, b':', 0xfe]))),
+        Some(good.replace("Basic ", "Bearer ")),
+        Some(good.replace("Basic ", "Digest ")),
+        Some(good.replace("Basic ", "")),
+        Some("Basic".to_owned()),
+        Some("Basic ".to_owned()),
+        Some("Basic !!!".to_owned()),
+        Some(format!("Basic {key}:{secret}")),
+        Some(String::new()),
+        Some(format!("{good}, {good}")),
+    ]
+}
+
+#[test]
+fn nobody_passes_without_valid_credentials() {
+    on_each_with(&UNLIMITED, |service| {
+        let world = World::make(service, "zebra");
+        let credentials = bad_credentials(service, world.provider());
+        let before = world.picture(service);
+        let mut bodies = std::collections::BTreeSet::new();
+        for bad in credentials {
+            for row in rows(&world) {
+                let body = row.body.as_ref().map(ToString::to_string);
+                let answer = send(service, bad.as_deref(), row.method, &row.path, body.as_deref());
+                assert_eq!(answer.status, 401, "{bad:?} {} {}: {}", row.method, row.path, answer.body);
+                let challenge = answer.header("www-authenticate");
+                assert_eq!(challenge, Some("Basic realm=\"guerdon\", charset=\"UTF-8\""), "{}", row.path);
+                answer.error(401);
+                bodies.insert(answer.body);
+            }
+        }
+        assert_eq!(bodies.len(), 1, "one body for every cause: {bodies:?}");
+        assert_eq!(world.picture(service), before);
+    });
+}
+
+#[test]
+fn credentials_are_asked_for_before_anything_else_is_told() {
+    on_each_with(&UNLIMITED, |service| {
+        let world = World::make(service, "zebra");
+        let check = |method: &str, path: &str, body: Option<&str>| {
+            assert_eq!(send(service, None, method, path, body).status, 401, "{method} {path}");
+        };
+        check("GET", "/v1/nowhere", None);
+        check("GET", "/v1/", None);
+        check("PATCH", &format!("/v1/companies/{}", world.sample.company), None);
+        check("GET", "/v1/companies/no-id", None);
+        check("GET", "/v1/companies?page=x", None);
+        check("POST", "/v1/users", Some("{"));
+        check("POST", "/v1/users", Some("{\"a\":1,\"a\":1}"));
+        check("HEAD", &format!("/v1/users/{}", world.owner), None);
+    });
+}
+
+#[test]
+fn a_scheme_is_named_in_any_case() {
+    on_each_with(&UNLIMITED, |service| {
+        let provider = service.provider("Acme", false);
+        for scheme in ["Basic", "basic", "BASIC"] {
+            let authorization = basic(&provider).replace("Basic", scheme);
+            assert_eq!(
+                send(service, Some(&authorization), "GET", "/v1/companies", None).status,
+                200,
+                "{scheme}"
+            );
+        }
+    });
+}

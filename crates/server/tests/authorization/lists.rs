@@ -1,0 +1,102 @@
+//! Lists hold and count one's own rows only.
+
+use serde_json::{Value, json};
+
+use crate::support::service::{Provider, Service};
+use crate::support::world::World;
+use crate::support::{created, on_each};
+
+fn list(service: &Service, provider: &Provider, path: &str) -> (i64, Vec<String>) {
+    let answer = service.get(provider, path);
+    assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+    let json = answer.json();
+    let ids: Vec<String> =
+        json["results"].as_array().unwrap().iter().map(|it| it["id"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(json["result_count"], ids.len(), "{path}");
+    (json["total_count"].as_i64().unwrap(), ids)
+}
+
+#[test]
+fn a_provider_without_anything_sees_nothing() {
+    on_each(|service| {
+        let world = World::make(service, "zebra");
+        let empty = service.provider("Empty", false);
+        for path in ["/v1/companies", "/v1/corporations"] {
+            assert_eq!(list(service, &empty, path), (0, vec![]));
+            let answer = service.get(&empty, path);
+            world.is_secret_in(&answer, path);
+        }
+    });
+}
+
+#[test]
+fn lists_hold_and_count_ones_own_rows_only() {
+    on_each(|service| {
+        let (one, two) = (World::make(service, "zebra"), World::make(service, "okapi"));
+        for (mine, other) in [(&one, &two), (&two, &one)] {
+            let company = &mine.sample.company;
+            let check = |path: &str, expected: &[&String]| {
+                let (total, ids) = list(service, mine.provider(), path);
+                assert_eq!(ids.iter().collect::<Vec<_>>(), expected, "{path}");
+                assert_eq!(usize::try_from(total), Ok(expected.len()), "{path}");
+                other.is_secret_in(&service.get(mine.provider(), path), path);
+            };
+            check("/v1/companies", &[company]);
+            check(&format!("/v1/companies?corporation_id={}", mine.corporation), &[company]);
+            check("/v1/corporations", &[&mine.corporation]);
+            check(&format!("/v1/corporations/{}/companies", mine.corporation), &[company]);
+            let occasions = [&mine.sample.occasion, &mine.spare_occasion];
+            check(&format!("/v1/companies/{company}/occasions"), &occasions);
+            let path = format!("/v1/companies/{company}/users/balances");
+            let balances = service.get(mine.provider(), &path);
+            assert_eq!(balances.json()["users"].as_array().map(Vec::len), Some(5));
+            other.is_secret_in(&balances, &path);
+        }
+    });
+}
+
+#[test]
+fn a_foreign_company_in_ones_corporation_is_in_no_list_of_it() {
+    on_each(|service| {
+        let (mine, theirs) = (World::make(service, "okapi"), World::make(service, "zebra"));
+        let forge = "UPDATE companies SET corporation_id = (SELECT id FROM corporations WHERE name = 'okapi group') \
+                     WHERE domain = 'zebra.example.com'";
+        service.database.tamper(forge, forge);
+        for path in [
+            "/v1/companies".to_owned(),
+            format!("/v1/companies?corporation_id={}", mine.corporation),
+            format!("/v1/corporations/{}/companies", mine.corporation),
+        ] {
+            assert_eq!(
+                list(service, mine.provider(), &path),
+                (1, vec![mine.sample.company.clone()]),
+                "{path}"
+            );
+            theirs.is_secret_in(&service.get(mine.provider(), &path), &path);
+        }
+    });
+}
+
+#[test]
+fn a_companys_lists_hold_nothing_of_another_company_of_the_same_provider() {
+    on_each(|service| {
+        let world = World::make(service, "zebra");
+        let body = crate::support::company_body("second.example.com");
+        let second = created(service.post(world.provider(), "/v1/companies", &body));
+        let (total, _) = list(service, world.provider(), &format!("/v1/companies/{second}/occasions"));
+        assert_eq!(total, 0);
+        let balances =
+            service.get(world.provider(), &format!("/v1/companies/{second}/users/balances")).json();
+        assert_eq!(balances["users"].as_array().map(Vec::len), Some(1));
+        let in_corporation = format!("/v1/corporations/{}/companies", world.corporation);
+        assert_eq!(list(service, world.provider(), &in_corporation), (1, vec![world.sample.company.clone()]));
+        let all = list(service, world.provider(), "/v1/companies");
+        assert_eq!(all, (2, vec![world.sample.company.clone(), second.clone()]));
+        let saml = service.get(world.provider(), &format!("/v1/companies/{second}/saml")).json();
+        assert_eq!(
+            saml,
+            json!({"idp_id": Value::Null, "idp_url": Value::Null, "active": false,
+                "sp_id": "https://localhost:8443/saml/second.example.com"})
+        );
+    });
+}

@@ -1,0 +1,139 @@
+//! Designation: who needs it, when it is asked for, and how soon a withdrawn right stops working.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::{ABSENT, call, rows, send};
+use crate::support::on_each;
+use crate::support::service::{Provider, Service, basic};
+use crate::support::world::{self, World};
+
+/// Waits until a change shows, which must be within one second.
+fn within_a_second(is_so: impl Fn() -> bool) {
+    let started = Instant::now();
+    while !is_so() {
+        assert!(started.elapsed() < Duration::from_secs(1), "it took longer than a second");
+    }
+}
+
+fn designate(service: &Service, provider: &Provider, yes: bool) {
+    let yes = yes.to_string();
+    service.json(&["provider", "set", &provider.id, "--manages-all-domain-resources", &yes]);
+}
+
+fn is_designated(service: &Service, provider: &Provider) -> bool {
+    service.post(provider, "/v1/corporations", &json!({})).status != 403
+}
+
+#[test]
+fn designation_is_asked_for_by_the_operations_that_the_spec_names_and_no_other() {
+    on_each(|service| {
+        let world = World::make(service, "zebra");
+        designate(service, world.provider(), false);
+        within_a_second(|| !is_designated(service, world.provider()));
+        let before = world.picture(service);
+        let (asking, free): (Vec<_>, Vec<_>) =
+            rows(&world).into_iter().partition(|it| it.needs_designation());
+        assert_eq!((asking.len(), free.len()), (5, 21));
+        for row in &asking {
+            let message = row.call(service, world.provider()).error(403);
+            for garbage in ["", "{", "[]", "{\"a\":1,\"a\":1}", "{\"name\":1,\"domain\":null}"] {
+                let answer =
+                    send(service, Some(&basic(world.provider())), row.method, &row.path, Some(garbage));
+                assert_eq!(answer.error(403), message, "designation comes before the body");
+            }
+            if row.id().is_some() {
+                call(service, world.provider(), row.method, &row.about(ABSENT), row.body.as_ref()).error(404);
+                call(service, world.provider(), row.method, &row.about("x"), row.body.as_ref()).error(404);
+            }
+        }
+        assert_eq!(world.picture(service), before);
+        for row in &free {
+            let answer = row.call(service, world.provider());
+            assert_eq!(answer.status, row.success(), "{} {}: {}", row.method, row.path, answer.body);
+        }
+    });
+}
+
+#[test]
+fn everything_is_open_to_a_designated_provider() {
+    on_each(|service| {
+        let world = World::make(service, "zebra");
+        for row in rows(&world) {
+            let answer = row.call(service, world.provider());
+            assert_eq!(answer.status, row.success(), "{} {}: {}", row.method, row.path, answer.body);
+            assert_eq!(answer.body.is_empty(), row.success() == 204, "{} {}", row.method, row.path);
+        }
+    });
+}
+
+#[test]
+fn a_kept_answer_is_not_replayed_to_one_who_lost_the_right() {
+    on_each(|service| {
+        let provider = service.provider("Acme", true);
+        let body = json!({"name": "Group"});
+        let post = || service.post_keyed(&provider, "/v1/corporations", &body, "once");
+        let first = post();
+        assert_eq!(first.status, 201);
+        assert_eq!(post().header("idempotency-replayed"), Some("true"));
+        designate(service, &provider, false);
+        within_a_second(|| !is_designated(service, &provider));
+        let refused = post();
+        refused.error(403);
+        assert_eq!(refused.header("idempotency-replayed"), None);
+        designate(service, &provider, true);
+        within_a_second(|| is_designated(service, &provider));
+        assert_eq!(post().body, first.body);
+    });
+}
+
+#[test]
+fn what_is_withdrawn_stops_within_a_second() {
+    on_each(|service| {
+        let world = World::make(service, "zebra");
+        let provider = world.provider();
+        let is = |provider: &Provider, status: u16| service.get(provider, "/v1/companies").status == status;
+        let suspend = |yes: &str| service.json(&["provider", "set", &provider.id, "--suspended", yes]);
+        suspend("true");
+        within_a_second(|| is(provider, 401));
+        let refused = send(service, Some(&basic(provider)), "POST", "/v1/users", Some("{}"));
+        refused.error(401);
+        suspend("false");
+        within_a_second(|| is(provider, 200));
+        let rotated = service.json(&["provider", "rotate", &provider.id, "--api-secret"]);
+        let mut renewed = provider.clone();
+        rotated["api_secret"].as_str().unwrap().clone_into(&mut renewed.api_secret);
+        assert!(is(&renewed, 200), "the new secret works at once");
+        within_a_second(|| is(provider, 401));
+        designate(service, &renewed, false);
+        within_a_second(|| !is_designated(service, &renewed));
+        designate(service, &renewed, true);
+        within_a_second(|| is_designated(service, &renewed));
+    });
+}
+
+#[test]
+fn a_company_that_was_handed_over_is_foreign_at_once() {
+    on_each(|service| {
+        let (world, heir) = (World::make(service, "zebra"), service.provider("Heir", true));
+        service.json(&["company", "transfer", &world.sample.company, "--to", &heir.id]);
+        for row in rows(&world) {
+            let names_the_corporation = row.pattern.starts_with("/v1/corporations");
+            if row.id().is_none() || names_the_corporation {
+                continue;
+            }
+            let refused = row.call(service, world.provider());
+            assert_eq!(refused.status, 403, "{} {}: {}", row.method, row.path, refused.body);
+            let answer = row.call(service, &heir);
+            assert_eq!(answer.status, row.success(), "{} {}: {}", row.method, row.path, answer.body);
+        }
+        let user = world::user(&world.sample.company, "zebra", "late");
+        assert!(service.post(world.provider(), "/v1/users", &user).error(403).contains("company_id"));
+        assert_eq!(service.post(&heir, "/v1/users", &user).status, 201);
+        assert_eq!(service.get(world.provider(), "/v1/companies").json()["total_count"], 0);
+        let companies = format!("/v1/corporations/{}/companies", world.corporation);
+        assert_eq!(service.get(world.provider(), &companies).json()["total_count"], 0);
+        service.get(&heir, &companies).error(403);
+    });
+}

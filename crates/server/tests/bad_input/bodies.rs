@@ -1,0 +1,236 @@
+//! What is no body at all, on every endpoint that takes one (D-6, D-8 to D-11).
+
+use serde_json::{Value, json};
+
+use super::endpoints::{Endpoint, add};
+use super::{Bench, on_bench};
+use crate::support::wire::{Dialer, Said};
+
+/// Sends bytes as a body on a connection of their own and reads all that is answered until it closes.
+fn sent(bench: &Bench<'_>, dialer: &Dialer, endpoint: &Endpoint, body: &[u8]) -> Said {
+    let mut bytes = head(bench, endpoint, &format!("Connection: close\r\nContent-Length: {}", body.len()));
+    bytes.extend_from_slice(body);
+    only(dialer, &bytes)
+}
+
+fn head(bench: &Bench<'_>, endpoint: &Endpoint, lines: &str) -> Vec<u8> {
+    let (method, path, authorization) = (endpoint.method, &endpoint.path, &bench.authorization);
+    let first = format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: {authorization}");
+    format!("{first}\r\nContent-Type: application/json\r\n{lines}\r\n\r\n").into_bytes()
+}
+
+/// The one answer to these bytes, after which the connection must close.
+fn only(dialer: &Dialer, bytes: &[u8]) -> Said {
+    let mut answers = dialer.dial().unwrap().finish(bytes);
+    assert_eq!(answers.len(), 1, "{answers:?}");
+    answers.remove(0)
+}
+
+fn is_refused(said: &Said, what: &str) {
+    assert_eq!(said.status, 400, "{what}: {}", said.body);
+    let error: Value = serde_json::from_str(&said.body).unwrap();
+    assert_eq!(error["error"]["status"], 400, "{what}");
+    assert!(error["error"]["message"].as_str().unwrap().contains("body"), "{what}: {}", said.body);
+    assert!(said.head.contains("content-type: application/json"), "{}", said.head);
+}
+
+fn utf_16(text: &str, little: bool, mark: bool) -> Vec<u8> {
+    let units = mark.then_some(0xfeff).into_iter().chain(text.encode_utf16());
+    units.flat_map(|it: u16| if little { it.to_le_bytes() } else { it.to_be_bytes() }).collect()
+}
+
+/// A good body in every way spoilt.
+fn spoilt(good: &str) -> Vec<Vec<u8>> {
+    let inside = &good[1..good.len() - 1];
+    let comma = if inside.is_empty() { "" } else { "," };
+    let texts = [
+        String::new(),
+        " ".into(),
+        "\r\n".into(),
+        "{".into(),
+        "}".into(),
+        "[]".into(),
+        "[{}]".into(),
+        format!("[{good}]"),
+        "null".into(),
+        "1".into(),
+        "-1.5e3".into(),
+        "true".into(),
+        "\"\"".into(),
+        text(good),
+        "x".into(),
+        good[..good.len() - 1].into(),
+        format!("{good}}}"),
+        format!("{good}{good}"),
+        format!("{good} {good}"),
+        format!("{good}\n{good}"),
+        format!("{good},"),
+        format!("{good}x"),
+        format!("{good}\0"),
+        format!("{good}null"),
+        format!("\u{feff}{good}"),
+        format!("{good}\u{feff}"),
+        format!("\u{a0}{good}"),
+        format!("// x\n{good}"),
+        format!("{good}/* x */"),
+        format!("{{{inside},}}"),
+        format!("{{,{inside}}}"),
+        format!("{{{inside}{comma}\"x\"}}"),
+        format!("{{{inside}{comma}\"x\":}}"),
+        format!("{{{inside}{comma}x:1}}"),
+        format!("{{{inside}{comma}'x':1}}"),
+        format!("{{{inside}{comma}1:1}}"),
+        format!("{{{inside}{comma}null:1}}"),
+        format!("{{{inside}{comma}\"x\":1,\"x\":1}}"),
+        format!("{{{inside}{comma}\"x\":1,\"\\u0078\":1}}"),
+        format!("{{{inside}{comma}\"x\":{{\"y\":1,\"y\":1}}}}"),
+        format!("{{{inside}{comma}\"x\":[[{{\"y\":1,\"z\":1,\"y\":2}}]]}}"),
+        format!("{{{inside}{comma}\"\":1,\"\":1}}"),
+        format!("{{{inside}{comma}\"\\ud800\":1}}"),
+        format!("{{{inside}{comma}\"x\":\"\\ud800\"}}"),
+        format!("{{{inside}{comma}\"x\":\"\u{1}\"}}"),
+        format!("{{{inside}{comma}\"x\":{}}}", nested(128)),
+        format!("{{{inside}{comma}\"x\":{}}}", nested(100_000)),
+        format!("{{{inside}{comma}\"x\":{}", "[".repeat(1_000_000)),
+        format!("{{{inside}{comma}{}", "\"x\":{".repeat(100_000)),
+        format!("%7B%7D{good}"),
+        "a=1&b=2".into(),
+        "<x/>".into(),
+        "---\na: 1".into(),
+    ];
+    let mut all: Vec<Vec<u8>> = texts.into_iter().map(String::into_bytes).collect();
+    for (little, mark) in [(true, true), (false, true), (true, false), (false, false)] {
+        all.push(utf_16(good, little, mark));
+    }
+    for bad in
+        [b"\xff".as_slice(), b"\xc0\x80", b"\xed\xa0\x80", b"\xf5\x80\x80\x80", b"\xe2\x82", b"\xf0\x9f"]
+    {
+        for (before, after) in [("\"x\":\"", "\""), ("\"", "\":1")] {
+            all.push([format!("{{{inside}{comma}{before}").as_bytes(), bad, after.as_bytes(), b"}"].concat());
+        }
+        all.push([good.as_bytes(), bad].concat());
+    }
+    all.push([b"\x1f\x8b\x08\x00".as_slice(), good.as_bytes()].concat());
+    all
+}
+
+fn text(it: &str) -> String {
+    json!(it).to_string()
+}
+
+/// So many arrays in each other.
+fn nested(depth: usize) -> String {
+    format!("{}{}", "[".repeat(depth), "]".repeat(depth))
+}
+
+#[test]
+fn what_is_no_json_object_in_utf_8_is_400() {
+    on_bench(|bench| {
+        let dialer = Dialer::new(bench.service);
+        for endpoint in bench.endpoints() {
+            bench.unchanged(|| {
+                for body in spoilt(&endpoint.body().to_string()) {
+                    let start = String::from_utf8_lossy(&body[..body.len().min(300)]).into_owned();
+                    is_refused(
+                        &sent(bench, &dialer, &endpoint, &body),
+                        &format!("{} {start}", endpoint.path),
+                    );
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn more_than_a_mebibyte_is_400_and_closes_the_connection() {
+    on_bench(|bench| {
+        let dialer = Dialer::new(bench.service);
+        let whole = |endpoint: &Endpoint, length: usize| {
+            let body = endpoint.body();
+            add(&body, &format!("\"x\":\"{}\"", "x".repeat(length - add(&body, "\"x\":\"\"").len())))
+        };
+        for endpoint in bench.endpoints() {
+            bench.unchanged(|| {
+                let declared = head(bench, &endpoint, "Content-Length: 1048577");
+                let vast = head(bench, &endpoint, "Content-Length: 9223372036854775807");
+                for bytes in [declared, vast] {
+                    let said = only(&dialer, &bytes);
+                    is_refused(&said, &endpoint.path);
+                    assert!(said.head.contains("connection: close"), "{}", said.head);
+                }
+                let body = whole(&endpoint, (1 << 20) + 1);
+                let mut bytes = head(bench, &endpoint, "Transfer-Encoding: chunked");
+                for chunk in body.as_bytes().chunks(60_000) {
+                    bytes.extend_from_slice(format!("{:x}\r\n", chunk.len()).as_bytes());
+                    bytes.extend_from_slice(chunk);
+                    bytes.extend_from_slice(b"\r\n");
+                }
+                let said = only(&dialer, &bytes);
+                is_refused(&said, &endpoint.path);
+                assert!(said.head.contains("connection: close"), "{}", said.head);
+            });
+            let answer = bench.send(&endpoint, &whole(&endpoint, 1 << 20));
+            assert_eq!(answer.status, endpoint.success(), "{}: {}", endpoint.path, answer.body);
+        }
+    });
+}
+
+#[test]
+fn depth_of_127_and_a_hundred_thousand_names_are_read() {
+    on_bench(|bench| {
+        let many: Vec<String> = (0..90_000).map(|it| format!("\"{it}\":1")).collect();
+        for endpoint in bench.endpoints() {
+            let deep = add(&endpoint.body(), &format!("\"deep\":{}", nested(126)));
+            let answer = bench.send(&endpoint, &deep);
+            assert_eq!(answer.status, endpoint.success(), "{}: {}", endpoint.path, answer.body);
+            assert_eq!(answer.header("x-ignored-fields"), Some("deep"));
+            let wide = bench.send(&endpoint, &add(&endpoint.body(), &many.join(",")));
+            assert_eq!(wide.status, endpoint.success(), "{}: {}", endpoint.path, wide.body);
+            assert_eq!(wide.header("x-ignored-fields").unwrap().split(", ").count(), 20);
+        }
+    });
+}
+
+#[test]
+fn unknown_fields_are_ignored_and_named_where_their_names_are_plain() {
+    on_bench(|bench| {
+        let long = "x".repeat(64);
+        let names = ["id", "created_at", "b.c", "x-y_Z", "0", &long];
+        let unnamed = ["a b", "", "ü", "a\r\nb: c", "a,b", &"x".repeat(65), "a:b", "a\"b"];
+        for endpoint in bench.endpoints() {
+            let more: Vec<String> = names
+                .iter()
+                .chain(unnamed.iter())
+                .map(|it| format!("{}:{{\"any\":[null,\"x\"]}}", text(it)))
+                .collect();
+            let answer = bench.send(&endpoint, &add(&endpoint.body(), &more.join(",")));
+            assert_eq!(answer.status, endpoint.success(), "{}: {}", endpoint.path, answer.body);
+            let mut told: Vec<&str> = answer.header("x-ignored-fields").unwrap().split(", ").collect();
+            told.sort_unstable();
+            let mut expected = names;
+            expected.sort_unstable();
+            assert_eq!(told, expected, "{} {}", endpoint.method, endpoint.path);
+            let plain = bench.send(&endpoint, &endpoint.body().to_string());
+            assert_eq!((plain.status, plain.header("x-ignored-fields")), (endpoint.success(), None));
+        }
+    });
+}
+
+#[test]
+fn an_unknown_field_holds_no_nul_either() {
+    on_bench(|bench| {
+        for endpoint in bench.endpoints() {
+            bench.unchanged(|| {
+                for unknown in [
+                    r#""x":"\u0000""#,
+                    r#""x":"a\u0000b""#,
+                    r#""x":[{"y":["\u0000"]}]"#,
+                    r#""x":{"a\u0000":1}"#,
+                    r#""a\u0000b":1"#,
+                ] {
+                    bench.send(&endpoint, &add(&endpoint.body(), unknown)).error(400);
+                }
+            });
+        }
+    });
+}

@@ -1,0 +1,165 @@
+//! SAML certificates: one, in PEM, without a key; never shown again (D-26, D-27).
+
+use serde_json::{Value, json};
+
+use super::{Bench, names, on_bench};
+use crate::support::service::Answer;
+use crate::support::world::CERTIFICATE;
+
+const WEAK: &str = include_str!("../support/certificates/rsa_512_sha1.pem");
+
+fn path(bench: &Bench<'_>) -> String {
+    format!("/v1/companies/{}/saml", bench.sample.company)
+}
+
+/// Sends a certificate; nothing of it may be in the answer.
+fn put(bench: &Bench<'_>, certificate: &str) -> Answer {
+    let answer = bench.put(&path(bench), &json!({"idp_certificate": certificate}));
+    let told = format!("{} {:?}", answer.body, answer.headers);
+    assert!(!told.contains("-----"), "{told}");
+    for line in certificate.lines().filter(|it| it.len() > 20) {
+        assert!(!told.contains(line), "{told}");
+    }
+    answer
+}
+
+/// A new certificate and its key, in PEM.
+fn fresh() -> (String, String) {
+    let key = rcgen::KeyPair::generate().unwrap();
+    let certificate =
+        rcgen::CertificateParams::new(["idp.example.com".to_owned()]).unwrap().self_signed(&key).unwrap();
+    (certificate.pem(), key.serialize_pem())
+}
+
+/// The bytes of a certificate, changed and put into PEM again.
+fn altered(change: impl FnOnce(&mut Vec<u8>)) -> String {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+    let inside: String = CERTIFICATE.lines().filter(|it| !it.starts_with("-----")).collect();
+    let mut bytes = STANDARD.decode(inside).unwrap();
+    change(&mut bytes);
+    let text = STANDARD.encode(bytes);
+    let lines: Vec<&str> = text.as_bytes().chunks(64).map(|it| std::str::from_utf8(it).unwrap()).collect();
+    format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", lines.join("\n"))
+}
+
+#[test]
+fn what_is_not_one_certificate_is_400() {
+    on_bench(|bench| {
+        let (good, key) = fresh();
+        let labelled = |label: &str| good.replace("CERTIFICATE", label);
+        let middle = good.len() / 2;
+        let padded = |length: usize| format!("{good}{}", "\n".repeat(length - good.len()));
+        let bad = [
+            "x".to_owned(),
+            good.lines().nth(1).unwrap().to_owned(),
+            good.lines().filter(|it| !it.starts_with("-----")).collect::<Vec<_>>().join("\n"),
+            format!("{good}{good}"),
+            format!("{good}{CERTIFICATE}"),
+            format!("{good}{key}"),
+            format!("{key}{good}"),
+            key.clone(),
+            key.replace("PRIVATE KEY", "CERTIFICATE"),
+            labelled("PRIVATE KEY"),
+            labelled("CERTIFICATE REQUEST"),
+            labelled("PUBLIC KEY"),
+            labelled("certificate"),
+            good.replace("-----END CERTIFICATE-----", ""),
+            good.replace("-----BEGIN CERTIFICATE-----", ""),
+            good.replace("-----END CERTIFICATE-----", "-----END PRIVATE KEY-----"),
+            good[..middle].to_owned(),
+            format!("{}*{}", &good[..middle], &good[middle..]),
+            format!("{}\0{}", &good[..middle], &good[middle..]),
+            altered(|it| it.truncate(it.len() - 1)),
+            altered(|it| it.truncate(100)),
+            altered(|it| it.push(0)),
+            altered(|it| it.extend_from_slice(&it.clone())),
+            altered(|it| it.clear()),
+            altered(|it| it[0] = 0x31),
+            altered(|it| it[2] = 0xff),
+            altered(|it| it.splice(..0, [0x30, 0x84, 0xff, 0xff, 0xff, 0xff]).for_each(drop)),
+            altered(|it| *it = [0x30, 0x80].repeat(10_000)),
+            padded((64 << 10) + 1),
+            format!("{good}{}", "x".repeat(64 << 10)),
+            "x".repeat(1_000_000),
+        ];
+        bench.unchanged(|| {
+            for (at, certificate) in bad.iter().enumerate() {
+                let answer = put(bench, certificate);
+                assert_eq!(answer.status, 400, "{at} {certificate:.200}: {}", answer.body);
+                let message = answer.error(400);
+                assert!(
+                    names(&message, "idp_certificate") && message.len() < 300,
+                    "{certificate:.200}: {message}"
+                );
+            }
+        });
+    });
+}
+
+#[test]
+fn a_certificate_is_taken_however_old_or_weak_and_never_shown() {
+    on_bench(|bench| {
+        let (good, _) = fresh();
+        let windows = good.replace('\n', "\r\n");
+        let bare = good.trim_end().to_owned();
+        for certificate in [good.as_str(), &windows, &bare, CERTIFICATE, WEAK] {
+            let answer = put(bench, certificate);
+            assert_eq!(answer.status, 200, "{certificate}: {}", answer.body);
+            let fields: Vec<String> = answer.json().as_object().unwrap().keys().cloned().collect();
+            let mut expected = ["idp_id", "idp_url", "sp_id", "active"];
+            expected.sort_unstable();
+            let mut fields: Vec<&str> = fields.iter().map(String::as_str).collect();
+            fields.sort_unstable();
+            assert_eq!(fields, expected);
+            let shown = bench.get(&path(bench));
+            assert!(!shown.body.contains("-----") && !shown.body.contains("certificate"), "{}", shown.body);
+        }
+    });
+}
+
+#[test]
+fn active_settings_are_complete() {
+    on_bench(|bench| {
+        let path = path(bench);
+        let unset = json!({"idp_id": null, "idp_url": null, "idp_certificate": null});
+        assert_eq!(bench.put(&path, &unset).status, 200);
+        let whole = [
+            ("idp_id", json!("urn:idp")),
+            ("idp_url", json!("https://idp.example.com/sso")),
+            ("idp_certificate", json!(CERTIFICATE)),
+        ];
+        let with = |active: Value, left_out: &str| {
+            let mut body = json!({"active": active});
+            for (name, value) in whole.iter().filter(|(name, _)| *name != left_out) {
+                body[*name] = value.clone();
+            }
+            body
+        };
+        bench.unchanged(|| {
+            bench.put(&path, &json!({"active": true})).error(400);
+            for (name, _) in &whole {
+                let message = bench.put(&path, &with(json!(true), name)).error(400);
+                assert!(message.contains(name) || message.contains("active"), "{message}");
+            }
+        });
+        assert_eq!(bench.put(&path, &with(json!(true), "")).json()["active"], true);
+        bench.unchanged(|| {
+            for (name, _) in &whole {
+                for blank in [Value::Null, json!("")] {
+                    bench.put(&path, &json!({*name: blank})).error(400);
+                    bench.put(&path, &json!({*name: blank, "active": true})).error(400);
+                }
+            }
+            assert_eq!(bench.put(&path, &json!({"idp_id": "urn:idp"})).json()["active"], true);
+        });
+        let off = bench.put(&path, &json!({"active": false, "idp_url": null}));
+        assert_eq!(
+            (off.status, &off.json()["active"], &off.json()["idp_url"]),
+            (200, &json!(false), &Value::Null)
+        );
+        bench.unchanged(|| {
+            bench.put(&path, &json!({"active": true})).error(400);
+        });
+    });
+}

@@ -1,0 +1,257 @@
+//! What comes closest to being refused and is taken: shown again byte for byte, but for what contract §2.7 says of
+//! domains, countries and groups (D-21, D-22, D-28).
+
+use serde_json::{Value, json};
+
+use super::endpoints::{Endpoint, Field, Kind, Unset};
+use super::values::{domain_of, email_of, text, url_of};
+use super::{Bench, on_bench};
+
+/// Text that programs have stumbled over.
+const ODD: &[&str] = &[
+    "plain",
+    " blank before and behind ",
+    "a  b",
+    "日本語のテキスト",
+    "🎉👩‍👩‍👧‍👦🇩🇪",
+    "مرحبا \u{200f}שלום\u{202e}",
+    "e\u{301} is not \u{e9}",
+    "\u{feff}bom",
+    "\u{10ffff}\u{fffe}\u{fffd}\u{e000}",
+    "a\u{200b}b\u{2028}c\u{2029}d\u{ad}",
+    "ﬃ Ǆ ß İ ı ſ K",
+    "Z\u{351}\u{36b}\u{343}\u{36a}\u{302}a\u{35b}",
+    "' OR '1'='1' -- ",
+    "\"; DROP TABLE users; --",
+    "100% _like_ [a-z]* ? \\",
+    "%s %n %x {} {0} {{7*7}} ${jndi:ldap://example.com/a} #{1+1} <%= 1 %>",
+    "<script>alert(1)</script> &amp; &#0; <!-- -->",
+    "\\u0000 \\x00 %00 \\n",
+    "../../etc/passwd",
+    "$(id) `id` | ; & > <",
+    "null",
+    "=1+1",
+    "{\"a\":[1]}",
+    "\u{1F600}\u{0300}",
+];
+
+impl Kind {
+    /// What a field of this kind takes, with what is shown for it. Addresses begin with the tag.
+    fn taken(self, tag: char) -> Vec<(Value, Value)> {
+        let same = |all: Vec<String>| all.into_iter().map(|it| (json!(it), json!(it))).collect();
+        let odd = |more: Vec<String>| same(ODD.iter().map(|it| (*it).to_owned()).chain(more).collect());
+        let as_shown =
+            |all: &[(&str, &str)]| all.iter().map(|(sent, shown)| (json!(sent), json!(shown))).collect();
+        let repeated = |max: usize| ["x", "é", "🎉"].map(|it| it.repeat(max)).to_vec();
+        match self {
+            Self::Line => odd(repeated(255)),
+            Self::EntityId => odd(repeated(1_024)),
+            Self::Message => {
+                odd([repeated(10_000), vec!["a\nb\tc\r\nd\n".into(), "\n\n.\n".into()]].concat())
+            }
+            Self::Email => same(emails(tag)),
+            Self::Url => same(urls()),
+            Self::Domain => domains(),
+            Self::Country => as_shown(COUNTRIES),
+            Self::Birthday => same(strings(&["02/29", "01/01", "12/31", "04/30"])),
+            Self::Date => {
+                same(strings(&["02/29/2020", "02/29/2000", "01/01/1970", "12/31/1899", "12/31/9999"]))
+            }
+            Self::Groups => as_shown(GROUPS).into_iter().chain(same(repeated(4_096))).collect(),
+            Self::Rate => [1, 7, 50, 10_000].map(|it| (json!(it), json!(it))).to_vec(),
+            Self::Alert => {
+                [0, 1, 2_147_483_648, 9_007_199_254_740_993_i64].map(|it| (json!(it), json!(it))).to_vec()
+            }
+            Self::Flag => [false, true].map(|it| (json!(it), json!(it))).to_vec(),
+            Self::Id | Self::Certificate | Self::Receivers | Self::SenderType | Self::Points => vec![],
+        }
+    }
+}
+
+const COUNTRIES: &[(&str, &str)] =
+    &[("DE", "DE"), ("de", "DE"), ("dE", "DE"), ("DEU", "DEU"), ("deu", "DEU"), ("gb", "GB"), ("SSD", "SSD")];
+const GROUPS: &[(&str, &str)] = &[
+    ("a", "a"),
+    ("a,b", "a,b"),
+    (" a , b ,, a,c, ", "a,b,c"),
+    ("b,a,B", "b,a,B"),
+    ("two words,' OR 1=1 --", "two words,' OR 1=1 --"),
+    ("é,e\u{301},🎉", "é,e\u{301},🎉"),
+];
+
+fn strings(all: &[&str]) -> Vec<String> {
+    all.iter().map(|it| (*it).to_owned()).collect()
+}
+
+fn emails(tag: char) -> Vec<String> {
+    let odd = [
+        "@b.co",
+        "UPPER@Example.COM",
+        "+tag@example.com",
+        "o'brien@example.com",
+        ".b.c@sub.example.com",
+        "1@example.com",
+        "!#$%&'*+-/=?^_`{|}~@example.com",
+        "@xn--bcher-kva.example",
+        &email_of(254)[1..],
+    ];
+    odd.map(|it| format!("{tag}{it}")).to_vec()
+}
+
+fn urls() -> Vec<String> {
+    let odd = [
+        "http://example.com",
+        "https://example.com",
+        "HTTPS://EXAMPLE.com/X",
+        "https://example.com:443/",
+        "https://example.com:8443/x",
+        "https://example.com/a/../b/./c//d",
+        "https://example.com/%7e%41?x=%2f&y='1#z",
+        "https://192.0.2.1/x",
+        "https://[2001:db8::1]:8443/x",
+        "https://example.com/?a=b@c:d",
+        "https://example.com?x=1",
+        "http://localhost/x",
+        "https://example.com/<b>\"|{}",
+    ];
+    strings(&odd).into_iter().chain([url_of(2_048)]).collect()
+}
+
+fn domains() -> Vec<(Value, Value)> {
+    let long = domain_of(253);
+    [
+        ("Upper.Example.COM", "upper.example.com"),
+        ("bücher.example.com", "xn--bcher-kva.example.com"),
+        ("XN--Strae-OQA.example.com", "xn--strae-oqa.example.com"),
+        ("日本.example.com", "xn--wgv71a.example.com"),
+        ("b.co", "b.co"),
+        ("1.2.3.4.example.com", "1.2.3.4.example.com"),
+        ("a--b.example.com", "a--b.example.com"),
+        (&long, &long),
+    ]
+    .map(|(sent, shown)| (json!(sent), json!(shown)))
+    .to_vec()
+}
+
+/// Sends good values, one for each field; answer and object must show them.
+fn taken(bench: &Bench<'_>, endpoint: &Endpoint, values: &[(&str, &(Value, Value))]) {
+    let mut body = endpoint.body();
+    for (name, (sent, _)) in values {
+        body[*name] = sent.clone();
+    }
+    let answer = bench.send(endpoint, &body.to_string());
+    let what = format!("{} {} {body}", endpoint.method, endpoint.path);
+    assert_eq!(answer.status, endpoint.success(), "{what}: {}", answer.body);
+    assert_eq!(answer.header("x-ignored-fields"), None, "{what}");
+    let told = answer.json();
+    let told = told.get("recognitions").map_or(&told, |it| &it[0]);
+    let object = object(bench, endpoint, told);
+    for (name, (_, shown)) in values {
+        if let Some(value) = told.get(*name) {
+            assert_eq!(value, shown, "{name} of {what}");
+        }
+        match object.get(*name) {
+            Some(value) => assert_eq!(value, shown, "{name} of {what} when read"),
+            None => assert!(matches!(*name, "logo_url" | "idp_certificate"), "{name}: {object}"),
+        }
+    }
+}
+
+/// The object that an answer shows, read anew.
+fn object(bench: &Bench<'_>, endpoint: &Endpoint, told: &Value) -> Value {
+    let id = || told["id"].as_str().unwrap();
+    match (endpoint.method, endpoint.path.as_str()) {
+        ("PUT", path) => bench.get(path).json(),
+        (_, "/v1/recognitions") => {
+            let path = format!("/v1/users/{}/recognitions_received?per_page=1", bench.sample.users[2]);
+            let newest = bench.get(&path).json()["results"][0].clone();
+            assert_eq!(newest["id"], id());
+            newest
+        }
+        (_, path) => bench.get(&format!("{path}/{}", id())).json(),
+    }
+}
+
+#[test]
+fn what_a_field_takes_is_shown_as_it_was_sent() {
+    on_bench(|bench| {
+        for (endpoint, tag) in bench.endpoints().iter().zip('a'..) {
+            let fields = endpoint.fields.iter().filter(|it| !is_immutable(endpoint, it));
+            let all: Vec<(&str, Vec<(Value, Value)>)> =
+                fields.map(|it| (it.name, it.kind.taken(tag))).collect();
+            for round in 0..all.iter().map(|(_, values)| values.len()).max().unwrap() {
+                let values: Vec<(&str, &(Value, Value))> =
+                    all.iter().filter_map(|(name, values)| Some((*name, values.get(round)?))).collect();
+                taken(bench, endpoint, &values);
+            }
+        }
+    });
+}
+
+fn is_immutable(endpoint: &Endpoint, field: &Field) -> bool {
+    endpoint.method == "PUT" && matches!(field.name, "domain" | "company_id")
+}
+
+#[test]
+fn what_may_be_unset_is_unset_by_null_and_blank() {
+    on_bench(|bench| {
+        for endpoint in bench.endpoints() {
+            for field in
+                endpoint.fields.iter().filter(|it| matches!(it.unset, Unset::Default | Unset::Cleared))
+            {
+                let unset = default(bench, field.name);
+                if field.unset == Unset::Default {
+                    let mut body = endpoint.body();
+                    body.as_object_mut().unwrap().remove(field.name);
+                    let answer = bench.send(&endpoint, &body.to_string());
+                    assert_eq!(answer.status, 201, "{} {}: {}", endpoint.path, field.name, answer.body);
+                    check(bench, &endpoint, field, &answer.json(), &unset);
+                }
+                let blanks: &[&str] = if field.kind.is_text() { &["null", "\"\""] } else { &["null"] };
+                for blank in blanks {
+                    let answer = bench.send(&endpoint, &endpoint.with(field.name, blank));
+                    let what = format!("{} {} {} {blank}", endpoint.method, endpoint.path, field.name);
+                    assert_eq!(answer.status, endpoint.success(), "{what}: {}", answer.body);
+                    check(bench, &endpoint, field, &answer.json(), &unset);
+                }
+            }
+        }
+    });
+}
+
+fn check(bench: &Bench<'_>, endpoint: &Endpoint, field: &Field, told: &Value, unset: &Value) {
+    let told = told.get("recognitions").map_or(told, |it| &it[0]);
+    let object = object(bench, endpoint, told);
+    if let Some(value) = object.get(field.name) {
+        assert_eq!(value, unset, "{} {} {}", endpoint.method, endpoint.path, field.name);
+    }
+}
+
+/// What an unset field shows.
+fn default(bench: &Bench<'_>, field: &str) -> Value {
+    match field {
+        "points_per_dollar" => json!(50),
+        "enabled" | "visible" | "share" => json!(true),
+        "manager" | "company_admin" | "corporation_admin" => json!(false),
+        "message" => {
+            let occasion = format!("/v1/occasions/{}", bench.sample.occasion);
+            bench.get(&occasion).json()["default_message"].clone()
+        }
+        _ => Value::Null,
+    }
+}
+
+#[test]
+fn a_blank_message_takes_the_occasions_default() {
+    on_bench(|bench| {
+        let default = default(bench, "message");
+        for endpoint in bench.endpoints().iter().filter(|it| it.path == "/v1/recognitions") {
+            for blank in [" ", "\n", "\t \r\n", "\u{2003}"] {
+                let answer = bench.send(endpoint, &endpoint.with("message", &text(blank)));
+                assert_eq!(answer.json()["recognitions"][0]["message"], default, "{blank:?}");
+            }
+            let kept = bench.send(endpoint, &endpoint.with("message", &text(" x "))).json();
+            assert_eq!(kept["recognitions"][0]["message"], " x ");
+        }
+    });
+}

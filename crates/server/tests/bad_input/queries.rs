@@ -1,0 +1,229 @@
+//! Queries: pages, wallet types, ids (D-24, D-25).
+
+use serde_json::Value;
+
+use super::{Bench, names, on_bench};
+
+/// Every paged list: where it is, and the most items of a page.
+fn lists(bench: &Bench<'_>) -> Vec<(String, i64)> {
+    let (company, user) = (&bench.sample.company, &bench.sample.users[0]);
+    vec![
+        ("/v1/companies?".into(), 1_000),
+        (format!("/v1/companies?corporation_id={}&", bench.corporation), 1_000),
+        (format!("/v1/companies/{company}/users/balances?"), 100),
+        (format!("/v1/companies/{company}/occasions?"), 1_000),
+        ("/v1/corporations?".into(), 1_000),
+        (format!("/v1/corporations/{}/companies?", bench.corporation), 1_000),
+        (format!("/v1/users/{user}/transactions?type=user_wallet&"), 100),
+        (format!("/v1/users/{user}/recognitions_received?"), 1_000),
+        (format!("/v1/users/{user}/recognitions_sent?"), 1_000),
+    ]
+}
+
+const NO_PAGES: &[&str] = &[
+    "",
+    "0",
+    "00",
+    "-1",
+    "-0",
+    "%2B1",
+    "+1",
+    "abc",
+    "1.0",
+    "1e2",
+    "0x1",
+    "1_000",
+    "1,000",
+    "%201",
+    "1%20",
+    "%00",
+    "1%00",
+    "%D9%A1",
+    "%EF%BC%91",
+    "null",
+    "true",
+    "NaN",
+    "9223372036854775808",
+    "18446744073709551617",
+    "%zz",
+    "%",
+    "1;2",
+    "[1]",
+    "99999999999999999999999999999999999999999",
+    "'%20OR%201=1--",
+];
+
+#[test]
+fn what_is_no_page_is_400_by_its_name() {
+    on_bench(|bench| {
+        for (list, _) in lists(bench) {
+            for name in ["page", "per_page"] {
+                for value in NO_PAGES {
+                    let answer = bench.get(&format!("{list}{name}={value}"));
+                    assert_eq!(answer.status, 400, "{list}{name}={value}: {}", answer.body);
+                    assert!(names(&answer.error(400), name), "{list}{name}={value}: {}", answer.body);
+                }
+                for twice in ["=1&page=2", "=1&page=1", "=1&p%61ge=2", "&page", "=&page=1"] {
+                    let message = bench
+                        .get(&format!("{list}{name}{}", twice.replace("page", name).replace("p%61ge", name)))
+                        .error(400);
+                    assert!(names(&message, name), "{list}{twice}: {message}");
+                }
+            }
+            let message = bench.get(&format!("{list}page=0&per_page=x")).error(400);
+            assert!(names(&message, "page") && names(&message, "per_page"), "{message}");
+        }
+    });
+}
+
+#[test]
+fn pages_are_cut_clamped_and_empty_past_the_end() {
+    on_bench(|bench| {
+        for (list, most) in lists(bench) {
+            let whole = bench.get(&list);
+            assert_eq!(whole.status, 200, "{list}: {}", whole.body);
+            for (query, page, per_page, is_empty) in [
+                ("", 1, 100, false),
+                ("unknown=1&unknown=2&Page=0&PAGE=x&per-page=x&x=%ff&%00=1&=&&", 1, 100, false),
+                ("page=1&per_page=1", 1, 1, false),
+                ("%70age=%31&per%5Fpage=%31%30", 1, 10, false),
+                ("per_page=100", 1, 100, false),
+                ("per_page=101", 1, most.min(101), false),
+                ("per_page=1000", 1, most, false),
+                ("per_page=1001", 1, most, false),
+                ("per_page=9223372036854775807", 1, most, false),
+                ("page=1000000", 1_000_000, 100, true),
+                ("page=9223372036854775807&per_page=1", i64::MAX, 1, true),
+                ("page=9223372036854775807&per_page=9223372036854775807", i64::MAX, most, true),
+            ] {
+                let answer = bench.get(&format!("{list}{query}"));
+                assert_eq!(answer.status, 200, "{list}{query}: {}", answer.body);
+                check_page(&answer.json(), &format!("{list}{query}"), page, per_page, is_empty);
+                let link = answer.header("link").unwrap();
+                let first = link.split(", ").find(|it| it.ends_with("rel=\"first\"")).unwrap();
+                assert!(
+                    first.contains("page=1&") && first.contains(&format!("per_page={per_page}>")),
+                    "{link}"
+                );
+            }
+        }
+    });
+}
+
+fn check_page(json: &Value, what: &str, page: i64, per_page: i64, is_empty: bool) {
+    let items = ["results", "users", "transactions"].iter().find_map(|it| json[*it].as_array()).unwrap();
+    assert_eq!(items.is_empty(), is_empty, "{what}: {json}");
+    assert!(i64::try_from(items.len()).unwrap() <= per_page, "{what}");
+    if json.get("results").is_some() {
+        assert_eq!(
+            (json["page"].as_i64(), json["per_page"].as_i64()),
+            (Some(page), Some(per_page)),
+            "{what}: {json}"
+        );
+        assert_eq!(json["result_count"].as_i64(), i64::try_from(items.len()).ok(), "{what}: {json}");
+        assert!(json["total_count"].as_i64().unwrap() > 0, "{what}: {json}");
+    }
+}
+
+#[test]
+fn a_wallet_is_named_once_and_rightly() {
+    on_bench(|bench| {
+        let path = format!("/v1/users/{}/transactions", bench.sample.users[0]);
+        for query in [
+            "",
+            "?type",
+            "?type=",
+            "?type=reserve",
+            "?type=User_Wallet",
+            "?type=USER_WALLET",
+            "?type=user_wallet%20",
+            "?type=%20user_wallet",
+            "?type=user_wallet%00",
+            "?type=%00",
+            "?type=%ff",
+            "?type=user_wallet,peer_wallet",
+            "?type=1",
+            "?type=funding",
+            "?type=company",
+            "?type=user_wallet&type=user_wallet",
+            "?type=user_wallet&type=peer_wallet",
+            "?type[]=user_wallet",
+            "?Type=user_wallet",
+            "?type=user%5Fwallet&ty%70e=user_wallet",
+            "?type='%20OR%201=1--",
+            "?page=1",
+        ] {
+            let message = bench.get(&format!("{path}{query}")).error(400);
+            assert!(names(&message, "type"), "{query}: {message}");
+        }
+        for kind in ["user_wallet", "peer_wallet", "manager_wallet", "user%5Fwallet"] {
+            let answer = bench.get(&format!("{path}?type={kind}"));
+            let json = answer.json();
+            assert_eq!((answer.status, &json["type"]), (200, &Value::from(kind.replace("%5F", "_"))));
+            assert_eq!(
+                json["transactions"].as_array().unwrap().is_empty(),
+                kind == "manager_wallet",
+                "{json}"
+            );
+        }
+    });
+}
+
+#[test]
+fn a_corporation_in_a_query_is_one_uuid() {
+    on_bench(|bench| {
+        let id = &bench.corporation;
+        let list = "/v1/companies?corporation_id=";
+        for bad in [
+            "x",
+            "0",
+            "%00",
+            "null",
+            "*",
+            "%25",
+            "%ff",
+            &id.replace('-', ""),
+            &format!("%7B{id}%7D"),
+            &format!("{id},{id}"),
+            &format!("{id}%00"),
+            &format!("{id}%20"),
+            &format!("{id}&corporation_id={id}"),
+            "%27%20OR%201=1--",
+        ] {
+            let message = bench.get(&format!("{list}{bad}")).error(400);
+            assert!(names(&message, "corporation_id"), "{bad}: {message}");
+        }
+        let all = bench.get(&format!("{list}x&page=0&per_page=0")).error(400);
+        for name in ["corporation_id", "page", "per_page"] {
+            assert!(names(&all, name), "{all}");
+        }
+        let answer = bench.get(&format!("{list}{id}")).json();
+        assert_eq!(
+            (&answer["total_count"], &answer["results"][0]["id"]),
+            (&Value::from(1), &Value::from(bench.sample.company.as_str()))
+        );
+    });
+}
+
+#[test]
+fn queries_are_ignored_where_the_endpoint_knows_none() {
+    on_bench(|bench| {
+        let query = "?page=0&per_page=x&type=x&corporation_id=x&unknown=%ff";
+        for endpoint in bench.endpoints() {
+            let path = format!("{}{query}", endpoint.path);
+            let answer = bench.call(endpoint.method, &path, Some(&endpoint.body().to_string()));
+            assert_eq!(answer.status, endpoint.success(), "{path}: {}", answer.body);
+        }
+        for path in [
+            format!("/v1/companies/{}", bench.sample.company),
+            format!("/v1/companies/{}/saml", bench.sample.company),
+            format!("/v1/corporations/{}", bench.corporation),
+            format!("/v1/occasions/{}", bench.sample.occasion),
+            format!("/v1/users/{}", bench.sample.users[0]),
+            format!("/v1/users/{}/balances", bench.sample.users[0]),
+        ] {
+            assert_eq!(bench.get(&format!("{path}{query}")).status, 200, "{path}");
+        }
+        assert_eq!(bench.call("DELETE", &format!("/v1/users/{}{query}", bench.spare_user), None).status, 204);
+    });
+}

@@ -1,0 +1,97 @@
+//! The service on SQLite and on PostgreSQL, told the same.
+
+use guerdon_persistence::testing::{postgres, sqlite};
+
+use super::request::{Agreed, Request};
+use crate::support::scribe::Scribe;
+use crate::support::service::{Answer, Provider, Service, basic};
+
+pub struct Twin {
+    services: [Service; 2],
+    /// A provider, another, and one that is not designated.
+    providers: [[Provider; 3]; 2],
+    scribes: [Scribe; 2],
+}
+
+impl Twin {
+    pub fn of(services: [Service; 2]) -> Self {
+        let providers = in_both(&services, |service, _| {
+            [("One", true), ("Other", true), ("Plain", false)]
+                .map(|(name, designated)| service.provider(name, designated))
+        });
+        Self { services, providers, scribes: [Scribe::default(), Scribe::default()] }
+    }
+
+    /// Sends both the same request, and compares.
+    pub fn ask(&mut self, request: &Request) -> Agreed {
+        let answers = in_both(&self.services, |service, at| {
+            let (scribe, provider) = (&self.scribes[at], &self.providers[at][request.by]);
+            let authorization = basic(provider);
+            let mut headers = vec![("Authorization", authorization.as_str())];
+            headers.extend(request.headers.iter().map(|(name, value)| (*name, value.as_str())));
+            let body = request.body.as_deref().map(|it| scribe.expand(it));
+            service.running.request(request.method, &scribe.expand(&request.path), &headers, body.as_deref())
+        });
+        let [one, other] = &answers;
+        let [left, right] = &mut self.scribes;
+        let (left, right) = (told(one, left), told(other, right));
+        assert_eq!(left, right, "SQLite left, PostgreSQL right: {request:?}");
+        Agreed { status: one.status, body: self.scribes[0].write(&one.body) }
+    }
+
+    /// Runs the same command beside both, and compares.
+    pub fn command(&mut self, words: &[&str]) {
+        let printed = in_both(&self.services, |service, at| {
+            let words: Vec<String> = words.iter().map(|it| self.scribes[at].expand(it)).collect();
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            service.json(&words).to_string()
+        });
+        let [one, other] = &printed;
+        let [left, right] = &mut self.scribes;
+        assert_eq!(left.write(one), right.write(other), "SQLite left, PostgreSQL right: {words:?}");
+    }
+
+    pub fn verify(&self) {
+        verify(&self.services);
+    }
+}
+
+/// The service on SQLite and on PostgreSQL; none where there is only one of them.
+pub fn start() -> Option<[Service; 2]> {
+    if std::env::var_os("TEST_POSTGRES_URL").is_none() {
+        println!("skipped: TEST_POSTGRES_URL is not set, so SQLite has nothing to be compared with");
+        return None;
+    }
+    Some([Service::start(sqlite(), &[]), Service::start(postgres(), &[])])
+}
+
+/// Does the same to both at the same time; `task` is told which of the two it has.
+pub fn in_both<T: Send>(services: &[Service; 2], task: impl Fn(&Service, usize) -> T + Sync) -> [T; 2] {
+    std::thread::scope(|scope| {
+        let [sqlite, postgres] = services;
+        let other = scope.spawn(|| task(postgres, 1));
+        let one = task(sqlite, 0);
+        [one, other.join().unwrap_or_else(|e| std::panic::resume_unwind(e))]
+    })
+}
+
+/// `verify` must find both ledgers sound.
+pub fn verify(services: &[Service; 2]) {
+    for service in services {
+        let printed = service.guerdon(&["verify"]);
+        assert_eq!(printed.status, 0, "on {}: {}{}", service.database.url, printed.out, printed.err);
+    }
+}
+
+/// All of an answer that two databases must agree on, as the scribe writes it. Whether the connection stays open after
+/// a refusal hangs on how much of the body had come by then, so that header is none of it.
+pub fn told(answer: &Answer, scribe: &mut Scribe) -> String {
+    let mut headers: Vec<String> = answer
+        .headers
+        .iter()
+        .filter(|(name, _)| !matches!(name.as_str(), "connection" | "date" | "x-request-id"))
+        .map(|(name, value)| format!("{name}: {}", String::from_utf8_lossy(value.as_bytes())))
+        .collect();
+    headers.sort();
+    scribe.write(&format!("{}\n{}\n\n{}", answer.status, headers.join("\n"), answer.body))
+}

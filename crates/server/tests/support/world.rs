@@ -1,0 +1,134 @@
+//! One object of every kind, all of one provider, and a picture of everything, to see that nothing changed.
+
+use serde_json::{Value, json};
+
+use super::service::{Answer, Provider, Service};
+use super::{Sample, created, schema};
+
+/// A certificate of an identity provider; it expired long ago.
+pub const CERTIFICATE: &str = include_str!("certificates/rsa_2048_expired.pem");
+
+/// A provider with a company in a corporation, funded users, SAML settings and recognitions. Every text of it holds
+/// its mark.
+pub struct World {
+    pub sample: Sample,
+    pub corporation: String,
+    pub owner: String,
+    pub domain: String,
+    pub mark: String,
+    /// To be deleted.
+    pub spare_user: String,
+    pub spare_occasion: String,
+}
+
+impl World {
+    /// `mark` is a word of lower-case letters.
+    pub fn make(service: &Service, mark: &str) -> Self {
+        let provider = service.provider(mark, true);
+        let domain = format!("{mark}.example.com");
+        let make = |path: &str, body: &Value| created(service.post(&provider, path, body));
+        let corporation = make("/v1/corporations", &json!({"name": format!("{mark} group")}));
+        let company = make("/v1/companies", &company(mark, &domain, &corporation));
+        let [occasion, spare_occasion] = [(); 2].map(|()| make("/v1/occasions", &occasion(&company, mark)));
+        let user = |name: &str| make("/v1/users", &user(&company, mark, name));
+        let users = vec![user("ann"), user("bob"), user("cid")];
+        let spare_user = user("spare");
+        let path = format!("/v1/companies/{company}");
+        let owner = service.get(&provider, &path).json()["owner_id"].as_str().unwrap().to_owned();
+        let saml = json!({"idp_id": format!("urn:{mark}"), "idp_url": format!("https://{mark}.example.com/sso"),
+            "idp_certificate": CERTIFICATE});
+        assert_eq!(service.put(&provider, &format!("{path}/saml"), &saml).status, 200);
+        let sample = Sample { provider, company, occasion, users };
+        sample.deposit(service, 1_000_000);
+        sample.fund(service, 1_000);
+        assert_eq!(sample.send(service, &sample.company, &[&sample.users[0]], 3).status, 201);
+        assert_eq!(sample.send(service, &sample.users[0], &[&sample.users[1]], 2).status, 201);
+        let mark = mark.to_owned();
+        Self { sample, corporation, owner, domain, mark, spare_user, spare_occasion }
+    }
+
+    pub fn provider(&self) -> &Provider {
+        &self.sample.provider
+    }
+
+    /// How many rows there are in all tables, and all that the API shows of this world.
+    pub fn picture(&self, service: &Service) -> Vec<String> {
+        let mut picture = vec![format!("{} rows", rows(service))];
+        for path in self.paths() {
+            let answer = service.get(self.provider(), &path);
+            picture.push(format!("{path}: {} {}", answer.status, answer.body));
+        }
+        picture
+    }
+
+    fn paths(&self) -> Vec<String> {
+        let Sample { company, occasion, users, .. } = &self.sample;
+        let mut paths = vec!["/v1/companies".to_owned(), "/v1/corporations".to_owned()];
+        for rest in ["", "/users/balances", "/occasions", "/saml"] {
+            paths.push(format!("/v1/companies/{company}{rest}"));
+        }
+        paths.push(format!("/v1/corporations/{}", self.corporation));
+        paths.push(format!("/v1/corporations/{}/companies", self.corporation));
+        for id in [occasion, &self.spare_occasion] {
+            paths.push(format!("/v1/occasions/{id}"));
+        }
+        for id in users.iter().chain([&self.owner, &self.spare_user]) {
+            paths.push(format!("/v1/users/{id}"));
+        }
+        for kind in ["user_wallet", "peer_wallet", "manager_wallet"] {
+            paths.push(format!("/v1/users/{}/transactions?type={kind}", users[0]));
+        }
+        for list in ["recognitions_received", "recognitions_sent"] {
+            paths.push(format!("/v1/users/{}/{list}", users[0]));
+        }
+        paths
+    }
+
+    /// Asserts that an answer tells nothing of this world that its request did not say.
+    pub fn is_secret_in(&self, answer: &Answer, request: &str) {
+        let told = format!("{} {:?}", answer.body, answer.headers).to_lowercase();
+        let Sample { company, occasion, users, provider } = &self.sample;
+        let ids = [
+            company,
+            occasion,
+            &provider.id,
+            &self.corporation,
+            &self.owner,
+            &users[0],
+            &users[1],
+            &self.mark,
+        ];
+        for secret in ids {
+            assert!(
+                request.contains(secret.as_str()) || !told.contains(secret.as_str()),
+                "{request}: {told}"
+            );
+        }
+    }
+}
+
+/// How many rows there are in all tables.
+pub fn rows(service: &Service) -> i64 {
+    let all: Vec<String> = schema::tables().iter().map(|it| format!("SELECT 1 FROM {it}")).collect();
+    service.database.count(&format!("({}) AS every_row", all.join(" UNION ALL ")))
+}
+
+/// A body that makes a company.
+pub fn company(mark: &str, domain: &str, corporation: &str) -> Value {
+    json!({"domain": domain, "company_name": format!("{mark} Ltd"), "owner_email": format!("olive@{mark}.example.com"),
+        "owner_name": format!("Olive {mark}"), "logo_url": format!("https://{mark}.example.com/logo.png"),
+        "corporation_id": corporation, "reserve_alert": 7, "reserve_bcc": format!("bcc@{mark}.example.com")})
+}
+
+/// A body that makes an occasion.
+pub fn occasion(company: &str, mark: &str) -> Value {
+    json!({"company_id": company, "name": format!("{mark} day"), "title": format!("A {mark} title"),
+        "default_message": format!("Thanks from {mark}")})
+}
+
+/// A body that makes a user.
+pub fn user(company: &str, mark: &str, name: &str) -> Value {
+    json!({"company_id": company, "email": format!("{name}@{mark}.example.com"), "first_name": name,
+        "last_name": mark, "department": mark, "title": mark, "supervisor_email": format!("boss@{mark}.example.com"),
+        "employee_id": mark, "office_city": mark, "groups": mark, "custom_field_1": mark})
+}

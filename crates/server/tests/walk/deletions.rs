@@ -1,0 +1,92 @@
+//! A user and an occasion are deleted; what they left behind stays.
+
+use serde_json::json;
+
+use super::lists::whole;
+use super::making::{BIRTHDAY, BOB, EXAMPLE, fetched};
+use super::points::{ANN_TO_BOB, BOB_TO_ANN, COMPANY_TO_BOB};
+use super::{Walk, with};
+
+pub fn run(walk: &mut Walk<'_>) {
+    let reserve = walk.reserve();
+    user(walk);
+    assert_eq!(walk.reserve(), reserve + 125);
+    history(walk);
+    deactivated(walk);
+    occasion(walk);
+}
+
+fn user(walk: &mut Walk<'_>) {
+    walk.delete("/v1/users/@5");
+    let deleted = with(BOB, r#""deleted_at":null"#, r#""deleted_at":"@time""#);
+    walk.get("/v1/users/@5", &deleted);
+    let before = walk.read("/v1/users/@5");
+    walk.delete("/v1/users/@5");
+    assert_eq!(walk.read("/v1/users/@5"), before);
+    walk.get("/v1/companies/@2", &fetched(EXAMPLE, 2, 50));
+}
+
+fn history(walk: &mut Walk<'_>) {
+    let wallets = r#"{"id":"@5","wallets":[{"type":"user_wallet","points":0,"cumulative_points_spent":115},
+        {"type":"peer_wallet","points":0,"cumulative_points_spent":0},
+        {"type":"manager_wallet","points":0,"cumulative_points_spent":30}]}"#;
+    walk.get("/v1/users/@5/balances", wallets);
+    let lines = r#"{"id":"@5","type":"user_wallet","transactions":[
+        {"type":"debit","points":115,"reason":"user deleted","created_at":"@time"},
+        {"type":"credit","points":100,"reason":"recognition","created_at":"@time"},
+        {"type":"credit","points":15,"reason":"recognition","created_at":"@time"}]}"#;
+    walk.get("/v1/users/@5/transactions?type=user_wallet", lines);
+    let lines = r#"{"id":"@5","type":"manager_wallet","transactions":[
+        {"type":"debit","points":10,"reason":"user deleted","created_at":"@time"},
+        {"type":"debit","points":20,"reason":"recognition","created_at":"@time"},
+        {"type":"credit","points":30,"reason":"point distribution","created_at":"@time"}]}"#;
+    walk.get("/v1/users/@5/transactions?type=manager_wallet", lines);
+    walk.get(
+        "/v1/users/@5/transactions?type=peer_wallet",
+        r#"{"id":"@5","type":"peer_wallet","transactions":[]}"#,
+    );
+    whole(walk, "/v1/users/@5/recognitions_received", &[COMPANY_TO_BOB, ANN_TO_BOB]);
+    whole(walk, "/v1/users/@5/recognitions_sent", &[BOB_TO_ANN]);
+    let listed = walk.read("/v1/companies/@2/users/balances");
+    let listed: Vec<_> = listed["users"].as_array().unwrap().iter().map(|it| it["id"].clone()).collect();
+    assert_eq!(listed, [walk.id(3), walk.id(4)], "active users only");
+}
+
+fn deactivated(walk: &mut Walk<'_>) {
+    let reserve = walk.reserve();
+    walk.send("PUT", "/v1/users/@5", Some(r#"{"title":"x"}"#)).error(400);
+    let send = |kind: &str, sender: &str, receiver: &str, field: &str| {
+        let body = json!({
+            "occasion_id": "@6", "sender_type": kind, "sender_id": sender, "receiver_ids": receiver,
+            "points_per_receiver": 1,
+        });
+        let told = walk.send("POST", "/v1/recognitions", Some(&body.to_string())).error(400);
+        assert!(told.starts_with(field), "{told}");
+    };
+    send("user", "@5", "@4", "sender_id");
+    send("company", "@2", "@4,@5", "receiver_ids");
+    assert_eq!(walk.reserve(), reserve);
+    let again = r#"{"company_id":"@2","email":"bob@example.com","first_name":"Bob","last_name":"Two"}"#;
+    let answer = walk.send("POST", "/v1/users", Some(again));
+    assert_eq!(answer.status, 201, "the email is free again: {}", answer.body);
+    let owner = walk.send("PUT", "/v1/companies/@2", Some(r#"{"owner_email":"eve@example.com"}"#)).json();
+    assert_ne!(owner["owner_id"], json!(walk.id(15)), "a deleted user is handed nothing");
+    assert_eq!(owner["owner_name"], "Olive Owner");
+    let back = walk.send("PUT", "/v1/companies/@2", Some(r#"{"owner_email":"olive@example.com"}"#)).json();
+    assert_eq!(back["owner_id"], json!(walk.id(3)));
+}
+
+fn occasion(walk: &mut Walk<'_>) {
+    walk.delete("/v1/occasions/@6");
+    walk.refused("GET", "/v1/occasions/@6", None, 404, "occasion not found");
+    walk.refused("PUT", "/v1/occasions/@6", Some("{}"), 404, "occasion not found");
+    walk.refused("DELETE", "/v1/occasions/@6", None, 404, "occasion not found");
+    whole(walk, "/v1/companies/@2/occasions", &[BIRTHDAY]);
+    whole(walk, "/v1/users/@4/recognitions_sent", &[ANN_TO_BOB]);
+    let body = json!({
+        "occasion_id": "@6", "sender_type": "company", "sender_id": "@2", "receiver_ids": "@4",
+        "points_per_receiver": 1,
+    });
+    let told = walk.send("POST", "/v1/recognitions", Some(&body.to_string())).error(404);
+    assert!(told.contains("occasion_id"), "{told}");
+}

@@ -1,0 +1,32 @@
+//! The hard maximum of 100 items (spec §8), met for real.
+
+use crate::support::{Sample, on_each};
+
+#[test]
+fn no_more_than_100_balances_and_transactions_come_at_once() {
+    on_each(|service| {
+        let sample = Sample::make(service, 101); // and the owner
+        sample.deposit(service, 1_000);
+        for _ in 0..101 {
+            let sent = sample.send(service, &sample.company, &[&sample.users[0]], 1);
+            assert_eq!(sent.status, 201, "{}", sent.body);
+        }
+        let balances = format!("/v1/companies/{}/users/balances?", sample.company);
+        let transactions = format!("/v1/users/{}/transactions?type=user_wallet&", sample.users[0]);
+        for (path, items, rest) in [(balances, "users", 2), (transactions, "transactions", 1)] {
+            for per_page in ["", "&per_page=100", "&per_page=101", "&per_page=9223372036854775807"] {
+                let check = |page: u32, count: usize, neighbours: &str| {
+                    let answer = service.get(&sample.provider, &format!("{path}page={page}{per_page}"));
+                    assert_eq!(answer.status, 200, "{}", answer.body);
+                    assert_eq!(answer.json()[items].as_array().unwrap().len(), count, "{path} {page}");
+                    let first = format!("<{path}page=1&per_page=100>; rel=\"first\"");
+                    let expected = format!("{first}, <{path}{neighbours}\"");
+                    assert_eq!(answer.header("link").unwrap(), expected);
+                };
+                check(1, 100, "page=2&per_page=100>; rel=\"next");
+                check(2, rest, "page=1&per_page=100>; rel=\"prev");
+                check(3, 0, "page=2&per_page=100>; rel=\"prev");
+            }
+        }
+    });
+}

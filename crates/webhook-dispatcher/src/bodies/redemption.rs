@@ -1,0 +1,61 @@
+//! `redemption.created`.
+
+use guerdon_domain::events::RedemptionEvent;
+use serde::Serialize;
+
+/// The data of an event about a redemption, in the order of spec §6.4.
+#[derive(Serialize)]
+pub(super) struct Data<'a> {
+    user_id: String,
+    user_email: &'a str,
+    points: i64,
+    cumulative_points_spent: i64,
+    company_id: String,
+}
+
+impl<'a> Data<'a> {
+    pub(super) fn of(event: &RedemptionEvent<'a>) -> Self {
+        Self {
+            user_id: event.user.id.to_string(),
+            user_email: event.user.email.as_str(),
+            points: event.points.get(),
+            cumulative_points_spent: event.cumulative_points_spent.get(),
+            company_id: event.user.company_id.to_string(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use guerdon_domain::money::Points;
+    use guerdon_domain::ports::EventBodies;
+    use guerdon_domain::users::Person;
+    use guerdon_domain::values::{CompanyId, EmailAddress, Line, UserId};
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::Bodies;
+
+    #[test]
+    fn a_redemption_tells_who_spent_what() {
+        let user = Person {
+            id: UserId::from_uuid(Uuid::from_u128(1)),
+            company_id: CompanyId::from_uuid(Uuid::from_u128(2)),
+            first_name: Line::parse("Ada").unwrap(),
+            last_name: None,
+            email: EmailAddress::parse("ada@example.com").unwrap(),
+            manager: false,
+            active: true,
+        };
+        let points = |it| Points::new(it).unwrap();
+        let event = RedemptionEvent { user: &user, points: points(20), cumulative_points_spent: points(70) };
+        assert_eq!(
+            String::from_utf8(Bodies.redemption(&event)).unwrap(),
+            concat!(
+                r#"{"type":"redemption.created","version":"1.0","data":{"#,
+                r#""user_id":"00000000-0000-0000-0000-000000000001","user_email":"ada@example.com","points":20,"#,
+                r#""cumulative_points_spent":70,"company_id":"00000000-0000-0000-0000-000000000002"}}"#
+            )
+        );
+    }
+}

@@ -1,0 +1,109 @@
+//! The thread that looks into the outbox.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::core::Moment;
+use super::senders::summon;
+use super::shared::Shared;
+use super::step::{Next, step};
+
+/// How often time is let pass while attempts are under way.
+const TICK: Duration = Duration::from_millis(10);
+/// With a backlog there are so many looks in the time of one: who had no room then may have some now.
+const LOOKS_AT_A_BACKLOG: u32 = 4;
+
+/// Claims until the dispatcher stops: when the bell rings, when an event falls due, and from time to time.
+pub(super) fn claim_until_stopped(shared: &Arc<Shared>) {
+    let mut claimer = Claimer {
+        shared,
+        look_at: Duration::ZERO,
+        not_before: Duration::ZERO,
+        is_rung: false,
+        failed: false,
+    };
+    while claimer.wait_and_look() {}
+    shared.state().claims_no_more = true;
+    shared.settlements.notify_all();
+    shared.progress.notify_all();
+}
+
+struct Claimer<'a> {
+    shared: &'a Arc<Shared>,
+    /// When to look next at the latest, by the steady clock.
+    look_at: Duration,
+    /// When to look next at the earliest.
+    not_before: Duration,
+    /// Whether the bell has rung since the last look.
+    is_rung: bool,
+    failed: bool,
+}
+
+impl Claimer<'_> {
+    /// Waits for a reason to look into the outbox, and does; `false` once the dispatcher stops.
+    fn wait_and_look(&mut self) -> bool {
+        let now = self.shared.now().steady;
+        let look_at = if self.is_rung { self.not_before } else { self.look_at };
+        let is_busy = self.shared.state().core.is_busy();
+        let at_most = look_at.saturating_sub(now).min(if is_busy { TICK } else { Duration::MAX });
+        self.is_rung |= self.shared.parts.wake.wait(at_most);
+        let now = self.shared.now();
+        let mut state = self.shared.state();
+        if state.is_stopping {
+            return false;
+        }
+        state.core.tick(now);
+        drop(state);
+        self.set_others_going();
+        if now.steady >= if self.is_rung { self.not_before } else { self.look_at } {
+            self.look();
+        }
+        true
+    }
+
+    fn look(&mut self) {
+        let parts = &self.shared.parts;
+        self.is_rung = false;
+        let looked =
+            step(self.shared.as_ref(), parts.journal.as_ref(), parts.ids.as_ref(), &|| self.shared.now());
+        let now = self.shared.now();
+        match looked {
+            Ok(next) => {
+                self.not_before = now.steady + parts.limits.pause;
+                self.look_at = self.not_before.max(now.steady + self.until_next(next, now));
+                if std::mem::take(&mut self.failed) {
+                    log::info!("events can be claimed again");
+                }
+            }
+            Err(cause) => {
+                self.not_before = now.steady + parts.limits.back_off;
+                self.look_at = self.not_before;
+                if !std::mem::replace(&mut self.failed, true) {
+                    log::warn!("events cannot be claimed: {cause}");
+                }
+            }
+        }
+        self.set_others_going();
+    }
+
+    fn set_others_going(&self) {
+        let state = self.shared.state();
+        let (can_start, has_to_settle) = (state.core.can_start(), state.core.has_to_settle());
+        drop(state);
+        if can_start {
+            summon(self.shared);
+        }
+        if has_to_settle {
+            self.shared.settlements.notify_one();
+        }
+    }
+
+    fn until_next(&self, next: Next, now: Moment) -> Duration {
+        let scan = self.shared.parts.limits.scan;
+        match next {
+            Next::Backlog => scan / LOOKS_AT_A_BACKLOG,
+            Next::At(None) => scan,
+            Next::At(Some(due)) => Duration::try_from(due - now.wall).unwrap_or_default().min(scan),
+        }
+    }
+}

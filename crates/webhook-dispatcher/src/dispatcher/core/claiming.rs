@@ -1,0 +1,136 @@
+//! What to claim, and what was claimed.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use guerdon_domain::ports::{Claim, Claimed, Fate, Ids};
+use guerdon_domain::values::ProviderId;
+
+use super::line::{Line, Pace, Waiting};
+use super::{Core, Held, Moment};
+use crate::dispatcher::journal::Due;
+
+impl Core {
+    /// What to claim, given who has events due: for everybody as many as it may hold and as there are senders for,
+    /// beginning behind who came last the time before.
+    pub(in crate::dispatcher) fn plan(&self, due: &[ProviderId], now: Moment, ids: &dyn Ids) -> Vec<Claim> {
+        if self.is_stopping {
+            return Vec::new();
+        }
+        let mut room = self.limits.claimed.saturating_sub(self.held.len()).min(self.limits.claimed_at_once);
+        let mut senders = self.free_senders();
+        let mut turns = due.to_vec();
+        turns.sort_unstable();
+        let first = turns.partition_point(|it| Some(*it) <= self.claimed_last);
+        turns.rotate_left(first);
+        let mut claims = Vec::new();
+        for provider in &turns {
+            let line = self.lines.get(provider);
+            let pace = line.map_or(Pace::Steady, Line::pace);
+            let wanted = line.map_or(self.limits.under_way_per_provider, Line::room);
+            let limit = wanted.min(room).min(senders.room(pace));
+            let Ok(limit @ 1..) = u16::try_from(limit) else { continue };
+            room = room.saturating_sub(limit.into());
+            senders.take(pace, usize::from(limit).min(self.limits.under_way_per_provider));
+            claims.push(Claim {
+                provider: *provider,
+                limit,
+                now: now.wall,
+                until: now.wall + self.limits.lease,
+                lease: ids.next(),
+            });
+        }
+        claims
+    }
+
+    /// Takes over what was claimed. `before` is when the claims were made, `now` when they were there.
+    pub(in crate::dispatcher) fn accept(&mut self, due: Due, claims: &[Claim], before: Moment, now: Moment) {
+        self.claimed_last = claims.last().map(|it| it.provider).or(self.claimed_last);
+        let claims: HashMap<_, _> = claims.iter().map(|it| (it.provider, it)).collect();
+        for provider in &due.providers {
+            if let Some(line) = self.lines.get_mut(provider) {
+                line.has_more = !claims.contains_key(provider);
+            }
+        }
+        for claimed in due.claimed {
+            if let Some(claim) = claims.get(&claimed.provider.id) {
+                self.take_over(claimed, claim, before, now);
+            }
+        }
+    }
+
+    fn take_over(&mut self, claimed: Claimed, claim: &Claim, before: Moment, now: Moment) {
+        let Claimed { provider, events } = claimed;
+        let id = provider.id;
+        let is_addressed = provider.callback_url.is_some();
+        let provider = Arc::new(provider);
+        let line = self.lines.entry(id).or_insert_with(|| Line::new(Arc::clone(&provider), &self.limits));
+        line.provider = provider;
+        line.has_more = events.len() >= usize::from(claim.limit);
+        if line.has_more {
+            line.filled(now.steady);
+        }
+        let lease_over = before.steady + self.limits.lease.saturating_sub(self.limits.lease_left_min);
+        let until = lease_over.min(now.steady + self.limits.wait_max);
+        let mut not_sent = Vec::new();
+        for event in events {
+            // What is held already was claimed again because its lease ran out meanwhile, or the clock was set. It
+            // stays where it is, and is settled under the new lease.
+            let held = Held { provider: id, lease: claim.lease };
+            if self.held.insert(event.id, held).is_some() {
+                continue;
+            }
+            if self.is_stopping || !is_addressed {
+                not_sent.push(event);
+            } else {
+                line.waiting.push_back(Waiting { event, until });
+            }
+        }
+        for event in not_sent {
+            if is_addressed {
+                self.release(&event, now);
+            } else {
+                let settlement = self.settlement(event.id, None, Fate::Unaddressed);
+                self.to_settle.push_back(settlement);
+            }
+        }
+        self.enqueue(id);
+    }
+
+    fn free_senders(&self) -> FreeSenders {
+        let mut free = FreeSenders {
+            steady: self.senders.room(Pace::Steady, &self.limits),
+            stuck: self.senders.room(Pace::Stuck, &self.limits),
+        };
+        for line in self.lines.values() {
+            free.take(line.pace(), line.about_to_start(&self.limits));
+        }
+        free
+    }
+}
+
+/// Senders that neither make an attempt nor are about to.
+struct FreeSenders {
+    steady: usize,
+    stuck: usize,
+}
+
+impl FreeSenders {
+    /// Brisk attempts follow each other so quickly that a few senders serve many.
+    fn room(&self, pace: Pace) -> usize {
+        match pace {
+            Pace::Brisk => usize::MAX,
+            Pace::Steady => self.steady,
+            Pace::Stuck => self.stuck.min(self.steady),
+        }
+    }
+
+    fn take(&mut self, pace: Pace, count: usize) {
+        if pace == Pace::Stuck {
+            self.stuck = self.stuck.saturating_sub(count);
+        }
+        if pace != Pace::Brisk {
+            self.steady = self.steady.saturating_sub(count);
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Settlements on their way to the journal.
+
+use guerdon_domain::ports::{Fate, Settlement};
+
+use super::{Core, Moment};
+
+impl Core {
+    /// Whether there is something to settle.
+    pub(in crate::dispatcher) fn has_to_settle(&self) -> bool {
+        !self.to_settle.is_empty()
+    }
+
+    /// What to settle in the next transaction, under the latest leases. It must be given back, by
+    /// [`settled`](Self::settled) or [`not_settled`](Self::not_settled).
+    pub(in crate::dispatcher) fn take_to_settle(&mut self) -> Vec<Settlement> {
+        let count = self.to_settle.len().min(self.settled_at_once);
+        let mut batch: Vec<_> = self.to_settle.drain(..count).collect();
+        for settlement in &mut batch {
+            if let Some(held) = self.held.get(&settlement.event) {
+                settlement.lease = held.lease;
+            }
+        }
+        self.settling = self.settling.saturating_add(batch.len());
+        batch
+    }
+
+    /// Notes that settlements are durable; whether it is worth a look into the journal now.
+    #[must_use]
+    pub(in crate::dispatcher) fn settled(&mut self, batch: &[Settlement], now: Moment) -> bool {
+        self.settling = self.settling.saturating_sub(batch.len());
+        self.settled_at_once = self.settled_at_once.saturating_mul(2).min(self.limits.settled_at_once);
+        let mut is_hungry = false;
+        let next_look = now.wall + self.limits.scan;
+        for settlement in batch {
+            is_hungry |= matches!(settlement.fate, Fate::RetryAt(at) if at < next_look);
+            let Some(held) = self.held.remove(&settlement.event) else { continue };
+            let Some(line) = self.lines.get_mut(&held.provider) else { continue };
+            if settlement.attempt.is_some() {
+                line.in_flight = line.in_flight.saturating_sub(1);
+                self.in_flight = self.in_flight.saturating_sub(1);
+                line.used(now.steady, &self.limits);
+            } else {
+                line.has_more = true;
+            }
+            is_hungry |= line.is_hungry();
+            self.enqueue(held.provider);
+        }
+        is_hungry && !self.is_stopping
+    }
+
+    /// Notes that settlements could not be written. They come first the next time, but in smaller numbers, and one
+    /// that fails alone comes last: so one that the store will not take does not hold up the others for ever.
+    pub(in crate::dispatcher) fn not_settled(&mut self, batch: Vec<Settlement>) {
+        self.settling = self.settling.saturating_sub(batch.len());
+        self.settled_at_once = (batch.len() / 2).max(1);
+        if batch.len() == 1 {
+            self.to_settle.extend(batch);
+            return;
+        }
+        for settlement in batch.into_iter().rev() {
+            self.to_settle.push_front(settlement);
+        }
+    }
+}

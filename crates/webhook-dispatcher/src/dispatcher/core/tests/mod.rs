@@ -1,0 +1,78 @@
+//! The dispatcher in virtual time: the core, the step and the settlements are those of production, only the threads,
+//! the receivers and the database are played.
+
+mod attempts;
+mod head_of_line;
+pub(in crate::dispatcher) mod journal;
+mod one_core;
+mod sharing;
+mod world;
+mod year;
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use guerdon_domain::ports::{Ids, Timestamp};
+use guerdon_domain::providers::Provider;
+use guerdon_domain::values::{EventId, ProviderId};
+use time::macros::datetime;
+use uuid::Uuid;
+
+use super::Core;
+use crate::dispatcher::step::{Holds, hold};
+
+pub(in crate::dispatcher) const START: Timestamp = datetime!(2026-01-01 00:00 UTC);
+
+impl Holds for Mutex<Core> {
+    fn with<T>(&self, work: impl FnOnce(&mut Core) -> T) -> T {
+        work(&mut hold(self))
+    }
+}
+
+#[derive(Default)]
+pub(in crate::dispatcher) struct Counting(AtomicU64);
+
+impl Ids for Counting {
+    fn next(&self) -> Uuid {
+        Uuid::from_u128(self.0.fetch_add(1, Ordering::Relaxed).into())
+    }
+}
+
+fn provider_id(number: u64) -> ProviderId {
+    ProviderId::from_uuid(Uuid::from_u128(u128::from(number) | 1 << 120))
+}
+
+pub(in crate::dispatcher) fn event_id(number: u64) -> EventId {
+    EventId::from_uuid(Uuid::from_u128(u128::from(number) | 1 << 121))
+}
+
+fn provider(number: u64) -> Provider {
+    Provider {
+        id: provider_id(number),
+        name: format!("Provider {number}"),
+        api_key: String::new(),
+        api_secret_hash: Vec::new(),
+        shared_secret_sealed: Vec::new(),
+        callback_url: Some(format!("https://{number}.example/hook")),
+        manages_all_domain_resources: false,
+        suspended: false,
+        created_at: START,
+    }
+}
+
+/// A generator of numbers that only look random (SplitMix64), so that a run can be repeated by its seed.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut it = self.0;
+        it = (it ^ (it >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        it = (it ^ (it >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        it ^ (it >> 31)
+    }
+
+    fn below(&mut self, end: u64) -> u64 {
+        self.roll() % end
+    }
+}

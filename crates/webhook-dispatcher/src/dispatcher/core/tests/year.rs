@@ -1,0 +1,92 @@
+use std::collections::HashMap;
+use std::time::Duration;
+
+use super::journal::State;
+use super::world::World;
+use super::{Dice, provider_id};
+use crate::schedule::Schedule;
+
+const DAY: u64 = 86_400;
+const PROVIDERS: u64 = 5;
+const EVENTS: u64 = 2_500;
+
+/// For each provider the times, in seconds, at which its receiver breaks and is mended in turn.
+fn outages(dice: &mut Dice) -> Vec<Vec<u64>> {
+    (0..PROVIDERS)
+        .map(|_| {
+            let mut at = 0;
+            std::iter::from_fn(|| {
+                // Well for up to twenty days, then broken for anything between a minute and five days.
+                let longest = [60, 3_600, DAY, 5 * DAY][usize::try_from(dice.below(4)).unwrap()];
+                at += 1 + dice.below(20 * DAY);
+                let broken = at;
+                at += 1 + dice.below(longest);
+                (broken < 400 * DAY).then_some([broken, at])
+            })
+            .flatten()
+            .collect()
+        })
+        .collect()
+}
+
+#[test]
+fn a_year_of_random_outages_loses_nothing_and_keeps_every_wait() {
+    for seed in [1, 2, 3] {
+        let mut dice = Dice(seed);
+        let outages = outages(&mut dice);
+        let mut manner = Dice(seed + 1_000);
+        let receiver = move |provider, _, at: Duration| {
+            let number = (0..PROVIDERS).find(|it| provider_id(*it) == provider).unwrap();
+            let changes = &outages[usize::try_from(number).unwrap()];
+            let is_broken = changes.partition_point(|it| *it <= at.as_secs()) % 2 == 1;
+            let took = match (is_broken, manner.below(10)) {
+                (true, 0) => 15_000,
+                (true, _) => 1 + manner.below(2_000),
+                (false, 0) => 1 + manner.below(900),
+                (false, _) => 1 + manner.below(60),
+            };
+            (Duration::from_millis(took), !is_broken && manner.below(50) > 0)
+        };
+        let mut world = World::new(Box::new(receiver));
+        world.tick = Duration::from_millis(200);
+        world.add_dispatcher();
+        for _ in 0..EVENTS {
+            let at = Duration::from_micros(dice.below(365 * DAY * 1_000_000));
+            let (burst, provider) = (1 + dice.below(3), dice.below(PROVIDERS));
+            (0..burst).for_each(|_| world.event_at(at, provider));
+        }
+        world.run_until(Duration::from_secs(375 * DAY));
+        check(&world, seed);
+    }
+}
+
+fn check(world: &World, seed: u64) {
+    let (delivered, exhausted) =
+        (world.journal.count(State::Delivered), world.journal.count(State::Exhausted));
+    assert_eq!(delivered + exhausted, world.created.len(), "seed {seed}: something is lost");
+    assert!(delivered > 500 && exhausted > 0, "seed {seed} shows little: {delivered} and {exhausted}");
+    let mut attempts: HashMap<_, Vec<_>> = HashMap::new();
+    for sent in &world.sent {
+        attempts.entry(sent.event).or_default().push(*sent);
+    }
+    world.journal.with(|book| {
+        for (event, sent) in &attempts {
+            let row = &book.rows[event];
+            assert_eq!(row.attempts.len(), sent.len(), "seed {seed}: an attempt is not recorded");
+            assert!(sent.len() <= 11);
+            assert_eq!(row.state == State::Delivered, sent.last().unwrap().confirmed);
+            assert_eq!(
+                sent.iter().filter(|it| it.confirmed).count(),
+                usize::from(row.state == State::Delivered)
+            );
+            assert!(row.state == State::Delivered || sent.len() == 11);
+            for (retry, pair) in (0..).zip(sent.windows(2)) {
+                let waited = pair[1].began - pair[0].ended;
+                let wait = Schedule::default().wait(retry).unwrap();
+                assert!(waited >= wait, "seed {seed}: retry {retry} came {:?} early", wait - waited);
+                // A crowd of events that fall due together waits for the eight places of its provider.
+                assert!(waited <= wait + Duration::from_secs(120), "seed {seed}: retry {retry} came late");
+            }
+        }
+    });
+}

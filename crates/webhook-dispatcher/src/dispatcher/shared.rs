@@ -1,0 +1,74 @@
+//! What the threads of a dispatcher share.
+
+use std::sync::{Condvar, Mutex, MutexGuard};
+use std::time::Instant;
+
+use super::Dispatcher;
+use super::core::{Core, Moment};
+use super::step::{Holds, hold};
+
+pub(super) struct Shared {
+    pub(super) parts: Dispatcher,
+    started: Instant,
+    state: Mutex<State>,
+    /// For who sends: an attempt may begin, or the dispatcher stops.
+    pub(super) work: Condvar,
+    /// For who settles: there is something to settle, or the dispatcher stops.
+    pub(super) settlements: Condvar,
+    /// For who waits for the end: something was settled, or a thread ended.
+    pub(super) progress: Condvar,
+}
+
+pub(super) struct State {
+    pub(super) core: Core,
+    /// Threads that send.
+    pub(super) threads: usize,
+    /// Of them, those that wait for work.
+    pub(super) idle: usize,
+    pub(super) is_stopping: bool,
+    /// Whether whoever stops it waits no longer.
+    pub(super) is_abandoned: bool,
+    pub(super) claims_no_more: bool,
+}
+
+impl State {
+    /// Whether all that was ever claimed is settled, and nothing will be claimed any more.
+    pub(super) fn is_over(&self) -> bool {
+        self.claims_no_more && self.core.is_empty()
+    }
+}
+
+impl Shared {
+    pub(super) fn new(parts: Dispatcher) -> Self {
+        let state = State {
+            core: Core::new(parts.limits, parts.schedule),
+            threads: 0,
+            idle: 0,
+            is_stopping: false,
+            is_abandoned: false,
+            claims_no_more: false,
+        };
+        Self {
+            parts,
+            started: Instant::now(),
+            state: Mutex::new(state),
+            work: Condvar::new(),
+            settlements: Condvar::new(),
+            progress: Condvar::new(),
+        }
+    }
+
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        hold(&self.state)
+    }
+
+    pub(super) fn now(&self) -> Moment {
+        Moment { wall: self.parts.clock.now(), steady: self.started.elapsed() }
+    }
+}
+
+impl Holds for Shared {
+    fn with<T>(&self, work: impl FnOnce(&mut Core) -> T) -> T {
+        work(&mut self.state().core)
+    }
+}

@@ -1,0 +1,114 @@
+//! Connections that know their peer, and count what they receive.
+
+use std::net::SocketAddr;
+use std::time::Instant;
+
+use ureq::unversioned::transport::time::Duration;
+use ureq::unversioned::transport::{
+    Buffers, ConnectionDetails, Connector, NextTimeout, TcpConnector, Transport,
+};
+use ureq::{Error, Timeout};
+
+use super::{Refused, is_public, passage};
+
+/// Opens TCP connections, to public addresses only unless others are allowed.
+#[derive(Debug)]
+pub(crate) struct GuardedTcp {
+    tcp: TcpConnector,
+    allow_private_networks: bool,
+}
+
+/// A TCP connection of ureq's own, with the peer it was opened to.
+#[derive(Debug)]
+pub(crate) struct GuardedTransport {
+    inner: <TcpConnector as Connector<()>>::Out,
+    peer: SocketAddr,
+}
+
+impl GuardedTcp {
+    pub(crate) fn new(allow_private_networks: bool) -> Self {
+        Self { tcp: TcpConnector::default(), allow_private_networks }
+    }
+
+    fn connect_to(
+        &self,
+        peer: SocketAddr,
+        details: &ConnectionDetails<'_>,
+        timeout: NextTimeout,
+    ) -> Result<Option<GuardedTransport>, Error> {
+        if !self.allow_private_networks && !is_public(peer.ip()) {
+            return Err(Refused::NotPublic(peer.ip()).into());
+        }
+        let mut addrs = details.resolver.empty();
+        addrs.push(peer);
+        let details = ConnectionDetails {
+            uri: details.uri,
+            addrs,
+            config: details.config,
+            request_level: details.request_level,
+            resolver: details.resolver,
+            now: (details.current_time)(),
+            timeout,
+            current_time: details.current_time.clone(),
+            run_connector: details.run_connector.clone(),
+            register_shutdown: details.register_shutdown.clone(),
+        };
+        let connected = self.tcp.connect(&details, None)?;
+        Ok(connected.map(|inner| GuardedTransport { inner, peer }))
+    }
+}
+
+impl Connector<()> for GuardedTcp {
+    type Out = GuardedTransport;
+
+    /// Tries one address after the other; each gets an even share of the time that is left, so that a dead one
+    /// does not use up the time of those behind it.
+    fn connect(
+        &self,
+        details: &ConnectionDetails<'_>,
+        _chained: Option<()>,
+    ) -> Result<Option<GuardedTransport>, Error> {
+        let started = Instant::now();
+        let mut last = Error::ConnectionFailed;
+        for (peer, left) in details.addrs.iter().zip((1..=details.addrs.len()).rev()) {
+            let time_left = details.timeout.after.saturating_sub(started.elapsed());
+            if time_left.is_zero() {
+                return Err(Error::Timeout(Timeout::Connect));
+            }
+            let share = time_left / u32::try_from(left).unwrap_or(u32::MAX);
+            let timeout = NextTimeout { after: Duration::Exact(share), ..details.timeout };
+            match self.connect_to(*peer, details, timeout) {
+                Ok(connected) => return Ok(connected),
+                Err(cause @ (Error::Io(_) | Error::Timeout(_))) => last = cause,
+                Err(cause) => return Err(cause),
+            }
+        }
+        Err(last)
+    }
+}
+
+impl Transport for GuardedTransport {
+    fn buffers(&mut self) -> &mut dyn Buffers {
+        self.inner.buffers()
+    }
+
+    fn transmit_output(&mut self, amount: usize, timeout: NextTimeout) -> Result<(), Error> {
+        self.inner.transmit_output(amount, timeout)
+    }
+
+    fn await_input(&mut self, timeout: NextTimeout) -> Result<bool, Error> {
+        let before = self.inner.buffers().input().len();
+        let made_progress = self.inner.await_input(timeout)?;
+        let received = self.inner.buffers().input().len().saturating_sub(before);
+        if !passage::receive(received) {
+            return Err(Refused::TooMuch.into());
+        }
+        Ok(made_progress)
+    }
+
+    /// ureq asks this before it uses a kept connection, and before it keeps one: it must still work, and lead where
+    /// the present attempt may go.
+    fn is_open(&mut self) -> bool {
+        passage::leads_to(self.peer) && self.inner.is_open()
+    }
+}

@@ -1,0 +1,187 @@
+//! Names to addresses, in bounded time, by a bounded number of threads.
+
+use std::collections::{HashMap, VecDeque};
+use std::io;
+use std::net::{IpAddr, ToSocketAddrs};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// So many names can be hanging at a time before others wait for them. More than the receivers that may hang
+/// (contract §8.6), since each name occupies one thread at most.
+const THREADS_MAX: usize = 64;
+const STACK_BYTES: usize = 256 * 1024;
+const IDLE_MAX: Duration = Duration::from_secs(10);
+
+/// The system that knows what a host name stands for.
+pub trait LookUp: Send + Sync {
+    /// All addresses of a name, of both families, in the order to try them. May take as long as it likes: who asks
+    /// does not wait longer than an attempt allows.
+    ///
+    /// # Errors
+    ///
+    /// What the system says; its text is not shown to anybody.
+    fn look_up(&self, name: &str) -> io::Result<Vec<IpAddr>>;
+}
+
+/// The operating system's look-up, `/etc/hosts` and DNS as it is configured.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemLookUp;
+
+impl LookUp for SystemLookUp {
+    fn look_up(&self, name: &str) -> io::Result<Vec<IpAddr>> {
+        (name, 0).to_socket_addrs().map(|found| found.map(|it| it.ip()).collect())
+    }
+}
+
+/// Why a name has no addresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NameError {
+    Unknown,
+    TooSlow,
+}
+
+type Answer = Result<Arc<[IpAddr]>, NameError>;
+
+/// Looks names up. A name that is being looked up is not asked for a second time: who wants it too waits for the
+/// same answer, so a name whose servers hang holds one thread, however many attempts want it.
+pub(crate) struct Names {
+    desk: Arc<Desk>,
+}
+
+struct Desk {
+    look_up: Arc<dyn LookUp>,
+    state: Mutex<State>,
+    asked: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    open: HashMap<String, Arc<Question>>,
+    waiting: VecDeque<(String, Arc<Question>)>,
+    threads: usize,
+    idle: usize,
+}
+
+#[derive(Default)]
+struct Question {
+    answer: Mutex<Option<Answer>>,
+    answered: Condvar,
+}
+
+impl Names {
+    pub(crate) fn new(look_up: Arc<dyn LookUp>) -> Self {
+        Self { desk: Arc::new(Desk { look_up, state: Mutex::default(), asked: Condvar::new() }) }
+    }
+
+    /// The addresses of a name, if they are found within so long.
+    pub(crate) fn addresses(&self, name: &str, within: Duration) -> Answer {
+        let until = Instant::now() + within;
+        let question = self.ask(name);
+        let mut answer = hold(&question.answer);
+        loop {
+            if let Some(answer) = answer.as_ref() {
+                return answer.clone();
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(NameError::TooSlow);
+            }
+            (answer, _) =
+                question.answered.wait_timeout(answer, left).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn ask(&self, name: &str) -> Arc<Question> {
+        let mut state = hold(&self.desk.state);
+        if let Some(question) = state.open.get(name) {
+            return Arc::clone(question);
+        }
+        let question = Arc::<Question>::default();
+        state.open.insert(name.to_owned(), Arc::clone(&question));
+        state.waiting.push_back((name.to_owned(), Arc::clone(&question)));
+        if state.waiting.len() <= state.idle || state.threads >= THREADS_MAX {
+            self.desk.asked.notify_one();
+            return question;
+        }
+        state.threads += 1;
+        drop(state);
+        let desk = Arc::clone(&self.desk);
+        let started = thread::Builder::new()
+            .name("webhook-names".to_owned())
+            .stack_size(STACK_BYTES)
+            .spawn(move || desk.work());
+        if let Err(cause) = started {
+            log::warn!("no thread for looking names up: {cause}");
+            let mut state = hold(&self.desk.state);
+            state.threads -= 1;
+            // What no thread would ever answer is given up, so that the name can be asked for again.
+            if state.threads == 0 {
+                let lost = std::mem::take(&mut state.waiting);
+                lost.iter().for_each(|(name, question)| {
+                    conclude(&mut state, name, question, Err(NameError::TooSlow))
+                });
+            }
+        }
+        question
+    }
+}
+
+impl Desk {
+    fn work(&self) {
+        let mut state = hold(&self.state);
+        loop {
+            if let Some((name, question)) = state.waiting.pop_front() {
+                drop(state);
+                let ending = Ending { desk: self, name, question };
+                let answer = match self.look_up.look_up(&ending.name) {
+                    Ok(found) if !found.is_empty() => Ok(found.into()),
+                    Ok(_) | Err(_) => Err(NameError::Unknown),
+                };
+                conclude(&mut hold(&self.state), &ending.name, &ending.question, answer);
+                drop(ending);
+                state = hold(&self.state);
+                continue;
+            }
+            state.idle += 1;
+            let (woken, timed_out) =
+                self.asked.wait_timeout(state, IDLE_MAX).unwrap_or_else(PoisonError::into_inner);
+            state = woken;
+            state.idle -= 1;
+            if timed_out.timed_out() && state.waiting.is_empty() {
+                state.threads -= 1;
+                return;
+            }
+        }
+    }
+}
+
+/// Sees to it that a look-up that panics leaves no question without an answer.
+struct Ending<'a> {
+    desk: &'a Desk,
+    name: String,
+    question: Arc<Question>,
+}
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            let mut state = hold(&self.desk.state);
+            state.threads -= 1;
+            conclude(&mut state, &self.name, &self.question, Err(NameError::Unknown));
+        }
+    }
+}
+
+fn conclude(state: &mut State, name: &str, question: &Question, answer: Answer) {
+    state.open.remove(name);
+    *hold(&question.answer) = Some(answer);
+    question.answered.notify_all();
+}
+
+fn hold<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests;

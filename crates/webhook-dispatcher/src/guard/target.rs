@@ -1,0 +1,111 @@
+//! A callback URL, judged and made ready to be requested.
+
+use guerdon_domain::values::WebUrl;
+use ureq::http::Uri;
+use url::{Host, Url};
+
+use super::{Policy, is_public};
+
+/// Why a callback URL is refused; each a sentence for the operator.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UrlRefused {
+    /// It is no absolute http or https URL, or one with user info or with characters that none may hold.
+    #[error("callback_url {0}")]
+    NotAWebUrl(String),
+    /// It has a fragment, which is never sent.
+    #[error("callback_url must have no fragment")]
+    Fragment,
+    /// It is plain http, which is not allowed.
+    #[error("callback_url must be https (webhooks.allow_http allows plain http)")]
+    PlainHttp,
+    /// Its host is an address that is not public, or a name for this machine.
+    #[error("callback_url must be a public address (webhooks.allow_private_networks allows others)")]
+    NotPublic,
+}
+
+/// Where a request goes.
+#[derive(Debug)]
+pub(crate) struct Target {
+    /// What ureq is given. Path and query are the registered ones, neither resolved nor decoded; the signature is
+    /// over the registered text all the same.
+    pub(crate) uri: Uri,
+}
+
+impl Target {
+    pub(crate) fn parse(text: &str, policy: Policy) -> Result<Self, UrlRefused> {
+        WebUrl::parse(text).map_err(|cause| UrlRefused::NotAWebUrl(cause.to_string()))?;
+        let url = Url::parse(text).map_err(|cause| UrlRefused::NotAWebUrl(cause.to_string()))?;
+        if url.fragment().is_some() {
+            return Err(UrlRefused::Fragment);
+        }
+        if url.scheme() != "https" && !policy.allow_http {
+            return Err(UrlRefused::PlainHttp);
+        }
+        let is_public_host = match url.host() {
+            Some(Host::Ipv4(address)) => is_public(address.into()),
+            Some(Host::Ipv6(address)) => is_public(address.into()),
+            Some(Host::Domain(name)) => !is_local_name(name),
+            None => false,
+        };
+        if !is_public_host && !policy.allow_private_networks {
+            return Err(UrlRefused::NotPublic);
+        }
+        let uri = request_uri(text, &url)
+            .ok_or_else(|| UrlRefused::NotAWebUrl("cannot be requested as it is".to_owned()))?;
+        Ok(Self { uri })
+    }
+}
+
+fn is_local_name(name: &str) -> bool {
+    let name = name.trim_end_matches('.').to_ascii_lowercase();
+    name == "localhost" || name.ends_with(".localhost")
+}
+
+/// The registered text as a URI: only what cannot stand in a request is written in another way, a name in other
+/// scripts in ASCII, characters of a path that HTTP has no place for in percent notation, an empty path as `/`.
+fn request_uri(text: &str, url: &Url) -> Option<Uri> {
+    let (_, rest) = text.split_once("://")?;
+    let (authority, path_and_query) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+    let slash = if path_and_query.starts_with('/') { "" } else { "/" };
+    Uri::builder()
+        .scheme(url.scheme())
+        .authority(request_authority(authority, url)?)
+        .path_and_query(format!("{slash}{}", encoded(path_and_query)))
+        .build()
+        .ok()
+}
+
+/// The authority as registered, unless the host means something else than it says: then what it means.
+fn request_authority(registered: &str, url: &Url) -> Option<String> {
+    let host = url.host_str()?;
+    let lower = registered.to_ascii_lowercase();
+    let is_plain = lower.strip_prefix(host).is_some_and(|port| {
+        port.is_empty()
+            || port
+                .strip_prefix(':')
+                .is_some_and(|it| !it.is_empty() && it.bytes().all(|b| b.is_ascii_digit()))
+    });
+    Some(match url.port() {
+        _ if is_plain => registered.to_owned(),
+        Some(port) => format!("{host}:{port}"),
+        None => host.to_owned(),
+    })
+}
+
+fn encoded(path_and_query: &str) -> String {
+    let mut encoded = String::with_capacity(path_and_query.len());
+    for character in path_and_query.chars() {
+        if character.is_ascii_graphic() && !matches!(character, '"' | '<' | '>' | '`' | '{' | '}' | '|' | '^')
+        {
+            encoded.push(character);
+            continue;
+        }
+        for byte in character.encode_utf8(&mut [0; 4]).bytes() {
+            encoded.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    encoded
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,58 @@
+//! Nonces (contract §8.2).
+
+use std::fmt;
+
+use ring::rand::{SecureRandom, SystemRandom};
+
+/// The source of nonces.
+pub trait Nonces: Send + Sync {
+    /// 128 fresh bits that nobody can foretell.
+    ///
+    /// # Errors
+    ///
+    /// Where the system gives no randomness.
+    fn next(&self) -> Result<[u8; 16], NoRandomness>;
+}
+
+/// The system gives no randomness; without it nothing can be signed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the system gives no randomness")]
+pub struct NoRandomness;
+
+/// The operating system's generator.
+#[derive(Clone)]
+pub struct SystemNonces(SystemRandom);
+
+impl Default for SystemNonces {
+    fn default() -> Self {
+        Self(SystemRandom::new())
+    }
+}
+
+impl fmt::Debug for SystemNonces {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SystemNonces")
+    }
+}
+
+impl Nonces for SystemNonces {
+    fn next(&self) -> Result<[u8; 16], NoRandomness> {
+        let mut nonce = [0; 16];
+        self.0.fill(&mut nonce).map_err(|_unspecified| NoRandomness)?;
+        Ok(nonce)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::{Nonces, SystemNonces};
+
+    #[test]
+    fn no_nonce_comes_twice() {
+        let nonces = SystemNonces::default();
+        let many: HashSet<_> = (0..100_000).map(|_| nonces.next().unwrap()).collect();
+        assert_eq!(many.len(), 100_000);
+    }
+}

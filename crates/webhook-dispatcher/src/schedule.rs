@@ -1,0 +1,112 @@
+//! When a failed delivery is tried again (spec §6.1, contract §8.4).
+
+use std::time::Duration;
+
+/// The waiting time before each successive retry in seconds, as the spec's table gives it. It is 15 + n⁴(2n+1) for
+/// n from 0 to 9.
+const WAITS_SECONDS: [u64; 10] = [15, 18, 95, 582, 2_319, 6_890, 16_863, 36_030, 69_647, 124_674];
+
+/// The waits between the eleven attempts at an event.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Schedule {
+    time_scale: f64,
+}
+
+impl Default for Schedule {
+    fn default() -> Self {
+        Self { time_scale: 1.0 }
+    }
+}
+
+impl Schedule {
+    /// The schedule with every wait divided by `time_scale` (the setting `webhooks.time_scale`). None unless it is
+    /// a positive, finite number.
+    pub fn scaled(time_scale: f64) -> Option<Self> {
+        (time_scale.is_finite() && time_scale > 0.0).then_some(Self { time_scale })
+    }
+
+    /// How long to wait, from the end of a failed attempt, when `attempts` attempts of this schedule came before
+    /// it. None after the eleventh, which is the last.
+    pub fn wait(&self, attempts: u16) -> Option<Duration> {
+        let seconds = *WAITS_SECONDS.get(usize::from(attempts))?;
+        let exact = Duration::from_secs(seconds);
+        let scaled =
+            Duration::try_from_secs_f64(exact.as_secs_f64() / self.time_scale).unwrap_or(Duration::MAX);
+        Some(up_to_whole_micros(scaled))
+    }
+}
+
+/// The databases keep microseconds; what they would cut off must not make a retry early.
+fn up_to_whole_micros(wait: Duration) -> Duration {
+    let beyond = wait.subsec_nanos() % 1_000;
+    let missing = if beyond == 0 { 0 } else { 1_000 - beyond };
+    wait.saturating_add(Duration::from_nanos(missing.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MINUTE: u64 = 60;
+    const HOUR: u64 = 3_600;
+    const DAY: u64 = 86_400;
+
+    fn waits(schedule: Schedule) -> Vec<Duration> {
+        (0..).map_while(|retries| schedule.wait(retries)).collect()
+    }
+
+    #[test]
+    fn the_waits_are_those_of_the_specification() {
+        let table = [
+            15,
+            18,
+            MINUTE + 35,
+            9 * MINUTE + 42,
+            38 * MINUTE + 39,
+            HOUR + 54 * MINUTE + 50,
+            4 * HOUR + 41 * MINUTE + 3,
+            10 * HOUR + 30,
+            19 * HOUR + 20 * MINUTE + 47,
+            DAY + 10 * HOUR + 37 * MINUTE + 54,
+        ];
+        assert_eq!(waits(Schedule::default()), table.map(Duration::from_secs));
+        let total: Duration = waits(Schedule::default()).iter().sum();
+        assert_eq!(total, Duration::from_secs(2 * DAY + 23 * HOUR + 25 * MINUTE + 33));
+    }
+
+    #[test]
+    fn the_waits_follow_the_formula() {
+        let formula: Vec<_> =
+            (0..10).map(|n: u64| Duration::from_secs(15 + n.pow(4) * (2 * n + 1))).collect();
+        assert_eq!(waits(Schedule::default()), formula);
+    }
+
+    #[test]
+    fn there_are_ten_retries() {
+        for retries in [10, 11, 500, u16::MAX] {
+            assert_eq!(Schedule::default().wait(retries), None);
+        }
+    }
+
+    #[test]
+    fn the_scale_divides_every_wait_and_never_makes_one_early() {
+        let check = |scale: f64, retries: u16, micros: u64| {
+            let wait = Schedule::scaled(scale).unwrap().wait(retries);
+            assert_eq!(wait, Some(Duration::from_micros(micros)), "{scale} {retries}");
+        };
+        check(1.0, 0, 15_000_000);
+        check(2.0, 1, 9_000_000);
+        check(10_000.0, 0, 1_500);
+        check(10_000.0, 9, 12_467_400);
+        check(0.5, 0, 30_000_000);
+        check(7.0, 0, 2_142_858);
+        check(1e9, 0, 1);
+    }
+
+    #[test]
+    fn a_scale_is_a_positive_number() {
+        for scale in [0.0, -1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            assert_eq!(Schedule::scaled(scale), None);
+        }
+    }
+}

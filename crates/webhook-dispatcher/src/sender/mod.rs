@@ -1,0 +1,117 @@
+//! The sender: one signed HTTP request, and what became of it (contract §8.2, §8.3).
+
+mod agent;
+mod cause;
+mod options;
+
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+use std::io::Read;
+use std::sync::Arc;
+use std::time::Instant;
+
+use guerdon_domain::ports::Timestamp;
+use time::format_description::BorrowedFormatItem;
+use time::macros::format_description;
+use ureq::http::{Request, Uri};
+use ureq::{Agent, Body};
+
+pub use options::{SenderLimits, SenderParts, SetupError, TrustedRoots};
+
+use crate::courier::{Courier, Order, Outcome};
+use crate::guard::{self, Names, Target};
+use crate::{hex, signature};
+
+/// ISO 8601 in UTC with milliseconds (contract §1).
+const TIMESTAMP: &[BorrowedFormatItem<'_>] =
+    format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z");
+const USER_AGENT: &str = "Guerdon-Webhooks";
+/// Housekeeping of a pool of ureq takes time by its connections times its hosts, under a lock: so there are several.
+const POOLS: u64 = 16;
+
+/// Sends events over HTTP. It may be used from many threads at a time, and keeps connections alive between attempts.
+pub struct Sender {
+    parts: SenderParts,
+    pools: Vec<Agent>,
+}
+
+impl std::fmt::Debug for Sender {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sender").finish_non_exhaustive()
+    }
+}
+
+impl Sender {
+    /// Makes a sender; it opens no connection yet.
+    ///
+    /// # Errors
+    ///
+    /// Where the trusted roots are no certificates.
+    pub fn new(parts: SenderParts) -> Result<Self, SetupError> {
+        let roots = agent::roots(&parts.roots)?;
+        let names = Arc::new(Names::new(Arc::clone(&parts.look_up)));
+        let pools = (0..POOLS).map(|_| agent::agent(&parts, roots.clone(), Arc::clone(&names))).collect();
+        Ok(Self { parts, pools })
+    }
+
+    fn pool(&self, uri: &Uri) -> Option<&Agent> {
+        let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(uri.authority());
+        usize::try_from(hash % POOLS).ok().and_then(|it| self.pools.get(it))
+    }
+
+    fn exchange(&self, order: &Order<'_>, started_at: Timestamp) -> Result<(u16, Vec<u8>), String> {
+        let url = order.provider.callback_url.as_deref().ok_or("there is no callback URL")?;
+        let target = Target::parse(url, self.parts.policy).map_err(|refused| refused.to_string())?;
+        let secret = self.parts.secrets.open(order.provider).map_err(|sealed| sealed.to_string())?;
+        let nonce = hex::encode(&self.parts.nonces.next().map_err(|none| none.to_string())?);
+        let timestamp = started_at.format(&TIMESTAMP).map_err(|_format| "the clock shows no date")?;
+        let signature = signature::sign(secret.as_bytes(), url, &timestamp, &nonce, order.body);
+        let request = Request::post(&target.uri)
+            .header("Content-Type", "application/json")
+            .header("User-Agent", USER_AGENT)
+            .header("X-Service-Event-Id", order.event.to_string())
+            .header("X-Service-Timestamp", timestamp)
+            .header("X-Service-Nonce", nonce)
+            .header("X-Service-Signature", signature)
+            .body(order.body)
+            .map_err(|_http| "the request cannot be made")?;
+        guard::begin(self.parts.limits.received_bytes_max);
+        let pool = self.pool(&target.uri).ok_or("the request cannot be made")?;
+        let mut response = pool.run(request).map_err(|error| cause::of(&error))?;
+        let answer = self.first_bytes(response.body_mut());
+        Ok((response.status().as_u16(), answer))
+    }
+
+    /// Reads the answer's body as far as it is read at all, and keeps its beginning. What goes wrong with it does
+    /// not matter: the status line has decided. A body that was read to its end leaves the connection for the next
+    /// attempt.
+    fn first_bytes(&self, body: &mut Body) -> Vec<u8> {
+        let limits = &self.parts.limits;
+        let mut kept = Vec::new();
+        let mut buffer = [0; 4096];
+        let mut left = limits.body_bytes_max;
+        let mut reader = body.as_reader();
+        while left > 0 {
+            let room = left.min(buffer.len());
+            let Some(buffer) = buffer.get_mut(..room) else { break };
+            let Ok(read @ 1..) = reader.read(buffer) else { break };
+            left = left.saturating_sub(read);
+            let missing = limits.kept_bytes_max.saturating_sub(kept.len());
+            kept.extend(buffer.iter().take(read.min(missing)));
+        }
+        kept
+    }
+}
+
+impl Courier for Sender {
+    fn attempt(&self, order: &Order<'_>) -> Outcome {
+        let started_at = self.parts.clock.now();
+        let started = Instant::now();
+        let (status, answer, cause) = match self.exchange(order, started_at) {
+            Ok((200, answer)) => (Some(200), answer, None),
+            Ok((status, answer)) => (Some(status), answer, Some(format!("answered with status {status}"))),
+            Err(cause) => (None, Vec::new(), Some(cause)),
+        };
+        let (duration, ended_at) = (started.elapsed(), self.parts.clock.now());
+        Outcome { started_at, ended_at, duration, status, cause, answer }
+    }
+}

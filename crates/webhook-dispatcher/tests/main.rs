@@ -1,0 +1,11 @@
+//! The signature against another program's, and the sender against receivers on real sockets.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+
+mod sending;
+mod signature;

@@ -1,0 +1,145 @@
+//! What the guard keeps from happening, counted at the places where it would happen.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::process::Command;
+use std::sync::Arc;
+
+use guerdon_webhook_dispatcher::{Policy, Sender};
+
+use super::receiver::{Receiver, Trap};
+use super::setting::{CLOSED, Names, OPEN, assert_confirmed, attempt, cause, parts, sender};
+
+const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+
+fn sender_with(policy: Policy, names: Arc<Names>) -> Sender {
+    let mut parts = parts(policy);
+    parts.look_up = names;
+    Sender::new(parts).unwrap()
+}
+
+#[test]
+fn a_private_address_is_refused_in_every_notation() {
+    let trap = Trap::new();
+    let port = trap.address().port();
+    for host in
+        ["127.0.0.1", "127.1", "0x7f000001", "2130706433", "0177.0.0.1", "localhost", "localhost.", "0"]
+    {
+        let outcome = attempt(&sender(CLOSED), &format!("http://{host}:{port}/"));
+        assert!(cause(&outcome).starts_with("callback_url must be a public address"), "{host}");
+    }
+    for host in ["[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[::127.0.0.1]", "[64:ff9b::7f00:1]", "[::1]"] {
+        let outcome = attempt(&sender(CLOSED), &format!("http://{host}:{port}/"));
+        assert!(cause(&outcome).starts_with("callback_url must be a public address"), "{host}");
+    }
+    trap.assert_untouched();
+}
+
+#[test]
+fn a_name_that_leads_to_a_private_address_is_refused() {
+    let trap = Trap::new();
+    let url = format!("http://inside.example:{}/", trap.address().port());
+    for address in
+        ["127.0.0.1", "::ffff:127.0.0.1", "::1", "10.0.0.1", "169.254.169.254", "fe80::1", "64:ff9b::1"]
+    {
+        let sender = sender_with(CLOSED, Names::one("inside.example", &[&[address]]));
+        let outcome = attempt(&sender, &url);
+        assert_eq!(
+            cause(&outcome),
+            format!("refused: {} is not a public address", address.parse::<std::net::IpAddr>().unwrap())
+        );
+    }
+    trap.assert_untouched();
+}
+
+#[test]
+fn one_private_address_refuses_the_whole_answer() {
+    let trap = Trap::new();
+    let url = format!("http://mixed.example:{}/", trap.address().port());
+    let answers: [&[&str]; 3] = [
+        &["127.0.0.1", "8.8.8.8"],
+        &["8.8.8.8", "127.0.0.1"],
+        &["2606:4700::1111", "8.8.8.8", "8.8.4.4", "127.0.0.1"],
+    ];
+    for answer in answers {
+        let sender = sender_with(CLOSED, Names::one("mixed.example", &[answer]));
+        assert_eq!(cause(&attempt(&sender, &url)), "refused: 127.0.0.1 is not a public address");
+    }
+    // Also where it stands behind those that would be tried at all.
+    let many: Vec<_> = (0..40).map(|it| format!("8.8.8.{it}")).chain(["127.0.0.1".to_owned()]).collect();
+    let many: Vec<_> = many.iter().map(String::as_str).collect();
+    let sender = sender_with(CLOSED, Names::one("mixed.example", &[&many]));
+    assert_eq!(cause(&attempt(&sender, &url)), "refused: 127.0.0.1 is not a public address");
+    trap.assert_untouched();
+}
+
+/// The check and the connection use one and the same answer: there is no second look-up that could differ.
+#[test]
+fn a_name_is_resolved_once_for_an_attempt_and_anew_for_the_next() {
+    let receiver = Receiver::saying(OK);
+    let names = Names::one("moving.example", &[&["127.0.0.1"], &["127.0.0.1"], &["192.0.2.1", "::"]]);
+    let sender = sender_with(OPEN, Arc::clone(&names));
+    let url = format!("http://moving.example:{}/", receiver.address.port());
+    assert_confirmed(&attempt(&sender, &url));
+    assert_confirmed(&attempt(&sender, &url));
+    assert_eq!(receiver.connections(), 1);
+    assert_eq!(receiver.requests.recv().unwrap().header("host"), Some(url[7..].trim_end_matches('/')));
+}
+
+#[test]
+fn a_kept_connection_is_not_used_once_its_name_leads_elsewhere() {
+    let before = Receiver::saying(OK);
+    let port = before.address.port();
+    let after = Receiver::at(SocketAddr::new(Ipv4Addr::new(127, 0, 0, 2).into(), port), |stream| {
+        std::io::Write::write_all(stream, OK.as_bytes())
+    });
+    let names = Names::one(
+        "moving.example",
+        &[&["127.0.0.1"], &["127.0.0.2"], &["127.0.0.1"], &["127.0.0.2", "127.0.0.1"]],
+    );
+    let sender = sender_with(OPEN, names);
+    let url = format!("http://moving.example:{port}/");
+    let arrived = || (before.requests.try_iter().count(), after.requests.try_iter().count());
+    for expected in [(1, 0), (0, 1), (1, 0)] {
+        assert_confirmed(&attempt(&sender, &url));
+        assert_eq!(arrived(), expected);
+    }
+    assert_confirmed(&attempt(&sender, &url));
+}
+
+#[test]
+fn an_address_that_does_not_answer_is_followed_by_the_next() {
+    let receiver = Receiver::saying(OK);
+    let names = Names::one("several.example", &[&["127.0.0.3", "127.0.0.4", "127.0.0.1"]]);
+    let url = format!("http://several.example:{}/", receiver.address.port());
+    assert_confirmed(&attempt(&sender_with(OPEN, names), &url));
+}
+
+#[test]
+fn plain_http_is_refused_unless_allowed() {
+    let trap = Trap::new();
+    let policy = Policy { allow_http: false, allow_private_networks: true };
+    let outcome = attempt(&sender(policy), &format!("http://{}/", trap.address()));
+    assert!(cause(&outcome).starts_with("callback_url must be https"));
+    trap.assert_untouched();
+}
+
+const CHILD: &str = "GUERDON_TEST_RECEIVER";
+
+/// Runs itself once more in a process whose environment names proxies.
+#[test]
+fn proxies_of_the_environment_are_ignored() {
+    if let Ok(url) = std::env::var(CHILD) {
+        return assert_confirmed(&attempt(&sender(OPEN), &url));
+    }
+    let (trap, receiver) = (Trap::new(), Receiver::saying(OK));
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    child.args(["--exact", "sending::guarding::proxies_of_the_environment_are_ignored"]);
+    for variable in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"] {
+        child.env(variable, format!("http://{}", trap.address()));
+    }
+    let output =
+        child.env_remove("NO_PROXY").env_remove("no_proxy").env(CHILD, receiver.url()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    assert_eq!(receiver.requests.recv().unwrap().line, "POST /hook HTTP/1.1");
+    trap.assert_untouched();
+}

@@ -1,0 +1,145 @@
+//! Receivers that do as a test says.
+
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver as Requests, Sender, channel};
+use std::thread;
+
+/// A request as it came over the wire.
+#[derive(Debug, Clone)]
+pub(super) struct Request {
+    pub(super) line: String,
+    /// Names as they were written.
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) body: Vec<u8>,
+}
+
+impl Request {
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
+        let found = self.headers.iter().find(|(it, _)| it.eq_ignore_ascii_case(name));
+        found.map(|(_, value)| value.as_str())
+    }
+}
+
+/// Reads one request; none where the other side closed.
+pub(super) fn read_request(stream: &mut impl Read) -> Option<Request> {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        let mut byte = [0];
+        stream.read_exact(&mut byte).ok()?;
+        head.push(byte[0]);
+    }
+    let head = String::from_utf8(head).unwrap();
+    let mut lines = head.trim_end().split("\r\n");
+    let line = lines.next().unwrap().to_owned();
+    let headers: Vec<_> = lines
+        .map(|it| it.split_once(": ").unwrap())
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect();
+    let length = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-length"));
+    let mut body = vec![0; length.map_or(0, |(_, value)| value.parse().unwrap())];
+    stream.read_exact(&mut body).ok()?;
+    Some(Request { line, headers, body })
+}
+
+/// Accepts connections for ever, and handles each in a thread.
+pub(super) struct Receiver {
+    pub(super) address: SocketAddr,
+    pub(super) requests: Requests<Request>,
+    connections: Arc<AtomicUsize>,
+}
+
+impl Receiver {
+    /// Reads each request, and has `answer` write to the connection, which is then kept.
+    pub(super) fn answering(
+        answer: impl Fn(&mut TcpStream) -> io::Result<()> + Send + Sync + 'static,
+    ) -> Self {
+        Self::at((Ipv4Addr::LOCALHOST, 0).into(), answer)
+    }
+
+    /// The same at a certain address.
+    pub(super) fn at(
+        address: SocketAddr,
+        answer: impl Fn(&mut TcpStream) -> io::Result<()> + Send + Sync + 'static,
+    ) -> Self {
+        Self::handling(address, move |mut stream, requests| {
+            while let Some(request) = read_request(&mut stream) {
+                requests.send(request).unwrap_or_default();
+                if answer(&mut stream).is_err() {
+                    return;
+                }
+            }
+        })
+    }
+
+    /// Hands each connection to `handle` as it was accepted.
+    pub(super) fn handling(
+        address: SocketAddr,
+        handle: impl Fn(TcpStream, &Sender<Request>) + Send + Sync + 'static,
+    ) -> Self {
+        let listener = TcpListener::bind(address).unwrap();
+        let address = listener.local_addr().unwrap();
+        let (send, requests) = channel();
+        let (connections, handle) = (Arc::<AtomicUsize>::default(), Arc::new(handle));
+        let counted = Arc::clone(&connections);
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                counted.fetch_add(1, Ordering::SeqCst);
+                let (handle, send) = (Arc::clone(&handle), send.clone());
+                thread::spawn(move || handle(stream, &send));
+            }
+        });
+        Self { address, requests, connections }
+    }
+
+    /// Answers every request with these bytes.
+    pub(super) fn saying(answer: impl Into<Vec<u8>>) -> Self {
+        let answer = answer.into();
+        Self::answering(move |stream| stream.write_all(&answer))
+    }
+
+    pub(super) fn url(&self) -> String {
+        format!("http://{}/hook", self.address)
+    }
+
+    /// Connections so far that did anything: a request was read from each before it counts for a test.
+    pub(super) fn connections(&self) -> usize {
+        self.connections.load(Ordering::SeqCst)
+    }
+}
+
+/// A port that nobody should connect to.
+pub(super) struct Trap(TcpListener);
+
+impl Trap {
+    pub(super) fn new() -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        listener.set_nonblocking(true).unwrap();
+        Self(listener)
+    }
+
+    pub(super) fn address(&self) -> SocketAddr {
+        self.0.local_addr().unwrap()
+    }
+
+    /// The system accepts connections before the program does, so one that was tried would be found here.
+    pub(super) fn assert_untouched(&self) {
+        let accepted = self.0.accept();
+        assert_eq!(accepted.unwrap_err().kind(), io::ErrorKind::WouldBlock, "somebody connected");
+    }
+}
+
+/// Blocks until the other side closes.
+pub(super) fn wait_for_the_end(stream: &mut impl Read) {
+    let mut buffer = [0; 1024];
+    while matches!(stream.read(&mut buffer), Ok(1..)) {}
+}
+
+/// Goes on writing the same for ever, until the other side has enough.
+pub(super) fn write_for_ever(stream: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
+    loop {
+        stream.write_all(bytes)?;
+    }
+}

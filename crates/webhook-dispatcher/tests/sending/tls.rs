@@ -1,0 +1,136 @@
+//! Certificates.
+
+use std::net::{Ipv4Addr, TcpStream};
+use std::sync::Arc;
+
+use guerdon_webhook_dispatcher::{Policy, Sender, SetupError, TrustedRoots};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair, date_time_ymd};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use rustls_pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+
+use super::receiver::{Receiver, read_request, wait_for_the_end};
+use super::setting::{Names, assert_confirmed, attempt, cause, parts};
+
+const POLICY: Policy = Policy { allow_http: false, allow_private_networks: true };
+
+struct Authority(CertifiedIssuer<'static, KeyPair>);
+
+impl Authority {
+    fn new() -> Self {
+        let mut params = CertificateParams::new(Vec::new()).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        Self(CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap())
+    }
+
+    fn pem(&self) -> Vec<u8> {
+        self.0.pem().into_bytes()
+    }
+
+    /// A receiver with a certificate for this name, which ends with that year.
+    fn receiver(&self, name: &str, last_year: i32) -> Receiver {
+        let mut params = CertificateParams::new([name.to_owned()]).unwrap();
+        params.not_before = date_time_ymd(2020, 1, 1);
+        params.not_after = date_time_ymd(last_year, 12, 31);
+        let key = KeyPair::generate().unwrap();
+        let certificate = params.signed_by(&key, &self.0).unwrap();
+        let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
+        let config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![certificate.der().clone()], key)
+            .unwrap();
+        let config = Arc::new(config);
+        Receiver::handling((Ipv4Addr::LOCALHOST, 0).into(), move |stream, requests| {
+            let mut stream = StreamOwned::new(ServerConnection::new(Arc::clone(&config)).unwrap(), stream);
+            while let Some(request) = read_request(&mut stream) {
+                requests.send(request).unwrap_or_default();
+                let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+                std::io::Write::write_all(&mut stream, answer).unwrap_or_default();
+            }
+        })
+    }
+}
+
+fn sender(roots: TrustedRoots) -> Sender {
+    let mut parts = parts(POLICY);
+    parts.roots = roots;
+    parts.look_up = Names::one("receiver.example", &[&["127.0.0.1"]]);
+    Sender::new(parts).unwrap()
+}
+
+fn url(receiver: &Receiver) -> String {
+    format!("https://receiver.example:{}/hook", receiver.address.port())
+}
+
+#[test]
+fn a_certificate_of_a_trusted_authority_is_believed_and_the_connection_kept() {
+    let authority = Authority::new();
+    let receiver = authority.receiver("receiver.example", 2099);
+    let sender = sender(TrustedRoots::Only(authority.pem()));
+    let url = url(&receiver);
+    // The threads that send have small stacks; a handshake must fit with room to spare.
+    let attempts = std::thread::Builder::new().stack_size(256 * 1024);
+    std::thread::scope(|scope| {
+        let attempts = attempts.spawn_scoped(scope, || {
+            for _ in 0..3 {
+                let outcome = attempt(&sender, &url);
+                assert_confirmed(&outcome);
+                assert_eq!(outcome.answer, b"ok");
+            }
+        });
+        attempts.unwrap().join().unwrap();
+    });
+    assert_eq!(receiver.connections(), 1);
+    let upper_case = format!("https://Receiver.EXAMPLE:{}/hook", receiver.address.port());
+    assert_confirmed(&attempt(&sender, &upper_case));
+}
+
+#[test]
+fn a_certificate_that_is_not_in_order_is_a_failed_attempt() {
+    let authority = Authority::new();
+    let check = |receiver: Receiver, roots: TrustedRoots, expected: &str| {
+        let outcome = attempt(&sender(roots), &url(&receiver));
+        let cause = cause(&outcome);
+        assert!(cause.starts_with("TLS: ") && cause.contains(expected), "{cause}");
+        assert_eq!(receiver.requests.try_iter().count(), 0, "something was sent");
+    };
+    let ours = || TrustedRoots::Only(authority.pem());
+    check(authority.receiver("receiver.example", 2099), TrustedRoots::Public, "UnknownIssuer");
+    check(Authority::new().receiver("receiver.example", 2099), ours(), "invalid peer certificate");
+    check(authority.receiver("receiver.example", 2021), ours(), "expired");
+    check(authority.receiver("another.example", 2099), ours(), "not valid for name");
+}
+
+#[test]
+fn a_receiver_that_speaks_no_tls_is_a_failed_attempt() {
+    let plain = Receiver::handling((Ipv4Addr::LOCALHOST, 0).into(), |mut stream: TcpStream, _| {
+        std::io::Write::write_all(&mut stream, b"HTTP/1.1 400 Bad Request\r\n\r\n").unwrap();
+        wait_for_the_end(&mut stream);
+    });
+    let outcome = attempt(&sender(TrustedRoots::Public), &url(&plain));
+    assert!(cause(&outcome).starts_with("TLS: "));
+}
+
+#[test]
+fn a_handshake_that_never_ends_is_given_up() {
+    let silent = Receiver::handling((Ipv4Addr::LOCALHOST, 0).into(), |mut stream: TcpStream, _| {
+        wait_for_the_end(&mut stream);
+    });
+    let mut parts = parts(POLICY);
+    parts.limits.connect_max = std::time::Duration::from_millis(300);
+    parts.look_up = Names::one("receiver.example", &[&["127.0.0.1"]]);
+    let outcome = attempt(&Sender::new(parts).unwrap(), &url(&silent));
+    assert_eq!(cause(&outcome), "no connection in time");
+}
+
+#[test]
+fn roots_must_be_certificates() {
+    for pem in
+        [b"".as_slice(), b"no certificate", b"-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----\n"]
+    {
+        let mut parts = parts(POLICY);
+        parts.roots = TrustedRoots::Only(pem.to_vec());
+        assert!(matches!(Sender::new(parts), Err(SetupError::Roots)));
+    }
+}
