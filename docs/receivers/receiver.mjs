@@ -1,0 +1,65 @@
+// Receives Guerdon's events: checks each signature, drops what it has seen, prints the rest. Node, no packages.
+//
+//     SHARED_SECRET=gw_... CALLBACK_URL=https://your.host/hook PORT=8080 node receiver.mjs
+//
+// CALLBACK_URL is the URL as it was registered, to the letter: it is part of what is signed.
+
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { createServer } from "node:http";
+
+const secret = process.env.SHARED_SECRET;
+const url = process.env.CALLBACK_URL;
+const windowMs = 5 * 60 * 1000;
+const bodyMax = 1 << 20;
+
+const seenNonces = new Map(); // nonce -> when it was signed; keep both of these in your database
+const seenEvents = new Set();
+
+/** Why a request is not Guerdon's, or null. */
+function refusal(headers, body) {
+  const timestamp = headers["x-service-timestamp"] ?? "";
+  const nonce = headers["x-service-nonce"] ?? "";
+  const signature = Buffer.from(headers["x-service-signature"] ?? "");
+  const hmac = createHmac("sha256", secret).update(`${url}\n${timestamp}\n${nonce}\n`).update(body);
+  const expected = Buffer.from(hmac.digest("hex"));
+  if (expected.length !== signature.length || !timingSafeEqual(expected, signature)) {
+    return "the signature does not fit";
+  }
+  const now = Date.now();
+  const signedAt = Date.parse(timestamp);
+  if (!(Math.abs(now - signedAt) <= windowMs)) return "the timestamp is too old or too new";
+  for (const [old, at] of seenNonces) if (now - at > 2 * windowMs) seenNonces.delete(old);
+  if (seenNonces.has(nonce)) return "the nonce was used before";
+  seenNonces.set(nonce, signedAt);
+  return null;
+}
+
+const server = createServer((request, response) => {
+  const answer = (status) => response.writeHead(status, { "Content-Length": 0 }).end();
+  const chunks = [];
+  let length = 0;
+  request.on("data", (chunk) => {
+    length += chunk.length;
+    if (length > bodyMax) request.destroy();
+    else chunks.push(chunk);
+  });
+  request.on("end", () => {
+    const body = Buffer.concat(chunks); // the bytes as they came: never parse and write them again before checking
+    const why = refusal(request.headers, body);
+    if (why) {
+      console.error(`refused: ${why}`);
+      return answer(401);
+    }
+    const eventId = request.headers["x-service-event-id"];
+    if (!seenEvents.has(eventId)) { // an event can come twice
+      seenEvents.add(eventId); // store it, then answer; do the work later
+      const { type, data } = JSON.parse(body);
+      console.log(JSON.stringify({ event_id: eventId, type, data }));
+    }
+    answer(200); // nothing but 200 confirms
+  });
+});
+
+server.listen(Number(process.env.PORT ?? 8080), "127.0.0.1", () => {
+  console.error(`listening on port ${server.address().port}`);
+});

@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""Receives Guerdon's events: checks each signature, drops what it has seen, prints the rest. Standard library only.
+
+    SHARED_SECRET=gw_... CALLBACK_URL=https://your.host/hook PORT=8080 python3 receiver.py
+
+CALLBACK_URL is the URL as it was registered, to the letter: it is part of what is signed.
+"""
+
+import hashlib
+import hmac
+import json
+import os
+import sys
+from datetime import datetime, timedelta, timezone
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+SECRET = os.environ["SHARED_SECRET"].encode()
+URL = os.environ["CALLBACK_URL"]
+WINDOW = timedelta(minutes=5)
+BODY_MAX = 1 << 20
+
+seen_nonces = {}  # nonce -> when it was signed; keep both of these in your database
+seen_events = set()
+
+
+def refusal(headers, body):
+    """Why a request is not Guerdon's, or None."""
+    timestamp = headers.get("X-Service-Timestamp", "")
+    nonce = headers.get("X-Service-Nonce", "")
+    signature = headers.get("X-Service-Signature", "")
+    base = "\n".join([URL, timestamp, nonce, ""]).encode() + body
+    expected = hmac.new(SECRET, base, hashlib.sha256).hexdigest()
+    if not hmac.compare_digest(expected.encode(), signature.encode()):
+        return "the signature does not fit"
+    now = datetime.now(timezone.utc)
+    signed_at = datetime.strptime(timestamp, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=timezone.utc)
+    if abs(now - signed_at) > WINDOW:
+        return "the timestamp is too old or too new"
+    for old in [it for it, at in seen_nonces.items() if now - at > 2 * WINDOW]:
+        del seen_nonces[old]
+    if nonce in seen_nonces:
+        return "the nonce was used before"
+    seen_nonces[nonce] = signed_at
+    return None
+
+
+class Receiver(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self):
+        length = int(self.headers.get("Content-Length", "0"))
+        if length > BODY_MAX:
+            self.close_connection = True
+            return self.answer(413)
+        body = self.rfile.read(length)  # the bytes as they came: never parse and write them again before checking
+        why = refusal(self.headers, body)
+        if why:
+            print(f"refused: {why}", file=sys.stderr, flush=True)
+            return self.answer(401)
+        event_id = self.headers["X-Service-Event-Id"]
+        if event_id not in seen_events:  # an event can come twice
+            seen_events.add(event_id)  # store it, then answer; do the work later
+            event = json.loads(body)
+            print(json.dumps({"event_id": event_id, "type": event["type"], "data": event["data"]}), flush=True)
+        self.answer(200)  # nothing but 200 confirms
+
+    def answer(self, status):
+        self.send_response(status)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+if __name__ == "__main__":
+    server = ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("PORT", "8080"))), Receiver)
+    print(f"listening on port {server.server_address[1]}", file=sys.stderr, flush=True)
+    server.serve_forever()
