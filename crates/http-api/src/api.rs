@@ -1,7 +1,8 @@
 //! What the API is given by whoever starts it.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use guerdon_domain::ports::{Clock, EventBodies, Ids, Store};
 use ipnet::IpNet;
@@ -41,6 +42,7 @@ pub struct Gate {
     maintenance: AtomicBool,
     draining: AtomicBool,
     silent: AtomicBool,
+    answered: Mutex<Option<Instant>>,
 }
 
 impl Gate {
@@ -72,6 +74,16 @@ impl Gate {
     /// Says whether the database is silent; while it is, requests are answered 503 instead of waiting for it.
     pub fn set_silent(&self, on: bool) {
         self.silent.store(on, Ordering::Relaxed);
+    }
+
+    /// Notes that the database answered a request just now.
+    pub(crate) fn note_answer(&self) {
+        *self.answered.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
+
+    /// Whether the database answered a request within this time: then it is slow at most, not silent.
+    pub fn answered_within(&self, time: Duration) -> bool {
+        self.answered.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|it| it.elapsed() < time)
     }
 
     /// Turns draining on or off, from the next answer on.

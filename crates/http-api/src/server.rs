@@ -10,8 +10,8 @@ use std::time::Duration;
 use actix_http::HttpService;
 use actix_http::error::DispatchError;
 use actix_service::{ServiceFactory, ServiceFactoryExt as _, map_config};
-use actix_tls::accept::TlsError;
 use actix_tls::accept::rustls_0_23::{Acceptor, TlsStream};
+use actix_tls::accept::{TlsError, max_concurrent_tls_connect};
 use actix_web::dev::{AppConfig, Server, fn_service};
 use actix_web::middleware::from_fn;
 use actix_web::rt::net::TcpStream;
@@ -30,6 +30,9 @@ const BLOCKING_THREADS_MIN: usize = 64;
 const BLOCKING_THREADS_PER_WORKER_MIN: usize = 32;
 const SHUTDOWN_SECONDS: u64 = 30;
 const BACKLOG: u32 = 2_048;
+/// Handshakes under way in one worker: enough that connections which say nothing keep nobody out for the five seconds
+/// that each of them has.
+const HANDSHAKES_MAX: usize = 16_384;
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
 const KEEP_ALIVE: Duration = Duration::from_secs(75);
 /// How long a connection that is closed may take to say so.
@@ -68,6 +71,7 @@ pub fn listen(
         let stop = stop.clone();
         async move { stop.notified().await }
     };
+    max_concurrent_tls_connect(HANDSHAKES_MAX);
     let builder = match tls {
         Some(tls) => builder.listen("https", listener, move || {
             let http = http(state.clone(), stopping.clone());

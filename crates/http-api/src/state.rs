@@ -79,7 +79,12 @@ impl State {
         let given_up = Instant::now() + ANSWER_WITHIN;
         loop {
             match timeout(LOOK_EVERY, &mut crossed).await {
-                Ok(Ok(answer)) => return answer,
+                Ok(Ok(answer)) => {
+                    if answer.is_ok() {
+                        self.api.gate.note_answer();
+                    }
+                    return answer;
+                }
                 // The permit is released by the unwinding.
                 Ok(Err(error)) => {
                     return Err(ApiError::internal(format!("a call of the store did not end: {error}")));

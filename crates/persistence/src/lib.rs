@@ -2,7 +2,7 @@
 //!
 //! The domain's ports on diesel, for an embedded SQLite and for PostgreSQL.
 //!
-//! * `repo/` holds the repositories, one file for each file of the domain's `ports`. They are written once against
+//! * `repo/` holds the repositories, a file for each kind of thing that the ports speak of. They are written once against
 //!   `super::Conn` and compiled twice, by `sqlite.rs` and by `postgres.rs`, which hold what only one of the two can
 //!   say, under the same names.
 //! * `group_commit.rs` is the store over one SQLite writer: units of work that meet share one commit.

@@ -19,11 +19,12 @@ pub(crate) struct Link {
 /// Makes connections for the pool.
 pub(crate) struct Manager {
     url: String,
+    patience: u32,
 }
 
 impl Manager {
-    pub(crate) fn new(url: &str) -> Self {
-        Self { url: url.to_owned() }
+    pub(crate) fn new(url: &str, patience: u32) -> Self {
+        Self { url: url.to_owned(), patience }
     }
 }
 
@@ -32,7 +33,7 @@ impl r2d2::ManageConnection for Manager {
     type Error = ConnectionError;
 
     fn connect(&self) -> Result<Link, ConnectionError> {
-        connect(&self.url).map(|conn| Link { conn, broken: false })
+        connect(&self.url, self.patience).map(|conn| Link { conn, broken: false })
     }
 
     fn is_valid(&self, _link: &mut Link) -> Result<(), ConnectionError> {

@@ -120,10 +120,16 @@ pub(crate) fn classify(error: &Error) -> StoreError {
     }
 }
 
-/// Connects within two seconds, and gives a silent server up after ten, so that an absent one is told soon.
-pub(crate) fn connect(url: &str) -> diesel::ConnectionResult<Conn> {
+/// How many seconds a connection may take: a request waits for it, a command can be patient.
+pub(crate) fn patience(access: Access) -> u32 {
+    if access == Access::Serve { 2 } else { 10 }
+}
+
+/// Connects within so many seconds, and gives a silent server up after ten, so that an absent one is told soon.
+pub(crate) fn connect(url: &str, seconds: u32) -> diesel::ConnectionResult<Conn> {
     let joint = if url.contains('?') { '&' } else { '?' };
-    let limits = "connect_timeout=2&tcp_user_timeout=10000&keepalives_idle=10&keepalives_interval=5";
+    let limits =
+        format!("connect_timeout={seconds}&tcp_user_timeout=10000&keepalives_idle=10&keepalives_interval=5");
     let own = url.contains("connect_timeout=");
     let mut conn = Conn::establish(&if own { url.to_owned() } else { format!("{url}{joint}{limits}") })?;
     conn.batch_execute(
@@ -175,7 +181,7 @@ fn known() -> Vec<String> {
 
 pub(crate) fn migrate(url: &str) -> Result<Vec<String>, OpenError> {
     let failed = |e: &dyn std::fmt::Display| OpenError::failed("cannot migrate the database", e);
-    let mut conn = connect(url).map_err(|e| unreachable(&e))?;
+    let mut conn = connect(url, patience(Access::Command)).map_err(|e| unreachable(&e))?;
     conn.batch_execute(&format!(
         "SET statement_timeout = 0; SET lock_timeout = 0; SELECT pg_advisory_lock({MIGRATION_LOCK})"
     ))
@@ -202,7 +208,7 @@ fn applied(conn: &mut Conn) -> Result<Vec<String>, OpenError> {
 }
 
 pub(crate) fn open(url: &str, access: Access, watcher: Watcher) -> Result<Arc<dyn Store>, OpenError> {
-    let mut conn = connect(url).map_err(|e| unreachable(&e))?;
+    let mut conn = connect(url, patience(access)).map_err(|e| unreachable(&e))?;
     require_english(&mut conn)?;
     compare(applied(&mut conn)?, &known())?;
     drop(conn);
@@ -213,7 +219,7 @@ pub(crate) fn open(url: &str, access: Access, watcher: Watcher) -> Result<Arc<dy
         .connection_timeout(std::time::Duration::from_secs(1))
         .test_on_check_out(false)
         .event_handler(Box::new(PoolWaits))
-        .build(Manager::new(url))
+        .build(Manager::new(url, patience(access)))
         .map_err(|e| OpenError::failed("cannot connect to PostgreSQL", &e))?;
     Ok(Arc::new(Pooled::new(pool, most, watcher)))
 }

@@ -11,12 +11,12 @@ use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::sql_types::Integer;
 
-use crate::DatabaseUrl;
-use crate::postgres::connect;
+use crate::postgres::{connect, patience};
+use crate::{Access, DatabaseUrl};
 
 const EVERY: Duration = Duration::from_millis(50);
 const RECONNECT_EVERY: Duration = Duration::from_secs(1);
-const LISTEN: &str = "LISTEN guerdon_queued; SET idle_session_timeout = 0";
+const LISTEN: &str = "LISTEN guerdon_queued";
 const NOTIFY: &str = "NOTIFY guerdon_queued";
 
 /// News to the other processes; they are told until this is dropped.
@@ -35,6 +35,15 @@ impl Wakeups {
         Ok(Some(Self(sender)))
     }
 
+    /// Tells the processes that serve, for one that does not and ends soon. Whoever is not told finds out by itself.
+    pub fn tell_once(url: &DatabaseUrl) {
+        if let DatabaseUrl::Postgres(url) = url
+            && let Ok(mut conn) = connect(url, patience(Access::Command))
+        {
+            conn.batch_execute(NOTIFY).unwrap_or_default();
+        }
+    }
+
     /// Tells the others that something was queued. Does not wait.
     pub fn tell(&self) {
         self.0.send(()).unwrap_or_default(); // the thread ends with this value only
@@ -46,7 +55,9 @@ struct Ended;
 
 /// Tells and listens on one connection until it breaks.
 fn link(url: &str, news: &Receiver<()>, wake: &impl Fn()) -> Result<(), Ended> {
-    let opened = connect(url).ok().and_then(|mut conn| conn.batch_execute(LISTEN).ok().map(|()| conn));
+    let opened = connect(url, patience(Access::Serve))
+        .ok()
+        .and_then(|mut conn| conn.batch_execute(LISTEN).ok().map(|()| conn));
     let own = opened.and_then(|mut conn| Some((backend(&mut conn).ok()?, conn)));
     let Some((own, mut conn)) = own else {
         log::debug!("no connection for waking other processes");

@@ -112,3 +112,26 @@ fn a_closed_wallet_with_points_is_found() {
 fn a_company_without_its_owner_is_found() {
     check("UPDATE users SET company_admin = 1 = 0 WHERE email LIKE 'owner@%'", &["owner"]);
 }
+
+#[test]
+fn money_from_nowhere_is_found_whatever_reason_it_gives() {
+    check("UPDATE transfers SET reason = 8, points = 0, debit_kind = 7 WHERE reason = 3", &["shape"]);
+    check("UPDATE transfers SET reason = 6 WHERE reason = 7", &["shape"]);
+    check("UPDATE transfers SET reason = 2 WHERE reason = 1", &["transfer has its redemption"]);
+    check("UPDATE transfers SET reason = 5 WHERE reason = 1", &["transfer has its redemption"]);
+}
+
+#[test]
+fn a_recognition_of_which_nobody_was_told_is_found() {
+    check("DELETE FROM events", &["recognition told once"]);
+}
+
+#[test]
+fn an_administrator_of_no_corporation_is_found() {
+    check("UPDATE users SET corporation_admin = company_admin WHERE company_admin", &["corporation admin"]);
+}
+
+#[test]
+fn a_wallet_of_another_company_is_found() {
+    check("UPDATE accounts SET company_id = owner_id WHERE kind = 1", &["wallet's company"]);
+}

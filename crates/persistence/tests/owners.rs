@@ -151,3 +151,54 @@ fn a_manager_wallet_opens_with_the_first_time_as_a_manager_and_stays() {
         }
     });
 }
+
+#[test]
+fn an_address_in_another_case_is_the_same_and_stays_as_it_was() {
+    on_each(|world| {
+        let ann = world.user("ann");
+        let shout = UpdateUser {
+            email: email("ANN@example.com"),
+            title: Update::Set(Line::parse("Chief").unwrap()),
+            ..UpdateUser::default()
+        };
+        change(world, ann, &shout).unwrap();
+        let user = world.reading(|reads| reads.user(world.provider, ann)).named("id").unwrap();
+        assert_eq!(user.profile.email.as_str(), "ann@example.com");
+        let bcc = |text: &str| UpdateCompany {
+            reserve_bcc: Update::Set(EmailAddress::parse(text).unwrap()),
+            ..UpdateCompany::default()
+        };
+        let before = world.update(&bcc("bcc@example.com")).unwrap();
+        let after = world.update(&bcc("BCC@example.com")).unwrap();
+        assert_eq!(after.company.reserve_bcc.as_ref().map(EmailAddress::as_str), Some("bcc@example.com"));
+        assert_eq!(after.company.updated_at, before.company.updated_at);
+    });
+}
+
+#[test]
+fn a_new_owner_is_made_though_another_request_makes_the_user() {
+    on_each(|world| {
+        for round in 0..8 {
+            let name = format!("heir{round}");
+            let address = format!("{name}@example.com");
+            at_once(2, |client| {
+                if client == 0 {
+                    world.update(&to(&address)).unwrap();
+                } else {
+                    let profile = guerdon_domain::users::Profile::named(
+                        EmailAddress::parse(&address).unwrap(),
+                        Line::parse(&name).unwrap(),
+                        None,
+                    );
+                    let context = world.context();
+                    let made = world.store.transaction(|tx| {
+                        users::create(tx, world.provider, world.company, &profile, &context)
+                    });
+                    assert!(!matches!(made, Err(users::CreateUserError::Store(_))), "{made:?}");
+                }
+            });
+            let owner = world.update(&UpdateCompany::default()).unwrap().owner_email;
+            assert_eq!(owner.as_str(), address);
+        }
+    });
+}

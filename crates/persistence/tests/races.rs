@@ -146,3 +146,24 @@ fn rate_changes_against_recognitions_price_each_at_one_rate() {
         });
     });
 }
+
+#[test]
+fn deposits_at_once_stay_within_what_a_company_may_ever_be_given() {
+    on_each(|world| {
+        let dollars = |millions: i64| Points::new(millions * 1_000_000 * 50).unwrap();
+        let deposit = |points| {
+            let context = world.context();
+            world
+                .store
+                .transaction(|tx| guerdon_domain::reserve::deposit(tx, world.company, points, &context))
+        };
+        deposit(dollars(600)).unwrap();
+        let made = AtomicUsize::new(0);
+        at_once(4, |_| {
+            if deposit(dollars(400)).is_ok() {
+                made.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        assert_eq!(made.into_inner(), 1);
+    });
+}

@@ -154,3 +154,22 @@ fn a_changed_recognition_tells_of_itself() {
         assert_eq!(world.reading(|reads| reads.recognitions(bob, role, page)), [changed]);
     });
 }
+
+#[test]
+fn redemptions_and_refunds_at_once_wait_for_each_other_in_one_order() {
+    on_each(|world| {
+        let users: Vec<UserId> = (0..3).map(|it| world.user(&format!("u{it}"))).collect();
+        for user in &users {
+            world.fund(WalletType::User, *user, 1_000);
+        }
+        at_once(6, |client| {
+            for _ in 0..15 {
+                let redeemed = redeem(world, users[client % 3], 3).unwrap();
+                refund(world, &redeemed).unwrap();
+            }
+        });
+        for user in &users {
+            assert_eq!(world.shows(WalletType::User, *user), Some((1_000, 90)));
+        }
+    });
+}

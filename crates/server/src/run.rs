@@ -3,13 +3,14 @@
 use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep; // tidy: another process holds the database for a moment
 use std::time::Duration;
 
 use actix_web::rt::System;
 use anyhow::{anyhow, bail};
 use clap::Parser;
-use guerdon_persistence::{Access, OpenError, migrate, open};
+use guerdon_persistence::{Access, OpenError, Wakeups, Watcher, migrate, open_watched};
 use serde::Serialize;
 use tokio::sync::Mutex;
 
@@ -17,7 +18,7 @@ use crate::application::{Application, prepare_folders};
 use crate::cli::{Cli, Config, What};
 use crate::commands::{Command, Output, View, Workplace, execute};
 use crate::handover::{Handed, hand_over};
-use crate::keys::settle;
+use crate::keys::{require, settle};
 use crate::settings::Settings;
 use crate::world::signals::StopSignals;
 use crate::{logging, tls};
@@ -63,6 +64,7 @@ fn run(cli: &Cli) -> anyhow::Result<Output> {
         }
         What::Config(Config::Check) => {
             tls::check(&settings)?;
+            require(&settings)?;
             Ok(Checked { ok: true }.output()?)
         }
         What::Work(command) => work(&settings, command),
@@ -122,11 +124,18 @@ fn work(settings: &Settings, command: &Command) -> anyhow::Result<Output> {
                 Handed::Nobody => {}
             }
         }
-        match open(&settings.database, Access::Command) {
+        let is_queued = Arc::new(AtomicBool::new(false));
+        let noted = Arc::clone(&is_queued);
+        let watcher = Watcher::new(move |_queued| noted.store(true, Ordering::Relaxed));
+        match open_watched(&settings.database, Access::Command, watcher) {
             Ok(store) => {
                 let keys = Arc::new(settle(settings, store.as_ref())?);
                 let workplace = Workplace { store, keys, webhooks: settings.webhooks };
-                return Ok(execute(command, &workplace)?);
+                let done = execute(command, &workplace);
+                if is_queued.load(Ordering::Relaxed) {
+                    Wakeups::tell_once(&settings.database);
+                }
+                return Ok(done?);
             }
             Err(OpenError::Locked(_)) => sleep(BETWEEN_ATTEMPTS),
             Err(cause) => return Err(cause.into()),

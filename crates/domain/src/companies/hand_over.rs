@@ -64,9 +64,9 @@ pub(super) fn settle(
         return Ok(found);
     }
     let mut owner = match other_email {
-        None => held(tx, &found, found.company.owner_id)?,
+        None => held(tx, &found, found.company.owner_id, &found.owner_email)?,
         Some(email) => match tx.active_user_by_email(found.company.id, email)? {
-            Some(id) => held(tx, &found, id)?,
+            Some(id) => held(tx, &found, id, email)?,
             None => return create_owner(tx, found, email, other_name, context),
         },
     };
@@ -88,12 +88,17 @@ pub(super) fn settle(
     Ok(owned_by(found, owner, context))
 }
 
-/// A user of the company, held; it was active a moment ago.
-fn held(tx: &mut dyn Tx, found: &CompanyWithOwner, id: UserId) -> Result<User, StoreError> {
+/// The active user of the company who has this address, held; it had it a moment ago.
+fn held(
+    tx: &mut dyn Tx,
+    found: &CompanyWithOwner,
+    id: UserId,
+    email: &EmailAddress,
+) -> Result<User, StoreError> {
     tx.hold(Row::User(id))?;
     match tx.user(found.company.provider_id, id)? {
-        Lookup::Own(user) if user.deleted_at.is_none() => Ok(user),
-        Lookup::Own(_) | Lookup::Absent | Lookup::Foreign => Err(StoreError::Contended),
+        Lookup::Own(user) if user.deleted_at.is_none() && user.profile.email == *email => Ok(user),
+        Lookup::Own(_) | Lookup::Absent | Lookup::Foreign => Err(tx.lost_race()),
     }
 }
 
@@ -119,7 +124,7 @@ fn create_owner(
         deleted_at: None,
     };
     if !tx.insert_user(&owner)? {
-        return Err(StoreError::Contended.into()); // somebody took the address at this very moment
+        return Err(tx.lost_race().into()); // somebody took the address at this very moment
     }
     open_for_user(tx, &owner, now)?;
     Ok(owned_by(found, owner, context))

@@ -83,7 +83,10 @@ fn apply(command: &UpdateCompany, company: &mut Company) {
         company.rate = rate;
     }
     company.reserve_alert = command.reserve_alert.apply(company.reserve_alert);
-    company.reserve_bcc = command.reserve_bcc.clone().apply(company.reserve_bcc.take());
+    let reserve_bcc = command.reserve_bcc.clone().apply(company.reserve_bcc.clone());
+    if reserve_bcc != company.reserve_bcc {
+        company.reserve_bcc = reserve_bcc; // an address in another case is the same, and stays as it was
+    }
 }
 
 /// Alerts where the new rate or the new threshold takes the reserve below it.

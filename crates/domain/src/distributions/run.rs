@@ -145,7 +145,7 @@ fn pay(
         }
         Some(Outcome::Insufficient) | None => Err(DistributeError::InsufficientFunds),
         Some(Outcome::ReceiverClosed) => {
-            Err(StoreError::Contended.into()) // a user was deleted meanwhile: worth another try
+            Err(tx.lost_race().into()) // a user was deleted meanwhile: worth another try
         }
     }
 }

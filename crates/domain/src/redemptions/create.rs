@@ -4,7 +4,7 @@ use super::Redemption;
 use crate::companies;
 use crate::events::RedemptionEvent;
 use crate::money::{Points, PointsPerDollar, price};
-use crate::ports::{Context, EventKind, NewEvent, Outcome, Payment, StoreError, Tx};
+use crate::ports::{Context, EventKind, NewEvent, Outcome, Payment, Row, StoreError, Tx};
 use crate::users::{Person, for_operator};
 use crate::values::{EventId, ProviderId, RedemptionId, TransferId, UserId};
 use crate::wallets::{Account, Credit, Reason, WalletType};
@@ -49,9 +49,12 @@ pub fn create(
         refunded_at: None,
     };
     tx.insert_redemption(&redemption)?;
+    // The account that is credited is everybody's, and comes after the wallets in the order of locks.
+    let wallet = Account::Wallet(WalletType::User, user.id);
+    tx.hold(Row::Account(wallet))?;
     let payment = Payment {
         company: company.id,
-        payers: &[Account::Wallet(WalletType::User, user.id)],
+        payers: &[wallet],
         credits: &[Credit {
             to: Account::Redeemed(company.id),
             transfer: TransferId::from_uuid(context.ids.next()),

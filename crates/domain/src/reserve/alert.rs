@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::companies::{Company, CompanyWithOwner};
+use crate::companies::{self, Company};
 use crate::money::{Amount, Points};
-use crate::ports::{Context, Lookup, NewMail, StoreError, Tx};
+use crate::ports::{Context, NewMail, StoreError, Tx};
 use crate::values::EmailAddress;
 
 /// Whether so many points are below a threshold; without one nothing is (contract §5.8).
@@ -21,9 +21,7 @@ pub fn alert_after_payment(
     after: Amount,
     context: &Context<'_>,
 ) -> Result<(), StoreError> {
-    let Lookup::Own(CompanyWithOwner { company, .. }) = tx.company(company.provider_id, company.id)? else {
-        return Ok(()); // handed to another provider at this very moment
-    };
+    let Some(company) = companies::for_operator(tx, company.id)? else { return Ok(()) };
     let was_low = is_low(company.rate.points(before), company.reserve_alert);
     alert_on_crossing(tx, &company, was_low, company.rate.points(after), context)
 }

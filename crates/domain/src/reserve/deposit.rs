@@ -2,7 +2,7 @@
 
 use crate::companies;
 use crate::money::{Amount, Points, price};
-use crate::ports::{Context, Outcome, Payment, Reads, StoreError, Tx};
+use crate::ports::{Context, Outcome, Payment, Reads, Row, StoreError, Tx};
 use crate::values::{CompanyId, TransferId};
 use crate::wallets::{Account, Credit, Reason};
 
@@ -40,6 +40,7 @@ pub fn deposit(
 ) -> Result<Points, DepositError> {
     let company = companies::for_operator(tx, id)?.ok_or(DepositError::NoSuchCompany)?;
     let price = price(company.rate, points, 1).ok_or(DepositError::OutOfRange)?;
+    tx.hold(Row::Account(Account::Reserve(id)))?; // so that no other deposit is judged by the same sum
     let funding = tx.balance(Account::Funding(id))?.unwrap_or_default();
     let ever = funding.checked_sub(price.total).ok_or(DepositError::OutOfRange)?;
     if points == Points::ZERO || ever < DEPOSITS_MAX {

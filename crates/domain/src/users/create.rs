@@ -1,7 +1,7 @@
 //! Creating a user (spec §4.5).
 
 use super::{Profile, User};
-use crate::ports::{Context, Denied, StoreError, Tx};
+use crate::ports::{Context, Denied, Row, StoreError, Tx};
 use crate::values::{CompanyId, ProviderId, UserId};
 use crate::wallets::open_for_user;
 
@@ -27,6 +27,9 @@ pub fn create(
     profile: &Profile,
     context: &Context<'_>,
 ) -> Result<User, CreateUserError> {
+    if profile.corporation_admin {
+        tx.hold(Row::Company(company_id))?; // so that it does not leave its corporation meanwhile
+    }
     let company = tx.company(scope, company_id)?.named("company_id")?.company;
     let now = context.clock.now();
     let mut profile = profile.clone();

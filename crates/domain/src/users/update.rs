@@ -87,8 +87,9 @@ pub fn update(
     context: &Context<'_>,
 ) -> Result<User, UpdateUserError> {
     let company_id = tx.user(scope, id)?.named("id")?.company_id;
-    if command.company_admin == Some(false) {
-        tx.hold(Row::Company(company_id))?; // so that ownership cannot move to the user meanwhile
+    if command.company_admin == Some(false) || command.corporation_admin == Some(true) {
+        // So that meanwhile neither ownership moves to the user, nor the company leaves its corporation.
+        tx.hold(Row::Company(company_id))?;
     }
     tx.hold(Row::User(id))?;
     let before = tx.user(scope, id)?.named("id")?;
@@ -142,8 +143,8 @@ fn open_manager_wallet(tx: &mut dyn Tx, before: &User, after: &User) -> Result<(
 }
 
 fn apply(command: &UpdateUser, profile: &mut Profile) {
-    if let Some(email) = &command.email {
-        profile.email = email.clone();
+    if let Some(email) = command.email.as_ref().filter(|it| **it != profile.email) {
+        profile.email = email.clone(); // one in another case is the same, and stays as it was
     }
     if let Some(first_name) = &command.first_name {
         profile.first_name = first_name.clone();
@@ -168,6 +169,10 @@ fn apply(command: &UpdateUser, profile: &mut Profile) {
     profile.corporation_admin = command.corporation_admin.unwrap_or(profile.corporation_admin);
 }
 
-fn set<T: Clone>(field: &mut Option<T>, update: &Update<T>) {
-    *field = update.clone().apply(field.take());
+/// What equals the present value leaves it as it is: addresses are equal without case.
+fn set<T: Clone + PartialEq>(field: &mut Option<T>, update: &Update<T>) {
+    let updated = update.clone().apply(field.clone());
+    if updated != *field {
+        *field = updated;
+    }
 }

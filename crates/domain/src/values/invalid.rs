@@ -7,6 +7,3 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidValue(pub &'static str);
-
-/// The name under which `parse` functions return [`InvalidValue`].
-pub type ValueError = InvalidValue;

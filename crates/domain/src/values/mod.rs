@@ -33,7 +33,7 @@ pub use ids::{
     CompanyId, CorporationId, EventId, OccasionId, ProviderId, RecognitionId, RedemptionId, TransferId,
     UserId,
 };
-pub use invalid::{InvalidValue, ValueError};
+pub use invalid::InvalidValue;
 pub use month_day::MonthDay;
 pub use page::Page;
 pub use text::{Line, Message, split_full_name};

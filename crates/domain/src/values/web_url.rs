@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use url::Url;
+use url::{Host, Url};
 
 use super::InvalidValue;
 use super::text::is_within;
@@ -47,7 +47,19 @@ fn is_web_url(text: &str) -> bool {
     is_web
         && !authority.is_empty()
         && !authority.contains('@')
-        && Url::parse(text).is_ok_and(|url| url.has_host())
+        && Url::parse(text).is_ok_and(|url| is_reachable(&url))
+}
+
+/// Whether host and port could be those of a server: no empty label in a name, no port 0.
+fn is_reachable(url: &Url) -> bool {
+    let is_host = match url.host() {
+        Some(Host::Domain(name)) => {
+            name.strip_suffix('.').unwrap_or(name).split('.').all(|it| !it.is_empty())
+        }
+        Some(Host::Ipv4(_) | Host::Ipv6(_)) => true,
+        None => false,
+    };
+    is_host && url.port() != Some(0)
 }
 
 #[cfg(test)]
@@ -61,6 +73,11 @@ mod tests {
             assert_eq!(url.is_ok(), expected, "{input:?}");
             assert!(url.is_err() || url.unwrap().as_str() == input, "{input:?} is not kept");
         };
+        check("https://.example.com/", false);
+        check("https://a..b/", false);
+        check("https://./", false);
+        check("https://example.com:0/", false);
+        check("https://example.com./", true);
         check("https://example.com", true);
         check("http://example.com/logo.png", true);
         check("HTTPS://Example.COM:8443/a/../b?x=1&y=%20#z", true);

@@ -3,7 +3,7 @@
 use guerdon_domain::companies::Company;
 use guerdon_domain::ports::{Context, Reads, Tx};
 use guerdon_domain::saml::{SamlSettings, UpdateSaml, UpdateSamlError, update};
-use guerdon_domain::values::{EntityId, PemCertificate, WebUrl};
+use guerdon_domain::values::{EntityId, PemCertificate, Update, WebUrl};
 use serde::Serialize;
 
 use super::get::company_in_path;
@@ -49,14 +49,16 @@ impl Write for UpdateSamlSettings {
         context: &Context<'_>,
     ) -> Result<Answer, ApiError> {
         let (company, settings) = update(tx, call.scope, call.path_id("company")?, command, context)?;
-        warn_of_expiry(&company, &settings, context);
+        if let Update::Set(sent) = &command.idp_certificate {
+            warn_of_expiry(&company, sent, context);
+        }
         Answer::ok(&SamlView::of(call, &company, &settings))
     }
 }
 
-fn warn_of_expiry(company: &Company, settings: &SamlSettings, context: &Context<'_>) {
-    let expires_at = settings.idp_certificate.as_ref().map(PemCertificate::expires_at);
-    if let Some(at) = expires_at.filter(|it| *it < context.clock.now()) {
+fn warn_of_expiry(company: &Company, certificate: &PemCertificate, context: &Context<'_>) {
+    let at = certificate.expires_at();
+    if at < context.clock.now() {
         log::warn!("the SAML certificate of company {} expired at {}", company.id, Moment(at));
     }
 }

@@ -3,6 +3,7 @@
 use guerdon_domain::occasions::delete;
 use guerdon_domain::ports::{Context, Tx};
 
+use super::update::changeable_in_path;
 use crate::answer::Answer;
 use crate::body::Fields;
 use crate::call::Call;
@@ -14,6 +15,10 @@ pub(crate) struct Delete;
 impl Write for Delete {
     const HAS_BODY: bool = false;
     type Command = ();
+
+    fn find(tx: &mut dyn Tx, call: &Call) -> Result<(), ApiError> {
+        changeable_in_path(tx, call)
+    }
 
     fn command(_fields: &mut Fields) -> Option<()> {
         Some(())

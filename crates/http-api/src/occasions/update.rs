@@ -44,7 +44,7 @@ impl Write for Update {
 }
 
 /// Refuses an occasion that the caller may not change.
-fn changeable_in_path(tx: &mut dyn Tx, call: &Call) -> Result<(), ApiError> {
+pub(super) fn changeable_in_path(tx: &mut dyn Tx, call: &Call) -> Result<(), ApiError> {
     let occasion = occasion_in_path(tx, call)?;
     if occasion.is_global() { Err(ChangeOccasionError::Global.into()) } else { Ok(()) }
 }

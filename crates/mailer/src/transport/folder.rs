@@ -40,7 +40,7 @@ impl FolderTransport {
     }
 
     fn write(&self, name: &str, content: &[u8]) -> io::Result<()> {
-        let beside = self.folder.join(format!("{UNFINISHED}{}-{name}", std::process::id()));
+        let beside = self.folder.join(format!("{UNFINISHED}{}-{name}.part", std::process::id()));
         remove(&beside)?;
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside)?;
         file.write_all(content)?;

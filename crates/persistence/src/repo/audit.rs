@@ -125,9 +125,9 @@ fn transfers() -> Vec<Check> {
                   OR (t.reason = 3 AND t.debit_kind = 4 AND t.credit_kind IN (1, 2, 3)) \
                   OR (t.reason = 4 AND t.debit_kind IN (1, 2, 3) AND t.credit_kind = 4) \
                   OR (t.reason = 5 AND t.debit_kind = 6 AND t.credit_kind = 1) \
-                  OR (t.reason = 6 AND (t.debit_kind = 4 OR t.credit_kind = 4)) \
+                  OR (t.reason = 6 AND ((t.debit_kind = 4 AND t.credit_kind <= 3) OR (t.credit_kind = 4 AND t.debit_kind <= 3))) \
                   OR (t.reason = 7 AND t.debit_kind = 5 AND t.credit_kind = 4) \
-                  OR (t.reason = 8 AND t.debit_kind = 7 AND t.points = 0)";
+                  OR (t.reason = 8 AND t.debit_kind = 7 AND t.credit_kind <= 4 AND t.points = 0 AND t.amount <= 10000000)";
     // Half a nano-dollar either way, without a product that could overflow: whole dollars first.
     let dollars = "((t.amount / 1000000000) * t.points_per_dollar - t.points)";
     let rest = "((t.amount % 1000000000) * t.points_per_dollar)";
@@ -181,18 +181,29 @@ fn recognitions() -> Vec<Check> {
 
 fn redemptions() -> Vec<Check> {
     let id = id_text("r.id");
-    let matching = |name: &'static str, reason: i16, wanted: &str| {
+    let matching = |name: &'static str, fits: &str, wanted: &str| {
         format!(
             "SELECT 'redemption ' || {id} || ' has ' || COUNT(t.id) || ' matching transfers of its {name}' AS detail \
-             FROM redemptions AS r LEFT JOIN transfers AS t ON t.cause_id = r.id AND t.reason = {reason} \
-             AND t.amount = r.amount GROUP BY r.id, r.refunded_at HAVING COUNT(t.id) <> {wanted}"
+             FROM redemptions AS r LEFT JOIN transfers AS t ON t.cause_id = r.id AND t.amount = r.amount AND {fits} \
+             GROUP BY r.id, r.refunded_at HAVING COUNT(t.id) <> {wanted}"
         )
     };
+    let paid = "t.reason = 2 AND t.debit_owner = r.user_id AND t.points = r.points";
+    let refunded = "t.reason = 5 AND t.credit_owner = r.user_id";
     vec![
-        ("redemption paid once", matching("payment", 2, "1")),
+        ("redemption paid once", matching("payment", paid, "1")),
         (
             "redemption refunded once",
-            matching("refund", 5, "CASE WHEN r.refunded_at IS NULL THEN 0 ELSE 1 END"),
+            matching("refund", refunded, "CASE WHEN r.refunded_at IS NULL THEN 0 ELSE 1 END"),
+        ),
+        (
+            "transfer has its redemption",
+            format!(
+                "SELECT 'transfer ' || {} || ' pays or refunds a redemption that is missing' AS detail \
+                 FROM transfers AS t LEFT JOIN redemptions AS r ON r.id = t.cause_id \
+                 WHERE t.reason IN (2, 5) AND r.id IS NULL",
+                id_text("t.id")
+            ),
         ),
     ]
 }
@@ -231,6 +242,21 @@ fn people() -> Vec<Check> {
                 "SELECT 'user ' || {user} || ' and account ' || a.kind || ' disagree on being deleted' AS detail \
                  FROM users AS u JOIN accounts AS a ON a.owner_id = u.id \
                  WHERE (u.deleted_at IS NULL) <> (a.closed_at IS NULL)"
+            ),
+        ),
+        (
+            "wallet's company",
+            format!(
+                "SELECT 'user ' || {user} || ' has a wallet of another company' AS detail \
+                 FROM users AS u JOIN accounts AS a ON a.owner_id = u.id WHERE a.company_id <> u.company_id"
+            ),
+        ),
+        (
+            "corporation admin",
+            format!(
+                "SELECT 'user ' || {user} || ' administers a corporation, its company is in none' AS detail \
+                 FROM users AS u JOIN companies AS c ON c.id = u.company_id \
+                 WHERE u.corporation_admin AND u.deleted_at IS NULL AND c.corporation_id IS NULL"
             ),
         ),
         (

@@ -17,4 +17,8 @@ impl Locks for Unit<'_> {
             Row::Account(it) => super::super::lock_accounts(conn, it.kind().code(), &[Id(it.owner())]),
         })
     }
+
+    fn lost_race(&mut self) -> StoreError {
+        self.fault.get_or_insert(StoreError::Contended).clone()
+    }
 }

@@ -1,5 +1,6 @@
-//! The repositories: written once against [`super::Conn`], compiled once for each database. One file for each file
-//! of the domain's `ports`. What only one database can say stands in `super` under the same name on both sides.
+//! The repositories: written once against [`super::Conn`], compiled once for each database. A file for each kind of
+//! thing that the domain's `ports` speak of. What only one database can say stands in `super` under the same name on
+//! both sides.
 
 mod accounts;
 mod audit;

@@ -29,6 +29,7 @@ impl ReadOutbox for Unit<'_> {
         state: Option<EventState>,
         limit: i64,
     ) -> Result<Vec<QueuedEvent>, StoreError> {
+        self.query(super::super::take_time)?;
         let mut wanted = events::table.select(QueuedEventRow::as_select()).into_boxed();
         if let Some(provider) = provider {
             wanted = wanted.filter(events::provider_id.eq(Id(provider.as_uuid())));
@@ -36,7 +37,7 @@ impl ReadOutbox for Unit<'_> {
         if let Some(state) = state {
             wanted = wanted.filter(events::state.eq(state_code(state)));
         }
-        let wanted = wanted.order((events::created_at, events::id)).limit(limit);
+        let wanted = wanted.order(events::id).limit(limit); // ids rise with time
         let found: Vec<QueuedEventRow> = self.query(|conn| wanted.get_results(conn))?;
         self.keep(found.into_iter().map(QueuedEventRow::read).collect())
     }
@@ -87,6 +88,7 @@ impl Outbox for Unit<'_> {
         state: EventState,
         now: Timestamp,
     ) -> Result<usize, StoreError> {
+        self.query(super::super::take_time)?; // a long outage leaves many
         // Written out, so that the index of what is kept can be used.
         let kept = match state {
             EventState::Exhausted => sql::<Bool>("state = 3"),

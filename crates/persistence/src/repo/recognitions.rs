@@ -7,10 +7,11 @@ use guerdon_domain::values::{Page, RecognitionId, UserId};
 
 use super::super::BINDS;
 use super::Unit;
-use crate::rows::{RecognitionRow, USER};
+use crate::rows::RecognitionRow;
 use crate::schema::recognitions;
 use crate::types::Id;
 
+// No company has the id of a user: what a user sent is found by the id alone.
 impl ReadRecognitions for Unit<'_> {
     fn recognitions(&mut self, user: UserId, role: Role, page: Page) -> Result<Vec<Recognition>, StoreError> {
         let user = Id(user.as_uuid());
@@ -25,7 +26,7 @@ impl ReadRecognitions for Unit<'_> {
                 .select(RecognitionRow::as_select())
                 .get_results(conn),
             Role::Sender => recognitions::table
-                .filter(recognitions::sender_id.eq(user).and(recognitions::sender_kind.eq(USER)))
+                .filter(recognitions::sender_id.eq(user))
                 .order(newest)
                 .limit(limit)
                 .offset(offset)
@@ -52,10 +53,9 @@ impl ReadRecognitions for Unit<'_> {
             Role::Receiver => {
                 recognitions::table.filter(recognitions::receiver_id.eq(user)).count().get_result(conn)
             }
-            Role::Sender => recognitions::table
-                .filter(recognitions::sender_id.eq(user).and(recognitions::sender_kind.eq(USER)))
-                .count()
-                .get_result(conn),
+            Role::Sender => {
+                recognitions::table.filter(recognitions::sender_id.eq(user)).count().get_result(conn)
+            }
         })
     }
 }

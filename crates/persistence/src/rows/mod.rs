@@ -18,7 +18,7 @@ pub(crate) use provider::{IdempotencyRow, ProviderRow};
 pub(crate) use queued::{
     AttemptRow, ClaimedEventRow, ClaimedMailRow, EventRow, MailRow, QueuedEventRow, state, state_code,
 };
-pub(crate) use recognition::{RecognitionRow, USER};
+pub(crate) use recognition::RecognitionRow;
 pub(crate) use redemption::RedemptionRow;
 pub(crate) use saml::SamlRow;
 pub(crate) use user::{PersonRow, UserRow};

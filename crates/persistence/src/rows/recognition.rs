@@ -13,7 +13,7 @@ use crate::schema::recognitions;
 use crate::types::{At, Id};
 
 /// The kind of a sender that is a user.
-pub(crate) const USER: i16 = 1;
+const USER: i16 = 1;
 /// The kind of a sender that is a company.
 const COMPANY: i16 = 2;
 

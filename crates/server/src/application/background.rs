@@ -70,7 +70,7 @@ async fn watch(heartbeat: Arc<Heartbeat>, gate: Arc<Gate>) {
     let mut ticks = interval(EVERY);
     loop {
         ticks.tick().await;
-        gate.set_silent(heartbeat.is_hanging());
+        gate.set_silent(heartbeat.is_hanging(&gate));
     }
 }
 

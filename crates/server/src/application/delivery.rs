@@ -1,5 +1,6 @@
 //! What leaves the service: events to providers, mails to administrators.
 
+use std::future::Future;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -14,6 +15,7 @@ use guerdon_persistence::{Queued, Wakeups, Watcher};
 use guerdon_webhook_dispatcher::{
     Dispatcher, OpenSecret, Running as Dispatching, Schedule, SealedForGood, Sender, SenderParts, Wake,
 };
+use tokio::sync::oneshot;
 use url::Url;
 use zeroize::Zeroizing;
 
@@ -97,8 +99,21 @@ impl Delivery {
         Ok(Self { events, mails })
     }
 
-    /// Finishes the attempts under way. Waits for them.
-    pub(super) fn stop(self) {
+    /// Finishes the attempts under way; ready when they are over. On a thread that a second signal does not wait for.
+    pub(super) fn stop(self) -> impl Future<Output = ()> {
+        let (tell, told) = oneshot::channel();
+        let finish = move || {
+            self.finish();
+            tell.send(()).unwrap_or_default(); // nobody listens after a second signal
+        };
+        let begun = std::thread::Builder::new().name("finish".into()).spawn(finish);
+        if let Err(cause) = begun {
+            log::warn!("what is under way is not waited for: {cause}");
+        }
+        async move { told.await.unwrap_or_default() }
+    }
+
+    fn finish(self) {
         let Self { events, mails } = self;
         let mails = std::thread::spawn(move || mails.stop(FINISH_WITHIN));
         let stopped = events.stop(FINISH_WITHIN);

@@ -45,9 +45,9 @@ impl Heartbeat {
         self.beats().answered.is_some_and(|it| it.elapsed() < FRESH)
     }
 
-    /// Whether a look hangs: the database neither answers nor breaks off. A pool with no connection to spare does
-    /// break off, so a busy service does not count as a silent database.
-    pub(super) fn is_hanging(&self) -> bool {
-        self.beats().asking.is_some_and(|it| it.elapsed() >= FRESH)
+    /// Whether a look hangs: the database neither answers nor breaks off, and nobody else has an answer from it either.
+    /// A look of a busy service may well wait for its turn.
+    pub(super) fn is_hanging(&self, gate: &Gate) -> bool {
+        self.beats().asking.is_some_and(|it| it.elapsed() >= FRESH) && !gate.answered_within(FRESH)
     }
 }

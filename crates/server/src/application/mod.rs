@@ -13,7 +13,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use actix_web::dev::ServerHandle;
-use actix_web::{rt, web};
+use actix_web::rt;
 use anyhow::{Context, bail};
 use guerdon_domain::ports::Store;
 use guerdon_http_api::{Api, Gate, Limits, Listening, Transport};
@@ -103,7 +103,7 @@ impl Application {
             _ = &mut api_ends => true,
         };
         let delivery = self.delivery;
-        let delivered = web::block(move || delivery.stop()); // beside the requests under way
+        let delivered = delivery.stop(); // beside the requests under way
         if !ended_early {
             stop::in_order(&self.gate, &api, delivered, &mut stop).await;
         }

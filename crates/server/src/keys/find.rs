@@ -16,16 +16,23 @@ const FILE: &str = "master.key";
 /// The keys of a database: derived from the configured master key, on the embedded database else from the data
 /// folder's, which is made where the database knows none. A key that is not the database's own is refused.
 pub fn settle(settings: &Settings, store: &dyn Store) -> anyhow::Result<Keys> {
+    require(settings)?;
     let master = match &settings.master_key {
         Some(key) => key.clone(),
-        None if settings.embedded_database().is_none() => {
-            bail!("master_key must be set for PostgreSQL: 64 hex digits, the same for every process")
-        }
         None => in_data_folder(&settings.data_dir.join(FILE), store)?,
     };
     let keys = Keys::of(&master)?;
     adopt(store, &keys)?;
     Ok(keys)
+}
+
+/// Refuses settings that name no master key where the data folder cannot have it: it may be another one on every
+/// machine.
+pub fn require(settings: &Settings) -> anyhow::Result<()> {
+    if settings.master_key.is_none() && settings.embedded_database().is_none() {
+        bail!("master_key must be set for PostgreSQL: 64 hex digits, the same for every process")
+    }
+    Ok(())
 }
 
 fn in_data_folder(path: &Path, store: &dyn Store) -> anyhow::Result<MasterKey> {

@@ -5,5 +5,5 @@ mod find;
 mod master;
 
 pub use derived::{Keys, SealedError};
-pub use find::settle;
+pub use find::{require, settle};
 pub use master::MasterKey;

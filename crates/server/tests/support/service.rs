@@ -92,6 +92,11 @@ impl Service {
         self.running = Running::start(&self.settings);
     }
 
+    /// A second process on the same database, PostgreSQL's.
+    pub fn beside(&self) -> Running {
+        Running::start(&self.settings)
+    }
+
     pub fn command(&self) -> Command {
         command(&self.settings)
     }

@@ -10,7 +10,7 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
-use super::service::Service;
+use super::service::{Running, Service};
 
 /// A TLS connection to the service.
 pub struct Wire(StreamOwned<ClientConnection, TcpStream>);
@@ -27,13 +27,18 @@ impl Dialer {
     }
 
     pub fn trusting(service: &Service, certificate: &Path) -> Self {
+        Self::of(&service.running, certificate)
+    }
+
+    /// To one of several processes.
+    pub fn of(running: &Running, certificate: &Path) -> Self {
         let mut roots = RootCertStore::empty();
         roots.add(CertificateDer::from_pem_file(certificate).unwrap()).unwrap();
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config =
             ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
         let config = config.with_root_certificates(roots).with_no_client_auth();
-        let address = service.running.api.split("://").nth(1).unwrap().to_owned();
+        let address = running.api.split("://").nth(1).unwrap().to_owned();
         Self { config: Arc::new(config), address }
     }
 

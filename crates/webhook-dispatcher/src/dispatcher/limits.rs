@@ -66,7 +66,7 @@ impl Default for DispatcherLimits {
             claimed_per_provider: 256,
             claimed: 8_192,
             claimed_at_once: 1_024,
-            lease: Duration::from_secs(60),
+            lease: Duration::from_secs(31),
             lease_left_min: Duration::from_secs(20),
             wait_max: Duration::from_secs(1),
             brisk_senders: 8,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use guerdon_domain::ports::{Claim, Claimed, Fate, Ids};
 use guerdon_domain::values::ProviderId;
+use uuid::Uuid;
 
 use super::line::{Line, Pace, Waiting};
 use super::{Core, Held, Moment};
@@ -62,7 +63,6 @@ impl Core {
     fn take_over(&mut self, claimed: Claimed, claim: &Claim, before: Moment, now: Moment) {
         let Claimed { provider, events } = claimed;
         let id = provider.id;
-        let is_addressed = provider.callback_url.is_some();
         let provider = Arc::new(provider);
         let line = self.lines.entry(id).or_insert_with(|| Line::new(Arc::clone(&provider), &self.limits));
         line.provider = provider;
@@ -72,29 +72,35 @@ impl Core {
         }
         let lease_over = before.steady + self.limits.lease.saturating_sub(self.limits.lease_left_min);
         let until = lease_over.min(now.steady + self.limits.wait_max);
-        let mut not_sent = Vec::new();
         for event in events {
-            // What is held already was claimed again because its lease ran out meanwhile, or the clock was set. It
-            // stays where it is, and is settled under the new lease.
-            let held = Held { provider: id, lease: claim.lease };
-            if self.held.insert(event.id, held).is_some() {
+            let known = self.held.get_mut(&event.id);
+            if let Some(held) = known {
+                held.lease = claim.lease;
+                if held.is_settling {
+                    self.claimed_anew.insert(event.id, Waiting { event, until });
+                }
+                // Otherwise it was claimed again because its lease ran out meanwhile, or the clock was set. It stays
+                // where it is, and is settled under the new lease.
                 continue;
             }
-            if self.is_stopping || !is_addressed {
-                not_sent.push(event);
-            } else {
-                line.waiting.push_back(Waiting { event, until });
-            }
-        }
-        for event in not_sent {
-            if is_addressed {
-                self.release(&event, now);
-            } else {
-                let settlement = self.settlement(event.id, None, Fate::Unaddressed);
-                self.to_settle.push_back(settlement);
-            }
+            self.hold(id, claim.lease, Waiting { event, until }, now);
         }
         self.enqueue(id);
+    }
+
+    /// Has a claimed event wait for its turn, unless it cannot be sent.
+    pub(super) fn hold(&mut self, provider: ProviderId, lease: Uuid, waiting: Waiting, now: Moment) {
+        let event = waiting.event.id;
+        self.held.insert(event, Held { provider, lease, is_settling: false });
+        let line = self.lines.get_mut(&provider).filter(|_| !self.is_stopping);
+        match line {
+            Some(line) if line.provider.callback_url.is_some() => line.waiting.push_back(waiting),
+            Some(_unaddressed) => {
+                let settlement = self.settlement(event, None, Fate::Unaddressed);
+                self.to_settle.push_back(settlement);
+            }
+            None => self.release(&waiting.event, now),
+        }
     }
 
     fn free_senders(&self) -> FreeSenders {

@@ -20,7 +20,7 @@ use guerdon_domain::values::{EventId, ProviderId};
 use time::PrimitiveDateTime;
 use uuid::Uuid;
 
-use self::line::{Line, Pace};
+use self::line::{Line, Pace, Waiting};
 use self::senders::Senders;
 use super::limits::DispatcherLimits;
 use crate::courier::Outcome;
@@ -52,6 +52,8 @@ struct Held {
     provider: ProviderId,
     /// The latest under which it was claimed.
     lease: Uuid,
+    /// Whether its settlement is being written.
+    is_settling: bool,
 }
 
 struct UnderWay {
@@ -67,6 +69,8 @@ pub(in crate::dispatcher) struct Core {
     /// Who has an event waiting and may have another attempt in flight; each once, in the order of their turns.
     queue: VecDeque<ProviderId>,
     held: HashMap<EventId, Held>,
+    /// What was claimed while its settlement was being written: that is durable by then, and was due again at once.
+    claimed_anew: HashMap<EventId, Waiting>,
     under_way: HashMap<EventId, UnderWay>,
     senders: Senders,
     to_settle: VecDeque<Settlement>,
@@ -86,6 +90,7 @@ impl Core {
             lines: HashMap::new(),
             queue: VecDeque::new(),
             held: HashMap::new(),
+            claimed_anew: HashMap::new(),
             under_way: HashMap::new(),
             senders: Senders::default(),
             to_settle: VecDeque::new(),

@@ -16,8 +16,9 @@ impl Core {
         let count = self.to_settle.len().min(self.settled_at_once);
         let mut batch: Vec<_> = self.to_settle.drain(..count).collect();
         for settlement in &mut batch {
-            if let Some(held) = self.held.get(&settlement.event) {
+            if let Some(held) = self.held.get_mut(&settlement.event) {
                 settlement.lease = held.lease;
+                held.is_settling = true;
             }
         }
         self.settling = self.settling.saturating_add(batch.len());
@@ -43,6 +44,9 @@ impl Core {
                 line.has_more = true;
             }
             is_hungry |= line.is_hungry();
+            if let Some(waiting) = self.claimed_anew.remove(&settlement.event) {
+                self.hold(held.provider, held.lease, waiting, now);
+            }
             self.enqueue(held.provider);
         }
         is_hungry && !self.is_stopping
@@ -53,6 +57,12 @@ impl Core {
     pub(in crate::dispatcher) fn not_settled(&mut self, batch: Vec<Settlement>) {
         self.settling = self.settling.saturating_sub(batch.len());
         self.settled_at_once = (batch.len() / 2).max(1);
+        for settlement in &batch {
+            self.claimed_anew.remove(&settlement.event);
+            if let Some(held) = self.held.get_mut(&settlement.event) {
+                held.is_settling = false;
+            }
+        }
         if batch.len() == 1 {
             self.to_settle.extend(batch);
             return;

@@ -253,3 +253,25 @@ fn one_that_stops_begins_nothing_and_gives_back_what_waits() {
     assert!(bench.settle_all().iter().all(|it| it.fate == Fate::Delivered));
     assert!(bench.core.is_empty());
 }
+
+#[test]
+fn an_event_that_is_due_and_claimed_again_before_its_settlement_is_noted_is_sent() {
+    let mut bench = Bench::new();
+    let claim = bench.plan(1)[0];
+    bench.accept(claim, 1..=1, bench.moment());
+    let job = bench.start_all().remove(0);
+    bench.finish(&job, Duration::from_millis(1), false);
+    let batch = bench.core.take_to_settle();
+    // The settlement is durable, its wait over, and the event claimed again, all before the core hears of it.
+    let again = bench.plan(1)[0];
+    bench.accept(again, 1..=1, bench.moment());
+    assert!(bench.start_all().is_empty(), "it is still being settled");
+    let now = bench.moment();
+    let _is_hungry = bench.core.settled(&batch, now);
+    assert_eq!(bench.core.in_flight(), 0);
+    let jobs = bench.start_all();
+    assert_eq!(jobs.iter().map(|it| it.event.id).collect::<Vec<_>>(), [event_id(1)]);
+    bench.finish(&jobs[0], Duration::from_millis(1), true);
+    assert_eq!(bench.settle_all()[0].lease, again.lease);
+    assert!(bench.core.is_empty());
+}

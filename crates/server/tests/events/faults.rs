@@ -1,0 +1,129 @@
+//! Receivers that fail: whatever is not status 200 is tried again, with the same bytes and a new signature.
+
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver as Handshakes};
+
+use rustls::ServerConfig;
+use rustls_pki_types::PrivateKeyDer;
+use serde_json::json;
+
+use super::{HASTY, LOCAL, Post, in_state};
+use crate::support::on_each_with;
+use crate::support::receiver::{PATIENCE, Receiver, Reply};
+
+#[test]
+fn whatever_is_not_200_is_tried_again() {
+    on_each_with(&HASTY, |service| {
+        let (post, elsewhere) = (Post::make(service, 2), Receiver::start());
+        let mut events = Vec::new();
+        for fault in faults(&elsewhere.url()) {
+            post.receiver.script([fault.clone()]);
+            post.recognise(service);
+            let (first, second) = (post.next(), post.next());
+            assert_eq!(first.event_id(), second.event_id(), "{fault:?}");
+            assert_eq!(first.body, second.body);
+            assert_ne!(first.header("X-Service-Nonce"), second.header("X-Service-Nonce"));
+            events.push(first.event_id().to_owned());
+        }
+        for event in &events {
+            let row = in_state(service, event, "delivered");
+            assert_eq!((&row["attempts"], &row["next_attempt_at"]), (&json!(2), &json!(null)));
+        }
+        assert_eq!(elsewhere.connections(), 0, "a redirect is not followed");
+        assert_eq!(post.receiver.so_far().len(), 0);
+    });
+}
+
+fn faults(elsewhere: &str) -> Vec<Reply> {
+    let mut all: Vec<Reply> = [201, 202, 204, 206, 400, 404, 500, 503].map(Reply::Status).into();
+    all.extend([301, 302, 303, 307, 308].map(|it| Reply::Redirect(it, elsewhere.to_owned())));
+    all.extend([
+        Reply::Redirect(200 + 5, elsewhere.to_owned()),
+        Reply::Reset,
+        Reply::Bytes(b""),
+        Reply::Bytes(b"\0\x01\x02 200 OK\r\n\r\n"),
+        Reply::Bytes(b"220 mail.example.com ESMTP ready\r\n"),
+        Reply::Bytes(b"HTTP/1.1 2000 OK\r\nContent-Length: 0\r\n\r\n"),
+        Reply::Bytes(b"HTTP/1.1 20"),
+        Reply::Endless(b"HTTP/1.1 200 OK\r\n", b"X-Filler: nothing that anybody needs\r\n"),
+        Reply::Endless(b"HTTP/1.1 200 OK\r\nX-Filler: ", b"and so on "),
+        Reply::Endless(b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+        Reply::Endless(b"", b"\r\n"),
+    ]);
+    all
+}
+
+#[test]
+fn a_200_confirms_whatever_its_body_does() {
+    on_each_with(&LOCAL, |service| {
+        let post = Post::make(service, 2);
+        let bodies = [
+            Reply::Endless(b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n", &[b'x'; 1024]),
+            Reply::SilentBody,
+            Reply::Bytes(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nno chunk"),
+            Reply::Bytes(b"HTTP/1.0 200 All right\r\n\r\n"),
+        ];
+        for reply in bodies {
+            post.receiver.script([reply.clone()]);
+            post.recognise(service);
+            let arrival = post.next();
+            let row = in_state(service, arrival.event_id(), "delivered");
+            assert_eq!(row["attempts"], 1, "{reply:?}");
+            assert!(arrival.at.elapsed().as_secs() < 4, "a body takes a second at most: {reply:?}");
+        }
+        assert_eq!(service.database.count("attempts WHERE length(answer) = 1024"), 1, "a kilobyte is kept");
+        post.recognise(service);
+        post.next();
+        assert_eq!(post.receiver.so_far().len(), 0);
+    });
+}
+
+#[test]
+fn a_certificate_that_nobody_vouches_for_is_not_believed() {
+    on_each_with(&HASTY, |service| {
+        let post = Post::make(service, 2);
+        let (port, handshakes) = self_signed();
+        let provider = post.sample.provider.id.as_str();
+        let url = format!("https://127.0.0.1:{port}/hook");
+        service.json(&["provider", "set", provider, "--callback-url", &url]);
+        post.recognise(service);
+        for _ in 0..3 {
+            assert!(handshakes.recv_timeout(PATIENCE).unwrap().is_err());
+        }
+        service.json(&["provider", "set", provider, "--callback-url", &post.url]);
+        let arrival = post.next();
+        let row = in_state(service, arrival.event_id(), "delivered");
+        assert!(row["attempts"].as_u64().unwrap() >= 4, "{row}");
+    });
+}
+
+/// Shakes hands under a certificate of its own making; what came of each.
+fn self_signed() -> (u16, Handshakes<std::io::Result<()>>) {
+    let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+    let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+    let config = config.with_no_client_auth().with_single_cert(vec![made.cert.der().clone()], key);
+    let config = Arc::new(config.unwrap());
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let (sender, handshakes) = mpsc::channel();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut connection = rustls::ServerConnection::new(Arc::clone(&config)).unwrap();
+            let mut result = Ok(());
+            while connection.is_handshaking() && result.is_ok() {
+                result = connection.complete_io(&mut stream).map(drop);
+            }
+            if result.is_ok() {
+                result = connection.complete_io(&mut stream).map(drop); // what the client says to it
+            }
+            if sender.send(result).is_err() {
+                return;
+            }
+        }
+    });
+    (port, handshakes)
+}

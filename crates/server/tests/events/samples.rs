@@ -1,0 +1,131 @@
+//! The receivers under docs/receivers, as processes: they take real deliveries and refuse everything else.
+
+use std::io::{BufRead as _, BufReader, Read};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver as Lines};
+
+use guerdon_webhook_dispatcher::sign;
+use serde_json::{Value, json};
+
+use super::{LOCAL, Post};
+use crate::support::on_each_with;
+use crate::support::receiver::{Arrival, PATIENCE, Reply, forward};
+
+#[test]
+fn the_python_sample_takes_what_is_genuine_and_nothing_else() {
+    takes_what_is_genuine("python3", "receiver.py");
+}
+
+#[test]
+fn the_javascript_sample_takes_what_is_genuine_and_nothing_else() {
+    takes_what_is_genuine("node", "receiver.mjs");
+}
+
+/// A sample, running.
+struct Process {
+    child: Child,
+    port: u16,
+    printed: Lines<String>,
+    complained: Lines<String>,
+}
+
+fn takes_what_is_genuine(program: &str, script: &str) {
+    if Command::new(program).arg("--version").stdout(Stdio::null()).status().is_err() {
+        assert!(std::env::var_os("CI").is_none(), "{program} is missing");
+        return eprintln!("left out: there is no {program}");
+    }
+    on_each_with(&LOCAL, |service| {
+        let post = Post::make(service, 2);
+        let sample = Process::start(program, script, &post.secret, &post.url);
+        post.receiver.answer(Reply::Relay(sample.port));
+        let recognition = post.recognise(service);
+        let arrival = post.next();
+        let printed: Value = serde_json::from_str(&line(&sample.printed)).unwrap();
+        assert_eq!(
+            (&printed["event_id"], &printed["type"]),
+            (&json!(arrival.event_id()), &json!("recognition.received"))
+        );
+        assert_eq!(printed["data"], arrival.json()["data"]);
+        assert_eq!(printed["data"]["id"], recognition["id"]);
+        super::in_state(service, arrival.event_id(), "delivered");
+        sample.refuses(&arrival, "the nonce was used before");
+        refuses_what_was_changed(&sample, &arrival, &post);
+        let other = Process::start(program, script, &post.secret, &format!("{}/", post.url));
+        other.refuses(&arrival, "the signature does not fit");
+        let other = Process::start(program, script, &format!("{}x", post.secret), &post.url);
+        other.refuses(&arrival, "the signature does not fit");
+        assert_eq!(sample.printed.try_iter().count(), 0);
+        let again = signed(&arrival, &post, "0123456789abcdef0123456789abcdef");
+        assert_eq!(forward(sample.port, &again), 200); // a retry: confirmed, and not handled again
+        post.recognise(service);
+        let next = post.next();
+        let printed: Value = serde_json::from_str(&line(&sample.printed)).unwrap();
+        assert_eq!(printed["event_id"], next.event_id());
+    });
+}
+
+fn refuses_what_was_changed(sample: &Process, arrival: &Arrival, post: &Post) {
+    let changed = |change: &dyn Fn(&mut Arrival)| {
+        let mut copy = arrival.clone();
+        change(&mut copy);
+        sample.refuses(&copy, "the signature does not fit");
+    };
+    changed(&|it| *it.body.last_mut().unwrap() ^= 1);
+    changed(&|it| it.set("X-Service-Timestamp", "2026-01-01T00:00:00.000Z"));
+    changed(&|it| it.set("X-Service-Nonce", "0123456789abcdef0123456789abcdef"));
+    changed(&|it| it.set("X-Service-Signature", &"0".repeat(64)));
+    changed(&|it| it.set("X-Service-Signature", "none"));
+    changed(&|it| it.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("X-Service-Signature")));
+    for stale in ["2020-01-01T00:00:00.000Z", "2120-01-01T00:00:00.000Z"] {
+        let mut copy = arrival.clone();
+        copy.set("X-Service-Timestamp", stale);
+        let copy = signed(&copy, post, "00000000000000000000000000000000");
+        sample.refuses(&copy, "the timestamp is too old or too new");
+    }
+}
+
+/// The same, signed with the right secret under another nonce.
+fn signed(arrival: &Arrival, post: &Post, nonce: &str) -> Arrival {
+    let mut copy = arrival.clone();
+    copy.set("X-Service-Nonce", nonce);
+    let signature = sign(&post.secret, &post.url, copy.header("X-Service-Timestamp"), nonce, &copy.body);
+    copy.set("X-Service-Signature", &signature);
+    copy
+}
+
+impl Process {
+    fn start(program: &str, script: &str, secret: &str, url: &str) -> Self {
+        let script = format!("{}/../../docs/receivers/{script}", env!("CARGO_MANIFEST_DIR"));
+        let mut command = Command::new(program);
+        command.arg(script).envs([("SHARED_SECRET", secret), ("CALLBACK_URL", url), ("PORT", "0")]);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let printed = lines(child.stdout.take().unwrap());
+        let complained = lines(child.stderr.take().unwrap());
+        let first = line(&complained);
+        let port = first.strip_prefix("listening on port ").unwrap_or_else(|| panic!("{first}"));
+        Self { port: port.parse().unwrap(), child, printed, complained }
+    }
+
+    fn refuses(&self, arrival: &Arrival, why: &str) {
+        assert_eq!(forward(self.port, arrival), 401, "{arrival:?}");
+        assert_eq!(line(&self.complained), format!("refused: {why}"));
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        drop(self.child.kill().and_then(|()| self.child.wait()));
+    }
+}
+
+fn line(lines: &Lines<String>) -> String {
+    lines.recv_timeout(PATIENCE).expect("the sample should say something")
+}
+
+fn lines(pipe: impl Read + Send + 'static) -> Lines<String> {
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        BufReader::new(pipe).lines().map_while(Result::ok).try_for_each(|it| sender.send(it))
+    });
+    receiver
+}

@@ -1,0 +1,93 @@
+//! A mail server that takes everything.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
+
+use crate::support::receiver::PATIENCE;
+
+/// A mail as it came.
+pub(super) struct Mail {
+    pub(super) from: String,
+    pub(super) to: String,
+    pub(super) text: String,
+}
+
+/// Takes mails until it is dropped.
+pub(super) struct MailServer {
+    port: u16,
+    over: Arc<AtomicBool>,
+    mails: Receiver<Mail>,
+}
+
+impl MailServer {
+    pub(super) fn start(port: u16) -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", port)).unwrap();
+        let over = Arc::new(AtomicBool::new(false));
+        let (sender, mails) = mpsc::channel();
+        let ends = Arc::clone(&over);
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                if ends.load(Ordering::Relaxed) {
+                    return;
+                }
+                let sender = sender.clone();
+                std::thread::spawn(move || drop(talk(stream.unwrap(), &sender)));
+            }
+        });
+        Self { port, over, mails }
+    }
+
+    /// The next mail.
+    pub(super) fn next(&self) -> Mail {
+        self.mails.recv_timeout(PATIENCE).expect("a mail should come")
+    }
+
+    /// How many have come and were not looked at.
+    pub(super) fn so_far(&self) -> usize {
+        self.mails.try_iter().count()
+    }
+}
+
+impl Drop for MailServer {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+        drop(TcpStream::connect(("127.0.0.1", self.port)));
+    }
+}
+
+fn talk(mut stream: TcpStream, mails: &Sender<Mail>) -> std::io::Result<()> {
+    let mut lines = BufReader::new(stream.try_clone()?).lines();
+    stream.write_all(b"220 mail.test\r\n")?;
+    let (mut from, mut to) = (String::new(), String::new());
+    while let Some(line) = lines.next() {
+        let line = line?;
+        let address = || line.split(['<', '>']).nth(1).unwrap_or_default().to_owned();
+        let answer = match line.get(..4).unwrap_or_default() {
+            "MAIL" => {
+                from = address();
+                "250 ok"
+            }
+            "RCPT" => {
+                to = address();
+                "250 ok"
+            }
+            "DATA" => {
+                stream.write_all(b"354 go on\r\n")?;
+                let mut text = String::new();
+                for line in lines.by_ref().map_while(Result::ok).take_while(|it| it != ".") {
+                    text.push_str(line.strip_prefix('.').unwrap_or(&line));
+                    text.push_str("\r\n");
+                }
+                drop(mails.send(Mail { from: from.clone(), to: to.clone(), text }));
+                "250 taken"
+            }
+            "QUIT" => "221 bye",
+            _ => "250 mail.test",
+        };
+        stream.write_all(format!("{answer}\r\n").as_bytes())?;
+    }
+    Ok(())
+}

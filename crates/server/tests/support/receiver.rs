@@ -1,0 +1,298 @@
+//! A receiver of events that answers as it is told, and records every request to the byte.
+
+use std::collections::VecDeque;
+use std::io::{Read as _, Write as _};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Sender};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::{Duration, Instant};
+
+use guerdon_webhook_dispatcher::{Delivery, VerifyError, verify};
+use serde_json::Value;
+use time::OffsetDateTime;
+
+/// Whoever waits longer than this waits in vain.
+pub const PATIENCE: Duration = Duration::from_secs(20);
+/// More than any request of a test.
+const REQUEST_MAX: usize = 64 * 1024;
+
+/// What a request is answered.
+#[derive(Clone, Debug)]
+pub enum Reply {
+    Status(u16),
+    /// A status, once the test has called `release`.
+    Held(u16),
+    /// A status and a Location.
+    Redirect(u16, String),
+    /// These bytes, whatever they mean, and the end.
+    Bytes(&'static [u8]),
+    /// The connection is reset.
+    Reset,
+    /// These bytes, and then one after the other.
+    Drip(&'static [u8]),
+    /// The first bytes, and then the others again and again, until nobody reads them.
+    Endless(&'static [u8], &'static [u8]),
+    /// Status 200, and a body that is announced and never comes.
+    SilentBody,
+    /// What the receiver at this port answers.
+    Relay(u16),
+}
+
+/// A request as it came.
+#[derive(Clone, Debug)]
+pub struct Arrival {
+    pub line: String,
+    pub headers: Vec<(String, String)>,
+    pub body: Vec<u8>,
+    pub at: Instant,
+}
+
+/// Listens until it is dropped.
+pub struct Receiver {
+    pub port: u16,
+    shared: Arc<Shared>,
+    arrivals: mpsc::Receiver<Arrival>,
+}
+
+struct Shared {
+    script: Mutex<Script>,
+    changed: Condvar,
+    connections: AtomicUsize,
+    over: AtomicBool,
+}
+
+struct Script {
+    next: VecDeque<Reply>,
+    usual: Reply,
+    released: bool,
+}
+
+impl Receiver {
+    /// One that answers 200.
+    pub fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let script = Script { next: VecDeque::new(), usual: Reply::Status(200), released: false };
+        let shared = Arc::new(Shared {
+            script: Mutex::new(script),
+            changed: Condvar::new(),
+            connections: AtomicUsize::new(0),
+            over: AtomicBool::new(false),
+        });
+        let (sender, arrivals) = mpsc::channel();
+        let all = Arc::clone(&shared);
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                if all.over.load(Ordering::Relaxed) {
+                    return;
+                }
+                all.connections.fetch_add(1, Ordering::Relaxed);
+                let (one, sender) = (Arc::clone(&all), sender.clone());
+                std::thread::spawn(move || one.serve(stream.unwrap(), &sender));
+            }
+        });
+        Self { port, shared, arrivals }
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://127.0.0.1:{}/hook", self.port)
+    }
+
+    /// What is answered from now on.
+    pub fn answer(&self, usual: Reply) {
+        self.shared.script.lock().unwrap().usual = usual;
+    }
+
+    /// What is answered next, before what is usual.
+    pub fn script(&self, next: impl IntoIterator<Item = Reply>) {
+        self.shared.script.lock().unwrap().next.extend(next);
+    }
+
+    /// Those that are held are answered.
+    pub fn release(&self) {
+        self.shared.script.lock().unwrap().released = true;
+        self.shared.changed.notify_all();
+    }
+
+    /// How many connections there have been.
+    pub fn connections(&self) -> usize {
+        self.shared.connections.load(Ordering::Relaxed)
+    }
+
+    /// The next request.
+    pub fn next(&self) -> Arrival {
+        self.came().expect("a request should come")
+    }
+
+    /// The next request, if one comes.
+    pub fn came(&self) -> Option<Arrival> {
+        self.arrivals.recv_timeout(PATIENCE).ok()
+    }
+
+    pub fn take(&self, count: usize) -> Vec<Arrival> {
+        (0..count).map(|_| self.next()).collect()
+    }
+
+    /// What has come so far.
+    pub fn so_far(&self) -> Vec<Arrival> {
+        self.arrivals.try_iter().collect()
+    }
+}
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        self.shared.over.store(true, Ordering::Relaxed);
+        self.release();
+        drop(TcpStream::connect(("127.0.0.1", self.port)));
+    }
+}
+
+impl Shared {
+    fn serve(&self, mut stream: TcpStream, arrivals: &Sender<Arrival>) {
+        stream.set_nodelay(true).unwrap();
+        while let Some((arrival, length)) = peek(&stream) {
+            let reply = {
+                let mut script = self.script.lock().unwrap();
+                script.next.pop_front().unwrap_or_else(|| script.usual.clone())
+            };
+            // An end while bytes of the request wait unread is a reset.
+            let consumed = if matches!(reply, Reply::Reset) { length - 1 } else { length };
+            stream.read_exact(&mut vec![0; consumed]).unwrap();
+            drop(arrivals.send(arrival.clone()));
+            if !self.perform(&reply, &mut stream, &arrival) {
+                return;
+            }
+        }
+    }
+
+    /// Whether the connection stays.
+    fn perform(&self, reply: &Reply, stream: &mut TcpStream, arrival: &Arrival) -> bool {
+        match reply {
+            Reply::Status(status) => say(stream, *status, ""),
+            Reply::Held(status) => {
+                let script = self.script.lock().unwrap();
+                drop(self.changed.wait_while(script, |it| !it.released).unwrap());
+                say(stream, *status, "")
+            }
+            Reply::Redirect(status, to) => say(stream, *status, &format!("Location: {to}\r\n")),
+            Reply::Relay(port) => say(stream, forward(*port, arrival), ""),
+            Reply::Bytes(bytes) => {
+                drop(stream.write_all(bytes));
+                drop(stream.shutdown(Shutdown::Write));
+                false
+            }
+            Reply::Reset => false,
+            Reply::Drip(bytes) => {
+                let mut written = stream.write_all(bytes);
+                while written.is_ok() && !self.over.load(Ordering::Relaxed) {
+                    std::thread::sleep(Duration::from_millis(100)); // tidy: a receiver that is slow
+                    written = stream.write_all(b"1");
+                }
+                false
+            }
+            Reply::Endless(first, again) => forever(stream, first, again),
+            Reply::SilentBody => {
+                drop(stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n"));
+                drop(stream.read(&mut [0]));
+                false
+            }
+        }
+    }
+}
+
+fn say(stream: &mut TcpStream, status: u16, headers: &str) -> bool {
+    let length = if status == 204 { "" } else { "Content-Length: 0\r\n" };
+    stream.write_all(format!("HTTP/1.1 {status} Said\r\n{headers}{length}\r\n").as_bytes()).is_ok()
+}
+
+fn forever(stream: &mut TcpStream, first: &[u8], again: &[u8]) -> bool {
+    let mut written = stream.write_all(first);
+    while written.is_ok() {
+        written = stream.write_all(again);
+    }
+    false
+}
+
+/// The next request and its length, left unread; None where the connection ended before it was whole.
+fn peek(stream: &TcpStream) -> Option<(Arrival, usize)> {
+    let mut bytes = vec![0; REQUEST_MAX];
+    loop {
+        let there = stream.peek(&mut bytes).ok().filter(|it| *it > 0)?;
+        if let Some(found) = whole(&bytes[..there]) {
+            return Some(found);
+        }
+        std::thread::yield_now();
+    }
+}
+
+fn whole(bytes: &[u8]) -> Option<(Arrival, usize)> {
+    let end = bytes.windows(4).position(|it| it == b"\r\n\r\n")?;
+    let head = std::str::from_utf8(&bytes[..end]).unwrap();
+    let mut lines = head.split("\r\n");
+    let line = lines.next().unwrap().to_owned();
+    let headers: Vec<(String, String)> = lines
+        .map(|it| it.split_once(": ").unwrap())
+        .map(|(name, value)| (name.into(), value.into()))
+        .collect();
+    let length = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-length"));
+    let body = bytes.get(end + 4..end + 4 + length.unwrap().1.parse::<usize>().unwrap())?.to_vec();
+    let length = end + 4 + body.len();
+    Some((Arrival { line, headers, body, at: Instant::now() }, length))
+}
+
+/// Sends the same request to another receiver; the status that it answers, 0 for none.
+pub fn forward(port: u16, arrival: &Arrival) -> u16 {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut request = format!("{}\r\nConnection: close\r\n", arrival.line);
+    for (name, value) in &arrival.headers {
+        request.push_str(&format!("{name}: {value}\r\n"));
+    }
+    request.push_str("\r\n");
+    stream.write_all(&[request.as_bytes(), &arrival.body].concat()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer.get(9..12).and_then(|it| it.parse().ok()).unwrap_or(0)
+}
+
+impl Arrival {
+    /// The value of a header that must be there once; names have no case (RFC 9110 §5.1).
+    pub fn header(&self, name: &str) -> &str {
+        let named = self.headers.iter().filter(|it| it.0.eq_ignore_ascii_case(name));
+        let found: Vec<&str> = named.map(|it| it.1.as_str()).collect();
+        assert_eq!(found.len(), 1, "{name} in {:?}", self.headers);
+        found[0]
+    }
+
+    pub fn set(&mut self, name: &str, value: &str) {
+        let header = self.headers.iter_mut().find(|it| it.0.eq_ignore_ascii_case(name)).unwrap();
+        value.clone_into(&mut header.1);
+    }
+
+    pub fn event_id(&self) -> &str {
+        self.header("X-Service-Event-Id")
+    }
+
+    pub fn text(&self) -> &str {
+        std::str::from_utf8(&self.body).unwrap()
+    }
+
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap()
+    }
+
+    /// What the shipped library says of it.
+    pub fn verified(&self, url: &str, secret: &str) -> Result<(), VerifyError> {
+        let delivery = Delivery {
+            url,
+            timestamp: self.header("X-Service-Timestamp"),
+            nonce: self.header("X-Service-Nonce"),
+            signature: self.header("X-Service-Signature"),
+            body: &self.body,
+        };
+        #[expect(clippy::disallowed_methods, reason = "the service under test signs by the real time")]
+        let now = OffsetDateTime::now_utc();
+        verify(secret, &delivery, now)
+    }
+}
