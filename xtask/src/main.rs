@@ -1,5 +1,6 @@
 //! Guerdon's development commands: `cargo xtask --help`. One file per command.
 
+mod bench;
 mod ci;
 mod dev;
 mod guarded;
@@ -33,6 +34,7 @@ enum Command {
     #[command(subcommand)]
     Migration(migration::Command),
     Dev(dev::Arguments),
+    Bench(bench::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -53,5 +55,6 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Ci => ci::run(&workspace),
         Command::Migration(command) => migration::run(&workspace, &command),
         Command::Dev(arguments) => dev::run(&workspace, &arguments),
+        Command::Bench(arguments) => bench::run(&workspace, &arguments),
     }
 }

@@ -14,17 +14,12 @@ use crate::guarded::{Guarded, StopSignal};
 use crate::postgres_binaries::{Binaries, reachable};
 use crate::workspace::{Workspace, output};
 
-/// Nothing of it survives, so nothing has to reach the disk; and every test opens connections of its own.
-const SETTINGS: [&str; 8] = [
-    "listen_addresses=",
-    "fsync=off",
-    "synchronous_commit=off",
-    "full_page_writes=off",
-    "autovacuum=off",
-    "max_connections=400",
-    "max_locks_per_transaction=128",
-    "log_min_messages=warning",
-];
+/// Every test opens connections of its own.
+const SETTINGS: [&str; 4] =
+    ["listen_addresses=", "max_connections=400", "max_locks_per_transaction=128", "log_min_messages=warning"];
+
+/// Nothing of a test's cluster survives, so nothing has to reach the disk.
+const HASTY: [&str; 4] = ["fsync=off", "synchronous_commit=off", "full_page_writes=off", "autovacuum=off"];
 
 /// A running cluster. Stopped and removed when it is dropped, and also when this process is killed.
 pub(crate) struct Cluster {
@@ -41,7 +36,17 @@ struct Owner {
 }
 
 impl Cluster {
+    /// A cluster for tests.
     pub(crate) fn start(workspace: &Workspace) -> Result<Self> {
+        Self::start_with(workspace, &HASTY)
+    }
+
+    /// A cluster that brings what it commits to the disk, as one does that is to last.
+    pub(crate) fn start_durable(workspace: &Workspace) -> Result<Self> {
+        Self::start_with(workspace, &[])
+    }
+
+    fn start_with(workspace: &Workspace, settings: &[&str]) -> Result<Self> {
         let (folder, owner) = new_folder()?;
         let mut binaries = Binaries::find_or_fetch(workspace)?;
         if owner.is_some() {
@@ -53,7 +58,7 @@ impl Cluster {
         let log = folder.path().join("log");
         let mut command = as_owner(&binaries.program("postgres"), owner, folder.path());
         command.arg("-D").arg(&data).arg("-k").arg(folder.path());
-        for setting in SETTINGS {
+        for setting in SETTINGS.iter().chain(settings) {
             command.args(["-c", setting]);
         }
         let file = File::create(&log)?;

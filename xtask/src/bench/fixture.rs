@@ -1,0 +1,152 @@
+//! What the service holds while it is measured: providers, a company, its users.
+
+use anyhow::{Context, Result, bail, ensure};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde_json::{Value, json};
+
+use super::https::Connection;
+use super::service::Service;
+use super::wire::first_id;
+
+/// More than any measurement spends.
+const DEPOSIT: &str = "1000000000";
+/// Connections over which users are made.
+const HANDS: usize = 8;
+
+/// A provider, and how it calls the API.
+pub(super) struct Provider {
+    pub(super) id: String,
+    pub(super) shared_secret: String,
+    authorization: String,
+}
+
+/// A company with points in its reserve, an occasion of its own, and users.
+pub(super) struct Company {
+    pub(super) id: String,
+    pub(super) occasion: String,
+    pub(super) users: Vec<String>,
+}
+
+impl Provider {
+    pub(super) fn create(service: &Service, callback_url: Option<&str>) -> Result<Self> {
+        let mut arguments = vec!["provider", "create", "--name", "Bench", "--manages-all-domain-resources"];
+        arguments.extend(callback_url.iter().flat_map(|url| ["--callback-url", url]));
+        let made = service.operate(&arguments)?;
+        let pair = format!("{}:{}", text(&made, "api_key")?, text(&made, "api_secret")?);
+        Ok(Self {
+            id: text(&made, "id")?,
+            shared_secret: text(&made, "shared_secret")?,
+            authorization: format!("Basic {}", BASE64.encode(pair)),
+        })
+    }
+
+    pub(super) fn get(&self, path: &str) -> Vec<u8> {
+        let authorization = &self.authorization;
+        format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: {authorization}\r\n\r\n")
+            .into_bytes()
+    }
+
+    pub(super) fn post(&self, path: &str, body: &Value) -> Vec<u8> {
+        let (authorization, body) = (&self.authorization, body.to_string());
+        format!(
+            "POST {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: {authorization}\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        )
+        .into_bytes()
+    }
+}
+
+impl Company {
+    /// Makes it with so many users, and puts points into its reserve.
+    pub(super) fn create(service: &Service, provider: &Provider, name: &str, users: usize) -> Result<Self> {
+        let domain = format!("{name}.example");
+        let mut connection = service.https().connect()?;
+        let company = json!({
+            "domain": domain, "company_name": name, "owner_email": format!("owner@{domain}"),
+            "owner_name": "Olive Owner", "logo_url": format!("https://{domain}/logo.png"),
+        });
+        let id = create(&mut connection, &provider.post("/v1/companies", &company))?;
+        let occasion = json!({
+            "company_id": id, "name": "Thank you", "title": "Thank you!",
+            "default_message": "Thank you for your help with the release of last week.",
+        });
+        let occasion = create(&mut connection, &provider.post("/v1/occasions", &occasion))?;
+        service.operate(&["reserve", "deposit", &id, "--points", DEPOSIT])?;
+        let user = |number: usize| {
+            json!({
+                "company_id": id, "email": format!("user-{number}@{domain}"),
+                "first_name": "Grace", "last_name": format!("Hopper {number}"),
+            })
+        };
+        let make = |hand: usize| -> Result<Vec<String>> {
+            let mut connection = service.https().connect()?;
+            let numbers = (hand..users).step_by(HANDS);
+            numbers.map(|it| create(&mut connection, &provider.post("/v1/users", &user(it)))).collect()
+        };
+        let users = std::thread::scope(|scope| -> Result<Vec<String>> {
+            let hands: Vec<_> = (0..HANDS).map(|hand| scope.spawn(move || make(hand))).collect();
+            let mut users = Vec::new();
+            for hand in hands {
+                match hand.join() {
+                    Ok(made) => users.extend(made?),
+                    Err(_panic) => bail!("a thread that makes users panicked"),
+                }
+            }
+            Ok(users)
+        })?;
+        Ok(Self { id, occasion, users })
+    }
+
+    /// A recognition of one point that the company itself sends to each of `receivers`.
+    pub(super) fn thanks(&self, receivers: &[String]) -> Value {
+        self.recognition("company", &self.id, receivers)
+    }
+
+    /// The same from one of the users, who stand in a circle, to the next but `steps`.
+    pub(super) fn thanks_of_user(&self, sender: usize, steps: usize) -> Value {
+        let user = |number: usize| self.users.get(number % self.users.len()).map_or("", String::as_str);
+        let others = self.users.len().saturating_sub(1).max(1);
+        let receiver = user(sender + 1 + steps % others).to_owned();
+        self.recognition("user", user(sender), &[receiver])
+    }
+
+    fn recognition(&self, sender_type: &str, sender: &str, receivers: &[String]) -> Value {
+        json!({
+            "occasion_id": self.occasion, "sender_type": sender_type, "sender_id": sender,
+            "receiver_ids": receivers.join(","), "points_per_receiver": 1,
+        })
+    }
+
+    /// Has the company send one recognition to each of its users, `rounds` times.
+    pub(super) fn thank_everybody(
+        &self,
+        service: &Service,
+        provider: &Provider,
+        rounds: usize,
+    ) -> Result<()> {
+        let mut connection = service.https().connect()?;
+        let request = provider.post("/v1/recognitions", &self.thanks(&self.users));
+        for _ in 0..rounds {
+            connection.expect(201, &request)?;
+        }
+        Ok(())
+    }
+}
+
+/// Creates something and answers its id.
+pub(super) fn create(connection: &mut Connection, request: &[u8]) -> Result<String> {
+    let body = connection.expect(201, request)?;
+    let id = first_id(&body).context("an answer without an id")?;
+    ensure!(id.len() == 36, "`{id}` is no id");
+    Ok(id)
+}
+
+fn text(object: &Value, field: &str) -> Result<String> {
+    object
+        .get(field)
+        .and_then(Value::as_str)
+        .map(str::to_owned)
+        .with_context(|| format!("no {field} in {object}"))
+}

@@ -1,0 +1,103 @@
+//! How long an event takes from its commit to its receiver.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+
+use super::figures::{Row, Wanted, per_second};
+use super::fixture::{Company, Provider, create};
+use super::receiver::{Manner, Receiver};
+use super::service::Service;
+use super::wire::first_id;
+
+/// Fifty in a second.
+const INTERVAL: Duration = Duration::from_millis(20);
+const EVENTS: u32 = 500;
+/// So many go first and are not counted: they open connections and start threads.
+const WARM_UP: u32 = 25;
+/// Whoever has not arrived by then is lost.
+const LIMIT: Duration = Duration::from_secs(30);
+
+/// What fifty events a second came to.
+pub(super) struct Paced {
+    /// From the moment that the 201 had been read to the event's first byte.
+    pub(super) after_answer: Vec<Duration>,
+    /// From the moment that the request was about to be sent.
+    pub(super) after_request: Vec<Duration>,
+    /// Events per second, as they were in fact made.
+    pub(super) rate: f64,
+}
+
+/// A provider whose receiver confirms, and a company of its own.
+pub(super) struct Healthy {
+    receiver: Receiver,
+    provider: Provider,
+    company: Company,
+}
+
+pub(super) fn measure(service: &Service) -> Result<Vec<Row>> {
+    let paced = Healthy::new(service)?.paced(service, EVENTS)?;
+    let wanted =
+        [Wanted::MedianBelow(Duration::from_millis(20)), Wanted::P99Below(Duration::from_millis(100))];
+    Ok(vec![
+        Row::new("201 read to first byte at the receiver")
+            .rate(paced.rate)
+            .times(paced.after_answer)
+            .wanted(&wanted),
+        Row::new("request sent to first byte at the receiver").rate(paced.rate).times(paced.after_request),
+    ])
+}
+
+impl Healthy {
+    pub(super) fn new(service: &Service) -> Result<Self> {
+        let receiver = Receiver::start(Manner::Confirms)?;
+        let provider = Provider::create(service, Some(&receiver.url()))?;
+        let company = Company::create(service, &provider, "healthy", 20)?;
+        Ok(Self { receiver, provider, company })
+    }
+
+    /// Makes so many events, one each 20 ms, and waits until all have arrived.
+    pub(super) fn paced(&self, service: &Service, events: u32) -> Result<Paced> {
+        self.make(service, WARM_UP)?;
+        let start = Instant::now();
+        let made = self.make(service, events)?;
+        let took = start.elapsed();
+        let arrived: HashMap<_, _> = self
+            .receiver
+            .take()
+            .into_iter()
+            .filter_map(|delivery| Some((first_id(&delivery.body)?, delivery.first_byte)))
+            .collect();
+        let mut paced = Paced {
+            after_answer: Vec::new(),
+            after_request: Vec::new(),
+            rate: per_second(made.len(), took.max(INTERVAL * events)),
+        };
+        for (id, sent, answered) in made {
+            let arrived = arrived.get(&id).with_context(|| format!("no event of recognition {id}"))?;
+            paced.after_answer.push(arrived.saturating_duration_since(answered));
+            paced.after_request.push(arrived.saturating_duration_since(sent));
+        }
+        Ok(paced)
+    }
+
+    /// Each recognition with the moments before its request and after its answer.
+    fn make(&self, service: &Service, events: u32) -> Result<Vec<(String, Instant, Instant)>> {
+        drop(self.receiver.take());
+        let mut connection = service.https().connect()?;
+        let start = Instant::now();
+        let mut made = Vec::new();
+        for number in 0..events {
+            let receiver = self.company.users.iter().cycle().nth(usize::try_from(number)?).cloned();
+            let thanks = self.company.thanks(receiver.as_slice());
+            let request = self.provider.post("/v1/recognitions", &thanks);
+            std::thread::sleep((start + INTERVAL * number).saturating_duration_since(Instant::now()));
+            let sent = Instant::now();
+            let id = create(&mut connection, &request)?;
+            made.push((id, sent, Instant::now()));
+        }
+        self.receiver.wait_for(made.len(), LIMIT)?;
+        Ok(made)
+    }
+}

@@ -1,0 +1,27 @@
+//! What was measured, and where.
+
+use std::process::Command;
+
+use anyhow::Result;
+
+use crate::workspace::{Workspace, output};
+
+/// Each fact with its name.
+pub(super) fn facts(workspace: &Workspace) -> Result<Vec<(&'static str, String)>> {
+    let git = |arguments: &[&str]| output(Command::new("git").args(arguments).current_dir(&workspace.root));
+    let changed = if git(&["status", "--porcelain"])?.is_empty() { "" } else { ", with changes" };
+    let commit = format!("{}{changed}", git(&["rev-parse", "--short", "HEAD"])?.trim());
+    let kernel = output(Command::new("uname").args(["-s", "-r", "-m"]))?.trim().to_owned();
+    Ok(vec![
+        ("commit", commit),
+        ("cores", std::thread::available_parallelism()?.to_string()),
+        ("processor", processor()),
+        ("kernel", kernel),
+    ])
+}
+
+fn processor() -> String {
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = text.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
+    model.map_or_else(|| "unknown".to_owned(), |(_, name)| name.trim().to_owned())
+}

@@ -1,0 +1,108 @@
+//! A throw-away service to measure.
+
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+use super::https::Https;
+use crate::guarded::{Guarded, StopSignal};
+use crate::workspace::{guerdon, output};
+
+/// Whose secrets these are nobody will ever ask.
+const MASTER_KEY: &str = "5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e";
+const EVENTS_WAITING: &str = "guerdon_outbox_pending_events ";
+
+/// A running `guerdon serve` on a folder that goes with it.
+pub(super) struct Service {
+    _server: Guarded,
+    program: PathBuf,
+    data: PathBuf,
+    https: Https,
+    operator: SocketAddr,
+    variables: Vec<(&'static str, String)>,
+}
+
+impl Service {
+    /// Starts it, without rate limits, on the embedded database where no other is named.
+    pub(super) fn start(program: &Path, data: &Path, database: Option<String>) -> Result<Self> {
+        let (listen, operator) = (free_address()?, free_address()?);
+        let mut variables = vec![
+            ("GUERDON_DATA_DIR", data.display().to_string()),
+            ("GUERDON_HTTP__LISTEN", listen.to_string()),
+            ("GUERDON_OPERATOR__LISTEN", operator.to_string()),
+            ("GUERDON_SERVICE_URL", format!("https://localhost:{}", listen.port())),
+            ("GUERDON_RATE_LIMIT__REQUESTS_PER_SECOND", "0".to_owned()),
+            ("GUERDON_WEBHOOKS__ALLOW_HTTP", "true".to_owned()),
+            ("GUERDON_WEBHOOKS__ALLOW_PRIVATE_NETWORKS", "true".to_owned()),
+            ("GUERDON_MASTER_KEY", MASTER_KEY.to_owned()),
+            ("GUERDON_LOG__LEVEL", "warn".to_owned()),
+        ];
+        variables.extend(database.map(|url| ("GUERDON_DATABASE__URL", url)));
+        let mut server =
+            Guarded::start(command(program, data, &variables, &["serve"]), StopSignal::Terminate, data)?;
+        let is_ready = || {
+            let answer = ureq::get(format!("http://{operator}/readyz")).call();
+            answer.is_ok_and(|it| it.status() == 200)
+        };
+        server.wait_until(Duration::from_secs(60), is_ready).context("guerdon serve")?;
+        let https = Https::new(listen, &data.join("tls"))?;
+        Ok(Self {
+            _server: server,
+            program: program.to_path_buf(),
+            data: data.to_path_buf(),
+            https,
+            operator,
+            variables,
+        })
+    }
+
+    pub(super) fn https(&self) -> &Https {
+        &self.https
+    }
+
+    pub(super) fn data(&self) -> &Path {
+        &self.data
+    }
+
+    /// Runs an operator's command and answers what it prints.
+    pub(super) fn operate(&self, arguments: &[&str]) -> Result<Value> {
+        let mut command = command(&self.program, &self.data, &self.variables, arguments);
+        let printed = output(command.args(["--output", "json"]))
+            .with_context(|| format!("guerdon {}", arguments.join(" ")))?;
+        serde_json::from_str(&printed)
+            .with_context(|| format!("reading the output of guerdon {}", arguments.join(" ")))
+    }
+
+    /// How many events wait, as of the last two seconds.
+    pub(super) fn events_waiting(&self) -> Result<usize> {
+        let mut answer = ureq::get(format!("http://{}/metrics", self.operator)).call()?;
+        let text = answer.body_mut().read_to_string()?;
+        let value = text.lines().find_map(|line| line.strip_prefix(EVENTS_WAITING));
+        value.and_then(|it| it.trim().parse().ok()).context("the metrics do not say how many events wait")
+    }
+
+    /// Waits until no event waits.
+    pub(super) fn wait_until_settled(&self, limit: Duration) -> Result<()> {
+        let start = Instant::now();
+        while self.events_waiting()? > 0 {
+            ensure!(start.elapsed() < limit, "events still wait after {} s", limit.as_secs());
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        Ok(())
+    }
+}
+
+fn command(program: &Path, data: &Path, variables: &[(&'static str, String)], arguments: &[&str]) -> Command {
+    let mut command = guerdon(program);
+    command.args(arguments).current_dir(data);
+    command.envs(variables.iter().map(|(name, value)| (*name, value.as_str())));
+    command
+}
+
+fn free_address() -> Result<SocketAddr> {
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
+}
