@@ -14,7 +14,7 @@ use crate::support::{Sample, on_each_with};
 const CYCLES: usize = 5;
 const CLIENTS: usize = 2;
 /// Events of one provider that a process can have sent and not settled when it dies.
-const IN_FLIGHT: usize = 32;
+const IN_FLIGHT: usize = 64;
 
 /// What one client knows of one request: whose it was, its key and body, and whether it was answered.
 struct Sent {

@@ -61,7 +61,7 @@ pub struct DispatcherLimits {
 impl Default for DispatcherLimits {
     fn default() -> Self {
         Self {
-            in_flight_per_provider: 32,
+            in_flight_per_provider: 64,
             under_way_per_provider: 8,
             claimed_per_provider: 256,
             claimed: 8_192,

@@ -107,19 +107,19 @@ fn an_attempt_is_in_flight_until_its_settlement_is_durable() {
     let mut bench = Bench::new();
     bench.warm_up(1, Duration::from_millis(1));
     bench.claim(1);
-    for ended in [8, 16, 24, 32] {
+    for ended in [8, 16, 24, 32, 40, 48, 56, 64] {
         let jobs = bench.start_all();
         assert_eq!(jobs.len(), 8, "eight at a time are under way");
         jobs.iter().for_each(|job| bench.finish(job, Duration::from_millis(1), true));
         assert_eq!(bench.core.in_flight(), ended);
     }
-    assert!(bench.start_all().is_empty(), "thirty-two are not settled yet");
+    assert!(bench.start_all().is_empty(), "sixty-four are not settled yet");
     let batch = bench.core.take_to_settle();
     assert!(bench.start_all().is_empty(), "they are being settled");
     let now = bench.moment();
     let _is_hungry = bench.core.settled(&batch[..3], now);
     assert_eq!(bench.start_all().len(), 3);
-    assert_eq!(bench.core.in_flight(), 32);
+    assert_eq!(bench.core.in_flight(), 64);
 }
 
 #[test]
