@@ -14,13 +14,13 @@ const PER_PAGE_MAX: i64 = 1_000;
 /// The page of an enveloped list that a call asks for.
 pub(crate) fn page_of(call: &Call) -> Result<Page, ApiError> {
     let mut faults = Vec::new();
-    let page = call.parameters()?.page(PER_PAGE_MAX, &mut faults);
+    let page = page_in(&call.parameters()?, &mut faults);
     unless_faulty(page, &faults)
 }
 
-/// Adds what is wrong with the page that a query asks for.
-pub(crate) fn page_faults(query: &Query, faults: &mut Vec<String>) {
-    let _page = query.page(PER_PAGE_MAX, faults);
+/// The same, where the query says more than the page.
+pub(crate) fn page_in(query: &Query, faults: &mut Vec<String>) -> Option<Page> {
+    query.page(PER_PAGE_MAX, faults)
 }
 
 /// A page of a list whose total is known.

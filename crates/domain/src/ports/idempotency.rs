@@ -1,5 +1,6 @@
 //! Responses kept for repeats (contract §6.1), written in the transaction of their effects.
 
+use time::Duration;
 use uuid::Uuid;
 
 use super::{StoreError, Timestamp};
@@ -12,6 +13,16 @@ pub struct IdempotencyKey {
     /// The caller's key, 1 to 255 visible ASCII characters.
     pub key: String,
 }
+
+impl IdempotencyKey {
+    /// Whether a text can be a key: 1 to 255 visible ASCII characters.
+    pub fn is_key(text: &str) -> bool {
+        (1..=255).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
+    }
+}
+
+/// How long a response is kept.
+pub const KEPT: Duration = Duration::hours(72);
 
 /// What was answered to the first request of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]

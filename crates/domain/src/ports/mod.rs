@@ -31,7 +31,7 @@ pub use deliveries::{
     Settlement,
 };
 pub use events::{Depth, EventBodies, EventKind, EventState, NewEvent, Outbox, QueuedEvent, ReadOutbox};
-pub use idempotency::{Idempotency, IdempotencyKey, IdempotencyRecord};
+pub use idempotency::{Idempotency, IdempotencyKey, IdempotencyRecord, KEPT};
 pub use locks::{Locks, Row};
 pub use lookup::{Denied, Lookup};
 pub use mails::{MailOutbox, NewMail};

@@ -21,20 +21,6 @@ impl<T> Update<T> {
             Self::Set(value) => Some(value),
         }
     }
-
-    /// The same update with its value converted.
-    pub fn map<U>(self, convert: impl FnOnce(T) -> U) -> Update<U> {
-        match self {
-            Self::Keep => Update::Keep,
-            Self::Clear => Update::Clear,
-            Self::Set(value) => Update::Set(convert(value)),
-        }
-    }
-
-    /// Whether the field stays as it is.
-    pub fn is_keep(&self) -> bool {
-        matches!(self, Self::Keep)
-    }
 }
 
 #[cfg(test)]
@@ -50,8 +36,6 @@ mod tests {
         check(Update::Clear, None, None);
         check(Update::Set(2), Some(1), Some(2));
         check(Update::Set(2), None, Some(2));
-        assert!(Update::<i32>::default().is_keep());
-        assert_eq!(Update::Set(2).map(|value| value * 2), Update::Set(4));
-        assert_eq!(Update::<i32>::Clear.map(|value| value * 2), Update::Clear);
+        assert_eq!(Update::<i32>::default(), Update::Keep);
     }
 }

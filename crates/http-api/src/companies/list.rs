@@ -9,6 +9,7 @@ use crate::call::Call;
 use crate::error::ApiError;
 use crate::list::{self, Links};
 use crate::operation::Read;
+use crate::query::{Query, unless_faulty};
 
 const FILTER: &str = "corporation_id";
 
@@ -16,8 +17,7 @@ pub(crate) struct List;
 
 impl Read for List {
     fn read(reads: &mut dyn Reads, call: &Call) -> Result<Answer, ApiError> {
-        let within = corporation(call)?;
-        let page = list::page_of(call)?;
+        let (within, page) = parameters(&call.parameters()?)?;
         if let Some(id) = within {
             reads.corporation(call.scope, id)?.named(FILTER)?;
         }
@@ -27,19 +27,14 @@ impl Read for List {
     }
 }
 
-/// The filter; judged together with the page, so that every fault of the query is told.
-fn corporation(call: &Call) -> Result<Option<CorporationId>, ApiError> {
-    let query = call.parameters()?;
+fn parameters(query: &Query) -> Result<(Option<CorporationId>, Page), ApiError> {
     let mut faults = Vec::new();
-    let parsed = query.one(FILTER, &mut faults).map(str::parse::<CorporationId>).transpose();
-    if let Err(must_be) = &parsed {
+    let within = query.one(FILTER, &mut faults).map(str::parse::<CorporationId>).transpose();
+    if let Err(must_be) = &within {
         faults.push(format!("{FILTER} {must_be}"));
     }
-    if faults.is_empty() {
-        return Ok(parsed.ok().flatten());
-    }
-    list::page_faults(&query, &mut faults);
-    Err(ApiError::bad_request(faults.join("; ")))
+    let page = list::page_in(query, &mut faults);
+    unless_faulty(within.ok().zip(page), &faults)
 }
 
 /// A page of companies.

@@ -2,17 +2,14 @@
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::HeaderMap;
-use guerdon_domain::ports::{IdempotencyKey, IdempotencyRecord, Timestamp};
+use guerdon_domain::ports::{IdempotencyKey, IdempotencyRecord, KEPT, Timestamp};
 use ring::digest;
-use time::Duration;
 
 use crate::answer::Answer;
 use crate::call::{Call, single_header};
 use crate::error::ApiError;
 
 const HEADER: &str = "idempotency-key";
-const LENGTH_MAX: usize = 255;
-const KEPT: Duration = Duration::hours(72);
 
 /// A request that may be repeated.
 #[derive(Clone)]
@@ -58,17 +55,13 @@ fn header(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
     match single_header(headers, HEADER) {
         Ok(None) => Ok(None),
         Ok(Some(bytes)) => match std::str::from_utf8(bytes) {
-            Ok(text) if is_key(text) => Ok(Some(text.to_owned())),
+            Ok(text) if IdempotencyKey::is_key(text) => Ok(Some(text.to_owned())),
             Ok(_) | Err(_) => {
                 Err(ApiError::bad_request("Idempotency-Key must be 1 to 255 visible ASCII characters"))
             }
         },
         Err(_) => Err(ApiError::bad_request("Idempotency-Key must be given once")),
     }
-}
-
-fn is_key(text: &str) -> bool {
-    (1..=LENGTH_MAX).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
 /// Method, path and query hold no U+0000, which therefore keeps the four apart.

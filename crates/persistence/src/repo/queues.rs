@@ -8,7 +8,7 @@ use guerdon_domain::ports::{
 };
 use guerdon_domain::values::{EventId, ProviderId};
 
-use super::super::BINDS;
+use super::super::{BINDS, Db};
 use super::Unit;
 use crate::rows::{EventRow, MailRow, QueuedEventRow, state, state_code};
 use crate::schema::{events, mails};
@@ -69,17 +69,8 @@ impl Outbox for Unit<'_> {
         if there == 0 {
             return Ok(None);
         }
-        let changed = self.query(|conn| {
-            diesel::update(events::table.filter(events::id.eq(id).and(events::state.ne(state::PENDING))))
-                .set((
-                    events::state.eq(state::PENDING),
-                    events::attempts_before_replay.eq(events::attempts),
-                    events::next_attempt_at.eq(Some(At(now))),
-                ))
-                .execute(conn)
-        })?;
-        self.queued.events |= changed > 0;
-        Ok(Some(changed > 0))
+        let ended = events::id.eq(id).and(events::state.ne(state::PENDING));
+        Ok(Some(self.replay(Box::new(ended), now)? > 0))
     }
 
     fn replay_events(
@@ -95,8 +86,19 @@ impl Outbox for Unit<'_> {
             EventState::Unaddressed => sql::<Bool>("state = 4"),
             EventState::Pending | EventState::Delivered => return Ok(0),
         };
+        let kept = events::provider_id.eq(Id(provider.as_uuid())).and(kept);
+        self.replay(Box::new(kept), now)
+    }
+}
+
+/// Which events.
+type Condition = Box<dyn BoxableExpression<events::table, Db, SqlType = Bool>>;
+
+impl Unit<'_> {
+    /// Makes events due now, on a schedule that begins anew.
+    fn replay(&mut self, which: Condition, now: Timestamp) -> Result<usize, StoreError> {
         let changed = self.query(|conn| {
-            diesel::update(events::table.filter(events::provider_id.eq(Id(provider.as_uuid())).and(kept)))
+            diesel::update(events::table.filter(which))
                 .set((
                     events::state.eq(state::PENDING),
                     events::attempts_before_replay.eq(events::attempts),

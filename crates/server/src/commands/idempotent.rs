@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use guerdon_domain::ports::{Clock, IdempotencyKey, IdempotencyRecord, StoreError, StoreExt, Tx};
+use guerdon_domain::ports::{Clock, IdempotencyKey, IdempotencyRecord, KEPT, StoreError, StoreExt, Tx};
 use ring::digest::{SHA256, digest};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,6 @@ use uuid::Uuid;
 use super::{CommandError, Output, View, Workplace};
 use crate::world::SystemClock;
 
-const KEPT: time::Duration = time::Duration::hours(72);
 const ATTEMPTS: u32 = 40;
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(50);
 const DONE: u16 = 200;
@@ -26,7 +25,7 @@ pub struct Repeatable {
 }
 
 fn visible_ascii(text: &str) -> Result<String, String> {
-    if (1..=255).contains(&text.len()) && text.bytes().all(|it| it.is_ascii_graphic()) {
+    if IdempotencyKey::is_key(text) {
         Ok(text.to_owned())
     } else {
         Err("must be 1 to 255 visible ASCII characters".to_owned())
