@@ -24,10 +24,13 @@
 //! To add a use case: give it a file in its aggregate, an error enum of its own that says every way it can refuse,
 //! and the port methods it lacks in `ports/`; each adapter then fails to compile until it has them.
 
+pub mod audit;
+pub mod causes;
 pub mod companies;
 pub mod corporations;
 pub mod distributions;
 pub mod events;
+pub mod idempotency;
 pub mod money;
 pub mod occasions;
 pub mod ports;

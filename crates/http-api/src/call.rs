@@ -9,6 +9,7 @@ use guerdon_domain::ports::{Reads, StoreError};
 use guerdon_domain::providers::Provider;
 use guerdon_domain::values::ProviderId;
 
+use crate::envelope::request_id;
 use crate::error::ApiError;
 use crate::query::Query;
 
@@ -35,6 +36,8 @@ pub(crate) struct Call {
     pub(crate) method: &'static str,
     /// The path as it was sent.
     pub(crate) path: String,
+    /// The request's id.
+    pub(crate) request_id: String,
     /// The query as it was sent, without the question mark.
     pub(crate) query: String,
     /// The address of the service, as SAML audiences name it; without a trailing slash.
@@ -54,6 +57,7 @@ impl Call {
             scope: caller.id,
             method,
             path: request.path().to_owned(),
+            request_id: request_id(request),
             query: request.query_string().to_owned(),
             service_url: Arc::clone(service_url),
             is_designated: caller.is_designated,

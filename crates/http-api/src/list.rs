@@ -10,11 +10,18 @@ use crate::query::{Query, unless_faulty};
 
 /// The most items on a page of an enveloped list.
 const PER_PAGE_MAX: i64 = 1_000;
+/// The same where each item can be large: of recognitions, which hold messages.
+pub(crate) const PER_PAGE_OF_MESSAGES_MAX: i64 = 100;
 
 /// The page of an enveloped list that a call asks for.
 pub(crate) fn page_of(call: &Call) -> Result<Page, ApiError> {
+    page_within(call, PER_PAGE_MAX)
+}
+
+/// The same, with at most so many items.
+pub(crate) fn page_within(call: &Call, per_page_max: i64) -> Result<Page, ApiError> {
     let mut faults = Vec::new();
-    let page = page_in(&call.parameters()?, &mut faults);
+    let page = call.parameters()?.page(per_page_max, &mut faults);
     unless_faulty(page, &faults)
 }
 

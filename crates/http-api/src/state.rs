@@ -5,12 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::web;
+use guerdon_domain::causes::{Actor, Origin};
+use guerdon_domain::idempotency::Repeatable;
 use guerdon_domain::ports::Context;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
 
 use crate::admission::{FailedLogins, ProviderCache, ProviderLimit};
 use crate::api::Api;
+use crate::call::Call;
 use crate::error::ApiError;
 use crate::operation::Flights;
 
@@ -53,9 +56,18 @@ impl State {
         })
     }
 
-    /// What use cases are given beside their transaction.
-    pub(crate) fn context(&self) -> Context<'_> {
-        Context { clock: &*self.api.clock, ids: &*self.api.ids, bodies: &*self.api.bodies }
+    /// What the use case of a call is given beside its transaction.
+    pub(crate) fn context<'a>(&'a self, call: &'a Call, key: Option<&'a Repeatable>) -> Context<'a> {
+        Context {
+            clock: &*self.api.clock,
+            ids: &*self.api.ids,
+            bodies: &*self.api.bodies,
+            origin: Origin {
+                actor: Actor::Provider,
+                reference: Some(&call.request_id),
+                key: key.map(|it| it.key.key.as_str()),
+            },
+        }
     }
 
     /// Runs `work` on the blocking pool, to its end even if the client goes away or is told not to wait for it: what

@@ -24,6 +24,7 @@ mod pooled;
 mod postgres;
 mod rows;
 mod schema;
+mod seals;
 mod sqlite;
 #[cfg(feature = "testing")]
 pub mod testing;

@@ -5,13 +5,16 @@ use std::sync::Arc;
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::result::{DatabaseErrorKind, Error};
-use diesel::sql_types::{BigInt, Bool, Text};
+use diesel::sql_types::{BigInt, Bool, Integer, Text};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
-use guerdon_domain::ports::{IdempotencyKey, Store, StoreError};
+use guerdon_domain::idempotency::IdempotencyKey;
+use guerdon_domain::ports::{Store, StoreError};
+use guerdon_domain::values::CompanyId;
 
 use crate::open::compare;
 use crate::pooled::{Manager, Pooled};
-use crate::schema::accounts;
+use crate::rows::AttemptRow;
+use crate::schema::{accounts, attempts};
 use crate::types::{Id, Identifier};
 use crate::waits::PoolWaits;
 use crate::{Access, OpenError, Watcher};
@@ -24,8 +27,6 @@ pub(crate) type Db = diesel::pg::Pg;
 
 /// The most bound values of one statement.
 pub(crate) const BINDS: usize = 65_535;
-/// The scalar function that answers the greater of two numbers.
-pub(crate) const GREATEST: &str = "greatest";
 /// How a claim passes over what others claim.
 pub(crate) const SKIP_LOCKED: &str = " FOR UPDATE SKIP LOCKED";
 /// What `CAST` calls a small integer.
@@ -34,6 +35,8 @@ pub(crate) const SMALL: &str = "smallint";
 const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
 /// The advisory lock of migrations: "guerdon" in ASCII.
 const MIGRATION_LOCK: i64 = 0x67_7565_7264_6f6e;
+/// The class of the advisory locks of companies.
+const COMPANY_LOCKS: i32 = 0x67_7565;
 const CONNECTIONS: u32 = 16;
 
 /// A bound value's place in hand-written SQL.
@@ -46,11 +49,6 @@ pub(crate) fn id_text(column: &str) -> String {
     format!("{column}::text")
 }
 
-/// A sum of amounts that must not overflow on the way.
-pub(crate) fn wide(expression: &str) -> String {
-    format!("({expression})::numeric")
-}
-
 /// Locks accounts in the order of their owners, so that payments to many never wait in a circle.
 pub(crate) fn lock_accounts(conn: &mut Conn, kind: i16, owners: &[Id]) -> QueryResult<()> {
     accounts::table
@@ -60,6 +58,46 @@ pub(crate) fn lock_accounts(conn: &mut Conn, kind: i16, owners: &[Id]) -> QueryR
         .for_no_key_update()
         .get_results::<Id>(conn)
         .map(drop)
+}
+
+/// Locks an owner's open accounts of these kinds, in their order; answers what each holds.
+pub(crate) fn hold_accounts(conn: &mut Conn, owner: Id, kinds: &[i16]) -> QueryResult<Vec<(i16, i64)>> {
+    accounts::table
+        .filter(accounts::owner_id.eq(owner).and(accounts::kind.eq_any(kinds)))
+        .filter(accounts::closed_at.is_null())
+        .order(accounts::kind)
+        .select((accounts::kind, accounts::balance))
+        .for_no_key_update()
+        .get_results(conn)
+}
+
+/// Whether others may hold a company too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hold {
+    Shared,
+    Alone,
+}
+
+/// Holds a company's place with its provider until the transaction ends: by an advisory lock, which writes to no row.
+pub(crate) fn hold_company(conn: &mut Conn, company: CompanyId, hold: Hold) -> QueryResult<()> {
+    let (front, back) = company.as_uuid().as_u64_pair();
+    let [a, b, c, d, ..] = (front ^ back ^ (back >> 32)).to_le_bytes();
+    let key = i32::from_le_bytes([a, b, c, d]); // companies that share a key wait for each other needlessly, no more
+    let how = if hold == Hold::Shared { "_shared" } else { "" };
+    diesel::sql_query(format!("SELECT pg_advisory_xact_lock{how}({COMPANY_LOCKS}, $1)"))
+        .bind::<Integer, _>(key)
+        .execute(conn)
+        .map(drop)
+}
+
+/// From where on the order of the journal may still change: a transaction that stands there may be under way.
+pub(crate) fn settled_before(conn: &mut Conn) -> QueryResult<i64> {
+    diesel::select(diesel::dsl::sql::<BigInt>("settled_before()")).get_result(conn)
+}
+
+/// Adds attempts; those that are there already stay.
+pub(crate) fn insert_attempts(conn: &mut Conn, rows: &[AttemptRow<'_>]) -> QueryResult<usize> {
+    diesel::insert_into(attempts::table).values(rows).on_conflict_do_nothing().execute(conn)
 }
 
 /// Locks one row against other writers; readers pass.

@@ -88,59 +88,116 @@ tables! {
         updated_at -> Moment,
         deleted_at -> Nullable<Moment>,
     }
-    recognitions (id) {
+    schedules (id) {
         id -> Identifier,
         company_id -> Identifier,
-        occasion_id -> Identifier,
-        sender_kind -> SmallInt,
+        wallet -> SmallInt,
+        points -> BigInt,
+        period -> SmallInt,
+        start_on -> Text,
+        next_on -> Text,
+        due_at -> Moment,
+        failing_since -> Nullable<Moment>,
+        created_at -> Moment,
+        cancelled_at -> Nullable<Moment>,
+    }
+    missed_dates (schedule_id, due_on) {
+        schedule_id -> Identifier,
+        due_on -> Text,
+        company_id -> Identifier,
+        reason -> Text,
+        created_at -> Moment,
+    }
+    causes (id) {
+        position -> BigInt,
+        id -> Identifier,
+        company_id -> Identifier,
+        provider_id -> Identifier,
+        kind -> SmallInt,
+        actor -> SmallInt,
+        reference -> Nullable<Text>,
+        idempotency_key -> Nullable<Text>,
+        points_per_dollar -> Integer,
+        points -> BigInt,
+        legs -> Integer,
+        wallet -> Nullable<SmallInt>,
+        subject_id -> Nullable<Identifier>,
+        occasion_id -> Nullable<Identifier>,
+        due_on -> Nullable<Text>,
+        share -> Nullable<Bool>,
+        message -> Nullable<Text>,
+        created_at -> Moment,
+    }
+    recognitions (cause_id, leg) {
+        cause_id -> Identifier,
+        leg -> Integer,
+        id -> Identifier,
+        company_id -> Identifier,
         sender_id -> Identifier,
         receiver_id -> Identifier,
-        message -> Text,
-        points -> BigInt,
         share -> Bool,
+        message -> Nullable<Text>,
         created_at -> Moment,
     }
     accounts (owner_id, kind) {
         owner_id -> Identifier,
         kind -> SmallInt,
         company_id -> Identifier,
-        debits -> BigInt,
-        credits -> BigInt,
+        balance -> BigInt,
         spent -> BigInt,
+        movements -> BigInt,
         made_up -> BigInt,
+        alert_below -> Nullable<BigInt>,
         created_at -> Moment,
         closed_at -> Nullable<Moment>,
     }
-    transfers (id) {
-        id -> Identifier,
+    transfers (cause_id, leg) {
+        cause_id -> Identifier,
+        leg -> Integer,
         company_id -> Identifier,
         debit_owner -> Identifier,
         debit_kind -> SmallInt,
+        debit_place -> BigInt,
         credit_owner -> Identifier,
         credit_kind -> SmallInt,
+        credit_place -> BigInt,
         amount -> BigInt,
         points -> BigInt,
         points_per_dollar -> Integer,
         reason -> SmallInt,
-        cause_id -> Nullable<Identifier>,
+        created_at -> Moment,
+    }
+    seals (sequence) {
+        sequence -> BigInt,
+        before -> BigInt,
+        causes -> BigInt,
+        head -> Binary,
         created_at -> Moment,
     }
     events (id) {
+        position -> BigInt,
         id -> Identifier,
+        company_id -> Identifier,
         provider_id -> Identifier,
         kind -> SmallInt,
+        cause_id -> Identifier,
         body -> Binary,
+        created_at -> Moment,
+    }
+    deliveries (event_id) {
+        event_id -> Identifier,
+        company_id -> Identifier,
+        provider_id -> Identifier,
         state -> SmallInt,
         attempts -> SmallInt,
-        next_attempt_at -> Nullable<Moment>,
-        created_at -> Moment,
-        lease_id -> Nullable<Identifier>,
         attempts_before_replay -> SmallInt,
-        cause_id -> Nullable<Identifier>,
+        next_attempt_at -> Nullable<Moment>,
+        lease_id -> Nullable<Identifier>,
     }
-    attempts (id) {
-        id -> Identifier,
+    attempts (event_id, id) {
         event_id -> Identifier,
+        id -> Identifier,
+        company_id -> Identifier,
         number -> SmallInt,
         started_at -> Moment,
         duration_micros -> BigInt,
@@ -150,23 +207,15 @@ tables! {
     }
     mails (id) {
         id -> Identifier,
+        company_id -> Identifier,
         recipient -> Text,
         subject -> Text,
         body -> Text,
         state -> SmallInt,
         attempts -> SmallInt,
         next_attempt_at -> Nullable<Moment>,
-        created_at -> Moment,
         lease_id -> Nullable<Identifier>,
-    }
-    redemptions (id) {
-        id -> Identifier,
-        company_id -> Identifier,
-        user_id -> Identifier,
-        points -> BigInt,
-        amount -> BigInt,
         created_at -> Moment,
-        refunded_at -> Nullable<Moment>,
     }
     saml_settings (company_id) {
         company_id -> Identifier,
@@ -192,4 +241,8 @@ tables! {
 }
 
 diesel::joinable!(users -> companies (company_id));
-diesel::allow_tables_to_appear_in_same_query!(companies, users, occasions);
+diesel::joinable!(recognitions -> causes (cause_id));
+diesel::joinable!(deliveries -> events (event_id));
+diesel::allow_tables_to_appear_in_same_query!(companies, users, occasions, accounts);
+diesel::allow_tables_to_appear_in_same_query!(causes, recognitions);
+diesel::allow_tables_to_appear_in_same_query!(events, deliveries);

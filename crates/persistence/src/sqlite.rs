@@ -9,12 +9,16 @@ use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::r2d2::{ConnectionManager, CustomizeConnection, Pool};
 use diesel::result::{DatabaseErrorKind, Error};
-use diesel::sql_types::Text;
+use diesel::sql_types::{BigInt, Text};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
-use guerdon_domain::ports::{IdempotencyKey, Store, StoreError};
+use guerdon_domain::idempotency::IdempotencyKey;
+use guerdon_domain::ports::{Store, StoreError};
+use guerdon_domain::values::CompanyId;
 
 use crate::group_commit::GroupCommit;
 use crate::open::compare;
+use crate::rows::AttemptRow;
+use crate::schema::{accounts, attempts};
 use crate::types::Id;
 use crate::waits::PoolWaits;
 use crate::{Access, OpenError, Watcher};
@@ -27,8 +31,6 @@ pub(crate) type Db = diesel::sqlite::Sqlite;
 
 /// The most bound values of one statement.
 pub(crate) const BINDS: usize = 32_766;
-/// The scalar function that answers the greater of two numbers.
-pub(crate) const GREATEST: &str = "max";
 /// How a claim passes over what others claim: one writer has nothing to pass over.
 pub(crate) const SKIP_LOCKED: &str = "";
 /// What `CAST` calls a small integer.
@@ -49,11 +51,6 @@ pub(crate) fn id_text(column: &str) -> String {
     format!("lower(hex({column}))")
 }
 
-/// A sum of amounts that must not overflow on the way.
-pub(crate) fn wide(expression: &str) -> String {
-    expression.to_owned()
-}
-
 /// One writer: nothing to lock.
 pub(crate) fn lock_accounts(_conn: &mut Conn, _kind: i16, _owners: &[Id]) -> QueryResult<()> {
     Ok(())
@@ -62,6 +59,39 @@ pub(crate) fn lock_accounts(_conn: &mut Conn, _kind: i16, _owners: &[Id]) -> Que
 /// The same.
 pub(crate) fn lock_row(_conn: &mut Conn, _table: &'static str, _id: Id) -> QueryResult<()> {
     Ok(())
+}
+
+/// What an owner's open accounts of these kinds hold, in their order.
+pub(crate) fn hold_accounts(conn: &mut Conn, owner: Id, kinds: &[i16]) -> QueryResult<Vec<(i16, i64)>> {
+    accounts::table
+        .filter(accounts::owner_id.eq(owner).and(accounts::kind.eq_any(kinds)))
+        .filter(accounts::closed_at.is_null())
+        .order(accounts::kind)
+        .select((accounts::kind, accounts::balance))
+        .get_results(conn)
+}
+
+/// Whether others may hold a company too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hold {
+    Shared,
+    Alone,
+}
+
+/// One writer: nobody else is at work on any company.
+pub(crate) fn hold_company(_conn: &mut Conn, _company: CompanyId, _hold: Hold) -> QueryResult<()> {
+    Ok(())
+}
+
+/// One writer: everything that is there has its place for good.
+pub(crate) fn settled_before(conn: &mut Conn) -> QueryResult<i64> {
+    let next = "(SELECT COALESCE(max(position), 0) + 1 FROM causes)";
+    diesel::select(diesel::dsl::sql::<BigInt>(next)).get_result(conn)
+}
+
+/// Adds attempts; those that are there already stay.
+pub(crate) fn insert_attempts(conn: &mut Conn, rows: &[AttemptRow<'_>]) -> QueryResult<usize> {
+    diesel::insert_or_ignore_into(attempts::table).values(rows).execute(conn)
 }
 
 /// One writer: whoever runs holds every key.

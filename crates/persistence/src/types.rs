@@ -31,6 +31,13 @@ pub struct Id(pub Uuid);
 #[diesel(sql_type = Moment)]
 pub struct At(pub Timestamp);
 
+impl At {
+    /// Microseconds since 1970; the largest number where that is too far away for any.
+    pub(crate) fn micros(self) -> i64 {
+        micros(self.0).unwrap_or(i64::MAX)
+    }
+}
+
 /// Microseconds from 1970 to 2000, where PostgreSQL begins to count.
 const PG_EPOCH: i64 = 946_684_800_000_000;
 

@@ -38,6 +38,7 @@ fn claim(world: &World, at: Timestamp, number: u64, limit: u16) -> Vec<ClaimedEv
 fn settlement(world: &World, event: &ClaimedEvent, number: u64, fate: Fate, at: Timestamp) -> Settlement {
     let attempt = Attempt {
         id: world.context().ids.next(),
+        company_id: world.company,
         number: event.attempts + 1,
         started_at: at,
         duration: Duration::from_millis(12),
@@ -68,7 +69,7 @@ fn an_event_is_claimed_once_until_its_lease_ends() {
         assert_eq!(again.len(), 5, "every lease has ended");
         // Who lost the lease may tell of the attempt, and changes nothing.
         settle(world, &[settlement(world, &first[0], 1, Fate::Delivered, at)]);
-        assert_eq!(world.database.count("events WHERE state = 2"), 0);
+        assert_eq!(world.database.count("deliveries WHERE state = 2"), 0);
         assert_eq!(world.database.count("attempts"), 1);
         world.store.transaction(|tx| tx.end_leases(later)).unwrap();
         assert_eq!(claim(world, later, 5, 10).len(), 5, "leases can be ended");
@@ -92,10 +93,10 @@ fn each_fate_is_written_with_its_attempt() {
         let count = |what: &str| world.database.count(what);
         assert_eq!(count("attempts WHERE number = 1 AND status = 200 AND cause IS NULL"), 1);
         assert_eq!(count("attempts WHERE duration_micros = 12000 AND status = 503"), 2);
-        assert_eq!(count("events WHERE state = 2 AND attempts = 1 AND next_attempt_at IS NULL"), 1);
-        assert_eq!(count("events WHERE state = 3 AND attempts = 1 AND next_attempt_at IS NULL"), 1);
-        assert_eq!(count("events WHERE state = 4 AND attempts = 0 AND next_attempt_at IS NULL"), 1);
-        assert_eq!(count("events WHERE lease_id IS NOT NULL"), 0);
+        assert_eq!(count("deliveries WHERE state = 2 AND attempts = 1 AND next_attempt_at IS NULL"), 1);
+        assert_eq!(count("deliveries WHERE state = 3 AND attempts = 1 AND next_attempt_at IS NULL"), 1);
+        assert_eq!(count("deliveries WHERE state = 4 AND attempts = 0 AND next_attempt_at IS NULL"), 1);
+        assert_eq!(count("deliveries WHERE lease_id IS NOT NULL"), 0);
         let released = claim(world, at, 2, 5);
         assert_eq!((released.len(), released[0].id, released[0].attempts), (1, claimed[4].id, 0));
         let retried = claim(world, retry, 3, 5);
@@ -147,6 +148,7 @@ fn a_mail_is_claimed_once_and_settled_by_its_holder() {
         let at = now(world);
         let mail = |number| NewMail {
             id: lease(number),
+            company_id: world.company,
             recipient: EmailAddress::parse("a@example.com").unwrap(),
             subject: "Subject".into(),
             body: "Body\n".into(),
@@ -171,6 +173,6 @@ fn a_mail_is_claimed_once_and_settled_by_its_holder() {
         settle(3, 12, MailFate::RetryAt(until + Duration::from_secs(15)));
         assert_eq!(claim(until + Duration::from_secs(15), 13)[0].attempts, 1);
         assert_eq!(world.database.count("mails WHERE state = 2"), 1);
-        assert_eq!(world.database.count("mails WHERE state = 1 AND next_attempt_at IS NULL"), 1);
+        assert_eq!(world.database.count("mails WHERE state = 3 AND next_attempt_at IS NULL"), 1);
     });
 }

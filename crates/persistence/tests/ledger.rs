@@ -1,11 +1,12 @@
 //! What moves, and what it leaves behind.
 
+use guerdon_domain::companies::UpdateCompany;
 use guerdon_domain::money::{Points, PointsPerDollar};
 use guerdon_domain::ports::StoreExt as _;
 use guerdon_domain::recognitions::{SendError, SendFault, Sender};
 use guerdon_domain::reserve::{self, DepositError};
 use guerdon_domain::users::DeleteUserError;
-use guerdon_domain::values::Page;
+use guerdon_domain::values::{EmailAddress, Page, Update};
 use guerdon_domain::wallets::{Direction, Reason, WalletType};
 use guerdon_persistence::testing::each;
 
@@ -71,24 +72,32 @@ fn each_receiver_has_a_recognition_a_transfer_and_an_event() {
         assert_eq!(receivers, users, "in the order of the receivers");
         assert_eq!(world.database.count("recognitions"), 5);
         assert_eq!(world.database.count("transfers WHERE reason = 1"), 5);
-        assert_eq!(world.database.count("events WHERE state = 1 AND next_attempt_at IS NOT NULL"), 5);
+        assert_eq!(world.database.count("deliveries WHERE state = 1 AND next_attempt_at IS NOT NULL"), 5);
         let unaddressed = "UPDATE providers SET callback_url = NULL";
         world.database.tamper(unaddressed, unaddressed);
         world.send(Sender::Company(world.company), &users[..2], 10).unwrap();
-        assert_eq!(world.database.count("events WHERE state = 4 AND next_attempt_at IS NULL"), 2);
+        assert_eq!(world.database.count("deliveries WHERE state = 4 AND next_attempt_at IS NULL"), 2);
     });
 }
 
 #[test]
 fn the_reserve_alert_goes_once_per_crossing_to_each_administrator_and_the_bcc() {
     on_each(|world| {
-        let alert = "UPDATE companies SET reserve_alert = 50, reserve_bcc = 'bcc@example.com'";
-        world.database.tamper(alert, alert);
+        let alert = UpdateCompany {
+            reserve_alert: Update::Set(Points::new(50).unwrap()),
+            reserve_bcc: Update::Set(EmailAddress::parse("bcc@example.com").unwrap()),
+            ..UpdateCompany::default()
+        };
+        world.update(&alert).unwrap();
+        assert_eq!(world.database.count("mails"), 2, "a threshold above nothing is a crossing");
+        world.deposit(50);
+        let swept = "DELETE FROM mails";
+        world.database.tamper(swept, swept);
         let ann = world.user("ann");
         world.user_with("boss", |it| it.company_admin = true);
         world.delete(world.user_with("former", |it| it.company_admin = true)).unwrap();
         let give = |points: i64| world.send(Sender::Company(world.company), &[ann], points).unwrap();
-        world.deposit(100);
+        world.deposit(50);
         give(50);
         assert_eq!(world.database.count("mails"), 0, "50 is not below 50");
         give(1);
@@ -132,18 +141,18 @@ fn deleting_a_user_returns_its_funds_once() {
 }
 
 #[test]
-fn a_company_is_given_at_most_a_billion_dollars_in_all() {
+fn a_company_is_given_at_most_nine_billion_dollars_in_all() {
     for database in each() {
         let world = World::at_rate(database, 1);
         let deposit = |points: i64| {
             let points = Points::new(points).unwrap();
             world.store.transaction(|tx| reserve::deposit(tx, world.company, points, &world.context()))
         };
-        assert!(matches!(deposit(1_000_000_001), Err(DepositError::OutOfRange)));
+        assert!(matches!(deposit(9_000_000_001), Err(DepositError::OutOfRange)));
         assert!(matches!(deposit(i64::MAX), Err(DepositError::OutOfRange)));
-        assert_eq!(deposit(1_000_000_000).unwrap().get(), 1_000_000_000);
+        assert_eq!(deposit(9_000_000_000).unwrap().get(), 9_000_000_000);
         assert!(matches!(deposit(1), Err(DepositError::OutOfRange)), "whatever has left the reserve since");
-        assert_eq!(world.reserve(), 1_000_000_000);
+        assert_eq!(world.reserve(), 9_000_000_000);
         assert_eq!(world.audit(), []);
     }
 }

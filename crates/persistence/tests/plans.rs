@@ -6,9 +6,10 @@ use std::collections::BTreeSet;
 
 use diesel::connection::{Instrumentation, InstrumentationEvent, set_default_instrumentation};
 use guerdon_domain::companies::UpdateCompany;
+use guerdon_domain::idempotency::IdempotencyKey;
 use guerdon_domain::money::PointsPerDollar;
 use guerdon_domain::occasions;
-use guerdon_domain::ports::{Claim, IdempotencyKey, Role, Row, StoreError, StoreExt as _, Tx};
+use guerdon_domain::ports::{Claim, Role, Row, StoreError, StoreExt as _, Tx};
 use guerdon_domain::recognitions::Sender;
 use guerdon_domain::saml::{self, UpdateSaml};
 use guerdon_domain::users::{self, UpdateUser};
@@ -43,10 +44,12 @@ fn statements(work: impl FnOnce()) -> BTreeSet<String> {
 }
 
 /// The tables that grow. What is about their every row is a fault.
-const LARGE: [&str; 10] = [
+const LARGE: [&str; 12] = [
     "accounts",
+    "causes",
     "companies",
     "corporations",
+    "deliveries",
     "events",
     "idempotency_records",
     "mails",
@@ -79,15 +82,21 @@ const ROWS: &str = "
       created_at, updated_at) SELECT ID, THEIRS, i || '@x.example', i || '@x.example', 'N', FALSE, FALSE, FALSE, AT,
       AT FROM n WHERE i <= 100000;
     INSERT INTO occasions SELECT ID, THEIRS, 'N', 'T', 'M', TRUE, TRUE, AT, AT, NULL FROM n WHERE i <= 20000;
-    INSERT INTO accounts SELECT ID, 1, THEIRS, 0, 1000, 0, 0, AT, NULL FROM n WHERE i <= 100000;
-    INSERT INTO transfers SELECT ID, THEIRS, THEIRS, 4, SOMEONE, 1, 1, 1, 50, 1, NULL, AT FROM n;
-    INSERT INTO recognitions SELECT ID, THEIRS, THEIRS, 1, SOMEONE, SOMEONE, 'M', 1, TRUE, AT FROM n
-      WHERE i <= 200000;
-    INSERT INTO events (id, provider_id, kind, body, state, attempts, next_attempt_at, created_at)
-      SELECT ID, THEIRS, 1, BYTES, 2, 1, NULL, AT FROM n WHERE i <= 100000;
-    INSERT INTO mails (id, recipient, subject, body, state, attempts, next_attempt_at, created_at)
-      SELECT ID, 'a@b.example', 's', 'b', 2, 1, NULL, AT FROM n WHERE i <= 20000;
-    INSERT INTO idempotency_records SELECT ID, i, BYTES, 201, BYTES, AT, AT FROM n WHERE i <= 20000;
+    INSERT INTO causes (id, company_id, provider_id, kind, actor, points_per_dollar, points, legs, subject_id,
+      occasion_id, share, message, created_at) SELECT ID, THEIRS, THEIRS, 4, 1, 50, 1, 1, SOMEONE, THEIRS, TRUE, 'M', AT
+      FROM n WHERE i <= 200000;
+    INSERT INTO accounts (owner_id, kind, company_id, balance, spent, movements, made_up, created_at)
+      SELECT ID, 1, THEIRS, 1000, 0, 0, 0, AT FROM n WHERE i BETWEEN 100 AND 100000;
+    INSERT INTO transfers SELECT ID, 1, THEIRS, THEIRS, 4, i, SOMEONE, 1, i, 20000000, 1, 50, 1, AT FROM n
+      WHERE i >= 100000;
+    INSERT INTO recognitions SELECT ID, 1, ID, THEIRS, THEIRS, SOMEONE, TRUE, NULL, AT FROM n
+      WHERE i BETWEEN 100000 AND 300000;
+    INSERT INTO events (id, company_id, provider_id, kind, cause_id, body, created_at)
+      SELECT ID, THEIRS, THEIRS, 2, ID, BODY, AT FROM n WHERE i <= 100000;
+    INSERT INTO deliveries SELECT ID, THEIRS, THEIRS, 2, 1, 0, NULL, NULL FROM n WHERE i <= 100000;
+    INSERT INTO mails (id, company_id, recipient, subject, body, state, attempts, next_attempt_at, created_at)
+      SELECT ID, THEIRS, 'a@b.example', 's', 'b', 2, 1, NULL, AT FROM n WHERE i <= 20000;
+    INSERT INTO idempotency_records SELECT ID, i, HASH, 201, BYTES, AT, LATER FROM n WHERE i <= 20000;
 ";
 
 fn sqlite() -> String {
@@ -97,6 +106,9 @@ fn sqlite() -> String {
         .replace("SOMEONE", &id("1 + i % 99991"))
         .replace("ID", &id("i"))
         .replace("BYTES", "x'00'")
+        .replace("BODY", "x'7b7d'")
+        .replace("HASH", "zeroblob(32)")
+        .replace("LATER", "i + 1")
         .replace("AT,", "i,")
         .replace("AT FROM", "i FROM")
         .replace("AT\n", "i\n");
@@ -114,6 +126,9 @@ fn postgres() -> String {
         .replace("SOMEONE", &id("1 + i % 99991"))
         .replace("ID", &id("i"))
         .replace("BYTES", r"'\x00'")
+        .replace("BODY", r"'\x7b7d'")
+        .replace("HASH", "decode(repeat('00', 32), 'hex')")
+        .replace("LATER", "to_timestamp(i + 1)")
         .replace("AT,", "to_timestamp(i),")
         .replace("AT FROM", "to_timestamp(i) FROM")
         .replace("AT\n", "to_timestamp(i)\n");

@@ -114,7 +114,8 @@ fn deletions_against_distributions_never_deadlock() {
         }
         let distribute = |wallet| {
             let points = Points::new(1).unwrap();
-            let command = RunDistribution { company_id: world.company, wallet, points, users: Vec::new() };
+            let command =
+                RunDistribution { company_id: world.company, wallet, points, users: Vec::new(), date: None };
             match world.store.transaction(|tx| distributions::run(tx, &command, &world.context())) {
                 Ok(_) | Err(DistributeError::Store(StoreError::Contended) | DistributeError::Nobody) => {}
                 Err(e) => panic!("{e}"),
@@ -157,10 +158,10 @@ fn deposits_at_once_stay_within_what_a_company_may_ever_be_given() {
                 .store
                 .transaction(|tx| guerdon_domain::reserve::deposit(tx, world.company, points, &context))
         };
-        deposit(dollars(600)).unwrap();
+        deposit(dollars(6_000)).unwrap();
         let made = AtomicUsize::new(0);
         at_once(4, |_| {
-            if deposit(dollars(400)).is_ok() {
+            if deposit(dollars(2_000)).is_ok() {
                 made.fetch_add(1, Ordering::Relaxed);
             }
         });

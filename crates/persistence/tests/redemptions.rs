@@ -42,7 +42,10 @@ fn points_are_redeemed_and_returned_once() {
         world.fund(WalletType::User, ann, 100);
         let redemption = redeem(world, ann, 30).unwrap();
         assert_eq!(world.shows(WalletType::User, ann), Some((70, 30)));
-        assert_eq!(world.database.count("events WHERE kind = 3 AND state = 1"), 1);
+        assert_eq!(
+            world.database.count("events JOIN deliveries ON id = event_id WHERE kind = 3 AND state = 1"),
+            1
+        );
         assert!(matches!(redeem(world, ann, 71), Err(RedeemError::InsufficientFunds)));
         assert!(matches!(redeem(world, ann, 0), Err(RedeemError::OutOfRange)));
         assert_eq!(refund(world, &redemption).unwrap(), 30);

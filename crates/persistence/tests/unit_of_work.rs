@@ -3,7 +3,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Barrier;
 
-use guerdon_domain::ports::{IdempotencyKey, IdempotencyRecord, Setting, StoreError, StoreExt as _, Verdict};
+use guerdon_domain::idempotency::{IdempotencyKey, IdempotencyRecord};
+use guerdon_domain::ports::{Setting, StoreError, StoreExt as _, Verdict};
 use guerdon_domain::wallets::Account;
 use guerdon_persistence::testing::each;
 use guerdon_persistence::{Access, DatabaseUrl, OpenError, migrate, open};
@@ -185,8 +186,8 @@ fn the_database_itself_refuses_a_negative_balance_and_a_changed_transfer() {
             let tampered = catch_unwind(AssertUnwindSafe(|| world.database.tamper(sql, sql)));
             assert!(tampered.is_err(), "{sql}");
         };
-        refused("UPDATE accounts SET debits = credits + 1 WHERE kind = 2");
-        refused("UPDATE accounts SET debits = credits + 1 WHERE kind = 4");
+        refused("UPDATE accounts SET balance = -1 WHERE kind = 2");
+        refused("UPDATE accounts SET balance = -1 WHERE kind = 4");
         refused("UPDATE transfers SET amount = amount + 1");
         refused("DELETE FROM transfers");
     });

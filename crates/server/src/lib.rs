@@ -22,6 +22,7 @@ mod hex;
 pub mod keys;
 mod logging;
 mod run;
+mod sealing;
 pub mod secret;
 pub mod settings;
 pub mod tls;

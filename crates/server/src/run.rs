@@ -130,7 +130,7 @@ fn work(settings: &Settings, command: &Command) -> anyhow::Result<Output> {
         match open_watched(&settings.database, Access::Command, watcher) {
             Ok(store) => {
                 let keys = Arc::new(settle(settings, store.as_ref())?);
-                let workplace = Workplace { store, keys, webhooks: settings.webhooks };
+                let workplace = Workplace::new(store, keys, settings.webhooks);
                 let done = execute(command, &workplace);
                 if is_queued.load(Ordering::Relaxed) {
                     Wakeups::tell_once(&settings.database);

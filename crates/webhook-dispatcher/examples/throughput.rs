@@ -17,7 +17,7 @@ use guerdon_domain::ports::{
     Claim, Claimed, ClaimedEvent, Clock, Fate, Ids, Settlement, StoreError, Timestamp,
 };
 use guerdon_domain::providers::Provider;
-use guerdon_domain::values::{EventId, ProviderId};
+use guerdon_domain::values::{CompanyId, EventId, ProviderId};
 use guerdon_webhook_dispatcher::{
     Dispatcher, DispatcherLimits, Due, Journal, NoObserver, Nonces, OpenSecret, Policy, Schedule,
     SealedForGood, Sender, SenderParts, SystemNonces, Wake, sign,
@@ -87,6 +87,7 @@ impl Journal for Memory {
             let events = waiting.get_mut(&claim.provider).unwrap();
             let count = events.len().min(claim.limit.into());
             let events = events.drain(..count).map(|id| ClaimedEvent {
+                company_id: CompanyId::from_uuid(Uuid::nil()),
                 id,
                 body: BODY.to_vec(),
                 attempts: 0,

@@ -1,13 +1,3 @@
-DROP TABLE settings;
-DROP TABLE idempotency_records;
-DROP TABLE mails;
-DROP TABLE events;
-DROP TABLE transfers;
-DROP TABLE accounts;
-DROP TABLE recognitions;
-DROP TABLE occasions;
-DROP TABLE users;
-DROP TABLE companies;
-DROP TABLE corporations;
-DROP TABLE providers;
-DROP FUNCTION refuse_change();
+DROP TABLE idempotency_records, mails, attempts, deliveries, events, seals, transfers, accounts, recognitions, causes,
+  missed_dates, schedules, settings, saml_settings, occasions, users, companies, corporations, providers;
+DROP FUNCTION refuse_loss_of_event(), refuse_change(), settled_before(), journal_position();

@@ -1,12 +1,13 @@
--- Everything of the first release. Amounts are nano-dollars.
+-- The schema of the first release. Amounts are nano-dollars. Cold tables come first, then the ledger, then what leaves
+-- the service. Numbers that stand for kinds are those of the domain crate.
 
 CREATE TABLE providers (
   id uuid NOT NULL PRIMARY KEY,
-  name text NOT NULL,
-  api_key text NOT NULL UNIQUE,
+  name text NOT NULL CHECK (length(name) BETWEEN 1 AND 255),
+  api_key text NOT NULL UNIQUE CHECK (length(api_key) BETWEEN 1 AND 255),
   api_secret_hash bytea NOT NULL,
   shared_secret_sealed bytea NOT NULL,
-  callback_url text,
+  callback_url text CHECK (length(callback_url) <= 2048),
   manages_all_domain_resources boolean NOT NULL,
   suspended boolean NOT NULL,
   created_at timestamptz NOT NULL,
@@ -45,7 +46,7 @@ CREATE TABLE users (
   id uuid NOT NULL PRIMARY KEY,
   company_id uuid NOT NULL REFERENCES companies (id),
   email text NOT NULL CHECK (length(email) <= 254),
-  email_folded text NOT NULL,
+  email_folded text NOT NULL CHECK (length(email_folded) <= 254),
   first_name text NOT NULL CHECK (length(first_name) BETWEEN 1 AND 255),
   last_name text CHECK (length(last_name) BETWEEN 1 AND 255),
   department text CHECK (length(department) <= 255),
@@ -72,7 +73,7 @@ CREATE TABLE users (
   deleted_at timestamptz
 );
 CREATE UNIQUE INDEX users_email ON users (company_id, email_folded) WHERE deleted_at IS NULL;
-CREATE INDEX users_company ON users (company_id, created_at, id);
+CREATE INDEX users_active ON users (company_id, created_at, id) WHERE deleted_at IS NULL;
 
 CREATE TABLE occasions (
   id uuid NOT NULL PRIMARY KEY,
@@ -86,104 +87,312 @@ CREATE TABLE occasions (
   updated_at timestamptz NOT NULL,
   deleted_at timestamptz
 );
-CREATE INDEX occasions_company ON occasions (company_id, created_at, id);
+CREATE INDEX occasions_company ON occasions (company_id, created_at, id) WHERE deleted_at IS NULL;
 
--- The hot tables name rows that were read in the same transaction and are never removed, so they carry no foreign
--- keys: on PostgreSQL each would lock the row it names.
-CREATE TABLE recognitions (
-  id uuid NOT NULL PRIMARY KEY,
-  company_id uuid NOT NULL,
-  occasion_id uuid NOT NULL,
-  sender_kind smallint NOT NULL CHECK (sender_kind IN (1, 2)),
-  sender_id uuid NOT NULL,
-  receiver_id uuid NOT NULL,
-  message text NOT NULL CHECK (length(message) <= 10000),
-  points bigint NOT NULL CHECK (points >= 0),
-  share boolean NOT NULL,
-  created_at timestamptz NOT NULL
+CREATE TABLE saml_settings (
+  company_id uuid NOT NULL PRIMARY KEY REFERENCES companies (id),
+  idp_id text CHECK (length(idp_id) BETWEEN 1 AND 1024),
+  idp_url text CHECK (length(idp_url) <= 2048),
+  idp_certificate text CHECK (length(idp_certificate) <= 65536),
+  active boolean NOT NULL,
+  updated_at timestamptz NOT NULL,
+  CONSTRAINT active_is_complete CHECK (
+    NOT active OR (idp_id IS NOT NULL AND idp_url IS NOT NULL AND idp_certificate IS NOT NULL)
+  )
 );
-CREATE INDEX recognitions_receiver ON recognitions (receiver_id, created_at, id);
-CREATE INDEX recognitions_sender ON recognitions (sender_id, created_at, id);
-
--- An account is known by its owner (a user or a company) and its kind:
--- 1 user wallet, 2 peer wallet, 3 manager wallet, 4 reserve; outside: 5 funding, 6 redeemed, 7 rounding.
--- made_up is what the last payment out of it was short of, within the tolerance.
-CREATE TABLE accounts (
-  owner_id uuid NOT NULL,
-  kind smallint NOT NULL CHECK (kind BETWEEN 1 AND 7),
-  company_id uuid NOT NULL,
-  debits bigint NOT NULL CHECK (debits >= 0),
-  credits bigint NOT NULL CHECK (credits >= 0),
-  spent bigint NOT NULL,
-  made_up bigint NOT NULL CHECK (made_up >= 0),
-  created_at timestamptz NOT NULL,
-  closed_at timestamptz,
-  PRIMARY KEY (owner_id, kind),
-  CONSTRAINT never_negative CHECK (kind >= 5 OR credits >= debits),
-  CONSTRAINT spent_is_debited CHECK (spent BETWEEN 0 AND debits)
-) WITH (fillfactor = 70);
-
-CREATE TABLE transfers (
-  id uuid NOT NULL PRIMARY KEY,
-  company_id uuid NOT NULL,
-  debit_owner uuid NOT NULL,
-  debit_kind smallint NOT NULL,
-  credit_owner uuid NOT NULL,
-  credit_kind smallint NOT NULL,
-  amount bigint NOT NULL CHECK (amount > 0),
-  points bigint NOT NULL CHECK (points >= 0),
-  points_per_dollar integer NOT NULL,
-  reason smallint NOT NULL CHECK (reason BETWEEN 1 AND 8),
-  cause_id uuid,
-  created_at timestamptz NOT NULL,
-  CONSTRAINT two_accounts CHECK (debit_owner <> credit_owner OR debit_kind <> credit_kind)
-);
-CREATE INDEX transfers_debit ON transfers (debit_owner, debit_kind, created_at, id);
-CREATE INDEX transfers_credit ON transfers (credit_owner, credit_kind, created_at, id);
-CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
-  BEGIN RAISE EXCEPTION '% are never changed', TG_TABLE_NAME; END $$;
-CREATE TRIGGER transfers_keep BEFORE UPDATE OR DELETE OR TRUNCATE ON transfers
-  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-
--- state: 1 pending, 2 delivered, 3 exhausted, 4 unaddressed.
-CREATE TABLE events (
-  id uuid NOT NULL PRIMARY KEY,
-  provider_id uuid NOT NULL,
-  kind smallint NOT NULL,
-  body bytea NOT NULL,
-  state smallint NOT NULL CHECK (state BETWEEN 1 AND 4),
-  attempts smallint NOT NULL CHECK (attempts >= 0),
-  next_attempt_at timestamptz,
-  created_at timestamptz NOT NULL
-);
-CREATE INDEX events_due ON events (next_attempt_at) WHERE state = 1;
-
--- state: 1 pending, 2 sent.
-CREATE TABLE mails (
-  id uuid NOT NULL PRIMARY KEY,
-  recipient text NOT NULL,
-  subject text NOT NULL,
-  body text NOT NULL,
-  state smallint NOT NULL CHECK (state BETWEEN 1 AND 2),
-  attempts smallint NOT NULL CHECK (attempts >= 0),
-  next_attempt_at timestamptz,
-  created_at timestamptz NOT NULL
-);
-CREATE INDEX mails_due ON mails (next_attempt_at) WHERE state = 1;
-
-CREATE TABLE idempotency_records (
-  scope uuid NOT NULL,
-  idempotency_key text NOT NULL CHECK (length(idempotency_key) BETWEEN 1 AND 255),
-  request_hash bytea NOT NULL,
-  status smallint NOT NULL,
-  body bytea NOT NULL,
-  created_at timestamptz NOT NULL,
-  expires_at timestamptz NOT NULL,
-  PRIMARY KEY (scope, idempotency_key)
-);
-CREATE INDEX idempotency_records_expiry ON idempotency_records (expires_at);
 
 CREATE TABLE settings (
   name text NOT NULL PRIMARY KEY,
   value text NOT NULL
 );
+
+-- A distribution that repeats. next_on is the oldest date that is not settled yet, due_at when it is looked at next:
+-- 00:00 UTC of that date, or later where a try failed. failing_since is when it was first tried.
+CREATE TABLE schedules (
+  id uuid NOT NULL PRIMARY KEY,
+  company_id uuid NOT NULL REFERENCES companies (id),
+  wallet smallint NOT NULL CHECK (wallet BETWEEN 1 AND 3),
+  points bigint NOT NULL CHECK (points > 0),
+  period smallint NOT NULL CHECK (period IN (1, 2)),
+  start_on text NOT NULL CHECK (length(start_on) = 10),
+  next_on text NOT NULL CHECK (length(next_on) = 10 AND next_on >= start_on),
+  due_at timestamptz NOT NULL,
+  failing_since timestamptz,
+  created_at timestamptz NOT NULL,
+  cancelled_at timestamptz
+);
+CREATE INDEX schedules_due ON schedules (due_at, id) WHERE cancelled_at IS NULL;
+CREATE INDEX schedules_company ON schedules (company_id, created_at, id);
+
+-- Dates that were given up, with the reason; what was paid is a cause.
+CREATE TABLE missed_dates (
+  schedule_id uuid NOT NULL REFERENCES schedules (id),
+  due_on text NOT NULL CHECK (length(due_on) = 10),
+  company_id uuid NOT NULL,
+  reason text NOT NULL,
+  created_at timestamptz NOT NULL,
+  PRIMARY KEY (schedule_id, due_on)
+);
+
+-- The hot tables name rows that were read in the same transaction and are never removed, so they carry no foreign
+-- keys: on PostgreSQL each would lock the row it names. Each carries its company.
+
+-- Where facts stand in the order of the transactions that wrote them, and from where on that order may still change:
+-- whatever stands before settled_before() is committed, and nothing will ever come between. `guerdon migrate` makes
+-- both anew after a restore into another cluster, whose transactions are numbered from the start again.
+CREATE FUNCTION journal_position() RETURNS bigint LANGUAGE sql STABLE AS
+  $$ SELECT pg_current_xact_id()::text::bigint + 0 $$;
+CREATE FUNCTION settled_before() RETURNS bigint LANGUAGE sql STABLE AS
+  $$ SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint + 0 $$;
+
+CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN RAISE EXCEPTION '% are never changed', TG_TABLE_NAME; END $$;
+
+-- Why points moved: a row for each thing that was asked for. kind: 1 founding, 2 rate, 3 move to another provider,
+-- 4 sending, 5 amendment of a recognition, 6 deposit, 7 distribution, 8 redemption, 9 refund, 10 override,
+-- 11 deletion of a user. actor: 1 provider, 2 operator, 3 schedule; reference is the request's id, or the user of the
+-- operating system. subject_id is who or what it is about: the sender, the user, the redemption, the schedule, the
+-- recognition, the new provider. legs counts its transfers, or the recognitions of a sending.
+CREATE TABLE causes (
+  position bigint NOT NULL DEFAULT journal_position(),
+  id uuid NOT NULL PRIMARY KEY,
+  company_id uuid NOT NULL,
+  provider_id uuid NOT NULL,
+  kind smallint NOT NULL,
+  actor smallint NOT NULL CHECK (actor BETWEEN 1 AND 3),
+  reference text CHECK (length(reference) BETWEEN 1 AND 255),
+  idempotency_key text CHECK (length(idempotency_key) BETWEEN 1 AND 255),
+  points_per_dollar integer NOT NULL CHECK (points_per_dollar BETWEEN 1 AND 10000),
+  points bigint NOT NULL CHECK (points >= 0),
+  legs integer NOT NULL CHECK (legs >= 0),
+  wallet smallint CHECK (wallet BETWEEN 1 AND 3),
+  subject_id uuid,
+  occasion_id uuid,
+  due_on text CHECK (length(due_on) = 10),
+  share boolean,
+  message text CHECK (length(message) <= 10000),
+  created_at timestamptz NOT NULL,
+  CONSTRAINT says_what_its_kind_needs CHECK (
+    CASE kind
+      WHEN 1 THEN legs = 0 AND points = 0 AND subject_id IS NULL
+      WHEN 2 THEN legs = 0 AND points = 0 AND subject_id IS NULL
+      WHEN 3 THEN legs = 0 AND points = 0 AND subject_id IS NOT NULL
+      WHEN 4 THEN legs BETWEEN 1 AND 10000 AND subject_id IS NOT NULL AND message IS NOT NULL
+      WHEN 5 THEN legs = 0 AND points = 0 AND subject_id IS NOT NULL AND (share IS NOT NULL OR message IS NOT NULL)
+      WHEN 6 THEN legs = 1 AND points > 0 AND subject_id IS NULL
+      WHEN 7 THEN legs >= 1 AND points > 0 AND wallet IS NOT NULL AND (subject_id IS NULL) = (due_on IS NULL)
+      WHEN 8 THEN legs = 1 AND points > 0 AND subject_id IS NOT NULL
+      WHEN 9 THEN legs = 1 AND subject_id IS NOT NULL
+      WHEN 10 THEN legs = 1 AND subject_id IS NOT NULL AND wallet IS NOT NULL
+      WHEN 11 THEN legs BETWEEN 0 AND 3 AND points = 0 AND subject_id IS NOT NULL
+      ELSE false
+    END
+  ),
+  CONSTRAINT only_a_sending_has_an_occasion CHECK ((kind = 4) = (occasion_id IS NOT NULL)),
+  CONSTRAINT only_recognitions_are_shared CHECK (kind IN (4, 5) OR (share IS NULL AND message IS NULL)),
+  CONSTRAINT a_sending_says_whether_it_is_public CHECK (kind <> 4 OR share IS NOT NULL),
+  CONSTRAINT only_wallets_that_are_named CHECK (kind IN (7, 10) OR wallet IS NULL),
+  CONSTRAINT only_schedules_have_dates CHECK (kind = 7 OR due_on IS NULL)
+);
+CREATE UNIQUE INDEX causes_position ON causes (position, id);
+CREATE UNIQUE INDEX causes_once ON causes (subject_id) WHERE kind IN (9, 11);
+CREATE UNIQUE INDEX causes_date_once ON causes (subject_id, due_on) WHERE due_on IS NOT NULL;
+CREATE TRIGGER causes_keep BEFORE UPDATE OR DELETE OR TRUNCATE ON causes
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+-- A recognition is a leg of a sending, whose points, occasion and message are its own; message is what an amendment
+-- put in place of that. Who is sent for by a company has the company as the sender.
+CREATE TABLE recognitions (
+  cause_id uuid NOT NULL,
+  leg integer NOT NULL CHECK (leg BETWEEN 1 AND 10000),
+  id uuid NOT NULL UNIQUE,
+  company_id uuid NOT NULL,
+  sender_id uuid NOT NULL,
+  receiver_id uuid NOT NULL,
+  share boolean NOT NULL,
+  message text CHECK (length(message) <= 10000),
+  created_at timestamptz NOT NULL,
+  PRIMARY KEY (cause_id, leg),
+  CONSTRAINT to_somebody_else CHECK (sender_id <> receiver_id)
+);
+CREATE INDEX recognitions_receiver ON recognitions (receiver_id, created_at, id);
+CREATE INDEX recognitions_sender ON recognitions (sender_id, created_at, id);
+CREATE TRIGGER recognitions_keep
+  BEFORE UPDATE OF cause_id, leg, id, company_id, sender_id, receiver_id, created_at OR DELETE OR TRUNCATE
+  ON recognitions FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+-- An account is known by its owner (a user or a company) and its kind: 1 user wallet, 2 peer wallet,
+-- 3 manager wallet, 4 reserve, 5 in transit; outside: 6 funding, 7 redeemed, 8 rounding.
+-- movements counts the transfers that named it, spent stops at the largest number. made_up is what the last payment
+-- out of it was short of, within the tolerance. alert_below is the least that does not count as low.
+CREATE TABLE accounts (
+  owner_id uuid NOT NULL,
+  kind smallint NOT NULL CHECK (kind BETWEEN 1 AND 8),
+  company_id uuid NOT NULL,
+  balance bigint NOT NULL,
+  spent bigint NOT NULL CHECK (spent >= 0),
+  movements bigint NOT NULL CHECK (movements >= 0),
+  made_up bigint NOT NULL CHECK (made_up BETWEEN 0 AND 10000000),
+  alert_below bigint,
+  created_at timestamptz NOT NULL,
+  closed_at timestamptz,
+  PRIMARY KEY (owner_id, kind),
+  CONSTRAINT never_negative CHECK (kind >= 6 OR balance >= 0),
+  CONSTRAINT funded_within_bounds CHECK (kind <> 6 OR balance BETWEEN -9000000000000000000 AND 0),
+  CONSTRAINT redeemed_is_never_owed CHECK (kind <> 7 OR balance >= 0),
+  CONSTRAINT rounding_only_gives CHECK (kind <> 8 OR balance <= 0),
+  CONSTRAINT owner_fits_kind CHECK ((kind >= 4) = (owner_id = company_id)),
+  CONSTRAINT only_wallets_close CHECK (closed_at IS NULL OR (kind <= 3 AND balance = 0)),
+  CONSTRAINT only_the_reserve_alerts CHECK (alert_below IS NULL OR kind = 4)
+) WITH (fillfactor = 70);
+CREATE TRIGGER accounts_keep BEFORE UPDATE OF owner_id, kind, company_id, created_at OR DELETE OR TRUNCATE ON accounts
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+-- reason: 1 recognition, 2 redemption, 3 point distribution, 4 user deleted, 5 refund, 6 override, 7 deposit,
+-- 8 rounding, which is leg 0 of its cause. A place is where the transfer stands among the movements of an account.
+CREATE TABLE transfers (
+  cause_id uuid NOT NULL,
+  leg integer NOT NULL CHECK (leg >= 0),
+  company_id uuid NOT NULL,
+  debit_owner uuid NOT NULL,
+  debit_kind smallint NOT NULL,
+  debit_place bigint NOT NULL CHECK (debit_place >= 1),
+  credit_owner uuid NOT NULL,
+  credit_kind smallint NOT NULL,
+  credit_place bigint NOT NULL CHECK (credit_place >= 1),
+  amount bigint NOT NULL CHECK (amount > 0),
+  points bigint NOT NULL CHECK (points >= 0),
+  points_per_dollar integer NOT NULL CHECK (points_per_dollar BETWEEN 1 AND 10000),
+  reason smallint NOT NULL,
+  created_at timestamptz NOT NULL,
+  PRIMARY KEY (cause_id, leg),
+  CONSTRAINT goes_where_its_reason_says CHECK (
+    CASE reason
+      WHEN 1 THEN debit_kind IN (2, 3, 4) AND credit_kind = 1
+      WHEN 2 THEN debit_kind = 1 AND credit_kind = 7
+      WHEN 3 THEN (debit_kind IN (4, 5) AND credit_kind IN (1, 2, 3)) OR (debit_kind = 4 AND credit_kind = 5)
+        OR (debit_kind = 5 AND credit_kind = 4)
+      WHEN 4 THEN debit_kind IN (1, 2, 3) AND credit_kind = 4
+      WHEN 5 THEN debit_kind = 7 AND credit_kind = 1
+      WHEN 6 THEN (debit_kind = 4 AND credit_kind <= 3) OR (credit_kind = 4 AND debit_kind <= 3)
+      WHEN 7 THEN debit_kind = 6 AND credit_kind = 4
+      WHEN 8 THEN debit_kind = 8 AND credit_kind <= 4
+      ELSE false
+    END
+  ),
+  CONSTRAINT a_company_s_accounts_are_its_own CHECK (
+    (debit_kind >= 4) = (debit_owner = company_id) AND (credit_kind >= 4) = (credit_owner = company_id)
+  ),
+  CONSTRAINT rounding_is_leg_zero CHECK (
+    (reason = 8) = (leg = 0) AND (reason <> 8 OR (points = 0 AND amount <= 10000000))
+  ),
+  CONSTRAINT one_of_its_kind CHECK (reason NOT IN (2, 5, 6, 7) OR leg = 1),
+  -- Half a nano-dollar either way; whole dollars first, so that no product overflows. What goes into transit, and what
+  -- is left of it, is the sum of many.
+  CONSTRAINT priced CHECK (
+    reason NOT IN (1, 2, 3, 7) OR (debit_kind = 4 AND credit_kind = 5) OR (debit_kind = 5 AND credit_kind = 4) OR CASE
+      WHEN abs((amount / 1000000000) * points_per_dollar - points) > 20000 THEN false
+      ELSE abs(((amount / 1000000000) * points_per_dollar - points) * 1000000000
+        + (amount % 1000000000) * points_per_dollar) * 2 <= points_per_dollar
+    END
+  )
+);
+CREATE UNIQUE INDEX transfers_debit ON transfers (debit_owner, debit_kind, debit_place);
+CREATE UNIQUE INDEX transfers_credit ON transfers (credit_owner, credit_kind, credit_place);
+CREATE TRIGGER transfers_keep BEFORE UPDATE OR DELETE OR TRUNCATE ON transfers
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+-- Seal n chains everything that stands before `before` onto seal n - 1.
+CREATE TABLE seals (
+  sequence bigint NOT NULL PRIMARY KEY CHECK (sequence >= 1),
+  before bigint NOT NULL,
+  causes bigint NOT NULL CHECK (causes >= 1),
+  head bytea NOT NULL CHECK (length(head) = 32),
+  created_at timestamptz NOT NULL
+);
+CREATE TRIGGER seals_keep BEFORE UPDATE OR DELETE OR TRUNCATE ON seals
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+-- What a provider is told. An event bears the id of what it tells of: the recognition, the amendment, the redemption.
+-- kind: 1 recognition received, 2 recognition updated, 3 redemption created.
+CREATE TABLE events (
+  position bigint NOT NULL DEFAULT journal_position(),
+  id uuid NOT NULL PRIMARY KEY,
+  company_id uuid NOT NULL,
+  provider_id uuid NOT NULL,
+  kind smallint NOT NULL CHECK (kind BETWEEN 1 AND 3),
+  cause_id uuid NOT NULL,
+  body bytea NOT NULL CHECK (length(body) >= 2),
+  created_at timestamptz NOT NULL,
+  CONSTRAINT named_after_what_it_tells CHECK ((kind = 1) = (id <> cause_id))
+);
+
+-- How an event fares: 1 pending, 2 delivered, 3 exhausted, 4 unaddressed. While it is claimed, next_attempt_at is the
+-- end of its lease.
+CREATE TABLE deliveries (
+  event_id uuid NOT NULL PRIMARY KEY,
+  company_id uuid NOT NULL,
+  provider_id uuid NOT NULL,
+  state smallint NOT NULL CHECK (state BETWEEN 1 AND 4),
+  attempts smallint NOT NULL,
+  attempts_before_replay smallint NOT NULL CHECK (attempts_before_replay BETWEEN 0 AND attempts),
+  next_attempt_at timestamptz,
+  lease_id uuid,
+  CONSTRAINT pending_means_due CHECK ((state = 1) = (next_attempt_at IS NOT NULL)),
+  CONSTRAINT only_pending_is_leased CHECK (lease_id IS NULL OR state = 1)
+) WITH (fillfactor = 70);
+CREATE INDEX deliveries_due ON deliveries (provider_id, next_attempt_at, event_id) WHERE state = 1;
+CREATE INDEX deliveries_kept ON deliveries (provider_id, state, event_id) WHERE state IN (3, 4);
+
+-- Only an event that was delivered may go.
+CREATE FUNCTION refuse_loss_of_event() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    IF EXISTS (SELECT FROM deliveries WHERE event_id = OLD.id AND state = 2) THEN RETURN OLD; END IF;
+    RAISE EXCEPTION 'only delivered events go';
+  END $$;
+CREATE TRIGGER events_keep BEFORE UPDATE OR TRUNCATE ON events
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER events_go_delivered BEFORE DELETE ON events
+  FOR EACH ROW EXECUTE FUNCTION refuse_loss_of_event();
+
+CREATE TABLE attempts (
+  event_id uuid NOT NULL,
+  id uuid NOT NULL,
+  company_id uuid NOT NULL,
+  number smallint NOT NULL CHECK (number >= 1),
+  started_at timestamptz NOT NULL,
+  duration_micros bigint NOT NULL CHECK (duration_micros >= 0),
+  status smallint,
+  cause text,
+  answer bytea NOT NULL CHECK (length(answer) <= 1024),
+  PRIMARY KEY (event_id, id)
+);
+
+-- state: 1 waiting, 2 sent, 3 given up.
+CREATE TABLE mails (
+  id uuid NOT NULL PRIMARY KEY,
+  company_id uuid NOT NULL,
+  recipient text NOT NULL CHECK (length(recipient) <= 254),
+  subject text NOT NULL,
+  body text NOT NULL,
+  state smallint NOT NULL CHECK (state BETWEEN 1 AND 3),
+  attempts smallint NOT NULL CHECK (attempts >= 0),
+  next_attempt_at timestamptz,
+  lease_id uuid,
+  created_at timestamptz NOT NULL,
+  CONSTRAINT waiting_means_due CHECK ((state = 1) = (next_attempt_at IS NOT NULL)),
+  CONSTRAINT only_waiting_is_leased CHECK (lease_id IS NULL OR state = 1)
+);
+CREATE INDEX mails_due ON mails (next_attempt_at, id) WHERE state = 1;
+
+CREATE TABLE idempotency_records (
+  scope uuid NOT NULL,
+  idempotency_key text NOT NULL CHECK (length(idempotency_key) BETWEEN 1 AND 255),
+  request_hash bytea NOT NULL CHECK (length(request_hash) = 32),
+  status smallint NOT NULL CHECK (status BETWEEN 200 AND 299),
+  body bytea NOT NULL,
+  created_at timestamptz NOT NULL,
+  expires_at timestamptz NOT NULL CHECK (expires_at > created_at),
+  PRIMARY KEY (scope, idempotency_key)
+);
+CREATE INDEX idempotency_records_expiry ON idempotency_records (expires_at);

@@ -1,21 +1,22 @@
--- Everything of the first release. Amounts are nano-dollars.
+-- The schema of the first release. Amounts are nano-dollars. Cold tables come first, then the ledger, then what leaves
+-- the service. Numbers that stand for kinds are those of the domain crate.
 
 CREATE TABLE providers (
-  id BLOB NOT NULL PRIMARY KEY,
-  name TEXT NOT NULL,
-  api_key TEXT NOT NULL UNIQUE,
+  id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+  name TEXT NOT NULL CHECK (length(name) BETWEEN 1 AND 255),
+  api_key TEXT NOT NULL UNIQUE CHECK (length(api_key) BETWEEN 1 AND 255),
   api_secret_hash BLOB NOT NULL,
   shared_secret_sealed BLOB NOT NULL,
-  callback_url TEXT,
-  manages_all_domain_resources INTEGER NOT NULL,
-  suspended INTEGER NOT NULL,
+  callback_url TEXT CHECK (length(callback_url) <= 2048),
+  manages_all_domain_resources INTEGER NOT NULL CHECK (manages_all_domain_resources IN (0, 1)),
+  suspended INTEGER NOT NULL CHECK (suspended IN (0, 1)),
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL
 ) STRICT;
 
 CREATE TABLE corporations (
-  id BLOB NOT NULL PRIMARY KEY,
-  provider_id BLOB NOT NULL REFERENCES providers (id),
+  id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+  provider_id BLOB NOT NULL REFERENCES providers (id) CHECK (length(provider_id) = 16),
   name TEXT NOT NULL CHECK (length(name) BETWEEN 1 AND 255),
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL
@@ -24,17 +25,17 @@ CREATE INDEX corporations_provider ON corporations (provider_id, created_at, id)
 
 -- owner_id names a user whose row follows in the same transaction.
 CREATE TABLE companies (
-  id BLOB NOT NULL PRIMARY KEY,
-  provider_id BLOB NOT NULL REFERENCES providers (id),
-  corporation_id BLOB REFERENCES corporations (id),
+  id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+  provider_id BLOB NOT NULL REFERENCES providers (id) CHECK (length(provider_id) = 16),
+  corporation_id BLOB REFERENCES corporations (id) CHECK (length(corporation_id) = 16),
   domain TEXT NOT NULL UNIQUE CHECK (length(domain) BETWEEN 3 AND 253),
   company_name TEXT NOT NULL CHECK (length(company_name) BETWEEN 1 AND 255),
-  owner_id BLOB NOT NULL,
+  owner_id BLOB NOT NULL CHECK (length(owner_id) = 16),
   logo_url TEXT NOT NULL CHECK (length(logo_url) <= 2048),
   points_per_dollar INTEGER NOT NULL CHECK (points_per_dollar BETWEEN 1 AND 10000),
   reserve_alert INTEGER CHECK (reserve_alert >= 0),
   reserve_bcc TEXT CHECK (length(reserve_bcc) <= 254),
-  allow_zero_points INTEGER NOT NULL,
+  allow_zero_points INTEGER NOT NULL CHECK (allow_zero_points IN (0, 1)),
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL
 ) STRICT;
@@ -42,10 +43,10 @@ CREATE INDEX companies_provider ON companies (provider_id, created_at, id);
 CREATE INDEX companies_corporation ON companies (corporation_id, created_at, id);
 
 CREATE TABLE users (
-  id BLOB NOT NULL PRIMARY KEY,
-  company_id BLOB NOT NULL REFERENCES companies (id),
+  id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+  company_id BLOB NOT NULL REFERENCES companies (id) CHECK (length(company_id) = 16),
   email TEXT NOT NULL CHECK (length(email) <= 254),
-  email_folded TEXT NOT NULL,
+  email_folded TEXT NOT NULL CHECK (length(email_folded) <= 254),
   first_name TEXT NOT NULL CHECK (length(first_name) BETWEEN 1 AND 255),
   last_name TEXT CHECK (length(last_name) BETWEEN 1 AND 255),
   department TEXT CHECK (length(department) <= 255),
@@ -58,9 +59,9 @@ CREATE TABLE users (
   office_city TEXT CHECK (length(office_city) <= 255),
   office_state TEXT CHECK (length(office_state) <= 255),
   office_country TEXT CHECK (length(office_country) <= 255),
-  manager INTEGER NOT NULL,
-  company_admin INTEGER NOT NULL,
-  corporation_admin INTEGER NOT NULL,
+  manager INTEGER NOT NULL CHECK (manager IN (0, 1)),
+  company_admin INTEGER NOT NULL CHECK (company_admin IN (0, 1)),
+  corporation_admin INTEGER NOT NULL CHECK (corporation_admin IN (0, 1)),
   group_names TEXT CHECK (length(group_names) <= 4096),
   custom_field_1 TEXT CHECK (length(custom_field_1) <= 255),
   custom_field_2 TEXT CHECK (length(custom_field_2) <= 255),
@@ -72,118 +73,319 @@ CREATE TABLE users (
   deleted_at INTEGER
 ) STRICT;
 CREATE UNIQUE INDEX users_email ON users (company_id, email_folded) WHERE deleted_at IS NULL;
-CREATE INDEX users_company ON users (company_id, created_at, id);
+CREATE INDEX users_active ON users (company_id, created_at, id) WHERE deleted_at IS NULL;
 
 CREATE TABLE occasions (
-  id BLOB NOT NULL PRIMARY KEY,
-  company_id BLOB REFERENCES companies (id),
+  id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+  company_id BLOB REFERENCES companies (id) CHECK (length(company_id) = 16),
   name TEXT NOT NULL CHECK (length(name) BETWEEN 1 AND 255),
   title TEXT NOT NULL CHECK (length(title) BETWEEN 1 AND 255),
   default_message TEXT NOT NULL CHECK (length(default_message) <= 10000),
-  enabled INTEGER NOT NULL,
-  visible INTEGER NOT NULL,
+  enabled INTEGER NOT NULL CHECK (enabled IN (0, 1)),
+  visible INTEGER NOT NULL CHECK (visible IN (0, 1)),
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
   deleted_at INTEGER
 ) STRICT;
-CREATE INDEX occasions_company ON occasions (company_id, created_at, id);
+CREATE INDEX occasions_company ON occasions (company_id, created_at, id) WHERE deleted_at IS NULL;
+
+CREATE TABLE saml_settings (
+  company_id BLOB NOT NULL PRIMARY KEY REFERENCES companies (id) CHECK (length(company_id) = 16),
+  idp_id TEXT CHECK (length(idp_id) BETWEEN 1 AND 1024),
+  idp_url TEXT CHECK (length(idp_url) <= 2048),
+  idp_certificate TEXT CHECK (length(idp_certificate) <= 65536),
+  active INTEGER NOT NULL CHECK (active IN (0, 1)),
+  updated_at INTEGER NOT NULL,
+  CONSTRAINT active_is_complete CHECK (
+    NOT active OR (idp_id IS NOT NULL AND idp_url IS NOT NULL AND idp_certificate IS NOT NULL)
+  )
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE settings (
+  name TEXT NOT NULL PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- A distribution that repeats. next_on is the oldest date that is not settled yet, due_at when it is looked at next:
+-- 00:00 UTC of that date, or later where a try failed. failing_since is when it was first tried.
+CREATE TABLE schedules (
+  id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+  company_id BLOB NOT NULL REFERENCES companies (id) CHECK (length(company_id) = 16),
+  wallet INTEGER NOT NULL CHECK (wallet BETWEEN 1 AND 3),
+  points INTEGER NOT NULL CHECK (points > 0),
+  period INTEGER NOT NULL CHECK (period IN (1, 2)),
+  start_on TEXT NOT NULL CHECK (length(start_on) = 10),
+  next_on TEXT NOT NULL CHECK (length(next_on) = 10 AND next_on >= start_on),
+  due_at INTEGER NOT NULL,
+  failing_since INTEGER,
+  created_at INTEGER NOT NULL,
+  cancelled_at INTEGER
+) STRICT;
+CREATE INDEX schedules_due ON schedules (due_at, id) WHERE cancelled_at IS NULL;
+CREATE INDEX schedules_company ON schedules (company_id, created_at, id);
+
+-- Dates that were given up, with the reason; what was paid is a cause.
+CREATE TABLE missed_dates (
+  schedule_id BLOB NOT NULL REFERENCES schedules (id) CHECK (length(schedule_id) = 16),
+  due_on TEXT NOT NULL CHECK (length(due_on) = 10),
+  company_id BLOB NOT NULL CHECK (length(company_id) = 16),
+  reason TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (schedule_id, due_on)
+) STRICT, WITHOUT ROWID;
 
 -- The hot tables name rows that were read in the same transaction and are never removed, so they carry no foreign
--- keys: on PostgreSQL each would lock the row it names.
-CREATE TABLE recognitions (
-  id BLOB NOT NULL PRIMARY KEY,
-  company_id BLOB NOT NULL,
-  occasion_id BLOB NOT NULL,
-  sender_kind INTEGER NOT NULL CHECK (sender_kind IN (1, 2)),
-  sender_id BLOB NOT NULL,
-  receiver_id BLOB NOT NULL,
-  message TEXT NOT NULL CHECK (length(message) <= 10000),
+-- keys: on PostgreSQL each would lock the row it names. Each carries its company.
+
+-- Why points moved: a row for each thing that was asked for. kind: 1 founding, 2 rate, 3 move to another provider,
+-- 4 sending, 5 amendment of a recognition, 6 deposit, 7 distribution, 8 redemption, 9 refund, 10 override,
+-- 11 deletion of a user. actor: 1 provider, 2 operator, 3 schedule; reference is the request's id, or the user of the
+-- operating system. subject_id is who or what it is about: the sender, the user, the redemption, the schedule, the
+-- recognition, the new provider. legs counts its transfers, or the recognitions of a sending.
+CREATE TABLE causes (
+  position INTEGER PRIMARY KEY,
+  id BLOB NOT NULL UNIQUE CHECK (length(id) = 16),
+  company_id BLOB NOT NULL CHECK (length(company_id) = 16),
+  provider_id BLOB NOT NULL CHECK (length(provider_id) = 16),
+  kind INTEGER NOT NULL,
+  actor INTEGER NOT NULL CHECK (actor BETWEEN 1 AND 3),
+  reference TEXT CHECK (length(reference) BETWEEN 1 AND 255),
+  idempotency_key TEXT CHECK (length(idempotency_key) BETWEEN 1 AND 255),
+  points_per_dollar INTEGER NOT NULL CHECK (points_per_dollar BETWEEN 1 AND 10000),
   points INTEGER NOT NULL CHECK (points >= 0),
-  share INTEGER NOT NULL,
-  created_at INTEGER NOT NULL
+  legs INTEGER NOT NULL CHECK (legs >= 0),
+  wallet INTEGER CHECK (wallet BETWEEN 1 AND 3),
+  subject_id BLOB CHECK (length(subject_id) = 16),
+  occasion_id BLOB CHECK (length(occasion_id) = 16),
+  due_on TEXT CHECK (length(due_on) = 10),
+  share INTEGER CHECK (share IN (0, 1)),
+  message TEXT CHECK (length(message) <= 10000),
+  created_at INTEGER NOT NULL,
+  CONSTRAINT says_what_its_kind_needs CHECK (
+    CASE kind
+      WHEN 1 THEN legs = 0 AND points = 0 AND subject_id IS NULL
+      WHEN 2 THEN legs = 0 AND points = 0 AND subject_id IS NULL
+      WHEN 3 THEN legs = 0 AND points = 0 AND subject_id IS NOT NULL
+      WHEN 4 THEN legs BETWEEN 1 AND 10000 AND subject_id IS NOT NULL AND message IS NOT NULL
+      WHEN 5 THEN legs = 0 AND points = 0 AND subject_id IS NOT NULL AND (share IS NOT NULL OR message IS NOT NULL)
+      WHEN 6 THEN legs = 1 AND points > 0 AND subject_id IS NULL
+      WHEN 7 THEN legs >= 1 AND points > 0 AND wallet IS NOT NULL AND (subject_id IS NULL) = (due_on IS NULL)
+      WHEN 8 THEN legs = 1 AND points > 0 AND subject_id IS NOT NULL
+      WHEN 9 THEN legs = 1 AND subject_id IS NOT NULL
+      WHEN 10 THEN legs = 1 AND subject_id IS NOT NULL AND wallet IS NOT NULL
+      WHEN 11 THEN legs BETWEEN 0 AND 3 AND points = 0 AND subject_id IS NOT NULL
+      ELSE 0
+    END
+  ),
+  CONSTRAINT only_a_sending_has_an_occasion CHECK ((kind = 4) = (occasion_id IS NOT NULL)),
+  CONSTRAINT only_recognitions_are_shared CHECK (kind IN (4, 5) OR (share IS NULL AND message IS NULL)),
+  CONSTRAINT a_sending_says_whether_it_is_public CHECK (kind <> 4 OR share IS NOT NULL),
+  CONSTRAINT only_wallets_that_are_named CHECK (kind IN (7, 10) OR wallet IS NULL),
+  CONSTRAINT only_schedules_have_dates CHECK (kind = 7 OR due_on IS NULL)
 ) STRICT;
+CREATE UNIQUE INDEX causes_once ON causes (subject_id) WHERE kind IN (9, 11);
+CREATE UNIQUE INDEX causes_date_once ON causes (subject_id, due_on) WHERE due_on IS NOT NULL;
+CREATE TRIGGER causes_keep_updates_out BEFORE UPDATE ON causes
+  BEGIN SELECT RAISE(ABORT, 'causes are never changed'); END;
+CREATE TRIGGER causes_keep_deletes_out BEFORE DELETE ON causes
+  BEGIN SELECT RAISE(ABORT, 'causes are never changed'); END;
+
+-- A recognition is a leg of a sending, whose points, occasion and message are its own; message is what an amendment
+-- put in place of that. Who is sent for by a company has the company as the sender.
+CREATE TABLE recognitions (
+  cause_id BLOB NOT NULL CHECK (length(cause_id) = 16),
+  leg INTEGER NOT NULL CHECK (leg BETWEEN 1 AND 10000),
+  id BLOB NOT NULL UNIQUE CHECK (length(id) = 16),
+  company_id BLOB NOT NULL CHECK (length(company_id) = 16),
+  sender_id BLOB NOT NULL CHECK (length(sender_id) = 16),
+  receiver_id BLOB NOT NULL CHECK (length(receiver_id) = 16),
+  share INTEGER NOT NULL CHECK (share IN (0, 1)),
+  message TEXT CHECK (length(message) <= 10000),
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (cause_id, leg),
+  CONSTRAINT to_somebody_else CHECK (sender_id <> receiver_id)
+) STRICT, WITHOUT ROWID;
 CREATE INDEX recognitions_receiver ON recognitions (receiver_id, created_at, id);
 CREATE INDEX recognitions_sender ON recognitions (sender_id, created_at, id);
+CREATE TRIGGER recognitions_keep_updates_out BEFORE UPDATE OF cause_id, leg, id, company_id, sender_id, receiver_id, created_at ON recognitions
+  BEGIN SELECT RAISE(ABORT, 'recognitions are never changed'); END;
+CREATE TRIGGER recognitions_keep_deletes_out BEFORE DELETE ON recognitions
+  BEGIN SELECT RAISE(ABORT, 'recognitions are never changed'); END;
 
--- An account is known by its owner (a user or a company) and its kind:
--- 1 user wallet, 2 peer wallet, 3 manager wallet, 4 reserve; outside: 5 funding, 6 redeemed, 7 rounding.
--- made_up is what the last payment out of it was short of, within the tolerance.
+-- An account is known by its owner (a user or a company) and its kind: 1 user wallet, 2 peer wallet,
+-- 3 manager wallet, 4 reserve, 5 in transit; outside: 6 funding, 7 redeemed, 8 rounding.
+-- movements counts the transfers that named it, spent stops at the largest number. made_up is what the last payment
+-- out of it was short of, within the tolerance. alert_below is the least that does not count as low.
 CREATE TABLE accounts (
-  owner_id BLOB NOT NULL,
-  kind INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 7),
-  company_id BLOB NOT NULL,
-  debits INTEGER NOT NULL CHECK (debits >= 0),
-  credits INTEGER NOT NULL CHECK (credits >= 0),
-  spent INTEGER NOT NULL,
-  made_up INTEGER NOT NULL CHECK (made_up >= 0),
+  owner_id BLOB NOT NULL CHECK (length(owner_id) = 16),
+  kind INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 8),
+  company_id BLOB NOT NULL CHECK (length(company_id) = 16),
+  balance INTEGER NOT NULL,
+  spent INTEGER NOT NULL CHECK (spent >= 0),
+  movements INTEGER NOT NULL CHECK (movements >= 0),
+  made_up INTEGER NOT NULL CHECK (made_up BETWEEN 0 AND 10000000),
+  alert_below INTEGER,
   created_at INTEGER NOT NULL,
   closed_at INTEGER,
   PRIMARY KEY (owner_id, kind),
-  CONSTRAINT never_negative CHECK (kind >= 5 OR credits >= debits),
-  CONSTRAINT spent_is_debited CHECK (spent BETWEEN 0 AND debits)
+  CONSTRAINT never_negative CHECK (kind >= 6 OR balance >= 0),
+  CONSTRAINT funded_within_bounds CHECK (kind <> 6 OR balance BETWEEN -9000000000000000000 AND 0),
+  CONSTRAINT redeemed_is_never_owed CHECK (kind <> 7 OR balance >= 0),
+  CONSTRAINT rounding_only_gives CHECK (kind <> 8 OR balance <= 0),
+  CONSTRAINT owner_fits_kind CHECK ((kind >= 4) = (owner_id = company_id)),
+  CONSTRAINT only_wallets_close CHECK (closed_at IS NULL OR (kind <= 3 AND balance = 0)),
+  CONSTRAINT only_the_reserve_alerts CHECK (alert_below IS NULL OR kind = 4)
 ) STRICT, WITHOUT ROWID;
+CREATE TRIGGER accounts_keep_updates_out BEFORE UPDATE OF owner_id, kind, company_id, created_at ON accounts
+  BEGIN SELECT RAISE(ABORT, 'accounts are never changed'); END;
+CREATE TRIGGER accounts_keep_deletes_out BEFORE DELETE ON accounts
+  BEGIN SELECT RAISE(ABORT, 'accounts are never changed'); END;
 
+-- reason: 1 recognition, 2 redemption, 3 point distribution, 4 user deleted, 5 refund, 6 override, 7 deposit,
+-- 8 rounding, which is leg 0 of its cause. A place is where the transfer stands among the movements of an account.
 CREATE TABLE transfers (
-  id BLOB NOT NULL PRIMARY KEY,
-  company_id BLOB NOT NULL,
-  debit_owner BLOB NOT NULL,
+  cause_id BLOB NOT NULL CHECK (length(cause_id) = 16),
+  leg INTEGER NOT NULL CHECK (leg >= 0),
+  company_id BLOB NOT NULL CHECK (length(company_id) = 16),
+  debit_owner BLOB NOT NULL CHECK (length(debit_owner) = 16),
   debit_kind INTEGER NOT NULL,
-  credit_owner BLOB NOT NULL,
+  debit_place INTEGER NOT NULL CHECK (debit_place >= 1),
+  credit_owner BLOB NOT NULL CHECK (length(credit_owner) = 16),
   credit_kind INTEGER NOT NULL,
+  credit_place INTEGER NOT NULL CHECK (credit_place >= 1),
   amount INTEGER NOT NULL CHECK (amount > 0),
   points INTEGER NOT NULL CHECK (points >= 0),
-  points_per_dollar INTEGER NOT NULL,
-  reason INTEGER NOT NULL CHECK (reason BETWEEN 1 AND 8),
-  cause_id BLOB,
+  points_per_dollar INTEGER NOT NULL CHECK (points_per_dollar BETWEEN 1 AND 10000),
+  reason INTEGER NOT NULL,
   created_at INTEGER NOT NULL,
-  CONSTRAINT two_accounts CHECK (debit_owner <> credit_owner OR debit_kind <> credit_kind)
-) STRICT;
-CREATE INDEX transfers_debit ON transfers (debit_owner, debit_kind, created_at, id);
-CREATE INDEX transfers_credit ON transfers (credit_owner, credit_kind, created_at, id);
+  PRIMARY KEY (cause_id, leg),
+  CONSTRAINT goes_where_its_reason_says CHECK (
+    CASE reason
+      WHEN 1 THEN debit_kind IN (2, 3, 4) AND credit_kind = 1
+      WHEN 2 THEN debit_kind = 1 AND credit_kind = 7
+      WHEN 3 THEN (debit_kind IN (4, 5) AND credit_kind IN (1, 2, 3)) OR (debit_kind = 4 AND credit_kind = 5)
+        OR (debit_kind = 5 AND credit_kind = 4)
+      WHEN 4 THEN debit_kind IN (1, 2, 3) AND credit_kind = 4
+      WHEN 5 THEN debit_kind = 7 AND credit_kind = 1
+      WHEN 6 THEN (debit_kind = 4 AND credit_kind <= 3) OR (credit_kind = 4 AND debit_kind <= 3)
+      WHEN 7 THEN debit_kind = 6 AND credit_kind = 4
+      WHEN 8 THEN debit_kind = 8 AND credit_kind <= 4
+      ELSE 0
+    END
+  ),
+  CONSTRAINT a_company_s_accounts_are_its_own CHECK (
+    (debit_kind >= 4) = (debit_owner = company_id) AND (credit_kind >= 4) = (credit_owner = company_id)
+  ),
+  CONSTRAINT rounding_is_leg_zero CHECK (
+    (reason = 8) = (leg = 0) AND (reason <> 8 OR (points = 0 AND amount <= 10000000))
+  ),
+  CONSTRAINT one_of_its_kind CHECK (reason NOT IN (2, 5, 6, 7) OR leg = 1),
+  -- Half a nano-dollar either way; whole dollars first, so that no product overflows. What goes into transit, and what
+  -- is left of it, is the sum of many.
+  CONSTRAINT priced CHECK (
+    reason NOT IN (1, 2, 3, 7) OR (debit_kind = 4 AND credit_kind = 5) OR (debit_kind = 5 AND credit_kind = 4) OR CASE
+      WHEN abs((amount / 1000000000) * points_per_dollar - points) > 20000 THEN 0
+      ELSE abs(((amount / 1000000000) * points_per_dollar - points) * 1000000000
+        + (amount % 1000000000) * points_per_dollar) * 2 <= points_per_dollar
+    END
+  )
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX transfers_debit ON transfers (debit_owner, debit_kind, debit_place);
+CREATE UNIQUE INDEX transfers_credit ON transfers (credit_owner, credit_kind, credit_place);
 CREATE TRIGGER transfers_keep_updates_out BEFORE UPDATE ON transfers
   BEGIN SELECT RAISE(ABORT, 'transfers are never changed'); END;
 CREATE TRIGGER transfers_keep_deletes_out BEFORE DELETE ON transfers
   BEGIN SELECT RAISE(ABORT, 'transfers are never changed'); END;
 
--- state: 1 pending, 2 delivered, 3 exhausted, 4 unaddressed.
-CREATE TABLE events (
-  id BLOB NOT NULL PRIMARY KEY,
-  provider_id BLOB NOT NULL,
-  kind INTEGER NOT NULL,
-  body BLOB NOT NULL,
-  state INTEGER NOT NULL CHECK (state BETWEEN 1 AND 4),
-  attempts INTEGER NOT NULL CHECK (attempts >= 0),
-  next_attempt_at INTEGER,
+-- Seal n chains everything that stands before `before` onto seal n - 1.
+CREATE TABLE seals (
+  sequence INTEGER NOT NULL PRIMARY KEY CHECK (sequence >= 1),
+  before INTEGER NOT NULL,
+  causes INTEGER NOT NULL CHECK (causes >= 1),
+  head BLOB NOT NULL CHECK (length(head) = 32),
   created_at INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX events_due ON events (next_attempt_at) WHERE state = 1;
+CREATE TRIGGER seals_keep_updates_out BEFORE UPDATE ON seals
+  BEGIN SELECT RAISE(ABORT, 'seals are never changed'); END;
+CREATE TRIGGER seals_keep_deletes_out BEFORE DELETE ON seals
+  BEGIN SELECT RAISE(ABORT, 'seals are never changed'); END;
 
--- state: 1 pending, 2 sent.
+-- What a provider is told. An event bears the id of what it tells of: the recognition, the amendment, the redemption.
+-- kind: 1 recognition received, 2 recognition updated, 3 redemption created.
+CREATE TABLE events (
+  position INTEGER PRIMARY KEY,
+  id BLOB NOT NULL UNIQUE CHECK (length(id) = 16),
+  company_id BLOB NOT NULL CHECK (length(company_id) = 16),
+  provider_id BLOB NOT NULL CHECK (length(provider_id) = 16),
+  kind INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 3),
+  cause_id BLOB NOT NULL CHECK (length(cause_id) = 16),
+  body BLOB NOT NULL CHECK (length(body) >= 2),
+  created_at INTEGER NOT NULL,
+  CONSTRAINT named_after_what_it_tells CHECK ((kind = 1) = (id <> cause_id))
+) STRICT;
+
+-- How an event fares: 1 pending, 2 delivered, 3 exhausted, 4 unaddressed. While it is claimed, next_attempt_at is the
+-- end of its lease.
+CREATE TABLE deliveries (
+  event_id BLOB NOT NULL PRIMARY KEY CHECK (length(event_id) = 16),
+  company_id BLOB NOT NULL CHECK (length(company_id) = 16),
+  provider_id BLOB NOT NULL CHECK (length(provider_id) = 16),
+  state INTEGER NOT NULL CHECK (state BETWEEN 1 AND 4),
+  attempts INTEGER NOT NULL,
+  attempts_before_replay INTEGER NOT NULL CHECK (attempts_before_replay BETWEEN 0 AND attempts),
+  next_attempt_at INTEGER,
+  lease_id BLOB CHECK (length(lease_id) = 16),
+  CONSTRAINT pending_means_due CHECK ((state = 1) = (next_attempt_at IS NOT NULL)),
+  CONSTRAINT only_pending_is_leased CHECK (lease_id IS NULL OR state = 1)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX deliveries_due ON deliveries (provider_id, next_attempt_at, event_id) WHERE state = 1;
+CREATE INDEX deliveries_kept ON deliveries (provider_id, state, event_id) WHERE state IN (3, 4);
+
+-- Only an event that was delivered may go.
+CREATE TRIGGER events_keep_updates_out BEFORE UPDATE ON events
+  BEGIN SELECT RAISE(ABORT, 'events are never changed'); END;
+CREATE TRIGGER events_go_delivered BEFORE DELETE ON events
+  WHEN NOT EXISTS (SELECT 1 FROM deliveries WHERE event_id = OLD.id AND state = 2)
+  BEGIN SELECT RAISE(ABORT, 'only delivered events go'); END;
+
+CREATE TABLE attempts (
+  event_id BLOB NOT NULL CHECK (length(event_id) = 16),
+  id BLOB NOT NULL CHECK (length(id) = 16),
+  company_id BLOB NOT NULL CHECK (length(company_id) = 16),
+  number INTEGER NOT NULL CHECK (number >= 1),
+  started_at INTEGER NOT NULL,
+  duration_micros INTEGER NOT NULL CHECK (duration_micros >= 0),
+  status INTEGER,
+  cause TEXT,
+  answer BLOB NOT NULL CHECK (length(answer) <= 1024),
+  PRIMARY KEY (event_id, id)
+) STRICT, WITHOUT ROWID;
+
+-- state: 1 waiting, 2 sent, 3 given up.
 CREATE TABLE mails (
-  id BLOB NOT NULL PRIMARY KEY,
-  recipient TEXT NOT NULL,
+  id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+  company_id BLOB NOT NULL CHECK (length(company_id) = 16),
+  recipient TEXT NOT NULL CHECK (length(recipient) <= 254),
   subject TEXT NOT NULL,
   body TEXT NOT NULL,
-  state INTEGER NOT NULL CHECK (state BETWEEN 1 AND 2),
+  state INTEGER NOT NULL CHECK (state BETWEEN 1 AND 3),
   attempts INTEGER NOT NULL CHECK (attempts >= 0),
   next_attempt_at INTEGER,
-  created_at INTEGER NOT NULL
+  lease_id BLOB CHECK (length(lease_id) = 16),
+  created_at INTEGER NOT NULL,
+  CONSTRAINT waiting_means_due CHECK ((state = 1) = (next_attempt_at IS NOT NULL)),
+  CONSTRAINT only_waiting_is_leased CHECK (lease_id IS NULL OR state = 1)
 ) STRICT;
-CREATE INDEX mails_due ON mails (next_attempt_at) WHERE state = 1;
+CREATE INDEX mails_due ON mails (next_attempt_at, id) WHERE state = 1;
 
 CREATE TABLE idempotency_records (
-  scope BLOB NOT NULL,
+  scope BLOB NOT NULL CHECK (length(scope) = 16),
   idempotency_key TEXT NOT NULL CHECK (length(idempotency_key) BETWEEN 1 AND 255),
-  request_hash BLOB NOT NULL,
-  status INTEGER NOT NULL,
+  request_hash BLOB NOT NULL CHECK (length(request_hash) = 32),
+  status INTEGER NOT NULL CHECK (status BETWEEN 200 AND 299),
   body BLOB NOT NULL,
   created_at INTEGER NOT NULL,
-  expires_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL CHECK (expires_at > created_at),
   PRIMARY KEY (scope, idempotency_key)
-) STRICT;
+) STRICT, WITHOUT ROWID;
 CREATE INDEX idempotency_records_expiry ON idempotency_records (expires_at);
-
-CREATE TABLE settings (
-  name TEXT NOT NULL PRIMARY KEY,
-  value TEXT NOT NULL
-) STRICT;

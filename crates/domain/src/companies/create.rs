@@ -1,8 +1,10 @@
 //! Creating a company with its owner (spec §4.1, contract §4.1).
 
 use super::{Company, CompanyWithOwner};
+use crate::causes::{Act, Cause};
 use crate::money::{Points, PointsPerDollar};
 use crate::ports::{Context, Denied, StoreError, Tx};
+use crate::reserve;
 use crate::users::{Profile, User};
 use crate::values::{CompanyId, CorporationId, DomainName, EmailAddress, Line, ProviderId, UserId, WebUrl};
 use crate::wallets::{Account, open_for_user};
@@ -76,7 +78,11 @@ pub fn create(
     if !tx.insert_company(&company)? {
         return Err(CreateCompanyError::DomainTaken);
     }
+    tx.record(&Cause::new(context, &company, Act::Founding))?;
     tx.open(company.id, &Account::of_company(company.id), now)?;
+    if let Some(least) = reserve::least(&company) {
+        tx.alert_below(company.id, Some(least))?;
+    }
     let mut profile = Profile::named(
         command.owner_email.clone(),
         command.owner_first_name.clone(),

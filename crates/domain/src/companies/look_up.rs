@@ -1,7 +1,7 @@
 //! Finding a company for the operator, who acts for every provider.
 
 use super::Company;
-use crate::ports::{Lookup, Reads, StoreError};
+use crate::ports::{Lookup, Reads, StoreError, Tx};
 use crate::values::CompanyId;
 
 /// The company of an id, whoever's it is.
@@ -11,4 +11,10 @@ pub fn for_operator<R: Reads + ?Sized>(reads: &mut R, id: CompanyId) -> Result<O
         Lookup::Own(found) => Ok(Some(found.company)),
         Lookup::Absent | Lookup::Foreign => Ok(None),
     }
+}
+
+/// The same, and it stays with its provider until the transaction ends.
+pub fn kept(tx: &mut dyn Tx, id: CompanyId) -> Result<Option<Company>, StoreError> {
+    tx.keep_provider(id)?;
+    for_operator(tx, id)
 }

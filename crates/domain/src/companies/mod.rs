@@ -11,7 +11,7 @@ mod update;
 pub use company::{Company, CompanyWithOwner};
 pub use create::{CreateCompany, CreateCompanyError, create};
 pub use hand_over::OwnerName;
-pub use look_up::for_operator;
+pub use look_up::{for_operator, kept};
 pub use options::{OptionsError, set_allow_zero_points};
 pub use transfer::{TransferError, transfer};
 pub use update::{UpdateCompany, UpdateCompanyError, update};

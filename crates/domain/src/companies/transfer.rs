@@ -1,6 +1,7 @@
 //! Handing a company to another provider (contract §9).
 
 use super::for_operator;
+use crate::causes::{Act, Cause};
 use crate::ports::{Context, Row, StoreError, Tx};
 use crate::values::{CompanyId, ProviderId};
 
@@ -22,13 +23,15 @@ pub enum TransferError {
 }
 
 /// Hands a company with all that is in it to another provider. It leaves its corporation, which stays with the old
-/// one, and so nobody administers that any more; events that were written before stay with the old provider too.
+/// one, and so nobody administers that any more; events that were written before stay with the old provider too. Waits
+/// for requests under way, so that none writes for the old provider afterwards.
 pub fn transfer(
     tx: &mut dyn Tx,
     id: CompanyId,
     to: ProviderId,
     context: &Context<'_>,
 ) -> Result<(), TransferError> {
+    tx.take_company_over(id)?;
     tx.hold(Row::Company(id))?;
     let mut company = for_operator(tx, id)?.ok_or(TransferError::NoSuchCompany)?;
     if tx.provider(to)?.is_none() {
@@ -37,6 +40,7 @@ pub fn transfer(
     if company.provider_id == to {
         return Err(TransferError::SameProvider);
     }
+    tx.record(&Cause::new(context, &company, Act::Move { to }))?;
     let now = context.clock.now();
     (company.provider_id, company.corporation_id, company.updated_at) = (to, None, now);
     tx.update_company(&company)?;

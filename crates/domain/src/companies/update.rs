@@ -2,11 +2,11 @@
 
 use super::hand_over::{self, OwnerName};
 use super::{Company, CompanyWithOwner};
+use crate::causes::{Act, Cause};
 use crate::money::{Points, PointsPerDollar};
 use crate::ports::{Context, Denied, Row, StoreError, Tx};
 use crate::reserve;
 use crate::values::{CompanyId, DomainName, EmailAddress, InvalidValue, Line, ProviderId, Update, WebUrl};
-use crate::wallets::Account;
 
 /// What changes; what is `None` or `Keep` stays.
 #[derive(Debug, Clone, Default)]
@@ -67,7 +67,12 @@ pub fn update(
     if *company != before {
         company.updated_at = now;
         tx.update_company(company)?;
-        alert(tx, &before, company, context)?;
+        if company.rate != before.rate {
+            tx.record(&Cause::new(context, company, Act::Rate))?;
+        }
+        if (company.rate, company.reserve_alert) != (before.rate, before.reserve_alert) {
+            reserve::set_alert(tx, &before, company, context)?;
+        }
     }
     Ok(changed)
 }
@@ -87,20 +92,4 @@ fn apply(command: &UpdateCompany, company: &mut Company) {
     if reserve_bcc != company.reserve_bcc {
         company.reserve_bcc = reserve_bcc; // an address in another case is the same, and stays as it was
     }
-}
-
-/// Alerts where the new rate or the new threshold takes the reserve below it.
-fn alert(
-    tx: &mut dyn Tx,
-    before: &Company,
-    after: &Company,
-    context: &Context<'_>,
-) -> Result<(), StoreError> {
-    if (before.rate, before.reserve_alert) == (after.rate, after.reserve_alert) {
-        return Ok(());
-    }
-    tx.hold(Row::Account(Account::Reserve(after.id)))?;
-    let balance = tx.balance(Account::Reserve(after.id))?.unwrap_or_default();
-    let was_low = reserve::is_low(before.rate.points(balance), before.reserve_alert);
-    reserve::alert_on_crossing(tx, after, was_low, after.rate.points(balance), context)
 }

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use crate::causes::{Act, Cause, ScheduledDate};
 use crate::companies::{self, Company};
 use crate::money::{Points, price};
-use crate::ports::{Context, Lookup, Outcome, Payment, StoreError, Tx};
+use crate::ports::{Context, Lookup, Moved, Outcome, Payment, StoreError, Tx};
 use crate::reserve;
 use crate::users::Person;
-use crate::values::{CompanyId, ProviderId, TransferId, UserId};
-use crate::wallets::{Account, Credit, Reason, WalletType};
+use crate::values::{CompanyId, ProviderId, UserId};
+use crate::wallets::{Account, Reason, WalletType};
 
 /// What is to be distributed.
 #[derive(Debug, Clone)]
@@ -21,6 +22,8 @@ pub struct RunDistribution {
     pub points: Points,
     /// To whom; empty for every active user, or for a manager wallet every active manager.
     pub users: Vec<UserId>,
+    /// For which date of which schedule; none where an operator runs it.
+    pub date: Option<ScheduledDate>,
 }
 
 /// What was distributed.
@@ -56,6 +59,9 @@ pub enum DistributeError {
     /// The reserve does not cover the whole.
     #[error("Insufficient funds")]
     InsufficientFunds,
+    /// This date of the schedule was paid before.
+    #[error("this date has been paid already")]
+    AlreadyPaid,
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -68,7 +74,7 @@ pub fn run(
     context: &Context<'_>,
 ) -> Result<Distribution, DistributeError> {
     let id = command.company_id;
-    let company = companies::for_operator(tx, id)?.ok_or(DistributeError::NoSuchCompany)?;
+    let company = companies::kept(tx, id)?.ok_or(DistributeError::NoSuchCompany)?;
     let receivers = receivers(tx, company.provider_id, command)?;
     if receivers.is_empty() {
         return Err(DistributeError::Nobody);
@@ -114,38 +120,28 @@ fn pay(
     receivers: &[UserId],
     context: &Context<'_>,
 ) -> Result<(), DistributeError> {
-    let count = i64::try_from(receivers.len()).unwrap_or(i64::MAX);
-    let price = price(company.rate, command.points, count).ok_or(DistributeError::OutOfRange)?;
+    let count = u32::try_from(receivers.len()).map_err(|_too_many| DistributeError::OutOfRange)?;
+    let price = price(company.rate, command.points, count.into()).ok_or(DistributeError::OutOfRange)?;
     if command.points == Points::ZERO {
         return Err(DistributeError::OutOfRange);
     }
-    let credits: Vec<Credit> = receivers
-        .iter()
-        .map(|user| Credit {
-            to: Account::Wallet(command.wallet, *user),
-            transfer: TransferId::from_uuid(context.ids.next()),
-            cause: None,
-        })
-        .collect();
+    let (wallet, points, date) = (command.wallet, command.points, command.date);
+    let cause = Cause::new(context, company, Act::Distribution { wallet, points, receivers: count, date });
+    if !tx.record(&cause)? {
+        return Err(DistributeError::AlreadyPaid);
+    }
+    let credits: Vec<Account> = receivers.iter().map(|user| Account::Wallet(wallet, *user)).collect();
     let payment = Payment {
         company: company.id,
-        payers: &[Account::Reserve(company.id)],
-        credits: &credits,
-        price,
-        points: command.points,
-        rate: company.rate,
+        cause: cause.id,
         reason: Reason::PointDistribution,
-        counts_as_spent: false,
-        rounding: TransferId::from_uuid(context.ids.next()),
-        at: context.clock.now(),
+        rate: company.rate,
+        moved: Moved::Price { payers: &[Account::Reserve(company.id)], credits: &credits, price, points },
+        at: cause.created_at,
     };
-    match tx.post(&[payment])?.pop() {
-        Some(Outcome::Paid { before, after, .. }) => {
-            Ok(reserve::alert_after_payment(tx, company, before, after, context)?)
-        }
-        Some(Outcome::Insufficient) | None => Err(DistributeError::InsufficientFunds),
-        Some(Outcome::ReceiverClosed) => {
-            Err(tx.lost_race().into()) // a user was deleted meanwhile: worth another try
-        }
+    match tx.pay(&payment)? {
+        Outcome::Paid(paid) => Ok(reserve::alert_if_low(tx, company, paid.low, context)?),
+        Outcome::Insufficient => Err(DistributeError::InsufficientFunds),
+        Outcome::Closed => Err(tx.lost_race().into()), // a user was deleted meanwhile: worth another try
     }
 }

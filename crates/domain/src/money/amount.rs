@@ -11,6 +11,9 @@ impl Amount {
     /// No money.
     pub const ZERO: Self = Self(0);
 
+    /// The largest amount there is.
+    pub const MAX: Self = Self(i64::MAX);
+
     /// The amount of so many nano-dollars.
     pub const fn from_nanodollars(nanodollars: i64) -> Self {
         Self(nanodollars)

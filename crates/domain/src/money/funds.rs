@@ -46,8 +46,13 @@ pub struct Price {
 impl Price {
     /// The price of moving an exact amount to one receiver, which shows as so many points.
     pub fn exactly(rate: PointsPerDollar, amount: Amount, points: Points) -> Option<Self> {
-        let threshold = amount.checked_sub(rate.tolerance())?;
+        let threshold = rate.least_for(amount)?;
         Some(Self { each: amount, total: amount, threshold, points_total: points })
+    }
+
+    /// The same price for a payer from outside, who may owe so much but no more.
+    pub fn on_credit(self, most: Amount) -> Option<Self> {
+        Some(Self { threshold: self.total.checked_sub(most)?, ..self })
     }
 }
 
@@ -73,7 +78,7 @@ pub fn price(rate: PointsPerDollar, points: Points, receivers: i64) -> Option<Pr
     Some(Price {
         each,
         total: each.checked_mul(receivers)?,
-        threshold: rate.amount(points_total)?.checked_sub(rate.tolerance())?,
+        threshold: rate.least(points_total)?,
         points_total,
     })
 }

@@ -6,9 +6,11 @@
 //!
 //! * [`Amount`]: nano-dollars. [`Points`]: a count of points, never negative.
 //! * [`PointsPerDollar`]: a company's rate, and the conversions both ways.
-//! * [`price`], [`made_up`], [`points_range`]: what a payment costs, and what a payer needs.
+//! * [`price`], [`made_up`], [`points_range`]: what a payment costs, and what a payer needs; [`difference`]: what makes a
+//!   wallet show other points.
 
 mod amount;
+mod difference;
 mod funds;
 mod points;
 mod rate;
@@ -17,6 +19,7 @@ mod rate;
 mod tests;
 
 pub use amount::Amount;
+pub use difference::{Difference, OutOfRange, difference};
 pub use funds::{PointsRange, Price, made_up, points_range, price};
 pub use points::Points;
 pub use rate::PointsPerDollar;

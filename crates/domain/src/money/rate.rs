@@ -3,10 +3,10 @@
 use super::{Amount, Points};
 
 const NANODOLLARS_PER_DOLLAR: i64 = 1_000_000_000;
-/// A hundredth of a dollar's worth of points is this many nano-dollars, divided by the rate.
-const HUNDREDTH_OF_A_DOLLAR: i64 = 10_000_000;
-/// A hundredth of a cent.
-const TOLERANCE_MAX: i64 = 100_000;
+/// What may be missing from a wallet that still shows a point, times the rate: a hundredth of a point, or for a point
+/// of more than a cent a hundredth of a cent. In nano-dollars times points per dollar.
+const TOLERANCE_OF_A_POINT: i64 = 10_000_000;
+const TOLERANCE_OF_A_CENT: i64 = 100_000;
 
 /// How many points a dollar buys: 1 to 10,000 (contract §4.3), 50 where a company says nothing (spec §8).
 ///
@@ -54,26 +54,39 @@ impl PointsPerDollar {
         i64::try_from(floor + i128::from(is_up)).ok().map(Amount::from_nanodollars)
     }
 
-    /// What may be missing from a wallet that still shows a point: a hundredth of a point and at most a hundredth
-    /// of a cent, in whole nano-dollars, rounded down. It absorbs the rounding of [`Self::amount`].
-    pub fn tolerance(self) -> Amount {
-        Amount::from_nanodollars((HUNDREDTH_OF_A_DOLLAR / self.0).min(TOLERANCE_MAX))
+    /// The tolerance times the rate, which makes it a whole number (docs/specified-behaviour.md, "Rounding").
+    fn tolerance(self) -> i128 {
+        i128::from(TOLERANCE_OF_A_POINT.min(TOLERANCE_OF_A_CENT * self.0))
     }
 
-    /// What a balance shows: the largest P ≥ 0 with `amount(P)` less the tolerance not above the balance; 0 for a
-    /// negative balance. Exact for every `i64`: this inverts the rounding instead of trying values.
+    /// What a balance shows: the largest P ≥ 0 whose worth, P × 10⁹ / rate, less the tolerance is not above the
+    /// balance; 0 for a negative balance. Exact for every `i64`: nothing is rounded but the answer, down.
     pub fn points(self, balance: Amount) -> Points {
         if balance.is_negative() {
             return Points::ZERO;
         }
-        // amount(P) ≤ limit holds up to P × 10⁹ / rate = limit + ½; that half itself rounds down to an even limit only.
-        let limit = i128::from(balance.nanodollars()) + i128::from(self.tolerance().nanodollars());
-        let numerator = (2 * limit + 1) * i128::from(self.0);
-        let denominator = 2 * i128::from(NANODOLLARS_PER_DOLLAR);
-        let is_rounded_up = numerator % denominator == 0 && limit % 2 == 1;
-        let points = numerator / denominator - i128::from(is_rounded_up);
+        let scaled = i128::from(balance.nanodollars()) * i128::from(self.0) + self.tolerance();
         // At the highest rate this is some 9 × 10¹³, so that the fallbacks are never taken.
-        Points::new(i64::try_from(points).unwrap_or(i64::MAX)).unwrap_or(Points::ZERO)
+        let points = i64::try_from(scaled / i128::from(NANODOLLARS_PER_DOLLAR)).unwrap_or(i64::MAX);
+        Points::new(points).unwrap_or(Points::ZERO)
+    }
+
+    /// The least balance that shows so many points: their worth less the tolerance, rounded up. Less than nothing for
+    /// no points. `None` where that is more than an [`Amount`] holds.
+    pub fn least(self, points: Points) -> Option<Amount> {
+        self.less_tolerance(i128::from(points.get()) * i128::from(NANODOLLARS_PER_DOLLAR))
+    }
+
+    /// An exact amount less the tolerance, rounded up: what a payer of it must hold.
+    pub(super) fn least_for(self, amount: Amount) -> Option<Amount> {
+        self.less_tolerance(i128::from(amount.nanodollars()) * i128::from(self.0))
+    }
+
+    /// `scaled` is an amount times the rate.
+    fn less_tolerance(self, scaled: i128) -> Option<Amount> {
+        let (rate, scaled) = (i128::from(self.0), scaled - self.tolerance());
+        let up = i128::from(scaled.rem_euclid(rate) > 0);
+        i64::try_from(scaled.div_euclid(rate) + up).ok().map(Amount::from_nanodollars)
     }
 }
 

@@ -25,6 +25,7 @@ pub fn create(
     visible: bool,
     context: &Context<'_>,
 ) -> Result<Occasion, CreateOccasionError> {
+    tx.keep_provider(company_id)?;
     tx.company(scope, company_id)?.named("company_id")?;
     Ok(insert(tx, Some(company_id), text, enabled, visible, context)?)
 }

@@ -65,9 +65,10 @@ pub(super) fn held(
     scope: ProviderId,
     id: OccasionId,
 ) -> Result<Occasion, ChangeOccasionError> {
+    let found = tx.occasion(scope, id)?.named("id")?;
+    tx.keep_provider(found.company_id.ok_or(ChangeOccasionError::Global)?)?;
     tx.hold(Row::Occasion(id))?;
-    let occasion = tx.occasion(scope, id)?.named("id")?;
-    if occasion.is_global() { Err(ChangeOccasionError::Global) } else { Ok(occasion) }
+    Ok(tx.occasion(scope, id)?.named("id")?)
 }
 
 fn apply(command: &UpdateOccasion, occasion: &mut Occasion) {

@@ -2,8 +2,8 @@
 
 use super::{StoreError, Timestamp};
 use crate::money::{Amount, Points, PointsPerDollar, Price};
-use crate::values::{CompanyId, TransferId, UserId};
-use crate::wallets::{Account, Credit, Reason, Wallet};
+use crate::values::{CauseId, CompanyId, UserId};
+use crate::wallets::{Account, Reason, Wallet};
 
 /// Reading balances.
 pub trait ReadAccounts {
@@ -13,51 +13,90 @@ pub trait ReadAccounts {
     /// The wallets of many users, in the order of the users.
     fn wallets_of(&mut self, users: &[UserId]) -> Result<Vec<Vec<Wallet>>, StoreError>;
 
-    /// What an account holds, credits less debits; `None` where it was never opened.
+    /// What an account holds; `None` where it was never opened.
     fn balance(&mut self, account: Account) -> Result<Option<Amount>, StoreError>;
 }
 
-/// One payment: one payer, one or more receivers of the same amount, one transfer each.
-#[derive(Debug, Clone)]
+/// A movement of points for one cause: its transfers, which balance.
+#[derive(Debug, Clone, Copy)]
 pub struct Payment<'a> {
     /// The company whose accounts these are.
     pub company: CompanyId,
-    /// Who may pay, in order of preference; the first that alone covers the price pays all of it.
-    pub payers: &'a [Account],
-    /// Who is credited, all accounts of one kind, each at most once.
-    pub credits: &'a [Credit],
-    /// What each is credited, what it costs and what the payer must hold.
-    pub price: Price,
-    /// Points each.
-    pub points: Points,
-    /// The rate that priced it.
-    pub rate: PointsPerDollar,
-    /// Why.
+    /// Why, in full; its transfers are the legs of it.
+    pub cause: CauseId,
+    /// Why, in a word.
     pub reason: Reason,
-    /// Whether it counts in the payer's `cumulative_points_spent` (contract §5.7).
-    pub counts_as_spent: bool,
-    /// The id of the transfer from the company's rounding account, should one be needed.
-    pub rounding: TransferId,
+    /// The rate that prices it.
+    pub rate: PointsPerDollar,
+    /// What is moved.
+    pub moved: Moved<'a>,
     /// When.
     pub at: Timestamp,
+}
+
+/// What is moved, from whom, to whom.
+#[derive(Debug, Clone, Copy)]
+pub enum Moved<'a> {
+    /// The same price to each receiver, all of it from one payer.
+    Price {
+        /// Who may pay, all inside or one outside, in order of preference: the first that alone covers the price.
+        payers: &'a [Account],
+        /// Who is credited, all accounts of one kind, each at most once.
+        credits: &'a [Account],
+        /// What each is credited, what it costs and what the payer must hold. One of nothing moves nothing, but payer
+        /// and receivers must be open.
+        price: Price,
+        /// Points for each.
+        points: Points,
+    },
+    /// All that these hold; they are closed, those that hold nothing too.
+    Everything {
+        /// Wallets of one user.
+        wallets: &'a [Account],
+        /// Where it goes.
+        to: Account,
+    },
+    /// What makes a wallet show so many points, from the reserve or to it; nothing where it does already.
+    Difference {
+        /// The wallet.
+        wallet: Account,
+        /// The reserve.
+        reserve: Account,
+        /// What it is to show.
+        points: Points,
+    },
 }
 
 /// How a payment ended. Anything but `Paid` leaves the transaction to be rolled back by the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// Done.
-    Paid {
-        /// Which of the payers paid.
-        payer: Account,
-        /// Its balance before.
-        before: Amount,
-        /// Its balance after.
-        after: Amount,
-    },
+    Paid(Paid),
     /// No payer covers the price.
     Insufficient,
-    /// An account to be credited is closed or was never opened.
-    ReceiverClosed,
+    /// An account to be credited or replaced is closed or was never opened.
+    Closed,
+}
+
+/// What a payment did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Paid {
+    /// How many transfers it made, that of a rounding not counted.
+    pub transfers: u32,
+    /// What the reserve holds, where this payment took it from at or above its alert to below.
+    pub low: Option<Amount>,
+}
+
+impl Outcome {
+    /// For a payment that cannot be refused while the ledger is whole.
+    pub fn certain(self) -> Result<Paid, StoreError> {
+        match self {
+            Self::Paid(paid) => Ok(paid),
+            Self::Insufficient | Self::Closed => {
+                Err(StoreError::Broken("a payment was refused that never can be".into()))
+            }
+        }
+    }
 }
 
 /// Moving points.
@@ -65,19 +104,11 @@ pub trait Accounts: ReadAccounts {
     /// Opens accounts at zero.
     fn open(&mut self, company: CompanyId, accounts: &[Account], at: Timestamp) -> Result<(), StoreError>;
 
-    /// Makes payments, each as one balanced set of transfers. Takes its locks in the program's one order: the
-    /// receivers by class and id, then the payer. An outside payer (funding, redeemed, rounding) is never short.
-    /// A payment of nothing (`price.each` zero) checks that the receivers are open, writes no transfer.
-    fn post(&mut self, payments: &[Payment<'_>]) -> Result<Vec<Outcome>, StoreError>;
+    /// Makes a payment as one balanced set of transfers: the only way in which points move. It takes its locks itself,
+    /// in the program's one order, by kind and then by owner, so that whom many wait for comes last.
+    fn pay(&mut self, payment: &Payment<'_>) -> Result<Outcome, StoreError>;
 
-    /// Closes a user's wallets and returns what they hold to the company's reserve (reason `user deleted`).
-    /// `transfers` gives the ids of the up to three transfers.
-    fn close_wallets(
-        &mut self,
-        company: CompanyId,
-        user: UserId,
-        rate: PointsPerDollar,
-        transfers: [TransferId; 3],
-        at: Timestamp,
-    ) -> Result<(), StoreError>;
+    /// Has payments tell when they take the reserve below an amount; answers what it holds, and keeps that so until the
+    /// transaction ends.
+    fn alert_below(&mut self, company: CompanyId, least: Option<Amount>) -> Result<Amount, StoreError>;
 }

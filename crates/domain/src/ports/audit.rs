@@ -1,21 +1,49 @@
 //! Every invariant of the ledger, checked where the data is.
 
-use super::StoreError;
+use super::{StoreError, Timestamp};
+use crate::audit::Violation;
 
-/// One broken invariant, as a sentence for the operator.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Violation {
-    /// The invariant's short name, such as `balance` or `conservation`.
-    pub invariant: &'static str,
-    /// What is wrong, and where.
-    pub detail: String,
+/// The head of the chain of seals: a digest of everything that was sealed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Seal {
+    /// Its number, from 1 on.
+    pub sequence: i64,
+    /// The digest, which holds that of the seal before.
+    pub head: [u8; 32],
+    /// When it was made.
+    pub created_at: Timestamp,
 }
 
 /// Checking the whole database, read-only.
 pub trait Audit {
-    /// Every violation there is; empty for a sound ledger.
-    fn audit(&mut self) -> Result<Vec<Violation>, StoreError>;
+    /// Every violation there is; empty for a sound ledger. With a head, one more where no seal has it: then something
+    /// that was sealed before was changed or removed.
+    fn audit(&mut self, head: Option<[u8; 32]>) -> Result<Vec<Violation>, StoreError>;
 
     /// How many companies have accounts that do not sum to zero: the one invariant that is watched all the time.
     fn unbalanced_companies(&mut self) -> Result<i64, StoreError>;
+
+    /// The latest seal.
+    fn last_seal(&mut self) -> Result<Option<Seal>, StoreError>;
+
+    /// What the next seal would be over what is committed and can no longer be preceded, at most so many causes; none
+    /// where there is nothing new.
+    fn next_seal(&mut self, now: Timestamp, causes_max: i64) -> Result<Option<PendingSeal>, StoreError>;
+}
+
+/// A seal that is not written yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PendingSeal {
+    /// What it will be.
+    pub seal: Seal,
+    /// Everything before this position of the journal is in it, or in one before.
+    pub before: i64,
+    /// How many causes are in it.
+    pub causes: i64,
+}
+
+/// Writing seals.
+pub trait Seals: Audit {
+    /// Writes a seal; `false` where another process has written one of its number.
+    fn insert_seal(&mut self, seal: &PendingSeal) -> Result<bool, StoreError>;
 }

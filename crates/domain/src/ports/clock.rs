@@ -3,6 +3,7 @@
 use uuid::Uuid;
 
 use super::EventBodies;
+use crate::causes::Origin;
 
 /// A moment in UTC.
 pub type Timestamp = time::OffsetDateTime;
@@ -28,4 +29,6 @@ pub struct Context<'a> {
     pub ids: &'a dyn Ids,
     /// Renders events to the bytes that will be sent.
     pub bodies: &'a dyn EventBodies,
+    /// Who asks.
+    pub origin: Origin<'a>,
 }

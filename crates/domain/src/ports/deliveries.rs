@@ -6,13 +6,15 @@ use uuid::Uuid;
 
 use super::{StoreError, Timestamp};
 use crate::providers::Provider;
-use crate::values::{EventId, ProviderId};
+use crate::values::{CompanyId, EventId, ProviderId};
 
 /// An event claimed for one attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClaimedEvent {
     /// Its id, constant over attempts and replays.
     pub id: EventId,
+    /// In which company it was caused.
+    pub company_id: CompanyId,
     /// The bytes to send.
     pub body: Vec<u8>,
     /// Attempts made before, over all replays.
@@ -50,6 +52,8 @@ pub struct Claim {
 pub struct Attempt {
     /// Its id.
     pub id: Uuid,
+    /// In which company its event was caused.
+    pub company_id: CompanyId,
     /// Its number, from 1 on, over all replays.
     pub number: u16,
     /// When it began.
@@ -104,7 +108,8 @@ pub trait Deliveries {
     /// suspended.
     fn claim_events(&mut self, claim: &Claim) -> Result<Option<Claimed>, StoreError>;
 
-    /// Writes every attempt, and the fate of every event whose lease is still the one shown.
+    /// Writes every attempt, and the fate of every event whose lease is still the one shown. Written a second time, as
+    /// after a commit whose answer was lost, the same settlements change nothing.
     fn settle_events(&mut self, settlements: &[Settlement]) -> Result<(), StoreError>;
 
     /// Ends all leases: for the one process that serves an embedded database, when it starts.

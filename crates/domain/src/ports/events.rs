@@ -1,90 +1,49 @@
 //! Events, queued in the transaction of their cause; their bytes are made once.
 
-use uuid::Uuid;
-
 use super::{StoreError, Timestamp};
-use crate::events::{RecognitionEvent, RedemptionEvent};
-use crate::values::{EventId, ProviderId};
+use crate::events::{EventKind, EventState, RecognitionEvent, RedemptionEvent};
+use crate::values::{CauseId, CompanyId, EventId, ProviderId};
 
-/// The kinds of event (spec §6.4).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EventKind {
-    /// `recognition.received`
-    RecognitionReceived,
-    /// `recognition.updated`
-    RecognitionUpdated,
-    /// `redemption.created`
-    RedemptionCreated,
-}
+/// An event could not be rendered; what was caused is undone with it.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("an event cannot be rendered: {0}")]
+pub struct Unrenderable(pub String);
 
-impl EventKind {
-    /// Every kind.
-    pub const ALL: [Self; 3] = [Self::RecognitionReceived, Self::RecognitionUpdated, Self::RedemptionCreated];
-
-    /// The name in the envelope.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::RecognitionReceived => "recognition.received",
-            Self::RecognitionUpdated => "recognition.updated",
-            Self::RedemptionCreated => "redemption.created",
-        }
+impl From<Unrenderable> for StoreError {
+    fn from(cause: Unrenderable) -> Self {
+        Self::Broken(cause.to_string())
     }
 }
 
 /// Renders events to the bytes that every attempt sends.
 pub trait EventBodies: Send + Sync {
     /// The body of an event about a recognition; `kind` is one of the two recognition kinds.
-    fn recognition(&self, kind: EventKind, event: &RecognitionEvent<'_>) -> Vec<u8>;
+    fn recognition(&self, kind: EventKind, event: &RecognitionEvent<'_>) -> Result<Vec<u8>, Unrenderable>;
 
     /// The body of an event about a redemption.
-    fn redemption(&self, event: &RedemptionEvent<'_>) -> Vec<u8>;
+    fn redemption(&self, event: &RedemptionEvent<'_>) -> Result<Vec<u8>, Unrenderable>;
 }
 
 /// An event to be delivered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewEvent {
-    /// Its id, constant over attempts and replays.
+    /// Its id, constant over attempts and replays: that of what it tells of, the recognition, the amendment or the
+    /// redemption, each of which is told once.
     pub id: EventId,
+    /// In which company.
+    pub company_id: CompanyId,
     /// To whom.
     pub provider_id: ProviderId,
     /// What kind.
     pub kind: EventKind,
-    /// The recognition or redemption that it tells of.
-    pub cause: Uuid,
+    /// Why.
+    pub cause: CauseId,
     /// The bytes to send.
     pub body: Vec<u8>,
     /// Whether the provider has a callback URL; without one the event is kept, unaddressed (contract §8.4).
     pub addressed: bool,
     /// When it was caused.
     pub created_at: Timestamp,
-}
-
-/// What has become of an event (contract §8.4).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EventState {
-    /// Waits for its next attempt.
-    Pending,
-    /// Confirmed by its receiver.
-    Delivered,
-    /// Failed for the last time; kept.
-    Exhausted,
-    /// Its provider had no callback URL; kept.
-    Unaddressed,
-}
-
-impl EventState {
-    /// Every state.
-    pub const ALL: [Self; 4] = [Self::Pending, Self::Delivered, Self::Exhausted, Self::Unaddressed];
-
-    /// The name that operators use.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Delivered => "delivered",
-            Self::Exhausted => "exhausted",
-            Self::Unaddressed => "unaddressed",
-        }
-    }
 }
 
 /// An event as an operator sees it.

@@ -1,45 +1,7 @@
-//! Responses kept for repeats (contract §6.1), written in the transaction of their effects.
-
-use time::Duration;
-use uuid::Uuid;
+//! Responses kept for repeats, written in the transaction of their effects.
 
 use super::{StoreError, Timestamp};
-
-/// Whose key, and which: a provider's id, or the nil UUID for the operator's commands.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct IdempotencyKey {
-    /// The provider, or nil.
-    pub scope: Uuid,
-    /// The caller's key, 1 to 255 visible ASCII characters.
-    pub key: String,
-}
-
-impl IdempotencyKey {
-    /// Whether a text can be a key: 1 to 255 visible ASCII characters.
-    pub fn is_key(text: &str) -> bool {
-        (1..=255).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
-    }
-}
-
-/// How long a response is kept.
-pub const KEPT: Duration = Duration::hours(72);
-
-/// What was answered to the first request of a key.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct IdempotencyRecord {
-    /// Whose, and which.
-    pub key: IdempotencyKey,
-    /// A digest of method, path, query and body.
-    pub request_hash: Vec<u8>,
-    /// The HTTP status answered.
-    pub status: u16,
-    /// The body answered, byte for byte.
-    pub body: Vec<u8>,
-    /// When it was written.
-    pub created_at: Timestamp,
-    /// From when on it counts as absent.
-    pub expires_at: Timestamp,
-}
+use crate::idempotency::{IdempotencyKey, IdempotencyRecord};
 
 /// Claiming keys, keeping and finding records.
 pub trait Idempotency {

@@ -1,13 +1,14 @@
 //! Holding rows that are read first and written then.
 
 use super::StoreError;
-use crate::values::{CompanyId, CorporationId, OccasionId, RecognitionId, RedemptionId, UserId};
-use crate::wallets::Account;
+use crate::values::{CompanyId, CorporationId, OccasionId, RecognitionId, ScheduleId, UserId};
 
-/// A row that a transaction can hold. One that takes several takes them in this order,
-/// and accounts after them, in the order of their kinds.
+/// A row that a transaction can hold. One that takes several takes them in this order; accounts, which only payments
+/// hold, come after them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Row {
+    /// A schedule.
+    Schedule(ScheduleId),
     /// A corporation.
     Corporation(CorporationId),
     /// A company; its SAML settings are held with it.
@@ -16,12 +17,8 @@ pub enum Row {
     Occasion(OccasionId),
     /// A recognition.
     Recognition(RecognitionId),
-    /// A redemption.
-    Redemption(RedemptionId),
     /// A user.
     User(UserId),
-    /// An account.
-    Account(Account),
 }
 
 /// Holding rows.
@@ -29,6 +26,13 @@ pub trait Locks {
     /// Holds a row until the transaction ends: what is read of it afterwards stays true until then. A row that is
     /// absent holds nothing.
     fn hold(&mut self, row: Row) -> Result<(), StoreError>;
+
+    /// Keeps a company with its provider until the transaction ends, beside any number of others who do. Comes before
+    /// every row that is held; what was read of the company before must be read again.
+    fn keep_provider(&mut self, company: CompanyId) -> Result<(), StoreError>;
+
+    /// Waits for everybody who keeps the company with its provider, and lets nobody else until the transaction ends.
+    fn take_company_over(&mut self, company: CompanyId) -> Result<(), StoreError>;
 
     /// Gives this run of the transaction up: what it read has changed before it held it. It is run again from the start,
     /// whatever becomes of the error.

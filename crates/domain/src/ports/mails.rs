@@ -3,13 +3,15 @@
 use uuid::Uuid;
 
 use super::{StoreError, Timestamp};
-use crate::values::EmailAddress;
+use crate::values::{CompanyId, EmailAddress};
 
 /// A mail to be sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewMail {
     /// Its id.
     pub id: Uuid,
+    /// Of which company it tells.
+    pub company_id: CompanyId,
     /// To whom.
     pub recipient: EmailAddress,
     /// The subject, one line.

@@ -2,6 +2,7 @@
 
 mod accounts;
 mod audit;
+mod causes;
 mod clock;
 mod companies;
 mod corporations;
@@ -11,18 +12,18 @@ mod idempotency;
 mod locks;
 mod lookup;
 mod mails;
+mod movements;
 mod occasions;
 mod providers;
 mod recognitions;
-mod redemptions;
 mod saml;
 mod settings;
 mod store;
-mod transfers;
 mod users;
 
-pub use accounts::{Accounts, Outcome, Payment, ReadAccounts};
-pub use audit::{Audit, Violation};
+pub use accounts::{Accounts, Moved, Outcome, Paid, Payment, ReadAccounts};
+pub use audit::{Audit, PendingSeal, Seal, Seals};
+pub use causes::Causes;
 pub use clock::{Clock, Context, Ids, Timestamp};
 pub use companies::{Companies, ReadCompanies};
 pub use corporations::{Corporations, ReadCorporations};
@@ -30,17 +31,16 @@ pub use deliveries::{
     Attempt, Claim, Claimed, ClaimedEvent, ClaimedMail, Deliveries, Fate, MailDeliveries, MailFate,
     Settlement,
 };
-pub use events::{Depth, EventBodies, EventKind, EventState, NewEvent, Outbox, QueuedEvent, ReadOutbox};
-pub use idempotency::{Idempotency, IdempotencyKey, IdempotencyRecord, KEPT};
+pub use events::{Depth, EventBodies, NewEvent, Outbox, QueuedEvent, ReadOutbox, Unrenderable};
+pub use idempotency::Idempotency;
 pub use locks::{Locks, Row};
 pub use lookup::{Denied, Lookup};
 pub use mails::{MailOutbox, NewMail};
+pub use movements::ReadMovements;
 pub use occasions::{Occasions, ReadOccasions};
 pub use providers::{ProviderChange, Providers, ReadProviders};
 pub use recognitions::{ReadRecognitions, Recognitions, Role};
-pub use redemptions::Redemptions;
 pub use saml::{ReadSaml, Saml};
 pub use settings::{ReadSettings, Setting, Settings};
 pub use store::{Reads, Store, StoreError, StoreExt, Tx, Verdict};
-pub use transfers::ReadTransfers;
 pub use users::{ReadUsers, Users};

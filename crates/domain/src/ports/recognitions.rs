@@ -2,7 +2,7 @@
 
 use super::StoreError;
 use crate::recognitions::Recognition;
-use crate::values::{Page, RecognitionId, UserId};
+use crate::values::{CauseId, Message, Page, RecognitionId, UserId};
 
 /// The two ends of a recognition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,9 +27,15 @@ pub trait ReadRecognitions {
 
 /// Writing recognitions.
 pub trait Recognitions: ReadRecognitions {
-    /// Adds recognitions, any number of them.
-    fn insert_recognitions(&mut self, recognitions: &[Recognition]) -> Result<(), StoreError>;
+    /// Adds the recognitions of one sending, its legs in this order; any number of them.
+    fn insert_recognitions(&mut self, cause: CauseId, recognitions: &[Recognition])
+    -> Result<(), StoreError>;
 
-    /// Writes message and publicity of a recognition that this transaction holds.
-    fn update_recognition(&mut self, recognition: &Recognition) -> Result<(), StoreError>;
+    /// Writes what was amended of a recognition that this transaction holds; what is `None` stays.
+    fn amend_recognition(
+        &mut self,
+        id: RecognitionId,
+        message: Option<&Message>,
+        share: Option<bool>,
+    ) -> Result<(), StoreError>;
 }

@@ -7,6 +7,8 @@ use super::StoreError;
 pub enum Setting {
     /// `on` while the API answers 503.
     Maintenance,
+    /// Microseconds since 1970: delivered events of what was caused before may be gone.
+    EventsPrunedBefore,
     /// The fingerprint of the master key that sealed what is stored.
     MasterKeyFingerprint,
 }
@@ -16,6 +18,7 @@ impl Setting {
     pub fn name(self) -> &'static str {
         match self {
             Self::Maintenance => "maintenance",
+            Self::EventsPrunedBefore => "events_pruned_before",
             Self::MasterKeyFingerprint => "master_key_fingerprint",
         }
     }

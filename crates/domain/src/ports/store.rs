@@ -1,10 +1,10 @@
 //! The unit of work.
 
 use super::{
-    Accounts, Audit, Companies, Corporations, Deliveries, Idempotency, Locks, MailDeliveries, MailOutbox,
-    Occasions, Outbox, Providers, ReadAccounts, ReadCompanies, ReadCorporations, ReadOccasions, ReadOutbox,
-    ReadProviders, ReadRecognitions, ReadSaml, ReadSettings, ReadTransfers, ReadUsers, Recognitions,
-    Redemptions, Saml, Settings, Users,
+    Accounts, Audit, Causes, Companies, Corporations, Deliveries, Idempotency, Locks, MailDeliveries,
+    MailOutbox, Occasions, Outbox, Providers, ReadAccounts, ReadCompanies, ReadCorporations, ReadMovements,
+    ReadOccasions, ReadOutbox, ReadProviders, ReadRecognitions, ReadSaml, ReadSettings, ReadUsers,
+    Recognitions, Saml, Seals, Settings, Users,
 };
 
 /// Everything that can be read on one snapshot.
@@ -12,13 +12,13 @@ pub trait Reads:
     ReadAccounts
     + ReadCompanies
     + ReadCorporations
+    + ReadMovements
     + ReadOccasions
     + ReadOutbox
     + ReadProviders
     + ReadRecognitions
     + ReadSaml
     + ReadSettings
-    + ReadTransfers
     + ReadUsers
     + Audit
 {
@@ -28,6 +28,7 @@ pub trait Reads:
 pub trait Tx:
     Reads
     + Accounts
+    + Causes
     + Companies
     + Corporations
     + Deliveries
@@ -39,8 +40,8 @@ pub trait Tx:
     + Outbox
     + Providers
     + Recognitions
-    + Redemptions
     + Saml
+    + Seals
     + Settings
     + Users
 {

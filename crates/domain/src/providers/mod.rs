@@ -1,5 +1,9 @@
 //! Providers: the partners that call the API (spec §1, §5).
 
+mod change;
+mod create;
 mod provider;
 
+pub use change::{ChangeProviderError, change};
+pub use create::{CreateProvider, create};
 pub use provider::Provider;

@@ -2,14 +2,19 @@
 
 use super::tell::{Told, tell};
 use super::{Receivers, Recognition, Sender};
+use crate::causes::{Act, Cause, Sending};
 use crate::companies::Company;
+use crate::events::EventKind;
 use crate::money::{Points, PointsRange, points_range, price};
 use crate::occasions::Occasion;
-use crate::ports::{Context, Denied, EventKind, Outcome, Payment, StoreError, Tx};
+use crate::ports::{Context, Denied, Moved, Outcome, Payment, StoreError, Tx};
 use crate::reserve;
 use crate::users::Person;
-use crate::values::{CompanyId, Message, OccasionId, ProviderId, RecognitionId, TransferId};
-use crate::wallets::{Account, Credit, Reason, WalletType};
+use crate::values::{CompanyId, Message, OccasionId, ProviderId, RecognitionId};
+use crate::wallets::{Account, Reason, WalletType};
+
+/// What the messages of one request may come to in all: receivers times bytes.
+const MESSAGES_BYTES_MAX: usize = 8 << 20;
 
 /// What is to be sent.
 #[derive(Debug, Clone)]
@@ -43,6 +48,8 @@ pub enum SendFault {
     ReceiverOfAnotherCompany,
     /// A receiver was deleted.
     ReceiverDeleted,
+    /// The message, once for each receiver, is more than one request may send.
+    TooLarge,
     /// The points are out of the range.
     PointsOutOfRange(PointsRange),
 }
@@ -83,16 +90,19 @@ pub fn send(
     let parties = load(tx, scope, command)?;
     let (points, faults) = judge(&parties, command);
     let (Some(points), []) = (points, faults.as_slice()) else { return Err(SendError::Faults(faults)) };
-    let recognitions = compose(&parties, command, points, context);
-    tx.insert_recognitions(&recognitions)?;
+    let cause = Cause::new(context, &parties.company, Act::Sending(sending(&parties, command, points)));
+    tx.record(&cause)?;
+    let recognitions = compose(&parties, command, points, &cause, context);
+    tx.insert_recognitions(cause.id, &recognitions)?;
     let told = Told {
+        cause: cause.id,
         provider: scope,
         company: &parties.company,
         sender: parties.sender.as_ref(),
         occasion_name: parties.occasion.text.name.as_str(),
     };
     tell(tx, EventKind::RecognitionReceived, &told, &recognitions, &parties.receivers, context)?;
-    pay(tx, &parties, &recognitions, points, context)?;
+    pay(tx, &parties, points, &cause, context)?;
     Ok(recognitions)
 }
 
@@ -107,6 +117,7 @@ fn load(tx: &mut dyn Tx, scope: ProviderId, command: &SendRecognition) -> Result
             (Some(person), company_id)
         }
     };
+    tx.keep_provider(company_id)?;
     let company = tx.company(scope, company_id)?.named("sender_id")?.company;
     let found = tx.people(scope, command.receivers.ids())?;
     let receivers = found.into_iter().map(|it| it.named("receiver_ids")).collect::<Result<Vec<_>, _>>()?;
@@ -127,6 +138,7 @@ fn judge(parties: &Parties, command: &SendRecognition) -> (Option<Points>, Vec<S
         (receivers.iter().any(|it| Some(it.id) == sender_id), SendFault::SenderAmongReceivers),
         (receivers.iter().any(|it| it.company_id != company_id), SendFault::ReceiverOfAnotherCompany),
         (receivers.iter().any(|it| !it.active), SendFault::ReceiverDeleted),
+        (bytes(parties, command) > MESSAGES_BYTES_MAX, SendFault::TooLarge),
         (points.is_none(), SendFault::PointsOutOfRange(range)),
     ];
     (points, checks.into_iter().filter(|(broken, _)| *broken).map(|(_, fault)| fault).collect())
@@ -136,14 +148,33 @@ fn of_another(occasion: &Occasion, company: CompanyId) -> bool {
     occasion.company_id.is_some_and(|it| it != company)
 }
 
+fn message<'a>(parties: &'a Parties, command: &'a SendRecognition) -> &'a Message {
+    command.message.as_ref().unwrap_or(&parties.occasion.text.default_message)
+}
+
+fn bytes(parties: &Parties, command: &SendRecognition) -> usize {
+    message(parties, command).as_str().len().saturating_mul(parties.receivers.len())
+}
+
+fn sending(parties: &Parties, command: &SendRecognition, points: Points) -> Sending {
+    Sending {
+        sender: command.sender,
+        occasion_id: parties.occasion.id,
+        points,
+        receivers: u32::try_from(parties.receivers.len()).unwrap_or(u32::MAX),
+        message: message(parties, command).clone(),
+        share: command.share,
+    }
+}
+
 fn compose(
     parties: &Parties,
     command: &SendRecognition,
     points: Points,
+    cause: &Cause,
     context: &Context<'_>,
 ) -> Vec<Recognition> {
-    let created_at = context.clock.now();
-    let message = command.message.as_ref().unwrap_or(&parties.occasion.text.default_message);
+    let message = message(parties, command);
     let one = |receiver: &Person| Recognition {
         id: RecognitionId::from_uuid(context.ids.next()),
         receiver_id: receiver.id,
@@ -153,7 +184,7 @@ fn compose(
         share: command.share,
         occasion_id: parties.occasion.id,
         company_id: parties.company.id,
-        created_at,
+        created_at: cause.created_at,
     };
     parties.receivers.iter().map(one).collect()
 }
@@ -161,40 +192,27 @@ fn compose(
 fn pay(
     tx: &mut dyn Tx,
     parties: &Parties,
-    recognitions: &[Recognition],
     points: Points,
+    cause: &Cause,
     context: &Context<'_>,
 ) -> Result<(), SendError> {
     let company = &parties.company;
-    let receivers = i64::try_from(recognitions.len()).unwrap_or(i64::MAX);
+    let receivers = i64::try_from(parties.receivers.len()).unwrap_or(i64::MAX);
     let price = price(company.rate, points, receivers).ok_or(SendError::InsufficientFunds)?;
-    let credits: Vec<Credit> = recognitions
-        .iter()
-        .map(|it| Credit {
-            to: Account::Wallet(WalletType::User, it.receiver_id),
-            transfer: TransferId::from_uuid(context.ids.next()),
-            cause: Some(it.id.as_uuid()),
-        })
-        .collect();
+    let wallet = |it: &Person| Account::Wallet(WalletType::User, it.id);
+    let credits: Vec<Account> = parties.receivers.iter().map(wallet).collect();
     let payment = Payment {
         company: company.id,
-        payers: &payers(parties),
-        credits: &credits,
-        price,
-        points,
-        rate: company.rate,
+        cause: cause.id,
         reason: Reason::Recognition,
-        counts_as_spent: true,
-        rounding: TransferId::from_uuid(context.ids.next()),
-        at: recognitions.first().map_or_else(|| context.clock.now(), |it| it.created_at),
+        rate: company.rate,
+        moved: Moved::Price { payers: &payers(parties), credits: &credits, price, points },
+        at: cause.created_at,
     };
-    match tx.post(&[payment])?.pop() {
-        Some(Outcome::Paid { payer: Account::Reserve(_), before, after }) => {
-            Ok(reserve::alert_after_payment(tx, company, before, after, context)?)
-        }
-        Some(Outcome::Paid { .. }) => Ok(()),
-        Some(Outcome::Insufficient) | None => Err(SendError::InsufficientFunds),
-        Some(Outcome::ReceiverClosed) => Err(SendError::Faults(vec![SendFault::ReceiverDeleted])),
+    match tx.pay(&payment)? {
+        Outcome::Paid(paid) => Ok(reserve::alert_if_low(tx, company, paid.low, context)?),
+        Outcome::Insufficient => Err(SendError::InsufficientFunds),
+        Outcome::Closed => Err(SendError::Faults(vec![SendFault::ReceiverDeleted])),
     }
 }
 

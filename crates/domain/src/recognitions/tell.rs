@@ -2,13 +2,18 @@
 
 use super::Recognition;
 use crate::companies::Company;
-use crate::events::{RecognitionEvent, SenderName};
-use crate::ports::{Context, EventKind, NewEvent, StoreError, Tx};
+use crate::events::{EventKind, RecognitionEvent, SenderName};
+use crate::ports::{Context, NewEvent, StoreError, Tx};
 use crate::users::Person;
-use crate::values::{EventId, ProviderId};
+use crate::values::{CauseId, EventId, ProviderId};
+
+/// How many events are rendered before they are handed to the store: thousands of bodies are never held at once.
+const SLICE: usize = 256;
 
 /// What the events of one sending have in common.
 pub(super) struct Told<'a> {
+    /// Why they are told.
+    pub(super) cause: CauseId,
     /// Who is told.
     pub(super) provider: ProviderId,
     /// The company in which it happened.
@@ -36,17 +41,27 @@ pub(super) fn tell(
     let addressed = tx.provider(told.provider)?.is_some_and(|it| it.callback_url.is_some());
     let created_at = context.clock.now();
     let occasion_name = told.occasion_name;
-    let one = |(recognition, receiver): (&Recognition, &Person)| NewEvent {
-        id: EventId::from_uuid(context.ids.next()),
-        provider_id: told.provider,
-        kind,
-        cause: recognition.id.as_uuid(),
-        body: context
-            .bodies
-            .recognition(kind, &RecognitionEvent { recognition, sender: &sender, receiver, occasion_name }),
-        addressed,
-        created_at,
+    let one = |(recognition, receiver): (&Recognition, &Person)| -> Result<NewEvent, StoreError> {
+        let event = RecognitionEvent { recognition, sender: &sender, receiver, occasion_name };
+        Ok(NewEvent {
+            id: match kind {
+                EventKind::RecognitionReceived => EventId::from_uuid(recognition.id.as_uuid()),
+                EventKind::RecognitionUpdated | EventKind::RedemptionCreated => {
+                    EventId::from_uuid(told.cause.as_uuid())
+                }
+            },
+            company_id: told.company.id,
+            provider_id: told.provider,
+            kind,
+            cause: told.cause,
+            body: context.bodies.recognition(kind, &event)?,
+            addressed,
+            created_at,
+        })
     };
-    let events: Vec<NewEvent> = recognitions.iter().zip(receivers).map(one).collect();
-    tx.queue_events(&events)
+    for (recognitions, receivers) in recognitions.chunks(SLICE).zip(receivers.chunks(SLICE)) {
+        let events: Result<Vec<NewEvent>, StoreError> = recognitions.iter().zip(receivers).map(one).collect();
+        tx.queue_events(&events?)?;
+    }
+    Ok(())
 }

@@ -2,8 +2,10 @@
 
 use super::tell::{Told, tell};
 use super::{Recognition, Sender};
-use crate::companies;
-use crate::ports::{Context, EventKind, Lookup, Row, StoreError, Tx};
+use crate::causes::{Act, Cause};
+use crate::companies::{self, Company};
+use crate::events::EventKind;
+use crate::ports::{Context, Lookup, Row, StoreError, Tx};
 use crate::users::Person;
 use crate::values::{Message, ProviderId, RecognitionId, UserId};
 
@@ -34,23 +36,36 @@ pub fn update(
     command: &UpdateRecognition,
     context: &Context<'_>,
 ) -> Result<Recognition, UpdateRecognitionError> {
+    let missing = |what: &str| StoreError::Broken(format!("recognition {id} has no {what}"));
+    let found = tx.recognition(id)?.ok_or(UpdateRecognitionError::NoSuchRecognition)?;
+    let company = companies::kept(tx, found.company_id)?.ok_or_else(|| missing("company"))?;
     tx.hold(Row::Recognition(id))?;
-    let before = tx.recognition(id)?.ok_or(UpdateRecognitionError::NoSuchRecognition)?;
-    let mut recognition = before.clone();
-    if let Some(message) = &command.message {
-        recognition.message = message.clone();
+    let before = tx.recognition(id)?.ok_or_else(|| missing("row any more"))?;
+    let message = command.message.clone().filter(|it| *it != before.message);
+    let share = command.share.filter(|it| *it != before.share);
+    if message.is_none() && share.is_none() {
+        return Ok(before);
     }
-    recognition.share = command.share.unwrap_or(recognition.share);
-    if recognition != before {
-        tx.update_recognition(&recognition)?;
-        tell_of(tx, &recognition, context)?;
-    }
+    let recognition = Recognition {
+        message: message.clone().unwrap_or_else(|| before.message.clone()),
+        share: share.unwrap_or(before.share),
+        ..before
+    };
+    tx.amend_recognition(id, message.as_ref(), share)?;
+    let cause = Cause::new(context, &company, Act::Amendment { recognition: id, message, share });
+    tx.record(&cause)?;
+    tell_of(tx, &company, &cause, &recognition, context)?;
     Ok(recognition)
 }
 
-fn tell_of(tx: &mut dyn Tx, recognition: &Recognition, context: &Context<'_>) -> Result<(), StoreError> {
+fn tell_of(
+    tx: &mut dyn Tx,
+    company: &Company,
+    cause: &Cause,
+    recognition: &Recognition,
+    context: &Context<'_>,
+) -> Result<(), StoreError> {
     let missing = |what: &str| StoreError::Broken(format!("recognition {} has no {what}", recognition.id));
-    let company = companies::for_operator(tx, recognition.company_id)?.ok_or_else(|| missing("company"))?;
     let provider = company.provider_id;
     let receiver = person(tx, provider, recognition.receiver_id)?.ok_or_else(|| missing("receiver"))?;
     let sender = match recognition.sender {
@@ -58,8 +73,13 @@ fn tell_of(tx: &mut dyn Tx, recognition: &Recognition, context: &Context<'_>) ->
         Sender::User(id) => Some(person(tx, provider, id)?.ok_or_else(|| missing("sender"))?),
     };
     let occasion_name = tx.occasion_name(recognition.occasion_id)?.ok_or_else(|| missing("occasion"))?;
-    let told =
-        Told { provider, company: &company, sender: sender.as_ref(), occasion_name: occasion_name.as_str() };
+    let told = Told {
+        cause: cause.id,
+        provider,
+        company,
+        sender: sender.as_ref(),
+        occasion_name: occasion_name.as_str(),
+    };
     let kind = EventKind::RecognitionUpdated;
     tell(tx, kind, &told, std::slice::from_ref(recognition), &[receiver], context)
 }

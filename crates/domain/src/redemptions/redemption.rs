@@ -19,6 +19,6 @@ pub struct Redemption {
     pub amount: Amount,
     /// When.
     pub created_at: Timestamp,
-    /// When it was refunded.
-    pub refunded_at: Option<Timestamp>,
+    /// Whether it was refunded.
+    pub is_refunded: bool,
 }

@@ -1,12 +1,13 @@
 //! Giving back what was redeemed.
 
 use super::Redemption;
+use crate::causes::{Act, Cause};
 use crate::companies;
 use crate::money::{Points, Price};
-use crate::ports::{Context, Outcome, Payment, Row, StoreError, Tx};
+use crate::ports::{Context, Moved, Outcome, Payment, StoreError, Tx};
 use crate::users::for_operator;
-use crate::values::{RedemptionId, TransferId};
-use crate::wallets::{Account, Credit, Reason, WalletType};
+use crate::values::RedemptionId;
+use crate::wallets::{Account, Reason, WalletType};
 
 /// Why nothing was refunded.
 #[derive(Debug, thiserror::Error)]
@@ -31,37 +32,37 @@ pub fn refund(
     id: RedemptionId,
     context: &Context<'_>,
 ) -> Result<(Redemption, Points), RefundError> {
-    tx.hold(Row::Redemption(id))?;
-    let mut redemption = tx.redemption(id)?.ok_or(RefundError::NoSuchRedemption)?;
-    if redemption.refunded_at.is_some() {
+    let redemption = tx.redemption(id)?.ok_or(RefundError::NoSuchRedemption)?;
+    if redemption.is_refunded {
         return Err(RefundError::AlreadyRefunded);
     }
     for_operator(tx, redemption.user_id)?.filter(|it| it.active).ok_or(RefundError::UserDeleted)?;
-    let company = companies::for_operator(tx, redemption.company_id)?.ok_or(RefundError::NoSuchRedemption)?;
-    let now = context.clock.now();
-    redemption.refunded_at = Some(now);
-    tx.mark_redemption_refunded(id, now)?;
+    let company = companies::kept(tx, redemption.company_id)?.ok_or(RefundError::NoSuchRedemption)?;
     let points = company.rate.points(redemption.amount);
     let price = Price::exactly(company.rate, redemption.amount, points)
         .ok_or_else(|| StoreError::Broken("a redemption's amount is out of range".into()))?;
+    let cause = Cause::new(context, &company, Act::Refund { redemption: id, points });
+    if !tx.record(&cause)? {
+        return Err(RefundError::AlreadyRefunded); // by somebody else at this very moment
+    }
     let payment = Payment {
         company: company.id,
-        payers: &[Account::Redeemed(company.id)],
-        credits: &[Credit {
-            to: Account::Wallet(WalletType::User, redemption.user_id),
-            transfer: TransferId::from_uuid(context.ids.next()),
-            cause: Some(id.as_uuid()),
-        }],
-        price,
-        points,
-        rate: company.rate,
+        cause: cause.id,
         reason: Reason::Refund,
-        counts_as_spent: false,
-        rounding: TransferId::from_uuid(context.ids.next()),
-        at: now,
+        rate: company.rate,
+        moved: Moved::Price {
+            payers: &[Account::Redeemed(company.id)],
+            credits: &[Account::Wallet(WalletType::User, redemption.user_id)],
+            price,
+            points,
+        },
+        at: cause.created_at,
     };
-    match tx.post(&[payment])?.pop() {
-        Some(Outcome::Paid { .. }) => Ok((redemption, points)),
-        Some(Outcome::Insufficient | Outcome::ReceiverClosed) | None => Err(RefundError::UserDeleted),
+    match tx.pay(&payment)? {
+        Outcome::Closed => Err(RefundError::UserDeleted),
+        outcome => {
+            outcome.certain()?; // what was redeemed is there to be returned
+            Ok((Redemption { is_refunded: true, ..redemption }, points))
+        }
     }
 }

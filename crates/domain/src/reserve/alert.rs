@@ -2,55 +2,64 @@
 
 use std::collections::BTreeMap;
 
-use crate::companies::{self, Company};
+use crate::companies::Company;
 use crate::money::{Amount, Points};
 use crate::ports::{Context, NewMail, StoreError, Tx};
 use crate::values::EmailAddress;
 
-/// Whether so many points are below a threshold; without one nothing is (contract §5.8).
-pub fn is_low(points: Points, threshold: Option<Points>) -> bool {
-    threshold.is_some_and(|it| points < it)
-}
-
-/// Queues the alert where a payment out of the reserve took it below the company's threshold. The reserve is held
-/// by then, so that rate and threshold are read anew: one that changed meanwhile counts.
-pub fn alert_after_payment(
+/// Has payments tell when they take the reserve below the company's threshold at its rate. Alerts where a new rate or
+/// a new threshold does: the reserve did not count as low `before`, and does now.
+pub fn set_alert(
     tx: &mut dyn Tx,
-    company: &Company,
-    before: Amount,
-    after: Amount,
+    before: &Company,
+    after: &Company,
     context: &Context<'_>,
 ) -> Result<(), StoreError> {
-    let Some(company) = companies::for_operator(tx, company.id)? else { return Ok(()) };
-    let was_low = is_low(company.rate.points(before), company.reserve_alert);
-    alert_on_crossing(tx, &company, was_low, company.rate.points(after), context)
+    let held = tx.alert_below(after.id, least(after))?;
+    let was_low = least(before).is_some_and(|it| held < it);
+    let is_low = least(after).is_some_and(|it| held < it);
+    alert_if_low(tx, after, (is_low && !was_low).then_some(held), context)
 }
 
-/// Queues the alert, one mail to each active company admin and to `reserve_bcc`, where the reserve was not low and
-/// is now.
-pub fn alert_on_crossing(
+/// The least that a company's reserve can hold without counting as low; none where nothing does.
+pub fn least(company: &Company) -> Option<Amount> {
+    // A threshold above every amount is one that every reserve is below.
+    company.reserve_alert.map(|it| company.rate.least(it).unwrap_or(Amount::MAX))
+}
+
+/// Queues the alert, one mail to each active company admin and to `reserve_bcc`, where the reserve fell below its
+/// threshold just now; `low` is what it holds then.
+pub fn alert_if_low(
     tx: &mut dyn Tx,
     company: &Company,
-    was_low: bool,
-    after: Points,
+    low: Option<Amount>,
     context: &Context<'_>,
 ) -> Result<(), StoreError> {
-    let Some(threshold) = company.reserve_alert else { return Ok(()) };
-    if was_low || !is_low(after, company.reserve_alert) {
-        return Ok(());
-    }
+    let Some((low, threshold)) = low.zip(company.reserve_alert) else { return Ok(()) };
+    let (subject, body) = letter(company, threshold, company.rate.points(low));
+    mail_admins(tx, company, &subject, &body, context)
+}
+
+/// Queues a mail to each active admin of a company, and to `reserve_bcc`.
+pub fn mail_admins(
+    tx: &mut dyn Tx,
+    company: &Company,
+    subject: &str,
+    body: &str,
+    context: &Context<'_>,
+) -> Result<(), StoreError> {
     let recipients = tx.admin_emails(company.id)?.into_iter().chain(company.reserve_bcc.clone());
     let distinct: BTreeMap<String, EmailAddress> =
         recipients.map(|it| (it.folded().to_owned(), it)).collect();
     let created_at = context.clock.now();
-    let (subject, body) = letter(company, threshold, after);
     let mails: Vec<NewMail> = distinct
         .into_values()
         .map(|recipient| NewMail {
             id: context.ids.next(),
+            company_id: company.id,
             recipient,
-            subject: subject.clone(),
-            body: body.clone(),
+            subject: subject.to_owned(),
+            body: body.to_owned(),
             created_at,
         })
         .collect();

@@ -1,14 +1,14 @@
 //! Putting points into a reserve.
 
+use crate::causes::{Act, Cause};
 use crate::companies;
 use crate::money::{Amount, Points, price};
-use crate::ports::{Context, Outcome, Payment, Reads, Row, StoreError, Tx};
-use crate::values::{CompanyId, TransferId};
-use crate::wallets::{Account, Credit, Reason};
+use crate::ports::{Context, Moved, Outcome, Payment, Reads, StoreError, Tx};
+use crate::values::CompanyId;
+use crate::wallets::{Account, Reason};
 
-/// What the funding account may go down to: a billion dollars out, an eighth of what 64 bits hold, so that the sums of
-/// debits and credits of a company's accounts have room for the same money many times over.
-const DEPOSITS_MAX: Amount = Amount::from_nanodollars(-1_000_000_000_000_000_000);
+/// What a company may have been given in all: nine billion dollars, which leaves 64 bits room for what rounding adds.
+pub const FUNDED_MAX: Amount = Amount::from_nanodollars(9_000_000_000_000_000_000);
 
 /// Why nothing was deposited or shown.
 #[derive(Debug, thiserror::Error)]
@@ -17,7 +17,7 @@ pub enum DepositError {
     #[error("no company has this id")]
     NoSuchCompany,
     /// The points are none, or more than a company may ever have deposited.
-    #[error("points must be at least 1, and a company's deposits at most a billion dollars in all")]
+    #[error("points must be at least 1, and a company's deposits at most nine billion dollars in all")]
     OutOfRange,
     /// The store failed.
     #[error(transparent)]
@@ -38,31 +38,32 @@ pub fn deposit(
     points: Points,
     context: &Context<'_>,
 ) -> Result<Points, DepositError> {
-    let company = companies::for_operator(tx, id)?.ok_or(DepositError::NoSuchCompany)?;
-    let price = price(company.rate, points, 1).ok_or(DepositError::OutOfRange)?;
-    tx.hold(Row::Account(Account::Reserve(id)))?; // so that no other deposit is judged by the same sum
-    let funding = tx.balance(Account::Funding(id))?.unwrap_or_default();
-    let ever = funding.checked_sub(price.total).ok_or(DepositError::OutOfRange)?;
-    if points == Points::ZERO || ever < DEPOSITS_MAX {
+    let company = companies::kept(tx, id)?.ok_or(DepositError::NoSuchCompany)?;
+    if points == Points::ZERO {
         return Err(DepositError::OutOfRange);
     }
-    let transfer = TransferId::from_uuid(context.ids.next());
+    let price = price(company.rate, points, 1).and_then(|it| it.on_credit(FUNDED_MAX));
+    let price = price.ok_or(DepositError::OutOfRange)?;
+    let cause = Cause::new(context, &company, Act::Deposit { points });
+    tx.record(&cause)?;
     let payment = Payment {
         company: id,
-        payers: &[Account::Funding(id)],
-        credits: &[Credit { to: Account::Reserve(id), transfer, cause: None }],
-        price,
-        points,
-        rate: company.rate,
+        cause: cause.id,
         reason: Reason::Deposit,
-        counts_as_spent: false,
-        rounding: TransferId::from_uuid(context.ids.next()),
-        at: context.clock.now(),
+        rate: company.rate,
+        moved: Moved::Price {
+            payers: &[Account::Funding(id)],
+            credits: &[Account::Reserve(id)],
+            price,
+            points,
+        },
+        at: cause.created_at,
     };
-    match tx.post(&[payment])?.pop() {
-        Some(Outcome::Paid { .. }) => shown(tx, id),
-        Some(Outcome::Insufficient | Outcome::ReceiverClosed) | None => {
-            Err(StoreError::Broken("a deposit was not taken".into()).into())
+    match tx.pay(&payment)? {
+        Outcome::Insufficient => Err(DepositError::OutOfRange),
+        outcome => {
+            outcome.certain()?; // a reserve never closes
+            shown(tx, id)
         }
     }
 }

@@ -3,5 +3,5 @@
 mod alert;
 mod deposit;
 
-pub use alert::{alert_after_payment, alert_on_crossing, is_low};
-pub use deposit::{DepositError, deposit, shown};
+pub use alert::{alert_if_low, least, mail_admins, set_alert};
+pub use deposit::{DepositError, FUNDED_MAX, deposit, shown};

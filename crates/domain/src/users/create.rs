@@ -29,6 +29,8 @@ pub fn create(
 ) -> Result<User, CreateUserError> {
     if profile.corporation_admin {
         tx.hold(Row::Company(company_id))?; // so that it does not leave its corporation meanwhile
+    } else {
+        tx.keep_provider(company_id)?;
     }
     let company = tx.company(scope, company_id)?.named("company_id")?.company;
     let now = context.clock.now();

@@ -1,7 +1,10 @@
 //! Deleting a user (spec §3, contract §4.6).
 
-use crate::ports::{Context, Denied, Row, StoreError, Tx};
-use crate::values::{ProviderId, TransferId, UserId};
+use crate::causes::{Act, Cause};
+use crate::companies::Company;
+use crate::ports::{Context, Denied, Moved, Payment, Row, StoreError, Tx};
+use crate::values::{ProviderId, UserId};
+use crate::wallets::{Account, Reason};
 
 /// Why a user was not deleted.
 #[derive(Debug, thiserror::Error)]
@@ -33,11 +36,29 @@ pub fn delete(
     if company.owner_id == id {
         return Err(DeleteUserError::IsOwner);
     }
-    let now = context.clock.now();
-    if !tx.mark_user_deleted(id, now)? {
+    if !tx.mark_user_deleted(id, context.clock.now())? {
         return Ok(());
     }
-    let transfers = [(); 3].map(|()| TransferId::from_uuid(context.ids.next()));
-    tx.close_wallets(company.id, id, company.rate, transfers, now)?;
+    Ok(return_funds(tx, &company, id, context)?)
+}
+
+fn return_funds(
+    tx: &mut dyn Tx,
+    company: &Company,
+    user: UserId,
+    context: &Context<'_>,
+) -> Result<(), StoreError> {
+    let mut cause = Cause::new(context, company, Act::Deletion { user, wallets: 0 });
+    let payment = Payment {
+        company: company.id,
+        cause: cause.id,
+        reason: Reason::UserDeleted,
+        rate: company.rate,
+        moved: Moved::Everything { wallets: &Account::of_user(user), to: Account::Reserve(company.id) },
+        at: cause.created_at,
+    };
+    let wallets = tx.pay(&payment)?.certain()?.transfers;
+    cause.act = Act::Deletion { user, wallets };
+    tx.record(&cause)?;
     Ok(())
 }

@@ -90,6 +90,8 @@ pub fn update(
     if command.company_admin == Some(false) || command.corporation_admin == Some(true) {
         // So that meanwhile neither ownership moves to the user, nor the company leaves its corporation.
         tx.hold(Row::Company(company_id))?;
+    } else {
+        tx.keep_provider(company_id)?;
     }
     tx.hold(Row::User(id))?;
     let before = tx.user(scope, id)?.named("id")?;

@@ -62,8 +62,10 @@ ids! {
     RecognitionId,
     /// A reward that a user spent points on.
     RedemptionId,
-    /// A transfer between two accounts.
-    TransferId,
+    /// A cause: one thing that was asked for. A redemption's is the redemption's own.
+    CauseId,
+    /// A distribution that repeats.
+    ScheduleId,
     /// An event queued for a provider.
     EventId,
 }
@@ -107,10 +109,10 @@ mod tests {
 
     #[test]
     fn ids_sort_as_their_uuids() {
-        let id = |text: &str| text.parse::<TransferId>().unwrap();
+        let id = |text: &str| text.parse::<CauseId>().unwrap();
         let (first, second) =
             (id("0192f0c1-7e3b-7c5d-8e9f-0123456789ab"), id("0192f0c1-7e3c-7000-8000-000000000000"));
         assert!(first < second);
-        assert_eq!(TransferId::from_uuid(first.as_uuid()), first);
+        assert_eq!(CauseId::from_uuid(first.as_uuid()), first);
     }
 }

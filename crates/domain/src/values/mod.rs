@@ -16,6 +16,7 @@ mod entity_id;
 mod groups;
 mod ids;
 mod invalid;
+mod iso_date;
 mod month_day;
 mod page;
 mod text;
@@ -30,10 +31,11 @@ pub use email::EmailAddress;
 pub use entity_id::EntityId;
 pub use groups::Groups;
 pub use ids::{
-    CompanyId, CorporationId, EventId, OccasionId, ProviderId, RecognitionId, RedemptionId, TransferId,
-    UserId,
+    CauseId, CompanyId, CorporationId, EventId, OccasionId, ProviderId, RecognitionId, RedemptionId,
+    ScheduleId, UserId,
 };
 pub use invalid::InvalidValue;
+pub use iso_date::IsoDate;
 pub use month_day::MonthDay;
 pub use page::Page;
 pub use text::{Line, Message, split_full_name};

@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use crate::money::{Amount, Points, PointsPerDollar};
-use crate::values::{CompanyId, TransferId, UserId};
+use crate::values::{CompanyId, UserId};
 
 /// The three wallets of spec §2.5a.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -29,6 +29,20 @@ impl WalletType {
         }
     }
 
+    /// The kind of account that it is.
+    pub fn kind(self) -> AccountKind {
+        match self {
+            Self::User => AccountKind::UserWallet,
+            Self::Peer => AccountKind::PeerWallet,
+            Self::Manager => AccountKind::ManagerWallet,
+        }
+    }
+
+    /// The type that a kind of account is; none for a company's.
+    pub fn from_kind(kind: AccountKind) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.kind() == kind)
+    }
+
     /// The type of a name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|it| it.name() == name)
@@ -46,21 +60,24 @@ pub enum AccountKind {
     ManagerWallet,
     /// A company's reserve.
     Reserve,
+    /// What a distribution in several steps has taken and not given yet.
+    Transit,
     /// Outside: what deposits come from.
     Funding,
     /// Outside: what redemptions go to.
     Redeemed,
-    /// Outside: what makes up fractions of a point within the tolerance (contract §5.1).
+    /// Outside: what makes up fractions of a point within the tolerance.
     Rounding,
 }
 
 impl AccountKind {
     /// Every kind, in lock order.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::UserWallet,
         Self::PeerWallet,
         Self::ManagerWallet,
         Self::Reserve,
+        Self::Transit,
         Self::Funding,
         Self::Redeemed,
         Self::Rounding,
@@ -73,9 +90,10 @@ impl AccountKind {
             Self::PeerWallet => 2,
             Self::ManagerWallet => 3,
             Self::Reserve => 4,
-            Self::Funding => 5,
-            Self::Redeemed => 6,
-            Self::Rounding => 7,
+            Self::Transit => 5,
+            Self::Funding => 6,
+            Self::Redeemed => 7,
+            Self::Rounding => 8,
         }
     }
 
@@ -97,6 +115,8 @@ pub enum Account {
     Wallet(WalletType, UserId),
     /// A company's reserve.
     Reserve(CompanyId),
+    /// What a company's distributions in several steps have taken and not given yet.
+    Transit(CompanyId),
     /// What a company's deposits come from.
     Funding(CompanyId),
     /// What a company's redemptions go to.
@@ -107,8 +127,19 @@ pub enum Account {
 
 impl Account {
     /// The accounts that a company has from the start.
-    pub fn of_company(company: CompanyId) -> [Self; 4] {
-        [Self::Reserve(company), Self::Funding(company), Self::Redeemed(company), Self::Rounding(company)]
+    pub fn of_company(company: CompanyId) -> [Self; 5] {
+        [
+            Self::Reserve(company),
+            Self::Transit(company),
+            Self::Funding(company),
+            Self::Redeemed(company),
+            Self::Rounding(company),
+        ]
+    }
+
+    /// The wallets that a user can have.
+    pub fn of_user(user: UserId) -> [Self; 3] {
+        WalletType::ALL.map(|it| Self::Wallet(it, user))
     }
 
     /// The user or company that it belongs to; with the kind, its key.
@@ -116,6 +147,7 @@ impl Account {
         match self {
             Self::Wallet(_, user) => user.as_uuid(),
             Self::Reserve(company)
+            | Self::Transit(company)
             | Self::Funding(company)
             | Self::Redeemed(company)
             | Self::Rounding(company) => company.as_uuid(),
@@ -125,26 +157,14 @@ impl Account {
     /// Its kind.
     pub fn kind(self) -> AccountKind {
         match self {
-            Self::Wallet(WalletType::User, _) => AccountKind::UserWallet,
-            Self::Wallet(WalletType::Peer, _) => AccountKind::PeerWallet,
-            Self::Wallet(WalletType::Manager, _) => AccountKind::ManagerWallet,
+            Self::Wallet(wallet, _) => wallet.kind(),
             Self::Reserve(_) => AccountKind::Reserve,
+            Self::Transit(_) => AccountKind::Transit,
             Self::Funding(_) => AccountKind::Funding,
             Self::Redeemed(_) => AccountKind::Redeemed,
             Self::Rounding(_) => AccountKind::Rounding,
         }
     }
-}
-
-/// An account to be credited, with the id of the transfer that will say so.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Credit {
-    /// The account.
-    pub to: Account,
-    /// The transfer's id.
-    pub transfer: TransferId,
-    /// What caused it: a recognition, a redemption; none for a deposit.
-    pub cause: Option<Uuid>,
 }
 
 /// A user's wallet as it stands.

@@ -8,7 +8,7 @@ mod open;
 mod replace;
 mod transaction;
 
-pub use account::{Account, AccountKind, Credit, Wallet, WalletType};
+pub use account::{Account, AccountKind, Wallet, WalletType};
 pub use open::open_for_user;
 pub use replace::{ReplaceError, replace};
 pub use transaction::{Direction, Reason, Transaction};

@@ -1,12 +1,13 @@
-//! Replacing what a wallet holds, for the operator (spec §2.6 `override`, contract §5.2).
+//! Replacing what a wallet holds, for the operator (spec §2.6 `override`).
 
-use super::{Account, Credit, Reason, WalletType};
-use crate::companies::{self, Company};
-use crate::money::{Amount, Points, Price};
-use crate::ports::{Context, Outcome, Payment, Row, StoreError, Tx};
+use super::{Account, Reason, WalletType};
+use crate::causes::{Act, Cause};
+use crate::companies;
+use crate::money::Points;
+use crate::ports::{Context, Moved, Outcome, Payment, StoreError, Tx};
 use crate::reserve;
 use crate::users::for_operator;
-use crate::values::{TransferId, UserId};
+use crate::values::UserId;
 
 /// Why a wallet was not replaced.
 #[derive(Debug, thiserror::Error)]
@@ -37,54 +38,29 @@ pub fn replace(
     points: Points,
     context: &Context<'_>,
 ) -> Result<(), ReplaceError> {
-    let user = for_operator(tx, user)?.filter(|it| it.active).ok_or(ReplaceError::NoSuchUser)?;
-    let company = companies::for_operator(tx, user.company_id)?.ok_or(ReplaceError::NoSuchUser)?;
-    let wallet = Account::Wallet(wallet, user.id);
-    tx.hold(Row::Account(wallet))?;
-    let held = tx.balance(wallet)?.ok_or(ReplaceError::NoSuchWallet)?;
-    let wanted = company.rate.amount(points).ok_or(ReplaceError::OutOfRange)?;
-    let shown = company.rate.points(held);
-    if shown == points {
-        return Ok(());
-    }
-    let reserve = Account::Reserve(company.id);
-    let (from, to, amount) = if wanted > held {
-        (reserve, wallet, wanted.checked_sub(held))
-    } else {
-        (wallet, reserve, held.checked_sub(wanted))
-    };
-    let moved = Points::new((points.get() - shown.get()).abs());
-    let (amount, moved) = amount.zip(moved).ok_or(ReplaceError::OutOfRange)?;
-    pay(tx, &company, from, to, amount, moved, context)
-}
-
-fn pay(
-    tx: &mut dyn Tx,
-    company: &Company,
-    from: Account,
-    to: Account,
-    amount: Amount,
-    points: Points,
-    context: &Context<'_>,
-) -> Result<(), ReplaceError> {
+    let found = for_operator(tx, user)?.filter(|it| it.active).ok_or(ReplaceError::NoSuchUser)?;
+    let company = companies::kept(tx, found.company_id)?.ok_or(ReplaceError::NoSuchUser)?;
+    company.rate.amount(points).ok_or(ReplaceError::OutOfRange)?;
+    let cause = Cause::new(context, &company, Act::Override { user, wallet, points });
     let payment = Payment {
         company: company.id,
-        payers: &[from],
-        credits: &[Credit { to, transfer: TransferId::from_uuid(context.ids.next()), cause: None }],
-        price: Price::exactly(company.rate, amount, points).ok_or(ReplaceError::OutOfRange)?,
-        points,
-        rate: company.rate,
+        cause: cause.id,
         reason: Reason::Override,
-        counts_as_spent: false,
-        rounding: TransferId::from_uuid(context.ids.next()),
-        at: context.clock.now(),
+        rate: company.rate,
+        moved: Moved::Difference {
+            wallet: Account::Wallet(wallet, user),
+            reserve: Account::Reserve(company.id),
+            points,
+        },
+        at: cause.created_at,
     };
-    match tx.post(&[payment])?.pop() {
-        Some(Outcome::Paid { payer: Account::Reserve(_), before, after }) => {
-            Ok(reserve::alert_after_payment(tx, company, before, after, context)?)
-        }
-        Some(Outcome::Paid { .. }) => Ok(()),
-        Some(Outcome::Insufficient) | None => Err(ReplaceError::InsufficientFunds),
-        Some(Outcome::ReceiverClosed) => Err(ReplaceError::NoSuchUser),
+    let paid = match tx.pay(&payment)? {
+        Outcome::Paid(paid) => paid,
+        Outcome::Insufficient => return Err(ReplaceError::InsufficientFunds),
+        Outcome::Closed => return Err(ReplaceError::NoSuchWallet),
+    };
+    if paid.transfers > 0 {
+        tx.record(&cause)?;
     }
+    Ok(reserve::alert_if_low(tx, &company, paid.low, context)?)
 }

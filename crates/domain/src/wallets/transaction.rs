@@ -51,6 +51,11 @@ impl Reason {
         }
     }
 
+    /// Whether what is moved for this reason counts as spent by who pays.
+    pub fn counts_as_spent(self) -> bool {
+        matches!(self, Self::Recognition | Self::Redemption | Self::UserDeleted)
+    }
+
     /// The number kept in the database.
     pub fn code(self) -> i16 {
         match self {

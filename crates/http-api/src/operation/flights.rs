@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use guerdon_domain::ports::IdempotencyKey;
+use guerdon_domain::idempotency::IdempotencyKey;
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 

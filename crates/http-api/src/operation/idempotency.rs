@@ -1,8 +1,8 @@
-//! `Idempotency-Key`: what makes two requests the same (contract §6.1).
+//! `Idempotency-Key`: what makes two requests the same.
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::HeaderMap;
-use guerdon_domain::ports::{IdempotencyKey, IdempotencyRecord, KEPT, Timestamp};
+use guerdon_domain::idempotency::{IdempotencyKey, IdempotencyRecord, Repeatable};
 use ring::digest;
 
 use crate::answer::Answer;
@@ -11,44 +11,23 @@ use crate::error::ApiError;
 
 const HEADER: &str = "idempotency-key";
 
-/// A request that may be repeated.
-#[derive(Clone)]
-pub(super) struct Keyed {
-    /// Whose key, and which.
-    pub(super) key: IdempotencyKey,
-    request_hash: Vec<u8>,
+/// What the first request was answered.
+pub(super) fn replayed(record: IdempotencyRecord) -> Result<Answer, ApiError> {
+    let status = StatusCode::from_u16(record.status)
+        .map_err(|error| ApiError::internal(format!("a kept answer has a status that is none: {error}")))?;
+    Ok(Answer::kept(status, record.body).with("idempotency-replayed", "true"))
 }
 
-impl Keyed {
-    /// What the first request was answered; a 400 where that was another request.
-    pub(super) fn replay(&self, record: IdempotencyRecord) -> Result<Answer, ApiError> {
-        if record.request_hash != self.request_hash {
-            return Err(ApiError::bad_request("Idempotency-Key must not be used for another request"));
-        }
-        let status = StatusCode::from_u16(record.status).map_err(|error| {
-            ApiError::internal(format!("a kept answer has a status that is none: {error}"))
-        })?;
-        Ok(Answer::kept(status, record.body).with("idempotency-replayed", "true"))
-    }
-
-    /// What is kept for repeats.
-    pub(super) fn record(&self, answer: &Answer, now: Timestamp) -> IdempotencyRecord {
-        IdempotencyRecord {
-            key: self.key.clone(),
-            request_hash: self.request_hash.clone(),
-            status: answer.status.as_u16(),
-            body: answer.body.clone(),
-            created_at: now,
-            expires_at: now + KEPT,
-        }
-    }
+/// The refusal of a key that was used for another request.
+pub(super) fn misused() -> ApiError {
+    ApiError::bad_request("Idempotency-Key must not be used for another request")
 }
 
 /// The key that a request carries, if any.
-pub(super) fn key_of(call: &Call, headers: &HeaderMap, body: &[u8]) -> Result<Option<Keyed>, ApiError> {
+pub(super) fn key_of(call: &Call, headers: &HeaderMap, body: &[u8]) -> Result<Option<Repeatable>, ApiError> {
     let Some(key) = header(headers)? else { return Ok(None) };
     let key = IdempotencyKey { scope: call.scope.as_uuid(), key };
-    Ok(Some(Keyed { key, request_hash: hash(call.method, &call.path, &call.query, body) }))
+    Ok(Some(Repeatable { key, request_hash: hash(call.method, &call.path, &call.query, body) }))
 }
 
 fn header(headers: &HeaderMap) -> Result<Option<String>, ApiError> {

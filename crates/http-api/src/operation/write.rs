@@ -6,11 +6,12 @@ use std::time::Duration;
 use actix_web::HttpRequest;
 use actix_web::http::header::HeaderMap;
 use actix_web::web::Payload;
+use guerdon_domain::idempotency::{Begun, Repeatable};
 use guerdon_domain::ports::{Context, StoreError, StoreExt, Tx};
 use tokio::time::{Instant, sleep};
 
 use super::flights::Flight;
-use super::idempotency::{self, Keyed};
+use super::idempotency;
 use crate::answer::Answer;
 use crate::body::{self, Fields};
 use crate::call::Call;
@@ -51,7 +52,7 @@ pub(crate) trait Write: 'static {
 /// A changing request, read; what is wrong with it is told only when its turn comes.
 struct Work<W: Write> {
     call: Call,
-    key: Option<Keyed>,
+    key: Option<Repeatable>,
     parsed: Result<Parsed<W::Command>, ApiError>,
 }
 
@@ -166,24 +167,24 @@ fn refuses_without_looking<W: Write>(work: &Work<W>) -> bool {
 
 fn transact<W: Write>(state: &State, work: &Work<W>) -> Result<Answer, Stop> {
     let Work { call, key, parsed } = work;
-    let context = state.context();
+    let context = state.context(call, key.as_ref());
     let answer = state.api.store.transaction(|tx| {
         W::find(tx, call)?;
         if W::NEEDS_DESIGNATION {
             call.require_designation(tx)?;
         }
         if let Some(key) = key {
-            if !tx.claim_key(&key.key)? {
-                return Err(Stop::InFlight);
-            }
-            if let Some(record) = tx.idempotency_record(&key.key, context.clock.now())? {
-                return Ok(key.replay(record)?);
+            match key.begin(tx, context.clock.now())? {
+                Begun::First => {}
+                Begun::Repeat(record) => return Ok(idempotency::replayed(record)?),
+                Begun::InFlight => return Err(Stop::InFlight),
+                Begun::Misused => return Err(idempotency::misused().into()),
             }
         }
         let command = parsed.as_ref().map(|it| &it.command).map_err(ApiError::clone)?;
         let answer = W::perform(tx, call, command, &context)?;
         if let Some(key) = key {
-            tx.keep_idempotency_record(&key.record(&answer, context.clock.now()))?;
+            key.keep(tx, answer.status.as_u16(), answer.body.clone(), context.clock.now())?;
         }
         Ok(answer)
     })?;

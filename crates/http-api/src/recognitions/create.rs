@@ -92,6 +92,9 @@ fn told(fault: SendFault) -> String {
         SendFault::SenderAmongReceivers => "receiver_ids must not name the sender",
         SendFault::ReceiverOfAnotherCompany => "receiver_ids must be users of the sender's company",
         SendFault::ReceiverDeleted => "receiver_ids must be users that are not deleted",
+        SendFault::TooLarge => {
+            "receiver_ids and message must be at most 8 MiB together: the bytes of the message, once for each receiver"
+        }
         // The wording of spec §7.
         SendFault::PointsOutOfRange(range) => {
             let (min, max) = (range.min.get(), range.max.get());

@@ -28,7 +28,7 @@ impl Read for Sent {
 
 fn read(reads: &mut dyn Reads, call: &Call, role: Role, name: &str) -> Result<Answer, ApiError> {
     let user = user_in_path(reads, call)?;
-    let page = list::page_of(call)?;
+    let page = list::page_within(call, list::PER_PAGE_OF_MESSAGES_MAX)?;
     let total = reads.recognition_count(user.id, role)?;
     let found = reads.recognitions(user.id, role, page)?;
     let views = found.iter().map(RecognitionView::of).collect();

@@ -1,17 +1,17 @@
-//! Accounts: balances, opening, closing.
+//! Accounts: balances and opening; what changes a balance stands in `pay/`.
 
 use std::collections::HashMap;
 
 use diesel::prelude::*;
-use guerdon_domain::money::{Amount, PointsPerDollar};
+use guerdon_domain::money::Amount;
 use guerdon_domain::ports::{Accounts, Outcome, Payment, ReadAccounts, StoreError, Timestamp};
-use guerdon_domain::values::{CompanyId, TransferId, UserId};
-use guerdon_domain::wallets::{Account, AccountKind, Wallet, WalletType};
+use guerdon_domain::values::{CompanyId, UserId};
+use guerdon_domain::wallets::{Account, AccountKind, Wallet};
 
 use super::Unit;
-use crate::rows::{AccountRow, TransferRow, WalletRow};
+use crate::rows::{AccountRow, WalletRow};
 use crate::schema::accounts;
-use crate::types::{At, Id};
+use crate::types::Id;
 
 /// How many users one query names.
 const SLICE: usize = 1_000;
@@ -54,7 +54,7 @@ impl ReadAccounts for Unit<'_> {
         let found: Option<i64> = self.query(|conn| {
             accounts::table
                 .find((Id(account.owner()), account.kind().code()))
-                .select(accounts::credits - accounts::debits)
+                .select(accounts::balance)
                 .get_result(conn)
                 .optional()
         })?;
@@ -69,65 +69,18 @@ impl Accounts for Unit<'_> {
         Ok(())
     }
 
-    fn post(&mut self, payments: &[Payment<'_>]) -> Result<Vec<Outcome>, StoreError> {
-        payments.iter().map(|it| self.post_one(it)).collect()
+    fn pay(&mut self, payment: &Payment<'_>) -> Result<Outcome, StoreError> {
+        self.make(payment)
     }
 
-    fn close_wallets(
-        &mut self,
-        company: CompanyId,
-        user: UserId,
-        rate: PointsPerDollar,
-        transfers: [TransferId; 3],
-        at: Timestamp,
-    ) -> Result<(), StoreError> {
-        let mut returned = Amount::ZERO;
-        let mut rows = Vec::new();
-        for (wallet_type, transfer) in WalletType::ALL.into_iter().zip(transfers) {
-            let wallet = Account::Wallet(wallet_type, user);
-            let Some(held) = self.close(wallet, at)?.filter(|it| !it.is_zero()) else { continue };
-            self.empty(wallet, held)?;
-            let sum = returned.checked_add(held).ok_or_else(|| StoreError::Broken("funds overflow".into()));
-            returned = self.keep(sum)?;
-            rows.push(TransferRow::of_return(company, wallet, transfer, held, rate, at));
-        }
-        if rows.is_empty() {
-            return Ok(());
-        }
-        self.insert_transfers(&rows)?;
-        // The reserve comes last in the lock order: many wait for it.
-        if self.credit_one(Account::Reserve(company), returned)? != 1 {
-            return self.keep(Err(StoreError::Broken("a company has no reserve".into())));
-        }
-        Ok(())
-    }
-}
-
-impl Unit<'_> {
-    /// Closes an account, so that nothing more can be paid into it or out of it; answers what it holds.
-    fn close(&mut self, account: Account, at: Timestamp) -> Result<Option<Amount>, StoreError> {
-        let held: Option<i64> = self.query(|conn| {
-            diesel::update(accounts::table.find((Id(account.owner()), account.kind().code())))
-                .filter(accounts::closed_at.is_null())
-                .set(accounts::closed_at.eq(Some(At(at))))
-                .returning(accounts::credits - accounts::debits)
+    fn alert_below(&mut self, company: CompanyId, least: Option<Amount>) -> Result<Amount, StoreError> {
+        let reserve = Account::Reserve(company);
+        let held: i64 = self.query(|conn| {
+            diesel::update(accounts::table.find((Id(reserve.owner()), reserve.kind().code())))
+                .set(accounts::alert_below.eq(least.map(Amount::nanodollars)))
+                .returning(accounts::balance)
                 .get_result(conn)
-                .optional()
         })?;
-        Ok(held.map(Amount::from_nanodollars))
-    }
-
-    /// Takes all that a closed account holds.
-    fn empty(&mut self, account: Account, held: Amount) -> Result<(), StoreError> {
-        let held = held.nanodollars();
-        self.query(|conn| {
-            diesel::update(accounts::table.find((Id(account.owner()), account.kind().code())))
-                .set((
-                    accounts::debits.eq(accounts::debits + held),
-                    accounts::spent.eq(accounts::spent + held),
-                ))
-                .execute(conn)
-        })?;
-        Ok(())
+        Ok(Amount::from_nanodollars(held))
     }
 }

@@ -5,15 +5,16 @@ use std::collections::HashMap;
 use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable};
+use guerdon_domain::events::EventState;
 use guerdon_domain::ports::{
     Claim, Claimed, Deliveries, Fate, ReadProviders, Settlement, StoreError, Timestamp,
 };
 use guerdon_domain::values::ProviderId;
 
-use super::super::{BINDS, SKIP_LOCKED, place};
+use super::super::{BINDS, SKIP_LOCKED, insert_attempts, place};
 use super::Unit;
-use crate::rows::{AttemptRow, ClaimedEventRow, state};
-use crate::schema::{attempts, events, mails};
+use crate::rows::{AttemptRow, ClaimedEventRow};
+use crate::schema::{attempts, deliveries, mails};
 use crate::types::{At, Id, Identifier, Moment};
 
 /// How many events one statement names.
@@ -35,7 +36,7 @@ impl Deliveries for Unit<'_> {
     // The state is written out, not bound: only so can the index of what is pending be used.
     fn providers_with_due_events(&mut self, now: Timestamp) -> Result<Vec<ProviderId>, StoreError> {
         let query = format!(
-            "SELECT id FROM providers WHERE NOT suspended AND EXISTS (SELECT 1 FROM events \
+            "SELECT id FROM providers WHERE NOT suspended AND EXISTS (SELECT 1 FROM deliveries \
              WHERE provider_id = providers.id AND state = 1 AND next_attempt_at <= {}) ORDER BY id",
             place(1)
         );
@@ -45,7 +46,7 @@ impl Deliveries for Unit<'_> {
     }
 
     fn next_event_due(&mut self) -> Result<Option<Timestamp>, StoreError> {
-        let query = "SELECT min(due) AS due FROM (SELECT (SELECT next_attempt_at FROM events \
+        let query = "SELECT min(due) AS due FROM (SELECT (SELECT next_attempt_at FROM deliveries \
                      WHERE provider_id = providers.id AND state = 1 ORDER BY next_attempt_at LIMIT 1) AS due \
                      FROM providers WHERE NOT suspended) AS firsts";
         let found: Due = self.query(|conn| diesel::sql_query(query).get_result(conn))?;
@@ -57,9 +58,10 @@ impl Deliveries for Unit<'_> {
             return Ok(None);
         };
         let query = format!(
-            "SELECT id, body, attempts, attempts_before_replay FROM events \
-             WHERE provider_id = {} AND state = 1 AND next_attempt_at <= {} \
-             ORDER BY next_attempt_at, id LIMIT {}{SKIP_LOCKED}",
+            "SELECT event_id AS id, deliveries.company_id AS company_id, body, attempts, attempts_before_replay \
+             FROM deliveries JOIN events ON id = event_id \
+             WHERE deliveries.provider_id = {} AND state = 1 AND next_attempt_at <= {} \
+             ORDER BY next_attempt_at, event_id LIMIT {}{SKIP_LOCKED}",
             place(1),
             place(2),
             place(3)
@@ -74,10 +76,10 @@ impl Deliveries for Unit<'_> {
         for slice in rows.chunks(SLICE) {
             let ids: Vec<Id> = slice.iter().map(|it| it.id).collect();
             self.query(|conn| {
-                diesel::update(events::table.filter(events::id.eq_any(&ids)))
+                diesel::update(deliveries::table.filter(deliveries::event_id.eq_any(&ids)))
                     .set((
-                        events::lease_id.eq(Some(Id(claim.lease))),
-                        events::next_attempt_at.eq(Some(At(claim.until))),
+                        deliveries::lease_id.eq(Some(Id(claim.lease))),
+                        deliveries::next_attempt_at.eq(Some(At(claim.until))),
                     ))
                     .execute(conn)
             })?;
@@ -99,13 +101,13 @@ impl Deliveries for Unit<'_> {
         for (lease, ids) in delivered {
             for slice in ids.chunks(SLICE) {
                 self.query(|conn| {
-                    diesel::update(events::table.filter(events::id.eq_any(slice)))
-                        .filter(events::lease_id.eq(Some(lease)))
+                    diesel::update(deliveries::table.filter(deliveries::event_id.eq_any(slice)))
+                        .filter(deliveries::lease_id.eq(Some(lease)))
                         .set((
-                            events::state.eq(state::DELIVERED),
-                            events::attempts.eq(events::attempts + 1),
-                            events::next_attempt_at.eq(None::<At>),
-                            events::lease_id.eq(None::<Id>),
+                            deliveries::state.eq(EventState::Delivered.code()),
+                            deliveries::attempts.eq(deliveries::attempts + 1),
+                            deliveries::next_attempt_at.eq(None::<At>),
+                            deliveries::lease_id.eq(None::<Id>),
                         ))
                         .execute(conn)
                 })?;
@@ -117,8 +119,8 @@ impl Deliveries for Unit<'_> {
     fn end_leases(&mut self, now: Timestamp) -> Result<(), StoreError> {
         let due = Some(At(now));
         self.query(|conn| {
-            diesel::update(events::table.filter(sql::<Bool>("state = 1 AND lease_id IS NOT NULL")))
-                .set((events::lease_id.eq(None::<Id>), events::next_attempt_at.eq(due)))
+            diesel::update(deliveries::table.filter(sql::<Bool>("state = 1 AND lease_id IS NOT NULL")))
+                .set((deliveries::lease_id.eq(None::<Id>), deliveries::next_attempt_at.eq(due)))
                 .execute(conn)
         })?;
         self.query(|conn| {
@@ -136,8 +138,10 @@ impl Unit<'_> {
         let rows: Vec<AttemptRow<'_>> = made.collect();
         for slice in rows.chunks(BINDS / AttemptRow::COLUMNS) {
             self.query(|conn| match slice {
-                [one] => diesel::insert_into(attempts::table).values(one).execute(conn),
-                many => diesel::insert_into(attempts::table).values(many).execute(conn),
+                [one] => {
+                    diesel::insert_into(attempts::table).values(one).on_conflict_do_nothing().execute(conn)
+                }
+                many => insert_attempts(conn, many),
             })?;
         }
         Ok(())
@@ -145,20 +149,20 @@ impl Unit<'_> {
 
     fn settle_one(&mut self, it: &Settlement) -> Result<(), StoreError> {
         let (state, due) = match it.fate {
-            Fate::Delivered => (state::DELIVERED, None),
-            Fate::RetryAt(at) | Fate::Released(at) => (state::PENDING, Some(At(at))),
-            Fate::Exhausted => (state::EXHAUSTED, None),
-            Fate::Unaddressed => (state::UNADDRESSED, None),
+            Fate::Delivered => (EventState::Delivered, None),
+            Fate::RetryAt(at) | Fate::Released(at) => (EventState::Pending, Some(At(at))),
+            Fate::Exhausted => (EventState::Exhausted, None),
+            Fate::Unaddressed => (EventState::Unaddressed, None),
         };
         let made = i16::from(it.attempt.is_some());
         self.query(|conn| {
-            diesel::update(events::table.find(Id(it.event.as_uuid())))
-                .filter(events::lease_id.eq(Some(Id(it.lease))))
+            diesel::update(deliveries::table.find(Id(it.event.as_uuid())))
+                .filter(deliveries::lease_id.eq(Some(Id(it.lease))))
                 .set((
-                    events::state.eq(state),
-                    events::attempts.eq(events::attempts + made),
-                    events::next_attempt_at.eq(due),
-                    events::lease_id.eq(None::<Id>),
+                    deliveries::state.eq(state.code()),
+                    deliveries::attempts.eq(deliveries::attempts + made),
+                    deliveries::next_attempt_at.eq(due),
+                    deliveries::lease_id.eq(None::<Id>),
                 ))
                 .execute(conn)
         })?;

@@ -1,7 +1,8 @@
 //! Answers kept for repeats.
 
 use diesel::prelude::*;
-use guerdon_domain::ports::{Idempotency, IdempotencyKey, IdempotencyRecord, StoreError, Timestamp};
+use guerdon_domain::idempotency::{IdempotencyKey, IdempotencyRecord};
+use guerdon_domain::ports::{Idempotency, StoreError, Timestamp};
 
 use super::Unit;
 use crate::rows::IdempotencyRow;

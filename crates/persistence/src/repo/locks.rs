@@ -1,21 +1,30 @@
 //! Holding rows.
 
 use guerdon_domain::ports::{Locks, Row, StoreError};
+use guerdon_domain::values::CompanyId;
 
+use super::super::{Hold, hold_company, lock_row};
 use super::Unit;
 use crate::types::Id;
 
 impl Locks for Unit<'_> {
     fn hold(&mut self, row: Row) -> Result<(), StoreError> {
         self.query(|conn| match row {
-            Row::Corporation(it) => super::super::lock_row(conn, "corporations", Id(it.as_uuid())),
-            Row::Company(it) => super::super::lock_row(conn, "companies", Id(it.as_uuid())),
-            Row::Occasion(it) => super::super::lock_row(conn, "occasions", Id(it.as_uuid())),
-            Row::Recognition(it) => super::super::lock_row(conn, "recognitions", Id(it.as_uuid())),
-            Row::Redemption(it) => super::super::lock_row(conn, "redemptions", Id(it.as_uuid())),
-            Row::User(it) => super::super::lock_row(conn, "users", Id(it.as_uuid())),
-            Row::Account(it) => super::super::lock_accounts(conn, it.kind().code(), &[Id(it.owner())]),
+            Row::Schedule(it) => lock_row(conn, "schedules", Id(it.as_uuid())),
+            Row::Corporation(it) => lock_row(conn, "corporations", Id(it.as_uuid())),
+            Row::Company(it) => lock_row(conn, "companies", Id(it.as_uuid())),
+            Row::Occasion(it) => lock_row(conn, "occasions", Id(it.as_uuid())),
+            Row::Recognition(it) => lock_row(conn, "recognitions", Id(it.as_uuid())),
+            Row::User(it) => lock_row(conn, "users", Id(it.as_uuid())),
         })
+    }
+
+    fn keep_provider(&mut self, company: CompanyId) -> Result<(), StoreError> {
+        self.query(|conn| hold_company(conn, company, Hold::Shared))
+    }
+
+    fn take_company_over(&mut self, company: CompanyId) -> Result<(), StoreError> {
+        self.query(|conn| hold_company(conn, company, Hold::Alone))
     }
 
     fn lost_race(&mut self) -> StoreError {

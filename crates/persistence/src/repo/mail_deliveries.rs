@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::super::{SKIP_LOCKED, place};
 use super::Unit;
-use crate::rows::{ClaimedMailRow, state};
+use crate::rows::{ClaimedMailRow, mail};
 use crate::schema::mails;
 use crate::types::{At, Id, Moment};
 
@@ -48,12 +48,11 @@ impl MailDeliveries for Unit<'_> {
         self.keep(rows.into_iter().map(ClaimedMailRow::read).collect())
     }
 
-    /// A mail that is given up stays pending with no time to be tried at.
     fn settle_mail(&mut self, id: Uuid, lease: Uuid, fate: MailFate) -> Result<(), StoreError> {
         let (state, due) = match fate {
-            MailFate::Sent => (state::DELIVERED, None),
-            MailFate::RetryAt(at) => (state::PENDING, Some(At(at))),
-            MailFate::GivenUp => (state::PENDING, None),
+            MailFate::Sent => (mail::SENT, None),
+            MailFate::RetryAt(at) => (mail::WAITING, Some(At(at))),
+            MailFate::GivenUp => (mail::GIVEN_UP, None),
         };
         self.query(|conn| {
             diesel::update(mails::table.find(Id(id)))

@@ -4,21 +4,21 @@
 
 mod accounts;
 mod audit;
+mod causes;
 mod companies;
 mod corporations;
 mod deliveries;
 mod idempotency;
 mod locks;
 mod mail_deliveries;
+mod movements;
 mod occasions;
-mod post;
+mod pay;
 mod providers;
 mod queues;
 mod recognitions;
-mod redemptions;
 mod saml;
 mod settings;
-mod transfers;
 mod users;
 
 use diesel::result::QueryResult;

@@ -3,16 +3,20 @@
 use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable};
+use guerdon_domain::events::EventState;
 use guerdon_domain::ports::{
-    Depth, EventState, MailOutbox, NewEvent, NewMail, Outbox, QueuedEvent, ReadOutbox, StoreError, Timestamp,
+    Depth, MailOutbox, NewEvent, NewMail, Outbox, QueuedEvent, ReadOutbox, StoreError, Timestamp,
 };
 use guerdon_domain::values::{EventId, ProviderId};
 
 use super::super::{BINDS, Db};
 use super::Unit;
-use crate::rows::{EventRow, MailRow, QueuedEventRow, state, state_code};
-use crate::schema::{events, mails};
+use crate::rows::{DeliveryRow, EventRow, FareRow, MailRow, QueuedEventRow};
+use crate::schema::{deliveries, events, mails};
 use crate::types::{At, Id, Moment};
+
+/// How much of bodies one statement carries.
+const STATEMENT_BYTES: usize = 1 << 20;
 
 #[derive(QueryableByName)]
 struct DepthRow {
@@ -30,20 +34,24 @@ impl ReadOutbox for Unit<'_> {
         limit: i64,
     ) -> Result<Vec<QueuedEvent>, StoreError> {
         self.query(super::super::take_time)?;
-        let mut wanted = events::table.select(QueuedEventRow::as_select()).into_boxed();
+        let mut wanted = deliveries::table
+            .inner_join(events::table)
+            .select((QueuedEventRow::as_select(), FareRow::as_select()))
+            .into_boxed();
         if let Some(provider) = provider {
-            wanted = wanted.filter(events::provider_id.eq(Id(provider.as_uuid())));
+            wanted = wanted.filter(deliveries::provider_id.eq(Id(provider.as_uuid())));
         }
         if let Some(state) = state {
-            wanted = wanted.filter(events::state.eq(state_code(state)));
+            wanted = wanted.filter(deliveries::state.eq(state.code()));
         }
-        let wanted = wanted.order(events::id).limit(limit); // ids rise with time
-        let found: Vec<QueuedEventRow> = self.query(|conn| wanted.get_results(conn))?;
-        self.keep(found.into_iter().map(QueuedEventRow::read).collect())
+        let wanted = wanted.order(deliveries::event_id).limit(limit); // ids rise with time
+        let found: Vec<(QueuedEventRow, FareRow)> = self.query(|conn| wanted.get_results(conn))?;
+        self.keep(found.into_iter().map(|(event, fare)| event.read(fare)).collect())
     }
 
     fn outbox_depth(&mut self) -> Result<Depth, StoreError> {
-        let query = "SELECT count(*) AS pending, min(created_at) AS oldest FROM events WHERE state = 1";
+        let query = "SELECT count(*) AS pending, min(created_at) AS oldest \
+                     FROM deliveries JOIN events ON id = event_id WHERE state = 1";
         let found: DepthRow = self.query(|conn| diesel::sql_query(query).get_result(conn))?;
         Ok(Depth { pending: found.pending, oldest: found.oldest.map(|it| it.0) })
     }
@@ -51,11 +59,16 @@ impl ReadOutbox for Unit<'_> {
 
 impl Outbox for Unit<'_> {
     fn queue_events(&mut self, new: &[NewEvent]) -> Result<(), StoreError> {
-        for slice in new.chunks(BINDS / EventRow::COLUMNS) {
+        for slice in slices(new) {
             let rows: Vec<EventRow<'_>> = slice.iter().map(EventRow::of).collect();
             self.query(|conn| match rows.as_slice() {
                 [one] => diesel::insert_into(events::table).values(one).execute(conn),
                 many => diesel::insert_into(events::table).values(many).execute(conn),
+            })?;
+            let rows: Vec<DeliveryRow> = slice.iter().map(DeliveryRow::of).collect();
+            self.query(|conn| match rows.as_slice() {
+                [one] => diesel::insert_into(deliveries::table).values(one).execute(conn),
+                many => diesel::insert_into(deliveries::table).values(many).execute(conn),
             })?;
         }
         self.queued.events |= new.iter().any(|it| it.addressed);
@@ -64,12 +77,12 @@ impl Outbox for Unit<'_> {
 
     fn replay_event(&mut self, id: EventId, now: Timestamp) -> Result<Option<bool>, StoreError> {
         let id = Id(id.as_uuid());
-        let there: i64 =
-            self.query(|conn| events::table.filter(events::id.eq(id)).count().get_result(conn))?;
+        let there: i64 = self
+            .query(|conn| deliveries::table.filter(deliveries::event_id.eq(id)).count().get_result(conn))?;
         if there == 0 {
             return Ok(None);
         }
-        let ended = events::id.eq(id).and(events::state.ne(state::PENDING));
+        let ended = deliveries::event_id.eq(id).and(deliveries::state.ne(EventState::Pending.code()));
         Ok(Some(self.replay(Box::new(ended), now)? > 0))
     }
 
@@ -86,23 +99,23 @@ impl Outbox for Unit<'_> {
             EventState::Unaddressed => sql::<Bool>("state = 4"),
             EventState::Pending | EventState::Delivered => return Ok(0),
         };
-        let kept = events::provider_id.eq(Id(provider.as_uuid())).and(kept);
+        let kept = deliveries::provider_id.eq(Id(provider.as_uuid())).and(kept);
         self.replay(Box::new(kept), now)
     }
 }
 
 /// Which events.
-type Condition = Box<dyn BoxableExpression<events::table, Db, SqlType = Bool>>;
+type Condition = Box<dyn BoxableExpression<deliveries::table, Db, SqlType = Bool>>;
 
 impl Unit<'_> {
     /// Makes events due now, on a schedule that begins anew.
     fn replay(&mut self, which: Condition, now: Timestamp) -> Result<usize, StoreError> {
         let changed = self.query(|conn| {
-            diesel::update(events::table.filter(which))
+            diesel::update(deliveries::table.filter(which))
                 .set((
-                    events::state.eq(state::PENDING),
-                    events::attempts_before_replay.eq(events::attempts),
-                    events::next_attempt_at.eq(Some(At(now))),
+                    deliveries::state.eq(EventState::Pending.code()),
+                    deliveries::attempts_before_replay.eq(deliveries::attempts),
+                    deliveries::next_attempt_at.eq(Some(At(now))),
                 ))
                 .execute(conn)
         })?;
@@ -113,11 +126,33 @@ impl Unit<'_> {
 
 impl MailOutbox for Unit<'_> {
     fn queue_mails(&mut self, new: &[NewMail]) -> Result<(), StoreError> {
-        for mail in new {
-            let row = MailRow::of(mail);
-            self.query(|conn| diesel::insert_into(mails::table).values(&row).execute(conn))?;
+        for slice in new.chunks(BINDS / MailRow::COLUMNS) {
+            let rows: Vec<MailRow<'_>> = slice.iter().map(MailRow::of).collect();
+            self.query(|conn| diesel::insert_into(mails::table).values(&rows).execute(conn))?;
         }
         self.queued.mails |= !new.is_empty();
         Ok(())
     }
+}
+
+/// Cuts events to what one statement may bind and should carry.
+fn slices(new: &[NewEvent]) -> Vec<&[NewEvent]> {
+    let (mut slices, mut rest) = (Vec::new(), new);
+    while !rest.is_empty() {
+        let mut bytes = 0_usize;
+        let fits = |it: &&NewEvent| {
+            bytes = bytes.saturating_add(it.body.len());
+            bytes <= STATEMENT_BYTES
+        };
+        let count = rest
+            .iter()
+            .take(BINDS / EventRow::COLUMNS.max(DeliveryRow::COLUMNS))
+            .take_while(fits)
+            .count()
+            .max(1);
+        let (slice, after) = rest.split_at(count);
+        slices.push(slice);
+        rest = after;
+    }
+    slices
 }

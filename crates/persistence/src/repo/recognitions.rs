@@ -3,13 +3,15 @@
 use diesel::prelude::*;
 use guerdon_domain::ports::{ReadRecognitions, Recognitions, Role, StoreError};
 use guerdon_domain::recognitions::Recognition;
-use guerdon_domain::values::{Page, RecognitionId, UserId};
+use guerdon_domain::values::{CauseId, Message, Page, RecognitionId, UserId};
 
 use super::super::BINDS;
 use super::Unit;
-use crate::rows::RecognitionRow;
-use crate::schema::recognitions;
+use crate::rows::{NewRecognitionRow, RecognitionRow, SendingRow};
+use crate::schema::{causes, recognitions};
 use crate::types::Id;
+
+type Found = (RecognitionRow, SendingRow);
 
 // No company has the id of a user: what a user sent is found by the id alone.
 impl ReadRecognitions for Unit<'_> {
@@ -17,34 +19,29 @@ impl ReadRecognitions for Unit<'_> {
         let user = Id(user.as_uuid());
         let newest = (recognitions::created_at.desc(), recognitions::id.desc());
         let (limit, offset) = (page.limit(), page.offset());
-        let found: Vec<RecognitionRow<'static>> = self.query(|conn| match role {
-            Role::Receiver => recognitions::table
-                .filter(recognitions::receiver_id.eq(user))
-                .order(newest)
-                .limit(limit)
-                .offset(offset)
-                .select(RecognitionRow::as_select())
-                .get_results(conn),
-            Role::Sender => recognitions::table
-                .filter(recognitions::sender_id.eq(user))
-                .order(newest)
-                .limit(limit)
-                .offset(offset)
-                .select(RecognitionRow::as_select())
-                .get_results(conn),
+        let all = recognitions::table
+            .inner_join(causes::table)
+            .order(newest)
+            .limit(limit)
+            .offset(offset)
+            .select((RecognitionRow::as_select(), SendingRow::as_select()));
+        let found: Vec<Found> = self.query(|conn| match role {
+            Role::Receiver => all.filter(recognitions::receiver_id.eq(user)).get_results(conn),
+            Role::Sender => all.filter(recognitions::sender_id.eq(user)).get_results(conn),
         })?;
-        self.keep(found.into_iter().map(RecognitionRow::read).collect())
+        self.keep(found.into_iter().map(|(row, sending)| row.read(sending)).collect())
     }
 
     fn recognition(&mut self, id: RecognitionId) -> Result<Option<Recognition>, StoreError> {
-        let found: Option<RecognitionRow<'static>> = self.query(|conn| {
+        let found: Option<Found> = self.query(|conn| {
             recognitions::table
-                .find(Id(id.as_uuid()))
-                .select(RecognitionRow::as_select())
+                .inner_join(causes::table)
+                .filter(recognitions::id.eq(Id(id.as_uuid())))
+                .select((RecognitionRow::as_select(), SendingRow::as_select()))
                 .get_result(conn)
                 .optional()
         })?;
-        self.keep(found.map(RecognitionRow::read).transpose())
+        self.keep(found.map(|(row, sending)| row.read(sending)).transpose())
     }
 
     fn recognition_count(&mut self, user: UserId, role: Role) -> Result<i64, StoreError> {
@@ -61,9 +58,15 @@ impl ReadRecognitions for Unit<'_> {
 }
 
 impl Recognitions for Unit<'_> {
-    fn insert_recognitions(&mut self, recognitions: &[Recognition]) -> Result<(), StoreError> {
-        for slice in recognitions.chunks(BINDS / RecognitionRow::COLUMNS) {
-            let rows: Vec<RecognitionRow<'_>> = slice.iter().map(RecognitionRow::of).collect();
+    fn insert_recognitions(
+        &mut self,
+        cause: CauseId,
+        recognitions: &[Recognition],
+    ) -> Result<(), StoreError> {
+        let mut legs = 1..;
+        for slice in recognitions.chunks(BINDS / NewRecognitionRow::COLUMNS) {
+            let rows: Vec<NewRecognitionRow> =
+                slice.iter().zip(&mut legs).map(|(it, leg)| NewRecognitionRow::of(cause, leg, it)).collect();
             self.query(|conn| match rows.as_slice() {
                 [one] => diesel::insert_into(recognitions::table).values(one).execute(conn),
                 many => diesel::insert_into(recognitions::table).values(many).execute(conn),
@@ -72,15 +75,21 @@ impl Recognitions for Unit<'_> {
         Ok(())
     }
 
-    fn update_recognition(&mut self, recognition: &Recognition) -> Result<(), StoreError> {
-        self.query(|conn| {
-            diesel::update(recognitions::table.find(Id(recognition.id.as_uuid())))
-                .set((
-                    recognitions::message.eq(recognition.message.as_str()),
-                    recognitions::share.eq(recognition.share),
-                ))
-                .execute(conn)
-        })?;
+    fn amend_recognition(
+        &mut self,
+        id: RecognitionId,
+        message: Option<&Message>,
+        share: Option<bool>,
+    ) -> Result<(), StoreError> {
+        let amended = || recognitions::table.filter(recognitions::id.eq(Id(id.as_uuid())));
+        if let Some(message) = message {
+            let message = recognitions::message.eq(Some(message.as_str()));
+            self.query(|conn| diesel::update(amended()).set(message).execute(conn))?;
+        }
+        if let Some(share) = share {
+            let share = recognitions::share.eq(share);
+            self.query(|conn| diesel::update(amended()).set(share).execute(conn))?;
+        }
         Ok(())
     }
 }

@@ -75,16 +75,17 @@ impl ReadUsers for Unit<'_> {
     }
 
     fn active_users(&mut self, company: CompanyId, managers_only: bool) -> Result<Vec<UserId>, StoreError> {
+        let active = users::table
+            .filter(users::company_id.eq(Id(company.as_uuid())))
+            .filter(users::deleted_at.is_null())
+            .order(users::id)
+            .select(users::id);
         let found: Vec<Id> = self.query(|conn| {
-            users::table
-                .filter(users::company_id.eq(Id(company.as_uuid())))
-                .filter(users::deleted_at.is_null())
-                .filter(users::manager.eq(true).or(diesel::dsl::sql::<diesel::sql_types::Bool>(
-                    if managers_only { "1 = 0" } else { "1 = 1" },
-                )))
-                .order(users::id)
-                .select(users::id)
-                .get_results(conn)
+            if managers_only {
+                active.filter(users::manager.eq(true)).get_results(conn)
+            } else {
+                active.get_results(conn)
+            }
         })?;
         Ok(found.into_iter().map(|it| UserId::from_uuid(it.0)).collect())
     }

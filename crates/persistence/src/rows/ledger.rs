@@ -3,10 +3,8 @@
 use diesel::prelude::*;
 use guerdon_domain::money::{Amount, Points};
 use guerdon_domain::ports::{Payment, StoreError, Timestamp};
-use guerdon_domain::values::{CompanyId, TransferId};
-use guerdon_domain::wallets::{
-    Account, AccountKind, Credit, Direction, Reason, Transaction, Wallet, WalletType,
-};
+use guerdon_domain::values::CompanyId;
+use guerdon_domain::wallets::{Account, AccountKind, Direction, Reason, Transaction, Wallet, WalletType};
 
 use super::Reading;
 use super::company::rate_column;
@@ -19,12 +17,11 @@ pub(crate) struct AccountRow {
     owner_id: Id,
     kind: i16,
     company_id: Id,
-    debits: i64,
-    credits: i64,
+    balance: i64,
     spent: i64,
+    movements: i64,
     made_up: i64,
     created_at: At,
-    closed_at: Option<At>,
 }
 
 impl AccountRow {
@@ -34,12 +31,11 @@ impl AccountRow {
             owner_id: Id(account.owner()),
             kind: account.kind().code(),
             company_id: Id(company.as_uuid()),
-            debits: 0,
-            credits: 0,
+            balance: 0,
             spent: 0,
+            movements: 0,
             made_up: 0,
             created_at: At(at),
-            closed_at: None,
         }
     }
 }
@@ -49,8 +45,7 @@ impl AccountRow {
 pub(crate) struct WalletRow {
     owner_id: Id,
     kind: i16,
-    debits: i64,
-    credits: i64,
+    balance: i64,
     spent: i64,
 }
 
@@ -62,89 +57,65 @@ impl WalletRow {
 
     pub(crate) fn read(self) -> Result<Wallet, StoreError> {
         let reading = Reading { table: "accounts", id: self.owner_id.0 };
-        let wallet_type = match AccountKind::from_code(self.kind) {
-            Some(AccountKind::UserWallet) => WalletType::User,
-            Some(AccountKind::PeerWallet) => WalletType::Peer,
-            Some(AccountKind::ManagerWallet) => WalletType::Manager,
-            _ => return Err(reading.corrupt("kind")),
-        };
+        let wallet_type = AccountKind::from_code(self.kind).and_then(WalletType::from_kind);
         Ok(Wallet {
-            wallet_type,
-            balance: Amount::from_nanodollars(reading.make("debits", self.credits.checked_sub(self.debits))?),
+            wallet_type: reading.make("kind", wallet_type)?,
+            balance: Amount::from_nanodollars(self.balance),
             spent: Amount::from_nanodollars(self.spent),
         })
     }
 }
 
+/// One leg of a payment: its number and its two ends, each an account and the movement of it that this is.
+pub(crate) struct Leg {
+    pub(crate) number: i32,
+    pub(crate) debit: (Account, i64),
+    pub(crate) credit: (Account, i64),
+    pub(crate) amount: i64,
+    pub(crate) points: Points,
+    pub(crate) reason: Reason,
+}
+
 #[derive(Insertable)]
 #[diesel(table_name = transfers, treat_none_as_default_value = false)]
 pub(crate) struct TransferRow {
-    id: Id,
+    cause_id: Id,
+    leg: i32,
     company_id: Id,
     debit_owner: Id,
     debit_kind: i16,
+    debit_place: i64,
     credit_owner: Id,
     credit_kind: i16,
+    credit_place: i64,
     amount: i64,
     points: i64,
     points_per_dollar: i32,
     reason: i16,
-    cause_id: Option<Id>,
     created_at: At,
 }
 
 impl TransferRow {
     /// Bound values a row.
-    pub(crate) const COLUMNS: usize = 12;
+    pub(crate) const COLUMNS: usize = 14;
 
-    /// What a payment moves to one of its receivers.
-    pub(crate) fn of_credit(payment: &Payment<'_>, payer: Account, credit: &Credit) -> Self {
+    pub(crate) fn of(payment: &Payment<'_>, leg: &Leg) -> Self {
+        let ((debit, debit_place), (credit, credit_place)) = (leg.debit, leg.credit);
         Self {
-            id: Id(credit.transfer.as_uuid()),
+            cause_id: Id(payment.cause.as_uuid()),
+            leg: leg.number,
             company_id: Id(payment.company.as_uuid()),
-            debit_owner: Id(payer.owner()),
-            debit_kind: payer.kind().code(),
-            credit_owner: Id(credit.to.owner()),
-            credit_kind: credit.to.kind().code(),
-            amount: payment.price.each.nanodollars(),
-            points: payment.points.get(),
+            debit_owner: Id(debit.owner()),
+            debit_kind: debit.kind().code(),
+            debit_place,
+            credit_owner: Id(credit.owner()),
+            credit_kind: credit.kind().code(),
+            credit_place,
+            amount: leg.amount,
+            points: leg.points.get(),
             points_per_dollar: rate_column(payment.rate),
-            reason: payment.reason.code(),
-            cause_id: credit.cause.map(Id),
+            reason: leg.reason.code(),
             created_at: At(payment.at),
-        }
-    }
-
-    /// What a payment takes from the rounding account for its payer.
-    pub(crate) fn of_rounding(payment: &Payment<'_>, payer: Account, made_up: i64) -> Self {
-        let from = Account::Rounding(payment.company);
-        let to = Credit { to: payer, transfer: payment.rounding, cause: None };
-        let row = Self::of_credit(payment, from, &to);
-        Self { amount: made_up, points: 0, reason: Reason::Rounding.code(), ..row }
-    }
-
-    /// What a closed wallet returns to the reserve.
-    pub(crate) fn of_return(
-        company: CompanyId,
-        wallet: Account,
-        transfer: TransferId,
-        amount: Amount,
-        rate: guerdon_domain::money::PointsPerDollar,
-        at: Timestamp,
-    ) -> Self {
-        Self {
-            id: Id(transfer.as_uuid()),
-            company_id: Id(company.as_uuid()),
-            debit_owner: Id(wallet.owner()),
-            debit_kind: wallet.kind().code(),
-            credit_owner: Id(company.as_uuid()),
-            credit_kind: AccountKind::Reserve.code(),
-            amount: amount.nanodollars(),
-            points: rate.points(amount).get(),
-            points_per_dollar: rate_column(rate),
-            reason: Reason::UserDeleted.code(),
-            cause_id: None,
-            created_at: At(at),
         }
     }
 }
@@ -152,7 +123,7 @@ impl TransferRow {
 #[derive(QueryableByName)]
 pub(crate) struct TransactionRow {
     #[diesel(sql_type = crate::types::Identifier)]
-    id: Id,
+    cause_id: Id,
     #[diesel(sql_type = diesel::sql_types::SmallInt)]
     direction: i16,
     #[diesel(sql_type = diesel::sql_types::BigInt)]
@@ -165,7 +136,7 @@ pub(crate) struct TransactionRow {
 
 impl TransactionRow {
     pub(crate) fn read(self) -> Result<Transaction, StoreError> {
-        let reading = Reading { table: "transfers", id: self.id.0 };
+        let reading = Reading { table: "transfers", id: self.cause_id.0 };
         Ok(Transaction {
             direction: if self.direction == 0 { Direction::Debit } else { Direction::Credit },
             points: reading.make("points", Points::new(self.points))?,

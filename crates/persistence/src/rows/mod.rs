@@ -1,25 +1,28 @@
 //! Rows: what the tables hold, and the way from there to the domain's types. A stored value that breaks its own
 //! rules is reported as corrupt, never mended.
 
+mod cause;
 mod company;
+mod facts;
 mod ledger;
 mod occasion;
 mod provider;
 mod queued;
 mod recognition;
-mod redemption;
 mod saml;
 mod user;
 
+pub(crate) use cause::{CauseRow, kind};
 pub(crate) use company::{CompanyRow, CorporationRow, NewCompanyRow, OwnerRow};
-pub(crate) use ledger::{AccountRow, TransactionRow, TransferRow, WalletRow};
+pub(crate) use facts::{AccountFact, EventFact, RecognitionFact, SealRow, TransferFact};
+pub(crate) use ledger::{AccountRow, Leg, TransactionRow, TransferRow, WalletRow};
 pub(crate) use occasion::OccasionRow;
 pub(crate) use provider::{IdempotencyRow, ProviderRow};
 pub(crate) use queued::{
-    AttemptRow, ClaimedEventRow, ClaimedMailRow, EventRow, MailRow, QueuedEventRow, state, state_code,
+    AttemptRow, ClaimedEventRow, ClaimedMailRow, DeliveryRow, EventRow, FareRow, MailRow, QueuedEventRow,
+    mail,
 };
-pub(crate) use recognition::RecognitionRow;
-pub(crate) use redemption::RedemptionRow;
+pub(crate) use recognition::{NewRecognitionRow, RecognitionRow, SendingRow};
 pub(crate) use saml::SamlRow;
 pub(crate) use user::{PersonRow, UserRow};
 

@@ -1,7 +1,8 @@
 //! Providers and the answers kept for their repeats.
 
 use diesel::prelude::*;
-use guerdon_domain::ports::{IdempotencyKey, IdempotencyRecord, StoreError};
+use guerdon_domain::idempotency::{IdempotencyKey, IdempotencyRecord};
+use guerdon_domain::ports::StoreError;
 use guerdon_domain::providers::Provider;
 use guerdon_domain::values::ProviderId;
 

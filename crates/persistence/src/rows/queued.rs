@@ -2,58 +2,77 @@
 
 use diesel::prelude::*;
 use diesel::sql_types::{Binary, SmallInt, Text};
-use guerdon_domain::ports::{
-    Attempt, ClaimedEvent, ClaimedMail, EventKind, EventState, NewEvent, NewMail, QueuedEvent, StoreError,
-};
-use guerdon_domain::values::{EventId, ProviderId};
+use guerdon_domain::events::{EventKind, EventState};
+use guerdon_domain::ports::{Attempt, ClaimedEvent, ClaimedMail, NewEvent, NewMail, QueuedEvent, StoreError};
+use guerdon_domain::values::{CompanyId, EventId, ProviderId};
 
 use super::Reading;
-use crate::schema::{attempts, events, mails};
+use crate::schema::{attempts, deliveries, events, mails};
 use crate::types::{At, Id, Identifier, Moment};
 
-/// The states of events and mails.
-pub(crate) mod state {
-    /// Not sent yet.
-    pub(crate) const PENDING: i16 = 1;
-    /// Confirmed by its receiver, or handed to the mail server.
-    pub(crate) const DELIVERED: i16 = 2;
-    /// Failed for the last time.
-    pub(crate) const EXHAUSTED: i16 = 3;
-    /// Nowhere to go.
-    pub(crate) const UNADDRESSED: i16 = 4;
+/// The states of mails.
+pub(crate) mod mail {
+    pub(crate) const WAITING: i16 = 1;
+    pub(crate) const SENT: i16 = 2;
+    pub(crate) const GIVEN_UP: i16 = 3;
 }
 
 #[derive(Insertable)]
 #[diesel(table_name = events, treat_none_as_default_value = false)]
 pub(crate) struct EventRow<'a> {
     id: Id,
+    company_id: Id,
     provider_id: Id,
     kind: i16,
+    cause_id: Id,
     body: &'a [u8],
-    state: i16,
-    attempts: i16,
-    next_attempt_at: Option<At>,
     created_at: At,
-    attempts_before_replay: i16,
-    cause_id: Option<Id>,
 }
 
 impl<'a> EventRow<'a> {
     /// Bound values a row.
-    pub(crate) const COLUMNS: usize = 10;
+    pub(crate) const COLUMNS: usize = 7;
 
     pub(crate) fn of(it: &'a NewEvent) -> Self {
         Self {
             id: Id(it.id.as_uuid()),
+            company_id: Id(it.company_id.as_uuid()),
             provider_id: Id(it.provider_id.as_uuid()),
-            kind: kind_code(it.kind),
+            kind: it.kind.code(),
+            cause_id: Id(it.cause.as_uuid()),
             body: &it.body,
-            state: if it.addressed { state::PENDING } else { state::UNADDRESSED },
-            attempts: 0,
-            next_attempt_at: it.addressed.then_some(At(it.created_at)),
             created_at: At(it.created_at),
+        }
+    }
+}
+
+/// How an event fares, from its beginning on.
+#[derive(Insertable)]
+#[diesel(table_name = deliveries, treat_none_as_default_value = false)]
+pub(crate) struct DeliveryRow {
+    event_id: Id,
+    company_id: Id,
+    provider_id: Id,
+    state: i16,
+    attempts: i16,
+    attempts_before_replay: i16,
+    next_attempt_at: Option<At>,
+}
+
+impl DeliveryRow {
+    /// Bound values a row.
+    pub(crate) const COLUMNS: usize = 7;
+
+    pub(crate) fn of(it: &NewEvent) -> Self {
+        let state = if it.addressed { EventState::Pending } else { EventState::Unaddressed };
+        Self {
+            event_id: Id(it.id.as_uuid()),
+            company_id: Id(it.company_id.as_uuid()),
+            provider_id: Id(it.provider_id.as_uuid()),
+            state: state.code(),
+            attempts: 0,
             attempts_before_replay: 0,
-            cause_id: Some(Id(it.cause)),
+            next_attempt_at: it.addressed.then_some(At(it.created_at)),
         }
     }
 }
@@ -62,6 +81,7 @@ impl<'a> EventRow<'a> {
 #[diesel(table_name = mails, treat_none_as_default_value = false)]
 pub(crate) struct MailRow<'a> {
     id: Id,
+    company_id: Id,
     recipient: &'a str,
     subject: &'a str,
     body: &'a str,
@@ -72,13 +92,17 @@ pub(crate) struct MailRow<'a> {
 }
 
 impl<'a> MailRow<'a> {
+    /// Bound values a row.
+    pub(crate) const COLUMNS: usize = 9;
+
     pub(crate) fn of(it: &'a NewMail) -> Self {
         Self {
             id: Id(it.id),
+            company_id: Id(it.company_id.as_uuid()),
             recipient: it.recipient.as_str(),
             subject: &it.subject,
             body: &it.body,
-            state: state::PENDING,
+            state: mail::WAITING,
             attempts: 0,
             next_attempt_at: Some(At(it.created_at)),
             created_at: At(it.created_at),
@@ -86,50 +110,36 @@ impl<'a> MailRow<'a> {
     }
 }
 
-/// The stored number of a state.
-pub(crate) fn state_code(it: EventState) -> i16 {
-    match it {
-        EventState::Pending => state::PENDING,
-        EventState::Delivered => state::DELIVERED,
-        EventState::Exhausted => state::EXHAUSTED,
-        EventState::Unaddressed => state::UNADDRESSED,
-    }
-}
-
-/// The stored number of a kind.
-fn kind_code(it: EventKind) -> i16 {
-    match it {
-        EventKind::RecognitionReceived => 1,
-        EventKind::RecognitionUpdated => 2,
-        EventKind::RedemptionCreated => 3,
-    }
-}
-
-/// An event as an operator sees it.
+/// An event without how it fares.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = events)]
 pub(crate) struct QueuedEventRow {
     id: Id,
     provider_id: Id,
     kind: i16,
-    state: i16,
-    attempts: i16,
-    next_attempt_at: Option<At>,
     created_at: At,
 }
 
+/// How it fares.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = deliveries)]
+pub(crate) struct FareRow {
+    state: i16,
+    attempts: i16,
+    next_attempt_at: Option<At>,
+}
+
 impl QueuedEventRow {
-    pub(crate) fn read(self) -> Result<QueuedEvent, StoreError> {
+    pub(crate) fn read(self, fare: FareRow) -> Result<QueuedEvent, StoreError> {
         let reading = Reading { table: "events", id: self.id.0 };
-        let kind = EventKind::ALL.into_iter().find(|it| kind_code(*it) == self.kind);
-        let state = EventState::ALL.into_iter().find(|it| state_code(*it) == self.state);
+        let faring = Reading { table: "deliveries", id: self.id.0 };
         Ok(QueuedEvent {
             id: EventId::from_uuid(self.id.0),
             provider_id: ProviderId::from_uuid(self.provider_id.0),
-            kind: reading.make("kind", kind)?,
-            state: reading.make("state", state)?,
-            attempts: reading.make("attempts", u16::try_from(self.attempts).ok())?,
-            next_attempt_at: self.next_attempt_at.map(|it| it.0),
+            kind: reading.make("kind", EventKind::from_code(self.kind))?,
+            state: faring.make("state", EventState::from_code(fare.state))?,
+            attempts: faring.make("attempts", u16::try_from(fare.attempts).ok())?,
+            next_attempt_at: fare.next_attempt_at.map(|it| it.0),
             created_at: self.created_at.0,
         })
     }
@@ -140,6 +150,8 @@ impl QueuedEventRow {
 pub(crate) struct ClaimedEventRow {
     #[diesel(sql_type = Identifier)]
     pub(crate) id: Id,
+    #[diesel(sql_type = Identifier)]
+    company_id: Id,
     #[diesel(sql_type = Binary)]
     body: Vec<u8>,
     #[diesel(sql_type = SmallInt)]
@@ -154,6 +166,7 @@ impl ClaimedEventRow {
         let before_replay = u16::try_from(self.attempts_before_replay).ok();
         Ok(ClaimedEvent {
             id: EventId::from_uuid(self.id.0),
+            company_id: CompanyId::from_uuid(self.company_id.0),
             body: self.body,
             attempts: reading.make("attempts", u16::try_from(self.attempts).ok())?,
             attempts_before_replay: reading.make("attempts_before_replay", before_replay)?,
@@ -164,8 +177,9 @@ impl ClaimedEventRow {
 #[derive(Insertable)]
 #[diesel(table_name = attempts, treat_none_as_default_value = false)]
 pub(crate) struct AttemptRow<'a> {
-    id: Id,
     event_id: Id,
+    id: Id,
+    company_id: Id,
     number: i16,
     started_at: At,
     duration_micros: i64,
@@ -176,12 +190,13 @@ pub(crate) struct AttemptRow<'a> {
 
 impl<'a> AttemptRow<'a> {
     /// Bound values a row.
-    pub(crate) const COLUMNS: usize = 8;
+    pub(crate) const COLUMNS: usize = 9;
 
     pub(crate) fn of(event: EventId, it: &'a Attempt) -> Self {
         Self {
-            id: Id(it.id),
             event_id: Id(event.as_uuid()),
+            id: Id(it.id),
+            company_id: Id(it.company_id.as_uuid()),
             number: i16::try_from(it.number).unwrap_or(i16::MAX),
             started_at: At(it.started_at),
             duration_micros: i64::try_from(it.duration.as_micros()).unwrap_or(i64::MAX),

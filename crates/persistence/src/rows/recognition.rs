@@ -1,78 +1,81 @@
 //! Recognitions.
 
-use std::borrow::Cow;
-
 use diesel::prelude::*;
 use guerdon_domain::money::Points;
 use guerdon_domain::ports::StoreError;
-use guerdon_domain::recognitions::{Recognition, Sender};
-use guerdon_domain::values::{CompanyId, Message, OccasionId, RecognitionId, UserId};
+use guerdon_domain::recognitions::Recognition;
+use guerdon_domain::values::{CauseId, CompanyId, Message, OccasionId, RecognitionId, UserId};
 
 use super::Reading;
-use crate::schema::recognitions;
+use super::cause::sender_of;
+use crate::schema::{causes, recognitions};
 use crate::types::{At, Id};
 
-/// The kind of a sender that is a user.
-const USER: i16 = 1;
-/// The kind of a sender that is a company.
-const COMPANY: i16 = 2;
-
-fn sender_kind(sender: Sender) -> i16 {
-    match sender {
-        Sender::User(_) => USER,
-        Sender::Company(_) => COMPANY,
-    }
-}
-
-#[derive(Queryable, Selectable, Insertable)]
+#[derive(Insertable)]
 #[diesel(table_name = recognitions, treat_none_as_default_value = false)]
-pub(crate) struct RecognitionRow<'a> {
+pub(crate) struct NewRecognitionRow {
+    cause_id: Id,
+    leg: i32,
     id: Id,
     company_id: Id,
-    occasion_id: Id,
-    sender_kind: i16,
     sender_id: Id,
     receiver_id: Id,
-    message: Cow<'a, str>,
-    points: i64,
     share: bool,
     created_at: At,
 }
 
-impl<'a> RecognitionRow<'a> {
+impl NewRecognitionRow {
     /// Bound values a row.
-    pub(crate) const COLUMNS: usize = 10;
+    pub(crate) const COLUMNS: usize = 8;
 
-    pub(crate) fn of(it: &'a Recognition) -> Self {
+    pub(crate) fn of(cause: CauseId, leg: i32, it: &Recognition) -> Self {
         Self {
+            cause_id: Id(cause.as_uuid()),
+            leg,
             id: Id(it.id.as_uuid()),
             company_id: Id(it.company_id.as_uuid()),
-            occasion_id: Id(it.occasion_id.as_uuid()),
-            sender_kind: sender_kind(it.sender),
             sender_id: Id(it.sender.id()),
             receiver_id: Id(it.receiver_id.as_uuid()),
-            message: Cow::Borrowed(it.message.as_str()),
-            points: it.points.get(),
             share: it.share,
             created_at: At(it.created_at),
         }
     }
+}
 
-    pub(crate) fn read(self) -> Result<Recognition, StoreError> {
+/// A recognition without what it has from its sending.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = recognitions)]
+pub(crate) struct RecognitionRow {
+    id: Id,
+    company_id: Id,
+    sender_id: Id,
+    receiver_id: Id,
+    share: bool,
+    message: Option<String>,
+    created_at: At,
+}
+
+/// What the recognitions of one sending have in common.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = causes)]
+pub(crate) struct SendingRow {
+    points: i64,
+    occasion_id: Option<Id>,
+    message: Option<String>,
+}
+
+impl RecognitionRow {
+    pub(crate) fn read(self, sending: SendingRow) -> Result<Recognition, StoreError> {
         let reading = Reading { table: "recognitions", id: self.id.0 };
-        let sender = match self.sender_kind {
-            USER => Sender::User(UserId::from_uuid(self.sender_id.0)),
-            COMPANY => Sender::Company(CompanyId::from_uuid(self.sender_id.0)),
-            _ => return Err(reading.corrupt("sender_kind")),
-        };
+        let message = reading.make("message", self.message.or(sending.message))?;
         Ok(Recognition {
             id: RecognitionId::from_uuid(self.id.0),
             receiver_id: UserId::from_uuid(self.receiver_id.0),
-            sender,
-            message: reading.parse("message", &self.message, Message::parse)?,
-            points: reading.make("points", Points::new(self.points))?,
+            sender: sender_of(self.sender_id, self.company_id),
+            message: reading.parse("message", &message, Message::parse)?,
+            points: reading.make("points", Points::new(sending.points))?,
             share: self.share,
-            occasion_id: OccasionId::from_uuid(self.occasion_id.0),
+            occasion_id: OccasionId::from_uuid(reading.make("occasion_id", sending.occasion_id)?.0),
             company_id: CompanyId::from_uuid(self.company_id.0),
             created_at: self.created_at.0,
         })

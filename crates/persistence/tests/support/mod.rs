@@ -3,14 +3,15 @@
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
 
+use guerdon_domain::audit::Violation;
+use guerdon_domain::causes::{Actor, Origin};
 use guerdon_domain::companies::{self, CompanyWithOwner, CreateCompany, UpdateCompany, UpdateCompanyError};
 use guerdon_domain::distributions::{self, RunDistribution};
-use guerdon_domain::events::{RecognitionEvent, RedemptionEvent};
+use guerdon_domain::events::{EventKind, RecognitionEvent, RedemptionEvent};
 use guerdon_domain::money::{Points, PointsPerDollar};
 use guerdon_domain::occasions::{self, OccasionText};
 use guerdon_domain::ports::{
-    Clock, Context, EventBodies, EventKind, Ids, Reads, Store, StoreError, StoreExt as _, Timestamp,
-    Violation,
+    Clock, Context, EventBodies, Ids, Reads, Store, StoreError, StoreExt as _, Timestamp, Unrenderable,
 };
 use guerdon_domain::providers::Provider;
 use guerdon_domain::recognitions::{self, Receivers, Recognition, SendError, SendRecognition, Sender};
@@ -42,16 +43,19 @@ impl Ids for TestIds {
     }
 }
 
+/// Who asks for everything here.
+pub const ORIGIN: Origin<'_> = Origin { actor: Actor::Operator, reference: Some("tester"), key: None };
+
 pub struct TestBodies;
 
 impl EventBodies for TestBodies {
-    fn recognition(&self, kind: EventKind, event: &RecognitionEvent<'_>) -> Vec<u8> {
-        format!("{} {}", kind.name(), event.recognition.id).into_bytes()
+    fn recognition(&self, kind: EventKind, event: &RecognitionEvent<'_>) -> Result<Vec<u8>, Unrenderable> {
+        Ok(format!("{} {}", kind.name(), event.recognition.id).into_bytes())
     }
 
-    fn redemption(&self, event: &RedemptionEvent<'_>) -> Vec<u8> {
-        format!("redemption.created {} {}", event.points.get(), event.cumulative_points_spent.get())
-            .into_bytes()
+    fn redemption(&self, event: &RedemptionEvent<'_>) -> Result<Vec<u8>, Unrenderable> {
+        let (points, spent) = (event.points.get(), event.cumulative_points_spent.get());
+        Ok(format!("redemption.created {points} {spent}").into_bytes())
     }
 }
 
@@ -105,7 +109,7 @@ impl World {
         let clock = TestClock(AtomicI64::new(1_795_000_000_000_000));
         let ids = TestIds(AtomicU64::new(1));
         let provider = ProviderId::from_uuid(ids.next());
-        let context = Context { clock: &clock, ids: &ids, bodies: &TestBodies };
+        let context = Context { clock: &clock, ids: &ids, bodies: &TestBodies, origin: ORIGIN };
         let (company, owner, occasion) = store
             .transaction(|tx| -> Result<_, Box<dyn std::error::Error + Send + Sync>> {
                 tx.insert_provider(&sample_provider(provider, clock.now()))?;
@@ -123,7 +127,7 @@ impl World {
     }
 
     pub fn context(&self) -> Context<'_> {
-        Context { clock: &self.clock, ids: &self.ids, bodies: &TestBodies }
+        Context { clock: &self.clock, ids: &self.ids, bodies: &TestBodies, origin: ORIGIN }
     }
 
     pub fn user(&self, name: &str) -> UserId {
@@ -154,6 +158,7 @@ impl World {
             wallet,
             points: Points::new(points).unwrap(),
             users: vec![user],
+            date: None,
         };
         self.store.transaction(|tx| distributions::run(tx, &command, &self.context())).unwrap();
     }
@@ -203,7 +208,7 @@ impl World {
     }
 
     pub fn audit(&self) -> Vec<Violation> {
-        self.reading(|reads| reads.audit())
+        self.reading(|reads| reads.audit(None))
     }
 
     pub fn reading<T>(&self, read: impl FnMut(&mut dyn Reads) -> Result<T, StoreError>) -> T {

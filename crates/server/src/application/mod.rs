@@ -146,8 +146,7 @@ fn counter(
     keys: &Arc<Keys>,
 ) -> anyhow::Result<Option<(Counter, Arc<Desk>)>> {
     let Some(database) = settings.embedded_database() else { return Ok(None) };
-    let workplace =
-        Workplace { store: Arc::clone(store), keys: Arc::clone(keys), webhooks: settings.webhooks };
+    let workplace = Workplace::new(Arc::clone(store), Arc::clone(keys), settings.webhooks);
     let counter = Counter::open(&settings.data_dir)?;
     Ok(Some((counter, Arc::new(Desk::new(workplace, database)))))
 }

@@ -6,7 +6,7 @@ use guerdon_domain::values::{CompanyId, UserId};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::idempotent::{Repeatable, once};
+use super::idempotent::{Keyed, once};
 use super::wallet::WalletName;
 use super::{CommandError, Output, View, Workplace};
 
@@ -26,7 +26,7 @@ pub struct Run {
     users: Vec<Uuid>,
     #[command(flatten)]
     #[serde(flatten)]
-    repeatable: Repeatable,
+    key: Keyed,
 }
 
 /// What was distributed.
@@ -50,10 +50,11 @@ impl Run {
             wallet: self.wallet.into(),
             points: Points::new(self.points).ok_or(DistributeError::OutOfRange)?,
             users: self.users.iter().map(|it| UserId::from_uuid(*it)).collect(),
+            date: None,
         };
         let what = ("distribution run", self.company_id, self.wallet, self.points, &self.users);
-        once(workplace, &self.repeatable, &what, |tx| {
-            let done = run(tx, &command, &workplace.context())?;
+        once(workplace, &self.key, &what, |tx, context| {
+            let done = run(tx, &command, context)?;
             Ok(Distributed { company_id: self.company_id, users: done.users, points: done.points.get() })
         })
     }

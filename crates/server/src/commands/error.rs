@@ -2,7 +2,9 @@
 
 use guerdon_domain::companies::{OptionsError, TransferError};
 use guerdon_domain::distributions::DistributeError;
+use guerdon_domain::events::ReplayError;
 use guerdon_domain::ports::StoreError;
+use guerdon_domain::providers::ChangeProviderError;
 use guerdon_domain::recognitions::UpdateRecognitionError;
 use guerdon_domain::redemptions::{RedeemError, RefundError};
 use guerdon_domain::reserve::DepositError;
@@ -96,6 +98,7 @@ impl From<DistributeError> for CommandError {
             | DistributeError::NotAManager(_)
             | DistributeError::Nobody
             | DistributeError::OutOfRange
+            | DistributeError::AlreadyPaid
             | DistributeError::InsufficientFunds => Self::refused(cause),
         }
     }
@@ -140,6 +143,24 @@ impl From<ReplaceError> for CommandError {
             | ReplaceError::NoSuchWallet
             | ReplaceError::OutOfRange
             | ReplaceError::InsufficientFunds => Self::refused(cause),
+        }
+    }
+}
+
+impl From<ReplayError> for CommandError {
+    fn from(cause: ReplayError) -> Self {
+        match cause {
+            ReplayError::Store(cause) => Self::Store(cause),
+            ReplayError::NoSuchEvent(_) | ReplayError::NoSuchProvider => Self::refused(cause),
+        }
+    }
+}
+
+impl From<ChangeProviderError> for CommandError {
+    fn from(cause: ChangeProviderError) -> Self {
+        match cause {
+            ChangeProviderError::Store(cause) => Self::Store(cause),
+            ChangeProviderError::NoSuchProvider => Self::refused(cause),
         }
     }
 }

@@ -1,13 +1,13 @@
 //! `guerdon event`.
 
-use guerdon_domain::ports::{Clock, EventState, QueuedEvent, StoreError, StoreExt, Tx};
+use guerdon_domain::events::{EventState, replay, replay_all};
+use guerdon_domain::ports::{QueuedEvent, StoreError, StoreExt};
 use guerdon_domain::values::{EventId, ProviderId};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::output::{moment, table};
 use super::{CommandError, Output, View, Workplace};
-use crate::world::SystemClock;
 
 /// How many events are shown where nothing else is asked for.
 const SHOWN: u32 = 100_000;
@@ -145,28 +145,16 @@ impl List {
 
 impl Replay {
     pub(super) fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let replayed = workplace.store.transaction(|tx| match (self.provider, self.state) {
-            (Some(provider), Some(state)) => self.all_of(tx, ProviderId::from_uuid(provider), state),
-            _ => self.named(tx),
+        let context = workplace.context();
+        let ids: Vec<EventId> = self.ids.iter().map(|it| EventId::from_uuid(*it)).collect();
+        let replayed = workplace.store.transaction(|tx| -> Result<_, CommandError> {
+            Ok(match (self.provider, self.state) {
+                (Some(provider), Some(state)) => {
+                    replay_all(tx, ProviderId::from_uuid(provider), state.into(), &context)?
+                }
+                _ => replay(tx, &ids, &context)?,
+            })
         })?;
         Replayed { replayed }.output()
-    }
-
-    fn all_of(&self, tx: &mut dyn Tx, provider: ProviderId, state: StateName) -> Result<usize, CommandError> {
-        if tx.provider(provider)?.is_none() {
-            return Err(CommandError::refused("no provider has this id"));
-        }
-        Ok(tx.replay_events(provider, state.into(), SystemClock.now())?)
-    }
-
-    fn named(&self, tx: &mut dyn Tx) -> Result<usize, CommandError> {
-        let mut replayed = 0;
-        for id in &self.ids {
-            match tx.replay_event(EventId::from_uuid(*id), SystemClock.now())? {
-                Some(done) => replayed += usize::from(done),
-                None => return Err(CommandError::Refused(format!("no event has the id {id}"))),
-            }
-        }
-        Ok(replayed)
     }
 }

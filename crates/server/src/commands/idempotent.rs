@@ -1,15 +1,15 @@
-//! `--key K`: a money command that can be repeated safely, through the same records as a POST (contract §6.1).
+//! `--key K`: a money command that can be repeated safely, through the same records as a POST.
 
 use std::time::Duration;
 
-use guerdon_domain::ports::{Clock, IdempotencyKey, IdempotencyRecord, KEPT, StoreError, StoreExt, Tx};
+use guerdon_domain::idempotency::{Begun, IdempotencyKey, IdempotencyRecord, Repeatable};
+use guerdon_domain::ports::{Context, StoreError, StoreExt, Tx};
 use ring::digest::{SHA256, digest};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{CommandError, Output, View, Workplace};
-use crate::world::SystemClock;
 
 const ATTEMPTS: u32 = 40;
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(50);
@@ -17,7 +17,7 @@ const DONE: u16 = 200;
 
 /// The key of a command that may be repeated.
 #[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize)]
-pub struct Repeatable {
+pub struct Keyed {
     /// Makes the command safe to repeat: the same key does it once and prints the same (up to 255 visible ASCII
     /// characters; kept for 72 hours).
     #[arg(long = "key", value_name = "K", value_parser = visible_ascii)]
@@ -36,17 +36,21 @@ fn visible_ascii(text: &str) -> Result<String, String> {
 /// told from a repeat.
 pub(super) fn once<V: View + DeserializeOwned>(
     workplace: &Workplace,
-    repeatable: &Repeatable,
+    key: &Keyed,
     what: &impl Serialize,
-    mut work: impl FnMut(&mut dyn Tx) -> Result<V, CommandError>,
+    mut work: impl FnMut(&mut dyn Tx, &Context<'_>) -> Result<V, CommandError>,
 ) -> Result<Output, CommandError> {
-    let key = repeatable.key.as_ref().map(|key| IdempotencyKey { scope: Uuid::nil(), key: key.clone() });
+    let context = workplace.context_for(key.key.as_deref());
     let what = serde_json::to_vec(what).map_err(|cause| CommandError::Failed(cause.to_string()))?;
     let request_hash = digest(&SHA256, &what).as_ref().to_vec();
+    let repeatable = key
+        .key
+        .as_ref()
+        .map(|key| Repeatable { key: IdempotencyKey { scope: Uuid::nil(), key: key.clone() }, request_hash });
     let mut attempt = || {
-        workplace.store.transaction(|tx| match &key {
-            None => work(tx)?.output(),
-            Some(key) => keyed(tx, key, &request_hash, &mut work),
+        workplace.store.transaction(|tx| match &repeatable {
+            None => work(tx, &context)?.output(),
+            Some(it) => keyed(tx, it, &context, &mut work),
         })
     };
     let mut left = ATTEMPTS;
@@ -63,36 +67,22 @@ pub(super) fn once<V: View + DeserializeOwned>(
 
 fn keyed<V: View + DeserializeOwned>(
     tx: &mut dyn Tx,
-    key: &IdempotencyKey,
-    request_hash: &[u8],
-    work: &mut impl FnMut(&mut dyn Tx) -> Result<V, CommandError>,
+    repeatable: &Repeatable,
+    context: &Context<'_>,
+    work: &mut impl FnMut(&mut dyn Tx, &Context<'_>) -> Result<V, CommandError>,
 ) -> Result<Output, CommandError> {
-    if !tx.claim_key(key)? {
-        return Err(CommandError::KeyInUse);
+    match repeatable.begin(tx, context.clock.now())? {
+        Begun::First => {}
+        Begun::Repeat(record) => return repeated::<V>(&record),
+        Begun::InFlight => return Err(CommandError::KeyInUse),
+        Begun::Misused => return Err(CommandError::refused("this key was used for another command")),
     }
-    let now = SystemClock.now();
-    if let Some(record) = tx.idempotency_record(key, now)? {
-        return repeated::<V>(&record, request_hash);
-    }
-    let output = work(tx)?.output()?;
-    tx.keep_idempotency_record(&IdempotencyRecord {
-        key: key.clone(),
-        request_hash: request_hash.to_vec(),
-        status: DONE,
-        body: output.json.clone().into_bytes(),
-        created_at: now,
-        expires_at: now + KEPT,
-    })?;
+    let output = work(tx, context)?.output()?;
+    repeatable.keep(tx, DONE, output.json.clone().into_bytes(), context.clock.now())?;
     Ok(output)
 }
 
-fn repeated<V: View + DeserializeOwned>(
-    record: &IdempotencyRecord,
-    request_hash: &[u8],
-) -> Result<Output, CommandError> {
-    if record.request_hash != request_hash {
-        return Err(CommandError::refused("this key was used for another command"));
-    }
+fn repeated<V: View + DeserializeOwned>(record: &IdempotencyRecord) -> Result<Output, CommandError> {
     let view: V = serde_json::from_slice(&record.body)
         .map_err(|cause| CommandError::Failed(format!("the record of this key cannot be read: {cause}")))?;
     view.output()

@@ -18,19 +18,21 @@ mod provider_rotate;
 mod recognition;
 mod redemption;
 mod reserve;
+mod seal;
 mod verify;
 mod wallet;
 
 use std::sync::Arc;
 
 use clap::Subcommand;
+use guerdon_domain::causes::{Actor, Origin};
 use guerdon_domain::ports::{Context, Store};
 use guerdon_webhook_dispatcher::Bodies;
 use serde::{Deserialize, Serialize};
 
 use crate::keys::Keys;
 use crate::settings::Webhooks;
-use crate::world::{SystemClock, SystemIds};
+use crate::world::{SystemClock, SystemIds, user};
 
 pub use error::CommandError;
 pub(crate) use maintenance::ON as MAINTENANCE_ON;
@@ -45,12 +47,25 @@ pub struct Workplace {
     pub keys: Arc<Keys>,
     /// What callbacks are allowed.
     pub webhooks: Webhooks,
+    /// Who gives commands: the operating system's user of this process, which is also that of whoever hands one over.
+    pub user: Option<String>,
 }
 
 impl Workplace {
+    /// Work on this database.
+    pub fn new(store: Arc<dyn Store>, keys: Arc<Keys>, webhooks: Webhooks) -> Self {
+        Self { store, keys, webhooks, user: user::name() }
+    }
+
     /// What use cases are given: the world as it is.
     pub(crate) fn context(&self) -> Context<'_> {
-        Context { clock: &SystemClock, ids: &SystemIds, bodies: &Bodies }
+        self.context_for(None)
+    }
+
+    /// The same, for a command that may be repeated under a key.
+    pub(crate) fn context_for<'a>(&'a self, key: Option<&'a str>) -> Context<'a> {
+        let origin = Origin { actor: Actor::Operator, reference: self.user.as_deref(), key };
+        Context { clock: &SystemClock, ids: &SystemIds, bodies: &Bodies, origin }
     }
 }
 
@@ -59,7 +74,9 @@ impl Workplace {
 #[serde(rename_all = "snake_case")]
 pub enum Command {
     /// Check every ledger invariant, read-only; exit 1 and a line per violation.
-    Verify,
+    Verify(verify::Verify),
+    /// Seal what is committed now, and print the head of the chain of seals.
+    Seal,
     /// Providers and their credentials.
     #[command(subcommand)]
     Provider(ProviderCommand),
@@ -180,7 +197,8 @@ pub enum EventCommand {
 /// Runs a command to its end.
 pub fn execute(command: &Command, workplace: &Workplace) -> Result<Output, CommandError> {
     match command {
-        Command::Verify => verify::run(workplace),
+        Command::Verify(it) => it.run(workplace),
+        Command::Seal => seal::run(workplace),
         Command::Provider(ProviderCommand::Create(it)) => it.run(workplace),
         Command::Provider(ProviderCommand::List) => provider::list(workplace),
         Command::Provider(ProviderCommand::Set(it)) => it.run(workplace),

@@ -1,7 +1,7 @@
 //! `guerdon provider list` and `set`.
 
-use guerdon_domain::ports::{Clock, ProviderChange, StoreError, StoreExt};
-use guerdon_domain::providers::Provider;
+use guerdon_domain::ports::{ProviderChange, StoreError, StoreExt};
+use guerdon_domain::providers::{Provider, change};
 use guerdon_domain::values::{Line, ProviderId, Update};
 use guerdon_webhook_dispatcher::check_url;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,6 @@ use uuid::Uuid;
 
 use super::output::{moment, table};
 use super::{CommandError, Output, View, Workplace};
-use crate::world::SystemClock;
 
 /// Changes a provider; what is not named stays.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -101,23 +100,18 @@ pub(super) fn list(workplace: &Workplace) -> Result<Output, CommandError> {
 }
 
 /// A provider's name, for the operator.
-pub(super) fn named(name: &str) -> Result<String, CommandError> {
-    let line = Line::parse(name).map_err(|cause| CommandError::Refused(format!("name {cause}")))?;
-    Ok(line.as_str().to_owned())
+pub(super) fn named(name: &str) -> Result<Line, CommandError> {
+    Line::parse(name).map_err(|cause| CommandError::Refused(format!("name {cause}")))
 }
 
 /// Applies a change to a provider that must be there; answers it as it then is.
-pub(super) fn change(
+pub(super) fn changed(
     workplace: &Workplace,
     id: Uuid,
-    change: &ProviderChange,
+    wanted: &ProviderChange,
 ) -> Result<Provider, CommandError> {
-    workplace.store.transaction(|tx| {
-        let id = ProviderId::from_uuid(id);
-        let changed = tx.change_provider(id, change, SystemClock.now())?;
-        let provider = if changed { tx.provider(id)? } else { None };
-        provider.ok_or_else(|| CommandError::refused("no provider has this id"))
-    })
+    let id = ProviderId::from_uuid(id);
+    workplace.store.transaction(|tx| Ok(change(tx, id, wanted, &workplace.context())?))
 }
 
 impl Set {
@@ -131,12 +125,12 @@ impl Set {
             (None, false) => Update::Keep,
         };
         let wanted = ProviderChange {
-            name: self.name.as_deref().map(named).transpose()?,
+            name: self.name.as_deref().map(named).transpose()?.map(|it| it.as_str().to_owned()),
             callback_url,
             manages_all_domain_resources: self.manages_all_domain_resources,
             suspended: self.suspended,
             ..ProviderChange::default()
         };
-        Listed::from(change(workplace, self.id, &wanted)?).output()
+        Listed::from(changed(workplace, self.id, &wanted)?).output()
     }
 }

@@ -1,7 +1,7 @@
 //! `guerdon provider create`.
 
-use guerdon_domain::ports::{Clock, Ids, StoreError, StoreExt};
-use guerdon_domain::providers::Provider;
+use guerdon_domain::ports::{Ids, StoreError, StoreExt};
+use guerdon_domain::providers::{CreateProvider, create};
 use guerdon_domain::values::ProviderId;
 use guerdon_webhook_dispatcher::check_url;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::output::fields;
 use super::provider::named;
 use super::{CommandError, Output, View, Workplace};
-use crate::world::{SystemClock, SystemIds, random};
+use crate::world::{SystemIds, random};
 
 /// How the credentials begin, so that a leaked one can be told for what it is.
 const API_KEY: &str = "gk_";
@@ -65,18 +65,21 @@ impl Create {
         let id = ProviderId::from_uuid(SystemIds.next());
         let api_secret = random::secret(API_SECRET).map_err(|it| CommandError::failed(&it))?;
         let shared_secret = random::secret(SHARED_SECRET).map_err(|it| CommandError::failed(&it))?;
-        let provider = Provider {
-            id,
-            name: named(&self.name)?,
-            api_key: random::name(API_KEY).map_err(|it| CommandError::failed(&it))?,
-            api_secret_hash: workplace.keys.hash(&api_secret),
-            shared_secret_sealed: workplace.keys.seal(id, &shared_secret)?,
-            callback_url: self.callback_url.clone(),
-            manages_all_domain_resources: self.manages_all_domain_resources,
-            suspended: false,
-            created_at: SystemClock.now(),
-        };
-        workplace.store.transaction(|tx| -> Result<(), StoreError> { tx.insert_provider(&provider) })?;
+        let name = named(&self.name)?;
+        let api_key = random::name(API_KEY).map_err(|it| CommandError::failed(&it))?;
+        let shared_secret_sealed = workplace.keys.seal(id, &shared_secret)?;
+        let provider = workplace.store.transaction(|tx| -> Result<_, StoreError> {
+            let command = CreateProvider {
+                id,
+                name: name.clone(),
+                api_key: api_key.clone(),
+                api_secret_hash: workplace.keys.hash(&api_secret),
+                shared_secret_sealed: shared_secret_sealed.clone(),
+                callback_url: self.callback_url.clone(),
+                manages_all_domain_resources: self.manages_all_domain_resources,
+            };
+            create(tx, command, &workplace.context())
+        })?;
         Created {
             id: id.as_uuid(),
             name: &provider.name,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::output::fields;
-use super::provider::change;
+use super::provider::changed;
 use super::provider_create::{API_SECRET, SHARED_SECRET};
 use super::{CommandError, Output, View, Workplace};
 use crate::world::random;
@@ -67,7 +67,7 @@ impl Rotate {
         let secret = random::secret(API_SECRET).map_err(|it| CommandError::failed(&it))?;
         let api_secret_hash = Some(workplace.keys.hash(&secret));
         let wanted = ProviderChange { api_secret_hash, ..ProviderChange::default() };
-        let provider = change(workplace, self.id, &wanted)?;
+        let provider = changed(workplace, self.id, &wanted)?;
         NewApiSecret { id: self.id, api_key: &provider.api_key, api_secret: secret.expose() }.output()
     }
 
@@ -75,7 +75,7 @@ impl Rotate {
         let secret = random::secret(SHARED_SECRET).map_err(|it| CommandError::failed(&it))?;
         let sealed = workplace.keys.seal(ProviderId::from_uuid(self.id), &secret)?;
         let wanted = ProviderChange { shared_secret_sealed: Some(sealed), ..ProviderChange::default() };
-        change(workplace, self.id, &wanted)?;
+        changed(workplace, self.id, &wanted)?;
         NewSharedSecret { id: self.id, shared_secret: secret.expose() }.output()
     }
 }

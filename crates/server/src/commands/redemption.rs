@@ -7,7 +7,7 @@ use guerdon_domain::values::{RedemptionId, UserId};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::idempotent::{Repeatable, once};
+use super::idempotent::{Keyed, once};
 use super::{CommandError, Output, View, Workplace};
 
 /// Spends points of a user's earned wallet on a reward.
@@ -20,7 +20,7 @@ pub struct Create {
     points: i64,
     #[command(flatten)]
     #[serde(flatten)]
-    repeatable: Repeatable,
+    key: Keyed,
 }
 
 /// Returns what a redemption took, once.
@@ -48,8 +48,8 @@ impl Create {
     pub(super) fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let points = Points::new(self.points).ok_or(RedeemError::OutOfRange)?;
         let what = ("redemption create", self.user_id, self.points);
-        once(workplace, &self.repeatable, &what, |tx| {
-            let made = create(tx, UserId::from_uuid(self.user_id), points, &workplace.context())?;
+        once(workplace, &self.key, &what, |tx, context| {
+            let made = create(tx, UserId::from_uuid(self.user_id), points, context)?;
             let (id, user_id) = (made.id.as_uuid(), made.user_id.as_uuid());
             Ok(Redeemed { id, user_id, points: made.points.get() })
         })

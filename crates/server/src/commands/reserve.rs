@@ -7,7 +7,7 @@ use guerdon_domain::values::CompanyId;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::idempotent::{Repeatable, once};
+use super::idempotent::{Keyed, once};
 use super::{CommandError, Output, View, Workplace};
 
 /// Shows a company's reserve.
@@ -27,7 +27,7 @@ pub struct Deposit {
     points: i64,
     #[command(flatten)]
     #[serde(flatten)]
-    repeatable: Repeatable,
+    key: Keyed,
 }
 
 /// A company's reserve.
@@ -56,8 +56,8 @@ impl Deposit {
         let id = CompanyId::from_uuid(self.company_id);
         let points = Points::new(self.points).ok_or(DepositError::OutOfRange)?;
         let what = ("reserve deposit", self.company_id, self.points);
-        once(workplace, &self.repeatable, &what, |tx| {
-            let after = deposit(tx, id, points, &workplace.context())?;
+        once(workplace, &self.key, &what, |tx, context| {
+            let after = deposit(tx, id, points, context)?;
             Ok(Reserve { company_id: self.company_id, points: after.get() })
         })
     }

@@ -1,9 +1,29 @@
 //! `guerdon verify`.
 
-use guerdon_domain::ports::{StoreError, StoreExt, Violation};
-use serde::Serialize;
+use guerdon_domain::audit::Violation;
+use guerdon_domain::ports::{StoreError, StoreExt};
+use serde::{Deserialize, Serialize};
 
 use super::{CommandError, Output, View, Workplace};
+use crate::hex;
+
+/// Checks every ledger invariant, read-only.
+#[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize)]
+pub struct Verify {
+    /// A head that `guerdon seal` printed: proves that nothing sealed before it was changed or removed since.
+    #[arg(long, value_name = "HEAD", value_parser = digits)]
+    head: Option<String>,
+}
+
+fn digits(text: &str) -> Result<String, String> {
+    bytes(text)
+        .map(|_| text.to_owned())
+        .ok_or_else(|| "must be the 64 hex digits that `guerdon seal` prints".to_owned())
+}
+
+fn bytes(text: &str) -> Option<[u8; 32]> {
+    hex::decode(text)?.try_into().ok()
+}
 
 /// The findings.
 #[derive(Serialize)]
@@ -39,9 +59,12 @@ impl View for Findings {
     }
 }
 
-pub(super) fn run(workplace: &Workplace) -> Result<Output, CommandError> {
-    let found = workplace.store.snapshot(|reads| -> Result<_, StoreError> { reads.audit() })?;
-    let findings =
-        Findings { ok: found.is_empty(), violations: found.into_iter().map(Finding::from).collect() };
-    Ok(Output { status: u8::from(!findings.ok), ..findings.output()? })
+impl Verify {
+    pub(super) fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+        let head = self.head.as_deref().and_then(bytes);
+        let found = workplace.store.snapshot(|reads| -> Result<_, StoreError> { reads.audit(head) })?;
+        let findings =
+            Findings { ok: found.is_empty(), violations: found.into_iter().map(Finding::from).collect() };
+        Ok(Output { status: u8::from(!findings.ok), ..findings.output()? })
+    }
 }

@@ -6,7 +6,7 @@ use guerdon_domain::wallets::{ReplaceError, WalletType, replace};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::idempotent::{Repeatable, once};
+use super::idempotent::{Keyed, once};
 use super::{CommandError, Output, View, Workplace};
 
 /// The wallets by their names at the API.
@@ -49,7 +49,7 @@ pub struct Override {
     points: i64,
     #[command(flatten)]
     #[serde(flatten)]
-    repeatable: Repeatable,
+    key: Keyed,
 }
 
 /// A wallet afterwards.
@@ -76,8 +76,8 @@ impl Override {
         let points = Points::new(self.points).ok_or(ReplaceError::OutOfRange)?;
         let (user, wallet) = (UserId::from_uuid(self.user_id), self.wallet);
         let what = ("wallet override", self.user_id, wallet, self.points);
-        once(workplace, &self.repeatable, &what, |tx| {
-            replace(tx, user, wallet.into(), points, &workplace.context())?;
+        once(workplace, &self.key, &what, |tx, context| {
+            replace(tx, user, wallet.into(), points, context)?;
             Ok(Replaced { user_id: self.user_id, wallet, points: self.points })
         })
     }

@@ -5,6 +5,7 @@ pub(crate) mod files;
 mod ids;
 pub(crate) mod random;
 pub(crate) mod signals;
+pub(crate) mod user;
 
 pub use clock::SystemClock;
 pub use ids::SystemIds;

@@ -1,6 +1,7 @@
 //! The envelope (spec §6.3).
 
-use guerdon_domain::ports::{EventKind, Timestamp};
+use guerdon_domain::events::EventKind;
+use guerdon_domain::ports::{Timestamp, Unrenderable};
 use serde::Serialize;
 use time::format_description::BorrowedFormatItem;
 use time::macros::format_description;
@@ -19,10 +20,9 @@ struct Envelope<T> {
 }
 
 /// The bytes of an event.
-pub(super) fn render<T: Serialize>(kind: EventKind, data: T) -> Vec<u8> {
+pub(super) fn render<T: Serialize>(kind: EventKind, data: T) -> Result<Vec<u8>, Unrenderable> {
     let envelope = Envelope { r#type: kind.name(), version: VERSION, data };
-    // Cannot fail: structs of strings, integers and booleans, written to memory.
-    serde_json::to_vec(&envelope).unwrap_or_default()
+    serde_json::to_vec(&envelope).map_err(|cause| Unrenderable(cause.to_string()))
 }
 
 /// A moment as the API and the events show it.

@@ -4,19 +4,19 @@ mod envelope;
 mod recognition;
 mod redemption;
 
-use guerdon_domain::events::{RecognitionEvent, RedemptionEvent};
-use guerdon_domain::ports::{EventBodies, EventKind};
+use guerdon_domain::events::{EventKind, RecognitionEvent, RedemptionEvent};
+use guerdon_domain::ports::{EventBodies, Unrenderable};
 
 /// Renders events as spec §6.3 and §6.4 show them.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Bodies;
 
 impl EventBodies for Bodies {
-    fn recognition(&self, kind: EventKind, event: &RecognitionEvent<'_>) -> Vec<u8> {
+    fn recognition(&self, kind: EventKind, event: &RecognitionEvent<'_>) -> Result<Vec<u8>, Unrenderable> {
         envelope::render(kind, recognition::Data::of(event))
     }
 
-    fn redemption(&self, event: &RedemptionEvent<'_>) -> Vec<u8> {
+    fn redemption(&self, event: &RedemptionEvent<'_>) -> Result<Vec<u8>, Unrenderable> {
         envelope::render(EventKind::RedemptionCreated, redemption::Data::of(event))
     }
 }

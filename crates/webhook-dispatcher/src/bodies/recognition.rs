@@ -51,9 +51,9 @@ impl<'a> Data<'a> {
 
 #[cfg(test)]
 mod tests {
-    use guerdon_domain::events::{RecognitionEvent, SenderName};
+    use guerdon_domain::events::{EventKind, RecognitionEvent, SenderName};
     use guerdon_domain::money::Points;
-    use guerdon_domain::ports::{EventBodies, EventKind};
+    use guerdon_domain::ports::EventBodies;
     use guerdon_domain::recognitions::{Recognition, Sender};
     use guerdon_domain::users::Person;
     use guerdon_domain::values::{CompanyId, EmailAddress, Line, Message, OccasionId, RecognitionId, UserId};
@@ -90,7 +90,7 @@ mod tests {
             receiver: &receiver,
             occasion_name: "Thanks",
         };
-        String::from_utf8(Bodies.recognition(kind, &event)).unwrap()
+        String::from_utf8(Bodies.recognition(kind, &event).unwrap()).unwrap()
     }
 
     #[test]

@@ -4,10 +4,10 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// The meaning of `points`, tried out instead of computed: P fits and P + 1 does not.
+/// The meaning of `points`, tried out instead of computed: P fits and P + 1 does not. Exact fractions, times the rate.
 fn is_largest(rate: PointsPerDollar, shown: i64, balance: i64) -> bool {
-    let limit = i128::from(balance) + i128::from(rate.tolerance().nanodollars());
-    let fits = |count: i64| exact_amount(rate.get(), count) <= limit;
+    let limit = i128::from(balance) * i128::from(rate.get()) + tolerance(rate);
+    let fits = |count: i64| i128::from(count) * 1_000_000_000 <= limit;
     fits(shown) && !fits(shown + 1)
 }
 
@@ -76,14 +76,18 @@ fn an_amount_is_rounded_half_to_even() {
 
 #[test]
 fn the_tolerance_is_a_hundredth_of_a_point_and_at_most_a_hundredth_of_a_cent() {
-    let check = |r, expected| assert_eq!(rate(r).tolerance(), nanodollars(expected), "{r}");
-    check(1, 100_000);
-    check(50, 100_000);
-    check(100, 100_000);
-    check(101, 99_009);
-    check(1024, 9_765);
-    check(9_999, 1_000);
-    check(10_000, 1_000);
+    let check = |r, expected| {
+        assert_eq!(rate(r).least(points(1)), Some(nanodollars(expected)), "{r}");
+    };
+    check(1, 1_000_000_000 - 100_000);
+    check(50, 20_000_000 - 100_000);
+    check(100, 10_000_000 - 100_000);
+    check(101, 9_801_981); // 9,900,990.1 less 99,009.9 is 9,801,980.2
+    check(1024, 966_797); // 976,562.5 less 9,765.6 is 966,796.9
+    check(9_999, 99_010); // 100,010.0 less 1,000.1 is 99,009.9
+    check(10_000, 99_000);
+    assert_eq!(rate(3).least(Points::ZERO), Some(nanodollars(-100_000)));
+    assert_eq!(rate(1).least(points(i64::MAX)), None);
 }
 
 #[test]
@@ -125,7 +129,7 @@ fn no_point_is_free_at_any_rate() {
 fn a_point_is_shown_from_the_tolerance_below_it_on() {
     for rate in every_rate() {
         for count in boundaries(rate).into_iter().filter(|&count| count > 0) {
-            let least = rate.amount(points(count)).unwrap().checked_sub(rate.tolerance()).unwrap();
+            let least = rate.least(points(count)).unwrap();
             assert_eq!(rate.points(least).get(), count, "{count} at {rate:?}");
             let below = least.checked_sub(nanodollars(1)).unwrap();
             assert_eq!(rate.points(below).get(), count - 1, "{count} at {rate:?}");
@@ -198,8 +202,8 @@ proptest! {
     ) {
         let balance = rate(from).amount(points(count)).unwrap();
         let shown = rate(to).points(balance).get();
-        let worth = rate(to).amount(points(shown)).unwrap().nanodollars();
-        prop_assert!(worth - rate(to).tolerance().nanodollars() <= balance.nanodollars());
+        let worth = i128::from(shown) * 1_000_000_000;
+        prop_assert!(worth - tolerance(rate(to)) <= i128::from(balance.nanodollars()) * i128::from(to));
         let exact_floor = i128::from(balance.nanodollars()) * i128::from(to) / 1_000_000_000;
         prop_assert!(i128::from(shown) - exact_floor <= 1 && i128::from(shown) >= exact_floor);
     }

@@ -48,11 +48,9 @@ fn worst(rate: PointsPerDollar) -> Option<Worst> {
     Some(Worst { down, up })
 }
 
-/// The movements that the contract promises. A multiple of 1,024 is the only kind of rate at which exact halves
-/// occur; there the last movement of an odd count would need the fraction that the tolerance rounds off.
+/// The movements for which a wallet shows exactly what it received less what it spent.
 fn movements_promised(rate: PointsPerDollar) -> i64 {
-    let promised = (20_000_000 / rate.get()).min(200_000);
-    if rate.get() % 1_024 == 0 { promised - promised % 2 } else { promised }
+    (20_000_000 / rate.get()).min(200_000)
 }
 
 /// Checks a wallet after `received` movements of one size and `spent` of another, each rounded on its own.

@@ -22,6 +22,11 @@ fn every_rate() -> impl Iterator<Item = PointsPerDollar> {
     (1..=10_000).map(rate)
 }
 
+/// The tolerance times the rate, written down a second time.
+fn tolerance(rate: PointsPerDollar) -> i128 {
+    i128::from(rate.get() * 100_000).min(10_000_000)
+}
+
 /// The hard limit of a recognition at this rate.
 fn hard_limit(rate: PointsPerDollar) -> i64 {
     5_000 * rate.get()

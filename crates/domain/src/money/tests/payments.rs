@@ -111,12 +111,14 @@ proptest! {
         let rate = rate(r);
         let count = count.min(hard_limit(rate));
         let full = rate.amount(points(count * receivers)).unwrap();
-        let balance = full.checked_sub(nanodollars(short.min(rate.tolerance().nanodollars()))).unwrap();
+        let least = rate.least(points(count * receivers)).unwrap();
+        let balance = full.checked_sub(nanodollars(short)).unwrap().max(least);
         prop_assert!(rate.points(balance).get() >= count * receivers);
         let (payer, _, rounding) = pay(rate, count, receivers, balance).unwrap();
         prop_assert!(!payer.is_negative());
         // The company never gives more than the tolerance and half a nano-dollar for each rounding.
-        prop_assert!(-rounding.nanodollars() <= rate.tolerance().nanodollars() + receivers / 2 + 1);
+        let most = tolerance(rate) / i128::from(rate.get()) + i128::from(receivers) / 2 + 1;
+        prop_assert!(i128::from(-rounding.nanodollars()) <= most);
     }
 
     #[test]

@@ -37,7 +37,7 @@ impl Desk {
         let store = open(&url, Access::Command).unwrap();
         let keys = Arc::new(Keys::of(&MasterKey::parse(&"01".repeat(32)).unwrap()).unwrap());
         let webhooks = Webhooks { allow_private_networks: false, allow_http: false, time_scale: 1.0 };
-        Self { workplace: Workplace { store, keys, webhooks }, _folder: folder }
+        Self { workplace: Workplace::new(store, keys, webhooks), _folder: folder }
     }
 
     /// Runs a command as it arrives over the socket: parsed, written as JSON, read again.

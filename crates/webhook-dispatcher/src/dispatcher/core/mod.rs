@@ -170,6 +170,7 @@ impl Core {
         };
         let attempt = Attempt {
             id: attempt,
+            company_id: event.company_id,
             number: event.attempts.saturating_add(1),
             started_at: outcome.started_at,
             duration: outcome.duration,

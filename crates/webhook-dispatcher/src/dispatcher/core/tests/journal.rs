@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use guerdon_domain::ports::{Attempt, Claim, Claimed, ClaimedEvent, Fate, Settlement, StoreError, Timestamp};
 use guerdon_domain::providers::Provider;
-use guerdon_domain::values::{EventId, ProviderId};
+use guerdon_domain::values::{CompanyId, EventId, ProviderId};
 use uuid::Uuid;
 
 use super::provider;
@@ -93,6 +93,7 @@ impl Book {
             row.due = claim.until;
             row.lease = claim.lease;
             events.push(ClaimedEvent {
+                company_id: CompanyId::from_uuid(Uuid::nil()),
                 id,
                 body: Vec::new(),
                 attempts: u16::try_from(row.attempts.len()).unwrap(),

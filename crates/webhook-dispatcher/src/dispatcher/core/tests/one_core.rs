@@ -47,6 +47,7 @@ impl Bench {
 
     fn accept(&mut self, claim: Claim, events: impl Iterator<Item = u64>, before: Moment) {
         let events = events.map(|it| ClaimedEvent {
+            company_id: CompanyId::from_uuid(Uuid::nil()),
             id: event_id(it),
             body: Vec::new(),
             attempts: 0,
@@ -172,7 +173,13 @@ fn those_that_are_stuck_leave_senders_for_others() {
     assert!(bench.plan(200).is_empty(), "nobody is free");
     let jobs: Vec<_> = bench.core.under_way.keys().copied().collect();
     for event in jobs {
-        let event = ClaimedEvent { id: event, body: Vec::new(), attempts: 0, attempts_before_replay: 0 };
+        let event = ClaimedEvent {
+            company_id: CompanyId::from_uuid(Uuid::nil()),
+            id: event,
+            body: Vec::new(),
+            attempts: 0,
+            attempts_before_replay: 0,
+        };
         bench.finish(&Job { provider: provider(1).into(), event }, Duration::from_secs(15), false);
     }
     while bench.core.has_to_settle() {

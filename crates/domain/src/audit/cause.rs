@@ -1,0 +1,289 @@
+//! From a cause to the transfers that it must have.
+
+use uuid::Uuid;
+
+use super::Findings;
+use crate::causes::{Act, Cause, Sending};
+use crate::money::{Amount, Points, PointsPerDollar, Price, price};
+use crate::ports::Timestamp;
+use crate::recognitions::Sender;
+use crate::values::UserId;
+use crate::wallets::{Account, AccountKind, Reason, WalletType};
+
+/// One end of a transfer, as it is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct End {
+    /// The user or company.
+    pub owner: Uuid,
+    /// The number of the account's kind.
+    pub kind: i16,
+}
+
+impl End {
+    fn is(self, account: Account) -> bool {
+        self.owner == account.owner() && self.kind == account.kind().code()
+    }
+
+    fn is_wallet_of(self, user: UserId) -> bool {
+        self.owner == user.as_uuid() && self.kind <= AccountKind::ManagerWallet.code()
+    }
+}
+
+/// A transfer, as it is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Movement {
+    /// Which leg of its cause.
+    pub leg: i32,
+    /// In which company.
+    pub company: Uuid,
+    /// Who paid.
+    pub debit: End,
+    /// Who received.
+    pub credit: End,
+    /// How much, in nano-dollars.
+    pub amount: i64,
+    /// How many points.
+    pub points: i64,
+    /// The rate.
+    pub rate: i32,
+    /// The number of its reason.
+    pub reason: i16,
+    /// When.
+    pub created_at: Timestamp,
+}
+
+/// A recognition, as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sent {
+    /// Its id.
+    pub id: Uuid,
+    /// Which leg of its sending.
+    pub leg: i32,
+    /// In which company.
+    pub company: Uuid,
+    /// Who sent it.
+    pub sender: Uuid,
+    /// Who received it.
+    pub receiver: Uuid,
+    /// When.
+    pub created_at: Timestamp,
+}
+
+/// Judges the transfers and the recognitions of one cause, each in the order of the legs: of a leg the recognition
+/// first.
+pub struct CauseJudge<'a> {
+    cause: &'a Cause,
+    /// What a refund returns.
+    redemption: Option<&'a Cause>,
+    legs: i32,
+    recognitions: i32,
+    receiver: Option<Uuid>,
+    payer: Option<End>,
+    rounding: Option<Movement>,
+    /// What a payment to one costs, as its transfer says.
+    exact: Option<i64>,
+}
+
+impl<'a> CauseJudge<'a> {
+    /// Begins with a cause; `redemption` is that of a refund.
+    pub fn new(cause: &'a Cause, redemption: Option<&'a Cause>) -> Self {
+        Self {
+            cause,
+            redemption,
+            legs: 0,
+            recognitions: 0,
+            receiver: None,
+            payer: None,
+            rounding: None,
+            exact: None,
+        }
+    }
+
+    fn name(&self, leg: i32) -> String {
+        format!("leg {leg} of cause {}", self.cause.id)
+    }
+
+    /// Takes the next recognition.
+    pub fn recognition(&mut self, it: &Sent, findings: &mut Findings) {
+        self.recognitions += 1;
+        self.receiver = Some(it.receiver);
+        let Act::Sending(sending) = &self.cause.act else {
+            return findings.add("recognition's cause", || {
+                format!("recognition {} names cause {}, which sent nothing", it.id, self.cause.id)
+            });
+        };
+        let fits = it.leg == self.recognitions
+            && it.company == self.cause.company_id.as_uuid()
+            && it.sender == sending.sender.id()
+            && it.receiver != it.sender
+            && it.created_at == self.cause.created_at;
+        findings.demand(fits, "recognition's cause", || {
+            format!("recognition {} is not as its cause {} says", it.id, self.cause.id)
+        });
+    }
+
+    /// Takes the next transfer.
+    pub fn transfer(&mut self, it: &Movement, findings: &mut Findings) {
+        let cause = self.cause;
+        let fits = it.company == cause.company_id.as_uuid()
+            && i64::from(it.rate) == cause.rate.get()
+            && it.created_at == cause.created_at;
+        findings.demand(fits, "transfer's cause", || {
+            format!("{}: its company, rate or time is not its cause's", self.name(it.leg))
+        });
+        if it.leg == 0 {
+            self.rounding = Some(*it);
+            return;
+        }
+        self.legs += 1;
+        findings.demand(it.leg == self.legs, "transfer's leg", || {
+            format!("{} stands where leg {} should", self.name(it.leg), self.legs)
+        });
+        let reason = Reason::from_code(it.reason);
+        findings.demand(reason == self.reason(), "transfer's reason", || {
+            format!("{} has the reason {}", self.name(it.leg), it.reason)
+        });
+        findings.demand(self.parties_fit(it), "transfer's parties", || {
+            format!(
+                "{} goes from account {} of {} to account {} of {}",
+                self.name(it.leg),
+                it.debit.kind,
+                it.debit.owner,
+                it.credit.kind,
+                it.credit.owner
+            )
+        });
+        findings.demand(self.price_fits(it), "price", || {
+            format!("{} moves {} for {} points at {}", self.name(it.leg), it.amount, it.points, it.rate)
+        });
+        self.payer.get_or_insert(it.debit);
+        self.exact.get_or_insert(it.amount);
+    }
+
+    /// Ends the cause: nothing of it may be missing.
+    pub fn end(self, findings: &mut Findings) {
+        let wanted = i32::try_from(self.cause.act.legs()).unwrap_or(i32::MAX);
+        let (sent, moved) = match &self.cause.act {
+            Act::Sending(it) if it.points == Points::ZERO => (wanted, 0),
+            Act::Sending(_) => (wanted, wanted),
+            _ => (0, wanted),
+        };
+        findings.demand(self.recognitions == sent, "recognitions of a sending", || {
+            format!("cause {} has {} recognitions of {sent}", self.cause.id, self.recognitions)
+        });
+        findings.demand(self.legs == moved, "transfers of a cause", || {
+            format!("cause {} has {} transfers of {moved}", self.cause.id, self.legs)
+        });
+        if let Some(rounding) = self.rounding {
+            findings.demand(self.rounding_fits(&rounding), "rounding", || {
+                format!("{} makes up {}", self.name(0), rounding.amount)
+            });
+        }
+    }
+
+    fn reason(&self) -> Option<Reason> {
+        match self.cause.act {
+            Act::Founding | Act::Rate | Act::Move { .. } | Act::Amendment { .. } => None,
+            Act::Sending(_) => Some(Reason::Recognition),
+            Act::Deposit { .. } => Some(Reason::Deposit),
+            Act::Distribution { .. } => Some(Reason::PointDistribution),
+            Act::Redemption { .. } => Some(Reason::Redemption),
+            Act::Refund { .. } => Some(Reason::Refund),
+            Act::Override { .. } => Some(Reason::Override),
+            Act::Deletion { .. } => Some(Reason::UserDeleted),
+        }
+    }
+
+    fn parties_fit(&self, it: &Movement) -> bool {
+        let company = self.cause.company_id;
+        let reserve = Account::Reserve(company);
+        match &self.cause.act {
+            Act::Founding | Act::Rate | Act::Move { .. } | Act::Amendment { .. } => false,
+            Act::Sending(sending) => self.sending_fits(sending, it),
+            Act::Deposit { .. } => it.debit.is(Account::Funding(company)) && it.credit.is(reserve),
+            Act::Distribution { wallet, .. } => {
+                it.debit.is(reserve) && it.credit.kind == wallet.kind().code()
+            }
+            Act::Redemption { user, .. } => {
+                it.debit.is(Account::Wallet(WalletType::User, *user))
+                    && it.credit.is(Account::Redeemed(company))
+            }
+            Act::Refund { .. } => {
+                let redeemer = self.redemption.and_then(|it| match it.act {
+                    Act::Redemption { user, .. } => Some(user),
+                    _ => None,
+                });
+                it.debit.is(Account::Redeemed(company))
+                    && redeemer.is_some_and(|user| it.credit.is(Account::Wallet(WalletType::User, user)))
+            }
+            Act::Override { user, wallet, .. } => {
+                let wallet = Account::Wallet(*wallet, *user);
+                (it.debit.is(reserve) && it.credit.is(wallet))
+                    || (it.debit.is(wallet) && it.credit.is(reserve))
+            }
+            Act::Deletion { user, .. } => it.debit.is_wallet_of(*user) && it.credit.is(reserve),
+        }
+    }
+
+    fn sending_fits(&self, sending: &Sending, it: &Movement) -> bool {
+        let from = match sending.sender {
+            Sender::Company(company) => it.debit.is(Account::Reserve(company)),
+            Sender::User(user) => {
+                it.debit.is(Account::Wallet(WalletType::Peer, user))
+                    || it.debit.is(Account::Wallet(WalletType::Manager, user))
+            }
+        };
+        let to = self.receiver.map(|it| Account::Wallet(WalletType::User, UserId::from_uuid(it)));
+        from && self.payer.is_none_or(|payer| payer == it.debit) && to.is_some_and(|to| it.credit.is(to))
+    }
+
+    fn price_fits(&self, it: &Movement) -> bool {
+        let rate = self.cause.rate;
+        let priced = |points: Points| {
+            it.points == points.get() && rate.amount(points).map(Amount::nanodollars) == Some(it.amount)
+        };
+        match &self.cause.act {
+            Act::Founding | Act::Rate | Act::Move { .. } | Act::Amendment { .. } => false,
+            Act::Sending(sending) => priced(sending.points),
+            Act::Deposit { points } | Act::Distribution { points, .. } | Act::Redemption { points, .. } => {
+                priced(*points)
+            }
+            Act::Refund { points, .. } => {
+                let taken = self.redemption.and_then(|it| match it.act {
+                    Act::Redemption { points, .. } => it.rate.amount(points),
+                    _ => None,
+                });
+                taken.map(Amount::nanodollars) == Some(it.amount)
+                    && it.points == points.get()
+                    && shows(rate, it.amount) == it.points
+            }
+            Act::Deletion { .. } => shows(rate, it.amount) == it.points,
+            // What the wallet showed before stands in no fact of its own; what it shows afterwards is judged with it.
+            Act::Override { .. } => it.points >= 1,
+        }
+    }
+
+    fn rounding_fits(&self, it: &Movement) -> bool {
+        let rate = self.cause.rate;
+        let price = match &self.cause.act {
+            Act::Sending(sending) => price(rate, sending.points, sending.receivers.into()),
+            Act::Distribution { points, receivers, .. } => price(rate, *points, (*receivers).into()),
+            Act::Redemption { points, .. } => price(rate, *points, 1),
+            Act::Override { .. } => {
+                self.exact.and_then(|it| Price::exactly(rate, Amount::from_nanodollars(it), Points::ZERO))
+            }
+            _ => None,
+        };
+        let most = price.and_then(|it| it.total.checked_sub(it.threshold)).map(Amount::nanodollars);
+        it.debit.is(Account::Rounding(self.cause.company_id))
+            && self.payer == Some(it.credit)
+            && it.reason == Reason::Rounding.code()
+            && it.points == 0
+            && it.amount >= 1
+            && most.is_some_and(|most| it.amount <= most)
+    }
+}
+
+fn shows(rate: PointsPerDollar, amount: i64) -> i64 {
+    rate.points(Amount::from_nanodollars(amount)).get()
+}

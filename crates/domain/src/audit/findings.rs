@@ -1,0 +1,68 @@
+//! What was found.
+
+use std::collections::BTreeMap;
+
+/// How many lines there are of one invariant, before the rest is only counted.
+const LINES_MAX: usize = 100;
+
+/// One broken invariant, as a sentence for the operator.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation {
+    /// The invariant's short name, such as `balance` or `conservation`.
+    pub invariant: &'static str,
+    /// What is wrong, and where.
+    pub detail: String,
+}
+
+/// Violations so far: at most a hundred lines of each invariant, and a count of the others.
+#[derive(Debug, Default)]
+pub struct Findings {
+    found: BTreeMap<&'static str, (Vec<String>, u64)>,
+}
+
+impl Findings {
+    /// Adds a violation; what is wrong is put into words only where it will be shown.
+    pub fn add(&mut self, invariant: &'static str, detail: impl FnOnce() -> String) {
+        let (lines, more) = self.found.entry(invariant).or_default();
+        if lines.len() < LINES_MAX {
+            lines.push(detail());
+        } else {
+            *more += 1;
+        }
+    }
+
+    /// Adds a violation unless something holds.
+    pub fn demand(&mut self, holds: bool, invariant: &'static str, detail: impl FnOnce() -> String) {
+        if !holds {
+            self.add(invariant, detail);
+        }
+    }
+
+    /// All of it, the invariants in the order of their names.
+    pub fn into_violations(self) -> Vec<Violation> {
+        let lines = |(invariant, (lines, more)): (&'static str, (Vec<String>, u64))| {
+            let rest = (more > 0).then(|| format!("and {more} more"));
+            lines.into_iter().chain(rest).map(move |detail| Violation { invariant, detail })
+        };
+        self.found.into_iter().flat_map(lines).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_more_than_a_hundred_lines_is_counted() {
+        let mut findings = Findings::default();
+        for number in 0..103 {
+            findings.add("b", || format!("line {number}"));
+        }
+        findings.demand(true, "a", || unreachable!());
+        findings.demand(false, "a", || "only".to_owned());
+        let all = findings.into_violations();
+        assert_eq!(all.len(), 102);
+        assert_eq!((all[0].invariant, all[0].detail.as_str()), ("a", "only"));
+        assert_eq!(all[101].detail, "and 3 more");
+    }
+}

@@ -1,0 +1,43 @@
+//! Sending events again, for the operator.
+
+use super::EventState;
+use crate::ports::{Context, StoreError, Tx};
+use crate::values::{EventId, ProviderId};
+
+/// Why nothing was replayed.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayError {
+    /// There is no such event.
+    #[error("no event has the id {0}")]
+    NoSuchEvent(EventId),
+    /// There is no such provider.
+    #[error("no provider has this id")]
+    NoSuchProvider,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Makes events due at once, on a schedule that begins anew, all or none; answers how many. Those that are pending stay
+/// as they are.
+pub fn replay(tx: &mut dyn Tx, ids: &[EventId], context: &Context<'_>) -> Result<usize, ReplayError> {
+    let mut replayed = 0;
+    for id in ids {
+        match tx.replay_event(*id, context.clock.now())? {
+            Some(done) => replayed += usize::from(done),
+            None => return Err(ReplayError::NoSuchEvent(*id)),
+        }
+    }
+    Ok(replayed)
+}
+
+/// Does so with all of a provider's events that are exhausted, or unaddressed.
+pub fn replay_all(
+    tx: &mut dyn Tx,
+    provider: ProviderId,
+    state: EventState,
+    context: &Context<'_>,
+) -> Result<usize, ReplayError> {
+    tx.provider(provider)?.ok_or(ReplayError::NoSuchProvider)?;
+    Ok(tx.replay_events(provider, state, context.clock.now())?)
+}

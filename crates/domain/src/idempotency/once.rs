@@ -1,0 +1,58 @@
+//! The first time and every other.
+
+use super::{IdempotencyKey, IdempotencyRecord, KEPT};
+use crate::ports::{StoreError, Timestamp, Tx};
+
+/// A request that may come again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repeatable {
+    /// Whose key, and which.
+    pub key: IdempotencyKey,
+    /// A digest of the whole request, of 32 bytes, by which another request of the same key is known.
+    pub request_hash: Vec<u8>,
+}
+
+/// What a key says of a request that begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Begun {
+    /// Do it, and keep what was answered.
+    First,
+    /// It was done; this was answered.
+    Repeat(IdempotencyRecord),
+    /// Somebody is doing it at this moment.
+    InFlight,
+    /// The key was used for another request.
+    Misused,
+}
+
+impl Repeatable {
+    /// Claims the key for this transaction, and looks whether it was used. Never waits.
+    pub fn begin(&self, tx: &mut dyn Tx, now: Timestamp) -> Result<Begun, StoreError> {
+        if !tx.claim_key(&self.key)? {
+            return Ok(Begun::InFlight);
+        }
+        Ok(match tx.idempotency_record(&self.key, now)? {
+            None => Begun::First,
+            Some(record) if record.request_hash == self.request_hash => Begun::Repeat(record),
+            Some(_other) => Begun::Misused,
+        })
+    }
+
+    /// Keeps what was answered, in the transaction of its effects.
+    pub fn keep(
+        &self,
+        tx: &mut dyn Tx,
+        status: u16,
+        body: Vec<u8>,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        tx.keep_idempotency_record(&IdempotencyRecord {
+            key: self.key.clone(),
+            request_hash: self.request_hash.clone(),
+            status,
+            body,
+            created_at: now,
+            expires_at: now + KEPT,
+        })
+    }
+}

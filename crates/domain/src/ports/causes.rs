@@ -1,0 +1,16 @@
+//! Causes.
+
+use super::StoreError;
+use crate::causes::Cause;
+use crate::redemptions::Redemption;
+use crate::values::RedemptionId;
+
+/// Recording why.
+pub trait Causes {
+    /// Records a cause; `false` where it is there already: a redemption is refunded once, a user deleted once, a
+    /// schedule's date paid once.
+    fn record(&mut self, cause: &Cause) -> Result<bool, StoreError>;
+
+    /// The redemption of an id.
+    fn redemption(&mut self, id: RedemptionId) -> Result<Option<Redemption>, StoreError>;
+}

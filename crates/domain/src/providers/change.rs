@@ -1,0 +1,28 @@
+//! Changing a provider, its secrets included.
+
+use super::Provider;
+use crate::ports::{Context, ProviderChange, StoreError, Tx};
+use crate::values::ProviderId;
+
+/// Why a provider was not changed.
+#[derive(Debug, thiserror::Error)]
+pub enum ChangeProviderError {
+    /// There is no such provider.
+    #[error("no provider has this id")]
+    NoSuchProvider,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Changes a provider; answers it as it then is. A secret that is replaced stops at once.
+pub fn change(
+    tx: &mut dyn Tx,
+    id: ProviderId,
+    change: &ProviderChange,
+    context: &Context<'_>,
+) -> Result<Provider, ChangeProviderError> {
+    let changed = tx.change_provider(id, change, context.clock.now())?;
+    let provider = if changed { tx.provider(id)? } else { None };
+    provider.ok_or(ChangeProviderError::NoSuchProvider)
+}

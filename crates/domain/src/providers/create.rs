@@ -1,0 +1,44 @@
+//! Adding a provider.
+
+use super::Provider;
+use crate::ports::{Context, StoreError, Tx};
+use crate::values::{Line, ProviderId};
+
+/// What a new provider is made of. Its secrets come hashed and sealed.
+pub struct CreateProvider {
+    /// Its id, to which its shared secret is sealed.
+    pub id: ProviderId,
+    /// Its name, for the operator.
+    pub name: Line,
+    /// The user name of its credentials.
+    pub api_key: String,
+    /// The peppered hash of its API secret.
+    pub api_secret_hash: Vec<u8>,
+    /// Its shared secret, encrypted under the master key.
+    pub shared_secret_sealed: Vec<u8>,
+    /// Where its events go, exactly as registered.
+    pub callback_url: Option<String>,
+    /// Whether it may create and update companies and corporations and create users.
+    pub manages_all_domain_resources: bool,
+}
+
+/// Adds a provider.
+pub fn create(
+    tx: &mut dyn Tx,
+    command: CreateProvider,
+    context: &Context<'_>,
+) -> Result<Provider, StoreError> {
+    let provider = Provider {
+        id: command.id,
+        name: command.name.as_str().to_owned(),
+        api_key: command.api_key,
+        api_secret_hash: command.api_secret_hash,
+        shared_secret_sealed: command.shared_secret_sealed,
+        callback_url: command.callback_url,
+        manages_all_domain_resources: command.manages_all_domain_resources,
+        suspended: false,
+        created_at: context.clock.now(),
+    };
+    tx.insert_provider(&provider)?;
+    Ok(provider)
+}

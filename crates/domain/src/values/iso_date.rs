@@ -1,0 +1,68 @@
+//! Dates of schedules.
+
+use std::fmt;
+
+use time::{Date, Month};
+
+use super::InvalidValue;
+use super::month_day::two_digits;
+
+const MUST_BE: InvalidValue = InvalidValue("must be a date in the form yyyy-mm-dd");
+
+/// A real date of the years 1 to 9999, written `yyyy-mm-dd`, so that dates sort as their texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct IsoDate(Date);
+
+impl IsoDate {
+    /// Takes exactly four, two and two digits between hyphens.
+    pub fn parse(text: &str) -> Result<Self, InvalidValue> {
+        read(text).ok_or(MUST_BE).and_then(Self::from_date)
+    }
+
+    /// A date; a year that four digits cannot write is refused.
+    pub fn from_date(date: Date) -> Result<Self, InvalidValue> {
+        if (1..=9_999).contains(&date.year()) { Ok(Self(date)) } else { Err(MUST_BE) }
+    }
+
+    /// The date.
+    pub const fn date(self) -> Date {
+        self.0
+    }
+}
+
+impl fmt::Display for IsoDate {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:04}-{:02}-{:02}", self.0.year(), u8::from(self.0.month()), self.0.day())
+    }
+}
+
+fn read(text: &str) -> Option<Date> {
+    let (year, rest) = text.split_once('-')?;
+    let (month, day) = rest.split_once('-')?;
+    let (century, year) = year.split_at_checked(2)?;
+    let year = i32::from(two_digits(century)?) * 100 + i32::from(two_digits(year)?);
+    let month = Month::try_from(two_digits(month)?).ok()?;
+    Date::from_calendar_date(year, month, two_digits(day)?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_date_is_real_and_written_in_full() {
+        let check = |input: &str, expected: bool| {
+            let date = IsoDate::parse(input);
+            assert_eq!(date.is_ok(), expected, "{input:?}");
+            assert!(date.is_err() || date.unwrap().to_string() == input, "{input:?} is not kept");
+        };
+        check("2026-11-20", true);
+        check("2028-02-29", true);
+        check("2026-02-29", false);
+        check("2026-2-9", false);
+        check("0000-01-01", false);
+        check("2026/11/20", false);
+        check("20261120", false);
+        check("", false);
+    }
+}

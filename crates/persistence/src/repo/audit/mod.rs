@@ -1,0 +1,62 @@
+//! `guerdon verify`: the ledger reckoned anew, on one snapshot, in memory that does not grow with it.
+//!
+//! `journal` walks the causes in their order with their transfers, recognitions and events, and follows the chain of
+//! seals; `balances` walks the accounts with their movements; `tables` asks what a single query tells.
+
+mod balances;
+mod journal;
+mod pages;
+mod sealing;
+mod tables;
+
+use diesel::prelude::*;
+use diesel::sql_types::BigInt;
+use guerdon_domain::audit::{Findings, Violation};
+use guerdon_domain::ports::{Audit, PendingSeal, Seal, Seals, StoreError, Timestamp};
+
+use super::Unit;
+use crate::rows::SealRow;
+use crate::schema::seals;
+use crate::types::At;
+
+impl Audit for Unit<'_> {
+    fn audit(&mut self, head: Option<[u8; 32]>) -> Result<Vec<Violation>, StoreError> {
+        self.query(super::super::take_time)?;
+        let mut findings = Findings::default();
+        self.audit_journal(head, &mut findings)?;
+        self.audit_balances(&mut findings)?;
+        self.audit_tables(&mut findings)?;
+        Ok(findings.into_violations())
+    }
+
+    fn unbalanced_companies(&mut self) -> Result<i64, StoreError> {
+        self.query(super::super::take_time)?;
+        let sql = format!("(SELECT count(*) FROM ({}) AS unbalanced)", tables::UNBALANCED);
+        self.query(|conn| diesel::select(diesel::dsl::sql::<BigInt>(&sql)).get_result(conn))
+    }
+
+    fn last_seal(&mut self) -> Result<Option<Seal>, StoreError> {
+        let found = self.latest_seal()?;
+        self.keep(found.map(|it| sealing::read(&it)).transpose())
+    }
+
+    fn next_seal(&mut self, now: Timestamp, causes_max: i64) -> Result<Option<PendingSeal>, StoreError> {
+        self.make_seal(now, causes_max)
+    }
+}
+
+impl Seals for Unit<'_> {
+    fn insert_seal(&mut self, it: &PendingSeal) -> Result<bool, StoreError> {
+        let row = SealRow {
+            sequence: it.seal.sequence,
+            before: it.before,
+            causes: it.causes,
+            head: it.seal.head.to_vec(),
+            created_at: At(it.seal.created_at),
+        };
+        let inserted = self.query(|conn| {
+            diesel::insert_into(seals::table).values(&row).on_conflict_do_nothing().execute(conn)
+        })?;
+        Ok(inserted == 1)
+    }
+}

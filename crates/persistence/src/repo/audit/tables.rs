@@ -1,0 +1,222 @@
+//! What one query tells.
+
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Text};
+use guerdon_domain::audit::Findings;
+use guerdon_domain::money::{Amount, Points, PointsPerDollar};
+use guerdon_domain::ports::StoreError;
+
+use super::super::super::{check_storage, id_text};
+use super::super::Unit;
+use super::pages::CAUSES;
+use crate::schema::{accounts, companies};
+use crate::types::Id;
+
+/// Companies whose accounts do not sum to zero. Whole dollars and what is left of them are summed apart, so that
+/// nothing overflows on the way.
+pub(super) const UNBALANCED: &str = "SELECT company_id FROM accounts GROUP BY company_id \
+    HAVING SUM(balance / 1000000000) + SUM(balance % 1000000000) / 1000000000 <> 0 \
+    OR SUM(balance % 1000000000) % 1000000000 <> 0";
+
+/// How many lines are asked for: one more than are shown.
+const LINES: i64 = 101;
+
+#[derive(QueryableByName)]
+struct Broken {
+    #[diesel(sql_type = Text)]
+    detail: String,
+}
+
+/// An invariant's name, and the query of what breaks it (one column, `detail`).
+type Check = (&'static str, String);
+
+impl Unit<'_> {
+    pub(super) fn audit_tables(&mut self, findings: &mut Findings) -> Result<(), StoreError> {
+        for (invariant, sql) in checks() {
+            let limited = format!("SELECT detail FROM ({sql}) AS broken LIMIT {LINES}");
+            let broken: Vec<Broken> = self.query(|conn| diesel::sql_query(limited).get_results(conn))?;
+            let is_more = i64::try_from(broken.len()).is_ok_and(|it| it >= LINES);
+            broken.into_iter().for_each(|it| findings.add(invariant, || it.detail));
+            if is_more {
+                let count = format!("(SELECT count(*) FROM ({sql}) AS broken)");
+                let all: i64 =
+                    self.query(|conn| diesel::select(diesel::dsl::sql::<BigInt>(&count)).get_result(conn))?;
+                (LINES..all).for_each(|_| findings.add(invariant, String::new));
+            }
+        }
+        self.audit_alerts(findings)?;
+        let storage = self.query(check_storage)?;
+        storage.into_iter().for_each(|detail| findings.add("storage", || detail));
+        Ok(())
+    }
+
+    /// Every reserve alerts where its company's threshold and rate say.
+    fn audit_alerts(&mut self, findings: &mut Findings) -> Result<(), StoreError> {
+        type Row = (Id, i32, Option<i64>, Option<i64>);
+        let mut after = Id(uuid::Uuid::nil());
+        loop {
+            let page: Vec<Row> = self.query(|conn| {
+                companies::table
+                    .inner_join(
+                        accounts::table.on(accounts::owner_id.eq(companies::id).and(accounts::kind.eq(4))),
+                    )
+                    .filter(companies::id.gt(after))
+                    .order(companies::id)
+                    .limit(CAUSES)
+                    .select((
+                        companies::id,
+                        companies::points_per_dollar,
+                        companies::reserve_alert,
+                        accounts::alert_below,
+                    ))
+                    .get_results(conn)
+            })?;
+            let Some(last) = page.last() else { return Ok(()) };
+            after = last.0;
+            for (id, rate, threshold, alert) in page {
+                let rate = PointsPerDollar::new(rate.into());
+                let least = threshold.and_then(Points::new).map(|points| {
+                    let least = rate.and_then(|rate| rate.least(points));
+                    least.unwrap_or(Amount::MAX).nanodollars()
+                });
+                findings.demand(alert == least, "reserve alert", || {
+                    format!("the reserve of company {} alerts below another amount than it should", id.0)
+                });
+            }
+        }
+    }
+}
+
+fn checks() -> Vec<Check> {
+    let mut checks = vec![(
+        "conservation",
+        format!(
+            "SELECT 'the accounts of company ' || {} || ' do not sum to zero' AS detail FROM ({UNBALANCED}) AS u",
+            id_text("company_id")
+        ),
+    )];
+    checks.extend(owners());
+    checks.extend(people());
+    checks.extend(deliveries());
+    checks
+}
+
+/// Every account has an owner of its company.
+fn owners() -> Vec<Check> {
+    let account = format!("'account ' || a.kind || ' of ' || {}", id_text("a.owner_id"));
+    vec![
+        (
+            "owner of an account",
+            format!(
+                "SELECT {account} || ' has no such user' AS detail FROM accounts AS a \
+                 LEFT JOIN users AS u ON u.id = a.owner_id AND u.company_id = a.company_id \
+                 WHERE a.kind <= 3 AND u.id IS NULL"
+            ),
+        ),
+        (
+            "owner of an account",
+            format!(
+                "SELECT {account} || ' has no such company' AS detail FROM accounts AS a \
+                 LEFT JOIN companies AS c ON c.id = a.owner_id AND c.id = a.company_id \
+                 WHERE a.kind > 3 AND c.id IS NULL"
+            ),
+        ),
+        (
+            "company accounts",
+            format!(
+                "SELECT 'company ' || {0} || ' has ' || COUNT(a.kind) || ' of its five accounts' AS detail \
+                 FROM companies AS c LEFT JOIN accounts AS a ON a.owner_id = c.id AND a.kind BETWEEN 4 AND 8 \
+                 GROUP BY c.id HAVING COUNT(a.kind) <> 5",
+                id_text("c.id")
+            ),
+        ),
+    ]
+}
+
+fn people() -> Vec<Check> {
+    let user = id_text("u.id");
+    let wallet = |kind: i16, who: &str| {
+        format!(
+            "SELECT 'user ' || {user} || ' has no account of kind {kind}' AS detail FROM users AS u \
+             LEFT JOIN accounts AS a ON a.owner_id = u.id AND a.kind = {kind} WHERE a.owner_id IS NULL{who}"
+        )
+    };
+    vec![
+        ("user wallet", wallet(1, "")),
+        ("peer wallet", wallet(2, "")),
+        ("manager wallet", wallet(3, " AND u.manager")),
+        (
+            "deleted means closed",
+            format!(
+                "SELECT 'user ' || {user} || ' and account ' || a.kind || ' disagree on being deleted' AS detail \
+                 FROM users AS u JOIN accounts AS a ON a.owner_id = u.id \
+                 WHERE (u.deleted_at IS NULL) <> (a.closed_at IS NULL)"
+            ),
+        ),
+        (
+            "corporation admin",
+            format!(
+                "SELECT 'user ' || {user} || ' administers a corporation, its company is in none' AS detail \
+                 FROM users AS u JOIN companies AS c ON c.id = u.company_id \
+                 WHERE u.corporation_admin AND u.deleted_at IS NULL AND c.corporation_id IS NULL"
+            ),
+        ),
+        (
+            "owner",
+            format!(
+                "SELECT 'company ' || {} || ' has no active administrator as its owner' AS detail \
+                 FROM companies AS c LEFT JOIN users AS u ON u.id = c.owner_id \
+                 AND u.company_id = c.id AND u.deleted_at IS NULL AND u.company_admin WHERE u.id IS NULL",
+                id_text("c.id")
+            ),
+        ),
+    ]
+}
+
+/// Every event fares somehow, and what waits has a time.
+fn deliveries() -> Vec<Check> {
+    let event = id_text("d.event_id");
+    vec![
+        (
+            "delivery of an event",
+            format!(
+                "SELECT 'event ' || {} || ' has no delivery' AS detail FROM events AS e \
+                 LEFT JOIN deliveries AS d ON d.event_id = e.id AND d.company_id = e.company_id \
+                 AND d.provider_id = e.provider_id WHERE d.event_id IS NULL",
+                id_text("e.id")
+            ),
+        ),
+        (
+            "delivery of an event",
+            format!(
+                "SELECT 'delivery ' || {event} || ' has no event' AS detail FROM deliveries AS d \
+                 LEFT JOIN events AS e ON e.id = d.event_id WHERE e.id IS NULL"
+            ),
+        ),
+        (
+            "pending means due",
+            format!(
+                "SELECT 'delivery ' || {event} || ' is in state ' || d.state || ' and due, or pending and never due' \
+                 AS detail FROM deliveries AS d WHERE (d.state = 1) <> (d.next_attempt_at IS NOT NULL) \
+                 OR (d.state <> 1 AND d.lease_id IS NOT NULL)"
+            ),
+        ),
+        (
+            "attempts",
+            format!(
+                "SELECT 'delivery ' || {event} || ' counts ' || d.attempts || ' attempts, of which ' || COUNT(t.id) \
+                 || ' are there' AS detail FROM deliveries AS d LEFT JOIN attempts AS t ON t.event_id = d.event_id \
+                 GROUP BY d.event_id, d.attempts HAVING COUNT(t.id) < d.attempts"
+            ),
+        ),
+        (
+            "mail",
+            format!(
+                "SELECT 'mail ' || {} || ' is in state ' || m.state || ' and due, or waiting and never due' AS detail \
+                 FROM mails AS m WHERE (m.state = 1) <> (m.next_attempt_at IS NOT NULL) \
+                 OR (m.state <> 1 AND m.lease_id IS NOT NULL)",
+                id_text("m.id")
+            ),
+        ),
+    ]
+}

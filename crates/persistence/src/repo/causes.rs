@@ -1,0 +1,55 @@
+//! Causes.
+
+use diesel::prelude::*;
+use guerdon_domain::causes::{Act, Cause};
+use guerdon_domain::ports::{Causes, StoreError};
+use guerdon_domain::redemptions::Redemption;
+use guerdon_domain::values::RedemptionId;
+
+use super::Unit;
+use crate::rows::{CauseRow, kind};
+use crate::schema::causes;
+use crate::types::Id;
+
+impl Causes for Unit<'_> {
+    fn record(&mut self, cause: &Cause) -> Result<bool, StoreError> {
+        let row = CauseRow::of(cause);
+        let inserted = self.query(|conn| {
+            diesel::insert_into(causes::table).values(&row).on_conflict_do_nothing().execute(conn)
+        })?;
+        Ok(inserted == 1)
+    }
+
+    fn redemption(&mut self, id: RedemptionId) -> Result<Option<Redemption>, StoreError> {
+        let subject = Id(id.as_uuid());
+        let found: Option<CauseRow<'static>> = self.query(|conn| {
+            causes::table
+                .filter(causes::id.eq(subject).and(causes::kind.eq(kind::REDEMPTION)))
+                .select(CauseRow::as_select())
+                .get_result(conn)
+                .optional()
+        })?;
+        let Some(cause) = self.keep(found.map(CauseRow::read).transpose())? else { return Ok(None) };
+        let Act::Redemption { user, points } = cause.act else { return Ok(None) };
+        // Written out, so that the index of what happens once can be used.
+        let refunds: i64 = self.query(|conn| {
+            causes::table
+                .filter(causes::subject_id.eq(Some(subject)))
+                .filter(diesel::dsl::sql::<diesel::sql_types::Bool>("kind IN (9, 11)"))
+                .count()
+                .get_result(conn)
+        })?;
+        let amount = cause.rate.amount(points);
+        let amount =
+            self.keep(amount.ok_or_else(|| StoreError::Broken("an amount is out of range".into())))?;
+        Ok(Some(Redemption {
+            id,
+            company_id: cause.company_id,
+            user_id: user,
+            points,
+            amount,
+            created_at: cause.created_at,
+            is_refunded: refunds > 0,
+        }))
+    }
+}

@@ -1,0 +1,262 @@
+//! Causes.
+
+use std::borrow::Cow;
+
+use diesel::prelude::*;
+use guerdon_domain::causes::{Act, Actor, By, Cause, ScheduledDate, Sending};
+use guerdon_domain::money::{Points, PointsPerDollar};
+use guerdon_domain::ports::StoreError;
+use guerdon_domain::recognitions::Sender;
+use guerdon_domain::values::{
+    CauseId, CompanyId, IsoDate, Message, OccasionId, ProviderId, RecognitionId, RedemptionId, ScheduleId,
+    UserId,
+};
+use guerdon_domain::wallets::{AccountKind, WalletType};
+use uuid::Uuid;
+
+use super::Reading;
+use super::company::rate_column;
+use crate::schema::causes;
+use crate::seals::Chain;
+use crate::types::{At, Id};
+
+/// The stored numbers of what was asked for.
+pub(crate) mod kind {
+    pub(crate) const FOUNDING: i16 = 1;
+    pub(crate) const RATE: i16 = 2;
+    pub(crate) const MOVE: i16 = 3;
+    pub(crate) const SENDING: i16 = 4;
+    pub(crate) const AMENDMENT: i16 = 5;
+    pub(crate) const DEPOSIT: i16 = 6;
+    pub(crate) const DISTRIBUTION: i16 = 7;
+    pub(crate) const REDEMPTION: i16 = 8;
+    pub(crate) const REFUND: i16 = 9;
+    pub(crate) const OVERRIDE: i16 = 10;
+    pub(crate) const DELETION: i16 = 11;
+}
+
+#[derive(Clone, Queryable, Selectable, Insertable)]
+#[diesel(table_name = causes, treat_none_as_default_value = false)]
+pub(crate) struct CauseRow<'a> {
+    pub(crate) id: Id,
+    company_id: Id,
+    provider_id: Id,
+    kind: i16,
+    actor: i16,
+    reference: Option<Cow<'a, str>>,
+    idempotency_key: Option<Cow<'a, str>>,
+    points_per_dollar: i32,
+    points: i64,
+    legs: i32,
+    wallet: Option<i16>,
+    subject_id: Option<Id>,
+    occasion_id: Option<Id>,
+    due_on: Option<String>,
+    share: Option<bool>,
+    message: Option<Cow<'a, str>>,
+    created_at: At,
+}
+
+impl<'a> CauseRow<'a> {
+    pub(crate) fn of(it: &'a Cause) -> Self {
+        let bare = Self {
+            id: Id(it.id.as_uuid()),
+            company_id: Id(it.company_id.as_uuid()),
+            provider_id: Id(it.provider_id.as_uuid()),
+            kind: kind::FOUNDING,
+            actor: it.by.actor.code(),
+            reference: it.by.reference.as_deref().map(Cow::Borrowed),
+            idempotency_key: it.by.key.as_deref().map(Cow::Borrowed),
+            points_per_dollar: rate_column(it.rate),
+            points: 0,
+            legs: i32::try_from(it.act.legs()).unwrap_or(i32::MAX),
+            wallet: None,
+            subject_id: None,
+            occasion_id: None,
+            due_on: None,
+            share: None,
+            message: None,
+            created_at: At(it.created_at),
+        };
+        bare.saying(&it.act)
+    }
+
+    fn saying(self, act: &'a Act) -> Self {
+        let about = |id: Uuid| Some(Id(id));
+        match act {
+            Act::Founding => self,
+            Act::Rate => Self { kind: kind::RATE, ..self },
+            Act::Move { to } => Self { kind: kind::MOVE, subject_id: about(to.as_uuid()), ..self },
+            Act::Sending(it) => Self {
+                kind: kind::SENDING,
+                subject_id: about(it.sender.id()),
+                occasion_id: about(it.occasion_id.as_uuid()),
+                points: it.points.get(),
+                share: Some(it.share),
+                message: Some(Cow::Borrowed(it.message.as_str())),
+                ..self
+            },
+            Act::Amendment { recognition, message, share } => Self {
+                kind: kind::AMENDMENT,
+                subject_id: about(recognition.as_uuid()),
+                share: *share,
+                message: message.as_ref().map(|it| Cow::Borrowed(it.as_str())),
+                ..self
+            },
+            Act::Deposit { points } => Self { kind: kind::DEPOSIT, points: points.get(), ..self },
+            Act::Distribution { wallet, points, date, .. } => Self {
+                kind: kind::DISTRIBUTION,
+                subject_id: date.map(|it| Id(it.schedule.as_uuid())),
+                due_on: date.map(|it| it.due_on.to_string()),
+                wallet: Some(wallet.kind().code()),
+                points: points.get(),
+                ..self
+            },
+            Act::Redemption { user, points } => Self {
+                kind: kind::REDEMPTION,
+                subject_id: about(user.as_uuid()),
+                points: points.get(),
+                ..self
+            },
+            Act::Refund { redemption, points } => Self {
+                kind: kind::REFUND,
+                subject_id: about(redemption.as_uuid()),
+                points: points.get(),
+                ..self
+            },
+            Act::Override { user, wallet, points } => Self {
+                kind: kind::OVERRIDE,
+                subject_id: about(user.as_uuid()),
+                wallet: Some(wallet.kind().code()),
+                points: points.get(),
+                ..self
+            },
+            Act::Deletion { user, .. } => {
+                Self { kind: kind::DELETION, subject_id: about(user.as_uuid()), ..self }
+            }
+        }
+    }
+
+    /// How many legs it says it has.
+    pub(crate) fn legs(&self) -> usize {
+        usize::try_from(self.legs).unwrap_or(0)
+    }
+
+    /// What it is about.
+    pub(crate) fn subject(&self) -> Option<Id> {
+        self.subject_id
+    }
+
+    /// Whether it says that it refunded a redemption.
+    pub(crate) fn is_refund(&self) -> bool {
+        self.kind == kind::REFUND
+    }
+
+    /// Chains all of it; its transfers follow.
+    pub(crate) fn seal(&self, chain: &mut Chain) {
+        let text = |it: &Option<Cow<'_, str>>| it.as_ref().map(|it| it.as_bytes().to_vec());
+        let id = |it: Option<Id>| it.map(|it| it.0.as_bytes().to_vec());
+        let all = [
+            id(Some(self.id)),
+            id(Some(self.company_id)),
+            id(Some(self.provider_id)),
+            text(&self.reference),
+            text(&self.idempotency_key),
+            id(self.subject_id),
+            id(self.occasion_id),
+            self.due_on.as_ref().map(|it| it.as_bytes().to_vec()),
+            text(&self.message),
+        ];
+        all.iter().for_each(|it| chain.bytes(it.as_deref()));
+        chain.number(self.kind);
+        chain.number(self.actor);
+        chain.number(self.points_per_dollar);
+        chain.number(self.points);
+        chain.number(self.legs);
+        chain.number(self.wallet.unwrap_or(0));
+        chain.number(self.share.map_or(-1, i64::from));
+        chain.number(self.created_at.micros());
+    }
+
+    pub(crate) fn read(self) -> Result<Cause, StoreError> {
+        let reading = Reading { table: "causes", id: self.id.0 };
+        let act = self.act(&reading)?;
+        let rate = PointsPerDollar::new(self.points_per_dollar.into());
+        Ok(Cause {
+            id: CauseId::from_uuid(self.id.0),
+            company_id: CompanyId::from_uuid(self.company_id.0),
+            provider_id: ProviderId::from_uuid(self.provider_id.0),
+            act,
+            by: By {
+                actor: reading.make("actor", Actor::from_code(self.actor))?,
+                reference: self.reference.map(Cow::into_owned),
+                key: self.idempotency_key.map(Cow::into_owned),
+            },
+            rate: reading.make("points_per_dollar", rate)?,
+            created_at: self.created_at.0,
+        })
+    }
+
+    fn act(&self, reading: &Reading) -> Result<Act, StoreError> {
+        let subject = || reading.make("subject_id", self.subject_id.map(|it| it.0));
+        let wallet = || {
+            let found = self.wallet.and_then(AccountKind::from_code).and_then(WalletType::from_kind);
+            reading.make("wallet", found)
+        };
+        let points = reading.make("points", Points::new(self.points))?;
+        let legs = reading.make("legs", u32::try_from(self.legs).ok())?;
+        Ok(match self.kind {
+            kind::FOUNDING => Act::Founding,
+            kind::RATE => Act::Rate,
+            kind::MOVE => Act::Move { to: ProviderId::from_uuid(subject()?) },
+            kind::SENDING => Act::Sending(self.sending(reading, points, legs)?),
+            kind::AMENDMENT => Act::Amendment {
+                recognition: RecognitionId::from_uuid(subject()?),
+                message: reading.parse_opt("message", self.message.as_deref(), Message::parse)?,
+                share: self.share,
+            },
+            kind::DEPOSIT => Act::Deposit { points },
+            kind::DISTRIBUTION => {
+                Act::Distribution { wallet: wallet()?, points, receivers: legs, date: self.date(reading)? }
+            }
+            kind::REDEMPTION => Act::Redemption { user: UserId::from_uuid(subject()?), points },
+            kind::REFUND => Act::Refund { redemption: RedemptionId::from_uuid(subject()?), points },
+            kind::OVERRIDE => {
+                Act::Override { user: UserId::from_uuid(subject()?), wallet: wallet()?, points }
+            }
+            kind::DELETION => Act::Deletion { user: UserId::from_uuid(subject()?), wallets: legs },
+            _ => return Err(reading.corrupt("kind")),
+        })
+    }
+
+    fn sending(&self, reading: &Reading, points: Points, receivers: u32) -> Result<Sending, StoreError> {
+        let sender = reading.make("subject_id", self.subject_id)?;
+        Ok(Sending {
+            sender: sender_of(sender, self.company_id),
+            occasion_id: OccasionId::from_uuid(reading.make("occasion_id", self.occasion_id)?.0),
+            points,
+            receivers,
+            message: reading.parse(
+                "message",
+                reading.make("message", self.message.as_deref())?,
+                Message::parse,
+            )?,
+            share: reading.make("share", self.share)?,
+        })
+    }
+
+    fn date(&self, reading: &Reading) -> Result<Option<ScheduledDate>, StoreError> {
+        let due_on = reading.parse_opt("due_on", self.due_on.as_deref(), IsoDate::parse)?;
+        let schedule = self.subject_id.map(|it| ScheduleId::from_uuid(it.0));
+        Ok(due_on.zip(schedule).map(|(due_on, schedule)| ScheduledDate { schedule, due_on }))
+    }
+}
+
+/// Who sent: the company has its own id, and no user has that.
+pub(super) fn sender_of(sender: Id, company: Id) -> Sender {
+    if sender == company {
+        Sender::Company(CompanyId::from_uuid(sender.0))
+    } else {
+        Sender::User(UserId::from_uuid(sender.0))
+    }
+}

@@ -1,0 +1,136 @@
+//! Facts as they are stored, for whoever trusts none of them.
+
+use diesel::prelude::*;
+use guerdon_domain::audit::{End, Held, Movement, Sent};
+
+use crate::schema::{accounts, events, recognitions, seals, transfers};
+use crate::seals::Chain;
+use crate::types::{At, Id};
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = transfers)]
+pub(crate) struct TransferFact {
+    pub(crate) cause_id: Id,
+    pub(crate) leg: i32,
+    company_id: Id,
+    debit_owner: Id,
+    debit_kind: i16,
+    debit_place: i64,
+    credit_owner: Id,
+    credit_kind: i16,
+    credit_place: i64,
+    amount: i64,
+    points: i64,
+    points_per_dollar: i32,
+    reason: i16,
+    created_at: At,
+}
+
+impl TransferFact {
+    pub(crate) fn movement(&self) -> Movement {
+        Movement {
+            leg: self.leg,
+            company: self.company_id.0,
+            debit: End { owner: self.debit_owner.0, kind: self.debit_kind },
+            credit: End { owner: self.credit_owner.0, kind: self.credit_kind },
+            amount: self.amount,
+            points: self.points,
+            rate: self.points_per_dollar,
+            reason: self.reason,
+            created_at: self.created_at.0,
+        }
+    }
+
+    /// Chains it, as a part of its cause.
+    pub(crate) fn seal(&self, chain: &mut Chain) {
+        chain.number(self.leg);
+        chain.bytes(Some(self.company_id.0.as_bytes()));
+        chain.bytes(Some(self.debit_owner.0.as_bytes()));
+        chain.number(self.debit_kind);
+        chain.number(self.debit_place);
+        chain.bytes(Some(self.credit_owner.0.as_bytes()));
+        chain.number(self.credit_kind);
+        chain.number(self.credit_place);
+        chain.number(self.amount);
+        chain.number(self.points);
+        chain.number(self.points_per_dollar);
+        chain.number(self.reason);
+        chain.number(self.created_at.micros());
+    }
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = recognitions)]
+pub(crate) struct RecognitionFact {
+    pub(crate) cause_id: Id,
+    leg: i32,
+    pub(crate) id: Id,
+    company_id: Id,
+    sender_id: Id,
+    receiver_id: Id,
+    pub(crate) share: bool,
+    pub(crate) message: Option<String>,
+    created_at: At,
+}
+
+impl RecognitionFact {
+    pub(crate) fn sent(&self) -> Sent {
+        Sent {
+            id: self.id.0,
+            leg: self.leg,
+            company: self.company_id.0,
+            sender: self.sender_id.0,
+            receiver: self.receiver_id.0,
+            created_at: self.created_at.0,
+        }
+    }
+
+    pub(crate) fn leg(&self) -> i32 {
+        self.leg
+    }
+}
+
+/// An event without its body.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = events)]
+pub(crate) struct EventFact {
+    pub(crate) id: Id,
+    pub(crate) company_id: Id,
+    pub(crate) provider_id: Id,
+    pub(crate) kind: i16,
+    pub(crate) cause_id: Id,
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = accounts)]
+pub(crate) struct AccountFact {
+    pub(crate) owner_id: Id,
+    pub(crate) kind: i16,
+    balance: i64,
+    spent: i64,
+    movements: i64,
+    closed_at: Option<At>,
+}
+
+impl AccountFact {
+    pub(crate) fn held(&self) -> Held {
+        Held {
+            owner: self.owner_id.0,
+            kind: self.kind,
+            balance: self.balance,
+            spent: self.spent,
+            movements: self.movements,
+            closed: self.closed_at.is_some(),
+        }
+    }
+}
+
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = seals, treat_none_as_default_value = false)]
+pub(crate) struct SealRow {
+    pub(crate) sequence: i64,
+    pub(crate) before: i64,
+    pub(crate) causes: i64,
+    pub(crate) head: Vec<u8>,
+    pub(crate) created_at: At,
+}

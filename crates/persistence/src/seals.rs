@@ -1,0 +1,70 @@
+//! The chain of seals: SHA-256 over the head before and over every fact in its order, each field with its length, so
+//! that no two journals have one head.
+
+use ring::digest::{Context, SHA256};
+
+/// Where the chain begins.
+pub(crate) const BEGINNING: [u8; 32] = [0; 32];
+
+/// A seal in the making.
+pub(crate) struct Chain(Context);
+
+impl Chain {
+    /// Goes on from a head.
+    pub(crate) fn after(head: [u8; 32]) -> Self {
+        let mut context = Context::new(&SHA256);
+        context.update(&head);
+        Self(context)
+    }
+
+    /// Bytes of any length, or nothing.
+    pub(crate) fn bytes(&mut self, it: Option<&[u8]>) {
+        match it {
+            None => self.0.update(&[0]),
+            Some(it) => {
+                self.0.update(&[1]);
+                self.0.update(&u64::try_from(it.len()).unwrap_or(u64::MAX).to_be_bytes());
+                self.0.update(it);
+            }
+        }
+    }
+
+    /// A number.
+    pub(crate) fn number(&mut self, it: impl Into<i64>) {
+        self.0.update(&it.into().to_be_bytes());
+    }
+
+    /// The head that this makes.
+    pub(crate) fn finish(self) -> [u8; 32] {
+        let mut head = BEGINNING;
+        head.copy_from_slice(self.0.finish().as_ref());
+        head
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_field_and_its_place_makes_another_head() {
+        let head = |fields: &[Option<&[u8]>], number: i64| {
+            let mut chain = Chain::after(BEGINNING);
+            fields.iter().for_each(|it| chain.bytes(*it));
+            chain.number(number);
+            chain.finish()
+        };
+        let all = [
+            head(&[Some(b"ab"), Some(b"c")], 1),
+            head(&[Some(b"a"), Some(b"bc")], 1),
+            head(&[Some(b"abc")], 1),
+            head(&[Some(b"abc"), None], 1),
+            head(&[None, Some(b"abc")], 1),
+            head(&[Some(b""), Some(b"abc")], 1),
+            head(&[Some(b"abc")], 2),
+        ];
+        let distinct: std::collections::HashSet<_> = all.iter().collect();
+        assert_eq!(distinct.len(), all.len());
+        assert_ne!(Chain::after(BEGINNING).finish(), Chain::after(all[0]).finish());
+    }
+}

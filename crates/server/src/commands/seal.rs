@@ -1,0 +1,31 @@
+//! `guerdon seal`.
+
+use serde::Serialize;
+
+use super::output::fields;
+use super::{CommandError, Output, View, Workplace};
+use crate::{hex, sealing};
+
+#[derive(Serialize)]
+struct Sealed {
+    sequence: i64,
+    head: String,
+}
+
+impl View for Sealed {
+    fn text(&self) -> String {
+        let sequence = self.sequence.to_string();
+        let shown = fields(&[("sequence", sequence.as_str()), ("head", self.head.as_str())]);
+        format!(
+            "{shown}\nKeep the head elsewhere: `guerdon verify --head {}` proves that nothing before it was changed.",
+            self.head
+        )
+    }
+}
+
+/// Seals what is committed now; answers the chain's head.
+pub(super) fn run(workplace: &Workplace) -> Result<Output, CommandError> {
+    let seal = sealing::seal_all(workplace.store.as_ref(), &workplace.context())?;
+    let seal = seal.ok_or_else(|| CommandError::refused("there is nothing to seal yet"))?;
+    Sealed { sequence: seal.sequence, head: hex::encode(&seal.head) }.output()
+}
