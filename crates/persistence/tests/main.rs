@@ -5,6 +5,7 @@
 mod audit;
 mod deliveries;
 mod ledger;
+mod migrations;
 mod owners;
 mod plans;
 mod races;
