@@ -12,6 +12,25 @@ use crate::workspace::{Workspace, guerdon, output, run as run_command, subfolder
 /// Any key does: nothing that it encrypts outlives the command.
 const MASTER_KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 
+/// What a new up.sql says of itself.
+const SQLITE_UP: &str = "\
+-- guerdon: floor NNNN
+-- The floor is the oldest program, by its newest migration, that works beside this schema: lower it where older do.
+-- This runs in one transaction with every migration that is missing, and without foreign keys, which are checked at
+-- its end.
+
+";
+const POSTGRES_UP: &str = "\
+-- guerdon: floor NNNN
+-- The floor is the oldest program, by its newest migration, that works beside this schema: lower it where older do.
+-- Programs are at work meanwhile. What stands here runs in one transaction, tried again where it cannot have a lock
+-- at once: change one big table in it, and nothing that rewrites or reads through the table. For more write steps:
+--   `-- guerdon: in a transaction`, as this one;
+--   `-- guerdon: outside a transaction`, above one CREATE INDEX CONCURRENTLY or DROP INDEX CONCURRENTLY IF EXISTS;
+--   `-- guerdon: in batches of TABLE by KEY`, above one UPDATE … WHERE :batch AND …, run range by range.
+
+";
+
 #[derive(Subcommand)]
 pub(crate) enum Command {
     /// Make migrations/{sqlite,postgres}/NNNN_name/{up,down}.sql, to be filled in
@@ -48,12 +67,13 @@ fn new(workspace: &Workspace, name: &str) -> Result<()> {
     for folder in &folders {
         newest = subfolders(folder)?.iter().filter_map(|migration| number(migration)).fold(newest, u32::max);
     }
-    for folder in &folders {
-        let migration = folder.join(format!("{:04}_{name}", newest + 1));
+    let version = format!("{:04}", newest + 1);
+    for (folder, up) in folders.iter().zip([SQLITE_UP, POSTGRES_UP]) {
+        let migration = folder.join(format!("{version}_{name}"));
         std::fs::create_dir_all(&migration)?;
-        for file in ["up.sql", "down.sql"] {
+        for (file, text) in [("up.sql", up.replace("NNNN", &version)), ("down.sql", String::new())] {
             let path = migration.join(file);
-            std::fs::write(&path, "").with_context(|| format!("writing {}", path.display()))?;
+            std::fs::write(&path, text).with_context(|| format!("writing {}", path.display()))?;
             println!("{}", path.strip_prefix(&workspace.root)?.display());
         }
     }
@@ -107,7 +127,10 @@ fn there_and_back(folder: &Path, database: &dyn Fn(&str) -> Result<String>) -> R
     };
     let apply = |file: PathBuf| -> Result<()> {
         let sql = std::fs::read_to_string(&file).with_context(|| format!("reading {}", file.display()))?;
-        ensure!(!sql.trim().is_empty(), "{} is empty", file.display());
+        let is_empty = |line: &str| line.trim().is_empty() || line.trim().starts_with("--");
+        ensure!(!sql.lines().all(is_empty), "{} is empty", file.display());
+        // A file is run here in one transaction, which no index can be made beside.
+        let sql = sql.replace(" CONCURRENTLY", "").replace(":batch", "TRUE");
         database(&sql).with_context(|| format!("running {}", file.display()))?;
         Ok(())
     };

@@ -7,6 +7,8 @@
 //!   say, under the same names.
 //! * `group_commit.rs` is the store over one SQLite writer: units of work that meet share one commit.
 //! * `pooled.rs` is the store over a pool of PostgreSQL connections: one transaction a unit.
+//! * `migrations/` runs the schema's migrations beside whoever is at work, and says whether a program and a schema go
+//!   together. Its first page says how a migration is written.
 //! * `schema.rs`, `types.rs` and `rows/` are the tables, the SQL types and the rows that both share.
 //!
 //! **Invariants.** Nothing outside this crate names a connection. Rows never leave it. Balances change in
@@ -19,6 +21,7 @@
 
 mod backoff;
 mod group_commit;
+mod migrations;
 mod open;
 mod pooled;
 mod postgres;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use guerdon_domain::ports::Store;
 
+use crate::migrations::{self, Patience};
 use crate::{DatabaseUrl, Watcher, postgres, sqlite};
 
 /// Who opens.
@@ -27,12 +28,15 @@ pub enum OpenError {
     /// Another process has the embedded database open.
     #[error("another process has {0} open")]
     Locked(String),
-    /// The database has migrations that this program does not know.
+    /// The database has migrations that this program does not know, and cannot work beside.
     #[error("the database is newer than this program: it has the migration {0}")]
     Newer(String),
-    /// The database lacks migrations.
+    /// The database lacks migrations, or some are under way.
     #[error("the database is older than this program: run `guerdon migrate`")]
     Older,
+    /// A migration was not applied as this program knows it.
+    #[error("the migration {0} was changed after it was applied: this program's text of it is another")]
+    Changed(String),
     /// Anything else, such as a server that does not answer.
     #[error("{0}")]
     Failed(String),
@@ -46,12 +50,10 @@ impl OpenError {
 }
 
 /// Makes the database where it is missing and applies the migrations it lacks; answers their names. Any number of
-/// processes may do so at once.
+/// processes may do so at once. On PostgreSQL others may be at work meanwhile; an embedded database that is open is
+/// refused as locked.
 pub fn migrate(url: &DatabaseUrl) -> Result<Vec<String>, OpenError> {
-    match url {
-        DatabaseUrl::Sqlite(path) => sqlite::migrate(path),
-        DatabaseUrl::Postgres(url) => postgres::migrate(url),
-    }
+    migrations::migrate(url, migrations::known(url), Patience::default())
 }
 
 /// Opens a migrated database. An embedded one is locked until the store is dropped.
@@ -69,13 +71,4 @@ pub fn open_watched(
         DatabaseUrl::Sqlite(path) => sqlite::open(path, access, watcher),
         DatabaseUrl::Postgres(url) => postgres::open(url, access, watcher),
     }
-}
-
-/// Holds the migrations a database has against those this program has.
-pub(crate) fn compare(mut applied: Vec<String>, known: &[String]) -> Result<(), OpenError> {
-    applied.sort();
-    if let Some(unknown) = applied.iter().find(|it| !known.contains(it)) {
-        return Err(OpenError::Newer(unknown.clone()));
-    }
-    if applied.len() < known.len() { Err(OpenError::Older) } else { Ok(()) }
 }

@@ -6,12 +6,11 @@ use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::result::{DatabaseErrorKind, Error};
 use diesel::sql_types::{BigInt, Bool, Integer, Text};
-use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use guerdon_domain::idempotency::IdempotencyKey;
 use guerdon_domain::ports::{Store, StoreError};
 use guerdon_domain::values::CompanyId;
 
-use crate::open::compare;
+use crate::migrations::check_postgres;
 use crate::pooled::{Manager, Pooled};
 use crate::rows::AttemptRow;
 use crate::schema::{accounts, attempts};
@@ -32,9 +31,6 @@ pub(crate) const SKIP_LOCKED: &str = " FOR UPDATE SKIP LOCKED";
 /// What `CAST` calls a small integer.
 pub(crate) const SMALL: &str = "smallint";
 
-const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
-/// The advisory lock of migrations: "guerdon" in ASCII.
-const MIGRATION_LOCK: i64 = 0x67_7565_7264_6f6e;
 /// The class of the advisory locks of companies.
 const COMPANY_LOCKS: i32 = 0x67_7565;
 const CONNECTIONS: u32 = 16;
@@ -186,7 +182,7 @@ pub(crate) fn connect(url: &str, seconds: u32) -> diesel::ConnectionResult<Conn>
 }
 
 /// Refuses a server whose messages would not be understood: they tell a lost race from a fault.
-fn require_english(conn: &mut Conn) -> Result<(), OpenError> {
+pub(crate) fn require_english(conn: &mut Conn) -> Result<(), OpenError> {
     let language: String = diesel::select(diesel::dsl::sql::<Text>("current_setting('lc_messages')"))
         .get_result(conn)
         .map_err(|e| OpenError::failed("cannot ask PostgreSQL for its language", &e))?;
@@ -201,7 +197,7 @@ fn require_english(conn: &mut Conn) -> Result<(), OpenError> {
 }
 
 /// Why no connection was made. What libpq says of a URL it cannot read may quote a password, so it is not passed on.
-fn unreachable(cause: &ConnectionError) -> OpenError {
+pub(crate) fn unreachable(cause: &ConnectionError) -> OpenError {
     if let ConnectionError::CouldntSetupConfiguration(cause) = cause {
         return OpenError::failed("PostgreSQL refuses a setting", cause);
     }
@@ -212,43 +208,10 @@ fn unreachable(cause: &ConnectionError) -> OpenError {
     OpenError::Failed("cannot connect to PostgreSQL: is database.url a valid URI, and its host known?".into())
 }
 
-fn known() -> Vec<String> {
-    let migrations = diesel::migration::MigrationSource::<Db>::migrations(&MIGRATIONS).unwrap_or_default();
-    migrations.iter().map(|it| it.name().version().to_string()).collect()
-}
-
-pub(crate) fn migrate(url: &str) -> Result<Vec<String>, OpenError> {
-    let failed = |e: &dyn std::fmt::Display| OpenError::failed("cannot migrate the database", e);
-    let mut conn = connect(url, patience(Access::Command)).map_err(|e| unreachable(&e))?;
-    conn.batch_execute(&format!(
-        "SET statement_timeout = 0; SET lock_timeout = 0; SELECT pg_advisory_lock({MIGRATION_LOCK})"
-    ))
-    .map_err(|e| failed(&e))?; // held until this connection is dropped
-    let applied = conn.applied_migrations().map_err(|e| failed(&e))?;
-    match compare(applied.iter().map(ToString::to_string).collect(), &known()) {
-        Ok(()) | Err(OpenError::Older) => {}
-        Err(e) => return Err(e),
-    }
-    let ran = conn.run_pending_migrations(MIGRATIONS).map_err(|e| failed(&e))?;
-    Ok(ran.iter().map(ToString::to_string).collect())
-}
-
-/// The migrations of a database, without making the table that lists them.
-fn applied(conn: &mut Conn) -> Result<Vec<String>, OpenError> {
-    let failed = |e: &dyn std::fmt::Display| OpenError::failed("cannot read the migrations", e);
-    let there =
-        diesel::select(diesel::dsl::sql::<Bool>("to_regclass('__diesel_schema_migrations') IS NOT NULL"));
-    if !there.get_result::<bool>(conn).map_err(|e| failed(&e))? {
-        return Err(OpenError::Missing("this PostgreSQL database".into()));
-    }
-    let applied = conn.applied_migrations().map_err(|e| failed(&e))?;
-    Ok(applied.iter().map(ToString::to_string).collect())
-}
-
 pub(crate) fn open(url: &str, access: Access, watcher: Watcher) -> Result<Arc<dyn Store>, OpenError> {
     let mut conn = connect(url, patience(access)).map_err(|e| unreachable(&e))?;
     require_english(&mut conn)?;
-    compare(applied(&mut conn)?, &known())?;
+    check_postgres(&mut conn)?;
     drop(conn);
     let most = if access == Access::Serve { CONNECTIONS } else { 2 };
     let pool = r2d2::Pool::builder()

@@ -10,13 +10,12 @@ use diesel::prelude::*;
 use diesel::r2d2::{ConnectionManager, CustomizeConnection, Pool};
 use diesel::result::{DatabaseErrorKind, Error};
 use diesel::sql_types::{BigInt, Text};
-use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use guerdon_domain::idempotency::IdempotencyKey;
 use guerdon_domain::ports::{Store, StoreError};
 use guerdon_domain::values::CompanyId;
 
 use crate::group_commit::GroupCommit;
-use crate::open::compare;
+use crate::migrations::check_sqlite;
 use crate::rows::AttemptRow;
 use crate::schema::{accounts, attempts};
 use crate::types::Id;
@@ -36,7 +35,6 @@ pub(crate) const SKIP_LOCKED: &str = "";
 /// What `CAST` calls a small integer.
 pub(crate) const SMALL: &str = "INTEGER";
 
-const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
 /// Older versions can lose committed writes when two connections checkpoint one WAL file.
 const OLDEST_SAFE: (u32, u32, u32) = (3, 51, 3);
 const READERS: u32 = 8;
@@ -128,21 +126,21 @@ pub(crate) fn classify(error: &Error) -> StoreError {
     }
 }
 
-fn connect(path: &Path) -> Result<Conn, OpenError> {
+pub(crate) fn connect(path: &Path) -> Result<Conn, OpenError> {
     let name = path.to_str().ok_or_else(|| OpenError::Url("the database's path is not UTF-8".into()))?;
     let failed = |e: &dyn std::fmt::Display| OpenError::failed(&format!("cannot open {name}"), e);
     Conn::establish(name).map_err(|e| failed(&e))
 }
 
 /// The writer's settings. `busy_timeout` first, so that the rest waits its turn.
-fn prepare_writer(conn: &mut Conn, wait_ms: u32) -> QueryResult<()> {
+pub(crate) fn prepare_writer(conn: &mut Conn, wait_ms: u32) -> QueryResult<()> {
     conn.batch_execute(&format!(
         "PRAGMA busy_timeout = {wait_ms}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
          PRAGMA foreign_keys = ON; PRAGMA wal_autocheckpoint = 16000; PRAGMA trusted_schema = OFF;"
     ))
 }
 
-fn assert_version(conn: &mut Conn) -> Result<(), OpenError> {
+pub(crate) fn assert_version(conn: &mut Conn) -> Result<(), OpenError> {
     let version: String = diesel::select(diesel::dsl::sql::<Text>("sqlite_version()"))
         .get_result(conn)
         .map_err(|e| OpenError::failed("cannot ask SQLite for its version", &e))?;
@@ -156,38 +154,8 @@ fn assert_version(conn: &mut Conn) -> Result<(), OpenError> {
     Ok(())
 }
 
-fn known() -> Vec<String> {
-    let migrations = diesel::migration::MigrationSource::<Db>::migrations(&MIGRATIONS).unwrap_or_default();
-    migrations.iter().map(|it| it.name().version().to_string()).collect()
-}
-
-pub(crate) fn migrate(path: &Path) -> Result<Vec<String>, OpenError> {
-    // One at a time: the change of a fresh file to WAL mode does not wait for its turn by itself.
-    let turn = lock_file(path, "migrating")?;
-    turn.lock().map_err(|e| OpenError::failed("cannot wait for another migration", &e))?;
-    let mut conn = connect(path)?;
-    let failed = |e: &dyn std::fmt::Display| OpenError::failed("cannot migrate the database", e);
-    prepare_writer(&mut conn, 30_000).map_err(|e| failed(&e))?;
-    assert_version(&mut conn)?;
-    let mut refused = None;
-    let done = conn.exclusive_transaction(|conn| {
-        let applied = conn.applied_migrations().map_err(Error::QueryBuilderError)?;
-        let applied = applied.iter().map(ToString::to_string).collect();
-        if let Err(e @ OpenError::Newer(_)) = compare(applied, &known()) {
-            refused = Some(e);
-            return Ok(Vec::new());
-        }
-        let ran = conn.run_pending_migrations(MIGRATIONS).map_err(Error::QueryBuilderError)?;
-        Ok::<_, Error>(ran.iter().map(ToString::to_string).collect())
-    });
-    match refused {
-        Some(e) => Err(e),
-        None => done.map_err(|e| failed(&e)),
-    }
-}
-
 /// A file beside the database, to be locked.
-fn lock_file(path: &Path, purpose: &str) -> Result<File, OpenError> {
+pub(crate) fn lock_file(path: &Path, purpose: &str) -> Result<File, OpenError> {
     let mut name = path.as_os_str().to_owned();
     name.push(".");
     name.push(purpose);
@@ -197,7 +165,7 @@ fn lock_file(path: &Path, purpose: &str) -> Result<File, OpenError> {
 }
 
 /// Takes the lock beside the database, for as long as the answer lives.
-fn lock(path: &Path) -> Result<File, OpenError> {
+pub(crate) fn lock(path: &Path) -> Result<File, OpenError> {
     let file = lock_file(path, "lock")?;
     match file.try_lock() {
         Ok(()) => Ok(file),
@@ -225,9 +193,7 @@ pub(crate) fn open(path: &Path, access: Access, watcher: Watcher) -> Result<Arc<
     let mut writer = connect(path)?;
     prepare_writer(&mut writer, 5_000).map_err(|e| OpenError::failed("cannot prepare the database", &e))?;
     assert_version(&mut writer)?;
-    let applied =
-        writer.applied_migrations().map_err(|e| OpenError::failed("cannot read the migrations", &e))?;
-    compare(applied.iter().map(ToString::to_string).collect(), &known())?;
+    check_sqlite(&mut writer)?;
     let readers = Pool::builder()
         .max_size(if access == Access::Serve { READERS } else { 1 })
         .min_idle(Some(1))

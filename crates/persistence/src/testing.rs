@@ -14,7 +14,10 @@ use diesel::prelude::*;
 use guerdon_domain::ports::Store;
 use tempfile::TempDir;
 
-use crate::{Access, DatabaseUrl, migrate, open};
+use crate::migrations;
+use crate::{Access, DatabaseUrl, OpenError, migrate, open};
+
+pub use crate::migrations::{Migration, Patience};
 
 /// A step of a plan, as SQLite tells it.
 #[derive(QueryableByName)]
@@ -101,6 +104,25 @@ fn on_server(sql: &str) {
     let url = std::env::var("TEST_POSTGRES_URL").expect("TEST_POSTGRES_URL");
     let mut conn = PgConnection::establish(&url).expect("the test server");
     conn.batch_execute(sql).unwrap_or_else(|e| panic!("{sql}: {e}"));
+}
+
+/// Applies migrations of a test's own, in place of the program's.
+pub fn migrate_with(
+    url: &DatabaseUrl,
+    known: &[Migration],
+    patience: Patience,
+) -> Result<Vec<String>, OpenError> {
+    migrations::migrate(url, known, patience)
+}
+
+/// What opening the database would say of its migrations to a program that had these.
+pub fn check_with(url: &DatabaseUrl, known: &[Migration]) -> Result<(), OpenError> {
+    migrations::check(url, known)
+}
+
+/// The program's migrations for such a database, names and texts, as a transaction runs them into an empty schema.
+pub fn structure(url: &DatabaseUrl) -> Vec<(&'static str, String)> {
+    migrations::texts(url, true).expect("migrations that can be read")
 }
 
 impl TestDatabase {

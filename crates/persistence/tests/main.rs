@@ -4,6 +4,7 @@
 
 mod deliveries;
 mod ledger;
+mod migrations;
 mod owners;
 mod plans;
 mod races;

@@ -6,8 +6,7 @@ use std::sync::Barrier;
 use guerdon_domain::idempotency::{IdempotencyKey, IdempotencyRecord};
 use guerdon_domain::ports::{Setting, StoreError, StoreExt as _, Verdict};
 use guerdon_domain::wallets::Account;
-use guerdon_persistence::testing::each;
-use guerdon_persistence::{Access, DatabaseUrl, OpenError, migrate, open};
+use guerdon_persistence::{Access, DatabaseUrl, open};
 use uuid::Uuid;
 
 use crate::support::{World, on_each};
@@ -120,53 +119,6 @@ fn a_claimed_key_is_held_until_the_transaction_ends() {
         assert!(!nested.unwrap());
         assert!(claim());
     });
-}
-
-#[test]
-fn eight_that_migrate_at_once_all_succeed_and_one_does_it() {
-    for database in each() {
-        let fresh = if database.is_embedded() {
-            let DatabaseUrl::Sqlite(path) = database.address() else { unreachable!() };
-            DatabaseUrl::Sqlite(path.with_file_name("fresh.db"))
-        } else {
-            let dropped = "DROP SCHEMA public CASCADE; CREATE SCHEMA public;";
-            database.tamper("", dropped);
-            database.address()
-        };
-        let barrier = Barrier::new(8);
-        let ran: usize = std::thread::scope(|scope| {
-            let one = || {
-                barrier.wait();
-                migrate(&fresh).unwrap().len()
-            };
-            let all: Vec<_> = (0..8).map(|_| scope.spawn(one)).collect();
-            all.into_iter().map(|it| it.join().unwrap()).sum()
-        });
-        assert_eq!(ran, std::fs::read_dir("../../migrations/sqlite").unwrap().count());
-        open(&fresh, Access::Command).unwrap();
-    }
-}
-
-#[test]
-fn what_is_missing_locked_newer_or_older_is_refused() {
-    for database in each() {
-        let open = |url: &DatabaseUrl| open(url, Access::Command).map(drop);
-        if let DatabaseUrl::Sqlite(path) = database.address() {
-            let missing = DatabaseUrl::Sqlite(path.with_file_name("missing.db"));
-            assert!(matches!(open(&missing), Err(OpenError::Missing(_))));
-            let held = database.store();
-            assert!(matches!(open(&database.address()), Err(OpenError::Locked(_))));
-            drop(held);
-        }
-        open(&database.address()).unwrap();
-        let add = "INSERT INTO __diesel_schema_migrations (version) VALUES ('9999')";
-        database.tamper(add, add);
-        assert!(matches!(open(&database.address()), Err(OpenError::Newer(it)) if it == "9999"));
-        assert!(matches!(migrate(&database.address()), Err(OpenError::Newer(_))));
-        let remove = "DELETE FROM __diesel_schema_migrations";
-        database.tamper(remove, remove);
-        assert!(matches!(open(&database.address()), Err(OpenError::Older)));
-    }
 }
 
 #[test]

@@ -55,6 +55,7 @@ fn run(cli: &Cli) -> anyhow::Result<Output> {
     match &cli.what {
         What::Serve => serve(&settings),
         What::Migrate => {
+            logging::start(settings.log); // it may have to wait, and says for whom
             prepare_folders(&settings)?;
             Ok(Migrated { applied: migrate(&settings.database)? }.output()?)
         }

@@ -13,11 +13,8 @@ const ADAPTERS: [&str; 4] =
     ["guerdon-persistence", "guerdon-http-api", "guerdon-webhook-dispatcher", "guerdon-mailer"];
 
 /// Libraries that only some packages may name, and those packages.
-const OWNED: [(&str, &[&str]); 3] = [
-    ("diesel", &["guerdon-persistence"]),
-    ("diesel_migrations", &["guerdon-persistence"]),
-    ("actix-web", &["guerdon-http-api", "guerdon"]),
-];
+const OWNED: [(&str, &[&str]); 2] =
+    [("diesel", &["guerdon-persistence"]), ("actix-web", &["guerdon-http-api", "guerdon"])];
 
 pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();

@@ -16,26 +16,37 @@ use crate::world::files;
 const ATTEMPTS: u32 = 20;
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(100);
 
-/// Opens the database for the service; makes it and applies the migrations it lacks, but never under a process that
-/// has it open. One that another `serve` holds is refused at once; a command that holds it is waited for.
+/// Opens the database for the service; makes it and applies the migrations it lacks, unless that is done by hand, and
+/// never under a process that has an embedded one open. One that another `serve` holds is refused at once; a command
+/// that holds it is waited for.
 pub(super) fn open_for_service(settings: &Settings, watcher: &Watcher) -> anyhow::Result<Arc<dyn Store>> {
     prepare_folders(settings)?;
     let mut attempts = ATTEMPTS;
     loop {
         attempts -= 1;
-        match open_watched(&settings.database, Access::Serve, watcher.clone()) {
+        let refused = match open_watched(&settings.database, Access::Serve, watcher.clone()) {
             Ok(store) => return Ok(store),
+            Err(cause @ (OpenError::Missing(_) | OpenError::Older)) if !settings.migrate => {
+                return Err(anyhow::Error::from(cause).context("database.migrate is false"));
+            }
             Err(OpenError::Missing(_) | OpenError::Older) if attempts > 0 => {
-                let applied = migrate(&settings.database)?;
-                if !applied.is_empty() {
-                    log::info!("applied the migrations {}", applied.join(", "));
-                }
+                migrate(&settings.database).map(|applied| told(&applied)).err()
             }
-            Err(OpenError::Locked(_)) if attempts > 0 && !is_served(&settings.data_dir) => {
-                sleep(BETWEEN_ATTEMPTS)
+            Err(cause) => Some(cause),
+        };
+        match refused {
+            None => {}
+            Some(OpenError::Locked(_)) if attempts > 0 && !is_served(&settings.data_dir) => {
+                sleep(BETWEEN_ATTEMPTS);
             }
-            Err(cause) => return Err(cause.into()),
+            Some(cause) => return Err(cause.into()),
         }
+    }
+}
+
+fn told(applied: &[String]) {
+    if !applied.is_empty() {
+        log::info!("applied the migrations {}", applied.join(", "));
     }
 }
 
@@ -50,4 +61,44 @@ pub(crate) fn prepare_folders(settings: &Settings) -> anyhow::Result<()> {
     lock.push(".lock");
     files::ensure_private_file(Path::new(&lock))?;
     files::ensure_private_file(database)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+
+    use guerdon_persistence::Watcher;
+
+    use super::open_for_service;
+    use crate::settings::Settings;
+
+    #[test]
+    fn without_leave_to_migrate_an_older_database_is_refused_until_it_is_done_by_hand() {
+        let folder = tempfile::tempdir().unwrap();
+        let environment = |migrate: &str| {
+            let folder = folder.path().as_os_str().to_owned();
+            let migrate = (OsString::from("GUERDON_DATABASE__MIGRATE"), OsString::from(migrate));
+            [("GUERDON_DATA_DIR".into(), folder), migrate].into_iter()
+        };
+        let by_hand = Settings::from_sources(None, environment("false")).unwrap();
+        let open = || open_for_service(&by_hand, &Watcher::default()).map(drop);
+        let line = format!("{:#}", open().unwrap_err());
+        assert!(line.contains("database.migrate is false"), "{line}");
+        assert!(line.contains("run `guerdon migrate`"), "{line}");
+        guerdon_persistence::migrate(&by_hand.database).unwrap();
+        open().unwrap();
+        let itself = Settings::from_sources(None, environment("true")).unwrap();
+        open_for_service(&itself, &Watcher::default()).unwrap();
+    }
+
+    #[test]
+    fn without_a_master_key_no_postgresql_is_asked_for_anything() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().as_os_str().to_owned();
+        let url = OsString::from("postgres://guerdon@127.0.0.1:1/guerdon");
+        let environment = [("GUERDON_DATA_DIR".into(), folder), ("GUERDON_DATABASE__URL".into(), url)];
+        let settings = Settings::from_sources(None, environment.into_iter()).unwrap();
+        let line = crate::application::Application::build(&settings).err().unwrap().to_string();
+        assert!(line.starts_with("master_key must be set"), "{line}");
+    }
 }

@@ -21,7 +21,7 @@ use guerdon_webhook_dispatcher::Bodies;
 
 use crate::commands::Workplace;
 use crate::handover::{Counter, Desk};
-use crate::keys::{Keys, settle};
+use crate::keys::{Keys, require, settle};
 use crate::settings::{Settings, Tls};
 use crate::tls::{self, Reloading, Terminated};
 use crate::world::{SystemClock, SystemIds};
@@ -48,6 +48,7 @@ impl Application {
     /// Makes and migrates the database, settles the keys, prepares TLS, opens the listeners. Must be called within
     /// an actix system.
     pub fn build(settings: &Settings) -> anyhow::Result<Self> {
+        require(settings)?; // before anything is made
         let (metrics, bells) = (Metrics::install()?, Bells::default());
         let store = database::open_for_service(settings, &bells.watcher())?;
         let keys = Arc::new(settle(settings, store.as_ref())?);

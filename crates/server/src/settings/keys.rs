@@ -1,9 +1,10 @@
 //! The names of the settings.
 
 /// Every key, in the order of the contract's table.
-pub(super) const KEYS: [&str; 21] = [
+pub(super) const KEYS: [&str; 22] = [
     "data_dir",
     "database.url",
+    "database.migrate",
     "http.listen",
     "http.tls.mode",
     "http.tls.certificate",

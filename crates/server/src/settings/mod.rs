@@ -25,6 +25,8 @@ pub struct Settings {
     pub database: DatabaseUrl,
     /// The database as it was named; may hold a password.
     pub database_url: SecretText,
+    /// Whether `serve` applies the migrations that the database lacks; else it refuses such a database.
+    pub migrate: bool,
     /// The provider API.
     pub http: Http,
     /// Where health is told.

@@ -49,6 +49,7 @@ pub(super) fn settings(source: &Source<'_>) -> anyhow::Result<Settings> {
     Ok(Settings {
         database,
         database_url,
+        migrate: source.or("database.migrate", true)?,
         http: Http {
             listen: source.address("http.listen", "127.0.0.1:8443")?,
             tls: tls(source)?,

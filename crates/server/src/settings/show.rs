@@ -67,6 +67,7 @@ pub(super) fn shown(settings: &Settings) -> Shown {
     let values = [
         text(settings.data_dir.display()),
         text(settings.shown_database()),
+        Value::Flag(settings.migrate),
         text(settings.http.listen),
         text(mode),
         certificate,

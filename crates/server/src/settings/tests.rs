@@ -30,6 +30,7 @@ fn every_key_has_the_default_of_the_contract() {
         concat!(
             "data_dir = \"./guerdon-data\"\n",
             "database.url = \"sqlite://./guerdon-data/guerdon.db\"\n",
+            "database.migrate = true\n",
             "http.listen = \"127.0.0.1:8443\"\n",
             "http.tls.mode = \"self-signed\"\n",
             "# http.tls.certificate is unset\n",
@@ -119,6 +120,7 @@ fn a_wrong_value_is_refused_by_name() {
     refused("service_url = 'here'", &[], "service_url");
     refused("log.level = 'loud'", &[], "log.level");
     refused("database.url = 'mysql://x'", &[], "database.url");
+    refused("database.migrate = 'later'", &[], "database.migrate");
     refused("mail.smtp_url = 'http://x'", &[], "mail.smtp_url");
     refused("master_key = '5e5e'", &[], "master_key must be 64 hex digits");
     refused("data_dir = ", &[], "is no TOML");

@@ -1,0 +1,109 @@
+//! What a database remembers of its migrations, and what that means to a program.
+
+use diesel::prelude::*;
+use diesel::sql_types::{Bool, Integer, Nullable, Text};
+
+use super::Migration;
+use super::script::Script;
+use crate::OpenError;
+
+/// `reached` is the last key, as a literal, that a step in batches has behind it; `applied_at` is null while the migration is under way.
+pub(super) const TABLE: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (
+  version text NOT NULL PRIMARY KEY,
+  name text NOT NULL,
+  checksum text NOT NULL,
+  floor text NOT NULL,
+  steps_done integer NOT NULL,
+  reached text,
+  begun_at text NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  applied_at text
+)";
+
+pub(super) const APPLIED: &str = "SELECT version, name, checksum, floor, steps_done, reached, \
+    applied_at IS NOT NULL AS finished FROM schema_migrations ORDER BY version";
+
+/// A migration that a database has, or that was begun there.
+#[derive(Debug, QueryableByName)]
+pub(super) struct Applied {
+    #[diesel(sql_type = Text)]
+    version: String,
+    #[diesel(sql_type = Text)]
+    name: String,
+    #[diesel(sql_type = Text)]
+    checksum: String,
+    #[diesel(sql_type = Text)]
+    floor: String,
+    #[diesel(sql_type = Integer)]
+    steps_done: i32,
+    #[diesel(sql_type = Nullable<Text>)]
+    reached: Option<String>,
+    #[diesel(sql_type = Bool)]
+    finished: bool,
+}
+
+/// A migration to be run, and how many of its steps were already.
+#[derive(Debug)]
+pub(super) struct Pending<'a> {
+    pub migration: &'a Migration,
+    pub script: Script,
+    /// Whether the database knows of it.
+    pub begun: bool,
+    pub steps_done: usize,
+    /// How far the step after these came, where it is one in batches.
+    pub reached: Option<String>,
+}
+
+impl Pending<'_> {
+    /// The statement that notes that so many steps are done. Names, versions and digests hold no quote.
+    pub(super) fn note(&self, steps_done: usize) -> String {
+        let Migration { name, .. } = self.migration;
+        let (version, checksum) = (self.migration.version(), self.migration.checksum());
+        let floor = &self.script.floor;
+        let at = if steps_done == self.script.steps.len() { "CURRENT_TIMESTAMP" } else { "NULL" };
+        format!(
+            "INSERT INTO schema_migrations (version, name, checksum, floor, steps_done, applied_at) \
+             VALUES ('{version}', '{name}', '{checksum}', '{floor}', {steps_done}, {at}) \
+             ON CONFLICT (version) DO UPDATE SET steps_done = {steps_done}, reached = NULL, applied_at = {at}"
+        )
+    }
+}
+
+/// The migrations that a database lacks; an error where this program cannot work on it at all.
+///
+/// Migrations that this program does not know were made by a newer one. Each names the floor: the program works
+/// beside it where its own newest migration is not below that.
+pub(super) fn pending<'a>(
+    applied: &[Applied],
+    known: &'a [Migration],
+) -> Result<Vec<Pending<'a>>, OpenError> {
+    let newest = known.last().map_or("", Migration::version);
+    let is_known = |it: &&Applied| known.iter().any(|ours| ours.version() == it.version);
+    for row in applied.iter().filter(|it| !is_known(it)) {
+        if row.version.as_str() < newest || row.floor.as_str() > newest {
+            return Err(OpenError::Newer(row.name.clone()));
+        }
+    }
+    let mut pending = Vec::new();
+    for migration in known {
+        let row = applied.iter().find(|it| it.version == migration.version());
+        if row.is_some_and(|it| it.checksum != migration.checksum() || it.name != migration.name) {
+            return Err(OpenError::Changed(migration.name.to_owned()));
+        }
+        if row.is_none_or(|it| !it.finished) {
+            let steps_done = row.map_or(0, |it| it.steps_done).try_into().unwrap_or(0);
+            let reached = row.and_then(|it| it.reached.clone());
+            let (script, begun) = (Script::parse(migration)?, row.is_some());
+            pending.push(Pending { migration, script, begun, steps_done, reached });
+        }
+    }
+    // What is missing must not follow what a newer program did.
+    match applied.iter().find(|it| !is_known(it)) {
+        Some(newer) if !pending.is_empty() => Err(OpenError::Newer(newer.name.clone())),
+        _ => Ok(pending),
+    }
+}
+
+/// Refuses a database that lacks a migration.
+pub(super) fn require_all(applied: &[Applied], known: &[Migration]) -> Result<(), OpenError> {
+    if pending(applied, known)?.is_empty() { Ok(()) } else { Err(OpenError::Older) }
+}

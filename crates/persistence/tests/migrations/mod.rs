@@ -1,0 +1,250 @@
+//! Migrations: who may work on a schema, what an interrupted run leaves, what stops one.
+
+mod interrupted;
+mod under_load;
+
+use std::sync::Barrier;
+use std::time::Duration;
+
+use diesel::Connection as _;
+use diesel::connection::SimpleConnection as _;
+use guerdon_persistence::testing::{
+    Migration, Patience, TestDatabase, check_with, each, migrate_with, sqlite, structure,
+};
+use guerdon_persistence::{Access, DatabaseUrl, OpenError, migrate, open};
+
+const FIRST: Migration = Migration::new(
+    "0001_first",
+    "CREATE TABLE things (id bigint NOT NULL PRIMARY KEY, half bigint); \
+     CREATE TABLE parts (id bigint NOT NULL PRIMARY KEY, thing_id bigint NOT NULL REFERENCES things (id));",
+);
+const SECOND: Migration =
+    Migration::new("0002_second", "-- guerdon: floor 0001\nALTER TABLE things ADD COLUMN name text;");
+const THIRD: Migration =
+    Migration::new("0003_third", "-- guerdon: floor 0002\nALTER TABLE things ADD COLUMN size bigint;");
+const HALVES: Migration = Migration::new(
+    "0002_halves",
+    "-- guerdon: in batches of things by id\n\
+     UPDATE things SET half = coalesce(half, 0) + id / 2 WHERE :batch AND id <> 4999;",
+);
+const INDEX: Migration = Migration::new(
+    "0002_index",
+    "ALTER TABLE things ADD COLUMN name text;\n\
+     -- guerdon: outside a transaction\n\
+     CREATE UNIQUE INDEX CONCURRENTLY things_half ON things (half);",
+);
+
+/// Short, so that a test that meets a lock ends soon.
+const HASTY: Patience = Patience {
+    lock: Duration::from_millis(50),
+    pause: Duration::from_millis(10),
+    in_all: Duration::from_millis(500),
+};
+
+/// The address of an empty database in the place of this one.
+fn emptied(database: &TestDatabase) -> DatabaseUrl {
+    match database.address() {
+        DatabaseUrl::Sqlite(path) => DatabaseUrl::Sqlite(path.with_file_name("fresh.db")),
+        address @ DatabaseUrl::Postgres(_) => {
+            database.tamper("", "DROP SCHEMA public CASCADE; CREATE SCHEMA public;");
+            address
+        }
+    }
+}
+
+/// A database that `emptied` made, to look into.
+fn looked_into(database: TestDatabase) -> TestDatabase {
+    if let DatabaseUrl::Sqlite(path) = database.address() {
+        std::fs::remove_file(&path).unwrap();
+        std::fs::rename(path.with_file_name("fresh.db"), path).unwrap();
+    }
+    database
+}
+
+fn things(count: u32) -> String {
+    format!(
+        "INSERT INTO things (id) WITH RECURSIVE ids (id) AS \
+         (SELECT 1 UNION ALL SELECT id + 1 FROM ids WHERE id < {count}) SELECT id FROM ids"
+    )
+}
+
+/// A database that has `FIRST` and so many things.
+fn with_things(database: TestDatabase, count: u32) -> TestDatabase {
+    migrate_with(&emptied(&database), &[FIRST], HASTY).unwrap();
+    let database = looked_into(database);
+    database.tamper(&things(count), &things(count));
+    database
+}
+
+#[test]
+fn eight_that_migrate_at_once_all_succeed_and_one_does_it() {
+    let at_once = |one: &(dyn Fn() -> usize + Sync)| -> usize {
+        let barrier = Barrier::new(8);
+        std::thread::scope(|scope| {
+            let one = || {
+                barrier.wait();
+                one()
+            };
+            let all: Vec<_> = (0..8).map(|_| scope.spawn(one)).collect();
+            all.into_iter().map(|it| it.join().unwrap()).sum()
+        })
+    };
+    for database in each() {
+        let fresh = emptied(&database);
+        let ran = at_once(&|| migrate(&fresh).unwrap().len());
+        assert_eq!(ran, std::fs::read_dir("../../migrations/sqlite").unwrap().count());
+        open(&fresh, Access::Command).unwrap();
+        if !database.is_embedded() {
+            // Who waits for the turn must not be one of those whom a concurrent index waits for.
+            migrate_with(&emptied(&database), &[FIRST], HASTY).unwrap();
+            let ran = at_once(&|| migrate_with(&fresh, &[FIRST, INDEX], HASTY).unwrap().len());
+            assert_eq!(ran, 1);
+        }
+    }
+}
+
+#[test]
+fn what_is_missing_locked_newer_or_older_is_refused() {
+    for database in each() {
+        let open = |url: &DatabaseUrl| open(url, Access::Command).map(drop);
+        if let DatabaseUrl::Sqlite(path) = database.address() {
+            let missing = DatabaseUrl::Sqlite(path.with_file_name("missing.db"));
+            assert!(matches!(open(&missing), Err(OpenError::Missing(_))));
+            let held = database.store();
+            assert!(matches!(open(&database.address()), Err(OpenError::Locked(_))));
+            assert_eq!(migrate(&database.address()).unwrap(), [""; 0], "nothing is missing");
+            drop(held);
+        } else {
+            database.tamper("", "ALTER TABLE schema_migrations RENAME TO away");
+            assert!(matches!(open(&database.address()), Err(OpenError::Missing(_))));
+            database.tamper("", "ALTER TABLE away RENAME TO schema_migrations");
+        }
+        open(&database.address()).unwrap();
+        let add = "INSERT INTO schema_migrations (version, name, checksum, floor, steps_done) \
+                   VALUES ('9999', '9999_later', '', '9998', 0)";
+        database.tamper(add, add);
+        assert!(matches!(open(&database.address()), Err(OpenError::Newer(it)) if it == "9999_later"));
+        assert!(matches!(migrate(&database.address()), Err(OpenError::Newer(_))));
+        let lower = "UPDATE schema_migrations SET floor = '0001' WHERE version = '9999'";
+        database.tamper(lower, lower);
+        open(&database.address()).unwrap();
+        let changed = "UPDATE schema_migrations SET checksum = 'another' WHERE version = '0002'";
+        database.tamper(changed, changed);
+        assert!(matches!(open(&database.address()), Err(OpenError::Changed(it)) if it.starts_with("0002_")));
+        let remove = "DELETE FROM schema_migrations";
+        database.tamper(remove, remove);
+        assert!(matches!(open(&database.address()), Err(OpenError::Older)));
+    }
+}
+
+#[test]
+fn a_program_works_beside_newer_migrations_down_to_their_floor() {
+    for database in each() {
+        let url = emptied(&database);
+        let ran = migrate_with(&url, &[FIRST, SECOND, THIRD], HASTY).unwrap();
+        assert_eq!(ran, ["0001_first", "0002_second", "0003_third"]);
+        check_with(&url, &[FIRST, SECOND, THIRD]).unwrap();
+        check_with(&url, &[FIRST, SECOND]).unwrap();
+        assert_eq!(
+            migrate_with(&url, &[FIRST, SECOND], HASTY).unwrap(),
+            [""; 0],
+            "it is none of its business"
+        );
+        let Err(OpenError::Newer(name)) = check_with(&url, &[FIRST]) else { panic!() };
+        assert_eq!(name, "0003_third");
+        // One of another line: what it lacks must not be made after what a newer program made.
+        let other = Migration::new("0002_other", "SELECT 1;");
+        assert!(matches!(check_with(&url, &[FIRST, other]), Err(OpenError::Changed(_))));
+        assert!(matches!(migrate_with(&url, &[FIRST, THIRD], HASTY), Err(OpenError::Newer(_))));
+    }
+}
+
+#[test]
+fn a_migration_that_was_changed_after_it_was_applied_is_named() {
+    for database in each() {
+        let url = emptied(&database);
+        migrate_with(&url, &[FIRST, SECOND], HASTY).unwrap();
+        let changed = [FIRST, Migration::new("0002_second", "ALTER TABLE things ADD COLUMN title text;")];
+        for refused in
+            [check_with(&url, &changed).unwrap_err(), migrate_with(&url, &changed, HASTY).unwrap_err()]
+        {
+            assert!(refused.to_string().contains("0002_second"), "{refused}");
+        }
+    }
+}
+
+#[test]
+fn a_failed_migration_leaves_nothing_and_what_went_before_it_only_on_postgresql() {
+    for database in each() {
+        let url = emptied(&database);
+        let broken = Migration::new("0002_broken", "CREATE TABLE more (id bigint); SELECT id FROM nowhere;");
+        let refused = migrate_with(&url, &[FIRST, broken], HASTY).unwrap_err().to_string();
+        assert!(refused.contains("0002_broken") && refused.contains("nowhere"), "{refused}");
+        let before = check_with(&url, &[FIRST]);
+        assert_eq!(before.is_err(), database.is_embedded());
+        let mended = Migration::new("0002_broken", "CREATE TABLE more (id bigint);");
+        migrate_with(&url, &[FIRST, mended], HASTY).unwrap();
+    }
+}
+
+#[test]
+fn batches_meet_every_row_once() {
+    for database in each() {
+        let database = with_things(database, 5_000);
+        assert_eq!(migrate_with(&database.address(), &[FIRST, HALVES], HASTY).unwrap(), ["0002_halves"]);
+        assert_eq!(database.count("things WHERE half = id / 2"), 4_999);
+    }
+}
+
+#[test]
+fn a_row_that_would_name_no_other_stops_the_migration_on_sqlite() {
+    let database = with_things(sqlite(), 3);
+    database.tamper("INSERT INTO parts (id, thing_id) VALUES (7, 2)", "");
+    // A new form of a table that others name: only where foreign keys are off can the old one go.
+    let anew = |left: u32| {
+        format!(
+            "CREATE TABLE new_things (id bigint NOT NULL PRIMARY KEY, half bigint, name text); \
+             INSERT INTO new_things (id, half) SELECT id, half FROM things WHERE id <= {left}; \
+             DROP TABLE things; ALTER TABLE new_things RENAME TO things;"
+        )
+    };
+    let migration = |left: u32| [FIRST, Migration::new("0002_anew", anew(left).leak())];
+    let refused = migrate_with(&database.address(), &migration(1), HASTY).unwrap_err().to_string();
+    assert!(refused.contains("row 1 of parts would name no row of things (1 such in all)"), "{refused}");
+    assert_eq!(database.count("things"), 3);
+    migrate_with(&database.address(), &migration(2), HASTY).unwrap();
+    assert_eq!(database.count("things"), 2);
+    assert_eq!(database.count("pragma_foreign_key_check"), 0);
+}
+
+#[test]
+fn an_embedded_database_is_not_migrated_under_who_has_it_open() {
+    let database = sqlite();
+    let forget = "DELETE FROM schema_migrations WHERE version > '0001'";
+    let held = database.store();
+    database.tamper(forget, "");
+    assert!(matches!(migrate(&database.address()), Err(OpenError::Locked(_))));
+    drop(held);
+}
+
+#[test]
+fn the_structure_can_be_made_in_one_transaction_beside_the_database() {
+    for database in each() {
+        let scripts = structure(&database.address());
+        assert_eq!(scripts.len(), std::fs::read_dir("../../migrations/sqlite").unwrap().count());
+        let all: String = scripts.into_iter().map(|(_name, sql)| sql + "\n").collect();
+        let beside = format!("CREATE SCHEMA scratch; SET LOCAL search_path = scratch; {all}");
+        if database.is_embedded() {
+            let url = emptied(&database);
+            let DatabaseUrl::Sqlite(path) = url else { unreachable!() };
+            let mut conn = diesel::SqliteConnection::establish(&path.to_string_lossy()).unwrap();
+            conn.batch_execute(&format!("BEGIN; {all} COMMIT")).unwrap();
+        } else {
+            database.tamper("", &format!("BEGIN; {beside} COMMIT"));
+            let missing = "(SELECT tablename FROM pg_tables WHERE schemaname = 'public' \
+                           AND tablename <> 'schema_migrations' EXCEPT \
+                           SELECT tablename FROM pg_tables WHERE schemaname = 'scratch') AS missing";
+            assert_eq!(database.count(missing), 0);
+        }
+    }
+}

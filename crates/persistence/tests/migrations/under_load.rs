@@ -1,0 +1,122 @@
+//! A later migration of a big table, beside a long reader and under load: no request fails.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use diesel::connection::SimpleConnection as _;
+use diesel::sql_types::Bool;
+use diesel::{Connection as _, PgConnection, RunQueryDsl as _};
+use guerdon_persistence::DatabaseUrl;
+use guerdon_persistence::testing::{Migration, Patience, each, migrate_with};
+
+use super::emptied;
+
+const ROWS: usize = 2_000_000;
+const BIG: Migration = Migration::new(
+    "0001_big",
+    "CREATE UNLOGGED TABLE big (id bigint NOT NULL, n integer NOT NULL) WITH (fillfactor = 50);\n\
+     INSERT INTO big SELECT id, id % 1000 FROM generate_series(1, 2000000) AS id;\n\
+     ALTER TABLE big ADD PRIMARY KEY (id);",
+);
+const LATER: Migration = Migration::new(
+    "0002_later",
+    "-- guerdon: floor 0001\n\
+     ALTER TABLE big ADD COLUMN half integer;\n\
+     ALTER TABLE big ALTER COLUMN half SET DEFAULT 0; -- for those that older programs add\n\
+     -- guerdon: outside a transaction\n\
+     CREATE INDEX CONCURRENTLY big_n ON big (n);\n\
+     -- guerdon: in batches of big by id\n\
+     UPDATE big SET half = n / 2 WHERE :batch AND half IS NULL;\n\
+     -- guerdon: in a transaction\n\
+     ALTER TABLE big ADD CONSTRAINT big_half CHECK (half IS NOT NULL) NOT VALID;",
+);
+
+/// What the requests met.
+#[derive(Default)]
+struct Seen {
+    failed: Vec<String>,
+    served: usize,
+    longest: Duration,
+}
+
+/// A request's connection, with the limits that the service sets.
+fn connection(url: &str) -> PgConnection {
+    let mut conn = PgConnection::establish(url).unwrap();
+    conn.batch_execute("SET statement_timeout = '5s'; SET lock_timeout = '2s'").unwrap();
+    conn
+}
+
+/// Requests of an older program, one after the other: it reads, changes and adds rows.
+fn requests(url: &str, client: usize, until: &AtomicBool) -> Seen {
+    let (mut conn, mut seen) = (connection(url), Seen::default());
+    while !until.load(Ordering::Relaxed) {
+        let number = seen.served * 2 + client;
+        let row = number * 7_919 % ROWS + 1;
+        let begun = Instant::now();
+        let served = conn.batch_execute(&format!(
+            "BEGIN; SELECT n FROM big WHERE id = {row}; UPDATE big SET n = n + 1 WHERE id = {row}; \
+             INSERT INTO big (id, n) VALUES ({}, 0); COMMIT; SELECT pg_sleep(0.002)",
+            ROWS + number + 1
+        ));
+        seen.longest = seen.longest.max(begun.elapsed());
+        seen.served += 1;
+        if let Err(cause) = served {
+            seen.failed.push(cause.to_string());
+            conn = connection(url);
+        }
+    }
+    seen
+}
+
+/// Two transactions that read for two seconds each: one is under way when `begun` is set, the other begins with the
+/// index, which then has to wait for it.
+fn read_for_long(url: &str, begun: &AtomicBool, is_over: &AtomicBool) {
+    let mut conn = connection(url);
+    let read = "SELECT count(*) FROM big WHERE id < 1000";
+    let begin = format!("BEGIN ISOLATION LEVEL REPEATABLE READ; {read}");
+    let end = format!("SELECT pg_sleep(2); {read}; COMMIT");
+    conn.batch_execute(&begin).unwrap();
+    begun.store(true, Ordering::Relaxed);
+    conn.batch_execute(&end).unwrap();
+    let is_there = diesel::dsl::sql::<Bool>("to_regclass('big_n') IS NOT NULL");
+    while !diesel::select(is_there.clone()).get_result::<bool>(&mut conn).unwrap() {
+        assert!(!is_over.load(Ordering::Relaxed), "no index was made");
+        conn.batch_execute("SELECT pg_sleep(0.02)").unwrap();
+    }
+    conn.batch_execute(&begin).unwrap();
+    conn.batch_execute(&end).unwrap();
+}
+
+#[test]
+fn a_later_migration_of_a_big_table_fails_no_request() {
+    for database in each().into_iter().filter(|it| !it.is_embedded()) {
+        let address = emptied(&database);
+        let DatabaseUrl::Postgres(url) = &address else { unreachable!() };
+        migrate_with(&address, &[BIG], Patience::default()).unwrap();
+        database.tamper("", "ANALYZE big");
+        let (is_over, reads) = (AtomicBool::new(false), AtomicBool::new(false));
+        let (seen, took) = std::thread::scope(|scope| {
+            let request = |client: usize| requests(url, client, &is_over);
+            let clients = [0, 1].map(|it| scope.spawn(move || request(it)));
+            scope.spawn(|| read_for_long(url, &reads, &is_over));
+            while !reads.load(Ordering::Relaxed) {
+                std::thread::yield_now();
+            }
+            let begun = Instant::now();
+            let migrated = migrate_with(&address, &[BIG, LATER], Patience::default());
+            is_over.store(true, Ordering::Relaxed);
+            let took = begun.elapsed();
+            assert_eq!(migrated.unwrap(), ["0002_later"]);
+            (clients.map(|it| it.join().unwrap()), took)
+        });
+        for it in &seen {
+            println!("{} requests in {took:?}, the longest {:?}", it.served, it.longest);
+            assert_eq!(it.failed, [""; 0], "of {} requests", it.served);
+            assert!(it.served > 100, "{}", it.served);
+        }
+        assert!(took > Duration::from_secs(4), "it met both long readers");
+        assert_eq!(database.count("big WHERE half IS NULL"), 0);
+        assert!(database.count("big") > i64::try_from(ROWS).unwrap());
+        assert_eq!(database.count("pg_index WHERE indexrelid = to_regclass('big_n') AND indisvalid"), 1);
+    }
+}
