@@ -4,6 +4,7 @@
 
 mod audit;
 mod deliveries;
+mod fairness;
 mod ledger;
 mod owners;
 mod plans;

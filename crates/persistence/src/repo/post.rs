@@ -22,6 +22,7 @@ impl Unit<'_> {
         if payment.price.each.is_zero() {
             return self.post_nothing(payment);
         }
+        self.enter(&crate::gate::accounts_of(payment))?;
         let sole_payer = match payment.payers {
             [one] => Some(*one),
             _ => None,

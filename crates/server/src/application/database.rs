@@ -1,12 +1,10 @@
 //! The database at the start of the service: made, migrated, opened.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::thread::sleep; // tidy: a command, another process, holds the database for a moment
 use std::time::Duration;
 
-use guerdon_domain::ports::Store;
-use guerdon_persistence::{Access, OpenError, Watcher, migrate, open_watched};
+use guerdon_persistence::{Access, OpenError, Opened, Watcher, migrate, open_watched};
 
 use crate::handover::is_served;
 use crate::settings::Settings;
@@ -18,13 +16,14 @@ const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(100);
 
 /// Opens the database for the service; makes it and applies the migrations it lacks, but never under a process that
 /// has it open. One that another `serve` holds is refused at once; a command that holds it is waited for.
-pub(super) fn open_for_service(settings: &Settings, watcher: &Watcher) -> anyhow::Result<Arc<dyn Store>> {
+pub(super) fn open_for_service(settings: &Settings, watcher: &Watcher) -> anyhow::Result<Opened> {
     prepare_folders(settings)?;
+    let access = if settings.allow_unsafe_postgres { Access::Rehearse } else { Access::Serve };
     let mut attempts = ATTEMPTS;
     loop {
         attempts -= 1;
-        match open_watched(&settings.database, Access::Serve, watcher.clone()) {
-            Ok(store) => return Ok(store),
+        match open_watched(&settings.database, access, watcher.clone()) {
+            Ok(opened) => return Ok(opened),
             Err(OpenError::Missing(_) | OpenError::Older) if attempts > 0 => {
                 let applied = migrate(&settings.database)?;
                 if !applied.is_empty() {

@@ -11,6 +11,7 @@ use ipnet::IpNet;
 use serde::de::DeserializeOwned;
 use url::Url;
 
+use super::keys::ALLOW_UNSAFE_POSTGRES;
 use super::{Http, Log, LogFormat, Mail, RateLimit, Settings, Tls, Webhooks};
 use crate::keys::MasterKey;
 use crate::secret::SecretText;
@@ -49,6 +50,7 @@ pub(super) fn settings(source: &Source<'_>) -> anyhow::Result<Settings> {
     Ok(Settings {
         database,
         database_url,
+        allow_unsafe_postgres: source.or(ALLOW_UNSAFE_POSTGRES, false)?,
         http: Http {
             listen: source.address("http.listen", "127.0.0.1:8443")?,
             tls: tls(source)?,
