@@ -193,17 +193,37 @@ impl Store for GroupCommit {
     }
 
     fn read(&self, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError> {
-        let mut link = self.readers.get().map_err(|e| StoreError::Unavailable(e.to_string()))?;
-        link.control("BEGIN").map_err(|e| classify(&e))?;
-        let mut terms = Terms;
-        let mut unit = Unit::new(&mut link.conn, &mut terms);
-        let done = catch_unwind(AssertUnwindSafe(|| work(&mut unit)));
-        let (fault, _) = unit.end();
-        let ended = link.control("ROLLBACK").map_err(|e| classify(&e));
-        match done {
-            Err(panic) => resume_unwind(panic),
-            Ok(()) => fault.map_or(ended, Err),
-        }
+        read_on(&self.readers, work)
+    }
+}
+
+/// The same database with other readers, so that whoever reads here waits for nobody who reads there.
+pub(crate) struct Beside {
+    pub(crate) store: Arc<GroupCommit>,
+    pub(crate) readers: Pool<SqliteConnection>,
+}
+
+impl Store for Beside {
+    fn run(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError> {
+        self.store.run(work)
+    }
+
+    fn read(&self, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError> {
+        read_on(&self.readers, work)
+    }
+}
+
+fn read_on(readers: &Pool<SqliteConnection>, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError> {
+    let mut link = readers.get().map_err(|e| StoreError::Unavailable(e.to_string()))?;
+    link.control("BEGIN").map_err(|e| classify(&e))?;
+    let mut terms = Terms;
+    let mut unit = Unit::new(&mut link.conn, &mut terms);
+    let done = catch_unwind(AssertUnwindSafe(|| work(&mut unit)));
+    let (fault, _) = unit.end();
+    let ended = link.control("ROLLBACK").map_err(|e| classify(&e));
+    match done {
+        Err(panic) => resume_unwind(panic),
+        Ok(()) => fault.map_or(ended, Err),
     }
 }
 

@@ -17,12 +17,6 @@ pub enum Access {
     Command,
 }
 
-impl Access {
-    pub(crate) fn serves(self) -> bool {
-        self != Self::Command
-    }
-}
-
 /// One database, open: two ways into it that do not wait for each other's connections.
 pub struct Opened {
     /// For what a client waits for. On PostgreSQL its units are answered within 8 s, waiting included; what is not

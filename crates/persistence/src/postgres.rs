@@ -127,7 +127,7 @@ pub(crate) fn classify(error: &Error) -> StoreError {
 
 /// How many seconds a connection may take: a request waits for it, a command can be patient.
 pub(crate) fn patience(access: Access) -> u32 {
-    if access.serves() { 2 } else { 10 }
+    if access == Access::Command { 10 } else { 2 }
 }
 
 /// Connects within so many seconds, and gives a silent server up after ten, so that an absent one is told soon.

@@ -13,7 +13,7 @@ use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use guerdon_domain::ports::{IdempotencyKey, Store, StoreError};
 use guerdon_domain::wallets::Account;
 
-use crate::group_commit::GroupCommit;
+use crate::group_commit::{Beside, GroupCommit};
 use crate::link::pool;
 use crate::open::{Opened, compare};
 use crate::types::Id;
@@ -38,6 +38,8 @@ const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/sqlit
 /// Older versions can lose committed writes when two connections checkpoint one WAL file.
 const OLDEST_SAFE: (u32, u32, u32) = (3, 51, 3);
 const READERS: u32 = 8;
+/// For what goes on beside the requests.
+const READERS_BESIDE: u32 = 3;
 
 /// What a unit of work is held to: nothing, since one writer takes them one after the other.
 pub(crate) struct Terms;
@@ -209,8 +211,16 @@ pub(crate) fn open(path: &Path, access: Access, watcher: Watcher) -> Result<Open
         writer.applied_migrations().map_err(|e| OpenError::failed("cannot read the migrations", &e))?;
     compare(applied.iter().map(ToString::to_string).collect(), &known())?;
     let name = path.to_string_lossy().into_owned();
-    let readers = pool(if access.serves() { READERS } else { 1 }, move || connect_reader(&name))
-        .map_err(|e| OpenError::failed("cannot open the database for reading", &e))?;
-    let store: Arc<dyn Store> = Arc::new(GroupCommit::new(writer, readers, lock, watcher));
-    Ok(Opened { requests: Arc::clone(&store), background: store })
+    let readers = |most| {
+        let name = name.clone();
+        pool(most, move || connect_reader(&name))
+            .map_err(|e| OpenError::failed("cannot open the database for reading", &e))
+    };
+    if access == Access::Command {
+        let store: Arc<dyn Store> = Arc::new(GroupCommit::new(writer, readers(1)?, lock, watcher));
+        return Ok(Opened { requests: Arc::clone(&store), background: store });
+    }
+    let store = Arc::new(GroupCommit::new(writer, readers(READERS)?, lock, watcher));
+    let background = Beside { store: Arc::clone(&store), readers: readers(READERS_BESIDE)? };
+    Ok(Opened { requests: store, background: Arc::new(background) })
 }

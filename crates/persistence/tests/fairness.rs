@@ -156,6 +156,28 @@ fn writes_that_take_every_connection_leave_reads_and_the_background_theirs() {
 }
 
 #[test]
+fn reads_that_take_every_connection_leave_the_background_its_own() {
+    on_each(|world| {
+        let (begun, end) = (Barrier::new(9), Barrier::new(9));
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    let stay = world.store.read(&mut |_| {
+                        begun.wait();
+                        end.wait();
+                    });
+                    stay.unwrap();
+                });
+            }
+            begun.wait();
+            world.background.snapshot(|reads| reads.setting(Setting::Maintenance)).unwrap();
+            world.store.transaction(|tx| tx.set_setting(Setting::Maintenance, "on")).unwrap();
+            end.wait();
+        });
+    });
+}
+
+#[test]
 fn a_statement_that_takes_too_long_is_cut_off_and_not_run_again() {
     on_postgres(|world| {
         let slow = "CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS \
