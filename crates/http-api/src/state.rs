@@ -20,10 +20,17 @@ use crate::operation::Flights;
 /// Calls of the store that run or wait for a thread; more are answered 503 at once.
 const CROSSINGS_MAX: usize = 256;
 
-/// How long a client waits for the store.
+/// How long a client waits for the store. PostgreSQL's gives a request up after 8 s and commits nothing of it later: so
+/// whoever is sent away can know that nothing will come of the request, unless the database fell silent.
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
+/// How long a call of the store may wait for a thread: what began later could commit after its client was sent away.
+const BEGIN_WITHIN: Duration = Duration::from_secs(2);
 /// How often a waiting request looks whether the database has fallen silent.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
+
+fn busy() -> ApiError {
+    ApiError::unavailable("the service is busy", 1)
+}
 
 fn silent() -> ApiError {
     ApiError::unavailable("the database does not answer", 2)
@@ -77,18 +84,20 @@ impl State {
         work: impl FnOnce(&Self) -> Result<T, ApiError> + Send + 'static,
     ) -> Result<T, ApiError> {
         let Ok(permit) = Arc::clone(&self.crossings).try_acquire_owned() else {
-            return Err(ApiError::unavailable("the service is busy", 1));
+            return Err(busy());
         };
         let state = Arc::clone(self);
         if self.api.gate.silent() {
             return Err(silent());
         }
+        let arrived = Instant::now();
         let mut crossed = pin!(web::block(move || {
-            let answer = work(&state);
+            let is_late = arrived.elapsed() > BEGIN_WITHIN;
+            let answer = if is_late { Err(busy()) } else { work(&state) };
             drop(permit);
             answer
         }));
-        let given_up = Instant::now() + ANSWER_WITHIN;
+        let given_up = arrived + ANSWER_WITHIN;
         loop {
             match timeout(LOOK_EVERY, &mut crossed).await {
                 Ok(Ok(answer)) => {

@@ -13,10 +13,10 @@ use std::time::Instant;
 
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
-use diesel::r2d2::{ConnectionManager, Pool};
 use guerdon_domain::ports::{Reads, Store, StoreError, Tx, Verdict};
 
-use crate::sqlite::{classify, repo::Unit};
+use crate::link::Pool;
+use crate::sqlite::{Terms, classify, repo::Unit};
 use crate::waits::waited;
 use crate::watch::{Queued, Watcher};
 
@@ -74,7 +74,7 @@ enum Ended {
 pub(crate) struct GroupCommit {
     writer: Mutex<Writer>,
     waiting: AtomicUsize,
-    readers: Pool<ConnectionManager<SqliteConnection>>,
+    readers: Pool<SqliteConnection>,
     _lock: File,
 }
 
@@ -85,7 +85,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl GroupCommit {
     pub(crate) fn new(
         writer: SqliteConnection,
-        readers: Pool<ConnectionManager<SqliteConnection>>,
+        readers: Pool<SqliteConnection>,
         lock: File,
         watcher: Watcher,
     ) -> Self {
@@ -124,7 +124,8 @@ impl Writer {
         if let Err(e) = self.execute("SAVEPOINT unit") {
             return Ended::BatchLost(e);
         }
-        let mut unit = Unit::new(&mut self.conn);
+        let mut terms = Terms;
+        let mut unit = Unit::new(&mut self.conn, &mut terms);
         let verdict = catch_unwind(AssertUnwindSafe(|| work(&mut unit)));
         let (fault, queued) = unit.end();
         let keep = matches!(verdict, Ok(Verdict::Commit)) && fault.is_none();
@@ -192,16 +193,37 @@ impl Store for GroupCommit {
     }
 
     fn read(&self, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError> {
-        let mut conn = self.readers.get().map_err(|e| StoreError::Unavailable(e.to_string()))?;
-        conn.batch_execute("BEGIN").map_err(|e| classify(&e))?;
-        let mut unit = Unit::new(&mut conn);
-        let done = catch_unwind(AssertUnwindSafe(|| work(&mut unit)));
-        let (fault, _) = unit.end();
-        let ended = conn.batch_execute("ROLLBACK").map_err(|e| classify(&e));
-        match done {
-            Err(panic) => resume_unwind(panic),
-            Ok(()) => fault.map_or(ended, Err),
-        }
+        read_on(&self.readers, work)
+    }
+}
+
+/// The same database with other readers, so that whoever reads here waits for nobody who reads there.
+pub(crate) struct Beside {
+    pub(crate) store: Arc<GroupCommit>,
+    pub(crate) readers: Pool<SqliteConnection>,
+}
+
+impl Store for Beside {
+    fn run(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError> {
+        self.store.run(work)
+    }
+
+    fn read(&self, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError> {
+        read_on(&self.readers, work)
+    }
+}
+
+fn read_on(readers: &Pool<SqliteConnection>, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError> {
+    let mut link = readers.get().map_err(|e| StoreError::Unavailable(e.to_string()))?;
+    link.control("BEGIN").map_err(|e| classify(&e))?;
+    let mut terms = Terms;
+    let mut unit = Unit::new(&mut link.conn, &mut terms);
+    let done = catch_unwind(AssertUnwindSafe(|| work(&mut unit)));
+    let (fault, _) = unit.end();
+    let ended = link.control("ROLLBACK").map_err(|e| classify(&e));
+    match done {
+        Err(panic) => resume_unwind(panic),
+        Ok(()) => fault.map_or(ended, Err),
     }
 }
 

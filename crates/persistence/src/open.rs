@@ -12,8 +12,19 @@ use crate::{DatabaseUrl, Watcher, postgres, sqlite};
 pub enum Access {
     /// The service.
     Serve,
-    /// A single command: one connection or two are enough.
+    /// The service, on a PostgreSQL too that would lose commits in a crash: for tests.
+    Rehearse,
+    /// A single command: one connection or two are enough, and it may take its time.
     Command,
+}
+
+/// One database, open: two ways into it that do not wait for each other's connections.
+pub struct Opened {
+    /// For what a client waits for. On PostgreSQL its units are answered within 8 s, waiting included; what is not
+    /// committed then is rolled back. Reads and writes have connections of their own.
+    pub requests: Arc<dyn Store>,
+    /// For what goes on beside the requests: health, deliveries, upkeep. A unit as a whole has no deadline.
+    pub background: Arc<dyn Store>,
 }
 
 /// Why a database was not opened.
@@ -56,17 +67,13 @@ pub fn migrate(url: &DatabaseUrl) -> Result<Vec<String>, OpenError> {
     migrations::migrate(url, migrations::known(url), Patience::default())
 }
 
-/// Opens a migrated database. An embedded one is locked until the store is dropped.
+/// Opens a migrated database, for requests or a command. An embedded one is locked until the store is dropped.
 pub fn open(url: &DatabaseUrl, access: Access) -> Result<Arc<dyn Store>, OpenError> {
-    open_watched(url, access, Watcher::default())
+    open_watched(url, access, Watcher::default()).map(|it| it.requests)
 }
 
-/// The same; `watcher` is told of what is queued for sending.
-pub fn open_watched(
-    url: &DatabaseUrl,
-    access: Access,
-    watcher: Watcher,
-) -> Result<Arc<dyn Store>, OpenError> {
+/// The same with both ways in; `watcher` is told of what is queued for sending.
+pub fn open_watched(url: &DatabaseUrl, access: Access, watcher: Watcher) -> Result<Opened, OpenError> {
     match url {
         DatabaseUrl::Sqlite(path) => sqlite::open(path, access, watcher),
         DatabaseUrl::Postgres(url) => postgres::open(url, access, watcher),

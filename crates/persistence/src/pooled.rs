@@ -1,53 +1,48 @@
-//! The store over a pool of PostgreSQL connections: one transaction a unit, run again when it lost a race.
+//! The store over pools of PostgreSQL connections: one transaction a unit, run again when it lost a race, and when a
+//! place with an account was missing, until its time is over.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::time::Duration;
 
-use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use guerdon_domain::ports::{Reads, Store, StoreError, Tx, Verdict};
 
 use crate::backoff;
-use crate::postgres::{classify, connect, repo::Unit};
+use crate::gate::Gate;
+use crate::link::{self, POOL_WAIT, Pool};
+use crate::postgres::{classify, repo::Unit};
+use crate::terms::Terms;
 use crate::watch::Watcher;
 
-/// A connection, and whether something failed on it that a rollback did not mend.
-pub(crate) struct Link {
-    conn: PgConnection,
-    broken: bool,
+/// How long a request may take, all tries and all waiting included. The API gives one up 2 s later.
+const WITHIN: Duration = Duration::from_secs(8);
+
+/// How many connections the service holds, and how long its requests may take.
+pub(crate) struct Limits {
+    pub(crate) writes: u32,
+    pub(crate) reads: u32,
+    /// One for each of those that work beside the requests: the heartbeat, whoever claims events, settles them and
+    /// sends mails, two looks for the metrics, and the pruning. So none of them ever waits for another.
+    pub(crate) background: u32,
+    pub(crate) within: Duration,
 }
 
-/// Makes connections for the pool.
-pub(crate) struct Manager {
-    url: String,
-    patience: u32,
-}
-
-impl Manager {
-    pub(crate) fn new(url: &str, patience: u32) -> Self {
-        Self { url: url.to_owned(), patience }
+impl Default for Limits {
+    fn default() -> Self {
+        Self { writes: 12, reads: 8, background: 7, within: WITHIN }
     }
 }
 
-impl r2d2::ManageConnection for Manager {
-    type Connection = Link;
-    type Error = ConnectionError;
-
-    fn connect(&self) -> Result<Link, ConnectionError> {
-        connect(&self.url, self.patience).map(|conn| Link { conn, broken: false })
-    }
-
-    fn is_valid(&self, _link: &mut Link) -> Result<(), ConnectionError> {
-        Ok(()) // a dead connection shows at its BEGIN, where it is replaced
-    }
-
-    fn has_broken(&self, link: &mut Link) -> bool {
-        link.broken
-    }
-}
+type Link = link::Pooled<PgConnection>;
 
 pub(crate) struct Pooled {
-    pool: r2d2::Pool<Manager>,
-    connections: u32,
+    writes: Pool<PgConnection>,
+    reads: Pool<PgConnection>,
+    /// How long a unit may take; none where nobody waits for it.
+    within: Option<Duration>,
+    /// None where no more than a few units pay at once.
+    gate: Option<Arc<Gate>>,
     watcher: Watcher,
 }
 
@@ -60,33 +55,32 @@ enum Ended {
 }
 
 impl Pooled {
-    pub(crate) fn new(pool: r2d2::Pool<Manager>, connections: u32, watcher: Watcher) -> Self {
-        Self { pool, connections, watcher }
+    /// For requests: somebody waits, and there are many.
+    pub(crate) fn for_requests(
+        writes: Pool<PgConnection>,
+        reads: Pool<PgConnection>,
+        within: Duration,
+        watcher: Watcher,
+    ) -> Self {
+        Self { writes, reads, within: Some(within), gate: Some(Arc::default()), watcher }
     }
 
-    /// A connection with a transaction begun. After the server was away every idle connection is dead: each is
-    /// found out here, before anything happened on it, and dropped.
-    fn begin(&self, sql: &str) -> Result<r2d2::PooledConnection<Manager>, StoreError> {
-        let mut last = StoreError::Contended;
-        for _ in 0..=self.connections {
-            let mut link = self.pool.get().map_err(|e| StoreError::Unavailable(e.to_string()))?;
-            match link.conn.batch_execute(sql) {
-                Ok(()) => return Ok(link),
-                Err(e) => {
-                    link.broken = true;
-                    last = classify(&e);
-                }
-            }
-        }
-        Err(last)
+    /// For everything else: a few connections for all of it.
+    pub(crate) fn for_others(few: Pool<PgConnection>, watcher: Watcher) -> Self {
+        Self { writes: few.clone(), reads: few, within: None, gate: None, watcher }
     }
 
-    fn attempt(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<Ended, StoreError> {
-        let mut link = self.begin("BEGIN ISOLATION LEVEL READ COMMITTED")?;
-        let mut unit = Unit::new(&mut link.conn);
+    fn attempt(
+        &self,
+        work: &mut dyn FnMut(&mut dyn Tx) -> Verdict,
+        terms: &mut Terms,
+    ) -> Result<Ended, StoreError> {
+        let mut link = begin(&self.writes, "BEGIN ISOLATION LEVEL READ COMMITTED", terms)?;
+        let mut unit = Unit::new(&mut link.conn, terms);
         let verdict = catch_unwind(AssertUnwindSafe(|| work(&mut unit)));
+        let is_kept = matches!(verdict, Ok(Verdict::Commit)) && unit.go_on().is_ok();
         let (fault, queued) = unit.end();
-        if matches!(verdict, Ok(Verdict::Commit)) && fault.is_none() {
+        if is_kept {
             let ended = commit(&mut link);
             if matches!(ended, Ended::Done) {
                 drop(link); // free for another before anybody is told
@@ -104,42 +98,59 @@ impl Pooled {
     }
 }
 
-fn commit(link: &mut Link) -> Ended {
-    match link.conn.batch_execute("COMMIT") {
-        Ok(()) => Ended::Done,
-        Err(e) => {
-            link.broken = true;
-            match classify(&e) {
-                StoreError::Contended => Ended::LostRace,
-                // The answer was lost, not necessarily the commit: never run again.
-                fault => Ended::Failed(StoreError::Unavailable(fault.to_string())),
-            }
+/// A connection with a transaction begun. After the server was away every idle connection is dead: each is found out
+/// here, before anything happened on it, and dropped.
+fn begin(pool: &Pool<PgConnection>, sql: &str, terms: &Terms) -> Result<Link, StoreError> {
+    let mut last = StoreError::Contended;
+    for _ in 0..=pool.max_size() {
+        let wait = terms.patience(POOL_WAIT)?;
+        let mut link = pool.get_timeout(wait).map_err(|e| StoreError::Unavailable(e.to_string()))?;
+        match link.control(sql) {
+            Ok(()) => return Ok(link),
+            Err(e) => last = classify(&e),
         }
+    }
+    Err(last)
+}
+
+fn commit(link: &mut Link) -> Ended {
+    match link.control("COMMIT").map_err(|e| classify(&e)) {
+        Ok(()) => Ended::Done,
+        Err(StoreError::Contended) => Ended::LostRace,
+        // The answer was lost, not necessarily the commit: never run again.
+        Err(fault) => Ended::Failed(StoreError::Unavailable(fault.to_string())),
     }
 }
 
 fn rollback(link: &mut Link) {
-    if link.conn.batch_execute("ROLLBACK").is_err() {
-        link.broken = true;
-    }
+    link.control("ROLLBACK").unwrap_or_default(); // where it fails, the server rolls back what it is cut off from
 }
 
 impl Store for Pooled {
     fn run(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError> {
-        for tries in 0..backoff::TRIES {
-            match self.attempt(work)? {
+        let mut terms = Terms::new(self.within, self.gate.as_ref());
+        let mut tries = 0;
+        loop {
+            match self.attempt(work, &mut terms)? {
                 Ended::Done => return Ok(()),
                 Ended::Failed(fault) => return Err(fault),
                 Ended::Panicked(panic) => resume_unwind(panic),
-                Ended::LostRace => backoff::pause(tries),
+                Ended::LostRace if terms.lacks_a_place() => terms.wait()?,
+                Ended::LostRace => {
+                    tries += 1;
+                    if tries == backoff::TRIES {
+                        return Err(StoreError::Contended);
+                    }
+                    backoff::pause(tries - 1);
+                }
             }
         }
-        Err(StoreError::Contended)
     }
 
     fn read(&self, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError> {
-        let mut link = self.begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")?;
-        let mut unit = Unit::new(&mut link.conn);
+        let mut terms = Terms::new(self.within, None);
+        let mut link = begin(&self.reads, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", &terms)?;
+        let mut unit = Unit::new(&mut link.conn, &mut terms);
         let done = catch_unwind(AssertUnwindSafe(|| work(&mut unit)));
         let (fault, _) = unit.end();
         rollback(&mut link);

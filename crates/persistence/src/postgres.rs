@@ -1,6 +1,7 @@
 //! PostgreSQL: what only it can say, and how it is opened.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
@@ -10,16 +11,19 @@ use guerdon_domain::idempotency::IdempotencyKey;
 use guerdon_domain::ports::{Store, StoreError};
 use guerdon_domain::values::CompanyId;
 
+use crate::link::pool;
 use crate::migrations::check_postgres;
-use crate::pooled::{Manager, Pooled};
+use crate::open::Opened;
+use crate::pooled::{Limits, Pooled};
 use crate::rows::AttemptRow;
 use crate::schema::{accounts, attempts};
 use crate::types::{Id, Identifier};
-use crate::waits::PoolWaits;
 use crate::{Access, OpenError, Watcher};
 
 #[path = "repo/mod.rs"]
 pub(crate) mod repo;
+
+pub(crate) use crate::terms::Terms;
 
 pub(crate) type Conn = PgConnection;
 pub(crate) type Db = diesel::pg::Pg;
@@ -33,7 +37,8 @@ pub(crate) const SMALL: &str = "smallint";
 
 /// The class of the advisory locks of companies.
 const COMPANY_LOCKS: i32 = 0x67_7565;
-const CONNECTIONS: u32 = 16;
+/// How long a statement may take, unless its transaction takes its time.
+pub(crate) const STATEMENT_LIMIT: Duration = Duration::from_secs(5);
 
 /// A bound value's place in hand-written SQL.
 pub(crate) fn place(number: u8) -> String {
@@ -134,8 +139,9 @@ pub(crate) fn check_storage(_conn: &mut Conn) -> QueryResult<Vec<String>> {
 /// are the server's own English ones, which `lc_messages` is set to.
 pub(crate) fn classify(error: &Error) -> StoreError {
     let text = error.to_string();
-    let races = ["deadlock detected", "could not serialize", "lock timeout", "statement timeout"];
+    let races = ["deadlock detected", "could not serialize", "lock timeout"];
     let away = [
+        "statement timeout", // nobody was faster: a second run would take as long
         "server closed",
         "terminating connection",
         "connection",
@@ -156,7 +162,7 @@ pub(crate) fn classify(error: &Error) -> StoreError {
 
 /// How many seconds a connection may take: a request waits for it, a command can be patient.
 pub(crate) fn patience(access: Access) -> u32 {
-    if access == Access::Serve { 2 } else { 10 }
+    if access == Access::Command { 10 } else { 2 }
 }
 
 /// Connects within so many seconds, and gives a silent server up after ten, so that an absent one is told soon.
@@ -166,11 +172,12 @@ pub(crate) fn connect(url: &str, seconds: u32) -> diesel::ConnectionResult<Conn>
         format!("connect_timeout={seconds}&tcp_user_timeout=10000&keepalives_idle=10&keepalives_interval=5");
     let own = url.contains("connect_timeout=");
     let mut conn = Conn::establish(&if own { url.to_owned() } else { format!("{url}{joint}{limits}") })?;
-    conn.batch_execute(
+    conn.batch_execute(&format!(
         "SET client_min_messages = warning; SET TIME ZONE 'UTC'; \
-         SET synchronous_commit = on; SET statement_timeout = '5s'; SET lock_timeout = '2s'; \
+         SET synchronous_commit = on; SET statement_timeout = '{}s'; SET lock_timeout = '2s'; \
          SET idle_in_transaction_session_timeout = '60s'",
-    )
+        STATEMENT_LIMIT.as_secs()
+    ))
     .map_err(diesel::ConnectionError::CouldntSetupConfiguration)?;
     // Only a superuser may; where the server speaks English anyway nothing is lost.
     conn.batch_execute(
@@ -196,6 +203,23 @@ pub(crate) fn require_english(conn: &mut Conn) -> Result<(), OpenError> {
     )))
 }
 
+/// Refuses a server that would lose commits when its machine stops: no setting of a connection can make up for these.
+fn require_durable(conn: &mut Conn) -> Result<(), OpenError> {
+    for setting in ["fsync", "full_page_writes"] {
+        let value: String =
+            diesel::select(diesel::dsl::sql::<Text>(&format!("current_setting('{setting}')")))
+                .get_result(conn)
+                .map_err(|e| OpenError::failed("cannot ask PostgreSQL for its settings", &e))?;
+        if value != "on" {
+            return Err(OpenError::Failed(format!(
+                "PostgreSQL would lose points in a crash, since its {setting} is {value}: let its superuser say \
+                 ALTER SYSTEM SET {setting} = on; SELECT pg_reload_conf()"
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// Why no connection was made. What libpq says of a URL it cannot read may quote a password, so it is not passed on.
 pub(crate) fn unreachable(cause: &ConnectionError) -> OpenError {
     if let ConnectionError::CouldntSetupConfiguration(cause) = cause {
@@ -208,19 +232,38 @@ pub(crate) fn unreachable(cause: &ConnectionError) -> OpenError {
     OpenError::Failed("cannot connect to PostgreSQL: is database.url a valid URI, and its host known?".into())
 }
 
-pub(crate) fn open(url: &str, access: Access, watcher: Watcher) -> Result<Arc<dyn Store>, OpenError> {
+/// A command's connections.
+const OF_A_COMMAND: u32 = 2;
+
+pub(crate) fn open(url: &str, access: Access, watcher: Watcher) -> Result<Opened, OpenError> {
+    open_within(url, access, &Limits::default(), watcher)
+}
+
+/// The same with other limits for the service.
+pub(crate) fn open_within(
+    url: &str,
+    access: Access,
+    limits: &Limits,
+    watcher: Watcher,
+) -> Result<Opened, OpenError> {
     let mut conn = connect(url, patience(access)).map_err(|e| unreachable(&e))?;
     require_english(&mut conn)?;
+    if access == Access::Serve {
+        require_durable(&mut conn)?;
+    }
     check_postgres(&mut conn)?;
     drop(conn);
-    let most = if access == Access::Serve { CONNECTIONS } else { 2 };
-    let pool = r2d2::Pool::builder()
-        .max_size(most)
-        .min_idle(Some(1))
-        .connection_timeout(std::time::Duration::from_secs(1))
-        .test_on_check_out(false)
-        .event_handler(Box::new(PoolWaits))
-        .build(Manager::new(url, patience(access)))
-        .map_err(|e| OpenError::failed("cannot connect to PostgreSQL", &e))?;
-    Ok(Arc::new(Pooled::new(pool, most, watcher)))
+    let connections = |most| {
+        let url = url.to_owned();
+        pool(most, move || connect(&url, patience(access)))
+            .map_err(|e| OpenError::failed("cannot connect to PostgreSQL", &e))
+    };
+    if access == Access::Command {
+        let store: Arc<dyn Store> = Arc::new(Pooled::for_others(connections(OF_A_COMMAND)?, watcher));
+        return Ok(Opened { requests: Arc::clone(&store), background: store });
+    }
+    let (writes, reads) = (connections(limits.writes)?, connections(limits.reads)?);
+    let background = Pooled::for_others(connections(limits.background)?, watcher.clone());
+    let requests = Pooled::for_requests(writes, reads, limits.within, watcher);
+    Ok(Opened { requests: Arc::new(requests), background: Arc::new(background) })
 }

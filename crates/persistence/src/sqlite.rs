@@ -7,19 +7,20 @@ use std::sync::Arc;
 
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
-use diesel::r2d2::{ConnectionManager, CustomizeConnection, Pool};
 use diesel::result::{DatabaseErrorKind, Error};
 use diesel::sql_types::{BigInt, Text};
 use guerdon_domain::idempotency::IdempotencyKey;
 use guerdon_domain::ports::{Store, StoreError};
 use guerdon_domain::values::CompanyId;
+use guerdon_domain::wallets::Account;
 
-use crate::group_commit::GroupCommit;
+use crate::group_commit::{Beside, GroupCommit};
+use crate::link::pool;
 use crate::migrations::check_sqlite;
+use crate::open::Opened;
 use crate::rows::AttemptRow;
 use crate::schema::{accounts, attempts};
 use crate::types::Id;
-use crate::waits::PoolWaits;
 use crate::{Access, OpenError, Watcher};
 
 #[path = "repo/mod.rs"]
@@ -38,6 +39,21 @@ pub(crate) const SMALL: &str = "INTEGER";
 /// Older versions can lose committed writes when two connections checkpoint one WAL file.
 const OLDEST_SAFE: (u32, u32, u32) = (3, 51, 3);
 const READERS: u32 = 8;
+/// For what goes on beside the requests.
+const READERS_BESIDE: u32 = 3;
+
+/// What a unit of work is held to: nothing, since one writer takes them one after the other.
+pub(crate) struct Terms;
+
+impl Terms {
+    pub(crate) fn go_on(&mut self, _conn: &mut Conn) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    pub(crate) fn enter(&mut self, _accounts: &[Account]) -> Result<(), StoreError> {
+        Ok(())
+    }
+}
 
 /// A bound value's place in hand-written SQL.
 pub(crate) fn place(number: u8) -> String {
@@ -174,18 +190,15 @@ pub(crate) fn lock(path: &Path) -> Result<File, OpenError> {
     }
 }
 
-/// Read-only connections.
-#[derive(Debug)]
-struct Reader;
-
-impl CustomizeConnection<Conn, diesel::r2d2::Error> for Reader {
-    fn on_acquire(&self, conn: &mut Conn) -> Result<(), diesel::r2d2::Error> {
-        conn.batch_execute("PRAGMA busy_timeout = 2000; PRAGMA query_only = ON; PRAGMA trusted_schema = OFF;")
-            .map_err(diesel::r2d2::Error::QueryError)
-    }
+/// A read-only connection.
+fn connect_reader(name: &str) -> ConnectionResult<Conn> {
+    let mut conn = Conn::establish(name)?;
+    conn.batch_execute("PRAGMA busy_timeout = 2000; PRAGMA query_only = ON; PRAGMA trusted_schema = OFF;")
+        .map_err(ConnectionError::CouldntSetupConfiguration)?;
+    Ok(conn)
 }
 
-pub(crate) fn open(path: &Path, access: Access, watcher: Watcher) -> Result<Arc<dyn Store>, OpenError> {
+pub(crate) fn open(path: &Path, access: Access, watcher: Watcher) -> Result<Opened, OpenError> {
     if !path.exists() {
         return Err(OpenError::Missing(path.display().to_string()));
     }
@@ -194,14 +207,17 @@ pub(crate) fn open(path: &Path, access: Access, watcher: Watcher) -> Result<Arc<
     prepare_writer(&mut writer, 5_000).map_err(|e| OpenError::failed("cannot prepare the database", &e))?;
     assert_version(&mut writer)?;
     check_sqlite(&mut writer)?;
-    let readers = Pool::builder()
-        .max_size(if access == Access::Serve { READERS } else { 1 })
-        .min_idle(Some(1))
-        .connection_timeout(std::time::Duration::from_secs(1))
-        .test_on_check_out(false)
-        .event_handler(Box::new(PoolWaits))
-        .connection_customizer(Box::new(Reader))
-        .build(ConnectionManager::<Conn>::new(path.to_string_lossy()))
-        .map_err(|e| OpenError::failed("cannot open the database for reading", &e))?;
-    Ok(Arc::new(GroupCommit::new(writer, readers, lock, watcher)))
+    let name = path.to_string_lossy().into_owned();
+    let readers = |most| {
+        let name = name.clone();
+        pool(most, move || connect_reader(&name))
+            .map_err(|e| OpenError::failed("cannot open the database for reading", &e))
+    };
+    if access == Access::Command {
+        let store: Arc<dyn Store> = Arc::new(GroupCommit::new(writer, readers(1)?, lock, watcher));
+        return Ok(Opened { requests: Arc::clone(&store), background: store });
+    }
+    let store = Arc::new(GroupCommit::new(writer, readers(READERS)?, lock, watcher));
+    let background = Beside { store: Arc::clone(&store), readers: readers(READERS_BESIDE)? };
+    Ok(Opened { requests: store, background: Arc::new(background) })
 }

@@ -8,6 +8,7 @@
 use std::io::Write as _;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
@@ -15,7 +16,8 @@ use guerdon_domain::ports::Store;
 use tempfile::TempDir;
 
 use crate::migrations;
-use crate::{Access, DatabaseUrl, OpenError, migrate, open};
+use crate::pooled::Limits;
+use crate::{Access, DatabaseUrl, OpenError, Opened, Watcher, migrate, open_watched, postgres as server};
 
 pub use crate::migrations::{Migration, Patience};
 
@@ -126,9 +128,26 @@ pub fn structure(url: &DatabaseUrl) -> Vec<(&'static str, String)> {
 }
 
 impl TestDatabase {
-    /// Opens it as the service does.
+    /// Opens it as the service does, on a server that need not survive a crash.
     pub fn store(&self) -> Arc<dyn Store> {
-        open(&self.address(), Access::Serve).expect("an open database")
+        self.opened().requests
+    }
+
+    /// The same with both ways in.
+    pub fn opened(&self) -> Opened {
+        open_watched(&self.address(), Access::Rehearse, Watcher::default()).expect("an open database")
+    }
+
+    /// The same with another time for a request; the embedded database has none.
+    pub fn opened_within(&self, within: Duration) -> Opened {
+        match self.address() {
+            DatabaseUrl::Sqlite(_) => self.opened(),
+            DatabaseUrl::Postgres(url) => {
+                let limits = Limits { within, ..Limits::default() };
+                server::open_within(&url, Access::Rehearse, &limits, Watcher::default())
+                    .expect("an open database")
+            }
+        }
     }
 
     /// Its address, parsed.
@@ -205,6 +224,18 @@ impl TestDatabase {
                 conn.batch_execute(postgres).unwrap_or_else(|e| panic!("{postgres}: {e}"));
             }
         }
+    }
+}
+
+/// A session of a test's own on PostgreSQL, with a transaction open: what it locked stays locked until this is dropped.
+pub struct Held(#[expect(dead_code, reason = "it is held, not used")] PgConnection);
+
+impl TestDatabase {
+    /// Begins a transaction on PostgreSQL and runs SQL in it, as another process would.
+    pub fn hold(&self, sql: &str) -> Held {
+        let mut conn = PgConnection::establish(&self.url).expect("the database");
+        conn.batch_execute(&format!("BEGIN; {sql}")).unwrap_or_else(|e| panic!("{sql}: {e}"));
+        Held(conn)
     }
 }
 

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod deliveries;
+mod fairness;
 mod ledger;
 mod migrations;
 mod owners;

@@ -129,7 +129,8 @@ fn work(settings: &Settings, command: &Command) -> anyhow::Result<Output> {
         let noted = Arc::clone(&is_queued);
         let watcher = Watcher::new(move |_queued| noted.store(true, Ordering::Relaxed));
         match open_watched(&settings.database, Access::Command, watcher) {
-            Ok(store) => {
+            Ok(opened) => {
+                let store = opened.requests;
                 let keys = Arc::new(settle(settings, store.as_ref())?);
                 let workplace = Workplace::new(store, keys, settings.webhooks);
                 let done = execute(command, &workplace);

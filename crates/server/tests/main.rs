@@ -14,6 +14,7 @@ mod commands;
 mod crash;
 mod differential;
 mod events;
+mod fairness;
 mod framing;
 mod idempotency;
 mod mail;

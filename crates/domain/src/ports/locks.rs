@@ -2,6 +2,7 @@
 
 use super::StoreError;
 use crate::values::{CompanyId, CorporationId, OccasionId, RecognitionId, ScheduleId, UserId};
+use crate::wallets::Account;
 
 /// A row that a transaction can hold. One that takes several takes them in this order; accounts, which only payments
 /// hold, come after them.
@@ -26,6 +27,11 @@ pub trait Locks {
     /// Holds a row until the transaction ends: what is read of it afterwards stays true until then. A row that is
     /// absent holds nothing.
     fn hold(&mut self, row: Row) -> Result<(), StoreError>;
+
+    /// Says early which accounts will be paid from and to. Where too many are at work on one of them, this run of the
+    /// transaction is given up before it has done anything, and begun anew when it is its turn. A payment does the same,
+    /// with all the work before it done in vain.
+    fn line_up(&mut self, accounts: &[Account]) -> Result<(), StoreError>;
 
     /// Keeps a company with its provider until the transaction ends, beside any number of others who do. Comes before
     /// every row that is held; what was read of the company before must be read again.

@@ -87,6 +87,7 @@ pub fn send(
     command: &SendRecognition,
     context: &Context<'_>,
 ) -> Result<Vec<Recognition>, SendError> {
+    tx.line_up(&accounts_ahead(command))?;
     let parties = load(tx, scope, command)?;
     let (points, faults) = judge(&parties, command);
     let (Some(points), []) = (points, faults.as_slice()) else { return Err(SendError::Faults(faults)) };
@@ -104,6 +105,18 @@ pub fn send(
     tell(tx, EventKind::RecognitionReceived, &told, &recognitions, &parties.receivers, context)?;
     pay(tx, &parties, points, &cause, context)?;
     Ok(recognitions)
+}
+
+/// The accounts that the command alone tells of; the wallets of several receivers are seldom waited for.
+fn accounts_ahead(command: &SendRecognition) -> Vec<Account> {
+    let payer = match command.sender {
+        Sender::User(id) => Account::Wallet(WalletType::Peer, id),
+        Sender::Company(id) => Account::Reserve(id),
+    };
+    match command.receivers.ids() {
+        [only] => vec![Account::Wallet(WalletType::User, *only), payer],
+        _ => vec![payer],
+    }
 }
 
 fn load(tx: &mut dyn Tx, scope: ProviderId, command: &SendRecognition) -> Result<Parties, SendError> {

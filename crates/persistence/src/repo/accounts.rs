@@ -9,6 +9,7 @@ use guerdon_domain::values::{CompanyId, UserId};
 use guerdon_domain::wallets::{Account, AccountKind, Wallet};
 
 use super::Unit;
+use crate::gate;
 use crate::rows::{AccountRow, WalletRow};
 use crate::schema::accounts;
 use crate::types::Id;
@@ -70,6 +71,7 @@ impl Accounts for Unit<'_> {
     }
 
     fn pay(&mut self, payment: &Payment<'_>) -> Result<Outcome, StoreError> {
+        self.enter(&gate::accounts_of(payment))?;
         self.make(payment)
     }
 

@@ -2,9 +2,11 @@
 
 use guerdon_domain::ports::{Locks, Row, StoreError};
 use guerdon_domain::values::CompanyId;
+use guerdon_domain::wallets::Account;
 
 use super::super::{Hold, hold_company, lock_row};
 use super::Unit;
+use crate::gate;
 use crate::types::Id;
 
 impl Locks for Unit<'_> {
@@ -17,6 +19,10 @@ impl Locks for Unit<'_> {
             Row::Recognition(it) => lock_row(conn, "recognitions", Id(it.as_uuid())),
             Row::User(it) => lock_row(conn, "users", Id(it.as_uuid())),
         })
+    }
+
+    fn line_up(&mut self, accounts: &[Account]) -> Result<(), StoreError> {
+        self.enter(gate::few(accounts))
     }
 
     fn keep_provider(&mut self, company: CompanyId) -> Result<(), StoreError> {

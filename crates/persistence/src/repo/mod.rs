@@ -23,21 +23,23 @@ mod users;
 
 use diesel::result::QueryResult;
 use guerdon_domain::ports::{Reads, StoreError, Tx};
+use guerdon_domain::wallets::Account;
 
-use super::Conn;
+use super::{Conn, Terms};
 use crate::watch::Queued;
 
 /// One unit of work on one connection. It remembers the first failure of the database, so that a swallowed error
-/// still rolls the unit back.
+/// still rolls the unit back; after one it runs no statement more.
 pub(crate) struct Unit<'a> {
     conn: &'a mut Conn,
+    terms: &'a mut Terms,
     fault: Option<StoreError>,
     queued: Queued,
 }
 
 impl<'a> Unit<'a> {
-    pub(crate) fn new(conn: &'a mut Conn) -> Self {
-        Self { conn, fault: None, queued: Queued::default() }
+    pub(crate) fn new(conn: &'a mut Conn, terms: &'a mut Terms) -> Self {
+        Self { conn, terms, fault: None, queued: Queued::default() }
     }
 
     /// The first failure, if there was one, and what was queued for sending.
@@ -45,8 +47,26 @@ impl<'a> Unit<'a> {
         (self.fault, self.queued)
     }
 
+    /// Whether there may be another statement, or a commit: not after a failure, nor when the unit's time is over.
+    pub(crate) fn go_on(&mut self) -> Result<(), StoreError> {
+        if let Some(fault) = &self.fault {
+            return Err(fault.clone());
+        }
+        let result = self.terms.go_on(self.conn);
+        self.keep(result)
+    }
+
+    /// To be called before the first of these accounts is locked, with all of them: where too many units are in the
+    /// database with one already, this one gives up, and is run again when there is room.
+    fn enter(&mut self, accounts: &[Account]) -> Result<(), StoreError> {
+        self.go_on()?;
+        let result = self.terms.enter(accounts);
+        self.keep(result)
+    }
+
     /// Runs a query; remembers its failure.
     fn query<T>(&mut self, query: impl FnOnce(&mut Conn) -> QueryResult<T>) -> Result<T, StoreError> {
+        self.go_on()?;
         let result = query(self.conn).map_err(|e| super::classify(&e));
         self.keep(result)
     }

@@ -21,6 +21,7 @@ use guerdon_domain::values::{
     CompanyId, DomainName, EmailAddress, Line, Message, OccasionId, ProviderId, UserId, WebUrl,
 };
 use guerdon_domain::wallets::WalletType;
+use guerdon_persistence::Opened;
 use guerdon_persistence::testing::{TestDatabase, each};
 use uuid::Uuid;
 
@@ -62,6 +63,7 @@ impl EventBodies for TestBodies {
 pub struct World {
     pub database: TestDatabase,
     pub store: Arc<dyn Store>,
+    pub background: Arc<dyn Store>,
     pub clock: TestClock,
     pub ids: TestIds,
     pub provider: ProviderId,
@@ -76,8 +78,8 @@ pub fn on_each(test: impl Fn(&World)) {
         let world = World::new(database);
         test(&world);
         assert_eq!(world.audit(), [], "on {}", world.database.url);
-        let World { database, store, .. } = world;
-        drop(store); // its sessions end, and with them tell what they counted
+        let World { database, store, background, .. } = world;
+        drop((store, background)); // its sessions end, and with them tell what they counted
         if !database.is_embedded() {
             let deadlocked = "pg_stat_database WHERE datname = current_database() AND deadlocks > 0";
             assert_eq!(database.count(deadlocked), 0, "deadlocks, though run again");
@@ -105,7 +107,7 @@ impl World {
     }
 
     pub fn at_rate(database: TestDatabase, rate: i64) -> Self {
-        let store = database.store();
+        let Opened { requests: store, background } = database.opened();
         let clock = TestClock(AtomicI64::new(1_795_000_000_000_000));
         let ids = TestIds(AtomicU64::new(1));
         let provider = ProviderId::from_uuid(ids.next());
@@ -123,7 +125,7 @@ impl World {
                 Ok((company.id, company.owner_id, occasion.id))
             })
             .unwrap();
-        Self { database, store, clock, ids, provider, company, owner, occasion }
+        Self { database, store, background, clock, ids, provider, company, owner, occasion }
     }
 
     pub fn context(&self) -> Context<'_> {

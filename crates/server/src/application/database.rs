@@ -1,12 +1,10 @@
 //! The database at the start of the service: made, migrated, opened.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::thread::sleep; // tidy: a command, another process, holds the database for a moment
 use std::time::Duration;
 
-use guerdon_domain::ports::Store;
-use guerdon_persistence::{Access, OpenError, Watcher, migrate, open_watched};
+use guerdon_persistence::{Access, OpenError, Opened, Watcher, migrate, open_watched};
 
 use crate::handover::is_served;
 use crate::settings::Settings;
@@ -19,13 +17,14 @@ const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(100);
 /// Opens the database for the service; makes it and applies the migrations it lacks, unless that is done by hand, and
 /// never under a process that has an embedded one open. One that another `serve` holds is refused at once; a command
 /// that holds it is waited for.
-pub(super) fn open_for_service(settings: &Settings, watcher: &Watcher) -> anyhow::Result<Arc<dyn Store>> {
+pub(super) fn open_for_service(settings: &Settings, watcher: &Watcher) -> anyhow::Result<Opened> {
     prepare_folders(settings)?;
+    let access = if settings.allow_unsafe_postgres { Access::Rehearse } else { Access::Serve };
     let mut attempts = ATTEMPTS;
     loop {
         attempts -= 1;
-        let refused = match open_watched(&settings.database, Access::Serve, watcher.clone()) {
-            Ok(store) => return Ok(store),
+        let refused = match open_watched(&settings.database, access, watcher.clone()) {
+            Ok(opened) => return Ok(opened),
             Err(cause @ (OpenError::Missing(_) | OpenError::Older)) if !settings.migrate => {
                 return Err(anyhow::Error::from(cause).context("database.migrate is false"));
             }

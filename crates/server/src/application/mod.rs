@@ -17,6 +17,7 @@ use actix_web::rt;
 use anyhow::{Context, bail};
 use guerdon_domain::ports::Store;
 use guerdon_http_api::{Api, Gate, Limits, Listening, Transport};
+use guerdon_persistence::Opened;
 use guerdon_webhook_dispatcher::Bodies;
 
 use crate::commands::Workplace;
@@ -36,7 +37,8 @@ pub struct Application {
     api: Listening,
     operator: operator::Listening,
     gate: Arc<Gate>,
-    store: Arc<dyn Store>,
+    /// For what goes on beside the requests.
+    background: Arc<dyn Store>,
     heartbeat: Arc<Heartbeat>,
     certificate: Option<Arc<Reloading>>,
     metrics: Metrics,
@@ -50,19 +52,19 @@ impl Application {
     pub fn build(settings: &Settings) -> anyhow::Result<Self> {
         require(settings)?; // before anything is made
         let (metrics, bells) = (Metrics::install()?, Bells::default());
-        let store = database::open_for_service(settings, &bells.watcher())?;
-        let keys = Arc::new(settle(settings, store.as_ref())?);
+        let Opened { requests, background } = database::open_for_service(settings, &bells.watcher())?;
+        let keys = Arc::new(settle(settings, background.as_ref())?);
         let gate = Gate::new();
         let heartbeat = Arc::new(Heartbeat::default());
-        heartbeat.beat(store.as_ref(), &gate).context("the database does not answer")?;
-        let counter = counter(settings, &store, &keys)?;
+        heartbeat.beat(background.as_ref(), &gate).context("the database does not answer")?;
+        let counter = counter(settings, &background, &keys)?;
         let (tls_config, certificate) = match tls::prepare(settings)? {
             Some(Terminated { config, certificate }) => (Some(config), Some(certificate)),
             None => (None, None),
         };
         let address = settings.http.listen;
-        let delivery = Delivery::start(settings, &store, &keys, &bells)?;
-        let api = guerdon_http_api::listen(api(settings, &store, keys, &gate), address, tls_config)
+        let delivery = Delivery::start(settings, &background, &keys, &bells)?;
+        let api = guerdon_http_api::listen(api(settings, requests, keys, &gate), address, tls_config)
             .with_context(|| format!("cannot listen on {address} (http.listen)"))?;
         let operator = operator::listen(
             settings.operator_listen,
@@ -74,7 +76,7 @@ impl Application {
         let scheme = if certificate.is_some() { "https" } else { "http" };
         let (listening, health, database) = (api.address, operator.address, settings.shown_database());
         log::info!("listening on {scheme}://{listening} (database {database}), health on http://{health}");
-        Ok(Self { api, operator, gate, store, heartbeat, certificate, metrics, delivery, counter })
+        Ok(Self { api, operator, gate, background, heartbeat, certificate, metrics, delivery, counter })
     }
 
     /// Where the provider API listens.
@@ -94,7 +96,7 @@ impl Application {
         let mut api_ends = rt::spawn(self.api.server);
         rt::spawn(self.operator.server);
         let mut tasks =
-            background::spawn(self.store, &self.gate, self.heartbeat, self.certificate, self.metrics);
+            background::spawn(self.background, &self.gate, self.heartbeat, self.certificate, self.metrics);
         let desk = self.counter.map(|(counter, desk)| {
             tasks.push(rt::spawn(counter.take(Arc::clone(&desk))));
             desk
@@ -117,10 +119,10 @@ impl Application {
     }
 }
 
-fn api(settings: &Settings, store: &Arc<dyn Store>, keys: Arc<Keys>, gate: &Arc<Gate>) -> Api {
+fn api(settings: &Settings, store: Arc<dyn Store>, keys: Arc<Keys>, gate: &Arc<Gate>) -> Api {
     let limit = settings.rate_limit;
     Api {
-        store: Arc::clone(store),
+        store,
         clock: Arc::new(SystemClock),
         ids: Arc::new(SystemIds),
         bodies: Arc::new(Bodies),

@@ -26,6 +26,9 @@ pub(super) const KEYS: [&str; 22] = [
     "log.format",
 ];
 
+/// Stands in the environment alone and is no setting: tests say by it that nobody keeps their databases.
+pub(super) const ALLOW_UNSAFE_POSTGRES: &str = "allow_unsafe_postgres";
+
 /// The keys that hold a list; comma-separated in the environment.
 const LISTS: [&str; 2] = ["http.trusted_proxies", "http.retired_versions"];
 

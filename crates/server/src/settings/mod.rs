@@ -27,6 +27,9 @@ pub struct Settings {
     pub database_url: SecretText,
     /// Whether `serve` applies the migrations that the database lacks; else it refuses such a database.
     pub migrate: bool,
+    /// Whether a PostgreSQL will do that would lose commits in a crash: for tests, whose databases nobody keeps. Set
+    /// by `GUERDON_ALLOW_UNSAFE_POSTGRES=1` alone; no setting, so it is neither read from a file nor shown.
+    pub allow_unsafe_postgres: bool,
     /// The provider API.
     pub http: Http,
     /// Where health is told.

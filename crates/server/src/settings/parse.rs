@@ -11,6 +11,7 @@ use ipnet::IpNet;
 use serde::de::DeserializeOwned;
 use url::Url;
 
+use super::keys::ALLOW_UNSAFE_POSTGRES;
 use super::{Http, Log, LogFormat, Mail, RateLimit, Settings, Tls, Webhooks};
 use crate::keys::MasterKey;
 use crate::secret::SecretText;
@@ -50,6 +51,7 @@ pub(super) fn settings(source: &Source<'_>) -> anyhow::Result<Settings> {
         database,
         database_url,
         migrate: source.or("database.migrate", true)?,
+        allow_unsafe_postgres: source.or(ALLOW_UNSAFE_POSTGRES, false)?,
         http: Http {
             listen: source.address("http.listen", "127.0.0.1:8443")?,
             tls: tls(source)?,

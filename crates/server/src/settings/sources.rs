@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use config::{Config, File, FileFormat, Map, Source, Value, ValueKind};
 
-use super::keys::{is_known, is_list, is_section};
+use super::keys::{ALLOW_UNSAFE_POSTGRES, is_known, is_list, is_section};
 
 const PREFIX: &str = "GUERDON_";
 
@@ -27,6 +27,10 @@ pub(super) fn read(
     for (name, value) in environment {
         let Some(name) = name.to_str().and_then(|it| it.strip_prefix(PREFIX)) else { continue };
         let key = name.to_lowercase().replace("__", ".");
+        if key == ALLOW_UNSAFE_POSTGRES {
+            builder = builder.set_override(&key, value == "1")?;
+            continue;
+        }
         if !is_known(&key) {
             bail!("unknown setting `{key}` (from the environment variable {PREFIX}{name})");
         }

@@ -55,6 +55,16 @@ fn every_key_has_the_default_of_the_contract() {
 }
 
 #[test]
+fn tests_alone_allow_a_server_that_loses_commits() {
+    const VARIABLE: &str = "GUERDON_ALLOW_UNSAFE_POSTGRES";
+    assert!(load("", &[(VARIABLE, "1")]).unwrap().allow_unsafe_postgres);
+    for value in ["", "0", "true"] {
+        assert!(!load("", &[(VARIABLE, value)]).unwrap().allow_unsafe_postgres, "{value}");
+    }
+    refused("allow_unsafe_postgres = true", &[], "unknown setting `allow_unsafe_postgres`");
+}
+
+#[test]
 fn what_is_shown_can_be_read_back() {
     let settings = load("data_dir = '/srv/g'\nwebhooks.time_scale = 60\n", &[]).unwrap();
     let again = load(&settings.shown().toml(), &[]).unwrap();

@@ -1,0 +1,81 @@
+//! What a unit of work on PostgreSQL is held to: its time, and its places at the gate.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use diesel::prelude::*;
+use diesel::sql_types::Text;
+use guerdon_domain::ports::StoreError;
+use guerdon_domain::wallets::Account;
+
+use crate::gate::{Gate, Places};
+use crate::postgres::{STATEMENT_LIMIT, classify};
+
+/// The terms of one unit of work, over all its tries.
+#[derive(Default)]
+pub(crate) struct Terms {
+    /// After this nothing of the unit commits.
+    deadline: Option<Instant>,
+    places: Option<Places>,
+}
+
+impl Terms {
+    /// For a unit that has so much time, if it is limited at all, and has to ask for places, if there is a gate.
+    pub(crate) fn new(within: Option<Duration>, gate: Option<&Arc<Gate>>) -> Self {
+        Self { deadline: within.map(|it| Instant::now() + it), places: gate.map(Places::at) }
+    }
+
+    fn left(&self) -> Duration {
+        self.deadline.map_or(Duration::MAX, |it| it.saturating_duration_since(Instant::now()))
+    }
+
+    /// How long the unit may wait for something that it waits for at most so long; an error where its time is over.
+    pub(crate) fn patience(&self, most: Duration) -> Result<Duration, StoreError> {
+        let left = self.left();
+        if left.is_zero() { Err(StoreError::Contended) } else { Ok(left.min(most)) }
+    }
+
+    /// Before each statement and before the commit: an error where the time is over. What is left bounds the
+    /// statement; that takes a question to the server only where it is less than any statement has.
+    pub(crate) fn go_on(&mut self, conn: &mut PgConnection) -> Result<(), StoreError> {
+        let left = self.left();
+        if left >= STATEMENT_LIMIT {
+            return Ok(());
+        }
+        if takes_its_time(conn, left).map_err(|e| classify(&e))? {
+            self.deadline = None;
+            return Ok(());
+        }
+        if left.is_zero() { Err(StoreError::Contended) } else { Ok(()) }
+    }
+
+    /// Asks for places at the gate; an error where one is missing, then to be [waited for](Self::wait).
+    pub(crate) fn enter(&mut self, accounts: &[Account]) -> Result<(), StoreError> {
+        let is_in = self.places.as_mut().is_none_or(|it| it.enter(accounts));
+        if is_in { Ok(()) } else { Err(StoreError::Contended) }
+    }
+
+    /// Whether the unit gave up because a place was missing.
+    pub(crate) fn lacks_a_place(&self) -> bool {
+        self.places.as_ref().is_some_and(Places::is_missing)
+    }
+
+    /// Waits for the places that were missing; an error where there are none in time.
+    pub(crate) fn wait(&mut self) -> Result<(), StoreError> {
+        let most = self.patience(Duration::from_secs(60))?;
+        let is_in = self.places.as_mut().is_none_or(|it| it.wait(most));
+        if is_in { Ok(()) } else { Err(StoreError::Contended) }
+    }
+}
+
+/// Bounds the statements that follow by the time that is left, unless the transaction has lifted their limit.
+/// Answers whether it has.
+fn takes_its_time(conn: &mut PgConnection, left: Duration) -> QueryResult<bool> {
+    let limit = left.as_millis().max(1).to_string();
+    let set = diesel::dsl::sql::<Text>(
+        "set_config('statement_timeout', CASE current_setting('statement_timeout') WHEN '0' THEN '0' ELSE ",
+    )
+    .bind::<Text, _>(limit)
+    .sql(" END, true)");
+    diesel::select(set).get_result::<String>(conn).map(|it| it == "0")
+}

@@ -1,0 +1,281 @@
+//! Time, and fairness on PostgreSQL: who waits takes nothing from the others, and nobody waits for ever. The embedded
+//! database has one writer, which does one thing at a time.
+
+use std::cell::Cell;
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::sleep; // tidy: lets a deadline pass
+use std::time::{Duration, Instant};
+
+use guerdon_domain::ports::{Setting, Store, StoreError, StoreExt as _, Timestamp, Verdict};
+use guerdon_domain::recognitions::{SendError, Sender};
+use guerdon_domain::values::UserId;
+use guerdon_domain::wallets::{Account, WalletType};
+use guerdon_persistence::testing::{Held, TestDatabase, each};
+use guerdon_persistence::{Access, OpenError, open};
+
+use crate::support::{World, on_each};
+
+/// What a request may take, and what its answer may take beyond that.
+const DEADLINE: Duration = Duration::from_secs(8);
+const ANSWERED: Duration = Duration::from_secs(9);
+const PROMPT: Duration = Duration::from_secs(1);
+
+fn on_postgres(test: impl Fn(&World)) {
+    on_each(|world| {
+        if !world.database.is_embedded() {
+            test(world);
+        }
+    });
+}
+
+fn lock_wallet(world: &World, user: UserId) -> Held {
+    let rows = format!("SELECT FROM accounts WHERE owner_id = '{user}' FOR UPDATE");
+    world.database.hold(&rows)
+}
+
+/// How many of the store's sessions wait for a row.
+fn waiting(database: &TestDatabase) -> i64 {
+    database.count("pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")
+}
+
+fn until_waiting(database: &TestDatabase, count: i64) {
+    let since = Instant::now();
+    while waiting(database) < count {
+        assert!(since.elapsed() < ANSWERED, "{} wait, not {count}", waiting(database));
+    }
+}
+
+/// A user whose peer wallet holds 100 points.
+fn payer(world: &World, name: &str) -> UserId {
+    let user = world.user(name);
+    world.fund(WalletType::Peer, user, 100);
+    user
+}
+
+/// Lets sixteen payments out of one locked wallet loose; `meanwhile` runs when four of them wait for it, and answers
+/// when the lock is to go. Answers how they ended.
+fn sixteen<T>(
+    world: &World,
+    from: UserId,
+    to: &[UserId],
+    meanwhile: impl FnOnce(Held) -> T,
+) -> Vec<(Result<(), SendError>, Duration)> {
+    let held = lock_wallet(world, from);
+    std::thread::scope(|scope| {
+        let one = |receiver: UserId| {
+            let since = Instant::now();
+            let sent = world.send(Sender::User(from), &[receiver], 1).map(drop);
+            (sent, since.elapsed())
+        };
+        let receivers = to.iter().cycle().take(16);
+        let all: Vec<_> = receivers.map(|it| scope.spawn(move || one(*it))).collect();
+        until_waiting(&world.database, 4);
+        let kept = meanwhile(held);
+        let ended = all.into_iter().map(|it| it.join().unwrap()).collect();
+        drop(kept);
+        ended
+    })
+}
+
+#[test]
+fn sixteen_behind_a_locked_wallet_end_in_time_and_leave_the_others_alone() {
+    on_postgres(|world| {
+        let (locked, free) = (payer(world, "locked"), payer(world, "free"));
+        let (to, elsewhere) = ([world.user("a"), world.user("b"), world.user("c")], world.user("d"));
+        let longest = Cell::new(Duration::ZERO);
+        let timed = |work: &dyn Fn()| {
+            let since = Instant::now();
+            work();
+            longest.set(longest.get().max(since.elapsed()));
+        };
+        let ended = sixteen(world, locked, &to, |held| {
+            for _ in 0..20 {
+                timed(&|| drop(world.send(Sender::User(free), &[elsewhere], 1).unwrap()));
+                timed(&|| drop(world.reading(|reads| reads.wallets(locked))));
+                timed(&|| {
+                    drop(world.background.snapshot(|reads| reads.setting(Setting::Maintenance)).unwrap())
+                });
+                assert!(waiting(&world.database) <= 4);
+            }
+            held
+        });
+        println!("the longest that anybody else waited: {:?}", longest.get());
+        assert!(longest.get() < PROMPT, "{:?}", longest.get());
+        for (sent, after) in ended {
+            assert!(matches!(
+                sent,
+                Err(SendError::Store(StoreError::Contended | StoreError::Unavailable(_)))
+            ));
+            assert!(after < ANSWERED, "{after:?}");
+        }
+        assert_eq!(world.shows(WalletType::Peer, locked), Some((100, 0)));
+        assert_eq!(world.shows(WalletType::User, elsewhere), Some((20, 0)));
+        assert!(to.iter().all(|it| world.shows(WalletType::User, *it) == Some((0, 0))));
+    });
+}
+
+#[test]
+fn sixteen_behind_a_locked_wallet_all_pay_once_it_is_free() {
+    on_postgres(|world| {
+        let locked = payer(world, "locked");
+        let ended = sixteen(world, locked, &[world.user("a"), world.user("b")], drop);
+        for (sent, after) in ended {
+            sent.unwrap();
+            assert!(after < DEADLINE, "{after:?}");
+        }
+        assert_eq!(world.shows(WalletType::Peer, locked), Some((84, 16)));
+    });
+}
+
+#[test]
+fn writes_that_take_every_connection_leave_reads_and_the_background_theirs() {
+    on_postgres(|world| {
+        let (begun, end) = (Barrier::new(13), Barrier::new(13));
+        std::thread::scope(|scope| {
+            for _ in 0..12 {
+                scope.spawn(|| {
+                    let stay = world.store.run(&mut |_| {
+                        begun.wait();
+                        end.wait();
+                        Verdict::Rollback
+                    });
+                    stay.unwrap();
+                });
+            }
+            begun.wait();
+            world.reading(|reads| reads.setting(Setting::Maintenance));
+            world.background.transaction(|tx| tx.set_setting(Setting::Maintenance, "on")).unwrap();
+            let since = Instant::now();
+            let refused = world.store.run(&mut |_| Verdict::Commit);
+            assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
+            assert!(since.elapsed() < 2 * PROMPT);
+            end.wait();
+        });
+    });
+}
+
+#[test]
+fn reads_that_take_every_connection_leave_the_background_its_own() {
+    on_each(|world| {
+        let (begun, end) = (Barrier::new(9), Barrier::new(9));
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    let stay = world.store.read(&mut |_| {
+                        begun.wait();
+                        end.wait();
+                    });
+                    stay.unwrap();
+                });
+            }
+            begun.wait();
+            world.background.snapshot(|reads| reads.setting(Setting::Maintenance)).unwrap();
+            world.store.transaction(|tx| tx.set_setting(Setting::Maintenance, "on")).unwrap();
+            end.wait();
+        });
+    });
+}
+
+#[test]
+fn a_statement_that_takes_too_long_is_cut_off_and_not_run_again() {
+    on_postgres(|world| {
+        let slow = "CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS \
+                    $$ BEGIN PERFORM pg_sleep(60); RETURN NEW; END $$; \
+                    CREATE TRIGGER slow BEFORE INSERT ON settings FOR EACH ROW EXECUTE FUNCTION slow()";
+        world.database.tamper("", slow);
+        let check = |store: &dyn Store, within: Duration| {
+            let (runs, since) = (Cell::new(0), Instant::now());
+            let ended = store.run(&mut |tx| {
+                runs.set(runs.get() + 1);
+                tx.set_setting(Setting::Maintenance, "on").unwrap_or_default();
+                Verdict::Commit
+            });
+            assert!(matches!(ended, Err(StoreError::Unavailable(_))), "{ended:?}");
+            assert_eq!(runs.get(), 1);
+            assert!(since.elapsed() < within, "{:?}", since.elapsed());
+        };
+        check(&*world.store, Duration::from_secs(6));
+        check(&*world.database.opened_within(PROMPT).requests, 2 * PROMPT); // what is left of its time is less
+        assert_eq!(world.reading(|reads| reads.setting(Setting::Maintenance)), None);
+    });
+}
+
+#[test]
+fn nothing_commits_after_the_deadline() {
+    on_postgres(|world| {
+        let short = Duration::from_millis(300);
+        let hasty = world.database.opened_within(short).requests;
+        let dawdle = |then: &dyn Fn(&mut dyn guerdon_domain::ports::Tx)| {
+            let runs = AtomicUsize::new(0);
+            let ended = hasty.run(&mut |tx| {
+                runs.fetch_add(1, Ordering::Relaxed);
+                tx.set_setting(Setting::Maintenance, "on").unwrap();
+                sleep(short);
+                then(tx);
+                Verdict::Commit
+            });
+            assert!(matches!(ended, Err(StoreError::Contended)), "{ended:?}");
+            assert_eq!(runs.into_inner(), 1);
+            assert_eq!(world.reading(|reads| reads.setting(Setting::Maintenance)), None);
+        };
+        dawdle(&|_| ());
+        dawdle(&|tx| assert!(tx.setting(Setting::Maintenance).is_err()));
+        let late = hasty.snapshot(|reads| {
+            sleep(short);
+            reads.setting(Setting::Maintenance)
+        });
+        assert!(matches!(late, Err(StoreError::Contended)));
+    });
+}
+
+#[test]
+fn what_takes_its_time_and_what_nobody_waits_for_has_no_deadline() {
+    on_postgres(|world| {
+        let short = Duration::from_millis(300);
+        let hasty = world.database.opened_within(short);
+        let audited = hasty.requests.snapshot(|reads| {
+            let violations = reads.audit(None)?;
+            sleep(short);
+            reads.setting(Setting::Maintenance)?;
+            Ok::<_, StoreError>(violations)
+        });
+        assert_eq!(audited.unwrap(), []);
+        let kept = hasty.background.transaction(|tx| {
+            sleep(short);
+            tx.set_setting(Setting::Maintenance, "on")
+        });
+        kept.unwrap();
+    });
+}
+
+#[test]
+fn after_its_first_failure_a_unit_runs_no_statement() {
+    on_each(|world| {
+        let told = Cell::new(0);
+        let fate = world.store.run(&mut |tx| {
+            let twice = [Account::Reserve(world.company)];
+            let first = tx.open(world.company, &twice, Timestamp::UNIX_EPOCH).unwrap_err().to_string();
+            let second = tx.setting(Setting::Maintenance).unwrap_err().to_string();
+            assert_eq!(first, second);
+            told.set(told.get() + 1);
+            Verdict::Commit
+        });
+        assert!(fate.is_err() && told.get() > 0);
+    });
+}
+
+#[test]
+fn a_server_that_would_lose_commits_is_refused() {
+    for database in each().into_iter().filter(|it| !it.is_embedded()) {
+        let unsafe_settings = "pg_settings WHERE name IN ('fsync', 'full_page_writes') AND setting = 'off'";
+        let served = open(&database.address(), Access::Serve).map(drop);
+        if database.count(unsafe_settings) == 0 {
+            served.unwrap();
+        } else {
+            assert!(matches!(served, Err(OpenError::Failed(it)) if it.contains("= on")));
+        }
+        open(&database.address(), Access::Rehearse).map(drop).unwrap();
+        open(&database.address(), Access::Command).map(drop).unwrap();
+    }
+}
