@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use guerdon_domain::ports::{Claim, Claimed, ClaimedEvent, Fate, Settlement};
 
+use uuid::Uuid;
+
 use super::{Counting, event_id, provider, provider_id};
 use crate::courier::Outcome;
 use crate::dispatcher::core::{Core, Job, Moment};
