@@ -15,6 +15,7 @@ use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use guerdon_domain::ports::{Reads, Store, StoreError, Tx, Verdict};
 
+use crate::catalog;
 use crate::link::Pool;
 use crate::sqlite::{Terms, classify, repo::Unit};
 use crate::waits::waited;
@@ -174,6 +175,12 @@ fn unavailable(cause: StoreError) -> StoreError {
 }
 
 impl Store for GroupCommit {
+    fn check_schema(&self) -> Result<Vec<String>, StoreError> {
+        let mut link = self.readers.get().map_err(|e| StoreError::Unavailable(e.to_string()))?;
+        catalog::sqlite::check(&mut link.conn)
+            .map_err(|cause| StoreError::Broken(format!("the schema cannot be judged: {cause}")))
+    }
+
     fn run(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError> {
         let mut writer = self.take_baton();
         let fate = writer.join()?;
@@ -204,6 +211,10 @@ pub(crate) struct Beside {
 }
 
 impl Store for Beside {
+    fn check_schema(&self) -> Result<Vec<String>, StoreError> {
+        self.store.check_schema()
+    }
+
     fn run(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError> {
         self.store.run(work)
     }

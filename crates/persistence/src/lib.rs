@@ -22,6 +22,7 @@
 #![expect(clippy::duplicate_mod, reason = "repo/ is compiled once for each database")]
 
 mod backoff;
+mod catalog;
 mod gate;
 mod group_commit;
 mod link;

@@ -9,6 +9,7 @@ use diesel::prelude::*;
 use guerdon_domain::ports::{Reads, Store, StoreError, Tx, Verdict};
 
 use crate::backoff;
+use crate::catalog;
 use crate::gate::Gate;
 use crate::link::{self, POOL_WAIT, Pool};
 use crate::postgres::{classify, repo::Unit};
@@ -127,6 +128,12 @@ fn rollback(link: &mut Link) {
 }
 
 impl Store for Pooled {
+    fn check_schema(&self) -> Result<Vec<String>, StoreError> {
+        let mut link = self.writes.get().map_err(|e| StoreError::Unavailable(e.to_string()))?;
+        catalog::postgres::check(&mut link.conn)
+            .map_err(|cause| StoreError::Broken(format!("the schema cannot be judged: {cause}")))
+    }
+
     fn run(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError> {
         let mut terms = Terms::new(self.within, self.gate.as_ref());
         let mut tries = 0;

@@ -72,7 +72,6 @@ pub fn sqlite() -> TestDatabase {
 /// A fresh database on the test server.
 pub fn postgres() -> TestDatabase {
     static TEMPLATE: OnceLock<String> = OnceLock::new();
-    static NEXT: AtomicU32 = AtomicU32::new(0);
     tally("postgres");
     let template = TEMPLATE.get_or_init(|| {
         let name = format!("guerdon_template_{}", std::process::id());
@@ -80,9 +79,15 @@ pub fn postgres() -> TestDatabase {
         migrate(&DatabaseUrl::Postgres(server_url(&name))).expect("a migrated database");
         name
     });
-    let name = format!("guerdon_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+    let name = next_name();
     on_server(&format!("CREATE DATABASE {name} TEMPLATE {template}"));
     TestDatabase { url: server_url(&name), home: Home::Server { name } }
+}
+
+/// The next name of a database of this process.
+fn next_name() -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    format!("guerdon_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
 /// Tells the test command that a database of this kind was used.
@@ -122,12 +127,25 @@ pub fn check_with(url: &DatabaseUrl, known: &[Migration]) -> Result<(), OpenErro
     migrations::check(url, known)
 }
 
-/// The program's migrations for such a database, names and texts, as a transaction runs them into an empty schema.
-pub fn structure(url: &DatabaseUrl) -> Vec<(&'static str, String)> {
-    migrations::texts(url, true).expect("migrations that can be read")
-}
-
 impl TestDatabase {
+    /// Another database with the same in it. Nobody may have this one open.
+    pub fn duplicate(&self) -> Self {
+        match &self.home {
+            Home::Folder { .. } => {
+                let DatabaseUrl::Sqlite(path) = self.address() else { panic!("an embedded database") };
+                let folder = TempDir::new().expect("a folder");
+                let copy = folder.path().join("guerdon.db");
+                std::fs::copy(path, &copy).expect("a copy");
+                Self { url: format!("sqlite://{}", copy.display()), home: Home::Folder { _kept: folder } }
+            }
+            Home::Server { name: template } => {
+                let name = next_name();
+                on_server(&format!("CREATE DATABASE {name} TEMPLATE {template}"));
+                Self { url: server_url(&name), home: Home::Server { name } }
+            }
+        }
+    }
+
     /// Opens it as the service does, on a server that need not survive a crash.
     pub fn store(&self) -> Arc<dyn Store> {
         self.opened().requests

@@ -138,12 +138,19 @@ CREATE TABLE missed_dates (
 -- keys: on PostgreSQL each would lock the row it names. Each carries its company.
 
 -- Where facts stand in the order of the transactions that wrote them, and from where on that order may still change:
--- whatever stands before settled_before() is committed, and nothing will ever come between. `guerdon migrate` makes
--- both anew after a restore into another cluster, whose transactions are numbered from the start again.
+-- whatever stands before settled_before() is committed, and nothing will ever come between. Transactions of other
+-- databases, which take their numbers from the same row, do not count. `guerdon migrate` makes both anew after a
+-- restore into another cluster, whose transactions are numbered from the start again.
 CREATE FUNCTION journal_position() RETURNS bigint LANGUAGE sql STABLE AS
   $$ SELECT pg_current_xact_id()::text::bigint + 0 $$;
 CREATE FUNCTION settled_before() RETURNS bigint LANGUAGE sql STABLE AS
-  $$ SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint + 0 $$;
+  $$ SELECT COALESCE(min(under_way::text::bigint), pg_snapshot_xmax(pg_current_snapshot())::text::bigint) + 0
+     FROM pg_snapshot_xip(pg_current_snapshot()) AS under_way
+     WHERE NOT EXISTS (
+       SELECT FROM pg_locks AS l JOIN pg_stat_activity AS a ON a.pid = l.pid
+       WHERE l.locktype = 'transactionid' AND l.transactionid = under_way::xid AND l.mode = 'ExclusiveLock'
+         AND a.datid <> (SELECT oid FROM pg_database WHERE datname = current_database())
+     ) $$;
 
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN RAISE EXCEPTION '% are never changed', TG_TABLE_NAME; END $$;

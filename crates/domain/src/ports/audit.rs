@@ -26,6 +26,9 @@ pub trait Audit {
     /// The latest seal.
     fn last_seal(&mut self) -> Result<Option<Seal>, StoreError>;
 
+    /// Whether anything is committed that no seal holds.
+    fn has_unsealed(&mut self) -> Result<bool, StoreError>;
+
     /// What the next seal would be over what is committed and can no longer be preceded, at most so many causes; none
     /// where there is nothing new.
     fn next_seal(&mut self, now: Timestamp, causes_max: i64) -> Result<Option<PendingSeal>, StoreError>;

@@ -63,6 +63,10 @@ pub trait Store: Send + Sync {
     /// transaction rolls back, whatever the verdict.
     fn run(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError>;
 
+    /// What of the schema is not as the migrations make it, a line each: a trigger that is missing, a rule that was
+    /// loosened.
+    fn check_schema(&self) -> Result<Vec<String>, StoreError>;
+
     /// Runs `work` on a read-only snapshot, beside any writer.
     fn read(&self, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError>;
 }

@@ -129,18 +129,20 @@ pub(crate) fn check_postgres(conn: &mut PgConnection) -> Result<(), OpenError> {
     record::require_all(&applied, embedded::POSTGRES)
 }
 
-/// The names and texts, in order, of the migrations for PostgreSQL or for SQLite; with `structure_only` without what
-/// changes rows in batches and without `CONCURRENTLY`, so that a transaction can run them into an empty schema.
-#[cfg_attr(not(feature = "testing"), expect(dead_code, reason = "the comparison of catalogs will run them"))]
-pub(crate) fn texts(
-    url: &DatabaseUrl,
-    structure_only: bool,
-) -> Result<Vec<(&'static str, String)>, OpenError> {
-    let text = |it: &Migration| {
-        let text = if structure_only { script::Script::parse(it)?.structure() } else { it.sql.to_owned() };
-        Ok((it.name, text))
-    };
-    known(url).iter().map(text).collect()
+/// The texts of the migrations for PostgreSQL, in order, without what changes rows in batches and without
+/// `CONCURRENTLY`, so that one transaction can run them into an empty schema.
+pub(crate) fn structure_of_postgres() -> Result<Vec<String>, String> {
+    structure(embedded::POSTGRES)
+}
+
+/// The same for SQLite.
+pub(crate) fn structure_of_sqlite() -> Result<Vec<String>, String> {
+    structure(embedded::SQLITE)
+}
+
+fn structure(migrations: &[Migration]) -> Result<Vec<String>, String> {
+    let text = |it: &Migration| script::Script::parse(it).map(|it| it.structure()).map_err(|e| e.to_string());
+    migrations.iter().map(text).collect()
 }
 
 /// What opening says of a database to a program that has these migrations.

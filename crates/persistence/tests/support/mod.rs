@@ -210,7 +210,27 @@ impl World {
     }
 
     pub fn audit(&self) -> Vec<Violation> {
-        self.reading(|reads| reads.audit(None))
+        self.audit_with(None)
+    }
+
+    /// The same, and the chain of seals must hold this head.
+    pub fn audit_with(&self, head: Option<[u8; 32]>) -> Vec<Violation> {
+        let mut found = self.reading(|reads| reads.audit(head));
+        let schema = self.store.check_schema().unwrap();
+        found.extend(schema.into_iter().map(|detail| Violation { invariant: "schema", detail }));
+        found
+    }
+
+    /// Seals what is committed; answers the head of the chain.
+    pub fn seal(&self) -> [u8; 32] {
+        let now = self.clock.now();
+        while self.reading(|reads| reads.has_unsealed()) {
+            // Tests of other databases on the same server may be in the way for a moment.
+            if let Some(next) = self.reading(|reads| reads.next_seal(now, 3)) {
+                assert!(self.store.transaction(|tx| tx.insert_seal(&next)).unwrap());
+            }
+        }
+        self.reading(|reads| reads.last_seal()).unwrap().head
     }
 
     pub fn reading<T>(&self, read: impl FnMut(&mut dyn Reads) -> Result<T, StoreError>) -> T {

@@ -11,12 +11,14 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use super::heartbeat::{EVERY, Heartbeat};
 use super::metrics::{Metrics, look_at_ledger, look_at_outbox};
+use crate::sealing::Sealing;
 use crate::tls::Reloading;
 use crate::world::SystemClock;
 
 const CERTIFICATE_EVERY: Duration = Duration::from_secs(5);
 const LOOK_AT_OUTBOX_EVERY: Duration = Duration::from_secs(2);
 const LOOK_AT_LEDGER_EVERY: Duration = Duration::from_secs(60);
+const SEAL_EVERY: Duration = Duration::from_secs(5);
 const PRUNE_EVERY: Duration = Duration::from_secs(600);
 /// Few enough that no request waits long behind one deletion.
 const PRUNE_AT_ONCE: i64 = 1000;
@@ -54,6 +56,10 @@ pub(super) fn spawn(
                 look_at_outbox(store.as_ref());
                 metrics.keep_up();
             }
+        })),
+        rt::spawn(every(SEAL_EVERY, {
+            let mut sealing = Sealing::new(Arc::clone(&store));
+            move || sealing.go_on()
         })),
         rt::spawn(every(PRUNE_EVERY, move || prune(store.as_ref()))),
     ];

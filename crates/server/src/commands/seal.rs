@@ -1,9 +1,11 @@
 //! `guerdon seal`.
 
+use guerdon_domain::ports::Clock;
 use serde::Serialize;
 
 use super::output::fields;
 use super::{CommandError, Output, View, Workplace};
+use crate::world::SystemClock;
 use crate::{hex, sealing};
 
 #[derive(Serialize)]
@@ -25,7 +27,7 @@ impl View for Sealed {
 
 /// Seals what is committed now; answers the chain's head.
 pub(super) fn run(workplace: &Workplace) -> Result<Output, CommandError> {
-    let seal = sealing::seal_all(workplace.store.as_ref(), &workplace.context())?;
+    let seal = sealing::seal_all(workplace.store.as_ref(), SystemClock.now())?;
     let seal = seal.ok_or_else(|| CommandError::refused("there is nothing to seal yet"))?;
     Sealed { sequence: seal.sequence, head: hex::encode(&seal.head) }.output()
 }

@@ -62,7 +62,9 @@ impl View for Findings {
 impl Verify {
     pub(super) fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let head = self.head.as_deref().and_then(bytes);
-        let found = workplace.store.snapshot(|reads| -> Result<_, StoreError> { reads.audit(head) })?;
+        let mut found = workplace.store.snapshot(|reads| -> Result<_, StoreError> { reads.audit(head) })?;
+        let schema = workplace.store.check_schema()?;
+        found.extend(schema.into_iter().map(|detail| Violation { invariant: "schema", detail }));
         let findings =
             Findings { ok: found.is_empty(), violations: found.into_iter().map(Finding::from).collect() };
         Ok(Output { status: u8::from(!findings.ok), ..findings.output()? })

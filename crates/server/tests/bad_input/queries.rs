@@ -15,8 +15,8 @@ fn lists(bench: &Bench<'_>) -> Vec<(String, i64)> {
         ("/v1/corporations?".into(), 1_000),
         (format!("/v1/corporations/{}/companies?", bench.corporation), 1_000),
         (format!("/v1/users/{user}/transactions?type=user_wallet&"), 100),
-        (format!("/v1/users/{user}/recognitions_received?"), 1_000),
-        (format!("/v1/users/{user}/recognitions_sent?"), 1_000),
+        (format!("/v1/users/{user}/recognitions_received?"), 100),
+        (format!("/v1/users/{user}/recognitions_sent?"), 100),
     ]
 }
 

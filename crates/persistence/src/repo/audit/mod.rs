@@ -40,6 +40,11 @@ impl Audit for Unit<'_> {
         self.keep(found.map(|it| sealing::read(&it)).transpose())
     }
 
+    fn has_unsealed(&mut self) -> Result<bool, StoreError> {
+        let from = self.latest_seal()?.map_or(i64::MIN, |it| it.before);
+        Ok(!self.causes_after(from, None, 1)?.is_empty())
+    }
+
     fn next_seal(&mut self, now: Timestamp, causes_max: i64) -> Result<Option<PendingSeal>, StoreError> {
         self.make_seal(now, causes_max)
     }

@@ -45,7 +45,7 @@ impl Unit<'_> {
         let mut chain = Chain::after(head);
         let (mut causes, mut behind, mut before): (i64, Option<Place>, i64) = (0, None, settled);
         'pages: loop {
-            let page = self.causes_after(from, behind, CAUSES)?;
+            let page = self.causes_after(from, behind, CAUSES.min((causes_max - causes).max(1)))?;
             let fits: Vec<Placed> = page.into_iter().take_while(|it| it.0 < settled).collect();
             if fits.is_empty() {
                 break;

@@ -1,0 +1,65 @@
+//! Whether the schema is what the migrations make: they are run into an empty place, and what stands there is held
+//! against what stands in the database.
+
+pub(crate) mod postgres;
+pub(crate) mod sqlite;
+
+use std::collections::BTreeMap;
+
+use diesel::prelude::*;
+use diesel::sql_types::{Bool, Text};
+
+/// A table's column, constraint, index, trigger or function, as the database tells it.
+#[derive(QueryableByName)]
+pub(crate) struct Object {
+    /// What it is, and its name.
+    #[diesel(sql_type = Text)]
+    name: String,
+    #[diesel(sql_type = Text)]
+    definition: String,
+    /// Whether one more of its kind can change what happens. An index that somebody added cannot.
+    #[diesel(sql_type = Bool)]
+    matters: bool,
+}
+
+/// What is missing, changed or added, a line each.
+fn differences(wanted: Vec<Object>, found: Vec<Object>) -> Vec<String> {
+    let plain = |it: &Object| it.definition.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut found: BTreeMap<String, Object> = found.into_iter().map(|it| (it.name.clone(), it)).collect();
+    let mut lines = Vec::new();
+    for it in wanted {
+        match found.remove(&it.name) {
+            None => lines.push(format!("{} is missing", it.name)),
+            Some(there) if plain(&there) != plain(&it) => {
+                lines.push(format!("{} is not as it was made: {}", it.name, plain(&there)));
+            }
+            Some(_) => {}
+        }
+    }
+    let added = found.into_values().filter(|it| it.matters);
+    lines.extend(added.map(|it| format!("{} was added: {}", it.name, plain(&it))));
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn object(name: &str, definition: &str, matters: bool) -> Object {
+        Object { name: name.to_owned(), definition: definition.to_owned(), matters }
+    }
+
+    #[test]
+    fn what_is_missing_changed_or_added_is_told() {
+        let wanted = || vec![object("a", "x  y", true), object("b", "1", true), object("c", "2", false)];
+        assert_eq!(differences(wanted(), wanted()), Vec::<String>::new());
+        let found = vec![
+            object("a", "x\ny", true),
+            object("b", "3", true),
+            object("d", "4", true),
+            object("e", "5", false),
+        ];
+        let told = ["b is not as it was made: 3", "c is missing", "d was added: 4"];
+        assert_eq!(differences(wanted(), found), told);
+    }
+}

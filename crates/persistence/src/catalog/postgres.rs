@@ -1,0 +1,62 @@
+//! PostgreSQL rewrites what it was told to make, so the migrations are run into the temporary schema of a transaction
+//! that is rolled back, and both are asked for in the same words.
+
+use diesel::connection::SimpleConnection;
+use diesel::prelude::*;
+use diesel::result::Error;
+
+use super::{Object, differences};
+use crate::migrations::structure_of_postgres;
+
+/// Everything of one schema; `NAMESPACE` stands for its oid. Names of schemas are cut out of the definitions.
+const OBJECTS: &str = r"
+    SELECT name, regexp_replace(definition, '\m(pg_temp(_\d+)?|public)\.', '', 'g') AS definition, matters FROM (
+      SELECT 'column ' || c.relname || '.' || a.attname AS name, format_type(a.atttypid, a.atttypmod)
+        || CASE WHEN a.attnotnull THEN ' NOT NULL' ELSE '' END || COALESCE(' ' || pg_get_expr(d.adbin, d.adrelid), '')
+        AS definition, FALSE AS matters
+        FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+        LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+        WHERE c.relnamespace = NAMESPACE AND c.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped
+      UNION ALL
+      SELECT 'constraint ' || c.relname || '.' || n.conname, pg_get_constraintdef(n.oid)
+        || CASE WHEN n.convalidated THEN '' ELSE ' NOT VALID' END, TRUE
+        FROM pg_constraint n JOIN pg_class c ON c.oid = n.conrelid
+        WHERE c.relnamespace = NAMESPACE AND n.contype IN ('c', 'u', 'p', 'f')
+      UNION ALL
+      SELECT 'index ' || i.relname, pg_get_indexdef(x.indexrelid)
+        || CASE WHEN x.indisvalid THEN '' ELSE ' INVALID' END, FALSE
+        FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid WHERE i.relnamespace = NAMESPACE
+      UNION ALL
+      SELECT 'trigger ' || c.relname || '.' || t.tgname,
+        pg_get_triggerdef(t.oid) || ' ' || t.tgenabled::text, TRUE
+        FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
+        WHERE c.relnamespace = NAMESPACE AND NOT t.tgisinternal
+      UNION ALL
+      SELECT 'function ' || p.proname, regexp_replace(p.prosrc, '\+ \d+', '+ N'), FALSE
+        FROM pg_proc p WHERE p.pronamespace = NAMESPACE
+    ) AS objects WHERE name NOT LIKE '%schema_migrations%'";
+
+/// What is not as the migrations make it.
+pub(crate) fn check(conn: &mut PgConnection) -> Result<Vec<String>, String> {
+    let texts = structure_of_postgres()?;
+    let objects = |conn: &mut PgConnection, namespace: &str| {
+        diesel::sql_query(OBJECTS.replace("NAMESPACE", namespace)).get_results::<Object>(conn)
+    };
+    let found = objects(conn, "(SELECT relnamespace FROM pg_class WHERE oid = to_regclass('transfers'))")
+        .map_err(|e| e.to_string())?;
+    let mut wanted = Ok(Vec::new());
+    let ended = conn.transaction(|conn| -> QueryResult<()> {
+        conn.batch_execute("SET LOCAL search_path = pg_temp, public")?;
+        for text in &texts {
+            conn.batch_execute(text)?;
+        }
+        wanted = objects(conn, "pg_my_temp_schema()");
+        Err(Error::RollbackTransaction)
+    });
+    match ended {
+        Ok(()) | Err(Error::RollbackTransaction) => {
+            Ok(differences(wanted.map_err(|e| e.to_string())?, found))
+        }
+        Err(cause) => Err(cause.to_string()),
+    }
+}

@@ -1,0 +1,113 @@
+//! `verify` finds every kind of damage.
+
+mod consistent;
+mod schema;
+mod single;
+
+use std::sync::OnceLock;
+
+use guerdon_domain::money::{Points, PointsPerDollar};
+use guerdon_domain::ports::StoreExt as _;
+use guerdon_domain::recognitions::{self, Sender, UpdateRecognition};
+use guerdon_domain::redemptions;
+use guerdon_domain::values::Message;
+use guerdon_domain::wallets::{WalletType, replace};
+use guerdon_persistence::testing::{TestDatabase, each};
+
+use crate::support::World;
+
+/// Takes away what keeps damage out: rules of single rows, triggers, the uniqueness of what happens once.
+fn unguard(database: &TestDatabase) {
+    const TRIGGERS: [&str; 11] = [
+        "causes_keep_updates_out",
+        "causes_keep_deletes_out",
+        "recognitions_keep_updates_out",
+        "recognitions_keep_deletes_out",
+        "accounts_keep_updates_out",
+        "accounts_keep_deletes_out",
+        "transfers_keep_updates_out",
+        "transfers_keep_deletes_out",
+        "seals_keep_updates_out",
+        "seals_keep_deletes_out",
+        "events_go_delivered",
+    ];
+    let mut sqlite: String = TRIGGERS.iter().map(|it| format!("DROP TRIGGER {it};")).collect();
+    sqlite.push_str("DROP TRIGGER events_keep_updates_out; DROP INDEX causes_once;");
+    let postgres = "DO $$ DECLARE r record; BEGIN \
+        FOR r IN SELECT conrelid::regclass AS t, conname AS n FROM pg_constraint \
+          WHERE contype IN ('c', 'f') AND connamespace = 'public'::regnamespace AND conrelid <> 0 \
+          LOOP EXECUTE format('ALTER TABLE %s DROP CONSTRAINT %I', r.t, r.n); END LOOP; \
+        FOR r IN SELECT tgrelid::regclass AS t, tgname AS n FROM pg_trigger WHERE NOT tgisinternal \
+          LOOP EXECUTE format('DROP TRIGGER %I ON %s', r.n, r.t); END LOOP; END $$; DROP INDEX causes_once;";
+    database.tamper(&sqlite, postgres);
+}
+
+/// A ledger in which a bit of everything has happened, sealed.
+fn eventful(database: TestDatabase) -> (World, [u8; 32]) {
+    let world = World::at_rate(database, 7);
+    let (ann, bob) = (world.user("ann"), world.user("bob"));
+    let points = |count| Points::new(count).unwrap();
+    world.fund(WalletType::Peer, ann, 30);
+    world.fund(WalletType::User, bob, 12);
+    world.fund(WalletType::Peer, world.owner, 5);
+    let sent = world.send(Sender::User(ann), &[bob, world.owner], 10).unwrap();
+    for _ in 0..5 {
+        world.send(Sender::User(world.owner), &[bob], 1).unwrap(); // the last lacks a fraction, which is made up
+    }
+    world.deposit(8);
+    world.send(Sender::Company(world.company), &[ann], 3).unwrap();
+    let context = world.context();
+    let message = Some(Message::parse("Thanks again").unwrap());
+    let amend = UpdateRecognition { message, share: Some(false) };
+    world.store.transaction(|tx| recognitions::update(tx, sent[0].id, &amend, &context)).unwrap();
+    let redeem = |count| world.store.transaction(|tx| redemptions::create(tx, bob, points(count), &context));
+    let redeemed = redeem(4).unwrap();
+    redeem(2).unwrap();
+    world.store.transaction(|tx| redemptions::refund(tx, redeemed.id, &context)).unwrap();
+    let put =
+        |count| world.store.transaction(|tx| replace(tx, ann, WalletType::Peer, points(count), &context));
+    put(12).unwrap();
+    world.change_rate(PointsPerDollar::new(14).unwrap());
+    world.fund(WalletType::User, world.user("gone"), 6);
+    world.delete(gone(&world)).unwrap();
+    let head = world.seal();
+    world.deposit(1); // not sealed yet
+    assert_eq!(world.audit_with(Some(head)), []);
+    (world, head)
+}
+
+fn gone(world: &World) -> guerdon_domain::values::UserId {
+    let email = guerdon_domain::values::EmailAddress::parse("gone@example.com").unwrap();
+    world.reading(|reads| reads.active_user_by_email(world.company, &email)).unwrap()
+}
+
+/// The eventful ledger on each database of this run, made once; whoever damages it takes a copy.
+fn samples() -> &'static [(TestDatabase, [u8; 32])] {
+    static SAMPLES: OnceLock<Vec<(TestDatabase, [u8; 32])>> = OnceLock::new();
+    SAMPLES.get_or_init(|| {
+        let one = |database| {
+            let (world, head) = eventful(database);
+            let World { database, store, .. } = world;
+            drop(store);
+            (database, head)
+        };
+        each().into_iter().map(one).collect()
+    })
+}
+
+/// Damages a sound ledger on each database; every one of these invariants must be found broken.
+fn check(damage: &str, expected: &[&str]) {
+    for (sample, head) in samples() {
+        let database = sample.duplicate();
+        unguard(&database);
+        let sqlite = format!("PRAGMA ignore_check_constraints = ON; PRAGMA foreign_keys = OFF; {damage}");
+        database.tamper(&sqlite, damage);
+        let found = database.store().snapshot(|reads| reads.audit(Some(*head))).unwrap();
+        for invariant in expected {
+            assert!(
+                found.iter().any(|it| it.invariant == *invariant),
+                "{damage}: {invariant} not in {found:#?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Damage by somebody who adjusts everything else: nothing contradicts it but the chain of seals.
+
+use guerdon_persistence::testing::each;
+
+use super::{check, eventful, unguard};
+
+/// The second redemption, of two points, as if it had never been.
+const REDEMPTION_REMOVED: &str = "
+    DELETE FROM deliveries WHERE event_id = (SELECT id FROM causes WHERE kind = 8 AND points = 2);
+    DELETE FROM events WHERE id = (SELECT id FROM causes WHERE kind = 8 AND points = 2);
+    UPDATE accounts SET balance = balance - t.amount, movements = movements - 1
+      FROM transfers AS t JOIN causes AS c ON c.id = t.cause_id
+      WHERE c.kind = 8 AND c.points = 2 AND kind_and_owner_of_credit;
+    UPDATE accounts SET balance = balance + t.amount, movements = movements - 1, spent = spent - t.amount
+      FROM transfers AS t JOIN causes AS c ON c.id = t.cause_id
+      WHERE c.kind = 8 AND c.points = 2 AND kind_and_owner_of_debit;
+    UPDATE transfers SET debit_place = debit_place - 1 WHERE reason = 5;
+    UPDATE transfers SET credit_place = credit_place - 1 WHERE reason = 5;
+    DELETE FROM transfers WHERE cause_id = (SELECT id FROM causes WHERE kind = 8 AND points = 2);
+    DELETE FROM causes WHERE kind = 8 AND points = 2;
+";
+
+fn redemption_removed() -> String {
+    REDEMPTION_REMOVED
+        .replace(
+            "kind_and_owner_of_credit",
+            "accounts.owner_id = t.credit_owner AND accounts.kind = t.credit_kind",
+        )
+        .replace(
+            "kind_and_owner_of_debit",
+            "accounts.owner_id = t.debit_owner AND accounts.kind = t.debit_kind",
+        )
+}
+
+#[test]
+fn what_is_changed_or_removed_without_a_contradiction_breaks_the_seal() {
+    let reference = "UPDATE causes SET reference = 'somebody else' WHERE kind = 6";
+    let key = "UPDATE causes SET idempotency_key = 'k' WHERE kind = 6";
+    let provider = "UPDATE causes SET actor = 1 WHERE kind = 8";
+    let date =
+        "UPDATE causes SET subject_id = company_id, due_on = '2026-01-31' WHERE kind = 7 AND points = 5";
+    for damage in [reference, key, provider, date, &redemption_removed()] {
+        check(damage, &["seal", "head"]);
+    }
+    check(
+        "UPDATE seals SET head = (SELECT head FROM seals WHERE sequence = 1) WHERE sequence = 2",
+        &["seal"],
+    );
+    check("DELETE FROM seals WHERE sequence = 2", &["seal"]);
+    check("UPDATE seals SET causes = causes + 1 WHERE sequence = 2", &["seal"]);
+}
+
+#[test]
+fn nothing_else_is_found_and_new_seals_hide_it_from_whoever_kept_no_head() {
+    for damage in [redemption_removed(), "UPDATE causes SET reference = 'x' WHERE kind = 6".to_owned()] {
+        for database in each() {
+            let (world, head) = eventful(database);
+            unguard(&world.database);
+            world.database.tamper(&damage, &damage);
+            let of_the_ledger = |head| {
+                let found = world.audit_with(head);
+                found
+                    .into_iter()
+                    .filter(|it| it.invariant != "schema")
+                    .map(|it| it.invariant)
+                    .collect::<Vec<_>>()
+            };
+            assert_eq!(of_the_ledger(None), ["seal"], "{damage}");
+            let forged = "DELETE FROM seals";
+            world.database.tamper(forged, forged);
+            assert_eq!(of_the_ledger(None), Vec::<&str>::new(), "the seals are gone with it");
+            let new = world.seal();
+            assert_eq!(of_the_ledger(None), Vec::<&str>::new(), "and can be made anew");
+            assert_eq!(of_the_ledger(Some(new)), Vec::<&str>::new());
+            assert_eq!(of_the_ledger(Some(head)), ["head"], "but not to the same head");
+        }
+    }
+}
+
+#[test]
+fn a_head_is_found_however_much_follows() {
+    for database in each() {
+        let (world, head) = eventful(database);
+        for _ in 0..5 {
+            world.deposit(1);
+            world.seal();
+        }
+        assert_eq!(world.audit_with(Some(head)), []);
+        let mut other = head;
+        other[0] ^= 1;
+        let found: Vec<&str> = world.audit_with(Some(other)).iter().map(|it| it.invariant).collect();
+        assert_eq!(found, ["head"]);
+    }
+}
+
+#[test]
+fn delivered_events_may_be_gone_where_they_are_old_enough() {
+    for database in each() {
+        let (world, _) = eventful(database);
+        let deliver = "UPDATE deliveries SET state = 2, next_attempt_at = NULL";
+        world.database.tamper(deliver, deliver);
+        let prune = "DELETE FROM events WHERE kind = 1; \
+                     DELETE FROM deliveries WHERE event_id NOT IN (SELECT id FROM events)";
+        world.database.tamper(prune, prune);
+        assert!(world.audit().iter().all(|it| it.invariant == "told once"), "{:?}", world.audit());
+        assert!(!world.audit().is_empty());
+        let note = "INSERT INTO settings VALUES ('events_pruned_before', '9000000000000000')";
+        world.database.tamper(note, note);
+        assert_eq!(world.audit(), []);
+    }
+}

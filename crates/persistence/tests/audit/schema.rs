@@ -1,0 +1,61 @@
+//! Damage to what keeps damage out.
+
+use guerdon_persistence::testing::each;
+
+use crate::support::World;
+
+fn check(sqlite: &str, postgres: &str, told: &str) {
+    for database in each() {
+        let world = World::new(database);
+        world.database.tamper(sqlite, postgres);
+        let found = world.audit();
+        assert!(
+            found.iter().any(|it| it.invariant == "schema" && it.detail.contains(told)),
+            "{told} not in {found:?}"
+        );
+    }
+}
+
+#[test]
+fn a_guard_that_is_missing_or_loosened_is_found() {
+    check(
+        "DROP TRIGGER transfers_keep_deletes_out",
+        "DROP TRIGGER transfers_keep ON transfers",
+        "transfers_keep",
+    );
+    check("DROP INDEX causes_once", "DROP INDEX causes_once", "causes_once is missing");
+    check(
+        "CREATE TRIGGER pump AFTER INSERT ON causes BEGIN SELECT 1; END",
+        "CREATE TRIGGER pump AFTER INSERT ON causes FOR EACH ROW EXECUTE FUNCTION refuse_change()",
+        "pump was added",
+    );
+    let loosened = "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = \
+                    replace(sql, 'kind >= 6 OR balance >= 0', 'kind >= 1 OR balance >= 0') WHERE name = 'accounts';";
+    check(loosened, "ALTER TABLE accounts DROP CONSTRAINT never_negative", "accounts");
+}
+
+#[test]
+fn a_guard_of_postgres_that_is_turned_off_or_emptied_is_found() {
+    for database in each().into_iter().filter(|it| !it.is_embedded()) {
+        let world = World::new(database);
+        for (damage, mend, told) in [
+            (
+                "ALTER TABLE transfers DISABLE TRIGGER transfers_keep",
+                "ALTER TABLE transfers ENABLE TRIGGER transfers_keep",
+                "transfers_keep is not as it was made",
+            ),
+            (
+                "ALTER FUNCTION refuse_change() RENAME TO kept; CREATE FUNCTION refuse_change() RETURNS trigger \
+                 LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$",
+                "DROP FUNCTION refuse_change(); ALTER FUNCTION kept() RENAME TO refuse_change",
+                "refuse_change is not as it was made",
+            ),
+        ] {
+            world.database.tamper("", damage);
+            let found = world.audit();
+            assert!(found.iter().any(|it| it.detail.contains(told)), "{told} not in {found:?}");
+            world.database.tamper("", mend);
+            assert_eq!(world.audit(), []);
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Damage to one thing, which something else contradicts.
+
+use super::check;
+
+#[test]
+fn changed_accounts() {
+    check("UPDATE accounts SET balance = balance + 1 WHERE kind = 1", &["balance", "conservation"]);
+    check(
+        "UPDATE accounts SET balance = balance + CASE kind WHEN 4 THEN 5 ELSE -5 END WHERE kind IN (4, 6)",
+        &["balance"],
+    );
+    check("UPDATE accounts SET balance = -1 WHERE kind = 2", &["balance", "conservation"]);
+    check("UPDATE accounts SET spent = spent + 1 WHERE kind = 2", &["spent"]);
+    check("UPDATE accounts SET movements = movements + 1 WHERE kind = 4", &["movements"]);
+    check("UPDATE accounts SET closed_at = NULL WHERE closed_at IS NOT NULL", &["deleted means closed"]);
+    check("UPDATE accounts SET balance = 9 WHERE closed_at IS NOT NULL AND kind = 1", &["closed at zero"]);
+    check("UPDATE accounts SET alert_below = 7 WHERE kind = 4", &["reserve alert"]);
+    check("UPDATE accounts SET company_id = owner_id WHERE kind = 1", &["owner of an account"]);
+}
+
+#[test]
+fn missing_and_strange_accounts() {
+    check("DELETE FROM accounts WHERE kind = 2 AND movements > 0", &["transfer's account", "peer wallet"]);
+    check("DELETE FROM accounts WHERE kind = 8", &["company accounts"]);
+    check("DELETE FROM accounts WHERE kind = 2 AND movements = 0", &["peer wallet"]);
+    check("DELETE FROM users WHERE first_name = 'ann'", &["owner of an account"]);
+    check("DELETE FROM companies", &["owner of an account", "company's causes"]);
+    check("UPDATE users SET manager = 1 = 1 WHERE first_name = 'ann'", &["manager wallet"]);
+}
+
+#[test]
+fn changed_transfers() {
+    check("UPDATE transfers SET amount = amount + 7 WHERE reason = 1 AND leg = 1", &["price", "balance"]);
+    check("UPDATE transfers SET points = points + 1 WHERE reason = 1", &["price"]);
+    check("UPDATE transfers SET points = 9000000000000000000 WHERE reason = 7", &["price"]);
+    check("UPDATE transfers SET amount = 9000000000000000000 WHERE reason = 7", &["price", "balance"]);
+    check("UPDATE transfers SET points_per_dollar = 8 WHERE reason = 1", &["transfer's cause"]);
+    check("UPDATE transfers SET reason = 6 WHERE reason = 7", &["transfer's reason"]);
+    check("UPDATE transfers SET reason = 2 WHERE reason = 1", &["transfer's reason"]);
+    check("UPDATE transfers SET credit_kind = 3 WHERE reason = 1", &["transfer's parties"]);
+    check("UPDATE transfers SET debit_kind = 3 WHERE reason = 3", &["transfer's parties"]);
+    check(
+        "UPDATE transfers SET credit_owner = (SELECT id FROM users WHERE first_name = 'gone') WHERE reason = 5",
+        &["transfer's parties"],
+    );
+    check("UPDATE transfers SET company_id = cause_id WHERE reason = 1", &["transfer's cause"]);
+    check("UPDATE transfers SET leg = 5 WHERE leg = 2", &["transfer's leg"]);
+    check("UPDATE transfers SET debit_place = debit_place + 100 WHERE reason = 1", &["places"]);
+    check("UPDATE transfers SET amount = amount + 1 WHERE reason = 6", &["balance"]);
+}
+
+#[test]
+fn missing_and_strange_transfers() {
+    check("DELETE FROM transfers WHERE reason = 1 AND leg = 2", &["transfers of a cause", "places"]);
+    check("DELETE FROM transfers WHERE reason = 8", &["places"]);
+    check("DELETE FROM transfers WHERE reason = 5", &["transfers of a cause"]);
+    check("UPDATE transfers SET cause_id = company_id WHERE reason = 4", &["transfer's cause"]);
+    check(
+        "UPDATE transfers SET reason = 8, leg = 0, points = 0, debit_kind = 8 WHERE reason = 3 AND points = 5",
+        &["rounding"],
+    );
+    check("UPDATE transfers SET amount = 10000000 WHERE reason = 8", &["rounding"]);
+}
+
+#[test]
+fn changed_causes() {
+    check("UPDATE causes SET points = points + 1 WHERE kind = 4", &["price"]);
+    check("UPDATE causes SET legs = legs + 1 WHERE kind = 4", &["recognitions of a sending"]);
+    check("UPDATE causes SET kind = 6, subject_id = NULL WHERE kind = 8", &["transfer's reason"]);
+    check("UPDATE causes SET kind = 77 WHERE kind = 8", &["cause"]);
+    check("UPDATE causes SET message = NULL WHERE kind = 4", &["cause"]);
+    check("UPDATE causes SET points_per_dollar = 9 WHERE kind = 2", &["company's causes"]);
+    check(
+        "UPDATE causes SET subject_id = (SELECT id FROM users WHERE first_name = 'bob') WHERE kind = 10",
+        &["transfer's parties"],
+    );
+    check("UPDATE causes SET points = points + 2 WHERE kind = 10", &["override"]);
+    check("UPDATE companies SET points_per_dollar = 50", &["company's causes"]);
+}
+
+#[test]
+fn missing_causes() {
+    check("DELETE FROM causes WHERE kind = 7", &["transfer's cause"]);
+    check("DELETE FROM causes WHERE kind = 4", &["recognition's cause", "event's cause"]);
+    check("DELETE FROM causes WHERE kind = 5", &["amendment", "event's cause"]);
+    check("DELETE FROM causes WHERE kind = 2", &["company's causes"]);
+}
+
+#[test]
+fn recognitions() {
+    check("DELETE FROM recognitions WHERE leg = 2", &["recognitions of a sending", "event's cause"]);
+    check("UPDATE recognitions SET share = 1 = 0 WHERE leg = 2", &["amendment"]);
+    check("UPDATE recognitions SET message = 'forged' WHERE leg = 2", &["amendment"]);
+    check("UPDATE recognitions SET message = 'forged' WHERE message IS NOT NULL", &["amendment"]);
+    check(
+        "UPDATE recognitions SET receiver_id = (SELECT id FROM users WHERE first_name = 'gone') WHERE leg = 2",
+        &["transfer's parties"],
+    );
+    check("UPDATE recognitions SET sender_id = company_id WHERE leg = 2", &["recognition's cause"]);
+    check("UPDATE recognitions SET cause_id = company_id WHERE leg = 2", &["recognition's cause"]);
+}
+
+#[test]
+fn events_and_deliveries() {
+    check("DELETE FROM events WHERE kind = 1", &["told once", "delivery of an event"]);
+    check("UPDATE events SET provider_id = company_id WHERE kind = 3", &["told once"]);
+    check("UPDATE events SET kind = 2 WHERE kind = 3", &["told once"]);
+    check("UPDATE events SET id = company_id WHERE kind = 2", &["told once", "event's cause"]);
+    check("DELETE FROM deliveries", &["delivery of an event"]);
+    check("UPDATE deliveries SET next_attempt_at = NULL", &["pending means due"]);
+    check(
+        "UPDATE deliveries SET state = 2, next_attempt_at = NULL, lease_id = event_id",
+        &["pending means due"],
+    );
+    check("UPDATE deliveries SET attempts = 3", &["attempts"]);
+}
+
+#[test]
+fn people() {
+    check("UPDATE users SET company_admin = 1 = 0 WHERE email LIKE 'owner@%'", &["owner"]);
+    check("UPDATE users SET corporation_admin = company_admin WHERE company_admin", &["corporation admin"]);
+}
