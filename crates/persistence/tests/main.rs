@@ -3,14 +3,18 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod audit;
+mod cycles;
 mod deliveries;
 mod fairness;
+mod journal;
 mod ledger;
 mod migrations;
+mod moves;
 mod owners;
 mod plans;
 mod races;
 mod redemptions;
 mod size;
+mod statements;
 mod support;
 mod unit_of_work;

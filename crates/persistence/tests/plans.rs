@@ -1,10 +1,8 @@
 //! No statement of a request reads a whole table: with 100,000 users and 1,000,000 transfers in it, each finds what it
 //! needs by an index. The statements are those that the repositories send, overheard on their connections.
 
-use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use diesel::connection::{Instrumentation, InstrumentationEvent, set_default_instrumentation};
 use guerdon_domain::companies::UpdateCompany;
 use guerdon_domain::idempotency::IdempotencyKey;
 use guerdon_domain::money::PointsPerDollar;
@@ -20,27 +18,11 @@ use guerdon_domain::wallets::{Account, WalletType};
 use guerdon_persistence::testing::{TestDatabase, each};
 use uuid::Uuid;
 
-use crate::support::World;
+use crate::support::{World, overheard};
 
-thread_local! {
-    static OVERHEARD: RefCell<Option<BTreeSet<String>>> = const { RefCell::new(None) };
-}
-
-fn overhear() -> Option<Box<dyn Instrumentation>> {
-    Some(Box::new(|event: InstrumentationEvent<'_>| {
-        if let InstrumentationEvent::StartQuery { query, .. } = event {
-            let text = query.to_string();
-            let statement = text.split(" -- binds:").next().unwrap_or_default().trim().to_owned();
-            OVERHEARD.with_borrow_mut(|it| it.as_mut().map(|it| it.insert(statement)));
-        }
-    }))
-}
-
-/// Every statement that `work` sends.
+/// Every statement that `work` sends, once.
 fn statements(work: impl FnOnce()) -> BTreeSet<String> {
-    OVERHEARD.set(Some(BTreeSet::new()));
-    work();
-    OVERHEARD.take().unwrap_or_default()
+    overheard::statements(work).into_iter().collect()
 }
 
 /// The tables that grow. What is about their every row is a fault.
@@ -205,7 +187,7 @@ fn changes(world: &World, ann: UserId) {
 
 #[test]
 fn no_statement_of_a_request_reads_a_whole_table() {
-    set_default_instrumentation(overhear).unwrap();
+    overheard::listen();
     let judge = |database: TestDatabase| {
         let world = World::new(database);
         let ann = world.user("ann");

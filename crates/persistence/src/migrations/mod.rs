@@ -37,6 +37,7 @@
 //! A step `in batches` or `outside a transaction` has one statement and no other `;`, in strings neither.
 
 mod embedded;
+mod journal;
 mod postgres;
 mod record;
 mod script;
@@ -126,7 +127,8 @@ pub(crate) fn check_sqlite(conn: &mut SqliteConnection) -> Result<(), OpenError>
 pub(crate) fn check_postgres(conn: &mut PgConnection) -> Result<(), OpenError> {
     let applied = postgres::applied(conn)?;
     let applied = applied.ok_or_else(|| OpenError::Missing("this PostgreSQL database".into()))?;
-    record::require_all(&applied, embedded::POSTGRES)
+    record::require_all(&applied, embedded::POSTGRES)?;
+    if journal::is_behind(conn)? { Err(OpenError::Older) } else { Ok(()) }
 }
 
 /// The texts of the migrations for PostgreSQL, in order, without what changes rows in batches and without

@@ -7,6 +7,7 @@ use diesel::prelude::*;
 use diesel::result::Error;
 use diesel::sql_types::{BigInt, Bool, Text};
 
+use super::journal;
 use super::record::{APPLIED, Applied, Pending, TABLE, pending};
 use super::script::{Batches, Concurrently, Step};
 use super::{Migration, Patience};
@@ -35,6 +36,9 @@ pub(super) fn migrate(url: &str, known: &[Migration], patience: Patience) -> Res
     let pending = pending(&applied(&mut runner.conn)?.unwrap_or_default(), known)?;
     for it in &pending {
         runner.apply(it)?;
+    }
+    if journal::is_behind(&mut runner.conn)? {
+        journal::catch_up(&mut runner.conn, known)?;
     }
     Ok(pending.iter().map(|it| it.migration.name.to_owned()).collect())
 }

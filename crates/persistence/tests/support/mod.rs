@@ -1,5 +1,7 @@
 //! A small world: a provider, a company, its users, one occasion; a clock and ids that tests can foretell.
 
+pub mod overheard;
+
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
 

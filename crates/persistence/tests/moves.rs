@@ -1,0 +1,66 @@
+//! A company that goes over to another provider.
+
+use std::sync::mpsc::channel;
+
+use guerdon_domain::companies::{TransferError, transfer};
+use guerdon_domain::ports::{ProviderChange, StoreError, StoreExt as _};
+use guerdon_domain::providers::Provider;
+use guerdon_domain::recognitions::{SendError, Sender};
+use guerdon_domain::values::ProviderId;
+
+use crate::support::{World, on_each};
+
+fn another(world: &World) -> ProviderId {
+    let id = ProviderId::from_uuid(world.context().ids.next());
+    let provider = Provider {
+        id,
+        name: "Another".into(),
+        api_key: "another".into(),
+        api_secret_hash: vec![1; 32],
+        shared_secret_sealed: vec![2; 32],
+        callback_url: None,
+        manages_all_domain_resources: true,
+        suspended: false,
+        created_at: world.context().clock.now(),
+    };
+    world.store.transaction(|tx| tx.insert_provider(&provider)).unwrap();
+    id
+}
+
+#[test]
+fn a_move_waits_for_requests_under_way_and_none_writes_for_the_old_provider_afterwards() {
+    on_each(|world| {
+        let (ann, other) = (world.user("ann"), another(world));
+        world.deposit(100);
+        let (kept, is_kept) = channel();
+        let (let_go, may_go) = channel::<()>();
+        let context = world.context();
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                let work = world.store.transaction(|tx| -> Result<(), StoreError> {
+                    tx.keep_provider(world.company)?;
+                    kept.send(()).unwrap();
+                    may_go.recv().unwrap();
+                    Ok(())
+                });
+                work.unwrap();
+            });
+            is_kept.recv().unwrap();
+            let moving = scope.spawn(|| {
+                world.store.transaction(|tx| -> Result<(), TransferError> {
+                    transfer(tx, world.company, other, &context)
+                })
+            });
+            let provider = || world.reading(|reads| reads.provider_of_company(world.company));
+            assert_eq!(provider(), Some(world.provider), "it waits");
+            let_go.send(()).unwrap();
+            moving.join().unwrap().unwrap();
+            assert_eq!(provider(), Some(other));
+        });
+        let sent = world.send(Sender::Company(world.company), &[ann], 1);
+        assert!(matches!(sent, Err(SendError::Denied(_))));
+        let change = ProviderChange { suspended: Some(true), ..ProviderChange::default() };
+        let now = world.context().clock.now();
+        world.store.transaction(|tx| tx.change_provider(other, &change, now)).unwrap();
+    });
+}

@@ -1,0 +1,80 @@
+//! How many statements each request sends: a table, so that whoever changes one sees it change.
+
+use guerdon_domain::ports::{Role, StoreExt as _};
+use guerdon_domain::recognitions::Sender;
+use guerdon_domain::redemptions;
+use guerdon_domain::values::Page;
+use guerdon_domain::wallets::WalletType;
+use guerdon_persistence::testing::each;
+
+use crate::support::{World, overheard};
+
+/// What is asked for, and how many statements it takes on the embedded database and on PostgreSQL, those included that
+/// begin and end the transaction.
+const TABLE: [(&str, usize, usize); 9] = [
+    ("recognition, user to one", 16, 15),
+    ("recognition, user to ten", 16, 16),
+    ("recognition, company to one", 15, 14),
+    ("redemption", 16, 15),
+    ("deletion", 10, 9),
+    ("get a user", 3, 3),
+    ("balances", 5, 5),
+    ("transactions", 3, 3),
+    ("recognitions received", 3, 3),
+];
+
+#[test]
+fn each_request_sends_as_many_statements_as_the_table_says() {
+    overheard::listen();
+    for database in each() {
+        let world = World::new(database);
+        let users: Vec<_> = (0..11).map(|it| world.user(&format!("u{it}"))).collect();
+        world.fund(WalletType::Peer, users[0], 1_000);
+        world.fund(WalletType::User, users[1], 100);
+        world.deposit(1_000);
+        let page = Page::new(1, 100).unwrap();
+        let count = |what: &str, work: &dyn Fn()| {
+            work(); // what is done the first time is not counted
+            (what.to_owned(), overheard::statements(work).len())
+        };
+        let redeem = || {
+            let one = guerdon_domain::money::Points::new(1).unwrap();
+            world.store.transaction(|tx| redemptions::create(tx, users[1], one, &world.context())).unwrap();
+        };
+        let gone = [world.user("gone"), world.user("gone2")];
+        let left = std::cell::RefCell::new(gone.to_vec());
+        let counted = [
+            count("recognition, user to one", &|| {
+                world.send(Sender::User(users[0]), &users[1..2], 1).unwrap();
+            }),
+            count("recognition, user to ten", &|| {
+                world.send(Sender::User(users[0]), &users[1..], 1).unwrap();
+            }),
+            count("recognition, company to one", &|| {
+                world.send(Sender::Company(world.company), &users[1..2], 1).unwrap();
+            }),
+            count("redemption", &redeem),
+            count("deletion", &|| world.delete(left.borrow_mut().pop().unwrap()).unwrap()),
+            count("get a user", &|| {
+                world.reading(|reads| reads.user(world.provider, users[0])).named("id").unwrap();
+            }),
+            count("balances", &|| {
+                world.reading(|reads| {
+                    let user = reads.user(world.provider, users[0])?.named("id").unwrap();
+                    reads.company(world.provider, user.company_id)?.named("id").unwrap();
+                    reads.wallets(users[0])
+                });
+            }),
+            count("transactions", &|| {
+                world.reading(|reads| reads.transactions(users[0], WalletType::Peer, page));
+            }),
+            count("recognitions received", &|| {
+                world.reading(|reads| reads.recognitions(users[1], Role::Receiver, page));
+            }),
+        ];
+        let embedded = world.database.is_embedded();
+        let wanted =
+            TABLE.map(|(what, sqlite, postgres)| (what.to_owned(), if embedded { sqlite } else { postgres }));
+        assert_eq!(counted, wanted);
+    }
+}
