@@ -63,6 +63,8 @@ mod nonce;
 mod schedule;
 mod sender;
 mod signature;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 
 pub use bodies::Bodies;
 pub use courier::{Courier, OpenSecret, Order, Outcome, SealedForGood};

@@ -58,7 +58,7 @@ fn kill_nine_loses_no_event_and_doubles_few() {
 /// As if a minute had gone by; the embedded database needs none.
 fn end_leases(service: &Service) {
     if !service.database.is_embedded() {
-        let over = "UPDATE events SET next_attempt_at = now() WHERE lease_id IS NOT NULL";
+        let over = "UPDATE deliveries SET next_attempt_at = now() WHERE lease_id IS NOT NULL";
         service.database.tamper("", over);
     }
 }

@@ -37,7 +37,7 @@ fn no_event_is_delivered_by_both() {
         let by = [&service.running, &other].map(|it| metric_at(&it.operator, DELIVERED).unwrap());
         eprintln!("{EVENTS} events: {} by one, {} by the other", by[0], by[1]);
         until("all should be settled", || {
-            (service.database.count("events WHERE state = 2") == 500).then_some(())
+            (service.database.count("deliveries WHERE state = 2") == 500).then_some(())
         });
         assert_eq!(service.database.count("attempts"), 500);
         assert_eq!(post.receiver.so_far().len(), 0);
@@ -62,7 +62,7 @@ fn what_a_dead_service_leaves_the_other_delivers() {
         set("false");
         let mut arrivals = post.receiver.take(5);
         other.kill();
-        let over = "UPDATE events SET next_attempt_at = now() WHERE lease_id IS NOT NULL";
+        let over = "UPDATE deliveries SET next_attempt_at = now() WHERE lease_id IS NOT NULL";
         service.database.tamper("", over); // as if a minute had gone by
         until("the rest should come", || {
             arrivals.extend(post.receiver.so_far());

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use guerdon_domain::ports::{Claim, Claimed, ClaimedEvent, Fate, Settlement};
-
+use guerdon_domain::values::CompanyId;
 use uuid::Uuid;
 
 use super::{Counting, event_id, provider, provider_id};
