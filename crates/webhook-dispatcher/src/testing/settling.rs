@@ -25,13 +25,8 @@ const STATES: [EventState; 5] = [
 /// Five events claimed under the first lease, and a settlement of each kind.
 fn of_each_kind(bench: &dyn Bench) -> Vec<Settlement> {
     with_events(bench, 5);
-    let fates = [
-        Fate::Delivered,
-        Fate::RetryAt(at(15)),
-        Fate::Exhausted,
-        Fate::Unaddressed,
-        Fate::Released(at(2)),
-    ];
+    let fates =
+        [Fate::Delivered, Fate::RetryAt(at(15)), Fate::Exhausted, Fate::Unaddressed, Fate::Released(at(2))];
     let events = claimed(bench, claim(1, at(0), 9));
     let settlement = |(event, fate): (&ClaimedEvent, Fate)| match fate {
         Fate::Unaddressed | Fate::Released(_) => unattempted(event, 1, fate),
@@ -142,7 +137,10 @@ fn no_replay_is_undone(bench: &dyn Bench) {
     settle(bench, &settlements);
     assert_eq!(deliveries(bench, 2), replayed);
     let anew = claimed(bench, claim(2, at(20), 9));
-    assert_eq!(anew.iter().map(|it| (it.attempts, it.attempts_before_replay)).collect::<Vec<_>>(), [(1, 1); 2]);
+    assert_eq!(
+        anew.iter().map(|it| (it.attempts, it.attempts_before_replay)).collect::<Vec<_>>(),
+        [(1, 1); 2]
+    );
     settle(bench, &under(2, &settlements));
     for it in deliveries(bench, 2) {
         assert_eq!((it.state, it.attempts, it.attempts_before_replay), (EventState::Pending, 1, 1));

@@ -34,7 +34,11 @@ fn check(world: &World, posts: &[usize], seed: u64) {
             assert_ne!(row.state, State::Pending, "seed {seed}: {event} is stuck");
             assert_eq!(row.lease, None);
             assert_eq!(row.attempts.len(), sent[event], "seed {seed}: {event}");
-            assert_eq!(usize::from(row.attempts_made), sent[event], "seed {seed}: {event} counts another number");
+            assert_eq!(
+                usize::from(row.attempts_made),
+                sent[event],
+                "seed {seed}: {event} counts another number"
+            );
             let numbers: Vec<_> = row.attempts.iter().map(|it| it.number).collect();
             assert_eq!(numbers, (1..=row.attempts_made).collect::<Vec<_>>(), "seed {seed}: {event}");
         }
@@ -119,7 +123,9 @@ fn an_event_that_gets_an_address_before_its_end_is_known_is_sent() {
     world.run_until(Duration::from_secs(1));
     assert_eq!(world.journal.count(State::Unaddressed), 1, "it is written, and nobody knows");
     world.journal.with(|book| {
-        book.providers.values_mut().for_each(|it| it.callback_url = Some("https://1.example/hook".to_owned()));
+        book.providers
+            .values_mut()
+            .for_each(|it| it.callback_url = Some("https://1.example/hook".to_owned()));
     });
     world.journal.replay(event_id(1), wall(world.now));
     world.ring(post);
