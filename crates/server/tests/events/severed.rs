@@ -38,7 +38,7 @@ fn sessions_that_are_ended_during_settlements_lose_and_double_nothing() {
         let cuts = AtomicUsize::new(0);
         let post = under_load(&service, || {
             let round = cuts.fetch_add(1, Ordering::Relaxed);
-            let which = if round % 4 == 0 { "" } else { SETTLING };
+            let which = if round.is_multiple_of(4) { "" } else { SETTLING };
             service.database.tamper("", &format!("{SESSIONS}{which}"));
             let pause = Duration::from_millis(u64::try_from(20 + round * 37 % 120).unwrap());
             std::thread::sleep(pause); // tidy: the service works for a while between two cuts
