@@ -72,12 +72,13 @@ fn attempts_count_once_though_answers_are_lost_for_long() {
         let receiver = move |_, _, _| (Duration::from_millis(1 + dice.below(40)), dice.below(3) > 0);
         let mut world = World::new(Box::new(receiver));
         let post = world.add_dispatcher();
-        for event in 0..1_500 {
-            world.event_at(Duration::from_millis(40 * event), 1 + event % 7);
+        // So few that no provider's places are all taken when its first retries fall due.
+        for event in 0..600 {
+            world.event_at(Duration::from_millis(300 * event), 1 + event % 7);
         }
         let mut dice = Dice(seed ^ 0x5eed);
         for round in 0..12 {
-            let from = Duration::from_secs(5 * round) + Duration::from_millis(dice.below(5_000));
+            let from = Duration::from_secs(16 * round) + Duration::from_millis(dice.below(16_000));
             let until = from + Duration::from_millis(dice.below(40_000));
             if dice.below(3) > 0 {
                 loses_answers(&mut world, from, until);
@@ -86,12 +87,12 @@ fn attempts_count_once_though_answers_are_lost_for_long() {
                 is_away(&mut world, from, from + Duration::from_millis(dice.below(4_000)));
             }
         }
-        world.call_at(Duration::from_secs(200), |world| {
+        world.call_at(Duration::from_secs(260), |world| {
             world.journal.with(|book| (book.loses_answers, book.is_away) = (false, false));
         });
         world.run_until(LONG);
         check(&world, &[post], seed);
-        assert!(world.journal.count(State::Delivered) > 1_400);
+        assert!(world.journal.count(State::Delivered) > 550);
     }
 }
 
