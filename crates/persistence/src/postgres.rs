@@ -96,9 +96,20 @@ pub(crate) fn settled_before(conn: &mut Conn) -> QueryResult<i64> {
     diesel::select(diesel::dsl::sql::<BigInt>("settled_before()")).get_result(conn)
 }
 
-/// Adds attempts; those that are there already stay.
-pub(crate) fn insert_attempts(conn: &mut Conn, rows: &[AttemptRow<'_>]) -> QueryResult<usize> {
-    diesel::insert_into(attempts::table).values(rows).on_conflict_do_nothing().execute(conn)
+/// Adds attempts; those that are there already stay. Answers which are new.
+pub(crate) fn insert_attempts(conn: &mut Conn, rows: &[AttemptRow<'_>]) -> QueryResult<Vec<Id>> {
+    match rows {
+        [one] => diesel::insert_into(attempts::table)
+            .values(one)
+            .on_conflict_do_nothing()
+            .returning(attempts::id)
+            .get_results(conn),
+        many => diesel::insert_into(attempts::table)
+            .values(many)
+            .on_conflict_do_nothing()
+            .returning(attempts::id)
+            .get_results(conn),
+    }
 }
 
 /// Locks one row against other writers; readers pass.

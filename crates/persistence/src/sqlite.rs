@@ -103,9 +103,16 @@ pub(crate) fn settled_before(conn: &mut Conn) -> QueryResult<i64> {
     diesel::select(diesel::dsl::sql::<BigInt>(next)).get_result(conn)
 }
 
-/// Adds attempts; those that are there already stay.
-pub(crate) fn insert_attempts(conn: &mut Conn, rows: &[AttemptRow<'_>]) -> QueryResult<usize> {
-    diesel::insert_or_ignore_into(attempts::table).values(rows).execute(conn)
+/// Adds attempts; those that are there already stay. Answers which are new. One at a time: a statement for many would
+/// have to ignore every fault to pass over those that are there.
+pub(crate) fn insert_attempts(conn: &mut Conn, rows: &[AttemptRow<'_>]) -> QueryResult<Vec<Id>> {
+    let mut new = Vec::with_capacity(rows.len());
+    for row in rows {
+        if diesel::insert_into(attempts::table).values(row).on_conflict_do_nothing().execute(conn)? > 0 {
+            new.push(row.id);
+        }
+    }
+    Ok(new)
 }
 
 /// One writer: whoever runs holds every key.

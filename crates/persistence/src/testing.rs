@@ -5,6 +5,8 @@
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a test that cannot have its database cannot go on")]
 
+mod deliveries;
+
 use std::io::Write as _;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -20,6 +22,7 @@ use crate::pooled::Limits;
 use crate::{Access, DatabaseUrl, OpenError, Opened, Watcher, migrate, open_watched, postgres as server};
 
 pub use crate::migrations::{Migration, Patience};
+pub use deliveries::StoredDelivery;
 
 /// A step of a plan, as SQLite tells it.
 #[derive(QueryableByName)]

@@ -172,7 +172,14 @@ fn a_mail_is_claimed_once_and_settled_by_its_holder() {
         assert_eq!((left.len(), left[0].id), (1, lease(3)));
         settle(3, 12, MailFate::RetryAt(until + Duration::from_secs(15)));
         assert_eq!(claim(until + Duration::from_secs(15), 13)[0].attempts, 1);
+        // Written a second time, as after a commit whose answer was lost, nothing changes: neither what has ended, nor
+        // what was claimed anew.
+        settle(1, 10, MailFate::Sent);
+        settle(2, 10, MailFate::GivenUp);
+        settle(3, 12, MailFate::RetryAt(until + Duration::from_secs(15)));
+        assert_eq!(world.database.count("mails WHERE attempts = 1"), 3);
         assert_eq!(world.database.count("mails WHERE state = 2"), 1);
         assert_eq!(world.database.count("mails WHERE state = 3 AND next_attempt_at IS NULL"), 1);
+        assert_eq!(world.database.count("mails WHERE state = 1 AND lease_id IS NOT NULL"), 1);
     });
 }

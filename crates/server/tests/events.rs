@@ -10,6 +10,7 @@ mod metrics;
 mod patience;
 mod samples;
 mod schedule;
+mod severed;
 mod sharing;
 
 use std::time::{Duration, Instant};

@@ -17,6 +17,7 @@ mod events;
 mod fairness;
 mod framing;
 mod idempotency;
+mod journal;
 mod mail;
 mod rules;
 mod stop;

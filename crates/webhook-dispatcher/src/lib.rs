@@ -13,6 +13,9 @@
 //! tested in virtual time; `claimer.rs`, `senders.rs` and `settler.rs` are the threads around it. `schedule.rs` is the
 //! eleven attempts.
 //!
+//! `testing/`, behind the feature of that name, is one suite of what every [`Journal`] must do. The one in memory that
+//! the tests here play with passes it, and so does the one over each database, in the server's tests.
+//!
 //! `sender/` makes one attempt, by ureq: signed ([`sign`]), limited in time and size, with nothing followed and nothing
 //! guessed. `guard/` decides where it may go ([`check_url`], [`Policy`]).
 //!
@@ -20,6 +23,8 @@
 //!
 //! - Nothing committed is lost: an event is held under a lease that ends by itself, and is forgotten only once its
 //!   settlement is durable. A settlement that cannot be written is kept and written again.
+//! - A settlement may have been written although its answer was lost. Written again it counts no attempt twice and
+//!   undoes no replay, whoever has claimed its event meanwhile.
 //! - An attempt counts as in flight until its settlement is durable. A provider has at most
 //!   [`in_flight_per_provider`](DispatcherLimits::in_flight_per_provider) of them in each process, so at most so many of
 //!   its events are sent twice when a process dies.
@@ -63,6 +68,8 @@ mod nonce;
 mod schedule;
 mod sender;
 mod signature;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 
 pub use bodies::Bodies;
 pub use courier::{Courier, OpenSecret, Order, Outcome, SealedForGood};

@@ -96,6 +96,20 @@ pub struct Settlement {
     pub fate: Fate,
 }
 
+impl Settlement {
+    /// What becomes of a claim under which nothing was sent, since this settlement's attempt had been recorded before
+    /// the event was claimed: the event is due again, no earlier than its attempt said.
+    pub fn given_back(&self) -> Fate {
+        match (self.fate, &self.attempt) {
+            (Fate::RetryAt(at), _) => Fate::Released(at),
+            (Fate::Delivered | Fate::Exhausted | Fate::Unaddressed, Some(attempt)) => {
+                Fate::Released(attempt.started_at)
+            }
+            (fate, _) => fate,
+        }
+    }
+}
+
 /// Claiming and settling events.
 pub trait Deliveries {
     /// The providers that have an event due at `now` and are not suspended.
@@ -108,8 +122,11 @@ pub trait Deliveries {
     /// suspended.
     fn claim_events(&mut self, claim: &Claim) -> Result<Option<Claimed>, StoreError>;
 
-    /// Writes every attempt, and the fate of every event whose lease is still the one shown. Written a second time, as
-    /// after a commit whose answer was lost, the same settlements change nothing.
+    /// Writes every attempt, and the fate of every event whose lease is still the one shown.
+    ///
+    /// Written a second time, as after a commit whose answer was lost, the same settlements change nothing. Where the
+    /// event was claimed anew in between, and the second time shows the new lease, that claim is given back
+    /// ([`Settlement::given_back`]): an attempt counts once, and a fate that was written is not written over a replay.
     fn settle_events(&mut self, settlements: &[Settlement]) -> Result<(), StoreError>;
 
     /// Ends all leases: for the one process that serves an embedded database, when it starts.
@@ -155,7 +172,7 @@ pub trait MailDeliveries {
         limit: u16,
     ) -> Result<Vec<ClaimedMail>, StoreError>;
 
-    /// Writes the fate of a mail whose lease is still the one shown.
+    /// Writes the fate of a mail whose lease is still the one shown; written a second time, it changes nothing.
     fn settle_mail(&mut self, id: Uuid, lease: Uuid, fate: MailFate) -> Result<(), StoreError>;
 
     /// When the next mail is due, leases counted until their end.

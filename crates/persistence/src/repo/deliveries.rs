@@ -1,6 +1,6 @@
 //! Delivering events.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use diesel::dsl::sql;
 use diesel::prelude::*;
@@ -14,7 +14,7 @@ use guerdon_domain::values::ProviderId;
 use super::super::{BINDS, SKIP_LOCKED, insert_attempts, place};
 use super::Unit;
 use crate::rows::{AttemptRow, ClaimedEventRow};
-use crate::schema::{attempts, deliveries, mails};
+use crate::schema::{deliveries, mails};
 use crate::types::{At, Id, Identifier, Moment};
 
 /// How many events one statement names.
@@ -89,13 +89,17 @@ impl Deliveries for Unit<'_> {
     }
 
     fn settle_events(&mut self, settlements: &[Settlement]) -> Result<(), StoreError> {
-        self.insert_attempts(settlements)?;
+        let new = self.insert_attempts(settlements)?;
         let mut delivered: HashMap<Id, Vec<Id>> = HashMap::new();
         for it in settlements {
-            if it.fate == Fate::Delivered && it.attempt.is_some() {
-                delivered.entry(Id(it.lease)).or_default().push(Id(it.event.as_uuid()));
-            } else {
-                self.settle_one(it)?;
+            let is_new = it.attempt.as_ref().map(|attempt| new.contains(&Id(attempt.id)));
+            match (is_new, it.fate) {
+                (Some(true), Fate::Delivered) => {
+                    delivered.entry(Id(it.lease)).or_default().push(Id(it.event.as_uuid()));
+                }
+                (Some(true), fate) => self.settle_one(it, fate, 1)?,
+                (Some(false), _) => self.settle_one(it, it.given_back(), 0)?,
+                (None, fate) => self.settle_one(it, fate, 0)?,
             }
         }
         for (lease, ids) in delivered {
@@ -133,28 +137,24 @@ impl Deliveries for Unit<'_> {
 }
 
 impl Unit<'_> {
-    fn insert_attempts(&mut self, settlements: &[Settlement]) -> Result<(), StoreError> {
+    /// Adds the attempts that are not there yet; answers which these were.
+    fn insert_attempts(&mut self, settlements: &[Settlement]) -> Result<HashSet<Id>, StoreError> {
         let made = settlements.iter().filter_map(|it| Some(AttemptRow::of(it.event, it.attempt.as_ref()?)));
         let rows: Vec<AttemptRow<'_>> = made.collect();
+        let mut new = HashSet::with_capacity(rows.len());
         for slice in rows.chunks(BINDS / AttemptRow::COLUMNS) {
-            self.query(|conn| match slice {
-                [one] => {
-                    diesel::insert_into(attempts::table).values(one).on_conflict_do_nothing().execute(conn)
-                }
-                many => insert_attempts(conn, many),
-            })?;
+            new.extend(self.query(|conn| insert_attempts(conn, slice))?);
         }
-        Ok(())
+        Ok(new)
     }
 
-    fn settle_one(&mut self, it: &Settlement) -> Result<(), StoreError> {
-        let (state, due) = match it.fate {
+    fn settle_one(&mut self, it: &Settlement, fate: Fate, made: i16) -> Result<(), StoreError> {
+        let (state, due) = match fate {
             Fate::Delivered => (EventState::Delivered, None),
             Fate::RetryAt(at) | Fate::Released(at) => (EventState::Pending, Some(At(at))),
             Fate::Exhausted => (EventState::Exhausted, None),
             Fate::Unaddressed => (EventState::Unaddressed, None),
         };
-        let made = i16::from(it.attempt.is_some());
         self.query(|conn| {
             diesel::update(deliveries::table.find(Id(it.event.as_uuid())))
                 .filter(deliveries::lease_id.eq(Some(Id(it.lease))))

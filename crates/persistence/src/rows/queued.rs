@@ -178,7 +178,7 @@ impl ClaimedEventRow {
 #[diesel(table_name = attempts, treat_none_as_default_value = false)]
 pub(crate) struct AttemptRow<'a> {
     event_id: Id,
-    id: Id,
+    pub(crate) id: Id,
     company_id: Id,
     number: i16,
     started_at: At,

@@ -76,6 +76,7 @@ impl Core {
             let known = self.held.get_mut(&event.id);
             if let Some(held) = known {
                 held.lease = claim.lease;
+                held.claimed_at = claim.now;
                 if held.is_settling {
                     self.claimed_anew.insert(event.id, Waiting { event, until });
                 }
@@ -91,7 +92,7 @@ impl Core {
     /// Has a claimed event wait for its turn, unless it cannot be sent.
     pub(super) fn hold(&mut self, provider: ProviderId, lease: Uuid, waiting: Waiting, now: Moment) {
         let event = waiting.event.id;
-        self.held.insert(event, Held { provider, lease, is_settling: false });
+        self.held.insert(event, Held { provider, lease, claimed_at: now.wall, is_settling: false });
         let line = self.lines.get_mut(&provider).filter(|_| !self.is_stopping);
         match line {
             Some(line) if line.provider.callback_url.is_some() => line.waiting.push_back(waiting),

@@ -52,6 +52,8 @@ struct Held {
     provider: ProviderId,
     /// The latest under which it was claimed.
     lease: Uuid,
+    /// When that was.
+    claimed_at: Timestamp,
     /// Whether its settlement is being written.
     is_settling: bool,
 }

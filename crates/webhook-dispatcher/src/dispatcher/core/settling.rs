@@ -10,13 +10,19 @@ impl Core {
         !self.to_settle.is_empty()
     }
 
-    /// What to settle in the next transaction, under the latest leases. It must be given back, by
+    /// What to settle in the next transaction, under the latest leases: where a settlement could not be written, or
+    /// its answer was lost, the event may have been claimed anew meanwhile. An attempt is told by its id if it was
+    /// recorded before. An event that had no address may have been replayed since for having one, so it is given back
+    /// to be decided anew. The batch must be given back, by
     /// [`settled`](Self::settled) or [`not_settled`](Self::not_settled).
     pub(in crate::dispatcher) fn take_to_settle(&mut self) -> Vec<Settlement> {
         let count = self.to_settle.len().min(self.settled_at_once);
         let mut batch: Vec<_> = self.to_settle.drain(..count).collect();
         for settlement in &mut batch {
             if let Some(held) = self.held.get_mut(&settlement.event) {
+                if settlement.lease != held.lease && settlement.fate == Fate::Unaddressed {
+                    settlement.fate = Fate::Released(held.claimed_at);
+                }
                 settlement.lease = held.lease;
                 held.is_settling = true;
             }

@@ -1,4 +1,4 @@
-//! A journal in memory, which keeps to the ports' word: leases exclude, and settling shows the lease.
+//! A journal in memory, no kinder than the one in the databases: the suite of `testing` runs on both.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Mutex;
@@ -24,9 +24,12 @@ pub(in crate::dispatcher) struct Row {
     pub(in crate::dispatcher) provider: ProviderId,
     pub(in crate::dispatcher) state: State,
     pub(in crate::dispatcher) due: Timestamp,
+    /// On record.
     pub(in crate::dispatcher) attempts: Vec<Attempt>,
+    /// How many of them count: those settled under a lease that held.
+    pub(in crate::dispatcher) attempts_made: u16,
     pub(in crate::dispatcher) attempts_before_replay: u16,
-    lease: Uuid,
+    pub(in crate::dispatcher) lease: Option<Uuid>,
 }
 
 #[derive(Default)]
@@ -36,6 +39,9 @@ pub(in crate::dispatcher) struct Book {
     /// Pending events by when they can be claimed.
     due: BTreeMap<ProviderId, BTreeSet<(Timestamp, EventId)>>,
     pub(in crate::dispatcher) is_away: bool,
+    /// Whether settlements are written, and whoever wrote them is told that they could not be.
+    pub(in crate::dispatcher) loses_answers: bool,
+    pub(in crate::dispatcher) answers_lost: usize,
     pub(in crate::dispatcher) refuses: Option<EventId>,
 }
 
@@ -48,28 +54,38 @@ impl Memory {
     }
 
     pub(in crate::dispatcher) fn add(&self, event: EventId, owner: u64, due: Timestamp) {
+        let owner = provider(owner);
+        let id = owner.id;
         self.with(|book| {
-            let owner = provider(owner);
-            let id = owner.id;
             book.providers.entry(id).or_insert(owner);
+        });
+        self.add_to(event, id, due);
+    }
+
+    pub(super) fn add_to(&self, event: EventId, provider: ProviderId, due: Timestamp) {
+        self.with(|book| {
             let row = Row {
-                provider: id,
+                provider,
                 state: State::Pending,
                 due,
                 attempts: Vec::new(),
+                attempts_made: 0,
                 attempts_before_replay: 0,
-                lease: Uuid::nil(),
+                lease: None,
             };
             assert!(book.rows.insert(event, row).is_none());
-            book.due.entry(id).or_default().insert((due, event));
+            book.due.entry(provider).or_default().insert((due, event));
         });
     }
 
     pub(in crate::dispatcher) fn replay(&self, event: EventId, due: Timestamp) {
         self.with(|book| {
             let row = book.rows.get_mut(&event).unwrap();
+            if row.state == State::Pending {
+                return;
+            }
             row.state = State::Pending;
-            row.attempts_before_replay = u16::try_from(row.attempts.len()).unwrap();
+            row.attempts_before_replay = row.attempts_made;
             row.due = due;
             book.due.get_mut(&row.provider).unwrap().insert((due, event));
         });
@@ -81,38 +97,60 @@ impl Memory {
 }
 
 impl Book {
+    fn is_suspended(&self, id: ProviderId) -> bool {
+        self.providers.get(&id).is_none_or(|it| it.suspended)
+    }
+
+    /// When each provider's first event is due, of those that are not suspended.
+    fn firsts(&self) -> impl Iterator<Item = (ProviderId, Timestamp)> {
+        let of_active = self.due.iter().filter(|(id, _)| !self.is_suspended(**id));
+        of_active.filter_map(|(id, due)| Some((*id, due.first()?.0)))
+    }
+
     fn claim(&mut self, claim: &Claim) -> Option<Claimed> {
+        if self.is_suspended(claim.provider) {
+            return None;
+        }
         let due = self.due.get_mut(&claim.provider)?;
+        let found = due.iter().take_while(|(at, _)| *at <= claim.now).take(claim.limit.into());
         let mut events = Vec::new();
-        while events.len() < usize::from(claim.limit)
-            && let Some((at, id)) = due.first().copied().filter(|(at, _)| *at <= claim.now)
-        {
+        for (at, id) in found.copied().collect::<Vec<_>>() {
             due.remove(&(at, id));
             due.insert((claim.until, id));
             let row = self.rows.get_mut(&id).unwrap();
             row.due = claim.until;
-            row.lease = claim.lease;
+            row.lease = Some(claim.lease);
             events.push(ClaimedEvent {
                 company_id: CompanyId::from_uuid(Uuid::nil()),
                 id,
                 body: Vec::new(),
-                attempts: u16::try_from(row.attempts.len()).unwrap(),
+                attempts: row.attempts_made,
                 attempts_before_replay: row.attempts_before_replay,
             });
         }
-        Some(Claimed { provider: self.providers[&claim.provider].clone(), events })
+        let provider = self.providers[&claim.provider].clone();
+        Some(Claimed { provider, events }).filter(|it| !it.events.is_empty())
     }
 
     fn settle(&mut self, settlement: &Settlement) {
         let row = self.rows.get_mut(&settlement.event).unwrap();
-        row.attempts.extend(settlement.attempt.clone());
-        if row.lease != settlement.lease || row.state != State::Pending {
+        let (mut fate, mut made) = (settlement.fate, 0);
+        if let Some(attempt) = &settlement.attempt {
+            if row.attempts.iter().any(|it| it.id == attempt.id) {
+                fate = settlement.given_back();
+            } else {
+                row.attempts.push(attempt.clone());
+                made = 1;
+            }
+        }
+        if row.lease != Some(settlement.lease) {
             return;
         }
-        row.lease = Uuid::nil();
+        row.lease = None;
+        row.attempts_made += made;
         let due = self.due.get_mut(&row.provider).unwrap();
         assert!(due.remove(&(row.due, settlement.event)));
-        row.state = match settlement.fate {
+        row.state = match fate {
             Fate::Delivered => State::Delivered,
             Fate::Exhausted => State::Exhausted,
             Fate::Unaddressed => State::Unaddressed,
@@ -135,19 +173,18 @@ impl Journal for Memory {
             if book.is_away {
                 return Err(StoreError::Unavailable("away".to_owned()));
             }
-            let first = |it: &BTreeSet<(Timestamp, EventId)>| it.first().map(|(at, _)| *at);
-            let providers: Vec<_> = book
-                .due
-                .iter()
-                .filter(|(_, it)| first(it) <= Some(now) && !it.is_empty())
-                .map(|(id, _)| *id)
-                .collect();
-            let next = book.due.values().filter_map(first).min().filter(|_| providers.is_empty());
+            let mut providers: Vec<_> =
+                book.firsts().filter(|(_, due)| *due <= now).map(|(id, _)| id).collect();
+            providers.sort_unstable();
+            if providers.is_empty() {
+                let next = book.firsts().map(|(_, due)| due).min();
+                return Ok(Due { next, ..Due::default() });
+            }
             // A store may run a unit of work again; what the first run planned must not matter.
             let _lost_the_race = plan(&providers);
             let claims = plan(&providers);
             let claimed = claims.iter().filter_map(|it| book.claim(it)).collect();
-            Ok(Due { providers, claimed, next })
+            Ok(Due { providers, claimed, next: None })
         })
     }
 
@@ -157,6 +194,10 @@ impl Journal for Memory {
                 return Err(StoreError::Unavailable("away".to_owned()));
             }
             settlements.iter().for_each(|it| book.settle(it));
+            if book.loses_answers {
+                book.answers_lost += 1;
+                return Err(StoreError::Unavailable("the answer was lost".to_owned()));
+            }
             Ok(())
         })
     }

@@ -2,8 +2,10 @@
 //! the receivers and the database are played.
 
 mod attempts;
+mod contract;
 mod head_of_line;
 pub(in crate::dispatcher) mod journal;
+mod lost_answers;
 mod one_core;
 mod sharing;
 mod world;

@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use guerdon_domain::ports::{Claim, Claimed, ClaimedEvent, Fate, Settlement};
+use guerdon_domain::values::CompanyId;
+use uuid::Uuid;
 
 use super::{Counting, event_id, provider, provider_id};
 use crate::courier::Outcome;
@@ -47,7 +49,7 @@ impl Bench {
 
     fn accept(&mut self, claim: Claim, events: impl Iterator<Item = u64>, before: Moment) {
         let events = events.map(|it| ClaimedEvent {
-            company_id: guerdon_domain::values::CompanyId::from_uuid(uuid::Uuid::nil()),
+            company_id: CompanyId::from_uuid(Uuid::nil()),
             id: event_id(it),
             body: Vec::new(),
             attempts: 0,
@@ -174,7 +176,7 @@ fn those_that_are_stuck_leave_senders_for_others() {
     let jobs: Vec<_> = bench.core.under_way.keys().copied().collect();
     for event in jobs {
         let event = ClaimedEvent {
-            company_id: guerdon_domain::values::CompanyId::from_uuid(uuid::Uuid::nil()),
+            company_id: CompanyId::from_uuid(Uuid::nil()),
             id: event,
             body: Vec::new(),
             attempts: 0,

@@ -1,0 +1,68 @@
+//! How events fare, as the tables say it.
+
+use diesel::prelude::*;
+use guerdon_domain::events::EventState;
+use guerdon_domain::ports::Timestamp;
+use guerdon_domain::values::EventId;
+use uuid::Uuid;
+
+use super::TestDatabase;
+use crate::DatabaseUrl;
+use crate::schema::{attempts, deliveries};
+use crate::types::{At, Id};
+
+/// A row of `deliveries` and its rows of `attempts`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredDelivery {
+    /// Where the event has got to.
+    pub state: EventState,
+    /// How many attempts it counts.
+    pub attempts: i16,
+    /// How many it counted at the latest replay.
+    pub attempts_before_replay: i16,
+    /// When it can be claimed.
+    pub next_attempt_at: Option<Timestamp>,
+    /// Under which lease it is.
+    pub lease_id: Option<Uuid>,
+    /// The attempts on record, number and id, in this order.
+    pub recorded: Vec<(i16, Uuid)>,
+}
+
+type Row = (i16, i16, i16, Option<At>, Option<Id>);
+
+impl TestDatabase {
+    /// How an event fares; it must be there.
+    pub fn delivery(&self, event: EventId) -> StoredDelivery {
+        let event = Id(event.as_uuid());
+        let row = deliveries::table.find(event).select((
+            deliveries::state,
+            deliveries::attempts,
+            deliveries::attempts_before_replay,
+            deliveries::next_attempt_at,
+            deliveries::lease_id,
+        ));
+        let made = attempts::table
+            .filter(attempts::event_id.eq(event))
+            .order((attempts::number, attempts::id))
+            .select((attempts::number, attempts::id));
+        let (row, made): (QueryResult<Row>, QueryResult<Vec<(i16, Id)>>) = match self.address() {
+            DatabaseUrl::Sqlite(path) => {
+                let mut conn = SqliteConnection::establish(&path.to_string_lossy()).expect("the database");
+                (row.get_result(&mut conn), made.get_results(&mut conn))
+            }
+            DatabaseUrl::Postgres(url) => {
+                let mut conn = PgConnection::establish(&url).expect("the database");
+                (row.get_result(&mut conn), made.get_results(&mut conn))
+            }
+        };
+        let (state, attempts, attempts_before_replay, due, lease) = row.expect("the delivery");
+        StoredDelivery {
+            state: EventState::from_code(state).expect("a state"),
+            attempts,
+            attempts_before_replay,
+            next_attempt_at: due.map(|it| it.0),
+            lease_id: lease.map(|it| it.0),
+            recorded: made.expect("the attempts").into_iter().map(|(number, id)| (number, id.0)).collect(),
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! The connection to PostgreSQL ends while settlements are written: whether they were is unknown then, so they are
+//! written again, and change nothing where they had been.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use guerdon_persistence::testing::{TestDatabase, each};
+
+use super::{HASTY, Post, in_state};
+use crate::support::proxy::Proxy;
+use crate::support::receiver::{Arrival, Reply};
+use crate::support::service::Service;
+
+/// `TEST_EVENT_SEVER_SECONDS` makes it longer, and then it also waits for the leases of lost claims to end.
+const LOAD: Duration = Duration::from_secs(10);
+/// Longer than a lease.
+const STANDSTILL: Duration = Duration::from_secs(45);
+const USERS: usize = 6;
+const CLIENTS: usize = 2;
+
+/// The service's sessions; those that settle, or have just committed something, a few times more often than all.
+const SESSIONS: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+     WHERE datname = current_database() AND pid <> pg_backend_pid()";
+const SETTLING: &str =
+    r#" AND (query LIKE '%"attempts"%' OR query LIKE '%"deliveries"%' OR query = 'COMMIT')"#;
+
+fn campaign() -> Option<Duration> {
+    std::env::var("TEST_EVENT_SEVER_SECONDS").ok().map(|it| Duration::from_secs(it.parse().unwrap()))
+}
+
+fn on_postgres() -> impl Iterator<Item = TestDatabase> {
+    each().into_iter().filter(|it| !it.is_embedded())
+}
+
+#[test]
+fn sessions_that_are_ended_during_settlements_lose_and_double_nothing() {
+    for database in on_postgres() {
+        let service = Service::start(database, &HASTY);
+        let cuts = AtomicUsize::new(0);
+        let post = under_load(&service, || {
+            let round = cuts.fetch_add(1, Ordering::Relaxed);
+            let which = if round.is_multiple_of(4) { "" } else { SETTLING };
+            service.database.tamper("", &format!("{SESSIONS}{which}"));
+            let pause = Duration::from_millis(u64::try_from(20 + round * 37 % 120).unwrap());
+            std::thread::sleep(pause); // tidy: the service works for a while between two cuts
+        });
+        eprintln!("{} rounds of cuts", cuts.into_inner());
+        nothing_is_stuck_or_doubled(&service, &post);
+    }
+}
+
+#[test]
+fn commits_that_nobody_hears_of_lose_and_double_nothing() {
+    for database in on_postgres() {
+        let Some(proxy) = Proxy::before(&database.url) else { continue };
+        let through = proxy.url();
+        let settings = [&HASTY[..], &[("GUERDON_DATABASE__URL", through.as_str())]].concat();
+        let service = Service::start(database, &settings);
+        let post = under_load(&service, || {
+            proxy.lose(true);
+            std::thread::sleep(Duration::from_millis(50)); // tidy: answers are lost for a while
+        });
+        proxy.lose(false);
+        let [recording, others] = proxy.lost();
+        eprintln!("answers lost: {recording} to commits that record attempts, {others} to others");
+        assert!(recording > 5, "the faults must have been real: {recording}");
+        nothing_is_stuck_or_doubled(&service, &post);
+    }
+}
+
+/// Recognitions are sent, and a third of the attempts to tell of them fails, while something goes wrong again and
+/// again.
+fn under_load(service: &Service, go_wrong: impl Fn()) -> Post {
+    let post = Post::make(service, USERS);
+    let replies = [503, 200, 200].map(Reply::Status);
+    post.receiver.script(replies.into_iter().cycle().take(200_000));
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for client in 0..CLIENTS {
+            let (stop, sample) = (&stop, &post.sample);
+            let users: Vec<&str> = sample.users.iter().map(String::as_str).collect();
+            scope.spawn(move || {
+                while !stop.load(Ordering::Relaxed) {
+                    // It may fail, and may have been written nevertheless: what counts is what the tables say.
+                    drop(sample.send(service, users[client], &users[CLIENTS..], 1));
+                    std::thread::sleep(Duration::from_millis(100)); // tidy: leaves the service to its faults
+                }
+            });
+        }
+        let began = Instant::now();
+        while began.elapsed() < campaign().unwrap_or(LOAD) {
+            go_wrong();
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    post
+}
+
+fn nothing_is_stuck_or_doubled(service: &Service, post: &Post) {
+    let count = |what: &str| service.database.count(what);
+    eprintln!("{} events are left when all is well again", count("deliveries WHERE state = 1"));
+    let began = Instant::now();
+    all_come_to_an_end(service);
+    let took = began.elapsed();
+    let arrivals = post.receiver.so_far();
+    let (events, attempts) = (count("deliveries"), count("attempts"));
+    eprintln!(
+        "{events} events, {attempts} attempts, {} requests; the last ended {took:?} after",
+        arrivals.len()
+    );
+    assert!(events > 100, "the load must have been real: {events}");
+    assert_eq!(count("deliveries WHERE state = 2"), events);
+    assert_eq!(count("deliveries WHERE lease_id IS NOT NULL"), 0);
+    assert_eq!(count("attempts WHERE status = 200"), events, "each is confirmed once");
+    let miscounted = "(SELECT count(*) FROM attempts WHERE attempts.event_id = deliveries.event_id)";
+    assert_eq!(count(&format!("deliveries WHERE attempts <> {miscounted}")), 0);
+    assert_eq!(count("(SELECT DISTINCT event_id, number FROM attempts) AS numbers"), attempts);
+    let came = came(&arrivals);
+    assert_eq!(i64::try_from(came.len()).unwrap(), events);
+    let rows: Vec<_> = came.iter().map(|(event, times)| format!("('{event}'::uuid, {times})")).collect();
+    let differing =
+        format!("(VALUES {}) AS came (id, times) JOIN deliveries ON event_id = id", rows.join(", "));
+    assert_eq!(count(&format!("{differing} WHERE times <> attempts")), 0, "each request has its attempt");
+    // No place is held: another one goes its way.
+    post.recognise(service);
+    in_state(service, post.next().event_id(), "delivered");
+    assert_eq!(service.guerdon(&["verify"]).status, 0);
+}
+
+/// What is under way ends soon. Claims whose commit was not answered lie under a lease that nobody knows of; longer
+/// than such a lease nothing may stand still.
+fn all_come_to_an_end(service: &Service) {
+    let began = Instant::now();
+    let (mut least, mut since) = (i64::MAX, began);
+    let mut has_ended_leases = campaign().is_some();
+    loop {
+        let pending = service.database.count("deliveries WHERE state = 1");
+        if pending == 0 {
+            return;
+        }
+        if pending < least {
+            (least, since) = (pending, Instant::now());
+        }
+        if since.elapsed() > STANDSTILL {
+            let leased = service.database.count("deliveries WHERE lease_id IS NOT NULL");
+            panic!("{pending} events are stuck, {leased} of them leased");
+        }
+        if !has_ended_leases && began.elapsed() > Duration::from_secs(8) {
+            let over = "UPDATE deliveries SET next_attempt_at = now() WHERE lease_id IS NOT NULL";
+            service.database.tamper("", over); // as if half a minute had gone by
+            has_ended_leases = true;
+        }
+        std::thread::sleep(Duration::from_millis(50)); // tidy: polls another process
+    }
+}
+
+/// How often each event was sent.
+fn came(arrivals: &[Arrival]) -> HashMap<&str, usize> {
+    let mut times = HashMap::new();
+    arrivals.iter().for_each(|it| *times.entry(it.event_id()).or_default() += 1);
+    times
+}

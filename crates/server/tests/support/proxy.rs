@@ -1,0 +1,142 @@
+//! Stands between a service and PostgreSQL, and loses answers: the server commits, and nobody hears of it.
+
+use std::io::{Read as _, Write as _};
+use std::net::Shutdown;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use tempfile::TempDir;
+
+/// The file name under which PostgreSQL listens in a folder.
+const SOCKET: &str = ".s.PGSQL.5432";
+const COMMIT: &[u8] = b"Q\0\0\0\x0bCOMMIT\0";
+/// What a statement that records attempts says.
+const RECORDS: &[u8] = b"INSERT INTO \"attempts\"";
+/// Of the commits that record attempts one in so many is not answered, of the others one in so many.
+const LOST_OF_RECORDING: usize = 2;
+const LOST_OF_OTHERS: usize = 24;
+
+/// Listens until its folder is gone.
+pub struct Proxy {
+    folder: TempDir,
+    url: String,
+    host: String,
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct Shared {
+    loses: AtomicBool,
+    recording: Commits,
+    others: Commits,
+}
+
+#[derive(Default)]
+struct Commits {
+    seen: AtomicUsize,
+    lost: AtomicUsize,
+}
+
+impl Proxy {
+    /// In front of the server of this URL; none where it is not met at a socket in a folder.
+    pub fn before(url: &str) -> Option<Self> {
+        let host = url.split_once("host=")?.1.split('&').next()?.to_owned();
+        let server = format!("{}/{SOCKET}", host.replace("%2F", "/").replace("%2f", "/").replace("%2E", "."));
+        let folder = TempDir::new().unwrap();
+        let listener = UnixListener::bind(folder.path().join(SOCKET)).unwrap();
+        let shared = Arc::<Shared>::default();
+        let all = Arc::clone(&shared);
+        std::thread::spawn(move || {
+            for client in listener.incoming().map_while(Result::ok) {
+                let Ok(server) = UnixStream::connect(&server) else { continue };
+                all.relay(client, server);
+            }
+        });
+        Some(Self { folder, url: url.to_owned(), host, shared })
+    }
+
+    /// The same URL through here.
+    pub fn url(&self) -> String {
+        let here = self.folder.path().to_string_lossy().replace('/', "%2F");
+        self.url.replace(&format!("host={}", self.host), &format!("host={here}"))
+    }
+
+    /// Whether answers are lost from now on.
+    pub fn lose(&self, loses: bool) {
+        self.shared.loses.store(loses, Ordering::Relaxed);
+    }
+
+    /// How many commits were not answered: of those that record attempts, and of the others.
+    pub fn lost(&self) -> [usize; 2] {
+        [&self.shared.recording, &self.shared.others].map(|it| it.lost.load(Ordering::Relaxed))
+    }
+}
+
+impl Shared {
+    fn relay(self: &Arc<Self>, mut client: UnixStream, mut server: UnixStream) {
+        let is_mute = Arc::new(AtomicBool::new(false));
+        let (mut from_server, mut to_client) = (server.try_clone().unwrap(), client.try_clone().unwrap());
+        let mute = Arc::clone(&is_mute);
+        std::thread::spawn(move || {
+            let mut bytes = vec![0; 64 * 1024];
+            while let Ok(count @ 1..) = from_server.read(&mut bytes) {
+                if mute.load(Ordering::Relaxed) || to_client.write_all(&bytes[..count]).is_err() {
+                    break;
+                }
+            }
+            drop((from_server.shutdown(Shutdown::Both), to_client.shutdown(Shutdown::Both)));
+        });
+        let all = Arc::clone(self);
+        std::thread::spawn(move || {
+            let mut bytes = vec![0; 1024 * 1024];
+            let mut session = Session::default();
+            while let Ok(count @ 1..) = client.read(&mut bytes) {
+                let sent = &bytes[..count];
+                session.sees(sent);
+                if sent == COMMIT && all.loses(std::mem::take(&mut session.records)) {
+                    is_mute.store(true, Ordering::Relaxed);
+                }
+                if server.write_all(sent).is_err() {
+                    break;
+                }
+            }
+            drop((server.shutdown(Shutdown::Both), client.shutdown(Shutdown::Both)));
+        });
+    }
+
+    fn loses(&self, records: bool) -> bool {
+        let (commits, one_in) =
+            if records { (&self.recording, LOST_OF_RECORDING) } else { (&self.others, LOST_OF_OTHERS) };
+        let is_lost = self.loses.load(Ordering::Relaxed)
+            && commits.seen.fetch_add(1, Ordering::Relaxed).is_multiple_of(one_in);
+        commits.lost.fetch_add(usize::from(is_lost), Ordering::Relaxed);
+        is_lost
+    }
+}
+
+/// What is known of one connection. libpq waits for each answer, so a message comes alone.
+#[derive(Default)]
+struct Session {
+    /// The prepared statements that record attempts.
+    recording: Vec<Vec<u8>>,
+    /// Whether the transaction did.
+    records: bool,
+}
+
+impl Session {
+    fn sees(&mut self, message: &[u8]) {
+        let mut texts = message.get(5..).unwrap_or_default().split(|it| *it == 0);
+        match message.first() {
+            Some(b'P') if message.windows(RECORDS.len()).any(|it| it == RECORDS) => {
+                self.records = true;
+                self.recording.extend(texts.next().filter(|name| !name.is_empty()).map(<[u8]>::to_vec));
+            }
+            Some(b'B') => {
+                let statement = texts.nth(1).unwrap_or_default();
+                self.records |= self.recording.iter().any(|it| it == statement);
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! The journal in memory does what every journal must.
+
+use guerdon_domain::events::EventState;
+use guerdon_domain::ports::Timestamp;
+use guerdon_domain::providers::Provider;
+use guerdon_domain::values::{EventId, ProviderId};
+
+use super::journal::{Memory, State};
+use super::provider;
+use crate::dispatcher::journal::Journal;
+use crate::testing::{Bench, Delivery, run};
+
+impl Bench for Memory {
+    fn journal(&self) -> &dyn Journal {
+        self
+    }
+
+    fn add_provider(&self, id: ProviderId) {
+        self.with(|book| book.providers.insert(id, Provider { id, ..provider(0) }));
+    }
+
+    fn suspend(&self, id: ProviderId, suspended: bool) {
+        self.with(|book| book.providers.get_mut(&id).unwrap().suspended = suspended);
+    }
+
+    fn add_event(&self, id: EventId, provider: ProviderId, due: Timestamp) {
+        self.add_to(id, provider, due);
+    }
+
+    fn replay(&self, id: EventId, now: Timestamp) {
+        Memory::replay(self, id, now);
+    }
+
+    fn break_event(&self, id: Option<EventId>) {
+        self.with(|book| book.refuses = id);
+    }
+
+    fn delivery(&self, id: EventId) -> Delivery {
+        self.with(|book| {
+            let row = &book.rows[&id];
+            let mut recorded: Vec<_> = row.attempts.iter().map(|it| (it.number, it.id)).collect();
+            recorded.sort_unstable();
+            Delivery {
+                state: match row.state {
+                    State::Pending => EventState::Pending,
+                    State::Delivered => EventState::Delivered,
+                    State::Exhausted => EventState::Exhausted,
+                    State::Unaddressed => EventState::Unaddressed,
+                },
+                attempts: row.attempts_made,
+                attempts_before_replay: row.attempts_before_replay,
+                due: (row.state == State::Pending).then_some(row.due),
+                lease: row.lease,
+                recorded,
+            }
+        })
+    }
+}
+
+#[test]
+fn the_journal_in_memory_is_no_kinder_than_a_real_one() {
+    run(Memory::default);
+}

@@ -1,0 +1,101 @@
+//! Cases of claiming.
+
+use super::*;
+
+pub(super) const CASES: &[Case] = &[
+    ("an event is claimed once until its lease ends", claimed_once_until_its_lease_ends),
+    ("what one claims another does not get", what_one_claims_another_does_not_get),
+    ("the longest due comes first, and what is due at once goes by id", the_longest_due_comes_first),
+    ("nothing is claimed before it is due, and the next moment is told", nothing_before_it_is_due),
+    ("events of a suspended provider wait", events_of_a_suspended_provider_wait),
+    ("one look claims for several providers", one_look_claims_for_several),
+    ("a claim tells of the attempts before", a_claim_tells_of_the_attempts_before),
+];
+
+fn claimed_once_until_its_lease_ends(bench: &dyn Bench) {
+    with_events(bench, 1);
+    assert_eq!(ids(&claimed(bench, claim(1, at(0), 9))), [event(1)]);
+    let leased = bench.delivery(event(1));
+    assert_eq!((leased.state, leased.attempts), (EventState::Pending, 0));
+    assert_eq!((leased.due, leased.lease), (Some(at(60)), Some(lease(1))));
+    let before_its_end = look(bench, at(59), &[claim(2, at(59), 9)]);
+    assert_eq!((before_its_end.providers.len(), before_its_end.claimed.len()), (0, 0));
+    assert_eq!(before_its_end.next, Some(at(60)));
+    assert_eq!(ids(&claimed(bench, claim(2, at(60), 9))), [event(1)]);
+    assert_eq!(bench.delivery(event(1)).lease, Some(lease(2)));
+}
+
+fn what_one_claims_another_does_not_get(bench: &dyn Bench) {
+    with_events(bench, 5);
+    assert_eq!(ids(&claimed(bench, claim(1, at(0), 3))), [event(1), event(2), event(3)]);
+    assert_eq!(ids(&claimed(bench, claim(2, at(0), 9))), [event(4), event(5)]);
+    assert_eq!(claimed(bench, claim(3, at(0), 9)), []);
+    let leases: Vec<_> = deliveries(bench, 5).into_iter().filter_map(|it| it.lease).collect();
+    assert_eq!(leases, [lease(1), lease(1), lease(1), lease(2), lease(2)]);
+}
+
+fn the_longest_due_comes_first(bench: &dyn Bench) {
+    bench.add_provider(provider(1));
+    for (number, due) in [(1, 3), (2, 2), (5, 1), (4, 2), (3, 2)] {
+        bench.add_event(event(number), provider(1), at(due));
+    }
+    assert_eq!(ids(&claimed(bench, claim(1, at(3), 3))), [event(5), event(2), event(3)]);
+    assert_eq!(ids(&claimed(bench, claim(2, at(3), 3))), [event(4), event(1)]);
+}
+
+fn nothing_before_it_is_due(bench: &dyn Bench) {
+    bench.add_provider(provider(1));
+    assert_eq!(look(bench, at(0), &[]).next, None);
+    bench.add_event(event(1), provider(1), at(5));
+    bench.add_event(event(2), provider(1), at(4));
+    let early = look(bench, at(3), &[claim(1, at(3), 9)]);
+    assert_eq!((early.providers.len(), early.claimed.len(), early.next), (0, 0, Some(at(4))));
+    let due = look(bench, at(4), &[claim(1, at(4), 9)]);
+    assert_eq!((due.providers.as_slice(), due.next), ([provider(1)].as_slice(), None));
+    assert_eq!(look(bench, at(4), &[]).next, Some(at(5)), "before the end of the lease of what is claimed");
+    assert_eq!(ids(&claimed(bench, claim(2, at(5), 9))), [event(1)]);
+}
+
+fn events_of_a_suspended_provider_wait(bench: &dyn Bench) {
+    with_events(bench, 1);
+    bench.add_provider(provider(2));
+    bench.add_event(event(2), provider(2), at(2));
+    bench.suspend(provider(1), true);
+    let early = look(bench, at(1), &[claim(1, at(1), 9)]);
+    assert_eq!((early.providers.len(), early.claimed.len(), early.next), (0, 0, Some(at(2))));
+    let nobody = Claim { provider: provider(7), ..claim(3, at(2), 9) };
+    let asked_anyhow = look(bench, at(2), &[claim(1, at(2), 9), nobody]);
+    assert_eq!((asked_anyhow.providers, asked_anyhow.claimed.len()), (vec![provider(2)], 0));
+    bench.suspend(provider(1), false);
+    assert_eq!(ids(&claimed(bench, claim(2, at(2), 9))), [event(1)]);
+}
+
+fn one_look_claims_for_several(bench: &dyn Bench) {
+    for number in [3, 1, 2] {
+        bench.add_provider(provider(number));
+        bench.add_event(event(number), provider(number), at(0));
+    }
+    let claims = [2, 3].map(|number| Claim { provider: provider(number), ..claim(number, at(0), 9) });
+    let due = look(bench, at(0), &claims);
+    assert_eq!(due.providers, [provider(1), provider(2), provider(3)]);
+    let found: Vec<_> = due.claimed.iter().map(|it| (it.provider.id, ids(&it.events))).collect();
+    assert_eq!(found, [(provider(2), vec![event(2)]), (provider(3), vec![event(3)])]);
+    let leases: Vec<_> = deliveries(bench, 3).into_iter().map(|it| it.lease).collect();
+    assert_eq!(leases, [None, Some(lease(2)), Some(lease(3))]);
+}
+
+fn a_claim_tells_of_the_attempts_before(bench: &dyn Bench) {
+    with_events(bench, 1);
+    let told = |number, second| -> Vec<(u16, u16)> {
+        let events = claimed(bench, claim(number, at(second), 9));
+        let fate = if number == 2 { Fate::Exhausted } else { Fate::RetryAt(at(second + 1)) };
+        settle(bench, &events.iter().map(|it| attempted(it, number, fate)).collect::<Vec<_>>());
+        events.iter().map(|it| (it.attempts, it.attempts_before_replay)).collect()
+    };
+    assert_eq!(told(1, 0), [(0, 0)]);
+    assert_eq!(told(2, 1), [(1, 0)]);
+    assert_eq!(told(3, 9), []);
+    bench.replay(event(1), at(9));
+    assert_eq!(told(4, 9), [(2, 2)]);
+    assert_eq!(told(5, 10), [(3, 2)]);
+}
