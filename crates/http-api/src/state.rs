@@ -13,12 +13,18 @@ use tokio::time::{Instant, timeout};
 
 use crate::admission::{FailedLogins, ProviderCache, ProviderLimit};
 use crate::api::Api;
+use crate::budget::Budget;
 use crate::call::Call;
 use crate::error::ApiError;
 use crate::operation::Flights;
 
 /// Calls of the store that run or wait for a thread; more are answered 503 at once.
 const CROSSINGS_MAX: usize = 256;
+
+/// Bodies that are being read, or were read and wait for their turn; and how much of them one provider may have.
+const BODIES: (usize, usize) = (24 << 20, 12 << 20);
+/// What large requests need for their work and their answers, in the same way.
+const WORK: (usize, usize) = (96 << 20, 48 << 20);
 
 /// How long a client waits for the store. PostgreSQL's gives a request up after 8 s and commits nothing of it later: so
 /// whoever is sent away can know that nothing will come of the request, unless the database fell silent.
@@ -48,6 +54,12 @@ pub(crate) struct State {
     pub(crate) provider_limit: Option<ProviderLimit>,
     /// The idempotency keys at work in this process.
     pub(crate) flights: Arc<Flights>,
+    /// Memory for large bodies that come in.
+    pub(crate) bodies: Arc<Budget>,
+    /// Memory for large requests at work and their answers. Apart from that of bodies: who has one waits for the other.
+    pub(crate) work: Arc<Budget>,
+    /// Held while a large body is parsed, which takes many times its size: one after the other.
+    pub(crate) parsing: Semaphore,
     crossings: Arc<Semaphore>,
 }
 
@@ -58,6 +70,9 @@ impl State {
             failed_logins: FailedLogins::new(api.limits.failed_logins_per_minute),
             provider_limit: ProviderLimit::new(api.limits),
             flights: Arc::default(),
+            bodies: Budget::new(BODIES.0, BODIES.1),
+            work: Budget::new(WORK.0, WORK.1),
+            parsing: Semaphore::new(1),
             crossings: Arc::new(Semaphore::new(CROSSINGS_MAX)),
             api,
         })

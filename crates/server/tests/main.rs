@@ -18,6 +18,7 @@ mod fairness;
 mod framing;
 mod idempotency;
 mod mail;
+mod memory;
 mod rules;
 mod stop;
 mod support;

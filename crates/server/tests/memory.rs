@@ -1,0 +1,201 @@
+//! The largest requests and the largest answers, sixteen at a time: bounded memory, an early 503 for what there is no
+//! room for, and nobody else held up.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::support::service::{Answer, Service};
+use crate::support::{Sample, on_each};
+
+const AT_ONCE: usize = 16;
+const RECEIVERS: usize = 10_000;
+/// So long that all of them together are just under 8 MiB.
+const MESSAGE_BYTES: usize = (8 << 20) / RECEIVERS;
+const OCCASIONS: usize = 1_000;
+const RESIDENT_MAX_KIB: u64 = 256 << 10;
+/// What others wait at most; the release build must stay below a second, a debug build on a busy machine takes longer.
+const OTHERS_WAIT_MAX: Duration = Duration::from_secs(10);
+
+/// What one kind of load brought about.
+struct Load {
+    answers: Vec<(u16, Option<String>, String)>,
+    others: Vec<Duration>,
+}
+
+#[test]
+fn the_largest_requests_and_answers_stay_within_256_mebibytes() {
+    on_each(|service| {
+        let sample = Sample::make(service, 0);
+        let other = Sample::make(service, 2);
+        other.fund(service, 100_000);
+        let users = crowd(service, &sample);
+        let idle = kib(service, "VmRSS");
+        sample.deposit(service, 10_000_000);
+        let bodies: Vec<String> = (0..AT_ONCE).map(|n| largest(&sample, &users, n)).collect();
+        let post = |n: usize| {
+            let key = format!("large-{n}");
+            service.post_text(&sample.provider, "/v1/recognitions", &bodies[n], &[("Idempotency-Key", &key)])
+        };
+
+        let sent = load(service, &other, post, &[201, 503]);
+        tell(service, "POST", &sent);
+        let done = sent.answers.iter().filter(|it| it.0 == 201).count();
+        assert!(done > 0, "nothing was done");
+        assert_eq!(recognitions(service, &sample), done * RECEIVERS);
+
+        let again = load(service, &other, post, &[201, 503]);
+        tell(service, "POST again", &again);
+        for (n, first) in sent.answers.iter().enumerate() {
+            let repeat = until_done(|| post(n));
+            assert_eq!(
+                repeat.header("idempotency-replayed").is_some(),
+                first.0 == 201 || again.answers[n].0 == 201
+            );
+            assert!(first.0 == 503 || repeat.body == first.2);
+            assert_eq!(repeat.json()["recognitions"].as_array().unwrap().len(), RECEIVERS);
+        }
+        assert_eq!(recognitions(service, &sample), AT_ONCE * RECEIVERS);
+
+        let occasions = format!("/v1/companies/{}/occasions?per_page={OCCASIONS}", sample.company);
+        let received = format!("/v1/users/{}/recognitions_received", users[0]);
+        for path in [occasions, received] {
+            let got = load(service, &other, |_| service.get(&sample.provider, &path), &[200, 503]);
+            tell(service, &path, &got);
+            assert!(got.answers.iter().any(|it| it.0 == 200), "{path}");
+        }
+        let whole = until_done(|| service.get(&sample.provider, &received_first(&sample)));
+        assert_eq!(whole.json()["result_count"], OCCASIONS);
+        assert_eq!(whole.json()["results"].as_array().unwrap().len(), OCCASIONS);
+        let peak = kib(service, "VmHWM");
+        println!("resident: idle {idle} KiB, at most {peak} KiB, now {} KiB", kib(service, "VmRSS"));
+        if let Ok(seconds) = std::env::var("TEST_SETTLE_SECONDS") {
+            std::thread::sleep(Duration::from_secs(seconds.parse().unwrap()));
+            println!("resident after {seconds} s: {} KiB", kib(service, "VmRSS"));
+        }
+        assert!(peak <= RESIDENT_MAX_KIB, "{peak} KiB");
+    });
+}
+
+fn received_first(sample: &Sample) -> String {
+    format!("/v1/companies/{}/occasions?per_page={OCCASIONS}", sample.company)
+}
+
+/// Sixteen at once, each once, while another provider reads and writes.
+fn load(service: &Service, other: &Sample, one: impl Fn(usize) -> Answer + Sync, allowed: &[u16]) -> Load {
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let others = scope.spawn(|| {
+            let mut others = Vec::new();
+            while !is_over.load(Ordering::Relaxed) {
+                let since = Instant::now();
+                let user = format!("/v1/users/{}", other.users[0]);
+                assert_eq!(service.get(&other.provider, &user).status, 200);
+                others.push(since.elapsed());
+                let since = Instant::now();
+                assert_eq!(other.send(service, &other.users[0], &[&other.users[1]], 1).status, 201);
+                others.push(since.elapsed());
+            }
+            others
+        });
+        let one = &one;
+        let all: Vec<_> = (0..AT_ONCE).map(|n| scope.spawn(move || one(n))).collect();
+        let answers: Vec<Answer> = all.into_iter().map(|it| it.join().unwrap()).collect();
+        is_over.store(true, Ordering::Relaxed);
+        let mut kept = Vec::new();
+        for it in answers {
+            assert!(allowed.contains(&it.status), "{} {}", it.status, it.body.get(..200).unwrap_or(&it.body));
+            let wait = it.header("retry-after").map(str::to_owned);
+            assert_eq!(wait.is_some(), it.status == 503, "{}", it.body.get(..200).unwrap_or(&it.body));
+            kept.push((it.status, wait, it.body));
+        }
+        let others = others.join().unwrap();
+        assert!(others.iter().all(|it| *it < OTHERS_WAIT_MAX), "{others:?}");
+        Load { answers: kept, others }
+    })
+}
+
+fn tell(service: &Service, name: &str, load: &Load) {
+    let done = load.answers.iter().filter(|it| it.0 < 300).count();
+    let longest = load.others.iter().max().unwrap();
+    let size = load.answers.iter().map(|it| it.2.len()).max().unwrap();
+    println!(
+        "{name}: {done} of {AT_ONCE} done, {size} bytes; {} others, the longest {longest:?}; at most {} KiB",
+        load.others.len(),
+        kib(service, "VmHWM")
+    );
+}
+
+/// Asks again as often as it is told to.
+fn until_done(one: impl Fn() -> Answer) -> Answer {
+    loop {
+        let answer = one();
+        if answer.status != 503 {
+            assert!(answer.status < 300, "{} {}", answer.status, answer.body);
+            return answer;
+        }
+        assert_eq!(answer.header("retry-after"), Some("1"));
+    }
+}
+
+fn largest(sample: &Sample, users: &[String], n: usize) -> String {
+    let all: Vec<&str> = users.iter().map(String::as_str).collect();
+    let mut body = sample.recognition("company", &sample.company, &all, 1);
+    // Line breaks and quotation marks, which an answer escapes.
+    body["message"] = Value::from(format!("{n:02}{}", "\n\"".repeat(MESSAGE_BYTES / 2 - 1)));
+    body.to_string()
+}
+
+fn recognitions(service: &Service, sample: &Sample) -> usize {
+    let id = &sample.company;
+    let of = if service.database.is_embedded() {
+        format!("recognitions WHERE company_id = unhex('{}')", id.replace('-', ""))
+    } else {
+        format!("recognitions WHERE company_id = '{id}'")
+    };
+    usize::try_from(service.database.count(&of)).unwrap()
+}
+
+/// A figure of the service's process.
+fn kib(service: &Service, name: &str) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", service.running.pid())).unwrap();
+    let line = status.lines().find_map(|it| it.strip_prefix(name)?.strip_prefix(':')).unwrap();
+    line.trim().strip_suffix(" kB").unwrap().parse().unwrap()
+}
+
+/// Users and occasions as large as they can be, straight into the tables: making them is not what is tested.
+fn crowd(service: &Service, sample: &Sample) -> Vec<String> {
+    let (company, at) = (&sample.company, 1_795_000_000_000_000_i64);
+    let plain = company.replace('-', "");
+    let message = "\u{1f389}".repeat(10_000);
+    let sqlite = format!(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {RECEIVERS}) \
+         INSERT INTO users (id, company_id, email, email_folded, first_name, manager, company_admin, \
+         corporation_admin, created_at, updated_at) \
+         SELECT unhex(printf('0194000000007000800000%010d', i)), unhex('{plain}'), i || '@example.com', \
+         i || '@example.com', 'Crowd', 0, 0, 0, {at}, {at} FROM n; \
+         INSERT INTO accounts (owner_id, kind, company_id, balance, spent, movements, made_up, created_at) \
+         SELECT id, k.kind, company_id, 0, 0, 0, 0, created_at FROM users, \
+         (SELECT 1 AS kind UNION SELECT 2) AS k WHERE first_name = 'Crowd'; \
+         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {OCCASIONS}) \
+         INSERT INTO occasions (id, company_id, name, title, default_message, enabled, visible, created_at, \
+         updated_at) SELECT unhex(printf('0194000000007000900000%010d', i)), unhex('{plain}'), 'Large', 'Large', \
+         '{message}', 1, 1, {at}, {at} FROM n;"
+    );
+    let postgres = format!(
+        "INSERT INTO users (id, company_id, email, email_folded, first_name, manager, company_admin, \
+         corporation_admin, created_at, updated_at) \
+         SELECT ('01940000-0000-7000-8000-00' || lpad(i::text, 10, '0'))::uuid, '{company}', i || '@example.com', \
+         i || '@example.com', 'Crowd', false, false, false, now(), now() FROM generate_series(1, {RECEIVERS}) AS i; \
+         INSERT INTO accounts (owner_id, kind, company_id, balance, spent, movements, made_up, created_at) \
+         SELECT id, k, company_id, 0, 0, 0, 0, created_at FROM users, \
+         generate_series(1, 2) AS k WHERE first_name = 'Crowd'; \
+         INSERT INTO occasions (id, company_id, name, title, default_message, enabled, visible, created_at, \
+         updated_at) SELECT ('01940000-0000-7000-9000-00' || lpad(i::text, 10, '0'))::uuid, '{company}', 'Large', \
+         'Large', '{message}', true, true, now(), now() FROM generate_series(1, {OCCASIONS}) AS i; \
+         ANALYZE users; ANALYZE accounts; ANALYZE occasions;"
+    );
+    service.database.tamper(&sqlite, &postgres);
+    (1..=RECEIVERS).map(|n| format!("01940000-0000-7000-8000-00{n:010}")).collect()
+}
