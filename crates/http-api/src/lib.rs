@@ -64,6 +64,7 @@ mod framing;
 mod list;
 mod occasions;
 mod operation;
+mod promise;
 mod query;
 mod recognitions;
 mod routes;

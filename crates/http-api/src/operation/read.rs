@@ -7,6 +7,7 @@ use guerdon_domain::ports::{Reads, StoreExt};
 use crate::answer::Answer;
 use crate::call::Call;
 use crate::error::ApiError;
+use crate::promise::Promise;
 use crate::state::State;
 
 /// An operation on one read-only snapshot. It resolves the path's object first, then the query.
@@ -23,7 +24,7 @@ pub(crate) trait Read: 'static {
 /// Runs a reading operation.
 pub(crate) async fn run<R: Read>(state: Arc<State>, call: Call) -> Result<Answer, ApiError> {
     let weight = state.work.take(call.scope, R::weight(&call)).await?;
-    let read = move |state: &State| {
+    let read = move |state: &State, _: &Promise| {
         let answer = state.api.store.snapshot(|reads| R::read(reads, &call))?;
         Ok(answer.holding(weight))
     };

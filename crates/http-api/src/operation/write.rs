@@ -17,6 +17,7 @@ use crate::body::{self, Fields, Read};
 use crate::budget::{SMALL_MAX, Weight};
 use crate::call::Call;
 use crate::error::ApiError;
+use crate::promise::Promise;
 use crate::state::State;
 
 /// How long a repeat waits for the request that it repeats (contract §6.1).
@@ -124,6 +125,11 @@ fn busy() -> ApiError {
     ApiError::unavailable("a request with this Idempotency-Key is still at work", 1)
 }
 
+/// Nobody is told: the client was sent away before.
+fn too_late() -> ApiError {
+    ApiError::unavailable("the request took too long", 1)
+}
+
 fn prepare<W: Write>(call: Call, headers: &HeaderMap, read: Result<Read, ApiError>) -> Work<W> {
     let key = match &read {
         Ok(read) if call.method == "POST" => idempotency::key_of(&call, headers, &read.bytes),
@@ -167,8 +173,8 @@ async fn perform_once<W: Write>(
     let weight = work.parsed.as_ref().map_or(0, |it| W::weight(&it.command));
     let weight = state.work.take(work.call.scope, weight).await?;
     let work = Arc::clone(work);
-    let ended = state.block(move |state| {
-        let ended = transact(state, &work);
+    let ended = state.block(move |state, promise| {
+        let ended = transact(state, &work, promise);
         drop(flight);
         match ended {
             Ok(answer) => Ok(Some(answer.holding(weight))),
@@ -185,7 +191,7 @@ fn refuses_without_looking<W: Write>(work: &Work<W>) -> bool {
     may && work.key.is_none() && work.call.id().is_none()
 }
 
-fn transact<W: Write>(state: &State, work: &Work<W>) -> Result<Answer, Stop> {
+fn transact<W: Write>(state: &State, work: &Work<W>, promise: &Promise) -> Result<Answer, Stop> {
     let Work { call, key, parsed, .. } = work;
     let context = state.context(call, key.as_ref());
     let answer = state.api.store.transaction(|tx| {
@@ -207,7 +213,7 @@ fn transact<W: Write>(state: &State, work: &Work<W>) -> Result<Answer, Stop> {
             let body = idempotency::kept(&answer)?;
             key.keep(tx, answer.status.as_u16(), body, context.clock.now())?;
         }
-        Ok(answer)
+        if promise.keep() { Ok(answer) } else { Err(Stop::Refused(too_late())) }
     })?;
     Ok(match parsed.as_ref().ok().and_then(|it| it.ignored.as_deref()) {
         Some(ignored) => answer.with("x-ignored-fields", ignored),
