@@ -16,9 +16,9 @@ use crate::operation::Read;
 /// The most bytes of one in the body: a message, a name, a title and the rest.
 const RENDERED: usize = Message::BYTES_MAX + 2_560;
 /// How many are held at once on their way there.
-const PART: i64 = 25;
+const PART: i64 = 50;
 /// What these take: as the database answered them, as rows and as occasions.
-const PART_WEIGHT: usize = 25 * 3 * RENDERED;
+const PART_WEIGHT: usize = 50 * 3 * RENDERED;
 
 pub(crate) struct Occasions;
 
