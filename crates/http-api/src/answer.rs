@@ -5,16 +5,18 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use serde::Serialize;
 
+use crate::budget::Weight;
 use crate::error::ApiError;
+use crate::segments::{Outgoing, Segments};
 
 /// A rendered answer: a status and bytes, as they are kept for repeats.
-#[derive(Debug, Clone)]
 pub(crate) struct Answer {
     /// The status.
     pub(crate) status: StatusCode,
     /// The JSON body; empty for 204.
-    pub(crate) body: Vec<u8>,
+    pub(crate) body: Segments,
     headers: Vec<(HeaderName, HeaderValue)>,
+    weight: Option<Weight>,
 }
 
 impl Answer {
@@ -30,17 +32,18 @@ impl Answer {
 
     /// 204.
     pub(crate) fn no_content() -> Self {
-        Self::kept(StatusCode::NO_CONTENT, Vec::new())
+        Self::kept(StatusCode::NO_CONTENT, Segments::default())
     }
 
     /// An answer that was rendered before.
-    pub(crate) fn kept(status: StatusCode, body: Vec<u8>) -> Self {
-        Self { status, body, headers: Vec::new() }
+    pub(crate) fn kept(status: StatusCode, body: Segments) -> Self {
+        Self { status, body, headers: Vec::new(), weight: None }
     }
 
     fn rendered(status: StatusCode, view: &impl Serialize) -> Result<Self, ApiError> {
-        match serde_json::to_vec(view) {
-            Ok(body) => Ok(Self::kept(status, body)),
+        let mut body = Segments::default();
+        match serde_json::to_writer(&mut body, view) {
+            Ok(()) => Ok(Self::kept(status, body)),
             Err(error) => Err(ApiError::internal(format!("a view cannot be rendered: {error}"))),
         }
     }
@@ -50,6 +53,13 @@ impl Answer {
         if let Ok(value) = HeaderValue::from_str(value) {
             self.headers.push((HeaderName::from_static(name), value));
         }
+        self
+    }
+
+    /// The same with the memory that was taken for it, of which it keeps what it needs until it has gone out.
+    pub(crate) fn holding(mut self, mut weight: Weight) -> Self {
+        weight.settle(self.body.len());
+        self.weight = Some(weight);
         self
     }
 
@@ -63,6 +73,6 @@ impl Answer {
             return builder.finish();
         }
         builder.insert_header((CONTENT_TYPE, HeaderValue::from_static("application/json")));
-        builder.body(self.body)
+        builder.body(Outgoing::new(self.body, self.weight))
     }
 }

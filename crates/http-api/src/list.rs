@@ -1,7 +1,10 @@
 //! Lists: the envelope and the `Link` header (spec §2.8, contract §3).
 
+use std::cell::RefCell;
+
 use guerdon_domain::values::Page;
-use serde::Serialize;
+use serde::ser::{Error as _, SerializeSeq as _};
+use serde::{Serialize, Serializer};
 
 use crate::answer::Answer;
 use crate::call::Call;
@@ -32,12 +35,12 @@ pub(crate) fn page_in(query: &Query, faults: &mut Vec<String>) -> Option<Page> {
 
 /// A page of a list whose total is known.
 #[derive(Serialize)]
-struct Envelope<T> {
+struct Envelope<L> {
     page: i64,
     per_page: i64,
     total_count: i64,
     result_count: usize,
-    results: Vec<T>,
+    results: L,
 }
 
 /// Answers a page in the envelope. `links` is where the list is found.
@@ -47,11 +50,63 @@ pub(crate) fn answer<T: Serialize>(
     total_count: i64,
     results: Vec<T>,
 ) -> Result<Answer, ApiError> {
-    let last = last_page(total_count, page.per_page());
-    let header = links.header(page, page.number() < last, Some(last));
     let (result_count, number, per_page) = (results.len(), page.number(), page.per_page());
     let envelope = Envelope { page: number, per_page, total_count, result_count, results };
-    Ok(Answer::ok(&envelope)?.with("link", &header))
+    Ok(linked(Answer::ok(&envelope)?, links, page, total_count))
+}
+
+/// The same for items so large that a page of them is never held: they are loaded and rendered part by part.
+pub(crate) fn answer_in_parts<T: Serialize>(
+    links: &Links<'_>,
+    page: Page,
+    total_count: i64,
+    items_max: i64,
+    load: &mut dyn FnMut(Page) -> Result<Vec<T>, ApiError>,
+) -> Result<Answer, ApiError> {
+    let left = total_count.saturating_sub(page.offset()).clamp(0, page.per_page());
+    let result_count = usize::try_from(left).unwrap_or_default();
+    let (number, per_page) = (page.number(), page.per_page());
+    let parts = Parts { page, items_max, left, load: RefCell::new(load), refusal: RefCell::new(None) };
+    let envelope = Envelope { page: number, per_page, total_count, result_count, results: &parts };
+    let answer = Answer::ok(&envelope);
+    match parts.refusal.take() {
+        Some(refusal) => Err(refusal),
+        None => Ok(linked(answer?, links, page, total_count)),
+    }
+}
+
+/// Items that are loaded as they are rendered.
+struct Parts<'a, T> {
+    page: Page,
+    items_max: i64,
+    left: i64,
+    load: RefCell<&'a mut dyn FnMut(Page) -> Result<Vec<T>, ApiError>>,
+    refusal: RefCell<Option<ApiError>>,
+}
+
+impl<T: Serialize> Serialize for Parts<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut list = serializer.serialize_seq(None)?;
+        let end = self.page.offset().saturating_add(self.left);
+        for part in self.page.parts(self.items_max).take_while(|it| it.offset() < end) {
+            let loaded = (self.load.borrow_mut())(part).map_err(|refusal| {
+                self.refusal.replace(Some(refusal));
+                S::Error::custom("a part could not be loaded")
+            })?;
+            loaded.iter().try_for_each(|it| list.serialize_element(it))?;
+        }
+        list.end()
+    }
+}
+
+fn linked(answer: Answer, links: &Links<'_>, page: Page, total_count: i64) -> Answer {
+    let last = last_page(total_count, page.per_page());
+    answer.with("link", &links.header(page, page.number() < last, Some(last)))
+}
+
+/// What the largest answer weighs; a query that will be refused takes nothing.
+pub(crate) fn weight(page: Result<Page, ApiError>, item: usize) -> usize {
+    page.map_or(0, |it| usize::try_from(it.per_page()).unwrap_or(usize::MAX).saturating_mul(item))
 }
 
 /// The number of the last page; a list of nothing has one, which is empty.

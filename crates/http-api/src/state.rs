@@ -13,16 +13,25 @@ use tokio::time::{Instant, timeout};
 
 use crate::admission::{FailedLogins, ProviderCache, ProviderLimit};
 use crate::api::Api;
+use crate::budget::Budget;
 use crate::call::Call;
 use crate::error::ApiError;
 use crate::operation::Flights;
+use crate::promise::Promise;
 
 /// Calls of the store that run or wait for a thread; more are answered 503 at once.
 const CROSSINGS_MAX: usize = 256;
 
+/// Bodies that are being read, or were read and wait for their turn; and how much of them one provider may have.
+const BODIES: (usize, usize) = (24 << 20, 12 << 20);
+/// What large requests need for their work and their answers, in the same way.
+const WORK: (usize, usize) = (96 << 20, 48 << 20);
+
 /// How long a client waits for the store. PostgreSQL's gives a request up after 8 s and commits nothing of it later: so
 /// whoever is sent away can know that nothing will come of the request, unless the database fell silent.
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
+/// How much longer where the work was done by then and only its commit is waited for.
+const COMMIT_WITHIN: Duration = Duration::from_secs(10);
 /// How long a call of the store may wait for a thread: what began later could commit after its client was sent away.
 const BEGIN_WITHIN: Duration = Duration::from_secs(2);
 /// How often a waiting request looks whether the database has fallen silent.
@@ -48,6 +57,12 @@ pub(crate) struct State {
     pub(crate) provider_limit: Option<ProviderLimit>,
     /// The idempotency keys at work in this process.
     pub(crate) flights: Arc<Flights>,
+    /// Memory for large bodies that come in.
+    pub(crate) bodies: Arc<Budget>,
+    /// Memory for large requests at work and their answers. Apart from that of bodies: who has one waits for the other.
+    pub(crate) work: Arc<Budget>,
+    /// Held while a large body is parsed, which takes many times its size: one after the other.
+    pub(crate) parsing: Semaphore,
     crossings: Arc<Semaphore>,
 }
 
@@ -58,6 +73,9 @@ impl State {
             failed_logins: FailedLogins::new(api.limits.failed_logins_per_minute),
             provider_limit: ProviderLimit::new(api.limits),
             flights: Arc::default(),
+            bodies: Budget::new(BODIES.0, BODIES.1),
+            work: Budget::new(WORK.0, WORK.1),
+            parsing: Semaphore::new(1),
             crossings: Arc::new(Semaphore::new(CROSSINGS_MAX)),
             api,
         })
@@ -77,23 +95,24 @@ impl State {
         }
     }
 
-    /// Runs `work` on the blocking pool, to its end even if the client goes away or is told not to wait for it: what
-    /// became of it a repeat by key can tell.
+    /// Runs `work` on the blocking pool, to its end even if the client goes away. Where the client is told not to wait for
+    /// it, the promise is broken off, and work that asks it before its commit commits nothing.
     pub(crate) async fn block<T: Send + 'static>(
         self: &Arc<Self>,
-        work: impl FnOnce(&Self) -> Result<T, ApiError> + Send + 'static,
+        work: impl FnOnce(&Self, &Promise) -> Result<T, ApiError> + Send + 'static,
     ) -> Result<T, ApiError> {
         let Ok(permit) = Arc::clone(&self.crossings).try_acquire_owned() else {
             return Err(busy());
         };
-        let state = Arc::clone(self);
+        let (state, promise) = (Arc::clone(self), Arc::new(Promise::default()));
+        let told = Arc::clone(&promise);
         if self.api.gate.silent() {
             return Err(silent());
         }
         let arrived = Instant::now();
         let mut crossed = pin!(web::block(move || {
             let is_late = arrived.elapsed() > BEGIN_WITHIN;
-            let answer = if is_late { Err(busy()) } else { work(&state) };
+            let answer = if is_late { Err(busy()) } else { work(&state, &told) };
             drop(permit);
             answer
         }));
@@ -110,7 +129,11 @@ impl State {
                 Ok(Err(error)) => {
                     return Err(ApiError::internal(format!("a call of the store did not end: {error}")));
                 }
-                Err(_) if self.api.gate.silent() || Instant::now() > given_up => return Err(silent()),
+                Err(_) if self.api.gate.silent() || Instant::now() > given_up + COMMIT_WITHIN => {
+                    promise.break_off();
+                    return Err(silent());
+                }
+                Err(_) if Instant::now() > given_up && promise.break_off() => return Err(silent()),
                 Err(_) => {}
             }
         }

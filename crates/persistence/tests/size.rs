@@ -3,8 +3,8 @@
 use guerdon_domain::distributions::{self, RunDistribution};
 use guerdon_domain::money::Points;
 use guerdon_domain::ports::StoreExt as _;
-use guerdon_domain::recognitions::{SendError, Sender};
-use guerdon_domain::values::UserId;
+use guerdon_domain::recognitions::{Receivers, SendError, SendFault, SendRecognition, Sender, send};
+use guerdon_domain::values::{Message, UserId};
 use guerdon_domain::wallets::WalletType;
 
 use crate::support::{World, on_each};
@@ -49,6 +49,47 @@ fn a_recognition_with_ten_thousand_receivers_works_or_refuses_whole() {
         assert_eq!(world.send(Sender::Company(world.company), &users, 10).unwrap().len(), 10_000);
         assert_eq!(world.reserve(), 0);
         assert_eq!(world.shows(WalletType::User, users[9_999]), Some((10, 0)));
+    });
+}
+
+#[test]
+fn messages_of_eight_mebibytes_are_sent_and_a_byte_more_for_each_receiver_is_not() {
+    const RECEIVERS: usize = 8_192;
+    on_each(|world| {
+        let users = crowd(world, RECEIVERS);
+        world.deposit(2 * 8_192);
+        let sent = |own: Option<usize>| {
+            let ids: Vec<String> = users.iter().map(ToString::to_string).collect();
+            let command = SendRecognition {
+                occasion_id: world.occasion,
+                sender: Sender::Company(world.company),
+                receivers: Receivers::parse(&ids.join(",")).unwrap(),
+                points_per_receiver: 1,
+                message: own.map(|bytes| Message::parse(&format!("é{}", "x".repeat(bytes - 2))).unwrap()),
+                share: true,
+            };
+            let sent = world
+                .store
+                .transaction(|tx| send(tx, world.provider, &command, &world.context()))
+                .map(|it| it.len());
+            match sent {
+                Err(SendError::Faults(faults)) => Err(faults),
+                other => Ok(other.unwrap()),
+            }
+        };
+        let default = |bytes: usize| {
+            let text = "x".repeat(bytes);
+            let sql = format!("UPDATE occasions SET default_message = '{text}'");
+            world.database.tamper(&sql, &sql);
+        };
+        assert_eq!(sent(Some(1_025)), Err(vec![SendFault::TooLarge]));
+        default(1_025);
+        assert_eq!(sent(None), Err(vec![SendFault::TooLarge]));
+        default(1_024);
+        assert_eq!(world.database.count("recognitions"), 0);
+        assert_eq!(sent(None), Ok(RECEIVERS));
+        assert_eq!(sent(Some(1_024)), Ok(RECEIVERS));
+        assert_eq!(world.reserve(), 0);
     });
 }
 

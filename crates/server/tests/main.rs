@@ -19,6 +19,7 @@ mod framing;
 mod idempotency;
 mod journal;
 mod mail;
+mod memory;
 mod rules;
 mod stop;
 mod support;

@@ -33,6 +33,15 @@ pub struct SendRecognition {
     pub share: bool,
 }
 
+impl SendRecognition {
+    /// The most bytes that its message can come to, once for each receiver; where it takes the occasion's default
+    /// nobody knows yet how long that is.
+    pub fn message_bytes_max(&self) -> usize {
+        let message = self.message.as_ref().map_or(Message::BYTES_MAX, |it| it.as_str().len());
+        message.saturating_mul(self.receivers.ids().len()).min(MESSAGES_BYTES_MAX)
+    }
+}
+
 /// A rule that a recognition breaks (contract §5.5, §5.6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SendFault {

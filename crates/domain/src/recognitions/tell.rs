@@ -8,7 +8,11 @@ use crate::users::Person;
 use crate::values::{CauseId, EventId, ProviderId};
 
 /// How many events are rendered before they are handed to the store: thousands of bodies are never held at once.
-const SLICE: usize = 256;
+const SLICE_MAX: usize = 256;
+/// About how many bytes of their bodies.
+const SLICE_BYTES: usize = 1 << 20;
+/// About the bytes of a body without its message.
+const BODY_BYTES: usize = 1 << 10;
 
 /// What the events of one sending have in common.
 pub(super) struct Told<'a> {
@@ -59,7 +63,9 @@ pub(super) fn tell(
             created_at,
         })
     };
-    for (recognitions, receivers) in recognitions.chunks(SLICE).zip(receivers.chunks(SLICE)) {
+    let message = recognitions.iter().map(|it| it.message.as_str().len()).max().unwrap_or_default();
+    let slice = SLICE_BYTES.checked_div(BODY_BYTES + message).unwrap_or_default().clamp(1, SLICE_MAX);
+    for (recognitions, receivers) in recognitions.chunks(slice).zip(receivers.chunks(slice)) {
         let events: Result<Vec<NewEvent>, StoreError> = recognitions.iter().zip(receivers).map(one).collect();
         tx.queue_events(&events?)?;
     }

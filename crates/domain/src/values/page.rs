@@ -7,12 +7,19 @@
 pub struct Page {
     number: i64,
     per_page: i64,
+    /// Of which part this is: the items of the page before it, and the most items in it.
+    skipped: i64,
+    limit: i64,
 }
 
 impl Page {
     /// A page, or `None` where either figure is below 1.
     pub const fn new(number: i64, per_page: i64) -> Option<Self> {
-        if number < 1 || per_page < 1 { None } else { Some(Self { number, per_page }) }
+        if number < 1 || per_page < 1 {
+            None
+        } else {
+            Some(Self { number, per_page, skipped: 0, limit: per_page })
+        }
     }
 
     /// The number of the page, from 1.
@@ -28,18 +35,41 @@ impl Page {
     /// How many items stand on the pages before; `i64::MAX` where that is more than an `i64` holds, which no list
     /// reaches.
     pub const fn offset(self) -> i64 {
-        (self.number - 1).saturating_mul(self.per_page)
+        (self.number - 1).saturating_mul(self.per_page).saturating_add(self.skipped)
     }
 
     /// The most items to take: `per_page` under the name that queries use.
     pub const fn limit(self) -> i64 {
-        self.per_page
+        self.limit
+    }
+
+    /// The page in parts of at most so many items, for whoever cannot hold all of it at once.
+    pub fn parts(self, items_max: i64) -> impl Iterator<Item = Self> {
+        let size = items_max.max(1);
+        let part = move |number: i64| {
+            let skipped = number.checked_mul(size).filter(|it| *it < self.per_page)?;
+            Some(Self { skipped, limit: size.min(self.per_page - skipped), ..self })
+        };
+        (0..).map_while(part)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_parts_of_a_page_are_the_page() {
+        let check = |per_page, items_max, expected: &[(i64, i64)]| {
+            let page = Page::new(3, per_page).unwrap();
+            let parts: Vec<(i64, i64)> = page.parts(items_max).map(|it| (it.offset(), it.limit())).collect();
+            assert_eq!(parts, expected, "{per_page} by {items_max}");
+        };
+        check(100, 100, &[(200, 100)]);
+        check(7, 100, &[(14, 7)]);
+        check(250, 100, &[(500, 100), (600, 100), (700, 50)]);
+        check(2, 0, &[(4, 1), (5, 1)]);
+    }
 
     #[test]
     fn an_offset_is_what_stands_on_the_pages_before() {

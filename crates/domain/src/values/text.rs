@@ -1,6 +1,7 @@
 //! Plain text.
 
 use std::fmt;
+use std::sync::Arc;
 
 use super::InvalidValue;
 
@@ -36,16 +37,20 @@ impl fmt::Display for Line {
 
 /// A message: up to 10,000 characters, with line breaks and tabs and no other control characters (contract §2.7).
 ///
-/// It may be blank; whether a blank message stands for the occasion's default is the use case's matter.
+/// It may be blank; whether a blank message stands for the occasion's default is the use case's matter. Copies share
+/// the text: thousands may hold the same.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Message(String);
+pub struct Message(Arc<str>);
 
 impl Message {
+    /// The most bytes of a message.
+    pub const BYTES_MAX: usize = 4 * MESSAGE_LENGTH_MAX;
+
     /// Keeps the text byte for byte.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         let is_refused = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
         let is_valid = is_within(text, MESSAGE_LENGTH_MAX) && !text.chars().any(is_refused);
-        is_valid.then(|| Self(text.to_owned())).ok_or(InvalidValue(
+        is_valid.then(|| Self(Arc::from(text))).ok_or(InvalidValue(
             "must be text of at most 10,000 characters, without control characters other than line breaks and tabs",
         ))
     }

@@ -57,7 +57,7 @@ async fn verify(state: &Arc<State>, credentials: &Credentials) -> Result<Option<
     }
     let key = credentials.key.clone();
     let found = state
-        .block(move |state| Ok(state.api.store.snapshot(|reads| reads.provider_by_api_key(&key))?))
+        .block(move |state, _| Ok(state.api.store.snapshot(|reads| reads.provider_by_api_key(&key))?))
         .await?;
     let is_right = matches(found.as_ref().map_or(&NOBODYS_HASH, |it| it.api_secret_hash.as_slice()));
     let Some(provider) = found.filter(|it| is_right && !it.suspended) else { return Ok(None) };

@@ -7,6 +7,7 @@ use actix_web::web;
 use futures_util::StreamExt;
 use tokio::time::timeout;
 
+use crate::budget::{SMALL_MAX, Weight};
 use crate::error::ApiError;
 
 /// The most bytes of a body.
@@ -14,19 +15,31 @@ const SIZE_MAX: usize = 1 << 20;
 /// The most time that a client may take to send it.
 const DEADLINE: Duration = Duration::from_secs(10);
 
-/// The bytes of a body of at most 1 MiB, sent within 10 seconds; else a 400 that closes the connection.
-pub(crate) async fn read(headers: &HeaderMap, payload: web::Payload) -> Result<Vec<u8>, ApiError> {
+/// A body, and what it weighs.
+#[derive(Default)]
+pub(crate) struct Read {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) weight: Option<Weight>,
+}
+
+/// The bytes of a body of at most 1 MiB, sent within 10 seconds; else a 400 that closes the connection. A large one is
+/// read on only when there is room for it.
+pub(crate) async fn read(
+    headers: &HeaderMap,
+    payload: web::Payload,
+    weight: Weight,
+) -> Result<Read, ApiError> {
     let declared = headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse::<usize>().ok());
     if declared.is_some_and(|it| it > SIZE_MAX) {
         return Err(too_large());
     }
-    match timeout(DEADLINE, collect(payload)).await {
+    match timeout(DEADLINE, collect(payload, declared.unwrap_or(SIZE_MAX), weight)).await {
         Ok(read) => read,
         Err(_) => Err(ApiError::bad_request("the body must be sent within 10 seconds").and_close()),
     }
 }
 
-async fn collect(mut payload: web::Payload) -> Result<Vec<u8>, ApiError> {
+async fn collect(mut payload: web::Payload, length_max: usize, mut weight: Weight) -> Result<Read, ApiError> {
     let mut body = Vec::new();
     while let Some(chunk) = payload.next().await {
         let Ok(chunk) = chunk else {
@@ -35,9 +48,13 @@ async fn collect(mut payload: web::Payload) -> Result<Vec<u8>, ApiError> {
         if body.len() + chunk.len() > SIZE_MAX {
             return Err(too_large());
         }
+        if body.len() <= SMALL_MAX && body.len() + chunk.len() > SMALL_MAX {
+            weight = weight.grown(length_max).await.map_err(ApiError::and_close)?;
+            body.reserve_exact(length_max.saturating_sub(body.len()));
+        }
         body.extend_from_slice(&chunk);
     }
-    Ok(body)
+    Ok(Read { bytes: body, weight: Some(weight) })
 }
 
 fn too_large() -> ApiError {

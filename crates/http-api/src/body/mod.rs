@@ -4,5 +4,5 @@ mod bytes;
 mod fields;
 mod json;
 
-pub(crate) use bytes::{read, require_json};
+pub(crate) use bytes::{Read, read, require_json};
 pub(crate) use fields::Fields;

@@ -13,6 +13,9 @@ use crate::query::{Query, unless_faulty};
 
 const FILTER: &str = "corporation_id";
 
+/// What the largest one takes as it is read and rendered, thrice: names, addresses and URLs at their longest.
+const WEIGHT: usize = 3 * (6 << 10);
+
 pub(crate) struct List;
 
 impl Read for List {
@@ -25,6 +28,15 @@ impl Read for List {
         let parameter = id.as_deref().map(|it| (FILTER, it));
         answer(reads, call, within, page, &Links { path: "/v1/companies".into(), parameter })
     }
+
+    fn weight(call: &Call) -> usize {
+        weight(call)
+    }
+}
+
+/// What a page of companies takes.
+pub(crate) fn weight(call: &Call) -> usize {
+    list::weight(list::page_of(call), WEIGHT)
 }
 
 fn parameters(query: &Query) -> Result<(Option<CorporationId>, Page), ApiError> {

@@ -12,7 +12,7 @@ mod view;
 pub(crate) use balances::Balances;
 pub(crate) use create::Create;
 pub(crate) use get::Get;
-pub(crate) use list::{List, answer as answer_list};
+pub(crate) use list::{List, answer as answer_list, weight as list_weight};
 pub(crate) use occasions::Occasions;
 pub(crate) use saml::{GetSaml, UpdateSamlSettings};
 pub(crate) use update::Update;

@@ -5,7 +5,7 @@ use guerdon_domain::ports::Reads;
 use super::get::corporation_in_path;
 use crate::answer::Answer;
 use crate::call::Call;
-use crate::companies::answer_list;
+use crate::companies::{answer_list, list_weight};
 use crate::error::ApiError;
 use crate::list::{self, Links};
 use crate::operation::Read;
@@ -18,5 +18,9 @@ impl Read for Companies {
         let page = list::page_of(call)?;
         let links = Links::to(format!("/v1/corporations/{id}/companies"));
         answer_list(reads, call, Some(id), page, &links)
+    }
+
+    fn weight(call: &Call) -> usize {
+        list_weight(call)
     }
 }

@@ -9,6 +9,9 @@ use crate::error::ApiError;
 use crate::list::{self, Links};
 use crate::operation::Read;
 
+/// What the one with the longest name takes as it is read and rendered, thrice.
+const WEIGHT: usize = 3 * (3 << 9);
+
 pub(crate) struct List;
 
 impl Read for List {
@@ -18,5 +21,9 @@ impl Read for List {
         let found = reads.corporations(call.scope, page)?;
         let views = found.iter().map(CorporationView::of).collect();
         list::answer(&Links::to("/v1/corporations"), page, total, views)
+    }
+
+    fn weight(call: &Call) -> usize {
+        list::weight(list::page_of(call), WEIGHT)
     }
 }

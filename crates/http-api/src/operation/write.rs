@@ -13,9 +13,11 @@ use tokio::time::{Instant, sleep};
 use super::flights::Flight;
 use super::idempotency;
 use crate::answer::Answer;
-use crate::body::{self, Fields};
+use crate::body::{self, Fields, Read};
+use crate::budget::{SMALL_MAX, Weight};
 use crate::call::Call;
 use crate::error::ApiError;
+use crate::promise::Promise;
 use crate::state::State;
 
 /// How long a repeat waits for the request that it repeats (contract §6.1).
@@ -40,6 +42,11 @@ pub(crate) trait Write: 'static {
     /// Reads the body's fields; `None` only after a fault.
     fn command(fields: &mut Fields) -> Option<Self::Command>;
 
+    /// The memory that it takes, its answer included.
+    fn weight(_command: &Self::Command) -> usize {
+        0
+    }
+
     /// Calls the use case and renders. May be run again after a lost race, so it has no effect outside `tx`.
     fn perform(
         tx: &mut dyn Tx,
@@ -54,6 +61,8 @@ struct Work<W: Write> {
     call: Call,
     key: Option<Repeatable>,
     parsed: Result<Parsed<W::Command>, ApiError>,
+    /// What was read weighs something as long as this lives.
+    _weight: Option<Weight>,
 }
 
 struct Parsed<C> {
@@ -88,8 +97,12 @@ pub(crate) async fn run<W: Write>(
     payload: Payload,
 ) -> Result<Answer, ApiError> {
     let headers = request.headers();
-    let read = if W::HAS_BODY { body::read(headers, payload).await } else { Ok(Vec::new()) };
+    let weight = state.bodies.weight(call.scope);
+    let read = if W::HAS_BODY { body::read(headers, payload, weight).await } else { Ok(Read::default()) };
+    let is_large = read.as_ref().is_ok_and(|it| it.bytes.len() > SMALL_MAX);
+    let turn = if is_large { state.parsing.acquire().await.ok() } else { None };
     let work = Arc::new(prepare::<W>(call, headers, read));
+    drop(turn);
     let Some(key) = work.key.clone() else {
         return perform_once(&state, &work, None).await.map_err(|stop| match stop {
             Stop::InFlight => busy(),
@@ -112,15 +125,26 @@ fn busy() -> ApiError {
     ApiError::unavailable("a request with this Idempotency-Key is still at work", 1)
 }
 
-fn prepare<W: Write>(call: Call, headers: &HeaderMap, read: Result<Vec<u8>, ApiError>) -> Work<W> {
+/// Nobody is told: the client was sent away before.
+fn too_late() -> ApiError {
+    ApiError::unavailable("the request took too long", 1)
+}
+
+fn prepare<W: Write>(call: Call, headers: &HeaderMap, read: Result<Read, ApiError>) -> Work<W> {
     let key = match &read {
-        Ok(body) if call.method == "POST" => idempotency::key_of(&call, headers, body),
+        Ok(read) if call.method == "POST" => idempotency::key_of(&call, headers, &read.bytes),
         // Without its whole body a request cannot be told from another one of the same key.
         _ => Ok(None),
     };
-    match key {
-        Ok(key) => Work { parsed: read.and_then(|body| parse::<W>(headers, &body)), key, call },
-        Err(refusal) => Work { parsed: Err(refusal), key: None, call },
+    let (key, read) = match key {
+        Ok(key) => (key, read),
+        Err(refusal) => (None, Err(refusal)),
+    };
+    match read {
+        Ok(Read { bytes, weight }) => {
+            Work { parsed: parse::<W>(headers, &bytes), key, call, _weight: weight }
+        }
+        Err(refusal) => Work { parsed: Err(refusal), key, call, _weight: None },
     }
 }
 
@@ -146,12 +170,14 @@ async fn perform_once<W: Write>(
     {
         return Err(Stop::Refused(refusal.clone()));
     }
+    let weight = work.parsed.as_ref().map_or(0, |it| W::weight(&it.command));
+    let weight = state.work.take(work.call.scope, weight).await?;
     let work = Arc::clone(work);
-    let ended = state.block(move |state| {
-        let ended = transact(state, &work);
+    let ended = state.block(move |state, promise| {
+        let ended = transact(state, &work, promise);
         drop(flight);
         match ended {
-            Ok(answer) => Ok(Some(answer)),
+            Ok(answer) => Ok(Some(answer.holding(weight))),
             Err(Stop::InFlight) => Ok(None),
             Err(Stop::Refused(refusal)) => Err(refusal),
         }
@@ -165,8 +191,8 @@ fn refuses_without_looking<W: Write>(work: &Work<W>) -> bool {
     may && work.key.is_none() && work.call.id().is_none()
 }
 
-fn transact<W: Write>(state: &State, work: &Work<W>) -> Result<Answer, Stop> {
-    let Work { call, key, parsed } = work;
+fn transact<W: Write>(state: &State, work: &Work<W>, promise: &Promise) -> Result<Answer, Stop> {
+    let Work { call, key, parsed, .. } = work;
     let context = state.context(call, key.as_ref());
     let answer = state.api.store.transaction(|tx| {
         W::find(tx, call)?;
@@ -184,9 +210,10 @@ fn transact<W: Write>(state: &State, work: &Work<W>) -> Result<Answer, Stop> {
         let command = parsed.as_ref().map(|it| &it.command).map_err(ApiError::clone)?;
         let answer = W::perform(tx, call, command, &context)?;
         if let Some(key) = key {
-            key.keep(tx, answer.status.as_u16(), answer.body.clone(), context.clock.now())?;
+            let body = idempotency::kept(&answer)?;
+            key.keep(tx, answer.status.as_u16(), body, context.clock.now())?;
         }
-        Ok(answer)
+        if promise.keep() { Ok(answer) } else { Err(Stop::Refused(too_late())) }
     })?;
     Ok(match parsed.as_ref().ok().and_then(|it| it.ignored.as_deref()) {
         Some(ignored) => answer.with("x-ignored-fields", ignored),

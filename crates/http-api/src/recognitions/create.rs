@@ -12,6 +12,9 @@ use crate::call::Call;
 use crate::error::ApiError;
 use crate::operation::Write;
 
+/// What each receiver takes beside the message: the user with names and address, the rows, the rest of the answer.
+const RECEIVER_BYTES: usize = 2_560;
+
 pub(crate) struct Create;
 
 impl Write for Create {
@@ -38,6 +41,12 @@ impl Write for Create {
             message,
             share,
         })
+    }
+
+    /// The message stands in the answer once for each receiver; quotation marks and line breaks take two bytes there.
+    fn weight(command: &SendRecognition) -> usize {
+        let receivers = command.receivers.ids().len();
+        receivers.saturating_mul(RECEIVER_BYTES).saturating_add(command.message_bytes_max().saturating_mul(2))
     }
 
     fn perform(
@@ -119,6 +128,9 @@ mod tests {
         let text = "Invalid points_per_receiver, value must be between 1 and 250000";
         check(SendError::InsufficientFunds, "Insufficient funds");
         check(SendError::Faults(vec![range]), text);
+        let large = "receiver_ids and message must be at most 8 MiB together: the bytes of the message, once for each \
+                     receiver";
+        check(SendError::Faults(vec![SendFault::TooLarge]), large);
         let both = format!("occasion_id must be an occasion that is enabled; {text}");
         check(SendError::Faults(vec![SendFault::OccasionDisabled, range]), &both);
     }

@@ -12,17 +12,19 @@ use crate::rows::{OccasionRow, Reading};
 use crate::schema::{companies, occasions};
 use crate::types::{At, Id, Identifier};
 
-/// The oldest of the company's own and of everybody's, each from the index, merged.
+/// The oldest of the company's own and of everybody's, each from the index, merged; only those of the page are read.
 fn page_query() -> String {
     let side = |condition: &str, name: &str| {
         format!(
-            "SELECT * FROM (SELECT * FROM occasions WHERE company_id {condition} AND deleted_at IS NULL \
+            "SELECT * FROM (SELECT id, created_at FROM occasions WHERE company_id {condition} AND deleted_at IS NULL \
              ORDER BY created_at, id LIMIT {}) AS {name}",
             place(2)
         )
     };
     format!(
-        "SELECT * FROM ({} UNION ALL {}) AS usable ORDER BY created_at, id LIMIT {} OFFSET {}",
+        "SELECT occasions.* FROM (SELECT id FROM ({} UNION ALL {}) AS usable \
+         ORDER BY created_at, id LIMIT {} OFFSET {}) AS page JOIN occasions ON occasions.id = page.id \
+         ORDER BY occasions.created_at, occasions.id",
         side(&format!("= {}", place(1)), "own"),
         side("IS NULL", "everybodys"),
         place(3),

@@ -59,7 +59,7 @@ impl ReadOutbox for Unit<'_> {
 
 impl Outbox for Unit<'_> {
     fn queue_events(&mut self, new: &[NewEvent]) -> Result<(), StoreError> {
-        for slice in slices(new) {
+        for slice in slices(new, BINDS / EventRow::COLUMNS.max(DeliveryRow::COLUMNS), |it| it.body.len()) {
             let rows: Vec<EventRow<'_>> = slice.iter().map(EventRow::of).collect();
             self.query(|conn| match rows.as_slice() {
                 [one] => diesel::insert_into(events::table).values(one).execute(conn),
@@ -126,7 +126,7 @@ impl Unit<'_> {
 
 impl MailOutbox for Unit<'_> {
     fn queue_mails(&mut self, new: &[NewMail]) -> Result<(), StoreError> {
-        for slice in new.chunks(BINDS / MailRow::COLUMNS) {
+        for slice in slices(new, BINDS / MailRow::COLUMNS, |it| it.subject.len() + it.body.len()) {
             let rows: Vec<MailRow<'_>> = slice.iter().map(MailRow::of).collect();
             self.query(|conn| diesel::insert_into(mails::table).values(&rows).execute(conn))?;
         }
@@ -135,21 +135,16 @@ impl MailOutbox for Unit<'_> {
     }
 }
 
-/// Cuts events to what one statement may bind and should carry.
-fn slices(new: &[NewEvent]) -> Vec<&[NewEvent]> {
+/// Cuts rows to what one statement may bind and should carry.
+fn slices<T>(new: &[T], rows_max: usize, size: fn(&T) -> usize) -> Vec<&[T]> {
     let (mut slices, mut rest) = (Vec::new(), new);
     while !rest.is_empty() {
         let mut bytes = 0_usize;
-        let fits = |it: &&NewEvent| {
-            bytes = bytes.saturating_add(it.body.len());
+        let fits = |it: &&T| {
+            bytes = bytes.saturating_add(size(it));
             bytes <= STATEMENT_BYTES
         };
-        let count = rest
-            .iter()
-            .take(BINDS / EventRow::COLUMNS.max(DeliveryRow::COLUMNS))
-            .take_while(fits)
-            .count()
-            .max(1);
+        let count = rest.iter().take(rows_max).take_while(fits).count().max(1);
         let (slice, after) = rest.split_at(count);
         slices.push(slice);
         rest = after;

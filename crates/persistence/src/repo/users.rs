@@ -12,8 +12,8 @@ use crate::rows::{PersonRow, Reading, UserRow};
 use crate::schema::{companies, users};
 use crate::types::{At, Id};
 
-/// How many ids one query names.
-const SLICE: usize = 10_000;
+/// How many ids one query names: what it answers is held twice for a moment.
+const SLICE: usize = 2_000;
 
 impl Unit<'_> {
     /// The rows of up to `SLICE` ids with the provider of each; one id takes the cached statement.
