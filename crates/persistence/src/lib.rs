@@ -25,6 +25,7 @@ mod backoff;
 mod gate;
 mod group_commit;
 mod link;
+mod many_transfers;
 mod migrations;
 mod open;
 mod pooled;

@@ -10,6 +10,8 @@ mod owners;
 mod plans;
 mod races;
 mod redemptions;
+mod schedules;
 mod size;
+mod steps;
 mod support;
 mod unit_of_work;

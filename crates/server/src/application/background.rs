@@ -9,6 +9,7 @@ use guerdon_domain::ports::{Clock, Store, StoreError, StoreExt};
 use guerdon_http_api::Gate;
 use tokio::time::{MissedTickBehavior, interval};
 
+use super::distributions;
 use super::heartbeat::{EVERY, Heartbeat};
 use super::metrics::{Metrics, look_at_ledger, look_at_outbox};
 use crate::tls::Reloading;
@@ -54,6 +55,10 @@ pub(super) fn spawn(
                 look_at_outbox(store.as_ref());
                 metrics.keep_up();
             }
+        })),
+        rt::spawn(every(distributions::EVERY, {
+            let store = Arc::clone(&store);
+            move || distributions::pay_due(store.as_ref())
         })),
         rt::spawn(every(PRUNE_EVERY, move || prune(store.as_ref()))),
     ];

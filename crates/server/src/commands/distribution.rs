@@ -1,6 +1,8 @@
 //! `guerdon distribution`.
 
-use guerdon_domain::distributions::{DistributeError, RunDistribution, run};
+use std::cell::Cell;
+
+use guerdon_domain::distributions::{DistributeError, RunDistribution, finish, run};
 use guerdon_domain::money::Points;
 use guerdon_domain::values::{CompanyId, UserId};
 use serde::{Deserialize, Serialize};
@@ -53,9 +55,16 @@ impl Run {
             date: None,
         };
         let what = ("distribution run", self.company_id, self.wallet, self.points, &self.users);
-        once(workplace, &self.key, &what, |tx, context| {
+        let in_steps = Cell::new(false);
+        let output = once(workplace, &self.key, &what, |tx, context| {
             let done = run(tx, &command, context)?;
+            in_steps.set(done.in_steps);
+            workplace.progress.of(done.users);
             Ok(Distributed { company_id: self.company_id, users: done.users, points: done.points.get() })
-        })
+        })?;
+        if in_steps.get() {
+            finish(workplace.store.as_ref(), &mut |users| workplace.progress.advance(users))?;
+        }
+        Ok(output)
     }
 }
