@@ -125,8 +125,8 @@ fn what_cannot_be_paid_is_told_once_tried_for_a_day_and_given_up() {
         assert_eq!(world.database.count("mails"), 2, "to each administrator");
         assert_eq!(world.database.count("causes WHERE kind = 7"), 0);
         assert_eq!(step(world), None, "not before an hour has gone by");
-        for hour in 1..24 {
-            world.clock.jump(first + time::Duration::hours(hour) + time::Duration::seconds(1));
+        for hour in 1_i32..24 {
+            world.clock.jump(first + (time::Duration::HOUR + time::Duration::SECOND) * hour);
             assert!(matches!(step(world).unwrap().ended, Ended::Refused { .. }), "hour {hour}");
             assert_eq!(step(world), None);
         }
