@@ -39,6 +39,7 @@ fn until(what: &str, is_so: impl Fn() -> bool) {
 }
 
 /// The first of the month so many months before this one.
+#[expect(clippy::disallowed_methods, reason = "the service has the machine's clock too")]
 fn months_ago(count: i32) -> String {
     let today = time::OffsetDateTime::now_utc().date();
     let months = today.year() * 12 + i32::from(u8::from(today.month())) - 1 - count;

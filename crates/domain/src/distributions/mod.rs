@@ -6,8 +6,8 @@ mod schedule;
 mod schedules;
 mod steps;
 
-pub use run::{DistributeError, Distribution, RunDistribution, run};
+pub use run::{DistributeError, Distribution, RunDistribution, run, run_with};
 pub use run_due::{Ended, Ran, run_due};
 pub use schedule::{Failing, MissedDate, Period, Schedule};
 pub use schedules::{CreateSchedule, ScheduleError, cancel_schedule, create_schedule, schedules};
-pub use steps::finish;
+pub use steps::{finish, read_ahead};

@@ -77,9 +77,19 @@ pub fn run(
     command: &RunDistribution,
     context: &Context<'_>,
 ) -> Result<Distribution, DistributeError> {
+    run_with(tx, command, None, context)
+}
+
+/// The same, with every active user or manager [read ahead](super::read_ahead).
+pub fn run_with(
+    tx: &mut dyn Tx,
+    command: &RunDistribution,
+    ahead: Option<&[UserId]>,
+    context: &Context<'_>,
+) -> Result<Distribution, DistributeError> {
     let id = command.company_id;
     let company = companies::kept(tx, id)?.ok_or(DistributeError::NoSuchCompany)?;
-    let receivers = receivers(tx, company.provider_id, command)?;
+    let receivers = receivers(tx, company.provider_id, command, ahead)?;
     if receivers.is_empty() {
         return Err(DistributeError::Nobody);
     }
@@ -92,10 +102,15 @@ fn receivers(
     tx: &mut dyn Tx,
     scope: ProviderId,
     command: &RunDistribution,
+    ahead: Option<&[UserId]>,
 ) -> Result<Vec<UserId>, DistributeError> {
     let managers_only = command.wallet == WalletType::Manager;
     if command.users.is_empty() {
-        return Ok(tx.active_users(command.company_id, managers_only)?);
+        let ahead = ahead.filter(|it| tx.blocks_others() && it.len() > steps::AT_ONCE);
+        return match ahead {
+            Some(ahead) => Ok(ahead.to_vec()),
+            None => Ok(tx.active_users(command.company_id, managers_only)?),
+        };
     }
     if command.users.iter().collect::<BTreeSet<_>>().len() < command.users.len() {
         return Err(DistributeError::Duplicate);

@@ -3,12 +3,12 @@
 use time::Duration;
 
 use super::schedule::{Failing, MissedDate, Schedule};
-use super::{DistributeError, RunDistribution, finish, run};
+use super::{DistributeError, RunDistribution, finish, read_ahead, run_with};
 use crate::causes::{Actor, Origin, ScheduledDate};
 use crate::companies::{self, Company};
 use crate::ports::{Context, Row, Store, StoreError, StoreExt, Timestamp, Tx};
 use crate::reserve;
-use crate::values::{IsoDate, ScheduleId};
+use crate::values::{IsoDate, ScheduleId, UserId};
 
 /// How long after a refusal a date is tried again.
 const TRY_AGAIN_AFTER: Duration = Duration::HOUR;
@@ -58,10 +58,17 @@ pub fn run_due(store: &dyn Store, context: &Context<'_>) -> Result<Option<Ran>, 
     let origin = Origin { actor: Actor::Schedule, reference: None, key: None };
     let context = Context { origin, ..*context };
     let now = context.clock.now();
+    let next = store.snapshot(|reads| -> Result<_, StoreError> {
+        let Some(next) = reads.next_due(now)? else { return Ok(None) };
+        let ahead = read_ahead(reads, next.company_id, next.wallet)?;
+        Ok(Some((next, ahead)))
+    })?;
+    let Some((next, ahead)) = next else { return Ok(None) };
     let mut seen: Option<Schedule> = None;
     let paid = store.transaction(|tx| {
         seen = tx.due_schedule(now)?;
-        seen.as_ref().map(|it| pay_next(tx, it, now, &context)).transpose()
+        let ahead = ahead.as_deref().filter(|_| seen.as_ref() == Some(&next));
+        seen.as_ref().map(|it| pay_next(tx, it, ahead, &context)).transpose()
     });
     match (paid, seen) {
         (Ok(Some((ran, in_steps))), _) => {
@@ -100,7 +107,7 @@ impl From<StoreError> for Unpaid {
 fn pay_next(
     tx: &mut dyn Tx,
     schedule: &Schedule,
-    now: Timestamp,
+    ahead: Option<&[UserId]>,
     context: &Context<'_>,
 ) -> Result<(Ran, bool), Unpaid> {
     let due_on = schedule.next_on;
@@ -111,14 +118,14 @@ fn pay_next(
         users: Vec::new(),
         date: Some(ScheduledDate { schedule: schedule.id, due_on }),
     };
-    let (users, in_steps) = match run(tx, &command, context) {
+    let (users, in_steps) = match run_with(tx, &command, ahead, context) {
         Ok(done) => (done.users, done.in_steps),
         Err(DistributeError::AlreadyPaid) => (0, false),
         Err(DistributeError::Store(cause)) => return Err(cause.into()),
         Err(refusal) => return Err(Unpaid::Refused(refusal.to_string())),
     };
     let mut next = schedule.clone();
-    next.advance(now);
+    next.advance(context.clock.now());
     tx.update_schedule(&next)?;
     Ok((Ran { schedule: next.id, due_on, ended: Ended::Paid { users } }, in_steps))
 }

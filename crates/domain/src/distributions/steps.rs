@@ -9,13 +9,26 @@ use super::DistributeError;
 use crate::causes::{Act, Cause};
 use crate::companies::Company;
 use crate::money::{Amount, Points, Price};
-use crate::ports::{Context, Moved, Outcome, Payment, Step, Store, StoreError, StoreExt, Tx};
+use crate::ports::{Context, Moved, Outcome, Payment, Reads, Step, Store, StoreError, StoreExt, Tx};
 use crate::reserve;
-use crate::values::UserId;
+use crate::values::{CompanyId, UserId};
 use crate::wallets::{Account, Reason, WalletType};
 
 /// To how many receivers a single transaction gives where it keeps others waiting.
 pub(super) const AT_ONCE: usize = 1_000;
+
+/// Who would receive now: to be read before the transaction of [`run_with`](super::run_with), where a long look inside
+/// would keep others waiting. Whoever is deleted since gets nothing.
+pub fn read_ahead(
+    reads: &mut dyn Reads,
+    company: CompanyId,
+    wallet: WalletType,
+) -> Result<Option<Vec<UserId>>, StoreError> {
+    if !reads.blocks_others() {
+        return Ok(None);
+    }
+    reads.active_users(company, wallet == WalletType::Manager).map(Some)
+}
 
 /// Takes the price and notes the receivers.
 pub(super) fn begin(

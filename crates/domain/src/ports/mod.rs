@@ -45,6 +45,6 @@ pub use recognitions::{ReadRecognitions, Recognitions, Role};
 pub use saml::{ReadSaml, Saml};
 pub use schedules::{ReadSchedules, Schedules};
 pub use settings::{ReadSettings, Setting, Settings};
-pub use steps::{Step, Steps};
+pub use steps::{ReadSteps, Step, Steps};
 pub use store::{Reads, Store, StoreError, StoreExt, Tx, Verdict};
 pub use users::{ReadUsers, Users};

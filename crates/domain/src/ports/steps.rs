@@ -25,11 +25,14 @@ pub enum Step {
     },
 }
 
-/// Keeping what is still to be done.
-pub trait Steps {
+/// Choosing between one transaction and several.
+pub trait ReadSteps {
     /// Whether one long transaction keeps everybody else waiting, so that long work is better done in several.
     fn blocks_others(&self) -> bool;
+}
 
+/// Keeping what is still to be done.
+pub trait Steps: ReadSteps {
     /// Notes to whom a distribution is to give, so many a step; its legs count from 1 in the order of the receivers.
     fn begin_steps(
         &mut self,

@@ -4,7 +4,7 @@ use super::{
     Accounts, Audit, Causes, Companies, Corporations, Deliveries, Idempotency, Locks, MailDeliveries,
     MailOutbox, Occasions, Outbox, Providers, ReadAccounts, ReadCompanies, ReadCorporations, ReadMovements,
     ReadOccasions, ReadOutbox, ReadProviders, ReadRecognitions, ReadSaml, ReadSchedules, ReadSettings,
-    ReadUsers, Recognitions, Saml, Schedules, Seals, Settings, Steps, Users,
+    ReadSteps, ReadUsers, Recognitions, Saml, Schedules, Seals, Settings, Steps, Users,
 };
 
 /// Everything that can be read on one snapshot.
@@ -20,6 +20,7 @@ pub trait Reads:
     + ReadSaml
     + ReadSchedules
     + ReadSettings
+    + ReadSteps
     + ReadUsers
     + Audit
 {

@@ -23,6 +23,10 @@ impl ReadSchedules for Unit<'_> {
         self.keep(found.map(ScheduleRow::read).transpose())
     }
 
+    fn next_due(&mut self, now: Timestamp) -> Result<Option<Schedule>, StoreError> {
+        self.first_due(now, "")
+    }
+
     fn schedules(&mut self, company: CompanyId) -> Result<Vec<Schedule>, StoreError> {
         let found: Vec<ScheduleRow> = self.query(|conn| {
             schedules::table
@@ -47,6 +51,19 @@ impl ReadSchedules for Unit<'_> {
     }
 }
 
+impl Unit<'_> {
+    fn first_due(&mut self, now: Timestamp, locking: &str) -> Result<Option<Schedule>, StoreError> {
+        let query = format!(
+            "SELECT * FROM schedules WHERE cancelled_at IS NULL AND due_at <= {} \
+             ORDER BY due_at, id LIMIT 1{locking}",
+            place(1)
+        );
+        let found: Option<ScheduleRow> = self
+            .query(|conn| diesel::sql_query(query).bind::<Moment, _>(At(now)).get_result(conn).optional())?;
+        self.keep(found.map(ScheduleRow::read).transpose())
+    }
+}
+
 impl Schedules for Unit<'_> {
     fn insert_schedule(&mut self, schedule: &Schedule) -> Result<(), StoreError> {
         let row = ScheduleRow::of(schedule);
@@ -62,14 +79,7 @@ impl Schedules for Unit<'_> {
     }
 
     fn due_schedule(&mut self, now: Timestamp) -> Result<Option<Schedule>, StoreError> {
-        let query = format!(
-            "SELECT * FROM schedules WHERE cancelled_at IS NULL AND due_at <= {} \
-             ORDER BY due_at, id LIMIT 1{SKIP_LOCKED}",
-            place(1)
-        );
-        let found: Option<ScheduleRow> = self
-            .query(|conn| diesel::sql_query(query).bind::<Moment, _>(At(now)).get_result(conn).optional())?;
-        self.keep(found.map(ScheduleRow::read).transpose())
+        self.first_due(now, SKIP_LOCKED)
     }
 
     fn insert_missed_date(&mut self, missed: &MissedDate) -> Result<(), StoreError> {

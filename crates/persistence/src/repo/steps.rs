@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
-use guerdon_domain::ports::{Step, Steps, StoreError};
+use guerdon_domain::ports::{ReadSteps, Step, Steps, StoreError};
 use guerdon_domain::values::{CauseId, UserId};
 
 use super::super::{BLOCKS_OTHERS, lock_row};
@@ -21,11 +21,13 @@ struct Waiting {
     receivers: i64,
 }
 
-impl Steps for Unit<'_> {
+impl ReadSteps for Unit<'_> {
     fn blocks_others(&self) -> bool {
         BLOCKS_OTHERS
     }
+}
 
+impl Steps for Unit<'_> {
     fn begin_steps(
         &mut self,
         cause: CauseId,
