@@ -11,7 +11,8 @@ use crate::types::{At, Id, Identifier, Moment};
 const INSERT: &str = "INSERT INTO transfers (cause_id, leg, company_id, debit_owner, debit_kind, debit_place, \
     credit_owner, credit_kind, credit_place, amount, points, points_per_dollar, reason, created_at) \
     SELECT $1, leg, $2, debit_owner, debit_kind, debit_place, credit_owner, credit_kind, credit_place, amount, \
-    points, $3, reason, $4 FROM unnest($5, $6, $7, $8, $9, $10, $11, $12, $13, $14) \
+    points, $3, reason, $4 FROM unnest($5::integer[], $6::uuid[], $7::smallint[], \
+    $8::bigint[], $9::uuid[], $10::smallint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::smallint[]) \
     AS legs (leg, debit_owner, debit_kind, debit_place, credit_owner, credit_kind, credit_place, amount, points, \
     reason)";
 
