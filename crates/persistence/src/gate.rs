@@ -18,6 +18,8 @@ pub(crate) fn accounts_of(payment: &Payment<'_>) -> Vec<Account> {
     match payment.moved {
         Moved::Price { payers, credits, .. } => payers.iter().chain(few(credits)).copied().collect(),
         Moved::Everything { wallets, to } => wallets.iter().copied().chain([to]).collect(),
+        Moved::Sum { from, to, .. } => vec![from, to],
+        Moved::Share { from, to, .. } => few(to).iter().copied().chain([from]).collect(),
         Moved::Difference { wallet, reserve, .. } => vec![wallet, reserve],
     }
 }

@@ -26,6 +26,7 @@ mod catalog;
 mod gate;
 mod group_commit;
 mod link;
+mod many_transfers;
 mod migrations;
 mod open;
 mod pooled;

@@ -24,14 +24,14 @@ pub(crate) struct Limits {
     pub(crate) writes: u32,
     pub(crate) reads: u32,
     /// One for each of those that work beside the requests: the heartbeat, whoever claims events, settles them and
-    /// sends mails, two looks for the metrics, and the pruning. So none of them ever waits for another.
+    /// sends mails, two looks for the metrics, the pruning, and the distributions that are due. So none of them ever waits for another.
     pub(crate) background: u32,
     pub(crate) within: Duration,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { writes: 12, reads: 8, background: 7, within: WITHIN }
+        Self { writes: 12, reads: 8, background: 8, within: WITHIN }
     }
 }
 

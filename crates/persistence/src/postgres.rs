@@ -23,6 +23,7 @@ use crate::{Access, OpenError, Watcher};
 #[path = "repo/mod.rs"]
 pub(crate) mod repo;
 
+pub(crate) use crate::many_transfers::insert_many;
 pub(crate) use crate::terms::Terms;
 
 pub(crate) type Conn = PgConnection;
@@ -35,6 +36,8 @@ pub(crate) const SKIP_LOCKED: &str = " FOR UPDATE SKIP LOCKED";
 /// What `CAST` calls a small integer.
 pub(crate) const SMALL: &str = "smallint";
 
+/// A long transaction keeps only those waiting who want the rows that it holds.
+pub(crate) const BLOCKS_OTHERS: bool = false;
 /// The class of the advisory locks of companies.
 const COMPANY_LOCKS: i32 = 0x67_7565;
 /// How long a statement may take, unless its transaction takes its time.

@@ -98,6 +98,7 @@ tables! {
         next_on -> Text,
         due_at -> Moment,
         failing_since -> Nullable<Moment>,
+        failure -> Nullable<Text>,
         created_at -> Moment,
         cancelled_at -> Nullable<Moment>,
     }
@@ -107,6 +108,15 @@ tables! {
         company_id -> Identifier,
         reason -> Text,
         created_at -> Moment,
+    }
+    distributions_under_way (id) {
+        id -> Identifier,
+        not_given -> Integer,
+    }
+    distribution_steps (cause_id, leg) {
+        cause_id -> Identifier,
+        leg -> Integer,
+        receivers -> Binary,
     }
     causes (id) {
         position -> BigInt,
@@ -242,7 +252,9 @@ tables! {
 
 diesel::joinable!(users -> companies (company_id));
 diesel::joinable!(recognitions -> causes (cause_id));
+diesel::joinable!(missed_dates -> schedules (schedule_id));
 diesel::joinable!(deliveries -> events (event_id));
 diesel::allow_tables_to_appear_in_same_query!(companies, users, occasions, accounts);
 diesel::allow_tables_to_appear_in_same_query!(causes, recognitions);
+diesel::allow_tables_to_appear_in_same_query!(missed_dates, schedules);
 diesel::allow_tables_to_appear_in_same_query!(events, deliveries);

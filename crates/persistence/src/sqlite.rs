@@ -10,7 +10,7 @@ use diesel::prelude::*;
 use diesel::result::{DatabaseErrorKind, Error};
 use diesel::sql_types::{BigInt, Text};
 use guerdon_domain::idempotency::IdempotencyKey;
-use guerdon_domain::ports::{Store, StoreError};
+use guerdon_domain::ports::{Payment, Store, StoreError};
 use guerdon_domain::values::CompanyId;
 use guerdon_domain::wallets::Account;
 
@@ -18,8 +18,8 @@ use crate::group_commit::{Beside, GroupCommit};
 use crate::link::pool;
 use crate::migrations::check_sqlite;
 use crate::open::Opened;
-use crate::rows::AttemptRow;
-use crate::schema::{accounts, attempts};
+use crate::rows::{AttemptRow, Leg, TransferRow};
+use crate::schema::{accounts, attempts, transfers};
 use crate::types::Id;
 use crate::{Access, OpenError, Watcher};
 
@@ -38,6 +38,8 @@ pub(crate) const SMALL: &str = "INTEGER";
 
 /// Older versions can lose committed writes when two connections checkpoint one WAL file.
 const OLDEST_SAFE: (u32, u32, u32) = (3, 51, 3);
+/// One writer: a long transaction keeps everybody else who writes waiting.
+pub(crate) const BLOCKS_OTHERS: bool = true;
 const READERS: u32 = 8;
 /// For what goes on beside the requests.
 const READERS_BESIDE: u32 = 3;
@@ -97,10 +99,22 @@ pub(crate) fn hold_company(_conn: &mut Conn, _company: CompanyId, _hold: Hold) -
     Ok(())
 }
 
-/// One writer: everything that is there has its place for good.
+/// One writer: everything that is there has its place for good, and is whole but for what is done in several steps.
 pub(crate) fn settled_before(conn: &mut Conn) -> QueryResult<i64> {
-    let next = "(SELECT COALESCE(max(position), 0) + 1 FROM causes)";
+    let next = "(SELECT COALESCE(\
+        (SELECT min(position) FROM causes WHERE id IN (SELECT id FROM distributions_under_way)), \
+        (SELECT max(position) + 1 FROM causes), 1))";
     diesel::select(diesel::dsl::sql::<BigInt>(next)).get_result(conn)
+}
+
+/// Adds the transfers of a payment.
+pub(crate) fn insert_many(conn: &mut Conn, payment: &Payment<'_>, legs: &[Leg]) -> QueryResult<usize> {
+    let mut inserted = 0;
+    for slice in legs.chunks(BINDS / TransferRow::COLUMNS) {
+        let rows: Vec<TransferRow> = slice.iter().map(|it| TransferRow::of(payment, it)).collect();
+        inserted += diesel::insert_into(transfers::table).values(&rows).execute(conn)?;
+    }
+    Ok(inserted)
 }
 
 /// Adds attempts; those that are there already stay. Answers which are new. One at a time: a statement for many would

@@ -10,7 +10,7 @@ use guerdon_domain::wallets::WalletType;
 use crate::support::{World, on_each};
 
 /// Users by the thousand, straight into the tables: making them is not what is tested.
-fn crowd(world: &World, count: usize) -> Vec<UserId> {
+pub fn crowd(world: &World, count: usize) -> Vec<UserId> {
     let (company, at) = (world.company.as_uuid(), 1_795_000_000_000_000_i64);
     let sqlite = format!(
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {count}) \
@@ -105,7 +105,11 @@ fn a_distribution_to_a_hundred_thousand_users_works_or_refuses_whole() {
             date: None,
         };
         // As the operator's command, which may take its time.
-        let run = || world.background.transaction(|tx| distributions::run(tx, &command, &world.context()));
+        let run = || {
+            let ran = world.background.transaction(|tx| distributions::run(tx, &command, &world.context()));
+            distributions::finish(world.background.as_ref(), &mut |_| ()).unwrap();
+            ran
+        };
         world.deposit(300_002);
         assert!(matches!(run(), Err(distributions::DistributeError::InsufficientFunds)));
         assert_eq!(world.reserve(), 300_002);

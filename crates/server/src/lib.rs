@@ -21,6 +21,7 @@ pub mod handover;
 mod hex;
 pub mod keys;
 mod logging;
+mod progress;
 mod run;
 mod sealing;
 pub mod secret;

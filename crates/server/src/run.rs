@@ -10,15 +10,17 @@ use std::time::Duration;
 use actix_web::rt::System;
 use anyhow::{anyhow, bail};
 use clap::Parser;
+use guerdon_domain::distributions::finish;
 use guerdon_persistence::{Access, OpenError, Wakeups, Watcher, migrate, open_watched};
 use serde::Serialize;
 use tokio::sync::Mutex;
 
 use crate::application::{Application, prepare_folders};
 use crate::cli::{Cli, Config, What};
-use crate::commands::{Command, Output, View, Workplace, execute};
+use crate::commands::{Command, Format, Output, View, Workplace, execute};
 use crate::handover::{Handed, hand_over};
 use crate::keys::{require, settle};
+use crate::progress::Progress;
 use crate::settings::Settings;
 use crate::world::signals::StopSignals;
 use crate::{logging, tls};
@@ -68,7 +70,13 @@ fn run(cli: &Cli) -> anyhow::Result<Output> {
             require(&settings)?;
             Ok(Checked { ok: true }.output()?)
         }
-        What::Work(command) => work(&settings, command),
+        What::Work(command) => {
+            let is_shown = cli.output == Format::Text && command.may_take_long();
+            let progress = if is_shown { Progress::on_terminal() } else { Progress::default() };
+            let done = work(&settings, command, &progress);
+            progress.finish();
+            done
+        }
     }
 }
 
@@ -115,7 +123,7 @@ fn serve(settings: &Settings) -> anyhow::Result<Output> {
 }
 
 /// Runs a command: in this process, or in the `serve` that holds the embedded database.
-fn work(settings: &Settings, command: &Command) -> anyhow::Result<Output> {
+fn work(settings: &Settings, command: &Command, progress: &Progress) -> anyhow::Result<Output> {
     for _ in 0..ATTEMPTS {
         if let Some(database) = settings.embedded_database() {
             match hand_over(&settings.data_dir, database, command) {
@@ -132,7 +140,9 @@ fn work(settings: &Settings, command: &Command) -> anyhow::Result<Output> {
             Ok(opened) => {
                 let store = opened.requests;
                 let keys = Arc::new(settle(settings, store.as_ref())?);
-                let workplace = Workplace::new(store, keys, settings.webhooks);
+                finish(store.as_ref(), &mut |_| ())?; // what another process left when it was killed
+                let progress = progress.clone();
+                let workplace = Workplace { progress, ..Workplace::new(store, keys, settings.webhooks) };
                 let done = execute(command, &workplace);
                 if is_queued.load(Ordering::Relaxed) {
                     Wakeups::tell_once(&settings.database);

@@ -13,6 +13,7 @@ mod bad_input;
 mod commands;
 mod crash;
 mod differential;
+mod distributions;
 mod events;
 mod fairness;
 mod framing;

@@ -107,7 +107,8 @@ CREATE TABLE settings (
 );
 
 -- A distribution that repeats. next_on is the oldest date that is not settled yet, due_at when it is looked at next:
--- 00:00 UTC of that date, or later where a try failed. failing_since is when it was first tried.
+-- 00:00 UTC of that date, or later where a try failed. failing_since is when it was first tried, failure what refused
+-- the last try.
 CREATE TABLE schedules (
   id uuid NOT NULL PRIMARY KEY,
   company_id uuid NOT NULL REFERENCES companies (id),
@@ -118,8 +119,10 @@ CREATE TABLE schedules (
   next_on text NOT NULL CHECK (length(next_on) = 10 AND next_on >= start_on),
   due_at timestamptz NOT NULL,
   failing_since timestamptz,
+  failure text,
   created_at timestamptz NOT NULL,
-  cancelled_at timestamptz
+  cancelled_at timestamptz,
+  CONSTRAINT failing_for_a_reason CHECK ((failing_since IS NULL) = (failure IS NULL))
 );
 CREATE INDEX schedules_due ON schedules (due_at, id) WHERE cancelled_at IS NULL;
 CREATE INDEX schedules_company ON schedules (company_id, created_at, id);
@@ -132,6 +135,20 @@ CREATE TABLE missed_dates (
   reason text NOT NULL,
   created_at timestamptz NOT NULL,
   PRIMARY KEY (schedule_id, due_on)
+);
+
+-- Distributions in several steps that are under way, on the embedded database alone: to whom each is still to give, a
+-- row for each step with the ids of its receivers one after the other, of which the first has this leg of the cause;
+-- and to how many it could not.
+CREATE TABLE distributions_under_way (
+  id uuid NOT NULL PRIMARY KEY,
+  not_given integer NOT NULL CHECK (not_given >= 0)
+);
+CREATE TABLE distribution_steps (
+  cause_id uuid NOT NULL REFERENCES distributions_under_way (id),
+  leg integer NOT NULL CHECK (leg >= 1),
+  receivers bytea NOT NULL CHECK (length(receivers) > 0 AND length(receivers) % 16 = 0),
+  PRIMARY KEY (cause_id, leg)
 );
 
 -- The hot tables name rows that were read in the same transaction and are never removed, so they carry no foreign

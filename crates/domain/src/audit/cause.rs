@@ -2,72 +2,13 @@
 
 use uuid::Uuid;
 
-use super::Findings;
+use super::steps::{StepsJudge, Terms};
+use super::{End, Findings, Movement, Sent};
 use crate::causes::{Act, Cause, Sending};
 use crate::money::{Amount, Points, PointsPerDollar, Price, price};
-use crate::ports::Timestamp;
 use crate::recognitions::Sender;
 use crate::values::UserId;
-use crate::wallets::{Account, AccountKind, Reason, WalletType};
-
-/// One end of a transfer, as it is stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct End {
-    /// The user or company.
-    pub owner: Uuid,
-    /// The number of the account's kind.
-    pub kind: i16,
-}
-
-impl End {
-    fn is(self, account: Account) -> bool {
-        self.owner == account.owner() && self.kind == account.kind().code()
-    }
-
-    fn is_wallet_of(self, user: UserId) -> bool {
-        self.owner == user.as_uuid() && self.kind <= AccountKind::ManagerWallet.code()
-    }
-}
-
-/// A transfer, as it is stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Movement {
-    /// Which leg of its cause.
-    pub leg: i32,
-    /// In which company.
-    pub company: Uuid,
-    /// Who paid.
-    pub debit: End,
-    /// Who received.
-    pub credit: End,
-    /// How much, in nano-dollars.
-    pub amount: i64,
-    /// How many points.
-    pub points: i64,
-    /// The rate.
-    pub rate: i32,
-    /// The number of its reason.
-    pub reason: i16,
-    /// When.
-    pub created_at: Timestamp,
-}
-
-/// A recognition, as it is stored.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sent {
-    /// Its id.
-    pub id: Uuid,
-    /// Which leg of its sending.
-    pub leg: i32,
-    /// In which company.
-    pub company: Uuid,
-    /// Who sent it.
-    pub sender: Uuid,
-    /// Who received it.
-    pub receiver: Uuid,
-    /// When.
-    pub created_at: Timestamp,
-}
+use crate::wallets::{Account, Reason, WalletType};
 
 /// Judges the transfers and the recognitions of one cause, each in the order of the legs: of a leg the recognition
 /// first.
@@ -82,6 +23,10 @@ pub struct CauseJudge<'a> {
     rounding: Option<Movement>,
     /// What a payment to one costs, as its transfer says.
     exact: Option<i64>,
+    /// Of a distribution in several steps.
+    steps: Option<StepsJudge>,
+    /// To how many it is still to give; none where it is not under way.
+    waiting: Option<i64>,
 }
 
 impl<'a> CauseJudge<'a> {
@@ -96,7 +41,14 @@ impl<'a> CauseJudge<'a> {
             payer: None,
             rounding: None,
             exact: None,
+            steps: None,
+            waiting: None,
         }
+    }
+
+    /// The cause is a distribution in several steps, and is noted to be still to give to so many.
+    pub fn under_way(self, waiting: i64) -> Self {
+        Self { waiting: Some(waiting), steps: Some(StepsJudge::default()), ..self }
     }
 
     fn name(&self, leg: i32) -> String {
@@ -135,6 +87,11 @@ impl<'a> CauseJudge<'a> {
             self.rounding = Some(*it);
             return;
         }
+        if let Act::Distribution { wallet, points, receivers, .. } = cause.act
+            && StepsJudge::concerns(cause, it)
+        {
+            return self.step(it, &Terms { wallet, points, receivers }, findings);
+        }
         self.legs += 1;
         findings.demand(it.leg == self.legs, "transfer's leg", || {
             format!("{} stands where leg {} should", self.name(it.leg), self.legs)
@@ -160,12 +117,23 @@ impl<'a> CauseJudge<'a> {
         self.exact.get_or_insert(it.amount);
     }
 
+    fn step(&mut self, it: &Movement, terms: &Terms, findings: &mut Findings) {
+        if it.debit.is(Account::Reserve(self.cause.company_id)) {
+            self.payer = Some(it.debit);
+        }
+        let fits = self.steps.get_or_insert_default().transfer(self.cause, terms, it);
+        findings.demand(fits, "steps of a distribution", || {
+            format!("{} is none that a distribution in steps has", self.name(it.leg))
+        });
+    }
+
     /// Ends the cause: nothing of it may be missing.
     pub fn end(self, findings: &mut Findings) {
         let wanted = i32::try_from(self.cause.act.legs()).unwrap_or(i32::MAX);
         let (sent, moved) = match &self.cause.act {
             Act::Sending(it) if it.points == Points::ZERO => (wanted, 0),
             Act::Sending(_) => (wanted, wanted),
+            Act::Distribution { .. } if self.steps.is_some() => (0, 0),
             _ => (0, wanted),
         };
         findings.demand(self.recognitions == sent, "recognitions of a sending", || {
@@ -174,6 +142,16 @@ impl<'a> CauseJudge<'a> {
         findings.demand(self.legs == moved, "transfers of a cause", || {
             format!("cause {} has {} transfers of {moved}", self.cause.id, self.legs)
         });
+        if let (Act::Distribution { receivers, .. }, Some(steps)) = (&self.cause.act, &self.steps) {
+            findings.demand(steps.is_whole(*receivers, self.waiting), "steps of a distribution", || {
+                format!("cause {} has not given or returned what it took", self.cause.id)
+            });
+        }
+        findings.demand(
+            self.waiting.is_none() || matches!(self.cause.act, Act::Distribution { .. }),
+            "under way",
+            || format!("cause {} is under way and no distribution", self.cause.id),
+        );
         if let Some(rounding) = self.rounding {
             findings.demand(self.rounding_fits(&rounding), "rounding", || {
                 format!("{} makes up {}", self.name(0), rounding.amount)

@@ -5,8 +5,11 @@
 
 mod account;
 mod cause;
+mod facts;
 mod findings;
+mod steps;
 
 pub use account::{AccountJudge, Held, Side, Touch};
-pub use cause::{CauseJudge, End, Movement, Sent};
+pub use cause::CauseJudge;
+pub use facts::{End, Movement, Sent};
 pub use findings::{Findings, Violation};

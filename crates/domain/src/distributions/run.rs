@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::steps;
 use crate::causes::{Act, Cause, ScheduledDate};
 use crate::companies::{self, Company};
 use crate::money::{Points, price};
@@ -33,6 +34,8 @@ pub struct Distribution {
     pub users: usize,
     /// Points each.
     pub points: Points,
+    /// Whether more is to be done once this is committed, by [`finish`](super::finish).
+    pub in_steps: bool,
 }
 
 /// Why nothing was distributed.
@@ -67,30 +70,47 @@ pub enum DistributeError {
     Store(#[from] StoreError),
 }
 
-/// Distributes points from the reserve to every receiver, all or nothing.
+/// Distributes points from the reserve to every receiver, all or nothing: at once, or where many receivers would keep
+/// others waiting in steps, of which this is the first.
 pub fn run(
     tx: &mut dyn Tx,
     command: &RunDistribution,
     context: &Context<'_>,
 ) -> Result<Distribution, DistributeError> {
+    run_with(tx, command, None, context)
+}
+
+/// The same, with every active user or manager [read ahead](super::read_ahead).
+pub fn run_with(
+    tx: &mut dyn Tx,
+    command: &RunDistribution,
+    ahead: Option<&[UserId]>,
+    context: &Context<'_>,
+) -> Result<Distribution, DistributeError> {
     let id = command.company_id;
     let company = companies::kept(tx, id)?.ok_or(DistributeError::NoSuchCompany)?;
-    let receivers = receivers(tx, company.provider_id, command)?;
+    let receivers = receivers(tx, company.provider_id, command, ahead)?;
     if receivers.is_empty() {
         return Err(DistributeError::Nobody);
     }
-    pay(tx, &company, command, &receivers, context)?;
-    Ok(Distribution { users: receivers.len(), points: command.points })
+    let in_steps = tx.blocks_others() && receivers.len() > steps::AT_ONCE;
+    pay(tx, &company, command, &receivers, in_steps, context)?;
+    Ok(Distribution { users: receivers.len(), points: command.points, in_steps })
 }
 
 fn receivers(
     tx: &mut dyn Tx,
     scope: ProviderId,
     command: &RunDistribution,
+    ahead: Option<&[UserId]>,
 ) -> Result<Vec<UserId>, DistributeError> {
     let managers_only = command.wallet == WalletType::Manager;
     if command.users.is_empty() {
-        return Ok(tx.active_users(command.company_id, managers_only)?);
+        let ahead = ahead.filter(|it| tx.blocks_others() && it.len() > steps::AT_ONCE);
+        return match ahead {
+            Some(ahead) => Ok(ahead.to_vec()),
+            None => Ok(tx.active_users(command.company_id, managers_only)?),
+        };
     }
     if command.users.iter().collect::<BTreeSet<_>>().len() < command.users.len() {
         return Err(DistributeError::Duplicate);
@@ -118,6 +138,7 @@ fn pay(
     company: &Company,
     command: &RunDistribution,
     receivers: &[UserId],
+    in_steps: bool,
     context: &Context<'_>,
 ) -> Result<(), DistributeError> {
     let count = u32::try_from(receivers.len()).map_err(|_too_many| DistributeError::OutOfRange)?;
@@ -129,6 +150,9 @@ fn pay(
     let cause = Cause::new(context, company, Act::Distribution { wallet, points, receivers: count, date });
     if !tx.record(&cause)? {
         return Err(DistributeError::AlreadyPaid);
+    }
+    if in_steps {
+        return steps::begin(tx, company, &cause, price, receivers, context);
     }
     let credits: Vec<Account> = receivers.iter().map(|user| Account::Wallet(wallet, *user)).collect();
     let payment = Payment {

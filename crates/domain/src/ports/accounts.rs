@@ -56,6 +56,30 @@ pub enum Moved<'a> {
         /// Where it goes.
         to: Account,
     },
+    /// One sum, as one leg of a cause that has others.
+    Sum {
+        /// Who pays.
+        from: Account,
+        /// Who receives; never closed.
+        to: Account,
+        /// What is moved, and what the payer must hold.
+        price: Price,
+        /// Which leg it is.
+        leg: u32,
+    },
+    /// The same to each of several receivers, out of a sum that was set aside for it. Whoever is closed gets nothing.
+    Share {
+        /// Who pays.
+        from: Account,
+        /// Who is credited, all accounts of one kind, each at most once.
+        to: &'a [Account],
+        /// The leg of the first; each of the others has the next, got it anything or not.
+        first_leg: u32,
+        /// What each is credited.
+        each: Amount,
+        /// Points for each.
+        points: Points,
+    },
     /// What makes a wallet show so many points, from the reserve or to it; nothing where it does already.
     Difference {
         /// The wallet.

@@ -17,7 +17,9 @@ mod occasions;
 mod providers;
 mod recognitions;
 mod saml;
+mod schedules;
 mod settings;
+mod steps;
 mod store;
 mod users;
 
@@ -41,6 +43,8 @@ pub use occasions::{Occasions, ReadOccasions};
 pub use providers::{ProviderChange, Providers, ReadProviders};
 pub use recognitions::{ReadRecognitions, Recognitions, Role};
 pub use saml::{ReadSaml, Saml};
+pub use schedules::{ReadSchedules, Schedules};
 pub use settings::{ReadSettings, Setting, Settings};
+pub use steps::{ReadSteps, Step, Steps};
 pub use store::{Reads, Store, StoreError, StoreExt, Tx, Verdict};
 pub use users::{ReadUsers, Users};

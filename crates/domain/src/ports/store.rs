@@ -3,8 +3,8 @@
 use super::{
     Accounts, Audit, Causes, Companies, Corporations, Deliveries, Idempotency, Locks, MailDeliveries,
     MailOutbox, Occasions, Outbox, Providers, ReadAccounts, ReadCompanies, ReadCorporations, ReadMovements,
-    ReadOccasions, ReadOutbox, ReadProviders, ReadRecognitions, ReadSaml, ReadSettings, ReadUsers,
-    Recognitions, Saml, Seals, Settings, Users,
+    ReadOccasions, ReadOutbox, ReadProviders, ReadRecognitions, ReadSaml, ReadSchedules, ReadSettings,
+    ReadSteps, ReadUsers, Recognitions, Saml, Schedules, Seals, Settings, Steps, Users,
 };
 
 /// Everything that can be read on one snapshot.
@@ -18,7 +18,9 @@ pub trait Reads:
     + ReadProviders
     + ReadRecognitions
     + ReadSaml
+    + ReadSchedules
     + ReadSettings
+    + ReadSteps
     + ReadUsers
     + Audit
 {
@@ -41,8 +43,10 @@ pub trait Tx:
     + Providers
     + Recognitions
     + Saml
+    + Schedules
     + Seals
     + Settings
+    + Steps
     + Users
 {
 }

@@ -18,7 +18,9 @@ mod providers;
 mod queues;
 mod recognitions;
 mod saml;
+mod schedules;
 mod settings;
+mod steps;
 mod users;
 
 use diesel::result::QueryResult;

@@ -10,10 +10,12 @@ mod provider;
 mod queued;
 mod recognition;
 mod saml;
+mod schedule;
+mod steps;
 mod user;
 
 pub(crate) use cause::{CauseRow, kind};
-pub(crate) use company::{CompanyRow, CorporationRow, NewCompanyRow, OwnerRow};
+pub(crate) use company::{CompanyRow, CorporationRow, NewCompanyRow, OwnerRow, rate_column};
 pub(crate) use facts::{AccountFact, EventFact, RecognitionFact, SealRow, TransferFact};
 pub(crate) use ledger::{AccountRow, Leg, TransactionRow, TransferRow, WalletRow};
 pub(crate) use occasion::OccasionRow;
@@ -24,6 +26,8 @@ pub(crate) use queued::{
 };
 pub(crate) use recognition::{NewRecognitionRow, RecognitionRow, SendingRow};
 pub(crate) use saml::SamlRow;
+pub(crate) use schedule::{MissedDateRow, ScheduleRow};
+pub(crate) use steps::StepRow;
 pub(crate) use user::{PersonRow, UserRow};
 
 use guerdon_domain::ports::StoreError;

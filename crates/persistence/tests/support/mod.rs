@@ -37,6 +37,14 @@ impl Clock for TestClock {
     }
 }
 
+impl TestClock {
+    /// Goes on from another moment.
+    pub fn jump(&self, to: Timestamp) {
+        let micros = to.unix_timestamp_nanos() / 1_000;
+        self.0.store(i64::try_from(micros).unwrap(), Ordering::Relaxed);
+    }
+}
+
 /// 1, 2, 3, …
 pub struct TestIds(AtomicU64);
 

@@ -9,6 +9,7 @@ use guerdon_domain::ports::{Clock, Store, StoreError, StoreExt};
 use guerdon_http_api::Gate;
 use tokio::time::{MissedTickBehavior, interval};
 
+use super::distributions;
 use super::heartbeat::{EVERY, Heartbeat};
 use super::metrics::{Metrics, look_at_ledger, look_at_outbox};
 use crate::sealing::Sealing;
@@ -60,6 +61,10 @@ pub(super) fn spawn(
         rt::spawn(every(SEAL_EVERY, {
             let mut sealing = Sealing::new(Arc::clone(&store));
             move || sealing.go_on()
+        })),
+        rt::spawn(every(distributions::EVERY, {
+            let store = Arc::clone(&store);
+            move || distributions::pay_due(store.as_ref())
         })),
         rt::spawn(every(PRUNE_EVERY, move || prune(store.as_ref()))),
     ];

@@ -3,6 +3,7 @@
 mod background;
 mod database;
 mod delivery;
+mod distributions;
 mod heartbeat;
 mod metrics;
 mod operator;
@@ -54,6 +55,8 @@ impl Application {
         let (metrics, bells) = (Metrics::install()?, Bells::default());
         let Opened { requests, background } = database::open_for_service(settings, &bells.watcher())?;
         let keys = Arc::new(settle(settings, background.as_ref())?);
+        guerdon_domain::distributions::finish(background.as_ref(), &mut |_| ())
+            .context("a distribution that was under way cannot be finished")?;
         let gate = Gate::new();
         let heartbeat = Arc::new(Heartbeat::default());
         heartbeat.beat(background.as_ref(), &gate).context("the database does not answer")?;

@@ -1,7 +1,10 @@
 //! `guerdon distribution`.
 
-use guerdon_domain::distributions::{DistributeError, RunDistribution, run};
+use std::cell::Cell;
+
+use guerdon_domain::distributions::{DistributeError, RunDistribution, finish, read_ahead, run_with};
 use guerdon_domain::money::Points;
+use guerdon_domain::ports::{Reads, StoreExt};
 use guerdon_domain::values::{CompanyId, UserId};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -53,9 +56,18 @@ impl Run {
             date: None,
         };
         let what = ("distribution run", self.company_id, self.wallet, self.points, &self.users);
-        once(workplace, &self.key, &what, |tx, context| {
-            let done = run(tx, &command, context)?;
+        let look = |reads: &mut dyn Reads| read_ahead(reads, command.company_id, command.wallet);
+        let ahead = if command.users.is_empty() { workplace.store.snapshot(look)? } else { None };
+        let in_steps = Cell::new(false);
+        let output = once(workplace, &self.key, &what, |tx, context| {
+            let done = run_with(tx, &command, ahead.as_deref(), context)?;
+            in_steps.set(done.in_steps);
+            workplace.progress.of(done.users);
             Ok(Distributed { company_id: self.company_id, users: done.users, points: done.points.get() })
-        })
+        })?;
+        if in_steps.get() {
+            finish(workplace.store.as_ref(), &mut |users| workplace.progress.advance(users))?;
+        }
+        Ok(output)
     }
 }

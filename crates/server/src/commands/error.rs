@@ -1,7 +1,7 @@
 //! Why a command was not done, as one line.
 
 use guerdon_domain::companies::{OptionsError, TransferError};
-use guerdon_domain::distributions::DistributeError;
+use guerdon_domain::distributions::{DistributeError, ScheduleError};
 use guerdon_domain::events::ReplayError;
 use guerdon_domain::ports::StoreError;
 use guerdon_domain::providers::ChangeProviderError;
@@ -100,6 +100,17 @@ impl From<DistributeError> for CommandError {
             | DistributeError::OutOfRange
             | DistributeError::AlreadyPaid
             | DistributeError::InsufficientFunds => Self::refused(cause),
+        }
+    }
+}
+
+impl From<ScheduleError> for CommandError {
+    fn from(cause: ScheduleError) -> Self {
+        match cause {
+            ScheduleError::Store(cause) => Self::Store(cause),
+            ScheduleError::NoSuchCompany | ScheduleError::NoSuchSchedule | ScheduleError::OutOfRange => {
+                Self::refused(cause)
+            }
         }
     }
 }

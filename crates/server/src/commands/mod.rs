@@ -18,6 +18,7 @@ mod provider_rotate;
 mod recognition;
 mod redemption;
 mod reserve;
+mod schedule;
 mod seal;
 mod verify;
 mod wallet;
@@ -31,13 +32,14 @@ use guerdon_webhook_dispatcher::Bodies;
 use serde::{Deserialize, Serialize};
 
 use crate::keys::Keys;
+use crate::progress::Progress;
 use crate::settings::Webhooks;
 use crate::world::{SystemClock, SystemIds, user};
 
 pub use error::CommandError;
 pub(crate) use maintenance::ON as MAINTENANCE_ON;
-pub(crate) use output::View;
 pub use output::{Format, Output};
+pub(crate) use output::{View, moment};
 
 /// What a command works with.
 pub struct Workplace {
@@ -49,12 +51,14 @@ pub struct Workplace {
     pub webhooks: Webhooks,
     /// Who gives commands: the operating system's user of this process, which is also that of whoever hands one over.
     pub user: Option<String>,
+    /// What a terminal shows meanwhile.
+    pub progress: Progress,
 }
 
 impl Workplace {
     /// Work on this database.
     pub fn new(store: Arc<dyn Store>, keys: Arc<Keys>, webhooks: Webhooks) -> Self {
-        Self { store, keys, webhooks, user: user::name() }
+        Self { store, keys, webhooks, user: user::name(), progress: Progress::default() }
     }
 
     /// What use cases are given: the world as it is.
@@ -148,6 +152,12 @@ pub enum ReserveCommand {
 pub enum DistributionCommand {
     /// Give points to users, all or nothing, from the reserve.
     Run(distribution::Run),
+    /// Give points again and again, every week or every month.
+    Schedule(schedule::Schedule),
+    /// Show a company's schedules.
+    List(schedule::List),
+    /// End a schedule.
+    Cancel(schedule::Cancel),
 }
 
 /// Occasions.
@@ -194,6 +204,13 @@ pub enum EventCommand {
     Replay(event::Replay),
 }
 
+impl Command {
+    /// Whether it may take so long that a terminal should show something meanwhile.
+    pub(crate) fn may_take_long(&self) -> bool {
+        matches!(self, Self::Distribution(DistributionCommand::Run(_)))
+    }
+}
+
 /// Runs a command to its end.
 pub fn execute(command: &Command, workplace: &Workplace) -> Result<Output, CommandError> {
     match command {
@@ -208,6 +225,9 @@ pub fn execute(command: &Command, workplace: &Workplace) -> Result<Output, Comma
         Command::Reserve(ReserveCommand::Show(it)) => it.run(workplace),
         Command::Reserve(ReserveCommand::Deposit(it)) => it.run(workplace),
         Command::Distribution(DistributionCommand::Run(it)) => it.run(workplace),
+        Command::Distribution(DistributionCommand::Schedule(it)) => it.run(workplace),
+        Command::Distribution(DistributionCommand::List(it)) => it.run(workplace),
+        Command::Distribution(DistributionCommand::Cancel(it)) => it.run(workplace),
         Command::Occasion(OccasionCommand::CreateGlobal(it)) => it.run(workplace),
         Command::Redemption(RedemptionCommand::Create(it)) => it.run(workplace),
         Command::Redemption(RedemptionCommand::Refund(it)) => it.run(workplace),

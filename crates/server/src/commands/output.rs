@@ -51,7 +51,7 @@ pub(crate) trait View: Serialize {
 }
 
 /// A moment as the API shows it (contract §1.2).
-pub(super) fn moment(at: Timestamp) -> String {
+pub(crate) fn moment(at: Timestamp) -> String {
     // Cannot fail: every year that a timestamp can hold has a representation.
     at.to_offset(time::UtcOffset::UTC).format(&MILLISECONDS).unwrap_or_default()
 }

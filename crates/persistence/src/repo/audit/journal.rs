@@ -20,6 +20,8 @@ use crate::types::Id;
 #[derive(Default)]
 struct Walk {
     transfers: i64,
+    /// To how many each distribution that is under way is still to give.
+    waiting: HashMap<Id, i64>,
     recognitions: i64,
     events: i64,
     companies: HashMap<CompanyId, Company>,
@@ -61,7 +63,8 @@ impl Unit<'_> {
     ) -> Result<(), StoreError> {
         let pruned = self.setting(Setting::EventsPrunedBefore)?;
         let events_kept_from = pruned.and_then(|it| it.parse().ok()).unwrap_or(i64::MIN);
-        let mut walk = Walk { events_kept_from, ..Walk::default() };
+        let waiting = self.waiting()?;
+        let mut walk = Walk { events_kept_from, waiting, ..Walk::default() };
         let next = self.seal_after(0)?;
         let mut seals = Seals {
             wanted: head,
@@ -86,6 +89,9 @@ impl Unit<'_> {
         findings.demand(seals.wanted.is_none(), "head", || {
             "no seal has this head: something that was sealed before it was changed or removed".to_owned()
         });
+        for id in walk.waiting.keys() {
+            findings.add("under way", || format!("a distribution is under way and has no cause {}", id.0));
+        }
         self.audit_amendments(&walk, findings)?;
         self.audit_companies(walk.companies, findings)?;
         self.audit_orphans((walk.transfers, walk.recognitions, walk.events), findings)
@@ -124,6 +130,9 @@ impl Unit<'_> {
             }
             let cause = cause.ok();
             let mut judge = cause.as_ref().map(|it| CauseJudge::new(it, redemption.as_ref()));
+            if let Some(waiting) = walk.waiting.remove(&row.id) {
+                judge = judge.map(|it| it.under_way(waiting));
+            }
             let mut sent = recognitions.iter().peekable();
             let mut leg = -1;
             loop {

@@ -6,6 +6,7 @@
 
 mod everything;
 mod price;
+mod share;
 mod statements;
 
 use diesel::prelude::*;
@@ -13,7 +14,7 @@ use guerdon_domain::money::{Amount, Points, difference};
 use guerdon_domain::ports::{Moved, Outcome, Paid, Payment, StoreError};
 use guerdon_domain::wallets::{Account, Reason};
 
-use super::super::{BINDS, hold_accounts, lock_accounts};
+use super::super::{hold_accounts, insert_many, lock_accounts};
 use super::Unit;
 use crate::rows::{Leg, TransferRow};
 use crate::schema::transfers;
@@ -31,6 +32,10 @@ impl Unit<'_> {
                 self.pay_price(payment, payers, credits, price, points)
             }
             Moved::Everything { wallets, to } => self.pay_everything(payment, wallets, to),
+            Moved::Sum { from, to, price, leg } => self.pay_sum(payment, (from, to), price, leg),
+            Moved::Share { from, to, first_leg, each, points } => {
+                self.pay_share(payment, from, (to, first_leg), each, points)
+            }
             Moved::Difference { wallet, reserve, points } => {
                 self.pay_difference(payment, wallet, reserve, points)
             }
@@ -109,12 +114,13 @@ impl Unit<'_> {
     }
 
     fn insert_transfers(&mut self, payment: &Payment<'_>, legs: &[Leg]) -> Result<(), StoreError> {
-        for slice in legs.chunks(BINDS / TransferRow::COLUMNS) {
-            let rows: Vec<TransferRow> = slice.iter().map(|it| TransferRow::of(payment, it)).collect();
-            self.query(|conn| match rows.as_slice() {
-                [one] => diesel::insert_into(transfers::table).values(one).execute(conn),
-                many => diesel::insert_into(transfers::table).values(many).execute(conn),
-            })?;
+        if let [one] = legs {
+            let one = TransferRow::of(payment, one);
+            self.query(|conn| diesel::insert_into(transfers::table).values(&one).execute(conn))?;
+            return Ok(());
+        }
+        for slice in legs.chunks(SLICE) {
+            self.query(|conn| insert_many(conn, payment, slice))?;
         }
         Ok(())
     }

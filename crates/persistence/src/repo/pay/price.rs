@@ -2,17 +2,14 @@
 
 use std::collections::HashMap;
 
-use diesel::prelude::*;
 use guerdon_domain::money::{Amount, Points, Price};
 use guerdon_domain::ports::{Outcome, Paid, Payment, StoreError};
 use guerdon_domain::wallets::Account;
 
-use super::super::super::lock_accounts;
 use super::super::Unit;
 use super::statements::{Credit, Debit, Debited};
 use super::{SLICE, sorted};
 use crate::rows::Leg;
-use crate::schema::accounts;
 use crate::types::Id;
 
 /// Where each credit stands among the movements of its account, by owner; one needs no look-up.
@@ -56,7 +53,7 @@ impl Unit<'_> {
     }
 
     /// Debits the first payer that is open and covers the price.
-    fn debit(
+    pub(super) fn debit(
         &mut self,
         payment: &Payment<'_>,
         payers: &[Account],
@@ -91,18 +88,7 @@ impl Unit<'_> {
         };
         let mut places = HashMap::with_capacity(credits.len());
         for slice in sorted(credits).chunks(SLICE) {
-            self.query(|conn| lock_accounts(conn, kind, slice))?;
-            let credited: Vec<(Id, i64)> = self.query(|conn| {
-                diesel::update(accounts::table)
-                    .filter(accounts::kind.eq(kind).and(accounts::owner_id.eq_any(slice)))
-                    .filter(accounts::closed_at.is_null())
-                    .set((
-                        accounts::balance.eq(accounts::balance + each.nanodollars()),
-                        accounts::movements.eq(accounts::movements + 1),
-                    ))
-                    .returning((accounts::owner_id, accounts::movements))
-                    .get_results(conn)
-            })?;
+            let credited = self.credit_open(kind, slice, each)?;
             if credited.len() != slice.len() {
                 return Ok(None);
             }

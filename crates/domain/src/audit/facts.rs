@@ -1,0 +1,66 @@
+//! Facts as they are stored.
+
+use uuid::Uuid;
+
+use crate::ports::Timestamp;
+use crate::values::UserId;
+use crate::wallets::{Account, AccountKind};
+
+/// One end of a transfer, as it is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct End {
+    /// The user or company.
+    pub owner: Uuid,
+    /// The number of the account's kind.
+    pub kind: i16,
+}
+
+impl End {
+    pub(super) fn is(self, account: Account) -> bool {
+        self.owner == account.owner() && self.kind == account.kind().code()
+    }
+
+    pub(super) fn is_wallet_of(self, user: UserId) -> bool {
+        self.owner == user.as_uuid() && self.kind <= AccountKind::ManagerWallet.code()
+    }
+}
+
+/// A transfer, as it is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Movement {
+    /// Which leg of its cause.
+    pub leg: i32,
+    /// In which company.
+    pub company: Uuid,
+    /// Who paid.
+    pub debit: End,
+    /// Who received.
+    pub credit: End,
+    /// How much, in nano-dollars.
+    pub amount: i64,
+    /// How many points.
+    pub points: i64,
+    /// The rate.
+    pub rate: i32,
+    /// The number of its reason.
+    pub reason: i16,
+    /// When.
+    pub created_at: Timestamp,
+}
+
+/// A recognition, as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sent {
+    /// Its id.
+    pub id: Uuid,
+    /// Which leg of its sending.
+    pub leg: i32,
+    /// In which company.
+    pub company: Uuid,
+    /// Who sent it.
+    pub sender: Uuid,
+    /// Who received it.
+    pub receiver: Uuid,
+    /// When.
+    pub created_at: Timestamp,
+}

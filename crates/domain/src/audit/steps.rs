@@ -1,0 +1,73 @@
+//! A distribution in several steps: the shape of its transfers.
+
+use super::Movement;
+use crate::causes::Cause;
+use crate::money::{Amount, Points, price};
+use crate::wallets::{Account, Reason, WalletType};
+
+/// What a distribution must come to.
+pub(super) struct Terms {
+    pub(super) wallet: WalletType,
+    pub(super) points: Points,
+    pub(super) receivers: u32,
+}
+
+/// What was met of a distribution in several steps.
+#[derive(Default)]
+pub(super) struct StepsJudge {
+    last_leg: i32,
+    given: i64,
+    is_taken: bool,
+    returned: Option<i64>,
+}
+
+impl StepsJudge {
+    /// Whether a transfer belongs to a distribution in steps: it goes into transit, or comes from there.
+    pub(super) fn concerns(cause: &Cause, it: &Movement) -> bool {
+        let transit = Account::Transit(cause.company_id);
+        it.debit.is(transit) || it.credit.is(transit)
+    }
+
+    /// Takes the next transfer; whether it is one that such a distribution has there.
+    pub(super) fn transfer(&mut self, cause: &Cause, terms: &Terms, it: &Movement) -> bool {
+        let (reserve, transit) = (Account::Reserve(cause.company_id), Account::Transit(cause.company_id));
+        let receivers = i64::from(terms.receivers);
+        let is_next =
+            it.leg > self.last_leg && Reason::from_code(it.reason) == Some(Reason::PointDistribution);
+        self.last_leg = it.leg;
+        let moves = |count: i64| {
+            let price = price(cause.rate, terms.points, count);
+            price.is_some_and(|price| {
+                price.total == Amount::from_nanodollars(it.amount) && price.points_total.get() == it.points
+            })
+        };
+        let fits = match i64::from(it.leg) - receivers {
+            ..=0 => {
+                self.given += 1;
+                it.debit.is(transit) && it.credit.kind == terms.wallet.kind().code() && moves(1)
+            }
+            1 => {
+                self.is_taken = true;
+                it.debit.is(reserve) && it.credit.is(transit) && moves(receivers)
+            }
+            2 => {
+                let rest = receivers - self.given;
+                self.returned = Some(rest);
+                it.debit.is(transit) && it.credit.is(reserve) && rest > 0 && moves(rest)
+            }
+            _ => false,
+        };
+        is_next && fits
+    }
+
+    /// Whether what was met and what is noted as still to be done come to the whole. `waiting`: to how many it is still
+    /// to give; none where it is not under way.
+    pub(super) fn is_whole(&self, receivers: u32, waiting: Option<i64>) -> bool {
+        let settled = match (waiting, self.returned) {
+            (Some(waiting), None) => self.given + waiting,
+            (None, returned) => self.given + returned.unwrap_or(0),
+            (Some(_), Some(_)) => return false,
+        };
+        self.is_taken && settled == i64::from(receivers)
+    }
+}

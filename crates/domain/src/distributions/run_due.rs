@@ -1,0 +1,202 @@
+//! Paying the dates of schedules as they come.
+
+use time::Duration;
+
+use super::schedule::{Failing, MissedDate, Schedule};
+use super::{DistributeError, RunDistribution, finish, read_ahead, run_with};
+use crate::causes::{Actor, Origin, ScheduledDate};
+use crate::companies::{self, Company};
+use crate::ports::{Context, Row, Store, StoreError, StoreExt, Timestamp, Tx};
+use crate::reserve;
+use crate::values::{IsoDate, ScheduleId, UserId};
+
+/// How long after a refusal a date is tried again.
+const TRY_AGAIN_AFTER: Duration = Duration::HOUR;
+/// How long a date is tried before it is given up.
+const GIVE_UP_AFTER: Duration = Duration::DAY;
+/// How long a schedule stands back after the store failed under it, so that it keeps no other from its turn.
+const STAND_BACK: Duration = Duration::MINUTE;
+
+/// What became of a date that was due.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ran {
+    /// Of which schedule.
+    pub schedule: ScheduleId,
+    /// Which date.
+    pub due_on: IsoDate,
+    /// How it ended.
+    pub ended: Ended,
+}
+
+/// How a date ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ended {
+    /// It is paid.
+    Paid {
+        /// To how many users.
+        users: usize,
+    },
+    /// It was refused, and is tried again.
+    Refused {
+        /// What refused it.
+        reason: String,
+        /// When it is tried again.
+        again_at: Timestamp,
+    },
+    /// It was refused for too long, and is given up.
+    GivenUp {
+        /// What refused it at last.
+        reason: String,
+    },
+    /// It was refused, and somebody else dealt with it first.
+    Overtaken,
+}
+
+/// Pays the date that has been due for longest, if one is; any number of processes may call this at once. A refusal is
+/// recorded for a later try and told to the company's admins. Where it answers something, more may be due.
+pub fn run_due(store: &dyn Store, context: &Context<'_>) -> Result<Option<Ran>, StoreError> {
+    let origin = Origin { actor: Actor::Schedule, reference: None, key: None };
+    let context = Context { origin, ..*context };
+    let now = context.clock.now();
+    let next = store.snapshot(|reads| -> Result<_, StoreError> {
+        let Some(next) = reads.next_due(now)? else { return Ok(None) };
+        let ahead = read_ahead(reads, next.company_id, next.wallet)?;
+        Ok(Some((next, ahead)))
+    })?;
+    let Some((next, ahead)) = next else { return Ok(None) };
+    let mut seen: Option<Schedule> = None;
+    let paid = store.transaction(|tx| {
+        seen = tx.due_schedule(now)?;
+        let ahead = ahead.as_deref().filter(|_| seen.as_ref() == Some(&next));
+        seen.as_ref().map(|it| pay_next(tx, it, ahead, &context)).transpose()
+    });
+    match (paid, seen) {
+        (Ok(Some((ran, in_steps))), _) => {
+            if in_steps {
+                finish(store, &mut |_| ())?;
+            }
+            Ok(Some(ran))
+        }
+        (Ok(None), _) => Ok(None),
+        (Err(Unpaid::Refused(reason)), Some(seen)) => {
+            store.transaction(|tx| record_refusal(tx, &seen, &reason, &context)).map(Some)
+        }
+        (Err(Unpaid::Store(cause)), Some(seen)) => {
+            store.transaction(|tx| stand_back(tx, &seen, now))?;
+            Err(cause)
+        }
+        (Err(Unpaid::Store(cause)), None) => Err(cause),
+        (Err(Unpaid::Refused(reason)), None) => Err(StoreError::Broken(reason)),
+    }
+}
+
+/// Why a date was not paid; the transaction is rolled back.
+enum Unpaid {
+    Refused(String),
+    Store(StoreError),
+}
+
+impl From<StoreError> for Unpaid {
+    fn from(cause: StoreError) -> Self {
+        Self::Store(cause)
+    }
+}
+
+/// The payment and the step to the next date are one transaction: a date is paid once whoever else is at work.
+/// Answers whether more is to be done of the payment, too.
+fn pay_next(
+    tx: &mut dyn Tx,
+    schedule: &Schedule,
+    ahead: Option<&[UserId]>,
+    context: &Context<'_>,
+) -> Result<(Ran, bool), Unpaid> {
+    let due_on = schedule.next_on;
+    let command = RunDistribution {
+        company_id: schedule.company_id,
+        wallet: schedule.wallet,
+        points: schedule.points,
+        users: Vec::new(),
+        date: Some(ScheduledDate { schedule: schedule.id, due_on }),
+    };
+    let (users, in_steps) = match run_with(tx, &command, ahead, context) {
+        Ok(done) => (done.users, done.in_steps),
+        Err(DistributeError::AlreadyPaid) => (0, false),
+        Err(DistributeError::Store(cause)) => return Err(cause.into()),
+        Err(refusal) => return Err(Unpaid::Refused(refusal.to_string())),
+    };
+    let mut next = schedule.clone();
+    next.advance(context.clock.now());
+    tx.update_schedule(&next)?;
+    Ok((Ran { schedule: next.id, due_on, ended: Ended::Paid { users } }, in_steps))
+}
+
+/// Whether a schedule still is as it was when its payment was begun; held from then on.
+fn is_unchanged(tx: &mut dyn Tx, seen: &Schedule) -> Result<bool, StoreError> {
+    tx.hold(Row::Schedule(seen.id))?;
+    Ok(tx.schedule(seen.id)?.as_ref() == Some(seen))
+}
+
+fn stand_back(tx: &mut dyn Tx, seen: &Schedule, now: Timestamp) -> Result<(), StoreError> {
+    if is_unchanged(tx, seen)? {
+        tx.update_schedule(&Schedule { due_at: now + STAND_BACK, ..seen.clone() })?;
+    }
+    Ok(())
+}
+
+/// Records that a date was refused; nothing where somebody else was faster.
+fn record_refusal(
+    tx: &mut dyn Tx,
+    seen: &Schedule,
+    reason: &str,
+    context: &Context<'_>,
+) -> Result<Ran, StoreError> {
+    let now = context.clock.now();
+    let mut schedule = seen.clone();
+    let ran = |ended| Ran { schedule: seen.id, due_on: seen.next_on, ended };
+    let reason = reason.to_owned();
+    if !is_unchanged(tx, seen)? {
+        return Ok(ran(Ended::Overtaken));
+    }
+    let since = seen.failing.as_ref().map_or(now, |it| it.since);
+    if now - since >= GIVE_UP_AFTER {
+        tx.insert_missed_date(&MissedDate {
+            schedule_id: seen.id,
+            company_id: seen.company_id,
+            due_on: seen.next_on,
+            reason: reason.clone(),
+            created_at: now,
+        })?;
+        schedule.advance(now);
+        tx.update_schedule(&schedule)?;
+        return Ok(ran(Ended::GivenUp { reason }));
+    }
+    let again_at = (now + TRY_AGAIN_AFTER).min(since + GIVE_UP_AFTER);
+    schedule.due_at = again_at;
+    schedule.failing = Some(Failing { since, reason: reason.clone() });
+    tx.update_schedule(&schedule)?;
+    if seen.failing.is_none()
+        && let Some(company) = companies::for_operator(tx, seen.company_id)?
+    {
+        let (subject, body) = letter(&company, seen, &reason);
+        reserve::mail_admins(tx, &company, &subject, &body, context)?;
+    }
+    Ok(ran(Ended::Refused { reason, again_at }))
+}
+
+/// Subject and body: what has happened, what to do, what happens until then.
+fn letter(company: &Company, schedule: &Schedule, reason: &str) -> (String, String) {
+    let (id, name, domain) = (company.id, company.name.as_str(), company.domain.as_str());
+    let (date, points, wallet) = (schedule.next_on, schedule.points.get(), schedule.wallet.name());
+    let subject = format!("{name}: the distribution of {date} could not be paid");
+    let body = format!(
+        "The distribution of {date} at {name} ({domain}), {points} points into the {wallet} of each who has one, \
+         could not be paid: {reason}. Nobody has received anything of it.\n\n\
+         What to do: where the reserve is short, have points added to it. Ask whoever runs your recognition service \
+         to deposit them for the company {id}.\n\n\
+         Until then: the distribution is tried again every hour, for a day from the first try. If it cannot be paid \
+         within that time it is left out, and the schedule goes on with its next date.\n\n\
+         This mail is sent once for each date that cannot be paid. You receive it as an administrator of {name}, or \
+         because your address was named for its alerts.\n"
+    );
+    (subject, body)
+}

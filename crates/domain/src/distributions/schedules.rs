@@ -1,0 +1,94 @@
+//! Making, listing and cancelling schedules.
+
+use super::schedule::begins;
+use super::{MissedDate, Period, Schedule};
+use crate::companies;
+use crate::money::{Points, price};
+use crate::ports::{Context, Reads, Row, StoreError, Tx};
+use crate::values::{CompanyId, IsoDate, ScheduleId};
+use crate::wallets::WalletType;
+
+/// What is to be distributed again and again.
+#[derive(Debug, Clone, Copy)]
+pub struct CreateSchedule {
+    /// Whose reserve pays.
+    pub company_id: CompanyId,
+    /// Into which wallet.
+    pub wallet: WalletType,
+    /// Points for each user.
+    pub points: Points,
+    /// How often.
+    pub every: Period,
+    /// The first date; where it is past, it and those since are made up.
+    pub start_on: IsoDate,
+}
+
+/// Why a schedule was not made, listed or cancelled.
+#[derive(Debug, thiserror::Error)]
+pub enum ScheduleError {
+    /// There is no such company.
+    #[error("no company has this id")]
+    NoSuchCompany,
+    /// There is no such schedule.
+    #[error("no schedule has this id")]
+    NoSuchSchedule,
+    /// The points are none, or too many.
+    #[error("points must be at least 1, and a possible amount")]
+    OutOfRange,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Makes a schedule.
+pub fn create_schedule(
+    tx: &mut dyn Tx,
+    command: &CreateSchedule,
+    context: &Context<'_>,
+) -> Result<Schedule, ScheduleError> {
+    let company = companies::kept(tx, command.company_id)?.ok_or(ScheduleError::NoSuchCompany)?;
+    if command.points == Points::ZERO || price(company.rate, command.points, 1).is_none() {
+        return Err(ScheduleError::OutOfRange);
+    }
+    let schedule = Schedule {
+        id: ScheduleId::from_uuid(context.ids.next()),
+        company_id: company.id,
+        wallet: command.wallet,
+        points: command.points,
+        every: command.every,
+        start_on: command.start_on,
+        next_on: command.start_on,
+        due_at: begins(command.start_on),
+        failing: None,
+        created_at: context.clock.now(),
+        cancelled_at: None,
+    };
+    tx.insert_schedule(&schedule)?;
+    Ok(schedule)
+}
+
+/// The schedules of a company, cancelled ones too, each with the dates that it gave up, all oldest first.
+pub fn schedules(
+    reads: &mut dyn Reads,
+    id: CompanyId,
+) -> Result<Vec<(Schedule, Vec<MissedDate>)>, ScheduleError> {
+    companies::for_operator(reads, id)?.ok_or(ScheduleError::NoSuchCompany)?;
+    let missed = reads.missed_dates(id)?;
+    let of = |id| missed.iter().filter(|it| it.schedule_id == id).cloned().collect();
+    Ok(reads.schedules(id)?.into_iter().map(|it| (it.clone(), of(it.id))).collect())
+}
+
+/// Ends a schedule: none of its dates is paid any more. Cancelling again changes nothing.
+pub fn cancel_schedule(
+    tx: &mut dyn Tx,
+    id: ScheduleId,
+    context: &Context<'_>,
+) -> Result<Schedule, ScheduleError> {
+    tx.hold(Row::Schedule(id))?;
+    let mut schedule = tx.schedule(id)?.ok_or(ScheduleError::NoSuchSchedule)?;
+    if schedule.cancelled_at.is_none() {
+        schedule.cancelled_at = Some(context.clock.now());
+        tx.update_schedule(&schedule)?;
+    }
+    Ok(schedule)
+}

@@ -1,0 +1,36 @@
+//! Schedules of distributions.
+
+use super::{StoreError, Timestamp};
+use crate::distributions::{MissedDate, Schedule};
+use crate::values::{CompanyId, ScheduleId};
+
+/// Reading schedules.
+pub trait ReadSchedules {
+    /// The schedule of an id, a cancelled one too.
+    fn schedule(&mut self, id: ScheduleId) -> Result<Option<Schedule>, StoreError>;
+
+    /// Of the schedules that are due, the one that has been for longest; somebody may be at work on it.
+    fn next_due(&mut self, now: Timestamp) -> Result<Option<Schedule>, StoreError>;
+
+    /// All schedules of a company, oldest first, cancelled ones too.
+    fn schedules(&mut self, company: CompanyId) -> Result<Vec<Schedule>, StoreError>;
+
+    /// The dates that a company's schedules gave up, oldest first.
+    fn missed_dates(&mut self, company: CompanyId) -> Result<Vec<MissedDate>, StoreError>;
+}
+
+/// Writing schedules.
+pub trait Schedules: ReadSchedules {
+    /// Adds a schedule.
+    fn insert_schedule(&mut self, schedule: &Schedule) -> Result<(), StoreError>;
+
+    /// Writes everything that can change of a schedule that this transaction holds.
+    fn update_schedule(&mut self, schedule: &Schedule) -> Result<(), StoreError>;
+
+    /// Of the schedules that are due, the one that has been for longest, held until the transaction ends. Never waits:
+    /// one that somebody else holds is passed over.
+    fn due_schedule(&mut self, now: Timestamp) -> Result<Option<Schedule>, StoreError>;
+
+    /// Records a date that was given up.
+    fn insert_missed_date(&mut self, missed: &MissedDate) -> Result<(), StoreError>;
+}

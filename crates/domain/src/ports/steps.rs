@@ -1,0 +1,52 @@
+//! Distributions in several steps: what is still to be done of each.
+
+use super::StoreError;
+use crate::causes::Cause;
+use crate::values::{CauseId, UserId};
+
+/// The next thing to do of a distribution in several steps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// Give to these.
+    Give {
+        /// The distribution.
+        cause: Cause,
+        /// The leg of the first of them; each of the others has the next.
+        first_leg: u32,
+        /// To whom.
+        users: Vec<UserId>,
+    },
+    /// Everybody had a turn: return what could not be given.
+    GiveBack {
+        /// The distribution.
+        cause: Cause,
+        /// For how many receivers.
+        not_given: u32,
+    },
+}
+
+/// Choosing between one transaction and several.
+pub trait ReadSteps {
+    /// Whether one long transaction keeps everybody else waiting, so that long work is better done in several.
+    fn blocks_others(&self) -> bool;
+}
+
+/// Keeping what is still to be done.
+pub trait Steps: ReadSteps {
+    /// Notes to whom a distribution is to give, so many a step; its legs count from 1 in the order of the receivers.
+    fn begin_steps(
+        &mut self,
+        cause: CauseId,
+        receivers: &[UserId],
+        each_step: usize,
+    ) -> Result<(), StoreError>;
+
+    /// The next step of the oldest distribution that is under way, held until the transaction ends.
+    fn next_step(&mut self) -> Result<Option<Step>, StoreError>;
+
+    /// Strikes a step of giving off the list; so many of its receivers could not be given to.
+    fn end_step(&mut self, cause: CauseId, first_leg: u32, not_given: u32) -> Result<(), StoreError>;
+
+    /// Strikes the whole distribution off the list.
+    fn end_steps(&mut self, cause: CauseId) -> Result<(), StoreError>;
+}

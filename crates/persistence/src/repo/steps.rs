@@ -1,0 +1,110 @@
+//! What is still to be done of distributions in several steps.
+
+use std::collections::HashMap;
+
+use diesel::prelude::*;
+use diesel::sql_types::BigInt;
+use guerdon_domain::ports::{ReadSteps, Step, Steps, StoreError};
+use guerdon_domain::values::{CauseId, UserId};
+
+use super::super::{BLOCKS_OTHERS, lock_row};
+use super::Unit;
+use crate::rows::{CauseRow, StepRow};
+use crate::schema::{causes, distribution_steps as steps, distributions_under_way as under_way};
+use crate::types::{Id, Identifier};
+
+#[derive(QueryableByName)]
+struct Waiting {
+    #[diesel(sql_type = Identifier)]
+    id: Id,
+    #[diesel(sql_type = BigInt)]
+    receivers: i64,
+}
+
+impl ReadSteps for Unit<'_> {
+    fn blocks_others(&self) -> bool {
+        BLOCKS_OTHERS
+    }
+}
+
+impl Steps for Unit<'_> {
+    fn begin_steps(
+        &mut self,
+        cause: CauseId,
+        receivers: &[UserId],
+        each_step: usize,
+    ) -> Result<(), StoreError> {
+        let id = Id(cause.as_uuid());
+        self.query(|conn| {
+            diesel::insert_into(under_way::table)
+                .values((under_way::id.eq(id), under_way::not_given.eq(0)))
+                .execute(conn)
+        })?;
+        let mut leg = 1;
+        for part in receivers.chunks(each_step.max(1)) {
+            let row = StepRow::of(id, leg, part);
+            self.query(|conn| diesel::insert_into(steps::table).values(&row).execute(conn))?;
+            leg = leg.saturating_add(i32::try_from(part.len()).unwrap_or(i32::MAX));
+        }
+        Ok(())
+    }
+
+    fn next_step(&mut self) -> Result<Option<Step>, StoreError> {
+        let oldest: Option<Id> = self.query(|conn| {
+            under_way::table.select(under_way::id).order(under_way::id).limit(1).get_result(conn).optional()
+        })?;
+        let Some(id) = oldest else { return Ok(None) };
+        self.query(|conn| lock_row(conn, "distributions_under_way", id))?;
+        let left: Option<i32> = self.query(|conn| {
+            under_way::table.find(id).select(under_way::not_given).get_result(conn).optional()
+        })?;
+        let Some(not_given) = left else { return Ok(None) };
+        let cause: CauseRow<'static> = self.query(|conn| {
+            causes::table.filter(causes::id.eq(id)).select(CauseRow::as_select()).get_result(conn)
+        })?;
+        let cause = self.keep(cause.read())?;
+        let next: Option<StepRow> = self.query(|conn| {
+            steps::table
+                .filter(steps::cause_id.eq(id))
+                .order(steps::leg)
+                .limit(1)
+                .select(StepRow::as_select())
+                .get_result(conn)
+                .optional()
+        })?;
+        let count = |it: i32| u32::try_from(it).unwrap_or(0);
+        let Some(next) = next else { return Ok(Some(Step::GiveBack { cause, not_given: count(not_given) })) };
+        let users = self.keep(next.receivers())?;
+        Ok(Some(Step::Give { cause, first_leg: count(next.leg), users }))
+    }
+
+    fn end_step(&mut self, cause: CauseId, first_leg: u32, not_given: u32) -> Result<(), StoreError> {
+        let id = Id(cause.as_uuid());
+        let number = |it: u32| i32::try_from(it).unwrap_or(i32::MAX);
+        self.query(|conn| diesel::delete(steps::table.find((id, number(first_leg)))).execute(conn))?;
+        if not_given > 0 {
+            self.query(|conn| {
+                diesel::update(under_way::table.find(id))
+                    .set(under_way::not_given.eq(under_way::not_given + number(not_given)))
+                    .execute(conn)
+            })?;
+        }
+        Ok(())
+    }
+
+    fn end_steps(&mut self, cause: CauseId) -> Result<(), StoreError> {
+        let id = Id(cause.as_uuid());
+        self.query(|conn| diesel::delete(under_way::table.find(id)).execute(conn))?;
+        Ok(())
+    }
+}
+
+impl Unit<'_> {
+    /// To how many each distribution that is under way is still to give, those included to whom it could not.
+    pub(super) fn waiting(&mut self) -> Result<HashMap<Id, i64>, StoreError> {
+        let query = "SELECT id, not_given + COALESCE((SELECT SUM(length(receivers)) FROM distribution_steps \
+                     WHERE cause_id = id), 0) / 16 AS receivers FROM distributions_under_way";
+        let found: Vec<Waiting> = self.query(|conn| diesel::sql_query(query).get_results(conn))?;
+        Ok(found.into_iter().map(|it| (it.id, it.receivers)).collect())
+    }
+}

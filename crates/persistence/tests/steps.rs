@@ -1,0 +1,104 @@
+//! Distributions in several steps, as the embedded database does large ones.
+
+use guerdon_domain::distributions::{self, DistributeError, RunDistribution, finish, run};
+use guerdon_domain::money::Points;
+use guerdon_domain::ports::StoreExt as _;
+use guerdon_domain::wallets::WalletType;
+use guerdon_persistence::testing::sqlite;
+
+use crate::size::crowd;
+use crate::support::World;
+
+const CROWD: usize = 2_500;
+
+fn begin(world: &World) -> Result<distributions::Distribution, DistributeError> {
+    let command = RunDistribution {
+        company_id: world.company,
+        wallet: WalletType::Peer,
+        points: Points::new(3).unwrap(),
+        users: Vec::new(),
+        date: None,
+    };
+    world.background.transaction(|tx| run(tx, &command, &world.context()))
+}
+
+/// Takes the next step alone, as if the process ended then.
+fn one_step(world: &World) {
+    let mut steps = 0;
+    let stopped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        finish(world.background.as_ref(), &mut |_| {
+            steps += 1;
+            std::panic::resume_unwind(Box::new("the process ends here"))
+        })
+    }));
+    assert!(stopped.is_err() && steps == 1);
+}
+
+#[test]
+fn a_distribution_in_steps_is_sound_at_each_and_whole_at_the_end() {
+    let world = World::at_rate(sqlite(), 7); // a rate that is no fraction of a dollar
+    let users = crowd(&world, CROWD);
+    let everybody = i64::try_from(CROWD).unwrap() + 1;
+    world.deposit(3 * everybody);
+    assert!(begin(&world).unwrap().in_steps);
+    assert_eq!(world.reserve(), 0, "the whole is taken at once");
+    assert_eq!(world.shows(WalletType::Peer, users[0]), Some((0, 0)));
+    assert_eq!(world.audit(), []);
+    assert!(matches!(begin(&world), Err(DistributeError::InsufficientFunds)));
+    one_step(&world);
+    assert_eq!(world.audit(), [], "under way");
+    world.delete(users[CROWD - 1]).unwrap();
+    finish(world.background.as_ref(), &mut |_| ()).unwrap();
+    assert_eq!(world.shows(WalletType::Peer, users[0]), Some((3, 0)));
+    assert_eq!(world.shows(WalletType::Peer, users[CROWD - 2]), Some((3, 0)));
+    assert_eq!(world.shows(WalletType::Peer, users[CROWD - 1]), Some((0, 0)));
+    assert_eq!(world.reserve(), 3, "what the deleted user could not be given");
+    assert_eq!(world.database.count("distributions_under_way"), 0);
+    assert_eq!(world.database.count("distribution_steps"), 0);
+    assert_eq!(world.audit(), []);
+}
+
+#[test]
+fn a_seal_waits_for_a_distribution_that_is_under_way() {
+    let world = World::new(sqlite());
+    crowd(&world, CROWD);
+    world.deposit(10_000);
+    begin(&world).unwrap();
+    one_step(&world);
+    world.deposit(1);
+    let seal = || {
+        let next =
+            world.reading(|reads| reads.next_seal(guerdon_domain::ports::Clock::now(&world.clock), 1_000));
+        let Some(next) = next else { return 0 };
+        world.store.transaction(|tx| tx.insert_seal(&next)).unwrap();
+        next.causes
+    };
+    let before = seal();
+    assert_eq!(before, world.database.count("causes") - 2);
+    assert_eq!(seal(), 0);
+    finish(world.background.as_ref(), &mut |_| ()).unwrap();
+    assert_eq!(seal(), 2);
+    assert_eq!(world.audit(), []);
+}
+
+#[test]
+fn what_does_not_come_to_the_whole_is_found() {
+    let found = |tamper: &str| {
+        let world = World::new(sqlite());
+        crowd(&world, CROWD);
+        world.deposit(10_000);
+        begin(&world).unwrap();
+        one_step(&world);
+        world.database.tamper(tamper, tamper);
+        !world.audit().is_empty()
+    };
+    assert!(!found("SELECT 1"));
+    assert!(found("DELETE FROM distribution_steps WHERE leg > 2000"), "a step was lost");
+    assert!(found("UPDATE distributions_under_way SET not_given = 1"), "one too many");
+    assert!(found("DELETE FROM distribution_steps; DELETE FROM distributions_under_way"), "it was forgotten");
+    assert!(found("INSERT INTO distributions_under_way VALUES (zeroblob(16), 0)"), "there is no such cause");
+    assert!(
+        found("INSERT INTO distributions_under_way SELECT id, 1 FROM causes WHERE kind = 6"),
+        "a deposit is no distribution"
+    );
+}

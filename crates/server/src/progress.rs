@@ -1,0 +1,47 @@
+//! What a terminal shows of a command that may take a while.
+
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+const REDRAWN_EVERY: Duration = Duration::from_millis(100);
+const BAR: &str = "{wide_bar} {human_pos} of {human_len} users";
+
+/// A spinner, and a bar as soon as it is known how much there is; or nothing.
+#[derive(Clone, Default)]
+pub struct Progress(Option<ProgressBar>);
+
+impl Progress {
+    /// On the standard error of this process, where that is a terminal. Gone when `finish` is called.
+    pub(crate) fn on_terminal() -> Self {
+        if !std::io::stderr().is_terminal() {
+            return Self::default();
+        }
+        let bar = ProgressBar::new_spinner();
+        bar.enable_steady_tick(REDRAWN_EVERY);
+        Self(Some(bar))
+    }
+
+    /// Says how much there is.
+    pub(crate) fn of(&self, all: usize) {
+        if let Some(bar) = &self.0 {
+            bar.set_length(u64::try_from(all).unwrap_or(u64::MAX));
+            bar.set_style(ProgressStyle::with_template(BAR).unwrap_or_else(|_| ProgressStyle::default_bar()));
+        }
+    }
+
+    /// Says how much more is done.
+    pub(crate) fn advance(&self, by: usize) {
+        if let Some(bar) = &self.0 {
+            bar.inc(u64::try_from(by).unwrap_or(0));
+        }
+    }
+
+    /// Clears it away.
+    pub(crate) fn finish(&self) {
+        if let Some(bar) = &self.0 {
+            bar.finish_and_clear();
+        }
+    }
+}

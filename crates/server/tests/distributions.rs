@@ -1,0 +1,237 @@
+//! Distributions: by schedules, by several services at once, under kill -9.
+
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use guerdon_persistence::testing::each;
+use serde_json::{Value, json};
+
+use crate::support::service::Service;
+use crate::support::{Sample, on_each};
+
+/// Enough that one is under way for a while.
+const CROWD: i64 = 20_000;
+
+fn schedule(service: &Service, company: &str, points: &str, start: &str) -> Value {
+    service.json(&[
+        "distribution",
+        "schedule",
+        company,
+        "--wallet",
+        "peer_wallet",
+        "--points",
+        points,
+        "--every",
+        "month",
+        "--start",
+        start,
+    ])
+}
+
+/// Waits until something is so, or fails.
+fn until(what: &str, is_so: impl Fn() -> bool) {
+    let started = Instant::now();
+    while !is_so() {
+        assert!(started.elapsed() < Duration::from_secs(60), "{what} in time");
+        // tidy: another process does it, as time goes by
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// The first of the month so many months before this one.
+#[expect(clippy::disallowed_methods, reason = "the service has the machine's clock too")]
+fn months_ago(count: i32) -> String {
+    let today = time::OffsetDateTime::now_utc().date();
+    let months = today.year() * 12 + i32::from(u8::from(today.month())) - 1 - count;
+    format!("{:04}-{:02}-01", months / 12, months % 12 + 1)
+}
+
+/// Users with wallets, straight into the tables.
+fn crowd(service: &Service, company: &str, count: i64) {
+    let plain = company.replace('-', "");
+    let sqlite = format!(
+        "PRAGMA busy_timeout = 5000; \
+         CREATE TEMP TABLE n AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {count}) \
+         SELECT i FROM n; BEGIN IMMEDIATE; \
+         INSERT INTO users (id, company_id, email, email_folded, first_name, manager, company_admin, \
+         corporation_admin, created_at, updated_at) \
+         SELECT unhex(printf('0194000000007000800000%010d', i)), unhex('{plain}'), 'x' || i || '@example.com', \
+         'x' || i || '@example.com', 'Crowd', 0, 0, 0, 0, 0 FROM n; \
+         INSERT INTO accounts (owner_id, kind, company_id, balance, spent, movements, made_up, created_at) \
+         SELECT id, k.kind, company_id, 0, 0, 0, 0, created_at FROM users, \
+         (SELECT 1 AS kind UNION SELECT 2) AS k WHERE first_name = 'Crowd'; COMMIT"
+    );
+    let postgres = format!(
+        "INSERT INTO users (id, company_id, email, email_folded, first_name, manager, company_admin, \
+         corporation_admin, created_at, updated_at) \
+         SELECT ('01940000-0000-7000-8000-00' || lpad(i::text, 10, '0'))::uuid, '{company}', \
+         'x' || i || '@example.com', 'x' || i || '@example.com', 'Crowd', false, false, false, now(), now() \
+         FROM generate_series(1, {count}) AS i; \
+         INSERT INTO accounts (owner_id, kind, company_id, balance, spent, movements, made_up, created_at) \
+         SELECT id, k, company_id, 0, 0, 0, 0, created_at FROM users, \
+         generate_series(1, 2) AS k WHERE first_name = 'Crowd'; ANALYZE users; ANALYZE accounts"
+    );
+    service.database.tamper(&sqlite, &postgres);
+}
+
+#[test]
+fn schedules_are_made_listed_and_cancelled() {
+    on_each(|service| {
+        let sample = Sample::make(service, 1);
+        let made = schedule(service, &sample.company, "5", "9998-01-31");
+        let id = made["id"].as_str().unwrap();
+        let expected = json!({"id": id, "company_id": sample.company, "wallet": "peer_wallet", "points": 5,
+            "every": "month", "start": "9998-01-31", "next": "9998-01-31"});
+        assert_eq!(made, expected);
+        let list = || service.json(&["distribution", "list", &sample.company]);
+        let mut listed = list();
+        let created_at = listed[0]["created_at"].take();
+        assert!(created_at.as_str().unwrap().ends_with('Z'), "{created_at}");
+        for (key, value) in expected.as_object().unwrap() {
+            assert_eq!(&listed[0][key], value);
+        }
+        for key in ["cancelled_at", "failing_since", "failure"] {
+            assert_eq!(listed[0].get(key), Some(&Value::Null));
+        }
+        assert_eq!(listed[0]["missed"], json!([]));
+        let cancel = || service.json(&["distribution", "cancel", id]);
+        assert_eq!(cancel(), json!({"id": id, "cancelled": true}));
+        assert_eq!(cancel(), json!({"id": id, "cancelled": true}));
+        let after = list()[0].clone();
+        assert_eq!(after["next"], Value::Null);
+        assert!(after["cancelled_at"].is_string());
+        let text = service.guerdon(&["distribution", "list", &sample.company]);
+        assert!(text.out.contains("cancelled 20"), "{}", text.out);
+    });
+}
+
+#[test]
+fn what_is_wrong_with_a_schedule_is_refused() {
+    on_each(|service| {
+        let sample = Sample::make(service, 1);
+        let absent = "0193a5c0-0000-7000-8000-000000000001";
+        let check = |company: &str, wallet: &str, points: &str, every: &str, start: &str, status: i32| {
+            let words = ["distribution", "schedule", company, "--wallet", wallet, "--points", points];
+            let more = ["--every", every, "--start", start];
+            let printed = service.guerdon(&[&words[..], &more].concat());
+            assert_eq!(
+                printed.status, status,
+                "{company} {wallet} {points} {every} {start}: {}",
+                printed.err
+            );
+        };
+        check(absent, "peer_wallet", "1", "week", "2026-01-31", 1);
+        check(&sample.company, "peer_wallet", "0", "week", "2026-01-31", 1);
+        check(&sample.company, "peer_wallet", "1", "week", "2026-02-29", 2);
+        check(&sample.company, "peer_wallet", "1", "week", "31.01.2026", 2);
+        check(&sample.company, "peer_wallet", "1", "day", "2026-01-31", 2);
+        check(&sample.company, "reserve", "1", "week", "2026-01-31", 2);
+        assert_eq!(service.guerdon(&["distribution", "cancel", absent]).status, 1);
+        assert_eq!(service.guerdon(&["distribution", "list", absent]).status, 1);
+        assert_eq!(service.database.count("schedules"), 0);
+    });
+}
+
+#[test]
+fn two_services_on_one_postgresql_pay_each_date_once() {
+    for database in each().into_iter().filter(|it| !it.is_embedded()) {
+        let service = Service::start(database, &[]);
+        let beside = service.beside();
+        let samples: Vec<Sample> = (0..4).map(|_| Sample::make(&service, 3)).collect();
+        for sample in &samples {
+            sample.deposit(&service, 1_000);
+            schedule(&service, &sample.company, "2", &months_ago(5));
+        }
+        let paid = || service.database.count("causes WHERE kind = 7 AND actor = 3");
+        until("six dates of four schedules are paid", || paid() == 24);
+        assert_eq!(
+            service.database.count("(SELECT DISTINCT subject_id, due_on FROM causes WHERE kind = 7) AS x"),
+            24
+        );
+        for sample in &samples {
+            assert_eq!(sample.shows(&service, &sample.users[0], "peer_wallet"), Some(12));
+            assert_eq!(service.json(&["reserve", "show", &sample.company])["points"], 1_000 - 6 * 4 * 2);
+        }
+        assert_eq!(service.guerdon(&["verify"]).status, 0);
+        drop(beside);
+    }
+}
+
+#[test]
+fn what_a_reserve_does_not_cover_is_told_and_paid_later() {
+    on_each(|service| {
+        let sample = Sample::make(service, 1);
+        schedule(service, &sample.company, "10", &months_ago(0));
+        let list = || service.json(&["distribution", "list", &sample.company])[0].clone();
+        until("the refusal is recorded", || list()["failure"] == "Insufficient funds");
+        assert!(list()["failing_since"].is_string());
+        assert_eq!(service.database.count("mails"), 1);
+        sample.deposit(service, 20);
+        let due = "UPDATE schedules SET due_at = created_at";
+        service.database.tamper(due, due); // as if an hour had gone by
+        until("the date is paid", || list()["failure"].is_null());
+        assert_eq!(sample.shows(service, &sample.users[0], "peer_wallet"), Some(10));
+    });
+}
+
+/// Whoever has a wallet has received as often as the causes say, and the reserve has paid as much.
+fn all_or_nothing(service: &Service, sample: &Sample, paid_in: i64) -> i64 {
+    assert_eq!(service.guerdon(&["verify"]).status, 0);
+    let runs = service.database.count("causes WHERE kind = 7");
+    let received = service.database.count("transfers WHERE reason = 3 AND credit_kind = 2");
+    assert_eq!(received, runs * (CROWD + 2), "{runs} runs");
+    let reserve = service.json(&["reserve", "show", &sample.company]);
+    assert_eq!(reserve["points"], paid_in - received);
+    runs
+}
+
+#[test]
+fn kill_nine_in_the_middle_of_a_large_distribution_leaves_all_or_nothing() {
+    const FUNDS: i64 = 1_000_000;
+    on_each(|service| {
+        let sample = Sample::make(service, 1);
+        crowd(service, &sample.company, CROWD);
+        sample.deposit(service, FUNDS);
+        let mut runs = 0;
+        for cycle in 0..6 {
+            let words = ["distribution", "run", &sample.company, "--wallet", "peer_wallet", "--points", "1"];
+            let mut command = service.command();
+            let mut run = command.args(words).stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+            // tidy: it is under way for a while, a different one each cycle, before the kill
+            std::thread::sleep(Duration::from_millis(150 + 250 * cycle));
+            run.kill().unwrap(); // on PostgreSQL it works in a process of its own
+            run.wait().unwrap();
+            service.running.kill();
+            if cycle % 2 == 0 {
+                service.restart();
+            }
+            let after = all_or_nothing(service, &sample, FUNDS); // where nobody serves, the command finishes it
+            assert!((runs..=runs + 1).contains(&after));
+            runs = after;
+            if cycle % 2 == 1 {
+                service.restart();
+            }
+        }
+    });
+}
+
+#[test]
+fn a_schedule_whose_service_is_killed_while_it_pays_pays_each_date_once() {
+    const FUNDS: i64 = 1_000_000;
+    on_each(|service| {
+        let sample = Sample::make(service, 1);
+        crowd(service, &sample.company, CROWD);
+        sample.deposit(service, FUNDS);
+        schedule(service, &sample.company, "1", &months_ago(3));
+        for cycle in 0..4 {
+            // tidy: it pays for a while, a different one each cycle, before the kill
+            std::thread::sleep(Duration::from_millis(300 + 200 * cycle));
+            service.running.kill();
+            service.restart();
+        }
+        let dates = "(SELECT DISTINCT due_on FROM causes WHERE kind = 7) AS dates";
+        until("four dates are paid", || service.database.count(dates) == 4);
+        until("the last is given", || service.database.count("distributions_under_way") == 0);
+        assert_eq!(all_or_nothing(service, &sample, FUNDS), 4);
+    });
+}
