@@ -34,7 +34,8 @@ pub trait Locks {
     fn line_up(&mut self, accounts: &[Account]) -> Result<(), StoreError>;
 
     /// Keeps a company with its provider until the transaction ends, beside any number of others who do. Comes before
-    /// every row that is held; what was read of the company before must be read again.
+    /// every row that is held but a schedule's, which nobody waits for who keeps a company; what was read of the company
+    /// before must be read again.
     fn keep_provider(&mut self, company: CompanyId) -> Result<(), StoreError>;
 
     /// Waits for everybody who keeps the company with its provider, and lets nobody else until the transaction ends.
