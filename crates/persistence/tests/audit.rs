@@ -59,7 +59,10 @@ fn eventful(database: TestDatabase) -> (World, [u8; 32]) {
     let context = world.context();
     let message = Some(Message::parse("Thanks again").unwrap());
     let amend = UpdateRecognition { message, share: Some(false) };
-    world.store.transaction(|tx| recognitions::update(tx, sent[0].id, &amend, &context)).unwrap();
+    world
+        .store
+        .transaction(|tx| recognitions::update(tx, sent.first().unwrap().id, &amend, &context))
+        .unwrap();
     let redeem = |count| world.store.transaction(|tx| redemptions::create(tx, bob, points(count), &context));
     let redeemed = redeem(4).unwrap();
     redeem(2).unwrap();

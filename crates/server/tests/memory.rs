@@ -73,7 +73,7 @@ fn the_largest_requests_and_answers_stay_within_256_mebibytes() {
         let peak = kib(service, "VmHWM");
         println!("resident: idle {idle} KiB, at most {peak} KiB, now {} KiB", kib(service, "VmRSS"));
         if let Ok(seconds) = std::env::var("TEST_SETTLE_SECONDS") {
-            std::thread::sleep(Duration::from_secs(seconds.parse().unwrap()));
+            std::thread::sleep(Duration::from_secs(seconds.parse().unwrap())); // tidy: a measurement of that long
             println!("resident after {seconds} s: {} KiB", kib(service, "VmRSS"));
         }
         assert!(peak <= RESIDENT_MAX_KIB, "{peak} KiB");
