@@ -107,9 +107,11 @@ impl World {
     }
 }
 
-/// How many rows there are in all tables.
+/// How many rows there are in all tables but that of the seals, which are added as time goes by.
 pub fn rows(service: &Service) -> i64 {
-    let all: Vec<String> = schema::tables().iter().map(|it| format!("SELECT 1 FROM {it}")).collect();
+    let tables = schema::tables();
+    let all: Vec<String> =
+        tables.iter().filter(|it| **it != "seals").map(|it| format!("SELECT 1 FROM {it}")).collect();
     service.database.count(&format!("({}) AS every_row", all.join(" UNION ALL ")))
 }
 
