@@ -34,7 +34,7 @@ pub enum OpenError {
     #[error("{0}")]
     Url(String),
     /// There is no database yet.
-    #[error("there is no database at {0}: `guerdon migrate` or `guerdon serve` makes one")]
+    #[error("{0} holds no ledger yet: `guerdon migrate` or `guerdon serve` makes one")]
     Missing(String),
     /// Another process has the embedded database open.
     #[error("another process has {0} open")]

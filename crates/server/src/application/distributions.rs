@@ -31,7 +31,7 @@ pub(super) fn pay_due(store: &dyn Store) {
 
 fn told(Ran { schedule, due_on, ended }: &Ran) {
     match ended {
-        Ended::Paid { users } => log::info!("schedule {schedule}: {due_on} is paid to {users} users"),
+        Ended::Paid { users } => log::info!("schedule {schedule}: {due_on} is paid, users: {users}"),
         Ended::Refused { reason, again_at } => {
             let again_at = moment(*again_at);
             log::info!(
