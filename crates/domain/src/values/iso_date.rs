@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use time::{Date, Month};
+use time::Date;
 
 use super::InvalidValue;
-use super::month_day::two_digits;
+use super::month_day::{date_of, of_four_digits};
 
 const MUST_BE: InvalidValue = InvalidValue("must be a date in the form yyyy-mm-dd");
 
@@ -16,12 +16,12 @@ pub struct IsoDate(Date);
 impl IsoDate {
     /// Takes exactly four, two and two digits between hyphens.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
-        read(text).ok_or(MUST_BE).and_then(Self::from_date)
+        read(text).map(Self).ok_or(MUST_BE)
     }
 
     /// A date; a year that four digits cannot write is refused.
     pub fn from_date(date: Date) -> Result<Self, InvalidValue> {
-        if (1..=9_999).contains(&date.year()) { Ok(Self(date)) } else { Err(MUST_BE) }
+        of_four_digits(date).map(Self).ok_or(MUST_BE)
     }
 
     /// The date.
@@ -39,10 +39,7 @@ impl fmt::Display for IsoDate {
 fn read(text: &str) -> Option<Date> {
     let (year, rest) = text.split_once('-')?;
     let (month, day) = rest.split_once('-')?;
-    let (century, year) = year.split_at_checked(2)?;
-    let year = i32::from(two_digits(century)?) * 100 + i32::from(two_digits(year)?);
-    let month = Month::try_from(two_digits(month)?).ok()?;
-    Date::from_calendar_date(year, month, two_digits(day)?).ok()
+    date_of(year, month, day)
 }
 
 #[cfg(test)]

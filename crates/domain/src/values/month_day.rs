@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use time::{Date, Month};
+
 use super::InvalidValue;
 
 /// A day of the year, written `mm/dd`: a birthday without its year (spec §2.5). 02/29 is one (contract §2.7).
@@ -46,8 +48,21 @@ fn read(text: &str) -> Option<MonthDay> {
     (1..=last).contains(&day).then_some(MonthDay { month, day })
 }
 
+/// A date of the years that four digits can write, 1 to 9999.
+pub(super) fn of_four_digits(date: Date) -> Option<Date> {
+    (1..=9_999).contains(&date.year()).then_some(date)
+}
+
+/// The real date that two, two and four ASCII digits say.
+pub(super) fn date_of(year: &str, month: &str, day: &str) -> Option<Date> {
+    let (century, year) = year.split_at_checked(2)?;
+    let year = i32::from(two_digits(century)?) * 100 + i32::from(two_digits(year)?);
+    let month = Month::try_from(two_digits(month)?).ok()?;
+    Date::from_calendar_date(year, month, two_digits(day)?).ok().and_then(of_four_digits)
+}
+
 /// The number that exactly two ASCII digits say.
-pub(super) fn two_digits(text: &str) -> Option<u8> {
+fn two_digits(text: &str) -> Option<u8> {
     let is_number = text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit());
     if is_number { text.parse().ok() } else { None }
 }

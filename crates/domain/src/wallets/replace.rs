@@ -1,4 +1,4 @@
-//! Replacing what a wallet holds, for the operator (spec §2.6 `override`).
+//! Replacing what a wallet holds, for the operator: an override (`docs/specified-behaviour.md`, points).
 
 use super::{Account, Reason, WalletType};
 use crate::causes::{Act, Cause};

@@ -3,30 +3,12 @@
 use diesel::prelude::*;
 use guerdon_domain::audit::{End, Held, Movement, Sent};
 
-use crate::schema::{accounts, events, recognitions, seals, transfers};
+use super::TransferRow;
+use crate::schema::{accounts, events, recognitions, seals};
 use crate::seals::Chain;
 use crate::types::{At, Id};
 
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = transfers)]
-pub(crate) struct TransferFact {
-    pub(crate) cause_id: Id,
-    pub(crate) leg: i32,
-    company_id: Id,
-    debit_owner: Id,
-    debit_kind: i16,
-    debit_place: i64,
-    credit_owner: Id,
-    credit_kind: i16,
-    credit_place: i64,
-    amount: i64,
-    points: i64,
-    points_per_dollar: i32,
-    reason: i16,
-    created_at: At,
-}
-
-impl TransferFact {
+impl TransferRow {
     pub(crate) fn movement(&self) -> Movement {
         Movement {
             leg: self.leg,

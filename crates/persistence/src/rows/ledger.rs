@@ -76,23 +76,23 @@ pub(crate) struct Leg {
     pub(crate) reason: Reason,
 }
 
-#[derive(Insertable)]
+#[derive(Insertable, Queryable, Selectable)]
 #[diesel(table_name = transfers, treat_none_as_default_value = false)]
 pub(crate) struct TransferRow {
-    cause_id: Id,
-    leg: i32,
-    company_id: Id,
-    debit_owner: Id,
-    debit_kind: i16,
-    debit_place: i64,
-    credit_owner: Id,
-    credit_kind: i16,
-    credit_place: i64,
-    amount: i64,
-    points: i64,
-    points_per_dollar: i32,
-    reason: i16,
-    created_at: At,
+    pub(crate) cause_id: Id,
+    pub(crate) leg: i32,
+    pub(super) company_id: Id,
+    pub(super) debit_owner: Id,
+    pub(super) debit_kind: i16,
+    pub(super) debit_place: i64,
+    pub(super) credit_owner: Id,
+    pub(super) credit_kind: i16,
+    pub(super) credit_place: i64,
+    pub(super) amount: i64,
+    pub(super) points: i64,
+    pub(super) points_per_dollar: i32,
+    pub(super) reason: i16,
+    pub(super) created_at: At,
 }
 
 impl TransferRow {

@@ -10,10 +10,10 @@ use guerdon_domain::ports::{ReadSettings, Setting, StoreError};
 use guerdon_domain::values::{CompanyId, ProviderId};
 
 use super::super::Unit;
+use super::following::Followed;
 use super::pages::{CAUSES, Placed, batches};
-use crate::rows::{EventFact, RecognitionFact, SealRow, TransferFact};
-use crate::schema::{companies, events, recognitions, seals, transfers};
-use crate::seals::{BEGINNING, Chain};
+use crate::rows::{EventFact, RecognitionFact, TransferRow};
+use crate::schema::{companies, events, recognitions, transfers};
 use crate::types::Id;
 
 /// What the walk through the journal has come to know.
@@ -45,16 +45,6 @@ struct Amended {
     message: Option<String>,
 }
 
-/// The seals, followed beside the causes.
-struct Seals {
-    wanted: Option<[u8; 32]>,
-    head: [u8; 32],
-    chain: Chain,
-    causes: i64,
-    next: Option<SealRow>,
-    is_broken: bool,
-}
-
 impl Unit<'_> {
     pub(super) fn audit_journal(
         &mut self,
@@ -65,15 +55,7 @@ impl Unit<'_> {
         let events_kept_from = pruned.and_then(|it| it.parse().ok()).unwrap_or(i64::MIN);
         let waiting = self.waiting()?;
         let mut walk = Walk { events_kept_from, waiting, ..Walk::default() };
-        let next = self.seal_after(0)?;
-        let mut seals = Seals {
-            wanted: head,
-            head: BEGINNING,
-            chain: Chain::after(BEGINNING),
-            causes: 0,
-            next,
-            is_broken: false,
-        };
+        let mut seals = self.first_seal(head)?;
         let mut behind = None;
         loop {
             let page = self.causes_after(i64::MIN, behind, CAUSES)?;
@@ -101,7 +83,7 @@ impl Unit<'_> {
         &mut self,
         batch: &[Placed],
         walk: &mut Walk,
-        seals: &mut Seals,
+        seals: &mut Followed,
         findings: &mut Findings,
     ) -> Result<(), StoreError> {
         let ids: Vec<Id> = batch.iter().map(|it| it.1.id).collect();
@@ -157,35 +139,6 @@ impl Unit<'_> {
                 tell(cause, &recognitions, &events, walk.events_kept_from, findings);
             }
         }
-        Ok(())
-    }
-
-    fn seal_after(&mut self, sequence: i64) -> Result<Option<SealRow>, StoreError> {
-        self.query(|conn| {
-            seals::table
-                .filter(seals::sequence.gt(sequence))
-                .order(seals::sequence)
-                .limit(1)
-                .select(SealRow::as_select())
-                .get_results(conn)
-                .map(|mut it: Vec<SealRow>| it.pop())
-        })
-    }
-
-    /// Compares a seal with what it was put on. One that does not fit spoils all that follow; only the first is told.
-    fn close_seal(&mut self, seals: &mut Seals, findings: &mut Findings) -> Result<(), StoreError> {
-        let Some(row) = seals.next.take() else { return Ok(()) };
-        let head = std::mem::replace(&mut seals.chain, Chain::after(BEGINNING)).finish();
-        let fits = row.head == head && row.causes == seals.causes;
-        findings.demand(fits || seals.is_broken, "seal", || {
-            format!("what seal {} was put on is not what stands there now", row.sequence)
-        });
-        seals.is_broken |= !fits;
-        (seals.head, seals.causes, seals.chain) = (head, 0, Chain::after(head));
-        seals.wanted = seals.wanted.filter(|it| *it != seals.head);
-        seals.next = self.seal_after(row.sequence)?;
-        let gap = seals.next.as_ref().is_some_and(|it| it.sequence != row.sequence + 1);
-        findings.demand(!gap, "seal", || format!("the seal after {} is missing", row.sequence));
         Ok(())
     }
 
@@ -263,7 +216,7 @@ impl Unit<'_> {
 /// Gives a transfer to the judge, behind the recognition that it pays for.
 fn take<'a>(
     judge: Option<&mut CauseJudge<'_>>,
-    it: &TransferFact,
+    it: &TransferRow,
     sent: &mut std::iter::Peekable<impl Iterator<Item = &'a RecognitionFact>>,
     findings: &mut Findings,
 ) {

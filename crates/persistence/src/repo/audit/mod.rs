@@ -1,9 +1,10 @@
 //! `guerdon verify`: the ledger reckoned anew, on one snapshot, in memory that does not grow with it.
 //!
-//! `journal` walks the causes in their order with their transfers, recognitions and events, and follows the chain of
-//! seals; `balances` walks the accounts with their movements; `tables` asks what a single query tells.
+//! `journal` walks the causes in their order with their transfers, recognitions and events, and `following` the chain of
+//! seals beside it; `balances` walks the accounts with their movements; `tables` asks what a single query tells.
 
 mod balances;
+mod following;
 mod journal;
 mod pages;
 mod sealing;

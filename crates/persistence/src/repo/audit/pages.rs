@@ -6,7 +6,7 @@ use diesel::prelude::*;
 use guerdon_domain::ports::StoreError;
 
 use super::super::Unit;
-use crate::rows::{CauseRow, EventFact, RecognitionFact, TransferFact};
+use crate::rows::{CauseRow, EventFact, RecognitionFact, TransferRow};
 use crate::schema::{causes, events, recognitions, transfers};
 use crate::types::Id;
 
@@ -53,25 +53,25 @@ impl Unit<'_> {
     }
 
     /// All transfers of causes, by cause, in the order of the legs.
-    pub(super) fn transfers_of(&mut self, ids: &[Id]) -> Result<HashMap<Id, Vec<TransferFact>>, StoreError> {
-        let found: Vec<TransferFact> = self.query(|conn| {
+    pub(super) fn transfers_of(&mut self, ids: &[Id]) -> Result<HashMap<Id, Vec<TransferRow>>, StoreError> {
+        let found: Vec<TransferRow> = self.query(|conn| {
             transfers::table
                 .filter(transfers::cause_id.eq_any(ids))
                 .order((transfers::cause_id, transfers::leg))
-                .select(TransferFact::as_select())
+                .select(TransferRow::as_select())
                 .get_results(conn)
         })?;
         Ok(grouped(found, |it| it.cause_id))
     }
 
     /// The next transfers of one cause.
-    pub(super) fn transfers_after(&mut self, cause: Id, leg: i32) -> Result<Vec<TransferFact>, StoreError> {
+    pub(super) fn transfers_after(&mut self, cause: Id, leg: i32) -> Result<Vec<TransferRow>, StoreError> {
         self.query(|conn| {
             transfers::table
                 .filter(transfers::cause_id.eq(cause).and(transfers::leg.gt(leg)))
                 .order(transfers::leg)
                 .limit(LEGS)
-                .select(TransferFact::as_select())
+                .select(TransferRow::as_select())
                 .get_results(conn)
         })
     }
