@@ -35,6 +35,7 @@ mod rows;
 mod schema;
 mod seals;
 mod sqlite;
+mod sqlite_storage;
 mod terms;
 #[cfg(feature = "testing")]
 pub mod testing;

@@ -7,6 +7,9 @@ use guerdon_domain::ports::Store;
 use crate::migrations::{self, Patience};
 use crate::{DatabaseUrl, Watcher, postgres, sqlite};
 
+/// As many as an audit has parts.
+pub(crate) const CONNECTIONS_OF_A_COMMAND: u32 = 4;
+
 /// Who opens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
@@ -14,7 +17,7 @@ pub enum Access {
     Serve,
     /// The service, on a PostgreSQL too that would lose commits in a crash: for tests.
     Rehearse,
-    /// A single command: one connection or two are enough, and it may take its time.
+    /// A single command: a few connections are enough, and it may take its time.
     Command,
 }
 

@@ -13,11 +13,11 @@ use guerdon_domain::values::CompanyId;
 
 use crate::link::pool;
 use crate::migrations::check_postgres;
-use crate::open::Opened;
+use crate::open::{CONNECTIONS_OF_A_COMMAND, Opened};
 use crate::pooled::{Limits, Pooled};
 use crate::rows::AttemptRow;
 use crate::schema::{accounts, attempts};
-use crate::types::{Id, Identifier};
+use crate::types::{At, Id, Identifier};
 use crate::{Access, OpenError, Watcher};
 
 #[path = "repo/mod.rs"]
@@ -46,6 +46,16 @@ pub(crate) const STATEMENT_LIMIT: Duration = Duration::from_secs(5);
 /// A bound value's place in hand-written SQL.
 pub(crate) fn place(number: u8) -> String {
     format!("${number}")
+}
+
+/// The transfers `t` by the places of one side, and what to call the places.
+pub(crate) fn movements(_side: &str) -> (String, &'static str) {
+    ("transfers AS t".to_owned(), "t")
+}
+
+/// A moment in hand-written SQL.
+pub(crate) fn moment_text(at: At) -> String {
+    format!("(TIMESTAMPTZ 'epoch' + {} * INTERVAL '1 microsecond')", at.micros())
 }
 
 /// An identifier column as text, for people.
@@ -246,9 +256,6 @@ pub(crate) fn unreachable(cause: &ConnectionError) -> OpenError {
     OpenError::Failed("cannot connect to PostgreSQL: is database.url a valid URI, and its host known?".into())
 }
 
-/// A command's connections.
-const OF_A_COMMAND: u32 = 2;
-
 pub(crate) fn open(url: &str, access: Access, watcher: Watcher) -> Result<Opened, OpenError> {
     open_within(url, access, &Limits::default(), watcher)
 }
@@ -273,7 +280,8 @@ pub(crate) fn open_within(
             .map_err(|e| OpenError::failed("cannot connect to PostgreSQL", &e))
     };
     if access == Access::Command {
-        let store: Arc<dyn Store> = Arc::new(Pooled::for_others(connections(OF_A_COMMAND)?, watcher));
+        let store: Arc<dyn Store> =
+            Arc::new(Pooled::for_others(connections(CONNECTIONS_OF_A_COMMAND)?, watcher));
         return Ok(Opened { requests: Arc::clone(&store), background: store });
     }
     let (writes, reads) = (connections(limits.writes)?, connections(limits.reads)?);

@@ -6,38 +6,53 @@ use ring::digest::{Context, SHA256};
 /// Where the chain begins.
 pub(crate) const BEGINNING: [u8; 32] = [0; 32];
 
+/// How many bytes are gathered before they are digested.
+const GATHERED: usize = 16_384;
+
 /// A seal in the making.
-pub(crate) struct Chain(Context);
+pub(crate) struct Chain {
+    digested: Context,
+    gathered: Vec<u8>,
+}
 
 impl Chain {
     /// Goes on from a head.
     pub(crate) fn after(head: [u8; 32]) -> Self {
         let mut context = Context::new(&SHA256);
         context.update(&head);
-        Self(context)
+        Self { digested: context, gathered: Vec::with_capacity(GATHERED) }
+    }
+
+    fn gather(&mut self, bytes: &[u8]) {
+        if self.gathered.len() + bytes.len() > GATHERED {
+            self.digested.update(&self.gathered);
+            self.gathered.clear();
+        }
+        self.gathered.extend_from_slice(bytes);
     }
 
     /// Bytes of any length, or nothing.
     pub(crate) fn bytes(&mut self, it: Option<&[u8]>) {
         match it {
-            None => self.0.update(&[0]),
+            None => self.gather(&[0]),
             Some(it) => {
-                self.0.update(&[1]);
-                self.0.update(&u64::try_from(it.len()).unwrap_or(u64::MAX).to_be_bytes());
-                self.0.update(it);
+                self.gather(&[1]);
+                self.gather(&u64::try_from(it.len()).unwrap_or(u64::MAX).to_be_bytes());
+                self.gather(it);
             }
         }
     }
 
     /// A number.
     pub(crate) fn number(&mut self, it: impl Into<i64>) {
-        self.0.update(&it.into().to_be_bytes());
+        self.gather(&it.into().to_be_bytes());
     }
 
     /// The head that this makes.
-    pub(crate) fn finish(self) -> [u8; 32] {
+    pub(crate) fn finish(mut self) -> [u8; 32] {
+        self.digested.update(&self.gathered);
         let mut head = BEGINNING;
-        head.copy_from_slice(self.0.finish().as_ref());
+        head.copy_from_slice(self.digested.finish().as_ref());
         head
     }
 }

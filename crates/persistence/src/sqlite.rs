@@ -17,14 +17,16 @@ use guerdon_domain::wallets::Account;
 use crate::group_commit::{Beside, GroupCommit};
 use crate::link::pool;
 use crate::migrations::check_sqlite;
-use crate::open::Opened;
+use crate::open::{CONNECTIONS_OF_A_COMMAND, Opened};
 use crate::rows::{AttemptRow, Leg, TransferRow};
 use crate::schema::{accounts, attempts, transfers};
-use crate::types::Id;
+use crate::types::{At, Id};
 use crate::{Access, OpenError, Watcher};
 
 #[path = "repo/mod.rs"]
 pub(crate) mod repo;
+
+pub(crate) use crate::sqlite_storage::check as check_storage;
 
 pub(crate) type Conn = SqliteConnection;
 pub(crate) type Db = diesel::sqlite::Sqlite;
@@ -43,6 +45,9 @@ pub(crate) const BLOCKS_OTHERS: bool = true;
 const READERS: u32 = 8;
 /// For what goes on beside the requests.
 const READERS_BESIDE: u32 = 3;
+/// How many KiB of pages each reader keeps; a command reads more at once.
+const CACHED: u32 = 2_000;
+const CACHED_BY_A_COMMAND: u32 = 16_000;
 
 /// What a unit of work is held to: nothing, since one writer takes them one after the other.
 pub(crate) struct Terms;
@@ -60,6 +65,22 @@ impl Terms {
 /// A bound value's place in hand-written SQL.
 pub(crate) fn place(number: u8) -> String {
     format!("?{number}")
+}
+
+/// The transfers `t` by the places of one side, and what to call the places. They are read through their index, and an
+/// entry that is not what its transfer says is passed over, which leaves a gap in the places.
+pub(crate) fn movements(side: &str) -> (String, &'static str) {
+    let from = format!(
+        "transfers AS entry INDEXED BY transfers_{side} JOIN transfers AS t NOT INDEXED \
+         ON t.cause_id = entry.cause_id AND t.leg = entry.leg AND t.{side}_owner = entry.{side}_owner \
+         AND t.{side}_kind = entry.{side}_kind AND t.{side}_place = entry.{side}_place"
+    );
+    (from, "entry")
+}
+
+/// A moment in hand-written SQL.
+pub(crate) fn moment_text(at: At) -> String {
+    at.micros().to_string()
 }
 
 /// An identifier column as text, for people.
@@ -139,17 +160,6 @@ pub(crate) fn take_time(_conn: &mut Conn) -> QueryResult<()> {
     Ok(())
 }
 
-/// The database's own checks of its file.
-pub(crate) fn check_storage(conn: &mut Conn) -> QueryResult<Vec<String>> {
-    #[derive(QueryableByName)]
-    struct Line {
-        #[diesel(sql_type = Text)]
-        integrity_check: String,
-    }
-    let lines: Vec<Line> = diesel::sql_query("PRAGMA integrity_check").get_results(conn)?;
-    Ok(lines.into_iter().map(|it| it.integrity_check).filter(|it| it != "ok").collect())
-}
-
 /// What a failure means to a caller.
 pub(crate) fn classify(error: &Error) -> StoreError {
     let text = error.to_string();
@@ -211,11 +221,14 @@ pub(crate) fn lock(path: &Path) -> Result<File, OpenError> {
     }
 }
 
-/// A read-only connection.
-fn connect_reader(name: &str) -> ConnectionResult<Conn> {
+/// A read-only connection with pages of so many KiB at hand.
+fn connect_reader(name: &str, cached: u32) -> ConnectionResult<Conn> {
     let mut conn = Conn::establish(name)?;
-    conn.batch_execute("PRAGMA busy_timeout = 2000; PRAGMA query_only = ON; PRAGMA trusted_schema = OFF;")
-        .map_err(ConnectionError::CouldntSetupConfiguration)?;
+    conn.batch_execute(&format!(
+        "PRAGMA busy_timeout = 2000; PRAGMA query_only = ON; PRAGMA trusted_schema = OFF; \
+         PRAGMA cache_size = -{cached};"
+    ))
+    .map_err(ConnectionError::CouldntSetupConfiguration)?;
     Ok(conn)
 }
 
@@ -230,12 +243,14 @@ pub(crate) fn open(path: &Path, access: Access, watcher: Watcher) -> Result<Open
     check_sqlite(&mut writer)?;
     let name = path.to_string_lossy().into_owned();
     let readers = |most| {
-        let name = name.clone();
-        pool(most, move || connect_reader(&name))
+        let (name, cached) =
+            (name.clone(), if access == Access::Command { CACHED_BY_A_COMMAND } else { CACHED });
+        pool(most, move || connect_reader(&name, cached))
             .map_err(|e| OpenError::failed("cannot open the database for reading", &e))
     };
     if access == Access::Command {
-        let store: Arc<dyn Store> = Arc::new(GroupCommit::new(writer, readers(1)?, lock, watcher));
+        let store: Arc<dyn Store> =
+            Arc::new(GroupCommit::new(writer, readers(CONNECTIONS_OF_A_COMMAND)?, lock, watcher));
         return Ok(Opened { requests: Arc::clone(&store), background: store });
     }
     let store = Arc::new(GroupCommit::new(writer, readers(READERS)?, lock, watcher));

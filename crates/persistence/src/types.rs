@@ -6,7 +6,7 @@ use diesel::deserialize::{self, FromSql, FromSqlRow};
 use diesel::expression::AsExpression;
 use diesel::pg::{Pg, PgValue};
 use diesel::serialize::{self, IsNull, Output, ToSql};
-use diesel::sql_types::{BigInt, Binary, SqlType};
+use diesel::sql_types::{BigInt, SqlType};
 use diesel::sqlite::{Sqlite, SqliteValue};
 use guerdon_domain::ports::Timestamp;
 use uuid::Uuid;
@@ -36,17 +36,28 @@ impl At {
     pub(crate) fn micros(self) -> i64 {
         micros(self.0).unwrap_or(i64::MAX)
     }
+
+    /// None where it is too far away for a date.
+    pub(crate) fn from_micros(micros: i64) -> Option<Self> {
+        from_micros(micros).ok()
+    }
 }
 
 /// Microseconds from 1970 to 2000, where PostgreSQL begins to count.
 const PG_EPOCH: i64 = 946_684_800_000_000;
 
-fn micros(at: Timestamp) -> Result<i64, std::num::TryFromIntError> {
-    i64::try_from(at.unix_timestamp_nanos() / 1_000)
+const FAR: &str = "a moment out of range";
+const MICROS: i64 = 1_000_000;
+
+/// None where it is too far away for the columns.
+fn micros(at: Timestamp) -> Option<i64> {
+    at.unix_timestamp().checked_mul(MICROS)?.checked_add(at.microsecond().into())
 }
 
 fn from_micros(micros: i64) -> deserialize::Result<At> {
-    Ok(At(Timestamp::from_unix_timestamp_nanos(i128::from(micros) * 1_000)?))
+    let second = Timestamp::from_unix_timestamp(micros.div_euclid(MICROS))?;
+    let within = u32::try_from(micros.rem_euclid(MICROS))?;
+    Ok(At(second.replace_microsecond(within)?))
 }
 
 impl ToSql<Identifier, Pg> for Id {
@@ -71,15 +82,14 @@ impl ToSql<Identifier, Sqlite> for Id {
 }
 
 impl FromSql<Identifier, Sqlite> for Id {
-    fn from_sql(value: SqliteValue<'_, '_, '_>) -> deserialize::Result<Self> {
-        let bytes = <Vec<u8> as FromSql<Binary, Sqlite>>::from_sql(value)?;
-        Ok(Self(Uuid::from_slice(&bytes)?))
+    fn from_sql(mut value: SqliteValue<'_, '_, '_>) -> deserialize::Result<Self> {
+        Ok(Self(Uuid::from_slice(value.read_blob())?))
     }
 }
 
 impl ToSql<Moment, Pg> for At {
     fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Pg>) -> serialize::Result {
-        let since_2000 = micros(self.0)?.checked_sub(PG_EPOCH).ok_or("a moment out of range")?;
+        let since_2000 = micros(self.0).and_then(|it| it.checked_sub(PG_EPOCH)).ok_or(FAR)?;
         out.write_all(&since_2000.to_be_bytes())?;
         Ok(IsNull::No)
     }
@@ -88,13 +98,13 @@ impl ToSql<Moment, Pg> for At {
 impl FromSql<Moment, Pg> for At {
     fn from_sql(value: PgValue<'_>) -> deserialize::Result<Self> {
         let since_2000 = i64::from_be_bytes(value.as_bytes().try_into()?);
-        from_micros(since_2000.checked_add(PG_EPOCH).ok_or("a moment out of range")?)
+        from_micros(since_2000.checked_add(PG_EPOCH).ok_or(FAR)?)
     }
 }
 
 impl ToSql<Moment, Sqlite> for At {
     fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Sqlite>) -> serialize::Result {
-        out.set_value(micros(self.0)?);
+        out.set_value(micros(self.0).ok_or(FAR)?);
         Ok(IsNull::No)
     }
 }

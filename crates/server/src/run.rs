@@ -1,9 +1,11 @@
 //! From the command line to the exit status.
 
 use std::io::Write;
+use std::num::NonZero;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::available_parallelism;
 use std::thread::sleep; // tidy: another process holds the database for a moment
 use std::time::Duration;
 
@@ -142,7 +144,9 @@ fn work(settings: &Settings, command: &Command, progress: &Progress) -> anyhow::
                 let keys = Arc::new(settle(settings, store.as_ref())?);
                 finish(store.as_ref(), &mut |_| ())?; // what another process left when it was killed
                 let progress = progress.clone();
-                let workplace = Workplace { progress, ..Workplace::new(store, keys, settings.webhooks) };
+                let threads = available_parallelism().unwrap_or(NonZero::<usize>::MIN);
+                let workplace =
+                    Workplace { progress, threads, ..Workplace::new(store, keys, settings.webhooks) };
                 let done = execute(command, &workplace);
                 if is_queued.load(Ordering::Relaxed) {
                     Wakeups::tell_once(&settings.database);

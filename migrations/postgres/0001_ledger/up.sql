@@ -220,6 +220,8 @@ CREATE TABLE causes (
 );
 CREATE UNIQUE INDEX causes_position ON causes (position, id);
 CREATE UNIQUE INDEX causes_once ON causes (subject_id) WHERE kind IN (9, 11);
+CREATE INDEX causes_company ON causes (company_id, position) WHERE kind <= 3;
+CREATE INDEX causes_amended ON causes (subject_id, position) WHERE kind = 5;
 CREATE UNIQUE INDEX causes_date_once ON causes (subject_id, due_on) WHERE due_on IS NOT NULL;
 CREATE TRIGGER causes_keep BEFORE UPDATE OR DELETE OR TRUNCATE ON causes
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();

@@ -201,6 +201,8 @@ CREATE TABLE causes (
   CONSTRAINT only_schedules_have_dates CHECK (kind = 7 OR due_on IS NULL)
 ) STRICT;
 CREATE UNIQUE INDEX causes_once ON causes (subject_id) WHERE kind IN (9, 11);
+CREATE INDEX causes_company ON causes (company_id, position) WHERE kind <= 3;
+CREATE INDEX causes_amended ON causes (subject_id, position) WHERE kind = 5;
 CREATE UNIQUE INDEX causes_date_once ON causes (subject_id, due_on) WHERE due_on IS NOT NULL;
 CREATE TRIGGER causes_keep_updates_out BEFORE UPDATE ON causes
   BEGIN SELECT RAISE(ABORT, 'causes are never changed'); END;

@@ -38,6 +38,15 @@ impl Findings {
         }
     }
 
+    /// Adds what was found elsewhere.
+    pub fn merge(&mut self, other: Self) {
+        for (invariant, (lines, more)) in other.found {
+            let (_, counted) = self.found.entry(invariant).or_default();
+            *counted += more;
+            lines.into_iter().for_each(|it| self.add(invariant, || it));
+        }
+    }
+
     /// All of it, the invariants in the order of their names.
     pub fn into_violations(self) -> Vec<Violation> {
         let lines = |(invariant, (lines, more)): (&'static str, (Vec<String>, u64))| {
@@ -58,11 +67,26 @@ mod tests {
         for number in 0..103 {
             findings.add("b", || format!("line {number}"));
         }
-        findings.demand(true, "a", || unreachable!());
-        findings.demand(false, "a", || "only".to_owned());
+        let mut elsewhere = Findings::default();
+        elsewhere.demand(true, "a", || unreachable!());
+        elsewhere.demand(false, "a", || "only".to_owned());
+        findings.merge(elsewhere);
         let all = findings.into_violations();
         assert_eq!(all.len(), 102);
         assert_eq!((all[0].invariant, all[0].detail.as_str()), ("a", "only"));
         assert_eq!(all[101].detail, "and 3 more");
+    }
+
+    #[test]
+    fn what_two_found_is_one_list() {
+        let found = |count| {
+            let mut findings = Findings::default();
+            (0..count).for_each(|number| findings.add("a", || format!("line {number}")));
+            findings
+        };
+        let mut all = found(120);
+        all.merge(found(110));
+        let all = all.into_violations();
+        assert_eq!((all.len(), all[100].detail.as_str()), (101, "and 130 more"));
     }
 }

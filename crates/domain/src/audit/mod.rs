@@ -8,8 +8,10 @@ mod cause;
 mod facts;
 mod findings;
 mod steps;
+mod verify;
 
 pub use account::{AccountJudge, Held, Side, Touch};
 pub use cause::CauseJudge;
 pub use facts::{End, Movement, Sent};
 pub use findings::{Findings, Violation};
+pub use verify::{Part, verify};

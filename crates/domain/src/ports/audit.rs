@@ -1,7 +1,7 @@
 //! Every invariant of the ledger, checked where the data is.
 
 use super::{StoreError, Timestamp};
-use crate::audit::Violation;
+use crate::audit::{Findings, Part};
 
 /// The head of the chain of seals: a digest of everything that was sealed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,9 +16,8 @@ pub struct Seal {
 
 /// Checking the whole database, read-only.
 pub trait Audit {
-    /// Every violation there is; empty for a sound ledger. With a head, one more where no seal has it: then something
-    /// that was sealed before was changed or removed.
-    fn audit(&mut self, head: Option<[u8; 32]>) -> Result<Vec<Violation>, StoreError>;
+    /// What breaks a part of the invariants. With a head, its absence from the chain of seals is found with the journal.
+    fn audit(&mut self, part: Part, head: Option<[u8; 32]>) -> Result<Findings, StoreError>;
 
     /// How many companies have accounts that do not sum to zero: the one invariant that is watched all the time.
     fn unbalanced_companies(&mut self) -> Result<i64, StoreError>;

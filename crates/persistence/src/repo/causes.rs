@@ -29,7 +29,7 @@ impl Causes for Unit<'_> {
                 .get_result(conn)
                 .optional()
         })?;
-        let Some(cause) = self.keep(found.map(CauseRow::read).transpose())? else { return Ok(None) };
+        let Some(cause) = self.keep(found.as_ref().map(CauseRow::read).transpose())? else { return Ok(None) };
         let Act::Redemption { user, points } = cause.act else { return Ok(None) };
         // Written out, so that the index of what happens once can be used.
         let refunds: i64 = self.query(|conn| {

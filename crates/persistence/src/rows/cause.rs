@@ -35,7 +35,7 @@ pub(crate) mod kind {
     pub(crate) const DELETION: i16 = 11;
 }
 
-#[derive(Clone, Queryable, Selectable, Insertable)]
+#[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = causes, treat_none_as_default_value = false)]
 pub(crate) struct CauseRow<'a> {
     pub(crate) id: Id,
@@ -147,6 +147,11 @@ impl<'a> CauseRow<'a> {
         self.subject_id
     }
 
+    /// Whether it says that it is public.
+    pub(crate) fn shares(&self) -> Option<bool> {
+        self.share
+    }
+
     /// Whether it says that it refunded a redemption.
     pub(crate) fn is_refund(&self) -> bool {
         self.kind == kind::REFUND
@@ -154,20 +159,21 @@ impl<'a> CauseRow<'a> {
 
     /// Chains all of it; its transfers follow.
     pub(crate) fn seal(&self, chain: &mut Chain) {
-        let text = |it: &Option<Cow<'_, str>>| it.as_ref().map(|it| it.as_bytes().to_vec());
-        let id = |it: Option<Id>| it.map(|it| it.0.as_bytes().to_vec());
-        let all = [
-            id(Some(self.id)),
-            id(Some(self.company_id)),
-            id(Some(self.provider_id)),
-            text(&self.reference),
-            text(&self.idempotency_key),
-            id(self.subject_id),
-            id(self.occasion_id),
-            self.due_on.as_ref().map(|it| it.as_bytes().to_vec()),
-            text(&self.message),
-        ];
-        all.iter().for_each(|it| chain.bytes(it.as_deref()));
+        fn text<'a>(it: &'a Option<Cow<'_, str>>) -> Option<&'a [u8]> {
+            it.as_deref().map(str::as_bytes)
+        }
+        fn id(it: &Option<Id>) -> Option<&[u8]> {
+            it.as_ref().map(|it| it.0.as_bytes().as_slice())
+        }
+        chain.bytes(Some(self.id.0.as_bytes()));
+        chain.bytes(Some(self.company_id.0.as_bytes()));
+        chain.bytes(Some(self.provider_id.0.as_bytes()));
+        chain.bytes(text(&self.reference));
+        chain.bytes(text(&self.idempotency_key));
+        chain.bytes(id(&self.subject_id));
+        chain.bytes(id(&self.occasion_id));
+        chain.bytes(self.due_on.as_deref().map(str::as_bytes));
+        chain.bytes(text(&self.message));
         chain.number(self.kind);
         chain.number(self.actor);
         chain.number(self.points_per_dollar);
@@ -178,7 +184,7 @@ impl<'a> CauseRow<'a> {
         chain.number(self.created_at.micros());
     }
 
-    pub(crate) fn read(self) -> Result<Cause, StoreError> {
+    pub(crate) fn read(&self) -> Result<Cause, StoreError> {
         let reading = Reading { table: "causes", id: self.id.0 };
         let act = self.act(&reading)?;
         let rate = PointsPerDollar::new(self.points_per_dollar.into());
@@ -189,8 +195,8 @@ impl<'a> CauseRow<'a> {
             act,
             by: By {
                 actor: reading.make("actor", Actor::from_code(self.actor))?,
-                reference: self.reference.map(Cow::into_owned),
-                key: self.idempotency_key.map(Cow::into_owned),
+                reference: self.reference.as_deref().map(str::to_owned),
+                key: self.idempotency_key.as_deref().map(str::to_owned),
             },
             rate: reading.make("points_per_dollar", rate)?,
             created_at: self.created_at.0,

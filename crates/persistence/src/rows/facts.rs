@@ -3,8 +3,8 @@
 use diesel::prelude::*;
 use guerdon_domain::audit::{End, Held, Movement, Sent};
 
-use super::TransferRow;
-use crate::schema::{accounts, events, recognitions, seals};
+use super::{CauseRow, TransferRow};
+use crate::schema::{accounts, recognitions, seals};
 use crate::seals::Chain;
 use crate::types::{At, Id};
 
@@ -50,8 +50,8 @@ pub(crate) struct RecognitionFact {
     company_id: Id,
     sender_id: Id,
     receiver_id: Id,
-    pub(crate) share: bool,
-    pub(crate) message: Option<String>,
+    share: bool,
+    message: Option<String>,
     created_at: At,
 }
 
@@ -70,17 +70,11 @@ impl RecognitionFact {
     pub(crate) fn leg(&self) -> i32 {
         self.leg
     }
-}
 
-/// An event without its body.
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = events)]
-pub(crate) struct EventFact {
-    pub(crate) id: Id,
-    pub(crate) company_id: Id,
-    pub(crate) provider_id: Id,
-    pub(crate) kind: i16,
-    pub(crate) cause_id: Id,
+    /// Whether it says what its sending says.
+    pub(crate) fn is_as_sent_by(&self, sending: &CauseRow<'_>) -> bool {
+        self.message.is_none() && sending.shares() == Some(self.share)
+    }
 }
 
 #[derive(Queryable, Selectable)]

@@ -16,7 +16,7 @@ mod user;
 
 pub(crate) use cause::{CauseRow, kind};
 pub(crate) use company::{CompanyRow, CorporationRow, NewCompanyRow, OwnerRow, rate_column};
-pub(crate) use facts::{AccountFact, EventFact, RecognitionFact, SealRow};
+pub(crate) use facts::{AccountFact, RecognitionFact, SealRow};
 pub(crate) use ledger::{AccountRow, Leg, TransactionRow, TransferRow, WalletRow};
 pub(crate) use occasion::OccasionRow;
 pub(crate) use provider::{IdempotencyRow, ProviderRow};

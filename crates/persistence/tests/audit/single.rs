@@ -1,6 +1,8 @@
 //! Damage to one thing, which something else contradicts.
 
-use super::check;
+use guerdon_persistence::testing::each;
+
+use super::{check, eventful};
 
 #[test]
 fn changed_accounts() {
@@ -92,6 +94,8 @@ fn recognitions() {
     check("UPDATE recognitions SET share = 1 = 0 WHERE leg = 2", &["amendment"]);
     check("UPDATE recognitions SET message = 'forged' WHERE leg = 2", &["amendment"]);
     check("UPDATE recognitions SET message = 'forged' WHERE message IS NOT NULL", &["amendment"]);
+    check("UPDATE recognitions SET message = NULL", &["amendment"]);
+    check("UPDATE causes SET subject_id = company_id WHERE kind = 5", &["amendment"]);
     check(
         "UPDATE recognitions SET receiver_id = (SELECT id FROM users WHERE first_name = 'gone') WHERE leg = 2",
         &["transfer's parties"],
@@ -119,4 +123,30 @@ fn events_and_deliveries() {
 fn people() {
     check("UPDATE users SET company_admin = 1 = 0 WHERE email LIKE 'owner@%'", &["owner"]);
     check("UPDATE users SET corporation_admin = company_admin WHERE company_admin", &["corporation admin"]);
+}
+
+/// An index that has lost everything it held, and does not say so.
+#[test]
+fn an_index_that_does_not_hold_what_its_table_holds() {
+    for (index, table, columns, expected) in [
+        ("transfers_debit", "transfers", "debit_owner, debit_kind, debit_place", "movements"),
+        ("transfers_credit", "transfers", "credit_owner, credit_kind, credit_place", "movements"),
+        ("recognitions_receiver", "recognitions", "receiver_id, created_at, id", "storage"),
+        ("users_active", "users", "company_id, created_at, id", "storage"),
+    ] {
+        for database in each().into_iter().filter(|it| it.is_embedded()) {
+            let (world, _) = eventful(database);
+            let but = if table == "users" { "deleted_at IS NULL AND 0" } else { "0" };
+            let unique = if table == "transfers" { "UNIQUE" } else { "" };
+            let emptied = format!(
+                "CREATE TABLE kept AS SELECT sql FROM sqlite_schema WHERE name = '{index}'; DROP INDEX {index}; \
+                 CREATE {unique} INDEX {index} ON {table} ({columns}) WHERE {but}; PRAGMA writable_schema = ON; \
+                 UPDATE sqlite_schema SET sql = (SELECT sql FROM kept) WHERE name = '{index}'; \
+                 PRAGMA writable_schema = RESET; DROP TABLE kept"
+            );
+            world.database.tamper(&emptied, "");
+            let found = world.audit();
+            assert!(found.iter().any(|it| it.invariant == expected), "{index}: {found:#?}");
+        }
+    }
 }

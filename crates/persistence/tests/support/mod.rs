@@ -2,10 +2,11 @@
 
 pub mod overheard;
 
+use std::num::NonZero;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
 
-use guerdon_domain::audit::Violation;
+use guerdon_domain::audit::{self, Violation};
 use guerdon_domain::causes::{Actor, Origin};
 use guerdon_domain::companies::{self, CompanyWithOwner, CreateCompany, UpdateCompany, UpdateCompanyError};
 use guerdon_domain::distributions::{self, RunDistribution};
@@ -225,10 +226,7 @@ impl World {
 
     /// The same, and the chain of seals must hold this head.
     pub fn audit_with(&self, head: Option<[u8; 32]>) -> Vec<Violation> {
-        let mut found = self.reading(|reads| reads.audit(head));
-        let schema = self.store.check_schema().unwrap();
-        found.extend(schema.into_iter().map(|detail| Violation { invariant: "schema", detail }));
-        found
+        audit::verify(self.store.as_ref(), head, NonZero::<usize>::MIN).unwrap()
     }
 
     /// Seals what is committed; answers the head of the chain.

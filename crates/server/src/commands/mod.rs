@@ -23,6 +23,7 @@ mod seal;
 mod verify;
 mod wallet;
 
+use std::num::NonZero;
 use std::sync::Arc;
 
 use clap::Subcommand;
@@ -53,12 +54,21 @@ pub struct Workplace {
     pub user: Option<String>,
     /// What a terminal shows meanwhile.
     pub progress: Progress,
+    /// How many threads a long command may take: one, beside a service that answers others.
+    pub threads: NonZero<usize>,
 }
 
 impl Workplace {
     /// Work on this database.
     pub fn new(store: Arc<dyn Store>, keys: Arc<Keys>, webhooks: Webhooks) -> Self {
-        Self { store, keys, webhooks, user: user::name(), progress: Progress::default() }
+        Self {
+            store,
+            keys,
+            webhooks,
+            user: user::name(),
+            progress: Progress::default(),
+            threads: NonZero::<usize>::MIN,
+        }
     }
 
     /// What use cases are given: the world as it is.
@@ -207,7 +217,7 @@ pub enum EventCommand {
 impl Command {
     /// Whether it may take so long that a terminal should show something meanwhile.
     pub(crate) fn may_take_long(&self) -> bool {
-        matches!(self, Self::Distribution(DistributionCommand::Run(_)))
+        matches!(self, Self::Verify(_) | Self::Distribution(DistributionCommand::Run(_)))
     }
 }
 

@@ -1,7 +1,6 @@
 //! `guerdon verify`.
 
-use guerdon_domain::audit::Violation;
-use guerdon_domain::ports::{StoreError, StoreExt};
+use guerdon_domain::audit::{self, Violation};
 use serde::{Deserialize, Serialize};
 
 use super::{CommandError, Output, View, Workplace};
@@ -62,9 +61,7 @@ impl View for Findings {
 impl Verify {
     pub(super) fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let head = self.head.as_deref().and_then(bytes);
-        let mut found = workplace.store.snapshot(|reads| -> Result<_, StoreError> { reads.audit(head) })?;
-        let schema = workplace.store.check_schema()?;
-        found.extend(schema.into_iter().map(|detail| Violation { invariant: "schema", detail }));
+        let found = audit::verify(workplace.store.as_ref(), head, workplace.threads)?;
         let findings =
             Findings { ok: found.is_empty(), violations: found.into_iter().map(Finding::from).collect() };
         Ok(Output { status: u8::from(!findings.ok), ..findings.output()? })

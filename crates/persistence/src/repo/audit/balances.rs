@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, SmallInt};
 use guerdon_domain::audit::{AccountJudge, Findings, Held, Side, Touch};
@@ -10,7 +11,7 @@ use guerdon_domain::money::{Amount, PointsPerDollar};
 use guerdon_domain::ports::StoreError;
 use guerdon_domain::wallets::{AccountKind, Reason};
 
-use super::super::super::place;
+use super::super::super::{Conn, movements};
 use super::super::Unit;
 use crate::rows::AccountFact;
 use crate::schema::accounts;
@@ -21,21 +22,9 @@ const PAGE: i64 = 10_000;
 /// An account: owner and kind.
 type Key = (Id, i16);
 
-#[derive(QueryableByName)]
-struct TouchRow {
-    #[diesel(sql_type = Identifier)]
-    owner: Id,
-    #[diesel(sql_type = SmallInt)]
-    kind: i16,
-    #[diesel(sql_type = BigInt)]
-    place: i64,
-    #[diesel(sql_type = BigInt)]
-    amount: i64,
-    #[diesel(sql_type = SmallInt)]
-    reason: i16,
-    #[diesel(sql_type = Identifier)]
-    cause_id: Id,
-}
+/// A movement: whose, its place, amount, reason and cause.
+type TouchRow = (Id, i16, i64, i64, i16, Id);
+type Touched = (Identifier, SmallInt, BigInt, BigInt, SmallInt, Identifier);
 
 /// One side of all transfers, in the order of accounts and places.
 struct Touches {
@@ -50,24 +39,33 @@ impl Touches {
         Self { side, page: VecDeque::new(), last: None, is_over: false }
     }
 
-    fn query(&self) -> String {
-        let name = match self.side {
+    /// Adds the next page.
+    fn turn(&mut self, conn: &mut Conn) -> QueryResult<()> {
+        let side = match self.side {
             Side::Debit => "debit",
             Side::Credit => "credit",
         };
-        let behind = match self.last {
-            None => String::new(),
-            Some(_) => format!(
-                "WHERE ({name}_owner, {name}_kind, {name}_place) > ({}, {}, {}) ",
-                place(1),
-                place(2),
-                place(3)
-            ),
+        let (from, key) = movements(side);
+        // One comparison of rows, so that the index is entered where the page begins, however long an account's is.
+        let key = format!("{key}.{side}_owner, {key}.{side}_kind, {key}.{side}_place");
+        let query = sql::<Touched>(&format!("SELECT {key}, t.amount, t.reason, t.cause_id FROM {from} "));
+        let page = format!("ORDER BY {key} LIMIT {PAGE}");
+        let rows: Vec<TouchRow> = match self.last {
+            None => query.sql(&page).get_results(conn)?,
+            Some(((owner, kind), place)) => query
+                .sql(&format!("WHERE ({key}) > ("))
+                .bind::<Identifier, _>(owner)
+                .sql(", ")
+                .bind::<SmallInt, _>(kind)
+                .sql(", ")
+                .bind::<BigInt, _>(place)
+                .sql(&format!(") {page}"))
+                .get_results(conn)?,
         };
-        format!(
-            "SELECT {name}_owner AS owner, {name}_kind AS kind, {name}_place AS place, amount, reason, cause_id \
-             FROM transfers {behind}ORDER BY {name}_owner, {name}_kind, {name}_place LIMIT {PAGE}"
-        )
+        self.last = rows.last().map(|it| ((it.0, it.1), it.2));
+        self.is_over = rows.is_empty();
+        self.page = rows.into();
+        Ok(())
     }
 }
 
@@ -113,7 +111,7 @@ impl Unit<'_> {
                 continue;
             }
             let at = |touches: &Touches, there: Option<Key>| {
-                touches.page.front().filter(|_| there == Some(key)).map(|it| it.place)
+                touches.page.front().filter(|_| there == Some(key)).map(|it| it.2)
             };
             let [debit, credit] = sides;
             let touches = match (at(debits, debit), at(credits, credit)) {
@@ -121,11 +119,11 @@ impl Unit<'_> {
                 (Some(debit), credit) if credit.is_none_or(|it| debit <= it) => &mut *debits,
                 _ => &mut *credits,
             };
-            let Some(it) = touches.page.pop_front() else { break };
-            let (place, amount, reason, cause) = (it.place, it.amount, it.reason, it.cause_id.0);
-            let balance = judge.touch(&Touch { side: touches.side, place, amount, reason, cause }, findings);
-            if it.reason == Reason::Override.code() && held.kind <= AccountKind::ManagerWallet.code() {
-                self.judge_override(&held, it.cause_id, balance, findings)?;
+            let Some((_, _, place, amount, reason, cause)) = touches.page.pop_front() else { break };
+            let touch = Touch { side: touches.side, place, amount, reason, cause: cause.0 };
+            let balance = judge.touch(&touch, findings);
+            if reason == Reason::Override.code() && held.kind <= AccountKind::ManagerWallet.code() {
+                self.judge_override(&held, cause, balance, findings)?;
             }
         }
         judge.end(findings);
@@ -169,20 +167,9 @@ impl Unit<'_> {
     /// Whose the next movement of a side is.
     fn peek(&mut self, touches: &mut Touches) -> Result<Option<Key>, StoreError> {
         if touches.page.is_empty() && !touches.is_over {
-            let query = diesel::sql_query(touches.query());
-            let rows: Vec<TouchRow> = self.query(|conn| match touches.last {
-                None => query.get_results(conn),
-                Some(((owner, kind), place)) => query
-                    .bind::<Identifier, _>(owner)
-                    .bind::<SmallInt, _>(kind)
-                    .bind::<BigInt, _>(place)
-                    .get_results(conn),
-            })?;
-            touches.last = rows.last().map(|it| ((it.owner, it.kind), it.place));
-            touches.is_over = rows.is_empty();
-            touches.page = rows.into();
+            self.query(|conn| touches.turn(conn))?;
         }
-        Ok(touches.page.front().map(|it| (it.owner, it.kind)))
+        Ok(touches.page.front().map(|it| (it.0, it.1)))
     }
 }
 

@@ -6,8 +6,8 @@ use diesel::prelude::*;
 use guerdon_domain::ports::StoreError;
 
 use super::super::Unit;
-use crate::rows::{CauseRow, EventFact, RecognitionFact, TransferRow};
-use crate::schema::{causes, events, recognitions, transfers};
+use crate::rows::{CauseRow, RecognitionFact, TransferRow};
+use crate::schema::{causes, recognitions, transfers};
 use crate::types::Id;
 
 /// How many causes a page holds.
@@ -52,16 +52,19 @@ impl Unit<'_> {
         Ok(found.into_iter().map(|it| (it.id, it)).collect())
     }
 
-    /// All transfers of causes, by cause, in the order of the legs.
-    pub(super) fn transfers_of(&mut self, ids: &[Id]) -> Result<HashMap<Id, Vec<TransferRow>>, StoreError> {
-        let found: Vec<TransferRow> = self.query(|conn| {
-            transfers::table
-                .filter(transfers::cause_id.eq_any(ids))
-                .order((transfers::cause_id, transfers::leg))
-                .select(TransferRow::as_select())
-                .get_results(conn)
+    /// All transfers of causes.
+    pub(super) fn transfers_of(&mut self, batch: &[Placed]) -> Result<Legs<TransferRow>, StoreError> {
+        let all =
+            transfers::table.order((transfers::cause_id, transfers::leg)).select(TransferRow::as_select());
+        let span = Span::of(batch);
+        let found = self.query(|conn| {
+            all.filter(transfers::cause_id.between(span.first, span.last)).limit(span.limit).get_results(conn)
         })?;
-        Ok(grouped(found, |it| it.cause_id))
+        if span.holds(found.len()) {
+            return Ok(Legs(found));
+        }
+        let ids = span.ids;
+        self.query(|conn| all.filter(transfers::cause_id.eq_any(ids)).get_results(conn)).map(Legs)
     }
 
     /// The next transfers of one cause.
@@ -76,43 +79,77 @@ impl Unit<'_> {
         })
     }
 
-    /// All recognitions of causes, by cause, in the order of the legs.
-    pub(super) fn recognitions_of(
-        &mut self,
-        ids: &[Id],
-    ) -> Result<HashMap<Id, Vec<RecognitionFact>>, StoreError> {
-        let found: Vec<RecognitionFact> = self.query(|conn| {
-            recognitions::table
-                .filter(recognitions::cause_id.eq_any(ids))
-                .order((recognitions::cause_id, recognitions::leg))
-                .select(RecognitionFact::as_select())
+    /// All recognitions of causes.
+    pub(super) fn recognitions_of(&mut self, batch: &[Placed]) -> Result<Legs<RecognitionFact>, StoreError> {
+        let all = recognitions::table
+            .order((recognitions::cause_id, recognitions::leg))
+            .select(RecognitionFact::as_select());
+        let span = Span::of(batch);
+        let found = self.query(|conn| {
+            all.filter(recognitions::cause_id.between(span.first, span.last))
+                .limit(span.limit)
                 .get_results(conn)
         })?;
-        Ok(grouped(found, |it| it.cause_id))
-    }
-
-    /// Events by their ids.
-    pub(super) fn events_of(&mut self, ids: &[Id]) -> Result<HashMap<Id, EventFact>, StoreError> {
-        let mut all = HashMap::with_capacity(ids.len());
-        for slice in ids.chunks(10_000) {
-            let found: Vec<EventFact> = self.query(|conn| {
-                events::table
-                    .filter(events::id.eq_any(slice))
-                    .select(EventFact::as_select())
-                    .get_results(conn)
-            })?;
-            all.extend(found.into_iter().map(|it| (it.id, it)));
+        if span.holds(found.len()) {
+            return Ok(Legs(found));
         }
-        Ok(all)
+        let ids = span.ids;
+        self.query(|conn| all.filter(recognitions::cause_id.eq_any(ids)).get_results(conn)).map(Legs)
     }
 }
 
-fn grouped<T>(all: Vec<T>, cause: impl Fn(&T) -> Id) -> HashMap<Id, Vec<T>> {
-    let mut groups: HashMap<Id, Vec<T>> = HashMap::new();
-    for it in all {
-        groups.entry(cause(&it)).or_default().push(it);
+/// Where the ids of a batch lie. They were made at about the time at which the batch was written, so that one range
+/// holds them and little else.
+struct Span {
+    ids: Vec<Id>,
+    first: Id,
+    last: Id,
+    limit: i64,
+}
+
+impl Span {
+    fn of(batch: &[Placed]) -> Self {
+        let ids: Vec<Id> = batch.iter().map(|it| it.1.id).collect();
+        let nowhere = Id(uuid::Uuid::nil());
+        let first = ids.iter().min().copied().unwrap_or(nowhere);
+        let last = ids.iter().max().copied().unwrap_or(nowhere);
+        let legs: usize = batch.iter().map(|it| it.1.legs() + 1).sum();
+        Self { ids, first, last, limit: i64::try_from(2 * legs).unwrap_or(i64::MAX) }
     }
-    groups
+
+    /// Whether a range that gave so many rows was read to its end.
+    fn holds(&self, rows: usize) -> bool {
+        i64::try_from(rows).is_ok_and(|it| it < self.limit)
+    }
+}
+
+/// What causes brought about, in the order of the causes' ids and of their legs.
+pub(super) struct Legs<T>(Vec<T>);
+
+impl<T: OfCause> Legs<T> {
+    /// That of one cause.
+    pub(super) fn of(&self, cause: Id) -> &[T] {
+        let from = self.0.partition_point(|it| it.cause() < cause);
+        let all = self.0.get(from..).unwrap_or_default();
+        all.get(..all.partition_point(|it| it.cause() == cause)).unwrap_or_default()
+    }
+}
+
+/// What a cause brought about.
+pub(super) trait OfCause {
+    fn cause(&self) -> Id;
+}
+
+impl OfCause for TransferRow {
+    fn cause(&self) -> Id {
+        self.cause_id
+    }
+}
+
+impl OfCause for RecognitionFact {
+    fn cause(&self) -> Id {
+        self.cause_id
+    }
 }
 
 /// Cuts a page of causes where the legs that they say they have come to more than are read at a time.

@@ -83,11 +83,10 @@ impl Unit<'_> {
                 transfers.iter().for_each(|it| it.seal(chain));
             }
         }
-        let ids: Vec<_> = batch.iter().map(|it| it.1.id).collect();
-        let transfers = self.transfers_of(&ids)?;
+        let transfers = self.transfers_of(batch)?;
         for (_, cause) in batch {
             cause.seal(chain);
-            transfers.get(&cause.id).into_iter().flatten().for_each(|it| it.seal(chain));
+            transfers.of(cause.id).iter().for_each(|it| it.seal(chain));
         }
         Ok(())
     }

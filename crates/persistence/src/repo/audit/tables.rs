@@ -9,6 +9,7 @@ use guerdon_domain::ports::StoreError;
 use super::super::super::{check_storage, id_text};
 use super::super::Unit;
 use super::pages::CAUSES;
+use crate::rows::kind;
 use crate::schema::{accounts, companies};
 use crate::types::Id;
 
@@ -33,18 +34,32 @@ type Check = (&'static str, String);
 impl Unit<'_> {
     pub(super) fn audit_tables(&mut self, findings: &mut Findings) -> Result<(), StoreError> {
         for (invariant, sql) in checks() {
-            let limited = format!("SELECT detail FROM ({sql}) AS broken LIMIT {LINES}");
-            let broken: Vec<Broken> = self.query(|conn| diesel::sql_query(limited).get_results(conn))?;
-            let is_more = i64::try_from(broken.len()).is_ok_and(|it| it >= LINES);
-            broken.into_iter().for_each(|it| findings.add(invariant, || it.detail));
-            if is_more {
-                let count = format!("(SELECT count(*) FROM ({sql}) AS broken)");
-                let all: i64 =
-                    self.query(|conn| diesel::select(diesel::dsl::sql::<BigInt>(&count)).get_result(conn))?;
-                (LINES..all).for_each(|_| findings.add(invariant, String::new));
-            }
+            self.audit_table(invariant, &sql, findings)?;
         }
-        self.audit_alerts(findings)?;
+        self.audit_told(findings)?;
+        self.audit_alerts(findings)
+    }
+
+    pub(super) fn audit_table(
+        &mut self,
+        invariant: &'static str,
+        sql: &str,
+        findings: &mut Findings,
+    ) -> Result<(), StoreError> {
+        let limited = format!("SELECT detail FROM ({sql}) AS broken LIMIT {LINES}");
+        let broken: Vec<Broken> = self.query(|conn| diesel::sql_query(limited).get_results(conn))?;
+        let is_more = i64::try_from(broken.len()).is_ok_and(|it| it >= LINES);
+        broken.into_iter().for_each(|it| findings.add(invariant, || it.detail));
+        if is_more {
+            let count = format!("(SELECT count(*) FROM ({sql}) AS broken)");
+            let all: i64 =
+                self.query(|conn| diesel::select(diesel::dsl::sql::<BigInt>(&count)).get_result(conn))?;
+            (LINES..all).for_each(|_| findings.add(invariant, String::new));
+        }
+        Ok(())
+    }
+
+    pub(super) fn audit_storage(&mut self, findings: &mut Findings) -> Result<(), StoreError> {
         let storage = self.query(check_storage)?;
         storage.into_iter().for_each(|detail| findings.add("storage", || detail));
         Ok(())
@@ -97,8 +112,63 @@ fn checks() -> Vec<Check> {
     )];
     checks.extend(owners());
     checks.extend(people());
+    checks.extend(company_causes());
+    checks.extend(amendments());
     checks.extend(deliveries());
     checks
+}
+
+/// Every company has the rate and the provider that its causes say.
+fn company_causes() -> Vec<Check> {
+    let company = id_text("c.id");
+    let last = |column: &str, but: i16| {
+        format!(
+            "(SELECT {column} FROM causes AS x WHERE x.company_id = c.id AND x.kind <= 3 AND x.kind <> {but} \
+             ORDER BY x.position DESC, x.id DESC LIMIT 1)"
+        )
+    };
+    let rate = last("x.points_per_dollar", kind::MOVE);
+    let provider = last("CASE x.kind WHEN 3 THEN x.subject_id ELSE x.provider_id END", kind::RATE);
+    vec![
+        (
+            "company's causes",
+            format!(
+                "SELECT 'company ' || {company} || ' has another rate or provider than its causes say' AS detail \
+                 FROM companies AS c WHERE c.points_per_dollar IS DISTINCT FROM {rate} \
+                 OR c.provider_id IS DISTINCT FROM {provider}"
+            ),
+        ),
+        (
+            "company's causes",
+            format!(
+                "SELECT 'company ' || {} || ' has causes and is missing' AS detail FROM causes AS x \
+                 LEFT JOIN companies AS c ON c.id = x.company_id WHERE x.kind <= 3 AND x.kind = {} AND c.id IS NULL",
+                id_text("x.company_id"),
+                kind::FOUNDING
+            ),
+        ),
+    ]
+}
+
+/// Every recognition that was amended is as its latest amendments say; the journal tells of those that nobody amended.
+fn amendments() -> Vec<Check> {
+    let recognition = id_text("a.subject_id");
+    let latest = |column: &str| {
+        format!(
+            "(SELECT l.{column} FROM causes AS l WHERE l.kind = 5 AND l.subject_id = r.id \
+             AND l.{column} IS NOT NULL ORDER BY l.position DESC, l.id DESC LIMIT 1)"
+        )
+    };
+    let (message, share) = (latest("message"), latest("share"));
+    vec![(
+        "amendment",
+        format!(
+            "SELECT 'recognition ' || {recognition} || ' is not there, or not as it was amended' AS detail \
+             FROM causes AS a LEFT JOIN recognitions AS r ON r.id = a.subject_id AND r.company_id = a.company_id \
+             LEFT JOIN causes AS c ON c.id = r.cause_id WHERE a.kind = 5 AND (r.id IS NULL \
+             OR r.message IS DISTINCT FROM {message} OR r.share <> COALESCE({share}, c.share))"
+        ),
+    )]
 }
 
 /// Every account has an owner of its company.
@@ -190,7 +260,8 @@ fn deliveries() -> Vec<Check> {
             "delivery of an event",
             format!(
                 "SELECT 'delivery ' || {event} || ' has no event' AS detail FROM deliveries AS d \
-                 LEFT JOIN events AS e ON e.id = d.event_id WHERE e.id IS NULL"
+                 LEFT JOIN events AS e ON e.id = d.event_id \
+                 WHERE (SELECT COUNT(*) FROM deliveries) <> (SELECT COUNT(*) FROM events) AND e.id IS NULL"
             ),
         ),
         (

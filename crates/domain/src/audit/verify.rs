@@ -1,0 +1,61 @@
+//! The whole audit.
+
+use std::num::NonZero;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use super::{Findings, Violation};
+use crate::ports::{Store, StoreError, StoreExt as _};
+
+/// What can be checked apart from the rest, on a snapshot of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// What the database can say of its own files.
+    Storage,
+    /// The accounts, each beside its movements.
+    Balances,
+    /// The causes in their order, each with what it moved and sent, and the chain of seals over them.
+    Journal,
+    /// What single queries tell.
+    Tables,
+}
+
+impl Part {
+    /// Every part, the longest first.
+    pub const ALL: [Self; 4] = [Self::Storage, Self::Balances, Self::Journal, Self::Tables];
+}
+
+/// Checks everything: each part once, as many beside one another as there are threads, and the schema. Answers every
+/// violation there is, none for a sound ledger. With a head, one more where no seal has it: then something that was
+/// sealed before was changed or removed.
+pub fn verify(
+    store: &dyn Store,
+    head: Option<[u8; 32]>,
+    threads: NonZero<usize>,
+) -> Result<Vec<Violation>, StoreError> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut all = Findings::default();
+        while let Some(part) = Part::ALL.get(next.fetch_add(1, Ordering::Relaxed)) {
+            all.merge(store.snapshot(|reads| reads.audit(*part, head))?);
+        }
+        Ok::<_, StoreError>(all)
+    };
+    let mut all = thread::scope(|scope| {
+        let beside: Vec<_> = (1..threads.get().min(Part::ALL.len())).map(|_| scope.spawn(work)).collect();
+        let mut all = work();
+        for other in beside {
+            let found = other.join().unwrap_or_else(|panic| resume_unwind(panic));
+            all = all.and_then(|mut all| {
+                all.merge(found?);
+                Ok(all)
+            });
+        }
+        all
+    })?;
+    for detail in store.check_schema()? {
+        all.add("schema", || detail);
+    }
+    Ok(all.into_violations())
+}

@@ -1,0 +1,97 @@
+//! Everything that a provider is told of has an event of its own, but for what is old enough to be gone; and no event
+//! tells of nothing.
+
+use diesel::prelude::*;
+use diesel::sql_types::BigInt;
+use guerdon_domain::audit::Findings;
+use guerdon_domain::events::EventKind;
+use guerdon_domain::ports::{ReadSettings as _, Setting, StoreError};
+
+use super::super::super::{id_text, moment_text};
+use super::super::Unit;
+use crate::rows::kind;
+use crate::schema::events;
+use crate::types::At;
+
+/// What has events, and which fit.
+struct Told {
+    /// Joins causes `c`, what is told `id`, and its event `e`.
+    from: String,
+    id: &'static str,
+    unfit: String,
+}
+
+#[derive(QueryableByName)]
+struct Counts {
+    #[diesel(sql_type = BigInt)]
+    there: i64,
+    #[diesel(sql_type = BigInt)]
+    unfit: i64,
+}
+
+impl Unit<'_> {
+    pub(super) fn audit_told(&mut self, findings: &mut Findings) -> Result<(), StoreError> {
+        let pruned = self.setting(Setting::EventsPrunedBefore)?;
+        let kept = pruned.and_then(|it| it.parse().ok()).and_then(At::from_micros);
+        let mut founded = 0;
+        for Told { from, id, unfit } in [recognitions(kept), causes(kept)] {
+            let counts = format!(
+                "SELECT COUNT(e.id) AS there, COUNT(CASE WHEN {unfit} THEN 1 END) AS unfit FROM {from}"
+            );
+            let counts: Counts = self.query(|conn| diesel::sql_query(counts).get_result(conn))?;
+            founded += counts.there;
+            if counts.unfit > 0 {
+                let text = id_text(id);
+                let sql = format!(
+                    "SELECT {text} || ' has no event of its own' AS detail FROM {from} AND ({unfit})"
+                );
+                self.audit_table("told once", &sql, findings)?;
+            }
+        }
+        let there: i64 = self.query(|conn| events::table.count().get_result(conn))?;
+        findings.demand(there == founded, "event's cause", || {
+            format!("{} events have no cause", there - founded)
+        });
+        Ok(())
+    }
+}
+
+/// Received recognitions.
+fn recognitions(kept: Option<At>) -> Told {
+    let kind = EventKind::RecognitionReceived.code();
+    Told {
+        // CROSS keeps the embedded database to the order in which the rows lie.
+        from: format!(
+            "causes AS c CROSS JOIN recognitions AS r LEFT JOIN events AS e ON e.id = r.id \
+             WHERE r.cause_id = c.id AND c.kind = {}",
+            kind::SENDING
+        ),
+        id: "r.id",
+        unfit: unfit(kept, &kind.to_string()),
+    }
+}
+
+/// Amendments and redemptions.
+fn causes(kept: Option<At>) -> Told {
+    let (amendment, redemption) = (kind::AMENDMENT, kind::REDEMPTION);
+    let kind = format!(
+        "CASE c.kind WHEN {amendment} THEN {} ELSE {} END",
+        EventKind::RecognitionUpdated.code(),
+        EventKind::RedemptionCreated.code()
+    );
+    Told {
+        from: format!(
+            "causes AS c LEFT JOIN events AS e ON e.id = c.id WHERE c.kind IN ({amendment}, {redemption})"
+        ),
+        id: "c.id",
+        unfit: unfit(kept, &kind),
+    }
+}
+
+fn unfit(kept: Option<At>, kind: &str) -> String {
+    let kept = kept.map_or_else(String::new, |it| format!(" AND c.created_at >= {}", moment_text(it)));
+    format!(
+        "(e.id IS NULL{kept}) OR e.kind <> {kind} OR e.cause_id <> c.id OR e.company_id <> c.company_id \
+         OR e.provider_id <> c.provider_id"
+    )
+}
