@@ -63,6 +63,18 @@ impl Write for Segments {
         Ok(now.len())
     }
 
+    /// Rendering writes a few bytes at a time: those that fit go straight in.
+    #[inline]
+    fn write_all(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+        while self.open.len() + bytes.len() >= PIECE {
+            let (_, later) = bytes.split_at(self.write(bytes)?);
+            bytes = later;
+        }
+        self.open.extend_from_slice(bytes);
+        self.length += bytes.len();
+        Ok(())
+    }
+
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }

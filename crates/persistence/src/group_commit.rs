@@ -4,18 +4,22 @@
 //! the mutex, inside a savepoint; whoever finds nobody waiting, or is the batch's last, commits and tells all. So a
 //! caller alone waits for nobody, and callers that queue for the disk share its one fsync. Everyone, the refused
 //! too, waits for that commit: a refusal may rest on what an earlier unit of the batch wrote.
+//!
+//! Units that write much take turns, each with a commit of its own: whoever writes little waits for one of them at most
+//! before its own turn comes.
 
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use guerdon_domain::ports::{Reads, Store, StoreError, Tx, Verdict};
 
 use crate::catalog;
+use crate::checkpoints::Checkpoints;
 use crate::link::Pool;
 use crate::sqlite::{Terms, classify, repo::Unit};
 use crate::waits::waited;
@@ -23,6 +27,8 @@ use crate::watch::{Queued, Watcher};
 
 /// How many units one commit covers at most.
 const BATCH: usize = 64;
+/// For how long a batch takes more units in: whoever wrote little does not wait for the commit of many who write much.
+const OPEN_FOR: Duration = Duration::from_millis(20);
 
 /// What became of a batch, for all who took part.
 #[derive(Default)]
@@ -52,6 +58,7 @@ impl Fate {
 struct Batch {
     fate: Arc<Fate>,
     units: usize,
+    since: Instant,
     queued: Queued,
 }
 
@@ -75,7 +82,12 @@ enum Ended {
 pub(crate) struct GroupCommit {
     writer: Mutex<Writer>,
     waiting: AtomicUsize,
+    /// Held by the one unit that may write much.
+    turn: Mutex<()>,
+    /// How long a unit may take; none where nobody waits for it.
+    within: Option<Duration>,
     readers: Pool<SqliteConnection>,
+    checkpoints: Option<Checkpoints>,
     _lock: File,
 }
 
@@ -91,7 +103,22 @@ impl GroupCommit {
         watcher: Watcher,
     ) -> Self {
         let writer = Mutex::new(Writer { conn: writer, batch: None, watcher });
-        Self { writer, waiting: AtomicUsize::new(0), readers, _lock: lock }
+        Self {
+            writer,
+            waiting: AtomicUsize::new(0),
+            turn: Mutex::default(),
+            within: None,
+            readers,
+            checkpoints: None,
+            _lock: lock,
+        }
+    }
+
+    /// The same for a service: somebody waits so long for a unit, and another thread makes the checkpoints.
+    pub(crate) fn for_requests(mut self, within: Duration, checkpoints: Checkpoints) -> Self {
+        self.within = Some(within);
+        self.checkpoints = Some(checkpoints);
+        self
     }
 
     fn take_baton(&self) -> MutexGuard<'_, Writer> {
@@ -101,6 +128,48 @@ impl GroupCommit {
         self.waiting.fetch_sub(1, Ordering::SeqCst);
         waited(since.elapsed());
         writer
+    }
+}
+
+impl GroupCommit {
+    fn run_within(
+        &self,
+        within: Option<Duration>,
+        work: &mut dyn FnMut(&mut dyn Tx) -> Verdict,
+    ) -> Result<(), StoreError> {
+        let mut terms = Terms::new(within);
+        let done = self.attempt(&mut terms, work);
+        if !terms.lacks_turn() {
+            return done;
+        }
+        let _turn = lock(&self.turn);
+        terms.give_turn();
+        self.attempt(&mut terms, work)
+    }
+
+    fn attempt(
+        &self,
+        terms: &mut Terms,
+        work: &mut dyn FnMut(&mut dyn Tx) -> Verdict,
+    ) -> Result<(), StoreError> {
+        let mut writer = self.take_baton();
+        if terms.has_turn() {
+            writer.commit(); // who wrote little before does not wait for this one
+        }
+        let fate = writer.join()?;
+        let ended = writer.run_unit(terms, work);
+        if let Ended::BatchLost(cause) = &ended {
+            writer.abandon(cause);
+        } else if self.waiting.load(Ordering::SeqCst) == 0 || terms.has_turn() || writer.is_full() {
+            writer.commit();
+        }
+        drop(writer);
+        let settled = fate.wait();
+        match ended {
+            Ended::Panicked(panic) => resume_unwind(panic),
+            Ended::Cleanly(result) => settled.and(result),
+            Ended::BatchLost(cause) => Err(cause),
+        }
     }
 }
 
@@ -117,19 +186,23 @@ impl Writer {
         }
         self.execute("BEGIN IMMEDIATE")?;
         let fate = Arc::new(Fate::default());
-        self.batch = Some(Batch { fate: Arc::clone(&fate), units: 1, queued: Queued::default() });
+        self.batch = Some(Batch {
+            fate: Arc::clone(&fate),
+            units: 1,
+            since: Instant::now(),
+            queued: Queued::default(),
+        });
         Ok(fate)
     }
 
-    fn run_unit(&mut self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Ended {
+    fn run_unit(&mut self, terms: &mut Terms, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Ended {
         if let Err(e) = self.execute("SAVEPOINT unit") {
             return Ended::BatchLost(e);
         }
-        let mut terms = Terms;
-        let mut unit = Unit::new(&mut self.conn, &mut terms);
+        let mut unit = Unit::new(&mut self.conn, terms);
         let verdict = catch_unwind(AssertUnwindSafe(|| work(&mut unit)));
+        let keep = matches!(verdict, Ok(Verdict::Commit)) && unit.go_on().is_ok();
         let (fault, queued) = unit.end();
-        let keep = matches!(verdict, Ok(Verdict::Commit)) && fault.is_none();
         if let Some(batch) = self.batch.as_mut().filter(|_| keep) {
             batch.queued |= queued;
         }
@@ -162,7 +235,7 @@ impl Writer {
     }
 
     fn is_full(&self) -> bool {
-        self.batch.as_ref().is_some_and(|it| it.units >= BATCH)
+        self.batch.as_ref().is_some_and(|it| it.units >= BATCH || it.since.elapsed() >= OPEN_FOR)
     }
 }
 
@@ -182,21 +255,7 @@ impl Store for GroupCommit {
     }
 
     fn run(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError> {
-        let mut writer = self.take_baton();
-        let fate = writer.join()?;
-        let ended = writer.run_unit(work);
-        if let Ended::BatchLost(cause) = &ended {
-            writer.abandon(cause);
-        } else if self.waiting.load(Ordering::SeqCst) == 0 || writer.is_full() {
-            writer.commit();
-        }
-        drop(writer);
-        let settled = fate.wait();
-        match ended {
-            Ended::Panicked(panic) => resume_unwind(panic),
-            Ended::Cleanly(result) => settled.and(result),
-            Ended::BatchLost(cause) => Err(cause),
-        }
+        self.run_within(self.within, work)
     }
 
     fn read(&self, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError> {
@@ -216,7 +275,7 @@ impl Store for Beside {
     }
 
     fn run(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError> {
-        self.store.run(work)
+        self.store.run_within(None, work)
     }
 
     fn read(&self, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError> {
@@ -227,7 +286,7 @@ impl Store for Beside {
 fn read_on(readers: &Pool<SqliteConnection>, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError> {
     let mut link = readers.get().map_err(|e| StoreError::Unavailable(e.to_string()))?;
     link.control("BEGIN").map_err(|e| classify(&e))?;
-    let mut terms = Terms;
+    let mut terms = Terms::new(None);
     let mut unit = Unit::new(&mut link.conn, &mut terms);
     let done = catch_unwind(AssertUnwindSafe(|| work(&mut unit)));
     let (fault, _) = unit.end();
@@ -240,6 +299,7 @@ fn read_on(readers: &Pool<SqliteConnection>, work: &mut dyn FnMut(&mut dyn Reads
 
 impl Drop for GroupCommit {
     fn drop(&mut self) {
+        drop(self.checkpoints.take());
         let mut writer = lock(&self.writer);
         if let Err(e) = writer.execute("PRAGMA wal_checkpoint(TRUNCATE)") {
             log::warn!("the database was closed without a checkpoint: {e}");

@@ -23,6 +23,7 @@
 
 mod backoff;
 mod catalog;
+mod checkpoints;
 mod gate;
 mod group_commit;
 mod link;

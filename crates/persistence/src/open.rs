@@ -1,12 +1,15 @@
 //! Opening and migrating a database.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use guerdon_domain::ports::Store;
 
 use crate::migrations::{self, Patience};
 use crate::{DatabaseUrl, Watcher, postgres, sqlite};
 
+/// How long a request may take, all tries and all waiting included. The API gives one up 2 s later.
+pub(crate) const WITHIN: Duration = Duration::from_secs(8);
 /// As many as an audit has parts.
 pub(crate) const CONNECTIONS_OF_A_COMMAND: u32 = 4;
 
@@ -23,8 +26,8 @@ pub enum Access {
 
 /// One database, open: two ways into it that do not wait for each other's connections.
 pub struct Opened {
-    /// For what a client waits for. On PostgreSQL its units are answered within 8 s, waiting included; what is not
-    /// committed then is rolled back. Reads and writes have connections of their own.
+    /// For what a client waits for. Its units are answered within 8 s, waiting included; what is not committed then is
+    /// rolled back. On PostgreSQL reads and writes have connections of their own.
     pub requests: Arc<dyn Store>,
     /// For what goes on beside the requests: health, deliveries, upkeep. A unit as a whole has no deadline.
     pub background: Arc<dyn Store>,

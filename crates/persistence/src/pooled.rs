@@ -12,12 +12,10 @@ use crate::backoff;
 use crate::catalog;
 use crate::gate::Gate;
 use crate::link::{self, POOL_WAIT, Pool};
+use crate::open::WITHIN;
 use crate::postgres::{classify, repo::Unit};
 use crate::terms::Terms;
 use crate::watch::Watcher;
-
-/// How long a request may take, all tries and all waiting included. The API gives one up 2 s later.
-const WITHIN: Duration = Duration::from_secs(8);
 
 /// How many connections the service holds, and how long its requests may take.
 pub(crate) struct Limits {

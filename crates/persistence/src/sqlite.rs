@@ -4,6 +4,7 @@ use std::fs::{File, TryLockError};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
@@ -14,10 +15,11 @@ use guerdon_domain::ports::{Payment, Store, StoreError};
 use guerdon_domain::values::CompanyId;
 use guerdon_domain::wallets::Account;
 
+use crate::checkpoints::Checkpoints;
 use crate::group_commit::{Beside, GroupCommit};
 use crate::link::pool;
 use crate::migrations::check_sqlite;
-use crate::open::{CONNECTIONS_OF_A_COMMAND, Opened};
+use crate::open::{CONNECTIONS_OF_A_COMMAND, Opened, WITHIN};
 use crate::rows::{AttemptRow, Leg, TransferRow};
 use crate::schema::{accounts, attempts, transfers};
 use crate::types::{At, Id};
@@ -43,22 +45,67 @@ const OLDEST_SAFE: (u32, u32, u32) = (3, 51, 3);
 /// One writer: a long transaction keeps everybody else who writes waiting.
 pub(crate) const BLOCKS_OTHERS: bool = true;
 const READERS: u32 = 8;
+/// From how many pages of the log on the writer itself makes a checkpoint after a commit: 256 MiB.
+const LOG_MAX: u32 = 65_536;
 /// For what goes on beside the requests.
 const READERS_BESIDE: u32 = 3;
 /// How many KiB of pages each reader keeps; a command reads more at once.
 const CACHED: u32 = 2_000;
 const CACHED_BY_A_COMMAND: u32 = 16_000;
 
-/// What a unit of work is held to: nothing, since one writer takes them one after the other.
-pub(crate) struct Terms;
+/// Whoever pays more than so many writes much.
+const FEW: usize = 100;
+
+/// What a unit of work is held to, over all its tries: its time, and its turn where it writes much.
+pub(crate) struct Terms {
+    /// After this nothing of the unit commits.
+    deadline: Option<Instant>,
+    turn: Turn,
+}
+
+#[derive(PartialEq, Eq)]
+enum Turn {
+    NotAsked,
+    Missed,
+    Held,
+}
 
 impl Terms {
+    /// For a unit that has so much time, if it is limited at all.
+    pub(crate) fn new(within: Option<Duration>) -> Self {
+        Self { deadline: within.map(|it| Instant::now() + it), turn: Turn::NotAsked }
+    }
+
     pub(crate) fn go_on(&mut self, _conn: &mut Conn) -> Result<(), StoreError> {
+        let is_over = self.deadline.is_some_and(|it| it <= Instant::now());
+        if is_over { Err(StoreError::Contended) } else { Ok(()) }
+    }
+
+    /// One writer: whoever has it has every account.
+    pub(crate) fn enter(&mut self, _accounts: &[Account]) -> Result<(), StoreError> {
         Ok(())
     }
 
-    pub(crate) fn enter(&mut self, _accounts: &[Account]) -> Result<(), StoreError> {
-        Ok(())
+    /// Asks for a turn where much will be written; an error where the unit has none yet.
+    pub(crate) fn line_up(&mut self, _payer: Account, receivers: &[Account]) -> Result<(), StoreError> {
+        if receivers.len() <= FEW || self.has_turn() {
+            return Ok(());
+        }
+        self.turn = Turn::Missed;
+        Err(StoreError::Contended)
+    }
+
+    /// Whether the unit gave up because it had no turn.
+    pub(crate) fn lacks_turn(&self) -> bool {
+        self.turn == Turn::Missed
+    }
+
+    pub(crate) fn has_turn(&self) -> bool {
+        self.turn == Turn::Held
+    }
+
+    pub(crate) fn give_turn(&mut self) {
+        self.turn = Turn::Held;
     }
 }
 
@@ -183,7 +230,7 @@ pub(crate) fn connect(path: &Path) -> Result<Conn, OpenError> {
 pub(crate) fn prepare_writer(conn: &mut Conn, wait_ms: u32) -> QueryResult<()> {
     conn.batch_execute(&format!(
         "PRAGMA busy_timeout = {wait_ms}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
-         PRAGMA foreign_keys = ON; PRAGMA wal_autocheckpoint = 16000; PRAGMA trusted_schema = OFF;"
+         PRAGMA foreign_keys = ON; PRAGMA wal_autocheckpoint = {LOG_MAX}; PRAGMA trusted_schema = OFF;"
     ))
 }
 
@@ -253,7 +300,12 @@ pub(crate) fn open(path: &Path, access: Access, watcher: Watcher) -> Result<Open
             Arc::new(GroupCommit::new(writer, readers(CONNECTIONS_OF_A_COMMAND)?, lock, watcher));
         return Ok(Opened { requests: Arc::clone(&store), background: store });
     }
-    let store = Arc::new(GroupCommit::new(writer, readers(READERS)?, lock, watcher));
+    let mut beside = connect(path)?;
+    prepare_writer(&mut beside, 0).map_err(|e| OpenError::failed("cannot prepare the database", &e))?;
+    let checkpoints =
+        Checkpoints::begin(beside).map_err(|e| OpenError::failed("cannot start a thread", &e))?;
+    let store = GroupCommit::new(writer, readers(READERS)?, lock, watcher);
+    let store = Arc::new(store.for_requests(WITHIN, checkpoints));
     let background = Beside { store: Arc::clone(&store), readers: readers(READERS_BESIDE)? };
     Ok(Opened { requests: store, background: Arc::new(background) })
 }

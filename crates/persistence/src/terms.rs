@@ -49,6 +49,14 @@ impl Terms {
         if left.is_zero() { Err(StoreError::Contended) } else { Ok(()) }
     }
 
+    /// Asks for places early. The wallets of several receivers are seldom waited for.
+    pub(crate) fn line_up(&mut self, payer: Account, receivers: &[Account]) -> Result<(), StoreError> {
+        match receivers {
+            [only] => self.enter(&[*only, payer]),
+            _ => self.enter(&[payer]),
+        }
+    }
+
     /// Asks for places at the gate; an error where one is missing, then to be [waited for](Self::wait).
     pub(crate) fn enter(&mut self, accounts: &[Account]) -> Result<(), StoreError> {
         let is_in = self.places.as_mut().is_none_or(|it| it.enter(accounts));

@@ -28,10 +28,10 @@ pub trait Locks {
     /// absent holds nothing.
     fn hold(&mut self, row: Row) -> Result<(), StoreError>;
 
-    /// Says early which accounts will be paid from and to. Where too many are at work on one of them, this run of the
-    /// transaction is given up before it has done anything, and begun anew when it is its turn. A payment does the same,
-    /// with all the work before it done in vain.
-    fn line_up(&mut self, accounts: &[Account]) -> Result<(), StoreError>;
+    /// Says early who will be paid by whom. Where too many are at work on one of these accounts, or another writes much
+    /// where one writes at a time, this run of the transaction is given up before it has done anything, and begun anew
+    /// when it is its turn. A payment does the same, with all the work before it done in vain.
+    fn line_up(&mut self, payer: Account, receivers: &[Account]) -> Result<(), StoreError>;
 
     /// Keeps a company with its provider until the transaction ends, beside any number of others who do. Comes before
     /// every row that is held but a schedule's, which nobody waits for who keeps a company; what was read of the company

@@ -10,7 +10,7 @@ use crate::occasions::Occasion;
 use crate::ports::{Context, Denied, Moved, Outcome, Payment, StoreError, Tx};
 use crate::reserve;
 use crate::users::Person;
-use crate::values::{CompanyId, Message, OccasionId, ProviderId, RecognitionId};
+use crate::values::{CompanyId, Message, OccasionId, ProviderId, RecognitionId, UserId};
 use crate::wallets::{Account, Reason, WalletType};
 
 /// What the messages of one request may come to in all: receivers times bytes.
@@ -96,7 +96,8 @@ pub fn send(
     command: &SendRecognition,
     context: &Context<'_>,
 ) -> Result<Vec<Recognition>, SendError> {
-    tx.line_up(&accounts_ahead(command))?;
+    let (payer, receivers) = accounts_ahead(command);
+    tx.line_up(payer, &receivers)?;
     let parties = load(tx, scope, command)?;
     let (points, faults) = judge(&parties, command);
     let (Some(points), []) = (points, faults.as_slice()) else { return Err(SendError::Faults(faults)) };
@@ -116,16 +117,14 @@ pub fn send(
     Ok(recognitions)
 }
 
-/// The accounts that the command alone tells of; the wallets of several receivers are seldom waited for.
-fn accounts_ahead(command: &SendRecognition) -> Vec<Account> {
+/// The accounts that the command alone tells of: who pays, and who is paid.
+fn accounts_ahead(command: &SendRecognition) -> (Account, Vec<Account>) {
     let payer = match command.sender {
         Sender::User(id) => Account::Wallet(WalletType::Peer, id),
         Sender::Company(id) => Account::Reserve(id),
     };
-    match command.receivers.ids() {
-        [only] => vec![Account::Wallet(WalletType::User, *only), payer],
-        _ => vec![payer],
-    }
+    let wallet = |id: &UserId| Account::Wallet(WalletType::User, *id);
+    (payer, command.receivers.ids().iter().map(wallet).collect())
 }
 
 fn load(tx: &mut dyn Tx, scope: ProviderId, command: &SendRecognition) -> Result<Parties, SendError> {

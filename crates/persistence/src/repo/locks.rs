@@ -6,7 +6,6 @@ use guerdon_domain::wallets::Account;
 
 use super::super::{Hold, hold_company, lock_row};
 use super::Unit;
-use crate::gate;
 use crate::types::Id;
 
 impl Locks for Unit<'_> {
@@ -21,8 +20,10 @@ impl Locks for Unit<'_> {
         })
     }
 
-    fn line_up(&mut self, accounts: &[Account]) -> Result<(), StoreError> {
-        self.enter(gate::few(accounts))
+    fn line_up(&mut self, payer: Account, receivers: &[Account]) -> Result<(), StoreError> {
+        self.go_on()?;
+        let result = self.terms.line_up(payer, receivers);
+        self.keep(result)
     }
 
     fn keep_provider(&mut self, company: CompanyId) -> Result<(), StoreError> {

@@ -27,7 +27,9 @@ const SLICE: usize = 10_000;
 impl Unit<'_> {
     pub(super) fn make(&mut self, payment: &Payment<'_>) -> Result<Outcome, StoreError> {
         match payment.moved {
-            Moved::Price { price, .. } if price.each.is_zero() => self.pay_nothing(payment),
+            Moved::Price { payers, credits, price, .. } if price.each.is_zero() => {
+                self.pay_nothing(payers.first(), credits)
+            }
             Moved::Price { payers, credits, price, points } => {
                 self.pay_price(payment, payers, credits, price, points)
             }
@@ -62,15 +64,13 @@ impl Unit<'_> {
     }
 
     /// A payment of zero points: payer and receivers must be there, nothing moves.
-    fn pay_nothing(&mut self, payment: &Payment<'_>) -> Result<Outcome, StoreError> {
-        let Moved::Price { payers, credits, .. } = payment.moved else { return Ok(Outcome::Closed) };
+    fn pay_nothing(&mut self, payer: Option<&Account>, credits: &[Account]) -> Result<Outcome, StoreError> {
         for slice in credits.chunks(SLICE) {
             if !self.are_open(slice)? {
                 return Ok(Outcome::Closed);
             }
         }
-        let payer = payers.first().map(std::slice::from_ref).unwrap_or_default();
-        if !self.are_open(payer)? {
+        if !self.are_open(payer.map(std::slice::from_ref).unwrap_or_default())? {
             return Ok(Outcome::Insufficient);
         }
         Ok(Outcome::Paid(Paid { transfers: 0, low: None }))
