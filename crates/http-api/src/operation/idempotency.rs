@@ -8,11 +8,12 @@ use guerdon_domain::idempotency::{IdempotencyKey, IdempotencyRecord, Repeatable}
 use lz4_flex::frame::{BlockMode, BlockSize, FrameDecoder, FrameEncoder, FrameInfo};
 use ring::digest;
 
-use crate::answer::Answer;
-use crate::budget::SMALL_MAX;
-use crate::call::{Call, single_header};
-use crate::error::ApiError;
-use crate::segments::Segments;
+use crate::arrival::single_header;
+use crate::operation::answer::Answer;
+use crate::operation::budget::SMALL_MAX;
+use crate::operation::call::Call;
+use crate::operation::error::ApiError;
+use crate::operation::segments::Segments;
 
 const HEADER: &str = "idempotency-key";
 

@@ -1,10 +1,22 @@
-//! What an endpoint is, and how it is run: order of checks, transactions, repeats.
+//! How an endpoint is read, run and rendered. `call`, `query` and `body` read; `read` and `write` run, in the order of
+//! the checks, with `idempotency` and `flights` for repeats, over `state`, the one crossing to the store, and `budget`, the
+//! memory that large requests share; `answer`, `list` and `error` render.
 
+pub(crate) mod answer;
+pub(crate) mod body;
+pub(crate) mod budget;
+pub(crate) mod call;
+pub(crate) mod error;
 mod flights;
 mod idempotency;
+pub(crate) mod list;
+mod promise;
+pub(crate) mod query;
 mod read;
+mod segments;
+pub(crate) mod state;
+pub(crate) mod wire;
 mod write;
 
-pub(crate) use flights::Flights;
 pub(crate) use read::{Read, run as run_read};
 pub(crate) use write::{Write, run as run_write};

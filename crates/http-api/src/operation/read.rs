@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use guerdon_domain::ports::{Reads, StoreExt};
 
-use crate::answer::Answer;
-use crate::call::Call;
-use crate::error::ApiError;
-use crate::promise::Promise;
-use crate::state::State;
+use crate::operation::answer::Answer;
+use crate::operation::call::Call;
+use crate::operation::error::ApiError;
+use crate::operation::promise::Promise;
+use crate::operation::state::State;
 
 /// An operation on one read-only snapshot. It resolves the path's object first, then the query.
 pub(crate) trait Read: 'static {

@@ -12,13 +12,13 @@ use tokio::time::{Instant, sleep};
 
 use super::flights::Flight;
 use super::idempotency;
-use crate::answer::Answer;
-use crate::body::{self, Fields, Read};
-use crate::budget::{SMALL_MAX, Weight};
-use crate::call::Call;
-use crate::error::ApiError;
-use crate::promise::Promise;
-use crate::state::State;
+use crate::operation::answer::Answer;
+use crate::operation::body::{self, Fields, Read};
+use crate::operation::budget::{SMALL_MAX, Weight};
+use crate::operation::call::Call;
+use crate::operation::error::ApiError;
+use crate::operation::promise::Promise;
+use crate::operation::state::State;
 
 /// How long a repeat waits for the request that it repeats (contract §6.1).
 const WAIT_MAX: Duration = Duration::from_secs(2);

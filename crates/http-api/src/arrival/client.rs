@@ -1,0 +1,124 @@
+//! How a request came, and from where: the peer's word, and behind a proxy the proxy's (contract §6.2, §7.2).
+
+use std::net::{IpAddr, SocketAddr};
+
+use actix_web::dev::ServiceRequest;
+use actix_web::http::header::HeaderMap;
+use ipnet::IpNet;
+
+use super::headers::single_header;
+use crate::api::Transport;
+
+const FORWARDED_FOR: &str = "x-forwarded-for";
+const FORWARDED_PROTO: &str = "x-forwarded-proto";
+
+/// Whether the request came over HTTPS: always where TLS ends here, on a trusted proxy's word otherwise.
+pub(super) fn is_https(transport: &Transport, request: &ServiceRequest) -> bool {
+    match transport {
+        Transport::Tls => true,
+        Transport::Proxy { trusted } => {
+            let peer = request.peer_addr().map(|it| it.ip());
+            peer.is_some_and(|it| is_trusted(it, trusted)) && says_https(request.headers())
+        }
+    }
+}
+
+/// The address that a request is counted under; none where the connection has none.
+pub(super) fn client_address(transport: &Transport, request: &ServiceRequest) -> Option<IpAddr> {
+    let peer = request.peer_addr()?.ip().to_canonical();
+    Some(match transport {
+        Transport::Tls => peer,
+        Transport::Proxy { trusted } => forwarded_for(peer, request.headers(), trusted),
+    })
+}
+
+fn says_https(headers: &HeaderMap) -> bool {
+    single_header(headers, FORWARDED_PROTO)
+        .is_ok_and(|it| it.is_some_and(|it| it.eq_ignore_ascii_case(b"https")))
+}
+
+fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
+    let address = address.to_canonical();
+    trusted.iter().any(|it| it.contains(&address))
+}
+
+/// The last address that no trusted proxy has. What stands before something that is no address is nobody's word.
+fn forwarded_for(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
+    let values: Vec<&str> =
+        headers.get_all(FORWARDED_FOR).map(|it| it.to_str().unwrap_or_default()).collect();
+    let mut address = peer;
+    for item in values.iter().rev().flat_map(|it| it.rsplit(',')) {
+        let Some(named) = parse(item.trim()) else { break };
+        address = named;
+        if !is_trusted(address, trusted) {
+            break;
+        }
+    }
+    address
+}
+
+fn parse(item: &str) -> Option<IpAddr> {
+    let address = item.parse::<IpAddr>().ok().or_else(|| item.parse::<SocketAddr>().ok().map(|it| it.ip()));
+    address.map(|it| it.to_canonical())
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::http::header::{HeaderName, HeaderValue};
+    use actix_web::test::TestRequest;
+
+    use super::*;
+
+    fn request(peer: &str, headers: &[(&'static str, &str)]) -> ServiceRequest {
+        let mut request = TestRequest::default().peer_addr(SocketAddr::new(peer.parse().unwrap(), 5_000));
+        for (name, value) in headers {
+            let header = (HeaderName::from_static(name), HeaderValue::from_str(value).unwrap());
+            request = request.append_header(header);
+        }
+        request.to_srv_request()
+    }
+
+    fn proxy() -> Transport {
+        Transport::Proxy { trusted: vec!["10.0.0.0/8".parse().unwrap(), "::1/128".parse().unwrap()] }
+    }
+
+    #[test]
+    fn only_a_trusted_proxy_says_https() {
+        let check = |peer: &str, said: &[&str], expected: bool| {
+            let headers: Vec<_> = said.iter().map(|it| (FORWARDED_PROTO, *it)).collect();
+            assert_eq!(is_https(&proxy(), &request(peer, &headers)), expected, "{peer} {said:?}");
+        };
+        check("10.1.2.3", &["https"], true);
+        check("10.1.2.3", &["HTTPS"], true);
+        check("::1", &["https"], true);
+        check("::ffff:10.1.2.3", &["https"], true);
+        check("11.1.2.3", &["https"], false);
+        check("10.1.2.3", &[], false);
+        check("10.1.2.3", &["http"], false);
+        check("10.1.2.3", &["http, https"], false);
+        check("10.1.2.3", &["https", "https"], false);
+        assert!(is_https(&Transport::Tls, &request("11.1.2.3", &[])));
+    }
+
+    #[test]
+    fn a_client_is_the_last_address_that_is_no_trusted_proxy() {
+        let check = |peer: &str, said: &[&str], expected: &str| {
+            let headers: Vec<_> = said.iter().map(|it| (FORWARDED_FOR, *it)).collect();
+            let address = client_address(&proxy(), &request(peer, &headers));
+            assert_eq!(address, Some(expected.parse().unwrap()), "{peer} {said:?}");
+        };
+        check("10.0.0.1", &[], "10.0.0.1");
+        check("10.0.0.1", &["192.0.2.7"], "192.0.2.7");
+        check("10.0.0.1", &["198.51.100.1, 192.0.2.7"], "192.0.2.7");
+        check("10.0.0.1", &["192.0.2.7, 10.0.0.2"], "192.0.2.7");
+        check("10.0.0.1", &["198.51.100.1", "192.0.2.7,10.0.0.2"], "192.0.2.7");
+        check("10.0.0.1", &["192.0.2.7", "10.0.0.2"], "192.0.2.7");
+        check("10.0.0.1", &["10.0.0.3, 10.0.0.2"], "10.0.0.3");
+        check("10.0.0.1", &["192.0.2.7, unknown, 10.0.0.2"], "10.0.0.2");
+        check("10.0.0.1", &["192.0.2.7:4711"], "192.0.2.7");
+        check("10.0.0.1", &["[2001:db8::1]:4711"], "2001:db8::1");
+        check("10.0.0.1", &["::ffff:192.0.2.7"], "192.0.2.7");
+        let direct = client_address(&Transport::Tls, &request("192.0.2.1", &[(FORWARDED_FOR, "192.0.2.7")]));
+        assert_eq!(direct, Some("192.0.2.1".parse().unwrap()));
+    }
+}

@@ -1,0 +1,16 @@
+//! Headers that may be sent once.
+
+use actix_web::http::header::HeaderMap;
+
+/// The value of a header that may be sent once; `Err` where it is repeated.
+pub(crate) fn single_header<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a [u8]>, Repeated> {
+    let mut values = headers.get_all(name);
+    match (values.next(), values.next()) {
+        (first, None) => Ok(first.map(|it| it.as_bytes())),
+        (_, Some(_)) => Err(Repeated),
+    }
+}
+
+/// A header that may be sent once was sent more often.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Repeated;

@@ -1,0 +1,113 @@
+//! What is known of a request as it comes, found out once and below everybody who asks: its id, whether it came over
+//! HTTPS, from where, and, once it was admitted, who calls.
+
+mod client;
+mod headers;
+
+use std::net::IpAddr;
+
+use actix_web::dev::ServiceRequest;
+use actix_web::http::header::{HeaderMap, HeaderName};
+use actix_web::{HttpMessage, HttpRequest};
+use guerdon_domain::ports::Ids;
+use guerdon_domain::providers::Provider;
+use guerdon_domain::values::ProviderId;
+pub(crate) use headers::{Repeated, single_header};
+
+use crate::api::Transport;
+
+pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const REQUEST_ID_LENGTH_MAX: usize = 128;
+
+/// What is known of every request.
+#[derive(Clone, Default)]
+pub(crate) struct Arrival {
+    /// The id under which it is logged and answered.
+    pub(crate) id: String,
+    /// Whether it came over HTTPS.
+    pub(crate) is_https: bool,
+    /// The address that it is counted under; none where the connection has none.
+    pub(crate) address: Option<IpAddr>,
+}
+
+impl Arrival {
+    /// Finds it out, and leaves it with the request.
+    pub(crate) fn note(request: &ServiceRequest, transport: &Transport, ids: &dyn Ids) -> Self {
+        let arrival = Self {
+            id: id_for(request.headers(), ids),
+            is_https: client::is_https(transport, request),
+            address: client::client_address(transport, request),
+        };
+        request.request().extensions_mut().insert(arrival.clone());
+        arrival
+    }
+
+    /// What was found out of a request.
+    pub(crate) fn of(request: &HttpRequest) -> Self {
+        request.extensions().get::<Self>().cloned().unwrap_or_default()
+    }
+}
+
+/// Who calls: put into the request by the admission, and nowhere else.
+#[derive(Clone)]
+pub(crate) struct Caller {
+    /// The provider.
+    pub(crate) id: ProviderId,
+    /// Whether it may create and update companies and corporations and create users, as of half a second ago.
+    pub(crate) is_designated: bool,
+}
+
+impl Caller {
+    pub(crate) fn new(provider: &Provider) -> Self {
+        Self { id: provider.id, is_designated: provider.manages_all_domain_resources }
+    }
+}
+
+fn id_for(headers: &HeaderMap, ids: &dyn Ids) -> String {
+    let sent = single_header(headers, REQUEST_ID.as_str()).ok().flatten();
+    match sent.and_then(|it| std::str::from_utf8(it).ok()).filter(|it| is_sane(it)) {
+        Some(sent) => sent.to_owned(),
+        None => ids.next().to_string(),
+    }
+}
+
+fn is_sane(id: &str) -> bool {
+    (1..=REQUEST_ID_LENGTH_MAX).contains(&id.len())
+        && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::http::header::HeaderValue;
+    use uuid::Uuid;
+
+    use super::*;
+
+    struct Nil;
+
+    impl Ids for Nil {
+        fn next(&self) -> Uuid {
+            Uuid::nil()
+        }
+    }
+
+    #[test]
+    fn a_sane_request_id_is_kept_and_any_other_replaced() {
+        let new = Uuid::nil().to_string();
+        let check = |sent: &[&str], expected: &str| {
+            let mut headers = HeaderMap::new();
+            for it in sent {
+                headers.append(REQUEST_ID, HeaderValue::from_str(it).unwrap());
+            }
+            assert_eq!(id_for(&headers, &Nil), expected, "{sent:?}");
+        };
+        check(&["a-B_9.z"], "a-B_9.z");
+        check(&[&"x".repeat(128)], &"x".repeat(128));
+        check(&[&"x".repeat(129)], &new);
+        check(&[], &new);
+        check(&[""], &new);
+        check(&["a b"], &new);
+        check(&["a;b"], &new);
+        check(&["a", "b"], &new);
+    }
+}

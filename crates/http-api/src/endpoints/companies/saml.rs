@@ -1,0 +1,94 @@
+//! `GET` and `PUT /v1/companies/{id}/saml`: a company's single sign-on settings.
+
+use guerdon_domain::companies::Company;
+use guerdon_domain::ports::{Context, Reads, Tx};
+use guerdon_domain::saml::{SamlSettings, UpdateSaml, UpdateSamlError, update};
+use guerdon_domain::values::{EntityId, PemCertificate, Update, WebUrl};
+use serde::Serialize;
+
+use super::get::company_in_path;
+use crate::operation::answer::Answer;
+use crate::operation::body::Fields;
+use crate::operation::call::Call;
+use crate::operation::error::ApiError;
+use crate::operation::wire::Moment;
+use crate::operation::{Read, Write};
+
+pub(crate) struct GetSaml;
+
+impl Read for GetSaml {
+    fn read(reads: &mut dyn Reads, call: &Call) -> Result<Answer, ApiError> {
+        let company = company_in_path(reads, call)?.company;
+        let settings = reads.saml(company.id)?;
+        Answer::ok(&SamlView::of(call, &company, &settings))
+    }
+}
+
+pub(crate) struct UpdateSamlSettings;
+
+impl Write for UpdateSamlSettings {
+    type Command = UpdateSaml;
+
+    fn find(tx: &mut dyn Tx, call: &Call) -> Result<(), ApiError> {
+        company_in_path(tx, call).map(drop)
+    }
+
+    fn command(fields: &mut Fields) -> Option<UpdateSaml> {
+        Some(UpdateSaml {
+            idp_id: fields.updated("idp_id", EntityId::parse),
+            idp_url: fields.updated("idp_url", WebUrl::parse),
+            idp_certificate: fields.updated("idp_certificate", PemCertificate::parse),
+            active: fields.changed_flag("active"),
+        })
+    }
+
+    fn perform(
+        tx: &mut dyn Tx,
+        call: &Call,
+        command: &UpdateSaml,
+        context: &Context<'_>,
+    ) -> Result<Answer, ApiError> {
+        let (company, settings) = update(tx, call.scope, call.path_id("company")?, command, context)?;
+        if let Update::Set(sent) = &command.idp_certificate {
+            warn_of_expiry(&company, sent, context);
+        }
+        Answer::ok(&SamlView::of(call, &company, &settings))
+    }
+}
+
+fn warn_of_expiry(company: &Company, certificate: &PemCertificate, context: &Context<'_>) {
+    let at = certificate.expires_at();
+    if at < context.clock.now() {
+        log::warn!("the SAML certificate of company {} expired at {}", company.id, Moment(at));
+    }
+}
+
+/// The settings (spec §2.7): the certificate is never shown.
+#[derive(Serialize)]
+struct SamlView<'a> {
+    idp_id: Option<&'a str>,
+    idp_url: Option<&'a str>,
+    sp_id: String,
+    active: bool,
+}
+
+impl<'a> SamlView<'a> {
+    fn of(call: &Call, company: &Company, settings: &'a SamlSettings) -> Self {
+        Self {
+            idp_id: settings.idp_id.as_ref().map(EntityId::as_str),
+            idp_url: settings.idp_url.as_ref().map(WebUrl::as_str),
+            sp_id: format!("{}/saml/{}", call.service_url, company.domain.as_str()),
+            active: settings.active,
+        }
+    }
+}
+
+impl From<UpdateSamlError> for ApiError {
+    fn from(error: UpdateSamlError) -> Self {
+        match error {
+            UpdateSamlError::Denied(denied) => Self::path_denied(denied, "company"),
+            UpdateSamlError::Incomplete => Self::bad_request(error.to_string()),
+            UpdateSamlError::Store(error) => error.into(),
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! A corporation, as every operation answers it (spec §2.2).
+
+use guerdon_domain::corporations::Corporation;
+use guerdon_domain::values::CorporationId;
+use serde::Serialize;
+
+use crate::operation::wire::{Moment, Shown};
+
+#[derive(Serialize)]
+pub(super) struct CorporationView<'a> {
+    id: Shown<CorporationId>,
+    name: &'a str,
+    created_at: Moment,
+    updated_at: Moment,
+}
+
+impl<'a> CorporationView<'a> {
+    /// The view of a corporation.
+    pub(super) fn of(corporation: &'a Corporation) -> Self {
+        Self {
+            id: Shown(corporation.id),
+            name: corporation.name.as_str(),
+            created_at: Moment(corporation.created_at),
+            updated_at: Moment(corporation.updated_at),
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! `GET /v1/occasions/{id}`: one occasion.
+
+use guerdon_domain::occasions::Occasion;
+use guerdon_domain::ports::Reads;
+
+use super::view::OccasionView;
+use crate::operation::Read;
+use crate::operation::answer::Answer;
+use crate::operation::call::Call;
+use crate::operation::error::{ApiError, in_path};
+
+pub(crate) struct Get;
+
+impl Read for Get {
+    fn read(reads: &mut dyn Reads, call: &Call) -> Result<Answer, ApiError> {
+        let occasion = occasion_in_path(reads, call)?;
+        Answer::ok(&OccasionView::of(&occasion))
+    }
+}
+
+/// The occasion that the path names.
+pub(super) fn occasion_in_path<R: Reads + ?Sized>(reads: &mut R, call: &Call) -> Result<Occasion, ApiError> {
+    let id = call.path_id("occasion")?;
+    in_path(reads.occasion(call.scope, id)?, "occasion")
+}

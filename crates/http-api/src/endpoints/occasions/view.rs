@@ -1,0 +1,39 @@
+//! An occasion, as every operation answers it (spec §2.3).
+
+use guerdon_domain::occasions::Occasion;
+use guerdon_domain::values::{CompanyId, OccasionId};
+use serde::Serialize;
+
+use crate::operation::wire::{Moment, Shown, shown};
+
+#[derive(Serialize)]
+pub(crate) struct OccasionView<'a> {
+    id: Shown<OccasionId>,
+    company_id: Option<Shown<CompanyId>>,
+    name: &'a str,
+    title: &'a str,
+    default_message: &'a str,
+    enabled: bool,
+    visible: bool,
+    global: bool,
+    created_at: Moment,
+    updated_at: Moment,
+}
+
+impl<'a> OccasionView<'a> {
+    /// The view of an occasion.
+    pub(crate) fn of(occasion: &'a Occasion) -> Self {
+        Self {
+            id: Shown(occasion.id),
+            company_id: shown(occasion.company_id),
+            name: occasion.text.name.as_str(),
+            title: occasion.text.title.as_str(),
+            default_message: occasion.text.default_message.as_str(),
+            enabled: occasion.enabled,
+            visible: occasion.visible,
+            global: occasion.is_global(),
+            created_at: Moment(occasion.created_at),
+            updated_at: Moment(occasion.updated_at),
+        }
+    }
+}

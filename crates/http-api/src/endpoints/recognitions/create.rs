@@ -1,0 +1,167 @@
+//! `POST /v1/recognitions`: send a recognition to one or more users.
+
+use guerdon_domain::ports::{Context, Tx};
+use guerdon_domain::recognitions::{Receivers, SendError, SendFault, SendRecognition, Sender, send};
+use guerdon_domain::values::{CompanyId, Message, UserId};
+use serde::Serialize;
+
+use super::view::RecognitionView;
+use crate::operation::Write;
+use crate::operation::answer::Answer;
+use crate::operation::body::Fields;
+use crate::operation::call::Call;
+use crate::operation::error::ApiError;
+
+/// What each receiver takes beside the message: the user with names and address, the rows, the rest of the answer.
+const RECEIVER_BYTES: usize = 2_560;
+
+pub(crate) struct Create;
+
+impl Write for Create {
+    type Command = SendRecognition;
+
+    fn command(fields: &mut Fields) -> Option<SendRecognition> {
+        let occasion_id = fields.required("occasion_id", str::parse);
+        let sender_type = fields.required("sender_type", sender_type);
+        let sender_id = fields.required("sender_id", str::parse::<UserId>);
+        let receivers = fields.required("receiver_ids", Receivers::parse);
+        let points_per_receiver = fields.required_integer("points_per_receiver");
+        let message = fields.optional("message", Message::parse).filter(|it| !it.is_blank());
+        let share = fields.flag("share", true);
+        let sender_id = sender_id?;
+        let sender = match sender_type? {
+            SenderType::User => Sender::User(sender_id),
+            SenderType::Company => Sender::Company(CompanyId::from_uuid(sender_id.as_uuid())),
+        };
+        Some(SendRecognition {
+            occasion_id: occasion_id?,
+            sender,
+            receivers: receivers?,
+            points_per_receiver: points_per_receiver?,
+            message,
+            share,
+        })
+    }
+
+    /// The message stands in the answer once for each receiver; quotation marks and line breaks take two bytes there.
+    fn weight(command: &SendRecognition) -> usize {
+        let receivers = command.receivers.ids().len();
+        receivers.saturating_mul(RECEIVER_BYTES).saturating_add(command.message_bytes_max().saturating_mul(2))
+    }
+
+    fn perform(
+        tx: &mut dyn Tx,
+        call: &Call,
+        command: &SendRecognition,
+        context: &Context<'_>,
+    ) -> Result<Answer, ApiError> {
+        let sent = send(tx, call.scope, command, context)?;
+        Answer::created(&View { recognitions: sent.iter().map(RecognitionView::of).collect() })
+    }
+}
+
+/// What `sender_id` names.
+enum SenderType {
+    User,
+    Company,
+}
+
+fn sender_type(text: &str) -> Result<SenderType, &'static str> {
+    match text {
+        "user" => Ok(SenderType::User),
+        "company" => Ok(SenderType::Company),
+        _ => Err("must be user or company"),
+    }
+}
+
+#[derive(Serialize)]
+struct View<'a> {
+    recognitions: Vec<RecognitionView<'a>>,
+}
+
+impl From<SendError> for ApiError {
+    fn from(error: SendError) -> Self {
+        match error {
+            SendError::Denied(denied) => denied.into(),
+            SendError::Faults(faults) => {
+                let told: Vec<String> = faults.into_iter().map(told).collect();
+                Self::bad_request(told.join("; "))
+            }
+            SendError::InsufficientFunds => Self::bad_request("Insufficient funds"),
+            SendError::Store(error) => error.into(),
+        }
+    }
+}
+
+fn told(fault: SendFault) -> String {
+    let text = match fault {
+        SendFault::OccasionOfAnotherCompany => "occasion_id must be an occasion of the sender's company",
+        SendFault::OccasionDisabled => "occasion_id must be an occasion that is enabled",
+        SendFault::SenderDeleted => "sender_id must be a user that is not deleted",
+        SendFault::SenderAmongReceivers => "receiver_ids must not name the sender",
+        SendFault::ReceiverOfAnotherCompany => "receiver_ids must be users of the sender's company",
+        SendFault::ReceiverDeleted => "receiver_ids must be users that are not deleted",
+        SendFault::TooLarge => {
+            "receiver_ids and message must be at most 8 MiB together: the bytes of the message, once for each receiver"
+        }
+        // The wording of spec §7.
+        SendFault::PointsOutOfRange(range) => {
+            let (min, max) = (range.min.get(), range.max.get());
+            return format!("Invalid points_per_receiver, value must be between {min} and {max}");
+        }
+    };
+    text.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use guerdon_domain::money::{PointsPerDollar, points_range};
+
+    use super::*;
+
+    #[test]
+    fn refusals_are_worded_as_the_specification_says() {
+        let check = |error: SendError, expected: &str| {
+            assert_eq!(ApiError::from(error).told(), (400, expected));
+        };
+        let range = SendFault::PointsOutOfRange(points_range(PointsPerDollar::DEFAULT, false));
+        let text = "Invalid points_per_receiver, value must be between 1 and 250000";
+        check(SendError::InsufficientFunds, "Insufficient funds");
+        check(SendError::Faults(vec![range]), text);
+        let large = "receiver_ids and message must be at most 8 MiB together: the bytes of the message, once for each \
+                     receiver";
+        check(SendError::Faults(vec![SendFault::TooLarge]), large);
+        let both = format!("occasion_id must be an occasion that is enabled; {text}");
+        check(SendError::Faults(vec![SendFault::OccasionDisabled, range]), &both);
+    }
+
+    #[test]
+    fn fields_are_judged_each_on_its_own() {
+        let id = "0193a5c0-0000-7000-8000-000000000001";
+        let with = |field: &str, value: serde_json::Value| {
+            let mut body = serde_json::json!({
+                "occasion_id": id, "sender_type": "company", "sender_id": id, "receiver_ids": id,
+                "points_per_receiver": 5,
+            });
+            body[field] = value;
+            let mut fields = Fields::parse(body.to_string().as_bytes()).unwrap();
+            let command = Create::command(&mut fields);
+            fields.unless_faulty(command).map_err(|it| it.told().1.to_owned())
+        };
+        let check = |field: &str, value: serde_json::Value, expected: &str| {
+            assert_eq!(with(field, value.clone()).err().unwrap_or_default(), expected, "{field} {value}");
+        };
+        check("sender_type", "user".into(), "");
+        check("sender_type", "Company".into(), "sender_type must be user or company");
+        check("receiver_ids", vec![id].into(), "receiver_ids must be a string");
+        check("receiver_ids", "".into(), "receiver_ids must not hold an empty item");
+        check("points_per_receiver", (-1).into(), "");
+        check("points_per_receiver", "5".into(), "points_per_receiver must be an integer");
+        check("points_per_receiver", 5.0.into(), "points_per_receiver must be an integer");
+        check("share", "no".into(), "share must be true or false");
+        for blank in [serde_json::Value::Null, "".into(), " \n".into()] {
+            assert_eq!(with("message", blank).unwrap().message, None);
+        }
+        assert_eq!(with("message", "x".into()).unwrap().message.unwrap().as_str(), "x");
+    }
+}

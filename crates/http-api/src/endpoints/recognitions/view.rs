@@ -1,0 +1,40 @@
+//! A recognition (spec §2.4).
+
+use guerdon_domain::recognitions::Recognition;
+use guerdon_domain::values::{CompanyId, OccasionId, RecognitionId, UserId};
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::operation::wire::{Moment, Shown};
+
+#[derive(Serialize)]
+pub(crate) struct RecognitionView<'a> {
+    id: Shown<RecognitionId>,
+    receiver_id: Shown<UserId>,
+    sender_type: &'static str,
+    sender_id: Shown<Uuid>,
+    message: &'a str,
+    points: i64,
+    share: bool,
+    occasion_id: Shown<OccasionId>,
+    company_id: Shown<CompanyId>,
+    created_at: Moment,
+}
+
+impl<'a> RecognitionView<'a> {
+    /// The view of a recognition.
+    pub(crate) fn of(recognition: &'a Recognition) -> Self {
+        Self {
+            id: Shown(recognition.id),
+            receiver_id: Shown(recognition.receiver_id),
+            sender_type: recognition.sender.type_name(),
+            sender_id: Shown(recognition.sender.id()),
+            message: recognition.message.as_str(),
+            points: recognition.points.get(),
+            share: recognition.share,
+            occasion_id: Shown(recognition.occasion_id),
+            company_id: Shown(recognition.company_id),
+            created_at: Moment(recognition.created_at),
+        }
+    }
+}

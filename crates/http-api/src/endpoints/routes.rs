@@ -1,0 +1,186 @@
+//! The whole URL space, in the specification's order. The routing is made from this table and nothing else.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use actix_web::http::Method;
+use actix_web::web::{self, Data, Payload, ServiceConfig};
+use actix_web::{HttpMessage, HttpRequest, HttpResponse, guard};
+
+use super::{companies, corporations, occasions, recognitions, users};
+use crate::arrival::{Arrival, Caller};
+use crate::operation::answer::Answer;
+use crate::operation::call::Call;
+use crate::operation::error::ApiError;
+use crate::operation::state::State;
+use crate::operation::{Read, Write, run_read, run_write};
+
+/// Every endpoint (spec §4). Where two patterns fit a path, the first does.
+pub static ROUTES: &[Route] = &[
+    // Companies (§4.1)
+    post::<companies::Create>("/v1/companies"),
+    get::<companies::List>("/v1/companies"),
+    get::<companies::Get>("/v1/companies/{id}"),
+    put::<companies::Update>("/v1/companies/{id}"),
+    get::<companies::Balances>("/v1/companies/{id}/users/balances"),
+    get::<companies::Occasions>("/v1/companies/{id}/occasions"),
+    put::<companies::UpdateSamlSettings>("/v1/companies/{id}/saml"),
+    get::<companies::GetSaml>("/v1/companies/{id}/saml"),
+    // Corporations (§4.2)
+    post::<corporations::Create>("/v1/corporations"),
+    get::<corporations::List>("/v1/corporations"),
+    get::<corporations::Get>("/v1/corporations/{id}"),
+    get::<corporations::Companies>("/v1/corporations/{id}/companies"),
+    put::<corporations::Update>("/v1/corporations/{id}"),
+    // Occasions (§4.3)
+    post::<occasions::Create>("/v1/occasions"),
+    get::<occasions::Get>("/v1/occasions/{id}"),
+    put::<occasions::Update>("/v1/occasions/{id}"),
+    delete::<occasions::Delete>("/v1/occasions/{id}"),
+    // Recognitions (§4.4)
+    post::<recognitions::Create>("/v1/recognitions"),
+    // Users (§4.5)
+    post::<users::Create>("/v1/users"),
+    get::<users::Get>("/v1/users/{id}"),
+    put::<users::Update>("/v1/users/{id}"),
+    delete::<users::Delete>("/v1/users/{id}"),
+    get::<users::Balances>("/v1/users/{id}/balances"),
+    get::<users::Transactions>("/v1/users/{id}/transactions"),
+    get::<users::Received>("/v1/users/{id}/recognitions_received"),
+    get::<users::Sent>("/v1/users/{id}/recognitions_sent"),
+];
+
+/// One endpoint.
+pub struct Route {
+    /// The method; GET answers HEAD too.
+    pub method: &'static str,
+    /// The path, with `{id}` for its variable part.
+    pub pattern: &'static str,
+    /// Whether only a provider designated to manage all domain resources may call it (contract §4.8).
+    pub needs_designation: bool,
+    handle: Handle,
+}
+
+type Handle = fn(Arc<State>, Call, HttpRequest, Payload) -> Handled;
+type Handled = Pin<Box<dyn Future<Output = Result<Answer, ApiError>>>>;
+
+const fn get<R: Read>(pattern: &'static str) -> Route {
+    let handle: Handle = |state, call, _request, _payload| Box::pin(run_read::<R>(state, call));
+    Route { method: "GET", pattern, needs_designation: false, handle }
+}
+
+const fn post<W: Write>(pattern: &'static str) -> Route {
+    write::<W>("POST", pattern)
+}
+
+const fn put<W: Write>(pattern: &'static str) -> Route {
+    write::<W>("PUT", pattern)
+}
+
+const fn delete<W: Write>(pattern: &'static str) -> Route {
+    write::<W>("DELETE", pattern)
+}
+
+const fn write<W: Write>(method: &'static str, pattern: &'static str) -> Route {
+    let handle: Handle =
+        |state, call, request, payload| Box::pin(run_write::<W>(state, call, request, payload));
+    Route { method, pattern, needs_designation: W::NEEDS_DESIGNATION, handle }
+}
+
+/// Makes actix's routing from the table: a resource per pattern, 405 for its other methods, 404 for the rest.
+pub(crate) fn configure(config: &mut ServiceConfig) {
+    let mut patterns: Vec<&'static str> = Vec::new();
+    for route in ROUTES {
+        if !patterns.contains(&route.pattern) {
+            patterns.push(route.pattern);
+        }
+    }
+    for pattern in patterns {
+        let allowed = allowed(pattern);
+        let mut resource = web::resource(pattern);
+        for route in ROUTES.iter().filter(|it| it.pattern == pattern) {
+            resource = resource.route(serve(route));
+        }
+        config.service(resource.default_service(web::to(move |request: HttpRequest| {
+            let refusal = ApiError::method_not_allowed(&allowed).respond(&Arrival::of(&request).id);
+            async move { refusal }
+        })));
+    }
+    config.default_service(web::to(|request: HttpRequest| async move {
+        ApiError::not_found("there is nothing under this path").respond(&Arrival::of(&request).id)
+    }));
+}
+
+fn serve(route: &'static Route) -> actix_web::Route {
+    let handler = move |state: Data<State>, request: HttpRequest, payload: Payload| {
+        answer(route, state.into_inner(), request, payload)
+    };
+    match route.method {
+        "GET" => web::route().guard(guard::Any(guard::Get()).or(guard::Head())).to(handler),
+        method => web::route().guard(guard::Method(method_of(method))).to(handler),
+    }
+}
+
+fn method_of(name: &'static str) -> Method {
+    match name {
+        "POST" => Method::POST,
+        "PUT" => Method::PUT,
+        "DELETE" => Method::DELETE,
+        _ => Method::GET,
+    }
+}
+
+async fn answer(
+    route: &'static Route,
+    state: Arc<State>,
+    request: HttpRequest,
+    payload: Payload,
+) -> HttpResponse {
+    let request_id = Arrival::of(&request).id;
+    let caller = request.extensions().get::<Caller>().cloned();
+    // Without its caller a request was never admitted, which only a wrong wiring can bring about.
+    let Some(caller) = caller else {
+        return ApiError::internal("a request passed without credentials").respond(&request_id);
+    };
+    let call = Call::new(route.method, &request, &caller, &state.api.service_url);
+    match (route.handle)(state, call, request, payload).await {
+        Ok(answer) => answer.respond(),
+        Err(refusal) => refusal.respond(&request_id),
+    }
+}
+
+/// The methods of a pattern, as the `Allow` header lists them.
+fn allowed(pattern: &str) -> String {
+    let methods = ROUTES.iter().filter(|it| it.pattern == pattern).map(|it| match it.method {
+        "GET" => "GET, HEAD",
+        method => method,
+    });
+    methods.collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_allows_its_methods_and_head_beside_get() {
+        assert_eq!(allowed("/v1/users"), "POST");
+        assert_eq!(allowed("/v1/users/{id}"), "GET, HEAD, PUT, DELETE");
+    }
+
+    #[test]
+    fn every_route_is_named_once_and_routed_by_its_own_method() {
+        for (at, route) in ROUTES.iter().enumerate() {
+            let same = |it: &&Route| it.method == route.method && it.pattern == route.pattern;
+            assert_eq!(
+                ROUTES.iter().position(|it| same(&it)),
+                Some(at),
+                "{} {}",
+                route.method,
+                route.pattern
+            );
+            assert_eq!(method_of(route.method).as_str(), route.method);
+        }
+    }
+}

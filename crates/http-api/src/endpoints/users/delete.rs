@@ -1,0 +1,36 @@
+//! `DELETE /v1/users/{id}`: deactivate a user; its funds return to the reserve.
+
+use guerdon_domain::ports::{Context, Tx};
+use guerdon_domain::users::{DeleteUserError, delete};
+
+use crate::operation::Write;
+use crate::operation::answer::Answer;
+use crate::operation::body::Fields;
+use crate::operation::call::Call;
+use crate::operation::error::ApiError;
+
+pub(crate) struct Delete;
+
+impl Write for Delete {
+    const HAS_BODY: bool = false;
+    type Command = ();
+
+    fn command(_fields: &mut Fields) -> Option<()> {
+        Some(())
+    }
+
+    fn perform(tx: &mut dyn Tx, call: &Call, _: &(), context: &Context<'_>) -> Result<Answer, ApiError> {
+        delete(tx, call.scope, call.path_id("user")?, context)?;
+        Ok(Answer::no_content())
+    }
+}
+
+impl From<DeleteUserError> for ApiError {
+    fn from(error: DeleteUserError) -> Self {
+        match error {
+            DeleteUserError::Denied(denied) => Self::path_denied(denied, "user"),
+            DeleteUserError::IsOwner => Self::bad_request(error.to_string()),
+            DeleteUserError::Store(error) => error.into(),
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! `GET /v1/users/{id}`: one user, deleted ones included.
+
+use guerdon_domain::ports::Reads;
+use guerdon_domain::users::User;
+
+use super::view::UserView;
+use crate::operation::Read;
+use crate::operation::answer::Answer;
+use crate::operation::call::Call;
+use crate::operation::error::{ApiError, in_path};
+
+pub(crate) struct Get;
+
+impl Read for Get {
+    fn read(reads: &mut dyn Reads, call: &Call) -> Result<Answer, ApiError> {
+        let user = user_in_path(reads, call)?;
+        Answer::ok(&UserView::of(&user))
+    }
+}
+
+/// The user that the path names.
+pub(super) fn user_in_path<R: Reads + ?Sized>(reads: &mut R, call: &Call) -> Result<User, ApiError> {
+    let id = call.path_id("user")?;
+    in_path(reads.user(call.scope, id)?, "user")
+}

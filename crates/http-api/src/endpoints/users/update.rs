@@ -1,0 +1,96 @@
+//! `PUT /v1/users/{id}`: change a user.
+
+use guerdon_domain::ports::{Context, Tx};
+use guerdon_domain::users::{UpdateUser, UpdateUserError, update};
+use guerdon_domain::values::{
+    CalendarDate, CompanyId, CountryCode, EmailAddress, Groups, InvalidValue, Line, MonthDay,
+    Update as FieldUpdate,
+};
+
+use super::create::CUSTOM_FIELDS;
+use super::get::user_in_path;
+use super::view::UserView;
+use crate::operation::Write;
+use crate::operation::answer::Answer;
+use crate::operation::body::Fields;
+use crate::operation::call::Call;
+use crate::operation::error::ApiError;
+
+pub(crate) struct Update;
+
+impl Write for Update {
+    type Command = UpdateUser;
+
+    fn find(tx: &mut dyn Tx, call: &Call) -> Result<(), ApiError> {
+        user_in_path(tx, call).map(drop)
+    }
+
+    fn command(fields: &mut Fields) -> Option<UpdateUser> {
+        Some(UpdateUser {
+            company_id: fields.changed("company_id", str::parse::<CompanyId>),
+            email: fields.changed("email", EmailAddress::parse),
+            first_name: fields.changed("first_name", Line::parse),
+            last_name: last_name(fields),
+            department: fields.updated("department", Line::parse),
+            title: fields.updated("title", Line::parse),
+            supervisor_email: fields.updated("supervisor_email", EmailAddress::parse),
+            employee_id: fields.updated("employee_id", Line::parse),
+            birthday: fields.updated("birthday", MonthDay::parse),
+            country_code: fields.updated("country_code", CountryCode::parse),
+            work_start_date: fields.updated("work_start_date", CalendarDate::parse),
+            office_city: fields.updated("office_city", Line::parse),
+            office_state: fields.updated("office_state", Line::parse),
+            office_country: fields.updated("office_country", Line::parse),
+            manager: fields.changed_flag("manager"),
+            company_admin: fields.changed_flag("company_admin"),
+            corporation_admin: fields.changed_flag("corporation_admin"),
+            groups: groups(fields),
+            custom_fields: CUSTOM_FIELDS.map(|name| fields.updated(name, Line::parse)),
+        })
+    }
+
+    fn perform(
+        tx: &mut dyn Tx,
+        call: &Call,
+        command: &UpdateUser,
+        context: &Context<'_>,
+    ) -> Result<Answer, ApiError> {
+        let user = update(tx, call.scope, call.path_id("user")?, command, context)?;
+        Answer::ok(&UserView::of(&user))
+    }
+}
+
+/// An owner who is named by a single word has an empty last name, which may be written back.
+fn last_name(fields: &mut Fields) -> FieldUpdate<Line> {
+    let read = |text: &str| -> Result<Option<Line>, InvalidValue> {
+        if text.is_empty() { Ok(None) } else { Line::parse(text).map(Some) }
+    };
+    match fields.changed("last_name", read) {
+        None => FieldUpdate::Keep,
+        Some(None) => FieldUpdate::Clear,
+        Some(Some(line)) => FieldUpdate::Set(line),
+    }
+}
+
+/// Text that names no group unsets them.
+fn groups(fields: &mut Fields) -> FieldUpdate<Groups> {
+    match fields.updated("groups", Groups::parse) {
+        FieldUpdate::Keep => FieldUpdate::Keep,
+        FieldUpdate::Clear | FieldUpdate::Set(None) => FieldUpdate::Clear,
+        FieldUpdate::Set(Some(groups)) => FieldUpdate::Set(groups),
+    }
+}
+
+impl From<UpdateUserError> for ApiError {
+    fn from(error: UpdateUserError) -> Self {
+        match error {
+            UpdateUserError::Denied(denied) => Self::path_denied(denied, "user"),
+            UpdateUserError::Store(error) => error.into(),
+            UpdateUserError::Deleted
+            | UpdateUserError::OtherCompany
+            | UpdateUserError::NoLastName
+            | UpdateUserError::IsOwner
+            | UpdateUserError::EmailTaken => Self::bad_request(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! A user, as every operation answers it (spec §2.5).
+
+use guerdon_domain::users::User;
+use guerdon_domain::values::{
+    CalendarDate, CompanyId, CountryCode, EmailAddress, Groups, Line, MonthDay, UserId,
+};
+use serde::Serialize;
+
+use crate::operation::wire::{Moment, Shown, shown};
+
+#[derive(Serialize)]
+pub(super) struct UserView<'a> {
+    id: Shown<UserId>,
+    company_id: Shown<CompanyId>,
+    email: &'a str,
+    first_name: &'a str,
+    last_name: &'a str,
+    department: Option<&'a str>,
+    title: Option<&'a str>,
+    supervisor_email: Option<&'a str>,
+    employee_id: Option<&'a str>,
+    birthday: Option<Shown<MonthDay>>,
+    country_code: Option<&'a str>,
+    work_start_date: Option<Shown<CalendarDate>>,
+    office_city: Option<&'a str>,
+    office_state: Option<&'a str>,
+    office_country: Option<&'a str>,
+    manager: bool,
+    company_admin: bool,
+    corporation_admin: bool,
+    groups: Option<&'a str>,
+    custom_field_1: Option<&'a str>,
+    custom_field_2: Option<&'a str>,
+    custom_field_3: Option<&'a str>,
+    custom_field_4: Option<&'a str>,
+    custom_field_5: Option<&'a str>,
+    created_at: Moment,
+    updated_at: Moment,
+    deleted_at: Option<Moment>,
+}
+
+impl<'a> UserView<'a> {
+    /// The view of a user. A last name that is missing is shown empty: the field is never null.
+    pub(super) fn of(user: &'a User) -> Self {
+        let profile = &user.profile;
+        let [custom_1, custom_2, custom_3, custom_4, custom_5] = &profile.custom_fields;
+        Self {
+            id: Shown(user.id),
+            company_id: Shown(user.company_id),
+            email: profile.email.as_str(),
+            first_name: profile.first_name.as_str(),
+            last_name: line(&profile.last_name).unwrap_or_default(),
+            department: line(&profile.department),
+            title: line(&profile.title),
+            supervisor_email: profile.supervisor_email.as_ref().map(EmailAddress::as_str),
+            employee_id: line(&profile.employee_id),
+            birthday: shown(profile.birthday),
+            country_code: profile.country_code.as_ref().map(CountryCode::as_str),
+            work_start_date: shown(profile.work_start_date),
+            office_city: line(&profile.office_city),
+            office_state: line(&profile.office_state),
+            office_country: line(&profile.office_country),
+            manager: profile.manager,
+            company_admin: profile.company_admin,
+            corporation_admin: profile.corporation_admin,
+            groups: profile.groups.as_ref().map(Groups::as_str),
+            custom_field_1: line(custom_1),
+            custom_field_2: line(custom_2),
+            custom_field_3: line(custom_3),
+            custom_field_4: line(custom_4),
+            custom_field_5: line(custom_5),
+            created_at: Moment(user.created_at),
+            updated_at: Moment(user.updated_at),
+            deleted_at: user.deleted_at.map(Moment),
+        }
+    }
+}
+
+fn line(line: &Option<Line>) -> Option<&str> {
+    line.as_ref().map(Line::as_str)
+}

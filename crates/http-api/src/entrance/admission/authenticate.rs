@@ -1,0 +1,67 @@
+//! Credentials to caller (spec §5, contract §6.6).
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+use std::time::Instant;
+
+use actix_web::dev::ServiceRequest;
+use actix_web::http::header::AUTHORIZATION;
+use guerdon_domain::ports::StoreExt;
+use guerdon_domain::providers::Provider;
+
+use super::Admission;
+use super::basic::{self, Credentials};
+use crate::arrival::{Arrival, Caller, Repeated, single_header};
+use crate::operation::error::ApiError;
+
+/// What an unknown key's secret is compared with, so that it takes as long as a known one's.
+const NOBODYS_HASH: [u8; 32] = [0; 32];
+
+/// The caller of a request: 429 where too many failed before, 401 for every other cause alike.
+pub(super) async fn caller(admission: &Admission, request: &ServiceRequest) -> Result<Caller, ApiError> {
+    let credentials = match single_header(request.headers(), AUTHORIZATION.as_str()) {
+        Ok(None) => return Err(ApiError::unauthorized()),
+        Ok(Some(header)) => basic::parse(header),
+        Err(Repeated) => None,
+    };
+    let Arrival { id, address, .. } = Arrival::of(request.request());
+    let address = address.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
+    let key = credentials.as_ref().map_or("", |it| it.key.as_str());
+    if let Some(wait_seconds) = admission.failed_logins.wait(address, key, Instant::now()) {
+        return Err(ApiError::too_many_requests(wait_seconds));
+    }
+    let provider = match &credentials {
+        Some(credentials) => verify(admission, credentials).await?,
+        None => None,
+    };
+    if let Some(provider) = provider {
+        return Ok(Caller::new(&provider));
+    }
+    log::info!("request {id}: credentials from {address} were refused");
+    match admission.failed_logins.record(address, key, Instant::now()) {
+        Some(wait_seconds) => Err(ApiError::too_many_requests(wait_seconds)),
+        None => Err(ApiError::unauthorized()),
+    }
+}
+
+/// The provider whose credentials these are, unless it is suspended. What was read lately is believed only where it
+/// lets the caller in: a new secret, and a suspension that has ended, work at once.
+async fn verify(admission: &Admission, credentials: &Credentials) -> Result<Option<Arc<Provider>>, ApiError> {
+    let state = &admission.state;
+    let matches = |hash: &[u8]| state.api.secrets.matches(&credentials.secret, hash);
+    let now = Instant::now();
+    if let Some(provider) = admission.providers.get(&credentials.key, now)
+        && matches(&provider.api_secret_hash)
+    {
+        return Ok(Some(provider));
+    }
+    let key = credentials.key.clone();
+    let found = state
+        .block(move |state, _| Ok(state.api.store.snapshot(|reads| reads.provider_by_api_key(&key))?))
+        .await?;
+    let is_right = matches(found.as_ref().map_or(&NOBODYS_HASH, |it| it.api_secret_hash.as_slice()));
+    let Some(provider) = found.filter(|it| is_right && !it.suspended) else { return Ok(None) };
+    let provider = Arc::new(provider);
+    admission.providers.keep(Arc::clone(&provider), now);
+    Ok(Some(provider))
+}

@@ -1,0 +1,100 @@
+//! The outermost layer: HTTPS, the request's id, the headers of every answer, one log line (contract §6.5, §7).
+
+use std::borrow::Cow;
+use std::rc::Rc;
+use std::time::Instant;
+
+use actix_web::Error;
+use actix_web::body::{BoxBody, MessageBody};
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::header::{CACHE_CONTROL, HeaderValue};
+use actix_web::http::header::{STRICT_TRANSPORT_SECURITY, TRANSFER_ENCODING, X_CONTENT_TYPE_OPTIONS};
+use actix_web::http::{ConnectionType, Method};
+use actix_web::middleware::Next;
+use actix_web::web::Data;
+
+use super::framing::Connection;
+use crate::arrival::{Arrival, REQUEST_ID};
+use crate::operation::error::ApiError;
+use crate::operation::state::State;
+
+/// Wraps every request, whatever becomes of it.
+pub(crate) async fn wrap(
+    state: Data<State>,
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    let connection = request.conn_data::<Rc<Connection>>().cloned();
+    let refusal = || connection.as_ref()?.refusal().map(|it| ApiError::bad_request(it.message()).and_close());
+    let (asks_to_close, is_chunked) =
+        (request.head().connection_type() == ConnectionType::Close, is_chunked(&request));
+    let began = Instant::now();
+    let Arrival { id, is_https, .. } = Arrival::note(&request, &state.api.transport, &*state.api.ids);
+    let method = request.method().clone();
+    let mut response = if let Some(refusal) = refusal() {
+        request.into_response(refusal.respond(&id))
+    } else if is_https {
+        next.call(request).await?.map_into_boxed_body()
+    } else {
+        request.into_response(ApiError::forbidden("HTTPS is required").respond(&id))
+    };
+    // It may be of the body, and have come up while a handler waited for it.
+    if response.status().is_client_error()
+        && let Some(refusal) = refusal()
+    {
+        response = response.into_response(refusal.respond(&id));
+    }
+    let headers = response.headers_mut();
+    if let Ok(value) = HeaderValue::from_str(&id) {
+        headers.insert(REQUEST_ID, value);
+    }
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if is_https {
+        headers.insert(STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=63072000"));
+    }
+    // Of a refused chunked body nobody knows where it ends.
+    let is_unread = is_chunked && !response.status().is_success();
+    let head = response.response_mut().head_mut();
+    if state.api.gate.draining() || is_unread {
+        head.set_connection_type(ConnectionType::Close);
+    }
+    let is_last = asks_to_close || head.connection_type() == ConnectionType::Close;
+    if let Some(connection) = &connection {
+        connection.end(is_last);
+    }
+    tell(&id, &method, &response, began);
+    Ok(response)
+}
+
+fn is_chunked(request: &ServiceRequest) -> bool {
+    request.headers().contains_key(TRANSFER_ENCODING)
+}
+
+/// One log line, and a time for the metrics. The route's pattern stands for the path, which may name people and domains.
+fn tell(id: &str, method: &Method, response: &ServiceResponse<BoxBody>, began: Instant) {
+    let pattern = response.request().match_pattern();
+    let (status, took) = (response.status().as_u16(), began.elapsed());
+    log::debug!("request {id}: {method} {} {status} {took:?}", pattern.as_deref().unwrap_or("-"));
+    let labels = [
+        ("method", Cow::Borrowed(known(method))),
+        ("route", pattern.map_or(Cow::Borrowed("none"), Cow::Owned)),
+        ("status", Cow::Owned(status.to_string())),
+    ];
+    metrics::histogram!("guerdon_http_request_duration_seconds", &labels).record(took);
+}
+
+/// The name of a method; one of the caller's own making has none, so that nobody can make up labels.
+fn known(method: &Method) -> &'static str {
+    let all = [
+        Method::GET,
+        Method::HEAD,
+        Method::POST,
+        Method::PUT,
+        Method::DELETE,
+        Method::PATCH,
+        Method::OPTIONS,
+    ];
+    let names = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"];
+    all.iter().zip(names).find(|(it, _)| *it == method).map_or("other", |(_, name)| name)
+}

@@ -1,0 +1,254 @@
+//! A byte stream out of which only sound requests come, one after the other.
+
+use std::io;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use super::alarm::Alarm;
+use super::connection::{Connection, Turn};
+use super::inbox::Inbox;
+use super::{Framing, Judged, Refusal};
+
+const HEAD_WITHIN: Duration = Duration::from_secs(5);
+const BODY_WITHIN: Duration = Duration::from_secs(10);
+/// How long a client may leave no room for more of its answers.
+const READ_WITHIN: Duration = Duration::from_secs(30);
+/// How long bytes that nobody asked for are taken behind the last answer. Where they are left lying the system resets
+/// the connection, and the answer may be lost with it.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// What the parser is given in the place of a head that is refused; the envelope answers it.
+const SUBSTITUTE: &[u8] = b"GET / HTTP/1.1\r\nHost: refused\r\nConnection: close\r\n\r\n";
+/// The same where the answer must have no body.
+const SUBSTITUTE_HEAD: &[u8] = b"HEAD / HTTP/1.1\r\nHost: refused\r\nConnection: close\r\n\r\n";
+
+/// A stream that is read strictly.
+pub(crate) struct Guarded<IO> {
+    io: IO,
+    inbox: Inbox,
+    framing: Framing,
+    connection: Rc<Connection>,
+    /// No request has come yet.
+    is_fresh: bool,
+    /// The client sends no more.
+    has_ended: bool,
+    /// Nothing more is passed on.
+    is_cut: bool,
+    /// Our side has said its last.
+    is_shut: bool,
+    reading: Alarm,
+    writing: Alarm,
+}
+
+/// What comes next for the parser.
+enum Next {
+    /// What may pass, if anything may.
+    Pass,
+    /// What depends on the client's next bytes.
+    More,
+    /// Something, once the request before it has its answer.
+    Hold,
+    /// The end.
+    End,
+}
+
+impl<IO: AsyncRead + AsyncWrite + Unpin> Guarded<IO> {
+    pub(crate) fn new(io: IO) -> Self {
+        Self {
+            io,
+            inbox: Inbox::new(),
+            framing: Framing::new(),
+            connection: Rc::default(),
+            is_fresh: true,
+            has_ended: false,
+            is_cut: false,
+            is_shut: false,
+            reading: Alarm::default(),
+            writing: Alarm::default(),
+        }
+    }
+
+    /// What its requests share with it.
+    pub(crate) fn connection(&self) -> Rc<Connection> {
+        Rc::clone(&self.connection)
+    }
+
+    fn next(&mut self) -> Next {
+        let turn = self.connection.turn();
+        if self.is_cut || turn == Turn::Nobody {
+            return Next::End;
+        }
+        let was_in_head = self.framing.is_in_head();
+        if was_in_head && turn == Turn::Service && !self.inbox.is_empty() {
+            return Next::Hold;
+        }
+        match self.framing.judge(self.inbox.unread()) {
+            Ok(Judged::Pass(count)) => {
+                self.inbox.approve(count);
+                if was_in_head {
+                    self.is_fresh = false;
+                    self.connection.pass_turn();
+                }
+                if was_in_head || self.framing.is_in_head() {
+                    self.reading.off();
+                }
+                Next::Pass
+            }
+            Ok(Judged::Skip(count)) => {
+                self.inbox.skip(count);
+                Next::Pass
+            }
+            Ok(Judged::More) if !self.has_ended => Next::More,
+            Ok(Judged::More) if was_in_head && self.inbox.is_empty() => Next::End,
+            Ok(Judged::More) => self.refuse(Refusal::Incomplete),
+            Err(refusal) => self.refuse(refusal),
+        }
+    }
+
+    /// Of a head that is refused nothing has passed yet; of a body the handler waits for the rest, and is told that
+    /// there is none.
+    fn refuse(&mut self, refusal: Refusal) -> Next {
+        self.connection.refuse(refusal);
+        self.reading.off();
+        if !self.framing.is_in_head() {
+            self.is_cut = true;
+            return Next::End;
+        }
+        let is_head = self.inbox.unread().starts_with(b"HEAD ");
+        self.inbox.replace(if is_head { SUBSTITUTE_HEAD } else { SUBSTITUTE });
+        self.is_fresh = false;
+        self.connection.pass_turn();
+        Next::Pass
+    }
+
+    /// Takes what the client has sent, or sees that it takes too long.
+    fn fill(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Next>> {
+        let mut room = ReadBuf::new(self.inbox.room(!self.framing.is_in_head()));
+        match Pin::new(&mut self.io).poll_read(context, &mut room) {
+            Poll::Ready(read) => read?,
+            Poll::Pending => return self.wait(context).map(Ok),
+        }
+        let count = room.filled().len();
+        self.inbox.filled(count);
+        self.has_ended = count == 0;
+        Poll::Ready(Ok(Next::Pass))
+    }
+
+    fn wait(&mut self, context: &mut Context<'_>) -> Poll<Next> {
+        let (within, refusal) = if !self.framing.is_in_head() {
+            // The answer may come first, and be the last.
+            self.connection.wake_at_end(context.waker());
+            (BODY_WITHIN, Some(Refusal::SlowBody))
+        } else if !self.inbox.is_empty() {
+            (HEAD_WITHIN, Some(Refusal::SlowHead))
+        } else if self.is_fresh {
+            (HEAD_WITHIN, None)
+        } else {
+            return Poll::Pending;
+        };
+        if !self.reading.rings(within, context) {
+            return Poll::Pending;
+        }
+        Poll::Ready(match refusal {
+            Some(refusal) => self.refuse(refusal),
+            None => {
+                self.is_cut = true;
+                Next::End
+            }
+        })
+    }
+
+    /// Bounds how long the client leaves no room.
+    fn unless_stalled<T>(
+        &mut self,
+        poll: Poll<io::Result<T>>,
+        context: &mut Context<'_>,
+    ) -> Poll<io::Result<T>> {
+        if poll.is_pending() && self.writing.rings(READ_WITHIN, context) {
+            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+        }
+        poll
+    }
+
+    /// Whether all that came was asked for.
+    fn is_clean(&self) -> bool {
+        let is_between = self.connection.turn() == Turn::Client && self.framing.is_in_head();
+        is_between && self.inbox.is_empty() && !self.is_cut
+    }
+
+    /// Takes and drops what still comes, until the client ends too or has had its time.
+    fn linger(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        loop {
+            self.inbox.replace(&[]);
+            let mut room = ReadBuf::new(self.inbox.room(false));
+            match Pin::new(&mut self.io).poll_read(context, &mut room) {
+                Poll::Ready(Ok(())) if !room.filled().is_empty() => {}
+                Poll::Ready(_) => return Poll::Ready(()),
+                Poll::Pending if self.reading.rings(LINGER, context) => return Poll::Ready(()),
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+    }
+}
+
+impl<IO: AsyncRead + AsyncWrite + Unpin> AsyncRead for Guarded<IO> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        out: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        this.connection.forget_reader();
+        let mut next = Next::Pass;
+        loop {
+            next = match next {
+                Next::Pass if this.inbox.pass(out) => return Poll::Ready(Ok(())),
+                Next::Pass => this.next(),
+                Next::More => ready!(this.fill(context))?,
+                Next::Hold => {
+                    this.connection.wake_at_end(context.waker());
+                    return Poll::Pending;
+                }
+                Next::End => return Poll::Ready(Ok(())),
+            };
+        }
+    }
+}
+
+impl<IO: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Guarded<IO> {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let this = self.get_mut();
+        let poll = Pin::new(&mut this.io).poll_write(context, bytes);
+        this.unless_stalled(poll, context)
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        let poll = Pin::new(&mut this.io).poll_flush(context);
+        if poll.is_ready() {
+            this.writing.off();
+        }
+        this.unless_stalled(poll, context)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        if !this.is_shut {
+            let poll = Pin::new(&mut this.io).poll_shutdown(context);
+            ready!(this.unless_stalled(poll, context))?;
+            this.is_shut = true;
+            if this.is_clean() {
+                return Poll::Ready(Ok(()));
+            }
+            this.reading.off();
+        }
+        this.linger(context).map(Ok)
+    }
+}
+
+#[cfg(test)]
+mod tests;

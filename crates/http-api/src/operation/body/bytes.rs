@@ -1,0 +1,132 @@
+//! Reading a body, bounded in size and time.
+
+use std::time::Duration;
+
+use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
+use actix_web::web;
+use futures_util::StreamExt;
+use tokio::time::timeout;
+
+use crate::operation::budget::{SMALL_MAX, Weight};
+use crate::operation::error::ApiError;
+
+/// The most bytes of a body.
+const SIZE_MAX: usize = 1 << 20;
+/// The most time that a client may take to send it.
+const DEADLINE: Duration = Duration::from_secs(10);
+
+/// A body, and what it weighs.
+#[derive(Default)]
+pub(crate) struct Read {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) weight: Option<Weight>,
+}
+
+/// The bytes of a body of at most 1 MiB, sent within 10 seconds; else a 400 that closes the connection. A large one is
+/// read on only when there is room for it.
+pub(crate) async fn read(
+    headers: &HeaderMap,
+    payload: web::Payload,
+    weight: Weight,
+) -> Result<Read, ApiError> {
+    let declared = headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse::<usize>().ok());
+    if declared.is_some_and(|it| it > SIZE_MAX) {
+        return Err(too_large());
+    }
+    match timeout(DEADLINE, collect(payload, declared.unwrap_or(SIZE_MAX), weight)).await {
+        Ok(read) => read,
+        Err(_) => Err(ApiError::bad_request("the body must be sent within 10 seconds").and_close()),
+    }
+}
+
+async fn collect(mut payload: web::Payload, length_max: usize, mut weight: Weight) -> Result<Read, ApiError> {
+    let mut body = Vec::new();
+    while let Some(chunk) = payload.next().await {
+        let Ok(chunk) = chunk else {
+            return Err(ApiError::bad_request("the body must be sent completely").and_close());
+        };
+        if body.len() + chunk.len() > SIZE_MAX {
+            return Err(too_large());
+        }
+        if body.len() <= SMALL_MAX && body.len() + chunk.len() > SMALL_MAX {
+            weight = weight.grown(length_max).await.map_err(ApiError::and_close)?;
+            body.reserve_exact(length_max.saturating_sub(body.len()));
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(Read { bytes: body, weight: Some(weight) })
+}
+
+fn too_large() -> ApiError {
+    ApiError::bad_request("the body must be at most 1 MiB").and_close()
+}
+
+/// Refuses what is declared to be anything but plain JSON in UTF-8.
+pub(crate) fn require_json(headers: &HeaderMap) -> Result<(), ApiError> {
+    if headers.contains_key(CONTENT_ENCODING) {
+        return Err(ApiError::bad_request("Content-Encoding must not be sent"));
+    }
+    let mut types = headers.get_all(CONTENT_TYPE);
+    let is_json = match (types.next(), types.next()) {
+        (None, _) => true,
+        (Some(only), None) => only.to_str().is_ok_and(is_json),
+        (Some(_), Some(_)) => false,
+    };
+    if is_json {
+        Ok(())
+    } else {
+        Err(ApiError::bad_request("Content-Type must be application/json in UTF-8"))
+    }
+}
+
+fn is_json(content_type: &str) -> bool {
+    let mut parts = content_type.split(';').map(str::trim);
+    let essence = parts.next().unwrap_or_default();
+    essence.eq_ignore_ascii_case("application/json")
+        && parts.filter_map(|it| it.split_once('=')).all(|(name, value)| {
+            let value = value.strip_prefix('"').and_then(|it| it.strip_suffix('"')).unwrap_or(value);
+            !name.eq_ignore_ascii_case("charset") || value.eq_ignore_ascii_case("utf-8")
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::http::header::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn a_content_type_is_json_in_utf_8_or_absent() {
+        let check = |types: &[&'static str], expected: bool| {
+            let mut headers = HeaderMap::new();
+            for it in types {
+                headers.append(CONTENT_TYPE, HeaderValue::from_static(it));
+            }
+            assert_eq!(require_json(&headers).is_ok(), expected, "{types:?}");
+        };
+        check(&[], true);
+        check(&["application/json"], true);
+        check(&["Application/JSON"], true);
+        check(&["application/json; charset=utf-8"], true);
+        check(&["application/json;charset=\"UTF-8\""], true);
+        check(&["application/json; version=1"], true);
+        check(&["application/json; charset=latin1"], false);
+        check(&["application/json; charset=utf-16"], false);
+        check(&["application/json; charset="], false);
+        check(&["text/plain"], false);
+        check(&["application/jsonp"], false);
+        check(&["application/problem+json"], false);
+        check(&["application/x-www-form-urlencoded"], false);
+        check(&[""], false);
+        check(&["application/json", "application/json"], false);
+    }
+
+    #[test]
+    fn any_content_encoding_is_refused() {
+        for encoding in ["gzip", "identity", ""] {
+            let mut headers = HeaderMap::new();
+            headers.append(CONTENT_ENCODING, HeaderValue::from_static(encoding));
+            assert!(require_json(&headers).is_err(), "{encoding:?}");
+        }
+    }
+}

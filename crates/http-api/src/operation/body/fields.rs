@@ -1,0 +1,261 @@
+//! The fields of a body, read one by one; every fault is collected, what is left over was unknown.
+
+mod updates;
+
+use std::fmt::Display;
+
+use serde_json::{Map, Value};
+
+use super::json;
+use crate::operation::error::ApiError;
+
+const IGNORED_MAX: usize = 20;
+const IGNORED_NAME_MAX: usize = 64;
+
+/// The fields of one body. A reader answers `None` for a fault, which [`Fields::unless_faulty`] then reports; an
+/// optional reader answers `None` for an unset field too.
+#[derive(Default)]
+pub(crate) struct Fields {
+    values: Map<String, Value>,
+    faults: Vec<String>,
+}
+
+impl Fields {
+    /// Reads a body that must be a JSON object.
+    pub(crate) fn parse(body: &[u8]) -> Result<Self, ApiError> {
+        Ok(Self { values: json::object(body)?, faults: Vec::new() })
+    }
+
+    /// A text that must be sent. `parse` answers what it must be.
+    pub(crate) fn required<T, E: Display>(
+        &mut self,
+        name: &str,
+        parse: impl FnOnce(&str) -> Result<T, E>,
+    ) -> Option<T> {
+        match self.sent(name) {
+            Some(Value::String(text)) => self.parsed(name, parse(&text)),
+            Some(_) => self.refused(name, "must be a string"),
+            None => self.refused(name, "is required"),
+        }
+    }
+
+    /// A text that may be absent, null or empty, which are the same.
+    pub(crate) fn optional<T, E: Display>(
+        &mut self,
+        name: &str,
+        parse: impl FnOnce(&str) -> Result<T, E>,
+    ) -> Option<T> {
+        match self.sent(name) {
+            Some(Value::String(text)) if text.is_empty() => None,
+            Some(Value::String(text)) => self.parsed(name, parse(&text)),
+            Some(_) => self.refused(name, "must be a string"),
+            None => None,
+        }
+    }
+
+    /// An integer that must be sent, for a rule to judge. One beyond what `i64` holds is read as the largest or the
+    /// least, so that the rule tells its range; it must never be stored.
+    pub(crate) fn required_integer(&mut self, name: &str) -> Option<i64> {
+        match self.sent(name) {
+            Some(value) if is_beyond(&value) => {
+                Some(if value.as_f64() < Some(0.0) { i64::MIN } else { i64::MAX })
+            }
+            Some(value) => self.integer(name, &value, "must be an integer", Some),
+            None => self.refused(name, "is required"),
+        }
+    }
+
+    /// An integer that may be absent or null; `judge` answers `None` for one that is not what it `must_be`.
+    pub(crate) fn optional_integer<T>(
+        &mut self,
+        name: &str,
+        must_be: &str,
+        judge: impl FnOnce(i64) -> Option<T>,
+    ) -> Option<T> {
+        let value = self.sent(name)?;
+        self.integer(name, &value, must_be, judge)
+    }
+
+    /// A boolean; absent and null mean the default.
+    pub(crate) fn flag(&mut self, name: &str, default: bool) -> bool {
+        match self.sent(name) {
+            Some(Value::Bool(flag)) => flag,
+            Some(_) => self.refused(name, "must be true or false").unwrap_or(default),
+            None => default,
+        }
+    }
+
+    /// The names of what was sent and not read, as the `X-Ignored-Fields` header shows them; none for none.
+    pub(crate) fn ignored(&self) -> Option<String> {
+        let is_plain = |it: &&str| {
+            (1..=IGNORED_NAME_MAX).contains(&it.len())
+                && it.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte))
+        };
+        let names: Vec<&str> =
+            self.values.keys().map(String::as_str).filter(is_plain).take(IGNORED_MAX).collect();
+        if names.is_empty() { None } else { Some(names.join(", ")) }
+    }
+
+    /// What was read, or the 400 that names every fault.
+    pub(crate) fn unless_faulty<T>(&self, read: Option<T>) -> Result<T, ApiError> {
+        if self.faults.is_empty() && self.values.iter().any(|(name, it)| name.contains('\0') || holds_nul(it))
+        {
+            return Err(ApiError::bad_request("fields that are unknown must not hold U+0000 either"));
+        }
+        match read {
+            Some(read) if self.faults.is_empty() => Ok(read),
+            None if self.faults.is_empty() => Err(ApiError::internal("a body was refused without a fault")),
+            _ => Err(ApiError::bad_request(self.faults.join("; "))),
+        }
+    }
+
+    fn sent(&mut self, name: &str) -> Option<Value> {
+        self.values.remove(name).filter(|it| !it.is_null())
+    }
+
+    fn integer<T>(
+        &mut self,
+        name: &str,
+        value: &Value,
+        must_be: &str,
+        judge: impl FnOnce(i64) -> Option<T>,
+    ) -> Option<T> {
+        match value.as_i64().and_then(judge) {
+            Some(read) => Some(read),
+            None => self.refused(name, must_be),
+        }
+    }
+
+    fn parsed<T, E: Display>(&mut self, name: &str, parsed: Result<T, E>) -> Option<T> {
+        match parsed {
+            Ok(read) => Some(read),
+            Err(must_be) => self.refused(name, must_be),
+        }
+    }
+
+    fn refused<T>(&mut self, name: &str, must_be: impl Display) -> Option<T> {
+        self.faults.push(format!("{name} {must_be}"));
+        None
+    }
+}
+
+/// Whether a number is too large for 64 bits. The parser gives such an integer as a double, like any fraction; but no
+/// double of that size has one.
+fn is_beyond(value: &Value) -> bool {
+    !value.is_i64() && value.as_f64().is_some_and(|it| it.abs() >= 9_223_372_036_854_775_808.0)
+}
+
+/// Whether a value holds a U+0000 anywhere, which is refused everywhere (contract §2.7).
+fn holds_nul(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('\0'),
+        Value::Array(items) => items.iter().any(holds_nul),
+        Value::Object(fields) => fields.iter().any(|(name, value)| name.contains('\0') || holds_nul(value)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use guerdon_domain::values::{Line, UserId};
+
+    use super::*;
+
+    pub(super) fn fields(body: &str) -> Fields {
+        Fields::parse(body.as_bytes()).unwrap()
+    }
+
+    pub(super) fn told(fields: &Fields) -> String {
+        match fields.unless_faulty(Some(())) {
+            Ok(()) => String::new(),
+            Err(refusal) => refusal.told().1.to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_required_text_is_a_string() {
+        let check = |body: &str, expected: &str| {
+            let mut it = fields(body);
+            let read = it.required("a", str::parse::<UserId>);
+            assert_eq!((read.is_some(), told(&it).as_str()), (expected.is_empty(), expected), "{body}");
+        };
+        check(r#"{"a": "0193a5c0-0000-7000-8000-000000000001"}"#, "");
+        check(r#"{"a": "x"}"#, "a must be a UUID");
+        check(r#"{"a": ""}"#, "a must be a UUID");
+        check(r#"{"a": null}"#, "a is required");
+        check("{}", "a is required");
+        check(r#"{"a": ["0193a5c0-0000-7000-8000-000000000001"]}"#, "a must be a string");
+        check(r#"{"a": 1}"#, "a must be a string");
+    }
+
+    #[test]
+    fn an_optional_text_is_unset_by_absence_null_and_emptiness() {
+        let check = |body: &str, expected: Option<&str>, fault: bool| {
+            let mut it = fields(body);
+            let read = it.optional("a", Line::parse);
+            assert_eq!(read.as_ref().map(Line::as_str), expected, "{body}");
+            assert_eq!(!told(&it).is_empty(), fault, "{body}");
+        };
+        check(r#"{"a": "x"}"#, Some("x"), false);
+        check(r#"{"a": ""}"#, None, false);
+        check(r#"{"a": null}"#, None, false);
+        check("{}", None, false);
+        check(r#"{"a": " "}"#, None, true);
+        check(r#"{"a": false}"#, None, true);
+    }
+
+    #[test]
+    fn an_integer_is_a_json_integer_of_64_bits() {
+        let check = |value: &str, expected: Option<i64>| {
+            let mut it = fields(&format!("{{\"a\": {value}}}"));
+            assert_eq!(it.required_integer("a"), expected, "{value}");
+            assert_eq!(told(&it).is_empty(), expected.is_some(), "{value}");
+        };
+        check("10", Some(10));
+        check("0", Some(0));
+        check("-9223372036854775808", Some(i64::MIN));
+        check("9223372036854775807", Some(i64::MAX));
+        check("9223372036854775808", Some(i64::MAX));
+        check("1000000000000000000000000000000", Some(i64::MAX));
+        check("-9223372036854775809", Some(i64::MIN));
+        for other in ["10.0", "1e2", "\"10\"", "true", "[1]", "{}", "null"] {
+            check(other, None);
+        }
+    }
+
+    #[test]
+    fn a_flag_is_a_json_boolean() {
+        let check = |body: &str, expected: bool, fault: &str| {
+            let mut it = fields(body);
+            assert_eq!((it.flag("a", true), told(&it).as_str()), (expected, fault), "{body}");
+        };
+        check(r#"{"a": false}"#, false, "");
+        check(r#"{"a": null}"#, true, "");
+        check("{}", true, "");
+        check(r#"{"a": "false"}"#, true, "a must be true or false");
+        check(r#"{"a": 0}"#, true, "a must be true or false");
+    }
+
+    #[test]
+    fn what_is_unknown_holds_no_nul_either() {
+        for body in [r#"{"a": "x\u0000"}"#, r#"{"a": [{"b": "\u0000"}]}"#, r#"{"a\u0000": 1}"#] {
+            assert!(fields(body).unless_faulty(Some(())).is_err(), "{body}");
+        }
+        assert!(fields(r#"{"a": [{"b": "x"}]}"#).unless_faulty(Some(())).is_ok());
+    }
+
+    #[test]
+    fn what_is_left_over_is_named_where_its_name_is_plain() {
+        let check = |body: &str, expected: Option<&str>| {
+            assert_eq!(fields(body).ignored().as_deref(), expected, "{body}");
+        };
+        check("{}", None);
+        check(r#"{"z": null, "b.c": 1, "x-y_Z": 2}"#, Some("b.c, x-y_Z, z"));
+        check(r#"{"a b": 1, "": 1, "ü": 1, "a\r\nb": 1}"#, None);
+        check(&format!("{{\"{}\": 1}}", "x".repeat(64)), Some(&"x".repeat(64)));
+        check(&format!("{{\"{}\": 1}}", "x".repeat(65)), None);
+        let many: Vec<String> = (0..30).map(|it| format!("\"f{it}\": 1")).collect();
+        let named = fields(&format!("{{{}}}", many.join(","))).ignored().unwrap();
+        assert_eq!(named.split(", ").count(), 20);
+    }
+}

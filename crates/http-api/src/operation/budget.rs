@@ -1,0 +1,187 @@
+//! Memory for what is large: taken before it is used, given back when the answer's last piece has gone out.
+//!
+//! What is small takes nothing and locks nothing. Where there is no room a request waits for a moment and is then
+//! told to come back: nobody queues without end. One provider has at most a part of the whole, so that the others go
+//! on.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use guerdon_domain::values::ProviderId;
+use tokio::sync::Notify;
+use tokio::time::{Instant, timeout_at};
+
+use crate::operation::error::ApiError;
+
+/// Up to this size a thing is small.
+pub(crate) const SMALL_MAX: usize = 64 << 10;
+/// How long a request waits for room.
+const WAIT_MAX: Duration = Duration::from_secs(1);
+
+/// So many bytes, and how many of them for one provider.
+pub(crate) struct Budget {
+    all: usize,
+    one: usize,
+    taken: Mutex<Taken>,
+    freed: Notify,
+}
+
+#[derive(Default)]
+struct Taken {
+    all: usize,
+    each: HashMap<ProviderId, usize>,
+}
+
+/// What one request has taken; dropped, it is free again.
+pub(crate) struct Weight {
+    budget: Arc<Budget>,
+    provider: ProviderId,
+    bytes: usize,
+}
+
+impl Budget {
+    pub(crate) fn new(all: usize, one: usize) -> Arc<Self> {
+        Arc::new(Self { all, one, taken: Mutex::default(), freed: Notify::new() })
+    }
+
+    /// A weight of nothing, for a request of this provider.
+    pub(crate) fn weight(self: &Arc<Self>, provider: ProviderId) -> Weight {
+        Weight { budget: Arc::clone(self), provider, bytes: 0 }
+    }
+
+    /// Takes so many bytes, of a provider's whole share at most, as soon as there is room; 503 where there is none
+    /// for a second.
+    pub(crate) async fn take(
+        self: &Arc<Self>,
+        provider: ProviderId,
+        bytes: usize,
+    ) -> Result<Weight, ApiError> {
+        let mut weight = self.weight(provider);
+        if bytes <= SMALL_MAX {
+            return Ok(weight);
+        }
+        let deadline = Instant::now() + WAIT_MAX;
+        loop {
+            // Made before the look, so that what is freed after the look is not missed.
+            let freed = self.freed.notified();
+            if weight.try_take(bytes.min(self.one)) {
+                return Ok(weight);
+            }
+            if timeout_at(deadline, freed).await.is_err() {
+                return Err(ApiError::unavailable("the service has too many large requests at work", 1));
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Taken> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Weight {
+    /// What was nothing so far becomes so many bytes, as soon as there is room.
+    pub(crate) async fn grown(self, bytes: usize) -> Result<Self, ApiError> {
+        self.budget.take(self.provider, bytes).await
+    }
+
+    fn try_take(&mut self, bytes: usize) -> bool {
+        let mut taken = self.budget.lock();
+        let own = taken.each.get(&self.provider).copied().unwrap_or_default();
+        let has_room = taken.all + bytes <= self.budget.all && own + bytes <= self.budget.one;
+        if has_room {
+            taken.change(self.provider, 0, bytes);
+            self.bytes = bytes;
+        }
+        has_room
+    }
+
+    /// What it came to in the end; more than was taken counts too, though there may be no room for it.
+    pub(crate) fn settle(&mut self, bytes: usize) {
+        let bytes = if bytes <= SMALL_MAX { 0 } else { bytes };
+        if bytes == self.bytes {
+            return;
+        }
+        self.budget.lock().change(self.provider, self.bytes, bytes);
+        if bytes < self.bytes {
+            self.budget.freed.notify_waiters();
+        }
+        self.bytes = bytes;
+    }
+}
+
+impl Drop for Weight {
+    fn drop(&mut self) {
+        self.settle(0);
+    }
+}
+
+impl Taken {
+    fn change(&mut self, provider: ProviderId, before: usize, after: usize) {
+        self.all = self.all.saturating_sub(before).saturating_add(after);
+        let own = self.each.entry(provider).or_default();
+        *own = own.saturating_sub(before).saturating_add(after);
+        if *own == 0 {
+            self.each.remove(&provider);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    const MIB: usize = 1 << 20;
+
+    fn provider(n: u128) -> ProviderId {
+        ProviderId::from_uuid(Uuid::from_u128(n))
+    }
+
+    fn taken(budget: &Budget) -> (usize, usize) {
+        let taken = budget.lock();
+        (taken.all, taken.each.len())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn one_provider_has_a_part_and_the_others_the_rest() {
+        let budget = Budget::new(3 * MIB, 2 * MIB);
+        let first = budget.take(provider(1), 2 * MIB).await.unwrap();
+        let refused = budget.take(provider(1), MIB).await.err().unwrap();
+        assert_eq!(refused.told().0, 503);
+        let other = budget.take(provider(2), MIB).await.unwrap();
+        assert!(budget.take(provider(3), MIB).await.is_err());
+        drop((first, other));
+        assert_eq!(taken(&budget), (0, 0));
+        let whole = budget.take(provider(1), 9 * MIB).await.unwrap();
+        assert_eq!(taken(&budget), (2 * MIB, 1), "more than a provider's share takes that share");
+        drop(whole);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_waits_goes_on_when_there_is_room() {
+        let budget = Budget::new(2 * MIB, 2 * MIB);
+        let mut first = budget.take(provider(1), 2 * MIB).await.unwrap();
+        let waiting = tokio::spawn({
+            let budget = Arc::clone(&budget);
+            async move { budget.take(provider(2), MIB).await.is_ok() }
+        });
+        tokio::task::yield_now().await;
+        first.settle(MIB);
+        assert!(waiting.await.unwrap());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_small_takes_nothing_and_what_came_out_larger_counts() {
+        let budget = Budget::new(MIB, MIB);
+        let mut weight = budget.take(provider(1), SMALL_MAX).await.unwrap();
+        assert_eq!(taken(&budget), (0, 0));
+        weight.settle(2 * MIB);
+        assert_eq!(taken(&budget), (2 * MIB, 1));
+        assert!(budget.take(provider(2), SMALL_MAX + 1).await.is_err());
+        assert!(budget.take(provider(2), SMALL_MAX).await.is_ok());
+        weight.settle(SMALL_MAX);
+        assert_eq!(taken(&budget), (0, 0));
+    }
+}

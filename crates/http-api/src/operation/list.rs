@@ -1,0 +1,211 @@
+//! Lists: the envelope and the `Link` header (spec §2.8, contract §3).
+
+use std::cell::RefCell;
+
+use guerdon_domain::values::Page;
+use serde::ser::{Error as _, SerializeSeq as _};
+use serde::{Serialize, Serializer};
+
+use crate::operation::answer::Answer;
+use crate::operation::call::Call;
+use crate::operation::error::ApiError;
+use crate::operation::query::{Query, unless_faulty};
+
+/// The most items on a page of an enveloped list.
+const PER_PAGE_MAX: i64 = 1_000;
+/// The same where each item can be large: of recognitions, which hold messages.
+pub(crate) const PER_PAGE_OF_MESSAGES_MAX: i64 = 100;
+
+/// The page of an enveloped list that a call asks for.
+pub(crate) fn page_of(call: &Call) -> Result<Page, ApiError> {
+    page_within(call, PER_PAGE_MAX)
+}
+
+/// The same, with at most so many items.
+pub(crate) fn page_within(call: &Call, per_page_max: i64) -> Result<Page, ApiError> {
+    let mut faults = Vec::new();
+    let page = call.parameters()?.page(per_page_max, &mut faults);
+    unless_faulty(page, &faults)
+}
+
+/// The same, where the query says more than the page.
+pub(crate) fn page_in(query: &Query, faults: &mut Vec<String>) -> Option<Page> {
+    query.page(PER_PAGE_MAX, faults)
+}
+
+/// A page of a list whose total is known.
+#[derive(Serialize)]
+struct Envelope<L> {
+    page: i64,
+    per_page: i64,
+    total_count: i64,
+    result_count: usize,
+    results: L,
+}
+
+/// Answers a page in the envelope. `links` is where the list is found.
+pub(crate) fn answer<T: Serialize>(
+    links: &Links<'_>,
+    page: Page,
+    total_count: i64,
+    results: Vec<T>,
+) -> Result<Answer, ApiError> {
+    let (result_count, number, per_page) = (results.len(), page.number(), page.per_page());
+    let envelope = Envelope { page: number, per_page, total_count, result_count, results };
+    Ok(linked(Answer::ok(&envelope)?, links, page, total_count))
+}
+
+/// The same for items so large that a page of them is never held: they are loaded and rendered part by part.
+pub(crate) fn answer_in_parts<T: Serialize>(
+    links: &Links<'_>,
+    page: Page,
+    total_count: i64,
+    items_max: i64,
+    load: &mut dyn FnMut(Page) -> Result<Vec<T>, ApiError>,
+) -> Result<Answer, ApiError> {
+    let left = total_count.saturating_sub(page.offset()).clamp(0, page.per_page());
+    let result_count = usize::try_from(left).unwrap_or_default();
+    let (number, per_page) = (page.number(), page.per_page());
+    let parts = Parts { page, items_max, left, load: RefCell::new(load), refusal: RefCell::new(None) };
+    let envelope = Envelope { page: number, per_page, total_count, result_count, results: &parts };
+    let answer = Answer::ok(&envelope);
+    match parts.refusal.take() {
+        Some(refusal) => Err(refusal),
+        None => Ok(linked(answer?, links, page, total_count)),
+    }
+}
+
+/// Items that are loaded as they are rendered.
+struct Parts<'a, T> {
+    page: Page,
+    items_max: i64,
+    left: i64,
+    load: RefCell<&'a mut dyn FnMut(Page) -> Result<Vec<T>, ApiError>>,
+    refusal: RefCell<Option<ApiError>>,
+}
+
+impl<T: Serialize> Serialize for Parts<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut list = serializer.serialize_seq(None)?;
+        let end = self.page.offset().saturating_add(self.left);
+        for part in self.page.parts(self.items_max).take_while(|it| it.offset() < end) {
+            let loaded = (self.load.borrow_mut())(part).map_err(|refusal| {
+                self.refusal.replace(Some(refusal));
+                S::Error::custom("a part could not be loaded")
+            })?;
+            loaded.iter().try_for_each(|it| list.serialize_element(it))?;
+        }
+        list.end()
+    }
+}
+
+fn linked(answer: Answer, links: &Links<'_>, page: Page, total_count: i64) -> Answer {
+    let last = last_page(total_count, page.per_page());
+    answer.with("link", &links.header(page, page.number() < last, Some(last)))
+}
+
+/// What the largest answer weighs; a query that will be refused takes nothing.
+pub(crate) fn weight(page: Result<Page, ApiError>, item: usize) -> usize {
+    page.map_or(0, |it| usize::try_from(it.per_page()).unwrap_or(usize::MAX).saturating_mul(item))
+}
+
+/// The number of the last page; a list of nothing has one, which is empty.
+fn last_page(total: i64, per_page: i64) -> i64 {
+    let full = total.checked_div(per_page).unwrap_or_default();
+    let rest = total.checked_rem(per_page).unwrap_or_default();
+    (full + i64::from(rest > 0)).max(1)
+}
+
+/// Whether anything stands behind a page of a list whose total is unknown: `is_there` looks at the place behind it,
+/// and is asked only where the page is full.
+pub(crate) fn has_next(
+    page: Page,
+    found: usize,
+    is_there: impl FnOnce(Page) -> Result<bool, ApiError>,
+) -> Result<bool, ApiError> {
+    if i64::try_from(found).is_ok_and(|it| it < page.per_page()) {
+        return Ok(false);
+    }
+    let after = page.number().checked_mul(page.per_page()).and_then(|it| it.checked_add(1));
+    after.and_then(|it| Page::new(it, 1)).map_or(Ok(false), is_there)
+}
+
+/// Where a list is found: its path, and what its query must say beside the page.
+pub(crate) struct Links<'a> {
+    /// The path.
+    pub(crate) path: String,
+    /// A parameter that chooses the list, if there is one.
+    pub(crate) parameter: Option<(&'a str, &'a str)>,
+}
+
+impl Links<'_> {
+    /// A list chosen by its path alone.
+    pub(crate) fn to(path: impl Into<String>) -> Self {
+        Self { path: path.into(), parameter: None }
+    }
+
+    /// The `Link` header of a page; without `last` where no total is known (contract §3.4).
+    pub(crate) fn header(&self, page: Page, has_next: bool, last: Option<i64>) -> String {
+        let parameter = self.parameter.map(|(name, value)| format!("{name}={value}&")).unwrap_or_default();
+        let link = |relation: &str, number: i64| {
+            let (path, per_page) = (&self.path, page.per_page());
+            format!("<{path}?{parameter}page={number}&per_page={per_page}>; rel=\"{relation}\"")
+        };
+        let mut links = vec![link("first", 1)];
+        if page.number() > 1 {
+            links.push(link("prev", page.number() - 1));
+        }
+        if has_next {
+            links.push(link("next", page.number().saturating_add(1)));
+        }
+        links.extend(last.map(|it| link("last", it)));
+        links.join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_name_the_neighbours_of_a_page() {
+        let links = Links { path: "/v1/x".into(), parameter: Some(("type", "peer_wallet")) };
+        let relations = |number, has_next, last| {
+            let all = links.header(Page::new(number, 10).unwrap(), has_next, last);
+            all.split(", ").map(|it| it.split("rel=").last().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(relations(1, false, None), ["\"first\""]);
+        assert_eq!(relations(2, true, None), ["\"first\"", "\"prev\"", "\"next\""]);
+        assert_eq!(relations(2, true, Some(9)), ["\"first\"", "\"prev\"", "\"next\"", "\"last\""]);
+        let first = links.header(Page::new(1, 10).unwrap(), false, None);
+        assert_eq!(first, "</v1/x?type=peer_wallet&page=1&per_page=10>; rel=\"first\"");
+        let plain = Links::to("/v1/y").header(Page::new(1, 7).unwrap(), false, Some(1));
+        assert_eq!(
+            plain,
+            "</v1/y?page=1&per_page=7>; rel=\"first\", </v1/y?page=1&per_page=7>; rel=\"last\""
+        );
+    }
+
+    #[test]
+    fn the_last_page_holds_what_is_left() {
+        let check = |total, per_page, expected| assert_eq!(last_page(total, per_page), expected);
+        check(0, 100, 1);
+        check(1, 100, 1);
+        check(100, 100, 1);
+        check(101, 100, 2);
+        check(5, 1, 5);
+    }
+
+    #[test]
+    fn what_stands_behind_a_page_is_looked_at_only_where_the_page_is_full() {
+        let page = Page::new(3, 10).unwrap();
+        let behind = Page::new(31, 1).unwrap();
+        assert!(!has_next(page, 9, |_| panic!("looked")).unwrap());
+        let look = |it| {
+            assert_eq!(it, behind);
+            Ok(true)
+        };
+        assert!(has_next(page, 10, look).unwrap());
+        assert!(!has_next(Page::new(i64::MAX, 2).unwrap(), 2, |_| panic!("looked")).unwrap());
+    }
+}

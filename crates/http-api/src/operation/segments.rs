@@ -1,0 +1,153 @@
+//! A rendered body in pieces of bounded size: it grows without being copied, and goes out piece by piece.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::io::{self, Write};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use actix_web::body::{BodySize, MessageBody};
+use actix_web::web::Bytes;
+
+use crate::operation::budget::Weight;
+
+/// The most bytes of a piece.
+const PIECE: usize = 128 << 10;
+/// The most bytes that are handed to a connection at once: it copies them.
+const SENT_AT_ONCE: usize = 32 << 10;
+
+/// Bytes, in order.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Segments {
+    full: VecDeque<Bytes>,
+    open: Vec<u8>,
+    length: usize,
+}
+
+impl Segments {
+    /// How many bytes there are.
+    pub(crate) fn len(&self) -> usize {
+        self.length
+    }
+
+    /// The pieces.
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = &[u8]> {
+        self.full.iter().map(|it| &**it).chain([self.open.as_slice()])
+    }
+
+    /// All of it at once, for what is small.
+    pub(crate) fn joined(&self) -> Vec<u8> {
+        self.pieces().fold(Vec::with_capacity(self.length), |mut all, it| {
+            all.extend_from_slice(it);
+            all
+        })
+    }
+
+    fn close(&mut self) {
+        if !self.open.is_empty() {
+            self.full.push_back(Bytes::from(std::mem::take(&mut self.open)));
+        }
+    }
+}
+
+impl Write for Segments {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let room = PIECE.saturating_sub(self.open.len());
+        let (now, _later) = bytes.split_at(bytes.len().min(room));
+        self.open.extend_from_slice(now);
+        self.length += now.len();
+        if self.open.len() >= PIECE {
+            self.close();
+            self.open.reserve_exact(PIECE);
+        }
+        Ok(now.len())
+    }
+
+    /// Rendering writes a few bytes at a time: those that fit go straight in.
+    #[inline]
+    fn write_all(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+        while self.open.len() + bytes.len() >= PIECE {
+            let (_, later) = bytes.split_at(self.write(bytes)?);
+            bytes = later;
+        }
+        self.open.extend_from_slice(bytes);
+        self.length += bytes.len();
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl From<Vec<u8>> for Segments {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self { length: bytes.len(), full: VecDeque::new(), open: bytes }
+    }
+}
+
+/// A body on its way out; what it weighs is free again when all of it has gone, or nobody wants it.
+pub(crate) struct Outgoing {
+    pieces: VecDeque<Bytes>,
+    length: usize,
+    _weight: Option<Weight>,
+}
+
+impl Outgoing {
+    pub(crate) fn new(mut body: Segments, weight: Option<Weight>) -> Self {
+        body.close();
+        Self { pieces: body.full, length: body.length, _weight: weight }
+    }
+}
+
+impl MessageBody for Outgoing {
+    type Error = Infallible;
+
+    fn size(&self) -> BodySize {
+        BodySize::Sized(u64::try_from(self.length).unwrap_or(u64::MAX))
+    }
+
+    fn poll_next(
+        mut self: Pin<&mut Self>,
+        _context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Bytes, Infallible>>> {
+        let Some(first) = self.pieces.front_mut() else { return Poll::Ready(None) };
+        let next = first.split_to(first.len().min(SENT_AT_ONCE));
+        if first.is_empty() {
+            self.pieces.pop_front();
+        }
+        Poll::Ready(Some(Ok(next)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent(body: Segments) -> Vec<u8> {
+        let mut outgoing = Outgoing::new(body, None);
+        let mut context = Context::from_waker(std::task::Waker::noop());
+        let mut all = Vec::new();
+        while let Poll::Ready(Some(Ok(piece))) = Pin::new(&mut outgoing).poll_next(&mut context) {
+            assert!((1..=SENT_AT_ONCE).contains(&piece.len()));
+            all.extend_from_slice(&piece);
+        }
+        all
+    }
+
+    #[test]
+    fn what_is_written_comes_out_whole_and_in_order() {
+        for length in [0, 1, SENT_AT_ONCE, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE + 7] {
+            let bytes: Vec<u8> = (0..=250_u8).cycle().take(length).collect();
+            let mut body = Segments::default();
+            for part in bytes.chunks(1_000) {
+                body.write_all(part).unwrap();
+            }
+            assert_eq!(body.len(), length);
+            assert_eq!(body.joined(), bytes);
+            assert!(body.pieces().all(|it| it.len() <= PIECE));
+            assert_eq!(sent(body), bytes);
+            assert_eq!(sent(Segments::from(bytes.clone())), bytes);
+        }
+    }
+}

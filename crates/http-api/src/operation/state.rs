@@ -1,0 +1,131 @@
+//! What all requests share, and the one crossing to the blocking pool.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_web::web;
+use guerdon_domain::causes::{Actor, Origin};
+use guerdon_domain::idempotency::Repeatable;
+use guerdon_domain::ports::Context;
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, timeout};
+
+use super::flights::Flights;
+use crate::api::Api;
+use crate::operation::budget::Budget;
+use crate::operation::call::Call;
+use crate::operation::error::ApiError;
+use crate::operation::promise::Promise;
+
+/// Calls of the store that run or wait for a thread; more are answered 503 at once.
+const CROSSINGS_MAX: usize = 256;
+
+/// Bodies that are being read, or were read and wait for their turn; and how much of them one provider may have.
+const BODIES: (usize, usize) = (24 << 20, 12 << 20);
+/// What large requests need for their work and their answers, in the same way.
+const WORK: (usize, usize) = (96 << 20, 48 << 20);
+
+/// How long a client waits for the store. PostgreSQL's gives a request up after 8 s and commits nothing of it later: so
+/// whoever is sent away can know that nothing will come of the request, unless the database fell silent.
+const ANSWER_WITHIN: Duration = Duration::from_secs(10);
+/// How much longer where the work was done by then and only its commit is waited for.
+const COMMIT_WITHIN: Duration = Duration::from_secs(10);
+/// How long a call of the store may wait for a thread: what began later could commit after its client was sent away.
+const BEGIN_WITHIN: Duration = Duration::from_secs(2);
+/// How often a waiting request looks whether the database has fallen silent.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+
+fn busy() -> ApiError {
+    ApiError::unavailable("the service is busy", 1)
+}
+
+fn silent() -> ApiError {
+    ApiError::unavailable("the database does not answer", 2)
+}
+
+/// What all requests share.
+pub(crate) struct State {
+    /// What the API was given.
+    pub(crate) api: Api,
+    /// The idempotency keys at work in this process.
+    pub(crate) flights: Arc<Flights>,
+    /// Memory for large bodies that come in.
+    pub(crate) bodies: Arc<Budget>,
+    /// Memory for large requests at work and their answers. Apart from that of bodies: who has one waits for the other.
+    pub(crate) work: Arc<Budget>,
+    /// Held while a large body is parsed, which takes many times its size: one after the other.
+    pub(crate) parsing: Semaphore,
+    crossings: Arc<Semaphore>,
+}
+
+impl State {
+    pub(crate) fn new(api: Api) -> Arc<Self> {
+        Arc::new(Self {
+            flights: Arc::default(),
+            bodies: Budget::new(BODIES.0, BODIES.1),
+            work: Budget::new(WORK.0, WORK.1),
+            parsing: Semaphore::new(1),
+            crossings: Arc::new(Semaphore::new(CROSSINGS_MAX)),
+            api,
+        })
+    }
+
+    /// What the use case of a call is given beside its transaction.
+    pub(crate) fn context<'a>(&'a self, call: &'a Call, key: Option<&'a Repeatable>) -> Context<'a> {
+        Context {
+            clock: &*self.api.clock,
+            ids: &*self.api.ids,
+            bodies: &*self.api.bodies,
+            origin: Origin {
+                actor: Actor::Provider,
+                reference: Some(&call.request_id),
+                key: key.map(|it| it.key.key.as_str()),
+            },
+        }
+    }
+
+    /// Runs `work` on the blocking pool, to its end even if the client goes away. Where the client is told not to wait for
+    /// it, the promise is broken off, and work that asks it before its commit commits nothing.
+    pub(crate) async fn block<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Self, &Promise) -> Result<T, ApiError> + Send + 'static,
+    ) -> Result<T, ApiError> {
+        let Ok(permit) = Arc::clone(&self.crossings).try_acquire_owned() else {
+            return Err(busy());
+        };
+        let (state, promise) = (Arc::clone(self), Arc::new(Promise::default()));
+        let told = Arc::clone(&promise);
+        if self.api.gate.silent() {
+            return Err(silent());
+        }
+        let arrived = Instant::now();
+        let mut crossed = pin!(web::block(move || {
+            let is_late = arrived.elapsed() > BEGIN_WITHIN;
+            let answer = if is_late { Err(busy()) } else { work(&state, &told) };
+            drop(permit);
+            answer
+        }));
+        let given_up = arrived + ANSWER_WITHIN;
+        loop {
+            match timeout(LOOK_EVERY, &mut crossed).await {
+                Ok(Ok(answer)) => {
+                    if answer.is_ok() {
+                        self.api.gate.note_answer();
+                    }
+                    return answer;
+                }
+                // The permit is released by the unwinding.
+                Ok(Err(error)) => {
+                    return Err(ApiError::internal(format!("a call of the store did not end: {error}")));
+                }
+                Err(_) if self.api.gate.silent() || Instant::now() > given_up + COMMIT_WITHIN => {
+                    promise.break_off();
+                    return Err(silent());
+                }
+                Err(_) if Instant::now() > given_up && promise.break_off() => return Err(silent()),
+                Err(_) => {}
+            }
+        }
+    }
+}
