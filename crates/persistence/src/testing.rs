@@ -17,9 +17,13 @@ use diesel::prelude::*;
 use guerdon_domain::ports::Store;
 use tempfile::TempDir;
 
+use crate::access::{Access, OpenError, Opened};
 use crate::migrations;
-use crate::pooled::Limits;
-use crate::{Access, DatabaseUrl, OpenError, Opened, Watcher, migrate, open_watched, postgres as server};
+use crate::open::{migrate, open_watched};
+use crate::postgres::open as server;
+use crate::postgres::pooled::Limits;
+use crate::url::DatabaseUrl;
+use crate::watch::Watcher;
 
 pub use crate::migrations::{Migration, Patience};
 pub use deliveries::StoredDelivery;

@@ -1,7 +1,7 @@
 //! The migrations of this program. diesel_migrations would embed them, but keeps their texts to
 //! itself, and how they are run.
 
-use super::Migration;
+use super::migration::Migration;
 
 include!(concat!(env!("OUT_DIR"), "/migrations.rs"));
 

@@ -6,9 +6,9 @@ use diesel::connection::SimpleConnection as _;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 
-use super::Migration;
-use crate::OpenError;
-use crate::postgres::Conn;
+use super::migration::Migration;
+use crate::access::OpenError;
+use diesel::PgConnection as Conn;
 
 const JOURNAL: &str = "to_regclass('causes') IS NOT NULL AND to_regproc('settled_before') IS NOT NULL";
 

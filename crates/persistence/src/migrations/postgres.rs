@@ -8,11 +8,12 @@ use diesel::result::Error;
 use diesel::sql_types::{BigInt, Bool, Text};
 
 use super::journal;
+use super::migration::{Migration, Patience};
 use super::record::{APPLIED, Applied, Pending, TABLE, pending};
 use super::script::{Batches, Concurrently, Step};
-use super::{Migration, Patience};
-use crate::postgres::{Conn, connect, patience as patience_of, require_english, unreachable};
-use crate::{Access, OpenError};
+use crate::access::{Access, OpenError};
+use crate::postgres::connect::{connect, patience as patience_of, require_english, unreachable};
+use diesel::PgConnection as Conn;
 
 /// The advisory lock of migrations: "guerdon" in ASCII.
 const TURN: i64 = 0x67_7565_7264_6f6e;

@@ -3,9 +3,9 @@
 use diesel::prelude::*;
 use diesel::sql_types::{Bool, Integer, Nullable, Text};
 
-use super::Migration;
+use super::migration::Migration;
 use super::script::Script;
-use crate::OpenError;
+use crate::access::OpenError;
 
 /// `reached` is the last key, as a literal, that a step in batches has behind it; `applied_at` is null while the migration is under way.
 pub(super) const TABLE: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (

@@ -1,7 +1,7 @@
 //! What a migration's file says: its floor and its steps.
 
-use super::Migration;
-use crate::OpenError;
+use super::migration::Migration;
+use crate::access::OpenError;
 
 const DIRECTIVES: &str = "floor NNNN, in a transaction, outside a transaction, in batches of TABLE by KEY";
 /// What the statement of a step in batches has in its condition.

@@ -6,11 +6,12 @@ use diesel::connection::SimpleConnection as _;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable, Text};
 
-use super::Migration;
+use super::migration::Migration;
 use super::record::{APPLIED, Applied, Pending, TABLE, pending};
 use super::script::Step;
-use crate::OpenError;
-use crate::sqlite::{Conn, assert_version, connect, lock, lock_file, prepare_writer};
+use crate::access::OpenError;
+use crate::sqlite::connect::{assert_version, connect, lock, lock_file, prepare_writer};
+use diesel::SqliteConnection as Conn;
 
 /// Whoever else uses the database keeps it from being migrated: a migration may make a table anew.
 pub(super) fn migrate(path: &Path, known: &[Migration]) -> Result<Vec<String>, OpenError> {

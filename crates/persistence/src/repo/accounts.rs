@@ -9,10 +9,9 @@ use guerdon_domain::values::{CompanyId, UserId};
 use guerdon_domain::wallets::{Account, AccountKind, Wallet};
 
 use super::Unit;
-use crate::gate;
+use crate::rows::schema::accounts;
+use crate::rows::types::Id;
 use crate::rows::{AccountRow, WalletRow};
-use crate::schema::accounts;
-use crate::types::Id;
 
 /// How many users one query names.
 const SLICE: usize = 1_000;
@@ -71,7 +70,7 @@ impl Accounts for Unit<'_> {
     }
 
     fn pay(&mut self, payment: &Payment<'_>) -> Result<Outcome, StoreError> {
-        self.enter(&gate::accounts_of(payment))?;
+        self.enter(payment)?;
         self.make(payment)
     }
 

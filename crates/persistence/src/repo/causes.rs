@@ -7,9 +7,9 @@ use guerdon_domain::redemptions::Redemption;
 use guerdon_domain::values::RedemptionId;
 
 use super::Unit;
+use crate::rows::schema::causes;
+use crate::rows::types::Id;
 use crate::rows::{CauseRow, kind};
-use crate::schema::causes;
-use crate::types::Id;
 
 impl Causes for Unit<'_> {
     fn record(&mut self, cause: &Cause) -> Result<bool, StoreError> {

@@ -6,9 +6,9 @@ use guerdon_domain::ports::{Companies, Lookup, ReadCompanies, StoreError};
 use guerdon_domain::values::{CompanyId, CorporationId, DomainName, Page, ProviderId};
 
 use super::Unit;
+use crate::rows::schema::{companies, users};
+use crate::rows::types::Id;
 use crate::rows::{CompanyRow, NewCompanyRow, OwnerRow};
-use crate::schema::{companies, users};
-use crate::types::Id;
 
 type Found = Option<(CompanyRow, OwnerRow)>;
 

@@ -7,8 +7,8 @@ use guerdon_domain::values::{CorporationId, Page, ProviderId};
 
 use super::Unit;
 use crate::rows::CorporationRow;
-use crate::schema::corporations;
-use crate::types::Id;
+use crate::rows::schema::corporations;
+use crate::rows::types::Id;
 
 impl ReadCorporations for Unit<'_> {
     fn corporation(

@@ -13,9 +13,9 @@ use guerdon_domain::values::ProviderId;
 
 use super::super::{BINDS, SKIP_LOCKED, insert_attempts, place};
 use super::Unit;
+use crate::rows::schema::{deliveries, mails};
+use crate::rows::types::{At, Id, Identifier, Moment};
 use crate::rows::{AttemptRow, ClaimedEventRow};
-use crate::schema::{deliveries, mails};
-use crate::types::{At, Id, Identifier, Moment};
 
 /// How many events one statement names.
 const SLICE: usize = 1_000;

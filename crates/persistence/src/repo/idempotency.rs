@@ -6,8 +6,8 @@ use guerdon_domain::ports::{Idempotency, StoreError, Timestamp};
 
 use super::Unit;
 use crate::rows::IdempotencyRow;
-use crate::schema::idempotency_records;
-use crate::types::{At, Id};
+use crate::rows::schema::idempotency_records;
+use crate::rows::types::{At, Id};
 
 impl Idempotency for Unit<'_> {
     fn claim_key(&mut self, key: &IdempotencyKey) -> Result<bool, StoreError> {

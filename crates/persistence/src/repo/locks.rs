@@ -6,7 +6,7 @@ use guerdon_domain::wallets::Account;
 
 use super::super::{Hold, hold_company, lock_row};
 use super::Unit;
-use crate::types::Id;
+use crate::rows::types::Id;
 
 impl Locks for Unit<'_> {
     fn hold(&mut self, row: Row) -> Result<(), StoreError> {

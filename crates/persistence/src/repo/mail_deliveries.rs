@@ -7,9 +7,9 @@ use uuid::Uuid;
 
 use super::super::{SKIP_LOCKED, place};
 use super::Unit;
+use crate::rows::schema::mails;
+use crate::rows::types::{At, Id, Moment};
 use crate::rows::{ClaimedMailRow, mail};
-use crate::schema::mails;
-use crate::types::{At, Id, Moment};
 
 #[derive(QueryableByName)]
 struct Due {

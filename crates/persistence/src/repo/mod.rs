@@ -24,8 +24,7 @@ mod steps;
 mod users;
 
 use diesel::result::QueryResult;
-use guerdon_domain::ports::{Reads, StoreError, Tx};
-use guerdon_domain::wallets::Account;
+use guerdon_domain::ports::{Payment, Reads, StoreError, Tx};
 
 use super::{Conn, Terms};
 use crate::watch::Queued;
@@ -58,11 +57,11 @@ impl<'a> Unit<'a> {
         self.keep(result)
     }
 
-    /// To be called before the first of these accounts is locked, with all of them: where too many units are in the
-    /// database with one already, this one gives up, and is run again when there is room.
-    fn enter(&mut self, accounts: &[Account]) -> Result<(), StoreError> {
+    /// To be called before the first account of a payment is locked: where too many units are in the database with one
+    /// already, this one gives up, and is run again when there is room.
+    fn enter(&mut self, payment: &Payment<'_>) -> Result<(), StoreError> {
         self.go_on()?;
-        let result = self.terms.enter(accounts);
+        let result = self.terms.enter(payment);
         self.keep(result)
     }
 

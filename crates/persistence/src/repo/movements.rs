@@ -8,7 +8,7 @@ use guerdon_domain::wallets::{Account, Reason, Transaction, WalletType};
 
 use super::Unit;
 use crate::rows::TransactionRow;
-use crate::types::{Id, Identifier};
+use crate::rows::types::{Id, Identifier};
 
 /// The latest of both sides, each from its own index, merged by their places.
 fn page_query() -> String {

@@ -8,9 +8,9 @@ use guerdon_domain::values::{CompanyId, Line, OccasionId, Page, ProviderId};
 
 use super::super::place;
 use super::Unit;
+use crate::rows::schema::{companies, occasions};
+use crate::rows::types::{At, Id, Identifier};
 use crate::rows::{OccasionRow, Reading};
-use crate::schema::{companies, occasions};
-use crate::types::{At, Id, Identifier};
 
 /// The oldest of the company's own and of everybody's, each from the index, merged; only those of the page are read.
 fn page_query() -> String {

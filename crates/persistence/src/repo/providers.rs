@@ -7,8 +7,8 @@ use guerdon_domain::values::{ProviderId, Update};
 
 use super::Unit;
 use crate::rows::ProviderRow;
-use crate::schema::providers;
-use crate::types::{At, Id};
+use crate::rows::schema::providers;
+use crate::rows::types::{At, Id};
 
 impl ReadProviders for Unit<'_> {
     fn provider_by_api_key(&mut self, api_key: &str) -> Result<Option<Provider>, StoreError> {

@@ -11,9 +11,9 @@ use guerdon_domain::values::{EventId, ProviderId};
 
 use super::super::{BINDS, Db};
 use super::Unit;
+use crate::rows::schema::{deliveries, events, mails};
+use crate::rows::types::{At, Id, Moment};
 use crate::rows::{DeliveryRow, EventRow, FareRow, MailRow, QueuedEventRow};
-use crate::schema::{deliveries, events, mails};
-use crate::types::{At, Id, Moment};
 
 /// How much of bodies one statement carries.
 const STATEMENT_BYTES: usize = 1 << 20;

@@ -7,9 +7,9 @@ use guerdon_domain::values::{CauseId, Message, Page, RecognitionId, UserId};
 
 use super::super::BINDS;
 use super::Unit;
+use crate::rows::schema::{causes, recognitions};
+use crate::rows::types::Id;
 use crate::rows::{NewRecognitionRow, RecognitionRow, SendingRow};
-use crate::schema::{causes, recognitions};
-use crate::types::Id;
 
 type Found = (RecognitionRow, SendingRow);
 

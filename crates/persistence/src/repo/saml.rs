@@ -7,8 +7,8 @@ use guerdon_domain::values::CompanyId;
 
 use super::Unit;
 use crate::rows::SamlRow;
-use crate::schema::saml_settings;
-use crate::types::Id;
+use crate::rows::schema::saml_settings;
+use crate::rows::types::Id;
 
 impl ReadSaml for Unit<'_> {
     fn saml(&mut self, company: CompanyId) -> Result<SamlSettings, StoreError> {

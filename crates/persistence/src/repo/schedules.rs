@@ -7,9 +7,9 @@ use guerdon_domain::values::{CompanyId, ScheduleId};
 
 use super::super::{SKIP_LOCKED, place};
 use super::Unit;
+use crate::rows::schema::{missed_dates, schedules};
+use crate::rows::types::{At, Id, Moment};
 use crate::rows::{MissedDateRow, ScheduleRow};
-use crate::schema::{missed_dates, schedules};
-use crate::types::{At, Id, Moment};
 
 impl ReadSchedules for Unit<'_> {
     fn schedule(&mut self, id: ScheduleId) -> Result<Option<Schedule>, StoreError> {

@@ -4,7 +4,7 @@ use diesel::prelude::*;
 use guerdon_domain::ports::{ReadSettings, Setting, Settings, StoreError};
 
 use super::Unit;
-use crate::schema::settings;
+use crate::rows::schema::settings;
 
 impl ReadSettings for Unit<'_> {
     fn setting(&mut self, setting: Setting) -> Result<Option<String>, StoreError> {

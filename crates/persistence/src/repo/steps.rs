@@ -9,9 +9,9 @@ use guerdon_domain::values::{CauseId, UserId};
 
 use super::super::{BLOCKS_OTHERS, lock_row};
 use super::Unit;
+use crate::rows::schema::{causes, distribution_steps as steps, distributions_under_way as under_way};
+use crate::rows::types::{Id, Identifier};
 use crate::rows::{CauseRow, StepRow};
-use crate::schema::{causes, distribution_steps as steps, distributions_under_way as under_way};
-use crate::types::{Id, Identifier};
 
 #[derive(QueryableByName)]
 struct Waiting {

@@ -8,9 +8,9 @@ use guerdon_domain::users::{Person, User};
 use guerdon_domain::values::{CompanyId, EmailAddress, Page, ProviderId, UserId};
 
 use super::Unit;
+use crate::rows::schema::{companies, users};
+use crate::rows::types::{At, Id};
 use crate::rows::{PersonRow, Reading, UserRow};
-use crate::schema::{companies, users};
-use crate::types::{At, Id};
 
 /// How many ids one query names: what it answers is held twice for a moment.
 const SLICE: usize = 2_000;

@@ -16,9 +16,9 @@ use uuid::Uuid;
 
 use super::Reading;
 use super::company::rate_column;
-use crate::schema::causes;
-use crate::seals::Chain;
-use crate::types::{At, Id};
+use crate::rows::schema::causes;
+use crate::rows::seals::Chain;
+use crate::rows::types::{At, Id};
 
 /// The stored numbers of what was asked for.
 pub(crate) mod kind {

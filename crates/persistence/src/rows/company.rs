@@ -10,8 +10,8 @@ use guerdon_domain::values::{
 };
 
 use super::Reading;
-use crate::schema::{companies, corporations, users};
-use crate::types::{At, Id};
+use crate::rows::schema::{companies, corporations, users};
+use crate::rows::types::{At, Id};
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = corporations, treat_none_as_default_value = false, treat_none_as_null = true)]

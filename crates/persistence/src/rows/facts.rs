@@ -4,9 +4,9 @@ use diesel::prelude::*;
 use guerdon_domain::audit::{End, Held, Movement, Sent};
 
 use super::{CauseRow, TransferRow};
-use crate::schema::{accounts, recognitions, seals};
-use crate::seals::Chain;
-use crate::types::{At, Id};
+use crate::rows::schema::{accounts, recognitions, seals};
+use crate::rows::seals::Chain;
+use crate::rows::types::{At, Id};
 
 impl TransferRow {
     pub(crate) fn movement(&self) -> Movement {

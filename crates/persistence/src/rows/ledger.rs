@@ -8,8 +8,8 @@ use guerdon_domain::wallets::{Account, AccountKind, Direction, Reason, Transacti
 
 use super::Reading;
 use super::company::rate_column;
-use crate::schema::{accounts, transfers};
-use crate::types::{At, Id};
+use crate::rows::schema::{accounts, transfers};
+use crate::rows::types::{At, Id};
 
 #[derive(Insertable)]
 #[diesel(table_name = accounts, treat_none_as_default_value = false)]
@@ -122,7 +122,7 @@ impl TransferRow {
 
 #[derive(QueryableByName)]
 pub(crate) struct TransactionRow {
-    #[diesel(sql_type = crate::types::Identifier)]
+    #[diesel(sql_type = crate::rows::types::Identifier)]
     cause_id: Id,
     #[diesel(sql_type = diesel::sql_types::SmallInt)]
     direction: i16,
@@ -130,7 +130,7 @@ pub(crate) struct TransactionRow {
     points: i64,
     #[diesel(sql_type = diesel::sql_types::SmallInt)]
     reason: i16,
-    #[diesel(sql_type = crate::types::Moment)]
+    #[diesel(sql_type = crate::rows::types::Moment)]
     created_at: At,
 }
 

@@ -11,7 +11,10 @@ mod queued;
 mod recognition;
 mod saml;
 mod schedule;
+pub(crate) mod schema;
+pub(crate) mod seals;
 mod steps;
+pub(crate) mod types;
 mod user;
 
 pub(crate) use cause::{CauseRow, kind};

@@ -6,8 +6,8 @@ use guerdon_domain::ports::StoreError;
 use guerdon_domain::values::{CompanyId, Line, Message, OccasionId};
 
 use super::Reading;
-use crate::schema::occasions;
-use crate::types::{At, Id};
+use crate::rows::schema::occasions;
+use crate::rows::types::{At, Id};
 
 #[derive(Queryable, QueryableByName, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = occasions, treat_none_as_default_value = false, treat_none_as_null = true)]

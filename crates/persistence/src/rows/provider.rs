@@ -7,8 +7,8 @@ use guerdon_domain::providers::Provider;
 use guerdon_domain::values::ProviderId;
 
 use super::Reading;
-use crate::schema::{idempotency_records, providers};
-use crate::types::{At, Id};
+use crate::rows::schema::{idempotency_records, providers};
+use crate::rows::types::{At, Id};
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = providers, treat_none_as_default_value = false)]

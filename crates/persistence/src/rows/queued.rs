@@ -7,8 +7,8 @@ use guerdon_domain::ports::{Attempt, ClaimedEvent, ClaimedMail, NewEvent, NewMai
 use guerdon_domain::values::{CompanyId, EventId, ProviderId};
 
 use super::Reading;
-use crate::schema::{attempts, deliveries, events, mails};
-use crate::types::{At, Id, Identifier, Moment};
+use crate::rows::schema::{attempts, deliveries, events, mails};
+use crate::rows::types::{At, Id, Identifier, Moment};
 
 /// The states of mails.
 pub(crate) mod mail {

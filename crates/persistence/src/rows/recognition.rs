@@ -8,8 +8,8 @@ use guerdon_domain::values::{CauseId, CompanyId, Message, OccasionId, Recognitio
 
 use super::Reading;
 use super::cause::sender_of;
-use crate::schema::{causes, recognitions};
-use crate::types::{At, Id};
+use crate::rows::schema::{causes, recognitions};
+use crate::rows::types::{At, Id};
 
 #[derive(Insertable)]
 #[diesel(table_name = recognitions, treat_none_as_default_value = false)]

@@ -6,8 +6,8 @@ use guerdon_domain::values::UserId;
 use uuid::Uuid;
 
 use super::Reading;
-use crate::schema::distribution_steps;
-use crate::types::Id;
+use crate::rows::schema::distribution_steps;
+use crate::rows::types::Id;
 
 /// Bytes of an id.
 const ID_LENGTH: usize = 16;

@@ -8,8 +8,8 @@ use guerdon_domain::values::{
 };
 
 use super::Reading;
-use crate::schema::users;
-use crate::types::{At, Id};
+use crate::rows::schema::users;
+use crate::rows::types::{At, Id};
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = users, treat_none_as_default_value = false, treat_none_as_null = true)]

@@ -7,9 +7,9 @@ use guerdon_domain::values::EventId;
 use uuid::Uuid;
 
 use super::TestDatabase;
-use crate::DatabaseUrl;
-use crate::schema::{attempts, deliveries};
-use crate::types::{At, Id};
+use crate::rows::schema::{attempts, deliveries};
+use crate::rows::types::{At, Id};
+use crate::url::DatabaseUrl;
 
 /// A row of `deliveries` and its rows of `attempts`.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -14,8 +14,8 @@ use guerdon_domain::wallets::{AccountKind, Reason};
 use super::super::super::{Conn, movements};
 use super::super::Unit;
 use crate::rows::AccountFact;
-use crate::schema::accounts;
-use crate::types::{Id, Identifier};
+use crate::rows::schema::accounts;
+use crate::rows::types::{Id, Identifier};
 
 const PAGE: i64 = 10_000;
 

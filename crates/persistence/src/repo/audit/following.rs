@@ -6,8 +6,8 @@ use guerdon_domain::ports::StoreError;
 
 use super::super::Unit;
 use crate::rows::SealRow;
-use crate::schema::seals;
-use crate::seals::{BEGINNING, Chain};
+use crate::rows::schema::seals;
+use crate::rows::seals::{BEGINNING, Chain};
 
 /// The seals, followed beside the causes.
 pub(super) struct Followed {

@@ -10,9 +10,9 @@ use guerdon_domain::ports::StoreError;
 use super::super::Unit;
 use super::following::Followed;
 use super::pages::{CAUSES, Placed, batches};
+use crate::rows::schema::{causes, recognitions, transfers};
+use crate::rows::types::Id;
 use crate::rows::{RecognitionFact, TransferRow, kind};
-use crate::schema::{causes, recognitions, transfers};
-use crate::types::Id;
 
 /// What the walk through the journal has come to know.
 struct Walk {

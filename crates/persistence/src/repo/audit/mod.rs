@@ -19,8 +19,8 @@ use guerdon_domain::ports::{Audit, PendingSeal, Seal, Seals, StoreError, Timesta
 
 use super::Unit;
 use crate::rows::SealRow;
-use crate::schema::seals;
-use crate::types::At;
+use crate::rows::schema::seals;
+use crate::rows::types::At;
 
 impl Audit for Unit<'_> {
     fn audit(&mut self, part: Part, head: Option<[u8; 32]>) -> Result<Findings, StoreError> {

@@ -6,9 +6,9 @@ use diesel::prelude::*;
 use guerdon_domain::ports::StoreError;
 
 use super::super::Unit;
+use crate::rows::schema::{causes, recognitions, transfers};
+use crate::rows::types::Id;
 use crate::rows::{CauseRow, RecognitionFact, TransferRow};
-use crate::schema::{causes, recognitions, transfers};
-use crate::types::Id;
 
 /// How many causes a page holds.
 pub(super) const CAUSES: i64 = 1_000;

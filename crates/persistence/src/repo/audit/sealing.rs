@@ -7,8 +7,8 @@ use super::super::super::settled_before;
 use super::super::Unit;
 use super::pages::{CAUSES, Place, Placed, batches};
 use crate::rows::SealRow;
-use crate::schema::seals;
-use crate::seals::{BEGINNING, Chain};
+use crate::rows::schema::seals;
+use crate::rows::seals::{BEGINNING, Chain};
 
 /// A seal as the domain knows it.
 pub(super) fn read(row: &SealRow) -> Result<Seal, StoreError> {

@@ -10,8 +10,8 @@ use super::super::super::{check_storage, id_text};
 use super::super::Unit;
 use super::pages::CAUSES;
 use crate::rows::kind;
-use crate::schema::{accounts, companies};
-use crate::types::Id;
+use crate::rows::schema::{accounts, companies};
+use crate::rows::types::Id;
 
 /// Companies whose accounts do not sum to zero. Whole dollars and what is left of them are summed apart, so that
 /// nothing overflows on the way.

@@ -10,8 +10,8 @@ use guerdon_domain::ports::{ReadSettings as _, Setting, StoreError};
 use super::super::super::{id_text, moment_text};
 use super::super::Unit;
 use crate::rows::kind;
-use crate::schema::events;
-use crate::types::At;
+use crate::rows::schema::events;
+use crate::rows::types::At;
 
 /// What has events, and which fit.
 struct Told {

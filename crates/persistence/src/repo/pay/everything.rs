@@ -11,8 +11,8 @@ use super::super::super::hold_accounts;
 use super::super::Unit;
 use super::statements::SPENT_MAX;
 use crate::rows::Leg;
-use crate::schema::accounts;
-use crate::types::{At, Id};
+use crate::rows::schema::accounts;
+use crate::rows::types::{At, Id};
 
 impl Unit<'_> {
     pub(super) fn pay_everything(

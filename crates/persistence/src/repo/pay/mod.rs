@@ -16,9 +16,9 @@ use guerdon_domain::wallets::{Account, Reason};
 
 use super::super::{hold_accounts, insert_many, lock_accounts};
 use super::Unit;
+use crate::rows::schema::transfers;
+use crate::rows::types::Id;
 use crate::rows::{Leg, TransferRow};
-use crate::schema::transfers;
-use crate::types::Id;
 use statements::Debited;
 
 /// How many accounts one statement names.
@@ -78,7 +78,7 @@ impl Unit<'_> {
 
     /// Whether all of these accounts, of one kind, are open; those that are stay so until the transaction ends.
     fn are_open(&mut self, accounts: &[Account]) -> Result<bool, StoreError> {
-        use crate::schema::accounts as table;
+        use crate::rows::schema::accounts as table;
         let Some(kind) = accounts.first().map(|it| it.kind().code()) else { return Ok(true) };
         let owners = sorted(accounts);
         self.query(|conn| lock_accounts(conn, kind, &owners))?;

@@ -10,7 +10,7 @@ use super::super::Unit;
 use super::statements::{Credit, Debit, Debited};
 use super::{SLICE, sorted};
 use crate::rows::Leg;
-use crate::types::Id;
+use crate::rows::types::Id;
 
 /// Where each credit stands among the movements of its account, by owner; one needs no look-up.
 enum Places {

@@ -11,8 +11,8 @@ use super::super::super::lock_accounts;
 use super::super::Unit;
 use super::sorted;
 use crate::rows::Leg;
-use crate::schema::accounts;
-use crate::types::Id;
+use crate::rows::schema::accounts;
+use crate::rows::types::Id;
 
 impl Unit<'_> {
     /// One sum, to an account that never closes.

@@ -7,7 +7,7 @@ use guerdon_domain::money::Amount;
 use guerdon_domain::wallets::Account;
 
 use super::super::super::{Conn, Db};
-use crate::types::{Id, Identifier};
+use crate::rows::types::{Id, Identifier};
 
 /// Where `spent` stops.
 pub(super) const SPENT_MAX: i64 = i64::MAX;
@@ -150,7 +150,7 @@ impl QueryFragment<Db> for Debit {
 
 /// Takes a fraction of a point from a rounding account; answers the place of the movement there.
 pub(super) fn make_up(conn: &mut Conn, rounding: Account, amount: i64) -> QueryResult<i64> {
-    use crate::schema::accounts;
+    use crate::rows::schema::accounts;
     diesel::update(accounts::table.find((Id(rounding.owner()), rounding.kind().code())))
         .set((
             accounts::balance.eq(accounts::balance - amount),

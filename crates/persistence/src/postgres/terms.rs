@@ -5,11 +5,14 @@ use std::time::{Duration, Instant};
 
 use diesel::prelude::*;
 use diesel::sql_types::Text;
-use guerdon_domain::ports::StoreError;
+use guerdon_domain::ports::{Payment, StoreError};
 use guerdon_domain::wallets::Account;
 
-use crate::gate::{Gate, Places};
-use crate::postgres::{STATEMENT_LIMIT, classify};
+use super::faults::classify;
+use super::gate::{Gate, Places, accounts_of};
+
+/// How long a statement may take, unless its transaction takes its time.
+pub(crate) const STATEMENT_LIMIT: Duration = Duration::from_secs(5);
 
 /// The terms of one unit of work, over all its tries.
 #[derive(Default)]
@@ -52,13 +55,18 @@ impl Terms {
     /// Asks for places early. The wallets of several receivers are seldom waited for.
     pub(crate) fn line_up(&mut self, payer: Account, receivers: &[Account]) -> Result<(), StoreError> {
         match receivers {
-            [only] => self.enter(&[*only, payer]),
-            _ => self.enter(&[payer]),
+            [only] => self.ask_for(&[*only, payer]),
+            _ => self.ask_for(&[payer]),
         }
     }
 
+    /// Asks for places with the accounts of a payment, as far as they are few.
+    pub(crate) fn enter(&mut self, payment: &Payment<'_>) -> Result<(), StoreError> {
+        self.ask_for(&accounts_of(payment))
+    }
+
     /// Asks for places at the gate; an error where one is missing, then to be [waited for](Self::wait).
-    pub(crate) fn enter(&mut self, accounts: &[Account]) -> Result<(), StoreError> {
+    fn ask_for(&mut self, accounts: &[Account]) -> Result<(), StoreError> {
         let is_in = self.places.as_mut().is_none_or(|it| it.enter(accounts));
         if is_in { Ok(()) } else { Err(StoreError::Contended) }
     }

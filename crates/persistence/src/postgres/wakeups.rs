@@ -11,8 +11,9 @@ use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::sql_types::Integer;
 
-use crate::postgres::{connect, patience};
-use crate::{Access, DatabaseUrl};
+use super::connect::{connect, patience};
+use crate::access::Access;
+use crate::url::DatabaseUrl;
 
 const EVERY: Duration = Duration::from_millis(50);
 const RECONNECT_EVERY: Duration = Duration::from_secs(1);

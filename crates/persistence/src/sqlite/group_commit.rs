@@ -18,11 +18,12 @@ use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use guerdon_domain::ports::{Reads, Store, StoreError, Tx, Verdict};
 
-use crate::catalog;
-use crate::checkpoints::Checkpoints;
-use crate::link::Pool;
-use crate::sqlite::{Terms, classify, repo::Unit};
-use crate::waits::waited;
+use super::catalog;
+use super::checkpoints::Checkpoints;
+use super::repo::Unit;
+use super::{Terms, classify};
+use crate::pool::Pool;
+use crate::pool::waits::waited;
 use crate::watch::{Queued, Watcher};
 
 /// How many units one commit covers at most.
@@ -250,7 +251,7 @@ fn unavailable(cause: StoreError) -> StoreError {
 impl Store for GroupCommit {
     fn check_schema(&self) -> Result<Vec<String>, StoreError> {
         let mut link = self.readers.get().map_err(|e| StoreError::Unavailable(e.to_string()))?;
-        catalog::sqlite::check(&mut link.conn)
+        catalog::check(&mut link.conn)
             .map_err(|cause| StoreError::Broken(format!("the schema cannot be judged: {cause}")))
     }
 

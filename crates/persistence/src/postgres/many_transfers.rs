@@ -6,7 +6,7 @@ use guerdon_domain::ports::Payment;
 use guerdon_domain::wallets::Account;
 
 use crate::rows::Leg;
-use crate::types::{At, Id, Identifier, Moment};
+use crate::rows::types::{At, Id, Identifier, Moment};
 
 const INSERT: &str = "INSERT INTO transfers (cause_id, leg, company_id, debit_owner, debit_kind, debit_place, \
     credit_owner, credit_kind, credit_place, amount, points, points_per_dollar, reason, created_at) \

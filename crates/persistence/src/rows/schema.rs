@@ -5,7 +5,7 @@ macro_rules! tables {
     ($($name:ident ($($key:ident),+) { $($column:ident -> $type:ty),+ $(,)? })+) => {$(
         diesel::table! {
             use diesel::sql_types::*;
-            use crate::types::*;
+            use crate::rows::types::*;
             $name ($($key),+) { $($column -> $type,)+ }
         }
     )+};

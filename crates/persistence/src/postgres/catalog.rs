@@ -5,7 +5,7 @@ use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::result::Error;
 
-use super::{Object, differences};
+use crate::catalog::{Object, differences};
 use crate::migrations::structure_of_postgres;
 
 /// Everything of one schema; `NAMESPACE` stands for its oid. Names of schemas are cut out of the definitions.

@@ -8,13 +8,12 @@ use std::time::Duration;
 use diesel::prelude::*;
 use guerdon_domain::ports::{Reads, Store, StoreError, Tx, Verdict};
 
-use crate::backoff;
-use crate::catalog;
-use crate::gate::Gate;
-use crate::link::{self, POOL_WAIT, Pool};
-use crate::open::WITHIN;
-use crate::postgres::{classify, repo::Unit};
-use crate::terms::Terms;
+use super::gate::Gate;
+use super::repo::Unit;
+use super::terms::Terms;
+use super::{catalog, classify, races};
+use crate::access::WITHIN;
+use crate::pool::{self, POOL_WAIT, Pool};
 use crate::watch::Watcher;
 
 /// How many connections the service holds, and how long its requests may take.
@@ -33,7 +32,7 @@ impl Default for Limits {
     }
 }
 
-type Link = link::Pooled<PgConnection>;
+type Link = pool::Pooled<PgConnection>;
 
 pub(crate) struct Pooled {
     writes: Pool<PgConnection>,
@@ -128,7 +127,7 @@ fn rollback(link: &mut Link) {
 impl Store for Pooled {
     fn check_schema(&self) -> Result<Vec<String>, StoreError> {
         let mut link = self.writes.get().map_err(|e| StoreError::Unavailable(e.to_string()))?;
-        catalog::postgres::check(&mut link.conn)
+        catalog::check(&mut link.conn)
             .map_err(|cause| StoreError::Broken(format!("the schema cannot be judged: {cause}")))
     }
 
@@ -143,10 +142,10 @@ impl Store for Pooled {
                 Ended::LostRace if terms.lacks_a_place() => terms.wait()?,
                 Ended::LostRace => {
                     tries += 1;
-                    if tries == backoff::TRIES {
+                    if tries == races::TRIES {
                         return Err(StoreError::Contended);
                     }
-                    backoff::pause(tries - 1);
+                    races::pause(tries - 1);
                 }
             }
         }

@@ -3,7 +3,7 @@
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 
-use super::{Object, differences};
+use crate::catalog::{Object, differences};
 use crate::migrations::structure_of_sqlite;
 
 /// Tables are compared by their texts; what SQLite makes by itself has none.

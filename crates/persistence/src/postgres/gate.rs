@@ -14,7 +14,7 @@ const MOST: usize = 4;
 const FEW: usize = 16;
 
 /// The accounts that a payment is about to lock, as far as they are few.
-pub(crate) fn accounts_of(payment: &Payment<'_>) -> Vec<Account> {
+pub(super) fn accounts_of(payment: &Payment<'_>) -> Vec<Account> {
     match payment.moved {
         Moved::Price { payers, credits, .. } => payers.iter().chain(few(credits)).copied().collect(),
         Moved::Everything { wallets, to } => wallets.iter().copied().chain([to]).collect(),
@@ -25,7 +25,7 @@ pub(crate) fn accounts_of(payment: &Payment<'_>) -> Vec<Account> {
 }
 
 /// The accounts that are worth asking for.
-pub(crate) fn few(accounts: &[Account]) -> &[Account] {
+fn few(accounts: &[Account]) -> &[Account] {
     if accounts.len() <= FEW { accounts } else { &[] }
 }
 

@@ -1,9 +1,6 @@
 //! Whether the schema is what the migrations make: they are run into an empty place, and what stands there is held
 //! against what stands in the database.
 
-pub(crate) mod postgres;
-pub(crate) mod sqlite;
-
 use std::collections::BTreeMap;
 
 use diesel::prelude::*;
@@ -23,7 +20,7 @@ pub(crate) struct Object {
 }
 
 /// What is missing, changed or added, a line each.
-fn differences(wanted: Vec<Object>, found: Vec<Object>) -> Vec<String> {
+pub(crate) fn differences(wanted: Vec<Object>, found: Vec<Object>) -> Vec<String> {
     let plain = |it: &Object| it.definition.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut found: BTreeMap<String, Object> = found.into_iter().map(|it| (it.name.clone(), it)).collect();
     let mut lines = Vec::new();

@@ -5,7 +5,9 @@ use std::time::Duration;
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 
-use crate::waits::PoolWaits;
+pub(crate) mod waits;
+
+use waits::PoolWaits;
 
 /// How long a unit of work waits for a connection.
 pub(crate) const POOL_WAIT: Duration = Duration::from_secs(1);

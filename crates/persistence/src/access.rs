@@ -1,0 +1,64 @@
+//! What opening a database needs to be told, and what it answers.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use guerdon_domain::ports::Store;
+
+/// How long a request may take, all tries and all waiting included. The API gives one up 2 s later.
+pub(crate) const WITHIN: Duration = Duration::from_secs(8);
+/// As many as an audit has parts.
+pub(crate) const CONNECTIONS_OF_A_COMMAND: u32 = 4;
+
+/// Who opens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// The service.
+    Serve,
+    /// The service, on a PostgreSQL too that would lose commits in a crash: for tests.
+    Rehearse,
+    /// A single command: a few connections are enough, and it may take its time.
+    Command,
+}
+
+/// One database, open: two ways into it that do not wait for each other's connections.
+pub struct Opened {
+    /// For what a client waits for. Its units are answered within 8 s, waiting included; what is not committed then is
+    /// rolled back. On PostgreSQL reads and writes have connections of their own.
+    pub requests: Arc<dyn Store>,
+    /// For what goes on beside the requests: health, deliveries, upkeep. A unit as a whole has no deadline.
+    pub background: Arc<dyn Store>,
+}
+
+/// Why a database was not opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The URL is not one of ours.
+    #[error("{0}")]
+    Url(String),
+    /// There is no database yet.
+    #[error("{0} holds no ledger yet: `guerdon migrate` or `guerdon serve` makes one")]
+    Missing(String),
+    /// Another process has the embedded database open.
+    #[error("another process has {0} open")]
+    Locked(String),
+    /// The database has migrations that this program does not know, and cannot work beside.
+    #[error("the database is newer than this program: it has the migration {0}")]
+    Newer(String),
+    /// The database lacks migrations, or some are under way.
+    #[error("the database is older than this program: run `guerdon migrate`")]
+    Older,
+    /// A migration was not applied as this program knows it.
+    #[error("the migration {0} was changed after it was applied: this program's text of it is another")]
+    Changed(String),
+    /// Anything else, such as a server that does not answer.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl OpenError {
+    pub(crate) fn failed(what: &str, cause: &dyn std::fmt::Display) -> Self {
+        let cause = cause.to_string();
+        Self::Failed(format!("{what}: {}", cause.lines().collect::<Vec<_>>().join(" ")))
+    }
+}

@@ -1,0 +1,64 @@
+//! Connections to a PostgreSQL server.
+
+use diesel::connection::SimpleConnection;
+use diesel::prelude::*;
+use diesel::sql_types::Text;
+
+use super::terms::STATEMENT_LIMIT;
+use crate::access::{Access, OpenError};
+
+/// How many seconds a connection may take: a request waits for it, a command can be patient.
+pub(crate) fn patience(access: Access) -> u32 {
+    if access == Access::Command { 10 } else { 2 }
+}
+
+/// Connects within so many seconds, and gives a silent server up after ten, so that an absent one is told soon.
+pub(crate) fn connect(url: &str, seconds: u32) -> diesel::ConnectionResult<PgConnection> {
+    let joint = if url.contains('?') { '&' } else { '?' };
+    let limits =
+        format!("connect_timeout={seconds}&tcp_user_timeout=10000&keepalives_idle=10&keepalives_interval=5");
+    let own = url.contains("connect_timeout=");
+    let mut conn =
+        PgConnection::establish(&if own { url.to_owned() } else { format!("{url}{joint}{limits}") })?;
+    conn.batch_execute(&format!(
+        "SET client_min_messages = warning; SET TIME ZONE 'UTC'; \
+         SET synchronous_commit = on; SET statement_timeout = '{}s'; SET lock_timeout = '2s'; \
+         SET idle_in_transaction_session_timeout = '60s'",
+        STATEMENT_LIMIT.as_secs()
+    ))
+    .map_err(diesel::ConnectionError::CouldntSetupConfiguration)?;
+    // Only a superuser may; where the server speaks English anyway nothing is lost.
+    conn.batch_execute(
+        "DO $$ BEGIN PERFORM set_config('lc_messages', 'C', false); \
+         EXCEPTION WHEN insufficient_privilege THEN NULL; END $$",
+    )
+    .map_err(diesel::ConnectionError::CouldntSetupConfiguration)?;
+    Ok(conn)
+}
+
+/// Refuses a server whose messages would not be understood: they tell a lost race from a fault.
+pub(crate) fn require_english(conn: &mut PgConnection) -> Result<(), OpenError> {
+    let language: String = diesel::select(diesel::dsl::sql::<Text>("current_setting('lc_messages')"))
+        .get_result(conn)
+        .map_err(|e| OpenError::failed("cannot ask PostgreSQL for its language", &e))?;
+    let is_english = ["C", "POSIX", "en"].iter().any(|it| language.starts_with(it));
+    if language.is_empty() || is_english {
+        return Ok(());
+    }
+    Err(OpenError::Failed(format!(
+        "PostgreSQL's messages must be in English, not {language}: let its superuser say \
+         ALTER DATABASE … SET lc_messages = 'C'"
+    )))
+}
+
+/// Why no connection was made. What libpq says of a URL it cannot read may quote a password, so it is not passed on.
+pub(crate) fn unreachable(cause: &ConnectionError) -> OpenError {
+    if let ConnectionError::CouldntSetupConfiguration(cause) = cause {
+        return OpenError::failed("PostgreSQL refuses a setting", cause);
+    }
+    let text = cause.to_string();
+    if text.starts_with("connection to server") {
+        return OpenError::failed("cannot connect to PostgreSQL", &text);
+    }
+    OpenError::Failed("cannot connect to PostgreSQL: is database.url a valid URI, and its host known?".into())
+}

@@ -1,0 +1,29 @@
+//! What failures mean.
+
+use diesel::result::{DatabaseErrorKind, Error};
+use guerdon_domain::ports::StoreError;
+
+/// What a failure means to a caller. diesel has no kind for a deadlock, a time-out or a shutdown: their messages
+/// are the server's own English ones, which `lc_messages` is set to.
+pub(crate) fn classify(error: &Error) -> StoreError {
+    let text = error.to_string();
+    let races = ["deadlock detected", "could not serialize", "lock timeout"];
+    let away = [
+        "statement timeout", // nobody was faster: a second run would take as long
+        "server closed",
+        "terminating connection",
+        "connection",
+        "shutting down",
+        "starting up",
+        "SSL SYSCALL",
+    ];
+    match error {
+        Error::DatabaseError(DatabaseErrorKind::SerializationFailure, _) => StoreError::Contended,
+        // The rules looked before they wrote: somebody was faster, and a second look sees it.
+        Error::DatabaseError(DatabaseErrorKind::UniqueViolation, _) => StoreError::Contended,
+        Error::DatabaseError(DatabaseErrorKind::ClosedConnection, _) => StoreError::Unavailable(text),
+        _ if races.iter().any(|it| text.contains(it)) => StoreError::Contended,
+        _ if away.iter().any(|it| text.contains(it)) => StoreError::Unavailable(text),
+        _ => StoreError::Broken(text),
+    }
+}

@@ -1,0 +1,160 @@
+//! PostgreSQL. Here stands what only it can say, under the names that `repo/` uses; beside it, how a database is opened,
+//! and how units of work share it.
+
+use diesel::connection::SimpleConnection;
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Bool, Integer};
+use guerdon_domain::idempotency::IdempotencyKey;
+use guerdon_domain::values::CompanyId;
+
+use crate::rows::AttemptRow;
+use crate::rows::schema::{accounts, attempts};
+use crate::rows::types::{At, Id, Identifier};
+
+mod catalog;
+pub(crate) mod connect;
+mod faults;
+mod gate;
+mod many_transfers;
+pub(crate) mod open;
+pub(crate) mod pooled;
+mod races;
+mod terms;
+pub(crate) mod wakeups;
+
+pub(crate) use faults::classify;
+pub(crate) use many_transfers::insert_many;
+pub(crate) use terms::Terms;
+
+#[path = "../repo/mod.rs"]
+pub(crate) mod repo;
+
+pub(crate) type Conn = PgConnection;
+pub(crate) type Db = diesel::pg::Pg;
+
+/// The most bound values of one statement.
+pub(crate) const BINDS: usize = 65_535;
+/// How a claim passes over what others claim.
+pub(crate) const SKIP_LOCKED: &str = " FOR UPDATE SKIP LOCKED";
+/// What `CAST` calls a small integer.
+pub(crate) const SMALL: &str = "smallint";
+
+/// A long transaction keeps only those waiting who want the rows that it holds.
+pub(crate) const BLOCKS_OTHERS: bool = false;
+/// The class of the advisory locks of companies.
+const COMPANY_LOCKS: i32 = 0x67_7565;
+/// A bound value's place in hand-written SQL.
+pub(crate) fn place(number: u8) -> String {
+    format!("${number}")
+}
+
+/// The transfers `t` by the places of one side, and what to call the places.
+pub(crate) fn movements(_side: &str) -> (String, &'static str) {
+    ("transfers AS t".to_owned(), "t")
+}
+
+/// A moment in hand-written SQL.
+pub(crate) fn moment_text(at: At) -> String {
+    format!("(TIMESTAMPTZ 'epoch' + {} * INTERVAL '1 microsecond')", at.micros())
+}
+
+/// An identifier column as text, for people.
+pub(crate) fn id_text(column: &str) -> String {
+    format!("{column}::text")
+}
+
+/// Locks accounts in the order of their owners, so that payments to many never wait in a circle.
+pub(crate) fn lock_accounts(conn: &mut Conn, kind: i16, owners: &[Id]) -> QueryResult<()> {
+    accounts::table
+        .filter(accounts::kind.eq(kind).and(accounts::owner_id.eq_any(owners)))
+        .order(accounts::owner_id)
+        .select(accounts::owner_id)
+        .for_no_key_update()
+        .get_results::<Id>(conn)
+        .map(drop)
+}
+
+/// Locks an owner's open accounts of these kinds, in their order; answers what each holds.
+pub(crate) fn hold_accounts(conn: &mut Conn, owner: Id, kinds: &[i16]) -> QueryResult<Vec<(i16, i64)>> {
+    accounts::table
+        .filter(accounts::owner_id.eq(owner).and(accounts::kind.eq_any(kinds)))
+        .filter(accounts::closed_at.is_null())
+        .order(accounts::kind)
+        .select((accounts::kind, accounts::balance))
+        .for_no_key_update()
+        .get_results(conn)
+}
+
+/// Whether others may hold a company too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hold {
+    Shared,
+    Alone,
+}
+
+/// Holds a company's place with its provider until the transaction ends: by an advisory lock, which writes to no row.
+pub(crate) fn hold_company(conn: &mut Conn, company: CompanyId, hold: Hold) -> QueryResult<()> {
+    let (front, back) = company.as_uuid().as_u64_pair();
+    let [a, b, c, d, ..] = (front ^ back ^ (back >> 32)).to_le_bytes();
+    let key = i32::from_le_bytes([a, b, c, d]); // companies that share a key wait for each other needlessly, no more
+    let how = if hold == Hold::Shared { "_shared" } else { "" };
+    diesel::sql_query(format!("SELECT pg_advisory_xact_lock{how}({COMPANY_LOCKS}, $1)"))
+        .bind::<Integer, _>(key)
+        .execute(conn)
+        .map(drop)
+}
+
+/// From where on the order of the journal may still change: a transaction that stands there may be under way.
+pub(crate) fn settled_before(conn: &mut Conn) -> QueryResult<i64> {
+    diesel::select(diesel::dsl::sql::<BigInt>("settled_before()")).get_result(conn)
+}
+
+/// Adds attempts; those that are there already stay. Answers which are new.
+pub(crate) fn insert_attempts(conn: &mut Conn, rows: &[AttemptRow<'_>]) -> QueryResult<Vec<Id>> {
+    match rows {
+        [one] => diesel::insert_into(attempts::table)
+            .values(one)
+            .on_conflict_do_nothing()
+            .returning(attempts::id)
+            .get_results(conn),
+        many => diesel::insert_into(attempts::table)
+            .values(many)
+            .on_conflict_do_nothing()
+            .returning(attempts::id)
+            .get_results(conn),
+    }
+}
+
+/// Locks one row against other writers; readers pass.
+pub(crate) fn lock_row(conn: &mut Conn, table: &'static str, id: Id) -> QueryResult<()> {
+    diesel::sql_query(format!("SELECT FROM {table} WHERE id = $1 FOR NO KEY UPDATE"))
+        .bind::<Identifier, _>(id)
+        .execute(conn)
+        .map(drop)
+}
+
+/// Claims a key by an advisory lock that ends with the transaction.
+pub(crate) fn try_claim(conn: &mut Conn, key: &IdempotencyKey) -> QueryResult<bool> {
+    let claim =
+        diesel::dsl::sql::<Bool>("pg_try_advisory_xact_lock(").bind::<BigInt, _>(digest(key)).sql(")");
+    diesel::select(claim).get_result(conn)
+}
+
+/// FNV-1a over scope and key: two keys that meet wait for each other needlessly, no more.
+fn digest(key: &IdempotencyKey) -> i64 {
+    let bytes = key.scope.as_bytes().iter().chain(key.key.as_bytes());
+    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    i64::from_ne_bytes(hash.to_ne_bytes())
+}
+
+/// Lets the queries of this transaction take their time.
+pub(crate) fn take_time(conn: &mut Conn) -> QueryResult<()> {
+    conn.batch_execute("SET LOCAL statement_timeout = 0")
+}
+
+/// PostgreSQL checks its files by tools of its own.
+pub(crate) fn check_storage(_conn: &mut Conn) -> QueryResult<Vec<String>> {
+    Ok(Vec::new())
+}

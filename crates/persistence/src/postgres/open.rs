@@ -1,0 +1,65 @@
+//! Opening a PostgreSQL database.
+
+use std::sync::Arc;
+
+use diesel::prelude::*;
+use diesel::sql_types::Text;
+use guerdon_domain::ports::Store;
+
+use super::connect::{connect, patience, require_english, unreachable};
+use super::pooled::{Limits, Pooled};
+use crate::access::{Access, CONNECTIONS_OF_A_COMMAND, OpenError, Opened};
+use crate::migrations::check_postgres;
+use crate::pool::pool;
+use crate::watch::Watcher;
+
+/// Refuses a server that would lose commits when its machine stops: no setting of a connection can make up for these.
+fn require_durable(conn: &mut PgConnection) -> Result<(), OpenError> {
+    for setting in ["fsync", "full_page_writes"] {
+        let value: String =
+            diesel::select(diesel::dsl::sql::<Text>(&format!("current_setting('{setting}')")))
+                .get_result(conn)
+                .map_err(|e| OpenError::failed("cannot ask PostgreSQL for its settings", &e))?;
+        if value != "on" {
+            return Err(OpenError::Failed(format!(
+                "PostgreSQL would lose points in a crash, since its {setting} is {value}: let its superuser say \
+                 ALTER SYSTEM SET {setting} = on; SELECT pg_reload_conf()"
+            )));
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn open(url: &str, access: Access, watcher: Watcher) -> Result<Opened, OpenError> {
+    open_within(url, access, &Limits::default(), watcher)
+}
+
+/// The same with other limits for the service.
+pub(crate) fn open_within(
+    url: &str,
+    access: Access,
+    limits: &Limits,
+    watcher: Watcher,
+) -> Result<Opened, OpenError> {
+    let mut conn = connect(url, patience(access)).map_err(|e| unreachable(&e))?;
+    require_english(&mut conn)?;
+    if access == Access::Serve {
+        require_durable(&mut conn)?;
+    }
+    check_postgres(&mut conn)?;
+    drop(conn);
+    let connections = |most| {
+        let url = url.to_owned();
+        pool(most, move || connect(&url, patience(access)))
+            .map_err(|e| OpenError::failed("cannot connect to PostgreSQL", &e))
+    };
+    if access == Access::Command {
+        let store: Arc<dyn Store> =
+            Arc::new(Pooled::for_others(connections(CONNECTIONS_OF_A_COMMAND)?, watcher));
+        return Ok(Opened { requests: Arc::clone(&store), background: store });
+    }
+    let (writes, reads) = (connections(limits.writes)?, connections(limits.reads)?);
+    let background = Pooled::for_others(connections(limits.background)?, watcher.clone());
+    let requests = Pooled::for_requests(writes, reads, limits.within, watcher);
+    Ok(Opened { requests: Arc::new(requests), background: Arc::new(background) })
+}

@@ -1,0 +1,75 @@
+//! Connections to the embedded database, and the locks beside it.
+
+use std::fs::{File, TryLockError};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use diesel::connection::SimpleConnection;
+use diesel::prelude::*;
+use diesel::sql_types::Text;
+
+use crate::access::OpenError;
+
+/// Older versions can lose committed writes when two connections checkpoint one WAL file.
+const OLDEST_SAFE: (u32, u32, u32) = (3, 51, 3);
+/// From how many pages of the log on the writer itself makes a checkpoint after a commit: 256 MiB.
+const LOG_MAX: u32 = 65_536;
+
+pub(crate) fn connect(path: &Path) -> Result<SqliteConnection, OpenError> {
+    let name = path.to_str().ok_or_else(|| OpenError::Url("the database's path is not UTF-8".into()))?;
+    let failed = |e: &dyn std::fmt::Display| OpenError::failed(&format!("cannot open {name}"), e);
+    SqliteConnection::establish(name).map_err(|e| failed(&e))
+}
+
+/// The writer's settings. `busy_timeout` first, so that the rest waits its turn.
+pub(crate) fn prepare_writer(conn: &mut SqliteConnection, wait_ms: u32) -> QueryResult<()> {
+    conn.batch_execute(&format!(
+        "PRAGMA busy_timeout = {wait_ms}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
+         PRAGMA foreign_keys = ON; PRAGMA wal_autocheckpoint = {LOG_MAX}; PRAGMA trusted_schema = OFF;"
+    ))
+}
+
+pub(crate) fn assert_version(conn: &mut SqliteConnection) -> Result<(), OpenError> {
+    let version: String = diesel::select(diesel::dsl::sql::<Text>("sqlite_version()"))
+        .get_result(conn)
+        .map_err(|e| OpenError::failed("cannot ask SQLite for its version", &e))?;
+    let mut parts = version.split('.').map(|it| it.parse().unwrap_or(0));
+    let found = (parts.next().unwrap_or(0), parts.next().unwrap_or(0), parts.next().unwrap_or(0));
+    if found < OLDEST_SAFE {
+        return Err(OpenError::Failed(format!(
+            "SQLite {version} can lose committed writes; 3.51.3 is the oldest safe"
+        )));
+    }
+    Ok(())
+}
+
+/// A file beside the database, to be locked.
+pub(crate) fn lock_file(path: &Path, purpose: &str) -> Result<File, OpenError> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".");
+    name.push(purpose);
+    let name = PathBuf::from(name);
+    let failed = |e: std::io::Error| OpenError::failed(&format!("cannot open {}", name.display()), &e);
+    File::options().create(true).truncate(false).write(true).mode(0o600).open(&name).map_err(failed)
+}
+
+/// Takes the lock beside the database, for as long as the answer lives.
+pub(crate) fn lock(path: &Path) -> Result<File, OpenError> {
+    let file = lock_file(path, "lock")?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(OpenError::Locked(path.display().to_string())),
+        Err(TryLockError::Error(e)) => Err(OpenError::failed("cannot lock the database", &e)),
+    }
+}
+
+/// A read-only connection with pages of so many KiB at hand.
+pub(super) fn connect_reader(name: &str, cached: u32) -> ConnectionResult<SqliteConnection> {
+    let mut conn = SqliteConnection::establish(name)?;
+    conn.batch_execute(&format!(
+        "PRAGMA busy_timeout = 2000; PRAGMA query_only = ON; PRAGMA trusted_schema = OFF; \
+         PRAGMA cache_size = -{cached};"
+    ))
+    .map_err(ConnectionError::CouldntSetupConfiguration)?;
+    Ok(conn)
+}

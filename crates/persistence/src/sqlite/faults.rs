@@ -1,0 +1,17 @@
+//! What failures mean.
+
+use diesel::result::{DatabaseErrorKind, Error};
+use guerdon_domain::ports::StoreError;
+
+/// What a failure means to a caller.
+pub(crate) fn classify(error: &Error) -> StoreError {
+    let text = error.to_string();
+    let busy = ["database is locked", "database table is locked", "database is busy"];
+    let away = ["disk I/O error", "database or disk is full", "unable to open database", "readonly database"];
+    match error {
+        Error::DatabaseError(DatabaseErrorKind::ClosedConnection, _) => StoreError::Unavailable(text),
+        _ if busy.iter().any(|it| text.contains(it)) => StoreError::Contended,
+        _ if away.iter().any(|it| text.contains(it)) => StoreError::Unavailable(text),
+        _ => StoreError::Broken(text),
+    }
+}

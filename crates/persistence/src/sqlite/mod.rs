@@ -1,0 +1,138 @@
+//! The embedded database. Here stands what only SQLite can say, under the names that `repo/` uses; beside it, how the
+//! database is opened and written by one.
+
+use diesel::prelude::*;
+use diesel::sql_types::BigInt;
+use guerdon_domain::idempotency::IdempotencyKey;
+use guerdon_domain::ports::Payment;
+use guerdon_domain::values::CompanyId;
+
+use crate::rows::schema::{accounts, attempts, transfers};
+use crate::rows::types::{At, Id};
+use crate::rows::{AttemptRow, Leg, TransferRow};
+
+mod catalog;
+mod checkpoints;
+pub(crate) mod connect;
+mod faults;
+mod group_commit;
+pub(crate) mod open;
+mod storage;
+mod terms;
+
+pub(crate) use faults::classify;
+pub(crate) use storage::check as check_storage;
+pub(crate) use terms::Terms;
+
+#[path = "../repo/mod.rs"]
+pub(crate) mod repo;
+
+pub(crate) type Conn = SqliteConnection;
+pub(crate) type Db = diesel::sqlite::Sqlite;
+
+/// The most bound values of one statement.
+pub(crate) const BINDS: usize = 32_766;
+/// How a claim passes over what others claim: one writer has nothing to pass over.
+pub(crate) const SKIP_LOCKED: &str = "";
+/// What `CAST` calls a small integer.
+pub(crate) const SMALL: &str = "INTEGER";
+
+/// One writer: a long transaction keeps everybody else who writes waiting.
+pub(crate) const BLOCKS_OTHERS: bool = true;
+/// A bound value's place in hand-written SQL.
+pub(crate) fn place(number: u8) -> String {
+    format!("?{number}")
+}
+
+/// The transfers `t` by the places of one side, and what to call the places. They are read through their index, and an
+/// entry that is not what its transfer says is passed over, which leaves a gap in the places.
+pub(crate) fn movements(side: &str) -> (String, &'static str) {
+    let from = format!(
+        "transfers AS entry INDEXED BY transfers_{side} JOIN transfers AS t NOT INDEXED \
+         ON t.cause_id = entry.cause_id AND t.leg = entry.leg AND t.{side}_owner = entry.{side}_owner \
+         AND t.{side}_kind = entry.{side}_kind AND t.{side}_place = entry.{side}_place"
+    );
+    (from, "entry")
+}
+
+/// A moment in hand-written SQL.
+pub(crate) fn moment_text(at: At) -> String {
+    at.micros().to_string()
+}
+
+/// An identifier column as text, for people.
+pub(crate) fn id_text(column: &str) -> String {
+    format!("lower(hex({column}))")
+}
+
+/// One writer: nothing to lock.
+pub(crate) fn lock_accounts(_conn: &mut Conn, _kind: i16, _owners: &[Id]) -> QueryResult<()> {
+    Ok(())
+}
+
+/// The same.
+pub(crate) fn lock_row(_conn: &mut Conn, _table: &'static str, _id: Id) -> QueryResult<()> {
+    Ok(())
+}
+
+/// What an owner's open accounts of these kinds hold, in their order.
+pub(crate) fn hold_accounts(conn: &mut Conn, owner: Id, kinds: &[i16]) -> QueryResult<Vec<(i16, i64)>> {
+    accounts::table
+        .filter(accounts::owner_id.eq(owner).and(accounts::kind.eq_any(kinds)))
+        .filter(accounts::closed_at.is_null())
+        .order(accounts::kind)
+        .select((accounts::kind, accounts::balance))
+        .get_results(conn)
+}
+
+/// Whether others may hold a company too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hold {
+    Shared,
+    Alone,
+}
+
+/// One writer: nobody else is at work on any company.
+pub(crate) fn hold_company(_conn: &mut Conn, _company: CompanyId, _hold: Hold) -> QueryResult<()> {
+    Ok(())
+}
+
+/// One writer: everything that is there has its place for good, and is whole but for what is done in several steps.
+pub(crate) fn settled_before(conn: &mut Conn) -> QueryResult<i64> {
+    let next = "(SELECT COALESCE(\
+        (SELECT min(position) FROM causes WHERE id IN (SELECT id FROM distributions_under_way)), \
+        (SELECT max(position) + 1 FROM causes), 1))";
+    diesel::select(diesel::dsl::sql::<BigInt>(next)).get_result(conn)
+}
+
+/// Adds the transfers of a payment.
+pub(crate) fn insert_many(conn: &mut Conn, payment: &Payment<'_>, legs: &[Leg]) -> QueryResult<usize> {
+    let mut inserted = 0;
+    for slice in legs.chunks(BINDS / TransferRow::COLUMNS) {
+        let rows: Vec<TransferRow> = slice.iter().map(|it| TransferRow::of(payment, it)).collect();
+        inserted += diesel::insert_into(transfers::table).values(&rows).execute(conn)?;
+    }
+    Ok(inserted)
+}
+
+/// Adds attempts; those that are there already stay. Answers which are new. One at a time: a statement for many would
+/// have to ignore every fault to pass over those that are there.
+pub(crate) fn insert_attempts(conn: &mut Conn, rows: &[AttemptRow<'_>]) -> QueryResult<Vec<Id>> {
+    let mut new = Vec::with_capacity(rows.len());
+    for row in rows {
+        if diesel::insert_into(attempts::table).values(row).on_conflict_do_nothing().execute(conn)? > 0 {
+            new.push(row.id);
+        }
+    }
+    Ok(new)
+}
+
+/// One writer: whoever runs holds every key.
+pub(crate) fn try_claim(_conn: &mut Conn, _key: &IdempotencyKey) -> QueryResult<bool> {
+    Ok(true)
+}
+
+/// No query has a time limit.
+pub(crate) fn take_time(_conn: &mut Conn) -> QueryResult<()> {
+    Ok(())
+}

@@ -1,0 +1,52 @@
+//! Opening the embedded database.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use guerdon_domain::ports::Store;
+
+use super::checkpoints::Checkpoints;
+use super::connect::{assert_version, connect, connect_reader, lock, prepare_writer};
+use super::group_commit::{Beside, GroupCommit};
+use crate::access::{Access, CONNECTIONS_OF_A_COMMAND, OpenError, Opened, WITHIN};
+use crate::migrations::check_sqlite;
+use crate::pool::pool;
+use crate::watch::Watcher;
+
+const READERS: u32 = 8;
+/// For what goes on beside the requests.
+const READERS_BESIDE: u32 = 3;
+/// How many KiB of pages each reader keeps; a command reads more at once.
+const CACHED: u32 = 2_000;
+const CACHED_BY_A_COMMAND: u32 = 16_000;
+
+pub(crate) fn open(path: &Path, access: Access, watcher: Watcher) -> Result<Opened, OpenError> {
+    if !path.exists() {
+        return Err(OpenError::Missing(path.display().to_string()));
+    }
+    let lock = lock(path)?;
+    let mut writer = connect(path)?;
+    prepare_writer(&mut writer, 5_000).map_err(|e| OpenError::failed("cannot prepare the database", &e))?;
+    assert_version(&mut writer)?;
+    check_sqlite(&mut writer)?;
+    let name = path.to_string_lossy().into_owned();
+    let readers = |most| {
+        let (name, cached) =
+            (name.clone(), if access == Access::Command { CACHED_BY_A_COMMAND } else { CACHED });
+        pool(most, move || connect_reader(&name, cached))
+            .map_err(|e| OpenError::failed("cannot open the database for reading", &e))
+    };
+    if access == Access::Command {
+        let store: Arc<dyn Store> =
+            Arc::new(GroupCommit::new(writer, readers(CONNECTIONS_OF_A_COMMAND)?, lock, watcher));
+        return Ok(Opened { requests: Arc::clone(&store), background: store });
+    }
+    let mut beside = connect(path)?;
+    prepare_writer(&mut beside, 0).map_err(|e| OpenError::failed("cannot prepare the database", &e))?;
+    let checkpoints =
+        Checkpoints::begin(beside).map_err(|e| OpenError::failed("cannot start a thread", &e))?;
+    let store = GroupCommit::new(writer, readers(READERS)?, lock, watcher);
+    let store = Arc::new(store.for_requests(WITHIN, checkpoints));
+    let background = Beside { store: Arc::clone(&store), readers: readers(READERS_BESIDE)? };
+    Ok(Opened { requests: store, background: Arc::new(background) })
+}
