@@ -1,37 +1,45 @@
 //! Rows: what the tables hold, and the way from there to the domain's types. A stored value that breaks its own
-//! rules is reported as corrupt, never mended.
+//! rules is reported as corrupt, never mended. A file for each of the ports, beside the tables (`schema`), the SQL types that both
+//! databases share (`types`) and the digest over facts (`seals`).
 
-mod cause;
-mod company;
-mod facts;
-mod ledger;
-mod occasion;
-mod provider;
-mod queued;
-mod recognition;
+mod accounts;
+mod audit;
+mod causes;
+mod companies;
+mod corporations;
+mod deliveries;
+mod events;
+mod idempotency;
+mod mails;
+mod movements;
+mod occasions;
+mod providers;
+mod recognitions;
 mod saml;
-mod schedule;
+mod schedules;
 pub(crate) mod schema;
 pub(crate) mod seals;
 mod steps;
 pub(crate) mod types;
-mod user;
+mod users;
 
-pub(crate) use cause::{CauseRow, kind};
-pub(crate) use company::{CompanyRow, CorporationRow, NewCompanyRow, OwnerRow, rate_column};
-pub(crate) use facts::{AccountFact, RecognitionFact, SealRow};
-pub(crate) use ledger::{AccountRow, Leg, TransactionRow, TransferRow, WalletRow};
-pub(crate) use occasion::OccasionRow;
-pub(crate) use provider::{IdempotencyRow, ProviderRow};
-pub(crate) use queued::{
-    AttemptRow, ClaimedEventRow, ClaimedMailRow, DeliveryRow, EventRow, FareRow, MailRow, QueuedEventRow,
-    mail,
-};
-pub(crate) use recognition::{NewRecognitionRow, RecognitionRow, SendingRow};
+pub(crate) use accounts::{AccountRow, Leg, TransferRow, WalletRow};
+pub(crate) use audit::{AccountFact, RecognitionFact, SealRow};
+pub(crate) use causes::{CauseRow, kind};
+pub(crate) use companies::{CompanyRow, NewCompanyRow, OwnerRow, rate_column};
+pub(crate) use corporations::CorporationRow;
+pub(crate) use deliveries::{AttemptRow, ClaimedEventRow, DeliveryRow, FareRow};
+pub(crate) use events::{EventRow, QueuedEventRow};
+pub(crate) use idempotency::IdempotencyRow;
+pub(crate) use mails::{ClaimedMailRow, MailRow, mail};
+pub(crate) use movements::TransactionRow;
+pub(crate) use occasions::OccasionRow;
+pub(crate) use providers::ProviderRow;
+pub(crate) use recognitions::{NewRecognitionRow, RecognitionRow, SendingRow};
 pub(crate) use saml::SamlRow;
-pub(crate) use schedule::{MissedDateRow, ScheduleRow};
+pub(crate) use schedules::{MissedDateRow, ScheduleRow};
 pub(crate) use steps::StepRow;
-pub(crate) use user::{PersonRow, UserRow};
+pub(crate) use users::{PersonRow, UserRow};
 
 use guerdon_domain::ports::StoreError;
 use uuid::Uuid;

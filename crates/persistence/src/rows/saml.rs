@@ -6,8 +6,8 @@ use guerdon_domain::saml::SamlSettings;
 use guerdon_domain::values::{CompanyId, EntityId, PemCertificate, WebUrl};
 
 use super::Reading;
-use crate::rows::schema::saml_settings;
-use crate::rows::types::{At, Id};
+use super::schema::saml_settings;
+use super::types::{At, Id};
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = saml_settings, primary_key(company_id))]

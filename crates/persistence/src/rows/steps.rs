@@ -6,8 +6,8 @@ use guerdon_domain::values::UserId;
 use uuid::Uuid;
 
 use super::Reading;
-use crate::rows::schema::distribution_steps;
-use crate::rows::types::Id;
+use super::schema::distribution_steps;
+use super::types::Id;
 
 /// Bytes of an id.
 const ID_LENGTH: usize = 16;

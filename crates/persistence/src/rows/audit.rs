@@ -3,10 +3,10 @@
 use diesel::prelude::*;
 use guerdon_domain::audit::{End, Held, Movement, Sent};
 
+use super::schema::{accounts, recognitions, seals};
+use super::seals::Chain;
+use super::types::{At, Id};
 use super::{CauseRow, TransferRow};
-use crate::rows::schema::{accounts, recognitions, seals};
-use crate::rows::seals::Chain;
-use crate::rows::types::{At, Id};
 
 impl TransferRow {
     pub(crate) fn movement(&self) -> Movement {

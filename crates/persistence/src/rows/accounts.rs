@@ -1,15 +1,15 @@
-//! Accounts and transfers.
+//! Accounts, and the transfers between them.
 
 use diesel::prelude::*;
 use guerdon_domain::money::{Amount, Points};
 use guerdon_domain::ports::{Payment, StoreError, Timestamp};
 use guerdon_domain::values::CompanyId;
-use guerdon_domain::wallets::{Account, AccountKind, Direction, Reason, Transaction, Wallet, WalletType};
+use guerdon_domain::wallets::{Account, AccountKind, Reason, Wallet, WalletType};
 
 use super::Reading;
-use super::company::rate_column;
-use crate::rows::schema::{accounts, transfers};
-use crate::rows::types::{At, Id};
+use super::companies::rate_column;
+use super::schema::{accounts, transfers};
+use super::types::{At, Id};
 
 #[derive(Insertable)]
 #[diesel(table_name = accounts, treat_none_as_default_value = false)]
@@ -117,31 +117,5 @@ impl TransferRow {
             reason: leg.reason.code(),
             created_at: At(payment.at),
         }
-    }
-}
-
-#[derive(QueryableByName)]
-pub(crate) struct TransactionRow {
-    #[diesel(sql_type = crate::rows::types::Identifier)]
-    cause_id: Id,
-    #[diesel(sql_type = diesel::sql_types::SmallInt)]
-    direction: i16,
-    #[diesel(sql_type = diesel::sql_types::BigInt)]
-    points: i64,
-    #[diesel(sql_type = diesel::sql_types::SmallInt)]
-    reason: i16,
-    #[diesel(sql_type = crate::rows::types::Moment)]
-    created_at: At,
-}
-
-impl TransactionRow {
-    pub(crate) fn read(self) -> Result<Transaction, StoreError> {
-        let reading = Reading { table: "transfers", id: self.cause_id.0 };
-        Ok(Transaction {
-            direction: if self.direction == 0 { Direction::Debit } else { Direction::Credit },
-            points: reading.make("points", Points::new(self.points))?,
-            reason: reading.make("reason", Reason::from_code(self.reason))?,
-            created_at: self.created_at.0,
-        })
     }
 }

@@ -15,10 +15,10 @@ use guerdon_domain::wallets::{AccountKind, WalletType};
 use uuid::Uuid;
 
 use super::Reading;
-use super::company::rate_column;
-use crate::rows::schema::causes;
-use crate::rows::seals::Chain;
-use crate::rows::types::{At, Id};
+use super::companies::rate_column;
+use super::schema::causes;
+use super::seals::Chain;
+use super::types::{At, Id};
 
 /// The stored numbers of what was asked for.
 pub(crate) mod kind {

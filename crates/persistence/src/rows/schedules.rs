@@ -8,8 +8,8 @@ use guerdon_domain::values::{CompanyId, IsoDate, ScheduleId};
 use guerdon_domain::wallets::{AccountKind, WalletType};
 
 use super::Reading;
-use crate::rows::schema::{missed_dates, schedules};
-use crate::rows::types::{At, Id};
+use super::schema::{missed_dates, schedules};
+use super::types::{At, Id};
 
 #[derive(Queryable, QueryableByName, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = schedules, treat_none_as_default_value = false, treat_none_as_null = true)]

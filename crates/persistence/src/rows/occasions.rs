@@ -6,8 +6,8 @@ use guerdon_domain::ports::StoreError;
 use guerdon_domain::values::{CompanyId, Line, Message, OccasionId};
 
 use super::Reading;
-use crate::rows::schema::occasions;
-use crate::rows::types::{At, Id};
+use super::schema::occasions;
+use super::types::{At, Id};
 
 #[derive(Queryable, QueryableByName, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = occasions, treat_none_as_default_value = false, treat_none_as_null = true)]

@@ -1,20 +1,34 @@
-//! Delivering mails.
+//! Mails: queueing and delivering them.
 
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable};
-use guerdon_domain::ports::{ClaimedMail, MailDeliveries, MailFate, StoreError, Timestamp};
+use guerdon_domain::ports::{
+    ClaimedMail, MailDeliveries, MailFate, MailOutbox, NewMail, StoreError, Timestamp,
+};
 use uuid::Uuid;
 
-use super::super::{SKIP_LOCKED, place};
+use super::super::{BINDS, SKIP_LOCKED, place};
 use super::Unit;
+use super::slices::slices;
 use crate::rows::schema::mails;
 use crate::rows::types::{At, Id, Moment};
-use crate::rows::{ClaimedMailRow, mail};
+use crate::rows::{ClaimedMailRow, MailRow, mail};
 
 #[derive(QueryableByName)]
 struct Due {
     #[diesel(sql_type = Nullable<Moment>)]
     due: Option<At>,
+}
+
+impl MailOutbox for Unit<'_> {
+    fn queue_mails(&mut self, new: &[NewMail]) -> Result<(), StoreError> {
+        for slice in slices(new, BINDS / MailRow::COLUMNS, |it| it.subject.len() + it.body.len()) {
+            let rows: Vec<MailRow<'_>> = slice.iter().map(MailRow::of).collect();
+            self.query(|conn| diesel::insert_into(mails::table).values(&rows).execute(conn))?;
+        }
+        self.queued.mails |= !new.is_empty();
+        Ok(())
+    }
 }
 
 impl MailDeliveries for Unit<'_> {

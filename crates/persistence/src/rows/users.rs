@@ -8,8 +8,8 @@ use guerdon_domain::values::{
 };
 
 use super::Reading;
-use crate::rows::schema::users;
-use crate::rows::types::{At, Id};
+use super::schema::users;
+use super::types::{At, Id};
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = users, treat_none_as_default_value = false, treat_none_as_null = true)]

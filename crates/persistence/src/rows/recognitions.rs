@@ -7,9 +7,9 @@ use guerdon_domain::recognitions::Recognition;
 use guerdon_domain::values::{CauseId, CompanyId, Message, OccasionId, RecognitionId, UserId};
 
 use super::Reading;
-use super::cause::sender_of;
-use crate::rows::schema::{causes, recognitions};
-use crate::rows::types::{At, Id};
+use super::causes::sender_of;
+use super::schema::{causes, recognitions};
+use super::types::{At, Id};
 
 #[derive(Insertable)]
 #[diesel(table_name = recognitions, treat_none_as_default_value = false)]

@@ -1,22 +1,18 @@
-//! The outboxes: events and mails that wait to be sent.
+//! Events that wait to be sent.
 
 use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable};
 use guerdon_domain::events::EventState;
-use guerdon_domain::ports::{
-    Depth, MailOutbox, NewEvent, NewMail, Outbox, QueuedEvent, ReadOutbox, StoreError, Timestamp,
-};
+use guerdon_domain::ports::{Depth, NewEvent, Outbox, QueuedEvent, ReadOutbox, StoreError, Timestamp};
 use guerdon_domain::values::{EventId, ProviderId};
 
 use super::super::{BINDS, Db};
 use super::Unit;
-use crate::rows::schema::{deliveries, events, mails};
+use super::slices::slices;
+use crate::rows::schema::{deliveries, events};
 use crate::rows::types::{At, Id, Moment};
-use crate::rows::{DeliveryRow, EventRow, FareRow, MailRow, QueuedEventRow};
-
-/// How much of bodies one statement carries.
-const STATEMENT_BYTES: usize = 1 << 20;
+use crate::rows::{DeliveryRow, EventRow, FareRow, QueuedEventRow};
 
 #[derive(QueryableByName)]
 struct DepthRow {
@@ -122,32 +118,4 @@ impl Unit<'_> {
         self.queued.events |= changed > 0;
         Ok(changed)
     }
-}
-
-impl MailOutbox for Unit<'_> {
-    fn queue_mails(&mut self, new: &[NewMail]) -> Result<(), StoreError> {
-        for slice in slices(new, BINDS / MailRow::COLUMNS, |it| it.subject.len() + it.body.len()) {
-            let rows: Vec<MailRow<'_>> = slice.iter().map(MailRow::of).collect();
-            self.query(|conn| diesel::insert_into(mails::table).values(&rows).execute(conn))?;
-        }
-        self.queued.mails |= !new.is_empty();
-        Ok(())
-    }
-}
-
-/// Cuts rows to what one statement may bind and should carry.
-fn slices<T>(new: &[T], rows_max: usize, size: fn(&T) -> usize) -> Vec<&[T]> {
-    let (mut slices, mut rest) = (Vec::new(), new);
-    while !rest.is_empty() {
-        let mut bytes = 0_usize;
-        let fits = |it: &&T| {
-            bytes = bytes.saturating_add(size(it));
-            bytes <= STATEMENT_BYTES
-        };
-        let count = rest.iter().take(rows_max).take_while(fits).count().max(1);
-        let (slice, after) = rest.split_at(count);
-        slices.push(slice);
-        rest = after;
-    }
-    slices
 }

@@ -1,0 +1,113 @@
+//! How events fare, and the attempts to deliver them.
+
+use diesel::prelude::*;
+use diesel::sql_types::{Binary, SmallInt};
+use guerdon_domain::events::EventState;
+use guerdon_domain::ports::{Attempt, ClaimedEvent, NewEvent, StoreError};
+use guerdon_domain::values::{CompanyId, EventId};
+
+use super::Reading;
+use super::schema::{attempts, deliveries};
+use super::types::{At, Id, Identifier};
+
+/// How an event fares, from its beginning on.
+#[derive(Insertable)]
+#[diesel(table_name = deliveries, treat_none_as_default_value = false)]
+pub(crate) struct DeliveryRow {
+    event_id: Id,
+    company_id: Id,
+    provider_id: Id,
+    state: i16,
+    attempts: i16,
+    attempts_before_replay: i16,
+    next_attempt_at: Option<At>,
+}
+
+impl DeliveryRow {
+    /// Bound values a row.
+    pub(crate) const COLUMNS: usize = 7;
+
+    pub(crate) fn of(it: &NewEvent) -> Self {
+        let state = if it.addressed { EventState::Pending } else { EventState::Unaddressed };
+        Self {
+            event_id: Id(it.id.as_uuid()),
+            company_id: Id(it.company_id.as_uuid()),
+            provider_id: Id(it.provider_id.as_uuid()),
+            state: state.code(),
+            attempts: 0,
+            attempts_before_replay: 0,
+            next_attempt_at: it.addressed.then_some(At(it.created_at)),
+        }
+    }
+}
+
+/// How it fares.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = deliveries)]
+pub(crate) struct FareRow {
+    pub(super) state: i16,
+    pub(super) attempts: i16,
+    pub(super) next_attempt_at: Option<At>,
+}
+
+/// An event that was just claimed.
+#[derive(QueryableByName)]
+pub(crate) struct ClaimedEventRow {
+    #[diesel(sql_type = Identifier)]
+    pub(crate) id: Id,
+    #[diesel(sql_type = Identifier)]
+    company_id: Id,
+    #[diesel(sql_type = Binary)]
+    body: Vec<u8>,
+    #[diesel(sql_type = SmallInt)]
+    attempts: i16,
+    #[diesel(sql_type = SmallInt)]
+    attempts_before_replay: i16,
+}
+
+impl ClaimedEventRow {
+    pub(crate) fn read(self) -> Result<ClaimedEvent, StoreError> {
+        let reading = Reading { table: "events", id: self.id.0 };
+        let before_replay = u16::try_from(self.attempts_before_replay).ok();
+        Ok(ClaimedEvent {
+            id: EventId::from_uuid(self.id.0),
+            company_id: CompanyId::from_uuid(self.company_id.0),
+            body: self.body,
+            attempts: reading.make("attempts", u16::try_from(self.attempts).ok())?,
+            attempts_before_replay: reading.make("attempts_before_replay", before_replay)?,
+        })
+    }
+}
+
+#[derive(Insertable)]
+#[diesel(table_name = attempts, treat_none_as_default_value = false)]
+pub(crate) struct AttemptRow<'a> {
+    event_id: Id,
+    pub(crate) id: Id,
+    company_id: Id,
+    number: i16,
+    started_at: At,
+    duration_micros: i64,
+    status: Option<i16>,
+    cause: Option<&'a str>,
+    answer: &'a [u8],
+}
+
+impl<'a> AttemptRow<'a> {
+    /// Bound values a row.
+    pub(crate) const COLUMNS: usize = 9;
+
+    pub(crate) fn of(event: EventId, it: &'a Attempt) -> Self {
+        Self {
+            event_id: Id(event.as_uuid()),
+            id: Id(it.id),
+            company_id: Id(it.company_id.as_uuid()),
+            number: i16::try_from(it.number).unwrap_or(i16::MAX),
+            started_at: At(it.started_at),
+            duration_micros: i64::try_from(it.duration.as_micros()).unwrap_or(i64::MAX),
+            status: it.status.and_then(|it| i16::try_from(it).ok()),
+            cause: it.cause.as_deref(),
+            answer: it.answer.get(..1_024).unwrap_or(&it.answer),
+        }
+    }
+}

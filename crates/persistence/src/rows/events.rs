@@ -1,0 +1,66 @@
+//! Events.
+
+use diesel::prelude::*;
+use guerdon_domain::events::{EventKind, EventState};
+use guerdon_domain::ports::{NewEvent, QueuedEvent, StoreError};
+use guerdon_domain::values::{EventId, ProviderId};
+
+use super::Reading;
+use super::deliveries::FareRow;
+use super::schema::events;
+use super::types::{At, Id};
+
+#[derive(Insertable)]
+#[diesel(table_name = events, treat_none_as_default_value = false)]
+pub(crate) struct EventRow<'a> {
+    id: Id,
+    company_id: Id,
+    provider_id: Id,
+    kind: i16,
+    cause_id: Id,
+    body: &'a [u8],
+    created_at: At,
+}
+
+impl<'a> EventRow<'a> {
+    /// Bound values a row.
+    pub(crate) const COLUMNS: usize = 7;
+
+    pub(crate) fn of(it: &'a NewEvent) -> Self {
+        Self {
+            id: Id(it.id.as_uuid()),
+            company_id: Id(it.company_id.as_uuid()),
+            provider_id: Id(it.provider_id.as_uuid()),
+            kind: it.kind.code(),
+            cause_id: Id(it.cause.as_uuid()),
+            body: &it.body,
+            created_at: At(it.created_at),
+        }
+    }
+}
+
+/// An event without how it fares.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = events)]
+pub(crate) struct QueuedEventRow {
+    id: Id,
+    provider_id: Id,
+    kind: i16,
+    created_at: At,
+}
+
+impl QueuedEventRow {
+    pub(crate) fn read(self, fare: FareRow) -> Result<QueuedEvent, StoreError> {
+        let reading = Reading { table: "events", id: self.id.0 };
+        let faring = Reading { table: "deliveries", id: self.id.0 };
+        Ok(QueuedEvent {
+            id: EventId::from_uuid(self.id.0),
+            provider_id: ProviderId::from_uuid(self.provider_id.0),
+            kind: reading.make("kind", EventKind::from_code(self.kind))?,
+            state: faring.make("state", EventState::from_code(fare.state))?,
+            attempts: faring.make("attempts", u16::try_from(fare.attempts).ok())?,
+            next_attempt_at: fare.next_attempt_at.map(|it| it.0),
+            created_at: self.created_at.0,
+        })
+    }
+}

@@ -1,0 +1,47 @@
+//! Answers that are kept for repeats.
+
+use diesel::prelude::*;
+use guerdon_domain::idempotency::{IdempotencyKey, IdempotencyRecord};
+use guerdon_domain::ports::StoreError;
+
+use super::Reading;
+use super::schema::idempotency_records;
+use super::types::{At, Id};
+
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = idempotency_records, treat_none_as_default_value = false)]
+pub(crate) struct IdempotencyRow {
+    scope: Id,
+    idempotency_key: String,
+    request_hash: Vec<u8>,
+    status: i16,
+    body: Vec<u8>,
+    created_at: At,
+    expires_at: At,
+}
+
+impl IdempotencyRow {
+    pub(crate) fn of(it: &IdempotencyRecord) -> Self {
+        Self {
+            scope: Id(it.key.scope),
+            idempotency_key: it.key.key.clone(),
+            request_hash: it.request_hash.clone(),
+            status: i16::try_from(it.status).unwrap_or(i16::MAX),
+            body: it.body.clone(),
+            created_at: At(it.created_at),
+            expires_at: At(it.expires_at),
+        }
+    }
+
+    pub(crate) fn read(self) -> Result<IdempotencyRecord, StoreError> {
+        let reading = Reading { table: "idempotency_records", id: self.scope.0 };
+        Ok(IdempotencyRecord {
+            key: IdempotencyKey { scope: self.scope.0, key: self.idempotency_key },
+            request_hash: self.request_hash,
+            status: reading.make("status", u16::try_from(self.status).ok())?,
+            body: self.body,
+            created_at: self.created_at.0,
+            expires_at: self.expires_at.0,
+        })
+    }
+}

@@ -1,0 +1,80 @@
+//! Mails.
+
+use diesel::prelude::*;
+use diesel::sql_types::{SmallInt, Text};
+use guerdon_domain::ports::{ClaimedMail, NewMail, StoreError};
+
+use super::Reading;
+use super::schema::mails;
+use super::types::{At, Id, Identifier, Moment};
+
+/// The states of mails.
+pub(crate) mod mail {
+    pub(crate) const WAITING: i16 = 1;
+    pub(crate) const SENT: i16 = 2;
+    pub(crate) const GIVEN_UP: i16 = 3;
+}
+
+#[derive(Insertable)]
+#[diesel(table_name = mails, treat_none_as_default_value = false)]
+pub(crate) struct MailRow<'a> {
+    id: Id,
+    company_id: Id,
+    recipient: &'a str,
+    subject: &'a str,
+    body: &'a str,
+    state: i16,
+    attempts: i16,
+    next_attempt_at: Option<At>,
+    created_at: At,
+}
+
+impl<'a> MailRow<'a> {
+    /// Bound values a row.
+    pub(crate) const COLUMNS: usize = 9;
+
+    pub(crate) fn of(it: &'a NewMail) -> Self {
+        Self {
+            id: Id(it.id),
+            company_id: Id(it.company_id.as_uuid()),
+            recipient: it.recipient.as_str(),
+            subject: &it.subject,
+            body: &it.body,
+            state: mail::WAITING,
+            attempts: 0,
+            next_attempt_at: Some(At(it.created_at)),
+            created_at: At(it.created_at),
+        }
+    }
+}
+
+/// A mail that was just claimed.
+#[derive(QueryableByName)]
+pub(crate) struct ClaimedMailRow {
+    #[diesel(sql_type = Identifier)]
+    pub(crate) id: Id,
+    #[diesel(sql_type = Text)]
+    recipient: String,
+    #[diesel(sql_type = Text)]
+    subject: String,
+    #[diesel(sql_type = Text)]
+    body: String,
+    #[diesel(sql_type = SmallInt)]
+    attempts: i16,
+    #[diesel(sql_type = Moment)]
+    created_at: At,
+}
+
+impl ClaimedMailRow {
+    pub(crate) fn read(self) -> Result<ClaimedMail, StoreError> {
+        let reading = Reading { table: "mails", id: self.id.0 };
+        Ok(ClaimedMail {
+            id: self.id.0,
+            recipient: self.recipient,
+            subject: self.subject,
+            body: self.body,
+            attempts: reading.make("attempts", u16::try_from(self.attempts).ok())?,
+            created_at: self.created_at.0,
+        })
+    }
+}
