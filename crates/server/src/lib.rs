@@ -6,7 +6,7 @@
 //! * [`settings`] reads a TOML file and the environment; every key has a default, an unknown one is an error.
 //! * [`application`] builds the running service from settings, the same for `serve` and for tests.
 //! * [`commands`] holds one serialisable `Command`; it runs in process, or in the running `serve` through the
-//!   socket of [`handover`] where that holds the embedded database.
+//!   socket of [`command_socket`] where that holds the embedded database.
 //! * [`keys`] derives what seals and hashes the providers' secrets from one master key.
 //! * [`tls`] makes the self-signed certificate and takes up changed ones.
 //! * `world` is where time, ids, randomness and files come from; nothing else may ask for them.
@@ -14,19 +14,19 @@
 //! **Invariants.** Secrets stand in types whose `Debug` tells nothing. What is written in the data folder only its
 //! owner can read. A command prints nothing itself: it answers an [`Output`](commands::Output).
 
-pub mod application;
+mod application;
 mod cli;
-pub mod commands;
-pub mod handover;
+mod command_socket;
+mod commands;
 mod hex;
-pub mod keys;
+mod keys;
 mod logging;
 mod progress;
 mod run;
 mod sealing;
-pub mod secret;
-pub mod settings;
-pub mod tls;
-pub mod world;
+mod secret;
+mod settings;
+mod tls;
+mod world;
 
 pub use run::main;

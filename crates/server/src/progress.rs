@@ -10,7 +10,7 @@ const BAR: &str = "{wide_bar} {human_pos} of {human_len} users";
 
 /// A spinner, and a bar as soon as it is known how much there is; or nothing.
 #[derive(Clone, Default)]
-pub struct Progress(Option<ProgressBar>);
+pub(crate) struct Progress(Option<ProgressBar>);
 
 impl Progress {
     /// On the standard error of this process, where that is a terminal. Gone when `finish` is called.

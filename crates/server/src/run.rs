@@ -19,8 +19,8 @@ use tokio::sync::Mutex;
 
 use crate::application::{Application, prepare_folders};
 use crate::cli::{Cli, Config, What};
+use crate::command_socket::{Sent, send};
 use crate::commands::{Command, Format, Output, View, Workplace, execute};
-use crate::handover::{Handed, hand_over};
 use crate::keys::{require, settle};
 use crate::progress::Progress;
 use crate::settings::Settings;
@@ -128,11 +128,11 @@ fn serve(settings: &Settings) -> anyhow::Result<Output> {
 fn work(settings: &Settings, command: &Command, progress: &Progress) -> anyhow::Result<Output> {
     for _ in 0..ATTEMPTS {
         if let Some(database) = settings.embedded_database() {
-            match hand_over(&settings.data_dir, database, command) {
-                Handed::Done(output) => return Ok(output),
-                Handed::Refused(why) => bail!(why),
-                Handed::Lost => bail!("the running guerdon did not answer; it may have run the command"),
-                Handed::Nobody => {}
+            match send(&settings.data_dir, database, command) {
+                Sent::Done(output) => return Ok(output),
+                Sent::Refused(why) => bail!(why),
+                Sent::Lost => bail!("the running guerdon did not answer; it may have run the command"),
+                Sent::Nobody => {}
             }
         }
         let is_queued = Arc::new(AtomicBool::new(false));

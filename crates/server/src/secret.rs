@@ -4,16 +4,16 @@ use zeroize::Zeroizing;
 
 /// A secret text.
 #[derive(Clone)]
-pub struct SecretText(Zeroizing<String>);
+pub(crate) struct SecretText(Zeroizing<String>);
 
 impl SecretText {
     /// Takes a text into custody.
-    pub fn new(text: String) -> Self {
+    pub(crate) fn new(text: String) -> Self {
         Self(Zeroizing::new(text))
     }
 
     /// The text itself.
-    pub fn expose(&self) -> &str {
+    pub(crate) fn expose(&self) -> &str {
         &self.0
     }
 }

@@ -19,8 +19,8 @@ use guerdon_domain::ports::{
 use guerdon_domain::providers::Provider;
 use guerdon_domain::values::{CompanyId, EventId, ProviderId};
 use guerdon_webhook_dispatcher::{
-    Dispatcher, DispatcherLimits, Due, Journal, NoObserver, Nonces, OpenSecret, Policy, Schedule,
-    SealedForGood, Sender, SenderParts, SystemNonces, Wake, sign,
+    Dispatcher, DispatcherLimits, Due, Journal, NoObserver, Nonces, OpenSecret, Policy, Schedule, Sender,
+    SenderParts, SystemNonces, UnreadableSecret, Wake, sign,
 };
 use time::macros::datetime;
 use uuid::Uuid;
@@ -49,7 +49,7 @@ impl Ids for Counting {
 struct Known;
 
 impl OpenSecret for Known {
-    fn open(&self, _provider: &Provider) -> Result<Zeroizing<String>, SealedForGood> {
+    fn open(&self, _provider: &Provider) -> Result<Zeroizing<String>, UnreadableSecret> {
         Ok(Zeroizing::new("whsec_1".to_owned()))
     }
 }

@@ -49,10 +49,10 @@ pub trait OpenSecret: Send + Sync {
     /// # Errors
     ///
     /// Where it was sealed under another master key, or is damaged.
-    fn open(&self, provider: &Provider) -> Result<Zeroizing<String>, SealedForGood>;
+    fn open(&self, provider: &Provider) -> Result<Zeroizing<String>, UnreadableSecret>;
 }
 
 /// The shared secret cannot be opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the shared secret cannot be opened with this master key")]
-pub struct SealedForGood;
+pub struct UnreadableSecret;

@@ -72,7 +72,7 @@ mod signature;
 pub mod testing;
 
 pub use bodies::Bodies;
-pub use courier::{Courier, OpenSecret, Order, Outcome, SealedForGood};
+pub use courier::{Courier, OpenSecret, Order, Outcome, UnreadableSecret};
 pub use dispatcher::{
     AttemptResult, Dispatcher, DispatcherLimits, Due, Journal, NoObserver, Observer, Running, Stopped,
     StoreJournal, Wake,

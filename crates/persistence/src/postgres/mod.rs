@@ -150,7 +150,7 @@ fn digest(key: &IdempotencyKey) -> i64 {
 }
 
 /// Lets the queries of this transaction take their time.
-pub(crate) fn take_time(conn: &mut Conn) -> QueryResult<()> {
+pub(crate) fn lift_time_limit(conn: &mut Conn) -> QueryResult<()> {
     conn.batch_execute("SET LOCAL statement_timeout = 0")
 }
 

@@ -29,7 +29,7 @@ impl ReadOutbox for Unit<'_> {
         state: Option<EventState>,
         limit: i64,
     ) -> Result<Vec<QueuedEvent>, StoreError> {
-        self.query(super::super::take_time)?;
+        self.query(super::super::lift_time_limit)?;
         let mut wanted = deliveries::table
             .inner_join(events::table)
             .select((QueuedEventRow::as_select(), FareRow::as_select()))
@@ -88,7 +88,7 @@ impl Outbox for Unit<'_> {
         state: EventState,
         now: Timestamp,
     ) -> Result<usize, StoreError> {
-        self.query(super::super::take_time)?; // a long outage leaves many
+        self.query(super::super::lift_time_limit)?; // a long outage leaves many
         // Written out, so that the index of what is kept can be used.
         let kept = match state {
             EventState::Exhausted => sql::<Bool>("state = 3"),

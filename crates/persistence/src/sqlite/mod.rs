@@ -133,6 +133,6 @@ pub(crate) fn try_claim(_conn: &mut Conn, _key: &IdempotencyKey) -> QueryResult<
 }
 
 /// No query has a time limit.
-pub(crate) fn take_time(_conn: &mut Conn) -> QueryResult<()> {
+pub(crate) fn lift_time_limit(_conn: &mut Conn) -> QueryResult<()> {
     Ok(())
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use guerdon_persistence::{Access, OpenError, Opened, Watcher, migrate, open_watched};
 
-use crate::handover::is_served;
+use crate::command_socket::is_served;
 use crate::settings::Settings;
 use crate::world::files;
 

@@ -13,7 +13,7 @@ use guerdon_mailer::{
 };
 use guerdon_persistence::{Queued, Wakeups, Watcher};
 use guerdon_webhook_dispatcher::{
-    Dispatcher, OpenSecret, Running as Dispatching, Schedule, SealedForGood, Sender, SenderParts, Wake,
+    Dispatcher, OpenSecret, Running as Dispatching, Schedule, Sender, SenderParts, UnreadableSecret, Wake,
 };
 use tokio::sync::oneshot;
 use url::Url;
@@ -170,8 +170,8 @@ fn mailer(settings: &Settings, store: &Arc<dyn Store>) -> anyhow::Result<Mailer>
 struct Secrets(Arc<Keys>);
 
 impl OpenSecret for Secrets {
-    fn open(&self, provider: &Provider) -> Result<Zeroizing<String>, SealedForGood> {
+    fn open(&self, provider: &Provider) -> Result<Zeroizing<String>, UnreadableSecret> {
         let opened = self.0.open(provider.id, &provider.shared_secret_sealed);
-        opened.map(|it| Zeroizing::new(it.expose().to_owned())).map_err(|_sealed| SealedForGood)
+        opened.map(|it| Zeroizing::new(it.expose().to_owned())).map_err(|_sealed| UnreadableSecret)
     }
 }

@@ -10,7 +10,6 @@ mod operator;
 mod stop;
 
 use std::future::Future;
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use actix_web::dev::ServerHandle;
@@ -21,8 +20,8 @@ use guerdon_http_api::{Api, Gate, Limits, Listening, Transport};
 use guerdon_persistence::Opened;
 use guerdon_webhook_dispatcher::Bodies;
 
+use crate::command_socket::{CommandHandler, CommandSocket};
 use crate::commands::Workplace;
-use crate::handover::{Counter, Desk};
 use crate::keys::{Keys, require, settle};
 use crate::settings::{Settings, Tls};
 use crate::tls::{self, Reloading, Terminated};
@@ -34,7 +33,7 @@ use heartbeat::Heartbeat;
 use metrics::Metrics;
 
 /// A service whose listeners are open.
-pub struct Application {
+pub(crate) struct Application {
     api: Listening,
     operator: operator::Listening,
     gate: Arc<Gate>,
@@ -44,13 +43,13 @@ pub struct Application {
     certificate: Option<Arc<Reloading>>,
     metrics: Metrics,
     delivery: Delivery,
-    counter: Option<(Counter, Arc<Desk>)>,
+    command_socket: Option<(CommandSocket, Arc<CommandHandler>)>,
 }
 
 impl Application {
     /// Makes and migrates the database, settles the keys, prepares TLS, opens the listeners. Must be called within
     /// an actix system.
-    pub fn build(settings: &Settings) -> anyhow::Result<Self> {
+    pub(crate) fn build(settings: &Settings) -> anyhow::Result<Self> {
         require(settings)?; // before anything is made
         let (metrics, bells) = (Metrics::install()?, Bells::default());
         let Opened { requests, background } = database::open_for_service(settings, &bells.watcher())?;
@@ -60,7 +59,7 @@ impl Application {
         let gate = Gate::new();
         let heartbeat = Arc::new(Heartbeat::default());
         heartbeat.beat(background.as_ref(), &gate).context("the database does not answer")?;
-        let counter = counter(settings, &background, &keys)?;
+        let command_socket = command_socket(settings, &background, &keys)?;
         let (tls_config, certificate) = match tls::prepare(settings)? {
             Some(Terminated { config, certificate }) => (Some(config), Some(certificate)),
             None => (None, None),
@@ -79,30 +78,30 @@ impl Application {
         let scheme = if certificate.is_some() { "https" } else { "http" };
         let (listening, health, database) = (api.address, operator.address, settings.shown_database());
         log::info!("listening on {scheme}://{listening} (database {database}), health on http://{health}");
-        Ok(Self { api, operator, gate, background, heartbeat, certificate, metrics, delivery, counter })
-    }
-
-    /// Where the provider API listens.
-    pub fn address(&self) -> SocketAddr {
-        self.api.address
-    }
-
-    /// Where health is told.
-    pub fn operator_address(&self) -> SocketAddr {
-        self.operator.address
+        Ok(Self {
+            api,
+            operator,
+            gate,
+            background,
+            heartbeat,
+            certificate,
+            metrics,
+            delivery,
+            command_socket,
+        })
     }
 
     /// Serves until `stop` is ready; then ends in order, faster where it becomes ready once more.
-    pub async fn run<F: Future<Output = ()>>(self, mut stop: impl FnMut() -> F) -> anyhow::Result<()> {
+    pub(crate) async fn run<F: Future<Output = ()>>(self, mut stop: impl FnMut() -> F) -> anyhow::Result<()> {
         let api: ServerHandle = self.api.server.handle();
         let operator = self.operator.server.handle();
         let mut api_ends = rt::spawn(self.api.server);
         rt::spawn(self.operator.server);
         let mut tasks =
             background::spawn(self.background, &self.gate, self.heartbeat, self.certificate, self.metrics);
-        let desk = self.counter.map(|(counter, desk)| {
-            tasks.push(rt::spawn(counter.take(Arc::clone(&desk))));
-            desk
+        let handler = self.command_socket.map(|(command_socket, handler)| {
+            tasks.push(rt::spawn(command_socket.take(Arc::clone(&handler))));
+            handler
         });
         let ended_early = tokio::select! {
             () = stop() => false,
@@ -114,8 +113,8 @@ impl Application {
             stop::in_order(&self.gate, &api, delivered, &mut stop).await;
         }
         tasks.iter().for_each(rt::task::JoinHandle::abort);
-        if let Some(desk) = desk {
-            desk.finish(stop::COMMANDS_WITHIN).await;
+        if let Some(handler) = handler {
+            handler.finish(stop::COMMANDS_WITHIN).await;
         }
         operator.stop(false).await;
         if ended_early { bail!("the provider API ended by itself") } else { Ok(()) }
@@ -146,13 +145,13 @@ fn api(settings: &Settings, store: Arc<dyn Store>, keys: Arc<Keys>, gate: &Arc<G
 }
 
 /// The socket for commands: only the embedded database needs one.
-fn counter(
+fn command_socket(
     settings: &Settings,
     store: &Arc<dyn Store>,
     keys: &Arc<Keys>,
-) -> anyhow::Result<Option<(Counter, Arc<Desk>)>> {
+) -> anyhow::Result<Option<(CommandSocket, Arc<CommandHandler>)>> {
     let Some(database) = settings.embedded_database() else { return Ok(None) };
     let workplace = Workplace::new(Arc::clone(store), Arc::clone(keys), settings.webhooks);
-    let counter = Counter::open(&settings.data_dir)?;
-    Ok(Some((counter, Arc::new(Desk::new(workplace, database)))))
+    let command_socket = CommandSocket::open(&settings.data_dir)?;
+    Ok(Some((command_socket, Arc::new(CommandHandler::new(workplace, database)))))
 }

@@ -1,5 +1,7 @@
 //! `guerdon company`.
 
+use guerdon_domain::companies::OptionsError;
+use guerdon_domain::companies::TransferError;
 use guerdon_domain::companies::{set_allow_zero_points, transfer};
 use guerdon_domain::ports::StoreExt;
 use guerdon_domain::values::{CompanyId, ProviderId};
@@ -10,7 +12,7 @@ use super::{CommandError, Output, View, Workplace};
 
 /// Sets options of a company.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
-pub struct Options {
+pub(crate) struct Options {
     /// The company.
     company_id: Uuid,
     /// Whether recognitions of 0 points are allowed.
@@ -43,7 +45,7 @@ impl Options {
 
 /// Hands a company to another provider; it leaves its corporation.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
-pub struct Transfer {
+pub(crate) struct Transfer {
     /// The company.
     company_id: Uuid,
     /// The provider whose it becomes, with its users, occasions and points. Events written before stay.
@@ -70,5 +72,23 @@ impl Transfer {
             Ok(transfer(tx, id, to, &workplace.context())?)
         })?;
         Transferred { company_id: self.company_id, provider_id: self.to }.output()
+    }
+}
+
+impl From<OptionsError> for CommandError {
+    fn from(cause: OptionsError) -> Self {
+        match cause {
+            OptionsError::Store(cause) => Self::Store(cause),
+            refused => Self::refused(refused),
+        }
+    }
+}
+
+impl From<TransferError> for CommandError {
+    fn from(cause: TransferError) -> Self {
+        match cause {
+            TransferError::Store(cause) => Self::Store(cause),
+            refused => Self::refused(refused),
+        }
     }
 }

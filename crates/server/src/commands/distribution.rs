@@ -15,7 +15,7 @@ use super::{CommandError, Output, View, Workplace};
 
 /// Gives points to users, all or nothing, from the reserve.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
-pub struct Run {
+pub(crate) struct Run {
     /// The company.
     company_id: Uuid,
     /// Into which wallet.
@@ -69,5 +69,14 @@ impl Run {
             finish(workplace.store.as_ref(), &mut |users| workplace.progress.advance(users))?;
         }
         Ok(output)
+    }
+}
+
+impl From<DistributeError> for CommandError {
+    fn from(cause: DistributeError) -> Self {
+        match cause {
+            DistributeError::Store(cause) => Self::Store(cause),
+            refused => Self::refused(refused),
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! `guerdon event`.
 
+use guerdon_domain::events::ReplayError;
 use guerdon_domain::events::{EventState, replay, replay_all};
 use guerdon_domain::ports::{QueuedEvent, StoreError, StoreExt};
 use guerdon_domain::values::{EventId, ProviderId};
@@ -39,7 +40,7 @@ impl From<StateName> for EventState {
 
 /// Shows events, oldest first.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
-pub struct List {
+pub(crate) struct List {
     /// Of this provider only.
     #[arg(long, value_name = "ID")]
     provider: Option<Uuid>,
@@ -53,7 +54,7 @@ pub struct List {
 
 /// Makes events due at once, on a schedule that begins anew. Those that are pending stay as they are.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
-pub struct Replay {
+pub(crate) struct Replay {
     /// The events.
     #[arg(value_name = "EVENT_ID", required_unless_present = "provider", conflicts_with_all = ["provider", "state"])]
     ids: Vec<Uuid>,
@@ -156,5 +157,14 @@ impl Replay {
             })
         })?;
         Replayed { replayed }.output()
+    }
+}
+
+impl From<ReplayError> for CommandError {
+    fn from(cause: ReplayError) -> Self {
+        match cause {
+            ReplayError::Store(cause) => Self::Store(cause),
+            refused => Self::refused(refused),
+        }
     }
 }

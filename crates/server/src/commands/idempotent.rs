@@ -17,7 +17,7 @@ const DONE: u16 = 200;
 
 /// The key of a command that may be repeated.
 #[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize)]
-pub struct Keyed {
+pub(crate) struct Keyed {
     /// Makes the command safe to repeat: the same key does it once and prints the same (up to 255 visible ASCII
     /// characters; kept for 72 hours).
     #[arg(long = "key", value_name = "K", value_parser = visible_ascii)]

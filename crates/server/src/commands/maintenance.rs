@@ -10,7 +10,7 @@ pub(crate) const ON: &str = "on";
 
 /// Turns maintenance on or off.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
-pub struct Maintenance {
+pub(crate) struct Maintenance {
     /// What it shall be.
     #[arg(value_enum)]
     state: State,

@@ -37,30 +37,30 @@ use crate::progress::Progress;
 use crate::settings::Webhooks;
 use crate::world::{SystemClock, SystemIds, user};
 
-pub use error::CommandError;
+pub(crate) use error::CommandError;
 pub(crate) use maintenance::ON as MAINTENANCE_ON;
-pub use output::{Format, Output};
+pub(crate) use output::{Format, Output};
 pub(crate) use output::{View, moment};
 
 /// What a command works with.
-pub struct Workplace {
+pub(crate) struct Workplace {
     /// The database.
-    pub store: Arc<dyn Store>,
+    pub(crate) store: Arc<dyn Store>,
     /// The keys over the secrets.
-    pub keys: Arc<Keys>,
+    pub(crate) keys: Arc<Keys>,
     /// What callbacks are allowed.
-    pub webhooks: Webhooks,
+    pub(crate) webhooks: Webhooks,
     /// Who gives commands: the operating system's user of this process, which is also that of whoever hands one over.
-    pub user: Option<String>,
+    pub(crate) user: Option<String>,
     /// What a terminal shows meanwhile.
-    pub progress: Progress,
+    pub(crate) progress: Progress,
     /// How many threads a long command may take: one, beside a service that answers others.
-    pub threads: NonZero<usize>,
+    pub(crate) threads: NonZero<usize>,
 }
 
 impl Workplace {
     /// Work on this database.
-    pub fn new(store: Arc<dyn Store>, keys: Arc<Keys>, webhooks: Webhooks) -> Self {
+    pub(crate) fn new(store: Arc<dyn Store>, keys: Arc<Keys>, webhooks: Webhooks) -> Self {
         Self {
             store,
             keys,
@@ -86,7 +86,7 @@ impl Workplace {
 /// A command over the database.
 #[derive(Debug, Clone, Subcommand, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Command {
+pub(crate) enum Command {
     /// Check every ledger invariant, read-only; exit 1 and a line per violation.
     Verify(verify::Verify),
     /// Seal what is committed now, and print the head of the chain of seals.
@@ -125,7 +125,7 @@ pub enum Command {
 /// Providers and their credentials.
 #[derive(Debug, Clone, Subcommand, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ProviderCommand {
+pub(crate) enum ProviderCommand {
     /// Add a provider; its secrets are shown this once.
     Create(provider_create::Create),
     /// Show all providers, oldest first.
@@ -139,7 +139,7 @@ pub enum ProviderCommand {
 /// Companies' options, and whose they are.
 #[derive(Debug, Clone, Subcommand, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum CompanyCommand {
+pub(crate) enum CompanyCommand {
     /// Set options of a company.
     Options(company::Options),
     /// Hand a company to another provider.
@@ -149,7 +149,7 @@ pub enum CompanyCommand {
 /// Companies' reserves.
 #[derive(Debug, Clone, Subcommand, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ReserveCommand {
+pub(crate) enum ReserveCommand {
     /// Show a company's reserve.
     Show(reserve::Show),
     /// Put points into a company's reserve.
@@ -159,7 +159,7 @@ pub enum ReserveCommand {
 /// Points from a reserve to many wallets.
 #[derive(Debug, Clone, Subcommand, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum DistributionCommand {
+pub(crate) enum DistributionCommand {
     /// Give points to users, all or nothing, from the reserve.
     Run(distribution::Run),
     /// Give points again and again, every week or every month.
@@ -173,7 +173,7 @@ pub enum DistributionCommand {
 /// Occasions.
 #[derive(Debug, Clone, Subcommand, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum OccasionCommand {
+pub(crate) enum OccasionCommand {
     /// Add an occasion that every provider can use.
     CreateGlobal(occasion::CreateGlobal),
 }
@@ -181,7 +181,7 @@ pub enum OccasionCommand {
 /// Points spent on rewards.
 #[derive(Debug, Clone, Subcommand, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum RedemptionCommand {
+pub(crate) enum RedemptionCommand {
     /// Spend points of a user's earned wallet.
     Create(redemption::Create),
     /// Return what a redemption took, once.
@@ -191,7 +191,7 @@ pub enum RedemptionCommand {
 /// What users' wallets hold.
 #[derive(Debug, Clone, Subcommand, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum WalletCommand {
+pub(crate) enum WalletCommand {
     /// Replace what a wallet holds; the difference comes from the reserve, or goes there.
     Override(wallet::Override),
 }
@@ -199,7 +199,7 @@ pub enum WalletCommand {
 /// Recognitions that were sent.
 #[derive(Debug, Clone, Subcommand, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum RecognitionCommand {
+pub(crate) enum RecognitionCommand {
     /// Change what a recognition says, or whether it is public.
     Update(recognition::Update),
 }
@@ -207,7 +207,7 @@ pub enum RecognitionCommand {
 /// Events on their way to providers.
 #[derive(Debug, Clone, Subcommand, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum EventCommand {
+pub(crate) enum EventCommand {
     /// Show events, oldest first.
     List(event::List),
     /// Make events due at once.
@@ -222,7 +222,7 @@ impl Command {
 }
 
 /// Runs a command to its end.
-pub fn execute(command: &Command, workplace: &Workplace) -> Result<Output, CommandError> {
+pub(crate) fn execute(command: &Command, workplace: &Workplace) -> Result<Output, CommandError> {
     match command {
         Command::Verify(it) => it.run(workplace),
         Command::Seal => seal::run(workplace),

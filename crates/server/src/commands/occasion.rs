@@ -11,7 +11,7 @@ use super::{CommandError, Output, View, Workplace};
 
 /// Adds an occasion that every provider can use.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
-pub struct CreateGlobal {
+pub(crate) struct CreateGlobal {
     /// Its name.
     #[arg(long)]
     name: String,

@@ -12,7 +12,7 @@ const MILLISECONDS: &[BorrowedFormatItem<'static>] =
 
 /// How the output is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Format {
+pub(crate) enum Format {
     /// For people.
     Text,
     /// One JSON object, or an array for a list.
@@ -21,18 +21,18 @@ pub enum Format {
 
 /// What a command prints and how it exits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Output {
+pub(crate) struct Output {
     /// The lines for people.
-    pub text: String,
+    pub(crate) text: String,
     /// The JSON, on one line.
-    pub json: String,
+    pub(crate) json: String,
     /// The exit status.
-    pub status: u8,
+    pub(crate) status: u8,
 }
 
 impl Output {
     /// What is printed, without the last line's end.
-    pub fn rendered(&self, format: Format) -> &str {
+    pub(crate) fn rendered(&self, format: Format) -> &str {
         match format {
             Format::Text => &self.text,
             Format::Json => &self.json,

@@ -1,6 +1,7 @@
 //! `guerdon provider list` and `set`.
 
 use guerdon_domain::ports::{ProviderChange, StoreError, StoreExt};
+use guerdon_domain::providers::ChangeProviderError;
 use guerdon_domain::providers::{Provider, change};
 use guerdon_domain::values::{Line, ProviderId, Update};
 use guerdon_webhook_dispatcher::check_url;
@@ -12,7 +13,7 @@ use super::{CommandError, Output, View, Workplace};
 
 /// Changes a provider; what is not named stays.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
-pub struct Set {
+pub(crate) struct Set {
     /// The provider.
     id: Uuid,
     /// Its name.
@@ -132,5 +133,14 @@ impl Set {
             ..ProviderChange::default()
         };
         Listed::from(changed(workplace, self.id, &wanted)?).output()
+    }
+}
+
+impl From<ChangeProviderError> for CommandError {
+    fn from(cause: ChangeProviderError) -> Self {
+        match cause {
+            ChangeProviderError::Store(cause) => Self::Store(cause),
+            refused => Self::refused(refused),
+        }
     }
 }

@@ -19,7 +19,7 @@ pub(super) const SHARED_SECRET: &str = "gw_";
 
 /// Adds a provider.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
-pub struct Create {
+pub(crate) struct Create {
     /// Its name, for the operator.
     #[arg(long)]
     name: String,

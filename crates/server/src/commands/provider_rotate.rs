@@ -13,7 +13,7 @@ use crate::world::random;
 
 /// Replaces a secret.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
-pub struct Rotate {
+pub(crate) struct Rotate {
     /// The provider.
     id: Uuid,
     #[command(flatten)]
@@ -24,7 +24,7 @@ pub struct Rotate {
 /// One of the two.
 #[derive(Debug, Clone, Copy, clap::Args, Serialize, Deserialize)]
 #[group(required = true, multiple = false)]
-pub struct Which {
+pub(crate) struct Which {
     /// The password of its API key.
     #[arg(long)]
     api_secret: bool,

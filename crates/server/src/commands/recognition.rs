@@ -1,6 +1,7 @@
 //! `guerdon recognition`.
 
 use guerdon_domain::ports::StoreExt;
+use guerdon_domain::recognitions::UpdateRecognitionError;
 use guerdon_domain::recognitions::{Recognition, UpdateRecognition, update};
 use guerdon_domain::values::{Message, RecognitionId};
 use serde::{Deserialize, Serialize};
@@ -12,7 +13,7 @@ use super::{CommandError, Output, View, Workplace};
 /// Changes a recognition, and tells the provider where anything changed.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(group(clap::ArgGroup::new("change").required(true).multiple(true)))]
-pub struct Update {
+pub(crate) struct Update {
     /// The recognition.
     id: Uuid,
     /// What it says from now on.
@@ -81,4 +82,13 @@ fn message(text: &str) -> Result<Message, CommandError> {
         return Err(CommandError::Refused("message must not be blank".to_owned()));
     }
     Ok(message)
+}
+
+impl From<UpdateRecognitionError> for CommandError {
+    fn from(cause: UpdateRecognitionError) -> Self {
+        match cause {
+            UpdateRecognitionError::Store(cause) => Self::Store(cause),
+            refused => Self::refused(refused),
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use guerdon_domain::money::Points;
 use guerdon_domain::ports::StoreExt;
+use guerdon_domain::redemptions::RefundError;
 use guerdon_domain::redemptions::{RedeemError, create, refund};
 use guerdon_domain::values::{RedemptionId, UserId};
 use serde::{Deserialize, Serialize};
@@ -12,7 +13,7 @@ use super::{CommandError, Output, View, Workplace};
 
 /// Spends points of a user's earned wallet on a reward.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
-pub struct Create {
+pub(crate) struct Create {
     /// The user.
     user_id: Uuid,
     /// How many.
@@ -25,7 +26,7 @@ pub struct Create {
 
 /// Returns what a redemption took, once.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
-pub struct Refund {
+pub(crate) struct Refund {
     /// The redemption.
     redemption_id: Uuid,
 }
@@ -64,5 +65,23 @@ impl Refund {
             .transaction(|tx| -> Result<_, CommandError> { Ok(refund(tx, id, &workplace.context())?) })?;
         let (id, user_id) = (self.redemption_id, redemption.user_id.as_uuid());
         Redeemed { id, user_id, points: points.get() }.output()
+    }
+}
+
+impl From<RedeemError> for CommandError {
+    fn from(cause: RedeemError) -> Self {
+        match cause {
+            RedeemError::Store(cause) => Self::Store(cause),
+            refused => Self::refused(refused),
+        }
+    }
+}
+
+impl From<RefundError> for CommandError {
+    fn from(cause: RefundError) -> Self {
+        match cause {
+            RefundError::Store(cause) => Self::Store(cause),
+            refused => Self::refused(refused),
+        }
     }
 }

@@ -12,14 +12,14 @@ use super::{CommandError, Output, View, Workplace};
 
 /// Shows a company's reserve.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
-pub struct Show {
+pub(crate) struct Show {
     /// The company.
     company_id: Uuid,
 }
 
 /// Puts points into a company's reserve.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
-pub struct Deposit {
+pub(crate) struct Deposit {
     /// The company.
     company_id: Uuid,
     /// How many.
@@ -60,5 +60,14 @@ impl Deposit {
             let after = deposit(tx, id, points, context)?;
             Ok(Reserve { company_id: self.company_id, points: after.get() })
         })
+    }
+}
+
+impl From<DepositError> for CommandError {
+    fn from(cause: DepositError) -> Self {
+        match cause {
+            DepositError::Store(cause) => Self::Store(cause),
+            refused => Self::refused(refused),
+        }
     }
 }

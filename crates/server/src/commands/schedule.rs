@@ -36,7 +36,7 @@ impl From<Every> for Period {
 /// Gives points again and again: on each date, as it begins in UTC, to every active user then (for manager_wallet: every
 /// active manager), all or nothing. A date that was missed is made up, once, oldest first.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
-pub struct Schedule {
+pub(crate) struct Schedule {
     /// The company.
     company_id: Uuid,
     /// Into which wallet.
@@ -55,14 +55,14 @@ pub struct Schedule {
 
 /// The schedules of a company, oldest first, cancelled ones too.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
-pub struct List {
+pub(crate) struct List {
     /// The company.
     company_id: Uuid,
 }
 
 /// Ends a schedule; what it has given stays.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
-pub struct Cancel {
+pub(crate) struct Cancel {
     /// The schedule.
     schedule_id: Uuid,
 }
@@ -212,5 +212,14 @@ impl Cancel {
         let id = ScheduleId::from_uuid(self.schedule_id);
         workplace.store.transaction(|tx| cancel_schedule(tx, id, &workplace.context()))?;
         Cancelled { id: self.schedule_id, cancelled: true }.output()
+    }
+}
+
+impl From<ScheduleError> for CommandError {
+    fn from(cause: ScheduleError) -> Self {
+        match cause {
+            ScheduleError::Store(cause) => Self::Store(cause),
+            refused => Self::refused(refused),
+        }
     }
 }

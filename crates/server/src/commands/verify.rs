@@ -8,7 +8,7 @@ use crate::hex;
 
 /// Checks every ledger invariant, read-only.
 #[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize)]
-pub struct Verify {
+pub(crate) struct Verify {
     /// A head that `guerdon seal` printed: proves that nothing sealed before it was changed or removed since.
     #[arg(long, value_name = "HEAD", value_parser = digits)]
     head: Option<String>,

@@ -38,7 +38,7 @@ impl From<WalletName> for WalletType {
 
 /// Replaces what a user's wallet holds; the difference comes from the company's reserve, or goes there.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
-pub struct Override {
+pub(crate) struct Override {
     /// The user.
     user_id: Uuid,
     /// Which wallet.
@@ -80,5 +80,14 @@ impl Override {
             replace(tx, user, wallet.into(), points, context)?;
             Ok(Replaced { user_id: self.user_id, wallet, points: self.points })
         })
+    }
+}
+
+impl From<ReplaceError> for CommandError {
+    fn from(cause: ReplaceError) -> Self {
+        match cause {
+            ReplaceError::Store(cause) => Self::Store(cause),
+            refused => Self::refused(refused),
+        }
     }
 }

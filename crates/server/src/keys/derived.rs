@@ -11,7 +11,7 @@ use crate::secret::SecretText;
 use crate::world::random;
 
 /// The working keys.
-pub struct Keys {
+pub(crate) struct Keys {
     pepper: hmac::Key,
     sealing: LessSafeKey,
     fingerprint: String,
@@ -19,7 +19,7 @@ pub struct Keys {
 
 /// A shared secret could not be sealed or opened: another key, another provider, or damage.
 #[derive(Debug)]
-pub struct SealedError;
+pub(crate) struct SealedError;
 
 impl std::fmt::Display for SealedError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -37,7 +37,7 @@ impl std::fmt::Debug for Keys {
 
 impl Keys {
     /// Derives the working keys.
-    pub fn of(master: &MasterKey) -> anyhow::Result<Self> {
+    pub(crate) fn of(master: &MasterKey) -> anyhow::Result<Self> {
         let sealing =
             UnboundKey::new(&AES_256_GCM, master.derive("guerdon shared secret sealing").as_slice())
                 .map_err(|cause| anyhow::anyhow!("the sealing key: {cause}"))?;
@@ -49,17 +49,17 @@ impl Keys {
     }
 
     /// The master key's fingerprint.
-    pub fn fingerprint(&self) -> &str {
+    pub(crate) fn fingerprint(&self) -> &str {
         &self.fingerprint
     }
 
     /// What is stored of an API secret. No slow hash: the secret is 256 random bits.
-    pub fn hash(&self, secret: &SecretText) -> Vec<u8> {
+    pub(crate) fn hash(&self, secret: &SecretText) -> Vec<u8> {
         hmac::sign(&self.pepper, secret.expose().as_bytes()).as_ref().to_vec()
     }
 
     /// Encrypts a provider's shared secret: a random nonce, then the text and its tag, bound to the provider.
-    pub fn seal(&self, provider: ProviderId, secret: &SecretText) -> Result<Vec<u8>, SealedError> {
+    pub(crate) fn seal(&self, provider: ProviderId, secret: &SecretText) -> Result<Vec<u8>, SealedError> {
         let nonce = random::bytes::<NONCE_LEN>().map_err(|_cause| SealedError)?;
         let mut text = secret.expose().as_bytes().to_vec();
         let associated = Aad::from(*provider.as_uuid().as_bytes());
@@ -70,7 +70,7 @@ impl Keys {
     }
 
     /// The shared secret of a provider.
-    pub fn open(&self, provider: ProviderId, sealed: &[u8]) -> Result<SecretText, SealedError> {
+    pub(crate) fn open(&self, provider: ProviderId, sealed: &[u8]) -> Result<SecretText, SealedError> {
         let (nonce, text) = sealed.split_first_chunk::<NONCE_LEN>().ok_or(SealedError)?;
         let mut text = Zeroizing::new(text.to_vec());
         let associated = Aad::from(*provider.as_uuid().as_bytes());

@@ -15,7 +15,7 @@ const FILE: &str = "master.key";
 
 /// The keys of a database: derived from the configured master key, on the embedded database else from the data
 /// folder's, which is made where the database knows none. A key that is not the database's own is refused.
-pub fn settle(settings: &Settings, store: &dyn Store) -> anyhow::Result<Keys> {
+pub(crate) fn settle(settings: &Settings, store: &dyn Store) -> anyhow::Result<Keys> {
     require(settings)?;
     let master = match &settings.master_key {
         Some(key) => key.clone(),
@@ -28,7 +28,7 @@ pub fn settle(settings: &Settings, store: &dyn Store) -> anyhow::Result<Keys> {
 
 /// Refuses settings that name no master key where the data folder cannot have it: it may be another one on every
 /// machine.
-pub fn require(settings: &Settings) -> anyhow::Result<()> {
+pub(crate) fn require(settings: &Settings) -> anyhow::Result<()> {
     if settings.master_key.is_none() && settings.embedded_database().is_none() {
         bail!("master_key must be set for PostgreSQL: 64 hex digits, the same for every process")
     }

@@ -8,7 +8,7 @@ use crate::hex;
 
 /// 256 bits over all secrets.
 #[derive(Clone)]
-pub struct MasterKey(Zeroizing<[u8; 32]>);
+pub(crate) struct MasterKey(Zeroizing<[u8; 32]>);
 
 impl std::fmt::Debug for MasterKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -18,7 +18,7 @@ impl std::fmt::Debug for MasterKey {
 
 impl MasterKey {
     /// Reads 64 hex digits.
-    pub fn parse(text: &str) -> anyhow::Result<Self> {
+    pub(crate) fn parse(text: &str) -> anyhow::Result<Self> {
         let bytes = hex::decode(text.trim()).map(Zeroizing::new);
         match bytes.as_deref().and_then(|it| <[u8; 32]>::try_from(it.as_slice()).ok()) {
             Some(bytes) => Ok(Self(Zeroizing::new(bytes))),
@@ -38,7 +38,7 @@ impl MasterKey {
     }
 
     /// What may be known of the key, to tell it from another: 16 bytes in hex.
-    pub fn fingerprint(&self) -> String {
+    pub(crate) fn fingerprint(&self) -> String {
         let digest = self.derive("guerdon master key fingerprint");
         hex::encode(digest.get(..16).unwrap_or_default())
     }

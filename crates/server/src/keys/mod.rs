@@ -4,6 +4,6 @@ mod derived;
 mod find;
 mod master;
 
-pub use derived::{Keys, SealedError};
-pub use find::{require, settle};
-pub use master::MasterKey;
+pub(crate) use derived::{Keys, SealedError};
+pub(crate) use find::{require, settle};
+pub(crate) use master::MasterKey;

@@ -15,52 +15,52 @@ use ipnet::IpNet;
 use crate::keys::MasterKey;
 use crate::secret::SecretText;
 
-pub use show::Shown;
+pub(crate) use show::Shown;
 
 /// Everything that can be set.
-pub struct Settings {
+pub(crate) struct Settings {
     /// Where the program keeps its files.
-    pub data_dir: PathBuf,
+    pub(crate) data_dir: PathBuf,
     /// The database.
-    pub database: DatabaseUrl,
+    pub(crate) database: DatabaseUrl,
     /// The database as it was named; may hold a password.
-    pub database_url: SecretText,
+    pub(crate) database_url: SecretText,
     /// Whether `serve` applies the migrations that the database lacks; else it refuses such a database.
-    pub migrate: bool,
+    pub(crate) migrate: bool,
     /// Whether a PostgreSQL will do that would lose commits in a crash: for tests, whose databases nobody keeps. Set
     /// by `GUERDON_ALLOW_UNSAFE_POSTGRES=1` alone; no setting, so it is neither read from a file nor shown.
-    pub allow_unsafe_postgres: bool,
+    pub(crate) allow_unsafe_postgres: bool,
     /// The provider API.
-    pub http: Http,
+    pub(crate) http: Http,
     /// Where health is told.
-    pub operator_listen: SocketAddr,
+    pub(crate) operator_listen: SocketAddr,
     /// The service as its clients reach it, without a trailing slash.
-    pub service_url: String,
+    pub(crate) service_url: String,
     /// The limits of the provider API.
-    pub rate_limit: RateLimit,
+    pub(crate) rate_limit: RateLimit,
     /// The delivery of events.
-    pub webhooks: Webhooks,
+    pub(crate) webhooks: Webhooks,
     /// The delivery of mails.
-    pub mail: Mail,
+    pub(crate) mail: Mail,
     /// The key over all secrets; none where it is to be found or made in the data folder.
-    pub master_key: Option<MasterKey>,
+    pub(crate) master_key: Option<MasterKey>,
     /// The log.
-    pub log: Log,
+    pub(crate) log: Log,
 }
 
 /// The provider API's listener.
-pub struct Http {
+pub(crate) struct Http {
     /// Its address.
-    pub listen: SocketAddr,
+    pub(crate) listen: SocketAddr,
     /// How it is encrypted.
-    pub tls: Tls,
+    pub(crate) tls: Tls,
     /// API versions that answer 410.
-    pub retired_versions: Vec<String>,
+    pub(crate) retired_versions: Vec<String>,
 }
 
 /// How the provider API is encrypted (contract §7).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Tls {
+pub(crate) enum Tls {
     /// With a certificate of our own making.
     SelfSigned,
     /// With the operator's certificate.
@@ -79,53 +79,53 @@ pub enum Tls {
 
 /// The rate limits (contract §6.2); 0 turns one off.
 #[derive(Debug, Clone, Copy)]
-pub struct RateLimit {
+pub(crate) struct RateLimit {
     /// Requests per second of one provider.
-    pub requests_per_second: u32,
+    pub(crate) requests_per_second: u32,
     /// How many may come at once.
-    pub burst: u32,
+    pub(crate) burst: u32,
     /// Failed credentials per minute.
-    pub failed_logins_per_minute: u32,
+    pub(crate) failed_logins_per_minute: u32,
 }
 
 /// The delivery of events (contract §8).
 #[derive(Debug, Clone, Copy)]
-pub struct Webhooks {
+pub(crate) struct Webhooks {
     /// Whether callbacks may lead into private networks.
-    pub allow_private_networks: bool,
+    pub(crate) allow_private_networks: bool,
     /// Whether callbacks may be plain http.
-    pub allow_http: bool,
+    pub(crate) allow_http: bool,
     /// What every retry wait is divided by.
-    pub time_scale: f64,
+    pub(crate) time_scale: f64,
 }
 
 impl Webhooks {
     /// What the guard on outgoing requests lets through.
-    pub fn policy(&self) -> Policy {
+    pub(crate) fn policy(&self) -> Policy {
         Policy { allow_http: self.allow_http, allow_private_networks: self.allow_private_networks }
     }
 }
 
 /// The delivery of mails.
-pub struct Mail {
+pub(crate) struct Mail {
     /// The mail server; may hold a password.
-    pub smtp_url: Option<SecretText>,
+    pub(crate) smtp_url: Option<SecretText>,
     /// The sender.
-    pub from: Option<String>,
+    pub(crate) from: Option<String>,
 }
 
 /// The log.
 #[derive(Debug, Clone, Copy)]
-pub struct Log {
+pub(crate) struct Log {
     /// The least level that is written.
-    pub level: log::LevelFilter,
+    pub(crate) level: log::LevelFilter,
     /// One line of text or of JSON.
-    pub format: LogFormat,
+    pub(crate) format: LogFormat,
 }
 
 /// How a log line looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LogFormat {
+pub(crate) enum LogFormat {
     /// For people.
     Text,
     /// For collectors.
@@ -134,12 +134,12 @@ pub enum LogFormat {
 
 impl Settings {
     /// Reads the settings from a file, where one is named, and from the environment.
-    pub fn load(file: Option<&std::path::Path>) -> anyhow::Result<Self> {
+    pub(crate) fn load(file: Option<&std::path::Path>) -> anyhow::Result<Self> {
         Self::from_sources(file, std::env::vars_os())
     }
 
     /// The same with an environment of the caller's.
-    pub fn from_sources(
+    pub(crate) fn from_sources(
         file: Option<&std::path::Path>,
         environment: impl Iterator<Item = (std::ffi::OsString, std::ffi::OsString)>,
     ) -> anyhow::Result<Self> {
@@ -148,17 +148,17 @@ impl Settings {
     }
 
     /// Every key with its value, in the order of the contract; secrets are masked.
-    pub fn shown(&self) -> Shown {
+    pub(crate) fn shown(&self) -> Shown {
         show::shown(self)
     }
 
     /// The database's URL as it may be shown.
-    pub fn shown_database(&self) -> String {
+    pub(crate) fn shown_database(&self) -> String {
         show::masked(self.database_url.expose())
     }
 
     /// The embedded database's file; none for PostgreSQL.
-    pub fn embedded_database(&self) -> Option<&std::path::Path> {
+    pub(crate) fn embedded_database(&self) -> Option<&std::path::Path> {
         match &self.database {
             DatabaseUrl::Sqlite(path) => Some(path),
             DatabaseUrl::Postgres(_) => None,

@@ -25,7 +25,7 @@ enum Value {
 
 /// Every key with its value.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Shown(Vec<(&'static str, Value)>);
+pub(crate) struct Shown(Vec<(&'static str, Value)>);
 
 impl Serialize for Shown {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -39,7 +39,7 @@ impl Serialize for Shown {
 
 impl Shown {
     /// The same as a settings file; a masked secret must be put in by hand.
-    pub fn toml(&self) -> String {
+    pub(crate) fn toml(&self) -> String {
         let mut text = String::new();
         for (key, value) in &self.0 {
             // JSON's strings, numbers, booleans and flat lists are TOML's too. Writing to a string cannot fail.

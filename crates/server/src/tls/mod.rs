@@ -17,18 +17,18 @@ use crate::world::SystemClock;
 use certificate::Files;
 use guerdon_domain::ports::Clock;
 
-pub use reload::Reloading;
+pub(crate) use reload::Reloading;
 
 /// The listener's TLS: its configuration, and the certificate to be looked after.
-pub struct Terminated {
+pub(crate) struct Terminated {
     /// TLS 1.2 and 1.3 with the certificate.
-    pub config: ServerConfig,
+    pub(crate) config: ServerConfig,
     /// The certificate.
-    pub certificate: Arc<Reloading>,
+    pub(crate) certificate: Arc<Reloading>,
 }
 
 /// Prepares TLS as set; none behind a proxy. Makes or renews the self-signed certificate.
-pub fn prepare(settings: &Settings) -> anyhow::Result<Option<Terminated>> {
+pub(crate) fn prepare(settings: &Settings) -> anyhow::Result<Option<Terminated>> {
     let files = match &settings.http.tls {
         Tls::Proxy { .. } => return Ok(None),
         Tls::Files { certificate, private_key } => {
@@ -47,7 +47,7 @@ pub fn prepare(settings: &Settings) -> anyhow::Result<Option<Terminated>> {
 }
 
 /// Whether the certificate that is set can be used; a self-signed one is only made by `serve`.
-pub fn check(settings: &Settings) -> anyhow::Result<()> {
+pub(crate) fn check(settings: &Settings) -> anyhow::Result<()> {
     match &settings.http.tls {
         Tls::Files { certificate, private_key } => {
             Files { certificate: certificate.clone(), private_key: private_key.clone() }.load().map(|_| ())

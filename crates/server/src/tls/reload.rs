@@ -8,7 +8,7 @@ use rustls::sign::CertifiedKey;
 use super::certificate::{Contents, Files};
 
 /// Gives every new connection the newest certificate that was good.
-pub struct Reloading {
+pub(crate) struct Reloading {
     files: Files,
     /// What was last looked at, good or bad, so that a bad one is complained of once.
     seen: Mutex<Option<Contents>>,
@@ -28,7 +28,7 @@ impl Reloading {
     }
 
     /// Looks at the files; takes up a good change and answers whether it did. A bad one keeps the old in use.
-    pub fn refresh(&self) -> bool {
+    pub(crate) fn refresh(&self) -> bool {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let contents = match self.files.read() {
             Ok(contents) if seen.as_ref() == Some(&contents) => return false,

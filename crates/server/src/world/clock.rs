@@ -4,7 +4,7 @@ use guerdon_domain::ports::{Clock, Timestamp};
 
 /// The system's clock, in whole microseconds, which both databases keep.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct SystemClock;
+pub(crate) struct SystemClock;
 
 impl Clock for SystemClock {
     #[expect(clippy::disallowed_methods, reason = "this is the adapter behind the Clock port")]

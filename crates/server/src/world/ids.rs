@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 /// UUIDs of version 7, rising within the process.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct SystemIds;
+pub(crate) struct SystemIds;
 
 impl Ids for SystemIds {
     #[expect(clippy::disallowed_methods, reason = "this is the adapter behind the Ids port")]

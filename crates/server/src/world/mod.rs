@@ -7,5 +7,5 @@ pub(crate) mod random;
 pub(crate) mod signals;
 pub(crate) mod user;
 
-pub use clock::SystemClock;
-pub use ids::SystemIds;
+pub(crate) use clock::SystemClock;
+pub(crate) use ids::SystemIds;

@@ -46,10 +46,10 @@ type Answer = Result<Arc<[IpAddr]>, NameError>;
 /// Looks names up. A name that is being looked up is not asked for a second time: who wants it too waits for the
 /// same answer, so a name whose servers hang holds one thread, however many attempts want it.
 pub(crate) struct Names {
-    desk: Arc<Desk>,
+    look_ups: Arc<LookUps>,
 }
 
-struct Desk {
+struct LookUps {
     look_up: Arc<dyn LookUp>,
     state: Mutex<State>,
     asked: Condvar,
@@ -71,7 +71,7 @@ struct Question {
 
 impl Names {
     pub(crate) fn new(look_up: Arc<dyn LookUp>) -> Self {
-        Self { desk: Arc::new(Desk { look_up, state: Mutex::default(), asked: Condvar::new() }) }
+        Self { look_ups: Arc::new(LookUps { look_up, state: Mutex::default(), asked: Condvar::new() }) }
     }
 
     /// The addresses of a name, if they are found within so long.
@@ -93,7 +93,7 @@ impl Names {
     }
 
     fn ask(&self, name: &str) -> Arc<Question> {
-        let mut state = hold(&self.desk.state);
+        let mut state = hold(&self.look_ups.state);
         if let Some(question) = state.open.get(name) {
             return Arc::clone(question);
         }
@@ -101,19 +101,19 @@ impl Names {
         state.open.insert(name.to_owned(), Arc::clone(&question));
         state.waiting.push_back((name.to_owned(), Arc::clone(&question)));
         if state.waiting.len() <= state.idle || state.threads >= THREADS_MAX {
-            self.desk.asked.notify_one();
+            self.look_ups.asked.notify_one();
             return question;
         }
         state.threads += 1;
         drop(state);
-        let desk = Arc::clone(&self.desk);
+        let look_ups = Arc::clone(&self.look_ups);
         let started = thread::Builder::new()
             .name("webhook-names".to_owned())
             .stack_size(STACK_BYTES)
-            .spawn(move || desk.work());
+            .spawn(move || look_ups.work());
         if let Err(cause) = started {
             log::warn!("no thread for looking names up: {cause}");
-            let mut state = hold(&self.desk.state);
+            let mut state = hold(&self.look_ups.state);
             state.threads -= 1;
             // What no thread would ever answer is given up, so that the name can be asked for again.
             if state.threads == 0 {
@@ -127,13 +127,13 @@ impl Names {
     }
 }
 
-impl Desk {
+impl LookUps {
     fn work(&self) {
         let mut state = hold(&self.state);
         loop {
             if let Some((name, question)) = state.waiting.pop_front() {
                 drop(state);
-                let ending = Ending { desk: self, name, question };
+                let ending = Ending { look_ups: self, name, question };
                 let answer = match self.look_up.look_up(&ending.name) {
                     Ok(found) if !found.is_empty() => Ok(found.into()),
                     Ok(_) | Err(_) => Err(NameError::Unknown),
@@ -158,7 +158,7 @@ impl Desk {
 
 /// Sees to it that a look-up that panics leaves no question without an answer.
 struct Ending<'a> {
-    desk: &'a Desk,
+    look_ups: &'a LookUps,
     name: String,
     question: Arc<Question>,
 }
@@ -166,7 +166,7 @@ struct Ending<'a> {
 impl Drop for Ending<'_> {
     fn drop(&mut self) {
         if thread::panicking() {
-            let mut state = hold(&self.desk.state);
+            let mut state = hold(&self.look_ups.state);
             state.threads -= 1;
             conclude(&mut state, &self.name, &self.question, Err(NameError::Unknown));
         }

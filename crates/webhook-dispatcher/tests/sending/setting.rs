@@ -10,7 +10,7 @@ use guerdon_domain::ports::{Clock, Timestamp};
 use guerdon_domain::providers::Provider;
 use guerdon_domain::values::{EventId, ProviderId};
 use guerdon_webhook_dispatcher::{
-    Courier, LookUp, OpenSecret, Order, Outcome, Policy, SealedForGood, Sender, SenderLimits, SenderParts,
+    Courier, LookUp, OpenSecret, Order, Outcome, Policy, Sender, SenderLimits, SenderParts, UnreadableSecret,
 };
 use time::macros::datetime;
 use uuid::Uuid;
@@ -37,8 +37,8 @@ impl Clock for Stopped {
 struct Backwards;
 
 impl OpenSecret for Backwards {
-    fn open(&self, provider: &Provider) -> Result<Zeroizing<String>, SealedForGood> {
-        let text = std::str::from_utf8(&provider.shared_secret_sealed).map_err(|_utf8| SealedForGood)?;
+    fn open(&self, provider: &Provider) -> Result<Zeroizing<String>, UnreadableSecret> {
+        let text = std::str::from_utf8(&provider.shared_secret_sealed).map_err(|_utf8| UnreadableSecret)?;
         Ok(Zeroizing::new(text.chars().rev().collect()))
     }
 }

@@ -24,7 +24,7 @@ use crate::rows::types::At;
 
 impl Audit for Unit<'_> {
     fn audit(&mut self, part: Part, head: Option<[u8; 32]>) -> Result<Findings, StoreError> {
-        self.query(super::super::take_time)?;
+        self.query(super::super::lift_time_limit)?;
         let mut findings = Findings::default();
         match part {
             Part::Storage => self.audit_storage(&mut findings)?,
@@ -36,7 +36,7 @@ impl Audit for Unit<'_> {
     }
 
     fn unbalanced_companies(&mut self) -> Result<i64, StoreError> {
-        self.query(super::super::take_time)?;
+        self.query(super::super::lift_time_limit)?;
         let sql = format!("(SELECT count(*) FROM ({}) AS unbalanced)", tables::UNBALANCED);
         self.query(|conn| diesel::select(diesel::dsl::sql::<BigInt>(&sql)).get_result(conn))
     }

@@ -24,12 +24,12 @@ struct Line {
     command: Command,
 }
 
-struct Desk {
+struct Setup {
     workplace: Workplace,
     _folder: TempDir,
 }
 
-impl Desk {
+impl Setup {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let url = DatabaseUrl::Sqlite(folder.path().join("guerdon.db"));
@@ -68,8 +68,8 @@ const NOBODY: &str = "00000000-0000-0000-0000-000000000001";
 
 #[test]
 fn a_provider_is_created_with_secrets_that_work() {
-    let desk = Desk::new();
-    let json = desk.run(&["provider", "create", "--name", "Acme"]).unwrap();
+    let setup = Setup::new();
+    let json = setup.run(&["provider", "create", "--name", "Acme"]).unwrap();
     let order = [
         "id",
         "name",
@@ -84,9 +84,9 @@ fn a_provider_is_created_with_secrets_that_work() {
     let api_key = created["api_key"].as_str().unwrap();
     assert!(api_key.starts_with("gk_") && api_key.len() == 35);
     let mut stored = None;
-    desk.workplace.store.read(&mut |reads| stored = reads.provider_by_api_key(api_key).unwrap()).unwrap();
+    setup.workplace.store.read(&mut |reads| stored = reads.provider_by_api_key(api_key).unwrap()).unwrap();
     let stored = stored.unwrap();
-    let keys = &desk.workplace.keys;
+    let keys = &setup.workplace.keys;
     assert!(keys.matches(created["api_secret"].as_str().unwrap(), &stored.api_secret_hash));
     let shared = keys.open(stored.id, &stored.shared_secret_sealed).unwrap();
     assert_eq!(created["shared_secret"], shared.expose());
@@ -94,45 +94,45 @@ fn a_provider_is_created_with_secrets_that_work() {
 
 #[test]
 fn providers_are_listed_and_changed() {
-    let desk = Desk::new();
-    assert_eq!(desk.run(&["provider", "list"]).unwrap(), "[]");
-    let created = desk.json(&["provider", "create", "--name", "Acme", "--manages-all-domain-resources"]);
+    let setup = Setup::new();
+    assert_eq!(setup.run(&["provider", "list"]).unwrap(), "[]");
+    let created = setup.json(&["provider", "create", "--name", "Acme", "--manages-all-domain-resources"]);
     let id = created["id"].as_str().unwrap();
     let hook = "https://example.com/hook";
-    let set = desk.run(&["provider", "set", id, "--callback-url", hook, "--suspended", "true"]).unwrap();
+    let set = setup.run(&["provider", "set", id, "--callback-url", hook, "--suspended", "true"]).unwrap();
     let order =
         ["id", "name", "api_key", "callback_url", "manages_all_domain_resources", "suspended", "created_at"];
     assert_eq!(names(&set), order);
-    let listed = desk.json(&["provider", "list"]);
+    let listed = setup.json(&["provider", "list"]);
     assert_eq!(listed, serde_json::json!([serde_json::from_str::<Value>(&set).unwrap()]));
     assert_eq!((&listed[0]["callback_url"], &listed[0]["suspended"]), (&hook.into(), &true.into()));
     assert_eq!(listed[0]["manages_all_domain_resources"], true);
     let cleared =
-        desk.json(&["provider", "set", id, "--no-callback-url", "--manages-all-domain-resources", "false"]);
+        setup.json(&["provider", "set", id, "--no-callback-url", "--manages-all-domain-resources", "false"]);
     assert_eq!((&cleared["callback_url"], &cleared["suspended"]), (&Value::Null, &true.into()));
     assert_eq!(cleared["manages_all_domain_resources"], false);
-    desk.refused(&["provider", "set", id, "--callback-url", "https://10.0.0.1/"], "public");
-    desk.refused(&["provider", "set", id, "--name", " "], "name must be");
-    desk.refused(&["provider", "set", NOBODY, "--name", "x"], "no provider has this id");
+    setup.refused(&["provider", "set", id, "--callback-url", "https://10.0.0.1/"], "public");
+    setup.refused(&["provider", "set", id, "--name", " "], "name must be");
+    setup.refused(&["provider", "set", NOBODY, "--name", "x"], "no provider has this id");
 }
 
 #[test]
 fn a_rotated_secret_replaces_the_old_one() {
-    let desk = Desk::new();
-    let created = desk.json(&["provider", "create", "--name", "Acme"]);
+    let setup = Setup::new();
+    let created = setup.json(&["provider", "create", "--name", "Acme"]);
     let id = created["id"].as_str().unwrap();
-    let rotated = desk.run(&["provider", "rotate", id, "--api-secret"]).unwrap();
+    let rotated = setup.run(&["provider", "rotate", id, "--api-secret"]).unwrap();
     assert_eq!(names(&rotated), ["id", "api_key", "api_secret"]);
     let rotated: Value = serde_json::from_str(&rotated).unwrap();
-    let shared = desk.run(&["provider", "rotate", id, "--shared-secret"]).unwrap();
+    let shared = setup.run(&["provider", "rotate", id, "--shared-secret"]).unwrap();
     assert_eq!(names(&shared), ["id", "shared_secret"]);
     let mut stored = None;
     let key = created["api_key"].as_str().unwrap();
-    desk.workplace.store.read(&mut |reads| stored = reads.provider_by_api_key(key).unwrap()).unwrap();
+    setup.workplace.store.read(&mut |reads| stored = reads.provider_by_api_key(key).unwrap()).unwrap();
     let hash = stored.unwrap().api_secret_hash;
-    assert!(!desk.workplace.keys.matches(created["api_secret"].as_str().unwrap(), &hash));
-    assert!(desk.workplace.keys.matches(rotated["api_secret"].as_str().unwrap(), &hash));
-    desk.refused(&["provider", "rotate", NOBODY, "--shared-secret"], "no provider");
+    assert!(!setup.workplace.keys.matches(created["api_secret"].as_str().unwrap(), &hash));
+    assert!(setup.workplace.keys.matches(rotated["api_secret"].as_str().unwrap(), &hash));
+    setup.refused(&["provider", "rotate", NOBODY, "--shared-secret"], "no provider");
     let parsed =
         |words: &[&str]| Line::try_parse_from([&["guerdon", "provider", "rotate", id], words].concat());
     assert!(parsed(&[]).is_err() && parsed(&["--api-secret", "--shared-secret"]).is_err());
@@ -140,20 +140,20 @@ fn a_rotated_secret_replaces_the_old_one() {
 
 #[test]
 fn money_commands_on_nothing_are_refused() {
-    let desk = Desk::new();
-    desk.refused(&["reserve", "show", NOBODY], "no company has this id");
-    desk.refused(&["reserve", "deposit", NOBODY, "--points", "5"], "no company has this id");
-    desk.refused(&["reserve", "deposit", NOBODY, "--points", "5", "--key", "k"], "no company has this id");
-    desk.refused(&["company", "options", NOBODY, "--allow-zero-points", "true"], "no company has this id");
+    let setup = Setup::new();
+    setup.refused(&["reserve", "show", NOBODY], "no company has this id");
+    setup.refused(&["reserve", "deposit", NOBODY, "--points", "5"], "no company has this id");
+    setup.refused(&["reserve", "deposit", NOBODY, "--points", "5", "--key", "k"], "no company has this id");
+    setup.refused(&["company", "options", NOBODY, "--allow-zero-points", "true"], "no company has this id");
     let run = ["distribution", "run", NOBODY, "--wallet", "peer_wallet", "--points", "5"];
-    desk.refused(&run, "no company has this id");
+    setup.refused(&run, "no company has this id");
 }
 
 #[test]
 fn a_global_occasion_is_shown_as_the_specification_does() {
-    let desk = Desk::new();
+    let setup = Setup::new();
     let words = ["occasion", "create-global", "--name", "N", "--title", "T", "--default-message", "M"];
-    let json = desk.run(&words).unwrap();
+    let json = setup.run(&words).unwrap();
     let order = [
         "id",
         "company_id",
@@ -173,15 +173,15 @@ fn a_global_occasion_is_shown_as_the_specification_does() {
 
 #[test]
 fn maintenance_is_kept_and_the_ledger_is_sound() {
-    let desk = Desk::new();
-    assert_eq!(desk.run(&["maintenance", "on"]).unwrap(), r#"{"maintenance":"on"}"#);
-    assert_eq!(desk.run(&["maintenance", "off"]).unwrap(), r#"{"maintenance":"off"}"#);
-    assert_eq!(desk.run(&["verify"]).unwrap(), r#"{"ok":true,"violations":[]}"#);
+    let setup = Setup::new();
+    assert_eq!(setup.run(&["maintenance", "on"]).unwrap(), r#"{"maintenance":"on"}"#);
+    assert_eq!(setup.run(&["maintenance", "off"]).unwrap(), r#"{"maintenance":"off"}"#);
+    assert_eq!(setup.run(&["verify"]).unwrap(), r#"{"ok":true,"violations":[]}"#);
 }
 
 /// A company of a provider, with its owner as the only user.
-fn company(desk: &Desk) -> String {
-    let provider = desk.json(&["provider", "create", "--name", "Acme"]);
+fn company(setup: &Setup) -> String {
+    let provider = setup.json(&["provider", "create", "--name", "Acme"]);
     let scope = ProviderId::from_uuid(provider["id"].as_str().unwrap().parse().unwrap());
     let new = CreateCompany {
         domain: DomainName::parse("example.com").unwrap(),
@@ -195,47 +195,47 @@ fn company(desk: &Desk) -> String {
         reserve_alert: None,
         reserve_bcc: None,
     };
-    let workplace = &desk.workplace;
+    let workplace = &setup.workplace;
     let made = workplace.store.transaction(|tx| create(tx, scope, &new, &workplace.context())).unwrap();
     made.company.id.to_string()
 }
 
 #[test]
 fn a_deposit_with_a_key_is_made_once() {
-    let desk = Desk::new();
-    let id = company(&desk);
+    let setup = Setup::new();
+    let id = company(&setup);
     let deposit = |points: &str, key: &[&str]| {
-        desk.run(&[&["reserve", "deposit", &id, "--points", points], key].concat())
+        setup.run(&[&["reserve", "deposit", &id, "--points", points], key].concat())
     };
     let shown = |points: i64| format!(r#"{{"company_id":"{id}","points":{points}}}"#);
     assert_eq!(deposit("100", &["--key", "june"]).unwrap(), shown(100));
     assert_eq!(deposit("7", &[]).unwrap(), shown(107));
     assert_eq!(deposit("100", &["--key", "june"]).unwrap(), shown(100), "the first answer, again");
-    desk.refused(&["reserve", "deposit", &id, "--points", "99", "--key", "june"], "another command");
+    setup.refused(&["reserve", "deposit", &id, "--points", "99", "--key", "june"], "another command");
     let run = ["distribution", "run", &id, "--wallet", "peer_wallet", "--points", "100", "--key", "june"];
-    desk.refused(&run, "another command");
-    desk.refused(&["reserve", "deposit", &id, "--points", "0"], "points must be");
-    assert_eq!(desk.run(&["reserve", "show", &id]).unwrap(), shown(107));
+    setup.refused(&run, "another command");
+    setup.refused(&["reserve", "deposit", &id, "--points", "0"], "points must be");
+    assert_eq!(setup.run(&["reserve", "show", &id]).unwrap(), shown(107));
 }
 
 #[test]
 fn a_distribution_comes_from_the_reserve_or_not_at_all() {
-    let desk = Desk::new();
-    let id = company(&desk);
-    desk.json(&["reserve", "deposit", &id, "--points", "100"]);
+    let setup = Setup::new();
+    let id = company(&setup);
+    setup.json(&["reserve", "deposit", &id, "--points", "100"]);
     let words = ["distribution", "run", &id, "--wallet", "peer_wallet", "--points", "60", "--key", "k"];
     let done = format!(r#"{{"company_id":"{id}","users":1,"points":60}}"#);
-    assert_eq!(desk.run(&words).unwrap(), done);
-    assert_eq!(desk.run(&words).unwrap(), done);
-    desk.refused(
+    assert_eq!(setup.run(&words).unwrap(), done);
+    assert_eq!(setup.run(&words).unwrap(), done);
+    setup.refused(
         &["distribution", "run", &id, "--wallet", "user_wallet", "--points", "41"],
         "Insufficient funds",
     );
-    desk.refused(&["distribution", "run", &id, "--wallet", "manager_wallet", "--points", "1"], "nobody");
+    setup.refused(&["distribution", "run", &id, "--wallet", "manager_wallet", "--points", "1"], "nobody");
     let strange = ["distribution", "run", &id, "--wallet", "peer_wallet", "--points", "1", "--user", NOBODY];
-    desk.refused(&strange, "is not an active user");
-    assert_eq!(desk.json(&["reserve", "show", &id])["points"], 40);
-    assert_eq!(desk.json(&["verify"])["ok"], true);
-    let options = desk.run(&["company", "options", &id, "--allow-zero-points", "true"]).unwrap();
+    setup.refused(&strange, "is not an active user");
+    assert_eq!(setup.json(&["reserve", "show", &id])["points"], 40);
+    assert_eq!(setup.json(&["verify"])["ok"], true);
+    let options = setup.run(&["company", "options", &id, "--allow-zero-points", "true"]).unwrap();
     assert_eq!(options, format!(r#"{{"company_id":"{id}","allow_zero_points":true}}"#));
 }

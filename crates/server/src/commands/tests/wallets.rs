@@ -2,48 +2,48 @@
 
 use serde_json::{Value, json};
 
-use super::{Desk, NOBODY, company, names};
+use super::{NOBODY, Setup, company, names};
 
 /// A company with points in its owner's user wallet; the ids of both.
-fn funded(desk: &Desk, points: &str) -> (String, String) {
-    let id = company(desk);
-    desk.json(&["reserve", "deposit", &id, "--points", "1000"]);
-    desk.json(&["distribution", "run", &id, "--wallet", "user_wallet", "--points", points]);
+fn funded(setup: &Setup, points: &str) -> (String, String) {
+    let id = company(setup);
+    setup.json(&["reserve", "deposit", &id, "--points", "1000"]);
+    setup.json(&["distribution", "run", &id, "--wallet", "user_wallet", "--points", points]);
     let mut owner = None;
     let company = id.parse().unwrap();
     let look = &mut |reads: &mut dyn guerdon_domain::ports::Reads| {
         owner = reads.active_users(company, false).unwrap().first().map(ToString::to_string);
     };
-    desk.workplace.store.read(look).unwrap();
+    setup.workplace.store.read(look).unwrap();
     (id, owner.unwrap())
 }
 
 #[test]
 fn a_redemption_with_a_key_is_made_once_and_refunded_once() {
-    let desk = Desk::new();
-    let (_, user) = funded(&desk, "100");
+    let setup = Setup::new();
+    let (_, user) = funded(&setup, "100");
     let words = ["redemption", "create", &user, "--points", "30", "--key", "k"];
-    let made = desk.run(&words).unwrap();
+    let made = setup.run(&words).unwrap();
     assert_eq!(names(&made), ["id", "user_id", "points"]);
-    assert_eq!(desk.run(&words).unwrap(), made);
+    assert_eq!(setup.run(&words).unwrap(), made);
     let made: Value = serde_json::from_str(&made).unwrap();
     assert_eq!((&made["user_id"], &made["points"]), (&json!(user), &json!(30)));
-    desk.refused(&["redemption", "create", &user, "--points", "71"], "Insufficient funds");
-    desk.refused(&["redemption", "create", &user, "--points", "0"], "points must be");
-    desk.refused(&["redemption", "create", NOBODY, "--points", "1"], "no active user");
+    setup.refused(&["redemption", "create", &user, "--points", "71"], "Insufficient funds");
+    setup.refused(&["redemption", "create", &user, "--points", "0"], "points must be");
+    setup.refused(&["redemption", "create", NOBODY, "--points", "1"], "no active user");
     let id = made["id"].as_str().unwrap();
-    assert_eq!(desk.json(&["redemption", "refund", id]), made);
-    desk.refused(&["redemption", "refund", id], "refunded already");
-    desk.refused(&["redemption", "refund", NOBODY], "no redemption");
-    assert_eq!(desk.json(&["verify"])["ok"], true);
+    assert_eq!(setup.json(&["redemption", "refund", id]), made);
+    setup.refused(&["redemption", "refund", id], "refunded already");
+    setup.refused(&["redemption", "refund", NOBODY], "no redemption");
+    assert_eq!(setup.json(&["verify"])["ok"], true);
 }
 
 #[test]
 fn an_override_says_what_the_wallet_holds_afterwards() {
-    let desk = Desk::new();
-    let (company, user) = funded(&desk, "100");
+    let setup = Setup::new();
+    let (company, user) = funded(&setup, "100");
     let put = |points: &str| {
-        desk.run(&[
+        setup.run(&[
             "wallet",
             "override",
             &user,
@@ -59,24 +59,24 @@ fn an_override_says_what_the_wallet_holds_afterwards() {
     assert_eq!(put("200").unwrap(), shown(200));
     assert_eq!(put("0").unwrap(), shown(0));
     assert_eq!(put("200").unwrap(), shown(200), "the first answer, again");
-    assert_eq!(desk.json(&["reserve", "show", &company])["points"], 900);
+    assert_eq!(setup.json(&["reserve", "show", &company])["points"], 900);
     let too_many = ["wallet", "override", &user, "--wallet", "peer_wallet", "--points", "901"];
-    desk.refused(&too_many, "Insufficient funds");
+    setup.refused(&too_many, "Insufficient funds");
     let none = ["wallet", "override", &user, "--wallet", "manager_wallet", "--points", "1"];
-    desk.refused(&none, "no such wallet");
+    setup.refused(&none, "no such wallet");
     let negative = ["wallet", "override", &user, "--wallet", "peer_wallet", "--points=-1"];
-    desk.refused(&negative, "points must be");
-    assert_eq!(desk.json(&["verify"])["ok"], true);
+    setup.refused(&negative, "points must be");
+    assert_eq!(setup.json(&["verify"])["ok"], true);
 }
 
 #[test]
 fn events_are_listed_and_replayed() {
-    let desk = Desk::new();
-    let (_, user) = funded(&desk, "100");
-    assert_eq!(desk.run(&["event", "list"]).unwrap(), "[]");
-    desk.json(&["redemption", "create", &user, "--points", "1"]);
-    desk.json(&["redemption", "create", &user, "--points", "2"]);
-    let listed = desk.run(&["event", "list"]).unwrap();
+    let setup = Setup::new();
+    let (_, user) = funded(&setup, "100");
+    assert_eq!(setup.run(&["event", "list"]).unwrap(), "[]");
+    setup.json(&["redemption", "create", &user, "--points", "1"]);
+    setup.json(&["redemption", "create", &user, "--points", "2"]);
+    let listed = setup.run(&["event", "list"]).unwrap();
     let order = ["id", "provider_id", "type", "state", "attempts", "next_attempt_at", "created_at"];
     assert_eq!(names(&listed)[..7], order);
     let listed: Value = serde_json::from_str(&listed).unwrap();
@@ -87,17 +87,17 @@ fn events_are_listed_and_replayed() {
         "next_attempt_at": null, "created_at": text(0, "created_at"),
     });
     assert_eq!(listed[0], shown);
-    assert_eq!(desk.json(&["event", "list", "--state", "delivered"]), json!([]));
-    assert_eq!(desk.json(&["event", "list", "--provider", NOBODY]), json!([]));
-    assert_eq!(desk.json(&["event", "replay", &first]), json!({"replayed": 1}));
-    assert_eq!(desk.json(&["event", "replay", &first]), json!({"replayed": 0}), "it is pending as it is");
-    desk.refused(&["event", "replay", &second, NOBODY], "no event has the id");
+    assert_eq!(setup.json(&["event", "list", "--state", "delivered"]), json!([]));
+    assert_eq!(setup.json(&["event", "list", "--provider", NOBODY]), json!([]));
+    assert_eq!(setup.json(&["event", "replay", &first]), json!({"replayed": 1}));
+    assert_eq!(setup.json(&["event", "replay", &first]), json!({"replayed": 0}), "it is pending as it is");
+    setup.refused(&["event", "replay", &second, NOBODY], "no event has the id");
     let all = ["event", "replay", "--provider", &provider, "--state", "unaddressed"];
-    assert_eq!(desk.json(&all), json!({"replayed": 1}), "the refused command replayed nothing");
-    let pending = desk.json(&["event", "list", "--provider", &provider, "--state", "pending"]);
+    assert_eq!(setup.json(&all), json!({"replayed": 1}), "the refused command replayed nothing");
+    let pending = setup.json(&["event", "list", "--provider", &provider, "--state", "pending"]);
     assert_eq!(pending.as_array().unwrap().len(), 2);
     let nobodys = ["event", "replay", "--provider", NOBODY, "--state", "exhausted"];
-    desk.refused(&nobodys, "no provider has this id");
+    setup.refused(&nobodys, "no provider has this id");
 }
 
 #[test]
@@ -125,9 +125,9 @@ fn a_replay_names_events_or_a_provider_and_a_state() {
 
 #[test]
 fn a_recognition_that_is_not_there_is_not_changed() {
-    let desk = Desk::new();
-    desk.refused(&["recognition", "update", NOBODY, "--share", "false"], "no recognition has this id");
-    desk.refused(&["recognition", "update", NOBODY, "--message", " "], "message must not be blank");
+    let setup = Setup::new();
+    setup.refused(&["recognition", "update", NOBODY, "--share", "false"], "no recognition has this id");
+    setup.refused(&["recognition", "update", NOBODY, "--message", " "], "message must not be blank");
     use clap::Parser as _;
     assert!(super::Line::try_parse_from(["guerdon", "recognition", "update", NOBODY]).is_err());
 }

@@ -64,7 +64,7 @@ fn those_who_ask_meanwhile_share_one_answer() {
     assert_eq!(begun.recv().unwrap(), "held.example");
     let others: Vec<_> = (0..20).map(|_| ask()).collect();
     // Whoever waits holds the question: the map's reference, the worker's and the first asker's come on top.
-    while Arc::strong_count(&names.desk.state.lock().unwrap().open["held.example"]) < 23 {
+    while Arc::strong_count(&names.look_ups.state.lock().unwrap().open["held.example"]) < 23 {
         thread::yield_now();
     }
     answers.send(Ok(vec![ADDRESS])).unwrap();
@@ -101,8 +101,8 @@ fn there_are_never_more_threads_than_allowed() {
     for _ in 0..THREADS_MAX {
         begun.recv().unwrap();
     }
-    assert_eq!(names.desk.state.lock().unwrap().threads, THREADS_MAX);
-    assert_eq!(names.desk.state.lock().unwrap().waiting.len(), 10);
+    assert_eq!(names.look_ups.state.lock().unwrap().threads, THREADS_MAX);
+    assert_eq!(names.look_ups.state.lock().unwrap().waiting.len(), 10);
     for _ in 0..THREADS_MAX + 10 {
         answers.send(Ok(vec![ADDRESS])).unwrap();
     }

@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::commands::{Command, Output};
 
-pub use client::{Handed, hand_over};
-pub use listener::{Counter, Desk};
+pub(crate) use client::{Sent, send};
+pub(crate) use listener::{CommandHandler, CommandSocket};
 
 const SOCKET: &str = "guerdon.sock";
 /// A socket's path is cut at 107 bytes on Linux, at 103 elsewhere.

@@ -2,7 +2,7 @@
 
 use std::os::unix::net::{UnixListener, UnixStream};
 
-use super::{Handed, SOCKET, ShortPath, hand_over};
+use super::{SOCKET, Sent, ShortPath, send};
 use crate::commands::Command;
 
 #[test]
@@ -19,11 +19,11 @@ fn a_folder_deep_down_can_hold_a_socket() {
 fn where_nobody_listens_nobody_takes_a_command() {
     let folder = tempfile::tempdir().unwrap();
     let database = folder.path().join("guerdon.db");
-    let handed = |data_dir: &std::path::Path| hand_over(data_dir, &database, &Command::Seal);
-    assert!(matches!(handed(folder.path()), Handed::Nobody));
-    assert!(matches!(handed(&folder.path().join("missing")), Handed::Nobody));
+    let handed = |data_dir: &std::path::Path| send(data_dir, &database, &Command::Seal);
+    assert!(matches!(handed(folder.path()), Sent::Nobody));
+    assert!(matches!(handed(&folder.path().join("missing")), Sent::Nobody));
     drop(UnixListener::bind(folder.path().join(SOCKET)).unwrap()); // a crash leaves its socket behind
-    assert!(matches!(handed(folder.path()), Handed::Nobody));
+    assert!(matches!(handed(folder.path()), Sent::Nobody));
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn an_answer_that_does_not_come_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let listener = UnixListener::bind(folder.path().join(SOCKET)).unwrap();
     let crash = std::thread::spawn(move || drop(listener.accept().unwrap()));
-    let handed = hand_over(folder.path(), &folder.path().join("guerdon.db"), &Command::Seal);
+    let handed = send(folder.path(), &folder.path().join("guerdon.db"), &Command::Seal);
     crash.join().unwrap();
-    assert!(matches!(handed, Handed::Lost));
+    assert!(matches!(handed, Sent::Lost));
 }

@@ -12,7 +12,7 @@ const SEND_WITHIN: Duration = Duration::from_secs(10);
 
 /// What became of a command.
 #[derive(Debug)]
-pub enum Handed {
+pub(crate) enum Sent {
     /// Nobody serves this database here: the command may open it itself.
     Nobody,
     /// It ran there.
@@ -24,17 +24,17 @@ pub enum Handed {
 }
 
 /// Hands a command to the `serve` that runs on this data folder and database.
-pub fn hand_over(data_dir: &Path, database: &Path, command: &Command) -> Handed {
-    let Ok(way) = ShortPath::to(data_dir, SOCKET) else { return Handed::Nobody };
-    let Ok(stream) = UnixStream::connect(&way.path) else { return Handed::Nobody };
+pub(crate) fn send(data_dir: &Path, database: &Path, command: &Command) -> Sent {
+    let Ok(way) = ShortPath::to(data_dir, SOCKET) else { return Sent::Nobody };
+    let Ok(stream) = UnixStream::connect(&way.path) else { return Sent::Nobody };
     let request = Request { database: one_name(database), command: command.clone() };
-    let Ok(mut line) = serde_json::to_vec(&request) else { return Handed::Nobody };
+    let Ok(mut line) = serde_json::to_vec(&request) else { return Sent::Nobody };
     line.push(b'\n');
     match exchange(stream, &line) {
-        Ok(Reply::Done(output)) => Handed::Done(output),
-        Ok(Reply::Refused(why)) => Handed::Refused(why),
-        Ok(Reply::Elsewhere) => Handed::Nobody,
-        Err(_cause) => Handed::Lost,
+        Ok(Reply::Done(output)) => Sent::Done(output),
+        Ok(Reply::Refused(why)) => Sent::Refused(why),
+        Ok(Reply::Elsewhere) => Sent::Nobody,
+        Err(_cause) => Sent::Lost,
     }
 }
 

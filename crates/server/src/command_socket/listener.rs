@@ -26,14 +26,14 @@ const LINE_WITHIN: Duration = Duration::from_secs(2);
 const REST_AFTER_ERROR: Duration = Duration::from_millis(100);
 
 /// The socket, open; goes with its file when it is dropped.
-pub struct Counter {
+pub(crate) struct CommandSocket {
     listener: UnixListener,
     path: PathBuf,
     /// Whose commands are taken.
     user: u32,
 }
 
-impl Drop for Counter {
+impl Drop for CommandSocket {
     fn drop(&mut self) {
         if let Err(cause) = fs::remove_file(&self.path) {
             log::warn!("cannot remove {}: {cause}", self.path.display());
@@ -42,16 +42,16 @@ impl Drop for Counter {
 }
 
 /// What stands behind it.
-pub struct Desk {
+pub(crate) struct CommandHandler {
     workplace: Workplace,
     database: PathBuf,
     clients: Arc<Semaphore>,
 }
 
-impl Counter {
+impl CommandSocket {
     /// Opens the socket in the data folder. It is bound in a folder of its own and then moved, so that it is never
     /// there with another mode than 0600, and takes the place of one that a crash left.
-    pub fn open(data_dir: &Path) -> anyhow::Result<Self> {
+    pub(crate) fn open(data_dir: &Path) -> anyhow::Result<Self> {
         let path = data_dir.join(SOCKET);
         if is_served(data_dir) {
             bail!("another guerdon serves with the data folder {}", data_dir.display());
@@ -74,19 +74,19 @@ impl Counter {
     }
 
     /// Takes commands for as long as it is polled.
-    pub async fn take(self, desk: Arc<Desk>) {
+    pub(crate) async fn take(self, handler: Arc<CommandHandler>) {
         let listener = self.listener.try_clone().and_then(tokio::net::UnixListener::from_std);
         let listener = match listener {
             Ok(listener) => listener,
             Err(cause) => return log::error!("commands cannot be taken: {cause}"),
         };
         loop {
-            let Ok(place) = Arc::clone(&desk.clients).acquire_owned().await else { return };
+            let Ok(place) = Arc::clone(&handler.clients).acquire_owned().await else { return };
             match listener.accept().await {
                 Ok((stream, _)) if is_of(&stream, self.user) => {
-                    let desk = Arc::clone(&desk);
+                    let handler = Arc::clone(&handler);
                     rt::spawn(async move {
-                        desk.attend(stream).await;
+                        handler.attend(stream).await;
                         drop(place);
                     });
                 }
@@ -104,15 +104,15 @@ fn is_of(stream: &UnixStream, user: u32) -> bool {
     stream.peer_cred().is_ok_and(|it| it.uid() == user)
 }
 
-impl Desk {
+impl CommandHandler {
     /// Runs commands on this database.
-    pub fn new(workplace: Workplace, database: &Path) -> Self {
+    pub(crate) fn new(workplace: Workplace, database: &Path) -> Self {
         let clients = usize::try_from(CLIENTS_MAX).unwrap_or(1);
         Self { workplace, database: one_name(database), clients: Arc::new(Semaphore::new(clients)) }
     }
 
     /// Waits until no command runs any more, but not for ever.
-    pub async fn finish(&self, within: Duration) {
+    pub(crate) async fn finish(&self, within: Duration) {
         let _all = timeout(within, self.clients.acquire_many(CLIENTS_MAX)).await;
     }
 
