@@ -70,7 +70,7 @@ impl Call {
         self.id.as_deref()
     }
 
-    /// The id in the path: what is no UUID names nothing (contract §2.5).
+    /// The id in the path: what is no UUID names nothing (behaviour 5.4).
     pub(crate) fn path_id<T: FromStr>(&self, noun: &'static str) -> Result<T, ApiError> {
         let parsed = self.id().and_then(|it| it.parse().ok());
         parsed.ok_or_else(|| ApiError::not_found(format!("{noun} not found")))
@@ -86,7 +86,7 @@ impl Call {
         self.is_designated
     }
 
-    /// Refuses an undesignated provider (spec §7); a right that was given just now counts.
+    /// Refuses an undesignated provider (behaviour 9.3); a right that was given just now counts.
     pub(crate) fn require_designation(&self, reads: &mut dyn Reads) -> Result<(), ApiError> {
         if self.is_designated || is_designated_now(reads, self.scope)? {
             return Ok(());

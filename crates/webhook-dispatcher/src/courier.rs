@@ -23,7 +23,7 @@ pub struct Order<'a> {
 pub struct Outcome {
     /// When it began; the timestamp that was signed.
     pub started_at: Timestamp,
-    /// When it ended; a retry's wait counts from here (contract §8.4).
+    /// When it ended; a retry's wait counts from here (behaviour 23.8).
     pub ended_at: Timestamp,
     /// How long it took, by a clock that nobody sets.
     pub duration: Duration,

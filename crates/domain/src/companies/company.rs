@@ -28,7 +28,7 @@ pub struct Company {
     pub reserve_alert: Option<Points>,
     /// Who else receives the alert.
     pub reserve_bcc: Option<EmailAddress>,
-    /// Whether recognitions of zero points are allowed (contract §5.6).
+    /// Whether recognitions of zero points are allowed (behaviour 15.5).
     pub allow_zero_points: bool,
     /// When it was made.
     pub created_at: Timestamp,

@@ -1,4 +1,4 @@
-//! Creating a company with its owner (spec §4.1, contract §4.1).
+//! Creating a company with its owner (behaviour 11.2).
 
 use super::{Company, CompanyWithOwner};
 use crate::causes::{Act, Cause};

@@ -1,4 +1,4 @@
-//! The options an operator turns on for a company (contract §5.6).
+//! The options an operator turns on for a company (behaviour 15.5).
 
 use super::for_operator;
 use crate::ports::{Context, Row, StoreError, Tx};

@@ -1,4 +1,4 @@
-//! Handing a company to another provider (contract §9).
+//! Handing a company to another provider (behaviour 12.4, 23.10).
 
 use super::for_operator;
 use crate::causes::{Act, Cause};

@@ -1,4 +1,4 @@
-//! Changing a company (spec §4.1, contract §4.1, §5.8).
+//! Changing a company (behaviour 7, 11.3, 11.7).
 
 use super::hand_over::{self, OwnerName};
 use super::{Company, CompanyWithOwner};

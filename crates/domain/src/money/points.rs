@@ -1,6 +1,6 @@
 //! Counts of points.
 
-/// A count of points, never negative: what a provider sends and sees (spec §2.5a, contract §5.3).
+/// A count of points, never negative: what a provider sends and sees (behaviour 16.1).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Points(i64);
 

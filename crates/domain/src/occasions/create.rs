@@ -15,7 +15,7 @@ pub enum CreateOccasionError {
     Store(#[from] StoreError),
 }
 
-/// Creates an occasion of a company (spec §4.3).
+/// Creates an occasion of a company.
 pub fn create(
     tx: &mut dyn Tx,
     scope: ProviderId,
@@ -30,7 +30,7 @@ pub fn create(
     Ok(insert(tx, Some(company_id), text, enabled, visible, context)?)
 }
 
-/// Creates an occasion of every company (contract §3.3).
+/// Creates an occasion of every company (behaviour 14.2).
 pub fn create_global(
     tx: &mut dyn Tx,
     text: &OccasionText,

@@ -1,4 +1,4 @@
-//! Changing an occasion (spec §4.3).
+//! Changing an occasion (behaviour 7).
 
 use super::Occasion;
 use crate::ports::{Context, Denied, Row, StoreError, Tx};
@@ -27,7 +27,7 @@ pub enum ChangeOccasionError {
     /// The occasion cannot be used.
     #[error(transparent)]
     Denied(#[from] Denied),
-    /// It is everybody's (contract §3.3).
+    /// It is everybody's (behaviour 14.2).
     #[error("a global occasion cannot be changed")]
     Global,
     /// Another company was sent.

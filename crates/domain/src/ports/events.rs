@@ -40,7 +40,7 @@ pub struct NewEvent {
     pub cause: CauseId,
     /// The bytes to send.
     pub body: Vec<u8>,
-    /// Whether the provider has a callback URL; without one the event is kept, unaddressed (contract §8.4).
+    /// Whether the provider has a callback URL; without one the event is kept, unaddressed (behaviour 23.10).
     pub addressed: bool,
     /// When it was caused.
     pub created_at: Timestamp,

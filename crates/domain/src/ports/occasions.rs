@@ -12,7 +12,7 @@ pub trait ReadOccasions {
     /// A page of the occasions that a company can use, the global ones included, oldest first, ties by id.
     fn occasions(&mut self, company: CompanyId, page: Page) -> Result<Vec<Occasion>, StoreError>;
 
-    /// The name of an occasion, a deleted one included (contract §4.7).
+    /// The name of an occasion, a deleted one included (behaviour 14.4).
     fn occasion_name(&mut self, id: OccasionId) -> Result<Option<Line>, StoreError>;
 
     /// How many occasions all pages list.

@@ -23,7 +23,7 @@ pub struct ProviderChange {
     pub name: Option<String>,
     /// Where its events go, kept exactly as registered.
     pub callback_url: Update<String>,
-    /// Whether it may create and update companies and corporations and create users (spec §7, 403).
+    /// Whether it may create and update companies and corporations and create users (behaviour 9.3).
     pub manages_all_domain_resources: Option<bool>,
     /// Whether its credentials are refused and its events wait.
     pub suspended: Option<bool>,

@@ -1,4 +1,4 @@
-//! `receiver_ids`: user ids in one comma-separated string (spec §4.4, contract §5.5).
+//! `receiver_ids`: user ids in one comma-separated string (behaviour 15.3).
 
 use std::collections::HashSet;
 

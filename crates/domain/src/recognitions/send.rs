@@ -1,4 +1,4 @@
-//! Sending a recognition (spec §4.4, contract §5).
+//! Sending a recognition (behaviour 15).
 
 use super::tell::{Told, tell};
 use super::{Receivers, Recognition, Sender};
@@ -42,7 +42,7 @@ impl SendRecognition {
     }
 }
 
-/// A rule that a recognition breaks (contract §5.5, §5.6).
+/// A rule that a recognition breaks (behaviour 14.3, 15.3, 15.4, 15.5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SendFault {
     /// The occasion belongs to another company than the sender.
@@ -237,7 +237,7 @@ fn pay(
     }
 }
 
-/// Who may pay, in order (contract §5.4): the reserve for a company; the peer wallet, then a manager's, for a user.
+/// Who may pay, in order (behaviour 15.2): the reserve for a company; the peer wallet, then a manager's, for a user.
 fn payers(parties: &Parties) -> Vec<Account> {
     match &parties.sender {
         None => vec![Account::Reserve(parties.company.id)],

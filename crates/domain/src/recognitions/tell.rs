@@ -1,4 +1,4 @@
-//! The events about recognitions (spec §6.4).
+//! The events about recognitions (behaviour 23.3).
 
 use super::Recognition;
 use crate::companies::Company;

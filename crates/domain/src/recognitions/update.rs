@@ -1,4 +1,4 @@
-//! Changing a recognition, for the operator (contract §8.1, §9).
+//! Changing a recognition, for the operator (behaviour 23.2).
 
 use super::tell::{Told, tell};
 use super::{Recognition, Sender};

@@ -1,4 +1,4 @@
-//! Creating a user (spec §4.5).
+//! Creating a user (behaviour 13).
 
 use super::{Profile, User};
 use crate::ports::{Context, Denied, Row, StoreError, Tx};

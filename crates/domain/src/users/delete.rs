@@ -1,4 +1,4 @@
-//! Deleting a user (spec §3, contract §4.6).
+//! Deleting a user (behaviour 13.4).
 
 use crate::causes::{Act, Cause};
 use crate::companies::Company;

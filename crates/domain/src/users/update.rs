@@ -1,4 +1,4 @@
-//! Changing a user (spec §4.5, contract §4.5).
+//! Changing a user (behaviour 7, 13.3).
 
 use super::{Profile, User};
 use crate::companies::Company;

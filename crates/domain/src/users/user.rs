@@ -10,7 +10,7 @@ pub struct Profile {
     pub email: EmailAddress,
     /// First name.
     pub first_name: Line,
-    /// Last name; none only for an owner named by a single word (contract §4.1).
+    /// Last name; none only for an owner named by a single word (behaviour 11.2).
     pub last_name: Option<Line>,
     /// Department.
     pub department: Option<Line>,

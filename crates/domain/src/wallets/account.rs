@@ -5,7 +5,7 @@ use uuid::Uuid;
 use crate::money::{Amount, Points, PointsPerDollar};
 use crate::values::{CompanyId, UserId};
 
-/// The three wallets of spec §2.5a.
+/// The three wallets of a user (behaviour 17.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum WalletType {
     /// Points earned, to be spent on rewards.
@@ -174,7 +174,7 @@ pub struct Wallet {
     pub wallet_type: WalletType,
     /// What it holds.
     pub balance: Amount,
-    /// What it has spent in all (contract §5.7).
+    /// What it has spent in all (behaviour 17.6).
     pub spent: Amount,
 }
 

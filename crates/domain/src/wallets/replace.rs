@@ -1,4 +1,4 @@
-//! Replacing what a wallet holds, for the operator: an override (`docs/specified-behaviour.md`, points).
+//! Replacing what a wallet holds, for the operator: an override (behaviour 17.7).
 
 use super::{Account, Reason, WalletType};
 use crate::causes::{Act, Cause};

@@ -1,4 +1,4 @@
-//! A wallet's movements as its owner sees them (spec §2.6).
+//! A wallet's movements as its owner sees them (behaviour 17.5).
 
 use crate::money::Points;
 use crate::ports::Timestamp;
@@ -37,7 +37,7 @@ impl Reason {
         Self::Rounding,
     ];
 
-    /// The name at the API (spec §2.6); the last two never reach it.
+    /// The name at the API (behaviour 17.5); the last two never reach it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Recognition => "recognition",

@@ -1,4 +1,4 @@
-//! A company: each kind of answer shows other fields of it (spec §4.1).
+//! A company: each kind of answer shows other fields of it (behaviour 11.1).
 
 use guerdon_domain::companies::CompanyWithOwner;
 use guerdon_domain::money::Points;

@@ -1,4 +1,4 @@
-//! A corporation, as every operation answers it (spec §2.2).
+//! A corporation, as every operation answers it (behaviour 12.1).
 
 use guerdon_domain::corporations::Corporation;
 use guerdon_domain::values::CorporationId;

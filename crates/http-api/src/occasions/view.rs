@@ -1,4 +1,4 @@
-//! An occasion, as every operation answers it (spec §2.3).
+//! An occasion, as every operation answers it (behaviour 14.1).
 
 use guerdon_domain::occasions::Occasion;
 use guerdon_domain::values::{CompanyId, OccasionId};

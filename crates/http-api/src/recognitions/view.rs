@@ -1,4 +1,4 @@
-//! A recognition (spec §2.4).
+//! A recognition (behaviour 15.1).
 
 use guerdon_domain::recognitions::Recognition;
 use guerdon_domain::values::{CompanyId, OccasionId, RecognitionId, UserId};

@@ -1,4 +1,4 @@
-//! A wallet (spec §2.5a).
+//! A wallet (behaviour 17.2).
 
 use guerdon_domain::money::PointsPerDollar;
 use guerdon_domain::wallets::Wallet;

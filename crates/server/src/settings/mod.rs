@@ -1,4 +1,4 @@
-//! The settings (contract §9): a TOML file, environment variables over it, and a default for every key.
+//! The settings: a TOML file, environment variables over it, and a default for every key.
 
 mod keys;
 mod parse;
@@ -58,7 +58,7 @@ pub struct Http {
     pub retired_versions: Vec<String>,
 }
 
-/// How the provider API is encrypted (contract §7).
+/// How the provider API is encrypted (behaviour 2.1).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Tls {
     /// With a certificate of our own making.
@@ -77,7 +77,7 @@ pub enum Tls {
     },
 }
 
-/// The rate limits (contract §6.2); 0 turns one off.
+/// The rate limits (behaviour 20); 0 turns one off.
 #[derive(Debug, Clone, Copy)]
 pub struct RateLimit {
     /// Requests per second of one provider.
@@ -88,7 +88,7 @@ pub struct RateLimit {
     pub failed_logins_per_minute: u32,
 }
 
-/// The delivery of events (contract §8).
+/// The delivery of events (behaviour 23).
 #[derive(Debug, Clone, Copy)]
 pub struct Webhooks {
     /// Whether callbacks may lead into private networks.
@@ -147,7 +147,7 @@ impl Settings {
         parse::settings(&parse::Source::new(&config))
     }
 
-    /// Every key with its value, in the order of the contract; secrets are masked.
+    /// Every key with its value, in the order of the reference; secrets are masked.
     pub fn shown(&self) -> Shown {
         show::shown(self)
     }

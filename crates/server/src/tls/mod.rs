@@ -1,4 +1,4 @@
-//! TLS for the provider API (contract §7): where the certificate comes from, and that a changed one is taken up.
+//! TLS for the provider API (behaviour 2.1): where the certificate comes from, and that a changed one is taken up.
 
 mod certificate;
 mod reload;

@@ -1,4 +1,4 @@
-//! What is no body at all, on every endpoint that takes one (D-6, D-8 to D-11).
+//! What is no body at all, on every endpoint that takes one (behaviour 2.2).
 
 use serde_json::{Value, json};
 
