@@ -96,9 +96,7 @@ impl Gate {
 pub struct Api {
     /// Where everything is kept.
     pub store: Arc<dyn Store>,
-    /// The wall clock.
     pub clock: Arc<dyn Clock>,
-    /// New identifiers.
     pub ids: Arc<dyn Ids>,
     /// Renders events.
     pub bodies: Arc<dyn EventBodies>,
@@ -106,7 +104,6 @@ pub struct Api {
     pub secrets: Arc<dyn VerifySecret>,
     /// Maintenance and draining.
     pub gate: Arc<Gate>,
-    /// Rate limits.
     pub limits: Limits,
     /// How requests arrive.
     pub transport: Transport,

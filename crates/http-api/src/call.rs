@@ -16,7 +16,6 @@ use crate::query::Query;
 /// Who calls: put into the request by the admission, and nowhere else.
 #[derive(Clone)]
 pub(crate) struct Caller {
-    /// The provider.
     pub(crate) id: ProviderId,
     /// Whether it may create and update companies and corporations and create users, as of half a second ago.
     pub(crate) is_designated: bool,
@@ -32,11 +31,9 @@ impl Caller {
 pub(crate) struct Call {
     /// Whose resources it acts on.
     pub(crate) scope: ProviderId,
-    /// The method.
     pub(crate) method: &'static str,
     /// The path as it was sent.
     pub(crate) path: String,
-    /// The request's id.
     pub(crate) request_id: String,
     /// The query as it was sent, without the question mark.
     pub(crate) query: String,

@@ -132,7 +132,6 @@ pub(crate) fn has_next(
 
 /// Where a list is found: its path, and what its query must say beside the page.
 pub(crate) struct Links<'a> {
-    /// The path.
     pub(crate) path: String,
     /// A parameter that chooses the list, if there is one.
     pub(crate) parameter: Option<(&'a str, &'a str)>,

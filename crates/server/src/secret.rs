@@ -2,7 +2,6 @@
 
 use zeroize::Zeroizing;
 
-/// A secret text.
 #[derive(Clone)]
 pub struct SecretText(Zeroizing<String>);
 

@@ -12,7 +12,6 @@ use zeroize::Zeroizing;
 pub struct Order<'a> {
     /// The receiver, as of the event's claim.
     pub provider: &'a Provider,
-    /// The event.
     pub event: EventId,
     /// The bytes to send.
     pub body: &'a [u8],

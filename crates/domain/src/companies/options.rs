@@ -7,10 +7,8 @@ use crate::values::CompanyId;
 /// Why an option was not set.
 #[derive(Debug, thiserror::Error)]
 pub enum OptionsError {
-    /// There is no such company.
     #[error("no company has this id")]
     NoSuchCompany,
-    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

@@ -8,7 +8,6 @@
 pub struct Amount(i64);
 
 impl Amount {
-    /// No money.
     pub const ZERO: Self = Self(0);
 
     /// The largest amount there is.

@@ -5,7 +5,6 @@
 pub struct Points(i64);
 
 impl Points {
-    /// No points.
     pub const ZERO: Self = Self(0);
 
     /// So many points, or `None` for a negative count.
@@ -13,7 +12,6 @@ impl Points {
         if count < 0 { None } else { Some(Self(count)) }
     }
 
-    /// The count.
     pub const fn get(self) -> i64 {
         self.0
     }

@@ -10,7 +10,6 @@ pub enum CreateOccasionError {
     /// The company cannot be used.
     #[error(transparent)]
     Denied(#[from] Denied),
-    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

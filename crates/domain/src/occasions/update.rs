@@ -9,7 +9,6 @@ use crate::values::{CompanyId, Line, Message, OccasionId, ProviderId};
 pub struct UpdateOccasion {
     /// Its company, which cannot change: only the present one is accepted.
     pub company_id: Option<CompanyId>,
-    /// Its name.
     pub name: Option<Line>,
     /// The title of its mails.
     pub title: Option<Line>,
@@ -33,7 +32,6 @@ pub enum ChangeOccasionError {
     /// Another company was sent.
     #[error("company_id cannot be changed")]
     OtherCompany,
-    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

@@ -4,7 +4,6 @@ use super::{Lookup, StoreError, Timestamp};
 use crate::occasions::Occasion;
 use crate::values::{CompanyId, Line, OccasionId, Page, ProviderId};
 
-/// Reading occasions.
 pub trait ReadOccasions {
     /// The occasion of an id; a global one is everybody's own, a deleted one is absent.
     fn occasion(&mut self, scope: ProviderId, id: OccasionId) -> Result<Lookup<Occasion>, StoreError>;
@@ -21,7 +20,6 @@ pub trait ReadOccasions {
 
 /// Writing occasions.
 pub trait Occasions: ReadOccasions {
-    /// Adds an occasion.
     fn insert_occasion(&mut self, occasion: &Occasion) -> Result<(), StoreError>;
 
     /// Writes everything that can change of an occasion that this transaction holds.

@@ -20,7 +20,6 @@ pub enum InvalidReceivers {
     /// An id occurs twice.
     #[error("must not name a user twice")]
     Duplicate,
-    /// Too many.
     #[error("must name at most 10000 users")]
     TooMany,
 }
@@ -49,7 +48,6 @@ impl Receivers {
         Ok(Self(ids))
     }
 
-    /// The ids.
     pub fn ids(&self) -> &[UserId] {
         &self.0
     }

@@ -19,11 +19,8 @@ const MESSAGES_BYTES_MAX: usize = 8 << 20;
 /// What is to be sent.
 #[derive(Debug, Clone)]
 pub struct SendRecognition {
-    /// For which occasion.
     pub occasion_id: OccasionId,
-    /// By whom.
     pub sender: Sender,
-    /// To whom.
     pub receivers: Receivers,
     /// Points for each receiver; any integer, judged by the range.
     pub points_per_receiver: i64,
@@ -47,19 +44,14 @@ impl SendRecognition {
 pub enum SendFault {
     /// The occasion belongs to another company than the sender.
     OccasionOfAnotherCompany,
-    /// The occasion is disabled.
     OccasionDisabled,
-    /// The sender was deleted.
     SenderDeleted,
-    /// The sender is among the receivers.
     SenderAmongReceivers,
     /// A receiver belongs to another company than the sender.
     ReceiverOfAnotherCompany,
-    /// A receiver was deleted.
     ReceiverDeleted,
     /// The message, once for each receiver, is more than one request may send.
     TooLarge,
-    /// The points are out of the range.
     PointsOutOfRange(PointsRange),
 }
 
@@ -75,7 +67,6 @@ pub enum SendError {
     /// No wallet of the sender covers the whole.
     #[error("Insufficient funds")]
     InsufficientFunds,
-    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

@@ -24,7 +24,6 @@ pub(super) struct Told<'a> {
     pub(super) company: &'a Company,
     /// The sending user; none where the company sent.
     pub(super) sender: Option<&'a Person>,
-    /// The occasion's name.
     pub(super) occasion_name: &'a str,
 }
 

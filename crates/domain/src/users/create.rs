@@ -14,7 +14,6 @@ pub enum CreateUserError {
     /// An active user of the company has the address.
     #[error("email has already been taken")]
     EmailTaken,
-    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

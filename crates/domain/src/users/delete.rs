@@ -15,7 +15,6 @@ pub enum DeleteUserError {
     /// The company's owner stays until ownership has moved.
     #[error("the owner of a company cannot be deleted until ownership has moved")]
     IsOwner,
-    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

@@ -29,7 +29,6 @@ impl WalletType {
         }
     }
 
-    /// The kind of account that it is.
     pub fn kind(self) -> AccountKind {
         match self {
             Self::User => AccountKind::UserWallet,
@@ -111,9 +110,7 @@ impl AccountKind {
 /// One account of the ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Account {
-    /// A user's wallet.
     Wallet(WalletType, UserId),
-    /// A company's reserve.
     Reserve(CompanyId),
     /// What a company's distributions in several steps have taken and not given yet.
     Transit(CompanyId),
@@ -154,7 +151,6 @@ impl Account {
         }
     }
 
-    /// Its kind.
     pub fn kind(self) -> AccountKind {
         match self {
             Self::Wallet(wallet, _) => wallet.kind(),

@@ -24,7 +24,6 @@ pub enum ReplaceError {
     /// The reserve does not cover the difference.
     #[error("Insufficient funds")]
     InsufficientFunds,
-    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

@@ -25,7 +25,6 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// Every reason.
     pub const ALL: [Self; 8] = [
         Self::Recognition,
         Self::Redemption,
@@ -88,12 +87,8 @@ pub enum Direction {
 /// One movement of a wallet. The points are a fact of that time and do not change with the rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transaction {
-    /// Which way.
     pub direction: Direction,
-    /// How many points.
     pub points: Points,
-    /// Why.
     pub reason: Reason,
-    /// When.
     pub created_at: Timestamp,
 }

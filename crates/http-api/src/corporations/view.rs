@@ -15,7 +15,6 @@ pub(super) struct CorporationView<'a> {
 }
 
 impl<'a> CorporationView<'a> {
-    /// The view of a corporation.
     pub(super) fn of(corporation: &'a Corporation) -> Self {
         Self {
             id: Shown(corporation.id),

@@ -21,7 +21,6 @@ pub(crate) struct OccasionView<'a> {
 }
 
 impl<'a> OccasionView<'a> {
-    /// The view of an occasion.
     pub(crate) fn of(occasion: &'a Occasion) -> Self {
         Self {
             id: Shown(occasion.id),

@@ -22,7 +22,6 @@ pub(crate) struct RecognitionView<'a> {
 }
 
 impl<'a> RecognitionView<'a> {
-    /// The view of a recognition.
     pub(crate) fn of(recognition: &'a Recognition) -> Self {
         Self {
             id: Shown(recognition.id),

@@ -13,7 +13,6 @@ pub(crate) struct WalletView {
 }
 
 impl WalletView {
-    /// The view of a wallet.
     pub(crate) fn of(wallet: &Wallet, rate: PointsPerDollar) -> Self {
         Self {
             r#type: wallet.wallet_type.name(),

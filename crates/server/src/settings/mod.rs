@@ -21,7 +21,6 @@ pub use show::Shown;
 pub struct Settings {
     /// Where the program keeps its files.
     pub data_dir: PathBuf,
-    /// The database.
     pub database: DatabaseUrl,
     /// The database as it was named; may hold a password.
     pub database_url: SecretText,
@@ -44,7 +43,6 @@ pub struct Settings {
     pub mail: Mail,
     /// The key over all secrets; none where it is to be found or made in the data folder.
     pub master_key: Option<MasterKey>,
-    /// The log.
     pub log: Log,
 }
 
@@ -114,7 +112,6 @@ pub struct Mail {
     pub from: Option<String>,
 }
 
-/// The log.
 #[derive(Debug, Clone, Copy)]
 pub struct Log {
     /// The least level that is written.

@@ -23,7 +23,6 @@ pub use reload::Reloading;
 pub struct Terminated {
     /// TLS 1.2 and 1.3 with the certificate.
     pub config: ServerConfig,
-    /// The certificate.
     pub certificate: Arc<Reloading>,
 }
 
