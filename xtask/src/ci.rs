@@ -15,7 +15,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
         let clippy = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
         run_command(&mut workspace.cargo(&clippy))
     };
-    let tidy = || tidy::run(workspace, &tidy::Arguments::check());
+    let tidy = || tidy::run(workspace);
     let docs = || {
         let mut cargo = workspace.cargo(&["doc", "--workspace", "--no-deps", "--locked"]);
         run_command(cargo.env("RUSTDOCFLAGS", "-D warnings"))

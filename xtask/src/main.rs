@@ -27,7 +27,8 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Test(test::Arguments),
-    Tidy(tidy::Arguments),
+    /// Check what no compiler checks: arrows between crates, lengths of files, migrations, READMEs, citations, links
+    Tidy,
     /// Everything that must pass before a change lands: format, lints, tidy, docs, tests
     Ci,
     /// Make a new migration, or try the ones there are on throw-away databases
@@ -51,7 +52,7 @@ fn run(command: Command) -> anyhow::Result<()> {
     let workspace = Workspace::load()?;
     match command {
         Command::Test(arguments) => test::run(&workspace, &arguments),
-        Command::Tidy(arguments) => tidy::run(&workspace, &arguments),
+        Command::Tidy => tidy::run(&workspace),
         Command::Ci => ci::run(&workspace),
         Command::Migration(command) => migration::run(&workspace, &command),
         Command::Dev(arguments) => dev::run(&workspace, &arguments),

@@ -1,7 +1,9 @@
 //! `cargo xtask tidy`: what no compiler checks. Each file of this module is one kind of check.
 
 mod arrows;
+mod citations;
 mod dependencies;
+mod links;
 mod migrations;
 mod readmes;
 mod sources;
@@ -9,23 +11,6 @@ mod sources;
 use anyhow::{Result, bail};
 
 use crate::workspace::Workspace;
-
-/// Check what no compiler checks: arrows between crates, lengths of files, migrations, READMEs
-///
-/// Collects every finding, prints each with its mend, and fails if there is one.
-#[derive(clap::Args)]
-pub(crate) struct Arguments {
-    /// Write the READMEs of the crates anew from their documentation
-    #[arg(long)]
-    fix: bool,
-}
-
-impl Arguments {
-    /// Checks only, as `ci` does.
-    pub(crate) fn check() -> Self {
-        Self { fix: false }
-    }
-}
 
 /// Something that is not as it has to be, and what to do about it.
 struct Finding {
@@ -40,15 +25,15 @@ impl Finding {
     }
 }
 
-pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
-    if arguments.fix {
-        readmes::write(workspace)?;
-    }
+/// Collects every finding, prints each with its mend, and fails if there is one.
+pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let mut findings = arrows::check(workspace)?;
     findings.extend(dependencies::check(workspace)?);
     findings.extend(sources::check(workspace)?);
     findings.extend(migrations::check(workspace)?);
     findings.extend(readmes::check(workspace)?);
+    findings.extend(citations::check(workspace)?);
+    findings.extend(links::check(workspace)?);
     if findings.is_empty() {
         println!("tidy: nothing found");
         return Ok(());

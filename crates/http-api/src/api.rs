@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use guerdon_domain::ports::{Clock, EventBodies, Ids, Store};
 use ipnet::IpNet;
 
-/// How much of what is let through; 0 turns a limit off (contract §6.2).
+/// How much of what is let through; 0 turns a limit off (behaviour 20).
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     /// Requests that a provider may make each second, for ever.
@@ -18,7 +18,7 @@ pub struct Limits {
     pub failed_logins_per_minute: u32,
 }
 
-/// How requests arrive (contract §7).
+/// How requests arrive (behaviour 2.1).
 #[derive(Debug, Clone)]
 pub enum Transport {
     /// Over TLS that ends here.
@@ -96,9 +96,7 @@ impl Gate {
 pub struct Api {
     /// Where everything is kept.
     pub store: Arc<dyn Store>,
-    /// The wall clock.
     pub clock: Arc<dyn Clock>,
-    /// New identifiers.
     pub ids: Arc<dyn Ids>,
     /// Renders events.
     pub bodies: Arc<dyn EventBodies>,
@@ -106,7 +104,6 @@ pub struct Api {
     pub secrets: Arc<dyn VerifySecret>,
     /// Maintenance and draining.
     pub gate: Arc<Gate>,
-    /// Rate limits.
     pub limits: Limits,
     /// How requests arrive.
     pub transport: Transport,

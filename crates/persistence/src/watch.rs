@@ -8,7 +8,6 @@ use std::sync::Arc;
 pub struct Queued {
     /// Events that are due.
     pub events: bool,
-    /// Mails.
     pub mails: bool,
 }
 

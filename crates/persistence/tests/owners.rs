@@ -1,4 +1,4 @@
-//! Who owns a company, and what that keeps from happening (contract §4.1).
+//! Who owns a company, and what that keeps from happening (behaviour 11.2, 11.3).
 
 use guerdon_domain::companies::{OwnerName, UpdateCompany};
 use guerdon_domain::money::Points;

@@ -1,4 +1,4 @@
-//! Redeeming, refunding, replacing: what an operator does to a wallet (spec §2.6).
+//! Redeeming, refunding, replacing: what an operator does to a wallet (behaviour 17.5, 17.7).
 
 use guerdon_domain::money::{Points, PointsPerDollar};
 use guerdon_domain::ports::StoreExt as _;

@@ -2,7 +2,6 @@
 
 use zeroize::Zeroizing;
 
-/// A secret text.
 #[derive(Clone)]
 pub(crate) struct SecretText(Zeroizing<String>);
 

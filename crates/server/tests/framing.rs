@@ -1,4 +1,4 @@
-//! Bytes that are no sound request: one answer, the connection closed, nothing handled (reliability D-29, D-30, C-6).
+//! Bytes that are no sound request: one answer, the connection closed, nothing handled (behaviour 5.2).
 
 use std::cell::Cell;
 use std::io::{Read as _, Write as _};

@@ -1,4 +1,4 @@
-//! The reserve alert, from the crossing to the people it is for (spec §2.1, contract §5.8).
+//! The reserve alert, from the crossing to the people it is for (behaviour 11.7).
 
 mod server;
 

@@ -139,7 +139,7 @@ impl<'a> Walk<'a> {
         answer
     }
 
-    /// What was read can be written back (contract §2.3); the fields that were ignored.
+    /// What was read can be written back (behaviour 7.2); the fields that were ignored.
     fn round_trip(&self, path: &str) -> Vec<String> {
         let answer = self.changes_nothing(path, &self.read(path).to_string());
         let ignored = answer.header("x-ignored-fields").unwrap_or_default();

@@ -12,7 +12,6 @@ use zeroize::Zeroizing;
 pub struct Order<'a> {
     /// The receiver, as of the event's claim.
     pub provider: &'a Provider,
-    /// The event.
     pub event: EventId,
     /// The bytes to send.
     pub body: &'a [u8],
@@ -23,7 +22,7 @@ pub struct Order<'a> {
 pub struct Outcome {
     /// When it began; the timestamp that was signed.
     pub started_at: Timestamp,
-    /// When it ended; a retry's wait counts from here (contract §8.4).
+    /// When it ended; a retry's wait counts from here (behaviour 23.8).
     pub ended_at: Timestamp,
     /// How long it took, by a clock that nobody sets.
     pub duration: Duration,

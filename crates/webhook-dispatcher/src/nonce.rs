@@ -1,4 +1,4 @@
-//! Nonces (contract §8.2).
+//! Nonces (behaviour 23.5).
 
 use std::fmt;
 

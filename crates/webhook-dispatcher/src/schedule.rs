@@ -1,8 +1,8 @@
-//! When a failed delivery is tried again (spec §6.1, contract §8.4).
+//! When a failed delivery is tried again (behaviour 23.8).
 
 use std::time::Duration;
 
-/// The waiting time before each successive retry in seconds, as the spec's table gives it. It is 15 + n⁴(2n+1) for
+/// The waiting time before each successive retry in seconds. It is 15 + n⁴(2n+1) for
 /// n from 0 to 9.
 const WAITS_SECONDS: [u64; 10] = [15, 18, 95, 582, 2_319, 6_890, 16_863, 36_030, 69_647, 124_674];
 
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn the_waits_are_those_of_the_specification() {
+    fn the_waits_are_those_that_are_promised() {
         let table = [
             15,
             18,

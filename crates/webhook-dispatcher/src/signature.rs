@@ -1,4 +1,4 @@
-//! The signature of a delivery (spec §6.2), for the sender and for receivers.
+//! The signature of a delivery (behaviour 23.6), for the sender and for receivers.
 
 mod seen;
 
@@ -51,7 +51,7 @@ pub enum VerifyError {
 }
 
 /// Signs: lower-case hex of the HMAC with SHA-256, keyed by the shared secret, over the four values joined with a
-/// line feed (spec §6.2). The URL is taken as the text it is; no character of it is changed.
+/// line feed (behaviour 23.6). The URL is taken as the text it is; no character of it is changed.
 pub fn sign(secret: impl AsRef<[u8]>, url: &str, timestamp: &str, nonce: &str, body: &[u8]) -> String {
     let mut context = Context::with_key(&Key::new(HMAC_SHA256, secret.as_ref()));
     for line in [url, timestamp, nonce] {

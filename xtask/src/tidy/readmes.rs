@@ -1,4 +1,4 @@
-//! A crate's README is its documentation.
+//! A crate's README is its documentation: one text, which rustdoc shows and whose examples are run.
 
 use std::path::{Path, PathBuf};
 
@@ -7,45 +7,30 @@ use anyhow::{Context, Result};
 use super::Finding;
 use crate::workspace::{Workspace, subfolders};
 
+const INCLUDES_IT: &str = "#![doc = include_str!(\"../README.md\")]";
+
 pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for krate in subfolders(&workspace.root.join("crates"))? {
-        let place = krate.strip_prefix(&workspace.root)?.join("README.md").display().to_string();
-        let wanted = documentation(&krate)?;
-        if wanted.trim().is_empty() {
+        let readme = krate.join("README.md");
+        let text = std::fs::read_to_string(&readme).unwrap_or_default();
+        let root_file = root_file(&krate);
+        let source = std::fs::read_to_string(&root_file)
+            .with_context(|| format!("reading {}", root_file.display()))?;
+        let place = |path: &Path| path.strip_prefix(&workspace.root).unwrap_or(path).display().to_string();
+        if text.trim().is_empty() {
+            findings.push(Finding::new(place(&readme), "is missing or empty", "say what the crate is for"));
+        }
+        if !includes_readme(&source) {
+            let mend = format!("begin it with `{INCLUDES_IT}`, and keep the whole text in the README");
             findings.push(Finding::new(
-                place,
-                "the crate has no `//!` documentation",
-                "say what the crate is for",
-            ));
-        } else if std::fs::read_to_string(krate.join("README.md")).ok().as_deref() != Some(wanted.as_str()) {
-            findings.push(Finding::new(
-                place,
-                "differs from the crate's documentation",
-                "cargo xtask tidy --fix",
+                place(&root_file),
+                "is documented by another text than README.md",
+                mend,
             ));
         }
     }
     Ok(findings)
-}
-
-/// Writes every README from its crate's documentation.
-pub(super) fn write(workspace: &Workspace) -> Result<()> {
-    for krate in subfolders(&workspace.root.join("crates"))? {
-        let text = documentation(&krate)?;
-        if !text.trim().is_empty() {
-            let readme = krate.join("README.md");
-            std::fs::write(&readme, text).with_context(|| format!("writing {}", readme.display()))?;
-        }
-    }
-    Ok(())
-}
-
-fn documentation(krate: &Path) -> Result<String> {
-    let root_file = root_file(krate);
-    let text =
-        std::fs::read_to_string(&root_file).with_context(|| format!("reading {}", root_file.display()))?;
-    Ok(inner_docs(&text))
 }
 
 fn root_file(krate: &Path) -> PathBuf {
@@ -53,23 +38,19 @@ fn root_file(krate: &Path) -> PathBuf {
     if library.is_file() { library } else { krate.join("src/main.rs") }
 }
 
-fn inner_docs(source: &str) -> String {
-    source
-        .lines()
-        .skip_while(|line| !line.starts_with("//!"))
-        .map_while(|line| line.strip_prefix("//!"))
-        .map(|line| format!("{}\n", line.strip_prefix(' ').unwrap_or(line)))
-        .collect()
+fn includes_readme(source: &str) -> bool {
+    source.starts_with(INCLUDES_IT) && !source.lines().any(|line| line.starts_with("//!"))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::inner_docs;
+    use super::{INCLUDES_IT, includes_readme};
 
     #[test]
-    fn the_first_block_of_inner_comments_is_the_readme() {
-        let source = "//! # Title\n//!\n//!     code\n\nmod a;\n//! not this\n";
-        assert_eq!(inner_docs(source), "# Title\n\n    code\n");
-        assert_eq!(inner_docs("mod a;\n"), "");
+    fn a_crate_is_documented_by_its_readme_alone() {
+        assert!(includes_readme(&format!("{INCLUDES_IT}\n\nmod a;\n")));
+        assert!(!includes_readme(&format!("{INCLUDES_IT}\n//! And more.\n")));
+        assert!(!includes_readme("//! Something else.\n\nmod a;\n"));
+        assert!(!includes_readme("mod a;\n"));
     }
 }

@@ -10,7 +10,6 @@ use crate::wallets::{AccountKind, Reason};
 pub struct Held {
     /// The user or company.
     pub owner: Uuid,
-    /// The number of its kind.
     pub kind: i16,
     /// What it says it holds, in nano-dollars.
     pub balance: i64,
@@ -18,7 +17,6 @@ pub struct Held {
     pub spent: i64,
     /// How many movements it says it had.
     pub movements: i64,
-    /// Whether it is closed.
     pub closed: bool,
 }
 
@@ -34,7 +32,6 @@ pub enum Side {
 /// One movement of an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Touch {
-    /// Which way.
     pub side: Side,
     /// Where it stands among the movements of the account.
     pub place: i64,

@@ -30,7 +30,6 @@ impl End {
 pub struct Movement {
     /// Which leg of its cause.
     pub leg: i32,
-    /// In which company.
     pub company: Uuid,
     /// Who paid.
     pub debit: End,
@@ -38,29 +37,21 @@ pub struct Movement {
     pub credit: End,
     /// How much, in nano-dollars.
     pub amount: i64,
-    /// How many points.
     pub points: i64,
-    /// The rate.
     pub rate: i32,
     /// The number of its reason.
     pub reason: i16,
-    /// When.
     pub created_at: Timestamp,
 }
 
 /// A recognition, as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sent {
-    /// Its id.
     pub id: Uuid,
     /// Which leg of its sending.
     pub leg: i32,
-    /// In which company.
     pub company: Uuid,
-    /// Who sent it.
     pub sender: Uuid,
-    /// Who received it.
     pub receiver: Uuid,
-    /// When.
     pub created_at: Timestamp,
 }

@@ -16,7 +16,6 @@ use crate::wallets::WalletType;
 pub struct Cause {
     /// Its id; of a redemption the redemption's.
     pub id: CauseId,
-    /// In which company.
     pub company_id: CompanyId,
     /// Whose the company was.
     pub provider_id: ProviderId,
@@ -26,7 +25,6 @@ pub struct Cause {
     pub by: By,
     /// The rate by which points were turned into money; of a founding or a change of rate the one from then on.
     pub rate: PointsPerDollar,
-    /// When.
     pub created_at: Timestamp,
 }
 
@@ -38,15 +36,11 @@ pub enum Act {
     /// Its rate changed.
     Rate,
     /// It went over to another provider.
-    Move {
-        /// To whom.
-        to: ProviderId,
-    },
+    Move { to: ProviderId },
     /// Recognitions were sent.
     Sending(Sending),
     /// A recognition was changed; what is `None` stayed.
     Amendment {
-        /// Which.
         recognition: RecognitionId,
         /// What it says since.
         message: Option<Message>,
@@ -54,28 +48,18 @@ pub enum Act {
         share: Option<bool>,
     },
     /// Points came into the reserve from outside.
-    Deposit {
-        /// How many.
-        points: Points,
-    },
+    Deposit { points: Points },
     /// Points went from the reserve to many wallets.
     Distribution {
-        /// Into which wallet.
         wallet: WalletType,
         /// Points for each.
         points: Points,
-        /// To how many.
         receivers: u32,
         /// For which date of which schedule; none where the operator ran it.
         date: Option<ScheduledDate>,
     },
     /// A user spent points on a reward.
-    Redemption {
-        /// Who.
-        user: UserId,
-        /// How many.
-        points: Points,
-    },
+    Redemption { user: UserId, points: Points },
     /// What a redemption took was returned.
     Refund {
         /// Of which redemption; once.
@@ -85,9 +69,7 @@ pub enum Act {
     },
     /// What a wallet held was replaced.
     Override {
-        /// Whose.
         user: UserId,
-        /// Which wallet.
         wallet: WalletType,
         /// By how many points.
         points: Points,
@@ -106,11 +88,9 @@ pub enum Act {
 pub struct Sending {
     /// Who sent.
     pub sender: Sender,
-    /// For which occasion.
     pub occasion_id: OccasionId,
     /// Points for each receiver.
     pub points: Points,
-    /// To how many.
     pub receivers: u32,
     /// What they say.
     pub message: Message,
@@ -121,9 +101,7 @@ pub struct Sending {
 /// A date of a schedule; each is paid once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScheduledDate {
-    /// Which schedule.
     pub schedule: ScheduleId,
-    /// Which date.
     pub due_on: IsoDate,
 }
 

@@ -1,6 +1,5 @@
 //! Who asked.
 
-/// Who acts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Actor {
     /// A provider, over the API.
@@ -12,7 +11,6 @@ pub enum Actor {
 }
 
 impl Actor {
-    /// Every actor.
     pub const ALL: [Self; 3] = [Self::Provider, Self::Operator, Self::Schedule];
 
     /// The number kept in the database.
@@ -33,7 +31,6 @@ impl Actor {
 /// Who asks for what is being done, as a use case is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Origin<'a> {
-    /// Who acts.
     pub actor: Actor,
     /// A request's id; of a command the operating system's user.
     pub reference: Option<&'a str>,
@@ -44,7 +41,6 @@ pub struct Origin<'a> {
 /// Who asked, as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct By {
-    /// Who acted.
     pub actor: Actor,
     /// The request's id; of a command the operating system's user.
     pub reference: Option<String>,

@@ -5,30 +5,24 @@ use crate::ports::Timestamp;
 use crate::users::full_name;
 use crate::values::{CompanyId, CorporationId, DomainName, EmailAddress, Line, ProviderId, UserId, WebUrl};
 
-/// A company.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Company {
-    /// Its id.
     pub id: CompanyId,
-    /// Whose it is.
     pub provider_id: ProviderId,
-    /// The corporation it is part of.
     pub corporation_id: Option<CorporationId>,
     /// Its domain, unique over the whole service.
     pub domain: DomainName,
-    /// Its name.
     pub name: Line,
     /// Its administrator.
     pub owner_id: UserId,
     /// Its logo, never fetched and never returned.
     pub logo_url: WebUrl,
-    /// Its conversion rate.
     pub rate: PointsPerDollar,
     /// The points below which the reserve alerts.
     pub reserve_alert: Option<Points>,
     /// Who else receives the alert.
     pub reserve_bcc: Option<EmailAddress>,
-    /// Whether recognitions of zero points are allowed (contract §5.6).
+    /// Whether recognitions of zero points are allowed (behaviour 15.5).
     pub allow_zero_points: bool,
     /// When it was made.
     pub created_at: Timestamp,
@@ -39,11 +33,8 @@ pub struct Company {
 /// A company with what the API shows of its owner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompanyWithOwner {
-    /// The company.
     pub company: Company,
-    /// The owner's address.
     pub owner_email: EmailAddress,
-    /// The owner's first name.
     pub owner_first_name: Line,
     /// The owner's last name; none for an owner named by a single word.
     pub owner_last_name: Option<Line>,

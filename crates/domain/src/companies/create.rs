@@ -1,4 +1,4 @@
-//! Creating a company with its owner (spec §4.1, contract §4.1).
+//! Creating a company with its owner (behaviour 11.2).
 
 use super::{Company, CompanyWithOwner};
 use crate::causes::{Act, Cause};
@@ -12,21 +12,15 @@ use crate::wallets::{Account, open_for_user};
 /// What a new company is made of.
 #[derive(Debug, Clone)]
 pub struct CreateCompany {
-    /// Its domain.
     pub domain: DomainName,
-    /// Its name.
     pub name: Line,
-    /// The owner's address.
     pub owner_email: EmailAddress,
-    /// The owner's first name.
     pub owner_first_name: Line,
     /// The owner's last name; none where the full name is a single word.
     pub owner_last_name: Option<Line>,
-    /// Its logo.
     pub logo_url: WebUrl,
     /// The corporation to join.
     pub corporation_id: Option<CorporationId>,
-    /// The conversion rate.
     pub rate: PointsPerDollar,
     /// The reserve's alert threshold.
     pub reserve_alert: Option<Points>,
@@ -43,7 +37,6 @@ pub enum CreateCompanyError {
     /// The domain is taken, whoever holds it.
     #[error("domain has already been taken")]
     DomainTaken,
-    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

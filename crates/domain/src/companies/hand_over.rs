@@ -1,4 +1,4 @@
-//! Who owns a company: handing it over, and what its owner is called (contract §4.1).
+//! Who owns a company: handing it over, and what its owner is called (behaviour 11.3).
 
 use super::{CompanyWithOwner, UpdateCompany, UpdateCompanyError};
 use crate::ports::{Context, Lookup, Row, StoreError, Tx};

@@ -1,4 +1,4 @@
-//! Companies (spec §2.1, §4.1; contract §4).
+//! Companies (behaviour 11).
 
 mod company;
 mod create;

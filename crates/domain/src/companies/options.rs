@@ -1,4 +1,4 @@
-//! The options an operator turns on for a company (contract §5.6).
+//! The options an operator turns on for a company (behaviour 15.5).
 
 use super::for_operator;
 use crate::ports::{Context, Row, StoreError, Tx};
@@ -7,10 +7,8 @@ use crate::values::CompanyId;
 /// Why an option was not set.
 #[derive(Debug, thiserror::Error)]
 pub enum OptionsError {
-    /// There is no such company.
     #[error("no company has this id")]
     NoSuchCompany,
-    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

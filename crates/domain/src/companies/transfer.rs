@@ -1,4 +1,4 @@
-//! Handing a company to another provider (contract §9).
+//! Handing a company to another provider (behaviour 12.4, 23.10).
 
 use super::for_operator;
 use crate::causes::{Act, Cause};
@@ -8,16 +8,13 @@ use crate::values::{CompanyId, ProviderId};
 /// Why a company was not handed on.
 #[derive(Debug, thiserror::Error)]
 pub enum TransferError {
-    /// There is no such company.
     #[error("no company has this id")]
     NoSuchCompany,
-    /// There is no such provider.
     #[error("no provider has this id")]
     NoSuchProvider,
     /// It is the provider's already.
     #[error("the company belongs to this provider already")]
     SameProvider,
-    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

@@ -1,4 +1,4 @@
-//! Changing a company (spec §4.1, contract §4.1, §5.8).
+//! Changing a company (behaviour 7, 11.3, 11.7).
 
 use super::hand_over::{self, OwnerName};
 use super::{Company, CompanyWithOwner};
@@ -13,13 +13,11 @@ use crate::values::{CompanyId, DomainName, EmailAddress, InvalidValue, Line, Pro
 pub struct UpdateCompany {
     /// Its domain, which cannot change: only the present one is accepted.
     pub domain: Option<DomainName>,
-    /// Its name.
     pub name: Option<Line>,
     /// Whose address the owner has: the present owner's, another active user's, or a new user's.
     pub owner_email: Option<EmailAddress>,
     /// The owner's full name.
     pub owner_name: Option<OwnerName>,
-    /// Its logo.
     pub logo_url: Option<WebUrl>,
     /// Its conversion rate: amounts stay, what they show changes at once.
     pub rate: Option<PointsPerDollar>,
@@ -41,7 +39,6 @@ pub enum UpdateCompanyError {
     /// The owner's name is no name.
     #[error("owner_name {0}")]
     OwnerName(InvalidValue),
-    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

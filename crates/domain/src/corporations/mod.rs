@@ -1,4 +1,4 @@
-//! Corporations: groupings of companies (spec §2.2, §4.2).
+//! Corporations: groupings of companies (behaviour 12).
 
 mod corporation;
 mod create;

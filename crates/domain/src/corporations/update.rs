@@ -10,7 +10,6 @@ pub enum UpdateCorporationError {
     /// The corporation cannot be used.
     #[error(transparent)]
     Denied(#[from] Denied),
-    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

@@ -17,7 +17,6 @@ use crate::wallets::{Account, Reason, WalletType};
 pub struct RunDistribution {
     /// Whose reserve pays.
     pub company_id: CompanyId,
-    /// Into which wallet.
     pub wallet: WalletType,
     /// Points for each user.
     pub points: Points,
@@ -41,7 +40,6 @@ pub struct Distribution {
 /// Why nothing was distributed.
 #[derive(Debug, thiserror::Error)]
 pub enum DistributeError {
-    /// There is no such company.
     #[error("no company has this id")]
     NoSuchCompany,
     /// A user is not an active user of the company.
@@ -65,7 +63,6 @@ pub enum DistributeError {
     /// This date of the schedule was paid before.
     #[error("this date has been paid already")]
     AlreadyPaid,
-    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

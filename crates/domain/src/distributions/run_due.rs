@@ -20,20 +20,15 @@ const STAND_BACK: Duration = Duration::MINUTE;
 /// What became of a date that was due.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ran {
-    /// Of which schedule.
     pub schedule: ScheduleId,
-    /// Which date.
     pub due_on: IsoDate,
-    /// How it ended.
     pub ended: Ended,
 }
 
 /// How a date ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ended {
-    /// It is paid.
     Paid {
-        /// To how many users.
         users: usize,
     },
     /// It was refused, and is tried again.

@@ -17,7 +17,6 @@ pub enum Period {
 }
 
 impl Period {
-    /// Every period.
     pub const ALL: [Self; 2] = [Self::Week, Self::Month];
 
     /// The number kept in the database.
@@ -77,17 +76,13 @@ fn months_after(start: Date, n: u32) -> Option<Date> {
 /// A distribution that repeats.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Schedule {
-    /// Its id.
     pub id: ScheduleId,
     /// Whose reserve pays.
     pub company_id: CompanyId,
-    /// Into which wallet.
     pub wallet: WalletType,
     /// Points for each user.
     pub points: Points,
-    /// How often.
     pub every: Period,
-    /// Its first date.
     pub start_on: IsoDate,
     /// The oldest date that is neither paid nor given up.
     pub next_on: IsoDate,
@@ -113,11 +108,8 @@ pub struct Failing {
 /// A date that was given up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissedDate {
-    /// Of which schedule.
     pub schedule_id: ScheduleId,
-    /// Whose.
     pub company_id: CompanyId,
-    /// Which date.
     pub due_on: IsoDate,
     /// What refused the last try.
     pub reason: String,

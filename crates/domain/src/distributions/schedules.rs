@@ -13,11 +13,9 @@ use crate::wallets::WalletType;
 pub struct CreateSchedule {
     /// Whose reserve pays.
     pub company_id: CompanyId,
-    /// Into which wallet.
     pub wallet: WalletType,
     /// Points for each user.
     pub points: Points,
-    /// How often.
     pub every: Period,
     /// The first date; where it is past, it and those since are made up.
     pub start_on: IsoDate,
@@ -26,16 +24,13 @@ pub struct CreateSchedule {
 /// Why a schedule was not made, listed or cancelled.
 #[derive(Debug, thiserror::Error)]
 pub enum ScheduleError {
-    /// There is no such company.
     #[error("no company has this id")]
     NoSuchCompany,
-    /// There is no such schedule.
     #[error("no schedule has this id")]
     NoSuchSchedule,
     /// The points are none, or too many.
     #[error("points must be at least 1, and a possible amount")]
     OutOfRange,
-    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

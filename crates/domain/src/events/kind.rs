@@ -1,18 +1,13 @@
 //! The kinds of event, and what becomes of one.
 
-/// The kinds of event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EventKind {
-    /// `recognition.received`
     RecognitionReceived,
-    /// `recognition.updated`
     RecognitionUpdated,
-    /// `redemption.created`
     RedemptionCreated,
 }
 
 impl EventKind {
-    /// Every kind.
     pub const ALL: [Self; 3] = [Self::RecognitionReceived, Self::RecognitionUpdated, Self::RedemptionCreated];
 
     /// The name in the envelope.
@@ -53,7 +48,6 @@ pub enum EventState {
 }
 
 impl EventState {
-    /// Every state.
     pub const ALL: [Self; 4] = [Self::Pending, Self::Delivered, Self::Exhausted, Self::Unaddressed];
 
     /// The name that operators use.

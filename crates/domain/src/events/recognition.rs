@@ -15,12 +15,8 @@ pub struct SenderName<'a> {
 /// A recognition with the names an event carries.
 #[derive(Debug, Clone)]
 pub struct RecognitionEvent<'a> {
-    /// The recognition.
     pub recognition: &'a Recognition,
-    /// Who sent it.
     pub sender: &'a SenderName<'a>,
-    /// Who received it.
     pub receiver: &'a Person,
-    /// The occasion's name.
     pub occasion_name: &'a str,
 }

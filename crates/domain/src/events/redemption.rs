@@ -6,7 +6,6 @@ use crate::users::Person;
 /// A redemption as an event tells it.
 #[derive(Debug, Clone)]
 pub struct RedemptionEvent<'a> {
-    /// Who redeemed.
     pub user: &'a Person,
     /// The points of this redemption.
     pub points: Points,

@@ -7,13 +7,10 @@ use crate::values::{EventId, ProviderId};
 /// Why nothing was replayed.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError {
-    /// There is no such event.
     #[error("no event has the id {0}")]
     NoSuchEvent(EventId),
-    /// There is no such provider.
     #[error("no provider has this id")]
     NoSuchProvider,
-    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

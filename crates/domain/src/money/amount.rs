@@ -1,6 +1,6 @@
 //! Amounts of money.
 
-/// An amount of money in nano-dollars (10⁻⁷ US cent), negative where an outside account owes (contract §5.1, §5.2).
+/// An amount of money in nano-dollars (10⁻⁷ US cent), negative where an outside account owes (behaviour 16.5).
 ///
 /// The unit is so small because a point is a whole number of nano-dollars for every rate that divides 10⁹.
 /// Arithmetic is checked: `None` is an overflow of `i64`, some 9.2 thousand million dollars.
@@ -8,7 +8,6 @@
 pub struct Amount(i64);
 
 impl Amount {
-    /// No money.
     pub const ZERO: Self = Self(0);
 
     /// The largest amount there is.

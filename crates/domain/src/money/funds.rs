@@ -2,10 +2,10 @@
 
 use super::{Amount, Points, PointsPerDollar};
 
-/// The hard limit of a recognition, in dollars (spec §8).
+/// The hard limit of a recognition, in dollars (behaviour 15.5).
 const DOLLARS_MAX: i64 = 5_000;
 
-/// The points that a receiver may get: the A and B of the spec's message (spec §7, contract §5.6).
+/// The points that a receiver may get: the A and B of the refusal (behaviour 15.5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PointsRange {
     /// A: 1, or 0 where the company may send recognitions of no points.
@@ -29,7 +29,7 @@ pub fn points_range(rate: PointsPerDollar, allow_zero: bool) -> PointsRange {
     PointsRange { min: points(least), max: points(DOLLARS_MAX * rate.get()) }
 }
 
-/// What a payment of the same points to each of n receivers costs (contract §5.1).
+/// What a payment of the same points to each of n receivers costs (behaviour 16.5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Price {
     /// What each receiver is credited.
@@ -84,7 +84,7 @@ pub fn price(rate: PointsPerDollar, points: Points, receivers: i64) -> Option<Pr
 }
 
 /// What the company's outside account `rounding` must give a payer with this balance before the payment, so that
-/// the payer ends at zero or above; zero for most. `None`: insufficient funds (contract §5.1).
+/// the payer ends at zero or above; zero for most. `None`: insufficient funds (behaviour 16.5).
 pub fn made_up(price: &Price, balance: Amount) -> Option<Amount> {
     if balance < price.threshold {
         None

@@ -1,4 +1,4 @@
-//! Points and money: the only conversions between them, and the arithmetic of a payment (contract §5).
+//! Points and money: the only conversions between them, and the arithmetic of a payment (behaviour 16).
 //!
 //! A provider speaks points; the ledger holds nano-dollars, so that a new rate changes what every wallet shows
 //! without touching a row. Everything here is integer arithmetic on plain values: an operation that would leave

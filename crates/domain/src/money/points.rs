@@ -1,11 +1,10 @@
 //! Counts of points.
 
-/// A count of points, never negative: what a provider sends and sees (spec §2.5a, contract §5.3).
+/// A count of points, never negative: what a provider sends and sees (behaviour 16.1).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Points(i64);
 
 impl Points {
-    /// No points.
     pub const ZERO: Self = Self(0);
 
     /// So many points, or `None` for a negative count.
@@ -13,7 +12,6 @@ impl Points {
         if count < 0 { None } else { Some(Self(count)) }
     }
 
-    /// The count.
     pub const fn get(self) -> i64 {
         self.0
     }

@@ -8,9 +8,9 @@ const NANODOLLARS_PER_DOLLAR: i64 = 1_000_000_000;
 const TOLERANCE_OF_A_POINT: i64 = 10_000_000;
 const TOLERANCE_OF_A_CENT: i64 = 100_000;
 
-/// How many points a dollar buys: 1 to 10,000 (contract §4.3), 50 where a company says nothing (spec §8).
+/// How many points a dollar buys: 1 to 10,000, 50 where a company says nothing (behaviour 8.11, 11.1).
 ///
-/// It holds the only conversions between points and money (contract §5.1).
+/// It holds the only conversions between points and money (behaviour 16.5).
 ///
 /// ```
 /// use guerdon_domain::money::{Amount, Points, PointsPerDollar};
@@ -54,7 +54,7 @@ impl PointsPerDollar {
         i64::try_from(floor + i128::from(is_up)).ok().map(Amount::from_nanodollars)
     }
 
-    /// The tolerance times the rate, which makes it a whole number (docs/specified-behaviour.md, "Rounding").
+    /// The tolerance times the rate, which makes it a whole number (behaviour 16.5).
     fn tolerance(self) -> i128 {
         i128::from(TOLERANCE_OF_A_POINT.min(TOLERANCE_OF_A_CENT * self.0))
     }

@@ -10,12 +10,11 @@ pub enum CreateOccasionError {
     /// The company cannot be used.
     #[error(transparent)]
     Denied(#[from] Denied),
-    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// Creates an occasion of a company (spec §4.3).
+/// Creates an occasion of a company.
 pub fn create(
     tx: &mut dyn Tx,
     scope: ProviderId,
@@ -30,7 +29,7 @@ pub fn create(
     Ok(insert(tx, Some(company_id), text, enabled, visible, context)?)
 }
 
-/// Creates an occasion of every company (contract §3.3).
+/// Creates an occasion of every company (behaviour 14.2).
 pub fn create_global(
     tx: &mut dyn Tx,
     text: &OccasionText,

@@ -1,4 +1,4 @@
-//! Deleting an occasion (contract §4.7).
+//! Deleting an occasion (behaviour 14.4).
 
 use super::ChangeOccasionError;
 use super::update::held;

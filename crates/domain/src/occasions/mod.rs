@@ -1,4 +1,4 @@
-//! Occasions: reasons for a recognition (spec §2.3, §4.3).
+//! Occasions: reasons for a recognition (behaviour 14).
 
 mod create;
 mod delete;

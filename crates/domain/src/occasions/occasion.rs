@@ -6,7 +6,6 @@ use crate::values::{CompanyId, InvalidValue, Line, Message, OccasionId};
 /// What an occasion says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OccasionText {
-    /// Its name.
     pub name: Line,
     /// The title of its mails.
     pub title: Line,
@@ -23,14 +22,11 @@ impl OccasionText {
     }
 }
 
-/// An occasion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Occasion {
-    /// Its id.
     pub id: OccasionId,
     /// Its company; none for a global one.
     pub company_id: Option<CompanyId>,
-    /// What it says.
     pub text: OccasionText,
     /// Whether it may be used.
     pub enabled: bool,

@@ -1,4 +1,4 @@
-//! Changing an occasion (spec §4.3).
+//! Changing an occasion (behaviour 7).
 
 use super::Occasion;
 use crate::ports::{Context, Denied, Row, StoreError, Tx};
@@ -9,7 +9,6 @@ use crate::values::{CompanyId, Line, Message, OccasionId, ProviderId};
 pub struct UpdateOccasion {
     /// Its company, which cannot change: only the present one is accepted.
     pub company_id: Option<CompanyId>,
-    /// Its name.
     pub name: Option<Line>,
     /// The title of its mails.
     pub title: Option<Line>,
@@ -27,13 +26,12 @@ pub enum ChangeOccasionError {
     /// The occasion cannot be used.
     #[error(transparent)]
     Denied(#[from] Denied),
-    /// It is everybody's (contract §3.3).
+    /// It is everybody's (behaviour 14.2).
     #[error("a global occasion cannot be changed")]
     Global,
     /// Another company was sent.
     #[error("company_id cannot be changed")]
     OtherCompany,
-    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

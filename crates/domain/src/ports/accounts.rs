@@ -28,9 +28,7 @@ pub struct Payment<'a> {
     pub reason: Reason,
     /// The rate that prices it.
     pub rate: PointsPerDollar,
-    /// What is moved.
     pub moved: Moved<'a>,
-    /// When.
     pub at: Timestamp,
 }
 
@@ -82,9 +80,7 @@ pub enum Moved<'a> {
     },
     /// What makes a wallet show so many points, from the reserve or to it; nothing where it does already.
     Difference {
-        /// The wallet.
         wallet: Account,
-        /// The reserve.
         reserve: Account,
         /// What it is to show.
         points: Points,

@@ -22,7 +22,6 @@ pub trait Audit {
     /// How many companies have accounts that do not sum to zero: the one invariant that is watched all the time.
     fn unbalanced_companies(&mut self) -> Result<i64, StoreError>;
 
-    /// The latest seal.
     fn last_seal(&mut self) -> Result<Option<Seal>, StoreError>;
 
     /// Whether anything is committed that no seal holds.
@@ -40,7 +39,6 @@ pub struct PendingSeal {
     pub seal: Seal,
     /// Everything before this position of the journal is in it, or in one before.
     pub before: i64,
-    /// How many causes are in it.
     pub causes: i64,
 }
 

@@ -11,6 +11,5 @@ pub trait Causes {
     /// schedule's date paid once.
     fn record(&mut self, cause: &Cause) -> Result<bool, StoreError>;
 
-    /// The redemption of an id.
     fn redemption(&mut self, id: RedemptionId) -> Result<Option<Redemption>, StoreError>;
 }

@@ -23,9 +23,7 @@ pub trait Ids: Send + Sync {
 /// What a use case is given beside its transaction and its command.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
-    /// The time.
     pub clock: &'a dyn Clock,
-    /// New identifiers.
     pub ids: &'a dyn Ids,
     /// Renders events to the bytes that will be sent.
     pub bodies: &'a dyn EventBodies,

@@ -4,12 +4,9 @@ use super::{Lookup, StoreError};
 use crate::companies::{Company, CompanyWithOwner};
 use crate::values::{CompanyId, CorporationId, DomainName, Page, ProviderId};
 
-/// Reading companies.
 pub trait ReadCompanies {
-    /// The company of an id.
     fn company(&mut self, scope: ProviderId, id: CompanyId) -> Result<Lookup<CompanyWithOwner>, StoreError>;
 
-    /// The company of a domain.
     fn company_by_domain(
         &mut self,
         scope: ProviderId,
@@ -30,7 +27,6 @@ pub trait ReadCompanies {
     /// The provider a company belongs to: for the operator's commands, which have no scope of their own.
     fn provider_of_company(&mut self, id: CompanyId) -> Result<Option<ProviderId>, StoreError>;
 
-    /// How many active users the company has.
     fn active_user_count(&mut self, id: CompanyId) -> Result<i64, StoreError>;
 }
 

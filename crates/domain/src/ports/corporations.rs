@@ -4,7 +4,6 @@ use super::{Lookup, StoreError};
 use crate::corporations::Corporation;
 use crate::values::{CorporationId, Page, ProviderId};
 
-/// Reading corporations.
 pub trait ReadCorporations {
     /// The corporation of an id.
     fn corporation(
@@ -22,7 +21,6 @@ pub trait ReadCorporations {
 
 /// Writing corporations.
 pub trait Corporations: ReadCorporations {
-    /// Adds a corporation.
     fn insert_corporation(&mut self, corporation: &Corporation) -> Result<(), StoreError>;
 
     /// Writes everything that can change of a corporation that this transaction holds.

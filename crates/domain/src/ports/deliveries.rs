@@ -50,7 +50,6 @@ pub struct Claim {
 /// One attempt, as it is recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attempt {
-    /// Its id.
     pub id: Uuid,
     /// In which company its event was caused.
     pub company_id: CompanyId,
@@ -86,7 +85,6 @@ pub enum Fate {
 /// The end of a claim on one event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settlement {
-    /// The event.
     pub event: EventId,
     /// The lease under which it was claimed.
     pub lease: Uuid,
@@ -136,7 +134,6 @@ pub trait Deliveries {
 /// A mail claimed for one attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClaimedMail {
-    /// Its id.
     pub id: Uuid,
     /// To whom; an address that was valid when it was queued.
     pub recipient: String,

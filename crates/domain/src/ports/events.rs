@@ -30,17 +30,14 @@ pub struct NewEvent {
     /// Its id, constant over attempts and replays: that of what it tells of, the recognition, the amendment or the
     /// redemption, each of which is told once.
     pub id: EventId,
-    /// In which company.
     pub company_id: CompanyId,
     /// To whom.
     pub provider_id: ProviderId,
-    /// What kind.
     pub kind: EventKind,
-    /// Why.
     pub cause: CauseId,
     /// The bytes to send.
     pub body: Vec<u8>,
-    /// Whether the provider has a callback URL; without one the event is kept, unaddressed (contract §8.4).
+    /// Whether the provider has a callback URL; without one the event is kept, unaddressed (behaviour 23.10).
     pub addressed: bool,
     /// When it was caused.
     pub created_at: Timestamp,
@@ -49,11 +46,9 @@ pub struct NewEvent {
 /// An event as an operator sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueuedEvent {
-    /// Its id.
     pub id: EventId,
     /// To whom.
     pub provider_id: ProviderId,
-    /// What kind.
     pub kind: EventKind,
     /// What has become of it.
     pub state: EventState,
@@ -74,7 +69,6 @@ pub struct Depth {
     pub oldest: Option<Timestamp>,
 }
 
-/// Reading the outbox.
 pub trait ReadOutbox {
     /// The events of a provider and a state, or of all, oldest first; at most `limit`.
     fn events(

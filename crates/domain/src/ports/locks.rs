@@ -8,17 +8,12 @@ use crate::wallets::Account;
 /// hold, come after them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Row {
-    /// A schedule.
     Schedule(ScheduleId),
-    /// A corporation.
     Corporation(CorporationId),
     /// A company; its SAML settings are held with it.
     Company(CompanyId),
-    /// An occasion.
     Occasion(OccasionId),
-    /// A recognition.
     Recognition(RecognitionId),
-    /// A user.
     User(UserId),
 }
 

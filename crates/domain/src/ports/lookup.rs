@@ -13,7 +13,7 @@ pub enum Lookup<T> {
     Own(T),
 }
 
-/// Why a named object cannot be used (spec §5.5, contract §2.5), with the field that named it.
+/// Why a named object cannot be used (behaviour 5.4), with the field that named it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Denied {
     /// No such object: 404 at the API.

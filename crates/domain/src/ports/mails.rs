@@ -8,11 +8,9 @@ use crate::values::{CompanyId, EmailAddress};
 /// A mail to be sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewMail {
-    /// Its id.
     pub id: Uuid,
     /// Of which company it tells.
     pub company_id: CompanyId,
-    /// To whom.
     pub recipient: EmailAddress,
     /// The subject, one line.
     pub subject: String,
@@ -24,6 +22,5 @@ pub struct NewMail {
 
 /// Queueing mail.
 pub trait MailOutbox {
-    /// Adds mails to the outbox.
     fn queue_mails(&mut self, mails: &[NewMail]) -> Result<(), StoreError>;
 }

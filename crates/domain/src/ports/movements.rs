@@ -4,7 +4,6 @@ use super::StoreError;
 use crate::values::{Page, UserId};
 use crate::wallets::{Transaction, WalletType};
 
-/// Reading movements.
 pub trait ReadMovements {
     /// A page of a wallet's transactions in the order in which they took effect, the last first; roundings are in no
     /// list.

@@ -4,7 +4,6 @@ use super::{Lookup, StoreError, Timestamp};
 use crate::occasions::Occasion;
 use crate::values::{CompanyId, Line, OccasionId, Page, ProviderId};
 
-/// Reading occasions.
 pub trait ReadOccasions {
     /// The occasion of an id; a global one is everybody's own, a deleted one is absent.
     fn occasion(&mut self, scope: ProviderId, id: OccasionId) -> Result<Lookup<Occasion>, StoreError>;
@@ -12,7 +11,7 @@ pub trait ReadOccasions {
     /// A page of the occasions that a company can use, the global ones included, oldest first, ties by id.
     fn occasions(&mut self, company: CompanyId, page: Page) -> Result<Vec<Occasion>, StoreError>;
 
-    /// The name of an occasion, a deleted one included (contract §4.7).
+    /// The name of an occasion, a deleted one included (behaviour 14.4).
     fn occasion_name(&mut self, id: OccasionId) -> Result<Option<Line>, StoreError>;
 
     /// How many occasions all pages list.
@@ -21,7 +20,6 @@ pub trait ReadOccasions {
 
 /// Writing occasions.
 pub trait Occasions: ReadOccasions {
-    /// Adds an occasion.
     fn insert_occasion(&mut self, occasion: &Occasion) -> Result<(), StoreError>;
 
     /// Writes everything that can change of an occasion that this transaction holds.

@@ -4,12 +4,9 @@ use super::{StoreError, Timestamp};
 use crate::providers::Provider;
 use crate::values::{ProviderId, Update};
 
-/// Reading providers.
 pub trait ReadProviders {
-    /// The provider of an API key.
     fn provider_by_api_key(&mut self, api_key: &str) -> Result<Option<Provider>, StoreError>;
 
-    /// The provider of an id.
     fn provider(&mut self, id: ProviderId) -> Result<Option<Provider>, StoreError>;
 
     /// All providers, oldest first.
@@ -19,23 +16,19 @@ pub trait ReadProviders {
 /// What an operator changes of a provider; what is `None` or `Keep` stays.
 #[derive(Debug, Clone, Default)]
 pub struct ProviderChange {
-    /// Its name.
     pub name: Option<String>,
     /// Where its events go, kept exactly as registered.
     pub callback_url: Update<String>,
-    /// Whether it may create and update companies and corporations and create users (spec §7, 403).
+    /// Whether it may create and update companies and corporations and create users (behaviour 9.3).
     pub manages_all_domain_resources: Option<bool>,
     /// Whether its credentials are refused and its events wait.
     pub suspended: Option<bool>,
-    /// A new hash of the API secret.
     pub api_secret_hash: Option<Vec<u8>>,
-    /// A new sealed shared secret.
     pub shared_secret_sealed: Option<Vec<u8>>,
 }
 
 /// Writing providers.
 pub trait Providers: ReadProviders {
-    /// Adds a provider.
     fn insert_provider(&mut self, provider: &Provider) -> Result<(), StoreError>;
 
     /// Changes a provider; `false` where there is none.

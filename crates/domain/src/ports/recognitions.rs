@@ -7,13 +7,10 @@ use crate::values::{CauseId, Message, Page, RecognitionId, UserId};
 /// The two ends of a recognition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// Who received it.
     Receiver,
-    /// Who sent it.
     Sender,
 }
 
-/// Reading recognitions.
 pub trait ReadRecognitions {
     /// A page of the recognitions in which a user has a role, newest first, ties by id.
     fn recognitions(&mut self, user: UserId, role: Role, page: Page) -> Result<Vec<Recognition>, StoreError>;

@@ -4,7 +4,6 @@ use super::{StoreError, Timestamp};
 use crate::distributions::{MissedDate, Schedule};
 use crate::values::{CompanyId, ScheduleId};
 
-/// Reading schedules.
 pub trait ReadSchedules {
     /// The schedule of an id, a cancelled one too.
     fn schedule(&mut self, id: ScheduleId) -> Result<Option<Schedule>, StoreError>;
@@ -21,7 +20,6 @@ pub trait ReadSchedules {
 
 /// Writing schedules.
 pub trait Schedules: ReadSchedules {
-    /// Adds a schedule.
     fn insert_schedule(&mut self, schedule: &Schedule) -> Result<(), StoreError>;
 
     /// Writes everything that can change of a schedule that this transaction holds.

@@ -24,7 +24,6 @@ impl Setting {
     }
 }
 
-/// Reading settings.
 pub trait ReadSettings {
     /// The value, or `None` where it was never set.
     fn setting(&mut self, setting: Setting) -> Result<Option<String>, StoreError>;
@@ -32,6 +31,5 @@ pub trait ReadSettings {
 
 /// Writing settings.
 pub trait Settings: ReadSettings {
-    /// Sets a value.
     fn set_setting(&mut self, setting: Setting, value: &str) -> Result<(), StoreError>;
 }

@@ -13,7 +13,6 @@ pub enum Step {
         cause: Cause,
         /// The leg of the first of them; each of the others has the next.
         first_leg: u32,
-        /// To whom.
         users: Vec<UserId>,
     },
     /// Everybody had a turn: return what could not be given.

@@ -87,9 +87,7 @@ pub enum StoreError {
     /// A stored value breaks its own rules.
     #[error("{table}.{column} of {id} is corrupt")]
     Corrupt {
-        /// The table.
         table: &'static str,
-        /// The column.
         column: &'static str,
         /// The row's id.
         id: String,

@@ -4,7 +4,6 @@ use super::{Lookup, StoreError, Timestamp};
 use crate::users::{Person, User};
 use crate::values::{CompanyId, EmailAddress, Page, ProviderId, UserId};
 
-/// Reading users.
 pub trait ReadUsers {
     /// The user of an id, deleted ones included.
     fn user(&mut self, scope: ProviderId, id: UserId) -> Result<Lookup<User>, StoreError>;

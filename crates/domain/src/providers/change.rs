@@ -7,10 +7,8 @@ use crate::values::ProviderId;
 /// Why a provider was not changed.
 #[derive(Debug, thiserror::Error)]
 pub enum ChangeProviderError {
-    /// There is no such provider.
     #[error("no provider has this id")]
     NoSuchProvider,
-    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

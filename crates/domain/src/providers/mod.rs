@@ -1,4 +1,4 @@
-//! Providers: the partners that call the API (spec §1, §5).
+//! Providers: the partners that call the API (behaviour 1.1, 9).
 
 mod change;
 mod create;

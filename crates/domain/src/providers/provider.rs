@@ -6,7 +6,6 @@ use crate::values::ProviderId;
 /// A provider as it is stored: of its secrets only what cannot be turned back.
 #[derive(Clone)]
 pub struct Provider {
-    /// Its id.
     pub id: ProviderId,
     /// Its name, for the operator.
     pub name: String,

@@ -1,4 +1,4 @@
-//! Recognitions: points with a message, from a sender to receivers (spec §2.4, §4.4; contract §5).
+//! Recognitions: points with a message, from a sender to receivers (behaviour 15).
 
 mod receivers;
 mod recognition;

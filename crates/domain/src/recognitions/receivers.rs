@@ -1,4 +1,4 @@
-//! `receiver_ids`: user ids in one comma-separated string (spec §4.4, contract §5.5).
+//! `receiver_ids`: user ids in one comma-separated string (behaviour 15.3).
 
 use std::collections::HashSet;
 
@@ -20,7 +20,6 @@ pub enum InvalidReceivers {
     /// An id occurs twice.
     #[error("must not name a user twice")]
     Duplicate,
-    /// Too many.
     #[error("must name at most 10000 users")]
     TooMany,
 }
@@ -49,7 +48,6 @@ impl Receivers {
         Ok(Self(ids))
     }
 
-    /// The ids.
     pub fn ids(&self) -> &[UserId] {
         &self.0
     }

@@ -6,7 +6,6 @@ use crate::money::Points;
 use crate::ports::Timestamp;
 use crate::values::{CompanyId, Message, OccasionId, RecognitionId, UserId};
 
-/// Who sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sender {
     /// A user, from a wallet.
@@ -36,22 +35,15 @@ impl Sender {
 /// A recognition that was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recognition {
-    /// Its id.
     pub id: RecognitionId,
-    /// Who received it.
     pub receiver_id: UserId,
-    /// Who sent it.
     pub sender: Sender,
-    /// What it says.
     pub message: Message,
     /// The points sent: a fact, whatever the rate becomes.
     pub points: Points,
     /// Whether it is public.
     pub share: bool,
-    /// For which occasion.
     pub occasion_id: OccasionId,
-    /// In which company.
     pub company_id: CompanyId,
-    /// When.
     pub created_at: Timestamp,
 }

@@ -1,4 +1,4 @@
-//! Sending a recognition (spec §4.4, contract §5).
+//! Sending a recognition (behaviour 15).
 
 use super::tell::{Told, tell};
 use super::{Receivers, Recognition, Sender};
@@ -19,11 +19,8 @@ const MESSAGES_BYTES_MAX: usize = 8 << 20;
 /// What is to be sent.
 #[derive(Debug, Clone)]
 pub struct SendRecognition {
-    /// For which occasion.
     pub occasion_id: OccasionId,
-    /// By whom.
     pub sender: Sender,
-    /// To whom.
     pub receivers: Receivers,
     /// Points for each receiver; any integer, judged by the range.
     pub points_per_receiver: i64,
@@ -42,24 +39,19 @@ impl SendRecognition {
     }
 }
 
-/// A rule that a recognition breaks (contract §5.5, §5.6).
+/// A rule that a recognition breaks (behaviour 14.3, 15.3, 15.4, 15.5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SendFault {
     /// The occasion belongs to another company than the sender.
     OccasionOfAnotherCompany,
-    /// The occasion is disabled.
     OccasionDisabled,
-    /// The sender was deleted.
     SenderDeleted,
-    /// The sender is among the receivers.
     SenderAmongReceivers,
     /// A receiver belongs to another company than the sender.
     ReceiverOfAnotherCompany,
-    /// A receiver was deleted.
     ReceiverDeleted,
     /// The message, once for each receiver, is more than one request may send.
     TooLarge,
-    /// The points are out of the range.
     PointsOutOfRange(PointsRange),
 }
 
@@ -75,7 +67,6 @@ pub enum SendError {
     /// No wallet of the sender covers the whole.
     #[error("Insufficient funds")]
     InsufficientFunds,
-    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -237,7 +228,7 @@ fn pay(
     }
 }
 
-/// Who may pay, in order (contract §5.4): the reserve for a company; the peer wallet, then a manager's, for a user.
+/// Who may pay, in order (behaviour 15.2): the reserve for a company; the peer wallet, then a manager's, for a user.
 fn payers(parties: &Parties) -> Vec<Account> {
     match &parties.sender {
         None => vec![Account::Reserve(parties.company.id)],

@@ -1,4 +1,4 @@
-//! The events about recognitions (spec §6.4).
+//! The events about recognitions (behaviour 23.3).
 
 use super::Recognition;
 use crate::companies::Company;
@@ -24,7 +24,6 @@ pub(super) struct Told<'a> {
     pub(super) company: &'a Company,
     /// The sending user; none where the company sent.
     pub(super) sender: Option<&'a Person>,
-    /// The occasion's name.
     pub(super) occasion_name: &'a str,
 }
 

@@ -1,4 +1,4 @@
-//! Changing a recognition, for the operator (contract §8.1, §9).
+//! Changing a recognition, for the operator (behaviour 23.2).
 
 use super::tell::{Told, tell};
 use super::{Recognition, Sender};
@@ -12,7 +12,6 @@ use crate::values::{Message, ProviderId, RecognitionId, UserId};
 /// What changes; what is `None` stays.
 #[derive(Debug, Clone, Default)]
 pub struct UpdateRecognition {
-    /// What it says.
     pub message: Option<Message>,
     /// Whether it is public.
     pub share: Option<bool>,
@@ -21,10 +20,8 @@ pub struct UpdateRecognition {
 /// Why a recognition was not changed.
 #[derive(Debug, thiserror::Error)]
 pub enum UpdateRecognitionError {
-    /// There is no such recognition.
     #[error("no recognition has this id")]
     NoSuchRecognition,
-    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

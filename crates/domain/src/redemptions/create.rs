@@ -22,7 +22,6 @@ pub enum RedeemError {
     /// The user wallet does not cover them.
     #[error("Insufficient funds")]
     InsufficientFunds,
-    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

@@ -12,16 +12,12 @@ use crate::wallets::{Account, Reason, WalletType};
 /// Why nothing was refunded.
 #[derive(Debug, thiserror::Error)]
 pub enum RefundError {
-    /// There is no such redemption.
     #[error("no redemption has this id")]
     NoSuchRedemption,
-    /// It was refunded before.
     #[error("the redemption has been refunded already")]
     AlreadyRefunded,
-    /// The user was deleted.
     #[error("the user of the redemption has been deleted")]
     UserDeleted,
-    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

@@ -13,13 +13,11 @@ pub const FUNDED_MAX: Amount = Amount::from_nanodollars(9_000_000_000_000_000_00
 /// Why nothing was deposited or shown.
 #[derive(Debug, thiserror::Error)]
 pub enum DepositError {
-    /// There is no such company.
     #[error("no company has this id")]
     NoSuchCompany,
     /// The points are none, or more than a company may ever have deposited.
     #[error("points must be at least 1, and a company's deposits at most nine billion dollars in all")]
     OutOfRange,
-    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

@@ -1,4 +1,4 @@
-//! A company's reserve: deposits, and the alert when it runs low (spec §2.1, contract §5.8).
+//! A company's reserve: deposits, and the alert when it runs low (behaviour 11.6, 11.7).
 
 mod alert;
 mod deposit;

@@ -1,4 +1,4 @@
-//! The single sign-on settings of a company (spec §2.7, contract §4.9).
+//! The single sign-on settings of a company (behaviour 18).
 
 mod settings;
 mod update;

@@ -12,7 +12,6 @@ pub struct UpdateSaml {
     pub idp_id: Update<EntityId>,
     /// Where it signs users on.
     pub idp_url: Update<WebUrl>,
-    /// Its certificate.
     pub idp_certificate: Update<PemCertificate>,
     /// Whether single sign-on is on.
     pub active: Option<bool>,
@@ -27,7 +26,6 @@ pub enum UpdateSamlError {
     /// Active settings need all three items.
     #[error("active must be false unless idp_id, idp_url and idp_certificate are all set")]
     Incomplete,
-    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

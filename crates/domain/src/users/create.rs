@@ -1,4 +1,4 @@
-//! Creating a user (spec §4.5).
+//! Creating a user (behaviour 13).
 
 use super::{Profile, User};
 use crate::ports::{Context, Denied, Row, StoreError, Tx};
@@ -14,7 +14,6 @@ pub enum CreateUserError {
     /// An active user of the company has the address.
     #[error("email has already been taken")]
     EmailTaken,
-    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

@@ -1,4 +1,4 @@
-//! Deleting a user (spec §3, contract §4.6).
+//! Deleting a user (behaviour 13.4).
 
 use crate::causes::{Act, Cause};
 use crate::companies::Company;
@@ -15,7 +15,6 @@ pub enum DeleteUserError {
     /// The company's owner stays until ownership has moved.
     #[error("the owner of a company cannot be deleted until ownership has moved")]
     IsOwner,
-    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

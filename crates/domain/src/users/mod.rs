@@ -1,4 +1,4 @@
-//! Users (spec §2.5, §4.5; contract §4).
+//! Users (behaviour 13).
 
 mod create;
 mod delete;

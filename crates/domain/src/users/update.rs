@@ -1,4 +1,4 @@
-//! Changing a user (spec §4.5, contract §4.5).
+//! Changing a user (behaviour 7, 13.3).
 
 use super::{Profile, User};
 use crate::companies::Company;
@@ -13,17 +13,13 @@ use crate::wallets::{Account, WalletType};
 pub struct UpdateUser {
     /// Its company, which cannot change: only the present one is accepted.
     pub company_id: Option<CompanyId>,
-    /// Its address.
     pub email: Option<EmailAddress>,
-    /// First name.
     pub first_name: Option<Line>,
     /// Last name; `Clear` is accepted only from an owner who has none.
     pub last_name: Update<Line>,
-    /// Department.
     pub department: Update<Line>,
     /// Profession title.
     pub title: Update<Line>,
-    /// The supervisor's address.
     pub supervisor_email: Update<EmailAddress>,
     /// The company's own number for the person.
     pub employee_id: Update<Line>,
@@ -33,11 +29,8 @@ pub struct UpdateUser {
     pub country_code: Update<CountryCode>,
     /// The first day of work.
     pub work_start_date: Update<CalendarDate>,
-    /// Office city.
     pub office_city: Update<Line>,
-    /// Office state.
     pub office_state: Update<Line>,
-    /// Office country.
     pub office_country: Update<Line>,
     /// Whether the manager wallet may be used.
     pub manager: Option<bool>,
@@ -45,7 +38,6 @@ pub struct UpdateUser {
     pub company_admin: Option<bool>,
     /// Whether the person administers the corporation; kept as false outside any.
     pub corporation_admin: Option<bool>,
-    /// Group names.
     pub groups: Update<Groups>,
     /// Five fields of the provider's own.
     pub custom_fields: [Update<Line>; 5],
@@ -57,7 +49,6 @@ pub enum UpdateUserError {
     /// The user cannot be used.
     #[error(transparent)]
     Denied(#[from] Denied),
-    /// The user was deleted.
     #[error("the user has been deleted and cannot be changed")]
     Deleted,
     /// Another company was sent.
@@ -72,7 +63,6 @@ pub enum UpdateUserError {
     /// Another active user of the company has the address.
     #[error("email has already been taken")]
     EmailTaken,
-    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

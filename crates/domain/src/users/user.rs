@@ -8,11 +8,9 @@ use crate::values::{CalendarDate, CompanyId, CountryCode, EmailAddress, Groups, 
 pub struct Profile {
     /// Unique among the company's active users, without case.
     pub email: EmailAddress,
-    /// First name.
     pub first_name: Line,
-    /// Last name; none only for an owner named by a single word (contract §4.1).
+    /// Last name; none only for an owner named by a single word (behaviour 11.2).
     pub last_name: Option<Line>,
-    /// Department.
     pub department: Option<Line>,
     /// Profession title.
     pub title: Option<Line>,
@@ -26,11 +24,8 @@ pub struct Profile {
     pub country_code: Option<CountryCode>,
     /// The first day of work.
     pub work_start_date: Option<CalendarDate>,
-    /// Office city.
     pub office_city: Option<Line>,
-    /// Office state.
     pub office_state: Option<Line>,
-    /// Office country.
     pub office_country: Option<Line>,
     /// Whether the manager wallet may be used.
     pub manager: bool,
@@ -38,7 +33,6 @@ pub struct Profile {
     pub company_admin: bool,
     /// Whether the person administers the corporation; false outside any.
     pub corporation_admin: bool,
-    /// Group names.
     pub groups: Option<Groups>,
     /// Five fields of the provider's own.
     pub custom_fields: [Option<Line>; 5],
@@ -73,7 +67,6 @@ impl Profile {
 /// A user of a company.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct User {
-    /// Its id.
     pub id: UserId,
     /// Its company, for ever.
     pub company_id: CompanyId,
@@ -83,7 +76,6 @@ pub struct User {
     pub created_at: Timestamp,
     /// When it was last changed.
     pub updated_at: Timestamp,
-    /// When it was deleted.
     pub deleted_at: Option<Timestamp>,
 }
 
@@ -97,17 +89,11 @@ impl User {
 /// The little of a user that sending and naming needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Person {
-    /// Its id.
     pub id: UserId,
-    /// Its company.
     pub company_id: CompanyId,
-    /// First name.
     pub first_name: Line,
-    /// Last name.
     pub last_name: Option<Line>,
-    /// Its address.
     pub email: EmailAddress,
-    /// Whether it is a manager.
     pub manager: bool,
     /// Whether it is not deleted.
     pub active: bool,

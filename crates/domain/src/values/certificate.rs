@@ -11,7 +11,7 @@ const BEGIN: &str = "-----BEGIN ";
 const END: &str = "-----END ";
 const LABEL: &str = "CERTIFICATE-----";
 
-/// One X.509 certificate in PEM, at most 64 KiB, without a private key or anything else in PEM (contract §4.9).
+/// One X.509 certificate in PEM, at most 64 KiB, without a private key or anything else in PEM (behaviour 18.5).
 ///
 /// It is parsed, not judged: whether it has expired or is weak is for the caller to say.
 #[derive(Clone, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::InvalidValue;
 
-/// A country's ISO 3166-1 code, alpha-2 or alpha-3, kept upper-case in the form given (spec §2.5, contract §2.7).
+/// A country's ISO 3166-1 code, alpha-2 or alpha-3, kept upper-case in the form given (behaviour 8.9).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CountryCode(String);
 

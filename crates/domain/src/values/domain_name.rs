@@ -10,9 +10,9 @@ use super::text::is_within;
 
 const LENGTH_MAX: usize = 253;
 
-/// A host name of at least two labels and at most 253 characters, kept in lower-case ASCII by IDNA (contract §2.7).
+/// A host name of at least two labels and at most 253 characters, kept in lower-case ASCII by IDNA (behaviour 8.6).
 ///
-/// No IP address, no trailing dot, no underscore: the name goes into `sp_id` (spec §2.7) and into paths.
+/// No IP address, no trailing dot, no underscore: the name goes into `sp_id` (behaviour 18.3) and into paths.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DomainName(String);
 

@@ -13,7 +13,7 @@ use super::text::is_within;
 const LENGTH_MAX: usize = 254;
 
 /// An email address of RFC 5321, which is ASCII, without a display name: up to 254 characters, no control characters
-/// (contract §2.7).
+/// (behaviour 8.5).
 ///
 /// It is kept as sent. Two addresses are equal where their [`folded`](Self::folded) forms are.
 #[derive(Debug, Clone)]

@@ -7,7 +7,7 @@ use super::text::is_within;
 
 const LENGTH_MAX: usize = 4_096;
 
-/// The names of the groups that a user is in, at least one, joined by commas (spec §2.5, contract §2.7).
+/// The names of the groups that a user is in, at least one, joined by commas (behaviour 8.10).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Groups(String);
 

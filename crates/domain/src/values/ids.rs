@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::InvalidValue;
 
 const MUST_BE: InvalidValue = InvalidValue("must be a UUID");
-/// The hyphenated form, the only one accepted: no braces, no `urn:uuid:`, no bare digits (spec §8).
+/// The hyphenated form, the only one accepted: no braces, no `urn:uuid:`, no bare digits (behaviour 2.5).
 const TEXT_LENGTH: usize = 36;
 
 macro_rules! ids {
@@ -29,7 +29,7 @@ macro_rules! ids {
             }
         }
 
-        /// Lower-case and hyphenated (contract §1.1).
+        /// Lower-case and hyphenated (behaviour 3.2).
         impl fmt::Display for $name {
             fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
                 fmt::Display::fmt(&self.0.as_hyphenated(), formatter)

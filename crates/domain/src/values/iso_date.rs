@@ -24,7 +24,6 @@ impl IsoDate {
         of_four_digits(date).map(Self).ok_or(MUST_BE)
     }
 
-    /// The date.
     pub const fn date(self) -> Date {
         self.0
     }

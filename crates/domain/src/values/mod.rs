@@ -1,11 +1,11 @@
-//! One parsed type per kind of value: what exists is valid (contract §2.7).
+//! One parsed type per kind of value: what exists is valid (behaviour 8).
 //!
 //! Each type has a private field and one way in, `parse`, whose error ends a sentence that begins with the field's
 //! name. Limits count Unicode scalar values. U+0000 is refused everywhere, and every other control character too,
 //! save line breaks and tabs in a [`Message`]. Text comes back byte for byte as it was sent, except where a type
 //! says that it keeps another form.
 //!
-//! An empty string in an optional field means null (contract §2.7): the caller decides that, and parses the rest.
+//! An empty string in an optional field means null (behaviour 8.13): the caller decides that, and parses the rest.
 
 mod calendar;
 mod certificate;

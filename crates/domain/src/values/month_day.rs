@@ -6,7 +6,7 @@ use time::{Date, Month};
 
 use super::InvalidValue;
 
-/// A day of the year, written `mm/dd`: a birthday without its year (spec §2.5). 02/29 is one (contract §2.7).
+/// A day of the year, written `mm/dd`: a birthday without its year. 02/29 is one (behaviour 8.7).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MonthDay {
     month: u8,

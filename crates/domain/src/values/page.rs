@@ -1,6 +1,6 @@
 //! Pages of a list.
 
-/// A page of a list, numbered from 1, with at least one item to a page (contract §3.1, spec §2.8).
+/// A page of a list, numbered from 1, with at least one item to a page (behaviour 6.1).
 ///
 /// The caller has cut `per_page` to the endpoint's maximum before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

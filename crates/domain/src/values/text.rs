@@ -8,7 +8,7 @@ use super::InvalidValue;
 const LINE_LENGTH_MAX: usize = 255;
 const MESSAGE_LENGTH_MAX: usize = 10_000;
 
-/// A one-line name or title: 1 to 255 characters, not blank, without control characters (contract §2.7).
+/// A one-line name or title: 1 to 255 characters, not blank, without control characters (behaviour 8.2).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Line(String);
 
@@ -35,7 +35,7 @@ impl fmt::Display for Line {
     }
 }
 
-/// A message: up to 10,000 characters, with line breaks and tabs and no other control characters (contract §2.7).
+/// A message: up to 10,000 characters, with line breaks and tabs and no other control characters (behaviour 8.3).
 ///
 /// It may be blank; whether a blank message stands for the occasion's default is the use case's matter. Copies share
 /// the text: thousands may hold the same.
@@ -72,7 +72,7 @@ impl fmt::Display for Message {
     }
 }
 
-/// First and last name of a full name, split at its last space (contract §4.1); a single word leaves the last name
+/// First and last name of a full name, split at its last space (behaviour 11.2); a single word leaves the last name
 /// empty. Spaces that begin or end the name split nothing, so that the first name is blank only where the whole is,
 /// and both parts joined by one space (or the first alone) are the full name byte for byte.
 pub fn split_full_name(name: &str) -> (String, String) {

@@ -1,6 +1,6 @@
 //! The three things that a PUT can say about a field.
 
-/// What an update does to a field that may be null (contract §2.3): absent, null and a value are three things.
+/// What an update does to a field that may be null (behaviour 7.1): absent, null and a value are three things.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Update<T> {
     /// The field was not sent; it stays as it is.

@@ -10,7 +10,7 @@ use super::text::is_within;
 const LENGTH_MAX: usize = 2_048;
 
 /// An absolute http or https URL with a host and without user info: up to 2,048 characters, no white space, no
-/// control characters (contract §2.7). It is kept byte for byte, not in the form that a browser would make of it.
+/// control characters (behaviour 8.4). It is kept byte for byte, not in the form that a browser would make of it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct WebUrl(String);
 

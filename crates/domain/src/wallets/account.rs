@@ -5,7 +5,7 @@ use uuid::Uuid;
 use crate::money::{Amount, Points, PointsPerDollar};
 use crate::values::{CompanyId, UserId};
 
-/// The three wallets of spec §2.5a.
+/// The three wallets of a user (behaviour 17.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum WalletType {
     /// Points earned, to be spent on rewards.
@@ -29,7 +29,6 @@ impl WalletType {
         }
     }
 
-    /// The kind of account that it is.
     pub fn kind(self) -> AccountKind {
         match self {
             Self::User => AccountKind::UserWallet,
@@ -111,9 +110,7 @@ impl AccountKind {
 /// One account of the ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Account {
-    /// A user's wallet.
     Wallet(WalletType, UserId),
-    /// A company's reserve.
     Reserve(CompanyId),
     /// What a company's distributions in several steps have taken and not given yet.
     Transit(CompanyId),
@@ -154,7 +151,6 @@ impl Account {
         }
     }
 
-    /// Its kind.
     pub fn kind(self) -> AccountKind {
         match self {
             Self::Wallet(wallet, _) => wallet.kind(),
@@ -174,7 +170,7 @@ pub struct Wallet {
     pub wallet_type: WalletType,
     /// What it holds.
     pub balance: Amount,
-    /// What it has spent in all (contract §5.7).
+    /// What it has spent in all (behaviour 17.6).
     pub spent: Amount,
 }
 

@@ -1,4 +1,4 @@
-//! Replacing what a wallet holds, for the operator: an override (`docs/specified-behaviour.md`, points).
+//! Replacing what a wallet holds, for the operator: an override (behaviour 17.7).
 
 use super::{Account, Reason, WalletType};
 use crate::causes::{Act, Cause};
@@ -24,7 +24,6 @@ pub enum ReplaceError {
     /// The reserve does not cover the difference.
     #[error("Insufficient funds")]
     InsufficientFunds,
-    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

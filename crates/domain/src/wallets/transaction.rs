@@ -1,4 +1,4 @@
-//! A wallet's movements as its owner sees them (spec §2.6).
+//! A wallet's movements as its owner sees them (behaviour 17.5).
 
 use crate::money::Points;
 use crate::ports::Timestamp;
@@ -25,7 +25,6 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// Every reason.
     pub const ALL: [Self; 8] = [
         Self::Recognition,
         Self::Redemption,
@@ -37,7 +36,7 @@ impl Reason {
         Self::Rounding,
     ];
 
-    /// The name at the API (spec §2.6); the last two never reach it.
+    /// The name at the API (behaviour 17.5); the last two never reach it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Recognition => "recognition",
@@ -88,12 +87,8 @@ pub enum Direction {
 /// One movement of a wallet. The points are a fact of that time and do not change with the rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transaction {
-    /// Which way.
     pub direction: Direction,
-    /// How many points.
     pub points: Points,
-    /// Why.
     pub reason: Reason,
-    /// When.
     pub created_at: Timestamp,
 }

@@ -1,4 +1,4 @@
-//! How a request came, and from where: the peer's word, and behind a proxy the proxy's (contract §6.2, §7.2).
+//! How a request came, and from where: the peer's word, and behind a proxy the proxy's (behaviour 2.1).
 
 use std::net::{IpAddr, SocketAddr};
 

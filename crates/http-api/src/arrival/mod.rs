@@ -51,7 +51,6 @@ impl Arrival {
 /// Who calls: put into the request by the admission, and nowhere else.
 #[derive(Clone)]
 pub(crate) struct Caller {
-    /// The provider.
     pub(crate) id: ProviderId,
     /// Whether it may create and update companies and corporations and create users, as of half a second ago.
     pub(crate) is_designated: bool,

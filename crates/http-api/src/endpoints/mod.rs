@@ -1,4 +1,4 @@
-//! The endpoints, in the specification's order, under their table.
+//! The endpoints, in the order of the documentation (behaviour 10.1), under their table.
 
 mod companies;
 mod corporations;

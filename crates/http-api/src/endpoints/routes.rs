@@ -1,4 +1,4 @@
-//! The whole URL space, in the specification's order. The routing is made from this table and nothing else.
+//! The whole URL space (behaviour 10.1). The routing is made from this table and nothing else.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -16,9 +16,9 @@ use crate::operation::error::ApiError;
 use crate::operation::state::State;
 use crate::operation::{Read, Write, run_read, run_write};
 
-/// Every endpoint (spec §4). Where two patterns fit a path, the first does.
+/// Every endpoint. Where two patterns fit a path, the first does.
 pub static ROUTES: &[Route] = &[
-    // Companies (§4.1)
+    // Companies
     post::<companies::Create>("/v1/companies"),
     get::<companies::List>("/v1/companies"),
     get::<companies::Get>("/v1/companies/{id}"),
@@ -27,20 +27,20 @@ pub static ROUTES: &[Route] = &[
     get::<companies::Occasions>("/v1/companies/{id}/occasions"),
     put::<companies::UpdateSamlSettings>("/v1/companies/{id}/saml"),
     get::<companies::GetSaml>("/v1/companies/{id}/saml"),
-    // Corporations (§4.2)
+    // Corporations
     post::<corporations::Create>("/v1/corporations"),
     get::<corporations::List>("/v1/corporations"),
     get::<corporations::Get>("/v1/corporations/{id}"),
     get::<corporations::Companies>("/v1/corporations/{id}/companies"),
     put::<corporations::Update>("/v1/corporations/{id}"),
-    // Occasions (§4.3)
+    // Occasions
     post::<occasions::Create>("/v1/occasions"),
     get::<occasions::Get>("/v1/occasions/{id}"),
     put::<occasions::Update>("/v1/occasions/{id}"),
     delete::<occasions::Delete>("/v1/occasions/{id}"),
-    // Recognitions (§4.4)
+    // Recognitions
     post::<recognitions::Create>("/v1/recognitions"),
-    // Users (§4.5)
+    // Users
     post::<users::Create>("/v1/users"),
     get::<users::Get>("/v1/users/{id}"),
     put::<users::Update>("/v1/users/{id}"),
@@ -57,7 +57,7 @@ pub struct Route {
     pub method: &'static str,
     /// The path, with `{id}` for its variable part.
     pub pattern: &'static str,
-    /// Whether only a provider designated to manage all domain resources may call it (contract §4.8).
+    /// Whether only a provider designated to manage all domain resources may call it (behaviour 9.3).
     pub needs_designation: bool,
     handle: Handle,
 }

@@ -1,4 +1,4 @@
-//! The outermost layer: HTTPS, the request's id, the headers of every answer, one log line (contract §6.5, §7).
+//! The outermost layer: HTTPS, the request's id, the headers of every answer, one log line (behaviour 2.1, 2.7, 3.5).
 
 use std::borrow::Cow;
 use std::rc::Rc;

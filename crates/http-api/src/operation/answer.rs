@@ -11,7 +11,6 @@ use crate::operation::segments::{Outgoing, Segments};
 
 /// A rendered answer: a status and bytes, as they are kept for repeats.
 pub(crate) struct Answer {
-    /// The status.
     pub(crate) status: StatusCode,
     /// The JSON body; empty for 204.
     pub(crate) body: Segments,

@@ -15,11 +15,9 @@ use crate::operation::query::Query;
 pub(crate) struct Call {
     /// Whose resources it acts on.
     pub(crate) scope: ProviderId,
-    /// The method.
     pub(crate) method: &'static str,
     /// The path as it was sent.
     pub(crate) path: String,
-    /// The request's id.
     pub(crate) request_id: String,
     /// The query as it was sent, without the question mark.
     pub(crate) query: String,
@@ -53,7 +51,7 @@ impl Call {
         self.id.as_deref()
     }
 
-    /// The id in the path: what is no UUID names nothing (contract §2.5).
+    /// The id in the path: what is no UUID names nothing (behaviour 5.4).
     pub(crate) fn path_id<T: FromStr>(&self, noun: &'static str) -> Result<T, ApiError> {
         let parsed = self.id().and_then(|it| it.parse().ok());
         parsed.ok_or_else(|| ApiError::not_found(format!("{noun} not found")))
@@ -69,7 +67,7 @@ impl Call {
         self.is_designated
     }
 
-    /// Refuses an undesignated provider (spec §7); a right that was given just now counts.
+    /// Refuses an undesignated provider (behaviour 9.3); a right that was given just now counts.
     pub(crate) fn require_designation(&self, reads: &mut dyn Reads) -> Result<(), ApiError> {
         if self.is_designated || is_designated_now(reads, self.scope)? {
             return Ok(());

@@ -1,4 +1,4 @@
-//! What a refused request is told, in the one error shape (spec §7).
+//! What a refused request is told, in the one error shape (behaviour 5).
 
 use std::borrow::Cow;
 use std::fmt;
@@ -49,12 +49,12 @@ impl ApiError {
         Self { status, message: message.into(), header: None, closes: false, cause: None }
     }
 
-    /// 400: names the field and what it must be (contract §2.8).
+    /// 400: names the field and what it must be (behaviour 5.3).
     pub(crate) fn bad_request(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, message)
     }
 
-    /// 401: the same for every cause (contract §6.6).
+    /// 401: the same for every cause (behaviour 9.2).
     pub(crate) fn unauthorized() -> Self {
         Self::new(StatusCode::UNAUTHORIZED, "the API credentials are missing or invalid")
             .with(Header::Challenge)
@@ -182,7 +182,7 @@ impl From<StoreError> for ApiError {
     }
 }
 
-/// An object that the query or the body names (contract §2.5); the message names the field.
+/// An object that the query or the body names (behaviour 5.4); the message names the field.
 impl From<Denied> for ApiError {
     fn from(denied: Denied) -> Self {
         match denied {

@@ -1,4 +1,4 @@
-//! Lists: the envelope and the `Link` header (spec §2.8, contract §3).
+//! Lists: the envelope and the `Link` header (behaviour 6).
 
 use std::cell::RefCell;
 
@@ -132,7 +132,6 @@ pub(crate) fn has_next(
 
 /// Where a list is found: its path, and what its query must say beside the page.
 pub(crate) struct Links<'a> {
-    /// The path.
     pub(crate) path: String,
     /// A parameter that chooses the list, if there is one.
     pub(crate) parameter: Option<(&'a str, &'a str)>,
@@ -144,7 +143,7 @@ impl Links<'_> {
         Self { path: path.into(), parameter: None }
     }
 
-    /// The `Link` header of a page; without `last` where no total is known (contract §3.4).
+    /// The `Link` header of a page; without `last` where no total is known (behaviour 6.4).
     pub(crate) fn header(&self, page: Page, has_next: bool, last: Option<i64>) -> String {
         let parameter = self.parameter.map(|(name, value)| format!("{name}={value}&")).unwrap_or_default();
         let link = |relation: &str, number: i64| {

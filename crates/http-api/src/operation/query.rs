@@ -1,4 +1,4 @@
-//! The query of a request (contract §3).
+//! The query of a request (behaviour 6).
 
 use std::collections::HashMap;
 

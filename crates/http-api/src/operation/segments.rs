@@ -30,7 +30,6 @@ impl Segments {
         self.length
     }
 
-    /// The pieces.
     pub(crate) fn pieces(&self) -> impl Iterator<Item = &[u8]> {
         self.full.iter().map(|it| &**it).chain([self.open.as_slice()])
     }

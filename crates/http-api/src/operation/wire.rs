@@ -1,4 +1,4 @@
-//! How values look in an answer (contract §1).
+//! How values look in an answer (behaviour 3).
 
 use std::fmt;
 
@@ -20,7 +20,7 @@ pub(crate) fn shown<T>(value: Option<T>) -> Option<Shown<T>> {
     value.map(Shown)
 }
 
-/// A moment: ISO 8601 in UTC with milliseconds (contract §1.2).
+/// A moment: ISO 8601 in UTC with milliseconds (behaviour 3.3).
 pub(crate) struct Moment(pub(crate) Timestamp);
 
 impl fmt::Display for Moment {

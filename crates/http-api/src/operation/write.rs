@@ -20,14 +20,14 @@ use crate::operation::error::ApiError;
 use crate::operation::promise::Promise;
 use crate::operation::state::State;
 
-/// How long a repeat waits for the request that it repeats (contract §6.1).
+/// How long a repeat waits for the request that it repeats (behaviour 19.5).
 const WAIT_MAX: Duration = Duration::from_secs(2);
 /// How often a key that another process holds is tried again.
 const WAIT_STEP: Duration = Duration::from_millis(50);
 
-/// An operation in one transaction. `find`, `command` and `perform` are the last three steps of contract §2.4.
+/// An operation in one transaction. `find`, `command` and `perform` come in this order (behaviour 4.1).
 pub(crate) trait Write: 'static {
-    /// Whether only a designated provider may (contract §4.8).
+    /// Whether only a designated provider may (behaviour 9.3).
     const NEEDS_DESIGNATION: bool = false;
     /// Whether it reads a body.
     const HAS_BODY: bool = true;

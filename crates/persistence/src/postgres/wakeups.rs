@@ -1,4 +1,4 @@
-//! Waking the other processes on one PostgreSQL when something was queued (contract §8, design §5).
+//! Waking the other processes on one PostgreSQL when something was queued.
 //!
 //! The news goes out after the commit, on a connection of its own: NOTIFY within the transaction would serialize all
 //! commits of the cluster. It is sent at most once in 50 ms, the last included, and looked for as often. News that

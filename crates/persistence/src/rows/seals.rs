@@ -43,7 +43,6 @@ impl Chain {
         }
     }
 
-    /// A number.
     pub(crate) fn number(&mut self, it: impl Into<i64>) {
         self.gather(&it.into().to_be_bytes());
     }

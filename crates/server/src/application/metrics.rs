@@ -1,4 +1,4 @@
-//! What is counted and timed, as Prometheus text on the operator's listener (reliability I-8).
+//! What is counted and timed, as Prometheus text on the operator's listener.
 //!
 //! Whatever counts does so through the `metrics` facade under a name that begins with `guerdon_`; here stands what
 //! each name means, and who looks at the database for those that nobody's work moves.

@@ -1,4 +1,4 @@
-//! The operator's listener: health and metrics, never on the provider port (contract §7.3); nothing here changes anything.
+//! The operator's listener: health and metrics, never on the provider port; nothing here changes anything.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

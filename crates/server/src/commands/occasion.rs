@@ -23,7 +23,7 @@ pub(crate) struct CreateGlobal {
     default_message: String,
 }
 
-/// An occasion, as spec §2.3 shows it.
+/// An occasion, as the API shows it (behaviour 14.1).
 #[derive(Serialize)]
 struct Created<'a> {
     id: Uuid,

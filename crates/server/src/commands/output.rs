@@ -50,7 +50,7 @@ pub(crate) trait View: Serialize {
     }
 }
 
-/// A moment as the API shows it (contract §1.2).
+/// A moment as the API shows it (behaviour 3.3).
 pub(crate) fn moment(at: Timestamp) -> String {
     // Cannot fail: every year that a timestamp can hold has a representation.
     at.to_offset(time::UtcOffset::UTC).format(&MILLISECONDS).unwrap_or_default()

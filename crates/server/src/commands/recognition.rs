@@ -24,7 +24,7 @@ pub(crate) struct Update {
     share: Option<bool>,
 }
 
-/// A recognition, as spec §2.4 shows it.
+/// A recognition, as the API shows it (behaviour 15.1).
 #[derive(Serialize)]
 struct Updated<'a> {
     id: Uuid,

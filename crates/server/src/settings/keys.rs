@@ -1,6 +1,6 @@
 //! The names of the settings.
 
-/// Every key, in the order of the contract's table.
+/// Every key, in the order in which `config show` prints them.
 pub(super) const KEYS: [&str; 22] = [
     "data_dir",
     "database.url",

@@ -1,4 +1,4 @@
-//! The settings (contract §9): a TOML file, environment variables over it, and a default for every key.
+//! The settings: a TOML file, environment variables over it, and a default for every key.
 
 mod keys;
 mod parse;
@@ -21,7 +21,6 @@ pub(crate) use show::Shown;
 pub(crate) struct Settings {
     /// Where the program keeps its files.
     pub(crate) data_dir: PathBuf,
-    /// The database.
     pub(crate) database: DatabaseUrl,
     /// The database as it was named; may hold a password.
     pub(crate) database_url: SecretText,
@@ -44,7 +43,6 @@ pub(crate) struct Settings {
     pub(crate) mail: Mail,
     /// The key over all secrets; none where it is to be found or made in the data folder.
     pub(crate) master_key: Option<MasterKey>,
-    /// The log.
     pub(crate) log: Log,
 }
 
@@ -58,7 +56,7 @@ pub(crate) struct Http {
     pub(crate) retired_versions: Vec<String>,
 }
 
-/// How the provider API is encrypted (contract §7).
+/// How the provider API is encrypted (behaviour 2.1).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Tls {
     /// With a certificate of our own making.
@@ -77,7 +75,7 @@ pub(crate) enum Tls {
     },
 }
 
-/// The rate limits (contract §6.2); 0 turns one off.
+/// The rate limits (behaviour 20); 0 turns one off.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RateLimit {
     /// Requests per second of one provider.
@@ -88,7 +86,7 @@ pub(crate) struct RateLimit {
     pub(crate) failed_logins_per_minute: u32,
 }
 
-/// The delivery of events (contract §8).
+/// The delivery of events (behaviour 23).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Webhooks {
     /// Whether callbacks may lead into private networks.
@@ -114,7 +112,6 @@ pub(crate) struct Mail {
     pub(crate) from: Option<String>,
 }
 
-/// The log.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Log {
     /// The least level that is written.
@@ -147,7 +144,7 @@ impl Settings {
         parse::settings(&parse::Source::new(&config))
     }
 
-    /// Every key with its value, in the order of the contract; secrets are masked.
+    /// Every key with its value, in the order of the reference; secrets are masked.
     pub(crate) fn shown(&self) -> Shown {
         show::shown(self)
     }

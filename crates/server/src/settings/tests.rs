@@ -23,7 +23,7 @@ fn refused(toml: &str, environment: &[(&str, &str)], part: &str) {
 }
 
 #[test]
-fn every_key_has_the_default_of_the_contract() {
+fn every_key_has_the_default_that_the_reference_tells() {
     let settings = Settings::from_sources(None, std::iter::empty()).unwrap();
     assert_eq!(
         settings.shown().toml(),

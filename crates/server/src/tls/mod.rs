@@ -1,4 +1,4 @@
-//! TLS for the provider API (contract §7): where the certificate comes from, and that a changed one is taken up.
+//! TLS for the provider API (behaviour 2.1): where the certificate comes from, and that a changed one is taken up.
 
 mod certificate;
 mod reload;
@@ -23,7 +23,6 @@ pub(crate) use reload::Reloading;
 pub(crate) struct Terminated {
     /// TLS 1.2 and 1.3 with the certificate.
     pub(crate) config: ServerConfig,
-    /// The certificate.
     pub(crate) certificate: Arc<Reloading>,
 }
 

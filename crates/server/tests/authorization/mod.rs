@@ -1,5 +1,5 @@
 //! Who may call what: every route without credentials, with wrong ones, suspended, undesignated, about what is
-//! another's, absent, deleted or malformed (reliability (e)). The rows are checked against the route table.
+//! another's, absent, deleted or malformed. The rows are checked against the route table.
 
 mod assignment;
 mod callers;
@@ -21,7 +21,7 @@ struct Row {
     pattern: &'static str,
     path: String,
     body: Option<Value>,
-    /// The fields that the specification lists for the body.
+    /// The fields of the body (behaviour 10.1).
     fields: &'static [&'static str],
 }
 
@@ -76,7 +76,7 @@ const USER: &[&str] = &[
     "custom_field_5",
 ];
 
-/// One request to each route, about the objects of `world`; the specification's order.
+/// One request to each route, about the objects of `world` (behaviour 10.1).
 fn rows(world: &World) -> Vec<Row> {
     let mut rows = Vec::new();
     let mut row = |method, pattern: &'static str, id: &str, body: Option<Value>, fields| {
@@ -140,7 +140,7 @@ impl Row {
         }
     }
 
-    /// Whether contract §4.8 asks for designation.
+    /// Whether it needs designation (behaviour 9.3).
     fn needs_designation(&self) -> bool {
         matches!(
             (self.method, self.pattern),

@@ -1,4 +1,4 @@
-//! SAML certificates: one, in PEM, without a key; never shown again (D-26, D-27).
+//! SAML certificates: one, in PEM, without a key; never shown again (behaviour 18.5).
 
 use serde_json::{Value, json};
 

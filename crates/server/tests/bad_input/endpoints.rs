@@ -1,4 +1,4 @@
-//! Every endpoint that takes a body, and every field of it (spec §4).
+//! Every endpoint that takes a body, and every field of it (behaviour 10.1).
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -1,4 +1,4 @@
-//! Each field of each endpoint, with everything that its kind refuses (D-13 to D-15, D-19, D-20, D-22, D-23).
+//! Each field of each endpoint, with everything that its kind refuses (behaviour 2.3, 8).
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! What comes closest to being refused and is taken: shown again byte for byte, but for what contract §2.7 says of
-//! domains, countries and groups (D-21, D-22, D-28).
+//! What comes closest to being refused and is taken: shown again byte for byte, but for domains, countries
+//! and groups (behaviour 8.6, 8.9, 8.10).
 
 use serde_json::{Value, json};
 

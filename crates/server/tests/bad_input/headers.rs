@@ -1,4 +1,4 @@
-//! What a body is said to be, methods, and bodies where none is read (D-3, D-7, D-8).
+//! What a body is said to be, methods, and bodies where none is read (behaviour 2.2, 2.6).
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Bad input: the exact status, every fault named, nothing changed (reliability (d)); and beside it the good input
+//! Bad input: the exact status, every fault named, nothing changed; and beside it the good input
 //! that comes closest.
 
 mod bodies;

@@ -1,4 +1,4 @@
-//! Queries: pages, wallet types, ids (D-24, D-25).
+//! Queries: pages, wallet types, ids (behaviour 5.4, 6.1, 17.4).
 
 use serde_json::Value;
 

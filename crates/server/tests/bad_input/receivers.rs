@@ -1,4 +1,4 @@
-//! `receiver_ids`: how the list is written and whom it may name (D-18).
+//! `receiver_ids`: how the list is written and whom it may name (behaviour 15.3).
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! The rules of a recognition: the range of points, the funds, who sends and what for (D-16, D-17, D-18).
+//! The rules of a recognition: the range of points, the funds, who sends and what for (behaviour 15).
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! PUT: what is read can be written back, what cannot change may be sent as it is, nothing is nothing (D-12, D-13).
+//! PUT: what is read can be written back, what cannot change may be sent as it is, nothing is nothing (behaviour 7).
 
 use serde_json::{Value, json};
 

@@ -136,7 +136,7 @@ const RECOGNITION: &[Field] = &[
     optional("share", Flag),
 ];
 
-/// Of creation; an update takes the same (contract §4.5).
+/// Of creation; an update takes the same (behaviour 13.3).
 const USER: &[Field] = &[
     required("company_id", Company),
     required("email", Email),

@@ -11,7 +11,7 @@ use crate::support::receiver::{Arrival, Reply};
 use crate::support::service::Service;
 
 const SCALE: f64 = 100_000.0;
-/// As spec §6.1 gives them, in seconds.
+/// In seconds (behaviour 23.8).
 const WAITS: [f64; 10] = [15.0, 18.0, 95.0, 582.0, 2_319.0, 6_890.0, 16_863.0, 36_030.0, 69_647.0, 124_674.0];
 const LATE_MAX: Duration = Duration::from_secs(1);
 

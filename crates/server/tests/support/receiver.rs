@@ -257,7 +257,7 @@ pub fn forward(port: u16, arrival: &Arrival) -> u16 {
 }
 
 impl Arrival {
-    /// The value of a header that must be there once; names have no case (RFC 9110 §5.1).
+    /// The value of a header that must be there once; names have no case (RFC 9110, section 5.1).
     pub fn header(&self, name: &str) -> &str {
         let named = self.headers.iter().filter(|it| it.0.eq_ignore_ascii_case(name));
         let found: Vec<&str> = named.map(|it| it.1.as_str()).collect();

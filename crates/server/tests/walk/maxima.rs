@@ -1,4 +1,4 @@
-//! The hard maximum of 100 items (spec §8), met for real.
+//! The hard maximum of 100 items (behaviour 6.1), met for real.
 
 use crate::support::{Sample, on_each};
 

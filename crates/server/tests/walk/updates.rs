@@ -129,7 +129,7 @@ fn clearing(walk: &mut Walk<'_>) {
     walk.changes(path, body, ANN);
 }
 
-/// A manager has one more wallet, and keeps it (contract §4.4).
+/// A manager has one more wallet, and keeps it (behaviour 17.1).
 pub fn manager(walk: &mut Walk<'_>) {
     let olive = with(&walk.read("/v1/users/@3").to_string(), r#""manager":false"#, r#""manager":true"#);
     let answer = walk.send("PUT", "/v1/users/@3", Some(r#"{"manager":true}"#));

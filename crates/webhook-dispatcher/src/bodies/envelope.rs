@@ -1,4 +1,4 @@
-//! The envelope (spec §6.3).
+//! What is around the data of every event (behaviour 23.3).
 
 use guerdon_domain::events::EventKind;
 use guerdon_domain::ports::{Timestamp, Unrenderable};
@@ -8,7 +8,7 @@ use time::macros::format_description;
 
 const VERSION: &str = "1.0";
 
-/// Contract §1.2: ISO 8601 in UTC with milliseconds.
+/// ISO 8601 in UTC with milliseconds (behaviour 3.3).
 const MILLISECONDS: &[BorrowedFormatItem<'static>] =
     format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z");
 

@@ -1,4 +1,4 @@
-//! The bodies of events: compact JSON, the keys in the spec's order.
+//! The bodies of events: compact JSON, the keys in a set order (behaviour 23.3, 23.4).
 
 mod envelope;
 mod recognition;
@@ -7,7 +7,7 @@ mod redemption;
 use guerdon_domain::events::{EventKind, RecognitionEvent, RedemptionEvent};
 use guerdon_domain::ports::{EventBodies, Unrenderable};
 
-/// Renders events as spec §6.3 and §6.4 show them.
+/// Renders events (behaviour 23.3).
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Bodies;
 

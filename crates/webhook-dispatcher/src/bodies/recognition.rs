@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::envelope::moment;
 
-/// The data of an event about a recognition, in the order of spec §6.4.
+/// The data of an event about a recognition, in its order (behaviour 23.3).
 #[derive(Serialize)]
 pub(super) struct Data<'a> {
     id: String,

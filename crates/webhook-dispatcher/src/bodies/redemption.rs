@@ -3,7 +3,7 @@
 use guerdon_domain::events::RedemptionEvent;
 use serde::Serialize;
 
-/// The data of an event about a redemption, in the order of spec §6.4.
+/// The data of an event about a redemption, in its order (behaviour 23.3).
 #[derive(Serialize)]
 pub(super) struct Data<'a> {
     user_id: String,

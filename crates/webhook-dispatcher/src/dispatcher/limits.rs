@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// How much the dispatcher takes on at a time. The defaults keep the promises of contract §8; tests shorten them.
+/// How much the dispatcher takes on at a time. The defaults keep what is promised (behaviour 23.9); tests shorten them.
 #[derive(Debug, Clone, Copy)]
 pub struct DispatcherLimits {
     /// Attempts in flight for one provider, from their start until their settlement is durable: so many of its
@@ -25,7 +25,7 @@ pub struct DispatcherLimits {
     /// and time to settle it.
     pub lease_left_min: Duration,
     /// How long a claimed event may wait for its turn. A longer one is claimed anew, so that URL and secret are
-    /// those in force (contract §8.2).
+    /// those in force (behaviour 23.10).
     pub wait_max: Duration,
     /// Attempts under way at receivers that answer at once, as long as these take no longer than
     /// [`brisk_answer`](Self::brisk_answer) on average: there the processors are what is short, and few busy threads

@@ -1,4 +1,4 @@
-//! The dispatcher: claims due events, has them sent, and settles what came of it (contract §8).
+//! The dispatcher: claims due events, has them sent, and settles what came of it (behaviour 23).
 //!
 //! One thread looks into the outbox, one writes settlements, and as many send as there are attempts under way, from
 //! a few to [`DispatcherLimits::senders`]. They share one [`Core`](core::Core) under one lock, which nobody holds
@@ -57,7 +57,7 @@ pub struct Dispatcher {
 }
 
 impl Dispatcher {
-    /// A dispatcher over the store, with the contract's schedule and limits, which nobody watches.
+    /// A dispatcher over the store, with the service's schedule and limits, which nobody watches.
     pub fn new(
         store: Arc<dyn Store>,
         courier: Arc<dyn Courier>,

@@ -26,7 +26,6 @@ impl AttemptResult {
 
 /// Is told of the dispatcher's work. Called from the threads that send: it must be quick, and must not block.
 pub trait Observer: Send + Sync {
-    /// An attempt ended.
     fn attempt_ended(&self, _result: AttemptResult, _took: Duration) {}
 
     /// So many attempts are in flight now: under way, or not settled yet.

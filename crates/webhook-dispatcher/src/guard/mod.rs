@@ -1,4 +1,4 @@
-//! The guard on outgoing requests (contract §8.5): which URLs may be called, which addresses may be connected to.
+//! The guard on outgoing requests (behaviour 23.11): which URLs may be called, which addresses may be connected to.
 //!
 //! Three walls, each of which would do alone. A URL is judged as a text, when it is registered and at every attempt.
 //! The resolver then looks its name up anew for every attempt and refuses the whole answer if one address is not
@@ -36,7 +36,7 @@ pub struct Policy {
     pub allow_private_networks: bool,
 }
 
-/// Judges a callback URL as far as its text tells (contract §8.5): an absolute https URL without user info and
+/// Judges a callback URL as far as its text tells (behaviour 23.11): an absolute https URL without user info and
 /// without a fragment, whose host, where it is an address in whatever notation, is public. What a name resolves to
 /// is judged at every attempt.
 ///

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// So many names can be hanging at a time before others wait for them. More than the receivers that may hang
-/// (contract §8.6), since each name occupies one thread at most.
+/// (behaviour 23.9), since each name occupies one thread at most.
 const THREADS_MAX: usize = 64;
 const STACK_BYTES: usize = 256 * 1024;
 const IDLE_MAX: Duration = Duration::from_secs(10);

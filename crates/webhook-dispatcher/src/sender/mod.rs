@@ -1,4 +1,4 @@
-//! The sender: one signed HTTP request, and what became of it (contract §8.2, §8.3).
+//! The sender: one signed HTTP request, and what became of it (behaviour 23.5, 23.7).
 
 mod agent;
 mod cause;
@@ -21,7 +21,7 @@ use crate::courier::{Courier, Order, Outcome};
 use crate::guard::{self, Names, Target};
 use crate::{hex, signature};
 
-/// ISO 8601 in UTC with milliseconds (contract §1).
+/// ISO 8601 in UTC with milliseconds (behaviour 3.3).
 const TIMESTAMP: &[BorrowedFormatItem<'_>] =
     format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z");
 const USER_AGENT: &str = "Guerdon-Webhooks";

@@ -52,7 +52,7 @@ pub enum TrustedRoots {
     Only(Vec<u8>),
 }
 
-/// How much time and room an attempt has (contract §8.3).
+/// How much time and room an attempt has (behaviour 23.7).
 #[derive(Debug, Clone, Copy)]
 pub struct SenderLimits {
     /// For all of an attempt.

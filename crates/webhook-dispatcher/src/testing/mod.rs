@@ -20,7 +20,6 @@ use crate::dispatcher::{Due, Journal};
 
 /// A journal of a case's own, empty at first. Time is what a case says: nothing happens by itself.
 pub trait Bench {
-    /// The journal.
     fn journal(&self) -> &dyn Journal;
 
     /// Adds a provider with a callback URL.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the test vectors of the signature (spec 6.2), independently of the service's own code.
+"""Makes the test vectors of the signature (behaviour 23.6), independently of the service's own code.
 
     python3 make_vectors.py > vectors.json
 """

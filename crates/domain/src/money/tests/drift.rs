@@ -1,4 +1,4 @@
-//! How long a wallet shows exactly what it received less what it spent (contract §5.1).
+//! How long a wallet shows exactly what it received less what it spent (behaviour 16.5).
 
 use super::*;
 

@@ -14,7 +14,7 @@ use crate::operation::list::{Links, has_next};
 use crate::operation::query::unless_faulty;
 use crate::operation::wire::Shown;
 
-/// Spec §8.
+/// The most on a page (behaviour 6.1).
 const PER_PAGE_MAX: i64 = 100;
 
 pub(crate) struct Balances;

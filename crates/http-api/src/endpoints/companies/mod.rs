@@ -1,4 +1,4 @@
-//! `/v1/companies` (spec §4.1).
+//! `/v1/companies` (behaviour 11).
 
 mod balances;
 mod create;

@@ -63,7 +63,7 @@ fn warn_of_expiry(company: &Company, certificate: &PemCertificate, context: &Con
     }
 }
 
-/// The settings (spec §2.7): the certificate is never shown.
+/// The settings (behaviour 18.1): the certificate is never shown.
 #[derive(Serialize)]
 struct SamlView<'a> {
     idp_id: Option<&'a str>,

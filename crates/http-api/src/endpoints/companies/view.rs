@@ -1,4 +1,4 @@
-//! A company: each kind of answer shows other fields of it (spec §4.1).
+//! A company: each kind of answer shows other fields of it (behaviour 11.1).
 
 use guerdon_domain::companies::CompanyWithOwner;
 use guerdon_domain::money::Points;
@@ -23,7 +23,6 @@ pub(super) struct ChangedCompanyView<'a> {
 }
 
 impl<'a> ChangedCompanyView<'a> {
-    /// The view of a company.
     pub(super) fn of(found: &'a CompanyWithOwner) -> Self {
         let company = &found.company;
         Self {
@@ -59,7 +58,6 @@ pub(super) struct CompanyView<'a> {
 }
 
 impl<'a> CompanyView<'a> {
-    /// The view of a company.
     pub(super) fn of(found: &'a CompanyWithOwner, user_count: i64) -> Self {
         let company = &found.company;
         Self {
@@ -93,7 +91,6 @@ pub(crate) struct ListedCompanyView<'a> {
 }
 
 impl<'a> ListedCompanyView<'a> {
-    /// The view of a company.
     pub(crate) fn of(found: &'a CompanyWithOwner) -> Self {
         let company = &found.company;
         Self {

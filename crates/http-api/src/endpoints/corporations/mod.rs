@@ -1,4 +1,4 @@
-//! `/v1/corporations` (spec §4.2).
+//! `/v1/corporations` (behaviour 12).
 
 mod companies;
 mod create;

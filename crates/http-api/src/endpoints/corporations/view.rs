@@ -1,4 +1,4 @@
-//! A corporation, as every operation answers it (spec §2.2).
+//! A corporation, as every operation answers it (behaviour 12.1).
 
 use guerdon_domain::corporations::Corporation;
 use guerdon_domain::values::CorporationId;
@@ -15,7 +15,6 @@ pub(super) struct CorporationView<'a> {
 }
 
 impl<'a> CorporationView<'a> {
-    /// The view of a corporation.
     pub(super) fn of(corporation: &'a Corporation) -> Self {
         Self {
             id: Shown(corporation.id),

@@ -1,4 +1,4 @@
-//! `/v1/occasions` (spec §4.3).
+//! `/v1/occasions` (behaviour 14).
 
 mod create;
 mod delete;

@@ -1,4 +1,4 @@
-//! An occasion, as every operation answers it (spec §2.3).
+//! An occasion, as every operation answers it (behaviour 14.1).
 
 use guerdon_domain::occasions::Occasion;
 use guerdon_domain::values::{CompanyId, OccasionId};
@@ -21,7 +21,6 @@ pub(crate) struct OccasionView<'a> {
 }
 
 impl<'a> OccasionView<'a> {
-    /// The view of an occasion.
     pub(crate) fn of(occasion: &'a Occasion) -> Self {
         Self {
             id: Shown(occasion.id),

@@ -104,7 +104,7 @@ fn told(fault: SendFault) -> String {
         SendFault::TooLarge => {
             "receiver_ids and message must be at most 8 MiB together: the bytes of the message, once for each receiver"
         }
-        // The wording of spec §7.
+        // Programs read these words (behaviour 5.3).
         SendFault::PointsOutOfRange(range) => {
             let (min, max) = (range.min.get(), range.max.get());
             return format!("Invalid points_per_receiver, value must be between {min} and {max}");
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn refusals_are_worded_as_the_specification_says() {
+    fn refusals_are_worded_as_programs_read_them() {
         let check = |error: SendError, expected: &str| {
             assert_eq!(ApiError::from(error).told(), (400, expected));
         };

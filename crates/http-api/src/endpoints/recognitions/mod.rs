@@ -1,4 +1,4 @@
-//! `/v1/recognitions` (spec §4.4).
+//! `/v1/recognitions` (behaviour 15).
 
 mod create;
 mod view;

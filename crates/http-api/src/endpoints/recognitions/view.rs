@@ -1,4 +1,4 @@
-//! A recognition (spec §2.4).
+//! A recognition (behaviour 15.1).
 
 use guerdon_domain::recognitions::Recognition;
 use guerdon_domain::values::{CompanyId, OccasionId, RecognitionId, UserId};
@@ -22,7 +22,6 @@ pub(crate) struct RecognitionView<'a> {
 }
 
 impl<'a> RecognitionView<'a> {
-    /// The view of a recognition.
     pub(crate) fn of(recognition: &'a Recognition) -> Self {
         Self {
             id: Shown(recognition.id),

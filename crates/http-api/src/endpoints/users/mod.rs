@@ -1,4 +1,4 @@
-//! `/v1/users` (spec §4.5).
+//! `/v1/users` (behaviour 13).
 
 mod balances;
 mod create;

@@ -14,7 +14,7 @@ use crate::operation::list::{Links, has_next};
 use crate::operation::query::{Query, unless_faulty};
 use crate::operation::wire::{Moment, Shown};
 
-/// Spec §8.
+/// The most on a page (behaviour 6.1).
 const PER_PAGE_MAX: i64 = 100;
 
 pub(crate) struct Transactions;
@@ -60,7 +60,7 @@ struct View {
     transactions: Vec<TransactionView>,
 }
 
-/// A movement (spec §2.6).
+/// A movement (behaviour 17.5).
 #[derive(Serialize)]
 struct TransactionView {
     r#type: &'static str,

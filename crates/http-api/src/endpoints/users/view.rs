@@ -1,4 +1,4 @@
-//! A user, as every operation answers it (spec §2.5).
+//! A user, as every operation answers it (behaviour 13.1).
 
 use guerdon_domain::users::User;
 use guerdon_domain::values::{

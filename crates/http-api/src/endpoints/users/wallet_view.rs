@@ -1,4 +1,4 @@
-//! A wallet (spec §2.5a).
+//! A wallet (behaviour 17.2).
 
 use guerdon_domain::money::PointsPerDollar;
 use guerdon_domain::wallets::Wallet;
@@ -13,7 +13,6 @@ pub(crate) struct WalletView {
 }
 
 impl WalletView {
-    /// The view of a wallet.
     pub(crate) fn of(wallet: &Wallet, rate: PointsPerDollar) -> Self {
         Self {
             r#type: wallet.wallet_type.name(),

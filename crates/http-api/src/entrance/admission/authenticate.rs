@@ -1,4 +1,4 @@
-//! Credentials to caller (spec §5, contract §6.6).
+//! Credentials to caller (behaviour 9.1, 9.2).
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;

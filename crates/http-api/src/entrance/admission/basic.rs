@@ -12,7 +12,7 @@ pub(super) struct Credentials {
     pub(super) secret: Zeroizing<String>,
 }
 
-/// Reads `Basic <base64 of key:secret>`; `None` for anything else. Control characters are in neither (RFC 7617 §2):
+/// Reads `Basic <base64 of key:secret>`; `None` for anything else. Control characters are in neither (RFC 7617):
 /// PostgreSQL would refuse to look for a key that holds U+0000.
 pub(super) fn parse(header: &[u8]) -> Option<Credentials> {
     let (scheme, encoded) = std::str::from_utf8(header).ok()?.split_once(' ')?;

@@ -1,4 +1,4 @@
-//! Each provider's token bucket, and the headers that tell of it (contract §6.2).
+//! Each provider's token bucket, and the headers that tell of it (behaviour 20.1).
 
 use std::num::NonZeroU32;
 use std::time::Duration;

@@ -1,10 +1,10 @@
-//! Versions of the API: the first part of every path (spec §9).
+//! Versions of the API: the first part of every path (behaviour 21.1).
 
 use crate::operation::error::ApiError;
 
 const CURRENT: &str = "v1";
 
-/// 410 for a retired version, 404 for one that never was and for a path without any (contract §6.3).
+/// 410 for a retired version, 404 for one that never was and for a path without any (behaviour 21.1).
 pub(super) fn check(path: &str, retired: &[String]) -> Result<(), ApiError> {
     let version = path.strip_prefix('/').and_then(|it| it.split('/').next()).unwrap_or_default();
     if !version.is_empty() && retired.iter().any(|it| it == version) {

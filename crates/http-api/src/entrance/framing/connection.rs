@@ -1,5 +1,5 @@
 //! Whose turn it is on a connection: the strict reader under the parser and the requests above it agree here on when
-//! the next request may begin, and on what was refused (reliability C-6, D-30).
+//! the next request may begin, and on what was refused.
 
 use std::cell::Cell;
 use std::task::Waker;

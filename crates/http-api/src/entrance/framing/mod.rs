@@ -1,4 +1,4 @@
-//! The strict reading of what comes on a connection (reliability D-29, D-30, C-6), under the server's own parser.
+//! The strict reading of what comes on a connection (behaviour 5.2), under the server's own parser.
 //!
 //! The parser underneath is lenient where two readers of the same bytes may disagree on where a request ends: bare line
 //! feeds, absolute targets, chunk extensions, no proper host. Here only what has exactly one reading is passed on, byte

@@ -52,7 +52,6 @@ enum Next {
     More,
     /// Something, once the request before it has its answer.
     Hold,
-    /// The end.
     End,
 }
 

@@ -145,7 +145,7 @@ fn is_beyond(value: &Value) -> bool {
     !value.is_i64() && value.as_f64().is_some_and(|it| it.abs() >= 9_223_372_036_854_775_808.0)
 }
 
-/// Whether a value holds a U+0000 anywhere, which is refused everywhere (contract §2.7).
+/// Whether a value holds a U+0000 anywhere, which is refused everywhere (behaviour 8.1).
 fn holds_nul(value: &Value) -> bool {
     match value {
         Value::String(text) => text.contains('\0'),

@@ -1,4 +1,4 @@
-//! The body of a request: bytes, then JSON, then fields (contract §2.1, §2.2).
+//! The body of a request: bytes, then JSON, then fields (behaviour 2.2, 2.3, 2.4).
 
 mod bytes;
 mod fields;

@@ -150,7 +150,7 @@ fn money_commands_on_nothing_are_refused() {
 }
 
 #[test]
-fn a_global_occasion_is_shown_as_the_specification_does() {
+fn a_global_occasion_is_shown_as_the_api_does() {
     let setup = Setup::new();
     let words = ["occasion", "create-global", "--name", "N", "--title", "T", "--default-message", "M"];
     let json = setup.run(&words).unwrap();

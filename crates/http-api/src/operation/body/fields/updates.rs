@@ -1,4 +1,4 @@
-//! The fields of an update, where absence, null and a value are three things (contract §2.3).
+//! The fields of an update, where absence, null and a value are three things (behaviour 7.1).
 
 use std::fmt::Display;
 

@@ -1,0 +1,187 @@
+//! What comments cite stands in the repository, under the number that they give.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use super::Finding;
+use crate::workspace::Workspace;
+
+const DOCUMENT: &str = "docs/specified-behaviour.md";
+const WORD: &str = "behaviour";
+const SECTION_SIGN: char = '\u{a7}';
+
+/// Written in pieces, so that this file is not its own finding.
+const CLOSED_SOURCES: [&str; 4] = [
+    concat!("spec", ".md"),
+    concat!("contract", ".md"),
+    concat!("the ", "spec "),
+    concat!("the ", "specification"),
+];
+
+pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
+    let document = std::fs::read_to_string(workspace.root.join(DOCUMENT))
+        .with_context(|| format!("reading {DOCUMENT}"))?;
+    let (numbers, mut findings) = numbers(&document);
+    for file in workspace.files()? {
+        // What is no text cites nothing.
+        if let Ok(text) = std::fs::read_to_string(workspace.root.join(&file)) {
+            findings.extend(check_file(&file, &text, &numbers));
+        }
+    }
+    Ok(findings)
+}
+
+/// The numbers of the sections (`## 5 Errors`) and of the paragraphs (`**5.3 …**`, as bullets too), and what is wrong
+/// with them: each is there once, a paragraph in its section.
+fn numbers(document: &str) -> (BTreeSet<String>, Vec<Finding>) {
+    let mut numbers = BTreeSet::new();
+    let mut findings = Vec::new();
+    let mut section = String::new();
+    for (at, line) in (1..).zip(document.lines()) {
+        let line = line.strip_prefix("- ").unwrap_or(line);
+        let Some(rest) = line.strip_prefix("## ").or_else(|| line.strip_prefix("**")) else { continue };
+        let Some((number, _)) = number(rest) else { continue };
+        match number.split_once('.') {
+            None => section.clone_from(&number),
+            Some((of, _)) if of == section => {}
+            Some(_) => {
+                let problem = format!("paragraph {number} stands in section {section}");
+                findings.push(Finding::new(
+                    format!("{DOCUMENT}:{at}"),
+                    problem,
+                    "give it the section's number",
+                ));
+            }
+        }
+        if !numbers.insert(number.clone()) {
+            let mend = "give the newer one a number of its own, at the end of its section";
+            findings.push(Finding::new(format!("{DOCUMENT}:{at}"), format!("{number} is there twice"), mend));
+        }
+    }
+    (numbers, findings)
+}
+
+fn check_file(file: &Path, text: &str, numbers: &BTreeSet<String>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (at, line) in (1..).zip(text.lines()) {
+        let place = format!("{}:{at}", file.display());
+        let unknown = cited(line).into_iter().filter(|number| !numbers.contains(number));
+        findings.extend(unknown.map(|number| {
+            let mend = format!("cite a number of {DOCUMENT}, or write the paragraph there");
+            Finding::new(place.as_str(), format!("cites {WORD} {number}, which is not there"), mend)
+        }));
+        if line.trim_end().ends_with(&format!("({WORD}")) {
+            let mend = format!("keep `({WORD} 5.3)` on one line");
+            findings.push(Finding::new(place.as_str(), "breaks a citation in two", mend));
+        }
+        if let Some(source) = closed_source(line) {
+            let mend = format!("cite what a reader can open: `({WORD} 5.3)`, an RFC, a page of docs/");
+            findings.push(Finding::new(
+                place,
+                format!("cites {source}, which is not in the repository"),
+                mend,
+            ));
+        }
+    }
+    findings
+}
+
+/// The numbers behind each `behaviour` of a line: one, or several with commas between them.
+fn cited(line: &str) -> Vec<String> {
+    let mut cited = Vec::new();
+    let line = line.to_ascii_lowercase();
+    for (start, _) in line.match_indices(WORD) {
+        let mut rest = line.get(start + WORD.len()..).and_then(|rest| rest.strip_prefix(' '));
+        while let Some((number, behind)) = rest.and_then(number) {
+            cited.push(number);
+            rest = behind.strip_prefix(", ");
+        }
+    }
+    cited
+}
+
+/// The number that a text begins with, `5` or `5.3`, and what stands behind it.
+fn number(text: &str) -> Option<(String, &str)> {
+    let (section, mut rest) = digits(text)?;
+    let mut number = section.to_owned();
+    if let Some((paragraph, behind)) = rest.strip_prefix('.').and_then(digits) {
+        number = format!("{section}.{paragraph}");
+        rest = behind;
+    }
+    Some((number, rest))
+}
+
+fn digits(text: &str) -> Option<(&str, &str)> {
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    (end > 0).then(|| text.split_at(end))
+}
+
+/// What a line cites that a reader cannot open; the section sign may only stand behind an RFC.
+fn closed_source(line: &str) -> Option<String> {
+    if let Some(source) = CLOSED_SOURCES.iter().find(|source| line.contains(*source)) {
+        return Some(format!("`{}`", source.trim_end()));
+    }
+    let is_bare = |start: usize| {
+        let before = line.get(..start).unwrap_or_default().trim_end();
+        let head = before.trim_end_matches(|c: char| c.is_ascii_digit());
+        head.len() == before.len() || !head.ends_with("RFC ")
+    };
+    let mut signs = line.match_indices(SECTION_SIGN);
+    signs.any(|(start, _)| is_bare(start)).then(|| format!("a bare `{SECTION_SIGN}`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{CLOSED_SOURCES, SECTION_SIGN, WORD, check_file, cited, numbers};
+
+    const DOCUMENT: &str =
+        "# Title\n\n## 1 One\n\n**1.1 A.** Text, 7.7.\n\n- **1.2 `b`**: text\n\n## 2 Two\n\n**2.1 C**\n";
+
+    fn check(line: &str, expected: usize) {
+        let (numbers, _) = numbers(DOCUMENT);
+        assert_eq!(check_file(Path::new("a.rs"), line, &numbers).len(), expected, "{line}");
+    }
+
+    #[test]
+    fn sections_and_paragraphs_are_numbered() {
+        let (found, findings) = numbers(DOCUMENT);
+        assert_eq!(found.into_iter().collect::<Vec<_>>(), ["1", "1.1", "1.2", "2", "2.1"]);
+        assert!(findings.is_empty());
+        let wrong = |text: &str| numbers(&format!("{DOCUMENT}{text}")).1.len();
+        assert_eq!(wrong("**2.2 D.**"), 0);
+        assert_eq!(wrong("**2.1 D.**"), 1);
+        assert_eq!(wrong("**1.3 D.**"), 1);
+        assert_eq!(wrong("## 2 Three"), 1);
+    }
+
+    #[test]
+    fn a_citation_names_one_number_or_several() {
+        assert_eq!(cited(&format!("/// Text ({WORD} 1.2).")), ["1.2"]);
+        assert_eq!(cited(&format!("// As {WORD} 1, 1.10, 2.1 say")), ["1", "1.10", "2.1"]);
+        assert_eq!(cited(concat!("// Behav", "iour 9: text")), ["9"]);
+        assert!(cited(&format!("// its {WORD}, 3 times; specified-{WORD}.md")).is_empty());
+    }
+
+    #[test]
+    fn what_is_cited_is_there() {
+        check(&format!("// text ({WORD} 1.2, 2)"), 0);
+        check(&format!("// text ({WORD} 1.3)"), 1);
+        check(&format!("// text ({WORD} 1.1, 3.1, 4)"), 2);
+        check(&format!("// text ({WORD}"), 1);
+    }
+
+    #[test]
+    fn closed_sources_and_bare_signs_are_found() {
+        for source in CLOSED_SOURCES {
+            check(&format!("// as {source} says"), 1);
+        }
+        check(&format!("// text ({SECTION_SIGN}2.1)"), 1);
+        check(&format!("// text (spec {SECTION_SIGN}2.1)"), 1);
+        check(&format!("// text (RFC 9110 {SECTION_SIGN}5.1)"), 0);
+        check("// the special case; special.md", 0);
+    }
+}

@@ -1,0 +1,125 @@
+//! Links between the documents lead somewhere.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use anyhow::Result;
+
+use super::Finding;
+use crate::workspace::Workspace;
+
+pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for file in workspace.files()?.iter().filter(|file| is_document(file)) {
+        let Ok(text) = std::fs::read_to_string(workspace.root.join(file)) else { continue };
+        for (line, target) in links(&text) {
+            if let Some(problem) = broken(&workspace.root, file, &text, target) {
+                let place = format!("{}:{line}", file.display());
+                findings.push(Finding::new(
+                    place,
+                    problem,
+                    "name the file, or the heading, as it is called now",
+                ));
+            }
+        }
+    }
+    Ok(findings)
+}
+
+fn is_document(file: &Path) -> bool {
+    file.extension().is_some_and(|extension| extension == "md")
+}
+
+/// The targets of links within the repository, each with its line. What holds a colon is an address, or names an item,
+/// which rustdoc checks.
+fn links(text: &str) -> Vec<(usize, &str)> {
+    let mut links = Vec::new();
+    for (at, line) in prose(text) {
+        for part in line.split("](").skip(1) {
+            let target = part.split_once(')').map_or(part, |(target, _)| target);
+            if !target.contains(':') {
+                links.push((at, target));
+            }
+        }
+    }
+    links
+}
+
+/// The lines that are no code, each with its number.
+fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut is_code = false;
+    (1..).zip(text.lines()).filter(move |(_, line)| {
+        let is_fence = line.trim_start().starts_with("```");
+        is_code ^= is_fence;
+        !is_code && !is_fence && !line.starts_with("    ")
+    })
+}
+
+/// What is wrong with the target of a link in a file.
+fn broken(root: &Path, file: &Path, text: &str, target: &str) -> Option<String> {
+    let (path, anchor) = target.split_once('#').map_or((target, None), |(path, anchor)| (path, Some(anchor)));
+    let linked = root.join(file.parent().unwrap_or(Path::new(""))).join(path);
+    if !path.is_empty() && !linked.exists() {
+        return Some(format!("links to {path}, which is not there"));
+    }
+    let anchor = anchor?;
+    let has_it = if path.is_empty() {
+        anchors(text).contains(anchor)
+    } else {
+        std::fs::read_to_string(&linked).is_ok_and(|it| anchors(&it).contains(anchor))
+    };
+    (!has_it).then(|| format!("links to {target}, where no heading is called so"))
+}
+
+/// The anchors of the headings, as they are made of them where Markdown is shown.
+fn anchors(text: &str) -> BTreeSet<String> {
+    let headings = prose(text).filter(|(_, line)| line.starts_with('#'));
+    headings.map(|(_, line)| anchor(line.trim_start_matches('#').trim())).collect()
+}
+
+fn anchor(heading: &str) -> String {
+    let kept = heading.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+    kept.collect::<String>().to_lowercase().replace(' ', "-")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{anchor, anchors, broken, links};
+
+    #[test]
+    fn links_stand_in_prose_and_lead_into_the_repository() {
+        let text = "[a](b.md) and [c\nd](e.md#f)\n\n    [code](x.md)\n\n```\n[code](y.md)\n```\n[g](https://a.example) \
+                    [h](crate::Item)\n[i](#j)\n";
+        assert_eq!(links(text), [(1, "b.md"), (2, "e.md#f"), (10, "#j")]);
+    }
+
+    #[test]
+    fn an_anchor_is_made_of_a_heading() {
+        assert_eq!(anchor("5 Lists and paging"), "5-lists-and-paging");
+        assert_eq!(anchor("Health, signals, `stopping`"), "health-signals-stopping");
+        assert!(anchors("# A\n\n```\n# b\n```\n").iter().eq(["a"]));
+    }
+
+    #[test]
+    fn a_link_leads_to_a_file_and_to_a_heading_of_it() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("docs")).unwrap();
+        std::fs::write(folder.path().join("docs/b.md"), "## 1 One\n").unwrap();
+        let check = |file: &str, target: &str, expected: bool| {
+            let found = broken(folder.path(), Path::new(file), "# Here\n", target);
+            assert_eq!(found.is_none(), expected, "{file} {target}: {found:?}");
+        };
+        check("README.md", "docs/b.md", true);
+        check("README.md", "docs", true);
+        check("README.md", "docs/c.md", false);
+        check("README.md", "docs/b.md#1-one", true);
+        check("README.md", "docs/b.md#1-two", false);
+        check("README.md", "#here", true);
+        check("README.md", "#there", false);
+        check("docs/a.md", "b.md#1-one", true);
+        check("docs/a.md", "../docs/b.md", true);
+        check("docs/a.md", "docs/b.md", false);
+    }
+}
