@@ -11,7 +11,7 @@ mod transport;
 
 pub use journal::MailJournal;
 pub use letter::Letter;
-pub use mailer::{Mailer, Next, Running, Waker};
+pub use mailer::{Mailer, Next, Running};
 pub use observer::{Observer, Silent};
 pub use sender::{InvalidSender, Sender};
 pub use smtp::{InvalidRoots, InvalidSmtpUrl, SmtpTransport, SmtpUrl};

@@ -3,7 +3,7 @@
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use guerdon_domain::ports::MailFate;
+use guerdon_domain::ports::{MailFate, Wake};
 use guerdon_mailer::Failure;
 
 use crate::support::journal::{Journal, State};
@@ -18,10 +18,11 @@ fn a_mail_that_is_queued_later_is_sent_and_the_mailer_stops() {
         tell.send(mail.id).unwrap();
         Ok(())
     });
-    let running = bench.mailer.start().unwrap();
+    let wake = Wake::default();
+    let running = bench.mailer.woken_by(wake.clone()).start().unwrap();
     assert_eq!(told.recv_timeout(LONG), Ok(id(1)));
     bench.journal.queue(mail(2));
-    running.waker().wake();
+    wake.wake();
     assert_eq!(told.recv_timeout(LONG), Ok(id(2)));
     assert!(running.stop(LONG));
     assert_eq!(bench.journal.count(State::Sent), 2);

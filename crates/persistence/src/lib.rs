@@ -7,15 +7,14 @@ mod migrations;
 mod open;
 mod pool;
 mod postgres;
+mod queued;
 mod rows;
 mod sqlite;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod url;
-mod watch;
 
 pub use access::{Access, OpenError, Opened};
-pub use open::{migrate, open, open_watched};
+pub use open::{migrate, open, open_waking};
 pub use postgres::wakeups::Wakeups;
 pub use url::DatabaseUrl;
-pub use watch::{Queued, Watcher};

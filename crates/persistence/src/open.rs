@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use guerdon_domain::ports::Store;
+use guerdon_domain::ports::{Store, Wakes};
 
 use crate::access::{Access, OpenError, Opened};
 use crate::migrations::{self, Patience};
 use crate::url::DatabaseUrl;
-use crate::watch::Watcher;
 use crate::{postgres, sqlite};
 
 /// Makes the database where it is missing and applies the migrations it lacks; answers their names. Any number of
@@ -19,13 +18,13 @@ pub fn migrate(url: &DatabaseUrl) -> Result<Vec<String>, OpenError> {
 
 /// Opens a migrated database, for requests or a command. An embedded one is locked until the store is dropped.
 pub fn open(url: &DatabaseUrl, access: Access) -> Result<Arc<dyn Store>, OpenError> {
-    open_watched(url, access, Watcher::default()).map(|it| it.requests)
+    open_waking(url, access, Wakes::default()).map(|it| it.requests)
 }
 
-/// The same with both ways in; `watcher` is told of what is queued for sending.
-pub fn open_watched(url: &DatabaseUrl, access: Access, watcher: Watcher) -> Result<Opened, OpenError> {
+/// The same with both ways in; `wakes` is rung for what is queued for sending.
+pub fn open_waking(url: &DatabaseUrl, access: Access, wakes: Wakes) -> Result<Opened, OpenError> {
     match url {
-        DatabaseUrl::Sqlite(path) => sqlite::open::open(path, access, watcher),
-        DatabaseUrl::Postgres(url) => postgres::open::open(url, access, watcher),
+        DatabaseUrl::Sqlite(path) => sqlite::open::open(path, access, wakes),
+        DatabaseUrl::Postgres(url) => postgres::open::open(url, access, wakes),
     }
 }

@@ -14,16 +14,15 @@ use std::time::Duration;
 
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
-use guerdon_domain::ports::Store;
+use guerdon_domain::ports::{Store, Wakes};
 use tempfile::TempDir;
 
 use crate::access::{Access, OpenError, Opened};
 use crate::migrations;
-use crate::open::{migrate, open_watched};
+use crate::open::{migrate, open_waking};
 use crate::postgres::open as server;
 use crate::postgres::pooled::Limits;
 use crate::url::DatabaseUrl;
-use crate::watch::Watcher;
 
 pub use crate::migrations::{Migration, Patience};
 pub use deliveries::StoredDelivery;
@@ -160,7 +159,7 @@ impl TestDatabase {
 
     /// The same with both ways in.
     pub fn opened(&self) -> Opened {
-        open_watched(&self.address(), Access::Rehearse, Watcher::default()).expect("an open database")
+        open_waking(&self.address(), Access::Rehearse, Wakes::default()).expect("an open database")
     }
 
     /// The same with another time for a request; the embedded database has none.
@@ -169,7 +168,7 @@ impl TestDatabase {
             DatabaseUrl::Sqlite(_) => self.opened(),
             DatabaseUrl::Postgres(url) => {
                 let limits = Limits { within, ..Limits::default() };
-                server::open_within(&url, Access::Rehearse, &limits, Watcher::default())
+                server::open_within(&url, Access::Rehearse, &limits, Wakes::default())
                     .expect("an open database")
             }
         }

@@ -4,7 +4,6 @@ use std::io::Write;
 use std::num::NonZero;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::available_parallelism;
 use std::thread::sleep; // tidy: another process holds the database for a moment
 use std::time::Duration;
@@ -13,7 +12,8 @@ use actix_web::rt::System;
 use anyhow::{anyhow, bail};
 use clap::Parser;
 use guerdon_domain::distributions::finish;
-use guerdon_persistence::{Access, OpenError, Wakeups, Watcher, migrate, open_watched};
+use guerdon_domain::ports::Wakes;
+use guerdon_persistence::{Access, OpenError, Wakeups, migrate, open_waking};
 use serde::Serialize;
 use tokio::sync::Mutex;
 
@@ -135,10 +135,8 @@ fn work(settings: &Settings, command: &Command, progress: &Progress) -> anyhow::
                 Sent::Nobody => {}
             }
         }
-        let is_queued = Arc::new(AtomicBool::new(false));
-        let noted = Arc::clone(&is_queued);
-        let watcher = Watcher::new(move |_queued| noted.store(true, Ordering::Relaxed));
-        match open_watched(&settings.database, Access::Command, watcher) {
+        let wakes = Wakes::default();
+        match open_waking(&settings.database, Access::Command, wakes.clone()) {
             Ok(opened) => {
                 let store = opened.requests;
                 let keys = Arc::new(settle(settings, store.as_ref())?);
@@ -148,7 +146,7 @@ fn work(settings: &Settings, command: &Command, progress: &Progress) -> anyhow::
                 let workplace =
                     Workplace { progress, threads, ..Workplace::new(store, keys, settings.webhooks) };
                 let done = execute(command, &workplace);
-                if is_queued.load(Ordering::Relaxed) {
+                if wakes.elsewhere.wait(Duration::ZERO) {
                     Wakeups::tell_once(&settings.database);
                 }
                 return Ok(done?);

@@ -14,13 +14,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use guerdon_domain::ports::{
-    Claim, Claimed, ClaimedEvent, Clock, Fate, Ids, Settlement, StoreError, Timestamp,
+    Claim, Claimed, ClaimedEvent, Clock, Fate, Ids, Settlement, StoreError, Timestamp, Wake,
 };
 use guerdon_domain::providers::Provider;
 use guerdon_domain::values::{CompanyId, EventId, ProviderId};
 use guerdon_webhook_dispatcher::{
     Dispatcher, DispatcherLimits, Due, Journal, NoObserver, Nonces, OpenSecret, Policy, Schedule, Sender,
-    SenderParts, SystemNonces, UnreadableSecret, Wake, sign,
+    SenderParts, SystemNonces, UnreadableSecret, sign,
 };
 use time::macros::datetime;
 use uuid::Uuid;

@@ -16,7 +16,7 @@ pub use bodies::Bodies;
 pub use courier::{Courier, OpenSecret, Order, Outcome, UnreadableSecret};
 pub use dispatcher::{
     AttemptResult, Dispatcher, DispatcherLimits, Due, Journal, NoObserver, Observer, Running, Stopped,
-    StoreJournal, Wake,
+    StoreJournal,
 };
 pub use guard::{LookUp, Policy, SystemLookUp, UrlRefused, check_url, is_public};
 pub use nonce::{NoRandomness, Nonces, SystemNonces};

@@ -22,6 +22,7 @@ mod settings;
 mod steps;
 mod store;
 mod users;
+mod wake;
 
 pub use accounts::{Accounts, Moved, Outcome, Paid, Payment, ReadAccounts};
 pub use audit::{Audit, PendingSeal, Seal, Seals};
@@ -48,3 +49,4 @@ pub use settings::{ReadSettings, Setting, Settings};
 pub use steps::{ReadSteps, Step, Steps};
 pub use store::{Reads, Store, StoreError, StoreExt, Tx, Verdict};
 pub use users::{ReadUsers, Users};
+pub use wake::{Wake, Wakes};

@@ -8,18 +8,18 @@ use std::collections::HashMap;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use guerdon_domain::ports::{ClaimedMail, Clock, Ids, MailFate, StoreError, Timestamp};
+use guerdon_domain::ports::{ClaimedMail, Clock, Ids, MailFate, StoreError, Timestamp, Wake};
 use uuid::Uuid;
 
 use crate::journal::MailJournal;
 use crate::observer::{Observer, Silent};
 use crate::transport::{Failure, Fault, SENDING_MAX, Transport};
-use running::Signal;
 use server::ServerState;
 
-pub use running::{Running, Waker};
+pub use running::Running;
 
 /// Mails claimed together.
 const BATCH: u16 = 16;
@@ -41,7 +41,9 @@ pub struct Mailer {
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
     observer: Arc<dyn Observer>,
-    signal: Arc<Signal>,
+    /// Rung by whoever queues mail; it does not shorten the wait for a server that is away.
+    wake: Wake,
+    stopped: Arc<AtomicBool>,
     server: ServerState,
     /// What became of mails, where the outbox could not be told yet, with the lease to show.
     unsettled: HashMap<Uuid, (Uuid, MailFate)>,
@@ -82,7 +84,8 @@ impl Mailer {
             clock,
             ids,
             observer: Arc::new(Silent),
-            signal: Arc::default(),
+            wake: Wake::default(),
+            stopped: Arc::default(),
             server: ServerState::default(),
             unsettled: HashMap::new(),
             refusals: HashMap::new(),
@@ -97,10 +100,20 @@ impl Mailer {
         self
     }
 
+    /// The same, and looks for mail when it is woken.
+    #[must_use]
+    pub fn woken_by(mut self, wake: Wake) -> Self {
+        self.wake = wake;
+        self
+    }
+
     /// Starts the mailer on a thread of its own.
     pub fn start(self) -> io::Result<Running> {
-        let signal = Arc::clone(&self.signal);
-        Running::start(self, signal)
+        Running::start(self)
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Acquire)
     }
 
     /// Claims one batch, sends it and settles it. Never waits but for the mail server.
@@ -155,7 +168,7 @@ impl Mailer {
     }
 
     fn must_end(&self, batch: &Batch, now: Timestamp) -> bool {
-        self.signal.is_stopped() || self.journal_fails || now + SENDING_MAX > batch.until
+        self.is_stopped() || self.journal_fails || now + SENDING_MAX > batch.until
     }
 
     fn attempt(&mut self, mail: &ClaimedMail, batch: &mut Batch) -> MailFate {

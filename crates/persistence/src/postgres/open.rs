@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use diesel::prelude::*;
 use diesel::sql_types::Text;
-use guerdon_domain::ports::Store;
+use guerdon_domain::ports::{Store, Wakes};
 
 use super::connect::{connect, patience, require_english, unreachable};
 use super::pooled::{Limits, Pooled};
 use crate::access::{Access, CONNECTIONS_OF_A_COMMAND, OpenError, Opened};
 use crate::migrations::check_postgres;
 use crate::pool::pool;
-use crate::watch::Watcher;
 
 /// Refuses a server that would lose commits when its machine stops: no setting of a connection can make up for these.
 fn require_durable(conn: &mut PgConnection) -> Result<(), OpenError> {
@@ -30,8 +29,8 @@ fn require_durable(conn: &mut PgConnection) -> Result<(), OpenError> {
     Ok(())
 }
 
-pub(crate) fn open(url: &str, access: Access, watcher: Watcher) -> Result<Opened, OpenError> {
-    open_within(url, access, &Limits::default(), watcher)
+pub(crate) fn open(url: &str, access: Access, wakes: Wakes) -> Result<Opened, OpenError> {
+    open_within(url, access, &Limits::default(), wakes)
 }
 
 /// The same with other limits for the service.
@@ -39,7 +38,7 @@ pub(crate) fn open_within(
     url: &str,
     access: Access,
     limits: &Limits,
-    watcher: Watcher,
+    wakes: Wakes,
 ) -> Result<Opened, OpenError> {
     let mut conn = connect(url, patience(access)).map_err(|e| unreachable(&e))?;
     require_english(&mut conn)?;
@@ -55,11 +54,11 @@ pub(crate) fn open_within(
     };
     if access == Access::Command {
         let store: Arc<dyn Store> =
-            Arc::new(Pooled::for_others(connections(CONNECTIONS_OF_A_COMMAND)?, watcher));
+            Arc::new(Pooled::for_others(connections(CONNECTIONS_OF_A_COMMAND)?, wakes));
         return Ok(Opened { requests: Arc::clone(&store), background: store });
     }
     let (writes, reads) = (connections(limits.writes)?, connections(limits.reads)?);
-    let background = Pooled::for_others(connections(limits.background)?, watcher.clone());
-    let requests = Pooled::for_requests(writes, reads, limits.within, watcher);
+    let background = Pooled::for_others(connections(limits.background)?, wakes.clone());
+    let requests = Pooled::for_requests(writes, reads, limits.within, wakes);
     Ok(Opened { requests: Arc::new(requests), background: Arc::new(background) })
 }

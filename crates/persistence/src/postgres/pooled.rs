@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use diesel::prelude::*;
-use guerdon_domain::ports::{Reads, Store, StoreError, Tx, Verdict};
+use guerdon_domain::ports::{Reads, Store, StoreError, Tx, Verdict, Wakes};
 
 use super::gate::Gate;
 use super::repo::Unit;
@@ -14,7 +14,6 @@ use super::terms::Terms;
 use super::{catalog, classify, races};
 use crate::access::WITHIN;
 use crate::pool::{self, POOL_WAIT, Pool};
-use crate::watch::Watcher;
 
 /// How many connections the service holds, and how long its requests may take.
 pub(crate) struct Limits {
@@ -41,7 +40,7 @@ pub(crate) struct Pooled {
     within: Option<Duration>,
     /// None where no more than a few units pay at once.
     gate: Option<Arc<Gate>>,
-    watcher: Watcher,
+    wakes: Wakes,
 }
 
 /// How a unit ended.
@@ -58,14 +57,14 @@ impl Pooled {
         writes: Pool<PgConnection>,
         reads: Pool<PgConnection>,
         within: Duration,
-        watcher: Watcher,
+        wakes: Wakes,
     ) -> Self {
-        Self { writes, reads, within: Some(within), gate: Some(Arc::default()), watcher }
+        Self { writes, reads, within: Some(within), gate: Some(Arc::default()), wakes }
     }
 
     /// For everything else: a few connections for all of it.
-    pub(crate) fn for_others(few: Pool<PgConnection>, watcher: Watcher) -> Self {
-        Self { writes: few.clone(), reads: few, within: None, gate: None, watcher }
+    pub(crate) fn for_others(few: Pool<PgConnection>, wakes: Wakes) -> Self {
+        Self { writes: few.clone(), reads: few, within: None, gate: None, wakes }
     }
 
     fn attempt(
@@ -82,7 +81,7 @@ impl Pooled {
             let ended = commit(&mut link);
             if matches!(ended, Ended::Done) {
                 drop(link); // free for another before anybody is told
-                self.watcher.tell(queued);
+                queued.tell(&self.wakes);
             }
             return Ok(ended);
         }

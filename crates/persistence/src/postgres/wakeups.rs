@@ -4,12 +4,15 @@
 //! commits of the cluster. It is sent at most once in 50 ms, the last included, and looked for as often. News that
 //! is lost with a connection is made good by everybody's scan each second.
 
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::sql_types::Integer;
+
+use guerdon_domain::ports::Wakes;
 
 use super::connect::{connect, patience};
 use crate::access::Access;
@@ -21,19 +24,20 @@ const LISTEN: &str = "LISTEN guerdon_queued";
 const NOTIFY: &str = "NOTIFY guerdon_queued";
 
 /// News to the other processes; they are told until this is dropped.
-pub struct Wakeups(Sender<()>);
+pub struct Wakeups {
+    wakes: Wakes,
+    ended: Arc<AtomicBool>,
+}
 
 impl Wakeups {
-    /// Begins to tell and to listen; `wake` is called for the news of others. None for the embedded database, which
-    /// has no others. An error where no thread could be made.
-    pub fn share(url: &DatabaseUrl, wake: impl Fn() + Send + 'static) -> std::io::Result<Option<Self>> {
+    /// Begins to tell what is queued here, and to listen to what others queue. None for the embedded database, which has no
+    /// others. An error where no thread could be made.
+    pub fn share(url: &DatabaseUrl, wakes: &Wakes) -> std::io::Result<Option<Self>> {
         let DatabaseUrl::Postgres(url) = url else { return Ok(None) };
-        let (sender, receiver) = channel();
-        let url = url.clone();
-        std::thread::Builder::new()
-            .name("wakeups".into())
-            .spawn(move || while link(&url, &receiver, &wake).is_ok() {})?;
-        Ok(Some(Self(sender)))
+        let shared = Self { wakes: wakes.clone(), ended: Arc::default() };
+        let link = Link { url: url.clone(), wakes: wakes.clone(), ended: Arc::clone(&shared.ended) };
+        std::thread::Builder::new().name("wakeups".into()).spawn(move || while link.hold().is_ok() {})?;
+        Ok(Some(shared))
     }
 
     /// Tells the processes that serve, for one that does not and ends soon. Whoever is not told finds out by itself.
@@ -44,44 +48,69 @@ impl Wakeups {
             conn.batch_execute(NOTIFY).unwrap_or_default();
         }
     }
+}
 
-    /// Tells the others that something was queued. Does not wait.
-    pub fn tell(&self) {
-        self.0.send(()).unwrap_or_default(); // the thread ends with this value only
+impl Drop for Wakeups {
+    fn drop(&mut self) {
+        self.ended.store(true, Ordering::Release);
+        self.wakes.elsewhere.wake();
     }
 }
 
 /// Nobody will tell any more.
 struct Ended;
 
-/// Tells and listens on one connection until it breaks.
-fn link(url: &str, news: &Receiver<()>, wake: &impl Fn()) -> Result<(), Ended> {
-    let opened = connect(url, patience(Access::Serve))
-        .ok()
-        .and_then(|mut conn| conn.batch_execute(LISTEN).ok().map(|()| conn));
-    let own = opened.and_then(|mut conn| Some((backend(&mut conn).ok()?, conn)));
-    let Some((own, mut conn)) = own else {
-        log::debug!("no connection for waking other processes");
-        return pause(news);
-    };
-    wake(); // what came while nobody listened
-    let mut told_at: Option<Instant> = None;
-    loop {
-        let is_news = match news.recv_timeout(EVERY) {
-            Ok(()) => true,
-            Err(RecvTimeoutError::Timeout) => false,
-            Err(RecvTimeoutError::Disconnected) => return Err(Ended),
+/// What the thread works with.
+struct Link {
+    url: String,
+    wakes: Wakes,
+    ended: Arc<AtomicBool>,
+}
+
+impl Link {
+    /// Waits for news, for so long at most; whether there was some.
+    fn news(&self, at_most: Duration) -> Result<bool, Ended> {
+        let is_news = self.wakes.elsewhere.wait(at_most);
+        if self.ended.load(Ordering::Acquire) { Err(Ended) } else { Ok(is_news) }
+    }
+
+    /// Tells and listens on one connection until it breaks.
+    fn hold(&self) -> Result<(), Ended> {
+        let opened = connect(&self.url, patience(Access::Serve))
+            .ok()
+            .and_then(|mut conn| conn.batch_execute(LISTEN).ok().map(|()| conn));
+        let own = opened.and_then(|mut conn| Some((backend(&mut conn).ok()?, conn)));
+        let Some((own, mut conn)) = own else {
+            log::debug!("no connection for waking other processes");
+            return self.pause();
         };
-        if is_news {
-            let wait = told_at.map_or(Duration::ZERO, |it| EVERY.saturating_sub(it.elapsed()));
-            std::thread::sleep(wait); // tidy: many commits share one notification
-            while news.try_recv().is_ok() {}
-            told_at = Some(Instant::now());
+        self.wakes.here(); // what came while nobody listened
+        let mut told_at: Option<Instant> = None;
+        loop {
+            let is_news = self.news(EVERY)?;
+            if is_news {
+                let wait = told_at.map_or(Duration::ZERO, |it| EVERY.saturating_sub(it.elapsed()));
+                std::thread::sleep(wait); // tidy: many commits share one notification
+                self.news(Duration::ZERO)?;
+                told_at = Some(Instant::now());
+            }
+            match exchange(&mut conn, own, is_news) {
+                Ok(true) => self.wakes.here(),
+                Ok(false) => {}
+                Err(_broken) => return Ok(()),
+            }
         }
-        match exchange(&mut conn, own, is_news) {
-            Ok(true) => wake(),
-            Ok(false) => {}
-            Err(_broken) => return Ok(()),
+    }
+
+    /// Waits before the next connection.
+    fn pause(&self) -> Result<(), Ended> {
+        let until = Instant::now() + RECONNECT_EVERY;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(());
+            }
+            self.news(left)?;
         }
     }
 }
@@ -100,16 +129,4 @@ fn exchange(conn: &mut PgConnection, own: i32, is_news: bool) -> QueryResult<boo
         others |= notification?.process_id != own;
     }
     Ok(others)
-}
-
-/// Waits before the next connection.
-fn pause(news: &Receiver<()>) -> Result<(), Ended> {
-    let until = Instant::now() + RECONNECT_EVERY;
-    loop {
-        match news.recv_timeout(until.saturating_duration_since(Instant::now())) {
-            Ok(()) => {}
-            Err(RecvTimeoutError::Timeout) => return Ok(()),
-            Err(RecvTimeoutError::Disconnected) => return Err(Ended),
-        }
-    }
 }

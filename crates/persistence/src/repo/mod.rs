@@ -28,7 +28,7 @@ use diesel::result::QueryResult;
 use guerdon_domain::ports::{Payment, Reads, StoreError, Tx};
 
 use super::{Conn, Terms};
-use crate::watch::Queued;
+use crate::queued::Queued;
 
 /// One unit of work on one connection. It remembers the first failure of the database, so that a swallowed error
 /// still rolls the unit back; after one it runs no statement more.

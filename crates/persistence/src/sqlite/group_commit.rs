@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
-use guerdon_domain::ports::{Reads, Store, StoreError, Tx, Verdict};
+use guerdon_domain::ports::{Reads, Store, StoreError, Tx, Verdict, Wakes};
 
 use super::catalog;
 use super::checkpoints::Checkpoints;
@@ -24,7 +24,7 @@ use super::repo::Unit;
 use super::{Terms, classify};
 use crate::pool::Pool;
 use crate::pool::waits::waited;
-use crate::watch::{Queued, Watcher};
+use crate::queued::Queued;
 
 /// How many units one commit covers at most.
 const BATCH: usize = 64;
@@ -66,7 +66,7 @@ struct Batch {
 struct Writer {
     conn: SqliteConnection,
     batch: Option<Batch>,
-    watcher: Watcher,
+    wakes: Wakes,
 }
 
 /// How one unit ended, before its batch was committed.
@@ -101,9 +101,9 @@ impl GroupCommit {
         writer: SqliteConnection,
         readers: Pool<SqliteConnection>,
         lock: File,
-        watcher: Watcher,
+        wakes: Wakes,
     ) -> Self {
-        let writer = Mutex::new(Writer { conn: writer, batch: None, watcher });
+        let writer = Mutex::new(Writer { conn: writer, batch: None, wakes });
         Self {
             writer,
             waiting: AtomicUsize::new(0),
@@ -225,7 +225,7 @@ impl Writer {
         let committed = result.is_ok();
         batch.fate.settle(result.map_err(unavailable));
         if committed {
-            self.watcher.tell(batch.queued);
+            batch.queued.tell(&self.wakes);
         }
     }
 

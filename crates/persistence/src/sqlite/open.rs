@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use guerdon_domain::ports::Store;
+use guerdon_domain::ports::{Store, Wakes};
 
 use super::checkpoints::Checkpoints;
 use super::connect::{assert_version, connect, connect_reader, lock, prepare_writer};
@@ -11,7 +11,6 @@ use super::group_commit::{Beside, GroupCommit};
 use crate::access::{Access, CONNECTIONS_OF_A_COMMAND, OpenError, Opened, WITHIN};
 use crate::migrations::check_sqlite;
 use crate::pool::pool;
-use crate::watch::Watcher;
 
 const READERS: u32 = 8;
 /// For what goes on beside the requests.
@@ -20,7 +19,7 @@ const READERS_BESIDE: u32 = 3;
 const CACHED: u32 = 2_000;
 const CACHED_BY_A_COMMAND: u32 = 16_000;
 
-pub(crate) fn open(path: &Path, access: Access, watcher: Watcher) -> Result<Opened, OpenError> {
+pub(crate) fn open(path: &Path, access: Access, wakes: Wakes) -> Result<Opened, OpenError> {
     if !path.exists() {
         return Err(OpenError::Missing(path.display().to_string()));
     }
@@ -38,14 +37,14 @@ pub(crate) fn open(path: &Path, access: Access, watcher: Watcher) -> Result<Open
     };
     if access == Access::Command {
         let store: Arc<dyn Store> =
-            Arc::new(GroupCommit::new(writer, readers(CONNECTIONS_OF_A_COMMAND)?, lock, watcher));
+            Arc::new(GroupCommit::new(writer, readers(CONNECTIONS_OF_A_COMMAND)?, lock, wakes));
         return Ok(Opened { requests: Arc::clone(&store), background: store });
     }
     let mut beside = connect(path)?;
     prepare_writer(&mut beside, 0).map_err(|e| OpenError::failed("cannot prepare the database", &e))?;
     let checkpoints =
         Checkpoints::begin(beside).map_err(|e| OpenError::failed("cannot start a thread", &e))?;
-    let store = GroupCommit::new(writer, readers(READERS)?, lock, watcher);
+    let store = GroupCommit::new(writer, readers(READERS)?, lock, wakes);
     let store = Arc::new(store.for_requests(WITHIN, checkpoints));
     let background = Beside { store: Arc::clone(&store), readers: readers(READERS_BESIDE)? };
     Ok(Opened { requests: store, background: Arc::new(background) })

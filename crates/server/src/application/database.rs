@@ -4,7 +4,8 @@ use std::path::Path;
 use std::thread::sleep; // tidy: a command, another process, holds the database for a moment
 use std::time::Duration;
 
-use guerdon_persistence::{Access, OpenError, Opened, Watcher, migrate, open_watched};
+use guerdon_domain::ports::Wakes;
+use guerdon_persistence::{Access, OpenError, Opened, migrate, open_waking};
 
 use crate::command_socket::is_served;
 use crate::settings::Settings;
@@ -17,13 +18,13 @@ const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(100);
 /// Opens the database for the service; makes it and applies the migrations it lacks, unless that is done by hand, and
 /// never under a process that has an embedded one open. One that another `serve` holds is refused at once; a command
 /// that holds it is waited for.
-pub(super) fn open_for_service(settings: &Settings, watcher: &Watcher) -> anyhow::Result<Opened> {
+pub(super) fn open_for_service(settings: &Settings, wakes: &Wakes) -> anyhow::Result<Opened> {
     prepare_folders(settings)?;
     let access = if settings.allow_unsafe_postgres { Access::Rehearse } else { Access::Serve };
     let mut attempts = ATTEMPTS;
     loop {
         attempts -= 1;
-        let refused = match open_watched(&settings.database, access, watcher.clone()) {
+        let refused = match open_waking(&settings.database, access, wakes.clone()) {
             Ok(opened) => return Ok(opened),
             Err(cause @ (OpenError::Missing(_) | OpenError::Older)) if !settings.migrate => {
                 return Err(anyhow::Error::from(cause).context("database.migrate is false"));
@@ -66,7 +67,7 @@ pub(crate) fn prepare_folders(settings: &Settings) -> anyhow::Result<()> {
 mod tests {
     use std::ffi::OsString;
 
-    use guerdon_persistence::Watcher;
+    use guerdon_domain::ports::Wakes;
 
     use super::open_for_service;
     use crate::settings::Settings;
@@ -80,14 +81,14 @@ mod tests {
             [("GUERDON_DATA_DIR".into(), folder), migrate].into_iter()
         };
         let by_hand = Settings::from_sources(None, environment("false")).unwrap();
-        let open = || open_for_service(&by_hand, &Watcher::default()).map(drop);
+        let open = || open_for_service(&by_hand, &Wakes::default()).map(drop);
         let line = format!("{:#}", open().unwrap_err());
         assert!(line.contains("database.migrate is false"), "{line}");
         assert!(line.contains("run `guerdon migrate`"), "{line}");
         guerdon_persistence::migrate(&by_hand.database).unwrap();
         open().unwrap();
         let itself = Settings::from_sources(None, environment("true")).unwrap();
-        open_for_service(&itself, &Watcher::default()).unwrap();
+        open_for_service(&itself, &Wakes::default()).unwrap();
     }
 
     #[test]

@@ -1,19 +1,19 @@
 //! What leaves the service: events to providers, mails to administrators.
 
 use std::future::Future;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use guerdon_domain::ports::{Clock, Store, StoreError, StoreExt};
+use guerdon_domain::ports::{Clock, Store, StoreError, StoreExt, Wakes};
 use guerdon_domain::providers::Provider;
 use guerdon_mailer::{
     FolderTransport, Mailer, Running as Mailing, Sender as MailSender, SmtpTransport, SmtpUrl,
-    StoreMailJournal, Transport, Waker,
+    StoreMailJournal, Transport,
 };
-use guerdon_persistence::{Queued, Wakeups, Watcher};
+use guerdon_persistence::Wakeups;
 use guerdon_webhook_dispatcher::{
-    Dispatcher, OpenSecret, Running as Dispatching, Schedule, Sender, SenderParts, UnreadableSecret, Wake,
+    Dispatcher, OpenSecret, Running as Dispatching, Schedule, Sender, SenderParts, UnreadableSecret,
 };
 use tokio::sync::oneshot;
 use url::Url;
@@ -27,57 +27,12 @@ use crate::world::{SystemClock, SystemIds};
 /// Attempts under way at the end are waited for; what is not settled then is sent again later.
 const FINISH_WITHIN: Duration = Duration::from_secs(16);
 
-/// Wakes whoever sends: here at once, in the other processes through the database.
-#[derive(Clone, Default)]
-pub(super) struct Bells(Arc<Ropes>);
-
-#[derive(Default)]
-struct Ropes {
-    events: Wake,
-    mails: OnceLock<Waker>,
-    others: OnceLock<Wakeups>,
-}
-
-impl Bells {
-    /// Rings when something was queued.
-    pub(super) fn watcher(&self) -> Watcher {
-        let bells = self.clone();
-        Watcher::new(move |queued| {
-            bells.ring(queued);
-            if let Some(others) = bells.0.others.get() {
-                others.tell();
-            }
-        })
-    }
-
-    fn ring(&self, queued: Queued) {
-        if queued.events {
-            self.0.events.wake();
-        }
-        if let Some(mails) = self.0.mails.get().filter(|_| queued.mails) {
-            mails.wake();
-        }
-    }
-
-    /// Hears of what other processes queue, and tells them.
-    fn share(&self, settings: &Settings) -> anyhow::Result<()> {
-        let ropes = Arc::downgrade(&self.0); // or the thread that listens would keep itself alive
-        let wake = move || {
-            if let Some(ropes) = ropes.upgrade() {
-                Self(ropes).ring(Queued { events: true, mails: true });
-            }
-        };
-        if let Some(others) = Wakeups::share(&settings.database, wake).context("cannot make a thread")? {
-            self.0.others.set(others).unwrap_or_default();
-        }
-        Ok(())
-    }
-}
-
 /// Deliveries under way.
 pub(super) struct Delivery {
     events: Dispatching,
     mails: Mailing,
+    /// Tells the other processes, and hears of what they queue.
+    _wakeups: Option<Wakeups>,
 }
 
 impl Delivery {
@@ -86,17 +41,17 @@ impl Delivery {
         settings: &Settings,
         store: &Arc<dyn Store>,
         keys: &Arc<Keys>,
-        bells: &Bells,
+        wakes: &Wakes,
     ) -> anyhow::Result<Self> {
         if settings.embedded_database().is_some() {
             // No other process can hold a lease: what there is, a process that is gone has left.
             store.transaction(|tx| -> Result<(), StoreError> { tx.end_leases(SystemClock.now()) })?;
         }
-        let mails = mailer(settings, store)?.start().context("cannot make a thread")?;
-        bells.0.mails.set(mails.waker()).unwrap_or_default();
-        let events = dispatcher(settings, store, keys, bells)?.start().context("cannot make a thread")?;
-        bells.share(settings)?;
-        Ok(Self { events, mails })
+        let mailer = mailer(settings, store)?.woken_by(wakes.mails.clone());
+        let mails = mailer.start().context("cannot make a thread")?;
+        let events = dispatcher(settings, store, keys, wakes)?.start().context("cannot make a thread")?;
+        let wakeups = Wakeups::share(&settings.database, wakes).context("cannot make a thread")?;
+        Ok(Self { events, mails, _wakeups: wakeups })
     }
 
     /// Finishes the attempts under way; ready when they are over. On a thread that a second signal does not wait for.
@@ -114,7 +69,7 @@ impl Delivery {
     }
 
     fn finish(self) {
-        let Self { events, mails } = self;
+        let Self { events, mails, _wakeups } = self;
         let mails = std::thread::spawn(move || mails.stop(FINISH_WITHIN));
         let stopped = events.stop(FINISH_WITHIN);
         if stopped.abandoned > 0 {
@@ -130,7 +85,7 @@ fn dispatcher(
     settings: &Settings,
     store: &Arc<dyn Store>,
     keys: &Arc<Keys>,
-    bells: &Bells,
+    wakes: &Wakes,
 ) -> anyhow::Result<Dispatcher> {
     let allowed = settings.webhooks;
     let secrets = Arc::new(Secrets(Arc::clone(keys)));
@@ -140,7 +95,7 @@ fn dispatcher(
     dispatcher.schedule =
         Schedule::scaled(allowed.time_scale).context("webhooks.time_scale must be above 0")?;
     dispatcher.observer = Arc::new(Counting);
-    dispatcher.wake = bells.0.events.clone();
+    dispatcher.wake = wakes.events.clone();
     Ok(dispatcher)
 }
 

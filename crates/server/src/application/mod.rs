@@ -15,7 +15,7 @@ use std::sync::Arc;
 use actix_web::dev::ServerHandle;
 use actix_web::rt;
 use anyhow::{Context, bail};
-use guerdon_domain::ports::Store;
+use guerdon_domain::ports::{Store, Wakes};
 use guerdon_http_api::{Api, Gate, Limits, Listening, Transport};
 use guerdon_persistence::Opened;
 use guerdon_webhook_dispatcher::Bodies;
@@ -28,7 +28,7 @@ use crate::tls::{self, Reloading, Terminated};
 use crate::world::{SystemClock, SystemIds};
 
 pub(crate) use database::prepare_folders;
-use delivery::{Bells, Delivery};
+use delivery::Delivery;
 use heartbeat::Heartbeat;
 use metrics::Metrics;
 
@@ -51,8 +51,8 @@ impl Application {
     /// an actix system.
     pub(crate) fn build(settings: &Settings) -> anyhow::Result<Self> {
         require(settings)?; // before anything is made
-        let (metrics, bells) = (Metrics::install()?, Bells::default());
-        let Opened { requests, background } = database::open_for_service(settings, &bells.watcher())?;
+        let (metrics, wakes) = (Metrics::install()?, Wakes::default());
+        let Opened { requests, background } = database::open_for_service(settings, &wakes)?;
         let keys = Arc::new(settle(settings, background.as_ref())?);
         guerdon_domain::distributions::finish(background.as_ref(), &mut |_| ())
             .context("a distribution that was under way cannot be finished")?;
@@ -65,7 +65,7 @@ impl Application {
             None => (None, None),
         };
         let address = settings.http.listen;
-        let delivery = Delivery::start(settings, &background, &keys, &bells)?;
+        let delivery = Delivery::start(settings, &background, &keys, &wakes)?;
         let api = guerdon_http_api::listen(api(settings, requests, keys, &gate), address, tls_config)
             .with_context(|| format!("cannot listen on {address} (http.listen)"))?;
         let operator = operator::listen(

@@ -16,7 +16,6 @@ mod settler;
 mod shared;
 mod step;
 mod store_journal;
-mod wake;
 
 #[cfg(test)]
 mod tests;
@@ -24,14 +23,13 @@ mod tests;
 use std::io;
 use std::sync::Arc;
 
-use guerdon_domain::ports::{Clock, Ids, Store};
+use guerdon_domain::ports::{Clock, Ids, Store, Wake};
 
 pub use journal::{Due, Journal};
 pub use limits::DispatcherLimits;
 pub use observer::{AttemptResult, NoObserver, Observer};
 pub use running::{Running, Stopped};
 pub use store_journal::StoreJournal;
-pub use wake::Wake;
 
 use crate::courier::Courier;
 use crate::schedule::Schedule;

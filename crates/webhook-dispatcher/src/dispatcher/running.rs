@@ -6,7 +6,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use super::shared::Shared;
-use super::{Dispatcher, Wake, claimer, settler};
+use super::{Dispatcher, claimer, settler};
 
 /// A dispatcher at work. Dropped without [`stop`](Self::stop), it stops as one whose deadline is over.
 pub struct Running {
@@ -37,11 +37,6 @@ impl Running {
         running.settler = Some(spawn("webhook-settler", &running.shared, settler::settle_until_stopped)?);
         running.claimer = Some(spawn("webhook-claimer", &running.shared, claimer::claim_until_stopped)?);
         Ok(running)
-    }
-
-    /// The bell that whoever commits events rings.
-    pub fn wake(&self) -> Wake {
-        self.shared.parts.wake.clone()
     }
 
     /// Attempts in flight now: under way, or not settled yet.

@@ -5,11 +5,11 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use guerdon_domain::ports::{Clock, Timestamp};
+use guerdon_domain::ports::{Clock, Timestamp, Wake};
 
 use super::core::tests::journal::{Memory, State};
 use super::core::tests::{Counting, START, event_id};
-use super::{AttemptResult, Dispatcher, DispatcherLimits, NoObserver, Observer, Running, Stopped, Wake};
+use super::{AttemptResult, Dispatcher, DispatcherLimits, NoObserver, Observer, Running, Stopped};
 use crate::courier::{Courier, Order, Outcome};
 use crate::schedule::Schedule;
 

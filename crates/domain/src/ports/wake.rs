@@ -1,17 +1,17 @@
-//! The bell that wakes the dispatcher.
+//! Waking whoever sends, once there is something to send.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Tells the dispatcher that an event may be due: rung by whoever committed one, from any thread. It costs a lock
-/// and nothing more, may be rung as often as one likes, and before the dispatcher has started.
+/// Wakes one thread that waits for work: rung by whoever committed some, from any thread. It costs a lock and nothing more,
+/// may be rung as often as one likes, and before anybody waits. Its clones are the same bell.
 #[derive(Debug, Clone, Default)]
 pub struct Wake {
     bell: Arc<(Mutex<bool>, Condvar)>,
 }
 
 impl Wake {
-    /// Has the dispatcher look into the outbox as soon as it can.
+    /// Has whoever waits look for work at once, or as soon as it waits again.
     pub fn wake(&self) {
         let (rung, sound) = &*self.bell;
         *rung.lock().unwrap_or_else(PoisonError::into_inner) = true;
@@ -19,12 +19,31 @@ impl Wake {
     }
 
     /// Waits until it is rung, for so long at most; whether it was. One that was rung before is heard at once.
-    pub(super) fn wait(&self, at_most: Duration) -> bool {
+    pub fn wait(&self, at_most: Duration) -> bool {
         let (rung, sound) = &*self.bell;
         let rung = rung.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut rung, _) =
             sound.wait_timeout_while(rung, at_most, |rung| !*rung).unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut *rung)
+    }
+}
+
+/// The bells of all who send.
+#[derive(Debug, Clone, Default)]
+pub struct Wakes {
+    /// Whoever delivers events.
+    pub events: Wake,
+    /// Whoever sends mails.
+    pub mails: Wake,
+    /// Whoever tells the other processes on the same database.
+    pub elsewhere: Wake,
+}
+
+impl Wakes {
+    /// Wakes whoever sends in this process: something may have been queued elsewhere.
+    pub fn here(&self) {
+        self.events.wake();
+        self.mails.wake();
     }
 }
 
