@@ -1,11 +1,12 @@
 //! What the API is given by whoever starts it.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
 use guerdon_domain::ports::{Clock, EventBodies, Ids, Store};
 use ipnet::IpNet;
+
+use crate::pulse::Pulse;
 
 /// How much of what is let through; 0 turns a limit off (behaviour 20).
 #[derive(Debug, Clone, Copy)]
@@ -41,8 +42,6 @@ pub trait VerifySecret: Send + Sync {
 pub struct Gate {
     maintenance: AtomicBool,
     draining: AtomicBool,
-    silent: AtomicBool,
-    answered: Mutex<Option<Instant>>,
 }
 
 impl Gate {
@@ -66,26 +65,6 @@ impl Gate {
         self.draining.load(Ordering::Relaxed)
     }
 
-    /// Whether the database has stopped answering without breaking off.
-    pub fn silent(&self) -> bool {
-        self.silent.load(Ordering::Relaxed)
-    }
-
-    /// Says whether the database is silent; while it is, requests are answered 503 instead of waiting for it.
-    pub fn set_silent(&self, on: bool) {
-        self.silent.store(on, Ordering::Relaxed);
-    }
-
-    /// Notes that the database answered a request just now.
-    pub(crate) fn note_answer(&self) {
-        *self.answered.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
-    }
-
-    /// Whether the database answered a request within this time: then it is slow at most, not silent.
-    pub fn answered_within(&self, time: Duration) -> bool {
-        self.answered.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|it| it.elapsed() < time)
-    }
-
     /// Turns draining on or off, from the next answer on.
     pub fn set_draining(&self, on: bool) {
         self.draining.store(on, Ordering::Relaxed);
@@ -104,6 +83,8 @@ pub struct Api {
     pub secrets: Arc<dyn VerifySecret>,
     /// Maintenance and draining.
     pub gate: Arc<Gate>,
+    /// Whether the database answers.
+    pub pulse: Arc<Pulse>,
     pub limits: Limits,
     /// How requests arrive.
     pub transport: Transport,

@@ -5,7 +5,9 @@ mod arrival;
 mod endpoints;
 mod entrance;
 mod operation;
+mod pulse;
 
 pub use api::{Api, Gate, Limits, Transport, VerifySecret};
 pub use endpoints::{ROUTES, Route};
 pub use entrance::{Listening, listen};
+pub use pulse::Pulse;

@@ -96,7 +96,7 @@ impl State {
         };
         let (state, promise) = (Arc::clone(self), Arc::new(Promise::default()));
         let told = Arc::clone(&promise);
-        if self.api.gate.silent() {
+        if self.api.pulse.is_silent() {
             return Err(silent());
         }
         let arrived = Instant::now();
@@ -111,7 +111,7 @@ impl State {
             match timeout(LOOK_EVERY, &mut crossed).await {
                 Ok(Ok(answer)) => {
                     if answer.is_ok() {
-                        self.api.gate.note_answer();
+                        self.api.pulse.served();
                     }
                     return answer;
                 }
@@ -119,7 +119,7 @@ impl State {
                 Ok(Err(error)) => {
                     return Err(ApiError::internal(format!("a call of the store did not end: {error}")));
                 }
-                Err(_) if self.api.gate.silent() || Instant::now() > given_up + COMMIT_WITHIN => {
+                Err(_) if self.api.pulse.is_silent() || Instant::now() > given_up + COMMIT_WITHIN => {
                     promise.break_off();
                     return Err(silent());
                 }

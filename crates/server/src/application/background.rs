@@ -5,17 +5,19 @@ use std::time::Duration;
 
 use actix_web::rt::{self, task::JoinHandle};
 use actix_web::web;
-use guerdon_domain::ports::{Clock, Store, StoreError, StoreExt};
-use guerdon_http_api::Gate;
+use guerdon_domain::ports::{Clock, Setting, Store, StoreError, StoreExt};
+use guerdon_http_api::{Gate, Pulse};
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::distributions;
-use super::heartbeat::{EVERY, Heartbeat};
 use super::metrics::{Metrics, look_at_ledger, look_at_outbox};
+use crate::commands::MAINTENANCE_ON;
 use crate::sealing::Sealing;
 use crate::tls::Reloading;
 use crate::world::SystemClock;
 
+/// How often it looks at the database; a maintenance that is turned on holds within a second.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
 const CERTIFICATE_EVERY: Duration = Duration::from_secs(5);
 const LOOK_AT_OUTBOX_EVERY: Duration = Duration::from_secs(2);
 const LOOK_AT_LEDGER_EVERY: Duration = Duration::from_secs(60);
@@ -28,18 +30,16 @@ const PRUNE_AT_ONCE: i64 = 1000;
 pub(super) fn spawn(
     store: Arc<dyn Store>,
     gate: &Arc<Gate>,
-    heartbeat: Arc<Heartbeat>,
+    pulse: Arc<Pulse>,
     certificate: Option<Arc<Reloading>>,
     metrics: Metrics,
 ) -> Vec<JoinHandle<()>> {
-    let watched = rt::spawn(watch(Arc::clone(&heartbeat), Arc::clone(gate)));
     let gate = Arc::clone(gate);
     let beating = Arc::clone(&store);
     let mut was_well = true;
     let mut tasks = vec![
-        watched,
-        rt::spawn(every(EVERY, move || {
-            let beat = heartbeat.beat(beating.as_ref(), &gate);
+        rt::spawn(every(LOOK_EVERY, move || {
+            let beat = look(beating.as_ref(), &gate, &pulse);
             match &beat {
                 Err(cause) if was_well => log::error!("the database does not answer: {cause}"),
                 Ok(()) if !was_well => log::info!("the database answers again"),
@@ -76,13 +76,12 @@ pub(super) fn spawn(
     tasks
 }
 
-/// Tells the API when the database has fallen silent, and when it speaks again.
-async fn watch(heartbeat: Arc<Heartbeat>, gate: Arc<Gate>) {
-    let mut ticks = interval(EVERY);
-    loop {
-        ticks.tick().await;
-        gate.set_silent(heartbeat.is_hanging(&gate));
-    }
+/// Looks whether the database answers, and whether maintenance is on.
+pub(super) fn look(store: &dyn Store, gate: &Gate, pulse: &Pulse) -> Result<(), StoreError> {
+    let maintenance = pulse
+        .look(|| store.snapshot(|reads| -> Result<_, StoreError> { reads.setting(Setting::Maintenance) }))?;
+    gate.set_maintenance(maintenance.as_deref() == Some(MAINTENANCE_ON));
+    Ok(())
 }
 
 /// Does a piece of blocking work again and again, on the blocking threads, one at a time.

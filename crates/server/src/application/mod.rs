@@ -4,7 +4,6 @@ mod background;
 mod database;
 mod delivery;
 mod distributions;
-mod heartbeat;
 mod metrics;
 mod operator;
 mod stop;
@@ -16,7 +15,7 @@ use actix_web::dev::ServerHandle;
 use actix_web::rt;
 use anyhow::{Context, bail};
 use guerdon_domain::ports::{Store, Wakes};
-use guerdon_http_api::{Api, Gate, Limits, Listening, Transport};
+use guerdon_http_api::{Api, Gate, Limits, Listening, Pulse, Transport};
 use guerdon_persistence::Opened;
 use guerdon_webhook_dispatcher::Bodies;
 
@@ -29,7 +28,6 @@ use crate::world::{SystemClock, SystemIds};
 
 pub(crate) use database::prepare_folders;
 use delivery::Delivery;
-use heartbeat::Heartbeat;
 use metrics::Metrics;
 
 /// A service whose listeners are open.
@@ -39,7 +37,7 @@ pub(crate) struct Application {
     gate: Arc<Gate>,
     /// For what goes on beside the requests.
     background: Arc<dyn Store>,
-    heartbeat: Arc<Heartbeat>,
+    pulse: Arc<Pulse>,
     certificate: Option<Arc<Reloading>>,
     metrics: Metrics,
     delivery: Delivery,
@@ -57,8 +55,8 @@ impl Application {
         guerdon_domain::distributions::finish(background.as_ref(), &mut |_| ())
             .context("a distribution that was under way cannot be finished")?;
         let gate = Gate::new();
-        let heartbeat = Arc::new(Heartbeat::default());
-        heartbeat.beat(background.as_ref(), &gate).context("the database does not answer")?;
+        let pulse = Arc::<Pulse>::default();
+        background::look(background.as_ref(), &gate, &pulse).context("the database does not answer")?;
         let command_socket = command_socket(settings, &background, &keys)?;
         let (tls_config, certificate) = match tls::prepare(settings)? {
             Some(Terminated { config, certificate }) => (Some(config), Some(certificate)),
@@ -66,29 +64,19 @@ impl Application {
         };
         let address = settings.http.listen;
         let delivery = Delivery::start(settings, &background, &keys, &wakes)?;
-        let api = guerdon_http_api::listen(api(settings, requests, keys, &gate), address, tls_config)
+        let api = guerdon_http_api::listen(api(settings, requests, keys, &gate, &pulse), address, tls_config)
             .with_context(|| format!("cannot listen on {address} (http.listen)"))?;
         let operator = operator::listen(
             settings.operator_listen,
             Arc::clone(&gate),
-            Arc::clone(&heartbeat),
+            Arc::clone(&pulse),
             metrics.clone(),
         )
         .with_context(|| format!("cannot listen on {} (operator.listen)", settings.operator_listen))?;
         let scheme = if certificate.is_some() { "https" } else { "http" };
         let (listening, health, database) = (api.address, operator.address, settings.shown_database());
         log::info!("listening on {scheme}://{listening} (database {database}), health on http://{health}");
-        Ok(Self {
-            api,
-            operator,
-            gate,
-            background,
-            heartbeat,
-            certificate,
-            metrics,
-            delivery,
-            command_socket,
-        })
+        Ok(Self { api, operator, gate, background, pulse, certificate, metrics, delivery, command_socket })
     }
 
     /// Serves until `stop` is ready; then ends in order, faster where it becomes ready once more.
@@ -98,7 +86,7 @@ impl Application {
         let mut api_ends = rt::spawn(self.api.server);
         rt::spawn(self.operator.server);
         let mut tasks =
-            background::spawn(self.background, &self.gate, self.heartbeat, self.certificate, self.metrics);
+            background::spawn(self.background, &self.gate, self.pulse, self.certificate, self.metrics);
         let handler = self.command_socket.map(|(command_socket, handler)| {
             tasks.push(rt::spawn(command_socket.take(Arc::clone(&handler))));
             handler
@@ -121,7 +109,13 @@ impl Application {
     }
 }
 
-fn api(settings: &Settings, store: Arc<dyn Store>, keys: Arc<Keys>, gate: &Arc<Gate>) -> Api {
+fn api(
+    settings: &Settings,
+    store: Arc<dyn Store>,
+    keys: Arc<Keys>,
+    gate: &Arc<Gate>,
+    pulse: &Arc<Pulse>,
+) -> Api {
     let limit = settings.rate_limit;
     Api {
         store,
@@ -130,6 +124,7 @@ fn api(settings: &Settings, store: Arc<dyn Store>, keys: Arc<Keys>, gate: &Arc<G
         bodies: Arc::new(Bodies),
         secrets: keys,
         gate: Arc::clone(gate),
+        pulse: Arc::clone(pulse),
         limits: Limits {
             requests_per_second: limit.requests_per_second,
             burst: limit.burst,

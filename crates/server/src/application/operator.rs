@@ -8,10 +8,9 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
 use actix_web::web::{Data, ServiceConfig, get};
 use actix_web::{App, HttpResponse, HttpServer};
-use guerdon_http_api::Gate;
+use guerdon_http_api::{Gate, Pulse};
 use serde::Serialize;
 
-use super::heartbeat::Heartbeat;
 use super::metrics::Metrics;
 
 /// The open listener.
@@ -23,7 +22,7 @@ pub(super) struct Listening {
 /// What readiness hangs on.
 struct Health {
     gate: Arc<Gate>,
-    heartbeat: Arc<Heartbeat>,
+    pulse: Arc<Pulse>,
     metrics: Metrics,
 }
 
@@ -35,10 +34,10 @@ struct Status {
 pub(super) fn listen(
     address: SocketAddr,
     gate: Arc<Gate>,
-    heartbeat: Arc<Heartbeat>,
+    pulse: Arc<Pulse>,
     metrics: Metrics,
 ) -> std::io::Result<Listening> {
-    let health = Data::new(Health { gate, heartbeat, metrics });
+    let health = Data::new(Health { gate, pulse, metrics });
     let app =
         move || App::new().app_data(health.clone()).configure(routes).default_service(get().to(nothing));
     let server = HttpServer::new(app).workers(1).disable_signals().shutdown_timeout(1).bind(address)?;
@@ -62,7 +61,7 @@ async fn alive() -> HttpResponse {
 async fn ready(health: Data<Health>) -> HttpResponse {
     if health.gate.draining() {
         answer(StatusCode::SERVICE_UNAVAILABLE, "draining")
-    } else if !health.heartbeat.is_fresh() {
+    } else if !health.pulse.is_fresh() {
         answer(StatusCode::SERVICE_UNAVAILABLE, "the database does not answer")
     } else {
         answer(StatusCode::OK, "ok")
