@@ -1,6 +1,7 @@
 //! What is known of a request as it comes, found out once and below everybody who asks: its id, whether it came over
 //! HTTPS, from where, and, once it was admitted, who calls.
 
+mod body_fault;
 mod client;
 mod headers;
 
@@ -9,6 +10,7 @@ use std::net::IpAddr;
 use actix_web::dev::ServiceRequest;
 use actix_web::http::header::{HeaderMap, HeaderName};
 use actix_web::{HttpMessage, HttpRequest};
+pub(crate) use body_fault::BodyFault;
 use guerdon_domain::ports::Ids;
 use guerdon_domain::providers::Provider;
 use guerdon_domain::values::ProviderId;

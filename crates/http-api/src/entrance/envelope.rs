@@ -2,18 +2,19 @@
 
 use std::borrow::Cow;
 use std::rc::Rc;
-use std::time::Instant;
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use actix_web::Error;
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::header::{CACHE_CONTROL, HeaderValue};
+use actix_web::http::header::{CACHE_CONTROL, HeaderMap, HeaderValue, HttpDate};
 use actix_web::http::header::{STRICT_TRANSPORT_SECURITY, TRANSFER_ENCODING, X_CONTENT_TYPE_OPTIONS};
-use actix_web::http::{ConnectionType, Method};
+use actix_web::http::{ConnectionType, Method, StatusCode};
 use actix_web::middleware::Next;
 use actix_web::web::Data;
 
-use super::framing::Connection;
+use super::framing::{Connection, Refusal};
+use crate::api::Transport;
 use crate::arrival::{Arrival, REQUEST_ID};
 use crate::operation::error::ApiError;
 use crate::operation::state::State;
@@ -25,34 +26,17 @@ pub(crate) async fn wrap(
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
     let connection = request.conn_data::<Rc<Connection>>().cloned();
-    let refusal = || connection.as_ref()?.refusal().map(|it| ApiError::bad_request(it.message()).and_close());
     let (asks_to_close, is_chunked) =
         (request.head().connection_type() == ConnectionType::Close, is_chunked(&request));
     let began = Instant::now();
     let Arrival { id, is_https, .. } = Arrival::note(&request, &state.api.transport, &*state.api.ids);
     let method = request.method().clone();
-    let mut response = if let Some(refusal) = refusal() {
-        request.into_response(refusal.respond(&id))
-    } else if is_https {
+    let mut response = if is_https {
         next.call(request).await?.map_into_boxed_body()
     } else {
         request.into_response(ApiError::forbidden("HTTPS is required").respond(&id))
     };
-    // It may be of the body, and have come up while a handler waited for it.
-    if response.status().is_client_error()
-        && let Some(refusal) = refusal()
-    {
-        response = response.into_response(refusal.respond(&id));
-    }
-    let headers = response.headers_mut();
-    if let Ok(value) = HeaderValue::from_str(&id) {
-        headers.insert(REQUEST_ID, value);
-    }
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    if is_https {
-        headers.insert(STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=63072000"));
-    }
+    adorn(response.headers_mut(), &id, is_https);
     // Of a refused chunked body nobody knows where it ends.
     let is_unread = is_chunked && !response.status().is_success();
     let head = response.response_mut().head_mut();
@@ -63,8 +47,48 @@ pub(crate) async fn wrap(
     if let Some(connection) = &connection {
         connection.end(is_last);
     }
-    tell(&id, &method, &response, began);
+    let pattern = response.request().match_pattern();
+    tell(&id, known(&method), pattern, response.status(), began);
     Ok(response)
+}
+
+/// The whole answer to a head that is no sound request, as bytes: no such request comes up to [`wrap`].
+pub(super) fn refuse(state: &State, refusal: Refusal, is_head: bool) -> Vec<u8> {
+    let (began, id) = (Instant::now(), state.api.ids.next().to_string());
+    let mut response = ApiError::bad_request(refusal.message()).and_close().respond(&id);
+    adorn(response.headers_mut(), &id, matches!(state.api.transport, Transport::Tls));
+    tell(&id, if is_head { "HEAD" } else { "GET" }, None, response.status(), began);
+    let (head, body) = response.into_parts();
+    let body = body.try_into_bytes().unwrap_or_default();
+    let now = state.api.clock.now().unix_timestamp();
+    let now = UNIX_EPOCH + Duration::from_secs(u64::try_from(now).unwrap_or_default());
+    let mut bytes = format!(
+        "HTTP/1.1 {}\r\ncontent-length: {}\r\nconnection: close\r\ndate: {}\r\n",
+        head.status(),
+        body.len(),
+        HttpDate::from(now)
+    )
+    .into_bytes();
+    for (name, value) in head.headers() {
+        bytes.extend([name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());
+    }
+    bytes.extend_from_slice(b"\r\n");
+    if !is_head {
+        bytes.extend_from_slice(&body);
+    }
+    bytes
+}
+
+/// The headers of every answer.
+fn adorn(headers: &mut HeaderMap, id: &str, is_https: bool) {
+    if let Ok(value) = HeaderValue::from_str(id) {
+        headers.insert(REQUEST_ID, value);
+    }
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if is_https {
+        headers.insert(STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=63072000"));
+    }
 }
 
 fn is_chunked(request: &ServiceRequest) -> bool {
@@ -72,12 +96,11 @@ fn is_chunked(request: &ServiceRequest) -> bool {
 }
 
 /// One log line, and a time for the metrics. The route's pattern stands for the path, which may name people and domains.
-fn tell(id: &str, method: &Method, response: &ServiceResponse<BoxBody>, began: Instant) {
-    let pattern = response.request().match_pattern();
-    let (status, took) = (response.status().as_u16(), began.elapsed());
+fn tell(id: &str, method: &'static str, pattern: Option<String>, status: StatusCode, began: Instant) {
+    let (status, took) = (status.as_u16(), began.elapsed());
     log::debug!("request {id}: {method} {} {status} {took:?}", pattern.as_deref().unwrap_or("-"));
     let labels = [
-        ("method", Cow::Borrowed(known(method))),
+        ("method", Cow::Borrowed(method)),
         ("route", pattern.map_or(Cow::Borrowed("none"), Cow::Owned)),
         ("status", Cow::Owned(status.to_string())),
     ];

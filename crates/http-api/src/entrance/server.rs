@@ -1,9 +1,10 @@
 //! Listening.
 
-use std::future::Future;
+use std::future::{Future, ready};
 use std::io::Error;
 use std::net::{SocketAddr, TcpListener};
 use std::num::NonZeroUsize;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::thread::available_parallelism;
 use std::time::Duration;
@@ -22,7 +23,7 @@ use tokio::net::TcpSocket;
 
 use super::admission::{Admission, admit};
 use super::envelope;
-use super::framing::Guarded;
+use super::framing::{Guarded, Refuse};
 use crate::api::{Api, Transport};
 use crate::endpoints::configure;
 use crate::operation::state::State;
@@ -80,12 +81,13 @@ pub fn listen(
     let builder = match tls {
         Some(tls) => builder.listen("https", listener, move || {
             let http = http(state.clone(), admission.clone(), stopping.clone());
-            accept(tls.clone()).and_then(http.map_err(TlsError::Service))
+            accept(tls.clone(), refuse(&state)).and_then(http.map_err(TlsError::Service))
         })?,
         None => builder.listen("http", listener, move || {
-            let plain = fn_service(|stream: TcpStream| async {
+            let refuse = refuse(&state);
+            let plain = fn_service(move |stream: TcpStream| {
                 let peer = stream.peer_addr().ok();
-                Ok((Guarded::new(stream), peer))
+                ready(Ok((Guarded::new(stream, Refuse::clone(&refuse)), peer)))
             });
             plain.and_then(http(state.clone(), admission.clone(), stopping.clone()))
         })?,
@@ -102,9 +104,16 @@ fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Error> {
     Ok((listener, bound))
 }
 
+/// How a head that is no sound request is answered.
+fn refuse(state: &web::Data<State>) -> Refuse {
+    let state = Arc::clone(state);
+    Rc::new(move |refusal, is_head| envelope::refuse(&state, refusal, is_head))
+}
+
 /// Ends TLS.
 fn accept(
     mut tls: rustls::ServerConfig,
+    refuse: Refuse,
 ) -> impl ServiceFactory<
     TcpStream,
     Config = (),
@@ -115,9 +124,9 @@ fn accept(
     tls.alpn_protocols.insert(0, PROTOCOL.to_vec());
     let mut acceptor = Acceptor::new(tls);
     acceptor.set_handshake_timeout(HANDSHAKE_TIMEOUT);
-    acceptor.map_err(TlsError::into_service_error).map(|stream: TlsStream<TcpStream>| {
+    acceptor.map_err(TlsError::into_service_error).map(move |stream: TlsStream<TcpStream>| {
         let peer = stream.get_ref().0.peer_addr().ok();
-        (Guarded::new(stream), peer)
+        (Guarded::new(stream, Refuse::clone(&refuse)), peer)
     })
 }
 
@@ -150,6 +159,7 @@ where
         .client_disconnect_timeout(CLOSE_TIMEOUT)
         .on_connect_ext(|stream: &Guarded<IO>, extensions| {
             extensions.insert(stream.connection());
+            extensions.insert(stream.body_fault());
         })
         .h1(map_config(app, |()| AppConfig::default()))
 }

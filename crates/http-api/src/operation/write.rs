@@ -98,7 +98,7 @@ pub(crate) async fn run<W: Write>(
 ) -> Result<Answer, ApiError> {
     let headers = request.headers();
     let weight = state.bodies.weight(call.scope);
-    let read = if W::HAS_BODY { body::read(headers, payload, weight).await } else { Ok(Read::default()) };
+    let read = if W::HAS_BODY { body::read(&request, payload, weight).await } else { Ok(Read::default()) };
     let is_large = read.as_ref().is_ok_and(|it| it.bytes.len() > SMALL_MAX);
     let turn = if is_large { state.parsing.acquire().await.ok() } else { None };
     let work = Arc::new(prepare::<W>(call, headers, read));

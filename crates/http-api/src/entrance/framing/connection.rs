@@ -1,10 +1,8 @@
 //! Whose turn it is on a connection: the strict reader under the parser and the requests above it agree here on when
-//! the next request may begin, and on what was refused.
+//! the next request may begin.
 
 use std::cell::Cell;
 use std::task::Waker;
-
-use super::Refusal;
 
 /// Who has the word.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +20,6 @@ pub(crate) enum Turn {
 #[derive(Default)]
 pub(crate) struct Connection {
     turn: Cell<Turn>,
-    refusal: Cell<Option<Refusal>>,
     reader: Cell<Option<Waker>>,
 }
 
@@ -53,15 +50,5 @@ impl Connection {
     /// The reader is awake and looks for itself.
     pub(crate) fn forget_reader(&self) {
         self.reader.set(None);
-    }
-
-    /// What came is no sound request; the one that goes up next, or is up already, is to be answered so.
-    pub(crate) fn refuse(&self, refusal: Refusal) {
-        self.refusal.set(Some(refusal));
-    }
-
-    /// What is wrong with the request that is up.
-    pub(crate) fn refusal(&self) -> Option<Refusal> {
-        self.refusal.get()
     }
 }

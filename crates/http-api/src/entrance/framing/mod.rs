@@ -2,9 +2,9 @@
 //!
 //! The parser underneath is lenient where two readers of the same bytes may disagree on where a request ends: bare line
 //! feeds, absolute targets, chunk extensions, no proper host. Here only what has exactly one reading is passed on, byte
-//! for byte, one request at a time: the next head waits until the request before it has its answer. In place of a head
-//! that is refused the parser is given a request of our own, which the envelope answers 400; a body that is refused
-//! ends, for the parser, before it is complete. Nothing behind either is read as a request.
+//! for byte, one request at a time: the next head waits until the request before it has its answer. A head that is refused
+//! is answered here, behind all that was answered before; a body that is refused ends, for the parser, before it is
+//! complete. Nothing behind either is read as a request.
 //!
 //! `head` and `body` judge bytes and know no stream; `stream` is the byte stream around them, and bounds how long a
 //! client may take to send a head, to send a body, and to read its answers.
@@ -23,7 +23,7 @@ use body::Chunks;
 pub(super) use connection::Connection;
 use head::Head;
 pub(crate) use refusal::Refusal;
-pub(super) use stream::Guarded;
+pub(super) use stream::{Guarded, Refuse};
 
 /// Where in the requests of a connection its bytes stand.
 #[derive(Debug)]

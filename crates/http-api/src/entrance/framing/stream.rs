@@ -12,6 +12,7 @@ use super::alarm::Alarm;
 use super::connection::{Connection, Turn};
 use super::inbox::Inbox;
 use super::{Framing, Judged, Refusal};
+use crate::arrival::BodyFault;
 
 const HEAD_WITHIN: Duration = Duration::from_secs(5);
 const BODY_WITHIN: Duration = Duration::from_secs(10);
@@ -21,10 +22,8 @@ const READ_WITHIN: Duration = Duration::from_secs(30);
 /// the connection, and the answer may be lost with it.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// What the parser is given in the place of a head that is refused; the envelope answers it.
-const SUBSTITUTE: &[u8] = b"GET / HTTP/1.1\r\nHost: refused\r\nConnection: close\r\n\r\n";
-/// The same where the answer must have no body.
-const SUBSTITUTE_HEAD: &[u8] = b"HEAD / HTTP/1.1\r\nHost: refused\r\nConnection: close\r\n\r\n";
+/// Makes the whole answer to a head that is refused; without a body where the request was a HEAD.
+pub(crate) type Refuse = Rc<dyn Fn(Refusal, bool) -> Vec<u8>>;
 
 /// A stream that is read strictly.
 pub(crate) struct Guarded<IO> {
@@ -32,6 +31,10 @@ pub(crate) struct Guarded<IO> {
     inbox: Inbox,
     framing: Framing,
     connection: Rc<Connection>,
+    body_fault: BodyFault,
+    refuse: Refuse,
+    /// The answer to a head that is refused: written behind all others, when the connection is shut down.
+    farewell: Vec<u8>,
     /// No request has come yet.
     is_fresh: bool,
     /// The client sends no more.
@@ -56,12 +59,15 @@ enum Next {
 }
 
 impl<IO: AsyncRead + AsyncWrite + Unpin> Guarded<IO> {
-    pub(crate) fn new(io: IO) -> Self {
+    pub(crate) fn new(io: IO, refuse: Refuse) -> Self {
         Self {
             io,
             inbox: Inbox::new(),
             framing: Framing::new(),
             connection: Rc::default(),
+            body_fault: BodyFault::default(),
+            refuse,
+            farewell: Vec::new(),
             is_fresh: true,
             has_ended: false,
             is_cut: false,
@@ -74,6 +80,11 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Guarded<IO> {
     /// What its requests share with it.
     pub(crate) fn connection(&self) -> Rc<Connection> {
         Rc::clone(&self.connection)
+    }
+
+    /// What is wrong with the body of its request.
+    pub(crate) fn body_fault(&self) -> BodyFault {
+        self.body_fault.clone()
     }
 
     fn next(&mut self) -> Next {
@@ -108,20 +119,17 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Guarded<IO> {
         }
     }
 
-    /// Of a head that is refused nothing has passed yet; of a body the handler waits for the rest, and is told that
-    /// there is none.
+    /// Of a head that is refused nothing has passed yet, and nothing passes any more: it is answered here. Of a body
+    /// whoever reads it waits for the rest, and is told that there is none.
     fn refuse(&mut self, refusal: Refusal) -> Next {
-        self.connection.refuse(refusal);
         self.reading.off();
-        if !self.framing.is_in_head() {
-            self.is_cut = true;
-            return Next::End;
+        self.is_cut = true;
+        if self.framing.is_in_head() {
+            self.farewell = (self.refuse)(refusal, self.inbox.unread().starts_with(b"HEAD "));
+        } else {
+            self.body_fault.say(refusal.message());
         }
-        let is_head = self.inbox.unread().starts_with(b"HEAD ");
-        self.inbox.replace(if is_head { SUBSTITUTE_HEAD } else { SUBSTITUTE });
-        self.is_fresh = false;
-        self.connection.pass_turn();
-        Next::Pass
+        Next::End
     }
 
     /// Takes what the client has sent, or sees that it takes too long.
@@ -236,6 +244,14 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Guarded<IO> {
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
+        while !this.farewell.is_empty() {
+            let poll = Pin::new(&mut this.io).poll_write(context, &this.farewell);
+            let count = ready!(this.unless_stalled(poll, context))?;
+            if count == 0 {
+                return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
+            }
+            this.farewell.drain(..count);
+        }
         if !this.is_shut {
             let poll = Pin::new(&mut this.io).poll_shutdown(context);
             ready!(this.unless_stalled(poll, context))?;

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
-use actix_web::web;
+use actix_web::{HttpRequest, web};
 use futures_util::StreamExt;
 use tokio::time::timeout;
 
+use crate::arrival::BodyFault;
 use crate::operation::budget::{SMALL_MAX, Weight};
 use crate::operation::error::ApiError;
 
@@ -25,36 +26,47 @@ pub(crate) struct Read {
 /// The bytes of a body of at most 1 MiB, sent within 10 seconds; else a 400 that closes the connection. A large one is
 /// read on only when there is room for it.
 pub(crate) async fn read(
-    headers: &HeaderMap,
+    request: &HttpRequest,
     payload: web::Payload,
     weight: Weight,
 ) -> Result<Read, ApiError> {
+    let headers = request.headers();
     let declared = headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse::<usize>().ok());
     if declared.is_some_and(|it| it > SIZE_MAX) {
         return Err(too_large());
     }
     match timeout(DEADLINE, collect(payload, declared.unwrap_or(SIZE_MAX), weight)).await {
-        Ok(read) => read,
+        Ok(Some(read)) => read,
+        Ok(None) => {
+            let fault = request.conn_data::<BodyFault>().and_then(BodyFault::said);
+            Err(ApiError::bad_request(fault.unwrap_or("the body must be sent completely")).and_close())
+        }
         Err(_) => Err(ApiError::bad_request("the body must be sent within 10 seconds").and_close()),
     }
 }
 
-async fn collect(mut payload: web::Payload, length_max: usize, mut weight: Weight) -> Result<Read, ApiError> {
+/// The body; none where it ended before its end.
+async fn collect(
+    mut payload: web::Payload,
+    length_max: usize,
+    mut weight: Weight,
+) -> Option<Result<Read, ApiError>> {
     let mut body = Vec::new();
     while let Some(chunk) = payload.next().await {
-        let Ok(chunk) = chunk else {
-            return Err(ApiError::bad_request("the body must be sent completely").and_close());
-        };
+        let chunk = chunk.ok()?;
         if body.len() + chunk.len() > SIZE_MAX {
-            return Err(too_large());
+            return Some(Err(too_large()));
         }
         if body.len() <= SMALL_MAX && body.len() + chunk.len() > SMALL_MAX {
-            weight = weight.grown(length_max).await.map_err(ApiError::and_close)?;
+            weight = match weight.grown(length_max).await {
+                Ok(weight) => weight,
+                Err(refusal) => return Some(Err(refusal.and_close())),
+            };
             body.reserve_exact(length_max.saturating_sub(body.len()));
         }
         body.extend_from_slice(&chunk);
     }
-    Ok(Read { bytes: body, weight: Some(weight) })
+    Some(Ok(Read { bytes: body, weight: Some(weight) }))
 }
 
 fn too_large() -> ApiError {

@@ -11,7 +11,15 @@ const POST: &[u8] = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n";
 fn on_a_connection<F: Future<Output = ()>>(test: impl FnOnce(DuplexStream, Guarded<DuplexStream>) -> F) {
     let runtime = Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     let (client, server) = duplex(64 << 10);
-    runtime.block_on(test(client, Guarded::new(server)));
+    let refuse = |refusal, is_head| format!("{refusal:?} {is_head}").into_bytes();
+    runtime.block_on(test(client, Guarded::new(server, Rc::new(refuse))));
+}
+
+/// The end that the parser sees where a head is refused, and what the client is told.
+async fn is_refused(stream: &mut Guarded<DuplexStream>, farewell: &str) -> u64 {
+    let (bytes, seconds) = next(stream).await;
+    assert_eq!((bytes, String::from_utf8_lossy(&stream.farewell).as_ref()), (Vec::new(), farewell));
+    seconds
 }
 
 /// The next bytes that the parser is given, and after how many seconds.
@@ -30,7 +38,7 @@ async fn is_silent(stream: &mut Guarded<DuplexStream>) -> bool {
 fn a_client_that_sends_nothing_is_left_after_five_seconds() {
     on_a_connection(|client, mut stream| async move {
         assert_eq!(next(&mut stream).await, (Vec::new(), 5));
-        assert_eq!(stream.connection().refusal(), None);
+        assert!(stream.farewell.is_empty());
         drop(client);
     });
 }
@@ -46,8 +54,7 @@ fn each_head_must_come_within_five_seconds_of_its_first_byte() {
             client.write_all(&[byte]).await.unwrap();
             assert!(timeout(Duration::from_millis(400), next(&mut stream)).await.is_err());
         }
-        assert_eq!(next(&mut stream).await, (SUBSTITUTE.to_vec(), 1));
-        assert_eq!(stream.connection().refusal(), Some(Refusal::SlowHead));
+        assert_eq!(is_refused(&mut stream, "SlowHead false").await, 1);
     });
 }
 
@@ -62,7 +69,7 @@ fn a_body_must_come_within_ten_seconds() {
             assert_eq!(next(&mut stream).await.0, b"x");
         }
         assert_eq!(next(&mut stream).await, (Vec::new(), 2));
-        assert_eq!(stream.connection().refusal(), Some(Refusal::SlowBody));
+        assert_eq!(stream.body_fault().said(), Some(Refusal::SlowBody.message()));
     });
 }
 
@@ -76,10 +83,9 @@ fn a_request_waits_until_the_one_before_it_is_answered() {
         stream.connection().end(false);
         assert_eq!(next(&mut stream).await.0, GET);
         assert!(is_silent(&mut stream).await);
-        assert_eq!(stream.connection().refusal(), None, "what comes next is nothing to this request");
+        assert!(stream.farewell.is_empty(), "what comes next is nothing to this request");
         stream.connection().end(false);
-        assert_eq!(next(&mut stream).await.0, SUBSTITUTE);
-        assert_eq!(stream.connection().refusal(), Some(Refusal::LineEnd));
+        is_refused(&mut stream, "LineEnd false").await;
     });
 }
 
@@ -117,22 +123,20 @@ fn a_refused_body_ends_before_its_end() {
         client.write_all(&[head, &b"3;x\r\nabc\r\n0\r\n\r\n"[..], GET].concat()).await.unwrap();
         assert_eq!(next(&mut stream).await.0, head);
         assert_eq!(next(&mut stream).await, (Vec::new(), 0));
-        assert_eq!(stream.connection().refusal(), Some(Refusal::Chunk));
+        assert_eq!(stream.body_fault().said(), Some(Refusal::Chunk.message()));
+        assert!(stream.farewell.is_empty(), "whoever reads the body answers");
     });
 }
 
 #[test]
 fn half_a_request_is_refused_and_none_is_the_end() {
-    for (sent, given, refusal) in [
-        (&b""[..], &b""[..], None),
-        (b"GET / HT", SUBSTITUTE, Some(Refusal::Incomplete)),
-        (b"HEAD / HT", SUBSTITUTE_HEAD, Some(Refusal::Incomplete)),
-    ] {
+    for (sent, farewell) in
+        [(&b""[..], ""), (b"GET / HT", "Incomplete false"), (b"HEAD / HT", "Incomplete true")]
+    {
         on_a_connection(|mut client, mut stream| async move {
             client.write_all(sent).await.unwrap();
             client.shutdown().await.unwrap();
-            assert_eq!(next(&mut stream).await.0, given);
-            assert_eq!(stream.connection().refusal(), refusal);
+            is_refused(&mut stream, farewell).await;
         });
     }
 }
@@ -155,12 +159,15 @@ fn what_follows_a_refused_request_is_taken_for_a_second_at_most() {
             assert_eq!(next(&mut stream).await.0, GET);
             stream.connection().end(false);
             if !more.is_empty() {
-                assert_eq!(next(&mut stream).await.0, SUBSTITUTE);
-                stream.connection().end(true);
+                is_refused(&mut stream, "LineEnd false").await;
             }
             let began = Instant::now();
             stream.shutdown().await.unwrap();
             assert_eq!(began.elapsed().as_secs(), seconds);
+            drop(stream);
+            let mut told = Vec::new();
+            client.read_to_end(&mut told).await.unwrap();
+            assert_eq!(told, if more.is_empty() { &b""[..] } else { b"LineEnd false" });
         });
     }
 }
