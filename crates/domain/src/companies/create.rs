@@ -3,7 +3,7 @@
 use super::{Company, CompanyWithOwner};
 use crate::causes::{Act, Cause};
 use crate::money::{Points, PointsPerDollar};
-use crate::ports::{Context, Denied, StoreError, Tx};
+use crate::ports::{Accounts, Causes, Companies, Context, Denied, ReadCorporations, StoreError, Users};
 use crate::reserve;
 use crate::users::{Profile, User};
 use crate::values::{CompanyId, CorporationId, DomainName, EmailAddress, Line, ProviderId, UserId, WebUrl};
@@ -49,12 +49,15 @@ pub enum CreateCompanyError {
 }
 
 /// Creates a company, its accounts, and its owner as an active user and company admin.
-pub fn create(
-    tx: &mut dyn Tx,
+pub fn create<T>(
+    tx: &mut T,
     scope: ProviderId,
     command: &CreateCompany,
     context: &Context<'_>,
-) -> Result<CompanyWithOwner, CreateCompanyError> {
+) -> Result<CompanyWithOwner, CreateCompanyError>
+where
+    T: Accounts + Causes + Companies + ReadCorporations + Users + ?Sized,
+{
     if let Some(id) = command.corporation_id {
         tx.corporation(scope, id)?.named("corporation_id")?;
     }

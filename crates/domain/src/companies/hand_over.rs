@@ -1,7 +1,7 @@
 //! Who owns a company: handing it over, and what its owner is called (contract §4.1).
 
 use super::{CompanyWithOwner, UpdateCompany, UpdateCompanyError};
-use crate::ports::{Context, Lookup, Row, StoreError, Tx};
+use crate::ports::{Accounts, Context, Locks, Lookup, ReadUsers, Row, StoreError, Users};
 use crate::users::{Profile, User, full_name};
 use crate::values::{EmailAddress, InvalidValue, Line, UserId, split_full_name};
 use crate::wallets::open_for_user;
@@ -50,8 +50,8 @@ fn split(text: &str) -> Result<(Line, Option<Line>), InvalidValue> {
 
 /// Hands the company over where another address is named, and renames the owner where another name is. The company
 /// comes back changed where any of it did, to be written by the caller.
-pub(super) fn settle(
-    tx: &mut dyn Tx,
+pub(super) fn settle<T: Accounts + Locks + Users + ?Sized>(
+    tx: &mut T,
     found: CompanyWithOwner,
     command: &UpdateCompany,
     context: &Context<'_>,
@@ -89,8 +89,8 @@ pub(super) fn settle(
 }
 
 /// The active user of the company who has this address, held; it had it a moment ago.
-fn held(
-    tx: &mut dyn Tx,
+fn held<T: Locks + ReadUsers + ?Sized>(
+    tx: &mut T,
     found: &CompanyWithOwner,
     id: UserId,
     email: &EmailAddress,
@@ -103,8 +103,8 @@ fn held(
 }
 
 /// Makes the new owner, named as asked for or else as the old one.
-fn create_owner(
-    tx: &mut dyn Tx,
+fn create_owner<T: Accounts + Locks + Users + ?Sized>(
+    tx: &mut T,
     found: CompanyWithOwner,
     email: &EmailAddress,
     name: Option<(Line, Option<Line>)>,

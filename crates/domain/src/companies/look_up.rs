@@ -1,11 +1,14 @@
 //! Finding a company for the operator, who acts for every provider.
 
 use super::Company;
-use crate::ports::{Lookup, Reads, StoreError, Tx};
+use crate::ports::{Locks, Lookup, ReadCompanies, StoreError};
 use crate::values::CompanyId;
 
 /// The company of an id, whoever's it is.
-pub fn for_operator<R: Reads + ?Sized>(reads: &mut R, id: CompanyId) -> Result<Option<Company>, StoreError> {
+pub fn for_operator<R: ReadCompanies + ?Sized>(
+    reads: &mut R,
+    id: CompanyId,
+) -> Result<Option<Company>, StoreError> {
     let Some(scope) = reads.provider_of_company(id)? else { return Ok(None) };
     match reads.company(scope, id)? {
         Lookup::Own(found) => Ok(Some(found.company)),
@@ -14,7 +17,10 @@ pub fn for_operator<R: Reads + ?Sized>(reads: &mut R, id: CompanyId) -> Result<O
 }
 
 /// The same, and it stays with its provider until the transaction ends.
-pub fn kept(tx: &mut dyn Tx, id: CompanyId) -> Result<Option<Company>, StoreError> {
+pub fn kept<T: Locks + ReadCompanies + ?Sized>(
+    tx: &mut T,
+    id: CompanyId,
+) -> Result<Option<Company>, StoreError> {
     tx.keep_provider(id)?;
     for_operator(tx, id)
 }

@@ -1,7 +1,7 @@
 //! The options an operator turns on for a company (contract §5.6).
 
 use super::for_operator;
-use crate::ports::{Context, Row, StoreError, Tx};
+use crate::ports::{Companies, Context, Locks, Row, StoreError};
 use crate::values::CompanyId;
 
 /// Why an option was not set.
@@ -16,8 +16,8 @@ pub enum OptionsError {
 }
 
 /// Allows or forbids recognitions of zero points.
-pub fn set_allow_zero_points(
-    tx: &mut dyn Tx,
+pub fn set_allow_zero_points<T: Companies + Locks + ?Sized>(
+    tx: &mut T,
     id: CompanyId,
     allow: bool,
     context: &Context<'_>,

@@ -2,7 +2,7 @@
 
 use super::for_operator;
 use crate::causes::{Act, Cause};
-use crate::ports::{Context, Row, StoreError, Tx};
+use crate::ports::{Causes, Companies, Context, Locks, ReadProviders, Row, StoreError, Users};
 use crate::values::{CompanyId, ProviderId};
 
 /// Why a company was not handed on.
@@ -25,12 +25,15 @@ pub enum TransferError {
 /// Hands a company with all that is in it to another provider. It leaves its corporation, which stays with the old
 /// one, and so nobody administers that any more; events that were written before stay with the old provider too. Waits
 /// for requests under way, so that none writes for the old provider afterwards.
-pub fn transfer(
-    tx: &mut dyn Tx,
+pub fn transfer<T>(
+    tx: &mut T,
     id: CompanyId,
     to: ProviderId,
     context: &Context<'_>,
-) -> Result<(), TransferError> {
+) -> Result<(), TransferError>
+where
+    T: Causes + Companies + Locks + ReadProviders + Users + ?Sized,
+{
     tx.take_company_over(id)?;
     tx.hold(Row::Company(id))?;
     let mut company = for_operator(tx, id)?.ok_or(TransferError::NoSuchCompany)?;

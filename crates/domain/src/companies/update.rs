@@ -4,7 +4,7 @@ use super::hand_over::{self, OwnerName};
 use super::{Company, CompanyWithOwner};
 use crate::causes::{Act, Cause};
 use crate::money::{Points, PointsPerDollar};
-use crate::ports::{Context, Denied, Row, StoreError, Tx};
+use crate::ports::{Accounts, Causes, Companies, Context, Denied, Locks, MailOutbox, Row, StoreError, Users};
 use crate::reserve;
 use crate::values::{CompanyId, DomainName, EmailAddress, InvalidValue, Line, ProviderId, Update, WebUrl};
 
@@ -47,13 +47,16 @@ pub enum UpdateCompanyError {
 }
 
 /// Changes a company. A value that equals the stored one changes nothing, the time of the last change included.
-pub fn update(
-    tx: &mut dyn Tx,
+pub fn update<T>(
+    tx: &mut T,
     scope: ProviderId,
     id: CompanyId,
     command: &UpdateCompany,
     context: &Context<'_>,
-) -> Result<CompanyWithOwner, UpdateCompanyError> {
+) -> Result<CompanyWithOwner, UpdateCompanyError>
+where
+    T: Accounts + Causes + Companies + Locks + MailOutbox + Users + ?Sized,
+{
     tx.hold(Row::Company(id))?;
     let found = tx.company(scope, id)?.named("id")?;
     if command.domain.as_ref().is_some_and(|it| *it != found.company.domain) {

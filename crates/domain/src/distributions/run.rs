@@ -6,7 +6,10 @@ use super::steps;
 use crate::causes::{Act, Cause, ScheduledDate};
 use crate::companies::{self, Company};
 use crate::money::{Points, price};
-use crate::ports::{Context, Lookup, Moved, Outcome, Payment, StoreError, Tx};
+use crate::ports::{
+    Accounts, Causes, Context, Locks, Lookup, MailOutbox, Moved, Outcome, Payment, ReadCompanies, ReadSteps,
+    ReadUsers, Steps, StoreError,
+};
 use crate::reserve;
 use crate::users::Person;
 use crate::values::{CompanyId, ProviderId, UserId};
@@ -72,21 +75,27 @@ pub enum DistributeError {
 
 /// Distributes points from the reserve to every receiver, all or nothing: at once, or where many receivers would keep
 /// others waiting in steps, of which this is the first.
-pub fn run(
-    tx: &mut dyn Tx,
+pub fn run<T>(
+    tx: &mut T,
     command: &RunDistribution,
     context: &Context<'_>,
-) -> Result<Distribution, DistributeError> {
+) -> Result<Distribution, DistributeError>
+where
+    T: Accounts + Causes + Locks + MailOutbox + ReadCompanies + ReadUsers + Steps + ?Sized,
+{
     run_with(tx, command, None, context)
 }
 
 /// The same, with every active user or manager [read ahead](super::read_ahead).
-pub fn run_with(
-    tx: &mut dyn Tx,
+pub fn run_with<T>(
+    tx: &mut T,
     command: &RunDistribution,
     ahead: Option<&[UserId]>,
     context: &Context<'_>,
-) -> Result<Distribution, DistributeError> {
+) -> Result<Distribution, DistributeError>
+where
+    T: Accounts + Causes + Locks + MailOutbox + ReadCompanies + ReadUsers + Steps + ?Sized,
+{
     let id = command.company_id;
     let company = companies::kept(tx, id)?.ok_or(DistributeError::NoSuchCompany)?;
     let receivers = receivers(tx, company.provider_id, command, ahead)?;
@@ -98,8 +107,8 @@ pub fn run_with(
     Ok(Distribution { users: receivers.len(), points: command.points, in_steps })
 }
 
-fn receivers(
-    tx: &mut dyn Tx,
+fn receivers<T: ReadSteps + ReadUsers + ?Sized>(
+    tx: &mut T,
     scope: ProviderId,
     command: &RunDistribution,
     ahead: Option<&[UserId]>,
@@ -133,14 +142,17 @@ fn receivers(
     Ok(command.users.clone())
 }
 
-fn pay(
-    tx: &mut dyn Tx,
+fn pay<T>(
+    tx: &mut T,
     company: &Company,
     command: &RunDistribution,
     receivers: &[UserId],
     in_steps: bool,
     context: &Context<'_>,
-) -> Result<(), DistributeError> {
+) -> Result<(), DistributeError>
+where
+    T: Accounts + Causes + Locks + MailOutbox + ReadUsers + Steps + ?Sized,
+{
     let count = u32::try_from(receivers.len()).map_err(|_too_many| DistributeError::OutOfRange)?;
     let price = price(company.rate, command.points, count.into()).ok_or(DistributeError::OutOfRange)?;
     if command.points == Points::ZERO {

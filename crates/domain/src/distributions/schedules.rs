@@ -4,7 +4,7 @@ use super::schedule::begins;
 use super::{MissedDate, Period, Schedule};
 use crate::companies;
 use crate::money::{Points, price};
-use crate::ports::{Context, Reads, Row, StoreError, Tx};
+use crate::ports::{Context, Locks, ReadCompanies, ReadSchedules, Row, Schedules, StoreError};
 use crate::values::{CompanyId, IsoDate, ScheduleId};
 use crate::wallets::WalletType;
 
@@ -41,8 +41,8 @@ pub enum ScheduleError {
 }
 
 /// Makes a schedule.
-pub fn create_schedule(
-    tx: &mut dyn Tx,
+pub fn create_schedule<T: Locks + ReadCompanies + Schedules + ?Sized>(
+    tx: &mut T,
     command: &CreateSchedule,
     context: &Context<'_>,
 ) -> Result<Schedule, ScheduleError> {
@@ -68,8 +68,8 @@ pub fn create_schedule(
 }
 
 /// The schedules of a company, cancelled ones too, each with the dates that it gave up, all oldest first.
-pub fn schedules(
-    reads: &mut dyn Reads,
+pub fn schedules<R: ReadCompanies + ReadSchedules + ?Sized>(
+    reads: &mut R,
     id: CompanyId,
 ) -> Result<Vec<(Schedule, Vec<MissedDate>)>, ScheduleError> {
     companies::for_operator(reads, id)?.ok_or(ScheduleError::NoSuchCompany)?;
@@ -79,8 +79,8 @@ pub fn schedules(
 }
 
 /// Ends a schedule: none of its dates is paid any more. Cancelling again changes nothing.
-pub fn cancel_schedule(
-    tx: &mut dyn Tx,
+pub fn cancel_schedule<T: Locks + Schedules + ?Sized>(
+    tx: &mut T,
     id: ScheduleId,
     context: &Context<'_>,
 ) -> Result<Schedule, ScheduleError> {

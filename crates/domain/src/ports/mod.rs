@@ -33,7 +33,7 @@ pub use deliveries::{
     Attempt, Claim, Claimed, ClaimedEvent, ClaimedMail, Deliveries, Fate, MailDeliveries, MailFate,
     Settlement,
 };
-pub use events::{Depth, EventBodies, NewEvent, Outbox, QueuedEvent, ReadOutbox, Unrenderable};
+pub use events::{Depth, EventBodies, NewEvent, Outbox, QueuedEvent, ReadOutbox, Replays, Unrenderable};
 pub use idempotency::Idempotency;
 pub use locks::{Locks, Row};
 pub use lookup::{Denied, Lookup};
@@ -46,5 +46,5 @@ pub use saml::{ReadSaml, Saml};
 pub use schedules::{ReadSchedules, Schedules};
 pub use settings::{ReadSettings, Setting, Settings};
 pub use steps::{ReadSteps, Step, Steps};
-pub use store::{Reads, Store, StoreError, StoreExt, Tx, Verdict};
+pub use store::{Ledger, Reads, Store, StoreError, StoreExt, Tx, Verdict};
 pub use users::{ReadUsers, Users};

@@ -4,7 +4,7 @@ use super::{
     Accounts, Audit, Causes, Companies, Corporations, Deliveries, Idempotency, Locks, MailDeliveries,
     MailOutbox, Occasions, Outbox, Providers, ReadAccounts, ReadCompanies, ReadCorporations, ReadMovements,
     ReadOccasions, ReadOutbox, ReadProviders, ReadRecognitions, ReadSaml, ReadSchedules, ReadSettings,
-    ReadSteps, ReadUsers, Recognitions, Saml, Schedules, Seals, Settings, Steps, Users,
+    ReadSteps, ReadUsers, Recognitions, Replays, Saml, Schedules, Seals, Settings, Steps, Users,
 };
 
 /// Everything that can be read on one snapshot.
@@ -26,28 +26,37 @@ pub trait Reads:
 {
 }
 
-/// Everything that can be done in one transaction.
-pub trait Tx:
-    Reads
-    + Accounts
+/// What moving points needs of one transaction: providers, companies, people, occasions, recognitions, redemptions and
+/// accounts, why, and what is told of it. The in-memory store has this much.
+pub trait Ledger:
+    Accounts
     + Causes
     + Companies
     + Corporations
-    + Deliveries
-    + Idempotency
     + Locks
-    + MailDeliveries
     + MailOutbox
     + Occasions
     + Outbox
     + Providers
+    + ReadMovements
     + Recognitions
+    + Users
+{
+}
+
+/// Everything that can be done in one transaction.
+pub trait Tx:
+    Reads
+    + Ledger
+    + Deliveries
+    + Idempotency
+    + MailDeliveries
+    + Replays
     + Saml
     + Schedules
     + Seals
     + Settings
     + Steps
-    + Users
 {
 }
 

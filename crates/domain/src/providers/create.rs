@@ -1,7 +1,7 @@
 //! Adding a provider.
 
 use super::Provider;
-use crate::ports::{Context, StoreError, Tx};
+use crate::ports::{Context, Providers, StoreError};
 use crate::values::{Line, ProviderId};
 
 /// What a new provider is made of. Its secrets come hashed and sealed.
@@ -23,8 +23,8 @@ pub struct CreateProvider {
 }
 
 /// Adds a provider.
-pub fn create(
-    tx: &mut dyn Tx,
+pub fn create<T: Providers + ?Sized>(
+    tx: &mut T,
     command: CreateProvider,
     context: &Context<'_>,
 ) -> Result<Provider, StoreError> {

@@ -3,7 +3,7 @@
 use super::Recognition;
 use crate::companies::Company;
 use crate::events::{EventKind, RecognitionEvent, SenderName};
-use crate::ports::{Context, NewEvent, StoreError, Tx};
+use crate::ports::{Context, NewEvent, Outbox, ReadProviders, StoreError};
 use crate::users::Person;
 use crate::values::{CauseId, EventId, ProviderId};
 
@@ -29,8 +29,8 @@ pub(super) struct Told<'a> {
 }
 
 /// Queues one event for each recognition; `receivers` stand in the same order.
-pub(super) fn tell(
-    tx: &mut dyn Tx,
+pub(super) fn tell<T: Outbox + ReadProviders + ?Sized>(
+    tx: &mut T,
     kind: EventKind,
     told: &Told<'_>,
     recognitions: &[Recognition],

@@ -5,7 +5,10 @@ use super::{Recognition, Sender};
 use crate::causes::{Act, Cause};
 use crate::companies::{self, Company};
 use crate::events::EventKind;
-use crate::ports::{Context, Lookup, Row, StoreError, Tx};
+use crate::ports::{
+    Causes, Context, Locks, Lookup, Outbox, ReadCompanies, ReadOccasions, ReadProviders, ReadUsers,
+    Recognitions, Row, StoreError,
+};
 use crate::users::Person;
 use crate::values::{Message, ProviderId, RecognitionId, UserId};
 
@@ -30,12 +33,23 @@ pub enum UpdateRecognitionError {
 }
 
 /// Changes a recognition, and tells the company's provider where anything changed.
-pub fn update(
-    tx: &mut dyn Tx,
+pub fn update<T>(
+    tx: &mut T,
     id: RecognitionId,
     command: &UpdateRecognition,
     context: &Context<'_>,
-) -> Result<Recognition, UpdateRecognitionError> {
+) -> Result<Recognition, UpdateRecognitionError>
+where
+    T: Causes
+        + Locks
+        + Outbox
+        + ReadCompanies
+        + ReadOccasions
+        + ReadProviders
+        + ReadUsers
+        + Recognitions
+        + ?Sized,
+{
     let missing = |what: &str| StoreError::Broken(format!("recognition {id} has no {what}"));
     let found = tx.recognition(id)?.ok_or(UpdateRecognitionError::NoSuchRecognition)?;
     let company = companies::kept(tx, found.company_id)?.ok_or_else(|| missing("company"))?;
@@ -58,13 +72,16 @@ pub fn update(
     Ok(recognition)
 }
 
-fn tell_of(
-    tx: &mut dyn Tx,
+fn tell_of<T>(
+    tx: &mut T,
     company: &Company,
     cause: &Cause,
     recognition: &Recognition,
     context: &Context<'_>,
-) -> Result<(), StoreError> {
+) -> Result<(), StoreError>
+where
+    T: Outbox + ReadOccasions + ReadProviders + ReadUsers + ?Sized,
+{
     let missing = |what: &str| StoreError::Broken(format!("recognition {} has no {what}", recognition.id));
     let provider = company.provider_id;
     let receiver = person(tx, provider, recognition.receiver_id)?.ok_or_else(|| missing("receiver"))?;
@@ -84,7 +101,11 @@ fn tell_of(
     tell(tx, kind, &told, std::slice::from_ref(recognition), &[receiver], context)
 }
 
-fn person(tx: &mut dyn Tx, scope: ProviderId, id: UserId) -> Result<Option<Person>, StoreError> {
+fn person<T: ReadUsers + ?Sized>(
+    tx: &mut T,
+    scope: ProviderId,
+    id: UserId,
+) -> Result<Option<Person>, StoreError> {
     Ok(match tx.people(scope, &[id])?.pop() {
         Some(Lookup::Own(person)) => Some(person),
         Some(Lookup::Absent | Lookup::Foreign) | None => None,

@@ -5,7 +5,10 @@ use crate::causes::{Act, Cause};
 use crate::companies::{self, Company};
 use crate::events::{EventKind, RedemptionEvent};
 use crate::money::{Points, price};
-use crate::ports::{Context, Moved, NewEvent, Outcome, Payment, StoreError, Tx};
+use crate::ports::{
+    Accounts, Causes, Context, Locks, Moved, NewEvent, Outbox, Outcome, Payment, ReadAccounts, ReadCompanies,
+    ReadProviders, ReadUsers, StoreError,
+};
 use crate::users::{Person, for_operator};
 use crate::values::{EventId, RedemptionId, UserId};
 use crate::wallets::{Account, Reason, WalletType};
@@ -28,12 +31,15 @@ pub enum RedeemError {
 }
 
 /// Spends points of a user's earned wallet, and tells the company's provider.
-pub fn create(
-    tx: &mut dyn Tx,
+pub fn create<T>(
+    tx: &mut T,
     user: UserId,
     points: Points,
     context: &Context<'_>,
-) -> Result<Redemption, RedeemError> {
+) -> Result<Redemption, RedeemError>
+where
+    T: Accounts + Causes + Locks + Outbox + ReadCompanies + ReadProviders + ReadUsers + ?Sized,
+{
     let user = for_operator(tx, user)?.filter(|it| it.active).ok_or(RedeemError::NoSuchUser)?;
     let company = companies::kept(tx, user.company_id)?.ok_or(RedeemError::NoSuchUser)?;
     let price = price(company.rate, points, 1).ok_or(RedeemError::OutOfRange)?;
@@ -71,8 +77,8 @@ pub fn create(
     })
 }
 
-fn tell(
-    tx: &mut dyn Tx,
+fn tell<T: Outbox + ReadAccounts + ReadProviders + ?Sized>(
+    tx: &mut T,
     company: &Company,
     cause: &Cause,
     points: Points,

@@ -4,7 +4,9 @@ use super::Redemption;
 use crate::causes::{Act, Cause};
 use crate::companies;
 use crate::money::{Points, Price};
-use crate::ports::{Context, Moved, Outcome, Payment, StoreError, Tx};
+use crate::ports::{
+    Accounts, Causes, Context, Locks, Moved, Outcome, Payment, ReadCompanies, ReadUsers, StoreError,
+};
 use crate::users::for_operator;
 use crate::values::RedemptionId;
 use crate::wallets::{Account, Reason, WalletType};
@@ -27,11 +29,14 @@ pub enum RefundError {
 }
 
 /// Returns what a redemption took, once; answers it and the points that this is at today's rate.
-pub fn refund(
-    tx: &mut dyn Tx,
+pub fn refund<T>(
+    tx: &mut T,
     id: RedemptionId,
     context: &Context<'_>,
-) -> Result<(Redemption, Points), RefundError> {
+) -> Result<(Redemption, Points), RefundError>
+where
+    T: Accounts + Causes + Locks + ReadCompanies + ReadUsers + ?Sized,
+{
     let redemption = tx.redemption(id)?.ok_or(RefundError::NoSuchRedemption)?;
     if redemption.is_refunded {
         return Err(RefundError::AlreadyRefunded);

@@ -3,7 +3,9 @@
 use crate::causes::{Act, Cause};
 use crate::companies;
 use crate::money::{Amount, Points, price};
-use crate::ports::{Context, Moved, Outcome, Payment, Reads, StoreError, Tx};
+use crate::ports::{
+    Accounts, Causes, Context, Locks, Moved, Outcome, Payment, ReadAccounts, ReadCompanies, StoreError,
+};
 use crate::values::CompanyId;
 use crate::wallets::{Account, Reason};
 
@@ -25,19 +27,25 @@ pub enum DepositError {
 }
 
 /// The points that a company's reserve shows.
-pub fn shown(reads: &mut dyn Reads, id: CompanyId) -> Result<Points, DepositError> {
+pub fn shown<R: ReadAccounts + ReadCompanies + ?Sized>(
+    reads: &mut R,
+    id: CompanyId,
+) -> Result<Points, DepositError> {
     let company = companies::for_operator(reads, id)?.ok_or(DepositError::NoSuchCompany)?;
     let balance = reads.balance(Account::Reserve(id))?.unwrap_or_default();
     Ok(company.rate.points(balance))
 }
 
 /// Deposits points from outside; answers what the reserve shows afterwards.
-pub fn deposit(
-    tx: &mut dyn Tx,
+pub fn deposit<T>(
+    tx: &mut T,
     id: CompanyId,
     points: Points,
     context: &Context<'_>,
-) -> Result<Points, DepositError> {
+) -> Result<Points, DepositError>
+where
+    T: Accounts + Causes + Locks + ReadCompanies + ?Sized,
+{
     let company = companies::kept(tx, id)?.ok_or(DepositError::NoSuchCompany)?;
     if points == Points::ZERO {
         return Err(DepositError::OutOfRange);

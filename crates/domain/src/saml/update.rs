@@ -2,7 +2,7 @@
 
 use super::SamlSettings;
 use crate::companies::Company;
-use crate::ports::{Context, Denied, Row, StoreError, Tx};
+use crate::ports::{Context, Denied, Locks, ReadCompanies, Row, Saml, StoreError};
 use crate::values::{CompanyId, EntityId, PemCertificate, ProviderId, Update, WebUrl};
 
 /// What changes; what is `None` or `Keep` stays.
@@ -33,8 +33,8 @@ pub enum UpdateSamlError {
 }
 
 /// Changes the settings of a company; answers both as they are then.
-pub fn update(
-    tx: &mut dyn Tx,
+pub fn update<T: Locks + ReadCompanies + Saml + ?Sized>(
+    tx: &mut T,
     scope: ProviderId,
     id: CompanyId,
     command: &UpdateSaml,

@@ -1,7 +1,7 @@
 //! Creating a user (spec §4.5).
 
 use super::{Profile, User};
-use crate::ports::{Context, Denied, Row, StoreError, Tx};
+use crate::ports::{Accounts, Context, Denied, Locks, ReadCompanies, Row, StoreError, Users};
 use crate::values::{CompanyId, ProviderId, UserId};
 use crate::wallets::open_for_user;
 
@@ -20,13 +20,16 @@ pub enum CreateUserError {
 }
 
 /// Creates a user with its wallets. `corporation_admin` is kept as false outside any corporation.
-pub fn create(
-    tx: &mut dyn Tx,
+pub fn create<T>(
+    tx: &mut T,
     scope: ProviderId,
     company_id: CompanyId,
     profile: &Profile,
     context: &Context<'_>,
-) -> Result<User, CreateUserError> {
+) -> Result<User, CreateUserError>
+where
+    T: Accounts + Locks + ReadCompanies + Users + ?Sized,
+{
     if profile.corporation_admin {
         tx.hold(Row::Company(company_id))?; // so that it does not leave its corporation meanwhile
     } else {

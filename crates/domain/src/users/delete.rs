@@ -2,7 +2,9 @@
 
 use crate::causes::{Act, Cause};
 use crate::companies::Company;
-use crate::ports::{Context, Denied, Moved, Payment, Row, StoreError, Tx};
+use crate::ports::{
+    Accounts, Causes, Context, Denied, Locks, Moved, Payment, ReadCompanies, Row, StoreError, Users,
+};
 use crate::values::{ProviderId, UserId};
 use crate::wallets::{Account, Reason};
 
@@ -21,12 +23,15 @@ pub enum DeleteUserError {
 }
 
 /// Deletes a user; the funds of each wallet return to the company's reserve, once. Deleting again changes nothing.
-pub fn delete(
-    tx: &mut dyn Tx,
+pub fn delete<T>(
+    tx: &mut T,
     scope: ProviderId,
     id: UserId,
     context: &Context<'_>,
-) -> Result<(), DeleteUserError> {
+) -> Result<(), DeleteUserError>
+where
+    T: Accounts + Causes + Locks + ReadCompanies + Users + ?Sized,
+{
     let user = tx.user(scope, id)?.named("id")?;
     tx.hold(Row::Company(user.company_id))?; // so that ownership cannot move to the user meanwhile
     if user.deleted_at.is_some() {
@@ -42,8 +47,8 @@ pub fn delete(
     Ok(return_funds(tx, &company, id, context)?)
 }
 
-fn return_funds(
-    tx: &mut dyn Tx,
+fn return_funds<T: Accounts + Causes + ?Sized>(
+    tx: &mut T,
     company: &Company,
     user: UserId,
     context: &Context<'_>,

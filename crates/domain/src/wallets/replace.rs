@@ -4,7 +4,10 @@ use super::{Account, Reason, WalletType};
 use crate::causes::{Act, Cause};
 use crate::companies;
 use crate::money::Points;
-use crate::ports::{Context, Moved, Outcome, Payment, StoreError, Tx};
+use crate::ports::{
+    Accounts, Causes, Context, Locks, MailOutbox, Moved, Outcome, Payment, ReadCompanies, ReadUsers,
+    StoreError,
+};
 use crate::reserve;
 use crate::users::for_operator;
 use crate::values::UserId;
@@ -31,13 +34,16 @@ pub enum ReplaceError {
 
 /// Makes a wallet show so many points: the difference comes from the company's reserve, or goes there. A wallet that
 /// shows them already stays as it is.
-pub fn replace(
-    tx: &mut dyn Tx,
+pub fn replace<T>(
+    tx: &mut T,
     user: UserId,
     wallet: WalletType,
     points: Points,
     context: &Context<'_>,
-) -> Result<(), ReplaceError> {
+) -> Result<(), ReplaceError>
+where
+    T: Accounts + Causes + Locks + MailOutbox + ReadCompanies + ReadUsers + ?Sized,
+{
     let found = for_operator(tx, user)?.filter(|it| it.active).ok_or(ReplaceError::NoSuchUser)?;
     let company = companies::kept(tx, found.company_id)?.ok_or(ReplaceError::NoSuchUser)?;
     company.rate.amount(points).ok_or(ReplaceError::OutOfRange)?;

@@ -24,7 +24,7 @@ mod steps;
 mod users;
 
 use diesel::result::QueryResult;
-use guerdon_domain::ports::{Reads, StoreError, Tx};
+use guerdon_domain::ports::{Ledger, Reads, StoreError, Tx};
 use guerdon_domain::wallets::Account;
 
 use super::{Conn, Terms};
@@ -82,4 +82,5 @@ impl<'a> Unit<'a> {
 }
 
 impl Reads for Unit<'_> {}
+impl Ledger for Unit<'_> {}
 impl Tx for Unit<'_> {}
