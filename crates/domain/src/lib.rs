@@ -31,6 +31,8 @@ pub mod corporations;
 pub mod distributions;
 pub mod events;
 pub mod idempotency;
+#[cfg(feature = "memory")]
+pub mod memory;
 pub mod money;
 pub mod occasions;
 pub mod ports;
@@ -39,6 +41,8 @@ pub mod recognitions;
 pub mod redemptions;
 pub mod reserve;
 pub mod saml;
+#[cfg(feature = "testing")]
+pub mod testing;
 pub mod users;
 pub mod values;
 pub mod wallets;
