@@ -24,25 +24,40 @@
 //! To add a use case: give it a file in its aggregate, an error enum of its own that says every way it can refuse,
 //! and the port methods it lacks in `ports/`; each adapter then fails to compile until it has them.
 
+#[cfg(feature = "use-cases")]
 pub mod audit;
+#[cfg(feature = "use-cases")]
 pub mod causes;
+#[cfg(feature = "use-cases")]
 pub mod companies;
+#[cfg(feature = "use-cases")]
 pub mod corporations;
+#[cfg(feature = "use-cases")]
 pub mod distributions;
+#[cfg(feature = "use-cases")]
 pub mod events;
+#[cfg(feature = "use-cases")]
 pub mod idempotency;
 #[cfg(feature = "memory")]
 pub mod memory;
 pub mod money;
+#[cfg(feature = "use-cases")]
 pub mod occasions;
+#[cfg(feature = "use-cases")]
 pub mod ports;
+#[cfg(feature = "use-cases")]
 pub mod providers;
+#[cfg(feature = "use-cases")]
 pub mod recognitions;
+#[cfg(feature = "use-cases")]
 pub mod redemptions;
+#[cfg(feature = "use-cases")]
 pub mod reserve;
+#[cfg(feature = "use-cases")]
 pub mod saml;
 #[cfg(feature = "testing")]
 pub mod testing;
+#[cfg(feature = "use-cases")]
 pub mod users;
 pub mod values;
 pub mod wallets;

@@ -1,9 +1,10 @@
 //! The company.
 
 use crate::money::{Points, PointsPerDollar};
-use crate::ports::Timestamp;
 use crate::users::full_name;
-use crate::values::{CompanyId, CorporationId, DomainName, EmailAddress, Line, ProviderId, UserId, WebUrl};
+use crate::values::{
+    CompanyId, CorporationId, DomainName, EmailAddress, Line, ProviderId, Timestamp, UserId, WebUrl,
+};
 
 /// A company.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,7 +1,6 @@
 //! The corporation.
 
-use crate::ports::Timestamp;
-use crate::values::{CorporationId, Line, ProviderId};
+use crate::values::{CorporationId, Line, ProviderId, Timestamp};
 
 /// A corporation.
 #[derive(Debug, Clone, PartialEq, Eq)]

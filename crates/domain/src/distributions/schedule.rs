@@ -3,8 +3,7 @@
 use time::{Date, Month};
 
 use crate::money::Points;
-use crate::ports::Timestamp;
-use crate::values::{CompanyId, IsoDate, ScheduleId};
+use crate::values::{CompanyId, IsoDate, ScheduleId, Timestamp};
 use crate::wallets::WalletType;
 
 /// How often a schedule has a date.

@@ -3,7 +3,7 @@
 use time::Duration;
 use uuid::Uuid;
 
-use crate::ports::Timestamp;
+use crate::values::Timestamp;
 
 /// How long a response is kept.
 pub const KEPT: Duration = Duration::hours(72);

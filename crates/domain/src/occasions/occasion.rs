@@ -1,7 +1,6 @@
 //! The occasion.
 
-use crate::ports::Timestamp;
-use crate::values::{CompanyId, InvalidValue, Line, Message, OccasionId};
+use crate::values::{CompanyId, InvalidValue, Line, Message, OccasionId, Timestamp};
 
 /// What an occasion says.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,8 +5,7 @@ use uuid::Uuid;
 use super::EventBodies;
 use crate::causes::Origin;
 
-/// A moment in UTC.
-pub type Timestamp = time::OffsetDateTime;
+pub use crate::values::Timestamp;
 
 /// The wall clock.
 pub trait Clock: Send + Sync {

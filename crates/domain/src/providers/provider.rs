@@ -1,7 +1,6 @@
 //! The provider.
 
-use crate::ports::Timestamp;
-use crate::values::ProviderId;
+use crate::values::{ProviderId, Timestamp};
 
 /// A provider as it is stored: of its secrets only what cannot be turned back.
 #[derive(Clone)]

@@ -3,8 +3,7 @@
 use uuid::Uuid;
 
 use crate::money::Points;
-use crate::ports::Timestamp;
-use crate::values::{CompanyId, Message, OccasionId, RecognitionId, UserId};
+use crate::values::{CompanyId, Message, OccasionId, RecognitionId, Timestamp, UserId};
 
 /// Who sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

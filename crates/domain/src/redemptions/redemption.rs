@@ -1,8 +1,7 @@
 //! The redemption.
 
 use crate::money::{Amount, Points};
-use crate::ports::Timestamp;
-use crate::values::{CompanyId, RedemptionId, UserId};
+use crate::values::{CompanyId, RedemptionId, Timestamp, UserId};
 
 /// Points that a user spent on a reward.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,7 +1,8 @@
 //! The user.
 
-use crate::ports::Timestamp;
-use crate::values::{CalendarDate, CompanyId, CountryCode, EmailAddress, Groups, Line, MonthDay, UserId};
+use crate::values::{
+    CalendarDate, CompanyId, CountryCode, EmailAddress, Groups, Line, MonthDay, Timestamp, UserId,
+};
 
 /// What is known of a person, as a provider sets it.
 #[derive(Debug, Clone, PartialEq, Eq)]

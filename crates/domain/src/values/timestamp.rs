@@ -1,0 +1,4 @@
+//! Moments.
+
+/// A moment in UTC.
+pub type Timestamp = time::OffsetDateTime;
