@@ -34,6 +34,29 @@ pub struct CreateCompany {
     pub reserve_bcc: Option<EmailAddress>,
 }
 
+impl CreateCompany {
+    /// A company with nothing but a domain, a name, an owner (address and first name) and a logo, at the default rate.
+    pub fn named(
+        domain: DomainName,
+        name: Line,
+        (owner_email, owner_first_name): (EmailAddress, Line),
+        logo_url: WebUrl,
+    ) -> Self {
+        Self {
+            domain,
+            name,
+            owner_email,
+            owner_first_name,
+            owner_last_name: None,
+            logo_url,
+            corporation_id: None,
+            rate: PointsPerDollar::DEFAULT,
+            reserve_alert: None,
+            reserve_bcc: None,
+        }
+    }
+}
+
 /// Why a company was not created.
 #[derive(Debug, thiserror::Error)]
 pub enum CreateCompanyError {

@@ -6,6 +6,50 @@
 //!
 //! A unit of work gets a copy of everything and puts it in the place of the old when it ends well: simple, all or
 //! nothing, and as slow as there is much in it. One unit is at work at a time, so that locks have nothing to do.
+//!
+//! ```
+//! use guerdon_domain::memory::{CountedIds, Memory, NamedBodies, StillClock};
+//! # use guerdon_domain::causes::{Actor, Origin};
+//! # use guerdon_domain::companies::{self, CreateCompany};
+//! # use guerdon_domain::money::{Points, PointsPerDollar};
+//! # use guerdon_domain::occasions::{self, OccasionText};
+//! # use guerdon_domain::ports::{Context, Ids, ReadAccounts, Timestamp};
+//! # use guerdon_domain::providers::{self, CreateProvider};
+//! # use guerdon_domain::recognitions::{self, Receivers, SendRecognition, Sender};
+//! # use guerdon_domain::reserve;
+//! # use guerdon_domain::values::{DomainName, EmailAddress, Line, Message, ProviderId, WebUrl};
+//! let (clock, ids) = (StillClock(Timestamp::UNIX_EPOCH), CountedIds::default());
+//! let origin = Origin { actor: Actor::Operator, reference: None, key: None };
+//! let context = Context { clock: &clock, ids: &ids, bodies: &NamedBodies, origin };
+//! let store = Memory::default();
+//! let acme = Line::parse("Acme")?;
+//! let sent = store.transaction(|tx| -> Result<_, Box<dyn std::error::Error>> {
+//!     // A company, whose reserve holds a hundred points, of a provider who is told nothing.
+//!     let provider = ProviderId::from_uuid(ids.next());
+//!     providers::create(tx, CreateProvider::local(provider, acme.clone()), &context)?;
+//!     let owner = (EmailAddress::parse("ada@example.com")?, Line::parse("Ada")?);
+//!     let (domain, logo) = (DomainName::parse("example.com")?, WebUrl::parse("https://example.com/logo.png")?);
+//!     let command = CreateCompany::named(domain, acme.clone(), owner, logo);
+//!     let company = companies::create(tx, provider, &command, &context)?.company;
+//!     reserve::deposit(tx, company.id, Points::new(100).ok_or("negative")?, &context)?;
+//!     // An occasion, and a recognition for it.
+//!     let default_message = Message::parse("Thank you")?;
+//!     let text = OccasionText { name: acme.clone(), title: acme.clone(), default_message };
+//!     let occasion = occasions::create(tx, provider, company.id, &text, true, true, &context)?;
+//!     let command = SendRecognition {
+//!         occasion_id: occasion.id,
+//!         sender: Sender::Company(company.id),
+//!         receivers: Receivers::parse(&company.owner_id.to_string())?,
+//!         points_per_receiver: 25,
+//!         message: None,
+//!         share: true,
+//!     };
+//!     Ok(recognitions::send(tx, provider, &command, &context)?)
+//! })?;
+//! let wallets = store.transaction(|tx| tx.wallets(sent[0].receiver_id))?;
+//! assert_eq!(wallets[0].points(PointsPerDollar::DEFAULT).get(), 25);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod accounts;
 mod causes;

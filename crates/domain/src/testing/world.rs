@@ -87,18 +87,11 @@ pub(super) fn profile(name: &str) -> Profile {
 
 /// A company of a domain, at fifty points a dollar.
 pub(super) fn company(domain: &str) -> CreateCompany {
-    CreateCompany {
-        domain: DomainName::parse(domain).expect("a domain"),
-        name: line("Example"),
-        owner_email: email("owner@example.com"),
-        owner_first_name: line("Olive"),
-        owner_last_name: Some(line("Owner")),
-        logo_url: WebUrl::parse("https://example.com/logo.png").expect("a URL"),
-        corporation_id: None,
-        rate: PointsPerDollar::DEFAULT,
-        reserve_alert: None,
-        reserve_bcc: None,
-    }
+    let domain = DomainName::parse(domain).expect("a domain");
+    let logo = WebUrl::parse("https://example.com/logo.png").expect("a URL");
+    let owner = (email("owner@example.com"), line("Olive"));
+    let owner_last_name = Some(line("Owner"));
+    CreateCompany { owner_last_name, ..CreateCompany::named(domain, line("Example"), owner, logo) }
 }
 
 impl<'a> World<'a> {
@@ -150,15 +143,8 @@ impl<'a> World<'a> {
     pub(super) fn provider(&self) -> ProviderId {
         let id = ProviderId::from_uuid(self.uuid());
         let create = |tx: &mut dyn Ledger| {
-            let command = CreateProvider {
-                id,
-                name: line("Sample"),
-                api_key: format!("key-{id}"),
-                api_secret_hash: vec![1; 32],
-                shared_secret_sealed: vec![2; 32],
-                callback_url: Some("https://sample.example.com/hook".into()),
-                manages_all_domain_resources: true,
-            };
+            let callback_url = Some("https://sample.example.com/hook".into());
+            let command = CreateProvider { callback_url, ..CreateProvider::local(id, line("Sample")) };
             providers::create(tx, command, &self.context())
         };
         self.read(create).id
