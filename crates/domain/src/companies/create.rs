@@ -1,13 +1,12 @@
 //! Creating a company with its owner (spec §4.1, contract §4.1).
 
-use super::{Company, CompanyWithOwner};
-use crate::causes::{Act, Cause};
+use crate::model::{Act, Company, CompanyWithOwner, Profile, User};
 use crate::money::{Points, PointsPerDollar};
 use crate::ports::{Accounts, Causes, Companies, Context, Denied, ReadCorporations, StoreError, Users};
 use crate::reserve;
-use crate::users::{Profile, User};
+use crate::users::open_wallets;
 use crate::values::{CompanyId, CorporationId, DomainName, EmailAddress, Line, ProviderId, UserId, WebUrl};
-use crate::wallets::{Account, open_for_user};
+use crate::wallets::Account;
 
 /// What a new company is made of.
 #[derive(Debug, Clone)]
@@ -104,7 +103,7 @@ where
     if !tx.insert_company(&company)? {
         return Err(CreateCompanyError::DomainTaken);
     }
-    tx.record(&Cause::new(context, &company, Act::Founding))?;
+    tx.record(&context.cause(&company, Act::Founding))?;
     tx.open(company.id, &Account::of_company(company.id), now)?;
     if let Some(least) = reserve::least(&company) {
         tx.alert_below(company.id, Some(least))?;
@@ -126,7 +125,7 @@ where
     if !tx.insert_user(&owner)? {
         return Err(StoreError::Broken("a new company has a user already".into()).into());
     }
-    open_for_user(tx, &owner, now)?;
+    open_wallets(tx, &owner, now)?;
     Ok(CompanyWithOwner {
         company,
         owner_email: command.owner_email.clone(),

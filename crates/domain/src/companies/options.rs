@@ -1,6 +1,6 @@
 //! The options an operator turns on for a company (contract §5.6).
 
-use super::for_operator;
+use crate::look_up;
 use crate::ports::{Companies, Context, Locks, Row, StoreError};
 use crate::values::CompanyId;
 
@@ -23,7 +23,7 @@ pub fn set_allow_zero_points<T: Companies + Locks + ?Sized>(
     context: &Context<'_>,
 ) -> Result<(), OptionsError> {
     tx.hold(Row::Company(id))?;
-    let mut company = for_operator(tx, id)?.ok_or(OptionsError::NoSuchCompany)?;
+    let mut company = look_up::company(tx, id)?.ok_or(OptionsError::NoSuchCompany)?;
     if company.allow_zero_points != allow {
         (company.allow_zero_points, company.updated_at) = (allow, context.clock.now());
         tx.update_company(&company)?;

@@ -1,8 +1,7 @@
 //! Changing a company (spec §4.1, contract §4.1, §5.8).
 
-use super::hand_over::{self, OwnerName};
-use super::{Company, CompanyWithOwner};
-use crate::causes::{Act, Cause};
+use super::ownership::{self, OwnerName};
+use crate::model::{Act, Company, CompanyWithOwner};
 use crate::money::{Points, PointsPerDollar};
 use crate::ports::{Accounts, Causes, Companies, Context, Denied, Locks, MailOutbox, Row, StoreError, Users};
 use crate::reserve;
@@ -64,14 +63,14 @@ where
     }
     let now = context.clock.now();
     let before = found.company.clone();
-    let mut changed = hand_over::settle(tx, found, command, context)?;
+    let mut changed = ownership::settle(tx, found, command, context)?;
     let company = &mut changed.company;
     apply(command, company);
     if *company != before {
         company.updated_at = now;
         tx.update_company(company)?;
         if company.rate != before.rate {
-            tx.record(&Cause::new(context, company, Act::Rate))?;
+            tx.record(&context.cause(company, Act::Rate))?;
         }
         if (company.rate, company.reserve_alert) != (before.rate, before.reserve_alert) {
             reserve::set_alert(tx, &before, company, context)?;

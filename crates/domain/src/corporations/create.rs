@@ -1,6 +1,6 @@
 //! Creating a corporation.
 
-use super::Corporation;
+use crate::model::Corporation;
 use crate::ports::{Context, Corporations, StoreError};
 use crate::values::{CorporationId, Line, ProviderId};
 

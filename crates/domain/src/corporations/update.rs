@@ -1,6 +1,6 @@
 //! Changing a corporation.
 
-use super::Corporation;
+use crate::model::Corporation;
 use crate::ports::{Context, Corporations, Denied, Locks, Row, StoreError};
 use crate::values::{CorporationId, Line, ProviderId};
 

@@ -2,12 +2,12 @@
 
 mod run;
 mod run_due;
-mod schedule;
 mod schedules;
 mod steps;
 
 pub use run::{DistributeError, Distribution, RunDistribution, run, run_with};
 pub use run_due::{Ended, Ran, run_due};
-pub use schedule::{Failing, MissedDate, Period, Schedule};
 pub use schedules::{CreateSchedule, ScheduleError, cancel_schedule, create_schedule, schedules};
 pub use steps::{finish, read_ahead};
+
+pub use crate::model::{Failing, MissedDate, Period, Schedule};

@@ -3,15 +3,14 @@
 use std::collections::BTreeSet;
 
 use super::steps;
-use crate::causes::{Act, Cause, ScheduledDate};
-use crate::companies::{self, Company};
+use crate::look_up;
+use crate::model::{Act, Company, Person, ScheduledDate};
 use crate::money::{Points, price};
 use crate::ports::{
     Accounts, Causes, Context, Locks, Lookup, MailOutbox, Moved, Outcome, Payment, ReadCompanies, ReadSteps,
     ReadUsers, Steps, StoreError,
 };
 use crate::reserve;
-use crate::users::Person;
 use crate::values::{CompanyId, ProviderId, UserId};
 use crate::wallets::{Account, Reason, WalletType};
 
@@ -97,7 +96,7 @@ where
     T: Accounts + Causes + Locks + MailOutbox + ReadCompanies + ReadUsers + Steps + ?Sized,
 {
     let id = command.company_id;
-    let company = companies::kept(tx, id)?.ok_or(DistributeError::NoSuchCompany)?;
+    let company = look_up::kept_company(tx, id)?.ok_or(DistributeError::NoSuchCompany)?;
     let receivers = receivers(tx, company.provider_id, command, ahead)?;
     if receivers.is_empty() {
         return Err(DistributeError::Nobody);
@@ -159,7 +158,7 @@ where
         return Err(DistributeError::OutOfRange);
     }
     let (wallet, points, date) = (command.wallet, command.points, command.date);
-    let cause = Cause::new(context, company, Act::Distribution { wallet, points, receivers: count, date });
+    let cause = context.cause(company, Act::Distribution { wallet, points, receivers: count, date });
     if !tx.record(&cause)? {
         return Err(DistributeError::AlreadyPaid);
     }

@@ -2,10 +2,9 @@
 
 use time::Duration;
 
-use super::schedule::{Failing, MissedDate, Schedule};
 use super::{DistributeError, RunDistribution, finish, read_ahead, run_with};
-use crate::causes::{Actor, Origin, ScheduledDate};
-use crate::companies::{self, Company};
+use crate::look_up;
+use crate::model::{Actor, Company, Failing, MissedDate, Origin, Schedule, ScheduledDate};
 use crate::ports::{
     Accounts, Causes, Context, Locks, MailOutbox, ReadCompanies, ReadSchedules, ReadUsers, Row, Schedules,
     Steps, Store, StoreError, StoreExt, Timestamp,
@@ -188,7 +187,7 @@ where
     schedule.failing = Some(Failing { since, reason: reason.clone() });
     tx.update_schedule(&schedule)?;
     if seen.failing.is_none()
-        && let Some(company) = companies::for_operator(tx, seen.company_id)?
+        && let Some(company) = look_up::company(tx, seen.company_id)?
     {
         let (subject, body) = letter(&company, seen, &reason);
         reserve::mail_admins(tx, &company, &subject, &body, context)?;

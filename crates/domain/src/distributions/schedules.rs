@@ -1,8 +1,7 @@
 //! Making, listing and cancelling schedules.
 
-use super::schedule::begins;
-use super::{MissedDate, Period, Schedule};
-use crate::companies;
+use crate::look_up;
+use crate::model::{MissedDate, Period, Schedule};
 use crate::money::{Points, price};
 use crate::ports::{Context, Locks, ReadCompanies, ReadSchedules, Row, Schedules, StoreError};
 use crate::values::{CompanyId, IsoDate, ScheduleId};
@@ -46,7 +45,7 @@ pub fn create_schedule<T: Locks + ReadCompanies + Schedules + ?Sized>(
     command: &CreateSchedule,
     context: &Context<'_>,
 ) -> Result<Schedule, ScheduleError> {
-    let company = companies::kept(tx, command.company_id)?.ok_or(ScheduleError::NoSuchCompany)?;
+    let company = look_up::kept_company(tx, command.company_id)?.ok_or(ScheduleError::NoSuchCompany)?;
     if command.points == Points::ZERO || price(company.rate, command.points, 1).is_none() {
         return Err(ScheduleError::OutOfRange);
     }
@@ -58,7 +57,7 @@ pub fn create_schedule<T: Locks + ReadCompanies + Schedules + ?Sized>(
         every: command.every,
         start_on: command.start_on,
         next_on: command.start_on,
-        due_at: begins(command.start_on),
+        due_at: command.start_on.begins(),
         failing: None,
         created_at: context.clock.now(),
         cancelled_at: None,
@@ -72,7 +71,7 @@ pub fn schedules<R: ReadCompanies + ReadSchedules + ?Sized>(
     reads: &mut R,
     id: CompanyId,
 ) -> Result<Vec<(Schedule, Vec<MissedDate>)>, ScheduleError> {
-    companies::for_operator(reads, id)?.ok_or(ScheduleError::NoSuchCompany)?;
+    look_up::company(reads, id)?.ok_or(ScheduleError::NoSuchCompany)?;
     let missed = reads.missed_dates(id)?;
     let of = |id| missed.iter().filter(|it| it.schedule_id == id).cloned().collect();
     Ok(reads.schedules(id)?.into_iter().map(|it| (it.clone(), of(it.id))).collect())

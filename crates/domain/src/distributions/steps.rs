@@ -6,8 +6,7 @@
 //! transit, leg n + 2 back. What is still to be done stands in the store, so that after a crash anybody can finish it.
 
 use super::DistributeError;
-use crate::causes::{Act, Cause};
-use crate::companies::Company;
+use crate::model::{Act, Cause, Company};
 use crate::money::{Amount, Points, Price};
 use crate::ports::{
     Accounts, Context, MailOutbox, Moved, Outcome, Payment, ReadSteps, ReadUsers, Step, Steps, Store,

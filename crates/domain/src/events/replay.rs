@@ -1,6 +1,6 @@
 //! Sending events again, for the operator.
 
-use super::EventState;
+use crate::model::EventState;
 use crate::ports::{Context, ReadProviders, Replays, StoreError};
 use crate::values::{EventId, ProviderId};
 

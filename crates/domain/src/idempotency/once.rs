@@ -1,6 +1,6 @@
 //! The first time and every other.
 
-use super::{IdempotencyKey, IdempotencyRecord, KEPT};
+use crate::model::{IdempotencyKey, IdempotencyRecord, KEPT};
 use crate::ports::{Idempotency, StoreError, Timestamp};
 
 /// A request that may come again.

@@ -1,49 +1,13 @@
-//! Accounts: balances, opening, and what an account may hold; what changes a balance stands in `pay.rs`.
+//! Accounts: balances and opening; what changes a balance stands in `pay.rs`.
 
 use super::Unit;
-use super::data::{Data, require};
+use super::data::Data;
+use super::held::Held;
+use super::rules::require;
 use crate::money::Amount;
 use crate::ports::{Accounts, Outcome, Payment, ReadAccounts, StoreError, Timestamp};
-use crate::reserve::FUNDED_MAX;
 use crate::values::{CompanyId, UserId};
 use crate::wallets::{Account, AccountKind, Wallet};
-
-/// The most that a payment can be short of: a hundredth of a point of a dollar.
-pub(super) const MADE_UP_MAX: Amount = Amount::from_nanodollars(10_000_000);
-
-/// An account as it stands.
-#[derive(Clone, Default)]
-pub(super) struct Held {
-    pub(super) balance: Amount,
-    pub(super) spent: Amount,
-    pub(super) movements: i64,
-    /// What the last payment out of it was short of.
-    pub(super) made_up: Amount,
-    pub(super) alert_below: Option<Amount>,
-    pub(super) is_closed: bool,
-}
-
-impl Held {
-    /// What the databases' CHECKs refuse of an account of this kind.
-    pub(super) fn judge(&self, kind: AccountKind) -> Result<(), StoreError> {
-        let owed = Amount::ZERO.checked_sub(self.balance);
-        let holds = match kind {
-            AccountKind::Funding => !self.is_positive() && owed.is_some_and(|it| it <= FUNDED_MAX),
-            AccountKind::Rounding => !self.is_positive(),
-            _ => !self.balance.is_negative(),
-        };
-        require(holds, "a balance is within its bounds")?;
-        require(!self.spent.is_negative(), "what was spent is not negative")?;
-        require(
-            (Amount::ZERO..=MADE_UP_MAX).contains(&self.made_up),
-            "what is made up is within the tolerance",
-        )
-    }
-
-    fn is_positive(&self) -> bool {
-        self.balance > Amount::ZERO
-    }
-}
 
 impl Data {
     fn wallets(&self, user: UserId) -> Vec<Wallet> {

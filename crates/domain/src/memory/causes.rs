@@ -1,12 +1,12 @@
 //! Causes.
 
 use super::Unit;
-use super::data::{Data, require};
-use crate::causes::{Act, Cause, ScheduledDate};
+use super::data::Data;
+use super::rules::require;
+use crate::model::{Act, Cause, Redemption, ScheduledDate};
 use crate::money::Points;
 use crate::ports::{Causes, StoreError};
 use crate::recognitions::Receivers;
-use crate::redemptions::Redemption;
 use crate::values::{CauseId, RedemptionId};
 
 /// What happens once at most.

@@ -1,8 +1,9 @@
 //! Companies.
 
 use super::Unit;
-use super::data::{Data, count, page_of, require};
-use crate::companies::{Company, CompanyWithOwner};
+use super::data::{Data, count, page_of};
+use super::rules::require;
+use crate::model::{Company, CompanyWithOwner};
 use crate::ports::{Companies, Lookup, ReadCompanies, StoreError};
 use crate::values::{CompanyId, CorporationId, DomainName, Page, ProviderId};
 

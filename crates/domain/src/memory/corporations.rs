@@ -1,8 +1,9 @@
 //! Corporations.
 
 use super::Unit;
-use super::data::{count, page_of, require};
-use crate::corporations::Corporation;
+use super::data::{count, page_of};
+use super::rules::require;
+use crate::model::Corporation;
 use crate::ports::{Corporations, Lookup, ReadCorporations, StoreError};
 use crate::values::{CorporationId, Page, ProviderId};
 

@@ -1,17 +1,11 @@
-//! What is kept, and the small tools for judging and listing it.
+//! What is kept, and the small tools for listing it.
 
 use std::collections::BTreeMap;
 
-use super::accounts::Held;
+use super::held::Held;
 use super::transfers::Transfer;
-use crate::causes::Cause;
-use crate::companies::Company;
-use crate::corporations::Corporation;
-use crate::occasions::Occasion;
-use crate::ports::{NewEvent, NewMail, StoreError, Timestamp};
-use crate::providers::Provider;
-use crate::recognitions::Recognition;
-use crate::users::User;
+use crate::model::{Cause, Company, Corporation, Occasion, Provider, Recognition, User};
+use crate::ports::{NewEvent, NewMail, Timestamp};
 use crate::values::{CauseId, CompanyId, CorporationId, OccasionId, Page, ProviderId, RecognitionId, UserId};
 use crate::wallets::Account;
 
@@ -31,11 +25,6 @@ pub(super) struct Data {
     pub(super) transfers: BTreeMap<(CauseId, u32), Transfer>,
     pub(super) events: Vec<NewEvent>,
     pub(super) mails: Vec<NewMail>,
-}
-
-/// Refuses what breaks a rule, as a database would.
-pub(super) fn require(holds: bool, rule: &str) -> Result<(), StoreError> {
-    if holds { Ok(()) } else { Err(StoreError::Broken(rule.to_owned())) }
 }
 
 /// A page of a list in the order of a key.

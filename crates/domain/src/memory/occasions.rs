@@ -1,8 +1,9 @@
 //! Occasions.
 
 use super::Unit;
-use super::data::{Data, count, page_of, require};
-use crate::occasions::Occasion;
+use super::data::{Data, count, page_of};
+use super::rules::require;
+use crate::model::Occasion;
 use crate::ports::{Lookup, Occasions, ReadOccasions, StoreError, Timestamp};
 use crate::values::{CompanyId, Line, OccasionId, Page, ProviderId};
 

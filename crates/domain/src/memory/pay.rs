@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::data::Data;
+use super::rules::require;
+use super::transfers::Transfer;
 use crate::money::{Amount, Points, Price, difference};
 use crate::ports::{Moved, Outcome, Paid, Payment, StoreError};
-use crate::wallets::Account;
+use crate::wallets::{Account, Reason};
 
 /// What a debit left behind.
 struct Debited {
@@ -232,5 +234,31 @@ impl Data {
         held.judge(rounding.kind())?;
         let debit = (rounding, held.movements);
         self.transfer(payment, 0, (debit, payer), (amount, Points::ZERO))
+    }
+
+    /// Writes one leg of a payment.
+    fn transfer(
+        &mut self,
+        payment: &Payment<'_>,
+        leg: u32,
+        (debit, credit): ((Account, i64), (Account, i64)),
+        (amount, points): (Amount, Points),
+    ) -> Result<(), StoreError> {
+        let reason = if leg == 0 { Reason::Rounding } else { payment.reason };
+        let transfer = Transfer {
+            cause: payment.cause,
+            leg,
+            company: payment.company,
+            debit,
+            credit,
+            amount,
+            points,
+            rate: payment.rate,
+            reason,
+            at: payment.at,
+        };
+        transfer.judge()?;
+        let is_new = self.transfers.insert((transfer.cause, leg), transfer).is_none();
+        require(is_new, "a leg is written once")
     }
 }

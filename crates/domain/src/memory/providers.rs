@@ -1,9 +1,9 @@
 //! Providers.
 
 use super::Unit;
-use super::data::require;
+use super::rules::require;
+use crate::model::Provider;
 use crate::ports::{ProviderChange, Providers, ReadProviders, StoreError, Timestamp};
-use crate::providers::Provider;
 use crate::values::ProviderId;
 
 impl ReadProviders for Unit {

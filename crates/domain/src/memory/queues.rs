@@ -1,8 +1,8 @@
 //! The outboxes: what was told, for whoever asks.
 
 use super::Unit;
-use super::data::require;
-use crate::events::EventKind;
+use super::rules::require;
+use crate::model::EventKind;
 use crate::ports::{MailOutbox, NewEvent, NewMail, Outbox, StoreError};
 
 impl Outbox for Unit {

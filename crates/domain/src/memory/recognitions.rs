@@ -3,9 +3,11 @@
 use std::cmp::Reverse;
 
 use super::Unit;
-use super::data::{Data, count, page_of, require};
+use super::data::{Data, count, page_of};
+use super::rules::require;
+use crate::model::Recognition;
 use crate::ports::{ReadRecognitions, Recognitions, Role, StoreError};
-use crate::recognitions::{Receivers, Recognition};
+use crate::recognitions::Receivers;
 use crate::values::{CauseId, Message, Page, RecognitionId, UserId};
 
 impl Data {

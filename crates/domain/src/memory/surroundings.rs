@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use uuid::Uuid;
 
-use crate::events::{EventKind, RecognitionEvent, RedemptionEvent};
+use crate::model::{EventKind, RecognitionEvent, RedemptionEvent};
 use crate::ports::{Clock, EventBodies, Ids, Timestamp, Unrenderable};
 
 /// A clock that stands still.

@@ -1,9 +1,8 @@
 //! Transfers: facts, judged as the databases judge them.
 
-use super::accounts::MADE_UP_MAX;
-use super::data::{Data, require};
+use super::rules::{MADE_UP_MAX, require};
 use crate::money::{Amount, Points, PointsPerDollar};
-use crate::ports::{Payment, StoreError, Timestamp};
+use crate::ports::{StoreError, Timestamp};
 use crate::values::{CauseId, CompanyId};
 use crate::wallets::{Account, AccountKind, Reason, WalletType};
 
@@ -22,36 +21,8 @@ pub(super) struct Transfer {
     pub(super) at: Timestamp,
 }
 
-impl Data {
-    /// Writes one leg of a payment.
-    pub(super) fn transfer(
-        &mut self,
-        payment: &Payment<'_>,
-        leg: u32,
-        (debit, credit): ((Account, i64), (Account, i64)),
-        (amount, points): (Amount, Points),
-    ) -> Result<(), StoreError> {
-        let reason = if leg == 0 { Reason::Rounding } else { payment.reason };
-        let transfer = Transfer {
-            cause: payment.cause,
-            leg,
-            company: payment.company,
-            debit,
-            credit,
-            amount,
-            points,
-            rate: payment.rate,
-            reason,
-            at: payment.at,
-        };
-        transfer.judge()?;
-        let is_new = self.transfers.insert((transfer.cause, leg), transfer).is_none();
-        require(is_new, "a leg is written once")
-    }
-}
-
 impl Transfer {
-    fn judge(&self) -> Result<(), StoreError> {
+    pub(super) fn judge(&self) -> Result<(), StoreError> {
         require(self.amount > Amount::ZERO, "a transfer moves something")?;
         require(self.goes_where_its_reason_says(), "a transfer goes where its reason says")?;
         let own = |it: Account| (it.kind() >= AccountKind::Reserve) == (it.owner() == self.company.as_uuid());

@@ -1,9 +1,10 @@
 //! Users.
 
 use super::Unit;
-use super::data::{Data, page_of, require};
+use super::data::{Data, page_of};
+use super::rules::require;
+use crate::model::{Person, User};
 use crate::ports::{Lookup, ReadUsers, StoreError, Timestamp, Users};
-use crate::users::{Person, User};
 use crate::values::{CompanyId, EmailAddress, Page, ProviderId, UserId};
 
 impl Data {

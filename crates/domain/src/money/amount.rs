@@ -4,8 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::InvalidNumber;
-use super::rate::NANODOLLARS_PER_DOLLAR;
 
+pub(super) const NANODOLLARS_PER_DOLLAR: i64 = 1_000_000_000;
 const MUST_BE: &str = "dollars with at most nine decimals, such as 2.50";
 const DECIMALS: usize = 9;
 

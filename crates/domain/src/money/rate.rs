@@ -3,11 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::amount::NANODOLLARS_PER_DOLLAR;
 use super::{Amount, InvalidNumber, Points};
 
 const MUST_BE: &str = "a rate of 1 to 10,000 points for a dollar";
 
-pub(super) const NANODOLLARS_PER_DOLLAR: i64 = 1_000_000_000;
 /// What may be missing from a wallet that still shows a point, times the rate: a hundredth of a point, or for a point
 /// of more than a cent a hundredth of a cent. In nano-dollars times points per dollar.
 const TOLERANCE_OF_A_POINT: i64 = 10_000_000;

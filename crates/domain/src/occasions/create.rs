@@ -1,6 +1,6 @@
 //! Creating an occasion: a company's by its provider, a global one by the operator.
 
-use super::{Occasion, OccasionText};
+use crate::model::{Occasion, OccasionText};
 use crate::ports::{Context, Denied, Locks, Occasions, ReadCompanies, StoreError};
 use crate::values::{CompanyId, OccasionId, ProviderId};
 

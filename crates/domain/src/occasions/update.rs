@@ -1,6 +1,6 @@
 //! Changing an occasion (spec §4.3).
 
-use super::Occasion;
+use crate::model::Occasion;
 use crate::ports::{Context, Denied, Locks, Occasions, ReadOccasions, Row, StoreError};
 use crate::values::{CompanyId, Line, Message, OccasionId, ProviderId};
 

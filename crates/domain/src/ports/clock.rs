@@ -3,7 +3,8 @@
 use uuid::Uuid;
 
 use super::EventBodies;
-use crate::causes::Origin;
+use crate::model::{Act, Cause, Company, Origin};
+use crate::values::CauseId;
 
 pub use crate::values::Timestamp;
 
@@ -30,4 +31,19 @@ pub struct Context<'a> {
     pub bodies: &'a dyn EventBodies,
     /// Who asks.
     pub origin: Origin<'a>,
+}
+
+impl Context<'_> {
+    /// Why something is being done in a company, now.
+    pub fn cause(&self, company: &Company, act: Act) -> Cause {
+        Cause {
+            id: CauseId::from_uuid(self.ids.next()),
+            company_id: company.id,
+            provider_id: company.provider_id,
+            act,
+            by: self.origin.into(),
+            rate: company.rate,
+            created_at: self.clock.now(),
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! Events, queued in the transaction of their cause; their bytes are made once.
 
 use super::{StoreError, Timestamp};
-use crate::events::{EventKind, EventState, RecognitionEvent, RedemptionEvent};
+use crate::model::{EventKind, EventState, RecognitionEvent, RedemptionEvent};
 use crate::values::{CauseId, CompanyId, EventId, ProviderId};
 
 /// An event could not be rendered; what was caused is undone with it.

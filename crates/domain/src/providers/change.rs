@@ -1,6 +1,6 @@
 //! Changing a provider, its secrets included.
 
-use super::Provider;
+use crate::model::Provider;
 use crate::ports::{Context, ProviderChange, Providers, StoreError};
 use crate::values::ProviderId;
 

@@ -1,6 +1,6 @@
 //! Adding a provider.
 
-use super::Provider;
+use crate::model::Provider;
 use crate::ports::{Context, Providers, StoreError};
 use crate::values::{Line, ProviderId};
 

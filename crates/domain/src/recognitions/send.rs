@@ -1,18 +1,14 @@
 //! Sending a recognition (spec §4.4, contract §5).
 
+use super::Receivers;
 use super::tell::{Told, tell};
-use super::{Receivers, Recognition, Sender};
-use crate::causes::{Act, Cause, Sending};
-use crate::companies::Company;
-use crate::events::EventKind;
+use crate::model::{Act, Cause, Company, EventKind, Occasion, Person, Recognition, Sender, Sending};
 use crate::money::{Points, PointsRange, points_range, price};
-use crate::occasions::Occasion;
 use crate::ports::{
     Accounts, Causes, Context, Denied, Locks, MailOutbox, Moved, Outbox, Outcome, Payment, ReadCompanies,
     ReadOccasions, ReadProviders, ReadUsers, Recognitions, StoreError,
 };
 use crate::reserve;
-use crate::users::Person;
 use crate::values::{CompanyId, Message, OccasionId, ProviderId, RecognitionId, UserId};
 use crate::wallets::{Account, Reason, WalletType};
 
@@ -117,7 +113,7 @@ where
     let parties = load(tx, scope, command)?;
     let (points, faults) = judge(&parties, command);
     let (Some(points), []) = (points, faults.as_slice()) else { return Err(SendError::Faults(faults)) };
-    let cause = Cause::new(context, &parties.company, Act::Sending(sending(&parties, command, points)));
+    let cause = context.cause(&parties.company, Act::Sending(sending(&parties, command, points)));
     tx.record(&cause)?;
     let recognitions = compose(&parties, command, points, &cause, context);
     tx.insert_recognitions(cause.id, &recognitions)?;

@@ -1,10 +1,7 @@
 //! The events about recognitions (spec §6.4).
 
-use super::Recognition;
-use crate::companies::Company;
-use crate::events::{EventKind, RecognitionEvent, SenderName};
+use crate::model::{Company, EventKind, Person, Recognition, RecognitionEvent, SenderName};
 use crate::ports::{Context, NewEvent, Outbox, ReadProviders, StoreError};
-use crate::users::Person;
 use crate::values::{CauseId, EventId, ProviderId};
 
 /// How many events are rendered before they are handed to the store: thousands of bodies are never held at once.

@@ -1,15 +1,12 @@
 //! Changing a recognition, for the operator (contract §8.1, §9).
 
 use super::tell::{Told, tell};
-use super::{Recognition, Sender};
-use crate::causes::{Act, Cause};
-use crate::companies::{self, Company};
-use crate::events::EventKind;
+use crate::look_up;
+use crate::model::{Act, Cause, Company, EventKind, Person, Recognition, Sender};
 use crate::ports::{
     Causes, Context, Locks, Lookup, Outbox, ReadCompanies, ReadOccasions, ReadProviders, ReadUsers,
     Recognitions, Row, StoreError,
 };
-use crate::users::Person;
 use crate::values::{Message, ProviderId, RecognitionId, UserId};
 
 /// What changes; what is `None` stays.
@@ -52,7 +49,7 @@ where
 {
     let missing = |what: &str| StoreError::Broken(format!("recognition {id} has no {what}"));
     let found = tx.recognition(id)?.ok_or(UpdateRecognitionError::NoSuchRecognition)?;
-    let company = companies::kept(tx, found.company_id)?.ok_or_else(|| missing("company"))?;
+    let company = look_up::kept_company(tx, found.company_id)?.ok_or_else(|| missing("company"))?;
     tx.hold(Row::Recognition(id))?;
     let before = tx.recognition(id)?.ok_or_else(|| missing("row any more"))?;
     let message = command.message.clone().filter(|it| *it != before.message);
@@ -66,7 +63,7 @@ where
         ..before
     };
     tx.amend_recognition(id, message.as_ref(), share)?;
-    let cause = Cause::new(context, &company, Act::Amendment { recognition: id, message, share });
+    let cause = context.cause(&company, Act::Amendment { recognition: id, message, share });
     tx.record(&cause)?;
     tell_of(tx, &company, &cause, &recognition, context)?;
     Ok(recognition)

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::companies::Company;
+use crate::model::Company;
 use crate::money::{Amount, Points};
 use crate::ports::{Accounts, Context, MailOutbox, NewMail, ReadUsers, StoreError};
 use crate::values::EmailAddress;

@@ -1,7 +1,7 @@
 //! Putting points into a reserve.
 
-use crate::causes::{Act, Cause};
-use crate::companies;
+use crate::look_up;
+use crate::model::Act;
 use crate::money::{Amount, Points, price};
 use crate::ports::{
     Accounts, Causes, Context, Locks, Moved, Outcome, Payment, ReadAccounts, ReadCompanies, StoreError,
@@ -31,7 +31,7 @@ pub fn shown<R: ReadAccounts + ReadCompanies + ?Sized>(
     reads: &mut R,
     id: CompanyId,
 ) -> Result<Points, DepositError> {
-    let company = companies::for_operator(reads, id)?.ok_or(DepositError::NoSuchCompany)?;
+    let company = look_up::company(reads, id)?.ok_or(DepositError::NoSuchCompany)?;
     let balance = reads.balance(Account::Reserve(id))?.unwrap_or_default();
     Ok(company.rate.points(balance))
 }
@@ -46,13 +46,13 @@ pub fn deposit<T>(
 where
     T: Accounts + Causes + Locks + ReadCompanies + ?Sized,
 {
-    let company = companies::kept(tx, id)?.ok_or(DepositError::NoSuchCompany)?;
+    let company = look_up::kept_company(tx, id)?.ok_or(DepositError::NoSuchCompany)?;
     if points == Points::ZERO {
         return Err(DepositError::OutOfRange);
     }
     let price = price(company.rate, points, 1).and_then(|it| it.on_credit(FUNDED_MAX));
     let price = price.ok_or(DepositError::OutOfRange)?;
-    let cause = Cause::new(context, &company, Act::Deposit { points });
+    let cause = context.cause(&company, Act::Deposit { points });
     tx.record(&cause)?;
     let payment = Payment {
         company: id,

@@ -1,7 +1,6 @@
 //! Changing the settings.
 
-use super::SamlSettings;
-use crate::companies::Company;
+use crate::model::{Company, SamlSettings};
 use crate::ports::{Context, Denied, Locks, ReadCompanies, Row, Saml, StoreError};
 use crate::values::{CompanyId, EntityId, PemCertificate, ProviderId, Update, WebUrl};
 

@@ -3,10 +3,11 @@
 use super::Case;
 use super::world::{World, page, points, profile};
 use crate::events::EventKind;
+use crate::overrides::ReplaceError;
 use crate::recognitions::{SendError, SendFault, Sender};
 use crate::redemptions::{self, RedeemError, Redemption, RefundError};
 use crate::values::{RedemptionId, UserId};
-use crate::wallets::{Direction, Reason, ReplaceError, WalletType};
+use crate::wallets::{Direction, Reason, WalletType};
 
 pub(super) const CASES: &[Case] = &[
     ("a company pays from its reserve, a user from the peer wallet", who_pays_from_what),

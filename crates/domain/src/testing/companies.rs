@@ -3,7 +3,7 @@
 use super::Case;
 use super::world::{World, company, email, line, page, profile};
 use crate::companies::{
-    self, CreateCompany, CreateCompanyError, OptionsError, OwnerName, TransferError, UpdateCompany,
+    self, CreateCompany, CreateCompanyError, MoveCompanyError, OptionsError, OwnerName, UpdateCompany,
     UpdateCompanyError,
 };
 use crate::corporations::{self, UpdateCorporationError};
@@ -183,11 +183,11 @@ fn a_company_goes_over(world: &World<'_>) {
     assert!(ann.profile.corporation_admin);
     let to = world.provider();
     let nobody = ProviderId::from_uuid(world.uuid());
-    let go = |id, to| world.transaction(|tx| companies::transfer(tx, id, to, &world.context()));
+    let go = |id, to| world.transaction(|tx| companies::move_to_provider(tx, id, to, &world.context()));
     let absent = CompanyId::from_uuid(world.uuid());
-    assert!(matches!(go(absent, to), Err(TransferError::NoSuchCompany)));
-    assert!(matches!(go(id, nobody), Err(TransferError::NoSuchProvider)));
-    assert!(matches!(go(id, world.provider), Err(TransferError::SameProvider)));
+    assert!(matches!(go(absent, to), Err(MoveCompanyError::NoSuchCompany)));
+    assert!(matches!(go(id, nobody), Err(MoveCompanyError::NoSuchProvider)));
+    assert!(matches!(go(id, world.provider), Err(MoveCompanyError::SameProvider)));
     go(id, to).unwrap();
     assert_eq!(world.read(|tx| tx.company(world.provider, id)), Lookup::Foreign);
     assert_eq!(world.read(|tx| tx.user(world.provider, ann.id)), Lookup::Foreign);

@@ -2,7 +2,7 @@
 
 use super::Case;
 use super::world::{World, points};
-use crate::causes::{Act, Cause};
+use crate::causes::Act;
 use crate::money::{Amount, Price, price};
 use crate::ports::{Ledger, Moved, Outcome, Payment, StoreError};
 use crate::values::UserId;
@@ -30,7 +30,7 @@ fn pay(
     moved: Moved<'_>,
 ) -> Result<Outcome, StoreError> {
     let company = tx.company(world.provider, world.company)?.named("id").unwrap().company;
-    let cause = Cause::new(&world.context(), &company, act);
+    let cause = world.context().cause(&company, act);
     tx.record(&cause)?;
     let (company, rate, at) = (company.id, company.rate, cause.created_at);
     tx.pay(&Payment { company, cause: cause.id, reason, rate, moved, at })
@@ -131,7 +131,7 @@ fn a_sum_is_given_in_steps(world: &World<'_>) {
     let (reserve, transit) = (Account::Reserve(world.company), Account::Transit(world.company));
     let given = world.transaction(|tx| {
         let company = tx.company(world.provider, world.company)?.named("id").unwrap().company;
-        let cause = Cause::new(&world.context(), &company, distribution(5, 3));
+        let cause = world.context().cause(&company, distribution(5, 3));
         tx.record(&cause)?;
         let payment = |moved| Payment {
             company: company.id,

@@ -10,6 +10,7 @@ use crate::companies::{self, CompanyWithOwner, CreateCompany, UpdateCompany, Upd
 use crate::events::{EventKind, RecognitionEvent, RedemptionEvent};
 use crate::money::{Points, PointsPerDollar};
 use crate::occasions::{self, Occasion, OccasionText};
+use crate::overrides::{self, ReplaceError};
 use crate::ports::{Clock, Context, EventBodies, Ids, Ledger, StoreError, Timestamp, Unrenderable, Verdict};
 use crate::providers::{self, CreateProvider};
 use crate::recognitions::{self, Receivers, Recognition, SendError, SendRecognition, Sender};
@@ -18,7 +19,7 @@ use crate::users::{self, DeleteUserError, Profile, User};
 use crate::values::{
     CompanyId, DomainName, EmailAddress, Line, Message, OccasionId, Page, ProviderId, UserId, WebUrl,
 };
-use crate::wallets::{self, ReplaceError, WalletType};
+use crate::wallets::WalletType;
 
 /// Time, ids and bodies that a case can foretell.
 struct Surroundings {
@@ -212,7 +213,7 @@ impl<'a> World<'a> {
 
     /// Makes a wallet show so many points, out of the reserve.
     pub(super) fn put(&self, wallet: WalletType, user: UserId, count: i64) -> Result<(), ReplaceError> {
-        self.transaction(|tx| wallets::replace(tx, user, wallet, points(count), &self.context()))
+        self.transaction(|tx| overrides::replace(tx, user, wallet, points(count), &self.context()))
     }
 
     /// The same with points that were deposited for it.

@@ -1,9 +1,9 @@
 //! Creating a user (spec §4.5).
 
-use super::{Profile, User};
+use crate::model::{Profile, User};
 use crate::ports::{Accounts, Context, Denied, Locks, ReadCompanies, Row, StoreError, Users};
+use crate::users::open_wallets;
 use crate::values::{CompanyId, ProviderId, UserId};
-use crate::wallets::open_for_user;
 
 /// Why a user was not created.
 #[derive(Debug, thiserror::Error)]
@@ -44,6 +44,6 @@ where
     if !tx.insert_user(&user)? {
         return Err(CreateUserError::EmailTaken);
     }
-    open_for_user(tx, &user, now)?;
+    open_wallets(tx, &user, now)?;
     Ok(user)
 }

@@ -1,7 +1,6 @@
 //! Deleting a user (spec §3, contract §4.6).
 
-use crate::causes::{Act, Cause};
-use crate::companies::Company;
+use crate::model::{Act, Company};
 use crate::ports::{
     Accounts, Causes, Context, Denied, Locks, Moved, Payment, ReadCompanies, Row, StoreError, Users,
 };
@@ -53,7 +52,7 @@ fn return_funds<T: Accounts + Causes + ?Sized>(
     user: UserId,
     context: &Context<'_>,
 ) -> Result<(), StoreError> {
-    let mut cause = Cause::new(context, company, Act::Deletion { user, wallets: 0 });
+    let mut cause = context.cause(company, Act::Deletion { user, wallets: 0 });
     let payment = Payment {
         company: company.id,
         cause: cause.id,

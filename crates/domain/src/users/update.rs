@@ -1,7 +1,6 @@
 //! Changing a user (spec §4.5, contract §4.5).
 
-use super::{Profile, User};
-use crate::companies::Company;
+use crate::model::{Company, Profile, User};
 use crate::ports::{Accounts, Context, Denied, Locks, ReadCompanies, ReadUsers, Row, StoreError, Users};
 use crate::values::{
     CalendarDate, CompanyId, CountryCode, EmailAddress, Groups, Line, MonthDay, ProviderId, Update, UserId,

@@ -4,15 +4,7 @@
 //! credited, so half a movement cannot be written. Transfers are never changed; a correction is a new transfer.
 
 mod account;
-#[cfg(feature = "use-cases")]
-mod open;
-#[cfg(feature = "use-cases")]
-mod replace;
 mod transaction;
 
 pub use account::{Account, AccountKind, Wallet, WalletType};
-#[cfg(feature = "use-cases")]
-pub use open::open_for_user;
-#[cfg(feature = "use-cases")]
-pub use replace::{ReplaceError, replace};
 pub use transaction::{Direction, Reason, Transaction};

@@ -1,14 +1,14 @@
 //! Why a command was not done, as one line.
 
-use guerdon_domain::companies::{OptionsError, TransferError};
+use guerdon_domain::companies::{MoveCompanyError, OptionsError};
 use guerdon_domain::distributions::{DistributeError, ScheduleError};
 use guerdon_domain::events::ReplayError;
+use guerdon_domain::overrides::ReplaceError;
 use guerdon_domain::ports::StoreError;
 use guerdon_domain::providers::ChangeProviderError;
 use guerdon_domain::recognitions::UpdateRecognitionError;
 use guerdon_domain::redemptions::{RedeemError, RefundError};
 use guerdon_domain::reserve::DepositError;
-use guerdon_domain::wallets::ReplaceError;
 
 use crate::keys::SealedError;
 
@@ -77,13 +77,13 @@ impl From<OptionsError> for CommandError {
     }
 }
 
-impl From<TransferError> for CommandError {
-    fn from(cause: TransferError) -> Self {
+impl From<MoveCompanyError> for CommandError {
+    fn from(cause: MoveCompanyError) -> Self {
         match cause {
-            TransferError::Store(cause) => Self::Store(cause),
-            TransferError::NoSuchCompany | TransferError::NoSuchProvider | TransferError::SameProvider => {
-                Self::refused(cause)
-            }
+            MoveCompanyError::Store(cause) => Self::Store(cause),
+            MoveCompanyError::NoSuchCompany
+            | MoveCompanyError::NoSuchProvider
+            | MoveCompanyError::SameProvider => Self::refused(cause),
         }
     }
 }

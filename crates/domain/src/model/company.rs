@@ -1,7 +1,7 @@
 //! The company.
 
+use super::full_name;
 use crate::money::{Points, PointsPerDollar};
-use crate::users::full_name;
 use crate::values::{
     CompanyId, CorporationId, DomainName, EmailAddress, Line, ProviderId, Timestamp, UserId, WebUrl,
 };

@@ -1,13 +1,13 @@
 //! Handing a company to another provider (contract §9).
 
-use super::for_operator;
-use crate::causes::{Act, Cause};
+use crate::look_up;
+use crate::model::Act;
 use crate::ports::{Causes, Companies, Context, Locks, ReadProviders, Row, StoreError, Users};
 use crate::values::{CompanyId, ProviderId};
 
 /// Why a company was not handed on.
 #[derive(Debug, thiserror::Error)]
-pub enum TransferError {
+pub enum MoveCompanyError {
     /// There is no such company.
     #[error("no company has this id")]
     NoSuchCompany,
@@ -25,25 +25,25 @@ pub enum TransferError {
 /// Hands a company with all that is in it to another provider. It leaves its corporation, which stays with the old
 /// one, and so nobody administers that any more; events that were written before stay with the old provider too. Waits
 /// for requests under way, so that none writes for the old provider afterwards.
-pub fn transfer<T>(
+pub fn move_to_provider<T>(
     tx: &mut T,
     id: CompanyId,
     to: ProviderId,
     context: &Context<'_>,
-) -> Result<(), TransferError>
+) -> Result<(), MoveCompanyError>
 where
     T: Causes + Companies + Locks + ReadProviders + Users + ?Sized,
 {
     tx.take_company_over(id)?;
     tx.hold(Row::Company(id))?;
-    let mut company = for_operator(tx, id)?.ok_or(TransferError::NoSuchCompany)?;
+    let mut company = look_up::company(tx, id)?.ok_or(MoveCompanyError::NoSuchCompany)?;
     if tx.provider(to)?.is_none() {
-        return Err(TransferError::NoSuchProvider);
+        return Err(MoveCompanyError::NoSuchProvider);
     }
     if company.provider_id == to {
-        return Err(TransferError::SameProvider);
+        return Err(MoveCompanyError::SameProvider);
     }
-    tx.record(&Cause::new(context, &company, Act::Move { to }))?;
+    tx.record(&context.cause(&company, Act::Move { to }))?;
     let now = context.clock.now();
     (company.provider_id, company.corporation_id, company.updated_at) = (to, None, now);
     tx.update_company(&company)?;

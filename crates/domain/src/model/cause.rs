@@ -1,13 +1,10 @@
 //! The cause.
 
-use super::By;
-use crate::companies::Company;
+use super::{By, Sender};
 use crate::money::{Points, PointsPerDollar};
-use crate::ports::{Context, Timestamp};
-use crate::recognitions::Sender;
 use crate::values::{
     CauseId, CompanyId, IsoDate, Message, OccasionId, ProviderId, RecognitionId, RedemptionId, ScheduleId,
-    UserId,
+    Timestamp, UserId,
 };
 use crate::wallets::WalletType;
 
@@ -125,21 +122,6 @@ pub struct ScheduledDate {
     pub schedule: ScheduleId,
     /// Which date.
     pub due_on: IsoDate,
-}
-
-impl Cause {
-    /// Why something is being done in a company, now.
-    pub fn new(context: &Context<'_>, company: &Company, act: Act) -> Self {
-        Self {
-            id: CauseId::from_uuid(context.ids.next()),
-            company_id: company.id,
-            provider_id: company.provider_id,
-            act,
-            by: context.origin.into(),
-            rate: company.rate,
-            created_at: context.clock.now(),
-        }
-    }
 }
 
 impl Act {

@@ -1,10 +1,10 @@
 //! Who owns a company: handing it over, and what its owner is called (contract §4.1).
 
-use super::{CompanyWithOwner, UpdateCompany, UpdateCompanyError};
+use super::{UpdateCompany, UpdateCompanyError};
+use crate::model::{CompanyWithOwner, Profile, User, full_name};
 use crate::ports::{Accounts, Context, Locks, Lookup, ReadUsers, Row, StoreError, Users};
-use crate::users::{Profile, User, full_name};
+use crate::users::open_wallets;
 use crate::values::{EmailAddress, InvalidValue, Line, UserId, split_full_name};
-use crate::wallets::open_for_user;
 
 /// A full name, split for a user's account at its last space. What cannot be split is refused only where it is not
 /// the name that the owner has already: two long names joined are longer than a name may be.
@@ -126,7 +126,7 @@ fn create_owner<T: Accounts + Locks + Users + ?Sized>(
     if !tx.insert_user(&owner)? {
         return Err(tx.lost_race().into()); // somebody took the address at this very moment
     }
-    open_for_user(tx, &owner, now)?;
+    open_wallets(tx, &owner, now)?;
     Ok(owned_by(found, owner, context))
 }
 

@@ -1,7 +1,6 @@
 //! An event about a recognition.
 
-use crate::recognitions::Recognition;
-use crate::users::Person;
+use super::{Person, Recognition};
 
 /// The sender as an event names it.
 #[derive(Debug, Clone)]

@@ -126,18 +126,13 @@ pub struct MissedDate {
 
 impl Schedule {
     /// Goes on with the next date; a schedule that has none any more ends.
-    pub(super) fn advance(&mut self, now: Timestamp) {
+    pub(crate) fn advance(&mut self, now: Timestamp) {
         self.failing = None;
         match self.every.date_after(self.start_on, self.next_on) {
-            Some(next) => (self.next_on, self.due_at) = (next, begins(next)),
+            Some(next) => (self.next_on, self.due_at) = (next, next.begins()),
             None => self.cancelled_at = Some(now),
         }
     }
-}
-
-/// When a date begins.
-pub(super) fn begins(date: IsoDate) -> Timestamp {
-    date.date().midnight().assume_utc()
 }
 
 #[cfg(test)]

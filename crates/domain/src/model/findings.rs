@@ -90,3 +90,21 @@ mod tests {
         assert_eq!((all.len(), all[100].detail.as_str()), (101, "and 130 more"));
     }
 }
+
+/// What can be checked apart from the rest, on a snapshot of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// What the database can say of its own files.
+    Storage,
+    /// The accounts, each beside its movements.
+    Balances,
+    /// The causes in their order, each with what it moved and sent, and the chain of seals over them.
+    Journal,
+    /// What single queries tell.
+    Tables,
+}
+
+impl Part {
+    /// Every part, the longest first.
+    pub const ALL: [Self; 4] = [Self::Storage, Self::Balances, Self::Journal, Self::Tables];
+}

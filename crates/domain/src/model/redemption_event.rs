@@ -1,7 +1,7 @@
 //! An event about a redemption.
 
+use super::Person;
 use crate::money::Points;
-use crate::users::Person;
 
 /// A redemption as an event tells it.
 #[derive(Debug, Clone)]

@@ -1,16 +1,15 @@
 //! Replacing what a wallet holds, for the operator: an override (`docs/specified-behaviour.md`, points).
 
-use super::{Account, Reason, WalletType};
-use crate::causes::{Act, Cause};
-use crate::companies;
+use crate::look_up;
+use crate::model::Act;
 use crate::money::Points;
 use crate::ports::{
     Accounts, Causes, Context, Locks, MailOutbox, Moved, Outcome, Payment, ReadCompanies, ReadUsers,
     StoreError,
 };
 use crate::reserve;
-use crate::users::for_operator;
 use crate::values::UserId;
+use crate::wallets::{Account, Reason, WalletType};
 
 /// Why a wallet was not replaced.
 #[derive(Debug, thiserror::Error)]
@@ -44,10 +43,10 @@ pub fn replace<T>(
 where
     T: Accounts + Causes + Locks + MailOutbox + ReadCompanies + ReadUsers + ?Sized,
 {
-    let found = for_operator(tx, user)?.filter(|it| it.active).ok_or(ReplaceError::NoSuchUser)?;
-    let company = companies::kept(tx, found.company_id)?.ok_or(ReplaceError::NoSuchUser)?;
+    let found = look_up::person(tx, user)?.filter(|it| it.active).ok_or(ReplaceError::NoSuchUser)?;
+    let company = look_up::kept_company(tx, found.company_id)?.ok_or(ReplaceError::NoSuchUser)?;
     company.rate.amount(points).ok_or(ReplaceError::OutOfRange)?;
-    let cause = Cause::new(context, &company, Act::Override { user, wallet, points });
+    let cause = context.cause(&company, Act::Override { user, wallet, points });
     let payment = Payment {
         company: company.id,
         cause: cause.id,
