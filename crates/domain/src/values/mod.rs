@@ -49,7 +49,7 @@ pub use iso_date::IsoDate;
 pub use month_day::MonthDay;
 pub use page::Page;
 pub use text::{Line, Message, split_full_name};
-pub use timestamp::Timestamp;
+pub use timestamp::{Milliseconds, Timestamp};
 pub use update::Update;
 #[cfg(feature = "use-cases")]
 pub use web_url::WebUrl;
