@@ -15,6 +15,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
         let clippy = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
         run_command(&mut workspace.cargo(&clippy))
     };
+    let features = || check_features(workspace);
     let tidy = || tidy::run(workspace);
     let docs = || {
         let mut cargo = workspace.cargo(&["doc", "--workspace", "--no-deps", "--locked"]);
@@ -22,9 +23,10 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     };
     let tests = || test::run(workspace, &test::Arguments::all());
     let sandbox = || dev::run(workspace, &dev::Arguments::check());
-    let steps: [Step<'_>; 6] = [
+    let steps: [Step<'_>; 7] = [
         ("format", &format),
         ("lints", &lints),
+        ("features", &features),
         ("tidy", &tidy),
         ("docs", &docs),
         ("sandbox", &sandbox),
@@ -35,6 +37,17 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
         let start = Instant::now();
         step().with_context(|| format!("ci: {name}"))?;
         println!("==> {name} passed in {} s", start.elapsed().as_secs());
+    }
+    Ok(())
+}
+
+/// The domain is of use in parts: each must compile alone.
+fn check_features(workspace: &Workspace) -> Result<()> {
+    let sets: [&[&str]; 3] =
+        [&["--no-default-features"], &["--no-default-features", "--features", "memory"], &["--all-features"]];
+    for set in sets {
+        let check = ["clippy", "--package", "guerdon-domain", "--lib", "--locked"];
+        run_command(&mut workspace.cargo(&[&check, set, &["--", "-D", "warnings"]].concat()))?;
     }
     Ok(())
 }

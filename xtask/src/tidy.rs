@@ -1,6 +1,7 @@
 //! `cargo xtask tidy`: what no compiler checks. Each file of this module is one kind of check.
 
 mod arrows;
+mod circles;
 mod citations;
 mod dependencies;
 mod links;
@@ -28,6 +29,7 @@ impl Finding {
 /// Collects every finding, prints each with its mend, and fails if there is one.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let mut findings = arrows::check(workspace)?;
+    findings.extend(circles::check(workspace)?);
     findings.extend(dependencies::check(workspace)?);
     findings.extend(sources::check(workspace)?);
     findings.extend(migrations::check(workspace)?);

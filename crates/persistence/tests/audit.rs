@@ -9,11 +9,12 @@ use std::sync::OnceLock;
 
 use guerdon_domain::audit::verify;
 use guerdon_domain::money::{Points, PointsPerDollar};
+use guerdon_domain::overrides::replace;
 use guerdon_domain::ports::StoreExt as _;
 use guerdon_domain::recognitions::{self, Sender, UpdateRecognition};
 use guerdon_domain::redemptions;
 use guerdon_domain::values::Message;
-use guerdon_domain::wallets::{WalletType, replace};
+use guerdon_domain::wallets::WalletType;
 use guerdon_persistence::testing::{TestDatabase, each};
 
 use crate::support::World;

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod audit;
+mod contract;
 mod cycles;
 mod deliveries;
 mod fairness;

@@ -2,7 +2,7 @@
 
 use std::sync::mpsc::channel;
 
-use guerdon_domain::companies::{TransferError, transfer};
+use guerdon_domain::companies::{MoveCompanyError, move_to_provider};
 use guerdon_domain::ports::{ProviderChange, StoreError, StoreExt as _};
 use guerdon_domain::providers::Provider;
 use guerdon_domain::recognitions::{SendError, Sender};
@@ -47,8 +47,8 @@ fn a_move_waits_for_requests_under_way_and_none_writes_for_the_old_provider_afte
             });
             is_kept.recv().unwrap();
             let moving = scope.spawn(|| {
-                world.store.transaction(|tx| -> Result<(), TransferError> {
-                    transfer(tx, world.company, other, &context)
+                world.store.transaction(|tx| -> Result<(), MoveCompanyError> {
+                    move_to_provider(tx, world.company, other, &context)
                 })
             });
             let provider = || world.reading(|reads| reads.provider_of_company(world.company));

@@ -1,11 +1,12 @@
 //! Redeeming, refunding, replacing: what an operator does to a wallet (behaviour 17.5, 17.7).
 
 use guerdon_domain::money::{Points, PointsPerDollar};
+use guerdon_domain::overrides::{ReplaceError, replace};
 use guerdon_domain::ports::StoreExt as _;
 use guerdon_domain::recognitions::{self, Sender, UpdateRecognition};
 use guerdon_domain::redemptions::{self, RedeemError, Redemption, RefundError};
 use guerdon_domain::values::{Message, Page, UserId};
-use guerdon_domain::wallets::{Direction, Reason, ReplaceError, WalletType, replace};
+use guerdon_domain::wallets::{Direction, Reason, WalletType};
 
 use crate::support::{World, at_once, on_each};
 

@@ -7,8 +7,8 @@ use super::Finding;
 use crate::workspace::Workspace;
 
 const DOMAIN: &str = "guerdon-domain";
-const DOMAIN_MAY_USE: [&str; 8] =
-    ["uuid", "time", "thiserror", "email_address", "url", "idna", "rust_iso3166", "x509-parser"];
+const DOMAIN_MAY_USE: [&str; 9] =
+    ["uuid", "time", "thiserror", "email_address", "url", "idna", "rust_iso3166", "x509-parser", "serde"];
 const ADAPTERS: [&str; 4] =
     ["guerdon-persistence", "guerdon-http-api", "guerdon-webhook-dispatcher", "guerdon-mailer"];
 

@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::Findings;
+use crate::model::Findings;
 use crate::wallets::{AccountKind, Reason};
 
 /// An account as it is stored.

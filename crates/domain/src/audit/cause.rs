@@ -3,10 +3,9 @@
 use uuid::Uuid;
 
 use super::steps::{StepsJudge, Terms};
-use super::{End, Findings, Movement, Sent};
-use crate::causes::{Act, Cause, Sending};
+use super::{End, Movement, Sent};
+use crate::model::{Act, Cause, Findings, Sender, Sending};
 use crate::money::{Amount, Points, PointsPerDollar, Price, price};
-use crate::recognitions::Sender;
 use crate::values::UserId;
 use crate::wallets::{Account, Reason, WalletType};
 

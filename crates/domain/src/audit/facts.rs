@@ -2,8 +2,7 @@
 
 use uuid::Uuid;
 
-use crate::ports::Timestamp;
-use crate::values::UserId;
+use crate::values::{Timestamp, UserId};
 use crate::wallets::{Account, AccountKind};
 
 /// One end of a transfer, as it is stored.

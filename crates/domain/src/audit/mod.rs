@@ -6,12 +6,12 @@
 mod account;
 mod cause;
 mod facts;
-mod findings;
 mod steps;
 mod verify;
 
 pub use account::{AccountJudge, Held, Side, Touch};
 pub use cause::CauseJudge;
 pub use facts::{End, Movement, Sent};
-pub use findings::{Findings, Violation};
-pub use verify::{Part, verify};
+pub use verify::verify;
+
+pub use crate::model::{Findings, Part, Violation};

@@ -1,7 +1,7 @@
 //! A distribution in several steps: the shape of its transfers.
 
 use super::Movement;
-use crate::causes::Cause;
+use crate::model::Cause;
 use crate::money::{Amount, Points, price};
 use crate::wallets::{Account, Reason, WalletType};
 

@@ -5,26 +5,8 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use super::{Findings, Violation};
+use crate::model::{Findings, Part, Violation};
 use crate::ports::{Store, StoreError, StoreExt as _};
-
-/// What can be checked apart from the rest, on a snapshot of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
-    /// What the database can say of its own files.
-    Storage,
-    /// The accounts, each beside its movements.
-    Balances,
-    /// The causes in their order, each with what it moved and sent, and the chain of seals over them.
-    Journal,
-    /// What single queries tell.
-    Tables,
-}
-
-impl Part {
-    /// Every part, the longest first.
-    pub const ALL: [Self; 4] = [Self::Storage, Self::Balances, Self::Journal, Self::Tables];
-}
 
 /// Checks everything: each part once, as many beside one another as there are threads, and the schema. Answers every
 /// violation there is, none for a sound ledger. With a head, one more where no seal has it: then something that was

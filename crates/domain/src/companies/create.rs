@@ -1,13 +1,12 @@
 //! Creating a company with its owner (behaviour 11.2).
 
-use super::{Company, CompanyWithOwner};
-use crate::causes::{Act, Cause};
+use crate::model::{Act, Company, CompanyWithOwner, Profile, User};
 use crate::money::{Points, PointsPerDollar};
-use crate::ports::{Context, Denied, StoreError, Tx};
+use crate::ports::{Accounts, Causes, Companies, Context, Denied, ReadCorporations, StoreError, Users};
 use crate::reserve;
-use crate::users::{Profile, User};
+use crate::users::open_wallets;
 use crate::values::{CompanyId, CorporationId, DomainName, EmailAddress, Line, ProviderId, UserId, WebUrl};
-use crate::wallets::{Account, open_for_user};
+use crate::wallets::Account;
 
 /// What a new company is made of.
 #[derive(Debug, Clone)]
@@ -28,6 +27,29 @@ pub struct CreateCompany {
     pub reserve_bcc: Option<EmailAddress>,
 }
 
+impl CreateCompany {
+    /// A company with nothing but a domain, a name, an owner (address and first name) and a logo, at the default rate.
+    pub fn named(
+        domain: DomainName,
+        name: Line,
+        (owner_email, owner_first_name): (EmailAddress, Line),
+        logo_url: WebUrl,
+    ) -> Self {
+        Self {
+            domain,
+            name,
+            owner_email,
+            owner_first_name,
+            owner_last_name: None,
+            logo_url,
+            corporation_id: None,
+            rate: PointsPerDollar::DEFAULT,
+            reserve_alert: None,
+            reserve_bcc: None,
+        }
+    }
+}
+
 /// Why a company was not created.
 #[derive(Debug, thiserror::Error)]
 pub enum CreateCompanyError {
@@ -42,12 +64,15 @@ pub enum CreateCompanyError {
 }
 
 /// Creates a company, its accounts, and its owner as an active user and company admin.
-pub fn create(
-    tx: &mut dyn Tx,
+pub fn create<T>(
+    tx: &mut T,
     scope: ProviderId,
     command: &CreateCompany,
     context: &Context<'_>,
-) -> Result<CompanyWithOwner, CreateCompanyError> {
+) -> Result<CompanyWithOwner, CreateCompanyError>
+where
+    T: Accounts + Causes + Companies + ReadCorporations + Users + ?Sized,
+{
     if let Some(id) = command.corporation_id {
         tx.corporation(scope, id)?.named("corporation_id")?;
     }
@@ -71,7 +96,7 @@ pub fn create(
     if !tx.insert_company(&company)? {
         return Err(CreateCompanyError::DomainTaken);
     }
-    tx.record(&Cause::new(context, &company, Act::Founding))?;
+    tx.record(&context.cause(&company, Act::Founding))?;
     tx.open(company.id, &Account::of_company(company.id), now)?;
     if let Some(least) = reserve::least(&company) {
         tx.alert_below(company.id, Some(least))?;
@@ -93,7 +118,7 @@ pub fn create(
     if !tx.insert_user(&owner)? {
         return Err(StoreError::Broken("a new company has a user already".into()).into());
     }
-    open_for_user(tx, &owner, now)?;
+    open_wallets(tx, &owner, now)?;
     Ok(CompanyWithOwner {
         company,
         owner_email: command.owner_email.clone(),

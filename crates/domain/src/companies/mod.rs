@@ -1,17 +1,18 @@
 //! Companies (behaviour 11).
 
-mod company;
+mod change;
 mod create;
-mod hand_over;
-mod look_up;
+mod move_to_provider;
 mod options;
-mod transfer;
+mod owner_name;
+mod ownership;
 mod update;
 
-pub use company::{Company, CompanyWithOwner};
+pub use change::{UpdateCompany, UpdateCompanyError};
 pub use create::{CreateCompany, CreateCompanyError, create};
-pub use hand_over::OwnerName;
-pub use look_up::{for_operator, kept};
+pub use move_to_provider::{MoveCompanyError, move_to_provider};
 pub use options::{OptionsError, set_allow_zero_points};
-pub use transfer::{TransferError, transfer};
-pub use update::{UpdateCompany, UpdateCompanyError, update};
+pub use owner_name::OwnerName;
+pub use update::update;
+
+pub use crate::model::{Company, CompanyWithOwner};

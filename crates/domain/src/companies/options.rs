@@ -1,7 +1,7 @@
 //! The options an operator turns on for a company (behaviour 15.5).
 
-use super::for_operator;
-use crate::ports::{Context, Row, StoreError, Tx};
+use crate::look_up;
+use crate::ports::{Companies, Context, Locks, Row, StoreError};
 use crate::values::CompanyId;
 
 /// Why an option was not set.
@@ -14,14 +14,14 @@ pub enum OptionsError {
 }
 
 /// Allows or forbids recognitions of zero points.
-pub fn set_allow_zero_points(
-    tx: &mut dyn Tx,
+pub fn set_allow_zero_points<T: Companies + Locks + ?Sized>(
+    tx: &mut T,
     id: CompanyId,
     allow: bool,
     context: &Context<'_>,
 ) -> Result<(), OptionsError> {
     tx.hold(Row::Company(id))?;
-    let mut company = for_operator(tx, id)?.ok_or(OptionsError::NoSuchCompany)?;
+    let mut company = look_up::company(tx, id)?.ok_or(OptionsError::NoSuchCompany)?;
     if company.allow_zero_points != allow {
         (company.allow_zero_points, company.updated_at) = (allow, context.clock.now());
         tx.update_company(&company)?;

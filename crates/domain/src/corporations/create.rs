@@ -1,12 +1,12 @@
 //! Creating a corporation.
 
-use super::Corporation;
-use crate::ports::{Context, StoreError, Tx};
+use crate::model::Corporation;
+use crate::ports::{Context, Corporations, StoreError};
 use crate::values::{CorporationId, Line, ProviderId};
 
 /// Creates a corporation of a provider.
-pub fn create(
-    tx: &mut dyn Tx,
+pub fn create<T: Corporations + ?Sized>(
+    tx: &mut T,
     scope: ProviderId,
     name: &Line,
     context: &Context<'_>,

@@ -1,7 +1,7 @@
 //! Changing a corporation.
 
-use super::Corporation;
-use crate::ports::{Context, Denied, Row, StoreError, Tx};
+use crate::model::Corporation;
+use crate::ports::{Context, Corporations, Denied, Locks, Row, StoreError};
 use crate::values::{CorporationId, Line, ProviderId};
 
 /// Why a corporation was not changed.
@@ -15,8 +15,8 @@ pub enum UpdateCorporationError {
 }
 
 /// Renames a corporation; none, or the name it has, changes nothing.
-pub fn update(
-    tx: &mut dyn Tx,
+pub fn update<T: Corporations + Locks + ?Sized>(
+    tx: &mut T,
     scope: ProviderId,
     id: CorporationId,
     name: Option<&Line>,

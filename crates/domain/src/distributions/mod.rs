@@ -1,13 +1,15 @@
 //! Distributions: points from a company's reserve to many wallets at once, by hand or by a schedule.
 
+mod error;
 mod run;
 mod run_due;
-mod schedule;
 mod schedules;
 mod steps;
 
-pub use run::{DistributeError, Distribution, RunDistribution, run, run_with};
+pub use error::DistributeError;
+pub use run::{Distribution, RunDistribution, run, run_with};
 pub use run_due::{Ended, Ran, run_due};
-pub use schedule::{Failing, MissedDate, Period, Schedule};
 pub use schedules::{CreateSchedule, ScheduleError, cancel_schedule, create_schedule, schedules};
 pub use steps::{finish, read_ahead};
+
+pub use crate::model::{Failing, MissedDate, Period, Schedule};

@@ -2,13 +2,16 @@
 
 use std::collections::BTreeSet;
 
+use super::DistributeError;
 use super::steps;
-use crate::causes::{Act, Cause, ScheduledDate};
-use crate::companies::{self, Company};
+use crate::look_up;
+use crate::model::{Act, Company, Person, ScheduledDate};
 use crate::money::{Points, price};
-use crate::ports::{Context, Lookup, Moved, Outcome, Payment, StoreError, Tx};
+use crate::ports::{
+    Accounts, Causes, Context, Locks, Lookup, MailOutbox, Moved, Outcome, Payment, ReadCompanies, ReadSteps,
+    ReadUsers, Steps,
+};
 use crate::reserve;
-use crate::users::Person;
 use crate::values::{CompanyId, ProviderId, UserId};
 use crate::wallets::{Account, Reason, WalletType};
 
@@ -37,55 +40,31 @@ pub struct Distribution {
     pub in_steps: bool,
 }
 
-/// Why nothing was distributed.
-#[derive(Debug, thiserror::Error)]
-pub enum DistributeError {
-    #[error("no company has this id")]
-    NoSuchCompany,
-    /// A user is not an active user of the company.
-    #[error("user {0} is not an active user of the company")]
-    NoSuchUser(UserId),
-    /// A user is named twice.
-    #[error("a user is named twice")]
-    Duplicate,
-    /// A user has no manager wallet in use.
-    #[error("user {0} is not a manager")]
-    NotAManager(UserId),
-    /// There is nobody to receive.
-    #[error("the company has nobody who has such a wallet")]
-    Nobody,
-    /// The points are none, or too many.
-    #[error("points must be at least 1, and the total must be a possible amount")]
-    OutOfRange,
-    /// The reserve does not cover the whole.
-    #[error("Insufficient funds")]
-    InsufficientFunds,
-    /// This date of the schedule was paid before.
-    #[error("this date has been paid already")]
-    AlreadyPaid,
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
 /// Distributes points from the reserve to every receiver, all or nothing: at once, or where many receivers would keep
 /// others waiting in steps, of which this is the first.
-pub fn run(
-    tx: &mut dyn Tx,
+pub fn run<T>(
+    tx: &mut T,
     command: &RunDistribution,
     context: &Context<'_>,
-) -> Result<Distribution, DistributeError> {
+) -> Result<Distribution, DistributeError>
+where
+    T: Accounts + Causes + Locks + MailOutbox + ReadCompanies + ReadUsers + Steps + ?Sized,
+{
     run_with(tx, command, None, context)
 }
 
 /// The same, with every active user or manager [read ahead](super::read_ahead).
-pub fn run_with(
-    tx: &mut dyn Tx,
+pub fn run_with<T>(
+    tx: &mut T,
     command: &RunDistribution,
     ahead: Option<&[UserId]>,
     context: &Context<'_>,
-) -> Result<Distribution, DistributeError> {
+) -> Result<Distribution, DistributeError>
+where
+    T: Accounts + Causes + Locks + MailOutbox + ReadCompanies + ReadUsers + Steps + ?Sized,
+{
     let id = command.company_id;
-    let company = companies::kept(tx, id)?.ok_or(DistributeError::NoSuchCompany)?;
+    let company = look_up::kept_company(tx, id)?.ok_or(DistributeError::NoSuchCompany)?;
     let receivers = receivers(tx, company.provider_id, command, ahead)?;
     if receivers.is_empty() {
         return Err(DistributeError::Nobody);
@@ -95,8 +74,8 @@ pub fn run_with(
     Ok(Distribution { users: receivers.len(), points: command.points, in_steps })
 }
 
-fn receivers(
-    tx: &mut dyn Tx,
+fn receivers<T: ReadSteps + ReadUsers + ?Sized>(
+    tx: &mut T,
     scope: ProviderId,
     command: &RunDistribution,
     ahead: Option<&[UserId]>,
@@ -130,21 +109,24 @@ fn receivers(
     Ok(command.users.clone())
 }
 
-fn pay(
-    tx: &mut dyn Tx,
+fn pay<T>(
+    tx: &mut T,
     company: &Company,
     command: &RunDistribution,
     receivers: &[UserId],
     in_steps: bool,
     context: &Context<'_>,
-) -> Result<(), DistributeError> {
+) -> Result<(), DistributeError>
+where
+    T: Accounts + Causes + Locks + MailOutbox + ReadUsers + Steps + ?Sized,
+{
     let count = u32::try_from(receivers.len()).map_err(|_too_many| DistributeError::OutOfRange)?;
     let price = price(company.rate, command.points, count.into()).ok_or(DistributeError::OutOfRange)?;
     if command.points == Points::ZERO {
         return Err(DistributeError::OutOfRange);
     }
     let (wallet, points, date) = (command.wallet, command.points, command.date);
-    let cause = Cause::new(context, company, Act::Distribution { wallet, points, receivers: count, date });
+    let cause = context.cause(company, Act::Distribution { wallet, points, receivers: count, date });
     if !tx.record(&cause)? {
         return Err(DistributeError::AlreadyPaid);
     }

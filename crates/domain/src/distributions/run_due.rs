@@ -2,11 +2,13 @@
 
 use time::Duration;
 
-use super::schedule::{Failing, MissedDate, Schedule};
 use super::{DistributeError, RunDistribution, finish, read_ahead, run_with};
-use crate::causes::{Actor, Origin, ScheduledDate};
-use crate::companies::{self, Company};
-use crate::ports::{Context, Row, Store, StoreError, StoreExt, Timestamp, Tx};
+use crate::look_up;
+use crate::model::{Actor, Company, Failing, MissedDate, Origin, Schedule, ScheduledDate};
+use crate::ports::{
+    Accounts, Causes, Context, Locks, MailOutbox, ReadCompanies, ReadSchedules, ReadUsers, Row, Schedules,
+    Steps, Store, StoreError, StoreExt, Timestamp,
+};
 use crate::reserve;
 use crate::values::{IsoDate, ScheduleId, UserId};
 
@@ -99,12 +101,15 @@ impl From<StoreError> for Unpaid {
 
 /// The payment and the step to the next date are one transaction: a date is paid once whoever else is at work.
 /// Answers whether more is to be done of the payment, too.
-fn pay_next(
-    tx: &mut dyn Tx,
+fn pay_next<T>(
+    tx: &mut T,
     schedule: &Schedule,
     ahead: Option<&[UserId]>,
     context: &Context<'_>,
-) -> Result<(Ran, bool), Unpaid> {
+) -> Result<(Ran, bool), Unpaid>
+where
+    T: Accounts + Causes + Locks + MailOutbox + ReadCompanies + ReadUsers + Schedules + Steps + ?Sized,
+{
     let due_on = schedule.next_on;
     let command = RunDistribution {
         company_id: schedule.company_id,
@@ -126,12 +131,16 @@ fn pay_next(
 }
 
 /// Whether a schedule still is as it was when its payment was begun; held from then on.
-fn is_unchanged(tx: &mut dyn Tx, seen: &Schedule) -> Result<bool, StoreError> {
+fn is_unchanged<T: Locks + ReadSchedules + ?Sized>(tx: &mut T, seen: &Schedule) -> Result<bool, StoreError> {
     tx.hold(Row::Schedule(seen.id))?;
     Ok(tx.schedule(seen.id)?.as_ref() == Some(seen))
 }
 
-fn stand_back(tx: &mut dyn Tx, seen: &Schedule, now: Timestamp) -> Result<(), StoreError> {
+fn stand_back<T: Locks + Schedules + ?Sized>(
+    tx: &mut T,
+    seen: &Schedule,
+    now: Timestamp,
+) -> Result<(), StoreError> {
     if is_unchanged(tx, seen)? {
         tx.update_schedule(&Schedule { due_at: now + STAND_BACK, ..seen.clone() })?;
     }
@@ -139,12 +148,15 @@ fn stand_back(tx: &mut dyn Tx, seen: &Schedule, now: Timestamp) -> Result<(), St
 }
 
 /// Records that a date was refused; nothing where somebody else was faster.
-fn record_refusal(
-    tx: &mut dyn Tx,
+fn record_refusal<T>(
+    tx: &mut T,
     seen: &Schedule,
     reason: &str,
     context: &Context<'_>,
-) -> Result<Ran, StoreError> {
+) -> Result<Ran, StoreError>
+where
+    T: Locks + MailOutbox + ReadCompanies + ReadUsers + Schedules + ?Sized,
+{
     let now = context.clock.now();
     let mut schedule = seen.clone();
     let ran = |ended| Ran { schedule: seen.id, due_on: seen.next_on, ended };
@@ -170,7 +182,7 @@ fn record_refusal(
     schedule.failing = Some(Failing { since, reason: reason.clone() });
     tx.update_schedule(&schedule)?;
     if seen.failing.is_none()
-        && let Some(company) = companies::for_operator(tx, seen.company_id)?
+        && let Some(company) = look_up::company(tx, seen.company_id)?
     {
         let (subject, body) = letter(&company, seen, &reason);
         reserve::mail_admins(tx, &company, &subject, &body, context)?;

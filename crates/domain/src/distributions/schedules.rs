@@ -1,10 +1,9 @@
 //! Making, listing and cancelling schedules.
 
-use super::schedule::begins;
-use super::{MissedDate, Period, Schedule};
-use crate::companies;
+use crate::look_up;
+use crate::model::{MissedDate, Period, Schedule};
 use crate::money::{Points, price};
-use crate::ports::{Context, Reads, Row, StoreError, Tx};
+use crate::ports::{Context, Locks, ReadCompanies, ReadSchedules, Row, Schedules, StoreError};
 use crate::values::{CompanyId, IsoDate, ScheduleId};
 use crate::wallets::WalletType;
 
@@ -36,12 +35,12 @@ pub enum ScheduleError {
 }
 
 /// Makes a schedule.
-pub fn create_schedule(
-    tx: &mut dyn Tx,
+pub fn create_schedule<T: Locks + ReadCompanies + Schedules + ?Sized>(
+    tx: &mut T,
     command: &CreateSchedule,
     context: &Context<'_>,
 ) -> Result<Schedule, ScheduleError> {
-    let company = companies::kept(tx, command.company_id)?.ok_or(ScheduleError::NoSuchCompany)?;
+    let company = look_up::kept_company(tx, command.company_id)?.ok_or(ScheduleError::NoSuchCompany)?;
     if command.points == Points::ZERO || price(company.rate, command.points, 1).is_none() {
         return Err(ScheduleError::OutOfRange);
     }
@@ -53,7 +52,7 @@ pub fn create_schedule(
         every: command.every,
         start_on: command.start_on,
         next_on: command.start_on,
-        due_at: begins(command.start_on),
+        due_at: command.start_on.begins(),
         failing: None,
         created_at: context.clock.now(),
         cancelled_at: None,
@@ -63,19 +62,19 @@ pub fn create_schedule(
 }
 
 /// The schedules of a company, cancelled ones too, each with the dates that it gave up, all oldest first.
-pub fn schedules(
-    reads: &mut dyn Reads,
+pub fn schedules<R: ReadCompanies + ReadSchedules + ?Sized>(
+    reads: &mut R,
     id: CompanyId,
 ) -> Result<Vec<(Schedule, Vec<MissedDate>)>, ScheduleError> {
-    companies::for_operator(reads, id)?.ok_or(ScheduleError::NoSuchCompany)?;
+    look_up::company(reads, id)?.ok_or(ScheduleError::NoSuchCompany)?;
     let missed = reads.missed_dates(id)?;
     let of = |id| missed.iter().filter(|it| it.schedule_id == id).cloned().collect();
     Ok(reads.schedules(id)?.into_iter().map(|it| (it.clone(), of(it.id))).collect())
 }
 
 /// Ends a schedule: none of its dates is paid any more. Cancelling again changes nothing.
-pub fn cancel_schedule(
-    tx: &mut dyn Tx,
+pub fn cancel_schedule<T: Locks + Schedules + ?Sized>(
+    tx: &mut T,
     id: ScheduleId,
     context: &Context<'_>,
 ) -> Result<Schedule, ScheduleError> {

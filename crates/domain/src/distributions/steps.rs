@@ -6,10 +6,12 @@
 //! transit, leg n + 2 back. What is still to be done stands in the store, so that after a crash anybody can finish it.
 
 use super::DistributeError;
-use crate::causes::{Act, Cause};
-use crate::companies::Company;
+use crate::model::{Act, Cause, Company};
 use crate::money::{Amount, Points, Price};
-use crate::ports::{Context, Moved, Outcome, Payment, Reads, Step, Store, StoreError, StoreExt, Tx};
+use crate::ports::{
+    Accounts, Context, MailOutbox, Moved, Outcome, Payment, ReadSteps, ReadUsers, Step, Steps, Store,
+    StoreError, StoreExt,
+};
 use crate::reserve;
 use crate::values::{CompanyId, UserId};
 use crate::wallets::{Account, Reason, WalletType};
@@ -19,8 +21,8 @@ pub(super) const AT_ONCE: usize = 1_000;
 
 /// Who would receive now: to be read before the transaction of [`run_with`](super::run_with), where a long look inside
 /// would keep others waiting. Whoever is deleted since gets nothing.
-pub fn read_ahead(
-    reads: &mut dyn Reads,
+pub fn read_ahead<R: ReadSteps + ReadUsers + ?Sized>(
+    reads: &mut R,
     company: CompanyId,
     wallet: WalletType,
 ) -> Result<Option<Vec<UserId>>, StoreError> {
@@ -31,14 +33,17 @@ pub fn read_ahead(
 }
 
 /// Takes the price and notes the receivers.
-pub(super) fn begin(
-    tx: &mut dyn Tx,
+pub(super) fn begin<T>(
+    tx: &mut T,
     company: &Company,
     cause: &Cause,
     price: Price,
     receivers: &[UserId],
     context: &Context<'_>,
-) -> Result<(), DistributeError> {
+) -> Result<(), DistributeError>
+where
+    T: Accounts + MailOutbox + ReadUsers + Steps + ?Sized,
+{
     let leg = cause.act.legs().checked_add(1).ok_or(DistributeError::OutOfRange)?;
     let (from, to) = (Account::Reserve(company.id), Account::Transit(company.id));
     match tx.pay(&payment(cause, Moved::Sum { from, to, price, leg }))? {
@@ -55,14 +60,14 @@ pub(super) fn begin(
 /// each gave. To be called after [`run`](super::run) says that it works in steps, and before anybody is let at a
 /// database that may have been left by a crash. Several may do so at once.
 pub fn finish(store: &dyn Store, given: &mut dyn FnMut(usize)) -> Result<(), StoreError> {
-    while let Some(count) = store.transaction(step)? {
+    while let Some(count) = store.transaction(|tx| step(tx))? {
         given(count);
     }
     Ok(())
 }
 
 /// Does the next step; answers to how many receivers it gave, and nothing where nothing was left.
-fn step(tx: &mut dyn Tx) -> Result<Option<usize>, StoreError> {
+fn step<T: Accounts + Steps + ?Sized>(tx: &mut T) -> Result<Option<usize>, StoreError> {
     match tx.next_step()? {
         None => Ok(None),
         Some(Step::Give { cause, first_leg, users }) => {
@@ -85,7 +90,7 @@ fn step(tx: &mut dyn Tx) -> Result<Option<usize>, StoreError> {
     }
 }
 
-fn give_back(tx: &mut dyn Tx, cause: &Cause, not_given: u32) -> Result<(), StoreError> {
+fn give_back<T: Accounts + ?Sized>(tx: &mut T, cause: &Cause, not_given: u32) -> Result<(), StoreError> {
     let (_, points, each) = terms(cause)?;
     let rest = each.checked_mul(not_given.into()).zip(points.checked_mul(not_given.into()));
     let leg = cause.act.legs().checked_add(2);

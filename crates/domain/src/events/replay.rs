@@ -1,7 +1,7 @@
 //! Sending events again, for the operator.
 
-use super::EventState;
-use crate::ports::{Context, StoreError, Tx};
+use crate::model::EventState;
+use crate::ports::{Context, ReadProviders, Replays, StoreError};
 use crate::values::{EventId, ProviderId};
 
 /// Why nothing was replayed.
@@ -17,7 +17,11 @@ pub enum ReplayError {
 
 /// Makes events due at once, on a schedule that begins anew, all or none; answers how many. Those that are pending stay
 /// as they are.
-pub fn replay(tx: &mut dyn Tx, ids: &[EventId], context: &Context<'_>) -> Result<usize, ReplayError> {
+pub fn replay<T: Replays + ?Sized>(
+    tx: &mut T,
+    ids: &[EventId],
+    context: &Context<'_>,
+) -> Result<usize, ReplayError> {
     let mut replayed = 0;
     for id in ids {
         match tx.replay_event(*id, context.clock.now())? {
@@ -29,8 +33,8 @@ pub fn replay(tx: &mut dyn Tx, ids: &[EventId], context: &Context<'_>) -> Result
 }
 
 /// Does so with all of a provider's events that are exhausted, or unaddressed.
-pub fn replay_all(
-    tx: &mut dyn Tx,
+pub fn replay_all<T: ReadProviders + Replays + ?Sized>(
+    tx: &mut T,
     provider: ProviderId,
     state: EventState,
     context: &Context<'_>,

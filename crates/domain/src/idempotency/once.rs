@@ -1,7 +1,7 @@
 //! The first time and every other.
 
-use super::{IdempotencyKey, IdempotencyRecord, KEPT};
-use crate::ports::{StoreError, Timestamp, Tx};
+use crate::model::{IdempotencyKey, IdempotencyRecord, KEPT};
+use crate::ports::{Idempotency, StoreError, Timestamp};
 
 /// A request that may come again.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub enum Begun {
 
 impl Repeatable {
     /// Claims the key for this transaction, and looks whether it was used. Never waits.
-    pub fn begin(&self, tx: &mut dyn Tx, now: Timestamp) -> Result<Begun, StoreError> {
+    pub fn begin<T: Idempotency + ?Sized>(&self, tx: &mut T, now: Timestamp) -> Result<Begun, StoreError> {
         if !tx.claim_key(&self.key)? {
             return Ok(Begun::InFlight);
         }
@@ -39,9 +39,9 @@ impl Repeatable {
     }
 
     /// Keeps what was answered, in the transaction of its effects.
-    pub fn keep(
+    pub fn keep<T: Idempotency + ?Sized>(
         &self,
-        tx: &mut dyn Tx,
+        tx: &mut T,
         status: u16,
         body: Vec<u8>,
         now: Timestamp,

@@ -1,10 +1,24 @@
 //! Amounts of money.
 
+use std::fmt;
+use std::str::FromStr;
+
+use super::InvalidNumber;
+
+pub(super) const NANODOLLARS_PER_DOLLAR: i64 = 1_000_000_000;
+const MUST_BE: &str = "dollars with at most nine decimals, such as 2.50";
+const DECIMALS: usize = 9;
+
 /// An amount of money in nano-dollars (10⁻⁷ US cent), negative where an outside account owes (behaviour 16.5).
 ///
 /// The unit is so small because a point is a whole number of nano-dollars for every rate that divides 10⁹.
-/// Arithmetic is checked: `None` is an overflow of `i64`, some 9.2 thousand million dollars.
+/// As text it is dollars, with two to nine decimals: `2.50`. Arithmetic is checked: `None` is an overflow of `i64`, some 9.2 thousand million dollars.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(try_from = "String", into = "String")
+)]
 pub struct Amount(i64);
 
 impl Amount {
@@ -46,5 +60,48 @@ impl Amount {
     /// Whether this is less than nothing.
     pub const fn is_negative(self) -> bool {
         self.0 < 0
+    }
+}
+
+impl fmt::Display for Amount {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let unit = NANODOLLARS_PER_DOLLAR.unsigned_abs();
+        let (dollars, rest) = (self.0.unsigned_abs() / unit, self.0.unsigned_abs() % unit);
+        let decimals = format!("{rest:09}");
+        let shown = format!("{dollars}.{:0<2}", decimals.trim_end_matches('0'));
+        formatter.pad_integral(!self.is_negative(), "", &shown)
+    }
+}
+
+impl FromStr for Amount {
+    type Err = InvalidNumber;
+
+    fn from_str(text: &str) -> Result<Self, InvalidNumber> {
+        read(text).map(Self).ok_or_else(|| InvalidNumber::new(text, MUST_BE))
+    }
+}
+
+fn read(text: &str) -> Option<i64> {
+    let (sign, digits) = text.strip_prefix('-').map_or((1, text), |rest| (-1, rest));
+    let (dollars, decimals) = digits.split_once('.').unwrap_or((digits, "0"));
+    let is_number = |it: &str| !it.is_empty() && it.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_number(dollars) || !is_number(decimals) || decimals.len() > DECIMALS {
+        return None;
+    }
+    let all: i128 = format!("{dollars}{decimals:0<DECIMALS$}").parse().ok()?;
+    i64::try_from(sign * all).ok()
+}
+
+impl TryFrom<String> for Amount {
+    type Error = InvalidNumber;
+
+    fn try_from(text: String) -> Result<Self, InvalidNumber> {
+        text.parse()
+    }
+}
+
+impl From<Amount> for String {
+    fn from(amount: Amount) -> Self {
+        amount.to_string()
     }
 }

@@ -8,10 +8,14 @@
 //! * [`PointsPerDollar`]: a company's rate, and the conversions both ways.
 //! * [`price`], [`made_up`], [`points_range`]: what a payment costs, and what a payer needs; [`difference`]: what makes a
 //!   wallet show other points.
+//!
+//! Each number reads from and writes to text, and with the feature `serde` to whatever serde knows: an amount as text,
+//! points and rates as numbers.
 
 mod amount;
 mod difference;
 mod funds;
+mod invalid;
 mod points;
 mod rate;
 
@@ -21,5 +25,6 @@ mod tests;
 pub use amount::Amount;
 pub use difference::{Difference, OutOfRange, difference};
 pub use funds::{PointsRange, Price, made_up, points_range, price};
+pub use invalid::InvalidNumber;
 pub use points::Points;
 pub use rate::PointsPerDollar;

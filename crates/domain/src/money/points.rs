@@ -1,7 +1,19 @@
 //! Counts of points.
 
+use std::fmt;
+use std::str::FromStr;
+
+use super::InvalidNumber;
+
+const MUST_BE: &str = "a count of points from 0 on";
+
 /// A count of points, never negative: what a provider sends and sees (behaviour 16.1).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(try_from = "i64", into = "i64")
+)]
 pub struct Points(i64);
 
 impl Points {
@@ -24,5 +36,33 @@ impl Points {
     /// The points taken `count` times, or `None` on overflow or for a negative `count`.
     pub fn checked_mul(self, count: i64) -> Option<Self> {
         if count < 0 { None } else { self.0.checked_mul(count).map(Self) }
+    }
+}
+
+impl fmt::Display for Points {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
+impl TryFrom<i64> for Points {
+    type Error = InvalidNumber;
+
+    fn try_from(count: i64) -> Result<Self, InvalidNumber> {
+        Self::new(count).ok_or_else(|| InvalidNumber::new(count, MUST_BE))
+    }
+}
+
+impl FromStr for Points {
+    type Err = InvalidNumber;
+
+    fn from_str(text: &str) -> Result<Self, InvalidNumber> {
+        text.parse().ok().and_then(Self::new).ok_or_else(|| InvalidNumber::new(text, MUST_BE))
+    }
+}
+
+impl From<Points> for i64 {
+    fn from(points: Points) -> Self {
+        points.0
     }
 }

@@ -1,8 +1,13 @@
 //! A company's conversion rate.
 
-use super::{Amount, Points};
+use std::fmt;
+use std::str::FromStr;
 
-const NANODOLLARS_PER_DOLLAR: i64 = 1_000_000_000;
+use super::amount::NANODOLLARS_PER_DOLLAR;
+use super::{Amount, InvalidNumber, Points};
+
+const MUST_BE: &str = "a rate of 1 to 10,000 points for a dollar";
+
 /// What may be missing from a wallet that still shows a point, times the rate: a hundredth of a point, or for a point
 /// of more than a cent a hundredth of a cent. In nano-dollars times points per dollar.
 const TOLERANCE_OF_A_POINT: i64 = 10_000_000;
@@ -25,6 +30,11 @@ const TOLERANCE_OF_A_CENT: i64 = 100_000;
 /// # Ok::<(), &str>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(try_from = "i64", into = "i64")
+)]
 pub struct PointsPerDollar(i64);
 
 impl PointsPerDollar {
@@ -93,5 +103,33 @@ impl PointsPerDollar {
 impl Default for PointsPerDollar {
     fn default() -> Self {
         Self::DEFAULT
+    }
+}
+
+impl fmt::Display for PointsPerDollar {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
+impl TryFrom<i64> for PointsPerDollar {
+    type Error = InvalidNumber;
+
+    fn try_from(points: i64) -> Result<Self, InvalidNumber> {
+        Self::new(points).ok_or_else(|| InvalidNumber::new(points, MUST_BE))
+    }
+}
+
+impl FromStr for PointsPerDollar {
+    type Err = InvalidNumber;
+
+    fn from_str(text: &str) -> Result<Self, InvalidNumber> {
+        text.parse().ok().and_then(Self::new).ok_or_else(|| InvalidNumber::new(text, MUST_BE))
+    }
+}
+
+impl From<PointsPerDollar> for i64 {
+    fn from(rate: PointsPerDollar) -> Self {
+        rate.0
     }
 }

@@ -1,7 +1,7 @@
 //! Creating an occasion: a company's by its provider, a global one by the operator.
 
-use super::{Occasion, OccasionText};
-use crate::ports::{Context, Denied, StoreError, Tx};
+use crate::model::{Occasion, OccasionText};
+use crate::ports::{Context, Denied, Locks, Occasions, ReadCompanies, StoreError};
 use crate::values::{CompanyId, OccasionId, ProviderId};
 
 /// Why an occasion was not created.
@@ -15,8 +15,8 @@ pub enum CreateOccasionError {
 }
 
 /// Creates an occasion of a company.
-pub fn create(
-    tx: &mut dyn Tx,
+pub fn create<T: Locks + Occasions + ReadCompanies + ?Sized>(
+    tx: &mut T,
     scope: ProviderId,
     company_id: CompanyId,
     text: &OccasionText,
@@ -30,16 +30,16 @@ pub fn create(
 }
 
 /// Creates an occasion of every company (behaviour 14.2).
-pub fn create_global(
-    tx: &mut dyn Tx,
+pub fn create_global<T: Occasions + ?Sized>(
+    tx: &mut T,
     text: &OccasionText,
     context: &Context<'_>,
 ) -> Result<Occasion, StoreError> {
     insert(tx, None, text, true, true, context)
 }
 
-fn insert(
-    tx: &mut dyn Tx,
+fn insert<T: Occasions + ?Sized>(
+    tx: &mut T,
     company_id: Option<CompanyId>,
     text: &OccasionText,
     enabled: bool,

@@ -2,12 +2,12 @@
 
 use super::ChangeOccasionError;
 use super::update::held;
-use crate::ports::{Context, Tx};
+use crate::ports::{Context, Locks, Occasions};
 use crate::values::{OccasionId, ProviderId};
 
 /// Deletes an occasion: from then on it is absent; recognitions keep its id, events its name.
-pub fn delete(
-    tx: &mut dyn Tx,
+pub fn delete<T: Locks + Occasions + ?Sized>(
+    tx: &mut T,
     scope: ProviderId,
     id: OccasionId,
     context: &Context<'_>,

@@ -2,10 +2,10 @@
 
 mod create;
 mod delete;
-mod occasion;
 mod update;
 
 pub use create::{CreateOccasionError, create, create_global};
 pub use delete::delete;
-pub use occasion::{Occasion, OccasionText};
 pub use update::{ChangeOccasionError, UpdateOccasion, update};
+
+pub use crate::model::{Occasion, OccasionText};

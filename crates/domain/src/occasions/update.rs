@@ -1,7 +1,7 @@
 //! Changing an occasion (behaviour 7).
 
-use super::Occasion;
-use crate::ports::{Context, Denied, Row, StoreError, Tx};
+use crate::model::Occasion;
+use crate::ports::{Context, Denied, Locks, Occasions, ReadOccasions, Row, StoreError};
 use crate::values::{CompanyId, Line, Message, OccasionId, ProviderId};
 
 /// What changes; what is `None` stays.
@@ -37,8 +37,8 @@ pub enum ChangeOccasionError {
 }
 
 /// Changes an occasion. Values that equal the stored ones change nothing.
-pub fn update(
-    tx: &mut dyn Tx,
+pub fn update<T: Locks + Occasions + ?Sized>(
+    tx: &mut T,
     scope: ProviderId,
     id: OccasionId,
     command: &UpdateOccasion,
@@ -58,8 +58,8 @@ pub fn update(
 }
 
 /// An occasion of the provider's own, held.
-pub(super) fn held(
-    tx: &mut dyn Tx,
+pub(super) fn held<T: Locks + ReadOccasions + ?Sized>(
+    tx: &mut T,
     scope: ProviderId,
     id: OccasionId,
 ) -> Result<Occasion, ChangeOccasionError> {

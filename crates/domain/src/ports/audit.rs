@@ -1,7 +1,7 @@
 //! Every invariant of the ledger, checked where the data is.
 
 use super::{StoreError, Timestamp};
-use crate::audit::{Findings, Part};
+use crate::model::{Findings, Part};
 
 /// The head of the chain of seals: a digest of everything that was sealed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,8 +1,7 @@
 //! Causes.
 
 use super::StoreError;
-use crate::causes::Cause;
-use crate::redemptions::Redemption;
+use crate::model::{Cause, Redemption};
 use crate::values::RedemptionId;
 
 /// Recording why.

@@ -3,10 +3,10 @@
 use uuid::Uuid;
 
 use super::EventBodies;
-use crate::causes::Origin;
+use crate::model::{Act, Cause, Company, Origin};
+use crate::values::CauseId;
 
-/// A moment in UTC.
-pub type Timestamp = time::OffsetDateTime;
+pub use crate::values::Timestamp;
 
 /// The wall clock.
 pub trait Clock: Send + Sync {
@@ -29,4 +29,19 @@ pub struct Context<'a> {
     pub bodies: &'a dyn EventBodies,
     /// Who asks.
     pub origin: Origin<'a>,
+}
+
+impl Context<'_> {
+    /// Why something is being done in a company, now.
+    pub fn cause(&self, company: &Company, act: Act) -> Cause {
+        Cause {
+            id: CauseId::from_uuid(self.ids.next()),
+            company_id: company.id,
+            provider_id: company.provider_id,
+            act,
+            by: self.origin.into(),
+            rate: company.rate,
+            created_at: self.clock.now(),
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! Companies.
 
 use super::{Lookup, StoreError};
-use crate::companies::{Company, CompanyWithOwner};
+use crate::model::{Company, CompanyWithOwner};
 use crate::values::{CompanyId, CorporationId, DomainName, Page, ProviderId};
 
 pub trait ReadCompanies {

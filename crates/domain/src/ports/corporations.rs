@@ -1,7 +1,7 @@
 //! Corporations.
 
 use super::{Lookup, StoreError};
-use crate::corporations::Corporation;
+use crate::model::Corporation;
 use crate::values::{CorporationId, Page, ProviderId};
 
 pub trait ReadCorporations {

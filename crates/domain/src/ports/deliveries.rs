@@ -5,7 +5,7 @@ use std::time::Duration;
 use uuid::Uuid;
 
 use super::{StoreError, Timestamp};
-use crate::providers::Provider;
+use crate::model::Provider;
 use crate::values::{CompanyId, EventId, ProviderId};
 
 /// An event claimed for one attempt.

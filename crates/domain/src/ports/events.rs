@@ -1,7 +1,7 @@
 //! Events, queued in the transaction of their cause; their bytes are made once.
 
 use super::{StoreError, Timestamp};
-use crate::events::{EventKind, EventState, RecognitionEvent, RedemptionEvent};
+use crate::model::{EventKind, EventState, RecognitionEvent, RedemptionEvent};
 use crate::values::{CauseId, CompanyId, EventId, ProviderId};
 
 /// An event could not be rendered; what was caused is undone with it.
@@ -83,10 +83,13 @@ pub trait ReadOutbox {
 }
 
 /// Queueing events.
-pub trait Outbox: ReadOutbox {
+pub trait Outbox {
     /// Adds events to the outbox, the addressed ones due at once; any number of them.
     fn queue_events(&mut self, events: &[NewEvent]) -> Result<(), StoreError>;
+}
 
+/// Sending events again.
+pub trait Replays {
     /// Makes an event due at once, on a schedule that begins anew; `None` where there is no such event, `false` where
     /// it is pending as it is.
     fn replay_event(&mut self, id: EventId, now: Timestamp) -> Result<Option<bool>, StoreError>;

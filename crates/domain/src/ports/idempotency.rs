@@ -1,7 +1,7 @@
 //! Responses kept for repeats, written in the transaction of their effects.
 
 use super::{StoreError, Timestamp};
-use crate::idempotency::{IdempotencyKey, IdempotencyRecord};
+use crate::model::{IdempotencyKey, IdempotencyRecord};
 
 /// Claiming keys, keeping and finding records.
 pub trait Idempotency {

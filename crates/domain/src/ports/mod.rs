@@ -7,6 +7,7 @@ mod clock;
 mod companies;
 mod corporations;
 mod deliveries;
+mod error;
 mod events;
 mod idempotency;
 mod locks;
@@ -34,7 +35,8 @@ pub use deliveries::{
     Attempt, Claim, Claimed, ClaimedEvent, ClaimedMail, Deliveries, Fate, MailDeliveries, MailFate,
     Settlement,
 };
-pub use events::{Depth, EventBodies, NewEvent, Outbox, QueuedEvent, ReadOutbox, Unrenderable};
+pub use error::StoreError;
+pub use events::{Depth, EventBodies, NewEvent, Outbox, QueuedEvent, ReadOutbox, Replays, Unrenderable};
 pub use idempotency::Idempotency;
 pub use locks::{Locks, Row};
 pub use lookup::{Denied, Lookup};
@@ -47,6 +49,6 @@ pub use saml::{ReadSaml, Saml};
 pub use schedules::{ReadSchedules, Schedules};
 pub use settings::{ReadSettings, Setting, Settings};
 pub use steps::{ReadSteps, Step, Steps};
-pub use store::{Reads, Store, StoreError, StoreExt, Tx, Verdict};
+pub use store::{Ledger, Reads, Store, StoreExt, Tx, Verdict};
 pub use users::{ReadUsers, Users};
 pub use wake::{Wake, Wakes};

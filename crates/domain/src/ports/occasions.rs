@@ -1,7 +1,7 @@
 //! Occasions.
 
 use super::{Lookup, StoreError, Timestamp};
-use crate::occasions::Occasion;
+use crate::model::Occasion;
 use crate::values::{CompanyId, Line, OccasionId, Page, ProviderId};
 
 pub trait ReadOccasions {

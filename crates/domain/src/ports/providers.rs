@@ -1,7 +1,7 @@
 //! Providers and their credentials.
 
 use super::{StoreError, Timestamp};
-use crate::providers::Provider;
+use crate::model::Provider;
 use crate::values::{ProviderId, Update};
 
 pub trait ReadProviders {

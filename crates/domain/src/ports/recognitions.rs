@@ -1,7 +1,7 @@
 //! Recognitions.
 
 use super::StoreError;
-use crate::recognitions::Recognition;
+use crate::model::Recognition;
 use crate::values::{CauseId, Message, Page, RecognitionId, UserId};
 
 /// The two ends of a recognition.

@@ -1,7 +1,7 @@
 //! SAML settings.
 
 use super::{StoreError, Timestamp};
-use crate::saml::SamlSettings;
+use crate::model::SamlSettings;
 use crate::values::CompanyId;
 
 /// Reading SAML settings.

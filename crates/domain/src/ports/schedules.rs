@@ -1,7 +1,7 @@
 //! Schedules of distributions.
 
 use super::{StoreError, Timestamp};
-use crate::distributions::{MissedDate, Schedule};
+use crate::model::{MissedDate, Schedule};
 use crate::values::{CompanyId, ScheduleId};
 
 pub trait ReadSchedules {

@@ -1,7 +1,7 @@
 //! Distributions in several steps: what is still to be done of each.
 
 use super::StoreError;
-use crate::causes::Cause;
+use crate::model::Cause;
 use crate::values::{CauseId, UserId};
 
 /// The next thing to do of a distribution in several steps.

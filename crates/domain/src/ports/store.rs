@@ -4,7 +4,7 @@ use super::{
     Accounts, Audit, Causes, Companies, Corporations, Deliveries, Idempotency, Locks, MailDeliveries,
     MailOutbox, Occasions, Outbox, Providers, ReadAccounts, ReadCompanies, ReadCorporations, ReadMovements,
     ReadOccasions, ReadOutbox, ReadProviders, ReadRecognitions, ReadSaml, ReadSchedules, ReadSettings,
-    ReadSteps, ReadUsers, Recognitions, Saml, Schedules, Seals, Settings, Steps, Users,
+    ReadSteps, ReadUsers, Recognitions, Replays, Saml, Schedules, Seals, Settings, Steps, StoreError, Users,
 };
 
 /// Everything that can be read on one snapshot.
@@ -26,28 +26,37 @@ pub trait Reads:
 {
 }
 
-/// Everything that can be done in one transaction.
-pub trait Tx:
-    Reads
-    + Accounts
+/// What moving points needs of one transaction: providers, companies, people, occasions, recognitions, redemptions and
+/// accounts, why, and what is told of it. The in-memory store has this much.
+pub trait Ledger:
+    Accounts
     + Causes
     + Companies
     + Corporations
-    + Deliveries
-    + Idempotency
     + Locks
-    + MailDeliveries
     + MailOutbox
     + Occasions
     + Outbox
     + Providers
+    + ReadMovements
     + Recognitions
+    + Users
+{
+}
+
+/// Everything that can be done in one transaction.
+pub trait Tx:
+    Reads
+    + Ledger
+    + Deliveries
+    + Idempotency
+    + MailDeliveries
+    + Replays
     + Saml
     + Schedules
     + Seals
     + Settings
     + Steps
-    + Users
 {
 }
 
@@ -73,28 +82,6 @@ pub trait Store: Send + Sync {
 
     /// Runs `work` on a read-only snapshot, beside any writer.
     fn read(&self, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError>;
-}
-
-/// Why the store could not serve.
-#[derive(Debug, Clone, thiserror::Error)]
-pub enum StoreError {
-    /// Lost a race more often than it is worth trying again.
-    #[error("the database is busy")]
-    Contended,
-    /// The database cannot be reached, or a commit's fate is unknown; for the log, never for a client.
-    #[error("the database is unavailable: {0}")]
-    Unavailable(String),
-    /// A stored value breaks its own rules.
-    #[error("{table}.{column} of {id} is corrupt")]
-    Corrupt {
-        table: &'static str,
-        column: &'static str,
-        /// The row's id.
-        id: String,
-    },
-    /// A fault of the program or its schema; for the log, never for a client.
-    #[error("the database refused: {0}")]
-    Broken(String),
 }
 
 /// The store with a result passed through.

@@ -1,7 +1,7 @@
 //! Users.
 
 use super::{Lookup, StoreError, Timestamp};
-use crate::users::{Person, User};
+use crate::model::{Person, User};
 use crate::values::{CompanyId, EmailAddress, Page, ProviderId, UserId};
 
 pub trait ReadUsers {

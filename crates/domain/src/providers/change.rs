@@ -1,7 +1,7 @@
 //! Changing a provider, its secrets included.
 
-use super::Provider;
-use crate::ports::{Context, ProviderChange, StoreError, Tx};
+use crate::model::Provider;
+use crate::ports::{Context, ProviderChange, Providers, StoreError};
 use crate::values::ProviderId;
 
 /// Why a provider was not changed.
@@ -14,8 +14,8 @@ pub enum ChangeProviderError {
 }
 
 /// Changes a provider; answers it as it then is. A secret that is replaced stops at once.
-pub fn change(
-    tx: &mut dyn Tx,
+pub fn change<T: Providers + ?Sized>(
+    tx: &mut T,
     id: ProviderId,
     change: &ProviderChange,
     context: &Context<'_>,

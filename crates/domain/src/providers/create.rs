@@ -1,7 +1,7 @@
 //! Adding a provider.
 
-use super::Provider;
-use crate::ports::{Context, StoreError, Tx};
+use crate::model::Provider;
+use crate::ports::{Context, Providers, StoreError};
 use crate::values::{Line, ProviderId};
 
 /// What a new provider is made of. Its secrets come hashed and sealed.
@@ -22,9 +22,25 @@ pub struct CreateProvider {
     pub manages_all_domain_resources: bool,
 }
 
+impl CreateProvider {
+    /// A provider without credentials, for a tool that nobody calls over the network: it is told nothing, and may do
+    /// everything.
+    pub fn local(id: ProviderId, name: Line) -> Self {
+        Self {
+            id,
+            name,
+            api_key: id.to_string(),
+            api_secret_hash: Vec::new(),
+            shared_secret_sealed: Vec::new(),
+            callback_url: None,
+            manages_all_domain_resources: true,
+        }
+    }
+}
+
 /// Adds a provider.
-pub fn create(
-    tx: &mut dyn Tx,
+pub fn create<T: Providers + ?Sized>(
+    tx: &mut T,
     command: CreateProvider,
     context: &Context<'_>,
 ) -> Result<Provider, StoreError> {

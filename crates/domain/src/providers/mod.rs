@@ -2,8 +2,8 @@
 
 mod change;
 mod create;
-mod provider;
 
 pub use change::{ChangeProviderError, change};
 pub use create::{CreateProvider, create};
-pub use provider::Provider;
+
+pub use crate::model::Provider;

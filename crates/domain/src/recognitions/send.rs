@@ -1,15 +1,14 @@
 //! Sending a recognition (behaviour 15).
 
+use super::Receivers;
 use super::tell::{Told, tell};
-use super::{Receivers, Recognition, Sender};
-use crate::causes::{Act, Cause, Sending};
-use crate::companies::Company;
-use crate::events::EventKind;
+use crate::model::{Act, Cause, Company, EventKind, Occasion, Person, Recognition, Sender, Sending};
 use crate::money::{Points, PointsRange, points_range, price};
-use crate::occasions::Occasion;
-use crate::ports::{Context, Denied, Moved, Outcome, Payment, StoreError, Tx};
+use crate::ports::{
+    Accounts, Causes, Context, Denied, Locks, MailOutbox, Moved, Outbox, Outcome, Payment, ReadCompanies,
+    ReadOccasions, ReadProviders, ReadUsers, Recognitions, StoreError,
+};
 use crate::reserve;
-use crate::users::Person;
 use crate::values::{CompanyId, Message, OccasionId, ProviderId, RecognitionId, UserId};
 use crate::wallets::{Account, Reason, WalletType};
 
@@ -81,18 +80,31 @@ struct Parties {
 }
 
 /// Sends one recognition to each receiver, all or none: the points move, an event for each is queued.
-pub fn send(
-    tx: &mut dyn Tx,
+pub fn send<T>(
+    tx: &mut T,
     scope: ProviderId,
     command: &SendRecognition,
     context: &Context<'_>,
-) -> Result<Vec<Recognition>, SendError> {
+) -> Result<Vec<Recognition>, SendError>
+where
+    T: Accounts
+        + Causes
+        + Locks
+        + MailOutbox
+        + Outbox
+        + ReadCompanies
+        + ReadOccasions
+        + ReadProviders
+        + ReadUsers
+        + Recognitions
+        + ?Sized,
+{
     let (payer, receivers) = accounts_ahead(command);
     tx.line_up(payer, &receivers)?;
     let parties = load(tx, scope, command)?;
     let (points, faults) = judge(&parties, command);
     let (Some(points), []) = (points, faults.as_slice()) else { return Err(SendError::Faults(faults)) };
-    let cause = Cause::new(context, &parties.company, Act::Sending(sending(&parties, command, points)));
+    let cause = context.cause(&parties.company, Act::Sending(sending(&parties, command, points)));
     tx.record(&cause)?;
     let recognitions = compose(&parties, command, points, &cause, context);
     tx.insert_recognitions(cause.id, &recognitions)?;
@@ -118,7 +130,10 @@ fn accounts_ahead(command: &SendRecognition) -> (Account, Vec<Account>) {
     (payer, command.receivers.ids().iter().map(wallet).collect())
 }
 
-fn load(tx: &mut dyn Tx, scope: ProviderId, command: &SendRecognition) -> Result<Parties, SendError> {
+fn load<T>(tx: &mut T, scope: ProviderId, command: &SendRecognition) -> Result<Parties, SendError>
+where
+    T: Locks + ReadCompanies + ReadOccasions + ReadUsers + ?Sized,
+{
     let occasion = tx.occasion(scope, command.occasion_id)?.named("occasion_id")?;
     let (sender, company_id) = match command.sender {
         Sender::Company(id) => (None, id),
@@ -201,8 +216,8 @@ fn compose(
     parties.receivers.iter().map(one).collect()
 }
 
-fn pay(
-    tx: &mut dyn Tx,
+fn pay<T: Accounts + MailOutbox + ReadUsers + ?Sized>(
+    tx: &mut T,
     parties: &Parties,
     points: Points,
     cause: &Cause,

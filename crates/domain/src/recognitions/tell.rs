@@ -1,10 +1,7 @@
 //! The events about recognitions (behaviour 23.3).
 
-use super::Recognition;
-use crate::companies::Company;
-use crate::events::{EventKind, RecognitionEvent, SenderName};
-use crate::ports::{Context, NewEvent, StoreError, Tx};
-use crate::users::Person;
+use crate::model::{Company, EventKind, Person, Recognition, RecognitionEvent, SenderName};
+use crate::ports::{Context, NewEvent, Outbox, ReadProviders, StoreError};
 use crate::values::{CauseId, EventId, ProviderId};
 
 /// How many events are rendered before they are handed to the store: thousands of bodies are never held at once.
@@ -28,8 +25,8 @@ pub(super) struct Told<'a> {
 }
 
 /// Queues one event for each recognition; `receivers` stand in the same order.
-pub(super) fn tell(
-    tx: &mut dyn Tx,
+pub(super) fn tell<T: Outbox + ReadProviders + ?Sized>(
+    tx: &mut T,
     kind: EventKind,
     told: &Told<'_>,
     recognitions: &[Recognition],

@@ -1,12 +1,12 @@
 //! Changing a recognition, for the operator (behaviour 23.2).
 
 use super::tell::{Told, tell};
-use super::{Recognition, Sender};
-use crate::causes::{Act, Cause};
-use crate::companies::{self, Company};
-use crate::events::EventKind;
-use crate::ports::{Context, Lookup, Row, StoreError, Tx};
-use crate::users::Person;
+use crate::look_up;
+use crate::model::{Act, Cause, Company, EventKind, Person, Recognition, Sender};
+use crate::ports::{
+    Causes, Context, Locks, Lookup, Outbox, ReadCompanies, ReadOccasions, ReadProviders, ReadUsers,
+    Recognitions, Row, StoreError,
+};
 use crate::values::{Message, ProviderId, RecognitionId, UserId};
 
 /// What changes; what is `None` stays.
@@ -27,15 +27,26 @@ pub enum UpdateRecognitionError {
 }
 
 /// Changes a recognition, and tells the company's provider where anything changed.
-pub fn update(
-    tx: &mut dyn Tx,
+pub fn update<T>(
+    tx: &mut T,
     id: RecognitionId,
     command: &UpdateRecognition,
     context: &Context<'_>,
-) -> Result<Recognition, UpdateRecognitionError> {
+) -> Result<Recognition, UpdateRecognitionError>
+where
+    T: Causes
+        + Locks
+        + Outbox
+        + ReadCompanies
+        + ReadOccasions
+        + ReadProviders
+        + ReadUsers
+        + Recognitions
+        + ?Sized,
+{
     let missing = |what: &str| StoreError::Broken(format!("recognition {id} has no {what}"));
     let found = tx.recognition(id)?.ok_or(UpdateRecognitionError::NoSuchRecognition)?;
-    let company = companies::kept(tx, found.company_id)?.ok_or_else(|| missing("company"))?;
+    let company = look_up::kept_company(tx, found.company_id)?.ok_or_else(|| missing("company"))?;
     tx.hold(Row::Recognition(id))?;
     let before = tx.recognition(id)?.ok_or_else(|| missing("row any more"))?;
     let message = command.message.clone().filter(|it| *it != before.message);
@@ -49,19 +60,22 @@ pub fn update(
         ..before
     };
     tx.amend_recognition(id, message.as_ref(), share)?;
-    let cause = Cause::new(context, &company, Act::Amendment { recognition: id, message, share });
+    let cause = context.cause(&company, Act::Amendment { recognition: id, message, share });
     tx.record(&cause)?;
     tell_of(tx, &company, &cause, &recognition, context)?;
     Ok(recognition)
 }
 
-fn tell_of(
-    tx: &mut dyn Tx,
+fn tell_of<T>(
+    tx: &mut T,
     company: &Company,
     cause: &Cause,
     recognition: &Recognition,
     context: &Context<'_>,
-) -> Result<(), StoreError> {
+) -> Result<(), StoreError>
+where
+    T: Outbox + ReadOccasions + ReadProviders + ReadUsers + ?Sized,
+{
     let missing = |what: &str| StoreError::Broken(format!("recognition {} has no {what}", recognition.id));
     let provider = company.provider_id;
     let receiver = person(tx, provider, recognition.receiver_id)?.ok_or_else(|| missing("receiver"))?;
@@ -81,7 +95,11 @@ fn tell_of(
     tell(tx, kind, &told, std::slice::from_ref(recognition), &[receiver], context)
 }
 
-fn person(tx: &mut dyn Tx, scope: ProviderId, id: UserId) -> Result<Option<Person>, StoreError> {
+fn person<T: ReadUsers + ?Sized>(
+    tx: &mut T,
+    scope: ProviderId,
+    id: UserId,
+) -> Result<Option<Person>, StoreError> {
     Ok(match tx.people(scope, &[id])?.pop() {
         Some(Lookup::Own(person)) => Some(person),
         Some(Lookup::Absent | Lookup::Foreign) | None => None,

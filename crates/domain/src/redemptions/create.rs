@@ -1,12 +1,12 @@
 //! Redeeming points.
 
-use super::Redemption;
-use crate::causes::{Act, Cause};
-use crate::companies::{self, Company};
-use crate::events::{EventKind, RedemptionEvent};
+use crate::look_up;
+use crate::model::{Act, Cause, Company, EventKind, Person, Redemption, RedemptionEvent};
 use crate::money::{Points, price};
-use crate::ports::{Context, Moved, NewEvent, Outcome, Payment, StoreError, Tx};
-use crate::users::{Person, for_operator};
+use crate::ports::{
+    Accounts, Causes, Context, Locks, Moved, NewEvent, Outbox, Outcome, Payment, ReadAccounts, ReadCompanies,
+    ReadProviders, ReadUsers, StoreError,
+};
 use crate::values::{EventId, RedemptionId, UserId};
 use crate::wallets::{Account, Reason, WalletType};
 
@@ -27,19 +27,22 @@ pub enum RedeemError {
 }
 
 /// Spends points of a user's earned wallet, and tells the company's provider.
-pub fn create(
-    tx: &mut dyn Tx,
+pub fn create<T>(
+    tx: &mut T,
     user: UserId,
     points: Points,
     context: &Context<'_>,
-) -> Result<Redemption, RedeemError> {
-    let user = for_operator(tx, user)?.filter(|it| it.active).ok_or(RedeemError::NoSuchUser)?;
-    let company = companies::kept(tx, user.company_id)?.ok_or(RedeemError::NoSuchUser)?;
+) -> Result<Redemption, RedeemError>
+where
+    T: Accounts + Causes + Locks + Outbox + ReadCompanies + ReadProviders + ReadUsers + ?Sized,
+{
+    let user = look_up::person(tx, user)?.filter(|it| it.active).ok_or(RedeemError::NoSuchUser)?;
+    let company = look_up::kept_company(tx, user.company_id)?.ok_or(RedeemError::NoSuchUser)?;
     let price = price(company.rate, points, 1).ok_or(RedeemError::OutOfRange)?;
     if points == Points::ZERO {
         return Err(RedeemError::OutOfRange);
     }
-    let cause = Cause::new(context, &company, Act::Redemption { user: user.id, points });
+    let cause = context.cause(&company, Act::Redemption { user: user.id, points });
     tx.record(&cause)?;
     let payment = Payment {
         company: company.id,
@@ -70,8 +73,8 @@ pub fn create(
     })
 }
 
-fn tell(
-    tx: &mut dyn Tx,
+fn tell<T: Outbox + ReadAccounts + ReadProviders + ?Sized>(
+    tx: &mut T,
     company: &Company,
     cause: &Cause,
     points: Points,

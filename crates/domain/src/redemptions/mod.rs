@@ -1,9 +1,9 @@
 //! Redemptions: a user spends points on a reward, and may get them back (behaviour 17.5, 17.7).
 
 mod create;
-mod redemption;
 mod refund;
 
 pub use create::{RedeemError, create};
-pub use redemption::Redemption;
 pub use refund::{RefundError, refund};
+
+pub use crate::model::Redemption;

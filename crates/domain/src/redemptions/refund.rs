@@ -1,11 +1,11 @@
 //! Giving back what was redeemed.
 
-use super::Redemption;
-use crate::causes::{Act, Cause};
-use crate::companies;
+use crate::look_up;
+use crate::model::{Act, Redemption};
 use crate::money::{Points, Price};
-use crate::ports::{Context, Moved, Outcome, Payment, StoreError, Tx};
-use crate::users::for_operator;
+use crate::ports::{
+    Accounts, Causes, Context, Locks, Moved, Outcome, Payment, ReadCompanies, ReadUsers, StoreError,
+};
 use crate::values::RedemptionId;
 use crate::wallets::{Account, Reason, WalletType};
 
@@ -23,21 +23,24 @@ pub enum RefundError {
 }
 
 /// Returns what a redemption took, once; answers it and the points that this is at today's rate.
-pub fn refund(
-    tx: &mut dyn Tx,
+pub fn refund<T>(
+    tx: &mut T,
     id: RedemptionId,
     context: &Context<'_>,
-) -> Result<(Redemption, Points), RefundError> {
+) -> Result<(Redemption, Points), RefundError>
+where
+    T: Accounts + Causes + Locks + ReadCompanies + ReadUsers + ?Sized,
+{
     let redemption = tx.redemption(id)?.ok_or(RefundError::NoSuchRedemption)?;
     if redemption.is_refunded {
         return Err(RefundError::AlreadyRefunded);
     }
-    for_operator(tx, redemption.user_id)?.filter(|it| it.active).ok_or(RefundError::UserDeleted)?;
-    let company = companies::kept(tx, redemption.company_id)?.ok_or(RefundError::NoSuchRedemption)?;
+    look_up::person(tx, redemption.user_id)?.filter(|it| it.active).ok_or(RefundError::UserDeleted)?;
+    let company = look_up::kept_company(tx, redemption.company_id)?.ok_or(RefundError::NoSuchRedemption)?;
     let points = company.rate.points(redemption.amount);
     let price = Price::exactly(company.rate, redemption.amount, points)
         .ok_or_else(|| StoreError::Broken("a redemption's amount is out of range".into()))?;
-    let cause = Cause::new(context, &company, Act::Refund { redemption: id, points });
+    let cause = context.cause(&company, Act::Refund { redemption: id, points });
     if !tx.record(&cause)? {
         return Err(RefundError::AlreadyRefunded); // by somebody else at this very moment
     }

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use crate::companies::Company;
+use crate::model::Company;
 use crate::money::{Amount, Points};
-use crate::ports::{Context, NewMail, StoreError, Tx};
+use crate::ports::{Accounts, Context, MailOutbox, NewMail, ReadUsers, StoreError};
 use crate::values::EmailAddress;
 
 /// Has payments tell when they take the reserve below the company's threshold at its rate. Alerts where a new rate or
 /// a new threshold does: the reserve did not count as low `before`, and does now.
-pub fn set_alert(
-    tx: &mut dyn Tx,
+pub fn set_alert<T: Accounts + MailOutbox + ReadUsers + ?Sized>(
+    tx: &mut T,
     before: &Company,
     after: &Company,
     context: &Context<'_>,
@@ -29,8 +29,8 @@ pub fn least(company: &Company) -> Option<Amount> {
 
 /// Queues the alert, one mail to each active company admin and to `reserve_bcc`, where the reserve fell below its
 /// threshold just now; `low` is what it holds then.
-pub fn alert_if_low(
-    tx: &mut dyn Tx,
+pub fn alert_if_low<T: MailOutbox + ReadUsers + ?Sized>(
+    tx: &mut T,
     company: &Company,
     low: Option<Amount>,
     context: &Context<'_>,
@@ -41,8 +41,8 @@ pub fn alert_if_low(
 }
 
 /// Queues a mail to each active admin of a company, and to `reserve_bcc`.
-pub fn mail_admins(
-    tx: &mut dyn Tx,
+pub fn mail_admins<T: MailOutbox + ReadUsers + ?Sized>(
+    tx: &mut T,
     company: &Company,
     subject: &str,
     body: &str,

@@ -1,9 +1,11 @@
 //! Putting points into a reserve.
 
-use crate::causes::{Act, Cause};
-use crate::companies;
+use crate::look_up;
+use crate::model::Act;
 use crate::money::{Amount, Points, price};
-use crate::ports::{Context, Moved, Outcome, Payment, Reads, StoreError, Tx};
+use crate::ports::{
+    Accounts, Causes, Context, Locks, Moved, Outcome, Payment, ReadAccounts, ReadCompanies, StoreError,
+};
 use crate::values::CompanyId;
 use crate::wallets::{Account, Reason};
 
@@ -23,26 +25,32 @@ pub enum DepositError {
 }
 
 /// The points that a company's reserve shows.
-pub fn shown(reads: &mut dyn Reads, id: CompanyId) -> Result<Points, DepositError> {
-    let company = companies::for_operator(reads, id)?.ok_or(DepositError::NoSuchCompany)?;
+pub fn shown<R: ReadAccounts + ReadCompanies + ?Sized>(
+    reads: &mut R,
+    id: CompanyId,
+) -> Result<Points, DepositError> {
+    let company = look_up::company(reads, id)?.ok_or(DepositError::NoSuchCompany)?;
     let balance = reads.balance(Account::Reserve(id))?.unwrap_or_default();
     Ok(company.rate.points(balance))
 }
 
 /// Deposits points from outside; answers what the reserve shows afterwards.
-pub fn deposit(
-    tx: &mut dyn Tx,
+pub fn deposit<T>(
+    tx: &mut T,
     id: CompanyId,
     points: Points,
     context: &Context<'_>,
-) -> Result<Points, DepositError> {
-    let company = companies::kept(tx, id)?.ok_or(DepositError::NoSuchCompany)?;
+) -> Result<Points, DepositError>
+where
+    T: Accounts + Causes + Locks + ReadCompanies + ?Sized,
+{
+    let company = look_up::kept_company(tx, id)?.ok_or(DepositError::NoSuchCompany)?;
     if points == Points::ZERO {
         return Err(DepositError::OutOfRange);
     }
     let price = price(company.rate, points, 1).and_then(|it| it.on_credit(FUNDED_MAX));
     let price = price.ok_or(DepositError::OutOfRange)?;
-    let cause = Cause::new(context, &company, Act::Deposit { points });
+    let cause = context.cause(&company, Act::Deposit { points });
     tx.record(&cause)?;
     let payment = Payment {
         company: id,

@@ -1,8 +1,7 @@
 //! Changing the settings.
 
-use super::SamlSettings;
-use crate::companies::Company;
-use crate::ports::{Context, Denied, Row, StoreError, Tx};
+use crate::model::{Company, SamlSettings};
+use crate::ports::{Context, Denied, Locks, ReadCompanies, Row, Saml, StoreError};
 use crate::values::{CompanyId, EntityId, PemCertificate, ProviderId, Update, WebUrl};
 
 /// What changes; what is `None` or `Keep` stays.
@@ -31,8 +30,8 @@ pub enum UpdateSamlError {
 }
 
 /// Changes the settings of a company; answers both as they are then.
-pub fn update(
-    tx: &mut dyn Tx,
+pub fn update<T: Locks + ReadCompanies + Saml + ?Sized>(
+    tx: &mut T,
     scope: ProviderId,
     id: CompanyId,
     command: &UpdateSaml,

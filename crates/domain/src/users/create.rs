@@ -1,9 +1,9 @@
 //! Creating a user (behaviour 13).
 
-use super::{Profile, User};
-use crate::ports::{Context, Denied, Row, StoreError, Tx};
+use crate::model::{Profile, User};
+use crate::ports::{Accounts, Context, Denied, Locks, ReadCompanies, Row, StoreError, Users};
+use crate::users::open_wallets;
 use crate::values::{CompanyId, ProviderId, UserId};
-use crate::wallets::open_for_user;
 
 /// Why a user was not created.
 #[derive(Debug, thiserror::Error)]
@@ -19,13 +19,16 @@ pub enum CreateUserError {
 }
 
 /// Creates a user with its wallets. `corporation_admin` is kept as false outside any corporation.
-pub fn create(
-    tx: &mut dyn Tx,
+pub fn create<T>(
+    tx: &mut T,
     scope: ProviderId,
     company_id: CompanyId,
     profile: &Profile,
     context: &Context<'_>,
-) -> Result<User, CreateUserError> {
+) -> Result<User, CreateUserError>
+where
+    T: Accounts + Locks + ReadCompanies + Users + ?Sized,
+{
     if profile.corporation_admin {
         tx.hold(Row::Company(company_id))?; // so that it does not leave its corporation meanwhile
     } else {
@@ -40,6 +43,6 @@ pub fn create(
     if !tx.insert_user(&user)? {
         return Err(CreateUserError::EmailTaken);
     }
-    open_for_user(tx, &user, now)?;
+    open_wallets(tx, &user, now)?;
     Ok(user)
 }

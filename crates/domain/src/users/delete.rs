@@ -1,8 +1,9 @@
 //! Deleting a user (behaviour 13.4).
 
-use crate::causes::{Act, Cause};
-use crate::companies::Company;
-use crate::ports::{Context, Denied, Moved, Payment, Row, StoreError, Tx};
+use crate::model::{Act, Company};
+use crate::ports::{
+    Accounts, Causes, Context, Denied, Locks, Moved, Payment, ReadCompanies, Row, StoreError, Users,
+};
 use crate::values::{ProviderId, UserId};
 use crate::wallets::{Account, Reason};
 
@@ -20,12 +21,15 @@ pub enum DeleteUserError {
 }
 
 /// Deletes a user; the funds of each wallet return to the company's reserve, once. Deleting again changes nothing.
-pub fn delete(
-    tx: &mut dyn Tx,
+pub fn delete<T>(
+    tx: &mut T,
     scope: ProviderId,
     id: UserId,
     context: &Context<'_>,
-) -> Result<(), DeleteUserError> {
+) -> Result<(), DeleteUserError>
+where
+    T: Accounts + Causes + Locks + ReadCompanies + Users + ?Sized,
+{
     let user = tx.user(scope, id)?.named("id")?;
     tx.hold(Row::Company(user.company_id))?; // so that ownership cannot move to the user meanwhile
     if user.deleted_at.is_some() {
@@ -41,13 +45,13 @@ pub fn delete(
     Ok(return_funds(tx, &company, id, context)?)
 }
 
-fn return_funds(
-    tx: &mut dyn Tx,
+fn return_funds<T: Accounts + Causes + ?Sized>(
+    tx: &mut T,
     company: &Company,
     user: UserId,
     context: &Context<'_>,
 ) -> Result<(), StoreError> {
-    let mut cause = Cause::new(context, company, Act::Deletion { user, wallets: 0 });
+    let mut cause = context.cause(company, Act::Deletion { user, wallets: 0 });
     let payment = Payment {
         company: company.id,
         cause: cause.id,

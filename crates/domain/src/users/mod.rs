@@ -2,12 +2,12 @@
 
 mod create;
 mod delete;
-mod look_up;
+mod open_wallets;
 mod update;
-mod user;
 
 pub use create::{CreateUserError, create};
 pub use delete::{DeleteUserError, delete};
-pub use look_up::for_operator;
+pub(crate) use open_wallets::open_wallets;
 pub use update::{UpdateUser, UpdateUserError, update};
-pub use user::{Person, Profile, User, full_name};
+
+pub use crate::model::{Person, Profile, User, full_name};

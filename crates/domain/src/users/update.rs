@@ -1,8 +1,7 @@
 //! Changing a user (behaviour 7, 13.3).
 
-use super::{Profile, User};
-use crate::companies::Company;
-use crate::ports::{Context, Denied, Row, StoreError, Tx};
+use crate::model::{Company, Profile, User};
+use crate::ports::{Accounts, Context, Denied, Locks, ReadCompanies, ReadUsers, Row, StoreError, Users};
 use crate::values::{
     CalendarDate, CompanyId, CountryCode, EmailAddress, Groups, Line, MonthDay, ProviderId, Update, UserId,
 };
@@ -69,13 +68,16 @@ pub enum UpdateUserError {
 
 /// Changes a user. Values that equal the stored ones change nothing. Who becomes a manager has a manager wallet from
 /// then on; who no longer is one keeps it.
-pub fn update(
-    tx: &mut dyn Tx,
+pub fn update<T>(
+    tx: &mut T,
     scope: ProviderId,
     id: UserId,
     command: &UpdateUser,
     context: &Context<'_>,
-) -> Result<User, UpdateUserError> {
+) -> Result<User, UpdateUserError>
+where
+    T: Accounts + Locks + ReadCompanies + Users + ?Sized,
+{
     let company_id = tx.user(scope, id)?.named("id")?.company_id;
     if command.company_admin == Some(false) || command.corporation_admin == Some(true) {
         // So that meanwhile neither ownership moves to the user, nor the company leaves its corporation.
@@ -98,8 +100,8 @@ pub fn update(
     Ok(user)
 }
 
-fn judge(
-    tx: &mut dyn Tx,
+fn judge<T: ReadUsers + ?Sized>(
+    tx: &mut T,
     command: &UpdateUser,
     before: &User,
     after: &User,
@@ -125,7 +127,11 @@ fn judge(
     Ok(())
 }
 
-fn open_manager_wallet(tx: &mut dyn Tx, before: &User, after: &User) -> Result<(), StoreError> {
+fn open_manager_wallet<T: Accounts + ?Sized>(
+    tx: &mut T,
+    before: &User,
+    after: &User,
+) -> Result<(), StoreError> {
     let becomes_manager = after.profile.manager && !before.profile.manager;
     if becomes_manager && !tx.wallets(after.id)?.iter().any(|it| it.wallet_type == WalletType::Manager) {
         let wallet = Account::Wallet(WalletType::Manager, after.id);

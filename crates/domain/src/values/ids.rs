@@ -15,6 +15,7 @@ macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident),+ $(,)?) => { $(
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(try_from = "String", into = "String"))]
         pub struct $name(Uuid);
 
         impl $name {
@@ -42,6 +43,20 @@ macro_rules! ids {
 
             fn from_str(text: &str) -> Result<Self, InvalidValue> {
                 parse(text).map(Self)
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = InvalidValue;
+
+            fn try_from(text: String) -> Result<Self, InvalidValue> {
+                text.parse()
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(id: $name) -> Self {
+                id.to_string()
             }
         }
     )+ };
@@ -105,6 +120,14 @@ mod tests {
         check("0192f0c17-e3b-7c5d-8e9f-0123456789ab", None);
         check("0192f0c1-7e3b-7c5d-8e9f-0123456789\0b", None);
         check("0192f0c1-7e3b-7c5d-8e9f-0123456789é", None);
+    }
+
+    #[test]
+    fn serde_takes_what_the_type_takes() {
+        let text = "\"0192f0c1-7e3b-7c5d-8e9f-0123456789ab\"";
+        let id: UserId = serde_json::from_str(text).unwrap();
+        assert_eq!(serde_json::to_string(&id).unwrap(), text);
+        assert!(serde_json::from_str::<UserId>("\"0192f0c17e3b7c5d8e9f0123456789ab\"").is_err());
     }
 
     #[test]

@@ -4,8 +4,8 @@ use std::fmt;
 
 use time::Date;
 
-use super::InvalidValue;
 use super::month_day::{date_of, of_four_digits};
+use super::{InvalidValue, Timestamp};
 
 const MUST_BE: InvalidValue = InvalidValue("must be a date in the form yyyy-mm-dd");
 
@@ -22,6 +22,11 @@ impl IsoDate {
     /// A date; a year that four digits cannot write is refused.
     pub fn from_date(date: Date) -> Result<Self, InvalidValue> {
         of_four_digits(date).map(Self).ok_or(MUST_BE)
+    }
+
+    /// When it begins in UTC.
+    pub fn begins(self) -> Timestamp {
+        self.0.midnight().assume_utc()
     }
 
     pub const fn date(self) -> Date {

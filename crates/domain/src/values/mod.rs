@@ -8,9 +8,13 @@
 //! An empty string in an optional field means null (behaviour 8.13): the caller decides that, and parses the rest.
 
 mod calendar;
+#[cfg(feature = "use-cases")]
 mod certificate;
+#[cfg(feature = "use-cases")]
 mod country;
+#[cfg(feature = "use-cases")]
 mod domain_name;
+#[cfg(feature = "use-cases")]
 mod email;
 mod entity_id;
 mod groups;
@@ -20,13 +24,19 @@ mod iso_date;
 mod month_day;
 mod page;
 mod text;
+mod timestamp;
 mod update;
+#[cfg(feature = "use-cases")]
 mod web_url;
 
 pub use calendar::CalendarDate;
+#[cfg(feature = "use-cases")]
 pub use certificate::PemCertificate;
+#[cfg(feature = "use-cases")]
 pub use country::CountryCode;
+#[cfg(feature = "use-cases")]
 pub use domain_name::DomainName;
+#[cfg(feature = "use-cases")]
 pub use email::EmailAddress;
 pub use entity_id::EntityId;
 pub use groups::Groups;
@@ -39,5 +49,7 @@ pub use iso_date::IsoDate;
 pub use month_day::MonthDay;
 pub use page::Page;
 pub use text::{Line, Message, split_full_name};
+pub use timestamp::{Milliseconds, Timestamp};
 pub use update::Update;
+#[cfg(feature = "use-cases")]
 pub use web_url::WebUrl;

@@ -4,11 +4,7 @@
 //! credited, so half a movement cannot be written. Transfers are never changed; a correction is a new transfer.
 
 mod account;
-mod open;
-mod replace;
 mod transaction;
 
 pub use account::{Account, AccountKind, Wallet, WalletType};
-pub use open::open_for_user;
-pub use replace::{ReplaceError, replace};
 pub use transaction::{Direction, Reason, Transaction};

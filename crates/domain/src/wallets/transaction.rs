@@ -1,7 +1,7 @@
 //! A wallet's movements as its owner sees them (behaviour 17.5).
 
 use crate::money::Points;
-use crate::ports::Timestamp;
+use crate::values::Timestamp;
 
 /// Why points moved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

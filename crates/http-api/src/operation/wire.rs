@@ -3,8 +3,8 @@
 use std::fmt;
 
 use guerdon_domain::ports::Timestamp;
+use guerdon_domain::values::Milliseconds;
 use serde::{Serialize, Serializer};
-use time::UtcOffset;
 
 /// A value shown by its `Display`: ids, addresses, dates.
 pub(crate) struct Shown<T>(pub(crate) T);
@@ -25,11 +25,7 @@ pub(crate) struct Moment(pub(crate) Timestamp);
 
 impl fmt::Display for Moment {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let at = self.0.to_offset(UtcOffset::UTC);
-        let (year, month, day) = (at.year(), u8::from(at.month()), at.day());
-        let (hour, minute, second) = at.to_hms();
-        let millisecond = at.millisecond();
-        write!(formatter, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millisecond:03}Z")
+        Milliseconds(self.0).fmt(formatter)
     }
 }
 

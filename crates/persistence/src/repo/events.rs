@@ -4,7 +4,9 @@ use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable};
 use guerdon_domain::events::EventState;
-use guerdon_domain::ports::{Depth, NewEvent, Outbox, QueuedEvent, ReadOutbox, StoreError, Timestamp};
+use guerdon_domain::ports::{
+    Depth, NewEvent, Outbox, QueuedEvent, ReadOutbox, Replays, StoreError, Timestamp,
+};
 use guerdon_domain::values::{EventId, ProviderId};
 
 use super::super::{BINDS, Db};
@@ -70,7 +72,9 @@ impl Outbox for Unit<'_> {
         self.queued.events |= new.iter().any(|it| it.addressed);
         Ok(())
     }
+}
 
+impl Replays for Unit<'_> {
     fn replay_event(&mut self, id: EventId, now: Timestamp) -> Result<Option<bool>, StoreError> {
         let id = Id(id.as_uuid());
         let there: i64 = self

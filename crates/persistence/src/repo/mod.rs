@@ -25,7 +25,7 @@ mod steps;
 mod users;
 
 use diesel::result::QueryResult;
-use guerdon_domain::ports::{Payment, Reads, StoreError, Tx};
+use guerdon_domain::ports::{Ledger, Payment, Reads, StoreError, Tx};
 
 use super::{Conn, Terms};
 use crate::queued::Queued;
@@ -82,4 +82,5 @@ impl<'a> Unit<'a> {
 }
 
 impl Reads for Unit<'_> {}
+impl Ledger for Unit<'_> {}
 impl Tx for Unit<'_> {}

@@ -1,8 +1,6 @@
 //! `guerdon company`.
 
-use guerdon_domain::companies::OptionsError;
-use guerdon_domain::companies::TransferError;
-use guerdon_domain::companies::{set_allow_zero_points, transfer};
+use guerdon_domain::companies::{MoveCompanyError, OptionsError, move_to_provider, set_allow_zero_points};
 use guerdon_domain::ports::StoreExt;
 use guerdon_domain::values::{CompanyId, ProviderId};
 use serde::{Deserialize, Serialize};
@@ -69,7 +67,7 @@ impl Transfer {
     pub(super) fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let (id, to) = (CompanyId::from_uuid(self.company_id), ProviderId::from_uuid(self.to));
         workplace.store.transaction(|tx| -> Result<(), CommandError> {
-            Ok(transfer(tx, id, to, &workplace.context())?)
+            Ok(move_to_provider(tx, id, to, &workplace.context())?)
         })?;
         Transferred { company_id: self.company_id, provider_id: self.to }.output()
     }
@@ -84,10 +82,10 @@ impl From<OptionsError> for CommandError {
     }
 }
 
-impl From<TransferError> for CommandError {
-    fn from(cause: TransferError) -> Self {
+impl From<MoveCompanyError> for CommandError {
+    fn from(cause: MoveCompanyError) -> Self {
         match cause {
-            TransferError::Store(cause) => Self::Store(cause),
+            MoveCompanyError::Store(cause) => Self::Store(cause),
             refused => Self::refused(refused),
         }
     }

@@ -1,14 +1,10 @@
 //! What a command prints: rendered where it ran, both for people and for programs.
 
 use guerdon_domain::ports::Timestamp;
+use guerdon_domain::values::Milliseconds;
 use serde::{Deserialize, Serialize};
-use time::format_description::BorrowedFormatItem;
-use time::macros::format_description;
 
 use super::CommandError;
-
-const MILLISECONDS: &[BorrowedFormatItem<'static>] =
-    format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z");
 
 /// How the output is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -52,8 +48,7 @@ pub(crate) trait View: Serialize {
 
 /// A moment as the API shows it (behaviour 3.3).
 pub(crate) fn moment(at: Timestamp) -> String {
-    // Cannot fail: every year that a timestamp can hold has a representation.
-    at.to_offset(time::UtcOffset::UTC).format(&MILLISECONDS).unwrap_or_default()
+    Milliseconds(at).to_string()
 }
 
 /// Names and values in two columns.

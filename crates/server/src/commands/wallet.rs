@@ -1,8 +1,9 @@
 //! `guerdon wallet`.
 
 use guerdon_domain::money::Points;
+use guerdon_domain::overrides::{ReplaceError, replace};
 use guerdon_domain::values::UserId;
-use guerdon_domain::wallets::{ReplaceError, WalletType, replace};
+use guerdon_domain::wallets::WalletType;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 

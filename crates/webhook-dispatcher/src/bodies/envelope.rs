@@ -2,15 +2,10 @@
 
 use guerdon_domain::events::EventKind;
 use guerdon_domain::ports::{Timestamp, Unrenderable};
+use guerdon_domain::values::Milliseconds;
 use serde::Serialize;
-use time::format_description::BorrowedFormatItem;
-use time::macros::format_description;
 
 const VERSION: &str = "1.0";
-
-/// ISO 8601 in UTC with milliseconds (behaviour 3.3).
-const MILLISECONDS: &[BorrowedFormatItem<'static>] =
-    format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z");
 
 #[derive(Serialize)]
 struct Envelope<T> {
@@ -27,8 +22,7 @@ pub(super) fn render<T: Serialize>(kind: EventKind, data: T) -> Result<Vec<u8>, 
 
 /// A moment as the API and the events show it.
 pub(super) fn moment(at: Timestamp) -> String {
-    // Cannot fail: every year that a timestamp can hold has a representation.
-    at.to_offset(time::UtcOffset::UTC).format(&MILLISECONDS).unwrap_or_default()
+    Milliseconds(at).to_string()
 }
 
 #[cfg(test)]

@@ -10,8 +10,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use guerdon_domain::ports::Timestamp;
-use time::format_description::BorrowedFormatItem;
-use time::macros::format_description;
+use guerdon_domain::values::Milliseconds;
 use ureq::http::{Request, Uri};
 use ureq::{Agent, Body};
 
@@ -21,9 +20,6 @@ use crate::courier::{Courier, Order, Outcome};
 use crate::guard::{self, Names, Target};
 use crate::{hex, signature};
 
-/// ISO 8601 in UTC with milliseconds (behaviour 3.3).
-const TIMESTAMP: &[BorrowedFormatItem<'_>] =
-    format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z");
 const USER_AGENT: &str = "Guerdon-Webhooks";
 /// Housekeeping of a pool of ureq takes time by its connections times its hosts, under a lock: so there are several.
 const POOLS: u64 = 16;
@@ -63,7 +59,7 @@ impl Sender {
         let target = Target::parse(url, self.parts.policy).map_err(|refused| refused.to_string())?;
         let secret = self.parts.secrets.open(order.provider).map_err(|sealed| sealed.to_string())?;
         let nonce = hex::encode(&self.parts.nonces.next().map_err(|none| none.to_string())?);
-        let timestamp = started_at.format(&TIMESTAMP).map_err(|_format| "the clock shows no date")?;
+        let timestamp = Milliseconds(started_at).to_string();
         let signature = signature::sign(secret.as_bytes(), url, &timestamp, &nonce, order.body);
         let request = Request::post(&target.uri)
             .header("Content-Type", "application/json")

@@ -3,6 +3,7 @@
 mod conversions;
 mod drift;
 mod payments;
+mod text;
 
 use super::{Amount, Points, PointsPerDollar};
 

@@ -1,0 +1,72 @@
+//! What an owner is called.
+
+use crate::values::{InvalidValue, Line, split_full_name};
+
+/// A full name, split for a user's account at its last space. What cannot be split is refused only where it is not
+/// the name that the owner has already: two long names joined are longer than a name may be.
+#[derive(Debug, Clone)]
+pub struct OwnerName {
+    pub(super) text: String,
+    split: Result<(Line, Option<Line>), InvalidValue>,
+}
+
+/// The longest name an owner can have: two names of 255 characters, joined.
+const FULL_NAME_LENGTH_MAX: usize = 255 + 1 + 255;
+
+impl OwnerName {
+    /// A name as an update sends it. What no owner can be called is refused here, with the other faults of a body.
+    pub fn parse(text: &str) -> Result<Self, InvalidValue> {
+        let name = Self::new(text);
+        let is_somebodys = !text.trim().is_empty()
+            && !text.chars().any(char::is_control)
+            && text.chars().nth(FULL_NAME_LENGTH_MAX).is_none();
+        match name.split {
+            Err(refusal) if !is_somebodys => Err(refusal),
+            _ => Ok(name),
+        }
+    }
+
+    /// A name as it was sent.
+    pub fn new(text: &str) -> Self {
+        Self { text: text.to_owned(), split: split(text) }
+    }
+
+    /// First and last name; none of the latter where the name is a single word.
+    pub fn into_parts(self) -> Result<(Line, Option<Line>), InvalidValue> {
+        self.split
+    }
+}
+
+fn split(text: &str) -> Result<(Line, Option<Line>), InvalidValue> {
+    Line::parse(text)?;
+    let (first, last) = split_full_name(text);
+    let last = if last.is_empty() { None } else { Some(Line::parse(&last)?) };
+    Ok((Line::parse(&first)?, last))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_owner_is_named_by_a_first_and_perhaps_a_last_name() {
+        let check = |name: &str, first: &str, last: Option<&str>| {
+            let (read_first, read_last) = OwnerName::new(name).into_parts().unwrap();
+            let read = (read_first.as_str(), read_last.as_ref().map(Line::as_str));
+            assert_eq!(read, (first, last), "{name:?}");
+        };
+        check("Ada Lovelace", "Ada", Some("Lovelace"));
+        check("Ada King Lovelace", "Ada King", Some("Lovelace"));
+        check("Ada", "Ada", None);
+        check("Ada ", "Ada ", None);
+        for refused in ["", " ", "a\nb", &"x".repeat(256)] {
+            assert!(OwnerName::new(refused).into_parts().is_err(), "{refused:?}");
+        }
+        for refused in ["", " ", "a\nb", "a\0b", &"x".repeat(512), &format!("{}\u{7f}", "x".repeat(300))] {
+            assert!(OwnerName::parse(refused).is_err(), "{refused:?}");
+        }
+        for perhaps_the_present_one in ["Ada", &"x".repeat(256), &"𝒳".repeat(511)] {
+            assert!(OwnerName::parse(perhaps_the_present_one).is_ok(), "{perhaps_the_present_one:?}");
+        }
+    }
+}

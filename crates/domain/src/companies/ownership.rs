@@ -1,0 +1,104 @@
+//! Who owns a company, and handing it over (behaviour 11.3).
+
+use super::change::{UpdateCompany, UpdateCompanyError};
+use crate::model::{CompanyWithOwner, Profile, User, full_name};
+use crate::ports::{Accounts, Context, Locks, Lookup, ReadUsers, Row, StoreError, Users};
+use crate::users::open_wallets;
+use crate::values::{EmailAddress, Line, UserId};
+
+/// Hands the company over where another address is named, and renames the owner where another name is. The company
+/// comes back changed where any of it did, to be written by the caller.
+pub(super) fn settle<T: Accounts + Locks + Users + ?Sized>(
+    tx: &mut T,
+    found: CompanyWithOwner,
+    command: &UpdateCompany,
+    context: &Context<'_>,
+) -> Result<CompanyWithOwner, UpdateCompanyError> {
+    let other_name = command.owner_name.as_ref().filter(|it| it.text != found.owner_name());
+    let other_name = other_name.map(|it| it.clone().into_parts()).transpose();
+    let other_name = other_name.map_err(UpdateCompanyError::OwnerName)?;
+    let other_email = command.owner_email.as_ref().filter(|it| it.folded() != found.owner_email.folded());
+    if other_name.is_none() && other_email.is_none() {
+        return Ok(found);
+    }
+    let mut owner = match other_email {
+        None => held(tx, &found, found.company.owner_id, &found.owner_email)?,
+        Some(email) => match tx.active_user_by_email(found.company.id, email)? {
+            Some(id) => held(tx, &found, id, email)?,
+            None => return create_owner(tx, found, email, other_name, context),
+        },
+    };
+    let renamed = match other_name {
+        Some((first, last)) => {
+            let differs = full_name(&first, last.as_ref()) != owner.full_name();
+            if differs {
+                (owner.profile.first_name, owner.profile.last_name) = (first, last);
+            }
+            differs
+        }
+        None => false,
+    };
+    if renamed || !owner.profile.company_admin {
+        owner.profile.company_admin = true;
+        owner.updated_at = context.clock.now();
+        tx.update_user(&owner)?;
+    }
+    Ok(owned_by(found, owner, context))
+}
+
+/// The active user of the company who has this address, held; it had it a moment ago.
+fn held<T: Locks + ReadUsers + ?Sized>(
+    tx: &mut T,
+    found: &CompanyWithOwner,
+    id: UserId,
+    email: &EmailAddress,
+) -> Result<User, StoreError> {
+    tx.hold(Row::User(id))?;
+    match tx.user(found.company.provider_id, id)? {
+        Lookup::Own(user) if user.deleted_at.is_none() && user.profile.email == *email => Ok(user),
+        Lookup::Own(_) | Lookup::Absent | Lookup::Foreign => Err(tx.lost_race()),
+    }
+}
+
+/// Makes the new owner, named as asked for or else as the old one.
+fn create_owner<T: Accounts + Locks + Users + ?Sized>(
+    tx: &mut T,
+    found: CompanyWithOwner,
+    email: &EmailAddress,
+    name: Option<(Line, Option<Line>)>,
+    context: &Context<'_>,
+) -> Result<CompanyWithOwner, UpdateCompanyError> {
+    let now = context.clock.now();
+    let (first, last) =
+        name.unwrap_or_else(|| (found.owner_first_name.clone(), found.owner_last_name.clone()));
+    let mut profile = Profile::named(email.clone(), first, last);
+    profile.company_admin = true;
+    let owner = User {
+        id: UserId::from_uuid(context.ids.next()),
+        company_id: found.company.id,
+        profile,
+        created_at: now,
+        updated_at: now,
+        deleted_at: None,
+    };
+    if !tx.insert_user(&owner)? {
+        return Err(tx.lost_race().into()); // somebody took the address at this very moment
+    }
+    open_wallets(tx, &owner, now)?;
+    Ok(owned_by(found, owner, context))
+}
+
+/// The company with this owner. Its own time of change moves with what it shows of its owner.
+fn owned_by(mut found: CompanyWithOwner, owner: User, context: &Context<'_>) -> CompanyWithOwner {
+    let shown = (found.company.owner_id, found.owner_name());
+    if shown != (owner.id, owner.full_name()) {
+        found.company.updated_at = context.clock.now();
+    }
+    found.company.owner_id = owner.id;
+    CompanyWithOwner {
+        company: found.company,
+        owner_email: owner.profile.email,
+        owner_first_name: owner.profile.first_name,
+        owner_last_name: owner.profile.last_name,
+    }
+}

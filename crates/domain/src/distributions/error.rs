@@ -1,0 +1,34 @@
+//! Why a distribution is refused.
+
+use crate::ports::StoreError;
+use crate::values::UserId;
+
+/// Why nothing was distributed.
+#[derive(Debug, thiserror::Error)]
+pub enum DistributeError {
+    #[error("no company has this id")]
+    NoSuchCompany,
+    /// A user is not an active user of the company.
+    #[error("user {0} is not an active user of the company")]
+    NoSuchUser(UserId),
+    /// A user is named twice.
+    #[error("a user is named twice")]
+    Duplicate,
+    /// A user has no manager wallet in use.
+    #[error("user {0} is not a manager")]
+    NotAManager(UserId),
+    /// There is nobody to receive.
+    #[error("the company has nobody who has such a wallet")]
+    Nobody,
+    /// The points are none, or too many.
+    #[error("points must be at least 1, and the total must be a possible amount")]
+    OutOfRange,
+    /// The reserve does not cover the whole.
+    #[error("Insufficient funds")]
+    InsufficientFunds,
+    /// This date of the schedule was paid before.
+    #[error("this date has been paid already")]
+    AlreadyPaid,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}

@@ -1,0 +1,35 @@
+//! Finding things for the operator, who acts for every provider.
+
+use crate::model::{Company, Person};
+use crate::ports::{Locks, Lookup, ReadCompanies, ReadUsers, StoreError};
+use crate::values::{CompanyId, UserId};
+
+/// The company of an id, whoever's it is.
+pub fn company<R: ReadCompanies + ?Sized>(
+    reads: &mut R,
+    id: CompanyId,
+) -> Result<Option<Company>, StoreError> {
+    let Some(scope) = reads.provider_of_company(id)? else { return Ok(None) };
+    match reads.company(scope, id)? {
+        Lookup::Own(found) => Ok(Some(found.company)),
+        Lookup::Absent | Lookup::Foreign => Ok(None),
+    }
+}
+
+/// The same, and it stays with its provider until the transaction ends.
+pub fn kept_company<T: Locks + ReadCompanies + ?Sized>(
+    tx: &mut T,
+    id: CompanyId,
+) -> Result<Option<Company>, StoreError> {
+    tx.keep_provider(id)?;
+    company(tx, id)
+}
+
+/// The person of an id, whosever user it is, deleted ones included.
+pub fn person<R: ReadUsers + ?Sized>(reads: &mut R, id: UserId) -> Result<Option<Person>, StoreError> {
+    let Some(scope) = reads.provider_of_user(id)? else { return Ok(None) };
+    Ok(match reads.people(scope, &[id])?.pop() {
+        Some(Lookup::Own(person)) => Some(person),
+        Some(Lookup::Absent | Lookup::Foreign) | None => None,
+    })
+}

@@ -1,0 +1,64 @@
+//! Accounts: balances and opening; what changes a balance stands in `pay.rs`.
+
+use super::Unit;
+use super::data::Data;
+use super::held::Held;
+use super::rules::require;
+use crate::money::Amount;
+use crate::ports::{Accounts, Outcome, Payment, ReadAccounts, StoreError, Timestamp};
+use crate::values::{CompanyId, UserId};
+use crate::wallets::{Account, AccountKind, Wallet};
+
+impl Data {
+    fn wallets(&self, user: UserId) -> Vec<Wallet> {
+        let wallet = |account: Account| {
+            let (Account::Wallet(wallet_type, _), held) = (account, self.accounts.get(&account)?) else {
+                return None;
+            };
+            Some(Wallet { wallet_type, balance: held.balance, spent: held.spent })
+        };
+        Account::of_user(user).into_iter().filter_map(wallet).collect()
+    }
+}
+
+impl ReadAccounts for Unit {
+    fn wallets(&mut self, user: UserId) -> Result<Vec<Wallet>, StoreError> {
+        self.read(|data| data.wallets(user))
+    }
+
+    fn wallets_of(&mut self, users: &[UserId]) -> Result<Vec<Vec<Wallet>>, StoreError> {
+        self.read(|data| users.iter().map(|it| data.wallets(*it)).collect())
+    }
+
+    fn balance(&mut self, account: Account) -> Result<Option<Amount>, StoreError> {
+        self.read(|data| data.accounts.get(&account).map(|it| it.balance))
+    }
+}
+
+impl Accounts for Unit {
+    fn open(&mut self, company: CompanyId, new: &[Account], _at: Timestamp) -> Result<(), StoreError> {
+        self.run(|data| {
+            for account in new {
+                let is_companys = account.kind() >= AccountKind::Reserve;
+                let is_own = account.owner() == company.as_uuid();
+                require(is_companys == is_own, "a company's accounts are its own")?;
+                let is_new = data.accounts.insert(*account, Held::default()).is_none();
+                require(is_new, "an account is opened once")?;
+            }
+            Ok(())
+        })
+    }
+
+    fn pay(&mut self, payment: &Payment<'_>) -> Result<Outcome, StoreError> {
+        self.run(|data| data.pay(payment))
+    }
+
+    fn alert_below(&mut self, company: CompanyId, least: Option<Amount>) -> Result<Amount, StoreError> {
+        self.run(|data| {
+            let reserve = data.accounts.get_mut(&Account::Reserve(company));
+            let reserve = reserve.ok_or_else(|| StoreError::Broken("a company has no reserve".into()))?;
+            reserve.alert_below = least;
+            Ok(reserve.balance)
+        })
+    }
+}

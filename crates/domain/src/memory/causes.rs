@@ -1,0 +1,92 @@
+//! Causes.
+
+use super::Unit;
+use super::data::Data;
+use super::rules::require;
+use crate::model::{Act, Cause, Redemption, ScheduledDate};
+use crate::money::Points;
+use crate::ports::{Causes, StoreError};
+use crate::recognitions::Receivers;
+use crate::values::{CauseId, RedemptionId};
+
+/// What happens once at most.
+#[derive(PartialEq)]
+enum Once {
+    Refund(RedemptionId),
+    Deletion(crate::values::UserId),
+    Date(ScheduledDate),
+}
+
+fn once(act: &Act) -> Option<Once> {
+    match act {
+        Act::Refund { redemption, .. } => Some(Once::Refund(*redemption)),
+        Act::Deletion { user, .. } => Some(Once::Deletion(*user)),
+        Act::Distribution { date, .. } => date.map(Once::Date),
+        Act::Founding
+        | Act::Rate
+        | Act::Move { .. }
+        | Act::Sending(_)
+        | Act::Amendment { .. }
+        | Act::Deposit { .. }
+        | Act::Redemption { .. }
+        | Act::Override { .. } => None,
+    }
+}
+
+/// Whether a cause says what its kind needs.
+fn is_whole(act: &Act) -> bool {
+    match act {
+        Act::Founding | Act::Rate | Act::Move { .. } | Act::Refund { .. } | Act::Override { .. } => true,
+        Act::Sending(it) => usize::try_from(it.receivers).is_ok_and(|it| (1..=Receivers::MAX).contains(&it)),
+        Act::Amendment { message, share, .. } => message.is_some() || share.is_some(),
+        Act::Deposit { points } | Act::Redemption { points, .. } => *points > Points::ZERO,
+        Act::Distribution { points, receivers, .. } => *points > Points::ZERO && *receivers > 0,
+        Act::Deletion { wallets, .. } => *wallets <= 3,
+    }
+}
+
+fn is_name(text: Option<&String>) -> bool {
+    text.is_none_or(|it| (1..=255).contains(&it.chars().count()))
+}
+
+impl Data {
+    fn happened(&self, what: &Once) -> bool {
+        self.causes.values().any(|it| once(&it.act).as_ref() == Some(what))
+    }
+}
+
+impl Causes for Unit {
+    fn record(&mut self, cause: &Cause) -> Result<bool, StoreError> {
+        self.run(|data| {
+            require(is_whole(&cause.act), "a cause says what its kind needs")?;
+            let by = &cause.by;
+            require(
+                is_name(by.reference.as_ref()) && is_name(by.key.as_ref()),
+                "a name has 1 to 255 characters",
+            )?;
+            if data.causes.contains_key(&cause.id) || once(&cause.act).is_some_and(|it| data.happened(&it)) {
+                return Ok(false);
+            }
+            data.causes.insert(cause.id, cause.clone());
+            Ok(true)
+        })
+    }
+
+    fn redemption(&mut self, id: RedemptionId) -> Result<Option<Redemption>, StoreError> {
+        self.run(|data| {
+            let Some(cause) = data.causes.get(&CauseId::from_uuid(id.as_uuid())) else { return Ok(None) };
+            let Act::Redemption { user, points } = cause.act else { return Ok(None) };
+            let amount = cause.rate.amount(points);
+            let amount = amount.ok_or_else(|| StoreError::Broken("an amount is out of range".into()))?;
+            Ok(Some(Redemption {
+                id,
+                company_id: cause.company_id,
+                user_id: user,
+                points,
+                amount,
+                created_at: cause.created_at,
+                is_refunded: data.happened(&Once::Refund(id)),
+            }))
+        })
+    }
+}

@@ -1,0 +1,104 @@
+//! Companies.
+
+use super::Unit;
+use super::data::{Data, count, page_of};
+use super::rules::require;
+use crate::model::{Company, CompanyWithOwner};
+use crate::ports::{Companies, Lookup, ReadCompanies, StoreError};
+use crate::values::{CompanyId, CorporationId, DomainName, Page, ProviderId};
+
+impl Data {
+    /// Whom a company belongs to, with it and its owner; none where the owner is not there.
+    fn with_owner(&self, company: &Company) -> Option<(ProviderId, CompanyWithOwner)> {
+        let owner = self.users.get(&company.owner_id)?;
+        let found = CompanyWithOwner {
+            company: company.clone(),
+            owner_email: owner.profile.email.clone(),
+            owner_first_name: owner.profile.first_name.clone(),
+            owner_last_name: owner.profile.last_name.clone(),
+        };
+        Some((company.provider_id, found))
+    }
+
+    fn companies_of(
+        &self,
+        scope: ProviderId,
+        within: Option<CorporationId>,
+    ) -> impl Iterator<Item = &Company> {
+        let own = self.companies.values().filter(move |it| it.provider_id == scope);
+        own.filter(move |it| within.is_none() || it.corporation_id == within)
+    }
+
+    /// Whom it names must be there.
+    fn refers(&self, company: &Company) -> Result<(), StoreError> {
+        require(self.providers.contains_key(&company.provider_id), "no provider has this id")?;
+        let corporation = company.corporation_id.is_none_or(|it| self.corporations.contains_key(&it));
+        require(corporation, "no corporation has this id")
+    }
+}
+
+impl ReadCompanies for Unit {
+    fn company(&mut self, scope: ProviderId, id: CompanyId) -> Result<Lookup<CompanyWithOwner>, StoreError> {
+        self.read(|data| Lookup::judge(scope, data.companies.get(&id).and_then(|it| data.with_owner(it))))
+    }
+
+    fn company_by_domain(
+        &mut self,
+        scope: ProviderId,
+        domain: &DomainName,
+    ) -> Result<Lookup<CompanyWithOwner>, StoreError> {
+        self.read(|data| {
+            let found = data.companies.values().find(|it| it.domain == *domain);
+            Lookup::judge(scope, found.and_then(|it| data.with_owner(it)))
+        })
+    }
+
+    fn companies(
+        &mut self,
+        scope: ProviderId,
+        within: Option<CorporationId>,
+        page: Page,
+    ) -> Result<Vec<CompanyWithOwner>, StoreError> {
+        self.read(|data| {
+            let found = data.companies_of(scope, within).filter_map(|it| data.with_owner(it));
+            page_of(found.map(|(_, it)| it), |it| (it.company.created_at, it.company.id), page)
+        })
+    }
+
+    fn company_count(&mut self, scope: ProviderId, within: Option<CorporationId>) -> Result<i64, StoreError> {
+        self.read(|data| count(data.companies_of(scope, within)))
+    }
+
+    fn provider_of_company(&mut self, id: CompanyId) -> Result<Option<ProviderId>, StoreError> {
+        self.read(|data| data.companies.get(&id).map(|it| it.provider_id))
+    }
+
+    fn active_user_count(&mut self, id: CompanyId) -> Result<i64, StoreError> {
+        self.read(|data| count(data.active(id)))
+    }
+}
+
+impl Companies for Unit {
+    fn insert_company(&mut self, company: &Company) -> Result<bool, StoreError> {
+        self.run(|data| {
+            if data.companies.values().any(|it| it.id == company.id || it.domain == company.domain) {
+                return Ok(false);
+            }
+            data.refers(company)?;
+            data.companies.insert(company.id, company.clone());
+            Ok(true)
+        })
+    }
+
+    fn update_company(&mut self, company: &Company) -> Result<(), StoreError> {
+        self.run(|data| {
+            data.refers(company)?;
+            let taken = data.companies.values().any(|it| it.id != company.id && it.domain == company.domain);
+            require(!taken, "a company has this domain")?;
+            if let Some(it) = data.companies.get_mut(&company.id) {
+                *it = company.clone();
+            }
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,41 @@
+//! What is kept, and the small tools for listing it.
+
+use std::collections::BTreeMap;
+
+use super::held::Held;
+use super::transfers::Transfer;
+use crate::model::{Cause, Company, Corporation, Occasion, Provider, Recognition, User};
+use crate::ports::{NewEvent, NewMail, Timestamp};
+use crate::values::{CauseId, CompanyId, CorporationId, OccasionId, Page, ProviderId, RecognitionId, UserId};
+use crate::wallets::Account;
+
+/// Everything there is.
+#[derive(Clone, Default)]
+pub(super) struct Data {
+    pub(super) providers: BTreeMap<ProviderId, Provider>,
+    pub(super) corporations: BTreeMap<CorporationId, Corporation>,
+    pub(super) companies: BTreeMap<CompanyId, Company>,
+    pub(super) users: BTreeMap<UserId, User>,
+    /// With when it was deleted.
+    pub(super) occasions: BTreeMap<OccasionId, (Occasion, Option<Timestamp>)>,
+    pub(super) causes: BTreeMap<CauseId, Cause>,
+    pub(super) recognitions: BTreeMap<RecognitionId, Recognition>,
+    pub(super) accounts: BTreeMap<Account, Held>,
+    /// By cause and leg.
+    pub(super) transfers: BTreeMap<(CauseId, u32), Transfer>,
+    pub(super) events: Vec<NewEvent>,
+    pub(super) mails: Vec<NewMail>,
+}
+
+/// A page of a list in the order of a key.
+pub(super) fn page_of<T, K: Ord>(all: impl Iterator<Item = T>, key: fn(&T) -> K, page: Page) -> Vec<T> {
+    let mut all: Vec<T> = all.collect();
+    all.sort_by_key(key);
+    let size = |count: i64| usize::try_from(count).unwrap_or(usize::MAX);
+    all.into_iter().skip(size(page.offset())).take(size(page.limit())).collect()
+}
+
+/// How many.
+pub(super) fn count(all: impl Iterator) -> i64 {
+    i64::try_from(all.count()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,41 @@
+//! An account as it stands, judged as the databases judge it.
+
+use super::rules::{MADE_UP_MAX, require};
+use crate::money::Amount;
+use crate::ports::StoreError;
+use crate::reserve::FUNDED_MAX;
+use crate::wallets::AccountKind;
+
+/// An account as it stands.
+#[derive(Clone, Default)]
+pub(super) struct Held {
+    pub(super) balance: Amount,
+    pub(super) spent: Amount,
+    pub(super) movements: i64,
+    /// What the last payment out of it was short of.
+    pub(super) made_up: Amount,
+    pub(super) alert_below: Option<Amount>,
+    pub(super) is_closed: bool,
+}
+
+impl Held {
+    /// What the databases' CHECKs refuse of an account of this kind.
+    pub(super) fn judge(&self, kind: AccountKind) -> Result<(), StoreError> {
+        let owed = Amount::ZERO.checked_sub(self.balance);
+        let holds = match kind {
+            AccountKind::Funding => !self.is_positive() && owed.is_some_and(|it| it <= FUNDED_MAX),
+            AccountKind::Rounding => !self.is_positive(),
+            _ => !self.balance.is_negative(),
+        };
+        require(holds, "a balance is within its bounds")?;
+        require(!self.spent.is_negative(), "what was spent is not negative")?;
+        require(
+            (Amount::ZERO..=MADE_UP_MAX).contains(&self.made_up),
+            "what is made up is within the tolerance",
+        )
+    }
+
+    fn is_positive(&self) -> bool {
+        self.balance > Amount::ZERO
+    }
+}

@@ -1,0 +1,28 @@
+//! Holding rows: one unit is at work at a time, so everything is held.
+
+use super::Unit;
+use crate::ports::{Locks, Row, StoreError};
+use crate::values::CompanyId;
+use crate::wallets::Account;
+
+impl Locks for Unit {
+    fn hold(&mut self, _row: Row) -> Result<(), StoreError> {
+        self.read(|_| ())
+    }
+
+    fn line_up(&mut self, _payer: Account, _receivers: &[Account]) -> Result<(), StoreError> {
+        self.read(|_| ())
+    }
+
+    fn keep_provider(&mut self, _company: CompanyId) -> Result<(), StoreError> {
+        self.read(|_| ())
+    }
+
+    fn take_company_over(&mut self, _company: CompanyId) -> Result<(), StoreError> {
+        self.read(|_| ())
+    }
+
+    fn lost_race(&mut self) -> StoreError {
+        self.fault.get_or_insert(StoreError::Contended).clone()
+    }
+}

@@ -1,0 +1,33 @@
+//! A wallet's history.
+
+use std::cmp::Reverse;
+
+use super::Unit;
+use super::data::page_of;
+use crate::ports::{ReadMovements, StoreError};
+use crate::values::{Page, UserId};
+use crate::wallets::{Account, Direction, Reason, Transaction, WalletType};
+
+impl ReadMovements for Unit {
+    fn transactions(
+        &mut self,
+        user: UserId,
+        wallet: WalletType,
+        page: Page,
+    ) -> Result<Vec<Transaction>, StoreError> {
+        let account = Account::Wallet(wallet, user);
+        self.read(|data| {
+            let told = data.transfers.values().filter(|it| it.reason != Reason::Rounding);
+            let seen = told.filter_map(|it| {
+                let (direction, place) = match (it.debit, it.credit) {
+                    ((debit, place), _) if debit == account => (Direction::Debit, place),
+                    (_, (credit, place)) if credit == account => (Direction::Credit, place),
+                    _ => return None,
+                };
+                let (points, reason, created_at) = (it.points, it.reason, it.at);
+                Some((place, Transaction { direction, points, reason, created_at }))
+            });
+            page_of(seen, |it| Reverse(it.0), page).into_iter().map(|(_, it)| it).collect()
+        })
+    }
+}

@@ -1,0 +1,71 @@
+//! Occasions.
+
+use super::Unit;
+use super::data::{Data, count, page_of};
+use super::rules::require;
+use crate::model::Occasion;
+use crate::ports::{Lookup, Occasions, ReadOccasions, StoreError, Timestamp};
+use crate::values::{CompanyId, Line, OccasionId, Page, ProviderId};
+
+impl Data {
+    /// What a company can use: its own and everybody's.
+    fn usable(&self, company: CompanyId) -> impl Iterator<Item = &Occasion> {
+        let kept = self.occasions.values().filter(|(_, deleted_at)| deleted_at.is_none()).map(|(it, _)| it);
+        kept.filter(move |it| it.company_id.is_none_or(|owner| owner == company))
+    }
+}
+
+impl ReadOccasions for Unit {
+    fn occasion(&mut self, scope: ProviderId, id: OccasionId) -> Result<Lookup<Occasion>, StoreError> {
+        self.read(|data| {
+            let found = data.occasions.get(&id).filter(|(_, deleted_at)| deleted_at.is_none());
+            let found = found.map(|(occasion, _)| {
+                let company = occasion.company_id.and_then(|it| data.companies.get(&it));
+                (company.map_or(scope, |it| it.provider_id), occasion.clone())
+            });
+            Lookup::judge(scope, found)
+        })
+    }
+
+    fn occasions(&mut self, company: CompanyId, page: Page) -> Result<Vec<Occasion>, StoreError> {
+        self.read(|data| page_of(data.usable(company).cloned(), |it| (it.created_at, it.id), page))
+    }
+
+    fn occasion_name(&mut self, id: OccasionId) -> Result<Option<Line>, StoreError> {
+        self.read(|data| data.occasions.get(&id).map(|(it, _)| it.text.name.clone()))
+    }
+
+    fn occasion_count(&mut self, company: CompanyId) -> Result<i64, StoreError> {
+        self.read(|data| count(data.usable(company)))
+    }
+}
+
+impl Occasions for Unit {
+    fn insert_occasion(&mut self, occasion: &Occasion) -> Result<(), StoreError> {
+        self.run(|data| {
+            let company = occasion.company_id.is_none_or(|it| data.companies.contains_key(&it));
+            require(company, "no company has this id")?;
+            require(!data.occasions.contains_key(&occasion.id), "an occasion has this id")?;
+            data.occasions.insert(occasion.id, (occasion.clone(), None));
+            Ok(())
+        })
+    }
+
+    fn update_occasion(&mut self, occasion: &Occasion) -> Result<(), StoreError> {
+        self.run(|data| {
+            if let Some((it, _)) = data.occasions.get_mut(&occasion.id) {
+                *it = occasion.clone();
+            }
+            Ok(())
+        })
+    }
+
+    fn mark_occasion_deleted(&mut self, id: OccasionId, at: Timestamp) -> Result<(), StoreError> {
+        self.run(|data| {
+            if let Some((it, deleted_at)) = data.occasions.get_mut(&id) {
+                (it.updated_at, *deleted_at) = (at, Some(at));
+            }
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,34 @@
+//! The outboxes: what was told, for whoever asks.
+
+use super::Unit;
+use super::rules::require;
+use crate::model::EventKind;
+use crate::ports::{MailOutbox, NewEvent, NewMail, Outbox, StoreError};
+
+impl Outbox for Unit {
+    fn queue_events(&mut self, new: &[NewEvent]) -> Result<(), StoreError> {
+        self.run(|data| {
+            for event in new {
+                require(data.events.iter().all(|it| it.id != event.id), "an event has this id")?;
+                require(event.body.len() >= 2, "an event has a body")?;
+                let is_its_own = event.id.as_uuid() != event.cause.as_uuid();
+                let of_many = event.kind == EventKind::RecognitionReceived;
+                require(is_its_own == of_many, "an event is named after what it tells of")?;
+                data.events.push(event.clone());
+            }
+            Ok(())
+        })
+    }
+}
+
+impl MailOutbox for Unit {
+    fn queue_mails(&mut self, new: &[NewMail]) -> Result<(), StoreError> {
+        self.run(|data| {
+            for mail in new {
+                require(data.mails.iter().all(|it| it.id != mail.id), "a mail has this id")?;
+                data.mails.push(mail.clone());
+            }
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,67 @@
+//! Recognitions.
+
+use std::cmp::Reverse;
+
+use super::Unit;
+use super::data::{Data, count, page_of};
+use super::rules::require;
+use crate::model::Recognition;
+use crate::ports::{ReadRecognitions, Recognitions, Role, StoreError};
+use crate::recognitions::Receivers;
+use crate::values::{CauseId, Message, Page, RecognitionId, UserId};
+
+impl Data {
+    // No company has the id of a user: what a user sent is found by the id alone.
+    fn recognitions_of(&self, user: UserId, role: Role) -> impl Iterator<Item = &Recognition> {
+        self.recognitions.values().filter(move |it| match role {
+            Role::Receiver => it.receiver_id == user,
+            Role::Sender => it.sender.id() == user.as_uuid(),
+        })
+    }
+}
+
+impl ReadRecognitions for Unit {
+    fn recognitions(&mut self, user: UserId, role: Role, page: Page) -> Result<Vec<Recognition>, StoreError> {
+        self.read(|data| {
+            let newest = |it: &Recognition| Reverse((it.created_at, it.id));
+            page_of(data.recognitions_of(user, role).cloned(), newest, page)
+        })
+    }
+
+    fn recognition(&mut self, id: RecognitionId) -> Result<Option<Recognition>, StoreError> {
+        self.read(|data| data.recognitions.get(&id).cloned())
+    }
+
+    fn recognition_count(&mut self, user: UserId, role: Role) -> Result<i64, StoreError> {
+        self.read(|data| count(data.recognitions_of(user, role)))
+    }
+}
+
+impl Recognitions for Unit {
+    fn insert_recognitions(&mut self, _cause: CauseId, new: &[Recognition]) -> Result<(), StoreError> {
+        self.run(|data| {
+            require(new.len() <= Receivers::MAX, "a sending has at most 10,000 recognitions")?;
+            for it in new {
+                require(it.sender.id() != it.receiver_id.as_uuid(), "a recognition goes to somebody else")?;
+                let is_new = data.recognitions.insert(it.id, it.clone()).is_none();
+                require(is_new, "a recognition has this id")?;
+            }
+            Ok(())
+        })
+    }
+
+    fn amend_recognition(
+        &mut self,
+        id: RecognitionId,
+        message: Option<&Message>,
+        share: Option<bool>,
+    ) -> Result<(), StoreError> {
+        self.run(|data| {
+            if let Some(it) = data.recognitions.get_mut(&id) {
+                it.message = message.unwrap_or(&it.message).clone();
+                it.share = share.unwrap_or(it.share);
+            }
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,42 @@
+//! The rest of a [`Context`](crate::ports::Context) for whoever has no clock, ids or receivers of events of its own.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use uuid::Uuid;
+
+use crate::model::{EventKind, RecognitionEvent, RedemptionEvent};
+use crate::ports::{Clock, EventBodies, Ids, Timestamp, Unrenderable};
+
+/// A clock that stands still.
+#[derive(Debug, Clone, Copy)]
+pub struct StillClock(pub Timestamp);
+
+impl Clock for StillClock {
+    fn now(&self) -> Timestamp {
+        self.0
+    }
+}
+
+/// Ids that count from 1: unique within one of these, and no further.
+#[derive(Debug, Default)]
+pub struct CountedIds(AtomicU64);
+
+impl Ids for CountedIds {
+    fn next(&self) -> Uuid {
+        Uuid::from_u64_pair(0, 1 + self.0.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+/// Event bodies that are the name of the kind alone.
+#[derive(Debug, Clone, Copy)]
+pub struct NamedBodies;
+
+impl EventBodies for NamedBodies {
+    fn recognition(&self, kind: EventKind, _event: &RecognitionEvent<'_>) -> Result<Vec<u8>, Unrenderable> {
+        Ok(kind.name().into())
+    }
+
+    fn redemption(&self, _event: &RedemptionEvent<'_>) -> Result<Vec<u8>, Unrenderable> {
+        Ok(EventKind::RedemptionCreated.name().into())
+    }
+}

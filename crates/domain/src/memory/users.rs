@@ -1,0 +1,122 @@
+//! Users.
+
+use super::Unit;
+use super::data::{Data, page_of};
+use super::rules::require;
+use crate::model::{Person, User};
+use crate::ports::{Lookup, ReadUsers, StoreError, Timestamp, Users};
+use crate::values::{CompanyId, EmailAddress, Page, ProviderId, UserId};
+
+impl Data {
+    /// A company's active users, in the order of ids.
+    pub(super) fn active(&self, company: CompanyId) -> impl Iterator<Item = &User> {
+        self.users.values().filter(move |it| it.company_id == company && it.deleted_at.is_none())
+    }
+
+    fn scoped(&self, id: UserId) -> Option<(ProviderId, &User)> {
+        let user = self.users.get(&id)?;
+        Some((self.companies.get(&user.company_id)?.provider_id, user))
+    }
+
+    /// Whether another active user of the company has the address.
+    fn is_email_taken(&self, user: &User) -> bool {
+        let mut active = self.active(user.company_id);
+        user.deleted_at.is_none()
+            && active.any(|it| it.id != user.id && it.profile.email == user.profile.email)
+    }
+}
+
+fn person(user: &User) -> Person {
+    Person {
+        id: user.id,
+        company_id: user.company_id,
+        first_name: user.profile.first_name.clone(),
+        last_name: user.profile.last_name.clone(),
+        email: user.profile.email.clone(),
+        manager: user.profile.manager,
+        active: user.deleted_at.is_none(),
+    }
+}
+
+impl ReadUsers for Unit {
+    fn user(&mut self, scope: ProviderId, id: UserId) -> Result<Lookup<User>, StoreError> {
+        self.read(|data| Lookup::judge(scope, data.scoped(id)).map(User::clone))
+    }
+
+    fn provider_of_user(&mut self, id: UserId) -> Result<Option<ProviderId>, StoreError> {
+        self.read(|data| data.scoped(id).map(|(provider, _)| provider))
+    }
+
+    fn people(&mut self, scope: ProviderId, ids: &[UserId]) -> Result<Vec<Lookup<Person>>, StoreError> {
+        self.read(|data| ids.iter().map(|id| Lookup::judge(scope, data.scoped(*id)).map(person)).collect())
+    }
+
+    fn active_users(&mut self, company: CompanyId, managers_only: bool) -> Result<Vec<UserId>, StoreError> {
+        self.read(|data| {
+            data.active(company).filter(|it| it.profile.manager || !managers_only).map(|it| it.id).collect()
+        })
+    }
+
+    fn active_users_page(&mut self, company: CompanyId, page: Page) -> Result<Vec<UserId>, StoreError> {
+        self.read(|data| {
+            let found = page_of(data.active(company), |it| (it.created_at, it.id), page);
+            found.into_iter().map(|it| it.id).collect()
+        })
+    }
+
+    fn active_user_by_email(
+        &mut self,
+        company: CompanyId,
+        email: &EmailAddress,
+    ) -> Result<Option<UserId>, StoreError> {
+        self.read(|data| data.active(company).find(|it| it.profile.email == *email).map(|it| it.id))
+    }
+
+    fn admin_emails(&mut self, company: CompanyId) -> Result<Vec<EmailAddress>, StoreError> {
+        self.read(|data| {
+            let admins = data.active(company).filter(|it| it.profile.company_admin);
+            admins.map(|it| it.profile.email.clone()).collect()
+        })
+    }
+}
+
+impl Users for Unit {
+    fn insert_user(&mut self, user: &User) -> Result<bool, StoreError> {
+        self.run(|data| {
+            if data.users.contains_key(&user.id) || data.is_email_taken(user) {
+                return Ok(false);
+            }
+            require(data.companies.contains_key(&user.company_id), "no company has this id")?;
+            data.users.insert(user.id, user.clone());
+            Ok(true)
+        })
+    }
+
+    fn update_user(&mut self, user: &User) -> Result<(), StoreError> {
+        self.run(|data| {
+            require(!data.is_email_taken(user), "an active user of the company has this address")?;
+            if let Some(it) = data.users.get_mut(&user.id) {
+                *it = user.clone();
+            }
+            Ok(())
+        })
+    }
+
+    fn clear_corporation_admins(&mut self, company: CompanyId, at: Timestamp) -> Result<(), StoreError> {
+        self.run(|data| {
+            let all = data.users.values_mut();
+            let active = all.filter(|it| it.company_id == company && it.deleted_at.is_none());
+            for user in active.filter(|it| it.profile.corporation_admin) {
+                (user.profile.corporation_admin, user.updated_at) = (false, at);
+            }
+            Ok(())
+        })
+    }
+
+    fn mark_user_deleted(&mut self, id: UserId, at: Timestamp) -> Result<bool, StoreError> {
+        self.run(|data| {
+            let user = data.users.get_mut(&id).filter(|it| it.deleted_at.is_none());
+            Ok(user.map(|it| (it.deleted_at, it.updated_at) = (Some(at), at)).is_some())
+        })
+    }
+}

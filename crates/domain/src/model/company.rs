@@ -1,0 +1,49 @@
+//! The company.
+
+use super::full_name;
+use crate::money::{Points, PointsPerDollar};
+use crate::values::{
+    CompanyId, CorporationId, DomainName, EmailAddress, Line, ProviderId, Timestamp, UserId, WebUrl,
+};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Company {
+    pub id: CompanyId,
+    pub provider_id: ProviderId,
+    pub corporation_id: Option<CorporationId>,
+    /// Its domain, unique over the whole service.
+    pub domain: DomainName,
+    pub name: Line,
+    /// Its administrator.
+    pub owner_id: UserId,
+    /// Its logo, never fetched and never returned.
+    pub logo_url: WebUrl,
+    pub rate: PointsPerDollar,
+    /// The points below which the reserve alerts.
+    pub reserve_alert: Option<Points>,
+    /// Who else receives the alert.
+    pub reserve_bcc: Option<EmailAddress>,
+    /// Whether recognitions of zero points are allowed (behaviour 15.5).
+    pub allow_zero_points: bool,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
+}
+
+/// A company with what the API shows of its owner.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CompanyWithOwner {
+    pub company: Company,
+    pub owner_email: EmailAddress,
+    pub owner_first_name: Line,
+    /// The owner's last name; none for an owner named by a single word.
+    pub owner_last_name: Option<Line>,
+}
+
+impl CompanyWithOwner {
+    /// The owner's full name.
+    pub fn owner_name(&self) -> String {
+        full_name(&self.owner_first_name, self.owner_last_name.as_ref())
+    }
+}

@@ -1,0 +1,14 @@
+//! The corporation.
+
+use crate::values::{CorporationId, Line, ProviderId, Timestamp};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Corporation {
+    pub id: CorporationId,
+    pub provider_id: ProviderId,
+    pub name: Line,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
+}

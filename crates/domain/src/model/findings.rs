@@ -1,0 +1,110 @@
+//! What was found.
+
+use std::collections::BTreeMap;
+
+/// How many lines there are of one invariant, before the rest is only counted.
+const LINES_MAX: usize = 100;
+
+/// One broken invariant, as a sentence for the operator.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation {
+    /// The invariant's short name, such as `balance` or `conservation`.
+    pub invariant: &'static str,
+    /// What is wrong, and where.
+    pub detail: String,
+}
+
+/// Violations so far: at most a hundred lines of each invariant, and a count of the others.
+#[derive(Debug, Default)]
+pub struct Findings {
+    found: BTreeMap<&'static str, (Vec<String>, u64)>,
+}
+
+impl Findings {
+    /// Adds a violation; what is wrong is put into words only where it will be shown.
+    pub fn add(&mut self, invariant: &'static str, detail: impl FnOnce() -> String) {
+        let (lines, more) = self.found.entry(invariant).or_default();
+        if lines.len() < LINES_MAX {
+            lines.push(detail());
+        } else {
+            *more += 1;
+        }
+    }
+
+    /// Adds a violation unless something holds.
+    pub fn demand(&mut self, holds: bool, invariant: &'static str, detail: impl FnOnce() -> String) {
+        if !holds {
+            self.add(invariant, detail);
+        }
+    }
+
+    /// Adds what was found elsewhere.
+    pub fn merge(&mut self, other: Self) {
+        for (invariant, (lines, more)) in other.found {
+            let (_, counted) = self.found.entry(invariant).or_default();
+            *counted += more;
+            lines.into_iter().for_each(|it| self.add(invariant, || it));
+        }
+    }
+
+    /// All of it, the invariants in the order of their names.
+    pub fn into_violations(self) -> Vec<Violation> {
+        let lines = |(invariant, (lines, more)): (&'static str, (Vec<String>, u64))| {
+            let rest = (more > 0).then(|| format!("and {more} more"));
+            lines.into_iter().chain(rest).map(move |detail| Violation { invariant, detail })
+        };
+        self.found.into_iter().flat_map(lines).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_more_than_a_hundred_lines_is_counted() {
+        let mut findings = Findings::default();
+        for number in 0..103 {
+            findings.add("b", || format!("line {number}"));
+        }
+        let mut elsewhere = Findings::default();
+        elsewhere.demand(true, "a", || unreachable!());
+        elsewhere.demand(false, "a", || "only".to_owned());
+        findings.merge(elsewhere);
+        let all = findings.into_violations();
+        assert_eq!(all.len(), 102);
+        assert_eq!((all[0].invariant, all[0].detail.as_str()), ("a", "only"));
+        assert_eq!(all[101].detail, "and 3 more");
+    }
+
+    #[test]
+    fn what_two_found_is_one_list() {
+        let found = |count| {
+            let mut findings = Findings::default();
+            (0..count).for_each(|number| findings.add("a", || format!("line {number}")));
+            findings
+        };
+        let mut all = found(120);
+        all.merge(found(110));
+        let all = all.into_violations();
+        assert_eq!((all.len(), all[100].detail.as_str()), (101, "and 130 more"));
+    }
+}
+
+/// What can be checked apart from the rest, on a snapshot of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// What the database can say of its own files.
+    Storage,
+    /// The accounts, each beside its movements.
+    Balances,
+    /// The causes in their order, each with what it moved and sent, and the chain of seals over them.
+    Journal,
+    /// What single queries tell.
+    Tables,
+}
+
+impl Part {
+    /// Every part, the longest first.
+    pub const ALL: [Self; 4] = [Self::Storage, Self::Balances, Self::Journal, Self::Tables];
+}

@@ -1,0 +1,36 @@
+//! What there is: a type for each kind of thing that is kept, told or judged. The aggregates show them under their own
+//! names; the ports and the use cases stand above.
+
+mod cause;
+mod company;
+mod corporation;
+mod event_kind;
+mod findings;
+mod idempotency;
+mod occasion;
+mod origin;
+mod provider;
+mod recognition;
+mod recognition_event;
+mod redemption;
+mod redemption_event;
+mod saml_settings;
+mod schedule;
+mod user;
+
+pub use cause::{Act, Cause, ScheduledDate, Sending};
+pub use company::{Company, CompanyWithOwner};
+pub use corporation::Corporation;
+pub use event_kind::{EventKind, EventState};
+pub use findings::{Findings, Part, Violation};
+pub use idempotency::{IdempotencyKey, IdempotencyRecord, KEPT};
+pub use occasion::{Occasion, OccasionText};
+pub use origin::{Actor, By, Origin};
+pub use provider::Provider;
+pub use recognition::{Recognition, Sender};
+pub use recognition_event::{RecognitionEvent, SenderName};
+pub use redemption::Redemption;
+pub use redemption_event::RedemptionEvent;
+pub use saml_settings::SamlSettings;
+pub use schedule::{Failing, MissedDate, Period, Schedule};
+pub use user::{Person, Profile, User, full_name};

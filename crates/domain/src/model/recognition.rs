@@ -1,0 +1,48 @@
+//! The recognition.
+
+use uuid::Uuid;
+
+use crate::money::Points;
+use crate::values::{CompanyId, Message, OccasionId, RecognitionId, Timestamp, UserId};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sender {
+    /// A user, from a wallet.
+    User(UserId),
+    /// A company, from its reserve.
+    Company(CompanyId),
+}
+
+impl Sender {
+    /// The name of the kind at the API.
+    pub fn type_name(self) -> &'static str {
+        match self {
+            Self::User(_) => "user",
+            Self::Company(_) => "company",
+        }
+    }
+
+    /// The id, of the kind named.
+    pub fn id(self) -> Uuid {
+        match self {
+            Self::User(id) => id.as_uuid(),
+            Self::Company(id) => id.as_uuid(),
+        }
+    }
+}
+
+/// A recognition that was sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recognition {
+    pub id: RecognitionId,
+    pub receiver_id: UserId,
+    pub sender: Sender,
+    pub message: Message,
+    /// The points sent: a fact, whatever the rate becomes.
+    pub points: Points,
+    /// Whether it is public.
+    pub share: bool,
+    pub occasion_id: OccasionId,
+    pub company_id: CompanyId,
+    pub created_at: Timestamp,
+}

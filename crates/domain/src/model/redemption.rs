@@ -1,0 +1,18 @@
+//! The redemption.
+
+use crate::money::{Amount, Points};
+use crate::values::{CompanyId, RedemptionId, Timestamp, UserId};
+
+/// Points that a user spent on a reward.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Redemption {
+    pub id: RedemptionId,
+    pub company_id: CompanyId,
+    pub user_id: UserId,
+    /// How many points: a fact, whatever the rate becomes.
+    pub points: Points,
+    /// What they were worth, which a refund returns.
+    pub amount: Amount,
+    pub created_at: Timestamp,
+    pub is_refunded: bool,
+}

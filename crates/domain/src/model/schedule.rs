@@ -1,0 +1,192 @@
+//! The schedule, and its dates.
+
+use time::{Date, Month};
+
+use crate::money::Points;
+use crate::values::{CompanyId, IsoDate, ScheduleId, Timestamp};
+use crate::wallets::WalletType;
+
+/// How often a schedule has a date.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Period {
+    /// Every seven days.
+    Week,
+    /// Once in each month, on the day of the start or, where the month is shorter, on its last day.
+    Month,
+}
+
+impl Period {
+    pub const ALL: [Self; 2] = [Self::Week, Self::Month];
+
+    /// The number kept in the database.
+    pub fn code(self) -> i16 {
+        match self {
+            Self::Week => 1,
+            Self::Month => 2,
+        }
+    }
+
+    /// The period of a stored number.
+    pub fn from_code(code: i16) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.code() == code)
+    }
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Week => "week",
+            Self::Month => "month",
+        }
+    }
+
+    /// The date number `n` after a start, which is number 0; none after the year 9999.
+    pub fn date(self, start: IsoDate, n: u32) -> Option<IsoDate> {
+        let start = start.date();
+        let found = match self {
+            Self::Week => start.checked_add(time::Duration::weeks(n.into()))?,
+            Self::Month => months_after(start, n)?,
+        };
+        IsoDate::from_date(found).ok()
+    }
+
+    /// The first date of a schedule that comes after another of its dates.
+    pub fn date_after(self, start: IsoDate, date: IsoDate) -> Option<IsoDate> {
+        let (from, to) = (start.date(), date.date());
+        let n = match self {
+            Self::Week => (to - from).whole_weeks(),
+            Self::Month => i64::from(months(to)) - i64::from(months(from)),
+        };
+        self.date(start, u32::try_from(n.checked_add(1)?).ok()?)
+    }
+}
+
+/// Months since the year 0.
+fn months(date: Date) -> i32 {
+    date.year() * 12 + i32::from(u8::from(date.month())) - 1
+}
+
+fn months_after(start: Date, n: u32) -> Option<Date> {
+    let all = months(start).checked_add(i32::try_from(n).ok()?)?;
+    let month = Month::try_from(u8::try_from(all % 12 + 1).ok()?).ok()?;
+    let year = all / 12;
+    Date::from_calendar_date(year, month, start.day().min(month.length(year))).ok()
+}
+
+/// A distribution that repeats.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Schedule {
+    pub id: ScheduleId,
+    /// Whose reserve pays.
+    pub company_id: CompanyId,
+    pub wallet: WalletType,
+    /// Points for each user.
+    pub points: Points,
+    pub every: Period,
+    pub start_on: IsoDate,
+    /// The oldest date that is neither paid nor given up.
+    pub next_on: IsoDate,
+    /// When it is looked at next: as that date begins in UTC, or later where a try failed.
+    pub due_at: Timestamp,
+    /// Why that date could not be paid yet, where it was tried.
+    pub failing: Option<Failing>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// Since when it has no dates any more.
+    pub cancelled_at: Option<Timestamp>,
+}
+
+/// What became of the tries so far to pay a date.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failing {
+    /// The first of them.
+    pub since: Timestamp,
+    /// What refused the last.
+    pub reason: String,
+}
+
+/// A date that was given up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MissedDate {
+    pub schedule_id: ScheduleId,
+    pub company_id: CompanyId,
+    pub due_on: IsoDate,
+    /// What refused the last try.
+    pub reason: String,
+    /// When it was given up.
+    pub created_at: Timestamp,
+}
+
+impl Schedule {
+    /// Goes on with the next date; a schedule that has none any more ends.
+    pub(crate) fn advance(&mut self, now: Timestamp) {
+        self.failing = None;
+        match self.every.date_after(self.start_on, self.next_on) {
+            Some(next) => (self.next_on, self.due_at) = (next, next.begins()),
+            None => self.cancelled_at = Some(now),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn date(text: &str) -> IsoDate {
+        IsoDate::parse(text).unwrap()
+    }
+
+    fn dates(every: Period, start: &str, count: u32) -> Vec<String> {
+        (0..count).map(|n| every.date(date(start), n).unwrap().to_string()).collect()
+    }
+
+    #[test]
+    fn the_thirty_first_is_the_last_day_of_shorter_months_and_comes_back() {
+        let found = dates(Period::Month, "2026-01-31", 5);
+        assert_eq!(found, ["2026-01-31", "2026-02-28", "2026-03-31", "2026-04-30", "2026-05-31"]);
+        assert_eq!(dates(Period::Month, "2028-01-31", 2), ["2028-01-31", "2028-02-29"]);
+        assert_eq!(dates(Period::Month, "2026-01-30", 3), ["2026-01-30", "2026-02-28", "2026-03-30"]);
+    }
+
+    #[test]
+    fn a_leap_day_comes_back_every_month() {
+        let found = dates(Period::Month, "2024-02-29", 13);
+        assert_eq!(found.first().map(String::as_str), Some("2024-02-29"));
+        assert_eq!(found.get(1).map(String::as_str), Some("2024-03-29"));
+        assert_eq!(found.last().map(String::as_str), Some("2025-02-28"));
+        assert_eq!(Period::Month.date(date("2024-02-29"), 48).unwrap(), date("2028-02-29"));
+        assert_eq!(Period::Month.date(date("1896-02-29"), 48).unwrap(), date("1900-02-28"), "no leap year");
+        assert_eq!(Period::Month.date(date("1996-02-29"), 48).unwrap(), date("2000-02-29"), "a leap year");
+    }
+
+    #[test]
+    fn dates_go_on_over_the_end_of_a_year() {
+        assert_eq!(dates(Period::Month, "2026-11-15", 3), ["2026-11-15", "2026-12-15", "2027-01-15"]);
+        assert_eq!(dates(Period::Month, "2026-12-31", 2), ["2026-12-31", "2027-01-31"]);
+        assert_eq!(dates(Period::Week, "2026-12-24", 3), ["2026-12-24", "2026-12-31", "2027-01-07"]);
+        assert_eq!(dates(Period::Week, "2028-02-22", 3), ["2028-02-22", "2028-02-29", "2028-03-07"]);
+    }
+
+    #[test]
+    fn after_each_date_comes_the_next_from_the_far_past_on() {
+        for (every, start) in [(Period::Month, "0001-01-31"), (Period::Week, "0001-01-01")] {
+            let mut last = date(start);
+            for n in 1..30_000 {
+                let next = every.date_after(date(start), last).unwrap();
+                assert!(next > last);
+                assert_eq!(Some(next), every.date(date(start), n));
+                last = next;
+            }
+        }
+    }
+
+    #[test]
+    fn after_the_year_9999_there_is_no_date() {
+        for every in Period::ALL {
+            let end = date("9999-12-31");
+            assert_eq!(every.date(end, 0), Some(end));
+            assert_eq!(every.date_after(end, end), None);
+            assert_eq!(every.date(end, u32::MAX), None);
+        }
+        assert_eq!(Period::Month.date(date("9999-11-30"), 1), Some(date("9999-12-30")));
+    }
+}

@@ -1,0 +1,202 @@
+//! What moves between the accounts, through the use cases.
+
+use super::Case;
+use super::world::{World, page, points, profile};
+use crate::events::EventKind;
+use crate::overrides::ReplaceError;
+use crate::recognitions::{SendError, SendFault, Sender};
+use crate::redemptions::{self, RedeemError, Redemption, RefundError};
+use crate::values::{RedemptionId, UserId};
+use crate::wallets::{Direction, Reason, WalletType};
+
+pub(super) const CASES: &[Case] = &[
+    ("a company pays from its reserve, a user from the peer wallet", who_pays_from_what),
+    ("the wallets of a sender are never mixed", wallets_are_never_mixed),
+    ("the last point can be paid and none beyond, and a refusal leaves nothing", the_last_point_can_be_paid),
+    ("whoever shows points can pay them in any split, at a rate that is no fraction", any_split_can_be_paid),
+    ("a new rate changes what balances show and moves nothing", a_new_rate_moves_nothing),
+    ("a deleted user's funds return once", funds_return_once),
+    ("a deleted user neither sends nor receives", a_deleted_user_is_out),
+    ("an override takes the difference from the reserve or returns it", an_override_takes_the_difference),
+    ("points are redeemed and returned once", points_are_redeemed_and_returned_once),
+    ("what was spent stops at the largest number", what_was_spent_stops),
+    ("a wallet's history goes back page by page, without roundings", a_history_goes_back),
+];
+
+fn redeem(world: &World<'_>, user: UserId, count: i64) -> Result<Redemption, RedeemError> {
+    world.transaction(|tx| redemptions::create(tx, user, points(count), &world.context()))
+}
+
+fn refund(world: &World<'_>, id: RedemptionId) -> Result<i64, RefundError> {
+    let refunded = world.transaction(|tx| redemptions::refund(tx, id, &world.context()));
+    refunded.map(|(_, points)| points.get())
+}
+
+fn history(world: &World<'_>, user: UserId, wallet: WalletType) -> Vec<(Direction, i64, Reason)> {
+    let found = world.read(|tx| tx.transactions(user, wallet, page(1, 100)));
+    found.into_iter().map(|it| (it.direction, it.points.get(), it.reason)).collect()
+}
+
+fn who_pays_from_what(world: &World<'_>) {
+    let (ann, bob) = (world.user("ann"), world.user("bob"));
+    world.deposit(100).unwrap();
+    world.give(Sender::Company(world.company), &[ann, bob], 10).unwrap();
+    assert_eq!(world.reserve(), 80);
+    world.put(WalletType::Peer, ann, 30).unwrap();
+    world.give(Sender::User(ann), &[bob], 25).unwrap();
+    assert_eq!(world.shows(WalletType::Peer, ann), Some((5, 25)));
+    assert_eq!(world.shows(WalletType::User, ann), Some((10, 0)), "what was earned is not sent");
+    assert_eq!(world.shows(WalletType::User, bob), Some((35, 0)));
+    assert_eq!(world.shows(WalletType::Manager, bob), None);
+}
+
+fn wallets_are_never_mixed(world: &World<'_>) {
+    let mut boss = profile("boss");
+    boss.manager = true;
+    let (boss, ann) = (world.user_of(&boss).id, world.user("ann"));
+    world.fund(WalletType::Peer, boss, 10);
+    world.fund(WalletType::Manager, boss, 15);
+    let refused = world.give(Sender::User(boss), &[ann], 20);
+    assert!(matches!(refused, Err(SendError::InsufficientFunds)));
+    world.give(Sender::User(boss), &[ann], 12).unwrap();
+    assert_eq!(world.shows(WalletType::Peer, boss), Some((10, 0)));
+    assert_eq!(world.shows(WalletType::Manager, boss), Some((3, 12)));
+    world.give(Sender::User(boss), &[ann], 10).unwrap();
+    assert_eq!(world.shows(WalletType::Peer, boss), Some((0, 10)));
+}
+
+fn the_last_point_can_be_paid(world: &World<'_>) {
+    let (ann, bob) = (world.user("ann"), world.user("bob"));
+    world.deposit(19).unwrap();
+    let both = world.give(Sender::Company(world.company), &[ann, bob], 10);
+    assert!(matches!(both, Err(SendError::InsufficientFunds)));
+    assert_eq!((world.reserve(), world.shows(WalletType::User, ann)), (19, Some((0, 0))));
+    assert_eq!(history(world, ann, WalletType::User), []);
+    assert_eq!(world.bench.events(EventKind::RecognitionReceived), 0);
+    world.give(Sender::Company(world.company), &[ann], 19).unwrap();
+    assert_eq!(world.reserve(), 0);
+    let refused = world.give(Sender::Company(world.company), &[ann], 1);
+    assert!(matches!(refused, Err(SendError::InsufficientFunds)));
+}
+
+fn any_split_can_be_paid(world: &World<'_>) {
+    for rate in [7, 3, 60, 9_999, 7_000] {
+        world.set_rate(rate);
+        let users: Vec<UserId> = (0..7).map(|it| world.user(&format!("u{rate}-{it}"))).collect();
+        world.deposit(7).unwrap();
+        world.give(Sender::Company(world.company), &users, 1).unwrap();
+        assert_eq!(world.reserve(), 0, "rate {rate}");
+        for user in &users {
+            assert_eq!(world.shows(WalletType::User, *user), Some((1, 0)), "rate {rate}");
+        }
+        world.fund(WalletType::Peer, users[0], 11);
+        world.give(Sender::User(users[0]), &users[1..3], 4).unwrap();
+        world.give(Sender::User(users[0]), &users[3..6], 1).unwrap();
+        assert_eq!(world.shows(WalletType::Peer, users[0]), Some((0, 11)), "rate {rate}");
+        let refused = world.give(Sender::User(users[0]), &users[1..2], 1);
+        assert!(matches!(refused, Err(SendError::InsufficientFunds)), "rate {rate}");
+        let told = history(world, users[0], WalletType::Peer);
+        assert!(told.iter().all(|it| it.2 != Reason::Rounding), "rate {rate}");
+    }
+}
+
+fn a_new_rate_moves_nothing(world: &World<'_>) {
+    let ann = world.user("ann");
+    world.fund(WalletType::Peer, ann, 100);
+    world.set_rate(25);
+    assert_eq!(world.shows(WalletType::Peer, ann), Some((50, 0)));
+    assert_eq!(history(world, ann, WalletType::Peer), [(Direction::Credit, 100, Reason::Override)]);
+}
+
+fn funds_return_once(world: &World<'_>) {
+    world.set_rate(7);
+    let ann = world.user("ann");
+    world.fund(WalletType::Peer, ann, 30);
+    world.fund(WalletType::User, ann, 8);
+    world.delete(ann).unwrap();
+    world.delete(ann).unwrap();
+    assert_eq!(world.reserve(), 38);
+    assert_eq!(world.shows(WalletType::Peer, ann), Some((0, 30)));
+    assert_eq!(world.shows(WalletType::User, ann), Some((0, 8)));
+    let expected = [(Direction::Debit, 30, Reason::UserDeleted), (Direction::Credit, 30, Reason::Override)];
+    assert_eq!(history(world, ann, WalletType::Peer), expected);
+    let poor = world.user("poor");
+    world.delete(poor).unwrap();
+    assert_eq!((world.reserve(), history(world, poor, WalletType::Peer)), (38, Vec::new()));
+}
+
+fn a_deleted_user_is_out(world: &World<'_>) {
+    let (ann, bob) = (world.user("ann"), world.user("bob"));
+    world.fund(WalletType::User, ann, 10);
+    let redemption = redeem(world, ann, 10).unwrap();
+    world.delete(ann).unwrap();
+    let to = world.give(Sender::User(bob), &[ann], 1);
+    assert!(matches!(to, Err(SendError::Faults(it)) if it == [SendFault::ReceiverDeleted]));
+    let from = world.give(Sender::User(ann), &[bob], 1);
+    assert!(matches!(from, Err(SendError::Faults(it)) if it == [SendFault::SenderDeleted]));
+    assert!(matches!(redeem(world, ann, 1), Err(RedeemError::NoSuchUser)));
+    assert!(matches!(refund(world, redemption.id), Err(RefundError::UserDeleted)));
+    assert!(matches!(world.put(WalletType::User, ann, 1), Err(ReplaceError::NoSuchUser)));
+}
+
+fn an_override_takes_the_difference(world: &World<'_>) {
+    let ann = world.user("ann");
+    world.deposit(140).unwrap();
+    world.put(WalletType::Peer, ann, 90).unwrap();
+    assert_eq!((world.shows(WalletType::Peer, ann), world.reserve()), (Some((90, 0)), 50));
+    world.put(WalletType::Peer, ann, 90).unwrap();
+    world.put(WalletType::Peer, ann, 0).unwrap();
+    assert_eq!((world.shows(WalletType::Peer, ann), world.reserve()), (Some((0, 0)), 140));
+    assert!(matches!(world.put(WalletType::Peer, ann, 141), Err(ReplaceError::InsufficientFunds)));
+    assert!(matches!(world.put(WalletType::Manager, ann, 1), Err(ReplaceError::NoSuchWallet)));
+    assert!(matches!(world.put(WalletType::User, ann, i64::MAX), Err(ReplaceError::OutOfRange)));
+    let nobody = UserId::from_uuid(world.uuid());
+    assert!(matches!(world.put(WalletType::User, nobody, 1), Err(ReplaceError::NoSuchUser)));
+    let expected = [(Direction::Debit, 90, Reason::Override), (Direction::Credit, 90, Reason::Override)];
+    assert_eq!(history(world, ann, WalletType::Peer), expected);
+}
+
+fn points_are_redeemed_and_returned_once(world: &World<'_>) {
+    let ann = world.user("ann");
+    world.fund(WalletType::User, ann, 100);
+    let redemption = redeem(world, ann, 30).unwrap();
+    assert_eq!(world.read(|tx| tx.redemption(redemption.id)), Some(redemption.clone()));
+    assert_eq!(world.shows(WalletType::User, ann), Some((70, 30)));
+    assert_eq!(world.bench.events(EventKind::RedemptionCreated), 1);
+    assert!(matches!(redeem(world, ann, 71), Err(RedeemError::InsufficientFunds)));
+    assert!(matches!(redeem(world, ann, 0), Err(RedeemError::OutOfRange)));
+    assert!(matches!(redeem(world, UserId::from_uuid(world.uuid()), 1), Err(RedeemError::NoSuchUser)));
+    assert_eq!(refund(world, redemption.id).unwrap(), 30);
+    assert!(world.read(|tx| tx.redemption(redemption.id)).unwrap().is_refunded);
+    assert!(matches!(refund(world, redemption.id), Err(RefundError::AlreadyRefunded)));
+    let absent = refund(world, RedemptionId::from_uuid(world.uuid()));
+    assert!(matches!(absent, Err(RefundError::NoSuchRedemption)));
+    assert_eq!(world.shows(WalletType::User, ann), Some((100, 30)), "a refund unspends nothing");
+}
+
+fn what_was_spent_stops(world: &World<'_>) {
+    const MOST: i64 = 9_000_000_000;
+    world.set_rate(1);
+    let ann = world.user("ann");
+    world.fund(WalletType::User, ann, MOST);
+    for _ in 0..3 {
+        let redemption = redeem(world, ann, MOST).unwrap();
+        refund(world, redemption.id).unwrap();
+    }
+    assert_eq!(world.shows(WalletType::User, ann), Some((MOST, i64::MAX / 1_000_000_000)));
+}
+
+fn a_history_goes_back(world: &World<'_>) {
+    world.set_rate(7);
+    let (ann, bob) = (world.user("ann"), world.user("bob"));
+    world.fund(WalletType::Peer, ann, 21);
+    for count in 1..=6 {
+        world.give(Sender::User(ann), &[bob], count).unwrap();
+    }
+    let listed = |number| {
+        let found = world.read(|tx| tx.transactions(ann, WalletType::Peer, page(number, 4)));
+        found.iter().map(|it| it.points.get()).collect::<Vec<_>>()
+    };
+    assert_eq!((listed(1), listed(2)), (vec![6, 5, 4, 3], vec![2, 1, 21]));
+    assert_eq!((listed(3), listed(i64::MAX)), (vec![], vec![]));
+}

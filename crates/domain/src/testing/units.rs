@@ -1,0 +1,72 @@
+//! The unit of work: all or nothing.
+
+use super::Case;
+use super::world::{World, profile};
+use crate::events::EventKind;
+use crate::ports::{StoreError, Timestamp, Verdict};
+use crate::users::{self, CreateUserError};
+use crate::wallets::Account;
+
+pub(super) const CASES: &[Case] = &[
+    ("an error undoes the whole unit", an_error_undoes_the_whole_unit),
+    ("a verdict of rolling back undoes it too", a_verdict_undoes_the_unit),
+    ("a failure that is swallowed undoes it all the same", a_swallowed_failure_undoes_the_unit),
+    ("a lost race undoes it", a_lost_race_undoes_the_unit),
+    ("a unit sees what it wrote itself", a_unit_sees_what_it_wrote),
+];
+
+fn count(world: &World<'_>) -> i64 {
+    world.read(|tx| tx.active_user_count(world.company))
+}
+
+fn an_error_undoes_the_whole_unit(world: &World<'_>) {
+    let bob = world.user("bob");
+    world.deposit(100).unwrap();
+    let refused = world.transaction(|tx| -> Result<(), Box<dyn std::error::Error>> {
+        users::create(tx, world.provider, world.company, &profile("ann"), &world.context())?;
+        crate::recognitions::send(tx, world.provider, &world.command(&[bob]), &world.context())?;
+        Err(StoreError::Broken("on purpose".into()).into())
+    });
+    assert!(refused.is_err());
+    assert_eq!((count(world), world.reserve()), (2, 100));
+    assert_eq!(world.bench.events(EventKind::RecognitionReceived), 0);
+}
+
+fn a_verdict_undoes_the_unit(world: &World<'_>) {
+    let rolled_back = world.bench.run(&mut |tx| {
+        users::create(tx, world.provider, world.company, &profile("ann"), &world.context()).unwrap();
+        Verdict::Rollback
+    });
+    rolled_back.unwrap();
+    assert_eq!(count(world), 1);
+}
+
+fn a_swallowed_failure_undoes_the_unit(world: &World<'_>) {
+    let fate = world.bench.run(&mut |tx| {
+        users::create(tx, world.provider, world.company, &profile("ann"), &world.context()).unwrap();
+        let twice = [Account::Reserve(world.company)];
+        assert!(tx.open(world.company, &twice, Timestamp::UNIX_EPOCH).is_err());
+        assert!(tx.active_user_count(world.company).is_err(), "nothing is done after a failure");
+        Verdict::Commit
+    });
+    // A row that is there already is a lost race where others write beside this unit.
+    assert!(matches!(fate, Err(StoreError::Broken(_) | StoreError::Contended)));
+    assert_eq!(count(world), 1);
+}
+
+fn a_lost_race_undoes_the_unit(world: &World<'_>) {
+    let lost = world.transaction(|tx| {
+        users::create(tx, world.provider, world.company, &profile("ann"), &world.context())?;
+        Err::<(), CreateUserError>(tx.lost_race().into())
+    });
+    assert!(matches!(lost, Err(CreateUserError::Store(StoreError::Contended))));
+    assert_eq!(count(world), 1);
+}
+
+fn a_unit_sees_what_it_wrote(world: &World<'_>) {
+    let seen = world.transaction(|tx| {
+        let ann = users::create(tx, world.provider, world.company, &profile("ann"), &world.context())?;
+        Ok::<_, CreateUserError>((tx.wallets(ann.id)?.len(), tx.active_user_count(world.company)?))
+    });
+    assert_eq!(seen.unwrap(), (2, 2));
+}

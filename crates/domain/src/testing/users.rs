@@ -1,0 +1,160 @@
+//! Users.
+
+use super::Case;
+use super::world::{World, email, line, page, profile};
+use crate::ports::{Denied, Lookup};
+use crate::users::{self, CreateUserError, DeleteUserError, UpdateUser, UpdateUserError, User};
+use crate::values::{CompanyId, Update, UserId};
+use crate::wallets::WalletType;
+
+pub(super) const CASES: &[Case] = &[
+    ("a user is made with its wallets, in a company of one's own", a_user_is_made),
+    ("an address is one active user's of a company", an_address_is_one_users),
+    ("a user changes, and what equals the present changes nothing", a_user_changes),
+    ("what a user cannot become is refused", what_a_user_cannot_become),
+    ("a manager's wallet opens with the first time as a manager and stays", a_managers_wallet_opens_once),
+    ("a user is deleted once, and never the owner", a_user_is_deleted_once),
+    ("users are found and listed in their order", users_are_listed),
+];
+
+fn change(world: &World<'_>, user: UserId, command: &UpdateUser) -> Result<User, UpdateUserError> {
+    world.transaction(|tx| users::update(tx, world.provider, user, command, &world.context()))
+}
+
+fn a_user_is_made(world: &World<'_>) {
+    let mut boss = profile("boss");
+    (boss.manager, boss.corporation_admin) = (true, true);
+    let made = world.user_of(&boss);
+    assert!(!made.profile.corporation_admin, "there is no corporation");
+    assert_eq!(world.read(|tx| tx.user(world.provider, made.id)), Lookup::Own(made.clone()));
+    assert_eq!(world.read(|tx| tx.provider_of_user(made.id)), Some(world.provider));
+    let ann = world.user("ann");
+    let wallets = world.read(|tx| tx.wallets_of(&[ann, made.id]));
+    assert_eq!(wallets.iter().map(Vec::len).collect::<Vec<_>>(), [2, 3]);
+    let (_, foreign, _) = world.foreign();
+    let create = |company| {
+        world.transaction(|tx| users::create(tx, world.provider, company, &profile("x"), &world.context()))
+    };
+    let absent = create(CompanyId::from_uuid(world.uuid()));
+    assert!(matches!(absent, Err(CreateUserError::Denied(Denied::Absent("company_id")))));
+    let denied = create(foreign.company.id);
+    assert!(matches!(denied, Err(CreateUserError::Denied(Denied::Foreign("company_id")))));
+}
+
+fn an_address_is_one_users(world: &World<'_>) {
+    let ann = world.user("ann");
+    let create = |name: &str| {
+        let profile = profile(name);
+        world.transaction(|tx| users::create(tx, world.provider, world.company, &profile, &world.context()))
+    };
+    assert!(matches!(create("ANN"), Err(CreateUserError::EmailTaken)));
+    let by_email = |text: &str| {
+        let address = email(text);
+        world.read(|tx| tx.active_user_by_email(world.company, &address))
+    };
+    assert_eq!(by_email("Ann@Example.com"), Some(ann));
+    world.delete(ann).unwrap();
+    assert_eq!(by_email("ann@example.com"), None);
+    let again = create("ann").unwrap();
+    assert_eq!(by_email("ann@example.com"), Some(again.id));
+    // The same address is free in another company.
+    let other = world.create_company(world.provider, &super::world::company("other.example.com"));
+    assert_ne!(other.company.owner_id, world.owner);
+}
+
+fn a_user_changes(world: &World<'_>) {
+    let before = world.user_of(&profile("ann"));
+    assert_eq!(change(world, before.id, &UpdateUser::default()).unwrap(), before);
+    let same = UpdateUser {
+        company_id: Some(world.company),
+        email: Some(email("ANN@example.com")),
+        first_name: Some(line("ann")),
+        title: Update::Clear,
+        ..UpdateUser::default()
+    };
+    assert_eq!(change(world, before.id, &same).unwrap(), before);
+    let command = UpdateUser {
+        email: Some(email("anna@example.com")),
+        title: Update::Set(line("Baker")),
+        corporation_admin: Some(true),
+        ..UpdateUser::default()
+    };
+    let after = change(world, before.id, &command).unwrap();
+    assert_eq!(
+        (after.profile.email.as_str(), &after.profile.title),
+        ("anna@example.com", &Some(line("Baker")))
+    );
+    assert!(!after.profile.corporation_admin, "there is no corporation");
+    assert!(after.updated_at > before.updated_at);
+    assert_eq!(world.read(|tx| tx.user(world.provider, before.id)), Lookup::Own(after));
+}
+
+fn what_a_user_cannot_become(world: &World<'_>) {
+    let (provider, foreign, _) = world.foreign();
+    let (ann, bob) = (world.user("ann"), world.user("bob"));
+    let nothing = UpdateUser::default();
+    let absent = change(world, UserId::from_uuid(world.uuid()), &nothing);
+    assert!(matches!(absent, Err(UpdateUserError::Denied(Denied::Absent("id")))));
+    let denied = change(world, foreign.company.owner_id, &nothing);
+    assert!(matches!(denied, Err(UpdateUserError::Denied(Denied::Foreign("id")))));
+    let by_another = world.transaction(|tx| users::update(tx, provider, ann, &nothing, &world.context()));
+    assert!(matches!(by_another, Err(UpdateUserError::Denied(Denied::Foreign("id")))));
+    let refused = |command: &UpdateUser| change(world, ann, command).unwrap_err();
+    let elsewhere = UpdateUser { company_id: Some(foreign.company.id), ..UpdateUser::default() };
+    assert!(matches!(refused(&elsewhere), UpdateUserError::OtherCompany));
+    let nameless = UpdateUser { last_name: Update::Clear, ..UpdateUser::default() };
+    assert!(matches!(refused(&nameless), UpdateUserError::NoLastName));
+    let taken = UpdateUser { email: Some(email("BOB@example.com")), ..UpdateUser::default() };
+    assert!(matches!(refused(&taken), UpdateUserError::EmailTaken));
+    let no_admin = UpdateUser { company_admin: Some(false), ..UpdateUser::default() };
+    assert!(matches!(change(world, world.owner, &no_admin), Err(UpdateUserError::IsOwner)));
+    world.delete(bob).unwrap();
+    assert!(matches!(change(world, bob, &nothing), Err(UpdateUserError::Deleted)));
+    change(world, ann, &taken).unwrap();
+}
+
+fn a_managers_wallet_opens_once(world: &World<'_>) {
+    let ann = world.user("ann");
+    for (manager, expected) in
+        [(false, None), (true, Some((0, 0))), (false, Some((0, 0))), (true, Some((0, 0)))]
+    {
+        change(world, ann, &UpdateUser { manager: Some(manager), ..UpdateUser::default() }).unwrap();
+        assert_eq!(world.shows(WalletType::Manager, ann), expected);
+    }
+}
+
+fn a_user_is_deleted_once(world: &World<'_>) {
+    let (_, foreign, _) = world.foreign();
+    let ann = world.user("ann");
+    assert!(matches!(world.delete(world.owner), Err(DeleteUserError::IsOwner)));
+    let absent = world.delete(UserId::from_uuid(world.uuid()));
+    assert!(matches!(absent, Err(DeleteUserError::Denied(Denied::Absent("id")))));
+    let denied = world.delete(foreign.company.owner_id);
+    assert!(matches!(denied, Err(DeleteUserError::Denied(Denied::Foreign("id")))));
+    world.delete(ann).unwrap();
+    let first = world.read(|tx| tx.user(world.provider, ann)).named("id").unwrap();
+    assert!(first.deleted_at.is_some());
+    world.delete(ann).unwrap();
+    assert_eq!(world.read(|tx| tx.user(world.provider, ann)), Lookup::Own(first));
+    assert!(!world.read(|tx| tx.mark_user_deleted(ann, world.context().clock.now())));
+}
+
+fn users_are_listed(world: &World<'_>) {
+    let (_, foreign, _) = world.foreign();
+    let mut boss = profile("boss");
+    (boss.manager, boss.company_admin) = (true, true);
+    let (ann, boss) = (world.user("ann"), world.user_of(&boss).id);
+    let gone = world.user("gone");
+    world.delete(gone).unwrap();
+    assert_eq!(world.read(|tx| tx.active_users(world.company, false)), [world.owner, ann, boss]);
+    assert_eq!(world.read(|tx| tx.active_users(world.company, true)), [boss]);
+    assert_eq!(world.read(|tx| tx.active_users_page(world.company, page(2, 2))), [boss]);
+    let admins = world.read(|tx| tx.admin_emails(world.company));
+    assert_eq!(admins, [email("owner@example.com"), email("boss@example.com")]);
+    let absent = UserId::from_uuid(world.uuid());
+    let ids = [gone, foreign.company.owner_id, absent, ann];
+    let people = world.read(|tx| tx.people(world.provider, &ids));
+    assert!(matches!(&people[0], Lookup::Own(it) if !it.active && it.id == gone));
+    assert_eq!((&people[1], &people[2]), (&Lookup::Foreign, &Lookup::Absent));
+    assert!(matches!(&people[3], Lookup::Own(it) if it.active && it.name() == "ann Doe"));
+}

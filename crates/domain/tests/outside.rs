@@ -1,0 +1,27 @@
+//! The crate serves a project that is no part of the workspace: it is built and run from a copy.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+#[test]
+fn a_project_outside_sends_a_recognition_with_this_crate_alone() {
+    let domain = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let (from, to) = (domain.join("tests/outside"), Path::new(env!("CARGO_TARGET_TMPDIR")).join("outside"));
+    fs::create_dir_all(to.join("src")).unwrap();
+    let manifest = fs::read_to_string(from.join("Cargo.toml")).unwrap();
+    let path = format!("path = {:?}", domain.display().to_string());
+    fs::write(to.join("Cargo.toml"), manifest.replace("path = \"../..\"", &path)).unwrap();
+    fs::copy(from.join("src/main.rs"), to.join("src/main.rs")).unwrap();
+    // The versions that this workspace was built with, so that nothing is fetched.
+    fs::copy(domain.join("../../Cargo.lock"), to.join("Cargo.lock")).unwrap();
+    let cargo = Command::new(env!("CARGO"))
+        .args(["run", "--quiet", "--offline", "--target-dir"])
+        .arg(to.join("target"))
+        .current_dir(&to)
+        .output()
+        .unwrap();
+    assert!(cargo.status.success(), "{}", String::from_utf8_lossy(&cargo.stderr));
+    let said = String::from_utf8_lossy(&cargo.stdout);
+    assert_eq!(said, "Well done: 25\nWell done: 25\n2 events\n");
+}
