@@ -2,7 +2,7 @@
 //!
 //! An arrow goes from a file to each other file of its crate out of which a `use` of it takes a name, through re-exports to
 //! where the name comes from. A module and the modules inside it are one thing here: a front page may know its rooms, and
-//! a room its front page.
+//! a room its front page. In the domain no folders import each other in a circle either.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -11,6 +11,9 @@ use anyhow::Result;
 
 use super::Finding;
 use crate::workspace::Workspace;
+
+/// The crate whose folders stand one above the other.
+const LAYERED: &str = "domain";
 
 /// A module, by the names that lead to it from the root of its crate.
 type Module = Vec<String>;
@@ -39,7 +42,11 @@ pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     }
     let mut findings = Vec::new();
     for (name, it) in &crates {
-        for circle in it.circles() {
+        let mut circles = circles(&it.arrows());
+        if name == LAYERED {
+            circles.extend(circles_of_folders(&it.arrows()));
+        }
+        for circle in circles {
             findings.push(Finding::new(
                 format!("crate {name}"),
                 format!("{} import each other in a circle", circle.join(", ")),
@@ -164,67 +171,80 @@ impl Crate {
         }
     }
 
-    fn arrows(&self) -> BTreeMap<&Module, BTreeSet<Module>> {
+    fn arrows(&self) -> Arrows {
         let to = |from: &Module, uses: &Uses| {
             let apart = |it: &Module| !it.starts_with(from) && !from.starts_with(it);
             uses.own.iter().filter_map(|path| self.resolve(from, path)).filter(apart).collect()
         };
-        self.modules.iter().map(|(from, uses)| (from, to(from, uses))).collect()
+        self.modules.iter().map(|(from, uses)| (from.clone(), to(from, uses))).collect()
     }
+}
 
-    /// Each circle once, as the modules in it.
-    fn circles(&self) -> Vec<Vec<String>> {
-        let arrows = self.arrows();
-        let reach = |from: &Module| {
-            let (mut met, mut open) = (BTreeSet::new(), vec![from.clone()]);
-            while let Some(it) = open.pop() {
-                for next in arrows.get(&it).into_iter().flatten() {
-                    if met.insert(next.clone()) {
-                        open.push(next.clone());
-                    }
+/// To where the `use` lines of each place lead.
+type Arrows = BTreeMap<Module, BTreeSet<Module>>;
+
+/// The same between the folders at the top; a file there is one too.
+fn circles_of_folders(arrows: &Arrows) -> Vec<Vec<String>> {
+    let folder = |module: &Module| module.iter().take(1).cloned().collect::<Module>();
+    let mut between = Arrows::new();
+    for (from, to) in arrows {
+        let from = folder(from);
+        let others = to.iter().map(folder).filter(|it| *it != from && !it.is_empty() && !from.is_empty());
+        between.entry(from.clone()).or_default().extend(others);
+    }
+    circles(&between)
+}
+
+/// Each circle once, as what is in it.
+fn circles(arrows: &Arrows) -> Vec<Vec<String>> {
+    let reach = |from: &Module| {
+        let (mut met, mut open) = (BTreeSet::new(), vec![from.clone()]);
+        while let Some(it) = open.pop() {
+            for next in arrows.get(&it).into_iter().flatten() {
+                if met.insert(next.clone()) {
+                    open.push(next.clone());
                 }
             }
-            met
-        };
-        let all: BTreeMap<&Module, BTreeSet<Module>> =
-            self.modules.keys().map(|it| (it, reach(it))).collect();
-        let mut circles = BTreeSet::new();
-        for (module, reached) in all.iter().filter(|(module, reached)| reached.contains(**module)) {
-            let mutual = |it: &&Module| all.get(*it).is_some_and(|back| back.contains(*module));
-            let circle: Vec<String> = reached.iter().filter(mutual).map(|it| it.join("::")).collect();
-            circles.insert(circle);
         }
-        circles.into_iter().collect()
+        met
+    };
+    let all: BTreeMap<&Module, BTreeSet<Module>> = arrows.keys().map(|it| (it, reach(it))).collect();
+    let mut circles = BTreeSet::new();
+    for (module, reached) in all.iter().filter(|(module, reached)| reached.contains(**module)) {
+        let mutual = |it: &&Module| all.get(*it).is_some_and(|back| back.contains(*module));
+        let circle: Vec<String> = reached.iter().filter(mutual).map(|it| it.join("::")).collect();
+        circles.insert(circle);
     }
+    circles.into_iter().collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn circles(files: &[(&str, &str)]) -> Vec<Vec<String>> {
+    fn arrows(files: &[(&str, &str)]) -> Arrows {
         let mut it = Crate::default();
         for (file, text) in files {
             let (_, module) = module_of(Path::new(file)).unwrap();
             it.modules.insert(module, Uses::of(text));
         }
-        it.circles()
+        it.arrows()
     }
 
     #[test]
     fn a_circle_is_found_through_what_a_front_page_hands_on() {
-        let found = circles(&[
+        let found = arrows(&[
             ("crates/c/src/lib.rs", "mod a;\nmod b;\n"),
             ("crates/c/src/a/mod.rs", "mod x;\npub(crate) use x::{Name, other::Thing};\n"),
             ("crates/c/src/a/x.rs", "use crate::b::{\n    One,\n    Two as Three,\n};\n"),
             ("crates/c/src/b.rs", "use std::fmt;\nuse super::a::Name;\n"),
         ]);
-        assert_eq!(found, [["a::x", "b"]]);
+        assert_eq!(circles(&found), [["a::x", "b"]]);
     }
 
     #[test]
     fn a_front_page_and_its_rooms_tests_and_one_way_arrows_are_no_circle() {
-        let found = circles(&[
+        let found = arrows(&[
             ("crates/c/src/a/mod.rs", "mod x;\nuse x::Name;\n"),
             ("crates/c/src/a/x.rs", "use super::Page;\nuse crate::b::One;\n"),
             (
@@ -233,7 +253,20 @@ mod tests {
             ),
             ("crates/c/src/d.rs", "// use crate::a::Name;\n"),
         ]);
-        assert_eq!(found, Vec::<Vec<String>>::new());
+        assert_eq!(circles(&found), Vec::<Vec<String>>::new());
+    }
+
+    #[test]
+    fn folders_can_stand_in_a_circle_in_which_no_file_stands() {
+        let found = arrows(&[
+            ("crates/c/src/a/mod.rs", ""),
+            ("crates/c/src/a/x.rs", "use crate::b::y::One;\n"),
+            ("crates/c/src/a/z.rs", ""),
+            ("crates/c/src/b/mod.rs", ""),
+            ("crates/c/src/b/y.rs", "use crate::a::z::Two;\n"),
+        ]);
+        assert_eq!(circles(&found), Vec::<Vec<String>>::new());
+        assert_eq!(circles_of_folders(&found), [["a", "b"]]);
     }
 
     #[test]

@@ -56,8 +56,19 @@ impl Twin {
     }
 }
 
-/// The service on SQLite and on PostgreSQL; none where there is only one of them.
+/// The service on SQLite and on PostgreSQL; none where there is only one of them. Where `DIFFERENTIAL_AGAINST` names
+/// another build of it, that one and this, each on a SQLite database of its own making.
 pub fn start() -> Option<[Service; 2]> {
+    if let Ok(other) = std::env::var("DIFFERENTIAL_AGAINST") {
+        let build = |binary: Option<&str>| {
+            let database = sqlite();
+            let own = format!("{}.own", database.url);
+            let mut settings = vec![("GUERDON_DATABASE__URL", own.as_str())];
+            settings.extend(binary.map(|it| ("TEST_BINARY", it)));
+            Service::start(database, &settings)
+        };
+        return Some([build(Some(&other)), build(None)]);
+    }
     if std::env::var_os("TEST_POSTGRES_URL").is_none() {
         println!("skipped: TEST_POSTGRES_URL is not set, so SQLite has nothing to be compared with");
         return None;

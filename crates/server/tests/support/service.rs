@@ -169,8 +169,11 @@ pub fn basic(provider: &Provider) -> String {
 }
 
 fn command(settings: &[(String, String)]) -> Command {
-    // Another build of it, to be measured.
-    let binary = std::env::var("TEST_BINARY").unwrap_or_else(|_| env!("CARGO_BIN_EXE_guerdon").to_owned());
+    // Another build of it, to be measured or compared.
+    let own = settings.iter().find(|(key, _)| key == "TEST_BINARY").map(|(_, value)| value.clone());
+    let binary = own
+        .or_else(|| std::env::var("TEST_BINARY").ok())
+        .unwrap_or_else(|| env!("CARGO_BIN_EXE_guerdon").to_owned());
     let mut command = Command::new(binary);
     command.envs(settings.iter().map(|(key, value)| (key, value)));
     command
