@@ -24,7 +24,7 @@ pub(crate) fn start(log: Log) {
     if log.level <= LevelFilter::Info {
         // The server's own start line says all of this in one.
         builder.filter_module("actix_server", log.level.min(LevelFilter::Warn));
-        // A database that is away is told once, by the heartbeat, not by every attempt of the pool.
+        // A database that is away is told once, by whoever looks at it, not by every attempt of the pool.
         builder.filter_module("r2d2", LevelFilter::Off);
     }
     match log.format {

@@ -1,5 +1,6 @@
 //! The whole audit.
 
+use std::fmt;
 use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,9 +9,20 @@ use std::thread;
 use crate::model::{Findings, Part, Violation};
 use crate::ports::{Store, StoreError, StoreExt as _};
 
+impl fmt::Display for Part {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Storage => "storage",
+            Self::Balances => "balances",
+            Self::Journal => "journal",
+            Self::Tables => "tables",
+        })
+    }
+}
+
 /// Checks everything: each part once, as many beside one another as there are threads, and the schema. Answers every
 /// violation there is, none for a sound ledger. With a head, one more where no seal has it: then something that was
-/// sealed before was changed or removed.
+/// sealed before was changed or removed. What is so damaged that a part cannot be judged is a violation too.
 pub fn verify(
     store: &dyn Store,
     head: Option<[u8; 32]>,
@@ -20,7 +32,13 @@ pub fn verify(
     let work = || {
         let mut all = Findings::default();
         while let Some(part) = Part::ALL.get(next.fetch_add(1, Ordering::Relaxed)) {
-            all.merge(store.snapshot(|reads| reads.audit(*part, head))?);
+            match store.snapshot(|reads| reads.audit(*part, head)) {
+                Ok(found) => all.merge(found),
+                Err(cause @ (StoreError::Corrupt { .. } | StoreError::Broken(_))) => {
+                    all.add("unreadable", || format!("the {part} cannot be judged: {cause}"));
+                }
+                Err(cause) => return Err(cause),
+            }
         }
         Ok::<_, StoreError>(all)
     };

@@ -6,6 +6,7 @@ mod client;
 mod headers;
 
 use std::net::IpAddr;
+use std::rc::Rc;
 
 use actix_web::dev::ServiceRequest;
 use actix_web::http::header::{HeaderMap, HeaderName};
@@ -22,10 +23,10 @@ pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id"
 const REQUEST_ID_LENGTH_MAX: usize = 128;
 
 /// What is known of every request.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(crate) struct Arrival {
     /// The id under which it is logged and answered.
-    pub(crate) id: String,
+    pub(crate) id: Rc<str>,
     /// Whether it came over HTTPS.
     pub(crate) is_https: bool,
     /// The address that it is counted under; none where the connection has none.
@@ -36,7 +37,7 @@ impl Arrival {
     /// Finds it out, and leaves it with the request.
     pub(crate) fn note(request: &ServiceRequest, transport: &Transport, ids: &dyn Ids) -> Self {
         let arrival = Self {
-            id: id_for(request.headers(), ids),
+            id: id_for(request.headers(), ids).into(),
             is_https: client::is_https(transport, request),
             address: client::client_address(transport, request),
         };
@@ -44,9 +45,10 @@ impl Arrival {
         arrival
     }
 
-    /// What was found out of a request.
+    /// What was found out of a request; nothing of one that the envelope never saw.
     pub(crate) fn of(request: &HttpRequest) -> Self {
-        request.extensions().get::<Self>().cloned().unwrap_or_default()
+        let noted = request.extensions().get::<Self>().cloned();
+        noted.unwrap_or_else(|| Self { id: "".into(), is_https: false, address: None })
     }
 }
 

@@ -38,7 +38,7 @@ impl Call {
             scope: caller.id,
             method,
             path: request.path().to_owned(),
-            request_id: Arrival::of(request).id,
+            request_id: Arrival::of(request).id.to_string(),
             query: request.query_string().to_owned(),
             service_url: Arc::clone(service_url),
             is_designated: caller.is_designated,

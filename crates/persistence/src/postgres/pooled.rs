@@ -19,7 +19,7 @@ use crate::pool::{self, POOL_WAIT, Pool};
 pub(crate) struct Limits {
     pub(crate) writes: u32,
     pub(crate) reads: u32,
-    /// One for each of those that work beside the requests: the heartbeat, whoever claims events, settles them and
+    /// One for each of those that work beside the requests: the look whether it answers, whoever claims events, settles them and
     /// sends mails, two looks for the metrics, the pruning, and the distributions that are due. So none of them ever waits for another.
     pub(crate) background: u32,
     pub(crate) within: Duration,

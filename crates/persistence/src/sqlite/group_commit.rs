@@ -20,6 +20,7 @@ use guerdon_domain::ports::{Reads, Store, StoreError, Tx, Verdict, Wakes};
 
 use super::catalog;
 use super::checkpoints::Checkpoints;
+use super::reading::read_on;
 use super::repo::Unit;
 use super::{Terms, classify};
 use crate::pool::Pool;
@@ -130,9 +131,7 @@ impl GroupCommit {
         waited(since.elapsed());
         writer
     }
-}
 
-impl GroupCommit {
     fn run_within(
         &self,
         within: Option<Duration>,
@@ -281,20 +280,6 @@ impl Store for Beside {
 
     fn read(&self, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError> {
         read_on(&self.readers, work)
-    }
-}
-
-fn read_on(readers: &Pool<SqliteConnection>, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError> {
-    let mut link = readers.get().map_err(|e| StoreError::Unavailable(e.to_string()))?;
-    link.control("BEGIN").map_err(|e| classify(&e))?;
-    let mut terms = Terms::new(None);
-    let mut unit = Unit::new(&mut link.conn, &mut terms);
-    let done = catch_unwind(AssertUnwindSafe(|| work(&mut unit)));
-    let (fault, _) = unit.end();
-    let ended = link.control("ROLLBACK").map_err(|e| classify(&e));
-    match done {
-        Err(panic) => resume_unwind(panic),
-        Ok(()) => fault.map_or(ended, Err),
     }
 }
 

@@ -17,6 +17,7 @@ pub(crate) mod connect;
 mod faults;
 mod group_commit;
 pub(crate) mod open;
+mod reading;
 mod storage;
 mod terms;
 

@@ -24,6 +24,8 @@ fn a_guard_that_is_missing_or_loosened_is_found() {
         "transfers_keep",
     );
     check("DROP INDEX causes_once", "DROP INDEX causes_once", "causes_once is missing");
+    let needed = "DROP INDEX transfers_debit"; // verify itself reads by it
+    check(needed, needed, "transfers_debit is missing");
     check(
         "CREATE TRIGGER pump AFTER INSERT ON causes BEGIN SELECT 1; END",
         "CREATE TRIGGER pump AFTER INSERT ON causes FOR EACH ROW EXECUTE FUNCTION refuse_change()",

@@ -125,6 +125,22 @@ fn people() {
     check("UPDATE users SET corporation_admin = company_admin WHERE company_admin", &["corporation admin"]);
 }
 
+#[test]
+fn what_cannot_be_read_is_told_beside_what_can() {
+    for database in each().into_iter().filter(|it| it.is_embedded()) {
+        let (world, _) = eventful(database);
+        super::unguard(&world.database);
+        let damage = "PRAGMA ignore_check_constraints = ON; \
+                      UPDATE transfers SET cause_id = CAST(cause_id || x'00' AS BLOB) WHERE reason = 7; \
+                      UPDATE accounts SET balance = balance + 1 WHERE kind = 4";
+        world.database.tamper(damage, "");
+        let found = world.audit();
+        for invariant in ["unreadable", "conservation"] {
+            assert!(found.iter().any(|it| it.invariant == invariant), "{invariant} not in {found:#?}");
+        }
+    }
+}
+
 /// An index that has lost everything it held, and does not say so.
 #[test]
 fn an_index_that_does_not_hold_what_its_table_holds() {

@@ -92,7 +92,7 @@ fn describe() {
 /// Looks how much waits.
 pub(super) fn look_at_outbox(store: &dyn Store) {
     let depth = store.snapshot(|reads| -> Result<_, StoreError> { reads.outbox_depth() });
-    let Ok(depth) = depth else { return }; // the heartbeat tells of a database that is away
+    let Ok(depth) = depth else { return }; // a database that is away is told elsewhere, once
     let age = depth.oldest.map_or(Duration::ZERO, |it| {
         Duration::try_from(SystemClock.now() - it).unwrap_or_default() // negative where the clock was set back
     });

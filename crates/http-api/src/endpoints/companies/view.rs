@@ -5,7 +5,7 @@ use guerdon_domain::money::Points;
 use guerdon_domain::values::{CompanyId, EmailAddress, UserId};
 use serde::Serialize;
 
-use crate::operation::wire::{Moment, Shown};
+use crate::operation::wire::{Moment, Shown, moment};
 
 /// A company, as creating and updating answer it.
 #[derive(Serialize)]
@@ -34,8 +34,8 @@ impl<'a> ChangedCompanyView<'a> {
             owner_name: found.owner_name(),
             reserve_alert: company.reserve_alert.map(Points::get),
             reserve_bcc: company.reserve_bcc.as_ref().map(EmailAddress::as_str),
-            created_at: Moment(company.created_at),
-            updated_at: Moment(company.updated_at),
+            created_at: moment(company.created_at),
+            updated_at: moment(company.updated_at),
         }
     }
 }
@@ -71,8 +71,8 @@ impl<'a> CompanyView<'a> {
             reserve_bcc: company.reserve_bcc.as_ref().map(EmailAddress::as_str),
             user_count,
             points_per_dollar: company.rate.get(),
-            created_at: Moment(company.created_at),
-            updated_at: Moment(company.updated_at),
+            created_at: moment(company.created_at),
+            updated_at: moment(company.updated_at),
         }
     }
 }
@@ -100,8 +100,8 @@ impl<'a> ListedCompanyView<'a> {
             owner_id: Shown(company.owner_id),
             owner_email: found.owner_email.as_str(),
             owner_name: found.owner_name(),
-            created_at: Moment(company.created_at),
-            updated_at: Moment(company.updated_at),
+            created_at: moment(company.created_at),
+            updated_at: moment(company.updated_at),
         }
     }
 }

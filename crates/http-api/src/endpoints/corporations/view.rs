@@ -4,7 +4,7 @@ use guerdon_domain::corporations::Corporation;
 use guerdon_domain::values::CorporationId;
 use serde::Serialize;
 
-use crate::operation::wire::{Moment, Shown};
+use crate::operation::wire::{Moment, Shown, moment};
 
 #[derive(Serialize)]
 pub(super) struct CorporationView<'a> {
@@ -19,8 +19,8 @@ impl<'a> CorporationView<'a> {
         Self {
             id: Shown(corporation.id),
             name: corporation.name.as_str(),
-            created_at: Moment(corporation.created_at),
-            updated_at: Moment(corporation.updated_at),
+            created_at: moment(corporation.created_at),
+            updated_at: moment(corporation.updated_at),
         }
     }
 }

@@ -4,7 +4,7 @@ use guerdon_domain::occasions::Occasion;
 use guerdon_domain::values::{CompanyId, OccasionId};
 use serde::Serialize;
 
-use crate::operation::wire::{Moment, Shown, shown};
+use crate::operation::wire::{Moment, Shown, moment, shown};
 
 #[derive(Serialize)]
 pub(crate) struct OccasionView<'a> {
@@ -31,8 +31,8 @@ impl<'a> OccasionView<'a> {
             enabled: occasion.enabled,
             visible: occasion.visible,
             global: occasion.is_global(),
-            created_at: Moment(occasion.created_at),
-            updated_at: Moment(occasion.updated_at),
+            created_at: moment(occasion.created_at),
+            updated_at: moment(occasion.updated_at),
         }
     }
 }

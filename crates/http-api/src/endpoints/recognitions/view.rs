@@ -5,7 +5,7 @@ use guerdon_domain::values::{CompanyId, OccasionId, RecognitionId, UserId};
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::operation::wire::{Moment, Shown};
+use crate::operation::wire::{Moment, Shown, moment};
 
 #[derive(Serialize)]
 pub(crate) struct RecognitionView<'a> {
@@ -33,7 +33,7 @@ impl<'a> RecognitionView<'a> {
             share: recognition.share,
             occasion_id: Shown(recognition.occasion_id),
             company_id: Shown(recognition.company_id),
-            created_at: Moment(recognition.created_at),
+            created_at: moment(recognition.created_at),
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::list::{Links, has_next};
 use crate::operation::query::{Query, unless_faulty};
-use crate::operation::wire::{Moment, Shown};
+use crate::operation::wire::{Moment, Shown, moment};
 
 /// The most on a page (behaviour 6.1).
 const PER_PAGE_MAX: i64 = 100;
@@ -79,7 +79,7 @@ impl TransactionView {
             r#type: direction,
             points: transaction.points.get(),
             reason: transaction.reason.name(),
-            created_at: Moment(transaction.created_at),
+            created_at: moment(transaction.created_at),
         }
     }
 }

@@ -6,7 +6,7 @@ use guerdon_domain::values::{
 };
 use serde::Serialize;
 
-use crate::operation::wire::{Moment, Shown, shown};
+use crate::operation::wire::{Moment, Shown, moment, shown};
 
 #[derive(Serialize)]
 pub(super) struct UserView<'a> {
@@ -69,9 +69,9 @@ impl<'a> UserView<'a> {
             custom_field_3: line(custom_3),
             custom_field_4: line(custom_4),
             custom_field_5: line(custom_5),
-            created_at: Moment(user.created_at),
-            updated_at: Moment(user.updated_at),
-            deleted_at: user.deleted_at.map(Moment),
+            created_at: moment(user.created_at),
+            updated_at: moment(user.updated_at),
+            deleted_at: user.deleted_at.map(moment),
         }
     }
 }
