@@ -10,7 +10,7 @@ use lettre::message::header::{
 };
 use lettre::message::{Body, Mailbox};
 
-use crate::sender::{Sender, address_of};
+use crate::from_address::{FromAddress, address_of};
 use crate::transport::Failure;
 
 /// The longest line that a mail server must take, without its CRLF (RFC 5322).
@@ -27,7 +27,7 @@ pub struct Letter {
 impl Letter {
     /// Writes the message. Refuses control characters in the recipient and the subject, and what would not reach
     /// the receiver as it was meant: lettre up to 0.11.23 lets a lone line break end the message (RUSTSEC-2026-0561).
-    pub fn write(mail: &ClaimedMail, sender: &Sender) -> Result<Self, Failure> {
+    pub fn write(mail: &ClaimedMail, sender: &FromAddress) -> Result<Self, Failure> {
         let to = address_of(&mail.recipient)
             .ok_or_else(|| Failure::unsendable("its recipient is no email address"))?;
         if mail.subject.chars().any(char::is_control) {
@@ -49,7 +49,7 @@ impl Letter {
     }
 }
 
-fn message(mail: &ClaimedMail, sender: &Sender, to: &Address) -> Option<Message> {
+fn message(mail: &ClaimedMail, sender: &FromAddress, to: &Address) -> Option<Message> {
     let from = sender.mailbox();
     let id = format!("<{}@{}>", mail.id, from.email.domain());
     let text = mail.body.replace("\r\n", "\n").replace('\r', "\n");
@@ -59,7 +59,7 @@ fn message(mail: &ClaimedMail, sender: &Sender, to: &Address) -> Option<Message>
         .from(from.clone())
         .to(Mailbox::new(None, to.clone()))
         .subject(mail.subject.as_str())
-        .date(SystemTime::from(mail.created_at))
+        .date(SystemTime::from(mail.created_at.utc()))
         .header(MessageId::from(id))
         .raw_header(auto_submitted())
         .header(MIME_VERSION_1_0)

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use guerdon_domain::ports::{MailFate, StoreError};
-use guerdon_mailer::{Failure, Next};
+use guerdon_mailer::{Failure, NextStep};
 use time::Duration;
 
 use crate::support::journal::{Journal, State};
@@ -30,7 +30,7 @@ fn no_mail_is_begun_that_the_lease_may_not_outlast() {
         slow.pass(30);
         Ok(())
     });
-    assert_eq!(bench.mailer.step(), Next::Now);
+    assert_eq!(bench.mailer.step(), NextStep::Now);
     assert_eq!(bench.seconds(), [0, 30, 60, 90]);
     let released = bench.journal.settlements().split_off(4);
     assert!(released.iter().all(|(_, fate)| *fate == MailFate::RetryAt(START + Duration::minutes(2))));
@@ -43,7 +43,7 @@ fn a_mail_that_breaks_every_dialogue_holds_up_no_other() {
     let mut bench = Bench::new((1..=6).map(mail), |mail| {
         if mail.id == id(1) { Err(Failure::mail("broke off")) } else { Ok(()) }
     });
-    assert_eq!(bench.mailer.step(), Next::Now);
+    assert_eq!(bench.mailer.step(), NextStep::Now);
     assert_eq!(bench.journal.count(State::Sent), 5);
 }
 
@@ -63,7 +63,7 @@ fn a_server_that_fails_mail_after_mail_gets_a_short_rest() {
     bench.mailer.step();
     assert_eq!(bench.tried(), [id(1), id(2), id(3)]);
     let rest = START + Duration::seconds(15);
-    assert_eq!(bench.mailer.step(), Next::At(rest));
+    assert_eq!(bench.mailer.step(), NextStep::At(rest));
     let fates = bench.journal.settlements();
     assert!(fates[3..].iter().all(|(_, fate)| *fate == MailFate::RetryAt(rest)), "{fates:?}");
 }
@@ -72,9 +72,9 @@ fn a_server_that_fails_mail_after_mail_gets_a_short_rest() {
 fn a_mail_is_not_sent_again_where_its_settling_failed() {
     let mut bench = Bench::new((1..=3).map(mail), |_| Ok(()));
     bench.journal.fail_settling([StoreError::Unavailable("gone".into()), StoreError::Contended]);
-    assert_eq!(bench.mailer.step(), Next::At(START + Duration::seconds(5)));
+    assert_eq!(bench.mailer.step(), NextStep::At(START + Duration::seconds(5)));
     assert_eq!(bench.tried(), [id(1)]);
-    assert_eq!(bench.mailer.step(), Next::At(START + Duration::seconds(5)));
+    assert_eq!(bench.mailer.step(), NextStep::At(START + Duration::seconds(5)));
     bench.run_for(Duration::minutes(10));
     assert_eq!(bench.journal.count(State::Sent), 3);
     assert_eq!(bench.tried(), [id(1), id(2), id(3)]);

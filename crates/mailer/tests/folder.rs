@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use guerdon_mailer::{Fault, FolderTransport, Sender, Transport};
+use guerdon_mailer::{Fault, FolderTransport, FromAddress, Transport};
 
 use crate::support::{mail, sender};
 
@@ -36,7 +36,7 @@ fn what_a_crash_left_unfinished_goes() {
     let place = tempfile::tempdir().unwrap();
     fs::write(place.path().join(".unfinished-1-a.eml"), "half").unwrap();
     fs::write(place.path().join("kept.eml"), "whole").unwrap();
-    let mut transport = FolderTransport::open(place.path(), Sender::local()).unwrap();
+    let mut transport = FolderTransport::open(place.path(), FromAddress::local()).unwrap();
     let unfinished = format!(".unfinished-{}-{}", std::process::id(), "20261121T102201.123456Z-x.eml");
     fs::write(place.path().join(unfinished), "half").unwrap();
     transport.send(&mail(1)).unwrap();

@@ -204,17 +204,17 @@ impl TestDatabase {
     /// How the database would run a statement, a line for each step; parameters are unknown to it.
     pub fn plan(&self, statement: &str) -> Vec<String> {
         #[derive(QueryableByName)]
-        struct Line {
+        struct PlanLine {
             #[diesel(sql_type = diesel::sql_types::Text)]
             line: String,
         }
-        let lines: QueryResult<Vec<Line>> = match self.address() {
+        let lines: QueryResult<Vec<PlanLine>> = match self.address() {
             DatabaseUrl::Sqlite(path) => {
                 let mut conn = SqliteConnection::establish(&path.to_string_lossy()).expect("the database");
                 let told = format!("EXPLAIN QUERY PLAN {statement}");
                 diesel::sql_query(told)
                     .load::<SqliteStep>(&mut conn)
-                    .map(|steps| steps.into_iter().map(|it| Line { line: it.detail }).collect())
+                    .map(|steps| steps.into_iter().map(|it| PlanLine { line: it.detail }).collect())
             }
             DatabaseUrl::Postgres(url) => {
                 let mut conn = PgConnection::establish(&url).expect("the database");

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use guerdon_domain::distributions::{
-    self, CreateSchedule, Ended, Period, Ran, Schedule, ScheduleError, cancel_schedule, create_schedule,
+    self, CreateSchedule, DateEnd, Period, Ran, Schedule, ScheduleError, cancel_schedule, create_schedule,
     run_due,
 };
 use guerdon_domain::money::Points;
@@ -15,7 +15,7 @@ use uuid::Uuid;
 use crate::support::{World, at_once, on_each};
 
 fn moment(date: &str) -> Timestamp {
-    IsoDate::parse(date).unwrap().date().midnight().assume_utc()
+    IsoDate::parse(date).unwrap().begins()
 }
 
 fn schedule(world: &World, every: Period, start: &str, points: i64) -> Schedule {
@@ -48,7 +48,7 @@ fn step(world: &World) -> Option<Ran> {
 }
 
 /// Everything that is due, each with its date.
-fn all_due(world: &World) -> Vec<(String, Ended)> {
+fn all_due(world: &World) -> Vec<(String, DateEnd)> {
     std::iter::from_fn(|| step(world)).map(|it| (it.due_on.to_string(), it.ended)).collect()
 }
 
@@ -77,7 +77,7 @@ fn eight_at_once_over_three_month_ends_pay_each_date_once() {
         let mut dates: Vec<String> = paid.iter().map(|it| it.due_on.to_string()).collect();
         dates.sort();
         assert_eq!(dates, ["2026-12-31", "2027-01-31", "2027-02-28"]);
-        assert!(paid.iter().all(|it| it.ended == Ended::Paid { users: 10 }), "{paid:?}");
+        assert!(paid.iter().all(|it| it.ended == DateEnd::Paid { users: 10 }), "{paid:?}");
         assert_eq!(world.database.count("causes WHERE kind = 7 AND actor = 3 AND due_on IS NOT NULL"), 3);
         assert_eq!(world.shows(WalletType::Peer, users[4]), Some((21, 0)));
         assert_eq!(world.reserve(), 1_000 - 3 * 10 * 7);
@@ -114,7 +114,7 @@ fn what_cannot_be_paid_is_told_once_tried_for_a_day_and_given_up() {
         let made = schedule(world, Period::Week, "2026-11-20", 5);
         let (id, first) = (made.id, moment("2026-11-20"));
         world.clock.jump(first);
-        let Some(Ran { ended: Ended::Refused { reason, again_at }, .. }) = step(world) else { panic!() };
+        let Some(Ran { ended: DateEnd::Refused { reason, again_at }, .. }) = step(world) else { panic!() };
         assert_eq!(reason, "Insufficient funds");
         assert_eq!((again_at - first).whole_minutes(), 60);
         let failing = now(world, id).failing.unwrap();
@@ -127,11 +127,11 @@ fn what_cannot_be_paid_is_told_once_tried_for_a_day_and_given_up() {
         assert_eq!(step(world), None, "not before an hour has gone by");
         for hour in 1_i32..24 {
             world.clock.jump(first + (time::Duration::HOUR + time::Duration::SECOND) * hour);
-            assert!(matches!(step(world).unwrap().ended, Ended::Refused { .. }), "hour {hour}");
+            assert!(matches!(step(world).unwrap().ended, DateEnd::Refused { .. }), "hour {hour}");
             assert_eq!(step(world), None);
         }
         world.clock.jump(first + time::Duration::hours(25));
-        assert!(matches!(step(world).unwrap().ended, Ended::GivenUp { .. }));
+        assert!(matches!(step(world).unwrap().ended, DateEnd::GivenUp { .. }));
         assert_eq!(world.database.count("mails"), 2, "once for a date");
         let missed = world.reading(|reads| reads.missed_dates(world.company));
         let missed: Vec<_> = missed.iter().map(|it| (it.due_on.to_string(), it.reason.as_str())).collect();
@@ -140,11 +140,11 @@ fn what_cannot_be_paid_is_told_once_tried_for_a_day_and_given_up() {
         assert_eq!((after.next_on.to_string().as_str(), after.failing), ("2026-11-27", None));
         assert_eq!(step(world), None);
         world.clock.jump(moment("2026-11-27"));
-        assert!(matches!(step(world).unwrap().ended, Ended::Refused { .. }));
+        assert!(matches!(step(world).unwrap().ended, DateEnd::Refused { .. }));
         assert_eq!(world.database.count("mails"), 4, "another date");
         world.deposit(10);
         world.clock.jump(moment("2026-11-27") + time::Duration::hours(2));
-        assert_eq!(step(world).unwrap().ended, Ended::Paid { users: 2 });
+        assert_eq!(step(world).unwrap().ended, DateEnd::Paid { users: 2 });
         assert_eq!(now(world, id).failing, None);
         assert_eq!(world.reserve(), 0);
     });
@@ -158,7 +158,7 @@ fn a_refused_schedule_keeps_no_other_from_its_turn() {
         let cheap = schedule(world, Period::Month, "2026-11-02", 3).id;
         let ran: Vec<Ran> = std::iter::from_fn(|| step(world)).collect();
         assert_eq!(ran.iter().map(|it| it.schedule).collect::<Vec<_>>(), [dear, cheap]);
-        assert_eq!(ran[1].ended, Ended::Paid { users: 1 });
+        assert_eq!(ran[1].ended, DateEnd::Paid { users: 1 });
     });
 }
 
@@ -170,9 +170,12 @@ fn a_schedule_without_receivers_is_refused_and_the_deleted_receive_nothing() {
         world.deposit(100);
         schedule_into(world, WalletType::Manager, Period::Month, "2026-11-01", 1).unwrap();
         schedule(world, Period::Month, "2026-11-02", 1);
-        let ended: Vec<Ended> = all_due(world).into_iter().map(|it| it.1).collect();
-        assert!(matches!(&ended[0], Ended::Refused { reason, .. } if reason.contains("nobody")), "{ended:?}");
-        assert_eq!(ended[1], Ended::Paid { users: 1 });
+        let ended: Vec<DateEnd> = all_due(world).into_iter().map(|it| it.1).collect();
+        assert!(
+            matches!(&ended[0], DateEnd::Refused { reason, .. } if reason.contains("nobody")),
+            "{ended:?}"
+        );
+        assert_eq!(ended[1], DateEnd::Paid { users: 1 });
         assert_eq!(world.shows(WalletType::Peer, gone), Some((0, 0)));
     });
 }

@@ -10,7 +10,7 @@ use crate::settings::{Log, LogFormat};
 
 /// A log line in JSON.
 #[derive(Serialize)]
-struct Line<'a> {
+struct LogLine<'a> {
     timestamp: &'a str,
     level: &'a str,
     target: &'a str,
@@ -40,7 +40,7 @@ fn text(out: &mut Formatter, record: &Record<'_>) -> std::io::Result<()> {
 }
 
 fn json(out: &mut Formatter, record: &Record<'_>) -> std::io::Result<()> {
-    let line = Line {
+    let line = LogLine {
         timestamp: &out.timestamp_millis().to_string(),
         level: &record.level().as_str().to_lowercase(),
         target: record.target(),

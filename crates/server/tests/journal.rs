@@ -13,7 +13,7 @@ use guerdon_webhook_dispatcher::{Journal, StoreJournal};
 use time::macros::datetime;
 use uuid::Uuid;
 
-const LONG_AGO: Timestamp = datetime!(2026-01-01 00:00 UTC);
+const LONG_AGO: Timestamp = Timestamp::new(datetime!(2026-01-01 00:00 UTC));
 
 /// The journal as the service has it.
 struct Real {

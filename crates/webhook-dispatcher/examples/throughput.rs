@@ -19,15 +19,15 @@ use guerdon_domain::ports::{
 use guerdon_domain::providers::Provider;
 use guerdon_domain::values::{CompanyId, EventId, ProviderId};
 use guerdon_webhook_dispatcher::{
-    Dispatcher, DispatcherLimits, Due, Journal, NoObserver, Nonces, OpenSecret, Policy, Schedule, Sender,
-    SenderParts, SystemNonces, UnreadableSecret, sign,
+    Dispatcher, DispatcherLimits, HttpCourier, HttpCourierParts, Journal, Look, NoObserver, Nonces,
+    OpenSecret, Policy, Schedule, SystemNonces, UnreadableSecret, sign,
 };
 use time::macros::datetime;
 use uuid::Uuid;
 use zeroize::Zeroizing;
 
 const BODY: &[u8] = &[b'x'; 600];
-const NOW: Timestamp = datetime!(2026-11-20 20:01:02.345 UTC);
+const NOW: Timestamp = Timestamp::new(datetime!(2026-11-20 20:01:02.345 UTC));
 
 struct Still;
 
@@ -77,7 +77,7 @@ impl Journal for Memory {
         &self,
         _now: Timestamp,
         plan: &mut dyn FnMut(&[ProviderId]) -> Vec<Claim>,
-    ) -> Result<Due, StoreError> {
+    ) -> Result<Look, StoreError> {
         self.take_time();
         let mut waiting = self.waiting.lock().unwrap();
         let due = waiting.iter().filter(|(_, it)| !it.is_empty()).map(|(id, _)| *id);
@@ -95,7 +95,7 @@ impl Journal for Memory {
             });
             claimed.push(Claimed { provider: provider(claim.provider, &self.url), events: events.collect() });
         }
-        Ok(Due { providers, claimed, next: None })
+        Ok(Look { providers, claimed, next: None })
     }
 
     fn settle(&self, settlements: &[Settlement]) -> Result<(), StoreError> {
@@ -216,7 +216,9 @@ fn main() {
     }
     let dispatcher = Dispatcher {
         journal: Arc::<Memory>::clone(&journal),
-        courier: Arc::new(Sender::new(SenderParts::new(policy, Arc::new(Known), Arc::new(Still))).unwrap()),
+        courier: Arc::new(
+            HttpCourier::new(HttpCourierParts::new(policy, Arc::new(Known), Arc::new(Still))).unwrap(),
+        ),
         clock: Arc::new(Still),
         ids: Arc::new(Counting::default()),
         schedule: Schedule::default(),

@@ -5,9 +5,9 @@ mod courier;
 mod dispatcher;
 mod guard;
 mod hex;
+mod http_courier;
 mod nonce;
 mod schedule;
-mod sender;
 mod signature;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
@@ -15,11 +15,11 @@ pub mod testing;
 pub use bodies::Bodies;
 pub use courier::{Courier, OpenSecret, Order, Outcome, UnreadableSecret};
 pub use dispatcher::{
-    AttemptResult, Dispatcher, DispatcherLimits, Due, Journal, NoObserver, Observer, Running, Stopped,
+    AttemptResult, Dispatcher, DispatcherLimits, Journal, Look, NoObserver, Observer, Running, Stopped,
     StoreJournal,
 };
 pub use guard::{LookUp, Policy, SystemLookUp, UrlRefused, check_url, is_public};
+pub use http_courier::{HttpCourier, HttpCourierLimits, HttpCourierParts, SetupError, TrustedRoots};
 pub use nonce::{NoRandomness, Nonces, SystemNonces};
 pub use schedule::Schedule;
-pub use sender::{Sender, SenderLimits, SenderParts, SetupError, TrustedRoots};
 pub use signature::{Delivery, REPLAY_WINDOW, SeenNonces, VerifyError, sign, verify, verify_within};

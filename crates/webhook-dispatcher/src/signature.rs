@@ -109,6 +109,7 @@ pub fn verify_within(
 
 fn signed_at(delivery: &Delivery<'_>) -> Result<Timestamp, VerifyError> {
     OffsetDateTime::parse(delivery.timestamp, &Rfc3339)
+        .map(Timestamp::new)
         .map_err(|_why| VerifyError::Malformed("the timestamp"))
 }
 

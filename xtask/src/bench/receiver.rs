@@ -33,11 +33,11 @@ pub(super) struct Delivery {
 /// A listener with a thread for each connection. It closes when it is dropped.
 pub(super) struct Receiver {
     address: SocketAddr,
-    state: Arc<State>,
+    state: Arc<Received>,
     listening: Option<JoinHandle<()>>,
 }
 
-struct State {
+struct Received {
     manner: Manner,
     is_closed: AtomicBool,
     deliveries: Mutex<Vec<Delivery>>,
@@ -48,7 +48,7 @@ impl Receiver {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let address = listener.local_addr()?;
         let state =
-            Arc::new(State { manner, is_closed: AtomicBool::new(false), deliveries: Mutex::default() });
+            Arc::new(Received { manner, is_closed: AtomicBool::new(false), deliveries: Mutex::default() });
         let shared = Arc::clone(&state);
         let listening = thread("receiver", move || listen(&listener, &shared))?;
         Ok(Self { address, state, listening: Some(listening) })
@@ -88,13 +88,13 @@ impl Drop for Receiver {
     }
 }
 
-impl State {
+impl Received {
     fn deliveries(&self) -> MutexGuard<'_, Vec<Delivery>> {
         self.deliveries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn listen(listener: &TcpListener, state: &Arc<State>) {
+fn listen(listener: &TcpListener, state: &Arc<Received>) {
     for stream in listener.incoming().flatten() {
         if state.is_closed.load(Ordering::SeqCst) {
             return;
@@ -107,7 +107,7 @@ fn listen(listener: &TcpListener, state: &Arc<State>) {
 }
 
 /// Serves a connection to its end, in whatever way that comes.
-fn serve(mut stream: TcpStream, state: &State) {
+fn serve(mut stream: TcpStream, state: &Received) {
     let mut buffer = Vec::new();
     if stream.set_nodelay(true).is_err() {
         return;

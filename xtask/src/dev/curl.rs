@@ -25,7 +25,7 @@ pub(super) struct Client {
 }
 
 /// A line for the shell, and the status that it has to print last.
-pub(super) struct Line {
+pub(super) struct ShellLine {
     pub(super) text: String,
     status: u16,
 }
@@ -60,7 +60,7 @@ impl Client {
     }
 
     /// The call as a line that can be pasted.
-    pub(super) fn line(&self, path: &str, body: Option<&Value>, status: u16) -> Line {
+    pub(super) fn line(&self, path: &str, body: Option<&Value>, status: u16) -> ShellLine {
         let certificate = quoted(&self.certificate.to_string_lossy());
         let user = quoted(&format!("{}:{}", self.key, self.secret));
         let data = body.map(|body| {
@@ -71,11 +71,11 @@ impl Client {
             data.unwrap_or_default(),
             quoted(&format!("{}{path}", self.address)),
         );
-        Line { text, status }
+        ShellLine { text, status }
     }
 }
 
-impl Line {
+impl ShellLine {
     /// Runs the line as it stands, in a shell, and answers the body; another status is an error.
     pub(super) fn run(&self) -> Result<String> {
         let printed = output(Command::new("sh").args(["-c", &self.text]))?;

@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
 use super::Service;
-use super::curl::{Client, Line};
+use super::curl::{Client, ShellLine};
 use crate::workspace::output;
 
 pub(super) struct Sandbox {
@@ -52,7 +52,7 @@ impl Sandbox {
     }
 
     /// Create a user, send a recognition, read the balances.
-    pub(super) fn lines(&self) -> [Line; 3] {
+    pub(super) fn lines(&self) -> [ShellLine; 3] {
         let user = user_body(&self.company, &self.domain, "Grace", "Hopper");
         let recognition = json!({
             "occasion_id": self.occasion, "sender_type": "user", "sender_id": self.sender,

@@ -3,6 +3,7 @@
 use uuid::Uuid;
 
 use crate::model::Findings;
+use crate::values::CauseId;
 use crate::wallets::{AccountKind, Reason};
 
 /// An account as it is stored.
@@ -40,7 +41,7 @@ pub struct Touch {
     /// The number of its reason.
     pub reason: i16,
     /// Why, in full.
-    pub cause: Uuid,
+    pub cause: CauseId,
 }
 
 /// Judges one account by its movements, which come in the order of their places.

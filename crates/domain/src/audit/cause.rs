@@ -1,12 +1,10 @@
 //! From a cause to the transfers that it must have.
 
-use uuid::Uuid;
-
 use super::steps::{StepsJudge, Terms};
 use super::{End, Movement, Sent};
 use crate::model::{Act, Cause, Findings, Sender, Sending};
 use crate::money::{Amount, Points, PointsPerDollar, Price, price};
-use crate::values::UserId;
+use crate::values::{UserId, fit};
 use crate::wallets::{Account, Reason, WalletType};
 
 /// Judges the transfers and the recognitions of one cause, each in the order of the legs: of a leg the recognition
@@ -17,7 +15,7 @@ pub struct CauseJudge<'a> {
     redemption: Option<&'a Cause>,
     legs: i32,
     recognitions: i32,
-    receiver: Option<Uuid>,
+    receiver: Option<UserId>,
     payer: Option<End>,
     rounding: Option<Movement>,
     /// What a payment to one costs, as its transfer says.
@@ -64,9 +62,9 @@ impl<'a> CauseJudge<'a> {
             });
         };
         let fits = it.leg == self.recognitions
-            && it.company == self.cause.company_id.as_uuid()
+            && it.company == self.cause.company_id
             && it.sender == sending.sender.id()
-            && it.receiver != it.sender
+            && it.receiver.as_uuid() != it.sender
             && it.created_at == self.cause.created_at;
         findings.demand(fits, "recognition's cause", || {
             format!("recognition {} is not as its cause {} says", it.id, self.cause.id)
@@ -76,7 +74,7 @@ impl<'a> CauseJudge<'a> {
     /// Takes the next transfer.
     pub fn transfer(&mut self, it: &Movement, findings: &mut Findings) {
         let cause = self.cause;
-        let fits = it.company == cause.company_id.as_uuid()
+        let fits = it.company == cause.company_id
             && i64::from(it.rate) == cause.rate.get()
             && it.created_at == cause.created_at;
         findings.demand(fits, "transfer's cause", || {
@@ -128,7 +126,7 @@ impl<'a> CauseJudge<'a> {
 
     /// Ends the cause: nothing of it may be missing.
     pub fn end(self, findings: &mut Findings) {
-        let wanted = i32::try_from(self.cause.act.legs()).unwrap_or(i32::MAX);
+        let wanted = fit(self.cause.act.legs());
         let (sent, moved) = match &self.cause.act {
             Act::Sending(it) if it.points == Points::ZERO => (wanted, 0),
             Act::Sending(_) => (wanted, wanted),
@@ -210,7 +208,7 @@ impl<'a> CauseJudge<'a> {
                     || it.debit.is(Account::Wallet(WalletType::Manager, user))
             }
         };
-        let to = self.receiver.map(|it| Account::Wallet(WalletType::User, UserId::from_uuid(it)));
+        let to = self.receiver.map(|it| Account::Wallet(WalletType::User, it));
         from && self.payer.is_none_or(|payer| payer == it.debit) && to.is_some_and(|to| it.credit.is(to))
     }
 

@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use crate::values::{Timestamp, UserId};
+use crate::values::{CompanyId, RecognitionId, Timestamp, UserId};
 use crate::wallets::{Account, AccountKind};
 
 /// One end of a transfer, as it is stored.
@@ -29,7 +29,7 @@ impl End {
 pub struct Movement {
     /// Which leg of its cause.
     pub leg: i32,
-    pub company: Uuid,
+    pub company: CompanyId,
     /// Who paid.
     pub debit: End,
     /// Who received.
@@ -46,11 +46,11 @@ pub struct Movement {
 /// A recognition, as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sent {
-    pub id: Uuid,
+    pub id: RecognitionId,
     /// Which leg of its sending.
     pub leg: i32,
-    pub company: Uuid,
+    pub company: CompanyId,
     pub sender: Uuid,
-    pub receiver: Uuid,
+    pub receiver: UserId,
     pub created_at: Timestamp,
 }

@@ -8,7 +8,7 @@ mod steps;
 
 pub use error::DistributeError;
 pub use run::{Distribution, RunDistribution, run, run_with};
-pub use run_due::{Ended, Ran, run_due};
+pub use run_due::{DateEnd, Ran, run_due};
 pub use schedules::{CreateSchedule, ScheduleError, cancel_schedule, create_schedule, schedules};
 pub use steps::{finish, read_ahead};
 

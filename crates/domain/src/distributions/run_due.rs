@@ -24,12 +24,12 @@ const STAND_BACK: Duration = Duration::MINUTE;
 pub struct Ran {
     pub schedule: ScheduleId,
     pub due_on: IsoDate,
-    pub ended: Ended,
+    pub ended: DateEnd,
 }
 
 /// How a date ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ended {
+pub enum DateEnd {
     Paid {
         users: usize,
     },
@@ -127,7 +127,7 @@ where
     let mut next = schedule.clone();
     next.advance(context.clock.now());
     tx.update_schedule(&next)?;
-    Ok((Ran { schedule: next.id, due_on, ended: Ended::Paid { users } }, in_steps))
+    Ok((Ran { schedule: next.id, due_on, ended: DateEnd::Paid { users } }, in_steps))
 }
 
 /// Whether a schedule still is as it was when its payment was begun; held from then on.
@@ -162,7 +162,7 @@ where
     let ran = |ended| Ran { schedule: seen.id, due_on: seen.next_on, ended };
     let reason = reason.to_owned();
     if !is_unchanged(tx, seen)? {
-        return Ok(ran(Ended::Overtaken));
+        return Ok(ran(DateEnd::Overtaken));
     }
     let since = seen.failing.as_ref().map_or(now, |it| it.since);
     if now - since >= GIVE_UP_AFTER {
@@ -175,7 +175,7 @@ where
         })?;
         schedule.advance(now);
         tx.update_schedule(&schedule)?;
-        return Ok(ran(Ended::GivenUp { reason }));
+        return Ok(ran(DateEnd::GivenUp { reason }));
     }
     let again_at = (now + TRY_AGAIN_AFTER).min(since + GIVE_UP_AFTER);
     schedule.due_at = again_at;
@@ -187,7 +187,7 @@ where
         let (subject, body) = letter(&company, seen, &reason);
         reserve::mail_admins(tx, &company, &subject, &body, context)?;
     }
-    Ok(ran(Ended::Refused { reason, again_at }))
+    Ok(ran(DateEnd::Refused { reason, again_at }))
 }
 
 /// Subject and body: what has happened, what to do, what happens until then.

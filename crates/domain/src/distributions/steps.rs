@@ -13,7 +13,7 @@ use crate::ports::{
     StoreError, StoreExt,
 };
 use crate::reserve;
-use crate::values::{CompanyId, UserId};
+use crate::values::{CompanyId, UserId, fit};
 use crate::wallets::{Account, Reason, WalletType};
 
 /// To how many receivers a single transaction gives where it keeps others waiting.
@@ -76,7 +76,7 @@ fn step<T: Accounts + Steps + ?Sized>(tx: &mut T) -> Result<Option<usize>, Store
             let from = Account::Transit(cause.company_id);
             let share = Moved::Share { from, to: &to, first_leg, each, points };
             let given = tx.pay(&payment(&cause, share))?.certain()?.transfers;
-            let not_given = u32::try_from(users.len()).unwrap_or(u32::MAX).saturating_sub(given);
+            let not_given = fit::<u32, _>(users.len()) - given;
             tx.end_step(cause.id, first_leg, not_given)?;
             Ok(Some(users.len()))
         }

@@ -6,7 +6,9 @@ use super::held::Held;
 use super::transfers::Transfer;
 use crate::model::{Cause, Company, Corporation, Occasion, Provider, Recognition, User};
 use crate::ports::{NewEvent, NewMail, Timestamp};
-use crate::values::{CauseId, CompanyId, CorporationId, OccasionId, Page, ProviderId, RecognitionId, UserId};
+use crate::values::{
+    CauseId, CompanyId, CorporationId, OccasionId, Page, ProviderId, RecognitionId, UserId, fit,
+};
 use crate::wallets::Account;
 
 /// Everything there is.
@@ -31,11 +33,11 @@ pub(super) struct Data {
 pub(super) fn page_of<T, K: Ord>(all: impl Iterator<Item = T>, key: fn(&T) -> K, page: Page) -> Vec<T> {
     let mut all: Vec<T> = all.collect();
     all.sort_by_key(key);
-    let size = |count: i64| usize::try_from(count).unwrap_or(usize::MAX);
+    let size = |count: i64| fit(count);
     all.into_iter().skip(size(page.offset())).take(size(page.limit())).collect()
 }
 
 /// How many.
 pub(super) fn count(all: impl Iterator) -> i64 {
-    i64::try_from(all.count()).unwrap_or(i64::MAX)
+    fit(all.count())
 }

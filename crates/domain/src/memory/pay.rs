@@ -1,5 +1,6 @@
 //! Making a payment, step by step as the databases make it, so that it ends and refuses alike.
 
+use crate::values::fit;
 use std::collections::BTreeSet;
 
 use super::data::Data;
@@ -81,7 +82,7 @@ impl Data {
             let credited = (*credit, self.credit(*credit, price.each, 1)?);
             self.transfer(payment, leg, ((debited.payer, place), credited), (price.each, points))?;
         }
-        let transfers = u32::try_from(credits.len()).unwrap_or(u32::MAX);
+        let transfers = fit(credits.len());
         Ok(Outcome::Paid(Paid { transfers, low: debited.low }))
     }
 
@@ -141,7 +142,7 @@ impl Data {
         if open.is_empty() {
             return Ok(NOTHING);
         }
-        let count = i64::try_from(open.len()).unwrap_or(i64::MAX);
+        let count = fit(open.len());
         let total = each.checked_mul(count).ok_or_else(overflow)?;
         let price = Price { each, total, threshold: total, points_total: points };
         let Some(debited) = self.debit(payment, &[from], open.len(), price)? else {
@@ -151,7 +152,7 @@ impl Data {
             let credited = (**credit, self.credit(**credit, each, 1)?);
             self.transfer(payment, *leg, ((from, place), credited), (each, points))?;
         }
-        let transfers = u32::try_from(open.len()).unwrap_or(u32::MAX);
+        let transfers = fit(open.len());
         Ok(Outcome::Paid(Paid { transfers, low: None }))
     }
 
@@ -204,7 +205,7 @@ impl Data {
         let short = if is_short { price.total.checked_sub(before) } else { Some(Amount::ZERO) };
         held.made_up = short.ok_or_else(overflow)?;
         held.balance = if is_short { Amount::ZERO } else { rest };
-        let count = i64::try_from(count).unwrap_or(i64::MAX);
+        let count: i64 = fit(count);
         let first_place = held.movements + i64::from(is_short) + 1;
         held.movements = first_place + count - 1;
         if payment.reason.counts_as_spent() {

@@ -9,7 +9,7 @@ use crate::ports::{
     ReadOccasions, ReadProviders, ReadUsers, Recognitions, StoreError,
 };
 use crate::reserve;
-use crate::values::{CompanyId, Message, OccasionId, ProviderId, RecognitionId, UserId};
+use crate::values::{CompanyId, Message, OccasionId, ProviderId, RecognitionId, UserId, fit};
 use crate::wallets::{Account, Reason, WalletType};
 
 /// What the messages of one request may come to in all: receivers times bytes.
@@ -188,7 +188,7 @@ fn sending(parties: &Parties, command: &SendRecognition, points: Points) -> Send
         sender: command.sender,
         occasion_id: parties.occasion.id,
         points,
-        receivers: u32::try_from(parties.receivers.len()).unwrap_or(u32::MAX),
+        receivers: fit(parties.receivers.len()),
         message: message(parties, command).clone(),
         share: command.share,
     }
@@ -224,7 +224,7 @@ fn pay<T: Accounts + MailOutbox + ReadUsers + ?Sized>(
     context: &Context<'_>,
 ) -> Result<(), SendError> {
     let company = &parties.company;
-    let receivers = i64::try_from(parties.receivers.len()).unwrap_or(i64::MAX);
+    let receivers = fit(parties.receivers.len());
     let price = price(company.rate, points, receivers).ok_or(SendError::InsufficientFunds)?;
     let wallet = |it: &Person| Account::Wallet(WalletType::User, it.id);
     let credits: Vec<Account> = parties.receivers.iter().map(wallet).collect();

@@ -1,10 +1,9 @@
 //! A certificate of an identity provider.
 
-use time::OffsetDateTime;
 use x509_parser::parse_x509_certificate;
 use x509_parser::pem::parse_x509_pem;
 
-use super::InvalidValue;
+use super::{InvalidValue, Timestamp};
 
 const SIZE_MAX: usize = 64 << 10;
 const BEGIN: &str = "-----BEGIN ";
@@ -17,7 +16,7 @@ const LABEL: &str = "CERTIFICATE-----";
 #[derive(Clone, PartialEq, Eq)]
 pub struct PemCertificate {
     text: String,
-    expires_at: OffsetDateTime,
+    expires_at: Timestamp,
 }
 
 impl PemCertificate {
@@ -37,7 +36,7 @@ impl PemCertificate {
     }
 
     /// The end of its validity.
-    pub fn expires_at(&self) -> OffsetDateTime {
+    pub fn expires_at(&self) -> Timestamp {
         self.expires_at
     }
 }
@@ -49,7 +48,7 @@ impl std::fmt::Debug for PemCertificate {
 }
 
 /// The end of the validity of the one certificate in a text; none where there is not exactly one.
-fn expiry(text: &str) -> Option<OffsetDateTime> {
+fn expiry(text: &str) -> Option<Timestamp> {
     let is_refused = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
     let at = only_boundary(text, BEGIN)?;
     if only_boundary(text, END)? < at || text.chars().any(is_refused) {
@@ -57,7 +56,7 @@ fn expiry(text: &str) -> Option<OffsetDateTime> {
     }
     let (_, pem) = parse_x509_pem(text.get(at..)?.as_bytes()).ok()?;
     let (rest, certificate) = parse_x509_certificate(&pem.contents).ok()?;
-    rest.is_empty().then(|| certificate.validity().not_after.to_datetime())
+    rest.is_empty().then(|| Timestamp::new(certificate.validity().not_after.to_datetime()))
 }
 
 /// Where a text has its one boundary of a kind, if that is a certificate's.
@@ -90,9 +89,9 @@ mod tests {
         ] {
             let certificate = PemCertificate::parse(&text).unwrap();
             assert_eq!(certificate.as_str(), text);
-            assert_eq!(certificate.expires_at().year(), 2040);
+            assert_eq!(certificate.expires_at().utc().year(), 2040);
         }
-        assert_eq!(PemCertificate::parse(&made(2001)).unwrap().expires_at().year(), 2001);
+        assert_eq!(PemCertificate::parse(&made(2001)).unwrap().expires_at().utc().year(), 2001);
     }
 
     #[test]

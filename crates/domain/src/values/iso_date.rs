@@ -26,7 +26,7 @@ impl IsoDate {
 
     /// When it begins in UTC.
     pub fn begins(self) -> Timestamp {
-        self.0.midnight().assume_utc()
+        Timestamp::new(self.0.midnight().assume_utc())
     }
 
     pub const fn date(self) -> Date {

@@ -17,6 +17,7 @@ mod domain_name;
 #[cfg(feature = "use-cases")]
 mod email;
 mod entity_id;
+mod fit;
 mod groups;
 mod ids;
 mod invalid;
@@ -39,6 +40,7 @@ pub use domain_name::DomainName;
 #[cfg(feature = "use-cases")]
 pub use email::EmailAddress;
 pub use entity_id::EntityId;
+pub use fit::fit;
 pub use groups::Groups;
 pub use ids::{
     CauseId, CompanyId, CorporationId, EventId, OccasionId, ProviderId, RecognitionId, RedemptionId,
@@ -49,7 +51,7 @@ pub use iso_date::IsoDate;
 pub use month_day::MonthDay;
 pub use page::Page;
 pub use text::{Line, Message, split_full_name};
-pub use timestamp::{Milliseconds, Timestamp};
+pub use timestamp::Timestamp;
 pub use update::Update;
 #[cfg(feature = "use-cases")]
 pub use web_url::WebUrl;

@@ -1,23 +1,89 @@
 //! Moments.
 
 use std::fmt;
+use std::ops::{Add, Sub};
 
-use time::UtcOffset;
+use time::{Duration, OffsetDateTime, UtcDateTime};
 
-/// A moment in UTC.
-pub type Timestamp = time::OffsetDateTime;
+const MICROS_PER_SECOND: i64 = 1_000_000;
 
-/// A moment as everybody outside sees it: ISO 8601 in UTC with milliseconds (behaviour 3.3).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Milliseconds(pub Timestamp);
+/// A moment in UTC, in whole microseconds: what both databases keep.
+///
+/// It shows itself in ISO 8601 with milliseconds, as everybody outside sees it (behaviour 3.3). Adding panics beyond the
+/// years of four digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(UtcDateTime);
 
-impl fmt::Display for Milliseconds {
+impl Timestamp {
+    pub const UNIX_EPOCH: Self = Self(UtcDateTime::UNIX_EPOCH);
+
+    /// The same moment in UTC, without what is below a microsecond.
+    pub const fn new(at: OffsetDateTime) -> Self {
+        Self(at.to_utc().truncate_to_microsecond())
+    }
+
+    /// None where that is beyond the years of four digits.
+    pub fn from_unix_micros(micros: i64) -> Option<Self> {
+        UtcDateTime::UNIX_EPOCH.checked_add(Duration::microseconds(micros)).map(Self)
+    }
+
+    /// Microseconds since 1970.
+    pub fn unix_micros(self) -> i64 {
+        self.0.unix_timestamp() * MICROS_PER_SECOND + i64::from(self.0.microsecond())
+    }
+
+    /// The moment so much later; the last of the year 9999 where that would be after it.
+    #[must_use]
+    pub fn saturating_add(self, duration: std::time::Duration) -> Self {
+        let duration = Duration::try_from(duration).unwrap_or(Duration::MAX);
+        Self(self.0.saturating_add(duration).truncate_to_microsecond())
+    }
+
+    /// The date and the time of day.
+    pub const fn utc(self) -> UtcDateTime {
+        self.0
+    }
+}
+
+impl fmt::Display for Timestamp {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let at = self.0.to_offset(UtcOffset::UTC);
-        let (year, month, day) = (at.year(), u8::from(at.month()), at.day());
-        let (hour, minute, second) = at.to_hms();
-        let millisecond = at.millisecond();
+        let (year, month, day) = (self.0.year(), u8::from(self.0.month()), self.0.day());
+        let (hour, minute, second) = self.0.as_hms();
+        let millisecond = self.0.millisecond();
         write!(formatter, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millisecond:03}Z")
+    }
+}
+
+/// Adds a duration of the standard library's or of `time`'s.
+impl<D> Add<D> for Timestamp
+where
+    UtcDateTime: Add<D, Output = UtcDateTime>,
+{
+    type Output = Self;
+
+    fn add(self, duration: D) -> Self {
+        Self((self.0 + duration).truncate_to_microsecond())
+    }
+}
+
+/// Takes off a duration of the standard library's or of `time`'s.
+impl<D> Sub<D> for Timestamp
+where
+    UtcDateTime: Sub<D, Output = UtcDateTime>,
+{
+    type Output = Self;
+
+    fn sub(self, duration: D) -> Self {
+        Self((self.0 - duration).truncate_to_microsecond())
+    }
+}
+
+/// How long after the other it is; negative where it is before it.
+impl Sub for Timestamp {
+    type Output = Duration;
+
+    fn sub(self, other: Self) -> Duration {
+        self.0 - other.0
     }
 }
 
@@ -29,11 +95,24 @@ mod tests {
 
     #[test]
     fn a_moment_is_iso_8601_in_utc_with_milliseconds() {
-        let check = |at, expected: &str| assert_eq!(Milliseconds(at).to_string(), expected);
+        let check = |at, expected: &str| assert_eq!(Timestamp::new(at).to_string(), expected);
         check(datetime!(2026-11-20 20:01:02.345678 UTC), "2026-11-20T20:01:02.345Z");
         check(datetime!(2026-01-02 03:04:05 UTC), "2026-01-02T03:04:05.000Z");
         check(datetime!(2026-01-01 00:30:00 +1), "2025-12-31T23:30:00.000Z");
         check(datetime!(0001-01-01 00:00 UTC), "0001-01-01T00:00:00.000Z");
         check(datetime!(9999-12-31 23:59:59.999999 UTC), "9999-12-31T23:59:59.999Z");
+    }
+
+    #[test]
+    fn a_moment_has_whole_microseconds() {
+        let at = Timestamp::new(datetime!(2026-11-20 20:01:02.345678901 UTC));
+        assert_eq!(at.utc().nanosecond(), 345_678_000);
+        assert_eq!(at + std::time::Duration::from_nanos(1_999), at + Duration::microseconds(1));
+        assert_eq!(Timestamp::from_unix_micros(at.unix_micros()), Some(at));
+        assert_eq!(Timestamp::from_unix_micros(-1).map(|it| it.unix_micros()), Some(-1));
+        assert_eq!(Timestamp::from_unix_micros(i64::MAX), None);
+        let last = Timestamp::new(datetime!(9999-12-31 23:59:59.999999 UTC));
+        assert_eq!(at.saturating_add(std::time::Duration::MAX), last);
+        assert_eq!((at - Duration::DAY) - at, -Duration::DAY);
     }
 }

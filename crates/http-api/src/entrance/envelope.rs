@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::rc::Rc;
-use std::time::{Duration, Instant, UNIX_EPOCH};
+use std::time::{Instant, SystemTime};
 
 use actix_web::Error;
 use actix_web::body::{BoxBody, MessageBody};
@@ -60,13 +60,11 @@ pub(super) fn refuse(state: &State, refusal: Refusal, is_head: bool) -> Vec<u8> 
     tell(&id, if is_head { "HEAD" } else { "GET" }, None, response.status(), began);
     let (head, body) = response.into_parts();
     let body = body.try_into_bytes().unwrap_or_default();
-    let now = state.api.clock.now().unix_timestamp();
-    let now = UNIX_EPOCH + Duration::from_secs(u64::try_from(now).unwrap_or_default());
     let mut bytes = format!(
         "HTTP/1.1 {}\r\ncontent-length: {}\r\nconnection: close\r\ndate: {}\r\n",
         head.status(),
         body.len(),
-        HttpDate::from(now)
+        HttpDate::from(SystemTime::from(state.api.clock.now().utc()))
     )
     .into_bytes();
     for (name, value) in head.headers() {

@@ -34,7 +34,7 @@ enum Header {
 struct Cause(String);
 
 #[derive(Serialize)]
-struct Envelope<'a> {
+struct ErrorBody<'a> {
     error: Body<'a>,
 }
 
@@ -141,7 +141,7 @@ impl ApiError {
         if self.closes {
             builder.force_close();
         }
-        builder.json(Envelope { error: Body { status: self.status.as_u16(), message: &self.message } })
+        builder.json(ErrorBody { error: Body { status: self.status.as_u16(), message: &self.message } })
     }
 
     #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use guerdon_domain::values::Page;
+use guerdon_domain::values::{Page, fit};
 use serde::ser::{Error as _, SerializeSeq as _};
 use serde::{Serialize, Serializer};
 
@@ -35,7 +35,7 @@ pub(crate) fn page_in(query: &Query, faults: &mut Vec<String>) -> Option<Page> {
 
 /// A page of a list whose total is known.
 #[derive(Serialize)]
-struct Envelope<L> {
+struct ListBody<L> {
     page: i64,
     per_page: i64,
     total_count: i64,
@@ -51,7 +51,7 @@ pub(crate) fn answer<T: Serialize>(
     results: Vec<T>,
 ) -> Result<Answer, ApiError> {
     let (result_count, number, per_page) = (results.len(), page.number(), page.per_page());
-    let envelope = Envelope { page: number, per_page, total_count, result_count, results };
+    let envelope = ListBody { page: number, per_page, total_count, result_count, results };
     Ok(linked(Answer::ok(&envelope)?, links, page, total_count))
 }
 
@@ -64,10 +64,10 @@ pub(crate) fn answer_in_parts<T: Serialize>(
     load: &mut dyn FnMut(Page) -> Result<Vec<T>, ApiError>,
 ) -> Result<Answer, ApiError> {
     let left = total_count.saturating_sub(page.offset()).clamp(0, page.per_page());
-    let result_count = usize::try_from(left).unwrap_or_default();
+    let result_count = fit(left);
     let (number, per_page) = (page.number(), page.per_page());
     let parts = Parts { page, items_max, left, load: RefCell::new(load), refusal: RefCell::new(None) };
-    let envelope = Envelope { page: number, per_page, total_count, result_count, results: &parts };
+    let envelope = ListBody { page: number, per_page, total_count, result_count, results: &parts };
     let answer = Answer::ok(&envelope);
     match parts.refusal.take() {
         Some(refusal) => Err(refusal),
@@ -106,7 +106,7 @@ fn linked(answer: Answer, links: &Links<'_>, page: Page, total_count: i64) -> An
 
 /// What the largest answer weighs; a query that will be refused takes nothing.
 pub(crate) fn weight(page: Result<Page, ApiError>, item: usize) -> usize {
-    page.map_or(0, |it| usize::try_from(it.per_page()).unwrap_or(usize::MAX).saturating_mul(item))
+    page.map_or(0, |it| fit::<usize, _>(it.per_page()).saturating_mul(item))
 }
 
 /// The number of the last page; a list of nothing has one, which is empty.

@@ -1,5 +1,6 @@
 //! A rendered body in pieces of bounded size: it grows without being copied, and goes out piece by piece.
 
+use guerdon_domain::values::fit;
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::io::{self, Write};
@@ -103,7 +104,7 @@ impl MessageBody for Outgoing {
     type Error = Infallible;
 
     fn size(&self) -> BodySize {
-        BodySize::Sized(u64::try_from(self.length).unwrap_or(u64::MAX))
+        BodySize::Sized(fit(self.length))
     }
 
     fn poll_next(

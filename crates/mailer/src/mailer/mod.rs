@@ -55,7 +55,7 @@ pub struct Mailer {
 
 /// When to step again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Next {
+pub enum NextStep {
     /// At once.
     Now,
     /// Then, or earlier when woken.
@@ -117,32 +117,32 @@ impl Mailer {
     }
 
     /// Claims one batch, sends it and settles it. Never waits but for the mail server.
-    pub fn step(&mut self) -> Next {
+    pub fn step(&mut self) -> NextStep {
         let now = self.clock.now();
         match self.try_step(now) {
             Ok(next) => next,
             Err(cause) => {
                 self.journal_failed(&cause);
-                Next::At(now + SCAN)
+                NextStep::At(now + SCAN)
             }
         }
     }
 
-    fn try_step(&mut self, now: Timestamp) -> Result<Next, StoreError> {
+    fn try_step(&mut self, now: Timestamp) -> Result<NextStep, StoreError> {
         self.settle_unsettled()?;
         if let Some(until) = self.server.away_until(now) {
-            return Ok(Next::At(until));
+            return Ok(NextStep::At(until));
         }
         let mut batch = Batch { lease: self.ids.next(), until: now + LEASE, troubles: 0 };
         let mails = self.journal.claim(now, batch.until, batch.lease, BATCH)?;
         self.journal_fails = false;
         if mails.is_empty() {
             let due = self.journal.next_due()?;
-            return Ok(Next::At(due.map_or(now + SCAN, |due| due.max(now + PATIENCE))));
+            return Ok(NextStep::At(due.map_or(now + SCAN, |due| due.max(now + PATIENCE))));
         }
         self.send_batch(&mails, &mut batch);
         self.transport.rest();
-        Ok(if self.journal_fails { Next::At(now + SCAN) } else { Next::Now })
+        Ok(if self.journal_fails { NextStep::At(now + SCAN) } else { NextStep::Now })
     }
 
     fn send_batch(&mut self, mails: &[ClaimedMail], batch: &mut Batch) {
@@ -209,7 +209,7 @@ impl Mailer {
                 schedule::after_outage(mail, now, until)
             }
             Fault::Mail => {
-                batch.troubles = batch.troubles.saturating_add(1);
+                batch.troubles += 1;
                 if batch.troubles >= TROUBLES_MAX {
                     self.server.rests(now);
                 } else {
@@ -224,7 +224,7 @@ impl Mailer {
                     self.refusals.clear();
                 }
                 let count = self.refusals.entry(mail.id).or_default();
-                *count = count.saturating_add(1);
+                *count += 1;
                 schedule::after_refusal(mail, now, *count)
             }
             Fault::Unsendable => MailFate::GivenUp,

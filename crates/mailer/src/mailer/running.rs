@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use guerdon_domain::ports::{Timestamp, Wake};
 
-use super::{Mailer, Next, SCAN};
+use super::{Mailer, NextStep, SCAN};
 
 /// A mailer on its own thread. Dropped, it stops without being waited for.
 pub struct Running {
@@ -52,7 +52,7 @@ impl Drop for Running {
 
 fn run(mut mailer: Mailer, at_end: Sender<()>) {
     while !mailer.is_stopped() {
-        if let Next::At(due) = mailer.step() {
+        if let NextStep::At(due) = mailer.step() {
             mailer.wake.wait(until(due, mailer.clock.now()));
         }
     }

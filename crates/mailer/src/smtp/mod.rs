@@ -13,8 +13,8 @@ use guerdon_domain::ports::ClaimedMail;
 use lettre::transport::smtp::client::{Certificate, TlsParameters, TlsParametersBuilder};
 use lettre::transport::smtp::extension::ClientId;
 
+use crate::from_address::FromAddress;
 use crate::letter::Letter;
-use crate::sender::Sender;
 use crate::transport::{Failure, SENDING_MAX, Transport};
 use dialogue::Plan;
 use session::Session;
@@ -36,7 +36,7 @@ pub struct InvalidRoots(String);
 /// the limit. A session that exceeds it is left behind and ends with its connection.
 pub struct SmtpTransport {
     url: SmtpUrl,
-    sender: Sender,
+    sender: FromAddress,
     hello: ClientId,
     limit: Duration,
     tls: TlsParameters,
@@ -47,7 +47,7 @@ pub struct SmtpTransport {
 
 impl SmtpTransport {
     /// A transport that trusts the public roots, and those in `extra_roots` (PEM), which may be empty.
-    pub fn new(url: SmtpUrl, sender: Sender, extra_roots: &[u8]) -> Result<Self, InvalidRoots> {
+    pub fn new(url: SmtpUrl, sender: FromAddress, extra_roots: &[u8]) -> Result<Self, InvalidRoots> {
         let tls = tls(&url.host, extra_roots).map_err(|cause| InvalidRoots(cause.to_string()))?;
         let (hello, alive) = (ClientId::default(), Arc::new(()));
         Ok(Self { url, sender, hello, limit: SENDING_MAX, tls, session: None, alive })
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn connections_that_hang_do_not_pile_up() {
         let url = SmtpUrl::parse("smtp://localhost").unwrap();
-        let transport = SmtpTransport::new(url, Sender::local(), b"").unwrap();
+        let transport = SmtpTransport::new(url, FromAddress::local(), b"").unwrap();
         let hanging: Vec<_> = (0..HANGING_MAX).map(|_| Arc::clone(&transport.alive)).collect();
         let failure = transport.open().err().unwrap();
         assert_eq!(failure.fault(), crate::transport::Fault::Server);

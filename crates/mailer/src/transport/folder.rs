@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use guerdon_domain::ports::{ClaimedMail, Timestamp};
 
 use super::{Failure, Transport};
+use crate::from_address::FromAddress;
 use crate::letter::Letter;
-use crate::sender::Sender;
 
 /// The name of a file that is being written.
 const UNFINISHED: &str = ".unfinished-";
@@ -19,12 +19,12 @@ const UNFINISHED: &str = ".unfinished-";
 #[derive(Debug)]
 pub struct FolderTransport {
     folder: PathBuf,
-    sender: Sender,
+    sender: FromAddress,
 }
 
 impl FolderTransport {
     /// Makes the folder where it is missing, and removes what a crash left unfinished in it.
-    pub fn open(folder: impl Into<PathBuf>, sender: Sender) -> io::Result<Self> {
+    pub fn open(folder: impl Into<PathBuf>, sender: FromAddress) -> io::Result<Self> {
         let folder = folder.into();
         DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
         if let Some(parent) = folder.parent().filter(|it| !it.as_os_str().is_empty()) {
@@ -69,8 +69,7 @@ fn remove(path: &Path) -> io::Result<()> {
 
 /// The moment in UTC as file names sort by it: `20261121T102201.123456Z`.
 fn compact(at: Timestamp) -> String {
-    let at = at.to_offset(time::UtcOffset::UTC);
-    let (date, clock) = (at.date(), at.time());
+    let (date, clock) = (at.utc().date(), at.utc().time());
     format!(
         "{:04}{:02}{:02}T{:02}{:02}{:02}.{:06}Z",
         date.year(),

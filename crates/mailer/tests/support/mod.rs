@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use guerdon_domain::ports::{ClaimedMail, Clock, Ids, Timestamp};
-use guerdon_mailer::{Failure, Mailer, Next, Sender, Transport};
+use guerdon_mailer::{Failure, FromAddress, Mailer, NextStep, Transport};
 use time::macros::datetime;
 use uuid::Uuid;
 
 use journal::Journal;
 
-pub const START: Timestamp = datetime!(2026-11-21 10:22:01.123456 UTC);
+pub const START: Timestamp = Timestamp::new(datetime!(2026-11-21 10:22:01.123456 UTC));
 
 /// A clock that stands until it is set.
 pub struct SetClock(Mutex<Timestamp>);
@@ -28,7 +28,8 @@ impl SetClock {
     }
 
     pub fn pass(&self, seconds: i64) {
-        *self.0.lock().unwrap() += time::Duration::seconds(seconds);
+        let mut now = self.0.lock().unwrap();
+        *now = *now + time::Duration::seconds(seconds);
     }
 }
 
@@ -64,8 +65,8 @@ pub fn mail(number: u64) -> ClaimedMail {
     }
 }
 
-pub fn sender() -> Sender {
-    Sender::parse("Guerdon <points@example.com>").unwrap()
+pub fn sender() -> FromAddress {
+    FromAddress::parse("Guerdon <points@example.com>").unwrap()
 }
 
 type Script = Box<dyn FnMut(&ClaimedMail) -> Result<(), Failure> + Send>;
@@ -134,9 +135,9 @@ impl Bench {
         let end = self.clock.now() + duration;
         for _ in 0..1_000_000 {
             match self.mailer.step() {
-                Next::Now => {}
-                Next::At(next) if next > end => return self.clock.set(end),
-                Next::At(next) => self.clock.set(next),
+                NextStep::Now => {}
+                NextStep::At(next) if next > end => return self.clock.set(end),
+                NextStep::At(next) => self.clock.set(next),
             }
         }
         panic!("the mailer does not rest");

@@ -26,8 +26,8 @@ pub(crate) fn insert_many(
     let kinds = |end: fn(&Leg) -> Account| legs.iter().map(|it| end(it).kind().code()).collect::<Vec<i16>>();
     let numbers = |of: fn(&Leg) -> i64| legs.iter().map(of).collect::<Vec<i64>>();
     diesel::sql_query(INSERT)
-        .bind::<Identifier, _>(Id(payment.cause.as_uuid()))
-        .bind::<Identifier, _>(Id(payment.company.as_uuid()))
+        .bind::<Identifier, _>(Id(payment.cause))
+        .bind::<Identifier, _>(Id(payment.company))
         .bind::<Integer, _>(crate::rows::rate_column(payment.rate))
         .bind::<Moment, _>(At(payment.at))
         .bind::<Array<Integer>, _>(legs.iter().map(|it| it.number).collect::<Vec<i32>>())

@@ -1,6 +1,8 @@
 //! PostgreSQL. Here stands what only it can say, under the names that `repo/` uses; beside it, how a database is opened,
 //! and how units of work share it.
 
+use std::fmt::Debug;
+
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Integer};
@@ -55,7 +57,7 @@ pub(crate) fn movements(_side: &str) -> (String, &'static str) {
 
 /// A moment in hand-written SQL.
 pub(crate) fn moment_text(at: At) -> String {
-    format!("(TIMESTAMPTZ 'epoch' + {} * INTERVAL '1 microsecond')", at.micros())
+    format!("(TIMESTAMPTZ 'epoch' + {} * INTERVAL '1 microsecond')", at.0.unix_micros())
 }
 
 /// An identifier column as text, for people.
@@ -126,7 +128,11 @@ pub(crate) fn insert_attempts(conn: &mut Conn, rows: &[AttemptRow<'_>]) -> Query
 }
 
 /// Locks one row against other writers; readers pass.
-pub(crate) fn lock_row(conn: &mut Conn, table: &'static str, id: Id) -> QueryResult<()> {
+pub(crate) fn lock_row<T: AsRef<[u8]> + Debug>(
+    conn: &mut Conn,
+    table: &'static str,
+    id: Id<T>,
+) -> QueryResult<()> {
     diesel::sql_query(format!("SELECT FROM {table} WHERE id = $1 FOR NO KEY UPDATE"))
         .bind::<Identifier, _>(id)
         .execute(conn)

@@ -44,7 +44,7 @@ pub(crate) struct Pooled {
 }
 
 /// How a unit ended.
-enum Ended {
+enum UnitEnd {
     Done,
     LostRace,
     Failed(StoreError),
@@ -71,7 +71,7 @@ impl Pooled {
         &self,
         work: &mut dyn FnMut(&mut dyn Tx) -> Verdict,
         terms: &mut Terms,
-    ) -> Result<Ended, StoreError> {
+    ) -> Result<UnitEnd, StoreError> {
         let mut link = begin(&self.writes, "BEGIN ISOLATION LEVEL READ COMMITTED", terms)?;
         let mut unit = Unit::new(&mut link.conn, terms);
         let verdict = catch_unwind(AssertUnwindSafe(|| work(&mut unit)));
@@ -79,7 +79,7 @@ impl Pooled {
         let (fault, queued) = unit.end();
         if is_kept {
             let ended = commit(&mut link);
-            if matches!(ended, Ended::Done) {
+            if matches!(ended, UnitEnd::Done) {
                 drop(link); // free for another before anybody is told
                 queued.tell(&self.wakes);
             }
@@ -87,10 +87,10 @@ impl Pooled {
         }
         rollback(&mut link);
         Ok(match (verdict, fault) {
-            (Err(panic), _) => Ended::Panicked(panic),
-            (Ok(_), Some(StoreError::Contended)) => Ended::LostRace,
-            (Ok(_), Some(fault)) => Ended::Failed(fault),
-            (Ok(_), None) => Ended::Done,
+            (Err(panic), _) => UnitEnd::Panicked(panic),
+            (Ok(_), Some(StoreError::Contended)) => UnitEnd::LostRace,
+            (Ok(_), Some(fault)) => UnitEnd::Failed(fault),
+            (Ok(_), None) => UnitEnd::Done,
         })
     }
 }
@@ -110,12 +110,12 @@ fn begin(pool: &Pool<PgConnection>, sql: &str, terms: &Terms) -> Result<Link, St
     Err(last)
 }
 
-fn commit(link: &mut Link) -> Ended {
+fn commit(link: &mut Link) -> UnitEnd {
     match link.control("COMMIT").map_err(|e| classify(&e)) {
-        Ok(()) => Ended::Done,
-        Err(StoreError::Contended) => Ended::LostRace,
+        Ok(()) => UnitEnd::Done,
+        Err(StoreError::Contended) => UnitEnd::LostRace,
         // The answer was lost, not necessarily the commit: never run again.
-        Err(fault) => Ended::Failed(StoreError::Unavailable(fault.to_string())),
+        Err(fault) => UnitEnd::Failed(StoreError::Unavailable(fault.to_string())),
     }
 }
 
@@ -135,11 +135,11 @@ impl Store for Pooled {
         let mut tries = 0;
         loop {
             match self.attempt(work, &mut terms)? {
-                Ended::Done => return Ok(()),
-                Ended::Failed(fault) => return Err(fault),
-                Ended::Panicked(panic) => resume_unwind(panic),
-                Ended::LostRace if terms.lacks_a_place() => terms.wait()?,
-                Ended::LostRace => {
+                UnitEnd::Done => return Ok(()),
+                UnitEnd::Failed(fault) => return Err(fault),
+                UnitEnd::Panicked(panic) => resume_unwind(panic),
+                UnitEnd::LostRace if terms.lacks_a_place() => terms.wait()?,
+                UnitEnd::LostRace => {
                     tries += 1;
                     if tries == races::TRIES {
                         return Err(StoreError::Contended);

@@ -58,7 +58,7 @@ impl Drop for Wakeups {
 }
 
 /// Nobody will tell any more.
-struct Ended;
+struct Silenced;
 
 /// What the thread works with.
 struct Link {
@@ -69,13 +69,13 @@ struct Link {
 
 impl Link {
     /// Waits for news, for so long at most; whether there was some.
-    fn news(&self, at_most: Duration) -> Result<bool, Ended> {
+    fn news(&self, at_most: Duration) -> Result<bool, Silenced> {
         let is_news = self.wakes.elsewhere.wait(at_most);
-        if self.ended.load(Ordering::Acquire) { Err(Ended) } else { Ok(is_news) }
+        if self.ended.load(Ordering::Acquire) { Err(Silenced) } else { Ok(is_news) }
     }
 
     /// Tells and listens on one connection until it breaks.
-    fn hold(&self) -> Result<(), Ended> {
+    fn hold(&self) -> Result<(), Silenced> {
         let opened = connect(&self.url, patience(Access::Serve))
             .ok()
             .and_then(|mut conn| conn.batch_execute(LISTEN).ok().map(|()| conn));
@@ -103,7 +103,7 @@ impl Link {
     }
 
     /// Waits before the next connection.
-    fn pause(&self) -> Result<(), Ended> {
+    fn pause(&self) -> Result<(), Silenced> {
         let until = Instant::now() + RECONNECT_EVERY;
         loop {
             let left = until.saturating_duration_since(Instant::now());

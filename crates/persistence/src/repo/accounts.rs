@@ -20,7 +20,7 @@ impl ReadAccounts for Unit<'_> {
     fn wallets(&mut self, user: UserId) -> Result<Vec<Wallet>, StoreError> {
         let rows: Vec<WalletRow> = self.query(|conn| {
             accounts::table
-                .filter(accounts::owner_id.eq(Id(user.as_uuid())))
+                .filter(accounts::owner_id.eq(Id(user)))
                 .filter(accounts::kind.le(AccountKind::ManagerWallet.code()))
                 .order(accounts::kind)
                 .select(WalletRow::as_select())

@@ -1,12 +1,15 @@
 //! Causes.
 
+use diesel::dsl::sql;
 use diesel::prelude::*;
+use diesel::sql_types::Bool;
 use guerdon_domain::causes::{Act, Cause};
 use guerdon_domain::ports::{Causes, StoreError};
 use guerdon_domain::redemptions::Redemption;
 use guerdon_domain::values::RedemptionId;
 
 use super::Unit;
+use crate::rows::conditions::HAPPENS_ONCE;
 use crate::rows::schema::causes;
 use crate::rows::types::Id;
 use crate::rows::{CauseRow, kind};
@@ -21,7 +24,7 @@ impl Causes for Unit<'_> {
     }
 
     fn redemption(&mut self, id: RedemptionId) -> Result<Option<Redemption>, StoreError> {
-        let subject = Id(id.as_uuid());
+        let subject = Id(id);
         let found: Option<CauseRow<'static>> = self.query(|conn| {
             causes::table
                 .filter(causes::id.eq(subject).and(causes::kind.eq(kind::REDEMPTION)))
@@ -31,11 +34,10 @@ impl Causes for Unit<'_> {
         })?;
         let Some(cause) = self.keep(found.as_ref().map(CauseRow::read).transpose())? else { return Ok(None) };
         let Act::Redemption { user, points } = cause.act else { return Ok(None) };
-        // Written out, so that the index of what happens once can be used.
         let refunds: i64 = self.query(|conn| {
             causes::table
                 .filter(causes::subject_id.eq(Some(subject)))
-                .filter(diesel::dsl::sql::<diesel::sql_types::Bool>("kind IN (9, 11)"))
+                .filter(sql::<Bool>(HAPPENS_ONCE))
                 .count()
                 .get_result(conn)
         })?;

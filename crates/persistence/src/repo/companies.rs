@@ -15,7 +15,7 @@ type Found = Option<(CompanyRow, OwnerRow)>;
 impl Unit<'_> {
     fn judge(&mut self, scope: ProviderId, found: Found) -> Result<Lookup<CompanyWithOwner>, StoreError> {
         let Some((company, owner)) = found else { return Ok(Lookup::Absent) };
-        if company.provider_id.0 != scope.as_uuid() {
+        if company.provider_id.0 != scope {
             return Ok(Lookup::Foreign);
         }
         let read = company.read(owner);
@@ -28,7 +28,7 @@ impl ReadCompanies for Unit<'_> {
         let found = self.query(|conn| {
             companies::table
                 .inner_join(users::table.on(users::id.eq(companies::owner_id)))
-                .filter(companies::id.eq(Id(id.as_uuid())))
+                .filter(companies::id.eq(Id(id)))
                 .select((CompanyRow::as_select(), OwnerRow::as_select()))
                 .get_result(conn)
                 .optional()
@@ -61,14 +61,14 @@ impl ReadCompanies for Unit<'_> {
         let found: Vec<(CompanyRow, OwnerRow)> = self.query(|conn| {
             let all = companies::table
                 .inner_join(users::table.on(users::id.eq(companies::owner_id)))
-                .filter(companies::provider_id.eq(Id(scope.as_uuid())))
+                .filter(companies::provider_id.eq(Id(scope)))
                 .order((companies::created_at, companies::id))
                 .limit(page.limit())
                 .offset(page.offset())
                 .select((CompanyRow::as_select(), OwnerRow::as_select()));
             match within {
                 None => all.get_results(conn),
-                Some(it) => all.filter(companies::corporation_id.eq(Id(it.as_uuid()))).get_results(conn),
+                Some(it) => all.filter(companies::corporation_id.eq(Id(it))).get_results(conn),
             }
         })?;
         self.keep(found.into_iter().map(|(company, owner)| company.read(owner)).collect())
@@ -76,27 +76,25 @@ impl ReadCompanies for Unit<'_> {
 
     fn company_count(&mut self, scope: ProviderId, within: Option<CorporationId>) -> Result<i64, StoreError> {
         self.query(|conn| {
-            let all = companies::table.filter(companies::provider_id.eq(Id(scope.as_uuid())));
+            let all = companies::table.filter(companies::provider_id.eq(Id(scope)));
             match within {
                 None => all.count().get_result(conn),
-                Some(it) => {
-                    all.filter(companies::corporation_id.eq(Id(it.as_uuid()))).count().get_result(conn)
-                }
+                Some(it) => all.filter(companies::corporation_id.eq(Id(it))).count().get_result(conn),
             }
         })
     }
 
     fn provider_of_company(&mut self, id: CompanyId) -> Result<Option<ProviderId>, StoreError> {
-        let found: Option<Id> = self.query(|conn| {
-            companies::table.find(Id(id.as_uuid())).select(companies::provider_id).get_result(conn).optional()
+        let found: Option<Id<ProviderId>> = self.query(|conn| {
+            companies::table.find(Id(id)).select(companies::provider_id).get_result(conn).optional()
         })?;
-        Ok(found.map(|it| ProviderId::from_uuid(it.0)))
+        Ok(found.map(|it| it.0))
     }
 
     fn active_user_count(&mut self, id: CompanyId) -> Result<i64, StoreError> {
         self.query(|conn| {
             users::table
-                .filter(users::company_id.eq(Id(id.as_uuid())).and(users::deleted_at.is_null()))
+                .filter(users::company_id.eq(Id(id)).and(users::deleted_at.is_null()))
                 .count()
                 .get_result(conn)
         })
@@ -114,9 +112,7 @@ impl Companies for Unit<'_> {
 
     fn update_company(&mut self, company: &Company) -> Result<(), StoreError> {
         let row = NewCompanyRow::of(company);
-        self.query(|conn| {
-            diesel::update(companies::table.find(Id(company.id.as_uuid()))).set(&row).execute(conn)
-        })?;
+        self.query(|conn| diesel::update(companies::table.find(Id(company.id))).set(&row).execute(conn))?;
         Ok(())
     }
 }

@@ -17,11 +17,7 @@ impl ReadCorporations for Unit<'_> {
         id: CorporationId,
     ) -> Result<Lookup<Corporation>, StoreError> {
         let found = self.query(|conn| {
-            corporations::table
-                .find(Id(id.as_uuid()))
-                .select(CorporationRow::as_select())
-                .get_result(conn)
-                .optional()
+            corporations::table.find(Id(id)).select(CorporationRow::as_select()).get_result(conn).optional()
         })?;
         let read = found.map(CorporationRow::read).transpose();
         Ok(Lookup::judge(scope, self.keep(read)?.map(|it| (it.provider_id, it))))
@@ -30,7 +26,7 @@ impl ReadCorporations for Unit<'_> {
     fn corporations(&mut self, scope: ProviderId, page: Page) -> Result<Vec<Corporation>, StoreError> {
         let found = self.query(|conn| {
             corporations::table
-                .filter(corporations::provider_id.eq(Id(scope.as_uuid())))
+                .filter(corporations::provider_id.eq(Id(scope)))
                 .order((corporations::created_at, corporations::id))
                 .limit(page.limit())
                 .offset(page.offset())
@@ -42,10 +38,7 @@ impl ReadCorporations for Unit<'_> {
 
     fn corporation_count(&mut self, scope: ProviderId) -> Result<i64, StoreError> {
         self.query(|conn| {
-            corporations::table
-                .filter(corporations::provider_id.eq(Id(scope.as_uuid())))
-                .count()
-                .get_result(conn)
+            corporations::table.filter(corporations::provider_id.eq(Id(scope))).count().get_result(conn)
         })
     }
 }

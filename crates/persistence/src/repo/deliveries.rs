@@ -4,18 +4,19 @@ use std::collections::{HashMap, HashSet};
 
 use diesel::dsl::sql;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Bool, Nullable};
+use diesel::sql_types::{BigInt, Bool};
 use guerdon_domain::events::EventState;
 use guerdon_domain::ports::{
     Claim, Claimed, Deliveries, Fate, ReadProviders, Settlement, StoreError, Timestamp,
 };
-use guerdon_domain::values::ProviderId;
+use guerdon_domain::values::{EventId, ProviderId};
 
 use super::super::{BINDS, SKIP_LOCKED, insert_attempts, place};
 use super::Unit;
+use crate::rows::conditions::PENDING;
 use crate::rows::schema::{deliveries, mails};
 use crate::rows::types::{At, Id, Identifier, Moment};
-use crate::rows::{AttemptRow, ClaimedEventRow};
+use crate::rows::{AttemptRow, ClaimedEventRow, DueRow};
 
 /// How many events one statement names.
 const SLICE: usize = 1_000;
@@ -23,33 +24,28 @@ const SLICE: usize = 1_000;
 #[derive(QueryableByName)]
 struct ProviderOnly {
     #[diesel(sql_type = Identifier)]
-    id: Id,
-}
-
-#[derive(QueryableByName)]
-struct Due {
-    #[diesel(sql_type = Nullable<Moment>)]
-    due: Option<At>,
+    id: Id<ProviderId>,
 }
 
 impl Deliveries for Unit<'_> {
-    // The state is written out, not bound: only so can the index of what is pending be used.
     fn providers_with_due_events(&mut self, now: Timestamp) -> Result<Vec<ProviderId>, StoreError> {
         let query = format!(
             "SELECT id FROM providers WHERE NOT suspended AND EXISTS (SELECT 1 FROM deliveries \
-             WHERE provider_id = providers.id AND state = 1 AND next_attempt_at <= {}) ORDER BY id",
+             WHERE provider_id = providers.id AND {PENDING} AND next_attempt_at <= {}) ORDER BY id",
             place(1)
         );
         let found: Vec<ProviderOnly> =
             self.query(|conn| diesel::sql_query(query).bind::<Moment, _>(At(now)).get_results(conn))?;
-        Ok(found.into_iter().map(|it| ProviderId::from_uuid(it.id.0)).collect())
+        Ok(found.into_iter().map(|it| it.id.0).collect())
     }
 
     fn next_event_due(&mut self) -> Result<Option<Timestamp>, StoreError> {
-        let query = "SELECT min(due) AS due FROM (SELECT (SELECT next_attempt_at FROM deliveries \
-                     WHERE provider_id = providers.id AND state = 1 ORDER BY next_attempt_at LIMIT 1) AS due \
-                     FROM providers WHERE NOT suspended) AS firsts";
-        let found: Due = self.query(|conn| diesel::sql_query(query).get_result(conn))?;
+        let query = format!(
+            "SELECT min(due) AS due FROM (SELECT (SELECT next_attempt_at FROM deliveries \
+             WHERE provider_id = providers.id AND {PENDING} ORDER BY next_attempt_at LIMIT 1) AS due \
+             FROM providers WHERE NOT suspended) AS firsts"
+        );
+        let found: DueRow = self.query(|conn| diesel::sql_query(query).get_result(conn))?;
         Ok(found.due.map(|it| it.0))
     }
 
@@ -60,7 +56,7 @@ impl Deliveries for Unit<'_> {
         let query = format!(
             "SELECT event_id AS id, deliveries.company_id AS company_id, body, attempts, attempts_before_replay \
              FROM deliveries JOIN events ON id = event_id \
-             WHERE deliveries.provider_id = {} AND state = 1 AND next_attempt_at <= {} \
+             WHERE deliveries.provider_id = {} AND {PENDING} AND next_attempt_at <= {} \
              ORDER BY next_attempt_at, event_id LIMIT {}{SKIP_LOCKED}",
             place(1),
             place(2),
@@ -68,13 +64,13 @@ impl Deliveries for Unit<'_> {
         );
         let rows: Vec<ClaimedEventRow> = self.query(|conn| {
             diesel::sql_query(query)
-                .bind::<Identifier, _>(Id(claim.provider.as_uuid()))
+                .bind::<Identifier, _>(Id(claim.provider))
                 .bind::<Moment, _>(At(claim.now))
                 .bind::<BigInt, _>(i64::from(claim.limit))
                 .get_results(conn)
         })?;
         for slice in rows.chunks(SLICE) {
-            let ids: Vec<Id> = slice.iter().map(|it| it.id).collect();
+            let ids: Vec<Id<EventId>> = slice.iter().map(|it| it.id).collect();
             self.query(|conn| {
                 diesel::update(deliveries::table.filter(deliveries::event_id.eq_any(&ids)))
                     .set((
@@ -90,12 +86,12 @@ impl Deliveries for Unit<'_> {
 
     fn settle_events(&mut self, settlements: &[Settlement]) -> Result<(), StoreError> {
         let new = self.insert_attempts(settlements)?;
-        let mut delivered: HashMap<Id, Vec<Id>> = HashMap::new();
+        let mut delivered: HashMap<Id, Vec<Id<EventId>>> = HashMap::new();
         for it in settlements {
             let is_new = it.attempt.as_ref().map(|attempt| new.contains(&Id(attempt.id)));
             match (is_new, it.fate) {
                 (Some(true), Fate::Delivered) => {
-                    delivered.entry(Id(it.lease)).or_default().push(Id(it.event.as_uuid()));
+                    delivered.entry(Id(it.lease)).or_default().push(Id(it.event));
                 }
                 (Some(true), fate) => self.settle_one(it, fate, 1)?,
                 (Some(false), _) => self.settle_one(it, it.given_back(), 0)?,
@@ -123,12 +119,14 @@ impl Deliveries for Unit<'_> {
     fn end_leases(&mut self, now: Timestamp) -> Result<(), StoreError> {
         let due = Some(At(now));
         self.query(|conn| {
-            diesel::update(deliveries::table.filter(sql::<Bool>("state = 1 AND lease_id IS NOT NULL")))
-                .set((deliveries::lease_id.eq(None::<Id>), deliveries::next_attempt_at.eq(due)))
-                .execute(conn)
+            diesel::update(
+                deliveries::table.filter(sql::<Bool>(&format!("{PENDING} AND lease_id IS NOT NULL"))),
+            )
+            .set((deliveries::lease_id.eq(None::<Id>), deliveries::next_attempt_at.eq(due)))
+            .execute(conn)
         })?;
         self.query(|conn| {
-            diesel::update(mails::table.filter(sql::<Bool>("state = 1 AND lease_id IS NOT NULL")))
+            diesel::update(mails::table.filter(sql::<Bool>(&format!("{PENDING} AND lease_id IS NOT NULL"))))
                 .set((mails::lease_id.eq(None::<Id>), mails::next_attempt_at.eq(due)))
                 .execute(conn)
         })?;
@@ -156,7 +154,7 @@ impl Unit<'_> {
             Fate::Unaddressed => (EventState::Unaddressed, None),
         };
         self.query(|conn| {
-            diesel::update(deliveries::table.find(Id(it.event.as_uuid())))
+            diesel::update(deliveries::table.find(Id(it.event)))
                 .filter(deliveries::lease_id.eq(Some(Id(it.lease))))
                 .set((
                     deliveries::state.eq(state.code()),

@@ -12,6 +12,7 @@ use guerdon_domain::values::{EventId, ProviderId};
 use super::super::{BINDS, Db};
 use super::Unit;
 use super::slices::slices;
+use crate::rows::conditions::{EXHAUSTED, PENDING, UNADDRESSED};
 use crate::rows::schema::{deliveries, events};
 use crate::rows::types::{At, Id, Moment};
 use crate::rows::{DeliveryRow, EventRow, FareRow, QueuedEventRow};
@@ -37,7 +38,7 @@ impl ReadOutbox for Unit<'_> {
             .select((QueuedEventRow::as_select(), FareRow::as_select()))
             .into_boxed();
         if let Some(provider) = provider {
-            wanted = wanted.filter(deliveries::provider_id.eq(Id(provider.as_uuid())));
+            wanted = wanted.filter(deliveries::provider_id.eq(Id(provider)));
         }
         if let Some(state) = state {
             wanted = wanted.filter(deliveries::state.eq(state.code()));
@@ -48,8 +49,10 @@ impl ReadOutbox for Unit<'_> {
     }
 
     fn outbox_depth(&mut self) -> Result<Depth, StoreError> {
-        let query = "SELECT count(*) AS pending, min(created_at) AS oldest \
-                     FROM deliveries JOIN events ON id = event_id WHERE state = 1";
+        let query = format!(
+            "SELECT count(*) AS pending, min(created_at) AS oldest \
+             FROM deliveries JOIN events ON id = event_id WHERE {PENDING}"
+        );
         let found: DepthRow = self.query(|conn| diesel::sql_query(query).get_result(conn))?;
         Ok(Depth { pending: found.pending, oldest: found.oldest.map(|it| it.0) })
     }
@@ -76,7 +79,7 @@ impl Outbox for Unit<'_> {
 
 impl Replays for Unit<'_> {
     fn replay_event(&mut self, id: EventId, now: Timestamp) -> Result<Option<bool>, StoreError> {
-        let id = Id(id.as_uuid());
+        let id = Id(id);
         let there: i64 = self
             .query(|conn| deliveries::table.filter(deliveries::event_id.eq(id)).count().get_result(conn))?;
         if there == 0 {
@@ -93,13 +96,12 @@ impl Replays for Unit<'_> {
         now: Timestamp,
     ) -> Result<usize, StoreError> {
         self.query(super::super::lift_time_limit)?; // a long outage leaves many
-        // Written out, so that the index of what is kept can be used.
         let kept = match state {
-            EventState::Exhausted => sql::<Bool>("state = 3"),
-            EventState::Unaddressed => sql::<Bool>("state = 4"),
+            EventState::Exhausted => sql::<Bool>(EXHAUSTED),
+            EventState::Unaddressed => sql::<Bool>(UNADDRESSED),
             EventState::Pending | EventState::Delivered => return Ok(0),
         };
-        let kept = deliveries::provider_id.eq(Id(provider.as_uuid())).and(kept);
+        let kept = deliveries::provider_id.eq(Id(provider)).and(kept);
         self.replay(Box::new(kept), now)
     }
 }

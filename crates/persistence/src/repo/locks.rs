@@ -11,12 +11,12 @@ use crate::rows::types::Id;
 impl Locks for Unit<'_> {
     fn hold(&mut self, row: Row) -> Result<(), StoreError> {
         self.query(|conn| match row {
-            Row::Schedule(it) => lock_row(conn, "schedules", Id(it.as_uuid())),
-            Row::Corporation(it) => lock_row(conn, "corporations", Id(it.as_uuid())),
-            Row::Company(it) => lock_row(conn, "companies", Id(it.as_uuid())),
-            Row::Occasion(it) => lock_row(conn, "occasions", Id(it.as_uuid())),
-            Row::Recognition(it) => lock_row(conn, "recognitions", Id(it.as_uuid())),
-            Row::User(it) => lock_row(conn, "users", Id(it.as_uuid())),
+            Row::Schedule(it) => lock_row(conn, "schedules", Id(it)),
+            Row::Corporation(it) => lock_row(conn, "corporations", Id(it)),
+            Row::Company(it) => lock_row(conn, "companies", Id(it)),
+            Row::Occasion(it) => lock_row(conn, "occasions", Id(it)),
+            Row::Recognition(it) => lock_row(conn, "recognitions", Id(it)),
+            Row::User(it) => lock_row(conn, "users", Id(it)),
         })
     }
 

@@ -1,7 +1,7 @@
 //! Mails: queueing and delivering them.
 
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Nullable};
+use diesel::sql_types::BigInt;
 use guerdon_domain::ports::{
     ClaimedMail, MailDeliveries, MailFate, MailOutbox, NewMail, StoreError, Timestamp,
 };
@@ -10,15 +10,10 @@ use uuid::Uuid;
 use super::super::{BINDS, SKIP_LOCKED, place};
 use super::Unit;
 use super::slices::slices;
+use crate::rows::conditions::PENDING;
 use crate::rows::schema::mails;
 use crate::rows::types::{At, Id, Moment};
-use crate::rows::{ClaimedMailRow, MailRow, mail};
-
-#[derive(QueryableByName)]
-struct Due {
-    #[diesel(sql_type = Nullable<Moment>)]
-    due: Option<At>,
-}
+use crate::rows::{ClaimedMailRow, DueRow, MailRow, mail};
 
 impl MailOutbox for Unit<'_> {
     fn queue_mails(&mut self, new: &[NewMail]) -> Result<(), StoreError> {
@@ -41,7 +36,7 @@ impl MailDeliveries for Unit<'_> {
     ) -> Result<Vec<ClaimedMail>, StoreError> {
         let query = format!(
             "SELECT id, recipient, subject, body, attempts, created_at FROM mails \
-             WHERE state = 1 AND next_attempt_at <= {} ORDER BY next_attempt_at, id LIMIT {}{SKIP_LOCKED}",
+             WHERE {PENDING} AND next_attempt_at <= {} ORDER BY next_attempt_at, id LIMIT {}{SKIP_LOCKED}",
             place(1),
             place(2)
         );
@@ -83,8 +78,8 @@ impl MailDeliveries for Unit<'_> {
     }
 
     fn next_mail_due(&mut self) -> Result<Option<Timestamp>, StoreError> {
-        let query = "SELECT min(next_attempt_at) AS due FROM mails WHERE state = 1";
-        let found: Due = self.query(|conn| diesel::sql_query(query).get_result(conn))?;
+        let query = format!("SELECT min(next_attempt_at) AS due FROM mails WHERE {PENDING}");
+        let found: DueRow = self.query(|conn| diesel::sql_query(query).get_result(conn))?;
         Ok(found.due.map(|it| it.0))
     }
 }

@@ -34,17 +34,17 @@ fn page_query() -> String {
 
 impl ReadOccasions for Unit<'_> {
     fn occasion(&mut self, scope: ProviderId, id: OccasionId) -> Result<Lookup<Occasion>, StoreError> {
-        let found: Option<(Option<Id>, OccasionRow)> = self.query(|conn| {
+        let found: Option<(Option<Id<ProviderId>>, OccasionRow)> = self.query(|conn| {
             occasions::table
                 .left_join(companies::table.on(occasions::company_id.eq(companies::id.nullable())))
-                .filter(occasions::id.eq(Id(id.as_uuid())).and(occasions::deleted_at.is_null()))
+                .filter(occasions::id.eq(Id(id)).and(occasions::deleted_at.is_null()))
                 .select((companies::provider_id.nullable(), OccasionRow::as_select()))
                 .get_result(conn)
                 .optional()
         })?;
         match found {
             None => Ok(Lookup::Absent),
-            Some((Some(owner), _)) if owner.0 != scope.as_uuid() => Ok(Lookup::Foreign),
+            Some((Some(owner), _)) if owner.0 != scope => Ok(Lookup::Foreign),
             Some((_, row)) => self.keep(row.read()).map(Lookup::Own),
         }
     }
@@ -53,7 +53,7 @@ impl ReadOccasions for Unit<'_> {
         let end = page.offset().saturating_add(page.limit());
         let found: Vec<OccasionRow> = self.query(|conn| {
             diesel::sql_query(page_query())
-                .bind::<Identifier, _>(Id(company.as_uuid()))
+                .bind::<Identifier, _>(Id(company))
                 .bind::<BigInt, _>(end)
                 .bind::<BigInt, _>(page.limit())
                 .bind::<BigInt, _>(page.offset())
@@ -64,14 +64,14 @@ impl ReadOccasions for Unit<'_> {
 
     fn occasion_name(&mut self, id: OccasionId) -> Result<Option<Line>, StoreError> {
         let found: Option<String> = self.query(|conn| {
-            occasions::table.find(Id(id.as_uuid())).select(occasions::name).get_result(conn).optional()
+            occasions::table.find(Id(id)).select(occasions::name).get_result(conn).optional()
         })?;
-        let reading = Reading { table: "occasions", id: id.as_uuid() };
+        let reading = Reading { table: "occasions", id: &id };
         self.keep(reading.parse_opt("name", found.as_deref(), Line::parse))
     }
 
     fn occasion_count(&mut self, company: CompanyId) -> Result<i64, StoreError> {
-        let company = Id(company.as_uuid());
+        let company = Id(company);
         let kept = occasions::table.filter(occasions::deleted_at.is_null());
         let own: i64 =
             self.query(|conn| kept.filter(occasions::company_id.eq(company)).count().get_result(conn))?;
@@ -90,14 +90,14 @@ impl Occasions for Unit<'_> {
 
     fn update_occasion(&mut self, occasion: &Occasion) -> Result<(), StoreError> {
         let row = OccasionRow::of(occasion);
-        let id = Id(occasion.id.as_uuid());
+        let id = Id(occasion.id);
         self.query(|conn| diesel::update(occasions::table.find(id)).set(&row).execute(conn))?;
         Ok(())
     }
 
     fn mark_occasion_deleted(&mut self, id: OccasionId, at: Timestamp) -> Result<(), StoreError> {
         self.query(|conn| {
-            diesel::update(occasions::table.find(Id(id.as_uuid())))
+            diesel::update(occasions::table.find(Id(id)))
                 .set((occasions::deleted_at.eq(Some(At(at))), occasions::updated_at.eq(At(at))))
                 .execute(conn)
         })?;

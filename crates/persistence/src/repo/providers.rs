@@ -24,11 +24,7 @@ impl ReadProviders for Unit<'_> {
 
     fn provider(&mut self, id: ProviderId) -> Result<Option<Provider>, StoreError> {
         let found = self.query(|conn| {
-            providers::table
-                .find(Id(id.as_uuid()))
-                .select(ProviderRow::as_select())
-                .get_result(conn)
-                .optional()
+            providers::table.find(Id(id)).select(ProviderRow::as_select()).get_result(conn).optional()
         })?;
         Ok(found.map(ProviderRow::read))
     }
@@ -82,9 +78,8 @@ impl Providers for Unit<'_> {
             shared_secret_sealed: change.shared_secret_sealed.as_deref(),
             updated_at: At(at),
         };
-        let changed = self.query(|conn| {
-            diesel::update(providers::table.find(Id(id.as_uuid()))).set(&changes).execute(conn)
-        })?;
+        let changed =
+            self.query(|conn| diesel::update(providers::table.find(Id(id))).set(&changes).execute(conn))?;
         Ok(changed == 1)
     }
 }

@@ -16,7 +16,7 @@ type Found = (RecognitionRow, SendingRow);
 // No company has the id of a user: what a user sent is found by the id alone.
 impl ReadRecognitions for Unit<'_> {
     fn recognitions(&mut self, user: UserId, role: Role, page: Page) -> Result<Vec<Recognition>, StoreError> {
-        let user = Id(user.as_uuid());
+        let user = Id(user);
         let newest = (recognitions::created_at.desc(), recognitions::id.desc());
         let (limit, offset) = (page.limit(), page.offset());
         let all = recognitions::table
@@ -36,7 +36,7 @@ impl ReadRecognitions for Unit<'_> {
         let found: Option<Found> = self.query(|conn| {
             recognitions::table
                 .inner_join(causes::table)
-                .filter(recognitions::id.eq(Id(id.as_uuid())))
+                .filter(recognitions::id.eq(Id(id)))
                 .select((RecognitionRow::as_select(), SendingRow::as_select()))
                 .get_result(conn)
                 .optional()
@@ -45,7 +45,7 @@ impl ReadRecognitions for Unit<'_> {
     }
 
     fn recognition_count(&mut self, user: UserId, role: Role) -> Result<i64, StoreError> {
-        let user = Id(user.as_uuid());
+        let user = Id(user);
         self.query(|conn| match role {
             Role::Receiver => {
                 recognitions::table.filter(recognitions::receiver_id.eq(user)).count().get_result(conn)
@@ -81,7 +81,7 @@ impl Recognitions for Unit<'_> {
         message: Option<&Message>,
         share: Option<bool>,
     ) -> Result<(), StoreError> {
-        let amended = || recognitions::table.filter(recognitions::id.eq(Id(id.as_uuid())));
+        let amended = || recognitions::table.filter(recognitions::id.eq(Id(id)));
         if let Some(message) = message {
             let message = recognitions::message.eq(Some(message.as_str()));
             self.query(|conn| diesel::update(amended()).set(message).execute(conn))?;

@@ -13,11 +13,7 @@ use crate::rows::types::Id;
 impl ReadSaml for Unit<'_> {
     fn saml(&mut self, company: CompanyId) -> Result<SamlSettings, StoreError> {
         let found = self.query(|conn| {
-            saml_settings::table
-                .find(Id(company.as_uuid()))
-                .select(SamlRow::as_select())
-                .get_result(conn)
-                .optional()
+            saml_settings::table.find(Id(company)).select(SamlRow::as_select()).get_result(conn).optional()
         })?;
         let read = found.map_or_else(|| Ok(SamlSettings::default()), SamlRow::read);
         self.keep(read)

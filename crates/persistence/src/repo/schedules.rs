@@ -14,11 +14,7 @@ use crate::rows::{MissedDateRow, ScheduleRow};
 impl ReadSchedules for Unit<'_> {
     fn schedule(&mut self, id: ScheduleId) -> Result<Option<Schedule>, StoreError> {
         let found: Option<ScheduleRow> = self.query(|conn| {
-            schedules::table
-                .find(Id(id.as_uuid()))
-                .select(ScheduleRow::as_select())
-                .get_result(conn)
-                .optional()
+            schedules::table.find(Id(id)).select(ScheduleRow::as_select()).get_result(conn).optional()
         })?;
         self.keep(found.map(ScheduleRow::read).transpose())
     }
@@ -30,7 +26,7 @@ impl ReadSchedules for Unit<'_> {
     fn schedules(&mut self, company: CompanyId) -> Result<Vec<Schedule>, StoreError> {
         let found: Vec<ScheduleRow> = self.query(|conn| {
             schedules::table
-                .filter(schedules::company_id.eq(Id(company.as_uuid())))
+                .filter(schedules::company_id.eq(Id(company)))
                 .order((schedules::created_at, schedules::id))
                 .select(ScheduleRow::as_select())
                 .get_results(conn)
@@ -42,7 +38,7 @@ impl ReadSchedules for Unit<'_> {
         let found: Vec<MissedDateRow> = self.query(|conn| {
             missed_dates::table
                 .inner_join(schedules::table)
-                .filter(schedules::company_id.eq(Id(company.as_uuid())))
+                .filter(schedules::company_id.eq(Id(company)))
                 .order((missed_dates::due_on, missed_dates::schedule_id))
                 .select(MissedDateRow::as_select())
                 .get_results(conn)
@@ -73,7 +69,7 @@ impl Schedules for Unit<'_> {
 
     fn update_schedule(&mut self, schedule: &Schedule) -> Result<(), StoreError> {
         let row = ScheduleRow::of(schedule);
-        let id = Id(schedule.id.as_uuid());
+        let id = Id(schedule.id);
         self.query(|conn| diesel::update(schedules::table.find(id)).set(&row).execute(conn))?;
         Ok(())
     }

@@ -5,18 +5,18 @@ use std::collections::HashMap;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use guerdon_domain::ports::{ReadSteps, Step, Steps, StoreError};
-use guerdon_domain::values::{CauseId, UserId};
+use guerdon_domain::values::{CauseId, UserId, fit};
 
 use super::super::{BLOCKS_OTHERS, lock_row};
 use super::Unit;
 use crate::rows::schema::{causes, distribution_steps as steps, distributions_under_way as under_way};
 use crate::rows::types::{Id, Identifier};
-use crate::rows::{CauseRow, StepRow};
+use crate::rows::{CauseRow, Reading, StepRow};
 
 #[derive(QueryableByName)]
 struct Waiting {
     #[diesel(sql_type = Identifier)]
-    id: Id,
+    id: Id<CauseId>,
     #[diesel(sql_type = BigInt)]
     receivers: i64,
 }
@@ -34,7 +34,7 @@ impl Steps for Unit<'_> {
         receivers: &[UserId],
         each_step: usize,
     ) -> Result<(), StoreError> {
-        let id = Id(cause.as_uuid());
+        let id = Id(cause);
         self.query(|conn| {
             diesel::insert_into(under_way::table)
                 .values((under_way::id.eq(id), under_way::not_given.eq(0)))
@@ -42,15 +42,15 @@ impl Steps for Unit<'_> {
         })?;
         let mut leg = 1;
         for part in receivers.chunks(each_step.max(1)) {
-            let row = StepRow::of(id, leg, part);
+            let row = StepRow::of(cause, leg, part);
             self.query(|conn| diesel::insert_into(steps::table).values(&row).execute(conn))?;
-            leg = leg.saturating_add(i32::try_from(part.len()).unwrap_or(i32::MAX));
+            leg += fit::<i32, _>(part.len());
         }
         Ok(())
     }
 
     fn next_step(&mut self) -> Result<Option<Step>, StoreError> {
-        let oldest: Option<Id> = self.query(|conn| {
+        let oldest: Option<Id<CauseId>> = self.query(|conn| {
             under_way::table.select(under_way::id).order(under_way::id).limit(1).get_result(conn).optional()
         })?;
         let Some(id) = oldest else { return Ok(None) };
@@ -72,15 +72,19 @@ impl Steps for Unit<'_> {
                 .get_result(conn)
                 .optional()
         })?;
-        let count = |it: i32| u32::try_from(it).unwrap_or(0);
-        let Some(next) = next else { return Ok(Some(Step::GiveBack { cause, not_given: count(not_given) })) };
+        let reading = Reading { table: "distributions_under_way", id: &id.0 };
+        let Some(next) = next else {
+            let not_given = self.keep(reading.make("not_given", not_given.try_into().ok()))?;
+            return Ok(Some(Step::GiveBack { cause, not_given }));
+        };
         let users = self.keep(next.receivers())?;
-        Ok(Some(Step::Give { cause, first_leg: count(next.leg), users }))
+        let first_leg = self.keep(reading.make("leg", next.leg.try_into().ok()))?;
+        Ok(Some(Step::Give { cause, first_leg, users }))
     }
 
     fn end_step(&mut self, cause: CauseId, first_leg: u32, not_given: u32) -> Result<(), StoreError> {
-        let id = Id(cause.as_uuid());
-        let number = |it: u32| i32::try_from(it).unwrap_or(i32::MAX);
+        let id = Id(cause);
+        let number = |it: u32| -> i32 { fit(it) };
         self.query(|conn| diesel::delete(steps::table.find((id, number(first_leg)))).execute(conn))?;
         if not_given > 0 {
             self.query(|conn| {
@@ -93,7 +97,7 @@ impl Steps for Unit<'_> {
     }
 
     fn end_steps(&mut self, cause: CauseId) -> Result<(), StoreError> {
-        let id = Id(cause.as_uuid());
+        let id = Id(cause);
         self.query(|conn| diesel::delete(under_way::table.find(id)).execute(conn))?;
         Ok(())
     }
@@ -101,7 +105,7 @@ impl Steps for Unit<'_> {
 
 impl Unit<'_> {
     /// To how many each distribution that is under way is still to give, those included to whom it could not.
-    pub(super) fn waiting(&mut self) -> Result<HashMap<Id, i64>, StoreError> {
+    pub(super) fn waiting(&mut self) -> Result<HashMap<Id<CauseId>, i64>, StoreError> {
         let query = "SELECT id, not_given + COALESCE((SELECT SUM(length(receivers)) FROM distribution_steps \
                      WHERE cause_id = id), 0) / 16 AS receivers FROM distributions_under_way";
         let found: Vec<Waiting> = self.query(|conn| diesel::sql_query(query).get_results(conn))?;

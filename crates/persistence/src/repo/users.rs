@@ -17,15 +17,13 @@ const SLICE: usize = 2_000;
 
 impl Unit<'_> {
     /// The rows of up to `SLICE` ids with the provider of each; one id takes the cached statement.
-    fn people_slice(&mut self, ids: &[UserId]) -> Result<Vec<(Id, PersonRow)>, StoreError> {
+    fn people_slice(&mut self, ids: &[UserId]) -> Result<Vec<(Id<ProviderId>, PersonRow)>, StoreError> {
         let found = users::table.inner_join(companies::table);
         let columns = (companies::provider_id, PersonRow::as_select());
         match ids {
-            [one] => self.query(|conn| {
-                found.filter(users::id.eq(Id(one.as_uuid()))).select(columns).get_results(conn)
-            }),
+            [one] => self.query(|conn| found.filter(users::id.eq(Id(one))).select(columns).get_results(conn)),
             many => {
-                let many: Vec<Id> = many.iter().map(|it| Id(it.as_uuid())).collect();
+                let many: Vec<Id<UserId>> = many.iter().map(|it| Id(*it)).collect();
                 self.query(|conn| found.filter(users::id.eq_any(&many)).select(columns).get_results(conn))
             }
         }
@@ -34,31 +32,31 @@ impl Unit<'_> {
 
 impl ReadUsers for Unit<'_> {
     fn user(&mut self, scope: ProviderId, id: UserId) -> Result<Lookup<User>, StoreError> {
-        let found: Option<(Id, UserRow)> = self.query(|conn| {
+        let found: Option<(Id<ProviderId>, UserRow)> = self.query(|conn| {
             users::table
                 .inner_join(companies::table)
-                .filter(users::id.eq(Id(id.as_uuid())))
+                .filter(users::id.eq(Id(id)))
                 .select((companies::provider_id, UserRow::as_select()))
                 .get_result(conn)
                 .optional()
         })?;
         match found {
             None => Ok(Lookup::Absent),
-            Some((owner, _)) if owner.0 != scope.as_uuid() => Ok(Lookup::Foreign),
+            Some((owner, _)) if owner.0 != scope => Ok(Lookup::Foreign),
             Some((_, row)) => self.keep(row.read()).map(Lookup::Own),
         }
     }
 
     fn provider_of_user(&mut self, id: UserId) -> Result<Option<ProviderId>, StoreError> {
-        let found: Option<Id> = self.query(|conn| {
+        let found: Option<Id<ProviderId>> = self.query(|conn| {
             users::table
                 .inner_join(companies::table)
-                .filter(users::id.eq(Id(id.as_uuid())))
+                .filter(users::id.eq(Id(id)))
                 .select(companies::provider_id)
                 .get_result(conn)
                 .optional()
         })?;
-        Ok(found.map(|it| ProviderId::from_uuid(it.0)))
+        Ok(found.map(|it| it.0))
     }
 
     fn people(&mut self, scope: ProviderId, ids: &[UserId]) -> Result<Vec<Lookup<Person>>, StoreError> {
@@ -66,41 +64,41 @@ impl ReadUsers for Unit<'_> {
         for slice in ids.chunks(SLICE) {
             for (owner, row) in self.people_slice(slice)? {
                 let id = row.id.0;
-                let foreign = owner.0 != scope.as_uuid();
+                let foreign = owner.0 != scope;
                 let person = if foreign { Lookup::Foreign } else { Lookup::Own(self.keep(row.read())?) };
                 found.insert(id, person);
             }
         }
-        Ok(ids.iter().map(|id| found.remove(&id.as_uuid()).unwrap_or(Lookup::Absent)).collect())
+        Ok(ids.iter().map(|id| found.remove(id).unwrap_or(Lookup::Absent)).collect())
     }
 
     fn active_users(&mut self, company: CompanyId, managers_only: bool) -> Result<Vec<UserId>, StoreError> {
         let active = users::table
-            .filter(users::company_id.eq(Id(company.as_uuid())))
+            .filter(users::company_id.eq(Id(company)))
             .filter(users::deleted_at.is_null())
             .order(users::id)
             .select(users::id);
-        let found: Vec<Id> = self.query(|conn| {
+        let found: Vec<Id<UserId>> = self.query(|conn| {
             if managers_only {
                 active.filter(users::manager.eq(true)).get_results(conn)
             } else {
                 active.get_results(conn)
             }
         })?;
-        Ok(found.into_iter().map(|it| UserId::from_uuid(it.0)).collect())
+        Ok(found.into_iter().map(|it| it.0).collect())
     }
 
     fn active_users_page(&mut self, company: CompanyId, page: Page) -> Result<Vec<UserId>, StoreError> {
-        let found: Vec<Id> = self.query(|conn| {
+        let found: Vec<Id<UserId>> = self.query(|conn| {
             users::table
-                .filter(users::company_id.eq(Id(company.as_uuid())).and(users::deleted_at.is_null()))
+                .filter(users::company_id.eq(Id(company)).and(users::deleted_at.is_null()))
                 .order((users::created_at, users::id))
                 .limit(page.limit())
                 .offset(page.offset())
                 .select(users::id)
                 .get_results(conn)
         })?;
-        Ok(found.into_iter().map(|it| UserId::from_uuid(it.0)).collect())
+        Ok(found.into_iter().map(|it| it.0).collect())
     }
 
     fn active_user_by_email(
@@ -108,28 +106,28 @@ impl ReadUsers for Unit<'_> {
         company: CompanyId,
         email: &EmailAddress,
     ) -> Result<Option<UserId>, StoreError> {
-        let found: Option<Id> = self.query(|conn| {
+        let found: Option<Id<UserId>> = self.query(|conn| {
             users::table
-                .filter(users::company_id.eq(Id(company.as_uuid())))
+                .filter(users::company_id.eq(Id(company)))
                 .filter(users::email_folded.eq(email.folded()).and(users::deleted_at.is_null()))
                 .select(users::id)
                 .get_result(conn)
                 .optional()
         })?;
-        Ok(found.map(|it| UserId::from_uuid(it.0)))
+        Ok(found.map(|it| it.0))
     }
 
     fn admin_emails(&mut self, company: CompanyId) -> Result<Vec<EmailAddress>, StoreError> {
-        let found: Vec<(Id, String)> = self.query(|conn| {
+        let found: Vec<(Id<UserId>, String)> = self.query(|conn| {
             users::table
-                .filter(users::company_id.eq(Id(company.as_uuid())))
+                .filter(users::company_id.eq(Id(company)))
                 .filter(users::deleted_at.is_null().and(users::company_admin.eq(true)))
                 .order(users::id)
                 .select((users::id, users::email))
                 .get_results(conn)
         })?;
-        let read = |(id, email): (Id, String)| {
-            Reading { table: "users", id: id.0 }.parse("email", &email, EmailAddress::parse)
+        let read = |(id, email): (Id<UserId>, String)| {
+            Reading { table: "users", id: &id.0 }.parse("email", &email, EmailAddress::parse)
         };
         self.keep(found.into_iter().map(read).collect())
     }
@@ -146,7 +144,7 @@ impl Users for Unit<'_> {
 
     fn update_user(&mut self, user: &User) -> Result<(), StoreError> {
         let row = UserRow::of(user);
-        let id = Id(user.id.as_uuid());
+        let id = Id(user.id);
         self.query(|conn| diesel::update(users::table.find(id)).set(&row).execute(conn))?;
         Ok(())
     }
@@ -154,7 +152,7 @@ impl Users for Unit<'_> {
     fn clear_corporation_admins(&mut self, company: CompanyId, at: Timestamp) -> Result<(), StoreError> {
         self.query(|conn| {
             diesel::update(users::table)
-                .filter(users::company_id.eq(Id(company.as_uuid())).and(users::corporation_admin.eq(true)))
+                .filter(users::company_id.eq(Id(company)).and(users::corporation_admin.eq(true)))
                 .filter(users::deleted_at.is_null())
                 .set((users::corporation_admin.eq(false), users::updated_at.eq(At(at))))
                 .execute(conn)
@@ -164,7 +162,7 @@ impl Users for Unit<'_> {
 
     fn mark_user_deleted(&mut self, id: UserId, at: Timestamp) -> Result<bool, StoreError> {
         let changed = self.query(|conn| {
-            diesel::update(users::table.find(Id(id.as_uuid())).filter(users::deleted_at.is_null()))
+            diesel::update(users::table.find(Id(id)).filter(users::deleted_at.is_null()))
                 .set((users::deleted_at.eq(Some(At(at))), users::updated_at.eq(At(at))))
                 .execute(conn)
         })?;

@@ -3,7 +3,7 @@
 use diesel::prelude::*;
 use guerdon_domain::money::{Amount, Points};
 use guerdon_domain::ports::{Payment, StoreError, Timestamp};
-use guerdon_domain::values::CompanyId;
+use guerdon_domain::values::{CauseId, CompanyId};
 use guerdon_domain::wallets::{Account, AccountKind, Reason, Wallet, WalletType};
 
 use super::Reading;
@@ -16,7 +16,7 @@ use super::types::{At, Id};
 pub(crate) struct AccountRow {
     owner_id: Id,
     kind: i16,
-    company_id: Id,
+    company_id: Id<CompanyId>,
     balance: i64,
     spent: i64,
     movements: i64,
@@ -30,7 +30,7 @@ impl AccountRow {
         Self {
             owner_id: Id(account.owner()),
             kind: account.kind().code(),
-            company_id: Id(company.as_uuid()),
+            company_id: Id(company),
             balance: 0,
             spent: 0,
             movements: 0,
@@ -56,7 +56,7 @@ impl WalletRow {
     }
 
     pub(crate) fn read(self) -> Result<Wallet, StoreError> {
-        let reading = Reading { table: "accounts", id: self.owner_id.0 };
+        let reading = Reading { table: "accounts", id: &self.owner_id.0 };
         let wallet_type = AccountKind::from_code(self.kind).and_then(WalletType::from_kind);
         Ok(Wallet {
             wallet_type: reading.make("kind", wallet_type)?,
@@ -79,9 +79,9 @@ pub(crate) struct Leg {
 #[derive(Insertable, Queryable, Selectable)]
 #[diesel(table_name = transfers, treat_none_as_default_value = false)]
 pub(crate) struct TransferRow {
-    pub(crate) cause_id: Id,
+    pub(crate) cause_id: Id<CauseId>,
     pub(crate) leg: i32,
-    pub(super) company_id: Id,
+    pub(super) company_id: Id<CompanyId>,
     pub(super) debit_owner: Id,
     pub(super) debit_kind: i16,
     pub(super) debit_place: i64,
@@ -102,9 +102,9 @@ impl TransferRow {
     pub(crate) fn of(payment: &Payment<'_>, leg: &Leg) -> Self {
         let ((debit, debit_place), (credit, credit_place)) = (leg.debit, leg.credit);
         Self {
-            cause_id: Id(payment.cause.as_uuid()),
+            cause_id: Id(payment.cause),
             leg: leg.number,
-            company_id: Id(payment.company.as_uuid()),
+            company_id: Id(payment.company),
             debit_owner: Id(debit.owner()),
             debit_kind: debit.kind().code(),
             debit_place,

@@ -2,6 +2,7 @@
 
 use diesel::prelude::*;
 use guerdon_domain::audit::{End, Held, Movement, Sent};
+use guerdon_domain::values::{CauseId, CompanyId, RecognitionId, UserId};
 
 use super::schema::{accounts, recognitions, seals};
 use super::seals::Chain;
@@ -26,7 +27,7 @@ impl TransferRow {
     /// Chains it, as a part of its cause.
     pub(crate) fn seal(&self, chain: &mut Chain) {
         chain.number(self.leg);
-        chain.bytes(Some(self.company_id.0.as_bytes()));
+        chain.bytes(Some(self.company_id.0.as_ref()));
         chain.bytes(Some(self.debit_owner.0.as_bytes()));
         chain.number(self.debit_kind);
         chain.number(self.debit_place);
@@ -37,19 +38,19 @@ impl TransferRow {
         chain.number(self.points);
         chain.number(self.points_per_dollar);
         chain.number(self.reason);
-        chain.number(self.created_at.micros());
+        chain.number(self.created_at.0.unix_micros());
     }
 }
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = recognitions)]
 pub(crate) struct RecognitionFact {
-    pub(crate) cause_id: Id,
+    pub(crate) cause_id: Id<CauseId>,
     leg: i32,
-    pub(crate) id: Id,
-    company_id: Id,
+    pub(crate) id: Id<RecognitionId>,
+    company_id: Id<CompanyId>,
     sender_id: Id,
-    receiver_id: Id,
+    receiver_id: Id<UserId>,
     share: bool,
     message: Option<String>,
     created_at: At,

@@ -7,10 +7,7 @@ use guerdon_domain::causes::{Act, Actor, By, Cause, ScheduledDate, Sending};
 use guerdon_domain::money::{Points, PointsPerDollar};
 use guerdon_domain::ports::StoreError;
 use guerdon_domain::recognitions::Sender;
-use guerdon_domain::values::{
-    CauseId, CompanyId, IsoDate, Message, OccasionId, ProviderId, RecognitionId, RedemptionId, ScheduleId,
-    UserId,
-};
+use guerdon_domain::values::{CauseId, CompanyId, IsoDate, Message, OccasionId, ProviderId, fit};
 use guerdon_domain::wallets::{AccountKind, WalletType};
 use uuid::Uuid;
 
@@ -38,9 +35,9 @@ pub(crate) mod kind {
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = causes, treat_none_as_default_value = false)]
 pub(crate) struct CauseRow<'a> {
-    pub(crate) id: Id,
-    company_id: Id,
-    provider_id: Id,
+    pub(crate) id: Id<CauseId>,
+    company_id: Id<CompanyId>,
+    provider_id: Id<ProviderId>,
     kind: i16,
     actor: i16,
     reference: Option<Cow<'a, str>>,
@@ -50,7 +47,7 @@ pub(crate) struct CauseRow<'a> {
     legs: i32,
     wallet: Option<i16>,
     subject_id: Option<Id>,
-    occasion_id: Option<Id>,
+    occasion_id: Option<Id<OccasionId>>,
     due_on: Option<String>,
     share: Option<bool>,
     message: Option<Cow<'a, str>>,
@@ -60,16 +57,16 @@ pub(crate) struct CauseRow<'a> {
 impl<'a> CauseRow<'a> {
     pub(crate) fn of(it: &'a Cause) -> Self {
         let bare = Self {
-            id: Id(it.id.as_uuid()),
-            company_id: Id(it.company_id.as_uuid()),
-            provider_id: Id(it.provider_id.as_uuid()),
+            id: Id(it.id),
+            company_id: Id(it.company_id),
+            provider_id: Id(it.provider_id),
             kind: kind::FOUNDING,
             actor: it.by.actor.code(),
             reference: it.by.reference.as_deref().map(Cow::Borrowed),
             idempotency_key: it.by.key.as_deref().map(Cow::Borrowed),
             points_per_dollar: rate_column(it.rate),
             points: 0,
-            legs: i32::try_from(it.act.legs()).unwrap_or(i32::MAX),
+            legs: fit(it.act.legs()),
             wallet: None,
             subject_id: None,
             occasion_id: None,
@@ -90,7 +87,7 @@ impl<'a> CauseRow<'a> {
             Act::Sending(it) => Self {
                 kind: kind::SENDING,
                 subject_id: about(it.sender.id()),
-                occasion_id: about(it.occasion_id.as_uuid()),
+                occasion_id: Some(Id(it.occasion_id)),
                 points: it.points.get(),
                 share: Some(it.share),
                 message: Some(Cow::Borrowed(it.message.as_str())),
@@ -142,19 +139,14 @@ impl<'a> CauseRow<'a> {
         usize::try_from(self.legs).unwrap_or(0)
     }
 
-    /// What it is about.
-    pub(crate) fn subject(&self) -> Option<Id> {
-        self.subject_id
-    }
-
     /// Whether it says that it is public.
     pub(crate) fn shares(&self) -> Option<bool> {
         self.share
     }
 
-    /// Whether it says that it refunded a redemption.
-    pub(crate) fn is_refund(&self) -> bool {
-        self.kind == kind::REFUND
+    /// The cause of the redemption that it says it refunded.
+    pub(crate) fn refunds(&self) -> Option<Id<CauseId>> {
+        self.subject_id.filter(|_| self.kind == kind::REFUND).map(|it| Id(it.0.into()))
     }
 
     /// Chains all of it; its transfers follow.
@@ -162,12 +154,12 @@ impl<'a> CauseRow<'a> {
         fn text<'a>(it: &'a Option<Cow<'_, str>>) -> Option<&'a [u8]> {
             it.as_deref().map(str::as_bytes)
         }
-        fn id(it: &Option<Id>) -> Option<&[u8]> {
-            it.as_ref().map(|it| it.0.as_bytes().as_slice())
+        fn id<T: AsRef<[u8]>>(it: &Option<Id<T>>) -> Option<&[u8]> {
+            it.as_ref().map(|it| it.0.as_ref())
         }
-        chain.bytes(Some(self.id.0.as_bytes()));
-        chain.bytes(Some(self.company_id.0.as_bytes()));
-        chain.bytes(Some(self.provider_id.0.as_bytes()));
+        chain.bytes(Some(self.id.0.as_ref()));
+        chain.bytes(Some(self.company_id.0.as_ref()));
+        chain.bytes(Some(self.provider_id.0.as_ref()));
         chain.bytes(text(&self.reference));
         chain.bytes(text(&self.idempotency_key));
         chain.bytes(id(&self.subject_id));
@@ -181,17 +173,17 @@ impl<'a> CauseRow<'a> {
         chain.number(self.legs);
         chain.number(self.wallet.unwrap_or(0));
         chain.number(self.share.map_or(-1, i64::from));
-        chain.number(self.created_at.micros());
+        chain.number(self.created_at.0.unix_micros());
     }
 
     pub(crate) fn read(&self) -> Result<Cause, StoreError> {
-        let reading = Reading { table: "causes", id: self.id.0 };
+        let reading = Reading { table: "causes", id: &self.id.0 };
         let act = self.act(&reading)?;
         let rate = PointsPerDollar::new(self.points_per_dollar.into());
         Ok(Cause {
-            id: CauseId::from_uuid(self.id.0),
-            company_id: CompanyId::from_uuid(self.company_id.0),
-            provider_id: ProviderId::from_uuid(self.provider_id.0),
+            id: self.id.0,
+            company_id: self.company_id.0,
+            provider_id: self.provider_id.0,
             act,
             by: By {
                 actor: reading.make("actor", Actor::from_code(self.actor))?,
@@ -203,7 +195,7 @@ impl<'a> CauseRow<'a> {
         })
     }
 
-    fn act(&self, reading: &Reading) -> Result<Act, StoreError> {
+    fn act(&self, reading: &Reading<'_>) -> Result<Act, StoreError> {
         let subject = || reading.make("subject_id", self.subject_id.map(|it| it.0));
         let wallet = || {
             let found = self.wallet.and_then(AccountKind::from_code).and_then(WalletType::from_kind);
@@ -214,10 +206,10 @@ impl<'a> CauseRow<'a> {
         Ok(match self.kind {
             kind::FOUNDING => Act::Founding,
             kind::RATE => Act::Rate,
-            kind::MOVE => Act::Move { to: ProviderId::from_uuid(subject()?) },
+            kind::MOVE => Act::Move { to: subject()?.into() },
             kind::SENDING => Act::Sending(self.sending(reading, points, legs)?),
             kind::AMENDMENT => Act::Amendment {
-                recognition: RecognitionId::from_uuid(subject()?),
+                recognition: subject()?.into(),
                 message: reading.parse_opt("message", self.message.as_deref(), Message::parse)?,
                 share: self.share,
             },
@@ -225,21 +217,19 @@ impl<'a> CauseRow<'a> {
             kind::DISTRIBUTION => {
                 Act::Distribution { wallet: wallet()?, points, receivers: legs, date: self.date(reading)? }
             }
-            kind::REDEMPTION => Act::Redemption { user: UserId::from_uuid(subject()?), points },
-            kind::REFUND => Act::Refund { redemption: RedemptionId::from_uuid(subject()?), points },
-            kind::OVERRIDE => {
-                Act::Override { user: UserId::from_uuid(subject()?), wallet: wallet()?, points }
-            }
-            kind::DELETION => Act::Deletion { user: UserId::from_uuid(subject()?), wallets: legs },
+            kind::REDEMPTION => Act::Redemption { user: subject()?.into(), points },
+            kind::REFUND => Act::Refund { redemption: subject()?.into(), points },
+            kind::OVERRIDE => Act::Override { user: subject()?.into(), wallet: wallet()?, points },
+            kind::DELETION => Act::Deletion { user: subject()?.into(), wallets: legs },
             _ => return Err(reading.corrupt("kind")),
         })
     }
 
-    fn sending(&self, reading: &Reading, points: Points, receivers: u32) -> Result<Sending, StoreError> {
+    fn sending(&self, reading: &Reading<'_>, points: Points, receivers: u32) -> Result<Sending, StoreError> {
         let sender = reading.make("subject_id", self.subject_id)?;
         Ok(Sending {
             sender: sender_of(sender, self.company_id),
-            occasion_id: OccasionId::from_uuid(reading.make("occasion_id", self.occasion_id)?.0),
+            occasion_id: reading.make("occasion_id", self.occasion_id)?.0,
             points,
             receivers,
             message: reading.parse(
@@ -251,18 +241,14 @@ impl<'a> CauseRow<'a> {
         })
     }
 
-    fn date(&self, reading: &Reading) -> Result<Option<ScheduledDate>, StoreError> {
+    fn date(&self, reading: &Reading<'_>) -> Result<Option<ScheduledDate>, StoreError> {
         let due_on = reading.parse_opt("due_on", self.due_on.as_deref(), IsoDate::parse)?;
-        let schedule = self.subject_id.map(|it| ScheduleId::from_uuid(it.0));
+        let schedule = self.subject_id.map(|it| it.0.into());
         Ok(due_on.zip(schedule).map(|(due_on, schedule)| ScheduledDate { schedule, due_on }))
     }
 }
 
 /// Who sent: the company has its own id, and no user has that.
-pub(super) fn sender_of(sender: Id, company: Id) -> Sender {
-    if sender == company {
-        Sender::Company(CompanyId::from_uuid(sender.0))
-    } else {
-        Sender::User(UserId::from_uuid(sender.0))
-    }
+pub(super) fn sender_of(sender: Id, company: Id<CompanyId>) -> Sender {
+    if sender.0 == company.0.as_uuid() { Sender::Company(company.0) } else { Sender::User(sender.0.into()) }
 }

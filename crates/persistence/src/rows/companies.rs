@@ -5,7 +5,7 @@ use guerdon_domain::companies::{Company, CompanyWithOwner};
 use guerdon_domain::money::{Points, PointsPerDollar};
 use guerdon_domain::ports::StoreError;
 use guerdon_domain::values::{
-    CompanyId, CorporationId, DomainName, EmailAddress, Line, ProviderId, UserId, WebUrl,
+    CompanyId, CorporationId, DomainName, EmailAddress, Line, ProviderId, UserId, WebUrl, fit,
 };
 
 use super::Reading;
@@ -15,12 +15,12 @@ use super::types::{At, Id};
 #[derive(Insertable, AsChangeset)]
 #[diesel(table_name = companies, treat_none_as_default_value = false, treat_none_as_null = true)]
 pub(crate) struct NewCompanyRow<'a> {
-    id: Id,
-    provider_id: Id,
-    corporation_id: Option<Id>,
+    id: Id<CompanyId>,
+    provider_id: Id<ProviderId>,
+    corporation_id: Option<Id<CorporationId>>,
     domain: &'a str,
     company_name: &'a str,
-    owner_id: Id,
+    owner_id: Id<UserId>,
     logo_url: &'a str,
     points_per_dollar: i32,
     reserve_alert: Option<i64>,
@@ -33,12 +33,12 @@ pub(crate) struct NewCompanyRow<'a> {
 impl<'a> NewCompanyRow<'a> {
     pub(crate) fn of(it: &'a Company) -> Self {
         Self {
-            id: Id(it.id.as_uuid()),
-            provider_id: Id(it.provider_id.as_uuid()),
-            corporation_id: it.corporation_id.map(|it| Id(it.as_uuid())),
+            id: Id(it.id),
+            provider_id: Id(it.provider_id),
+            corporation_id: it.corporation_id.map(Id),
             domain: it.domain.as_str(),
             company_name: it.name.as_str(),
-            owner_id: Id(it.owner_id.as_uuid()),
+            owner_id: Id(it.owner_id),
             logo_url: it.logo_url.as_str(),
             points_per_dollar: rate_column(it.rate),
             reserve_alert: it.reserve_alert.map(Points::get),
@@ -52,18 +52,18 @@ impl<'a> NewCompanyRow<'a> {
 
 /// A rate as its column holds it; it is at most 10,000.
 pub(crate) fn rate_column(rate: PointsPerDollar) -> i32 {
-    i32::try_from(rate.get()).unwrap_or(i32::MAX)
+    fit(rate.get())
 }
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = companies)]
 pub(crate) struct CompanyRow {
-    id: Id,
-    pub(crate) provider_id: Id,
-    corporation_id: Option<Id>,
+    id: Id<CompanyId>,
+    pub(crate) provider_id: Id<ProviderId>,
+    corporation_id: Option<Id<CorporationId>>,
     domain: String,
     company_name: String,
-    owner_id: Id,
+    owner_id: Id<UserId>,
     logo_url: String,
     points_per_dollar: i32,
     reserve_alert: Option<i64>,
@@ -83,17 +83,17 @@ pub(crate) struct OwnerRow {
 
 impl CompanyRow {
     pub(crate) fn read(self, owner: OwnerRow) -> Result<CompanyWithOwner, StoreError> {
-        let reading = Reading { table: "companies", id: self.id.0 };
+        let reading = Reading { table: "companies", id: &self.id.0 };
         let rate = PointsPerDollar::new(i64::from(self.points_per_dollar));
         let alert =
             self.reserve_alert.map(|it| reading.make("reserve_alert", Points::new(it))).transpose()?;
         let company = Company {
-            id: CompanyId::from_uuid(self.id.0),
-            provider_id: ProviderId::from_uuid(self.provider_id.0),
-            corporation_id: self.corporation_id.map(|it| CorporationId::from_uuid(it.0)),
+            id: self.id.0,
+            provider_id: self.provider_id.0,
+            corporation_id: self.corporation_id.map(|it| it.0),
             domain: reading.parse("domain", &self.domain, DomainName::parse)?,
             name: reading.parse("company_name", &self.company_name, Line::parse)?,
-            owner_id: UserId::from_uuid(self.owner_id.0),
+            owner_id: self.owner_id.0,
             logo_url: reading.parse("logo_url", &self.logo_url, WebUrl::parse)?,
             rate: reading.make("points_per_dollar", rate)?,
             reserve_alert: alert,
@@ -106,7 +106,7 @@ impl CompanyRow {
             created_at: self.created_at.0,
             updated_at: self.updated_at.0,
         };
-        let reading = Reading { table: "users", id: company.owner_id.as_uuid() };
+        let reading = Reading { table: "users", id: &self.owner_id.0 };
         Ok(CompanyWithOwner {
             company,
             owner_email: reading.parse("email", &owner.email, EmailAddress::parse)?,

@@ -12,8 +12,8 @@ use super::types::{At, Id};
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = corporations, treat_none_as_default_value = false, treat_none_as_null = true)]
 pub(crate) struct CorporationRow {
-    pub(crate) id: Id,
-    pub(crate) provider_id: Id,
+    pub(crate) id: Id<CorporationId>,
+    pub(crate) provider_id: Id<ProviderId>,
     pub(crate) name: String,
     pub(crate) created_at: At,
     pub(crate) updated_at: At,
@@ -22,8 +22,8 @@ pub(crate) struct CorporationRow {
 impl CorporationRow {
     pub(crate) fn of(it: &Corporation) -> Self {
         Self {
-            id: Id(it.id.as_uuid()),
-            provider_id: Id(it.provider_id.as_uuid()),
+            id: Id(it.id),
+            provider_id: Id(it.provider_id),
             name: it.name.as_str().to_owned(),
             created_at: At(it.created_at),
             updated_at: At(it.updated_at),
@@ -31,10 +31,10 @@ impl CorporationRow {
     }
 
     pub(crate) fn read(self) -> Result<Corporation, StoreError> {
-        let reading = Reading { table: "corporations", id: self.id.0 };
+        let reading = Reading { table: "corporations", id: &self.id.0 };
         Ok(Corporation {
-            id: CorporationId::from_uuid(self.id.0),
-            provider_id: ProviderId::from_uuid(self.provider_id.0),
+            id: self.id.0,
+            provider_id: self.provider_id.0,
             name: reading.parse("name", &self.name, Line::parse)?,
             created_at: self.created_at.0,
             updated_at: self.updated_at.0,

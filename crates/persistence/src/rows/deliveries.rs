@@ -1,22 +1,29 @@
 //! How events fare, and the attempts to deliver them.
 
 use diesel::prelude::*;
-use diesel::sql_types::{Binary, SmallInt};
+use diesel::sql_types::{Binary, Nullable, SmallInt};
 use guerdon_domain::events::EventState;
 use guerdon_domain::ports::{Attempt, ClaimedEvent, NewEvent, StoreError};
-use guerdon_domain::values::{CompanyId, EventId};
+use guerdon_domain::values::{CompanyId, EventId, ProviderId, fit};
 
 use super::Reading;
 use super::schema::{attempts, deliveries};
-use super::types::{At, Id, Identifier};
+use super::types::{At, Id, Identifier, Moment};
 
 /// How an event fares, from its beginning on.
+/// When the next of something that waits is due, if anything waits.
+#[derive(QueryableByName)]
+pub(crate) struct DueRow {
+    #[diesel(sql_type = Nullable<Moment>)]
+    pub(crate) due: Option<At>,
+}
+
 #[derive(Insertable)]
 #[diesel(table_name = deliveries, treat_none_as_default_value = false)]
 pub(crate) struct DeliveryRow {
-    event_id: Id,
-    company_id: Id,
-    provider_id: Id,
+    event_id: Id<EventId>,
+    company_id: Id<CompanyId>,
+    provider_id: Id<ProviderId>,
     state: i16,
     attempts: i16,
     attempts_before_replay: i16,
@@ -30,9 +37,9 @@ impl DeliveryRow {
     pub(crate) fn of(it: &NewEvent) -> Self {
         let state = if it.addressed { EventState::Pending } else { EventState::Unaddressed };
         Self {
-            event_id: Id(it.id.as_uuid()),
-            company_id: Id(it.company_id.as_uuid()),
-            provider_id: Id(it.provider_id.as_uuid()),
+            event_id: Id(it.id),
+            company_id: Id(it.company_id),
+            provider_id: Id(it.provider_id),
             state: state.code(),
             attempts: 0,
             attempts_before_replay: 0,
@@ -54,9 +61,9 @@ pub(crate) struct FareRow {
 #[derive(QueryableByName)]
 pub(crate) struct ClaimedEventRow {
     #[diesel(sql_type = Identifier)]
-    pub(crate) id: Id,
+    pub(crate) id: Id<EventId>,
     #[diesel(sql_type = Identifier)]
-    company_id: Id,
+    company_id: Id<CompanyId>,
     #[diesel(sql_type = Binary)]
     body: Vec<u8>,
     #[diesel(sql_type = SmallInt)]
@@ -67,11 +74,11 @@ pub(crate) struct ClaimedEventRow {
 
 impl ClaimedEventRow {
     pub(crate) fn read(self) -> Result<ClaimedEvent, StoreError> {
-        let reading = Reading { table: "events", id: self.id.0 };
+        let reading = Reading { table: "events", id: &self.id.0 };
         let before_replay = u16::try_from(self.attempts_before_replay).ok();
         Ok(ClaimedEvent {
-            id: EventId::from_uuid(self.id.0),
-            company_id: CompanyId::from_uuid(self.company_id.0),
+            id: self.id.0,
+            company_id: self.company_id.0,
             body: self.body,
             attempts: reading.make("attempts", u16::try_from(self.attempts).ok())?,
             attempts_before_replay: reading.make("attempts_before_replay", before_replay)?,
@@ -82,9 +89,9 @@ impl ClaimedEventRow {
 #[derive(Insertable)]
 #[diesel(table_name = attempts, treat_none_as_default_value = false)]
 pub(crate) struct AttemptRow<'a> {
-    event_id: Id,
+    event_id: Id<EventId>,
     pub(crate) id: Id,
-    company_id: Id,
+    company_id: Id<CompanyId>,
     number: i16,
     started_at: At,
     duration_micros: i64,
@@ -99,12 +106,12 @@ impl<'a> AttemptRow<'a> {
 
     pub(crate) fn of(event: EventId, it: &'a Attempt) -> Self {
         Self {
-            event_id: Id(event.as_uuid()),
+            event_id: Id(event),
             id: Id(it.id),
-            company_id: Id(it.company_id.as_uuid()),
-            number: i16::try_from(it.number).unwrap_or(i16::MAX),
+            company_id: Id(it.company_id),
+            number: fit(it.number),
             started_at: At(it.started_at),
-            duration_micros: i64::try_from(it.duration.as_micros()).unwrap_or(i64::MAX),
+            duration_micros: fit(it.duration.as_micros()),
             status: it.status.and_then(|it| i16::try_from(it).ok()),
             cause: it.cause.as_deref(),
             answer: it.answer.get(..1_024).unwrap_or(&it.answer),

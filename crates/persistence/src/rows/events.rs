@@ -3,7 +3,7 @@
 use diesel::prelude::*;
 use guerdon_domain::events::{EventKind, EventState};
 use guerdon_domain::ports::{NewEvent, QueuedEvent, StoreError};
-use guerdon_domain::values::{EventId, ProviderId};
+use guerdon_domain::values::{CauseId, CompanyId, EventId, ProviderId};
 
 use super::Reading;
 use super::deliveries::FareRow;
@@ -13,11 +13,11 @@ use super::types::{At, Id};
 #[derive(Insertable)]
 #[diesel(table_name = events, treat_none_as_default_value = false)]
 pub(crate) struct EventRow<'a> {
-    id: Id,
-    company_id: Id,
-    provider_id: Id,
+    id: Id<EventId>,
+    company_id: Id<CompanyId>,
+    provider_id: Id<ProviderId>,
     kind: i16,
-    cause_id: Id,
+    cause_id: Id<CauseId>,
     body: &'a [u8],
     created_at: At,
 }
@@ -28,11 +28,11 @@ impl<'a> EventRow<'a> {
 
     pub(crate) fn of(it: &'a NewEvent) -> Self {
         Self {
-            id: Id(it.id.as_uuid()),
-            company_id: Id(it.company_id.as_uuid()),
-            provider_id: Id(it.provider_id.as_uuid()),
+            id: Id(it.id),
+            company_id: Id(it.company_id),
+            provider_id: Id(it.provider_id),
             kind: it.kind.code(),
-            cause_id: Id(it.cause.as_uuid()),
+            cause_id: Id(it.cause),
             body: &it.body,
             created_at: At(it.created_at),
         }
@@ -43,19 +43,19 @@ impl<'a> EventRow<'a> {
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = events)]
 pub(crate) struct QueuedEventRow {
-    id: Id,
-    provider_id: Id,
+    id: Id<EventId>,
+    provider_id: Id<ProviderId>,
     kind: i16,
     created_at: At,
 }
 
 impl QueuedEventRow {
     pub(crate) fn read(self, fare: FareRow) -> Result<QueuedEvent, StoreError> {
-        let reading = Reading { table: "events", id: self.id.0 };
-        let faring = Reading { table: "deliveries", id: self.id.0 };
+        let reading = Reading { table: "events", id: &self.id.0 };
+        let faring = Reading { table: "deliveries", id: &self.id.0 };
         Ok(QueuedEvent {
-            id: EventId::from_uuid(self.id.0),
-            provider_id: ProviderId::from_uuid(self.provider_id.0),
+            id: self.id.0,
+            provider_id: self.provider_id.0,
             kind: reading.make("kind", EventKind::from_code(self.kind))?,
             state: faring.make("state", EventState::from_code(fare.state))?,
             attempts: faring.make("attempts", u16::try_from(fare.attempts).ok())?,

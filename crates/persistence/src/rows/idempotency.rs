@@ -34,7 +34,7 @@ impl IdempotencyRow {
     }
 
     pub(crate) fn read(self) -> Result<IdempotencyRecord, StoreError> {
-        let reading = Reading { table: "idempotency_records", id: self.scope.0 };
+        let reading = Reading { table: "idempotency_records", id: &self.scope.0 };
         Ok(IdempotencyRecord {
             key: IdempotencyKey { scope: self.scope.0, key: self.idempotency_key },
             request_hash: self.request_hash,

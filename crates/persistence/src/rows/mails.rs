@@ -3,6 +3,7 @@
 use diesel::prelude::*;
 use diesel::sql_types::{SmallInt, Text};
 use guerdon_domain::ports::{ClaimedMail, NewMail, StoreError};
+use guerdon_domain::values::CompanyId;
 
 use super::Reading;
 use super::schema::mails;
@@ -19,7 +20,7 @@ pub(crate) mod mail {
 #[diesel(table_name = mails, treat_none_as_default_value = false)]
 pub(crate) struct MailRow<'a> {
     id: Id,
-    company_id: Id,
+    company_id: Id<CompanyId>,
     recipient: &'a str,
     subject: &'a str,
     body: &'a str,
@@ -36,7 +37,7 @@ impl<'a> MailRow<'a> {
     pub(crate) fn of(it: &'a NewMail) -> Self {
         Self {
             id: Id(it.id),
-            company_id: Id(it.company_id.as_uuid()),
+            company_id: Id(it.company_id),
             recipient: it.recipient.as_str(),
             subject: &it.subject,
             body: &it.body,
@@ -67,7 +68,7 @@ pub(crate) struct ClaimedMailRow {
 
 impl ClaimedMailRow {
     pub(crate) fn read(self) -> Result<ClaimedMail, StoreError> {
-        let reading = Reading { table: "mails", id: self.id.0 };
+        let reading = Reading { table: "mails", id: &self.id.0 };
         Ok(ClaimedMail {
             id: self.id.0,
             recipient: self.recipient,

@@ -6,6 +6,7 @@ mod accounts;
 mod audit;
 mod causes;
 mod companies;
+pub(crate) mod conditions;
 mod corporations;
 mod deliveries;
 mod events;
@@ -28,7 +29,7 @@ pub(crate) use audit::{AccountFact, RecognitionFact, SealRow};
 pub(crate) use causes::{CauseRow, kind};
 pub(crate) use companies::{CompanyRow, NewCompanyRow, OwnerRow, rate_column};
 pub(crate) use corporations::CorporationRow;
-pub(crate) use deliveries::{AttemptRow, ClaimedEventRow, DeliveryRow, FareRow};
+pub(crate) use deliveries::{AttemptRow, ClaimedEventRow, DeliveryRow, DueRow, FareRow};
 pub(crate) use events::{EventRow, QueuedEventRow};
 pub(crate) use idempotency::IdempotencyRow;
 pub(crate) use mails::{ClaimedMailRow, MailRow, mail};
@@ -42,15 +43,14 @@ pub(crate) use steps::StepRow;
 pub(crate) use users::{PersonRow, UserRow};
 
 use guerdon_domain::ports::StoreError;
-use uuid::Uuid;
 
 /// Reads one column into a domain type, or says which one is corrupt.
-pub(crate) struct Reading {
+pub(crate) struct Reading<'a> {
     pub(crate) table: &'static str,
-    pub(crate) id: Uuid,
+    pub(crate) id: &'a dyn std::fmt::Display,
 }
 
-impl Reading {
+impl Reading<'_> {
     pub(crate) fn corrupt(&self, column: &'static str) -> StoreError {
         StoreError::Corrupt { table: self.table, column, id: self.id.to_string() }
     }

@@ -12,8 +12,8 @@ use super::types::{At, Id};
 #[derive(Queryable, QueryableByName, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = occasions, treat_none_as_default_value = false, treat_none_as_null = true)]
 pub(crate) struct OccasionRow {
-    id: Id,
-    company_id: Option<Id>,
+    id: Id<OccasionId>,
+    company_id: Option<Id<CompanyId>>,
     name: String,
     title: String,
     default_message: String,
@@ -27,8 +27,8 @@ pub(crate) struct OccasionRow {
 impl OccasionRow {
     pub(crate) fn of(it: &Occasion) -> Self {
         Self {
-            id: Id(it.id.as_uuid()),
-            company_id: it.company_id.map(|it| Id(it.as_uuid())),
+            id: Id(it.id),
+            company_id: it.company_id.map(Id),
             name: it.text.name.as_str().to_owned(),
             title: it.text.title.as_str().to_owned(),
             default_message: it.text.default_message.as_str().to_owned(),
@@ -41,15 +41,15 @@ impl OccasionRow {
     }
 
     pub(crate) fn read(self) -> Result<Occasion, StoreError> {
-        let reading = Reading { table: "occasions", id: self.id.0 };
+        let reading = Reading { table: "occasions", id: &self.id.0 };
         let text = OccasionText {
             name: reading.parse("name", &self.name, Line::parse)?,
             title: reading.parse("title", &self.title, Line::parse)?,
             default_message: reading.parse("default_message", &self.default_message, Message::parse)?,
         };
         Ok(Occasion {
-            id: OccasionId::from_uuid(self.id.0),
-            company_id: self.company_id.map(|it| CompanyId::from_uuid(it.0)),
+            id: self.id.0,
+            company_id: self.company_id.map(|it| it.0),
             text,
             enabled: self.enabled,
             visible: self.visible,

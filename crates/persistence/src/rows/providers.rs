@@ -10,7 +10,7 @@ use super::types::{At, Id};
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = providers, treat_none_as_default_value = false)]
 pub(crate) struct ProviderRow {
-    id: Id,
+    id: Id<ProviderId>,
     name: String,
     api_key: String,
     api_secret_hash: Vec<u8>,
@@ -25,7 +25,7 @@ pub(crate) struct ProviderRow {
 impl ProviderRow {
     pub(crate) fn of(it: &Provider) -> Self {
         Self {
-            id: Id(it.id.as_uuid()),
+            id: Id(it.id),
             name: it.name.clone(),
             api_key: it.api_key.clone(),
             api_secret_hash: it.api_secret_hash.clone(),
@@ -40,7 +40,7 @@ impl ProviderRow {
 
     pub(crate) fn read(self) -> Provider {
         Provider {
-            id: ProviderId::from_uuid(self.id.0),
+            id: self.id.0,
             name: self.name,
             api_key: self.api_key,
             api_secret_hash: self.api_secret_hash,

@@ -14,12 +14,12 @@ use super::types::{At, Id};
 #[derive(Insertable)]
 #[diesel(table_name = recognitions, treat_none_as_default_value = false)]
 pub(crate) struct NewRecognitionRow {
-    cause_id: Id,
+    cause_id: Id<CauseId>,
     leg: i32,
-    id: Id,
-    company_id: Id,
+    id: Id<RecognitionId>,
+    company_id: Id<CompanyId>,
     sender_id: Id,
-    receiver_id: Id,
+    receiver_id: Id<UserId>,
     share: bool,
     created_at: At,
 }
@@ -30,12 +30,12 @@ impl NewRecognitionRow {
 
     pub(crate) fn of(cause: CauseId, leg: i32, it: &Recognition) -> Self {
         Self {
-            cause_id: Id(cause.as_uuid()),
+            cause_id: Id(cause),
             leg,
-            id: Id(it.id.as_uuid()),
-            company_id: Id(it.company_id.as_uuid()),
+            id: Id(it.id),
+            company_id: Id(it.company_id),
             sender_id: Id(it.sender.id()),
-            receiver_id: Id(it.receiver_id.as_uuid()),
+            receiver_id: Id(it.receiver_id),
             share: it.share,
             created_at: At(it.created_at),
         }
@@ -46,10 +46,10 @@ impl NewRecognitionRow {
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = recognitions)]
 pub(crate) struct RecognitionRow {
-    id: Id,
-    company_id: Id,
+    id: Id<RecognitionId>,
+    company_id: Id<CompanyId>,
     sender_id: Id,
-    receiver_id: Id,
+    receiver_id: Id<UserId>,
     share: bool,
     message: Option<String>,
     created_at: At,
@@ -60,23 +60,23 @@ pub(crate) struct RecognitionRow {
 #[diesel(table_name = causes)]
 pub(crate) struct SendingRow {
     points: i64,
-    occasion_id: Option<Id>,
+    occasion_id: Option<Id<OccasionId>>,
     message: Option<String>,
 }
 
 impl RecognitionRow {
     pub(crate) fn read(self, sending: SendingRow) -> Result<Recognition, StoreError> {
-        let reading = Reading { table: "recognitions", id: self.id.0 };
+        let reading = Reading { table: "recognitions", id: &self.id.0 };
         let message = reading.make("message", self.message.or(sending.message))?;
         Ok(Recognition {
-            id: RecognitionId::from_uuid(self.id.0),
-            receiver_id: UserId::from_uuid(self.receiver_id.0),
+            id: self.id.0,
+            receiver_id: self.receiver_id.0,
             sender: sender_of(self.sender_id, self.company_id),
             message: reading.parse("message", &message, Message::parse)?,
             points: reading.make("points", Points::new(sending.points))?,
             share: self.share,
-            occasion_id: OccasionId::from_uuid(reading.make("occasion_id", sending.occasion_id)?.0),
-            company_id: CompanyId::from_uuid(self.company_id.0),
+            occasion_id: reading.make("occasion_id", sending.occasion_id)?.0,
+            company_id: self.company_id.0,
             created_at: self.created_at.0,
         })
     }

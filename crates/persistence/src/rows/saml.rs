@@ -13,7 +13,7 @@ use super::types::{At, Id};
 #[diesel(table_name = saml_settings, primary_key(company_id))]
 #[diesel(treat_none_as_default_value = false, treat_none_as_null = true)]
 pub(crate) struct SamlRow {
-    company_id: Id,
+    company_id: Id<CompanyId>,
     idp_id: Option<String>,
     idp_url: Option<String>,
     idp_certificate: Option<String>,
@@ -24,7 +24,7 @@ pub(crate) struct SamlRow {
 impl SamlRow {
     pub(crate) fn of(company: CompanyId, it: &SamlSettings, at: Timestamp) -> Self {
         Self {
-            company_id: Id(company.as_uuid()),
+            company_id: Id(company),
             idp_id: it.idp_id.as_ref().map(|it| it.as_str().to_owned()),
             idp_url: it.idp_url.as_ref().map(|it| it.as_str().to_owned()),
             idp_certificate: it.idp_certificate.as_ref().map(|it| it.as_str().to_owned()),
@@ -34,7 +34,7 @@ impl SamlRow {
     }
 
     pub(crate) fn read(self) -> Result<SamlSettings, StoreError> {
-        let reading = Reading { table: "saml_settings", id: self.company_id.0 };
+        let reading = Reading { table: "saml_settings", id: &self.company_id.0 };
         let certificate = self.idp_certificate.as_deref();
         Ok(SamlSettings {
             idp_id: reading.parse_opt("idp_id", self.idp_id.as_deref(), EntityId::parse)?,

@@ -14,8 +14,8 @@ use super::types::{At, Id};
 #[derive(Queryable, QueryableByName, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = schedules, treat_none_as_default_value = false, treat_none_as_null = true)]
 pub(crate) struct ScheduleRow {
-    id: Id,
-    company_id: Id,
+    id: Id<ScheduleId>,
+    company_id: Id<CompanyId>,
     wallet: i16,
     points: i64,
     period: i16,
@@ -31,8 +31,8 @@ pub(crate) struct ScheduleRow {
 impl ScheduleRow {
     pub(crate) fn of(it: &Schedule) -> Self {
         Self {
-            id: Id(it.id.as_uuid()),
-            company_id: Id(it.company_id.as_uuid()),
+            id: Id(it.id),
+            company_id: Id(it.company_id),
             wallet: it.wallet.kind().code(),
             points: it.points.get(),
             period: it.every.code(),
@@ -47,13 +47,13 @@ impl ScheduleRow {
     }
 
     pub(crate) fn read(self) -> Result<Schedule, StoreError> {
-        let reading = Reading { table: "schedules", id: self.id.0 };
+        let reading = Reading { table: "schedules", id: &self.id.0 };
         let wallet = AccountKind::from_code(self.wallet).and_then(WalletType::from_kind);
         let failing =
             self.failing_since.zip(self.failure).map(|(since, reason)| Failing { since: since.0, reason });
         Ok(Schedule {
-            id: ScheduleId::from_uuid(self.id.0),
-            company_id: CompanyId::from_uuid(self.company_id.0),
+            id: self.id.0,
+            company_id: self.company_id.0,
             wallet: reading.make("wallet", wallet)?,
             points: reading.make("points", Points::new(self.points))?,
             every: reading.make("period", Period::from_code(self.period))?,
@@ -70,9 +70,9 @@ impl ScheduleRow {
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = missed_dates)]
 pub(crate) struct MissedDateRow {
-    schedule_id: Id,
+    schedule_id: Id<ScheduleId>,
     due_on: String,
-    company_id: Id,
+    company_id: Id<CompanyId>,
     reason: String,
     created_at: At,
 }
@@ -80,19 +80,19 @@ pub(crate) struct MissedDateRow {
 impl MissedDateRow {
     pub(crate) fn of(it: &MissedDate) -> Self {
         Self {
-            schedule_id: Id(it.schedule_id.as_uuid()),
+            schedule_id: Id(it.schedule_id),
             due_on: it.due_on.to_string(),
-            company_id: Id(it.company_id.as_uuid()),
+            company_id: Id(it.company_id),
             reason: it.reason.clone(),
             created_at: At(it.created_at),
         }
     }
 
     pub(crate) fn read(self) -> Result<MissedDate, StoreError> {
-        let reading = Reading { table: "missed_dates", id: self.schedule_id.0 };
+        let reading = Reading { table: "missed_dates", id: &self.schedule_id.0 };
         Ok(MissedDate {
-            schedule_id: ScheduleId::from_uuid(self.schedule_id.0),
-            company_id: CompanyId::from_uuid(self.company_id.0),
+            schedule_id: self.schedule_id.0,
+            company_id: self.company_id.0,
             due_on: reading.parse("due_on", &self.due_on, IsoDate::parse)?,
             reason: self.reason,
             created_at: self.created_at.0,

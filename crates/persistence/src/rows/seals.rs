@@ -1,6 +1,7 @@
 //! The chain of seals: SHA-256 over the head before and over every fact in its order, each field with its length, so
 //! that no two journals have one head.
 
+use guerdon_domain::values::fit;
 use ring::digest::{Context, SHA256};
 
 /// Where the chain begins.
@@ -37,7 +38,7 @@ impl Chain {
             None => self.gather(&[0]),
             Some(it) => {
                 self.gather(&[1]);
-                self.gather(&u64::try_from(it.len()).unwrap_or(u64::MAX).to_be_bytes());
+                self.gather(&fit::<u64, _>(it.len()).to_be_bytes());
                 self.gather(it);
             }
         }

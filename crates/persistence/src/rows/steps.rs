@@ -2,7 +2,7 @@
 
 use diesel::prelude::*;
 use guerdon_domain::ports::StoreError;
-use guerdon_domain::values::UserId;
+use guerdon_domain::values::{CauseId, UserId};
 use uuid::Uuid;
 
 use super::Reading;
@@ -16,20 +16,20 @@ const ID_LENGTH: usize = 16;
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = distribution_steps)]
 pub(crate) struct StepRow {
-    pub(crate) cause_id: Id,
+    pub(crate) cause_id: Id<CauseId>,
     pub(crate) leg: i32,
     receivers: Vec<u8>,
 }
 
 impl StepRow {
-    pub(crate) fn of(cause: Id, leg: i32, receivers: &[UserId]) -> Self {
-        let receivers = receivers.iter().flat_map(|it| *it.as_uuid().as_bytes()).collect();
-        Self { cause_id: cause, leg, receivers }
+    pub(crate) fn of(cause: CauseId, leg: i32, receivers: &[UserId]) -> Self {
+        let receivers = receivers.iter().flat_map(AsRef::<[u8]>::as_ref).copied().collect();
+        Self { cause_id: Id(cause), leg, receivers }
     }
 
     pub(crate) fn receivers(&self) -> Result<Vec<UserId>, StoreError> {
-        let reading = Reading { table: "distribution_steps", id: self.cause_id.0 };
-        let read = |bytes: &[u8]| Uuid::from_slice(bytes).ok().map(UserId::from_uuid);
+        let reading = Reading { table: "distribution_steps", id: &self.cause_id.0 };
+        let read = |bytes: &[u8]| Uuid::from_slice(bytes).ok().map(UserId::from);
         let found = self.receivers.chunks(ID_LENGTH).map(read).collect();
         reading.make("receivers", found)
     }

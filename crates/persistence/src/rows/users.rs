@@ -14,8 +14,8 @@ use super::types::{At, Id};
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = users, treat_none_as_default_value = false, treat_none_as_null = true)]
 pub(crate) struct UserRow {
-    id: Id,
-    company_id: Id,
+    id: Id<UserId>,
+    company_id: Id<CompanyId>,
     email: String,
     email_folded: String,
     first_name: String,
@@ -54,8 +54,8 @@ impl UserRow {
         let [custom_field_1, custom_field_2, custom_field_3, custom_field_4, custom_field_5] =
             it.custom_fields.each_ref().map(text);
         Self {
-            id: Id(user.id.as_uuid()),
-            company_id: Id(user.company_id.as_uuid()),
+            id: Id(user.id),
+            company_id: Id(user.company_id),
             email: it.email.as_str().to_owned(),
             email_folded: it.email.folded().to_owned(),
             first_name: it.first_name.as_str().to_owned(),
@@ -86,7 +86,7 @@ impl UserRow {
     }
 
     pub(crate) fn read(self) -> Result<User, StoreError> {
-        let reading = Reading { table: "users", id: self.id.0 };
+        let reading = Reading { table: "users", id: &self.id.0 };
         let line = |column, value: &Option<String>| reading.parse_opt(column, value.as_deref(), Line::parse);
         let groups = match self.group_names.as_deref() {
             Some(it) => reading.parse("group_names", it, Groups::parse)?,
@@ -131,8 +131,8 @@ impl UserRow {
             ],
         };
         Ok(User {
-            id: UserId::from_uuid(self.id.0),
-            company_id: CompanyId::from_uuid(self.company_id.0),
+            id: self.id.0,
+            company_id: self.company_id.0,
             profile,
             created_at: self.created_at.0,
             updated_at: self.updated_at.0,
@@ -145,8 +145,8 @@ impl UserRow {
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = users)]
 pub(crate) struct PersonRow {
-    pub(crate) id: Id,
-    company_id: Id,
+    pub(crate) id: Id<UserId>,
+    company_id: Id<CompanyId>,
     email: String,
     first_name: String,
     last_name: Option<String>,
@@ -156,10 +156,10 @@ pub(crate) struct PersonRow {
 
 impl PersonRow {
     pub(crate) fn read(self) -> Result<Person, StoreError> {
-        let reading = Reading { table: "users", id: self.id.0 };
+        let reading = Reading { table: "users", id: &self.id.0 };
         Ok(Person {
-            id: UserId::from_uuid(self.id.0),
-            company_id: CompanyId::from_uuid(self.company_id.0),
+            id: self.id.0,
+            company_id: self.company_id.0,
             first_name: reading.parse("first_name", &self.first_name, Line::parse)?,
             last_name: reading.parse_opt("last_name", self.last_name.as_deref(), Line::parse)?,
             email: reading.parse("email", &self.email, EmailAddress::parse)?,

@@ -71,7 +71,7 @@ struct Writer {
 }
 
 /// How one unit ended, before its batch was committed.
-enum Ended {
+enum SavepointEnd {
     /// Its savepoint is released or rolled back; the batch goes on.
     Cleanly(Result<(), StoreError>),
     /// It panicked and was rolled back; the batch goes on.
@@ -158,7 +158,7 @@ impl GroupCommit {
         }
         let fate = writer.join()?;
         let ended = writer.run_unit(terms, work);
-        if let Ended::BatchLost(cause) = &ended {
+        if let SavepointEnd::BatchLost(cause) = &ended {
             writer.abandon(cause);
         } else if self.waiting.load(Ordering::SeqCst) == 0 || terms.has_turn() || writer.is_full() {
             writer.commit();
@@ -166,9 +166,9 @@ impl GroupCommit {
         drop(writer);
         let settled = fate.wait();
         match ended {
-            Ended::Panicked(panic) => resume_unwind(panic),
-            Ended::Cleanly(result) => settled.and(result),
-            Ended::BatchLost(cause) => Err(cause),
+            SavepointEnd::Panicked(panic) => resume_unwind(panic),
+            SavepointEnd::Cleanly(result) => settled.and(result),
+            SavepointEnd::BatchLost(cause) => Err(cause),
         }
     }
 }
@@ -195,9 +195,9 @@ impl Writer {
         Ok(fate)
     }
 
-    fn run_unit(&mut self, terms: &mut Terms, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Ended {
+    fn run_unit(&mut self, terms: &mut Terms, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> SavepointEnd {
         if let Err(e) = self.execute("SAVEPOINT unit") {
-            return Ended::BatchLost(e);
+            return SavepointEnd::BatchLost(e);
         }
         let mut unit = Unit::new(&mut self.conn, terms);
         let verdict = catch_unwind(AssertUnwindSafe(|| work(&mut unit)));
@@ -209,9 +209,9 @@ impl Writer {
         let end = if keep { "RELEASE unit" } else { "ROLLBACK TO unit; RELEASE unit" };
         match (self.execute(end), verdict) {
             // A full disk rolls the whole transaction back by itself; then the savepoint is gone.
-            (Err(e), _) => Ended::BatchLost(fault.unwrap_or(e)),
-            (Ok(()), Err(panic)) => Ended::Panicked(panic),
-            (Ok(()), Ok(_)) => Ended::Cleanly(fault.map_or(Ok(()), Err)),
+            (Err(e), _) => SavepointEnd::BatchLost(fault.unwrap_or(e)),
+            (Ok(()), Err(panic)) => SavepointEnd::Panicked(panic),
+            (Ok(()), Ok(_)) => SavepointEnd::Cleanly(fault.map_or(Ok(()), Err)),
         }
     }
 

@@ -1,6 +1,8 @@
 //! The embedded database. Here stands what only SQLite can say, under the names that `repo/` uses; beside it, how the
 //! database is opened and written by one.
 
+use std::fmt::Debug;
+
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use guerdon_domain::idempotency::IdempotencyKey;
@@ -58,7 +60,7 @@ pub(crate) fn movements(side: &str) -> (String, &'static str) {
 
 /// A moment in hand-written SQL.
 pub(crate) fn moment_text(at: At) -> String {
-    at.micros().to_string()
+    at.0.unix_micros().to_string()
 }
 
 /// An identifier column as text, for people.
@@ -72,7 +74,11 @@ pub(crate) fn lock_accounts(_conn: &mut Conn, _kind: i16, _owners: &[Id]) -> Que
 }
 
 /// The same.
-pub(crate) fn lock_row(_conn: &mut Conn, _table: &'static str, _id: Id) -> QueryResult<()> {
+pub(crate) fn lock_row<T: AsRef<[u8]> + Debug>(
+    _conn: &mut Conn,
+    _table: &'static str,
+    _id: Id<T>,
+) -> QueryResult<()> {
     Ok(())
 }
 

@@ -33,7 +33,7 @@ type Row = (i16, i16, i16, Option<At>, Option<Id>);
 impl TestDatabase {
     /// How an event fares; it must be there.
     pub fn delivery(&self, event: EventId) -> StoredDelivery {
-        let event = Id(event.as_uuid());
+        let event = Id(event);
         let row = deliveries::table.find(event).select((
             deliveries::state,
             deliveries::attempts,

@@ -34,15 +34,15 @@ pub struct TestClock(AtomicI64);
 impl Clock for TestClock {
     fn now(&self) -> Timestamp {
         let micros = self.0.fetch_add(1, Ordering::Relaxed);
-        Timestamp::from_unix_timestamp_nanos(i128::from(micros) * 1_000).unwrap()
+        Timestamp::from_unix_micros(micros).unwrap()
     }
 }
 
 impl TestClock {
     /// Goes on from another moment.
     pub fn jump(&self, to: Timestamp) {
-        let micros = to.unix_timestamp_nanos() / 1_000;
-        self.0.store(i64::try_from(micros).unwrap(), Ordering::Relaxed);
+        let micros = to.unix_micros();
+        self.0.store(micros, Ordering::Relaxed);
     }
 }
 

@@ -8,12 +8,12 @@ use anyhow::Context;
 use guerdon_domain::ports::{Clock, Store, StoreError, StoreExt, Wakes};
 use guerdon_domain::providers::Provider;
 use guerdon_mailer::{
-    FolderTransport, Mailer, Running as Mailing, Sender as MailSender, SmtpTransport, SmtpUrl,
-    StoreMailJournal, Transport,
+    FolderTransport, FromAddress, Mailer, Running as Mailing, SmtpTransport, SmtpUrl, StoreMailJournal,
+    Transport,
 };
 use guerdon_persistence::Wakeups;
 use guerdon_webhook_dispatcher::{
-    Dispatcher, OpenSecret, Running as Dispatching, Schedule, Sender, SenderParts, UnreadableSecret,
+    Dispatcher, HttpCourier, HttpCourierParts, OpenSecret, Running as Dispatching, Schedule, UnreadableSecret,
 };
 use tokio::sync::oneshot;
 use url::Url;
@@ -89,7 +89,7 @@ fn dispatcher(
 ) -> anyhow::Result<Dispatcher> {
     let allowed = settings.webhooks;
     let secrets = Arc::new(Secrets(Arc::clone(keys)));
-    let sender = Sender::new(SenderParts::new(allowed.policy(), secrets, Arc::new(SystemClock)))?;
+    let sender = HttpCourier::new(HttpCourierParts::new(allowed.policy(), secrets, Arc::new(SystemClock)))?;
     let mut dispatcher =
         Dispatcher::new(Arc::clone(store), Arc::new(sender), Arc::new(SystemClock), Arc::new(SystemIds));
     dispatcher.schedule =
@@ -101,7 +101,7 @@ fn dispatcher(
 
 fn mailer(settings: &Settings, store: &Arc<dyn Store>) -> anyhow::Result<Mailer> {
     let mail = &settings.mail;
-    let sender = mail.from.as_deref().map_or_else(|| Ok(MailSender::local()), MailSender::parse)?;
+    let sender = mail.from.as_deref().map_or_else(|| Ok(FromAddress::local()), FromAddress::parse)?;
     let transport: Box<dyn Transport> = match &mail.smtp_url {
         Some(url) => {
             let transport = SmtpTransport::new(SmtpUrl::parse(url.expose())?, sender, b"")?;

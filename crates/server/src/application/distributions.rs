@@ -3,11 +3,10 @@
 use std::time::{Duration, Instant};
 
 use guerdon_domain::causes::{Actor, Origin};
-use guerdon_domain::distributions::{Ended, Ran, run_due};
+use guerdon_domain::distributions::{DateEnd, Ran, run_due};
 use guerdon_domain::ports::{Context, Store};
 use guerdon_webhook_dispatcher::Bodies;
 
-use crate::commands::moment;
 use crate::world::{SystemClock, SystemIds};
 
 /// How often it looks for dates that are due.
@@ -31,14 +30,14 @@ pub(super) fn pay_due(store: &dyn Store) {
 
 fn told(Ran { schedule, due_on, ended }: &Ran) {
     match ended {
-        Ended::Paid { users } => log::info!("schedule {schedule}: {due_on} is paid, users: {users}"),
-        Ended::Refused { reason, again_at } => {
-            let again_at = moment(*again_at);
+        DateEnd::Paid { users } => log::info!("schedule {schedule}: {due_on} is paid, users: {users}"),
+        DateEnd::Refused { reason, again_at } => {
+            let again_at = again_at.to_string();
             log::info!(
                 "schedule {schedule}: {due_on} could not be paid ({reason}), tried again at {again_at}"
             );
         }
-        Ended::GivenUp { reason } => log::info!("schedule {schedule}: {due_on} is given up ({reason})"),
-        Ended::Overtaken => {}
+        DateEnd::GivenUp { reason } => log::info!("schedule {schedule}: {due_on} is given up ({reason})"),
+        DateEnd::Overtaken => {}
     }
 }

@@ -7,7 +7,7 @@ use guerdon_domain::values::{EventId, ProviderId};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::output::{moment, table};
+use super::output::table;
 use super::{CommandError, Output, View, Workplace};
 
 /// How many events are shown where nothing else is asked for.
@@ -93,8 +93,8 @@ impl Listed {
             r#type: it.kind.name(),
             state: it.state.name(),
             attempts: it.attempts,
-            next_attempt_at: it.next_attempt_at.map(moment),
-            created_at: moment(it.created_at),
+            next_attempt_at: it.next_attempt_at.map(|it| it.to_string()),
+            created_at: it.created_at.to_string(),
         }
     }
 

@@ -13,13 +13,13 @@ pub(crate) const ON: &str = "on";
 pub(crate) struct Maintenance {
     /// What it shall be.
     #[arg(value_enum)]
-    state: State,
+    state: Switch,
 }
 
 /// On or off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum State {
+enum Switch {
     /// The API answers 503.
     On,
     /// The API serves.
@@ -28,21 +28,21 @@ enum State {
 
 #[derive(Serialize)]
 struct Done {
-    maintenance: State,
+    maintenance: Switch,
 }
 
 impl View for Done {
     fn text(&self) -> String {
         match self.maintenance {
-            State::On => "maintenance is on: the API answers 503".to_owned(),
-            State::Off => "maintenance is off".to_owned(),
+            Switch::On => "maintenance is on: the API answers 503".to_owned(),
+            Switch::Off => "maintenance is off".to_owned(),
         }
     }
 }
 
 impl Maintenance {
     pub(super) fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let value = if self.state == State::On { ON } else { "off" };
+        let value = if self.state == Switch::On { ON } else { "off" };
         workplace
             .store
             .transaction(|tx| -> Result<(), StoreError> { tx.set_setting(Setting::Maintenance, value) })?;

@@ -6,7 +6,7 @@ use guerdon_domain::values::Line;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::output::{fields, moment};
+use super::output::fields;
 use super::{CommandError, Output, View, Workplace};
 
 /// Adds an occasion that every provider can use.
@@ -49,8 +49,8 @@ impl<'a> Created<'a> {
             enabled: it.enabled,
             visible: it.visible,
             global: it.is_global(),
-            created_at: moment(it.created_at),
-            updated_at: moment(it.updated_at),
+            created_at: it.created_at.to_string(),
+            updated_at: it.updated_at.to_string(),
         }
     }
 }

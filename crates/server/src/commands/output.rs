@@ -1,7 +1,5 @@
 //! What a command prints: rendered where it ran, both for people and for programs.
 
-use guerdon_domain::ports::Timestamp;
-use guerdon_domain::values::Milliseconds;
 use serde::{Deserialize, Serialize};
 
 use super::CommandError;
@@ -44,11 +42,6 @@ pub(crate) trait View: Serialize {
         let json = serde_json::to_string(self).map_err(|cause| CommandError::Failed(cause.to_string()))?;
         Ok(Output { text: self.text(), json, status: 0 })
     }
-}
-
-/// A moment as the API shows it (behaviour 3.3).
-pub(crate) fn moment(at: Timestamp) -> String {
-    Milliseconds(at).to_string()
 }
 
 /// Names and values in two columns.

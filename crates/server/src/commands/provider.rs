@@ -8,7 +8,7 @@ use guerdon_webhook_dispatcher::check_url;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::output::{moment, table};
+use super::output::table;
 use super::{CommandError, Output, View, Workplace};
 
 /// Changes a provider; what is not named stays.
@@ -54,7 +54,7 @@ impl From<Provider> for Listed {
             callback_url: it.callback_url,
             manages_all_domain_resources: it.manages_all_domain_resources,
             suspended: it.suspended,
-            created_at: moment(it.created_at),
+            created_at: it.created_at.to_string(),
         }
     }
 }

@@ -7,7 +7,7 @@ use guerdon_domain::values::{Message, RecognitionId};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::output::{fields, moment};
+use super::output::fields;
 use super::{CommandError, Output, View, Workplace};
 
 /// Changes a recognition, and tells the provider where anything changed.
@@ -51,7 +51,7 @@ impl<'a> Updated<'a> {
             share: it.share,
             occasion_id: it.occasion_id.as_uuid(),
             company_id: it.company_id.as_uuid(),
-            created_at: moment(it.created_at),
+            created_at: it.created_at.to_string(),
         }
     }
 }

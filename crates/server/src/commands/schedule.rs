@@ -10,7 +10,7 @@ use guerdon_domain::values::{CompanyId, IsoDate, ScheduleId};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::output::{moment, table};
+use super::output::table;
 use super::wallet::WalletName;
 use super::{CommandError, Output, View, Workplace};
 
@@ -131,9 +131,9 @@ impl Listed {
     fn of(it: &Repeating, missed: &[MissedDate]) -> Self {
         Self {
             schedule: Shown::of(it),
-            created_at: moment(it.created_at),
-            cancelled_at: it.cancelled_at.map(moment),
-            failing_since: it.failing.as_ref().map(|it| moment(it.since)),
+            created_at: it.created_at.to_string(),
+            cancelled_at: it.cancelled_at.map(|it| it.to_string()),
+            failing_since: it.failing.as_ref().map(|it| it.since.to_string()),
             failure: it.failing.as_ref().map(|it| it.reason.clone()),
             missed: missed
                 .iter()

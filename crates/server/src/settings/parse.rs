@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, anyhow, bail};
 use config::{Config, ConfigError};
-use guerdon_mailer::{Sender, SmtpUrl};
+use guerdon_mailer::{FromAddress, SmtpUrl};
 use guerdon_persistence::DatabaseUrl;
 use ipnet::IpNet;
 use serde::de::DeserializeOwned;
@@ -155,7 +155,7 @@ fn mail(source: &Source<'_>) -> anyhow::Result<Mail> {
         SmtpUrl::parse(url).map_err(|cause| anyhow!("mail.smtp_url {cause}"))?;
     }
     if let Some(from) = &from {
-        Sender::parse(from).map_err(|cause| anyhow!("mail.from {cause}"))?;
+        FromAddress::parse(from).map_err(|cause| anyhow!("mail.from {cause}"))?;
     }
     if smtp_url.is_some() && from.is_none() {
         bail!("mail.smtp_url needs mail.from, the sender's address");

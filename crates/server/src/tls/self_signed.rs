@@ -60,7 +60,8 @@ fn is_usable(files: &Files, names: &[String], now: Timestamp) -> bool {
     let Ok((_, certificate)) = X509Certificate::from_der(der) else { return false };
     let last = certificate.validity().not_after.timestamp();
     let first = certificate.validity().not_before.timestamp();
-    let in_time = first <= now.unix_timestamp() && last >= (now + RENEWED_BEFORE).unix_timestamp();
+    let in_time =
+        first <= now.utc().unix_timestamp() && last >= (now + RENEWED_BEFORE).utc().unix_timestamp();
     in_time && names.iter().all(|it| is_named(&certificate, it))
 }
 
@@ -82,8 +83,8 @@ fn write(files: &Files, names: &[String], now: Timestamp) -> anyhow::Result<()> 
     let mut subject = DistinguishedName::new();
     subject.push(DnType::CommonName, "guerdon");
     params.distinguished_name = subject;
-    params.not_before = now - Duration::days(1); // for clients whose clock is slow
-    params.not_after = now + VALID;
+    params.not_before = (now - Duration::days(1)).utc().into(); // for clients whose clock is slow
+    params.not_after = (now + VALID).utc().into();
     params.is_ca = IsCa::ExplicitNoCa;
     params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
     params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];

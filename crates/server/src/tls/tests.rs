@@ -10,7 +10,7 @@ use time::macros::datetime;
 use super::certificate::Files;
 use super::{Reloading, self_signed};
 
-const NOW: Timestamp = datetime!(2026-11-20 20:01:02 UTC);
+const NOW: Timestamp = Timestamp::new(datetime!(2026-11-20 20:01:02 UTC));
 
 fn bytes(files: &Files) -> Vec<u8> {
     fs::read(&files.certificate).unwrap()

@@ -292,7 +292,7 @@ impl Arrival {
             body: &self.body,
         };
         #[expect(clippy::disallowed_methods, reason = "the service under test signs by the real time")]
-        let now = OffsetDateTime::now_utc();
+        let now = guerdon_domain::ports::Timestamp::new(OffsetDateTime::now_utc());
         verify(secret, &delivery, now)
     }
 }

@@ -3,8 +3,6 @@
 use guerdon_domain::events::RecognitionEvent;
 use serde::Serialize;
 
-use super::envelope::moment;
-
 /// The data of an event about a recognition, in its order (behaviour 23.3).
 #[derive(Serialize)]
 pub(super) struct Data<'a> {
@@ -43,7 +41,7 @@ impl<'a> Data<'a> {
             points: recognition.points.get(),
             company_id: recognition.company_id.as_uuid().to_string(),
             message: recognition.share.then(|| recognition.message.as_str()),
-            created_at: moment(recognition.created_at),
+            created_at: recognition.created_at.to_string(),
             share: recognition.share,
         }
     }
@@ -56,7 +54,9 @@ mod tests {
     use guerdon_domain::ports::EventBodies;
     use guerdon_domain::recognitions::{Recognition, Sender};
     use guerdon_domain::users::Person;
-    use guerdon_domain::values::{CompanyId, EmailAddress, Line, Message, OccasionId, RecognitionId, UserId};
+    use guerdon_domain::values::{
+        CompanyId, EmailAddress, Line, Message, OccasionId, RecognitionId, Timestamp, UserId,
+    };
     use time::macros::datetime;
     use uuid::Uuid;
 
@@ -73,7 +73,7 @@ mod tests {
             share,
             occasion_id: OccasionId::from_uuid(Uuid::from_u128(3)),
             company_id,
-            created_at: datetime!(2026-11-20 20:01:02.345678 UTC),
+            created_at: Timestamp::new(datetime!(2026-11-20 20:01:02.345678 UTC)),
         };
         let receiver = Person {
             id: recognition.receiver_id,

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::core::Moment;
+use super::core::Now;
 use super::senders::summon;
 use super::shared::Shared;
-use super::step::{Next, step};
+use super::step::{NextLook, step};
 
 /// How often time is let pass while attempts are under way.
 const TICK: Duration = Duration::from_millis(10);
@@ -98,12 +98,12 @@ impl Claimer<'_> {
         }
     }
 
-    fn until_next(&self, next: Next, now: Moment) -> Duration {
+    fn until_next(&self, next: NextLook, now: Now) -> Duration {
         let scan = self.shared.parts.limits.scan;
         match next {
-            Next::Backlog => scan / LOOKS_AT_A_BACKLOG,
-            Next::At(None) => scan,
-            Next::At(Some(due)) => Duration::try_from(due - now.wall).unwrap_or_default().min(scan),
+            NextLook::Backlog => scan / LOOKS_AT_A_BACKLOG,
+            NextLook::At(None) => scan,
+            NextLook::At(Some(due)) => Duration::try_from(due - now.wall).unwrap_or_default().min(scan),
         }
     }
 }

@@ -5,7 +5,7 @@ use guerdon_domain::values::ProviderId;
 
 /// What a look into the outbox gave.
 #[derive(Debug, Clone, Default)]
-pub struct Due {
+pub struct Look {
     /// Whose events were due, before any was claimed.
     pub providers: Vec<ProviderId>,
     /// What was claimed of them.
@@ -26,7 +26,7 @@ pub trait Journal: Send + Sync {
         &self,
         now: Timestamp,
         plan: &mut dyn FnMut(&[ProviderId]) -> Vec<Claim>,
-    ) -> Result<Due, StoreError>;
+    ) -> Result<Look, StoreError>;
 
     /// Writes settlements in one transaction, and returns once they are durable.
     ///

@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 use guerdon_domain::ports::{Clock, Ids, Store, Wake};
 
-pub use journal::{Due, Journal};
+pub use journal::{Journal, Look};
 pub use limits::DispatcherLimits;
 pub use observer::{AttemptResult, NoObserver, Observer};
 pub use running::{Running, Stopped};

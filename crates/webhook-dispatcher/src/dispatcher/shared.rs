@@ -4,13 +4,13 @@ use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::Instant;
 
 use super::Dispatcher;
-use super::core::{Core, Moment};
+use super::core::{Core, Now};
 use super::step::{Holds, hold};
 
 pub(super) struct Shared {
     pub(super) parts: Dispatcher,
     started: Instant,
-    state: Mutex<State>,
+    state: Mutex<SharedState>,
     /// For who sends: an attempt may begin, or the dispatcher stops.
     pub(super) work: Condvar,
     /// For who settles: there is something to settle, or the dispatcher stops.
@@ -19,7 +19,7 @@ pub(super) struct Shared {
     pub(super) progress: Condvar,
 }
 
-pub(super) struct State {
+pub(super) struct SharedState {
     pub(super) core: Core,
     /// Threads that send.
     pub(super) threads: usize,
@@ -31,7 +31,7 @@ pub(super) struct State {
     pub(super) claims_no_more: bool,
 }
 
-impl State {
+impl SharedState {
     /// Whether all that was ever claimed is settled, and nothing will be claimed any more.
     pub(super) fn is_over(&self) -> bool {
         self.claims_no_more && self.core.is_empty()
@@ -40,7 +40,7 @@ impl State {
 
 impl Shared {
     pub(super) fn new(parts: Dispatcher) -> Self {
-        let state = State {
+        let state = SharedState {
             core: Core::new(parts.limits, parts.schedule),
             threads: 0,
             idle: 0,
@@ -58,12 +58,12 @@ impl Shared {
         }
     }
 
-    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+    pub(super) fn state(&self) -> MutexGuard<'_, SharedState> {
         hold(&self.state)
     }
 
-    pub(super) fn now(&self) -> Moment {
-        Moment { wall: self.parts.clock.now(), steady: self.started.elapsed() }
+    pub(super) fn now(&self) -> Now {
+        Now { wall: self.parts.clock.now(), steady: self.started.elapsed() }
     }
 }
 

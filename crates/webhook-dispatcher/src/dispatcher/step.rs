@@ -5,12 +5,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use guerdon_domain::ports::{Ids, StoreError, Timestamp};
 
-use super::core::{Core, Moment};
+use super::core::{Core, Now};
 use super::journal::Journal;
 
 /// What a look into the outbox says about the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Next {
+pub(super) enum NextLook {
     /// Nothing was due; the next event is due then, as far as is known.
     At(Option<Timestamp>),
     /// Something was due, and more may be.
@@ -22,8 +22,8 @@ pub(super) fn step(
     core: &impl Holds,
     journal: &dyn Journal,
     ids: &dyn Ids,
-    clock: &dyn Fn() -> Moment,
-) -> Result<Next, StoreError> {
+    clock: &dyn Fn() -> Now,
+) -> Result<NextLook, StoreError> {
     let before = clock();
     let mut claims = Vec::new();
     let due = guarded(|| {
@@ -32,7 +32,7 @@ pub(super) fn step(
             claims.clone()
         })
     })?;
-    let next = if due.providers.is_empty() { Next::At(due.next) } else { Next::Backlog };
+    let next = if due.providers.is_empty() { NextLook::At(due.next) } else { NextLook::Backlog };
     let now = clock();
     core.with(|core| core.accept(due, &claims, before, now));
     Ok(next)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use guerdon_domain::ports::{Claim, Settlement, Store, StoreError, StoreExt, Timestamp};
 use guerdon_domain::values::ProviderId;
 
-use super::journal::{Due, Journal};
+use super::journal::{Journal, Look};
 
 /// The journal that the store keeps.
 #[derive(Clone)]
@@ -31,9 +31,9 @@ impl Journal for StoreJournal {
         &self,
         now: Timestamp,
         plan: &mut dyn FnMut(&[ProviderId]) -> Vec<Claim>,
-    ) -> Result<Due, StoreError> {
+    ) -> Result<Look, StoreError> {
         self.store.transaction(|tx| {
-            let mut due = Due { providers: tx.providers_with_due_events(now)?, ..Due::default() };
+            let mut due = Look { providers: tx.providers_with_due_events(now)?, ..Look::default() };
             if due.providers.is_empty() {
                 due.next = tx.next_event_due()?;
                 return Ok(due);

@@ -5,9 +5,10 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use guerdon_domain::events::EventState;
 use guerdon_domain::ports::{Clock, Timestamp, Wake};
 
-use super::core::tests::journal::{Memory, State};
+use super::core::tests::journal::Memory;
 use super::core::tests::{Counting, START, event_id};
 use super::{AttemptResult, Dispatcher, DispatcherLimits, NoObserver, Observer, Running, Stopped};
 use crate::courier::{Courier, Order, Outcome};
@@ -46,9 +47,9 @@ impl<F: Fn(&Order<'_>) -> Outcome + Send + Sync> Courier for By<F> {
 }
 
 /// Tells of every attempt that ended.
-struct Ended(Mutex<Sender<AttemptResult>>);
+struct TellsEnds(Mutex<Sender<AttemptResult>>);
 
-impl Observer for Ended {
+impl Observer for TellsEnds {
     fn attempt_ended(&self, result: AttemptResult, _took: Duration) {
         let _nobody_listens = self.0.lock().unwrap().send(result);
     }
@@ -79,7 +80,7 @@ fn bench_with(
         ids: Arc::new(Counting::default()),
         schedule: Schedule::default(),
         limits,
-        observer: Arc::new(Ended(Mutex::new(tell))),
+        observer: Arc::new(TellsEnds(Mutex::new(tell))),
         wake: wake.clone(),
     };
     Bench { journal, clock, wake, running: dispatcher.start().unwrap(), ended }
@@ -104,7 +105,7 @@ fn what_is_due_is_delivered_and_settled_when_the_bell_rings() {
         assert_eq!(bench.wait_for(100), [AttemptResult::Delivered; 100]);
     }
     assert_eq!(bench.running.stop(LONG), Stopped { abandoned: 0 });
-    assert_eq!(bench.journal.count(State::Delivered), 2_000);
+    assert_eq!(bench.journal.count(EventState::Delivered), 2_000);
 }
 
 #[test]
@@ -115,7 +116,7 @@ fn a_large_backlog_is_worked_off() {
     }
     bench.wait_for(20_000);
     assert_eq!(bench.running.stop(LONG), Stopped { abandoned: 0 });
-    assert_eq!(bench.journal.count(State::Delivered), 20_000);
+    assert_eq!(bench.journal.count(EventState::Delivered), 20_000);
 }
 
 #[test]
@@ -149,7 +150,7 @@ fn receivers_that_hang_hold_up_nobody() {
     drop(go_on);
     bench.wait_for(5_000);
     assert_eq!(bench.running.stop(LONG), Stopped { abandoned: 0 });
-    assert_eq!(bench.journal.count(State::Delivered), 5_500);
+    assert_eq!(bench.journal.count(EventState::Delivered), 5_500);
 }
 
 #[test]
@@ -168,10 +169,10 @@ fn stopping_waits_for_attempts_under_way_and_gives_the_rest_back() {
     let stopping = std::thread::spawn(move || running.stop(LONG));
     drop(go_on);
     assert_eq!(stopping.join().unwrap(), Stopped { abandoned: 0 });
-    let delivered = journal.count(State::Delivered);
+    let delivered = journal.count(EventState::Delivered);
     assert!(delivered >= 8, "{delivered}");
     journal.with(|book| {
-        let pending = book.rows.values().filter(|it| it.state == State::Pending);
+        let pending = book.rows.values().filter(|it| it.state == EventState::Pending);
         assert!(pending.clone().all(|it| it.due <= START), "something is still leased");
         assert_eq!(pending.count(), 100 - delivered);
     });
@@ -211,7 +212,7 @@ fn a_database_that_comes_back_finds_nothing_lost() {
     bench.journal.with(|book| book.is_away = false);
     bench.wait_for(42);
     assert_eq!(bench.running.stop(LONG), Stopped { abandoned: 0 });
-    assert_eq!(bench.journal.count(State::Delivered), 50);
+    assert_eq!(bench.journal.count(EventState::Delivered), 50);
     bench.journal.with(|book| assert!(book.rows.values().all(|it| it.attempts.len() == 1)));
 }
 

@@ -51,12 +51,12 @@ pub(crate) struct Names {
 
 struct LookUps {
     look_up: Arc<dyn LookUp>,
-    state: Mutex<State>,
+    state: Mutex<Questions>,
     asked: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct Questions {
     open: HashMap<String, Arc<Question>>,
     waiting: VecDeque<(String, Arc<Question>)>,
     threads: usize,
@@ -173,7 +173,7 @@ impl Drop for Ending<'_> {
     }
 }
 
-fn conclude(state: &mut State, name: &str, question: &Question, answer: Answer) {
+fn conclude(state: &mut Questions, name: &str, question: &Question, answer: Answer) {
     state.open.remove(name);
     *hold(&question.answer) = Some(answer);
     question.answered.notify_all();

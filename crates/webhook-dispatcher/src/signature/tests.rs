@@ -5,7 +5,7 @@ use time::macros::datetime;
 
 use super::{Delivery, SeenNonces, VerifyError, sign, verify, verify_within};
 
-const NOW: Timestamp = datetime!(2026-11-20 20:01:02.345 UTC);
+const NOW: Timestamp = Timestamp::new(datetime!(2026-11-20 20:01:02.345 UTC));
 const SECRET: &str = "whsec_0123456789abcdef";
 
 fn signature() -> String {

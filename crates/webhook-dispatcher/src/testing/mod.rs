@@ -16,7 +16,7 @@ use guerdon_domain::values::{EventId, ProviderId};
 use time::macros::datetime;
 use uuid::Uuid;
 
-use crate::dispatcher::{Due, Journal};
+use crate::dispatcher::{Journal, Look};
 
 /// A journal of a case's own, empty at first. Time is what a case says: nothing happens by itself.
 pub trait Bench {
@@ -73,7 +73,7 @@ type Case = (&'static str, fn(&dyn Bench));
 const LEASE: Duration = Duration::from_secs(60);
 
 fn at(second: u64) -> Timestamp {
-    datetime!(2026-11-20 20:00 UTC) + Duration::from_secs(second)
+    Timestamp::new(datetime!(2026-11-20 20:00 UTC)) + Duration::from_secs(second)
 }
 
 fn provider(number: u64) -> ProviderId {
@@ -99,7 +99,7 @@ fn claim(number: u64, now: Timestamp, limit: u16) -> Claim {
 }
 
 /// What a look gives that claims this, whoever has events due.
-fn look(bench: &dyn Bench, now: Timestamp, claims: &[Claim]) -> Due {
+fn look(bench: &dyn Bench, now: Timestamp, claims: &[Claim]) -> Look {
     bench.journal().claim_due(now, &mut |_due| claims.to_vec()).expect("a journal that serves")
 }
 

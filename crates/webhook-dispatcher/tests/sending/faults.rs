@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener};
 use std::time::Duration;
 
-use guerdon_webhook_dispatcher::Sender;
+use guerdon_webhook_dispatcher::HttpCourier;
 
 use super::receiver::{Receiver, read_request, wait_for_the_end, write_for_ever};
 use super::setting::{OPEN, attempt, cause, impatient, parts, sender};
@@ -159,7 +159,7 @@ fn a_name_that_is_not_resolved_in_time_is_a_failed_attempt() {
     let mut parts = parts(OPEN);
     parts.look_up = std::sync::Arc::new(Hanging(std::sync::Mutex::new(never)));
     parts.limits.resolve_max = Duration::from_millis(50);
-    let sender = Sender::new(parts).unwrap();
+    let sender = HttpCourier::new(parts).unwrap();
     for _ in 0..3 {
         let outcome = attempt(&sender, "http://slow.example/");
         assert_eq!(cause(&outcome), "the host name was not resolved in time");

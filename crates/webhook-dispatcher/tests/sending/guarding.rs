@@ -4,17 +4,17 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::process::Command;
 use std::sync::Arc;
 
-use guerdon_webhook_dispatcher::{Policy, Sender};
+use guerdon_webhook_dispatcher::{HttpCourier, Policy};
 
 use super::receiver::{Receiver, Trap};
 use super::setting::{CLOSED, Names, OPEN, assert_confirmed, attempt, cause, parts, sender};
 
 const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 
-fn sender_with(policy: Policy, names: Arc<Names>) -> Sender {
+fn sender_with(policy: Policy, names: Arc<Names>) -> HttpCourier {
     let mut parts = parts(policy);
     parts.look_up = names;
-    Sender::new(parts).unwrap()
+    HttpCourier::new(parts).unwrap()
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use guerdon_webhook_dispatcher::{Delivery, Sender, verify};
+use guerdon_webhook_dispatcher::{Delivery, HttpCourier, verify};
 
 use super::receiver::{Receiver, Request};
 use super::setting::{
@@ -111,7 +111,7 @@ fn a_kept_connection_that_the_receiver_closed_is_not_used() {
     let mut parts = parts(OPEN);
     // Without the small pause that the network needs to tell of the closing, the request could cross with it.
     parts.limits.keep_alive_max = std::time::Duration::ZERO;
-    let sender = Sender::new(parts).unwrap();
+    let sender = HttpCourier::new(parts).unwrap();
     for _ in 0..5 {
         assert_confirmed(&attempt(&sender, &receiver.url()));
     }

@@ -10,13 +10,14 @@ use guerdon_domain::ports::{Clock, Timestamp};
 use guerdon_domain::providers::Provider;
 use guerdon_domain::values::{EventId, ProviderId};
 use guerdon_webhook_dispatcher::{
-    Courier, LookUp, OpenSecret, Order, Outcome, Policy, Sender, SenderLimits, SenderParts, UnreadableSecret,
+    Courier, HttpCourier, HttpCourierLimits, HttpCourierParts, LookUp, OpenSecret, Order, Outcome, Policy,
+    UnreadableSecret,
 };
 use time::macros::datetime;
 use uuid::Uuid;
 use zeroize::Zeroizing;
 
-pub(super) const NOW: Timestamp = datetime!(2026-11-20 20:01:02.345678 UTC);
+pub(super) const NOW: Timestamp = Timestamp::new(datetime!(2026-11-20 20:01:02.345678 UTC));
 pub(super) const SECRET: &str = "whsec_1";
 pub(super) const BODY: &[u8] = b"{\"type\":\"redemption.created\"}";
 pub(super) const OPEN: Policy = Policy { allow_http: true, allow_private_networks: true };
@@ -64,24 +65,24 @@ impl LookUp for Names {
     }
 }
 
-pub(super) fn parts(policy: Policy) -> SenderParts {
-    let limits = SenderLimits { attempt_max: LONG, ..SenderLimits::default() };
-    SenderParts {
+pub(super) fn parts(policy: Policy) -> HttpCourierParts {
+    let limits = HttpCourierLimits { attempt_max: LONG, ..HttpCourierLimits::default() };
+    HttpCourierParts {
         limits,
         look_up: Arc::new(Names::default()),
-        ..SenderParts::new(policy, Arc::new(Backwards), Arc::new(Stopped))
+        ..HttpCourierParts::new(policy, Arc::new(Backwards), Arc::new(Stopped))
     }
 }
 
-pub(super) fn sender(policy: Policy) -> Sender {
-    Sender::new(parts(policy)).unwrap()
+pub(super) fn sender(policy: Policy) -> HttpCourier {
+    HttpCourier::new(parts(policy)).unwrap()
 }
 
 /// A sender that soon loses patience.
-pub(super) fn impatient() -> Sender {
+pub(super) fn impatient() -> HttpCourier {
     let mut parts = parts(OPEN);
     parts.limits.attempt_max = Duration::from_millis(300);
-    Sender::new(parts).unwrap()
+    HttpCourier::new(parts).unwrap()
 }
 
 pub(super) fn event() -> EventId {
@@ -103,11 +104,11 @@ pub(super) fn provider(url: Option<&str>) -> Provider {
 }
 
 /// One attempt, which ends in time whatever happens.
-pub(super) fn attempt(sender: &Sender, url: &str) -> Outcome {
+pub(super) fn attempt(sender: &HttpCourier, url: &str) -> Outcome {
     attempt_with(sender, url, BODY)
 }
 
-pub(super) fn attempt_with(sender: &Sender, url: &str, body: &[u8]) -> Outcome {
+pub(super) fn attempt_with(sender: &HttpCourier, url: &str, body: &[u8]) -> Outcome {
     let provider = provider(Some(url));
     let outcome = sender.attempt(&Order { provider: &provider, event: event(), body });
     assert!(outcome.duration < LONG + Duration::from_secs(1), "took {:?}", outcome.duration);

@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, TcpStream};
 use std::sync::Arc;
 
-use guerdon_webhook_dispatcher::{Policy, Sender, SetupError, TrustedRoots};
+use guerdon_webhook_dispatcher::{HttpCourier, Policy, SetupError, TrustedRoots};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair, date_time_ymd};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use rustls_pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
@@ -52,11 +52,11 @@ impl Authority {
     }
 }
 
-fn sender(roots: TrustedRoots) -> Sender {
+fn sender(roots: TrustedRoots) -> HttpCourier {
     let mut parts = parts(POLICY);
     parts.roots = roots;
     parts.look_up = Names::one("receiver.example", &[&["127.0.0.1"]]);
-    Sender::new(parts).unwrap()
+    HttpCourier::new(parts).unwrap()
 }
 
 fn url(receiver: &Receiver) -> String {
@@ -120,7 +120,7 @@ fn a_handshake_that_never_ends_is_given_up() {
     let mut parts = parts(POLICY);
     parts.limits.connect_max = std::time::Duration::from_millis(300);
     parts.look_up = Names::one("receiver.example", &[&["127.0.0.1"]]);
-    let outcome = attempt(&Sender::new(parts).unwrap(), &url(&silent));
+    let outcome = attempt(&HttpCourier::new(parts).unwrap(), &url(&silent));
     assert_eq!(cause(&outcome), "no connection in time");
 }
 
@@ -131,6 +131,6 @@ fn roots_must_be_certificates() {
     {
         let mut parts = parts(POLICY);
         parts.roots = TrustedRoots::Only(pem.to_vec());
-        assert!(matches!(Sender::new(parts), Err(SetupError::Roots)));
+        assert!(matches!(HttpCourier::new(parts), Err(SetupError::Roots)));
     }
 }

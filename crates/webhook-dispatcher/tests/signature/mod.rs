@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use guerdon_domain::ports::Timestamp;
 use guerdon_webhook_dispatcher::{Delivery, VerifyError, sign, verify};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
@@ -50,7 +51,8 @@ fn no_two_urls_are_signed_alike() {
 #[test]
 fn what_another_program_signed_verifies() {
     for it in vectors() {
-        let (body, now) = (it.body(), OffsetDateTime::parse(&it.timestamp, &Rfc3339).unwrap());
+        let (body, now) =
+            (it.body(), Timestamp::new(OffsetDateTime::parse(&it.timestamp, &Rfc3339).unwrap()));
         let delivery = Delivery {
             url: &it.url,
             timestamp: &it.timestamp,

@@ -3,7 +3,7 @@
 use guerdon_domain::companies::Company;
 use guerdon_domain::ports::{Context, Reads, Tx};
 use guerdon_domain::saml::{SamlSettings, UpdateSaml, UpdateSamlError, update};
-use guerdon_domain::values::{EntityId, Milliseconds, PemCertificate, Update, WebUrl};
+use guerdon_domain::values::{EntityId, PemCertificate, Update, WebUrl};
 use serde::Serialize;
 
 use super::get::company_in_path;
@@ -58,7 +58,7 @@ impl Write for UpdateSamlSettings {
 fn warn_of_expiry(company: &Company, certificate: &PemCertificate, context: &Context<'_>) {
     let at = certificate.expires_at();
     if at < context.clock.now() {
-        log::warn!("the SAML certificate of company {} expired at {}", company.id, Milliseconds(at));
+        log::warn!("the SAML certificate of company {} expired at {}", company.id, at);
     }
 }
 

@@ -2,10 +2,10 @@
 
 use guerdon_domain::companies::CompanyWithOwner;
 use guerdon_domain::money::Points;
-use guerdon_domain::values::{CompanyId, EmailAddress, UserId};
+use guerdon_domain::values::{CompanyId, EmailAddress, Timestamp, UserId};
 use serde::Serialize;
 
-use crate::operation::wire::{Moment, Shown, moment};
+use crate::operation::wire::Shown;
 
 /// A company, as creating and updating answer it.
 #[derive(Serialize)]
@@ -18,8 +18,8 @@ pub(super) struct ChangedCompanyView<'a> {
     owner_name: String,
     reserve_alert: Option<i64>,
     reserve_bcc: Option<&'a str>,
-    created_at: Moment,
-    updated_at: Moment,
+    created_at: Shown<Timestamp>,
+    updated_at: Shown<Timestamp>,
 }
 
 impl<'a> ChangedCompanyView<'a> {
@@ -34,8 +34,8 @@ impl<'a> ChangedCompanyView<'a> {
             owner_name: found.owner_name(),
             reserve_alert: company.reserve_alert.map(Points::get),
             reserve_bcc: company.reserve_bcc.as_ref().map(EmailAddress::as_str),
-            created_at: moment(company.created_at),
-            updated_at: moment(company.updated_at),
+            created_at: Shown(company.created_at),
+            updated_at: Shown(company.updated_at),
         }
     }
 }
@@ -53,8 +53,8 @@ pub(super) struct CompanyView<'a> {
     reserve_bcc: Option<&'a str>,
     user_count: i64,
     points_per_dollar: i64,
-    created_at: Moment,
-    updated_at: Moment,
+    created_at: Shown<Timestamp>,
+    updated_at: Shown<Timestamp>,
 }
 
 impl<'a> CompanyView<'a> {
@@ -71,8 +71,8 @@ impl<'a> CompanyView<'a> {
             reserve_bcc: company.reserve_bcc.as_ref().map(EmailAddress::as_str),
             user_count,
             points_per_dollar: company.rate.get(),
-            created_at: moment(company.created_at),
-            updated_at: moment(company.updated_at),
+            created_at: Shown(company.created_at),
+            updated_at: Shown(company.updated_at),
         }
     }
 }
@@ -86,8 +86,8 @@ pub(crate) struct ListedCompanyView<'a> {
     owner_id: Shown<UserId>,
     owner_email: &'a str,
     owner_name: String,
-    created_at: Moment,
-    updated_at: Moment,
+    created_at: Shown<Timestamp>,
+    updated_at: Shown<Timestamp>,
 }
 
 impl<'a> ListedCompanyView<'a> {
@@ -100,8 +100,8 @@ impl<'a> ListedCompanyView<'a> {
             owner_id: Shown(company.owner_id),
             owner_email: found.owner_email.as_str(),
             owner_name: found.owner_name(),
-            created_at: moment(company.created_at),
-            updated_at: moment(company.updated_at),
+            created_at: Shown(company.created_at),
+            updated_at: Shown(company.updated_at),
         }
     }
 }

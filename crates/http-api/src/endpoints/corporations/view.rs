@@ -1,17 +1,17 @@
 //! A corporation, as every operation answers it (behaviour 12.1).
 
 use guerdon_domain::corporations::Corporation;
-use guerdon_domain::values::CorporationId;
+use guerdon_domain::values::{CorporationId, Timestamp};
 use serde::Serialize;
 
-use crate::operation::wire::{Moment, Shown, moment};
+use crate::operation::wire::Shown;
 
 #[derive(Serialize)]
 pub(super) struct CorporationView<'a> {
     id: Shown<CorporationId>,
     name: &'a str,
-    created_at: Moment,
-    updated_at: Moment,
+    created_at: Shown<Timestamp>,
+    updated_at: Shown<Timestamp>,
 }
 
 impl<'a> CorporationView<'a> {
@@ -19,8 +19,8 @@ impl<'a> CorporationView<'a> {
         Self {
             id: Shown(corporation.id),
             name: corporation.name.as_str(),
-            created_at: moment(corporation.created_at),
-            updated_at: moment(corporation.updated_at),
+            created_at: Shown(corporation.created_at),
+            updated_at: Shown(corporation.updated_at),
         }
     }
 }

@@ -1,10 +1,10 @@
 //! An occasion, as every operation answers it (behaviour 14.1).
 
 use guerdon_domain::occasions::Occasion;
-use guerdon_domain::values::{CompanyId, OccasionId};
+use guerdon_domain::values::{CompanyId, OccasionId, Timestamp};
 use serde::Serialize;
 
-use crate::operation::wire::{Moment, Shown, moment, shown};
+use crate::operation::wire::{Shown, shown};
 
 #[derive(Serialize)]
 pub(crate) struct OccasionView<'a> {
@@ -16,8 +16,8 @@ pub(crate) struct OccasionView<'a> {
     enabled: bool,
     visible: bool,
     global: bool,
-    created_at: Moment,
-    updated_at: Moment,
+    created_at: Shown<Timestamp>,
+    updated_at: Shown<Timestamp>,
 }
 
 impl<'a> OccasionView<'a> {
@@ -31,8 +31,8 @@ impl<'a> OccasionView<'a> {
             enabled: occasion.enabled,
             visible: occasion.visible,
             global: occasion.is_global(),
-            created_at: moment(occasion.created_at),
-            updated_at: moment(occasion.updated_at),
+            created_at: Shown(occasion.created_at),
+            updated_at: Shown(occasion.updated_at),
         }
     }
 }

@@ -1,11 +1,11 @@
 //! A recognition (behaviour 15.1).
 
 use guerdon_domain::recognitions::Recognition;
-use guerdon_domain::values::{CompanyId, OccasionId, RecognitionId, UserId};
+use guerdon_domain::values::{CompanyId, OccasionId, RecognitionId, Timestamp, UserId};
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::operation::wire::{Moment, Shown, moment};
+use crate::operation::wire::Shown;
 
 #[derive(Serialize)]
 pub(crate) struct RecognitionView<'a> {
@@ -18,7 +18,7 @@ pub(crate) struct RecognitionView<'a> {
     share: bool,
     occasion_id: Shown<OccasionId>,
     company_id: Shown<CompanyId>,
-    created_at: Moment,
+    created_at: Shown<Timestamp>,
 }
 
 impl<'a> RecognitionView<'a> {
@@ -33,7 +33,7 @@ impl<'a> RecognitionView<'a> {
             share: recognition.share,
             occasion_id: Shown(recognition.occasion_id),
             company_id: Shown(recognition.company_id),
-            created_at: moment(recognition.created_at),
+            created_at: Shown(recognition.created_at),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `GET /v1/users/{id}/transactions`: the movements of one of a user's wallets, newest first.
 
 use guerdon_domain::ports::Reads;
-use guerdon_domain::values::{Page, UserId};
+use guerdon_domain::values::{Page, Timestamp, UserId};
 use guerdon_domain::wallets::{Direction, Transaction, WalletType};
 use serde::Serialize;
 
@@ -12,7 +12,7 @@ use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::list::{Links, has_next};
 use crate::operation::query::{Query, unless_faulty};
-use crate::operation::wire::{Moment, Shown, moment};
+use crate::operation::wire::Shown;
 
 /// The most on a page (behaviour 6.1).
 const PER_PAGE_MAX: i64 = 100;
@@ -66,7 +66,7 @@ struct TransactionView {
     r#type: &'static str,
     points: i64,
     reason: &'static str,
-    created_at: Moment,
+    created_at: Shown<Timestamp>,
 }
 
 impl TransactionView {
@@ -79,7 +79,7 @@ impl TransactionView {
             r#type: direction,
             points: transaction.points.get(),
             reason: transaction.reason.name(),
-            created_at: moment(transaction.created_at),
+            created_at: Shown(transaction.created_at),
         }
     }
 }

@@ -2,11 +2,11 @@
 
 use guerdon_domain::users::User;
 use guerdon_domain::values::{
-    CalendarDate, CompanyId, CountryCode, EmailAddress, Groups, Line, MonthDay, UserId,
+    CalendarDate, CompanyId, CountryCode, EmailAddress, Groups, Line, MonthDay, Timestamp, UserId,
 };
 use serde::Serialize;
 
-use crate::operation::wire::{Moment, Shown, moment, shown};
+use crate::operation::wire::{Shown, shown};
 
 #[derive(Serialize)]
 pub(super) struct UserView<'a> {
@@ -34,9 +34,9 @@ pub(super) struct UserView<'a> {
     custom_field_3: Option<&'a str>,
     custom_field_4: Option<&'a str>,
     custom_field_5: Option<&'a str>,
-    created_at: Moment,
-    updated_at: Moment,
-    deleted_at: Option<Moment>,
+    created_at: Shown<Timestamp>,
+    updated_at: Shown<Timestamp>,
+    deleted_at: Option<Shown<Timestamp>>,
 }
 
 impl<'a> UserView<'a> {
@@ -69,9 +69,9 @@ impl<'a> UserView<'a> {
             custom_field_3: line(custom_3),
             custom_field_4: line(custom_4),
             custom_field_5: line(custom_5),
-            created_at: moment(user.created_at),
-            updated_at: moment(user.updated_at),
-            deleted_at: user.deleted_at.map(moment),
+            created_at: Shown(user.created_at),
+            updated_at: Shown(user.updated_at),
+            deleted_at: user.deleted_at.map(Shown),
         }
     }
 }

@@ -36,8 +36,8 @@ impl ProviderCache {
 
 #[cfg(test)]
 mod tests {
+    use guerdon_domain::ports::Timestamp;
     use guerdon_domain::values::ProviderId;
-    use time::OffsetDateTime;
     use uuid::Uuid;
 
     use super::*;
@@ -54,7 +54,7 @@ mod tests {
             callback_url: None,
             manages_all_domain_resources: false,
             suspended: false,
-            created_at: OffsetDateTime::UNIX_EPOCH,
+            created_at: Timestamp::UNIX_EPOCH,
         };
         cache.keep(Arc::new(provider), read_at);
         assert!(cache.get("key", read_at).is_some());

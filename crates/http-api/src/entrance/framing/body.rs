@@ -2,6 +2,7 @@
 
 use super::head::Head;
 use super::{At, Judged, Refusal};
+use guerdon_domain::values::fit;
 
 /// A larger chunk cannot be part of a body that is accepted.
 const CHUNK_SIZE_MAX: usize = 1 << 20;
@@ -13,7 +14,7 @@ pub(super) fn counted(left: &mut u64, bytes: &[u8]) -> (Judged, Option<At>) {
     if there == 0 {
         return (Judged::More, None);
     }
-    *left = left.saturating_sub(u64::try_from(there).unwrap_or(u64::MAX));
+    *left -= fit::<u64, _>(there);
     (Judged::Pass(there), (*left == 0).then(after))
 }
 

@@ -48,7 +48,7 @@ pub(crate) struct Guarded<IO> {
 }
 
 /// What comes next for the parser.
-enum Next {
+enum NextBytes {
     /// What may pass, if anything may.
     Pass,
     /// What depends on the client's next bytes.
@@ -87,14 +87,14 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Guarded<IO> {
         self.body_fault.clone()
     }
 
-    fn next(&mut self) -> Next {
+    fn next(&mut self) -> NextBytes {
         let turn = self.connection.turn();
         if self.is_cut || turn == Turn::Nobody {
-            return Next::End;
+            return NextBytes::End;
         }
         let was_in_head = self.framing.is_in_head();
         if was_in_head && turn == Turn::Service && !self.inbox.is_empty() {
-            return Next::Hold;
+            return NextBytes::Hold;
         }
         match self.framing.judge(self.inbox.unread()) {
             Ok(Judged::Pass(count)) => {
@@ -106,14 +106,14 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Guarded<IO> {
                 if was_in_head || self.framing.is_in_head() {
                     self.reading.off();
                 }
-                Next::Pass
+                NextBytes::Pass
             }
             Ok(Judged::Skip(count)) => {
                 self.inbox.skip(count);
-                Next::Pass
+                NextBytes::Pass
             }
-            Ok(Judged::More) if !self.has_ended => Next::More,
-            Ok(Judged::More) if was_in_head && self.inbox.is_empty() => Next::End,
+            Ok(Judged::More) if !self.has_ended => NextBytes::More,
+            Ok(Judged::More) if was_in_head && self.inbox.is_empty() => NextBytes::End,
             Ok(Judged::More) => self.refuse(Refusal::Incomplete),
             Err(refusal) => self.refuse(refusal),
         }
@@ -121,7 +121,7 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Guarded<IO> {
 
     /// Of a head that is refused nothing has passed yet, and nothing passes any more: it is answered here. Of a body
     /// whoever reads it waits for the rest, and is told that there is none.
-    fn refuse(&mut self, refusal: Refusal) -> Next {
+    fn refuse(&mut self, refusal: Refusal) -> NextBytes {
         self.reading.off();
         self.is_cut = true;
         if self.framing.is_in_head() {
@@ -129,11 +129,11 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Guarded<IO> {
         } else {
             self.body_fault.say(refusal.message());
         }
-        Next::End
+        NextBytes::End
     }
 
     /// Takes what the client has sent, or sees that it takes too long.
-    fn fill(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Next>> {
+    fn fill(&mut self, context: &mut Context<'_>) -> Poll<io::Result<NextBytes>> {
         let mut room = ReadBuf::new(self.inbox.room(!self.framing.is_in_head()));
         match Pin::new(&mut self.io).poll_read(context, &mut room) {
             Poll::Ready(read) => read?,
@@ -142,10 +142,10 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Guarded<IO> {
         let count = room.filled().len();
         self.inbox.filled(count);
         self.has_ended = count == 0;
-        Poll::Ready(Ok(Next::Pass))
+        Poll::Ready(Ok(NextBytes::Pass))
     }
 
-    fn wait(&mut self, context: &mut Context<'_>) -> Poll<Next> {
+    fn wait(&mut self, context: &mut Context<'_>) -> Poll<NextBytes> {
         let (within, refusal) = if !self.framing.is_in_head() {
             // The answer may come first, and be the last.
             self.connection.wake_at_end(context.waker());
@@ -164,7 +164,7 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Guarded<IO> {
             Some(refusal) => self.refuse(refusal),
             None => {
                 self.is_cut = true;
-                Next::End
+                NextBytes::End
             }
         })
     }
@@ -210,17 +210,17 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> AsyncRead for Guarded<IO> {
     ) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         this.connection.forget_reader();
-        let mut next = Next::Pass;
+        let mut next = NextBytes::Pass;
         loop {
             next = match next {
-                Next::Pass if this.inbox.pass(out) => return Poll::Ready(Ok(())),
-                Next::Pass => this.next(),
-                Next::More => ready!(this.fill(context))?,
-                Next::Hold => {
+                NextBytes::Pass if this.inbox.pass(out) => return Poll::Ready(Ok(())),
+                NextBytes::Pass => this.next(),
+                NextBytes::More => ready!(this.fill(context))?,
+                NextBytes::Hold => {
                     this.connection.wake_at_end(context.waker());
                     return Poll::Pending;
                 }
-                Next::End => return Poll::Ready(Ok(())),
+                NextBytes::End => return Poll::Ready(Ok(())),
             };
         }
     }

@@ -11,6 +11,8 @@ use guerdon_domain::money::{Amount, PointsPerDollar};
 use guerdon_domain::ports::StoreError;
 use guerdon_domain::wallets::{AccountKind, Reason};
 
+use guerdon_domain::values::CauseId;
+
 use super::super::super::{Conn, movements};
 use super::super::Unit;
 use crate::rows::AccountFact;
@@ -23,7 +25,7 @@ const PAGE: i64 = 10_000;
 type Key = (Id, i16);
 
 /// A movement: whose, its place, amount, reason and cause.
-type TouchRow = (Id, i16, i64, i64, i16, Id);
+type TouchRow = (Id, i16, i64, i64, i16, Id<CauseId>);
 type Touched = (Identifier, SmallInt, BigInt, BigInt, SmallInt, Identifier);
 
 /// One side of all transfers, in the order of accounts and places.
@@ -134,7 +136,7 @@ impl Unit<'_> {
     fn judge_override(
         &mut self,
         held: &Held,
-        cause: Id,
+        cause: Id<CauseId>,
         balance: i128,
         findings: &mut Findings,
     ) -> Result<(), StoreError> {

@@ -1,5 +1,6 @@
 //! The causes in their order: each with its transfers and its recognitions, and the seals over them.
 
+use guerdon_domain::values::{CauseId, RecognitionId, fit};
 use std::collections::{HashMap, HashSet};
 
 use diesel::connection::DefaultLoadingMode;
@@ -19,7 +20,7 @@ struct Walk {
     transfers: i64,
     recognitions: i64,
     /// To how many each distribution that is under way is still to give.
-    waiting: HashMap<Id, i64>,
+    waiting: HashMap<Id<CauseId>, i64>,
     seals: Followed,
 }
 
@@ -58,8 +59,7 @@ impl Unit<'_> {
         walk: &mut Walk,
         findings: &mut Findings,
     ) -> Result<(), StoreError> {
-        let refunded: Vec<Id> =
-            batch.iter().filter(|it| it.1.is_refund()).filter_map(|it| it.1.subject()).collect();
+        let refunded: Vec<Id<CauseId>> = batch.iter().filter_map(|it| it.1.refunds()).collect();
         let redemptions = self.causes_of(&refunded)?;
         let recognitions = self.recognitions_of(batch)?;
         let mut changed = Vec::new();
@@ -70,7 +70,7 @@ impl Unit<'_> {
             }
             walk.seals.causes += 1;
             row.seal(&mut walk.seals.chain);
-            let redemption = row.subject().filter(|_| row.is_refund()).and_then(|it| redemptions.get(&it));
+            let redemption = row.refunds().and_then(|it| redemptions.get(&it));
             let redemption = redemption.and_then(|it| it.read().ok());
             let cause = row.read();
             if let Err(cause) = &cause {
@@ -82,11 +82,11 @@ impl Unit<'_> {
                 judge = judge.map(|it| it.under_way(waiting));
             }
             let sent = recognitions.of(row.id);
-            walk.recognitions += i64::try_from(sent.len()).unwrap_or(i64::MAX);
+            walk.recognitions += fit::<i64, _>(sent.len());
             changed.extend(sent.iter().filter(|it| !it.is_as_sent_by(row)).map(|it| it.id));
             let mut sent = sent.iter().peekable();
             let mut take = |page: &[TransferRow]| {
-                walk.transfers += i64::try_from(page.len()).unwrap_or(i64::MAX);
+                walk.transfers += fit::<i64, _>(page.len());
                 for it in page {
                     it.seal(&mut walk.seals.chain);
                     take(judge.as_mut(), it, &mut sent, findings);
@@ -111,13 +111,18 @@ impl Unit<'_> {
     }
 
     /// Recognitions that are not as they were sent were amended; how, is asked with the tables.
-    fn judge_changed(&mut self, changed: &[Id], findings: &mut Findings) -> Result<(), StoreError> {
+    fn judge_changed(
+        &mut self,
+        changed: &[Id<RecognitionId>],
+        findings: &mut Findings,
+    ) -> Result<(), StoreError> {
         if changed.is_empty() {
             return Ok(());
         }
+        let changed: Vec<Id> = changed.iter().map(|it| Id(it.0.as_uuid())).collect();
         let amended: HashSet<Option<Id>> = self.query(|conn| {
             causes::table
-                .filter(causes::kind.eq(kind::AMENDMENT).and(causes::subject_id.eq_any(changed)))
+                .filter(causes::kind.eq(kind::AMENDMENT).and(causes::subject_id.eq_any(&changed)))
                 .select(causes::subject_id)
                 .load_iter::<_, DefaultLoadingMode>(conn)?
                 .collect()

@@ -6,6 +6,8 @@ use diesel::prelude::*;
 use guerdon_domain::ports::StoreError;
 
 use super::super::Unit;
+use guerdon_domain::values::{CauseId, fit};
+
 use crate::rows::schema::{causes, recognitions, transfers};
 use crate::rows::types::Id;
 use crate::rows::{CauseRow, RecognitionFact, TransferRow};
@@ -16,7 +18,7 @@ pub(super) const CAUSES: i64 = 1_000;
 pub(super) const LEGS: i64 = 10_000;
 
 /// Where a page begins: behind a position of the journal and an id there.
-pub(super) type Place = (i64, Id);
+pub(super) type Place = (i64, Id<CauseId>);
 pub(super) type Placed = (i64, CauseRow<'static>);
 
 impl Unit<'_> {
@@ -42,7 +44,10 @@ impl Unit<'_> {
     }
 
     /// Causes by their ids, in no order.
-    pub(super) fn causes_of(&mut self, ids: &[Id]) -> Result<HashMap<Id, CauseRow<'static>>, StoreError> {
+    pub(super) fn causes_of(
+        &mut self,
+        ids: &[Id<CauseId>],
+    ) -> Result<HashMap<Id<CauseId>, CauseRow<'static>>, StoreError> {
         if ids.is_empty() {
             return Ok(HashMap::new());
         }
@@ -68,7 +73,11 @@ impl Unit<'_> {
     }
 
     /// The next transfers of one cause.
-    pub(super) fn transfers_after(&mut self, cause: Id, leg: i32) -> Result<Vec<TransferRow>, StoreError> {
+    pub(super) fn transfers_after(
+        &mut self,
+        cause: Id<CauseId>,
+        leg: i32,
+    ) -> Result<Vec<TransferRow>, StoreError> {
         self.query(|conn| {
             transfers::table
                 .filter(transfers::cause_id.eq(cause).and(transfers::leg.gt(leg)))
@@ -101,20 +110,20 @@ impl Unit<'_> {
 /// Where the ids of a batch lie. They were made at about the time at which the batch was written, so that one range
 /// holds them and little else.
 struct Span {
-    ids: Vec<Id>,
-    first: Id,
-    last: Id,
+    ids: Vec<Id<CauseId>>,
+    first: Id<CauseId>,
+    last: Id<CauseId>,
     limit: i64,
 }
 
 impl Span {
     fn of(batch: &[Placed]) -> Self {
-        let ids: Vec<Id> = batch.iter().map(|it| it.1.id).collect();
-        let nowhere = Id(uuid::Uuid::nil());
+        let ids: Vec<Id<CauseId>> = batch.iter().map(|it| it.1.id).collect();
+        let nowhere = Id(uuid::Uuid::nil().into());
         let first = ids.iter().min().copied().unwrap_or(nowhere);
         let last = ids.iter().max().copied().unwrap_or(nowhere);
         let legs: usize = batch.iter().map(|it| it.1.legs() + 1).sum();
-        Self { ids, first, last, limit: i64::try_from(2 * legs).unwrap_or(i64::MAX) }
+        Self { ids, first, last, limit: fit(2 * legs) }
     }
 
     /// Whether a range that gave so many rows was read to its end.
@@ -128,7 +137,7 @@ pub(super) struct Legs<T>(Vec<T>);
 
 impl<T: OfCause> Legs<T> {
     /// That of one cause.
-    pub(super) fn of(&self, cause: Id) -> &[T] {
+    pub(super) fn of(&self, cause: Id<CauseId>) -> &[T] {
         let from = self.0.partition_point(|it| it.cause() < cause);
         let all = self.0.get(from..).unwrap_or_default();
         all.get(..all.partition_point(|it| it.cause() == cause)).unwrap_or_default()
@@ -137,24 +146,24 @@ impl<T: OfCause> Legs<T> {
 
 /// What a cause brought about.
 pub(super) trait OfCause {
-    fn cause(&self) -> Id;
+    fn cause(&self) -> Id<CauseId>;
 }
 
 impl OfCause for TransferRow {
-    fn cause(&self) -> Id {
+    fn cause(&self) -> Id<CauseId> {
         self.cause_id
     }
 }
 
 impl OfCause for RecognitionFact {
-    fn cause(&self) -> Id {
+    fn cause(&self) -> Id<CauseId> {
         self.cause_id
     }
 }
 
 /// Cuts a page of causes where the legs that they say they have come to more than are read at a time.
 pub(super) fn batches(page: &[Placed]) -> Vec<&[Placed]> {
-    let most = usize::try_from(LEGS).unwrap_or(usize::MAX);
+    let most = fit(LEGS);
     let (mut all, mut rest) = (Vec::new(), page);
     while !rest.is_empty() {
         let mut legs = 0_usize;

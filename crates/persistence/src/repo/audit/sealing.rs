@@ -2,6 +2,7 @@
 
 use diesel::prelude::*;
 use guerdon_domain::ports::{PendingSeal, Seal, StoreError, Timestamp};
+use guerdon_domain::values::fit;
 
 use super::super::super::settled_before;
 use super::super::Unit;
@@ -56,12 +57,12 @@ impl Unit<'_> {
                 let cut = batch.iter().position(|it| is_full && behind.is_some_and(|at| it.0 > at.0));
                 if let Some((rest, (next, _))) = cut.and_then(|it| Some((batch.get(..it)?, batch.get(it)?))) {
                     self.chain(rest, &mut chain)?;
-                    causes += i64::try_from(rest.len()).unwrap_or(0);
+                    causes += fit::<i64, _>(rest.len());
                     before = *next;
                     break 'pages;
                 }
                 self.chain(batch, &mut chain)?;
-                causes += i64::try_from(batch.len()).unwrap_or(0);
+                causes += fit::<i64, _>(batch.len());
                 behind = batch.last().map(|it| (it.0, it.1.id));
             }
         }

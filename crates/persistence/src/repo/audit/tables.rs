@@ -5,10 +5,12 @@ use diesel::sql_types::{BigInt, Text};
 use guerdon_domain::audit::Findings;
 use guerdon_domain::money::{Amount, Points, PointsPerDollar};
 use guerdon_domain::ports::StoreError;
+use guerdon_domain::wallets::AccountKind;
 
 use super::super::super::{check_storage, id_text};
 use super::super::Unit;
 use super::pages::CAUSES;
+use crate::rows::conditions::{AMENDS, CHANGES_COMPANY, IS_WALLET, PENDING};
 use crate::rows::kind;
 use crate::rows::schema::{accounts, companies};
 use crate::rows::types::Id;
@@ -73,7 +75,9 @@ impl Unit<'_> {
             let page: Vec<Row> = self.query(|conn| {
                 companies::table
                     .inner_join(
-                        accounts::table.on(accounts::owner_id.eq(companies::id).and(accounts::kind.eq(4))),
+                        accounts::table.on(accounts::owner_id
+                            .eq(companies::id)
+                            .and(accounts::kind.eq(AccountKind::Reserve.code()))),
                     )
                     .filter(companies::id.gt(after))
                     .order(companies::id)
@@ -123,12 +127,15 @@ fn company_causes() -> Vec<Check> {
     let company = id_text("c.id");
     let last = |column: &str, but: i16| {
         format!(
-            "(SELECT {column} FROM causes AS x WHERE x.company_id = c.id AND x.kind <= 3 AND x.kind <> {but} \
+            "(SELECT {column} FROM causes AS x WHERE x.company_id = c.id AND x.{CHANGES_COMPANY} AND x.kind <> {but} \
              ORDER BY x.position DESC, x.id DESC LIMIT 1)"
         )
     };
     let rate = last("x.points_per_dollar", kind::MOVE);
-    let provider = last("CASE x.kind WHEN 3 THEN x.subject_id ELSE x.provider_id END", kind::RATE);
+    let provider = last(
+        &format!("CASE x.kind WHEN {} THEN x.subject_id ELSE x.provider_id END", kind::MOVE),
+        kind::RATE,
+    );
     vec![
         (
             "company's causes",
@@ -142,7 +149,7 @@ fn company_causes() -> Vec<Check> {
             "company's causes",
             format!(
                 "SELECT 'company ' || {} || ' has causes and is missing' AS detail FROM causes AS x \
-                 LEFT JOIN companies AS c ON c.id = x.company_id WHERE x.kind <= 3 AND x.kind = {} AND c.id IS NULL",
+                 LEFT JOIN companies AS c ON c.id = x.company_id WHERE x.{CHANGES_COMPANY} AND x.kind = {} AND c.id IS NULL",
                 id_text("x.company_id"),
                 kind::FOUNDING
             ),
@@ -155,7 +162,7 @@ fn amendments() -> Vec<Check> {
     let recognition = id_text("a.subject_id");
     let latest = |column: &str| {
         format!(
-            "(SELECT l.{column} FROM causes AS l WHERE l.kind = 5 AND l.subject_id = r.id \
+            "(SELECT l.{column} FROM causes AS l WHERE l.{AMENDS} AND l.subject_id = r.id \
              AND l.{column} IS NOT NULL ORDER BY l.position DESC, l.id DESC LIMIT 1)"
         )
     };
@@ -165,7 +172,7 @@ fn amendments() -> Vec<Check> {
         format!(
             "SELECT 'recognition ' || {recognition} || ' is not there, or not as it was amended' AS detail \
              FROM causes AS a LEFT JOIN recognitions AS r ON r.id = a.subject_id AND r.company_id = a.company_id \
-             LEFT JOIN causes AS c ON c.id = r.cause_id WHERE a.kind = 5 AND (r.id IS NULL \
+             LEFT JOIN causes AS c ON c.id = r.cause_id WHERE a.{AMENDS} AND (r.id IS NULL \
              OR r.message IS DISTINCT FROM {message} OR r.share <> COALESCE({share}, c.share))"
         ),
     )]
@@ -180,7 +187,7 @@ fn owners() -> Vec<Check> {
             format!(
                 "SELECT {account} || ' has no such user' AS detail FROM accounts AS a \
                  LEFT JOIN users AS u ON u.id = a.owner_id AND u.company_id = a.company_id \
-                 WHERE a.kind <= 3 AND u.id IS NULL"
+                 WHERE a.{IS_WALLET} AND u.id IS NULL"
             ),
         ),
         (
@@ -188,14 +195,14 @@ fn owners() -> Vec<Check> {
             format!(
                 "SELECT {account} || ' has no such company' AS detail FROM accounts AS a \
                  LEFT JOIN companies AS c ON c.id = a.owner_id AND c.id = a.company_id \
-                 WHERE a.kind > 3 AND c.id IS NULL"
+                 WHERE NOT a.{IS_WALLET} AND c.id IS NULL"
             ),
         ),
         (
             "company accounts",
             format!(
                 "SELECT 'company ' || {0} || ' has ' || COUNT(a.kind) || ' of its five accounts' AS detail \
-                 FROM companies AS c LEFT JOIN accounts AS a ON a.owner_id = c.id AND a.kind BETWEEN 4 AND 8 \
+                 FROM companies AS c LEFT JOIN accounts AS a ON a.owner_id = c.id AND NOT a.{IS_WALLET} \
                  GROUP BY c.id HAVING COUNT(a.kind) <> 5",
                 id_text("c.id")
             ),
@@ -205,16 +212,17 @@ fn owners() -> Vec<Check> {
 
 fn people() -> Vec<Check> {
     let user = id_text("u.id");
-    let wallet = |kind: i16, who: &str| {
+    let wallet = |kind: AccountKind, who: &str| {
+        let kind = kind.code();
         format!(
             "SELECT 'user ' || {user} || ' has no account of kind {kind}' AS detail FROM users AS u \
              LEFT JOIN accounts AS a ON a.owner_id = u.id AND a.kind = {kind} WHERE a.owner_id IS NULL{who}"
         )
     };
     vec![
-        ("user wallet", wallet(1, "")),
-        ("peer wallet", wallet(2, "")),
-        ("manager wallet", wallet(3, " AND u.manager")),
+        ("user wallet", wallet(AccountKind::UserWallet, "")),
+        ("peer wallet", wallet(AccountKind::PeerWallet, "")),
+        ("manager wallet", wallet(AccountKind::ManagerWallet, " AND u.manager")),
         (
             "deleted means closed",
             format!(
@@ -268,8 +276,8 @@ fn deliveries() -> Vec<Check> {
             "pending means due",
             format!(
                 "SELECT 'delivery ' || {event} || ' is in state ' || d.state || ' and due, or pending and never due' \
-                 AS detail FROM deliveries AS d WHERE (d.state = 1) <> (d.next_attempt_at IS NOT NULL) \
-                 OR (d.state <> 1 AND d.lease_id IS NOT NULL)"
+                 AS detail FROM deliveries AS d WHERE (d.{PENDING}) <> (d.next_attempt_at IS NOT NULL) \
+                 OR (NOT d.{PENDING} AND d.lease_id IS NOT NULL)"
             ),
         ),
         (
@@ -284,8 +292,8 @@ fn deliveries() -> Vec<Check> {
             "mail",
             format!(
                 "SELECT 'mail ' || {} || ' is in state ' || m.state || ' and due, or waiting and never due' AS detail \
-                 FROM mails AS m WHERE (m.state = 1) <> (m.next_attempt_at IS NOT NULL) \
-                 OR (m.state <> 1 AND m.lease_id IS NOT NULL)",
+                 FROM mails AS m WHERE (m.{PENDING}) <> (m.next_attempt_at IS NOT NULL) \
+                 OR (NOT m.{PENDING} AND m.lease_id IS NOT NULL)",
                 id_text("m.id")
             ),
         ),

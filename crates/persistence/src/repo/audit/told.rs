@@ -5,7 +5,7 @@ use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use guerdon_domain::audit::Findings;
 use guerdon_domain::events::EventKind;
-use guerdon_domain::ports::{ReadSettings as _, Setting, StoreError};
+use guerdon_domain::ports::{ReadSettings as _, Setting, StoreError, Timestamp};
 
 use super::super::super::{id_text, moment_text};
 use super::super::Unit;
@@ -32,7 +32,7 @@ struct Counts {
 impl Unit<'_> {
     pub(super) fn audit_told(&mut self, findings: &mut Findings) -> Result<(), StoreError> {
         let pruned = self.setting(Setting::EventsPrunedBefore)?;
-        let kept = pruned.and_then(|it| it.parse().ok()).and_then(At::from_micros);
+        let kept = pruned.and_then(|it| it.parse().ok()).and_then(Timestamp::from_unix_micros).map(At);
         let mut founded = 0;
         for Told { from, id, unfit } in [recognitions(kept), causes(kept)] {
             let counts = format!(

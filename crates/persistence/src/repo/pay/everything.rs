@@ -5,6 +5,7 @@ use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use guerdon_domain::money::Amount;
 use guerdon_domain::ports::{Outcome, Paid, Payment, StoreError};
+use guerdon_domain::values::fit;
 use guerdon_domain::wallets::Account;
 
 use super::super::super::hold_accounts;
@@ -40,9 +41,9 @@ impl Unit<'_> {
         if legs.is_empty() {
             return Ok(Outcome::Paid(Paid { transfers: 0, low: None }));
         }
-        let count = i64::try_from(legs.len()).unwrap_or(i64::MAX);
+        let count = fit(legs.len());
         let last = self.credit_all_at_once(to, returned.nanodollars(), count)?;
-        let transfers = u32::try_from(legs.len()).unwrap_or(u32::MAX);
+        let transfers = fit(legs.len());
         let legs: Vec<Leg> = (1..)
             .zip(legs)
             .map(|(number, (wallet, place, amount))| Leg {

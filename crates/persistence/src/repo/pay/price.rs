@@ -1,5 +1,6 @@
 //! A price, from one payer to one receiver or many.
 
+use guerdon_domain::values::fit;
 use std::collections::HashMap;
 
 use guerdon_domain::money::{Amount, Points, Price};
@@ -48,7 +49,7 @@ impl Unit<'_> {
         let legs = legs(payment, (payer, &debited), (credits, &places), price, points);
         let legs = self.keep(legs)?;
         self.insert_transfers(payment, &legs)?;
-        let transfers = u32::try_from(legs.len()).unwrap_or(u32::MAX);
+        let transfers = fit(legs.len());
         Ok(Outcome::Paid(Paid { transfers, low: debited.fell_below(price.total) }))
     }
 
@@ -60,7 +61,7 @@ impl Unit<'_> {
         count: usize,
         price: Price,
     ) -> Result<Option<(Account, Debited)>, StoreError> {
-        let count = i64::try_from(count).unwrap_or(i64::MAX);
+        let count = fit(count);
         for payer in payers {
             let debit = Debit {
                 owner: Id(payer.owner()),

@@ -1,5 +1,6 @@
 //! Sums, and what is shared out of them.
 
+use guerdon_domain::values::fit;
 use std::collections::HashMap;
 
 use diesel::prelude::*;
@@ -31,7 +32,7 @@ impl Unit<'_> {
         }
         let place = self.credit_all_at_once(to, price.total.nanodollars(), 1)?;
         let leg = Leg {
-            number: i32::try_from(leg).unwrap_or(i32::MAX),
+            number: fit(leg),
             debit: (payer, debited.first_place),
             credit: (to, place),
             amount: price.total.nanodollars(),
@@ -53,7 +54,7 @@ impl Unit<'_> {
     ) -> Result<Outcome, StoreError> {
         let kind = to.first().map_or(0, |it| it.kind().code());
         let places: HashMap<Id, i64> = self.credit_open(kind, &sorted(to), each)?.into_iter().collect();
-        let count = i64::try_from(places.len()).unwrap_or(i64::MAX);
+        let count = fit(places.len());
         let nothing = Outcome::Paid(Paid { transfers: 0, low: None });
         if count == 0 {
             return Ok(nothing);
@@ -69,7 +70,7 @@ impl Unit<'_> {
         let legs: Vec<Leg> = (debited.first_place..)
             .zip(open)
             .map(|(debit_place, (leg, credit, credit_place))| Leg {
-                number: i32::try_from(leg).unwrap_or(i32::MAX),
+                number: fit(leg),
                 debit: (payer, debit_place),
                 credit: (credit, credit_place),
                 amount: each.nanodollars(),
@@ -78,7 +79,7 @@ impl Unit<'_> {
             })
             .collect();
         self.insert_transfers(payment, &legs)?;
-        let transfers = u32::try_from(legs.len()).unwrap_or(u32::MAX);
+        let transfers = fit(legs.len());
         Ok(Outcome::Paid(Paid { transfers, low: None }))
     }
 

@@ -19,7 +19,7 @@ use crate::keys::{Keys, MasterKey};
 use crate::settings::Webhooks;
 
 #[derive(Parser)]
-struct Line {
+struct CommandLine {
     #[command(subcommand)]
     command: Command,
 }
@@ -42,7 +42,8 @@ impl Setup {
 
     /// Runs a command as it arrives over the socket: parsed, written as JSON, read again.
     fn run(&self, words: &[&str]) -> Result<String, CommandError> {
-        let line = Line::try_parse_from(std::iter::once("guerdon").chain(words.iter().copied())).unwrap();
+        let line =
+            CommandLine::try_parse_from(std::iter::once("guerdon").chain(words.iter().copied())).unwrap();
         let sent = serde_json::to_string(&line.command).unwrap();
         let received: Command = serde_json::from_str(&sent).unwrap();
         execute(&received, &self.workplace).map(|it| it.json)
@@ -133,8 +134,9 @@ fn a_rotated_secret_replaces_the_old_one() {
     assert!(!setup.workplace.keys.matches(created["api_secret"].as_str().unwrap(), &hash));
     assert!(setup.workplace.keys.matches(rotated["api_secret"].as_str().unwrap(), &hash));
     setup.refused(&["provider", "rotate", NOBODY, "--shared-secret"], "no provider");
-    let parsed =
-        |words: &[&str]| Line::try_parse_from([&["guerdon", "provider", "rotate", id], words].concat());
+    let parsed = |words: &[&str]| {
+        CommandLine::try_parse_from([&["guerdon", "provider", "rotate", id], words].concat())
+    };
     assert!(parsed(&[]).is_err() && parsed(&["--api-secret", "--shared-secret"]).is_err());
 }
 

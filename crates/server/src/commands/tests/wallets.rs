@@ -105,7 +105,7 @@ fn a_replay_names_events_or_a_provider_and_a_state() {
     use clap::Parser as _;
     let parses = |words: &[&str]| {
         let line = ["guerdon", "event", "replay"].iter().chain(words).copied();
-        super::Line::try_parse_from(line).is_ok()
+        super::CommandLine::try_parse_from(line).is_ok()
     };
     assert!(parses(&[NOBODY]));
     assert!(parses(&[NOBODY, NOBODY]));
@@ -129,5 +129,5 @@ fn a_recognition_that_is_not_there_is_not_changed() {
     setup.refused(&["recognition", "update", NOBODY, "--share", "false"], "no recognition has this id");
     setup.refused(&["recognition", "update", NOBODY, "--message", " "], "message must not be blank");
     use clap::Parser as _;
-    assert!(super::Line::try_parse_from(["guerdon", "recognition", "update", NOBODY]).is_err());
+    assert!(super::CommandLine::try_parse_from(["guerdon", "recognition", "update", NOBODY]).is_err());
 }

@@ -7,14 +7,14 @@ use guerdon_domain::ports::{Claim, Claimed, Fate, Ids};
 use guerdon_domain::values::ProviderId;
 use uuid::Uuid;
 
-use super::line::{Line, Pace, Waiting};
-use super::{Core, Held, Moment};
-use crate::dispatcher::journal::Due;
+use super::line::{Pace, ProviderLine, Waiting};
+use super::{Core, Held, Now};
+use crate::dispatcher::journal::Look;
 
 impl Core {
     /// What to claim, given who has events due: for everybody as many as it may hold and as there are senders for,
     /// beginning behind who came last the time before.
-    pub(in crate::dispatcher) fn plan(&self, due: &[ProviderId], now: Moment, ids: &dyn Ids) -> Vec<Claim> {
+    pub(in crate::dispatcher) fn plan(&self, due: &[ProviderId], now: Now, ids: &dyn Ids) -> Vec<Claim> {
         if self.is_stopping {
             return Vec::new();
         }
@@ -27,8 +27,8 @@ impl Core {
         let mut claims = Vec::new();
         for provider in &turns {
             let line = self.lines.get(provider);
-            let pace = line.map_or(Pace::Steady, Line::pace);
-            let wanted = line.map_or(self.limits.under_way_per_provider, Line::room);
+            let pace = line.map_or(Pace::Steady, ProviderLine::pace);
+            let wanted = line.map_or(self.limits.under_way_per_provider, ProviderLine::room);
             let limit = wanted.min(room).min(senders.room(pace));
             let Ok(limit @ 1..) = u16::try_from(limit) else { continue };
             room = room.saturating_sub(limit.into());
@@ -45,7 +45,7 @@ impl Core {
     }
 
     /// Takes over what was claimed. `before` is when the claims were made, `now` when they were there.
-    pub(in crate::dispatcher) fn accept(&mut self, due: Due, claims: &[Claim], before: Moment, now: Moment) {
+    pub(in crate::dispatcher) fn accept(&mut self, due: Look, claims: &[Claim], before: Now, now: Now) {
         self.claimed_last = claims.last().map(|it| it.provider).or(self.claimed_last);
         let claims: HashMap<_, _> = claims.iter().map(|it| (it.provider, it)).collect();
         for provider in &due.providers {
@@ -60,11 +60,12 @@ impl Core {
         }
     }
 
-    fn take_over(&mut self, claimed: Claimed, claim: &Claim, before: Moment, now: Moment) {
+    fn take_over(&mut self, claimed: Claimed, claim: &Claim, before: Now, now: Now) {
         let Claimed { provider, events } = claimed;
         let id = provider.id;
         let provider = Arc::new(provider);
-        let line = self.lines.entry(id).or_insert_with(|| Line::new(Arc::clone(&provider), &self.limits));
+        let line =
+            self.lines.entry(id).or_insert_with(|| ProviderLine::new(Arc::clone(&provider), &self.limits));
         line.provider = provider;
         line.has_more = events.len() >= usize::from(claim.limit);
         if line.has_more {
@@ -90,7 +91,7 @@ impl Core {
     }
 
     /// Has a claimed event wait for its turn, unless it cannot be sent.
-    pub(super) fn hold(&mut self, provider: ProviderId, lease: Uuid, waiting: Waiting, now: Moment) {
+    pub(super) fn hold(&mut self, provider: ProviderId, lease: Uuid, waiting: Waiting, now: Now) {
         let event = waiting.event.id;
         self.held.insert(event, Held { provider, lease, claimed_at: now.wall, is_settling: false });
         let line = self.lines.get_mut(&provider).filter(|_| !self.is_stopping);

@@ -30,7 +30,7 @@ pub(super) struct Waiting {
     pub(super) until: Duration,
 }
 
-pub(super) struct Line {
+pub(super) struct ProviderLine {
     /// As of the latest claim.
     pub(super) provider: Arc<Provider>,
     pub(super) waiting: VecDeque<Waiting>,
@@ -49,7 +49,7 @@ pub(super) struct Line {
     filled_at: Option<Duration>,
 }
 
-impl Line {
+impl ProviderLine {
     pub(super) fn new(provider: Arc<Provider>, limits: &DispatcherLimits) -> Self {
         Self {
             provider,

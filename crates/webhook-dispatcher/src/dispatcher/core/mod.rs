@@ -17,10 +17,9 @@ use std::time::Duration;
 use guerdon_domain::ports::{Attempt, ClaimedEvent, Fate, Settlement, Timestamp};
 use guerdon_domain::providers::Provider;
 use guerdon_domain::values::{EventId, ProviderId};
-use time::PrimitiveDateTime;
 use uuid::Uuid;
 
-use self::line::{Line, Pace, Waiting};
+use self::line::{Pace, ProviderLine, Waiting};
 use self::senders::Senders;
 use super::limits::DispatcherLimits;
 use crate::courier::Outcome;
@@ -29,7 +28,7 @@ use crate::schedule::Schedule;
 /// A moment by two clocks: one tells the date and may be set, the other only ever goes on. What is written down goes
 /// by the first, what is decided here by the second.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::dispatcher) struct Moment {
+pub(in crate::dispatcher) struct Now {
     pub(in crate::dispatcher) wall: Timestamp,
     pub(in crate::dispatcher) steady: Duration,
 }
@@ -67,7 +66,7 @@ struct UnderWay {
 pub(in crate::dispatcher) struct Core {
     limits: DispatcherLimits,
     schedule: Schedule,
-    lines: HashMap<ProviderId, Line>,
+    lines: HashMap<ProviderId, ProviderLine>,
     /// Who has an event waiting and may have another attempt in flight; each once, in the order of their turns.
     queue: VecDeque<ProviderId>,
     held: HashMap<EventId, Held>,
@@ -125,7 +124,7 @@ impl Core {
     }
 
     /// Begins the next attempt, if one may begin now.
-    pub(in crate::dispatcher) fn start(&mut self, now: Moment) -> Option<Job> {
+    pub(in crate::dispatcher) fn start(&mut self, now: Now) -> Option<Job> {
         loop {
             let id = self.queue.remove(self.next_in_turn()?)?;
             let Some(line) = self.lines.get_mut(&id) else { continue };
@@ -136,9 +135,9 @@ impl Core {
                 self.enqueue(id);
                 continue;
             }
-            line.in_flight = line.in_flight.saturating_add(1);
-            line.under_way = line.under_way.saturating_add(1);
-            self.in_flight = self.in_flight.saturating_add(1);
+            line.in_flight += 1;
+            line.under_way += 1;
+            self.in_flight += 1;
             let job = Job { provider: Arc::clone(&line.provider), event: waiting.event };
             let under_way = UnderWay { provider: id, pace: line.pace(), since: now.steady };
             self.senders.begin(under_way.pace);
@@ -159,7 +158,7 @@ impl Core {
         if let Some(under_way) = self.under_way.remove(&event.id) {
             self.senders.end(under_way.pace, outcome.duration);
             if let Some(line) = self.lines.get_mut(&under_way.provider) {
-                line.under_way = line.under_way.saturating_sub(1);
+                line.under_way -= 1;
                 line.answered(outcome.duration, delivered, &self.limits);
             }
             self.enqueue(under_way.provider);
@@ -167,7 +166,7 @@ impl Core {
         let before = event.attempts.saturating_sub(event.attempts_before_replay);
         let fate = match self.schedule.wait(before) {
             _ if delivered => Fate::Delivered,
-            Some(wait) => Fate::RetryAt(later(outcome.ended_at, wait)),
+            Some(wait) => Fate::RetryAt(outcome.ended_at.saturating_add(wait)),
             None => Fate::Exhausted,
         };
         let attempt = Attempt {
@@ -186,7 +185,7 @@ impl Core {
     }
 
     /// Lets time pass: attempts that take long make room for others, events that have waited too long are released.
-    pub(in crate::dispatcher) fn tick(&mut self, now: Moment) {
+    pub(in crate::dispatcher) fn tick(&mut self, now: Now) {
         for under_way in self.under_way.values_mut() {
             let took = now.steady.saturating_sub(under_way.since);
             let pace = match under_way.pace {
@@ -209,7 +208,7 @@ impl Core {
     }
 
     /// Begins no attempt and accepts no event from now on; what waits is released.
-    pub(in crate::dispatcher) fn stop(&mut self, now: Moment) {
+    pub(in crate::dispatcher) fn stop(&mut self, now: Now) {
         self.is_stopping = true;
         self.release_waiting(now, |_until| true);
     }
@@ -231,7 +230,7 @@ impl Core {
         }
     }
 
-    fn release_waiting(&mut self, now: Moment, is_over: impl Fn(Duration) -> bool) {
+    fn release_waiting(&mut self, now: Now, is_over: impl Fn(Duration) -> bool) {
         let mut released = Vec::new();
         for line in self.lines.values_mut() {
             while let Some(waiting) = line.waiting.pop_front_if(|it| is_over(it.until)) {
@@ -243,7 +242,7 @@ impl Core {
         }
     }
 
-    fn release(&mut self, event: &ClaimedEvent, now: Moment) {
+    fn release(&mut self, event: &ClaimedEvent, now: Now) {
         let settlement = self.settlement(event.id, None, Fate::Released(now.wall));
         self.to_settle.push_back(settlement);
     }
@@ -252,13 +251,6 @@ impl Core {
         let lease = self.held.get(&event).map_or(Uuid::nil(), |it| it.lease);
         Settlement { event, lease, attempt, fate }
     }
-}
-
-fn later(moment: Timestamp, wait: Duration) -> Timestamp {
-    time::Duration::try_from(wait)
-        .ok()
-        .and_then(|wait| moment.checked_add(wait))
-        .unwrap_or(PrimitiveDateTime::MAX.assume_utc())
 }
 
 #[cfg(test)]

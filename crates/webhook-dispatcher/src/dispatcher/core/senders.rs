@@ -45,13 +45,13 @@ impl Senders {
 
     pub(super) fn begin(&mut self, pace: Pace) {
         let count = self.of(pace);
-        *count = count.saturating_add(1);
+        *count += 1;
     }
 
     /// Ends an attempt, or its time among those of its pace, after so long.
     pub(super) fn end(&mut self, pace: Pace, took: Duration) {
         let count = self.of(pace);
-        *count = count.saturating_sub(1);
+        *count -= 1;
         if pace == Pace::Brisk {
             self.brisk_mean = (self.brisk_mean * (REMEMBERED - 1) + took) / REMEMBERED;
         }

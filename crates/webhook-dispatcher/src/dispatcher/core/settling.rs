@@ -2,7 +2,7 @@
 
 use guerdon_domain::ports::{Fate, Settlement};
 
-use super::{Core, Moment};
+use super::{Core, Now};
 
 impl Core {
     /// Whether there is something to settle.
@@ -27,14 +27,14 @@ impl Core {
                 held.is_settling = true;
             }
         }
-        self.settling = self.settling.saturating_add(batch.len());
+        self.settling += batch.len();
         batch
     }
 
     /// Notes that settlements are durable; whether it is worth a look into the journal now.
     #[must_use]
-    pub(in crate::dispatcher) fn settled(&mut self, batch: &[Settlement], now: Moment) -> bool {
-        self.settling = self.settling.saturating_sub(batch.len());
+    pub(in crate::dispatcher) fn settled(&mut self, batch: &[Settlement], now: Now) -> bool {
+        self.settling -= batch.len();
         self.settled_at_once = self.settled_at_once.saturating_mul(2).min(self.limits.settled_at_once);
         let mut is_hungry = false;
         let next_look = now.wall + self.limits.scan;
@@ -43,8 +43,8 @@ impl Core {
             let Some(held) = self.held.remove(&settlement.event) else { continue };
             let Some(line) = self.lines.get_mut(&held.provider) else { continue };
             if settlement.attempt.is_some() {
-                line.in_flight = line.in_flight.saturating_sub(1);
-                self.in_flight = self.in_flight.saturating_sub(1);
+                line.in_flight -= 1;
+                self.in_flight -= 1;
                 line.used(now.steady, &self.limits);
             } else {
                 line.has_more = true;
@@ -61,7 +61,7 @@ impl Core {
     /// Notes that settlements could not be written. They come first the next time, but in smaller numbers, and one
     /// that fails alone comes last: so one that the store will not take does not hold up the others for ever.
     pub(in crate::dispatcher) fn not_settled(&mut self, batch: Vec<Settlement>) {
-        self.settling = self.settling.saturating_sub(batch.len());
+        self.settling -= batch.len();
         self.settled_at_once = (batch.len() / 2).max(1);
         for settlement in &batch {
             self.claimed_anew.remove(&settlement.event);

@@ -1,7 +1,7 @@
+use guerdon_domain::events::EventState;
 use std::time::Duration;
 
 use super::event_id;
-use super::journal::State;
 use super::world::{World, wall};
 use crate::schedule::Schedule;
 
@@ -22,7 +22,7 @@ fn a_receiver_that_always_fails_gets_eleven_attempts_with_the_exact_waits() {
     }
     world.journal.with(|book| {
         let row = &book.rows[&event_id(1)];
-        assert_eq!(row.state, State::Exhausted);
+        assert_eq!(row.state, EventState::Exhausted);
         let numbers: Vec<_> = row.attempts.iter().map(|it| it.number).collect();
         assert_eq!(numbers, (1..=11).collect::<Vec<_>>());
         for (attempt, sent) in row.attempts.iter().zip(&world.sent) {
@@ -41,7 +41,7 @@ fn a_confirmed_event_is_sent_once() {
     assert_eq!(world.sent.len(), 1);
     world.journal.with(|book| {
         let row = &book.rows[&event_id(1)];
-        assert_eq!((row.state, row.attempts.len()), (State::Delivered, 1));
+        assert_eq!((row.state, row.attempts.len()), (EventState::Delivered, 1));
         assert_eq!((row.attempts[0].number, row.attempts[0].cause.as_ref()), (1, None));
     });
 }
@@ -59,7 +59,7 @@ fn a_confirmation_ends_the_schedule_wherever_it_comes() {
         world.event_at(Duration::ZERO, 1);
         world.run_until(LONG);
         assert_eq!(world.sent.len(), confirmed_at);
-        assert_eq!(world.journal.count(State::Delivered), 1);
+        assert_eq!(world.journal.count(EventState::Delivered), 1);
     }
 }
 
@@ -78,7 +78,7 @@ fn a_replay_begins_the_schedule_anew_and_goes_on_counting() {
     }
     world.journal.with(|book| {
         let row = &book.rows[&event_id(1)];
-        assert_eq!((row.state, row.attempts.len()), (State::Exhausted, 22));
+        assert_eq!((row.state, row.attempts.len()), (EventState::Exhausted, 22));
         assert_eq!(row.attempts.last().unwrap().number, 22);
     });
 }
@@ -94,7 +94,7 @@ fn an_event_without_an_address_is_not_attempted() {
     world.ring(post);
     world.run_until(LONG);
     assert!(world.sent.is_empty());
-    assert_eq!(world.journal.count(State::Unaddressed), 100);
+    assert_eq!(world.journal.count(EventState::Unaddressed), 100);
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn while_the_database_is_away_nothing_is_lost_and_nothing_sent_twice() {
         });
     }
     world.run_until(LONG);
-    assert_eq!(world.journal.count(State::Delivered), 200);
+    assert_eq!(world.journal.count(EventState::Delivered), 200);
     assert_eq!(world.sent.len(), 200);
 }
 
@@ -122,9 +122,9 @@ fn a_settlement_that_is_never_taken_does_not_hold_up_the_others() {
     world.journal.with(|book| book.refuses = Some(event_id(3)));
     world.ring(post);
     world.run_until(Duration::from_secs(50));
-    assert_eq!(world.journal.count(State::Delivered), 499);
+    assert_eq!(world.journal.count(EventState::Delivered), 499);
     world.journal.with(|book| book.refuses = None);
     world.run_until(LONG);
-    assert_eq!(world.journal.count(State::Delivered), 500);
+    assert_eq!(world.journal.count(EventState::Delivered), 500);
     assert_eq!(world.sent.len(), 500);
 }

@@ -5,7 +5,7 @@ use guerdon_domain::ports::Timestamp;
 use guerdon_domain::providers::Provider;
 use guerdon_domain::values::{EventId, ProviderId};
 
-use super::journal::{Memory, State};
+use super::journal::Memory;
 use super::provider;
 use crate::dispatcher::journal::Journal;
 use crate::testing::{Bench, Delivery, run};
@@ -42,14 +42,14 @@ impl Bench for Memory {
             recorded.sort_unstable();
             Delivery {
                 state: match row.state {
-                    State::Pending => EventState::Pending,
-                    State::Delivered => EventState::Delivered,
-                    State::Exhausted => EventState::Exhausted,
-                    State::Unaddressed => EventState::Unaddressed,
+                    EventState::Pending => EventState::Pending,
+                    EventState::Delivered => EventState::Delivered,
+                    EventState::Exhausted => EventState::Exhausted,
+                    EventState::Unaddressed => EventState::Unaddressed,
                 },
                 attempts: row.attempts_made,
                 attempts_before_replay: row.attempts_before_replay,
-                due: (row.state == State::Pending).then_some(row.due),
+                due: (row.state == EventState::Pending).then_some(row.due),
                 lease: row.lease,
                 recorded,
             }

@@ -1,7 +1,7 @@
+use guerdon_domain::events::EventState;
 use std::collections::HashMap;
 use std::time::Duration;
 
-use super::journal::State;
 use super::provider_id;
 use super::world::World;
 
@@ -104,7 +104,7 @@ fn a_quick_receiver_is_served_as_fast_as_it_answers() {
     world.backlog(1, 20_000);
     world.ring(post);
     world.run_until(Duration::from_secs(3600));
-    assert_eq!(world.journal.count(State::Delivered), 20_000);
+    assert_eq!(world.journal.count(EventState::Delivered), 20_000);
     let last = world.sent.last().unwrap().ended;
     // Four senders, a millisecond each; or eight in flight, two milliseconds each.
     assert!(last <= Duration::from_secs(7), "took {last:?}");

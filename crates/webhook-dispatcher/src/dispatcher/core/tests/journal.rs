@@ -3,26 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Mutex;
 
+use guerdon_domain::events::EventState;
 use guerdon_domain::ports::{Attempt, Claim, Claimed, ClaimedEvent, Fate, Settlement, StoreError, Timestamp};
 use guerdon_domain::providers::Provider;
 use guerdon_domain::values::{CompanyId, EventId, ProviderId};
 use uuid::Uuid;
 
 use super::provider;
-use crate::dispatcher::journal::{Due, Journal};
+use crate::dispatcher::journal::{Journal, Look};
 use crate::dispatcher::step::hold;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::dispatcher) enum State {
-    Pending,
-    Delivered,
-    Exhausted,
-    Unaddressed,
-}
 
 pub(in crate::dispatcher) struct Row {
     pub(in crate::dispatcher) provider: ProviderId,
-    pub(in crate::dispatcher) state: State,
+    pub(in crate::dispatcher) state: EventState,
     pub(in crate::dispatcher) due: Timestamp,
     /// On record.
     pub(in crate::dispatcher) attempts: Vec<Attempt>,
@@ -66,7 +59,7 @@ impl Memory {
         self.with(|book| {
             let row = Row {
                 provider,
-                state: State::Pending,
+                state: EventState::Pending,
                 due,
                 attempts: Vec::new(),
                 attempts_made: 0,
@@ -81,17 +74,17 @@ impl Memory {
     pub(in crate::dispatcher) fn replay(&self, event: EventId, due: Timestamp) {
         self.with(|book| {
             let row = book.rows.get_mut(&event).unwrap();
-            if row.state == State::Pending {
+            if row.state == EventState::Pending {
                 return;
             }
-            row.state = State::Pending;
+            row.state = EventState::Pending;
             row.attempts_before_replay = row.attempts_made;
             row.due = due;
             book.due.get_mut(&row.provider).unwrap().insert((due, event));
         });
     }
 
-    pub(in crate::dispatcher) fn count(&self, state: State) -> usize {
+    pub(in crate::dispatcher) fn count(&self, state: EventState) -> usize {
         self.with(|book| book.rows.values().filter(|it| it.state == state).count())
     }
 }
@@ -151,13 +144,13 @@ impl Book {
         let due = self.due.get_mut(&row.provider).unwrap();
         assert!(due.remove(&(row.due, settlement.event)));
         row.state = match fate {
-            Fate::Delivered => State::Delivered,
-            Fate::Exhausted => State::Exhausted,
-            Fate::Unaddressed => State::Unaddressed,
+            Fate::Delivered => EventState::Delivered,
+            Fate::Exhausted => EventState::Exhausted,
+            Fate::Unaddressed => EventState::Unaddressed,
             Fate::RetryAt(at) | Fate::Released(at) => {
                 row.due = at;
                 due.insert((at, settlement.event));
-                State::Pending
+                EventState::Pending
             }
         };
     }
@@ -168,7 +161,7 @@ impl Journal for Memory {
         &self,
         now: Timestamp,
         plan: &mut dyn FnMut(&[ProviderId]) -> Vec<Claim>,
-    ) -> Result<Due, StoreError> {
+    ) -> Result<Look, StoreError> {
         self.with(|book| {
             if book.is_away {
                 return Err(StoreError::Unavailable("away".to_owned()));
@@ -178,13 +171,13 @@ impl Journal for Memory {
             providers.sort_unstable();
             if providers.is_empty() {
                 let next = book.firsts().map(|(_, due)| due).min();
-                return Ok(Due { next, ..Due::default() });
+                return Ok(Look { next, ..Look::default() });
             }
             // A store may run a unit of work again; what the first run planned must not matter.
             let _lost_the_race = plan(&providers);
             let claims = plan(&providers);
             let claimed = claims.iter().filter_map(|it| book.claim(it)).collect();
-            Ok(Due { providers, claimed, next: None })
+            Ok(Look { providers, claimed, next: None })
         })
     }
 

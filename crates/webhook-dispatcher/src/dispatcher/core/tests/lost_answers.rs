@@ -1,10 +1,10 @@
 //! Settlements that are written, and whose answer is lost: they are written again, perhaps after their events were
 //! claimed anew.
 
+use guerdon_domain::events::EventState;
 use std::collections::HashMap;
 use std::time::Duration;
 
-use super::journal::State;
 use super::world::{World, wall};
 use super::{Dice, event_id};
 
@@ -31,7 +31,7 @@ fn check(world: &World, posts: &[usize], seed: u64) {
     world.journal.with(|book| {
         assert!(book.answers_lost > 0, "seed {seed} shows nothing");
         for (event, row) in &book.rows {
-            assert_ne!(row.state, State::Pending, "seed {seed}: {event} is stuck");
+            assert_ne!(row.state, EventState::Pending, "seed {seed}: {event} is stuck");
             assert_eq!(row.lease, None);
             assert_eq!(row.attempts.len(), sent[event], "seed {seed}: {event}");
             assert_eq!(
@@ -59,7 +59,7 @@ fn an_answer_that_is_lost_holds_no_place_and_sends_nothing_twice() {
     loses_answers(&mut world, Duration::ZERO, Duration::from_secs(5));
     world.ring(post);
     world.run_until(LONG);
-    assert_eq!(world.journal.count(State::Delivered), 500);
+    assert_eq!(world.journal.count(EventState::Delivered), 500);
     assert_eq!(world.sent.len(), 500);
     check(&world, &[post], 0);
 }
@@ -92,7 +92,7 @@ fn attempts_count_once_though_answers_are_lost_for_long() {
         });
         world.run_until(LONG);
         check(&world, &[post], seed);
-        assert!(world.journal.count(State::Delivered) > 550);
+        assert!(world.journal.count(EventState::Delivered) > 550);
     }
 }
 
@@ -103,7 +103,7 @@ fn an_event_that_is_replayed_before_its_end_is_known_is_sent_again() {
     world.event_at(Duration::ZERO, 1);
     loses_answers(&mut world, Duration::ZERO, Duration::from_secs(8));
     world.run_until(Duration::from_secs(1));
-    assert_eq!(world.journal.count(State::Delivered), 1, "it is written, and nobody knows");
+    assert_eq!(world.journal.count(EventState::Delivered), 1, "it is written, and nobody knows");
     world.journal.replay(event_id(1), wall(world.now));
     world.ring(post);
     world.run_until(LONG);
@@ -122,7 +122,7 @@ fn an_event_that_gets_an_address_before_its_end_is_known_is_sent() {
     loses_answers(&mut world, Duration::ZERO, Duration::from_secs(8));
     world.ring(post);
     world.run_until(Duration::from_secs(1));
-    assert_eq!(world.journal.count(State::Unaddressed), 1, "it is written, and nobody knows");
+    assert_eq!(world.journal.count(EventState::Unaddressed), 1, "it is written, and nobody knows");
     world.journal.with(|book| {
         book.providers
             .values_mut()
@@ -132,6 +132,6 @@ fn an_event_that_gets_an_address_before_its_end_is_known_is_sent() {
     world.ring(post);
     world.run_until(LONG);
     check(&world, &[post], 0);
-    assert_eq!(world.journal.count(State::Delivered), 1);
+    assert_eq!(world.journal.count(EventState::Delivered), 1);
     assert_eq!(world.sent.len(), 1);
 }

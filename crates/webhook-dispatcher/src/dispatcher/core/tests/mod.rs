@@ -23,7 +23,7 @@ use uuid::Uuid;
 use super::Core;
 use crate::dispatcher::step::{Holds, hold};
 
-pub(in crate::dispatcher) const START: Timestamp = datetime!(2026-01-01 00:00 UTC);
+pub(in crate::dispatcher) const START: Timestamp = Timestamp::new(datetime!(2026-01-01 00:00 UTC));
 
 impl Holds for Mutex<Core> {
     fn with<T>(&self, work: impl FnOnce(&mut Core) -> T) -> T {

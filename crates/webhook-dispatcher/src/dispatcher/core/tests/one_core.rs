@@ -8,8 +8,8 @@ use uuid::Uuid;
 
 use super::{Counting, event_id, provider, provider_id};
 use crate::courier::Outcome;
-use crate::dispatcher::core::{Core, Job, Moment};
-use crate::dispatcher::journal::Due;
+use crate::dispatcher::core::{Core, Job, Now};
+use crate::dispatcher::journal::Look;
 use crate::dispatcher::limits::DispatcherLimits;
 use crate::schedule::Schedule;
 
@@ -30,8 +30,8 @@ impl Bench {
         }
     }
 
-    fn moment(&self) -> Moment {
-        Moment { wall: super::START + self.now, steady: self.now }
+    fn moment(&self) -> Now {
+        Now { wall: super::START + self.now, steady: self.now }
     }
 
     fn plan(&mut self, provider: u64) -> Vec<Claim> {
@@ -47,7 +47,7 @@ impl Bench {
         Some(claim)
     }
 
-    fn accept(&mut self, claim: Claim, events: impl Iterator<Item = u64>, before: Moment) {
+    fn accept(&mut self, claim: Claim, events: impl Iterator<Item = u64>, before: Now) {
         let events = events.map(|it| ClaimedEvent {
             company_id: CompanyId::from_uuid(Uuid::nil()),
             id: event_id(it),
@@ -57,7 +57,7 @@ impl Bench {
         });
         let number = (0..1_000).find(|it| provider_id(*it) == claim.provider).unwrap();
         let claimed = Claimed { provider: provider(number), events: events.collect() };
-        let due = Due { providers: vec![claim.provider], claimed: vec![claimed], next: None };
+        let due = Look { providers: vec![claim.provider], claimed: vec![claimed], next: None };
         self.core.accept(due, &[claim], before, self.moment());
     }
 

@@ -1,8 +1,8 @@
+use guerdon_domain::events::EventState;
 use std::collections::HashMap;
 use std::time::Duration;
 
 use super::Dice;
-use super::journal::State;
 use super::world::World;
 
 const LONG: Duration = Duration::from_secs(30 * 86_400);
@@ -32,7 +32,10 @@ fn two_dispatchers_on_one_journal_deliver_nothing_twice() {
             world.event_at(Duration::from_millis(7 * event), 1 + event % 5);
         }
         world.run_until(LONG);
-        assert_eq!(world.journal.count(State::Delivered) + world.journal.count(State::Exhausted), 3_000);
+        assert_eq!(
+            world.journal.count(EventState::Delivered) + world.journal.count(EventState::Exhausted),
+            3_000
+        );
         assert!(deliveries(&world).values().all(|count| *count == 1), "seed {seed}");
         let of_first = world.sent.iter().filter(|it| it.post == 0).count();
         assert!((500..world.sent.len() - 500).contains(&of_first), "one of them did all the work");
@@ -55,7 +58,10 @@ fn what_a_dead_dispatcher_held_is_delivered_by_another_once_its_leases_end() {
         world.run_until(died);
         let in_flight = world.with_core(victim, |core| core.in_flight());
         world.run_until(LONG);
-        assert_eq!(world.journal.count(State::Delivered) + world.journal.count(State::Exhausted), 2_000);
+        assert_eq!(
+            world.journal.count(EventState::Delivered) + world.journal.count(EventState::Exhausted),
+            2_000
+        );
         let twice = deliveries(&world).values().filter(|count| **count > 1).count();
         assert!(twice <= in_flight, "seed {seed}: {twice} duplicates, {in_flight} were in flight");
     }
@@ -71,6 +77,6 @@ fn an_outage_longer_than_the_leases_duplicates_nothing_within_one_dispatcher() {
     world.call_at(Duration::from_millis(700), |world| world.journal.with(|book| book.is_away = true));
     world.call_at(Duration::from_secs(300), |world| world.journal.with(|book| book.is_away = false));
     world.run_until(LONG);
-    assert_eq!(world.journal.count(State::Delivered), 1_000);
+    assert_eq!(world.journal.count(EventState::Delivered), 1_000);
     assert_eq!(world.sent.len(), 1_000);
 }

@@ -10,10 +10,10 @@ use guerdon_domain::values::{EventId, ProviderId};
 use super::journal::Memory;
 use super::{Counting, START, event_id};
 use crate::courier::Outcome;
-use crate::dispatcher::core::{Core, Job, Moment};
+use crate::dispatcher::core::{Core, Job, Now};
 use crate::dispatcher::journal::Journal;
 use crate::dispatcher::limits::DispatcherLimits;
-use crate::dispatcher::step::{Next, step};
+use crate::dispatcher::step::{NextLook, step};
 use crate::schedule::Schedule;
 
 /// How a receiver takes an attempt: after how long, and whether it confirms.
@@ -137,8 +137,8 @@ impl World {
         work(&mut self.posts[post].core.lock().unwrap())
     }
 
-    pub(super) fn moment(&self) -> Moment {
-        Moment { wall: wall(self.now), steady: self.now }
+    pub(super) fn moment(&self) -> Now {
+        Now { wall: wall(self.now), steady: self.now }
     }
 
     pub(super) fn ring(&mut self, post: usize) {
@@ -214,12 +214,12 @@ impl World {
         let now = self.moment();
         let next = step(&self.posts[post].core, &self.journal, &self.ids, &|| now);
         match next {
-            Ok(Next::Backlog) => self.look_at(post, self.now + self.limits.scan / 4),
-            Ok(Next::At(Some(due))) => {
+            Ok(NextLook::Backlog) => self.look_at(post, self.now + self.limits.scan / 4),
+            Ok(NextLook::At(Some(due))) => {
                 let wait = Duration::try_from(due - now.wall).unwrap_or_default();
                 self.look_at(post, self.now + wait.max(Duration::from_micros(1)));
             }
-            Ok(Next::At(None)) => {}
+            Ok(NextLook::At(None)) => {}
             Err(_) => self.look_at(post, self.now + self.limits.back_off),
         }
     }

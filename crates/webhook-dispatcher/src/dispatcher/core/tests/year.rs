@@ -1,7 +1,7 @@
+use guerdon_domain::events::EventState;
 use std::collections::HashMap;
 use std::time::Duration;
 
-use super::journal::State;
 use super::world::World;
 use super::{Dice, provider_id};
 use crate::schedule::Schedule;
@@ -62,7 +62,7 @@ fn a_year_of_random_outages_loses_nothing_and_keeps_every_wait() {
 
 fn check(world: &World, seed: u64) {
     let (delivered, exhausted) =
-        (world.journal.count(State::Delivered), world.journal.count(State::Exhausted));
+        (world.journal.count(EventState::Delivered), world.journal.count(EventState::Exhausted));
     assert_eq!(delivered + exhausted, world.created.len(), "seed {seed}: something is lost");
     assert!(delivered > 500 && exhausted > 0, "seed {seed} shows little: {delivered} and {exhausted}");
     let mut attempts: HashMap<_, Vec<_>> = HashMap::new();
@@ -74,12 +74,12 @@ fn check(world: &World, seed: u64) {
             let row = &book.rows[event];
             assert_eq!(row.attempts.len(), sent.len(), "seed {seed}: an attempt is not recorded");
             assert!(sent.len() <= 11);
-            assert_eq!(row.state == State::Delivered, sent.last().unwrap().confirmed);
+            assert_eq!(row.state == EventState::Delivered, sent.last().unwrap().confirmed);
             assert_eq!(
                 sent.iter().filter(|it| it.confirmed).count(),
-                usize::from(row.state == State::Delivered)
+                usize::from(row.state == EventState::Delivered)
             );
-            assert!(row.state == State::Delivered || sent.len() == 11);
+            assert!(row.state == EventState::Delivered || sent.len() == 11);
             for (retry, pair) in (0..).zip(sent.windows(2)) {
                 let waited = pair[1].began - pair[0].ended;
                 let wait = Schedule::default().wait(retry).unwrap();

@@ -10,7 +10,7 @@ use crate::guard::{LookUp, Policy, SystemLookUp};
 use crate::nonce::{Nonces, SystemNonces};
 
 /// What a sender is made of.
-pub struct SenderParts {
+pub struct HttpCourierParts {
     /// What may be called.
     pub policy: Policy,
     /// Whose certificates are believed.
@@ -24,10 +24,10 @@ pub struct SenderParts {
     /// Finds the addresses of names.
     pub look_up: Arc<dyn LookUp>,
     /// How much time and room an attempt has.
-    pub limits: SenderLimits,
+    pub limits: HttpCourierLimits,
 }
 
-impl SenderParts {
+impl HttpCourierParts {
     /// What is used in production, with what the operator allows.
     pub fn new(policy: Policy, secrets: Arc<dyn OpenSecret>, clock: Arc<dyn Clock>) -> Self {
         Self {
@@ -37,7 +37,7 @@ impl SenderParts {
             clock,
             nonces: Arc::new(SystemNonces::default()),
             look_up: Arc::new(SystemLookUp),
-            limits: SenderLimits::default(),
+            limits: HttpCourierLimits::default(),
         }
     }
 }
@@ -54,7 +54,7 @@ pub enum TrustedRoots {
 
 /// How much time and room an attempt has (behaviour 23.7).
 #[derive(Debug, Clone, Copy)]
-pub struct SenderLimits {
+pub struct HttpCourierLimits {
     /// For all of an attempt.
     pub attempt_max: Duration,
     /// Of it, for looking the name up.
@@ -77,7 +77,7 @@ pub struct SenderLimits {
     pub keep_alive_max: Duration,
 }
 
-impl Default for SenderLimits {
+impl Default for HttpCourierLimits {
     fn default() -> Self {
         Self {
             attempt_max: Duration::from_secs(15),

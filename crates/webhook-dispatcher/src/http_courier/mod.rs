@@ -10,11 +10,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use guerdon_domain::ports::Timestamp;
-use guerdon_domain::values::Milliseconds;
 use ureq::http::{Request, Uri};
 use ureq::{Agent, Body};
 
-pub use options::{SenderLimits, SenderParts, SetupError, TrustedRoots};
+pub use options::{HttpCourierLimits, HttpCourierParts, SetupError, TrustedRoots};
 
 use crate::courier::{Courier, Order, Outcome};
 use crate::guard::{self, Names, Target};
@@ -25,24 +24,24 @@ const USER_AGENT: &str = "Guerdon-Webhooks";
 const POOLS: u64 = 16;
 
 /// Sends events over HTTP. It may be used from many threads at a time, and keeps connections alive between attempts.
-pub struct Sender {
-    parts: SenderParts,
+pub struct HttpCourier {
+    parts: HttpCourierParts,
     pools: Vec<Agent>,
 }
 
-impl std::fmt::Debug for Sender {
+impl std::fmt::Debug for HttpCourier {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Sender").finish_non_exhaustive()
+        f.debug_struct("HttpCourier").finish_non_exhaustive()
     }
 }
 
-impl Sender {
+impl HttpCourier {
     /// Makes a sender; it opens no connection yet.
     ///
     /// # Errors
     ///
     /// Where the trusted roots are no certificates.
-    pub fn new(parts: SenderParts) -> Result<Self, SetupError> {
+    pub fn new(parts: HttpCourierParts) -> Result<Self, SetupError> {
         let roots = agent::roots(&parts.roots)?;
         let names = Arc::new(Names::new(Arc::clone(&parts.look_up)));
         let pools = (0..POOLS).map(|_| agent::agent(&parts, roots.clone(), Arc::clone(&names))).collect();
@@ -59,7 +58,7 @@ impl Sender {
         let target = Target::parse(url, self.parts.policy).map_err(|refused| refused.to_string())?;
         let secret = self.parts.secrets.open(order.provider).map_err(|sealed| sealed.to_string())?;
         let nonce = hex::encode(&self.parts.nonces.next().map_err(|none| none.to_string())?);
-        let timestamp = Milliseconds(started_at).to_string();
+        let timestamp = started_at.to_string();
         let signature = signature::sign(secret.as_bytes(), url, &timestamp, &nonce, order.body);
         let request = Request::post(&target.uri)
             .header("Content-Type", "application/json")
@@ -98,7 +97,7 @@ impl Sender {
     }
 }
 
-impl Courier for Sender {
+impl Courier for HttpCourier {
     fn attempt(&self, order: &Order<'_>) -> Outcome {
         let started_at = self.parts.clock.now();
         let started = Instant::now();

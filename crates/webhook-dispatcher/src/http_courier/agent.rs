@@ -6,7 +6,7 @@ use ureq::Agent;
 use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::unversioned::transport::{Connector, RustlsConnector};
 
-use super::options::{SenderParts, SetupError, TrustedRoots};
+use super::options::{HttpCourierParts, SetupError, TrustedRoots};
 use crate::guard::{GuardedTcp, Names, VettingResolver};
 
 /// A provider has at most eight attempts under way, so more connections would never be used.
@@ -16,7 +16,7 @@ const KEPT_PER_POOL: usize = 32;
 const OUTPUT_BYTES: usize = 8 * 1024;
 
 /// One client with its pool of connections.
-pub(super) fn agent(parts: &SenderParts, roots: RootCerts, names: Arc<Names>) -> Agent {
+pub(super) fn agent(parts: &HttpCourierParts, roots: RootCerts, names: Arc<Names>) -> Agent {
     let (limits, policy) = (&parts.limits, parts.policy);
     let config = Agent::config_builder()
         .https_only(!policy.allow_http)

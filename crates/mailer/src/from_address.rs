@@ -8,31 +8,31 @@ const NAME_LENGTH_MAX: usize = 255;
 
 /// The sender of all mails: an address, with or without a name before it.
 #[derive(Debug, Clone)]
-pub struct Sender(Mailbox);
+pub struct FromAddress(Mailbox);
 
 /// A text that names no sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "must be an email address such as points@example.com, or a name with one: Points <points@example.com>"
 )]
-pub struct InvalidSender;
+pub struct InvalidFromAddress;
 
-impl Sender {
+impl FromAddress {
     /// Reads `points@example.com`, or `Points <points@example.com>`; the name may stand in double quotes.
-    pub fn parse(text: &str) -> Result<Self, InvalidSender> {
+    pub fn parse(text: &str) -> Result<Self, InvalidFromAddress> {
         let (name, address) = match text.trim().strip_suffix('>') {
-            Some(rest) => rest.rsplit_once('<').ok_or(InvalidSender)?,
+            Some(rest) => rest.rsplit_once('<').ok_or(InvalidFromAddress)?,
             None => ("", text.trim()),
         };
         let name = unquoted(name.trim());
         if name.chars().count() > NAME_LENGTH_MAX || name.chars().any(char::is_control) {
-            return Err(InvalidSender);
+            return Err(InvalidFromAddress);
         }
         let mailbox =
-            Mailbox::new((!name.is_empty()).then_some(name), address_of(address).ok_or(InvalidSender)?);
+            Mailbox::new((!name.is_empty()).then_some(name), address_of(address).ok_or(InvalidFromAddress)?);
         // The message builder reads its own header back, and knows fewer kinds of addresses than it writes.
         let read_back = mailbox.to_string().parse::<Mailbox>();
-        read_back.is_ok_and(|it| it.email == mailbox.email).then_some(Self(mailbox)).ok_or(InvalidSender)
+        read_back.is_ok_and(|it| it.email == mailbox.email).then_some(Self(mailbox)).ok_or(InvalidFromAddress)
     }
 
     /// The sender of mails that only become files, where none is configured.
@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn a_sender_is_an_address_with_or_without_a_name() {
         let check = |text: &str, expected: Option<(Option<&str>, &str)>| {
-            let sender = Sender::parse(text).ok();
+            let sender = FromAddress::parse(text).ok();
             let found = sender.as_ref().map(|it| (it.0.name.as_deref(), it.0.email.as_ref()));
             assert_eq!(found, expected, "{text:?}");
         };

@@ -1,0 +1,28 @@
+//! Numbers in other types.
+
+use std::fmt::Display;
+
+/// The same number in another type, where a rule keeps it within that: how many of something lie in memory, or what
+/// a constructor has bounded already.
+///
+/// # Panics
+///
+/// Where it does not fit after all, since then nothing that is counted with it can be trusted.
+#[track_caller]
+pub fn fit<To: TryFrom<From>, From: Copy + Display>(number: From) -> To {
+    To::try_from(number).unwrap_or_else(|_| unreachable!("{number} is beyond what its rules allow"))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_number_keeps_its_value() {
+        assert_eq!(super::fit::<i32, _>(7_usize), 7);
+    }
+
+    #[test]
+    #[should_panic(expected = "300 is beyond what its rules allow")]
+    fn a_number_that_does_not_fit_is_no_other_number() {
+        super::fit::<u8, _>(300_i64);
+    }
+}

@@ -1,0 +1,43 @@
+//! Conditions with a name. They stand in a statement's text and are not bound: only so can the partial indexes over
+//! them be used. Each begins with its column, so that an alias may stand before it.
+
+/// Deliveries and mails that wait for an attempt (`deliveries_due`, `mails_due`).
+pub(crate) const PENDING: &str = "state = 1";
+/// Deliveries that failed for the last time (`deliveries_kept`).
+pub(crate) const EXHAUSTED: &str = "state = 3";
+/// Deliveries that had no address (`deliveries_kept`).
+pub(crate) const UNADDRESSED: &str = "state = 4";
+
+/// Causes that change a company itself: its founding, its rate, its provider (`causes_company`).
+pub(crate) const CHANGES_COMPANY: &str = "kind <= 3";
+/// Causes that amend a recognition (`causes_amended`).
+pub(crate) const AMENDS: &str = "kind = 5";
+/// Causes that happen once to what they are about: refunds and deletions (`causes_once`).
+pub(crate) const HAPPENS_ONCE: &str = "kind IN (9, 11)";
+
+/// Accounts that are wallets of users; all others are their company's own.
+pub(crate) const IS_WALLET: &str = "kind <= 3";
+
+#[cfg(test)]
+mod tests {
+    use guerdon_domain::events::EventState;
+    use guerdon_domain::wallets::AccountKind;
+
+    use super::super::{kind, mail};
+    use super::*;
+
+    #[test]
+    fn a_condition_says_the_numbers_that_are_stored() {
+        let state = |it: i16| format!("state = {it}");
+        assert_eq!(PENDING, state(EventState::Pending.code()));
+        assert_eq!(PENDING, state(mail::WAITING));
+        assert_eq!(EXHAUSTED, state(EventState::Exhausted.code()));
+        assert_eq!(UNADDRESSED, state(EventState::Unaddressed.code()));
+        assert_eq!([kind::FOUNDING, kind::RATE, kind::MOVE, kind::SENDING], [1, 2, 3, 4]);
+        assert_eq!(CHANGES_COMPANY, format!("kind <= {}", kind::MOVE));
+        assert_eq!(AMENDS, format!("kind = {}", kind::AMENDMENT));
+        assert_eq!(HAPPENS_ONCE, format!("kind IN ({}, {})", kind::REFUND, kind::DELETION));
+        assert_eq!(IS_WALLET, format!("kind <= {}", AccountKind::ManagerWallet.code()));
+        assert_eq!(AccountKind::Reserve.code(), AccountKind::ManagerWallet.code() + 1);
+    }
+}
