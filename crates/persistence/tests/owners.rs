@@ -2,7 +2,7 @@
 
 use guerdon_domain::companies::{OwnerName, UpdateCompany};
 use guerdon_domain::money::Points;
-use guerdon_domain::users::{self, DeleteUserError, UpdateUser, UpdateUserError};
+use guerdon_domain::users::{self, DeleteUserError, UpdateDetails, UpdateUser, UpdateUserError};
 use guerdon_domain::values::{EmailAddress, Line, Update, UserId};
 
 use guerdon_domain::ports::StoreExt as _;
@@ -158,7 +158,10 @@ fn an_address_in_another_case_is_the_same_and_stays_as_it_was() {
         let ann = world.user("ann");
         let shout = UpdateUser {
             email: email("ANN@example.com"),
-            title: Update::Set(Line::parse("Chief").unwrap()),
+            details: UpdateDetails {
+                title: Update::Set(Line::parse("Chief").unwrap()),
+                ..UpdateDetails::default()
+            },
             ..UpdateUser::default()
         };
         change(world, ann, &shout).unwrap();

@@ -20,7 +20,7 @@ use tokio::sync::Mutex;
 use crate::application::{Application, prepare_folders};
 use crate::cli::{Cli, Config, What};
 use crate::command_socket::{Sent, send};
-use crate::commands::{Command, Format, Output, View, Workplace, execute};
+use crate::commands::{Command, Format, Output, Runnable as _, View, Workplace};
 use crate::keys::{require, settle};
 use crate::progress::Progress;
 use crate::settings::Settings;
@@ -145,7 +145,7 @@ fn work(settings: &Settings, command: &Command, progress: &Progress) -> anyhow::
                 let threads = available_parallelism().unwrap_or(NonZero::<usize>::MIN);
                 let workplace =
                     Workplace { progress, threads, ..Workplace::new(store, keys, settings.webhooks) };
-                let done = execute(command, &workplace);
+                let done = command.run(&workplace);
                 if wakes.elsewhere.wait(Duration::ZERO) {
                     Wakeups::tell_once(&settings.database);
                 }

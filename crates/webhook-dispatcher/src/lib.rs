@@ -19,6 +19,7 @@ pub use dispatcher::{
     StoreJournal,
 };
 pub use guard::{LookUp, Policy, SystemLookUp, UrlRefused, check_url, is_public};
+pub use guerdon_domain::ports::Timestamp;
 pub use http_courier::{HttpCourier, HttpCourierLimits, HttpCourierParts, SetupError, TrustedRoots};
 pub use nonce::{NoRandomness, Nonces, SystemNonces};
 pub use schedule::Schedule;

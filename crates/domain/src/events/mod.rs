@@ -4,4 +4,4 @@ mod replay;
 
 pub use replay::{ReplayError, replay, replay_all};
 
-pub use crate::model::{EventKind, EventState, RecognitionEvent, RedemptionEvent, SenderName};
+pub use crate::model::{Event, EventKind, EventState, RecognitionEvent, RedemptionEvent, SenderName};

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use uuid::Uuid;
 
-use crate::model::{EventKind, RecognitionEvent, RedemptionEvent};
+use crate::model::Event;
 use crate::ports::{Clock, EventBodies, Ids, Timestamp, Unrenderable};
 
 /// A clock that stands still.
@@ -32,11 +32,7 @@ impl Ids for CountedIds {
 pub struct NamedBodies;
 
 impl EventBodies for NamedBodies {
-    fn recognition(&self, kind: EventKind, _event: &RecognitionEvent<'_>) -> Result<Vec<u8>, Unrenderable> {
-        Ok(kind.name().into())
-    }
-
-    fn redemption(&self, _event: &RedemptionEvent<'_>) -> Result<Vec<u8>, Unrenderable> {
-        Ok(EventKind::RedemptionCreated.name().into())
+    fn body(&self, event: &Event<'_>) -> Result<Vec<u8>, Unrenderable> {
+        Ok(event.kind().name().into())
     }
 }

@@ -1,30 +1,15 @@
 //! Who asked.
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Actor {
-    /// A provider, over the API.
-    Provider,
-    /// The operator, by a command.
-    Operator,
-    /// A schedule, whose date has come.
-    Schedule,
-}
+use crate::values::stored;
 
-impl Actor {
-    pub const ALL: [Self; 3] = [Self::Provider, Self::Operator, Self::Schedule];
-
-    /// The number kept in the database.
-    pub fn code(self) -> i16 {
-        match self {
-            Self::Provider => 1,
-            Self::Operator => 2,
-            Self::Schedule => 3,
-        }
-    }
-
-    /// The actor of a stored number.
-    pub fn from_code(code: i16) -> Option<Self> {
-        Self::ALL.into_iter().find(|it| it.code() == code)
+stored! {
+    enum Actor {
+        /// A provider, over the API.
+        Provider => 1;
+        /// The operator, by a command.
+        Operator => 2;
+        /// A schedule, whose date has come.
+        Schedule => 3;
     }
 }
 

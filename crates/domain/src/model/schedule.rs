@@ -3,42 +3,20 @@
 use time::{Date, Month};
 
 use crate::money::Points;
-use crate::values::{CompanyId, IsoDate, ScheduleId, Timestamp};
+use crate::values::{CompanyId, IsoDate, ScheduleId, Timestamp, stored};
 use crate::wallets::WalletType;
 
-/// How often a schedule has a date.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Period {
-    /// Every seven days.
-    Week,
-    /// Once in each month, on the day of the start or, where the month is shorter, on its last day.
-    Month,
+stored! {
+    /// How often a schedule has a date.
+    enum Period {
+        /// Every seven days.
+        Week => 1, "week";
+        /// Once in each month, on the day of the start or, where the month is shorter, on its last day.
+        Month => 2, "month";
+    }
 }
 
 impl Period {
-    pub const ALL: [Self; 2] = [Self::Week, Self::Month];
-
-    /// The number kept in the database.
-    pub fn code(self) -> i16 {
-        match self {
-            Self::Week => 1,
-            Self::Month => 2,
-        }
-    }
-
-    /// The period of a stored number.
-    pub fn from_code(code: i16) -> Option<Self> {
-        Self::ALL.into_iter().find(|it| it.code() == code)
-    }
-
-    /// Its name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Week => "week",
-            Self::Month => "month",
-        }
-    }
-
     /// The date number `n` after a start, which is number 0; none after the year 9999.
     pub fn date(self, start: IsoDate, n: u32) -> Option<IsoDate> {
         let start = start.date();

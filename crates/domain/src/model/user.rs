@@ -1,8 +1,7 @@
 //! The user.
 
-use crate::values::{
-    CalendarDate, CompanyId, CountryCode, EmailAddress, Groups, Line, MonthDay, Timestamp, UserId,
-};
+use super::Details;
+use crate::values::{CompanyId, EmailAddress, Groups, Line, Timestamp, UserId};
 
 /// What is known of a person, as a provider sets it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,22 +11,7 @@ pub struct Profile {
     pub first_name: Line,
     /// Last name; none only for an owner named by a single word (behaviour 11.2).
     pub last_name: Option<Line>,
-    pub department: Option<Line>,
-    /// Profession title.
-    pub title: Option<Line>,
-    /// The supervisor's address; need not be a user yet.
-    pub supervisor_email: Option<EmailAddress>,
-    /// The company's own number for the person.
-    pub employee_id: Option<Line>,
-    /// Day and month of birth.
-    pub birthday: Option<MonthDay>,
-    /// ISO 3166 code.
-    pub country_code: Option<CountryCode>,
-    /// The first day of work.
-    pub work_start_date: Option<CalendarDate>,
-    pub office_city: Option<Line>,
-    pub office_state: Option<Line>,
-    pub office_country: Option<Line>,
+    pub details: Details,
     /// Whether the manager wallet may be used.
     pub manager: bool,
     /// Whether the person administers the company.
@@ -46,16 +30,7 @@ impl Profile {
             email,
             first_name,
             last_name,
-            department: None,
-            title: None,
-            supervisor_email: None,
-            employee_id: None,
-            birthday: None,
-            country_code: None,
-            work_start_date: None,
-            office_city: None,
-            office_state: None,
-            office_country: None,
+            details: Details::default(),
             manager: false,
             company_admin: false,
             corporation_admin: false,

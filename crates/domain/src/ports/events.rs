@@ -1,7 +1,7 @@
 //! Events, queued in the transaction of their cause; their bytes are made once.
 
 use super::{StoreError, Timestamp};
-use crate::model::{EventKind, EventState, RecognitionEvent, RedemptionEvent};
+use crate::model::{Event, EventKind, EventState};
 use crate::values::{CauseId, CompanyId, EventId, ProviderId};
 
 /// An event could not be rendered; what was caused is undone with it.
@@ -17,11 +17,8 @@ impl From<Unrenderable> for StoreError {
 
 /// Renders events to the bytes that every attempt sends.
 pub trait EventBodies: Send + Sync {
-    /// The body of an event about a recognition; `kind` is one of the two recognition kinds.
-    fn recognition(&self, kind: EventKind, event: &RecognitionEvent<'_>) -> Result<Vec<u8>, Unrenderable>;
-
-    /// The body of an event about a redemption.
-    fn redemption(&self, event: &RedemptionEvent<'_>) -> Result<Vec<u8>, Unrenderable>;
+    /// The body of an event.
+    fn body(&self, event: &Event<'_>) -> Result<Vec<u8>, Unrenderable>;
 }
 
 /// An event to be delivered.

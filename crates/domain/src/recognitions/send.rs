@@ -2,7 +2,9 @@
 
 use super::Receivers;
 use super::tell::{Told, tell};
-use crate::model::{Act, Cause, Company, EventKind, Occasion, Person, Recognition, Sender, Sending};
+use crate::model::{
+    Act, Cause, Company, Event, Occasion, Person, Recognition, RecognitionEvent, Sender, Sending,
+};
 use crate::money::{Points, PointsRange, points_range, price};
 use crate::ports::{
     Accounts, Causes, Context, Denied, Locks, MailOutbox, Moved, Outbox, Outcome, Payment, ReadCompanies,
@@ -115,7 +117,7 @@ where
         sender: parties.sender.as_ref(),
         occasion_name: parties.occasion.text.name.as_str(),
     };
-    tell(tx, EventKind::RecognitionReceived, &told, &recognitions, &parties.receivers, context)?;
+    tell(tx, received, &told, &recognitions, &parties.receivers, context)?;
     pay(tx, &parties, points, &cause, context)?;
     Ok(recognitions)
 }
@@ -255,4 +257,8 @@ fn payers(parties: &Parties) -> Vec<Account> {
             wallets
         }
     }
+}
+
+fn received(event: RecognitionEvent<'_>) -> Event<'_> {
+    Event::RecognitionReceived(event)
 }

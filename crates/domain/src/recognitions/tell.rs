@@ -1,8 +1,8 @@
 //! The events about recognitions (behaviour 23.3).
 
-use crate::model::{Company, EventKind, Person, Recognition, RecognitionEvent, SenderName};
+use crate::model::{Company, Event, Person, Recognition, RecognitionEvent, SenderName};
 use crate::ports::{Context, NewEvent, Outbox, ReadProviders, StoreError};
-use crate::values::{CauseId, EventId, ProviderId};
+use crate::values::{CauseId, ProviderId};
 
 /// How many events are rendered before they are handed to the store: thousands of bodies are never held at once.
 const SLICE_MAX: usize = 256;
@@ -27,7 +27,7 @@ pub(super) struct Told<'a> {
 /// Queues one event for each recognition; `receivers` stand in the same order.
 pub(super) fn tell<T: Outbox + ReadProviders + ?Sized>(
     tx: &mut T,
-    kind: EventKind,
+    event: fn(RecognitionEvent<'_>) -> Event<'_>,
     told: &Told<'_>,
     recognitions: &[Recognition],
     receivers: &[Person],
@@ -42,19 +42,14 @@ pub(super) fn tell<T: Outbox + ReadProviders + ?Sized>(
     let created_at = context.clock.now();
     let occasion_name = told.occasion_name;
     let one = |(recognition, receiver): (&Recognition, &Person)| -> Result<NewEvent, StoreError> {
-        let event = RecognitionEvent { recognition, sender: &sender, receiver, occasion_name };
+        let event = event(RecognitionEvent { recognition, sender: &sender, receiver, occasion_name });
         Ok(NewEvent {
-            id: match kind {
-                EventKind::RecognitionReceived => EventId::from_uuid(recognition.id.as_uuid()),
-                EventKind::RecognitionUpdated | EventKind::RedemptionCreated => {
-                    EventId::from_uuid(told.cause.as_uuid())
-                }
-            },
+            id: event.id(told.cause),
             company_id: told.company.id,
             provider_id: told.provider,
-            kind,
+            kind: event.kind(),
             cause: told.cause,
-            body: context.bodies.recognition(kind, &event)?,
+            body: context.bodies.body(&event)?,
             addressed,
             created_at,
         })

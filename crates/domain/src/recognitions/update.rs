@@ -2,7 +2,7 @@
 
 use super::tell::{Told, tell};
 use crate::look_up;
-use crate::model::{Act, Cause, Company, EventKind, Person, Recognition, Sender};
+use crate::model::{Act, Cause, Company, Event, Person, Recognition, RecognitionEvent, Sender};
 use crate::ports::{
     Causes, Context, Locks, Lookup, Outbox, ReadCompanies, ReadOccasions, ReadProviders, ReadUsers,
     Recognitions, Row, StoreError,
@@ -91,8 +91,7 @@ where
         sender: sender.as_ref(),
         occasion_name: occasion_name.as_str(),
     };
-    let kind = EventKind::RecognitionUpdated;
-    tell(tx, kind, &told, std::slice::from_ref(recognition), &[receiver], context)
+    tell(tx, updated, &told, std::slice::from_ref(recognition), &[receiver], context)
 }
 
 fn person<T: ReadUsers + ?Sized>(
@@ -104,4 +103,8 @@ fn person<T: ReadUsers + ?Sized>(
         Some(Lookup::Own(person)) => Some(person),
         Some(Lookup::Absent | Lookup::Foreign) | None => None,
     })
+}
+
+fn updated(event: RecognitionEvent<'_>) -> Event<'_> {
+    Event::RecognitionUpdated(event)
 }

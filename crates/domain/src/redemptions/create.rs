@@ -1,13 +1,13 @@
 //! Redeeming points.
 
 use crate::look_up;
-use crate::model::{Act, Cause, Company, EventKind, Person, Redemption, RedemptionEvent};
+use crate::model::{Act, Cause, Company, Event, Person, Redemption, RedemptionEvent};
 use crate::money::{Points, price};
 use crate::ports::{
     Accounts, Causes, Context, Locks, Moved, NewEvent, Outbox, Outcome, Payment, ReadAccounts, ReadCompanies,
     ReadProviders, ReadUsers, StoreError,
 };
-use crate::values::{EventId, RedemptionId, UserId};
+use crate::values::{RedemptionId, UserId};
 use crate::wallets::{Account, Reason, WalletType};
 
 /// Why nothing was redeemed.
@@ -84,15 +84,15 @@ fn tell<T: Outbox + ReadAccounts + ReadProviders + ?Sized>(
     let wallets = tx.wallets(user.id)?;
     let spent = wallets.iter().find(|it| it.wallet_type == WalletType::User);
     let cumulative_points_spent = spent.map_or(Points::ZERO, |it| it.points_spent(company.rate));
-    let event = RedemptionEvent { user, points, cumulative_points_spent };
+    let event = Event::RedemptionCreated(RedemptionEvent { user, points, cumulative_points_spent });
     let addressed = tx.provider(company.provider_id)?.is_some_and(|it| it.callback_url.is_some());
     tx.queue_events(&[NewEvent {
-        id: EventId::from_uuid(cause.id.as_uuid()),
+        id: event.id(cause.id),
         company_id: company.id,
         provider_id: company.provider_id,
-        kind: EventKind::RedemptionCreated,
+        kind: event.kind(),
         cause: cause.id,
-        body: context.bodies.redemption(&event)?,
+        body: context.bodies.body(&event)?,
         addressed,
         created_at: cause.created_at,
     }])

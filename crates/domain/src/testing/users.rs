@@ -3,7 +3,9 @@
 use super::Case;
 use super::world::{World, email, line, page, profile};
 use crate::ports::{Denied, Lookup};
-use crate::users::{self, CreateUserError, DeleteUserError, UpdateUser, UpdateUserError, User};
+use crate::users::{
+    self, CreateUserError, DeleteUserError, UpdateDetails, UpdateUser, UpdateUserError, User,
+};
 use crate::values::{CompanyId, Update, UserId};
 use crate::wallets::WalletType;
 
@@ -69,19 +71,19 @@ fn a_user_changes(world: &World<'_>) {
         company_id: Some(world.company),
         email: Some(email("ANN@example.com")),
         first_name: Some(line("ann")),
-        title: Update::Clear,
+        details: UpdateDetails { title: Update::Clear, ..UpdateDetails::default() },
         ..UpdateUser::default()
     };
     assert_eq!(change(world, before.id, &same).unwrap(), before);
     let command = UpdateUser {
         email: Some(email("anna@example.com")),
-        title: Update::Set(line("Baker")),
+        details: UpdateDetails { title: Update::Set(line("Baker")), ..UpdateDetails::default() },
         corporation_admin: Some(true),
         ..UpdateUser::default()
     };
     let after = change(world, before.id, &command).unwrap();
     assert_eq!(
-        (after.profile.email.as_str(), &after.profile.title),
+        (after.profile.email.as_str(), &after.profile.details.title),
         ("anna@example.com", &Some(line("Baker")))
     );
     assert!(!after.profile.corporation_admin, "there is no corporation");

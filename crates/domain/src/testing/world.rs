@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::Bench;
 use crate::causes::{Actor, Origin};
 use crate::companies::{self, CompanyWithOwner, CreateCompany, UpdateCompany, UpdateCompanyError};
-use crate::events::{EventKind, RecognitionEvent, RedemptionEvent};
+use crate::events::Event;
 use crate::money::{Points, PointsPerDollar};
 use crate::occasions::{self, Occasion, OccasionText};
 use crate::overrides::{self, ReplaceError};
@@ -42,12 +42,8 @@ impl Ids for Surroundings {
 }
 
 impl EventBodies for Surroundings {
-    fn recognition(&self, kind: EventKind, event: &RecognitionEvent<'_>) -> Result<Vec<u8>, Unrenderable> {
-        Ok(format!("{} {}", kind.name(), event.recognition.id).into_bytes())
-    }
-
-    fn redemption(&self, event: &RedemptionEvent<'_>) -> Result<Vec<u8>, Unrenderable> {
-        Ok(format!("redeemed {}", event.points.get()).into_bytes())
+    fn body(&self, event: &Event<'_>) -> Result<Vec<u8>, Unrenderable> {
+        Ok(format!("{event:?}").into_bytes())
     }
 }
 

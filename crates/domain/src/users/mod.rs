@@ -10,4 +10,4 @@ pub use delete::{DeleteUserError, delete};
 pub(crate) use open_wallets::open_wallets;
 pub use update::{UpdateUser, UpdateUserError, update};
 
-pub use crate::model::{Person, Profile, User, full_name};
+pub use crate::model::{Details, Person, Profile, UpdateDetails, User, full_name};

@@ -1,10 +1,8 @@
 //! Changing a user (behaviour 7, 13.3).
 
-use crate::model::{Company, Profile, User};
+use crate::model::{Company, Profile, UpdateDetails, User};
 use crate::ports::{Accounts, Context, Denied, Locks, ReadCompanies, ReadUsers, Row, StoreError, Users};
-use crate::values::{
-    CalendarDate, CompanyId, CountryCode, EmailAddress, Groups, Line, MonthDay, ProviderId, Update, UserId,
-};
+use crate::values::{CompanyId, EmailAddress, Groups, Line, ProviderId, Update, UserId};
 use crate::wallets::{Account, WalletType};
 
 /// What changes; what is `None` or `Keep` stays.
@@ -16,21 +14,7 @@ pub struct UpdateUser {
     pub first_name: Option<Line>,
     /// Last name; `Clear` is accepted only from an owner who has none.
     pub last_name: Update<Line>,
-    pub department: Update<Line>,
-    /// Profession title.
-    pub title: Update<Line>,
-    pub supervisor_email: Update<EmailAddress>,
-    /// The company's own number for the person.
-    pub employee_id: Update<Line>,
-    /// Day and month of birth.
-    pub birthday: Update<MonthDay>,
-    /// ISO 3166 code.
-    pub country_code: Update<CountryCode>,
-    /// The first day of work.
-    pub work_start_date: Update<CalendarDate>,
-    pub office_city: Update<Line>,
-    pub office_state: Update<Line>,
-    pub office_country: Update<Line>,
+    pub details: UpdateDetails,
     /// Whether the manager wallet may be used.
     pub manager: Option<bool>,
     /// Whether the person administers the company.
@@ -147,30 +131,13 @@ fn apply(command: &UpdateUser, profile: &mut Profile) {
     if let Some(first_name) = &command.first_name {
         profile.first_name = first_name.clone();
     }
-    set(&mut profile.last_name, &command.last_name);
-    set(&mut profile.department, &command.department);
-    set(&mut profile.title, &command.title);
-    set(&mut profile.supervisor_email, &command.supervisor_email);
-    set(&mut profile.employee_id, &command.employee_id);
-    set(&mut profile.birthday, &command.birthday);
-    set(&mut profile.country_code, &command.country_code);
-    set(&mut profile.work_start_date, &command.work_start_date);
-    set(&mut profile.office_city, &command.office_city);
-    set(&mut profile.office_state, &command.office_state);
-    set(&mut profile.office_country, &command.office_country);
-    set(&mut profile.groups, &command.groups);
+    command.last_name.change(&mut profile.last_name);
+    command.details.apply(&mut profile.details);
+    command.groups.change(&mut profile.groups);
     for (field, update) in profile.custom_fields.iter_mut().zip(&command.custom_fields) {
-        set(field, update);
+        update.change(field);
     }
     profile.manager = command.manager.unwrap_or(profile.manager);
     profile.company_admin = command.company_admin.unwrap_or(profile.company_admin);
     profile.corporation_admin = command.corporation_admin.unwrap_or(profile.corporation_admin);
-}
-
-/// What equals the present value leaves it as it is: addresses are equal without case.
-fn set<T: Clone + PartialEq>(field: &mut Option<T>, update: &Update<T>) {
-    let updated = update.clone().apply(field.clone());
-    if updated != *field {
-        *field = updated;
-    }
 }

@@ -23,6 +23,17 @@ impl<T> Update<T> {
     }
 }
 
+impl<T: Clone + PartialEq> Update<T> {
+    /// Updates a field; a value that equals the present one leaves that as it is, since addresses are equal without
+    /// case.
+    pub fn change(&self, field: &mut Option<T>) {
+        let updated = self.clone().apply(field.clone());
+        if updated != *field {
+            *field = updated;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

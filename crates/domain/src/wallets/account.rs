@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use crate::money::{Amount, Points, PointsPerDollar};
-use crate::values::{CompanyId, UserId};
+use crate::values::{CompanyId, UserId, stored};
 
 /// The three wallets of a user (behaviour 17.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -48,59 +48,29 @@ impl WalletType {
     }
 }
 
-/// The kinds of account, in the order in which their rows are locked: whoever many wait for comes last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum AccountKind {
-    /// A user's earned points.
-    UserWallet,
-    /// A user's points to send.
-    PeerWallet,
-    /// A manager's points to send.
-    ManagerWallet,
-    /// A company's reserve.
-    Reserve,
-    /// What a distribution in several steps has taken and not given yet.
-    Transit,
-    /// Outside: what deposits come from.
-    Funding,
-    /// Outside: what redemptions go to.
-    Redeemed,
-    /// Outside: what makes up fractions of a point within the tolerance.
-    Rounding,
+stored! {
+    /// The kinds of account, in the order in which their rows are locked: whoever many wait for comes last.
+    enum AccountKind {
+        /// A user's earned points.
+        UserWallet => 1;
+        /// A user's points to send.
+        PeerWallet => 2;
+        /// A manager's points to send.
+        ManagerWallet => 3;
+        /// A company's reserve.
+        Reserve => 4;
+        /// What a distribution in several steps has taken and not given yet.
+        Transit => 5;
+        /// Outside: what deposits come from.
+        Funding => 6;
+        /// Outside: what redemptions go to.
+        Redeemed => 7;
+        /// Outside: what makes up fractions of a point within the tolerance.
+        Rounding => 8;
+    }
 }
 
 impl AccountKind {
-    /// Every kind, in lock order.
-    pub const ALL: [Self; 8] = [
-        Self::UserWallet,
-        Self::PeerWallet,
-        Self::ManagerWallet,
-        Self::Reserve,
-        Self::Transit,
-        Self::Funding,
-        Self::Redeemed,
-        Self::Rounding,
-    ];
-
-    /// The number kept in the database.
-    pub fn code(self) -> i16 {
-        match self {
-            Self::UserWallet => 1,
-            Self::PeerWallet => 2,
-            Self::ManagerWallet => 3,
-            Self::Reserve => 4,
-            Self::Transit => 5,
-            Self::Funding => 6,
-            Self::Redeemed => 7,
-            Self::Rounding => 8,
-        }
-    }
-
-    /// The kind of a stored number.
-    pub fn from_code(code: i16) -> Option<Self> {
-        Self::ALL.into_iter().find(|it| it.code() == code)
-    }
-
     /// Whether the account stands for the world outside and may be overdrawn.
     pub fn is_outside(self) -> bool {
         matches!(self, Self::Funding | Self::Redeemed | Self::Rounding)

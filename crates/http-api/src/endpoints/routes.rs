@@ -170,6 +170,20 @@ mod tests {
     }
 
     #[test]
+    fn the_page_lists_the_table() {
+        let page = include_str!("../../../../docs/specified-behaviour.md");
+        let (_, from_there) = page.split_once("**10.1 All of them.**").unwrap();
+        let (table, _) = from_there.split_once("\n## ").unwrap();
+        let listed: Vec<String> = table
+            .lines()
+            .filter_map(|it| it.strip_prefix("| `")?.split_once('`'))
+            .map(|(endpoint, _)| endpoint.replace(":id_or_domain", "{id}").replace(":id", "{id}"))
+            .collect();
+        let routed: Vec<String> = ROUTES.iter().map(|it| format!("{} {}", it.method, it.pattern)).collect();
+        assert_eq!(listed, routed);
+    }
+
+    #[test]
     fn every_route_is_named_once_and_routed_by_its_own_method() {
         for (at, route) in ROUTES.iter().enumerate() {
             let same = |it: &&Route| it.method == route.method && it.pattern == route.pattern;

@@ -1,11 +1,10 @@
 //! Users.
 
 use diesel::prelude::*;
+use guerdon_domain::person_details;
 use guerdon_domain::ports::StoreError;
-use guerdon_domain::users::{Person, Profile, User};
-use guerdon_domain::values::{
-    CalendarDate, CompanyId, CountryCode, EmailAddress, Groups, Line, MonthDay, UserId,
-};
+use guerdon_domain::users::{Details, Person, Profile, User};
+use guerdon_domain::values::{CompanyId, EmailAddress, Groups, Line, UserId};
 
 use super::Reading;
 use super::schema::users;
@@ -20,16 +19,8 @@ pub(crate) struct UserRow {
     email_folded: String,
     first_name: String,
     last_name: Option<String>,
-    department: Option<String>,
-    title: Option<String>,
-    supervisor_email: Option<String>,
-    employee_id: Option<String>,
-    birthday: Option<String>,
-    country_code: Option<String>,
-    work_start_date: Option<String>,
-    office_city: Option<String>,
-    office_state: Option<String>,
-    office_country: Option<String>,
+    #[diesel(embed)]
+    details: DetailsRow,
     manager: bool,
     company_admin: bool,
     corporation_admin: bool,
@@ -43,6 +34,29 @@ pub(crate) struct UserRow {
     updated_at: At,
     deleted_at: Option<At>,
 }
+
+macro_rules! details {
+    ($($(#[$doc:meta])* $name:ident: $type:ty,)+) => {
+        #[derive(Queryable, Selectable, Insertable, AsChangeset)]
+        #[diesel(table_name = users, treat_none_as_default_value = false, treat_none_as_null = true)]
+        pub(crate) struct DetailsRow {
+            $($name: Option<String>,)+
+        }
+
+        impl DetailsRow {
+            fn of(it: &Details) -> Self {
+                Self { $($name: it.$name.as_ref().map(ToString::to_string),)+ }
+            }
+
+            fn read(&self, reading: &Reading<'_>) -> Result<Details, StoreError> {
+                $(let $name = reading.parse_opt(stringify!($name), self.$name.as_deref(), <$type>::parse)?;)+
+                Ok(Details { $($name,)+ })
+            }
+        }
+    };
+}
+
+person_details!(details);
 
 fn text(value: &Option<Line>) -> Option<String> {
     value.as_ref().map(|it| it.as_str().to_owned())
@@ -60,16 +74,7 @@ impl UserRow {
             email_folded: it.email.folded().to_owned(),
             first_name: it.first_name.as_str().to_owned(),
             last_name: text(&it.last_name),
-            department: text(&it.department),
-            title: text(&it.title),
-            supervisor_email: it.supervisor_email.as_ref().map(|it| it.as_str().to_owned()),
-            employee_id: text(&it.employee_id),
-            birthday: it.birthday.map(|it| it.to_string()),
-            country_code: it.country_code.as_ref().map(|it| it.as_str().to_owned()),
-            work_start_date: it.work_start_date.map(|it| it.to_string()),
-            office_city: text(&it.office_city),
-            office_state: text(&it.office_state),
-            office_country: text(&it.office_country),
+            details: DetailsRow::of(&it.details),
             manager: it.manager,
             company_admin: it.company_admin,
             corporation_admin: it.corporation_admin,
@@ -96,28 +101,7 @@ impl UserRow {
             email: reading.parse("email", &self.email, EmailAddress::parse)?,
             first_name: reading.parse("first_name", &self.first_name, Line::parse)?,
             last_name: line("last_name", &self.last_name)?,
-            department: line("department", &self.department)?,
-            title: line("title", &self.title)?,
-            supervisor_email: reading.parse_opt(
-                "supervisor_email",
-                self.supervisor_email.as_deref(),
-                EmailAddress::parse,
-            )?,
-            employee_id: line("employee_id", &self.employee_id)?,
-            birthday: reading.parse_opt("birthday", self.birthday.as_deref(), MonthDay::parse)?,
-            country_code: reading.parse_opt(
-                "country_code",
-                self.country_code.as_deref(),
-                CountryCode::parse,
-            )?,
-            work_start_date: reading.parse_opt(
-                "work_start_date",
-                self.work_start_date.as_deref(),
-                CalendarDate::parse,
-            )?,
-            office_city: line("office_city", &self.office_city)?,
-            office_state: line("office_state", &self.office_state)?,
-            office_country: line("office_country", &self.office_country)?,
+            details: self.details.read(&reading)?,
             manager: self.manager,
             company_admin: self.company_admin,
             corporation_admin: self.corporation_admin,

@@ -10,7 +10,7 @@ use guerdon_domain::audit::{self, Violation};
 use guerdon_domain::causes::{Actor, Origin};
 use guerdon_domain::companies::{self, CompanyWithOwner, CreateCompany, UpdateCompany, UpdateCompanyError};
 use guerdon_domain::distributions::{self, RunDistribution};
-use guerdon_domain::events::{EventKind, RecognitionEvent, RedemptionEvent};
+use guerdon_domain::events::Event;
 use guerdon_domain::money::{Points, PointsPerDollar};
 use guerdon_domain::occasions::{self, OccasionText};
 use guerdon_domain::ports::{
@@ -61,13 +61,17 @@ pub const ORIGIN: Origin<'_> = Origin { actor: Actor::Operator, reference: Some(
 pub struct TestBodies;
 
 impl EventBodies for TestBodies {
-    fn recognition(&self, kind: EventKind, event: &RecognitionEvent<'_>) -> Result<Vec<u8>, Unrenderable> {
-        Ok(format!("{} {}", kind.name(), event.recognition.id).into_bytes())
-    }
-
-    fn redemption(&self, event: &RedemptionEvent<'_>) -> Result<Vec<u8>, Unrenderable> {
-        let (points, spent) = (event.points.get(), event.cumulative_points_spent.get());
-        Ok(format!("redemption.created {points} {spent}").into_bytes())
+    fn body(&self, event: &Event<'_>) -> Result<Vec<u8>, Unrenderable> {
+        let kind = event.kind().name();
+        Ok(match event {
+            Event::RecognitionReceived(it) | Event::RecognitionUpdated(it) => {
+                format!("{kind} {}", it.recognition.id)
+            }
+            Event::RedemptionCreated(it) => {
+                format!("{kind} {} {}", it.points.get(), it.cumulative_points_spent.get())
+            }
+        }
+        .into_bytes())
     }
 }
 

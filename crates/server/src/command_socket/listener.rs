@@ -15,7 +15,7 @@ use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
 use super::{Reply, Request, SOCKET, ShortPath, is_served, one_name};
-use crate::commands::{Workplace, execute};
+use crate::commands::{Runnable as _, Workplace};
 use crate::world::files::ensure_private_folder;
 use crate::world::random;
 
@@ -149,7 +149,7 @@ impl CommandHandler {
         if request.database != self.database {
             return Reply::Elsewhere;
         }
-        match execute(&request.command, &self.workplace) {
+        match request.command.run(&self.workplace) {
             Ok(output) => Reply::Done(output),
             Err(cause) => Reply::Refused(cause.to_string()),
         }

@@ -5,6 +5,10 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use super::{SOCKET, Sent, ShortPath, send};
 use crate::commands::Command;
 
+fn seal() -> Command {
+    serde_json::from_str(r#"{"seal": {}}"#).unwrap()
+}
+
 #[test]
 fn a_folder_deep_down_can_hold_a_socket() {
     let folder = tempfile::tempdir().unwrap();
@@ -19,7 +23,7 @@ fn a_folder_deep_down_can_hold_a_socket() {
 fn where_nobody_listens_nobody_takes_a_command() {
     let folder = tempfile::tempdir().unwrap();
     let database = folder.path().join("guerdon.db");
-    let handed = |data_dir: &std::path::Path| send(data_dir, &database, &Command::Seal);
+    let handed = |data_dir: &std::path::Path| send(data_dir, &database, &seal());
     assert!(matches!(handed(folder.path()), Sent::Nobody));
     assert!(matches!(handed(&folder.path().join("missing")), Sent::Nobody));
     drop(UnixListener::bind(folder.path().join(SOCKET)).unwrap()); // a crash leaves its socket behind
@@ -31,7 +35,7 @@ fn an_answer_that_does_not_come_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let listener = UnixListener::bind(folder.path().join(SOCKET)).unwrap();
     let crash = std::thread::spawn(move || drop(listener.accept().unwrap()));
-    let handed = send(folder.path(), &folder.path().join("guerdon.db"), &Command::Seal);
+    let handed = send(folder.path(), &folder.path().join("guerdon.db"), &seal());
     crash.join().unwrap();
     assert!(matches!(handed, Sent::Lost));
 }

@@ -6,7 +6,7 @@ use guerdon_domain::values::{CompanyId, ProviderId};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{CommandError, Output, View, Workplace};
+use super::{CommandError, Output, Runnable, View, Workplace};
 
 /// Sets options of a company.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -31,8 +31,8 @@ impl View for Done {
     }
 }
 
-impl Options {
-    pub(super) fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+impl Runnable for Options {
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let (id, allow) = (CompanyId::from_uuid(self.company_id), self.allow_zero_points);
         workplace.store.transaction(|tx| -> Result<(), CommandError> {
             Ok(set_allow_zero_points(tx, id, allow, &workplace.context())?)
@@ -63,8 +63,8 @@ impl View for Transferred {
     }
 }
 
-impl Transfer {
-    pub(super) fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+impl Runnable for Transfer {
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let (id, to) = (CompanyId::from_uuid(self.company_id), ProviderId::from_uuid(self.to));
         workplace.store.transaction(|tx| -> Result<(), CommandError> {
             Ok(move_to_provider(tx, id, to, &workplace.context())?)

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::idempotent::{Keyed, once};
 use super::wallet::WalletName;
-use super::{CommandError, Output, View, Workplace};
+use super::{CommandError, Output, Runnable, View, Workplace};
 
 /// Gives points to users, all or nothing, from the reserve.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -46,8 +46,8 @@ impl View for Distributed {
     }
 }
 
-impl Run {
-    pub(super) fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+impl Runnable for Run {
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let command = RunDistribution {
             company_id: CompanyId::from_uuid(self.company_id),
             wallet: self.wallet.into(),
@@ -69,6 +69,10 @@ impl Run {
             finish(workplace.store.as_ref(), &mut |users| workplace.progress.advance(users))?;
         }
         Ok(output)
+    }
+
+    fn may_take_long(&self) -> bool {
+        true
     }
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::output::table;
-use super::{CommandError, Output, View, Workplace};
+use super::{CommandError, Output, Runnable, View, Workplace};
 
 /// How many events are shown where nothing else is asked for.
 const SHOWN: u32 = 100_000;
@@ -133,8 +133,8 @@ impl View for Replayed {
     }
 }
 
-impl List {
-    pub(super) fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+impl Runnable for List {
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let provider = self.provider.map(ProviderId::from_uuid);
         let state = self.state.map(EventState::from);
         let found = workplace.store.snapshot(|reads| -> Result<_, StoreError> {
@@ -144,8 +144,8 @@ impl List {
     }
 }
 
-impl Replay {
-    pub(super) fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+impl Runnable for Replay {
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let context = workplace.context();
         let ids: Vec<EventId> = self.ids.iter().map(|it| EventId::from_uuid(*it)).collect();
         let replayed = workplace.store.transaction(|tx| -> Result<_, CommandError> {

@@ -3,7 +3,7 @@
 use guerdon_domain::ports::{Setting, StoreError, StoreExt};
 use serde::{Deserialize, Serialize};
 
-use super::{CommandError, Output, View, Workplace};
+use super::{CommandError, Output, Runnable, View, Workplace};
 
 /// The value of [`Setting::Maintenance`] while the API answers 503.
 pub(crate) const ON: &str = "on";
@@ -40,8 +40,8 @@ impl View for Done {
     }
 }
 
-impl Maintenance {
-    pub(super) fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+impl Runnable for Maintenance {
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let value = if self.state == Switch::On { ON } else { "off" };
         workplace
             .store

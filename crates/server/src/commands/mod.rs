@@ -1,8 +1,7 @@
 //! The operator's commands: one serialisable [`Command`], run in process against the store, or handed to the
 //! running `serve` where that holds the embedded database.
 //!
-//! To add a command: a file here with its arguments, its view and its `run`; a variant of [`Command`]; an arm in
-//! [`execute`].
+//! To add a command: a file here with its arguments and its [`Runnable`], and a line in its group below.
 
 mod company;
 mod distribution;
@@ -83,169 +82,162 @@ impl Workplace {
     }
 }
 
-/// A command over the database.
-#[derive(Debug, Clone, Subcommand, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Command {
-    /// Check every ledger invariant, read-only; exit 1 and a line per violation.
-    Verify(verify::Verify),
-    /// Seal what is committed now, and print the head of the chain of seals.
-    Seal,
-    /// Providers and their credentials.
-    #[command(subcommand)]
-    Provider(ProviderCommand),
-    /// Companies' options, and whose they are.
-    #[command(subcommand)]
-    Company(CompanyCommand),
-    /// Companies' reserves.
-    #[command(subcommand)]
-    Reserve(ReserveCommand),
-    /// Points from a reserve to many wallets.
-    #[command(subcommand)]
-    Distribution(DistributionCommand),
-    /// Points spent on rewards.
-    #[command(subcommand)]
-    Redemption(RedemptionCommand),
-    /// What users' wallets hold.
-    #[command(subcommand)]
-    Wallet(WalletCommand),
-    /// Recognitions that were sent.
-    #[command(subcommand)]
-    Recognition(RecognitionCommand),
-    /// Occasions.
-    #[command(subcommand)]
-    Occasion(OccasionCommand),
-    /// Events on their way to providers.
-    #[command(subcommand)]
-    Event(EventCommand),
-    /// Turn maintenance on (the API answers 503) or off.
-    Maintenance(maintenance::Maintenance),
-}
+/// A command, with its arguments.
+pub(crate) trait Runnable {
+    /// Runs to its end.
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError>;
 
-/// Providers and their credentials.
-#[derive(Debug, Clone, Subcommand, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum ProviderCommand {
-    /// Add a provider; its secrets are shown this once.
-    Create(provider_create::Create),
-    /// Show all providers, oldest first.
-    List,
-    /// Change a provider.
-    Set(provider::Set),
-    /// Replace a secret; the old one stops at once.
-    Rotate(provider_rotate::Rotate),
-}
-
-/// Companies' options, and whose they are.
-#[derive(Debug, Clone, Subcommand, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum CompanyCommand {
-    /// Set options of a company.
-    Options(company::Options),
-    /// Hand a company to another provider.
-    Transfer(company::Transfer),
-}
-
-/// Companies' reserves.
-#[derive(Debug, Clone, Subcommand, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum ReserveCommand {
-    /// Show a company's reserve.
-    Show(reserve::Show),
-    /// Put points into a company's reserve.
-    Deposit(reserve::Deposit),
-}
-
-/// Points from a reserve to many wallets.
-#[derive(Debug, Clone, Subcommand, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum DistributionCommand {
-    /// Give points to users, all or nothing, from the reserve.
-    Run(distribution::Run),
-    /// Give points again and again, every week or every month.
-    Schedule(schedule::Schedule),
-    /// Show a company's schedules.
-    List(schedule::List),
-    /// End a schedule.
-    Cancel(schedule::Cancel),
-}
-
-/// Occasions.
-#[derive(Debug, Clone, Subcommand, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum OccasionCommand {
-    /// Add an occasion that every provider can use.
-    CreateGlobal(occasion::CreateGlobal),
-}
-
-/// Points spent on rewards.
-#[derive(Debug, Clone, Subcommand, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum RedemptionCommand {
-    /// Spend points of a user's earned wallet.
-    Create(redemption::Create),
-    /// Return what a redemption took, once.
-    Refund(redemption::Refund),
-}
-
-/// What users' wallets hold.
-#[derive(Debug, Clone, Subcommand, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum WalletCommand {
-    /// Replace what a wallet holds; the difference comes from the reserve, or goes there.
-    Override(wallet::Override),
-}
-
-/// Recognitions that were sent.
-#[derive(Debug, Clone, Subcommand, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum RecognitionCommand {
-    /// Change what a recognition says, or whether it is public.
-    Update(recognition::Update),
-}
-
-/// Events on their way to providers.
-#[derive(Debug, Clone, Subcommand, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum EventCommand {
-    /// Show events, oldest first.
-    List(event::List),
-    /// Make events due at once.
-    Replay(event::Replay),
-}
-
-impl Command {
     /// Whether it may take so long that a terminal should show something meanwhile.
-    pub(crate) fn may_take_long(&self) -> bool {
-        matches!(self, Self::Verify(_) | Self::Distribution(DistributionCommand::Run(_)))
+    fn may_take_long(&self) -> bool {
+        false
     }
 }
 
-/// Runs a command to its end.
-pub(crate) fn execute(command: &Command, workplace: &Workplace) -> Result<Output, CommandError> {
-    match command {
-        Command::Verify(it) => it.run(workplace),
-        Command::Seal => seal::run(workplace),
-        Command::Provider(ProviderCommand::Create(it)) => it.run(workplace),
-        Command::Provider(ProviderCommand::List) => provider::list(workplace),
-        Command::Provider(ProviderCommand::Set(it)) => it.run(workplace),
-        Command::Provider(ProviderCommand::Rotate(it)) => it.run(workplace),
-        Command::Company(CompanyCommand::Options(it)) => it.run(workplace),
-        Command::Company(CompanyCommand::Transfer(it)) => it.run(workplace),
-        Command::Reserve(ReserveCommand::Show(it)) => it.run(workplace),
-        Command::Reserve(ReserveCommand::Deposit(it)) => it.run(workplace),
-        Command::Distribution(DistributionCommand::Run(it)) => it.run(workplace),
-        Command::Distribution(DistributionCommand::Schedule(it)) => it.run(workplace),
-        Command::Distribution(DistributionCommand::List(it)) => it.run(workplace),
-        Command::Distribution(DistributionCommand::Cancel(it)) => it.run(workplace),
-        Command::Occasion(OccasionCommand::CreateGlobal(it)) => it.run(workplace),
-        Command::Redemption(RedemptionCommand::Create(it)) => it.run(workplace),
-        Command::Redemption(RedemptionCommand::Refund(it)) => it.run(workplace),
-        Command::Wallet(WalletCommand::Override(it)) => it.run(workplace),
-        Command::Recognition(RecognitionCommand::Update(it)) => it.run(workplace),
-        Command::Event(EventCommand::List(it)) => it.run(workplace),
-        Command::Event(EventCommand::Replay(it)) => it.run(workplace),
-        Command::Maintenance(it) => it.run(workplace),
+/// Commands, or groups of them, by the names that they have on the command line.
+macro_rules! commands {
+    ($(#[$doc:meta])* enum $group:ident { $($(#[$its:meta])* $name:ident($command:ty),)+ }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Subcommand, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub(crate) enum $group {
+            $($(#[$its])* $name($command),)+
+        }
+
+        impl Runnable for $group {
+            fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+                match self {
+                    $(Self::$name(it) => it.run(workplace),)+
+                }
+            }
+
+            fn may_take_long(&self) -> bool {
+                match self {
+                    $(Self::$name(it) => it.may_take_long(),)+
+                }
+            }
+        }
+    };
+}
+
+commands! {
+    /// A command over the database.
+    enum Command {
+        /// Check every ledger invariant, read-only; exit 1 and a line per violation.
+        Verify(verify::Verify),
+        /// Seal what is committed now, and print the head of the chain of seals.
+        Seal(seal::Seal),
+        /// Providers and their credentials.
+        #[command(subcommand)]
+        Provider(ProviderCommand),
+        /// Companies' options, and whose they are.
+        #[command(subcommand)]
+        Company(CompanyCommand),
+        /// Companies' reserves.
+        #[command(subcommand)]
+        Reserve(ReserveCommand),
+        /// Points from a reserve to many wallets.
+        #[command(subcommand)]
+        Distribution(DistributionCommand),
+        /// Points spent on rewards.
+        #[command(subcommand)]
+        Redemption(RedemptionCommand),
+        /// What users' wallets hold.
+        #[command(subcommand)]
+        Wallet(WalletCommand),
+        /// Recognitions that were sent.
+        #[command(subcommand)]
+        Recognition(RecognitionCommand),
+        /// Occasions.
+        #[command(subcommand)]
+        Occasion(OccasionCommand),
+        /// Events on their way to providers.
+        #[command(subcommand)]
+        Event(EventCommand),
+        /// Turn maintenance on (the API answers 503) or off.
+        Maintenance(maintenance::Maintenance),
+    }
+}
+
+commands! {
+    enum ProviderCommand {
+        /// Add a provider; its secrets are shown this once.
+        Create(provider_create::Create),
+        /// Show all providers, oldest first.
+        List(provider::List),
+        /// Change a provider.
+        Set(provider::Set),
+        /// Replace a secret; the old one stops at once.
+        Rotate(provider_rotate::Rotate),
+    }
+}
+
+commands! {
+    enum CompanyCommand {
+        /// Set options of a company.
+        Options(company::Options),
+        /// Hand a company to another provider.
+        Transfer(company::Transfer),
+    }
+}
+
+commands! {
+    enum ReserveCommand {
+        /// Show a company's reserve.
+        Show(reserve::Show),
+        /// Put points into a company's reserve.
+        Deposit(reserve::Deposit),
+    }
+}
+
+commands! {
+    enum DistributionCommand {
+        /// Give points to users, all or nothing, from the reserve.
+        Run(distribution::Run),
+        /// Give points again and again, every week or every month.
+        Schedule(schedule::Schedule),
+        /// Show a company's schedules.
+        List(schedule::List),
+        /// End a schedule.
+        Cancel(schedule::Cancel),
+    }
+}
+
+commands! {
+    enum OccasionCommand {
+        /// Add an occasion that every provider can use.
+        CreateGlobal(occasion::CreateGlobal),
+    }
+}
+
+commands! {
+    enum RedemptionCommand {
+        /// Spend points of a user's earned wallet.
+        Create(redemption::Create),
+        /// Return what a redemption took, once.
+        Refund(redemption::Refund),
+    }
+}
+
+commands! {
+    enum WalletCommand {
+        /// Replace what a wallet holds; the difference comes from the reserve, or goes there.
+        Override(wallet::Override),
+    }
+}
+
+commands! {
+    enum RecognitionCommand {
+        /// Change what a recognition says, or whether it is public.
+        Update(recognition::Update),
+    }
+}
+
+commands! {
+    enum EventCommand {
+        /// Show events, oldest first.
+        List(event::List),
+        /// Make events due at once.
+        Replay(event::Replay),
     }
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::output::fields;
-use super::{CommandError, Output, View, Workplace};
+use super::{CommandError, Output, Runnable, View, Workplace};
 
 /// Adds an occasion that every provider can use.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -61,8 +61,8 @@ impl View for Created<'_> {
     }
 }
 
-impl CreateGlobal {
-    pub(super) fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+impl Runnable for CreateGlobal {
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let named = |field: &str, cause: &dyn ToString| {
             CommandError::Refused(format!("{field} {}", cause.to_string()))
         };

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::output::table;
-use super::{CommandError, Output, View, Workplace};
+use super::{CommandError, Output, Runnable, View, Workplace};
 
 /// Changes a provider; what is not named stays.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -95,9 +95,14 @@ impl View for Listed {
     }
 }
 
-pub(super) fn list(workplace: &Workplace) -> Result<Output, CommandError> {
-    let providers = workplace.store.snapshot(|reads| -> Result<_, StoreError> { reads.providers() })?;
-    providers.into_iter().map(Listed::from).collect::<Vec<_>>().output()
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+pub(crate) struct List {}
+
+impl Runnable for List {
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+        let providers = workplace.store.snapshot(|reads| -> Result<_, StoreError> { reads.providers() })?;
+        providers.into_iter().map(Listed::from).collect::<Vec<_>>().output()
+    }
 }
 
 /// A provider's name, for the operator.
@@ -115,8 +120,8 @@ pub(super) fn changed(
     workplace.store.transaction(|tx| Ok(change(tx, id, wanted, &workplace.context())?))
 }
 
-impl Set {
-    pub(super) fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+impl Runnable for Set {
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         if let Some(url) = &self.callback_url {
             check_url(url, workplace.webhooks.policy()).map_err(CommandError::refused)?;
         }

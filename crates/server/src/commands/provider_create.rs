@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::output::fields;
 use super::provider::named;
-use super::{CommandError, Output, View, Workplace};
+use super::{CommandError, Output, Runnable, View, Workplace};
 use crate::world::{SystemIds, random};
 
 /// How the credentials begin, so that a leaked one can be told for what it is.
@@ -57,8 +57,8 @@ impl View for Created<'_> {
     }
 }
 
-impl Create {
-    pub(super) fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+impl Runnable for Create {
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         if let Some(url) = &self.callback_url {
             check_url(url, workplace.webhooks.policy()).map_err(CommandError::refused)?;
         }

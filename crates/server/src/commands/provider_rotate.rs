@@ -8,7 +8,7 @@ use uuid::Uuid;
 use super::output::fields;
 use super::provider::changed;
 use super::provider_create::{API_SECRET, SHARED_SECRET};
-use super::{CommandError, Output, View, Workplace};
+use super::{CommandError, Output, Runnable, View, Workplace};
 use crate::world::random;
 
 /// Replaces a secret.
@@ -58,11 +58,13 @@ impl View for NewSharedSecret<'_> {
     }
 }
 
-impl Rotate {
-    pub(super) fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+impl Runnable for Rotate {
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         if self.which.api_secret { self.api_secret(workplace) } else { self.shared_secret(workplace) }
     }
+}
 
+impl Rotate {
     fn api_secret(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let secret = random::secret(API_SECRET).map_err(|it| CommandError::failed(&it))?;
         let api_secret_hash = Some(workplace.keys.hash(&secret));

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::output::fields;
-use super::{CommandError, Output, View, Workplace};
+use super::{CommandError, Output, Runnable, View, Workplace};
 
 /// Changes a recognition, and tells the provider where anything changed.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -63,8 +63,8 @@ impl View for Updated<'_> {
     }
 }
 
-impl Update {
-    pub(super) fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+impl Runnable for Update {
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let message = self.message.as_deref().map(message).transpose()?;
         let command = UpdateRecognition { message, share: self.share };
         let id = RecognitionId::from_uuid(self.id);

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::idempotent::{Keyed, once};
-use super::{CommandError, Output, View, Workplace};
+use super::{CommandError, Output, Runnable, View, Workplace};
 
 /// Spends points of a user's earned wallet on a reward.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -45,8 +45,8 @@ impl View for Redeemed {
     }
 }
 
-impl Create {
-    pub(super) fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+impl Runnable for Create {
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let points = Points::new(self.points).ok_or(RedeemError::OutOfRange)?;
         let what = ("redemption create", self.user_id, self.points);
         once(workplace, &self.key, &what, |tx, context| {
@@ -57,8 +57,8 @@ impl Create {
     }
 }
 
-impl Refund {
-    pub(super) fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+impl Runnable for Refund {
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let id = RedemptionId::from_uuid(self.redemption_id);
         let (redemption, points) = workplace
             .store

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::idempotent::{Keyed, once};
-use super::{CommandError, Output, View, Workplace};
+use super::{CommandError, Output, Runnable, View, Workplace};
 
 /// Shows a company's reserve.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -43,16 +43,16 @@ impl View for Reserve {
     }
 }
 
-impl Show {
-    pub(super) fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+impl Runnable for Show {
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let id = CompanyId::from_uuid(self.company_id);
         let points = workplace.store.snapshot(|reads| -> Result<_, DepositError> { shown(reads, id) })?;
         Reserve { company_id: self.company_id, points: points.get() }.output()
     }
 }
 
-impl Deposit {
-    pub(super) fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+impl Runnable for Deposit {
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let id = CompanyId::from_uuid(self.company_id);
         let points = Points::new(self.points).ok_or(DepositError::OutOfRange)?;
         let what = ("reserve deposit", self.company_id, self.points);

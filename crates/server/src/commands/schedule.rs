@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::output::table;
 use super::wallet::WalletName;
-use super::{CommandError, Output, View, Workplace};
+use super::{CommandError, Output, Runnable, View, Workplace};
 
 /// How often a schedule has a date.
 #[derive(Debug, Clone, Copy, clap::ValueEnum, Serialize, Deserialize)]
@@ -185,8 +185,8 @@ impl View for Cancelled {
     }
 }
 
-impl Schedule {
-    pub(super) fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+impl Runnable for Schedule {
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let command = CreateSchedule {
             company_id: CompanyId::from_uuid(self.company_id),
             wallet: self.wallet.into(),
@@ -199,16 +199,16 @@ impl Schedule {
     }
 }
 
-impl List {
-    pub(super) fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+impl Runnable for List {
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let company = CompanyId::from_uuid(self.company_id);
         let found = workplace.store.snapshot(|reads| schedules(reads, company))?;
         All(found.iter().map(|(it, missed)| Listed::of(it, missed)).collect()).output()
     }
 }
 
-impl Cancel {
-    pub(super) fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+impl Runnable for Cancel {
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let id = ScheduleId::from_uuid(self.schedule_id);
         workplace.store.transaction(|tx| cancel_schedule(tx, id, &workplace.context()))?;
         Cancelled { id: self.schedule_id, cancelled: true }.output()

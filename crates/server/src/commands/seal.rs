@@ -1,12 +1,16 @@
 //! `guerdon seal`.
 
 use guerdon_domain::ports::Clock;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::output::fields;
-use super::{CommandError, Output, View, Workplace};
+use super::{CommandError, Output, Runnable, View, Workplace};
 use crate::world::SystemClock;
 use crate::{hex, sealing};
+
+/// Seals what is committed now; answers the chain's head.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+pub(crate) struct Seal {}
 
 #[derive(Serialize)]
 struct Sealed {
@@ -25,9 +29,10 @@ impl View for Sealed {
     }
 }
 
-/// Seals what is committed now; answers the chain's head.
-pub(super) fn run(workplace: &Workplace) -> Result<Output, CommandError> {
-    let seal = sealing::seal_all(workplace.store.as_ref(), SystemClock.now())?;
-    let seal = seal.ok_or_else(|| CommandError::refused("there is nothing to seal yet"))?;
-    Sealed { sequence: seal.sequence, head: hex::encode(&seal.head) }.output()
+impl Runnable for Seal {
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+        let seal = sealing::seal_all(workplace.store.as_ref(), SystemClock.now())?;
+        let seal = seal.ok_or_else(|| CommandError::refused("there is nothing to seal yet"))?;
+        Sealed { sequence: seal.sequence, head: hex::encode(&seal.head) }.output()
+    }
 }

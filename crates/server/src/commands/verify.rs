@@ -3,7 +3,7 @@
 use guerdon_domain::audit::{self, Violation};
 use serde::{Deserialize, Serialize};
 
-use super::{CommandError, Output, View, Workplace};
+use super::{CommandError, Output, Runnable, View, Workplace};
 use crate::hex;
 
 /// Checks every ledger invariant, read-only.
@@ -58,12 +58,16 @@ impl View for Findings {
     }
 }
 
-impl Verify {
-    pub(super) fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+impl Runnable for Verify {
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let head = self.head.as_deref().and_then(bytes);
         let found = audit::verify(workplace.store.as_ref(), head, workplace.threads)?;
         let findings =
             Findings { ok: found.is_empty(), violations: found.into_iter().map(Finding::from).collect() };
         Ok(Output { status: u8::from(!findings.ok), ..findings.output()? })
+    }
+
+    fn may_take_long(&self) -> bool {
+        true
     }
 }

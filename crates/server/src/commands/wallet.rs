@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::idempotent::{Keyed, once};
-use super::{CommandError, Output, View, Workplace};
+use super::{CommandError, Output, Runnable, View, Workplace};
 
 /// The wallets by their names at the API.
 #[derive(Debug, Clone, Copy, clap::ValueEnum, Serialize, Deserialize)]
@@ -72,8 +72,8 @@ impl View for Replaced {
     }
 }
 
-impl Override {
-    pub(super) fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+impl Runnable for Override {
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let points = Points::new(self.points).ok_or(ReplaceError::OutOfRange)?;
         let (user, wallet) = (UserId::from_uuid(self.user_id), self.wallet);
         let what = ("wallet override", self.user_id, wallet, self.points);

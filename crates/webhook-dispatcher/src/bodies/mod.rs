@@ -4,7 +4,7 @@ mod envelope;
 mod recognition;
 mod redemption;
 
-use guerdon_domain::events::{EventKind, RecognitionEvent, RedemptionEvent};
+use guerdon_domain::events::Event;
 use guerdon_domain::ports::{EventBodies, Unrenderable};
 
 /// Renders events (behaviour 23.3).
@@ -12,11 +12,30 @@ use guerdon_domain::ports::{EventBodies, Unrenderable};
 pub struct Bodies;
 
 impl EventBodies for Bodies {
-    fn recognition(&self, kind: EventKind, event: &RecognitionEvent<'_>) -> Result<Vec<u8>, Unrenderable> {
-        envelope::render(kind, recognition::Data::of(event))
+    fn body(&self, event: &Event<'_>) -> Result<Vec<u8>, Unrenderable> {
+        let kind = event.kind();
+        match event {
+            Event::RecognitionReceived(it) | Event::RecognitionUpdated(it) => {
+                envelope::render(kind, recognition::Data::of(it))
+            }
+            Event::RedemptionCreated(it) => envelope::render(kind, redemption::Data::of(it)),
+        }
     }
+}
 
-    fn redemption(&self, event: &RedemptionEvent<'_>) -> Result<Vec<u8>, Unrenderable> {
-        envelope::render(EventKind::RedemptionCreated, redemption::Data::of(event))
+#[cfg(test)]
+mod tests {
+    use guerdon_domain::events::EventKind;
+
+    #[test]
+    fn every_kind_is_on_the_pages_that_receivers_read() {
+        for page in [
+            include_str!("../../../../docs/receiving-events.md"),
+            include_str!("../../../../docs/specified-behaviour.md"),
+        ] {
+            for kind in EventKind::ALL {
+                assert!(page.contains(&format!("| `{}` |", kind.name())), "{} is missing", kind.name());
+            }
+        }
     }
 }

@@ -49,7 +49,7 @@ impl<'a> Data<'a> {
 
 #[cfg(test)]
 mod tests {
-    use guerdon_domain::events::{EventKind, RecognitionEvent, SenderName};
+    use guerdon_domain::events::{Event, RecognitionEvent, SenderName};
     use guerdon_domain::money::Points;
     use guerdon_domain::ports::EventBodies;
     use guerdon_domain::recognitions::{Recognition, Sender};
@@ -62,7 +62,7 @@ mod tests {
 
     use crate::Bodies;
 
-    fn rendered(kind: EventKind, sender: Sender, name: &SenderName<'_>, share: bool) -> String {
+    fn rendered(updated: bool, sender: Sender, name: &SenderName<'_>, share: bool) -> String {
         let company_id = CompanyId::from_uuid(Uuid::from_u128(4));
         let recognition = Recognition {
             id: RecognitionId::from_uuid(Uuid::from_u128(1)),
@@ -90,7 +90,9 @@ mod tests {
             receiver: &receiver,
             occasion_name: "Thanks",
         };
-        String::from_utf8(Bodies.recognition(kind, &event).unwrap()).unwrap()
+        let event =
+            if updated { Event::RecognitionUpdated(event) } else { Event::RecognitionReceived(event) };
+        String::from_utf8(Bodies.body(&event).unwrap()).unwrap()
     }
 
     #[test]
@@ -98,7 +100,7 @@ mod tests {
         let sender = Sender::User(UserId::from_uuid(Uuid::from_u128(5)));
         let name = SenderName { name: "Charles Babbage", email: Some("charles@example.com") };
         assert_eq!(
-            rendered(EventKind::RecognitionReceived, sender, &name, true),
+            rendered(false, sender, &name, true),
             concat!(
                 r#"{"type":"recognition.received","version":"1.0","data":{"#,
                 r#""id":"00000000-0000-0000-0000-000000000001","#,
@@ -119,7 +121,7 @@ mod tests {
         let sender = Sender::Company(CompanyId::from_uuid(Uuid::from_u128(4)));
         let name = SenderName { name: "Analytical Engines", email: None };
         assert_eq!(
-            rendered(EventKind::RecognitionUpdated, sender, &name, false),
+            rendered(true, sender, &name, false),
             concat!(
                 r#"{"type":"recognition.updated","version":"1.0","data":{"#,
                 r#""id":"00000000-0000-0000-0000-000000000001","#,

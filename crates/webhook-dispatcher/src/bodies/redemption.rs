@@ -27,6 +27,7 @@ impl<'a> Data<'a> {
 
 #[cfg(test)]
 mod tests {
+    use guerdon_domain::events::Event;
     use guerdon_domain::money::Points;
     use guerdon_domain::ports::EventBodies;
     use guerdon_domain::users::Person;
@@ -50,7 +51,7 @@ mod tests {
         let points = |it| Points::new(it).unwrap();
         let event = RedemptionEvent { user: &user, points: points(20), cumulative_points_spent: points(70) };
         assert_eq!(
-            String::from_utf8(Bodies.redemption(&event).unwrap()).unwrap(),
+            String::from_utf8(Bodies.body(&Event::RedemptionCreated(event)).unwrap()).unwrap(),
             concat!(
                 r#"{"type":"redemption.created","version":"1.0","data":{"#,
                 r#""user_id":"00000000-0000-0000-0000-000000000001","user_email":"ada@example.com","points":20,"#,

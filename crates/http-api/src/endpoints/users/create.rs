@@ -2,8 +2,9 @@
 
 use guerdon_domain::ports::{Context, Tx};
 use guerdon_domain::users::{CreateUserError, Profile, create};
-use guerdon_domain::values::{CalendarDate, CompanyId, CountryCode, EmailAddress, Groups, Line, MonthDay};
+use guerdon_domain::values::{CompanyId, EmailAddress, Groups, Line};
 
+use super::details;
 use super::view::UserView;
 use crate::operation::Write;
 use crate::operation::answer::Answer;
@@ -30,16 +31,7 @@ impl Write for Create {
         let email = fields.required("email", EmailAddress::parse);
         let first_name = fields.required("first_name", Line::parse);
         let last_name = fields.required("last_name", Line::parse);
-        let department = fields.optional("department", Line::parse);
-        let title = fields.optional("title", Line::parse);
-        let supervisor_email = fields.optional("supervisor_email", EmailAddress::parse);
-        let employee_id = fields.optional("employee_id", Line::parse);
-        let birthday = fields.optional("birthday", MonthDay::parse);
-        let country_code = fields.optional("country_code", CountryCode::parse);
-        let work_start_date = fields.optional("work_start_date", CalendarDate::parse);
-        let office_city = fields.optional("office_city", Line::parse);
-        let office_state = fields.optional("office_state", Line::parse);
-        let office_country = fields.optional("office_country", Line::parse);
+        let details = details::given(fields);
         let manager = fields.flag("manager", false);
         let company_admin = fields.flag("company_admin", false);
         let corporation_admin = fields.flag("corporation_admin", false);
@@ -49,16 +41,7 @@ impl Write for Create {
             email: email?,
             first_name: first_name?,
             last_name: Some(last_name?),
-            department,
-            title,
-            supervisor_email,
-            employee_id,
-            birthday,
-            country_code,
-            work_start_date,
-            office_city,
-            office_state,
-            office_country,
+            details,
             manager,
             company_admin,
             corporation_admin,

@@ -3,6 +3,7 @@
 mod balances;
 mod create;
 mod delete;
+mod details;
 mod get;
 mod recognitions;
 mod transactions;

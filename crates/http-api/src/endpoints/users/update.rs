@@ -2,12 +2,10 @@
 
 use guerdon_domain::ports::{Context, Tx};
 use guerdon_domain::users::{UpdateUser, UpdateUserError, update};
-use guerdon_domain::values::{
-    CalendarDate, CompanyId, CountryCode, EmailAddress, Groups, InvalidValue, Line, MonthDay,
-    Update as FieldUpdate,
-};
+use guerdon_domain::values::{CompanyId, EmailAddress, Groups, InvalidValue, Line, Update as FieldUpdate};
 
 use super::create::CUSTOM_FIELDS;
+use super::details;
 use super::get::user_in_path;
 use super::view::UserView;
 use crate::operation::Write;
@@ -31,16 +29,7 @@ impl Write for Update {
             email: fields.changed("email", EmailAddress::parse),
             first_name: fields.changed("first_name", Line::parse),
             last_name: last_name(fields),
-            department: fields.updated("department", Line::parse),
-            title: fields.updated("title", Line::parse),
-            supervisor_email: fields.updated("supervisor_email", EmailAddress::parse),
-            employee_id: fields.updated("employee_id", Line::parse),
-            birthday: fields.updated("birthday", MonthDay::parse),
-            country_code: fields.updated("country_code", CountryCode::parse),
-            work_start_date: fields.updated("work_start_date", CalendarDate::parse),
-            office_city: fields.updated("office_city", Line::parse),
-            office_state: fields.updated("office_state", Line::parse),
-            office_country: fields.updated("office_country", Line::parse),
+            details: details::updated(fields),
             manager: fields.changed_flag("manager"),
             company_admin: fields.changed_flag("company_admin"),
             corporation_admin: fields.changed_flag("corporation_admin"),

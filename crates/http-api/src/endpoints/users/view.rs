@@ -1,12 +1,11 @@
 //! A user, as every operation answers it (behaviour 13.1).
 
 use guerdon_domain::users::User;
-use guerdon_domain::values::{
-    CalendarDate, CompanyId, CountryCode, EmailAddress, Groups, Line, MonthDay, Timestamp, UserId,
-};
+use guerdon_domain::values::{CompanyId, Groups, Line, Timestamp, UserId};
 use serde::Serialize;
 
-use crate::operation::wire::{Shown, shown};
+use super::details::DetailsView;
+use crate::operation::wire::Shown;
 
 #[derive(Serialize)]
 pub(super) struct UserView<'a> {
@@ -15,16 +14,8 @@ pub(super) struct UserView<'a> {
     email: &'a str,
     first_name: &'a str,
     last_name: &'a str,
-    department: Option<&'a str>,
-    title: Option<&'a str>,
-    supervisor_email: Option<&'a str>,
-    employee_id: Option<&'a str>,
-    birthday: Option<Shown<MonthDay>>,
-    country_code: Option<&'a str>,
-    work_start_date: Option<Shown<CalendarDate>>,
-    office_city: Option<&'a str>,
-    office_state: Option<&'a str>,
-    office_country: Option<&'a str>,
+    #[serde(flatten)]
+    details: DetailsView<'a>,
     manager: bool,
     company_admin: bool,
     corporation_admin: bool,
@@ -50,16 +41,7 @@ impl<'a> UserView<'a> {
             email: profile.email.as_str(),
             first_name: profile.first_name.as_str(),
             last_name: line(&profile.last_name).unwrap_or_default(),
-            department: line(&profile.department),
-            title: line(&profile.title),
-            supervisor_email: profile.supervisor_email.as_ref().map(EmailAddress::as_str),
-            employee_id: line(&profile.employee_id),
-            birthday: shown(profile.birthday),
-            country_code: profile.country_code.as_ref().map(CountryCode::as_str),
-            work_start_date: shown(profile.work_start_date),
-            office_city: line(&profile.office_city),
-            office_state: line(&profile.office_state),
-            office_country: line(&profile.office_country),
+            details: DetailsView::of(&profile.details),
             manager: profile.manager,
             company_admin: profile.company_admin,
             corporation_admin: profile.corporation_admin,

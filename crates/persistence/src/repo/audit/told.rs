@@ -71,20 +71,25 @@ fn recognitions(kept: Option<At>) -> Told {
     }
 }
 
-/// Amendments and redemptions.
+/// What is told once for its cause.
 fn causes(kept: Option<At>) -> Told {
-    let (amendment, redemption) = (kind::AMENDMENT, kind::REDEMPTION);
-    let kind = format!(
-        "CASE c.kind WHEN {amendment} THEN {} ELSE {} END",
-        EventKind::RecognitionUpdated.code(),
-        EventKind::RedemptionCreated.code()
-    );
+    let (mut kinds, mut cases) = (Vec::new(), String::new());
+    for it in EventKind::ALL {
+        let cause = match it {
+            EventKind::RecognitionReceived => continue,
+            EventKind::RecognitionUpdated => kind::AMENDMENT,
+            EventKind::RedemptionCreated => kind::REDEMPTION,
+        };
+        kinds.push(cause.to_string());
+        cases.push_str(&format!(" WHEN {cause} THEN {}", it.code()));
+    }
     Told {
         from: format!(
-            "causes AS c LEFT JOIN events AS e ON e.id = c.id WHERE c.kind IN ({amendment}, {redemption})"
+            "causes AS c LEFT JOIN events AS e ON e.id = c.id WHERE c.kind IN ({})",
+            kinds.join(", ")
         ),
         id: "c.id",
-        unfit: unfit(kept, &kind),
+        unfit: unfit(kept, &format!("CASE c.kind{cases} END")),
     }
 }
 

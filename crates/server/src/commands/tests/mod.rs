@@ -14,7 +14,7 @@ use guerdon_persistence::{Access, DatabaseUrl, migrate, open};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{Command, CommandError, Workplace, execute};
+use super::{Command, CommandError, Runnable as _, Workplace};
 use crate::keys::{Keys, MasterKey};
 use crate::settings::Webhooks;
 
@@ -46,7 +46,7 @@ impl Setup {
             CommandLine::try_parse_from(std::iter::once("guerdon").chain(words.iter().copied())).unwrap();
         let sent = serde_json::to_string(&line.command).unwrap();
         let received: Command = serde_json::from_str(&sent).unwrap();
-        execute(&received, &self.workplace).map(|it| it.json)
+        received.run(&self.workplace).map(|it| it.json)
     }
 
     fn json(&self, words: &[&str]) -> Value {
@@ -240,4 +240,21 @@ fn a_distribution_comes_from_the_reserve_or_not_at_all() {
     assert_eq!(setup.json(&["verify"])["ok"], true);
     let options = setup.run(&["company", "options", &id, "--allow-zero-points", "true"]).unwrap();
     assert_eq!(options, format!(r#"{{"company_id":"{id}","allow_zero_points":true}}"#));
+}
+
+#[test]
+fn every_command_is_on_a_page() {
+    fn look(command: &clap::Command, path: &str, pages: &str) {
+        for it in command.get_subcommands().filter(|it| it.get_name() != "help") {
+            let path = format!("{path} {}", it.get_name());
+            if it.has_subcommands() {
+                look(it, &path, pages);
+            } else {
+                assert!(pages.contains(&path), "`{path}` is missing in docs/");
+            }
+        }
+    }
+    let pages =
+        [include_str!("../../../../../docs/operating.md"), include_str!("../../../../../docs/delivery.md")];
+    look(&<CommandLine as clap::CommandFactory>::command(), "guerdon", &pages.concat());
 }
