@@ -6,7 +6,8 @@ use crate::wallets::{Account, WalletType};
 
 /// Opens the wallets a new user has: user and peer, and the manager's for a manager (behaviour 17.1).
 pub fn open_wallets<T: Accounts + ?Sized>(tx: &mut T, user: &User, at: Timestamp) -> Result<(), StoreError> {
-    let types = WalletType::ALL.into_iter().filter(|it| *it != WalletType::Manager || user.profile.manager);
+    let types =
+        WalletType::ALL.iter().copied().filter(|it| *it != WalletType::Manager || user.profile.manager);
     let accounts: Vec<Account> = types.map(|it| Account::Wallet(it, user.id)).collect();
     tx.open(user.company_id, &accounts, at)
 }

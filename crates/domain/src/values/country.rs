@@ -1,7 +1,5 @@
 //! Country codes.
 
-use std::fmt;
-
 use super::InvalidValue;
 
 /// A country's ISO 3166-1 code, alpha-2 or alpha-3, kept upper-case in the form given (behaviour 8.9).
@@ -25,12 +23,6 @@ impl CountryCode {
     /// The code in upper case.
     pub fn as_str(&self) -> &str {
         &self.0
-    }
-}
-
-impl fmt::Display for CountryCode {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
     }
 }
 

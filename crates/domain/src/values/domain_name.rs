@@ -1,7 +1,5 @@
 //! Domain names.
 
-use std::fmt;
-
 use idna::AsciiDenyList;
 use idna::uts46::{DnsLength, Hyphens, Uts46};
 
@@ -28,12 +26,6 @@ impl DomainName {
     /// The name in lower-case ASCII.
     pub fn as_str(&self) -> &str {
         &self.0
-    }
-}
-
-impl fmt::Display for DomainName {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
     }
 }
 

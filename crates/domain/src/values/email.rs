@@ -1,6 +1,5 @@
 //! Email addresses.
 
-use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -57,12 +56,6 @@ impl Eq for EmailAddress {}
 impl Hash for EmailAddress {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.folded.hash(state);
-    }
-}
-
-impl fmt::Display for EmailAddress {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.sent)
     }
 }
 

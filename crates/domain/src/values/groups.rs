@@ -1,7 +1,5 @@
 //! The groups of a user.
 
-use std::fmt;
-
 use super::InvalidValue;
 use super::text::is_within;
 
@@ -34,12 +32,6 @@ impl Groups {
     /// The names, one by one.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.split(',')
-    }
-}
-
-impl fmt::Display for Groups {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
     }
 }
 

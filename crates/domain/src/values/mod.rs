@@ -57,3 +57,18 @@ pub use timestamp::Timestamp;
 pub use update::Update;
 #[cfg(feature = "use-cases")]
 pub use web_url::WebUrl;
+
+/// Texts that show themselves as they were sent.
+macro_rules! show_themselves {
+    ($($type:ty),+) => {$(
+        impl std::fmt::Display for $type {
+            fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.write_str(self.as_str())
+            }
+        }
+    )+};
+}
+
+show_themselves!(Groups, Line, Message);
+#[cfg(feature = "use-cases")]
+show_themselves!(CountryCode, DomainName, EmailAddress, WebUrl);

@@ -1,6 +1,5 @@
 //! Plain text.
 
-use std::fmt;
 use std::sync::Arc;
 
 use super::InvalidValue;
@@ -26,12 +25,6 @@ impl Line {
     /// The text as it was sent.
     pub fn as_str(&self) -> &str {
         &self.0
-    }
-}
-
-impl fmt::Display for Line {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
     }
 }
 
@@ -63,12 +56,6 @@ impl Message {
     /// Whether there is nothing to read in it.
     pub fn is_blank(&self) -> bool {
         self.0.trim().is_empty()
-    }
-}
-
-impl fmt::Display for Message {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
     }
 }
 

@@ -1,7 +1,5 @@
 //! Web addresses.
 
-use std::fmt;
-
 use url::{Host, Url};
 
 use super::InvalidValue;
@@ -25,12 +23,6 @@ impl WebUrl {
     /// The URL as it was sent.
     pub fn as_str(&self) -> &str {
         &self.0
-    }
-}
-
-impl fmt::Display for WebUrl {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
     }
 }
 

@@ -5,30 +5,19 @@ use uuid::Uuid;
 use crate::money::{Amount, Points, PointsPerDollar};
 use crate::values::{CompanyId, UserId, stored};
 
-/// The three wallets of a user (behaviour 17.1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum WalletType {
-    /// Points earned, to be spent on rewards.
-    User,
-    /// Points to send to others.
-    Peer,
-    /// Points that a manager can send.
-    Manager,
+stored! {
+    /// The three wallets of a user, by their names at the API (behaviour 17.1); each is an account of its own kind.
+    enum WalletType {
+        /// Points earned, to be spent on rewards.
+        User => 1, "user_wallet";
+        /// Points to send to others.
+        Peer => 2, "peer_wallet";
+        /// Points that a manager can send.
+        Manager => 3, "manager_wallet";
+    }
 }
 
 impl WalletType {
-    /// Every type, in the order in which they are listed.
-    pub const ALL: [Self; 3] = [Self::User, Self::Peer, Self::Manager];
-
-    /// The name at the API.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::User => "user_wallet",
-            Self::Peer => "peer_wallet",
-            Self::Manager => "manager_wallet",
-        }
-    }
-
     pub fn kind(self) -> AccountKind {
         match self {
             Self::User => AccountKind::UserWallet,
@@ -39,12 +28,12 @@ impl WalletType {
 
     /// The type that a kind of account is; none for a company's.
     pub fn from_kind(kind: AccountKind) -> Option<Self> {
-        Self::ALL.into_iter().find(|it| it.kind() == kind)
+        Self::from_code(kind.code())
     }
 
     /// The type of a name.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|it| it.name() == name)
+        Self::ALL.iter().copied().find(|it| it.name() == name)
     }
 }
 
@@ -106,7 +95,7 @@ impl Account {
 
     /// The wallets that a user can have.
     pub fn of_user(user: UserId) -> [Self; 3] {
-        WalletType::ALL.map(|it| Self::Wallet(it, user))
+        [WalletType::User, WalletType::Peer, WalletType::Manager].map(|it| Self::Wallet(it, user))
     }
 
     /// The user or company that it belongs to; with the kind, its key.

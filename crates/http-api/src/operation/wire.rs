@@ -12,8 +12,3 @@ impl<T: fmt::Display> Serialize for Shown<T> {
         serializer.collect_str(&self.0)
     }
 }
-
-/// An optional value shown by its `Display`, or null.
-pub(crate) fn shown<T>(value: Option<T>) -> Option<Shown<T>> {
-    value.map(Shown)
-}

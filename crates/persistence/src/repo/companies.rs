@@ -8,9 +8,9 @@ use guerdon_domain::values::{CompanyId, CorporationId, DomainName, Page, Provide
 use super::Unit;
 use crate::rows::schema::{companies, users};
 use crate::rows::types::Id;
-use crate::rows::{CompanyRow, NewCompanyRow, OwnerRow};
+use crate::rows::{CompanyRow, OwnerRow};
 
-type Found = Option<(CompanyRow, OwnerRow)>;
+type Found = Option<(CompanyRow<'static>, OwnerRow)>;
 
 impl Unit<'_> {
     fn judge(&mut self, scope: ProviderId, found: Found) -> Result<Lookup<CompanyWithOwner>, StoreError> {
@@ -58,7 +58,7 @@ impl ReadCompanies for Unit<'_> {
         within: Option<CorporationId>,
         page: Page,
     ) -> Result<Vec<CompanyWithOwner>, StoreError> {
-        let found: Vec<(CompanyRow, OwnerRow)> = self.query(|conn| {
+        let found: Vec<(CompanyRow<'static>, OwnerRow)> = self.query(|conn| {
             let all = companies::table
                 .inner_join(users::table.on(users::id.eq(companies::owner_id)))
                 .filter(companies::provider_id.eq(Id(scope)))
@@ -103,7 +103,7 @@ impl ReadCompanies for Unit<'_> {
 
 impl Companies for Unit<'_> {
     fn insert_company(&mut self, company: &Company) -> Result<bool, StoreError> {
-        let row = NewCompanyRow::of(company);
+        let row = CompanyRow::of(company);
         let inserted = self.query(|conn| {
             diesel::insert_into(companies::table).values(&row).on_conflict_do_nothing().execute(conn)
         })?;
@@ -111,7 +111,7 @@ impl Companies for Unit<'_> {
     }
 
     fn update_company(&mut self, company: &Company) -> Result<(), StoreError> {
-        let row = NewCompanyRow::of(company);
+        let row = CompanyRow::of(company);
         self.query(|conn| diesel::update(companies::table.find(Id(company.id))).set(&row).execute(conn))?;
         Ok(())
     }

@@ -1,5 +1,7 @@
 //! Companies, each with its owner.
 
+use std::borrow::Cow;
+
 use diesel::prelude::*;
 use guerdon_domain::companies::{Company, CompanyWithOwner};
 use guerdon_domain::money::{Points, PointsPerDollar};
@@ -12,37 +14,37 @@ use super::Reading;
 use super::schema::{companies, users};
 use super::types::{At, Id};
 
-#[derive(Insertable, AsChangeset)]
+#[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = companies, treat_none_as_default_value = false, treat_none_as_null = true)]
-pub(crate) struct NewCompanyRow<'a> {
+pub(crate) struct CompanyRow<'a> {
     id: Id<CompanyId>,
-    provider_id: Id<ProviderId>,
+    pub(crate) provider_id: Id<ProviderId>,
     corporation_id: Option<Id<CorporationId>>,
-    domain: &'a str,
-    company_name: &'a str,
+    domain: Cow<'a, str>,
+    company_name: Cow<'a, str>,
     owner_id: Id<UserId>,
-    logo_url: &'a str,
+    logo_url: Cow<'a, str>,
     points_per_dollar: i32,
     reserve_alert: Option<i64>,
-    reserve_bcc: Option<&'a str>,
+    reserve_bcc: Option<Cow<'a, str>>,
     allow_zero_points: bool,
     created_at: At,
     updated_at: At,
 }
 
-impl<'a> NewCompanyRow<'a> {
+impl<'a> CompanyRow<'a> {
     pub(crate) fn of(it: &'a Company) -> Self {
         Self {
             id: Id(it.id),
             provider_id: Id(it.provider_id),
             corporation_id: it.corporation_id.map(Id),
-            domain: it.domain.as_str(),
-            company_name: it.name.as_str(),
+            domain: it.domain.as_str().into(),
+            company_name: it.name.as_str().into(),
             owner_id: Id(it.owner_id),
-            logo_url: it.logo_url.as_str(),
+            logo_url: it.logo_url.as_str().into(),
             points_per_dollar: rate_column(it.rate),
             reserve_alert: it.reserve_alert.map(Points::get),
-            reserve_bcc: it.reserve_bcc.as_ref().map(EmailAddress::as_str),
+            reserve_bcc: it.reserve_bcc.as_ref().map(|it| it.as_str().into()),
             allow_zero_points: it.allow_zero_points,
             created_at: At(it.created_at),
             updated_at: At(it.updated_at),
@@ -56,24 +58,6 @@ pub(crate) fn rate_column(rate: PointsPerDollar) -> i32 {
 }
 
 #[derive(Queryable, Selectable)]
-#[diesel(table_name = companies)]
-pub(crate) struct CompanyRow {
-    id: Id<CompanyId>,
-    pub(crate) provider_id: Id<ProviderId>,
-    corporation_id: Option<Id<CorporationId>>,
-    domain: String,
-    company_name: String,
-    owner_id: Id<UserId>,
-    logo_url: String,
-    points_per_dollar: i32,
-    reserve_alert: Option<i64>,
-    reserve_bcc: Option<String>,
-    allow_zero_points: bool,
-    created_at: At,
-    updated_at: At,
-}
-
-#[derive(Queryable, Selectable)]
 #[diesel(table_name = users)]
 pub(crate) struct OwnerRow {
     email: String,
@@ -81,7 +65,7 @@ pub(crate) struct OwnerRow {
     last_name: Option<String>,
 }
 
-impl CompanyRow {
+impl CompanyRow<'_> {
     pub(crate) fn read(self, owner: OwnerRow) -> Result<CompanyWithOwner, StoreError> {
         let reading = Reading { table: "companies", id: &self.id.0 };
         let rate = PointsPerDollar::new(i64::from(self.points_per_dollar));

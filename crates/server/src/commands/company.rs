@@ -6,6 +6,7 @@ use guerdon_domain::values::{CompanyId, ProviderId};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::error::refusals;
 use super::{CommandError, Output, Runnable, View, Workplace};
 
 /// Sets options of a company.
@@ -73,20 +74,4 @@ impl Runnable for Transfer {
     }
 }
 
-impl From<OptionsError> for CommandError {
-    fn from(cause: OptionsError) -> Self {
-        match cause {
-            OptionsError::Store(cause) => Self::Store(cause),
-            refused => Self::refused(refused),
-        }
-    }
-}
-
-impl From<MoveCompanyError> for CommandError {
-    fn from(cause: MoveCompanyError) -> Self {
-        match cause {
-            MoveCompanyError::Store(cause) => Self::Store(cause),
-            refused => Self::refused(refused),
-        }
-    }
-}
+refusals!(OptionsError, MoveCompanyError);

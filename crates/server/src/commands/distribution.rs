@@ -9,6 +9,7 @@ use guerdon_domain::values::{CompanyId, UserId};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::error::refusals;
 use super::idempotent::{Keyed, once};
 use super::wallet::WalletName;
 use super::{CommandError, Output, Runnable, View, Workplace};
@@ -76,11 +77,4 @@ impl Runnable for Run {
     }
 }
 
-impl From<DistributeError> for CommandError {
-    fn from(cause: DistributeError) -> Self {
-        match cause {
-            DistributeError::Store(cause) => Self::Store(cause),
-            refused => Self::refused(refused),
-        }
-    }
-}
+refusals!(DistributeError);

@@ -50,3 +50,19 @@ impl From<SealedError> for CommandError {
         Self::Failed(cause.to_string())
     }
 }
+
+/// Errors of use cases, of which all but a failure of the store are rules that refuse.
+macro_rules! refusals {
+    ($($error:ident),+) => {$(
+        impl From<$error> for CommandError {
+            fn from(cause: $error) -> Self {
+                match cause {
+                    $error::Store(cause) => Self::Store(cause),
+                    refused => Self::refused(refused),
+                }
+            }
+        }
+    )+};
+}
+
+pub(super) use refusals;

@@ -7,6 +7,7 @@ use guerdon_domain::values::{EventId, ProviderId};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::error::refusals;
 use super::output::table;
 use super::{CommandError, Output, Runnable, View, Workplace};
 
@@ -160,11 +161,4 @@ impl Runnable for Replay {
     }
 }
 
-impl From<ReplayError> for CommandError {
-    fn from(cause: ReplayError) -> Self {
-        match cause {
-            ReplayError::Store(cause) => Self::Store(cause),
-            refused => Self::refused(refused),
-        }
-    }
-}
+refusals!(ReplayError);

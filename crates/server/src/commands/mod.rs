@@ -38,8 +38,7 @@ use crate::world::{SystemClock, SystemIds, user};
 
 pub(crate) use error::CommandError;
 pub(crate) use maintenance::ON as MAINTENANCE_ON;
-pub(crate) use output::View;
-pub(crate) use output::{Format, Output};
+pub(crate) use output::{Format, Output, View};
 
 /// What a command works with.
 pub(crate) struct Workplace {

@@ -8,6 +8,7 @@ use guerdon_webhook_dispatcher::check_url;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::error::refusals;
 use super::output::table;
 use super::{CommandError, Output, Runnable, View, Workplace};
 
@@ -141,11 +142,4 @@ impl Runnable for Set {
     }
 }
 
-impl From<ChangeProviderError> for CommandError {
-    fn from(cause: ChangeProviderError) -> Self {
-        match cause {
-            ChangeProviderError::Store(cause) => Self::Store(cause),
-            refused => Self::refused(refused),
-        }
-    }
-}
+refusals!(ChangeProviderError);

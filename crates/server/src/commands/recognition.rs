@@ -7,6 +7,7 @@ use guerdon_domain::values::{Message, RecognitionId};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::error::refusals;
 use super::output::fields;
 use super::{CommandError, Output, Runnable, View, Workplace};
 
@@ -84,11 +85,4 @@ fn message(text: &str) -> Result<Message, CommandError> {
     Ok(message)
 }
 
-impl From<UpdateRecognitionError> for CommandError {
-    fn from(cause: UpdateRecognitionError) -> Self {
-        match cause {
-            UpdateRecognitionError::Store(cause) => Self::Store(cause),
-            refused => Self::refused(refused),
-        }
-    }
-}
+refusals!(UpdateRecognitionError);

@@ -8,6 +8,7 @@ use guerdon_domain::values::{RedemptionId, UserId};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::error::refusals;
 use super::idempotent::{Keyed, once};
 use super::{CommandError, Output, Runnable, View, Workplace};
 
@@ -68,20 +69,4 @@ impl Runnable for Refund {
     }
 }
 
-impl From<RedeemError> for CommandError {
-    fn from(cause: RedeemError) -> Self {
-        match cause {
-            RedeemError::Store(cause) => Self::Store(cause),
-            refused => Self::refused(refused),
-        }
-    }
-}
-
-impl From<RefundError> for CommandError {
-    fn from(cause: RefundError) -> Self {
-        match cause {
-            RefundError::Store(cause) => Self::Store(cause),
-            refused => Self::refused(refused),
-        }
-    }
-}
+refusals!(RedeemError, RefundError);

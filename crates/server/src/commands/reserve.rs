@@ -7,6 +7,7 @@ use guerdon_domain::values::CompanyId;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::error::refusals;
 use super::idempotent::{Keyed, once};
 use super::{CommandError, Output, Runnable, View, Workplace};
 
@@ -63,11 +64,4 @@ impl Runnable for Deposit {
     }
 }
 
-impl From<DepositError> for CommandError {
-    fn from(cause: DepositError) -> Self {
-        match cause {
-            DepositError::Store(cause) => Self::Store(cause),
-            refused => Self::refused(refused),
-        }
-    }
-}
+refusals!(DepositError);

@@ -10,6 +10,7 @@ use guerdon_domain::values::{CompanyId, IsoDate, ScheduleId};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::error::refusals;
 use super::output::table;
 use super::wallet::WalletName;
 use super::{CommandError, Output, Runnable, View, Workplace};
@@ -215,11 +216,4 @@ impl Runnable for Cancel {
     }
 }
 
-impl From<ScheduleError> for CommandError {
-    fn from(cause: ScheduleError) -> Self {
-        match cause {
-            ScheduleError::Store(cause) => Self::Store(cause),
-            refused => Self::refused(refused),
-        }
-    }
-}
+refusals!(ScheduleError);

@@ -7,6 +7,7 @@ use guerdon_domain::wallets::WalletType;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::error::refusals;
 use super::idempotent::{Keyed, once};
 use super::{CommandError, Output, Runnable, View, Workplace};
 
@@ -84,11 +85,4 @@ impl Runnable for Override {
     }
 }
 
-impl From<ReplaceError> for CommandError {
-    fn from(cause: ReplaceError) -> Self {
-        match cause {
-            ReplaceError::Store(cause) => Self::Store(cause),
-            refused => Self::refused(refused),
-        }
-    }
-}
+refusals!(ReplaceError);

@@ -5,7 +5,7 @@ use guerdon_domain::money::{Points, PointsPerDollar};
 use guerdon_domain::ports::{Context, Tx};
 use guerdon_domain::values::{DomainName, EmailAddress, Line, WebUrl};
 
-use super::view::ChangedCompanyView;
+use super::view::CompanyView;
 use crate::operation::Write;
 use crate::operation::answer::Answer;
 use crate::operation::body::Fields;
@@ -55,7 +55,7 @@ impl Write for Create {
         context: &Context<'_>,
     ) -> Result<Answer, ApiError> {
         let company = create(tx, call.scope, command, context)?;
-        Answer::created(&ChangedCompanyView::of(&company))
+        Answer::created(&CompanyView::changed(&company))
     }
 }
 

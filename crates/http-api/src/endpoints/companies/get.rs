@@ -16,7 +16,7 @@ impl Read for Get {
     fn read(reads: &mut dyn Reads, call: &Call) -> Result<Answer, ApiError> {
         let found = in_path(look_up(reads, call)?, "company")?;
         let user_count = reads.active_user_count(found.company.id)?;
-        Answer::ok(&CompanyView::of(&found, user_count))
+        Answer::ok(&CompanyView::whole(&found, user_count))
     }
 }
 

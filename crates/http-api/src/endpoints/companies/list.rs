@@ -3,7 +3,7 @@
 use guerdon_domain::ports::Reads;
 use guerdon_domain::values::{CorporationId, Page};
 
-use super::view::ListedCompanyView;
+use super::view::CompanyView;
 use crate::operation::Read;
 use crate::operation::answer::Answer;
 use crate::operation::call::Call;
@@ -59,5 +59,5 @@ pub(crate) fn answer(
 ) -> Result<Answer, ApiError> {
     let total = reads.company_count(call.scope, within)?;
     let found = reads.companies(call.scope, within, page)?;
-    list::answer(links, page, total, found.iter().map(ListedCompanyView::of).collect())
+    list::answer(links, page, total, found.iter().map(CompanyView::listed).collect())
 }

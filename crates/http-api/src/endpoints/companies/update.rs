@@ -7,7 +7,7 @@ use guerdon_domain::values::{DomainName, EmailAddress, Line, WebUrl};
 
 use super::create::{ALERT_MUST_BE, RATE_MUST_BE};
 use super::get::company_in_path;
-use super::view::ChangedCompanyView;
+use super::view::CompanyView;
 use crate::operation::Write;
 use crate::operation::answer::Answer;
 use crate::operation::body::Fields;
@@ -44,7 +44,7 @@ impl Write for Update {
         context: &Context<'_>,
     ) -> Result<Answer, ApiError> {
         let company = update(tx, call.scope, call.path_id("company")?, command, context)?;
-        Answer::ok(&ChangedCompanyView::of(&company))
+        Answer::ok(&CompanyView::changed(&company))
     }
 }
 

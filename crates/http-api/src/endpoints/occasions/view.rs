@@ -4,7 +4,7 @@ use guerdon_domain::occasions::Occasion;
 use guerdon_domain::values::{CompanyId, OccasionId, Timestamp};
 use serde::Serialize;
 
-use crate::operation::wire::{Shown, shown};
+use crate::operation::wire::Shown;
 
 #[derive(Serialize)]
 pub(crate) struct OccasionView<'a> {
@@ -24,7 +24,7 @@ impl<'a> OccasionView<'a> {
     pub(crate) fn of(occasion: &'a Occasion) -> Self {
         Self {
             id: Shown(occasion.id),
-            company_id: shown(occasion.company_id),
+            company_id: occasion.company_id.map(Shown),
             name: occasion.text.name.as_str(),
             title: occasion.text.title.as_str(),
             default_message: occasion.text.default_message.as_str(),
