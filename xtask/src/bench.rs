@@ -4,6 +4,7 @@
 
 mod api;
 mod ceiling;
+mod cpu;
 mod drain;
 mod figures;
 mod fixture;
@@ -42,6 +43,9 @@ pub(crate) struct Arguments {
     /// On this database only
     #[arg(long, value_name = "DATABASE")]
     database: Option<Database>,
+    /// Measure this build of the service, in place of building one
+    #[arg(long, value_name = "FILE")]
+    program: Option<PathBuf>,
     /// How the figures are printed
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     output: Format,
@@ -104,7 +108,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     if cfg!(debug_assertions) {
         return run_optimised(workspace);
     }
-    let program = build(workspace)?;
+    let program = arguments.program.clone().map_or_else(|| build(workspace), Ok)?;
     end_in_time()?;
     let mut rows = Vec::new();
     let outcome = measure_all(workspace, &program, arguments, &mut rows);
@@ -144,7 +148,8 @@ fn measure_all(
 /// One stage on a service of its own, so that none finds what another left.
 fn measure(program: &Path, cluster: Option<&Cluster>, stage: Stage) -> Result<Vec<Row>> {
     let folder = tempfile::Builder::new().prefix("guerdon-bench-").tempdir()?;
-    let database = cluster.map(|it| it.create_database(stage.name())).transpose()?;
+    let database = cluster.map(|it| Ok::<_, anyhow::Error>((it.create_database(stage.name())?, it.id())));
+    let database = database.transpose()?;
     let service = Service::start(program, folder.path(), database)?;
     stage.measure(&service)
 }

@@ -69,6 +69,10 @@ impl Guarded {
         Ok(())
     }
 
+    pub(crate) fn id(&self) -> u32 {
+        self.server.id()
+    }
+
     /// Waits until the server ends by itself.
     pub(crate) fn wait(&mut self) -> Result<()> {
         let status = self.server.wait()?;

@@ -23,7 +23,7 @@ const HASTY: [&str; 4] = ["fsync=off", "synchronous_commit=off", "full_page_writ
 
 /// A running cluster. Stopped and removed when it is dropped, and also when this process is killed.
 pub(crate) struct Cluster {
-    _server: Guarded,
+    server: Guarded,
     folder: TempDir,
     psql: PathBuf,
 }
@@ -68,7 +68,12 @@ impl Cluster {
         server
             .wait_until(Duration::from_secs(60), || is_ready(&pid_file))
             .with_context(|| format!("PostgreSQL: {}", std::fs::read_to_string(&log).unwrap_or_default()))?;
-        Ok(Self { _server: server, folder, psql: binaries.program("psql") })
+        Ok(Self { server, folder, psql: binaries.program("psql") })
+    }
+
+    /// The process that all others of the server come from.
+    pub(crate) fn id(&self) -> u32 {
+        self.server.id()
     }
 
     /// The superuser's address of the cluster, as libpq reads it.

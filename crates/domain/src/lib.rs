@@ -3,6 +3,8 @@
 #[cfg(feature = "use-cases")]
 pub mod audit;
 #[cfg(feature = "use-cases")]
+pub mod books;
+#[cfg(feature = "use-cases")]
 pub mod causes;
 #[cfg(feature = "use-cases")]
 pub mod companies;

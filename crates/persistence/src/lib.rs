@@ -7,6 +7,7 @@ mod migrations;
 mod open;
 mod pool;
 mod postgres;
+mod postings;
 mod queued;
 mod rows;
 mod sqlite;

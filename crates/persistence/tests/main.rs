@@ -16,6 +16,7 @@ mod plans;
 mod races;
 mod redemptions;
 mod schedules;
+mod sets;
 mod size;
 mod statements;
 mod steps;

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-const COLUMNS: [&str; 8] = ["database", "measured", "per second", "median", "p99", "ratio", "wanted", ""];
+const COLUMNS: [&str; 9] =
+    ["database", "measured", "per second", "CPU per request", "median", "p99", "ratio", "wanted", ""];
 
 /// One line of the table. What a measurement does not have stays empty.
 #[derive(Default)]
@@ -12,6 +13,8 @@ pub(super) struct Row {
     database: &'static str,
     what: String,
     per_second: Option<f64>,
+    /// Of the service and of the database, for each request.
+    cpu: Option<(Duration, Duration)>,
     times: Option<Times>,
     /// To a ceiling, and which one that is.
     ratio: Option<(f64, &'static str)>,
@@ -58,6 +61,11 @@ impl Row {
         self
     }
 
+    pub(super) fn cpu(mut self, service: Duration, database: Duration) -> Self {
+        self.cpu = Some((service, database));
+        self
+    }
+
     pub(super) fn times(mut self, all: Vec<Duration>) -> Self {
         self.times = Times::of(all);
         self
@@ -89,12 +97,13 @@ impl Row {
         format!("{}{}", wishes.join(", "), if self.misses() { " MISSED" } else { "" })
     }
 
-    fn cells(&self) -> [String; 8] {
+    fn cells(&self) -> [String; 9] {
         let time = |pick: fn(Times) -> Duration| self.times.map(|it| milliseconds(pick(it)));
         [
             self.database.to_owned(),
             self.what.clone(),
             self.per_second.map(|it| format!("{it:.0}")).unwrap_or_default(),
+            self.cpu.map(|(service, database)| processor(service, database)).unwrap_or_default(),
             time(|it| it.median).unwrap_or_default(),
             time(|it| it.p99).unwrap_or_default(),
             self.ratio.map(|(ratio, name)| format!("{ratio:.2} of {name}")).unwrap_or_default(),
@@ -107,6 +116,7 @@ impl Row {
         let time = |pick: fn(Times) -> Duration| self.times.map(|it| pick(it).as_secs_f64() * 1_000.0);
         json!({
             "database": self.database, "measured": self.what, "per_second": self.per_second,
+            "service_cpu_us": self.cpu.map(|it| it.0.as_micros()), "database_cpu_us": self.cpu.map(|it| it.1.as_micros()),
             "median_ms": time(|it| it.median), "p99_ms": time(|it| it.p99),
             "ratio": self.ratio.map(|(ratio, _)| ratio), "ceiling": self.ratio.map(|(_, name)| name),
             "wanted": self.wanted.iter().map(Wanted::text).collect::<Vec<_>>(),
@@ -141,7 +151,7 @@ pub(super) fn per_second(count: usize, took: Duration) -> f64 {
 pub(super) fn table(facts: &[(&str, String)], rows: &[Row]) -> String {
     let mut lines = vec![COLUMNS.map(str::to_owned)];
     lines.extend(rows.iter().map(Row::cells));
-    let mut widths = [0; 8];
+    let mut widths = [0; 9];
     for line in &lines {
         for (width, cell) in widths.iter_mut().zip(line) {
             *width = cell.chars().count().max(*width);
@@ -159,6 +169,13 @@ pub(super) fn json(facts: &[(&str, String)], rows: &[Row]) -> Value {
     let facts: serde_json::Map<_, _> =
         facts.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
     json!({ "machine": facts, "figures": rows.iter().map(Row::json).collect::<Vec<_>>() })
+}
+
+fn processor(service: Duration, database: Duration) -> String {
+    if database.is_zero() {
+        return format!("{} µs", service.as_micros());
+    }
+    format!("{} + {} µs", service.as_micros(), database.as_micros())
 }
 
 fn milliseconds(time: Duration) -> String {

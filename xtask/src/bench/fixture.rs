@@ -48,9 +48,14 @@ impl Provider {
     }
 
     pub(super) fn post(&self, path: &str, body: &Value) -> Vec<u8> {
+        self.post_with_key(path, body, None)
+    }
+
+    pub(super) fn post_with_key(&self, path: &str, body: &Value, key: Option<&str>) -> Vec<u8> {
         let (authorization, body) = (&self.authorization, body.to_string());
+        let key = key.map(|it| format!("Idempotency-Key: {it}\r\n")).unwrap_or_default();
         format!(
-            "POST {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: {authorization}\r\n\
+            "POST {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: {authorization}\r\n{key}\
              Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
             body.len()
         )
@@ -104,12 +109,21 @@ impl Company {
         self.recognition("company", &self.id, receivers)
     }
 
-    /// The same from one of the users, who stand in a circle, to the next but `steps`.
-    pub(super) fn thanks_of_user(&self, sender: usize, steps: usize) -> Value {
-        let user = |number: usize| self.users.get(number % self.users.len()).map_or("", String::as_str);
+    /// The same to one of the users.
+    pub(super) fn thanks_to(&self, receiver: usize) -> Value {
+        self.recognition("company", &self.id, &[self.user(receiver).to_owned()])
+    }
+
+    /// The same from one of the users, who stand in a circle, to so many from the next but `steps` on.
+    pub(super) fn thanks_of_user(&self, sender: usize, steps: usize, receivers: usize) -> Value {
         let others = self.users.len().saturating_sub(1).max(1);
-        let receiver = user(sender + 1 + steps % others).to_owned();
-        self.recognition("user", user(sender), &[receiver])
+        let next = |it: usize| self.user(sender + 1 + (steps + it) % others).to_owned();
+        let receivers: Vec<String> = (0..receivers).map(next).collect();
+        self.recognition("user", self.user(sender), &receivers)
+    }
+
+    fn user(&self, number: usize) -> &str {
+        self.users.get(number % self.users.len()).map_or("", String::as_str)
     }
 
     fn recognition(&self, sender_type: &str, sender: &str, receivers: &[String]) -> Value {

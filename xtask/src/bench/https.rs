@@ -95,6 +95,8 @@ pub(super) struct Loop {
     /// Of the requests that were answered as they should be.
     pub(super) times: Vec<Duration>,
     pub(super) took: Duration,
+    /// How many were answered in all, those of the first tenth included.
+    pub(super) answered: u32,
     /// How many were answered otherwise.
     pub(super) refused: usize,
     /// The first such answer.
@@ -121,6 +123,7 @@ pub(super) fn closed_loop(
                 break;
             }
             let answer = connection.call(&bytes)?;
+            done.answered += 1;
             if answer.status != status {
                 done.refused += 1;
                 done.refusal.get_or_insert(answer);
@@ -141,6 +144,7 @@ pub(super) fn closed_loop(
             let Ok(done) = thread.join() else { bail!("a thread of the client panicked") };
             let done = done?;
             all.times.extend(done.times);
+            all.answered += done.answered;
             all.refused += done.refused;
             all.refusal = all.refusal.or(done.refusal);
         }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
+use super::cpu;
 use super::https::Https;
 use crate::guarded::{Guarded, StopSignal};
 use crate::workspace::{guerdon, output};
@@ -18,7 +19,9 @@ const EVENTS_WAITING: &str = "guerdon_outbox_pending_events ";
 
 /// A running `guerdon serve` on a folder that goes with it.
 pub(super) struct Service {
-    _server: Guarded,
+    server: Guarded,
+    /// The database server, where there is one.
+    database: Option<u32>,
     program: PathBuf,
     data: PathBuf,
     https: Https,
@@ -28,7 +31,7 @@ pub(super) struct Service {
 
 impl Service {
     /// Starts it, without rate limits, on the embedded database where no other is named.
-    pub(super) fn start(program: &Path, data: &Path, database: Option<String>) -> Result<Self> {
+    pub(super) fn start(program: &Path, data: &Path, database: Option<(String, u32)>) -> Result<Self> {
         let (listen, operator) = (free_address()?, free_address()?);
         let mut variables = vec![
             ("GUERDON_DATA_DIR", data.display().to_string()),
@@ -41,7 +44,8 @@ impl Service {
             ("GUERDON_MASTER_KEY", MASTER_KEY.to_owned()),
             ("GUERDON_LOG__LEVEL", "warn".to_owned()),
         ];
-        variables.extend(database.map(|url| ("GUERDON_DATABASE__URL", url)));
+        let (url, database) = database.unzip();
+        variables.extend(url.map(|url| ("GUERDON_DATABASE__URL", url)));
         let mut server =
             Guarded::start(command(program, data, &variables, &["serve"]), StopSignal::Terminate, data)?;
         let is_ready = || {
@@ -51,7 +55,8 @@ impl Service {
         server.wait_until(Duration::from_secs(60), is_ready).context("guerdon serve")?;
         let https = Https::new(listen, &data.join("tls"))?;
         Ok(Self {
-            _server: server,
+            server,
+            database,
             program: program.to_path_buf(),
             data: data.to_path_buf(),
             https,
@@ -62,6 +67,11 @@ impl Service {
 
     pub(super) fn https(&self) -> &Https {
         &self.https
+    }
+
+    /// The processor time that the service and its database have spent so far.
+    pub(super) fn processor_time(&self) -> (Duration, Duration) {
+        (cpu::spent(self.server.id()), self.database.map(cpu::spent).unwrap_or_default())
     }
 
     pub(super) fn data(&self) -> &Path {

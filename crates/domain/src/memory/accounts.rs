@@ -2,17 +2,16 @@
 
 use super::Unit;
 use super::data::Data;
-use super::held::Held;
-use super::rules::require;
+use crate::books::{Held, require};
 use crate::money::Amount;
-use crate::ports::{Accounts, Outcome, Payment, ReadAccounts, StoreError, Timestamp};
-use crate::values::{CompanyId, UserId};
+use crate::ports::{Accounts, Balances, Lookup, Outcome, Payment, ReadAccounts, StoreError, Timestamp};
+use crate::values::{CompanyId, ProviderId, UserId};
 use crate::wallets::{Account, AccountKind, Wallet};
 
 impl Data {
     fn wallets(&self, user: UserId) -> Vec<Wallet> {
         let wallet = |account: Account| {
-            let (Account::Wallet(wallet_type, _), held) = (account, self.accounts.get(&account)?) else {
+            let (Account::Wallet(wallet_type, _), held) = (account, self.books.account(account)?) else {
                 return None;
             };
             Some(Wallet { wallet_type, balance: held.balance, spent: held.spent })
@@ -22,6 +21,17 @@ impl Data {
 }
 
 impl ReadAccounts for Unit {
+    fn balances(&mut self, scope: ProviderId, user: UserId) -> Result<Lookup<Balances>, StoreError> {
+        self.read(|data| {
+            let company = data.users.get(&user).and_then(|it| data.companies.get(&it.company_id));
+            match company {
+                None => Lookup::Absent,
+                Some(it) if it.provider_id != scope => Lookup::Foreign,
+                Some(it) => Lookup::Own(Balances { rate: it.rate, wallets: data.wallets(user) }),
+            }
+        })
+    }
+
     fn wallets(&mut self, user: UserId) -> Result<Vec<Wallet>, StoreError> {
         self.read(|data| data.wallets(user))
     }
@@ -31,7 +41,7 @@ impl ReadAccounts for Unit {
     }
 
     fn balance(&mut self, account: Account) -> Result<Option<Amount>, StoreError> {
-        self.read(|data| data.accounts.get(&account).map(|it| it.balance))
+        self.read(|data| data.books.account(account).map(|it| it.balance))
     }
 }
 
@@ -42,7 +52,7 @@ impl Accounts for Unit {
                 let is_companys = account.kind() >= AccountKind::Reserve;
                 let is_own = account.owner() == company.as_uuid();
                 require(is_companys == is_own, "a company's accounts are its own")?;
-                let is_new = data.accounts.insert(*account, Held::default()).is_none();
+                let is_new = data.books.enter(*account, Held::default());
                 require(is_new, "an account is opened once")?;
             }
             Ok(())
@@ -50,13 +60,12 @@ impl Accounts for Unit {
     }
 
     fn pay(&mut self, payment: &Payment<'_>) -> Result<Outcome, StoreError> {
-        self.run(|data| data.pay(payment))
+        self.run(|data| data.books.pay(payment))
     }
 
     fn alert_below(&mut self, company: CompanyId, least: Option<Amount>) -> Result<Amount, StoreError> {
         self.run(|data| {
-            let reserve = data.accounts.get_mut(&Account::Reserve(company));
-            let reserve = reserve.ok_or_else(|| StoreError::Broken("a company has no reserve".into()))?;
+            let reserve = data.books.account_mut(Account::Reserve(company))?;
             reserve.alert_below = least;
             Ok(reserve.balance)
         })

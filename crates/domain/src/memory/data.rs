@@ -2,14 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::held::Held;
-use super::transfers::Transfer;
+use crate::books::Books;
 use crate::model::{Cause, Company, Corporation, Occasion, Provider, Recognition, User};
 use crate::ports::{NewEvent, NewMail, Timestamp};
 use crate::values::{
     CauseId, CompanyId, CorporationId, OccasionId, Page, ProviderId, RecognitionId, UserId, fit,
 };
-use crate::wallets::Account;
 
 /// Everything there is.
 #[derive(Clone, Default)]
@@ -22,9 +20,7 @@ pub(super) struct Data {
     pub(super) occasions: BTreeMap<OccasionId, (Occasion, Option<Timestamp>)>,
     pub(super) causes: BTreeMap<CauseId, Cause>,
     pub(super) recognitions: BTreeMap<RecognitionId, Recognition>,
-    pub(super) accounts: BTreeMap<Account, Held>,
-    /// By cause and leg.
-    pub(super) transfers: BTreeMap<(CauseId, u32), Transfer>,
+    pub(super) books: Books,
     pub(super) events: Vec<NewEvent>,
     pub(super) mails: Vec<NewMail>,
 }

@@ -1,16 +1,15 @@
 //! Holding rows: one unit is at work at a time, so everything is held.
 
 use super::Unit;
-use crate::ports::{Locks, Row, StoreError};
+use crate::ports::{Expected, Locks, Row, StoreError};
 use crate::values::CompanyId;
-use crate::wallets::Account;
 
 impl Locks for Unit {
     fn hold(&mut self, _row: Row) -> Result<(), StoreError> {
         self.read(|_| ())
     }
 
-    fn line_up(&mut self, _payer: Account, _receivers: &[Account]) -> Result<(), StoreError> {
+    fn line_up(&mut self, _expected: &Expected<'_>) -> Result<(), StoreError> {
         self.read(|_| ())
     }
 

@@ -56,17 +56,13 @@ mod causes;
 mod companies;
 mod corporations;
 mod data;
-mod held;
 mod locks;
 mod movements;
 mod occasions;
-mod pay;
 mod providers;
 mod queues;
 mod recognitions;
-mod rules;
 mod surroundings;
-mod transfers;
 mod users;
 
 use std::sync::{Mutex, PoisonError};
@@ -99,6 +95,7 @@ impl Memory {
         // What a unit writes is put in place whole, so that a panic in one leaves nothing broken.
         let mut data = self.data.lock().unwrap_or_else(PoisonError::into_inner);
         let mut unit = Unit { data: data.clone(), fault: None };
+        unit.data.books.set_mark();
         let done = work(&mut unit)?;
         match unit.fault {
             Some(fault) => Err(fault.into()),

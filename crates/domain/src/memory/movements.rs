@@ -17,7 +17,7 @@ impl ReadMovements for Unit {
     ) -> Result<Vec<Transaction>, StoreError> {
         let account = Account::Wallet(wallet, user);
         self.read(|data| {
-            let told = data.transfers.values().filter(|it| it.reason != Reason::Rounding);
+            let told = data.books.transfers().iter().filter(|it| it.reason != Reason::Rounding);
             let seen = told.filter_map(|it| {
                 let (direction, place) = match (it.debit, it.credit) {
                     ((debit, place), _) if debit == account => (Direction::Debit, place),

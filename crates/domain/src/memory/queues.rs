@@ -1,7 +1,7 @@
 //! The outboxes: what was told, for whoever asks.
 
 use super::Unit;
-use super::rules::require;
+use crate::books::require;
 use crate::model::EventKind;
 use crate::ports::{MailOutbox, NewEvent, NewMail, Outbox, StoreError};
 

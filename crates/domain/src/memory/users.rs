@@ -2,7 +2,7 @@
 
 use super::Unit;
 use super::data::{Data, page_of};
-use super::rules::require;
+use crate::books::require;
 use crate::model::{Person, User};
 use crate::ports::{Lookup, ReadUsers, StoreError, Timestamp, Users};
 use crate::values::{CompanyId, EmailAddress, Page, ProviderId, UserId};

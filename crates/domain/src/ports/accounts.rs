@@ -1,12 +1,23 @@
 //! The ledger's accounts: opened, paid from, closed; never written in any other way.
 
-use super::{StoreError, Timestamp};
+use super::{Lookup, StoreError, Timestamp};
 use crate::money::{Amount, Points, PointsPerDollar, Price};
-use crate::values::{CauseId, CompanyId, UserId};
+use crate::values::{CauseId, CompanyId, ProviderId, UserId};
 use crate::wallets::{Account, Reason, Wallet};
+
+/// A user's wallets, and the rate at which they are shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Balances {
+    pub rate: PointsPerDollar,
+    /// In the order user, peer, manager; those of a deleted user stand at zero.
+    pub wallets: Vec<Wallet>,
+}
 
 /// Reading balances.
 pub trait ReadAccounts {
+    /// The wallets of a user, with the rate of the company, as of one moment.
+    fn balances(&mut self, scope: ProviderId, user: UserId) -> Result<Lookup<Balances>, StoreError>;
+
     /// A user's wallets in the order user, peer, manager; those of a deleted user stand at zero.
     fn wallets(&mut self, user: UserId) -> Result<Vec<Wallet>, StoreError>;
 

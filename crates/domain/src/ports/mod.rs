@@ -25,7 +25,7 @@ mod store;
 mod users;
 mod wake;
 
-pub use accounts::{Accounts, Moved, Outcome, Paid, Payment, ReadAccounts};
+pub use accounts::{Accounts, Balances, Moved, Outcome, Paid, Payment, ReadAccounts};
 pub use audit::{Audit, PendingSeal, Seal, Seals};
 pub use causes::Causes;
 pub use clock::{Clock, Context, Ids, Timestamp};
@@ -38,7 +38,7 @@ pub use deliveries::{
 pub use error::StoreError;
 pub use events::{Depth, EventBodies, NewEvent, Outbox, QueuedEvent, ReadOutbox, Replays, Unrenderable};
 pub use idempotency::Idempotency;
-pub use locks::{Locks, Row};
+pub use locks::{Expected, Locks, Row};
 pub use lookup::{Denied, Lookup};
 pub use mails::{MailOutbox, NewMail};
 pub use movements::ReadMovements;

@@ -76,12 +76,30 @@ pub trait Store: Send + Sync {
     /// transaction rolls back, whatever the verdict.
     fn run(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError>;
 
+    /// The same for work that says what it will need before anything else ([`Locks::line_up`](super::Locks::line_up)), so
+    /// that a store can make several such units as one.
+    fn post(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError> {
+        self.run(work)
+    }
+
     /// What of the schema is not as the migrations make it, a line each: a trigger that is missing, a rule that was
     /// loosened.
     fn check_schema(&self) -> Result<Vec<String>, StoreError>;
 
     /// Runs `work` on a read-only snapshot, beside any writer.
     fn read(&self, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError>;
+
+    /// The same where each question may be answered as of its own moment, which is less work for some databases. May run
+    /// `work` again from the start.
+    fn glance(&self, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError> {
+        self.read(work)
+    }
+
+    /// The same by a database that answers a question about one object at once and without waiting for anybody; `None`
+    /// where it cannot just now, and of any other database.
+    fn glance_at_once(&self, _work: &mut dyn FnMut(&mut dyn Reads)) -> Option<Result<(), StoreError>> {
+        None
+    }
 }
 
 /// The store with a result passed through.
@@ -89,16 +107,14 @@ pub trait StoreExt: Store {
     /// One transaction: `Ok` commits, `Err` rolls back.
     fn transaction<T, E: From<StoreError>>(
         &self,
-        mut work: impl FnMut(&mut dyn Tx) -> Result<T, E>,
+        work: impl FnMut(&mut dyn Tx) -> Result<T, E>,
     ) -> Result<T, E> {
-        let mut answer = None;
-        self.run(&mut |tx| {
-            let result = work(tx);
-            let verdict = if result.is_ok() { Verdict::Commit } else { Verdict::Rollback };
-            answer = Some(result);
-            verdict
-        })?;
-        answer.unwrap_or_else(|| Err(StoreError::Broken("the unit of work did not run".into()).into()))
+        passed_through(work, |unit| self.run(unit))
+    }
+
+    /// The same for work that says what it will need before anything else.
+    fn posting<T, E: From<StoreError>>(&self, work: impl FnMut(&mut dyn Tx) -> Result<T, E>) -> Result<T, E> {
+        passed_through(work, |unit| self.post(unit))
     }
 
     /// One read-only snapshot.
@@ -113,3 +129,17 @@ pub trait StoreExt: Store {
 }
 
 impl<S: Store + ?Sized> StoreExt for S {}
+
+fn passed_through<T, E: From<StoreError>>(
+    mut work: impl FnMut(&mut dyn Tx) -> Result<T, E>,
+    run: impl FnOnce(&mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError>,
+) -> Result<T, E> {
+    let mut answer = None;
+    run(&mut |tx| {
+        let result = work(tx);
+        let verdict = if result.is_ok() { Verdict::Commit } else { Verdict::Rollback };
+        answer = Some(result);
+        verdict
+    })?;
+    answer.unwrap_or_else(|| Err(StoreError::Broken("the unit of work did not run".into()).into()))
+}

@@ -7,8 +7,8 @@ use crate::model::{
 };
 use crate::money::{Points, PointsRange, points_range, price};
 use crate::ports::{
-    Accounts, Causes, Context, Denied, Locks, MailOutbox, Moved, Outbox, Outcome, Payment, ReadCompanies,
-    ReadOccasions, ReadProviders, ReadUsers, Recognitions, StoreError,
+    Accounts, Causes, Context, Denied, Expected, Locks, MailOutbox, Moved, Outbox, Outcome, Payment,
+    ReadCompanies, ReadOccasions, ReadProviders, ReadUsers, Recognitions, StoreError,
 };
 use crate::reserve;
 use crate::values::{CompanyId, Message, OccasionId, ProviderId, RecognitionId, UserId, fit};
@@ -102,7 +102,7 @@ where
         + ?Sized,
 {
     let (payer, receivers) = accounts_ahead(command);
-    tx.line_up(payer, &receivers)?;
+    tx.line_up(&Expected { occasion: command.occasion_id, payer, receivers: &receivers })?;
     let parties = load(tx, scope, command)?;
     let (points, faults) = judge(&parties, command);
     let (Some(points), []) = (points, faults.as_slice()) else { return Err(SendError::Faults(faults)) };

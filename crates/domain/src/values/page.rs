@@ -43,6 +43,11 @@ impl Page {
         self.limit
     }
 
+    /// The page with the item behind it, which tells whether there is another page.
+    pub const fn and_one_more(self) -> Self {
+        Self { limit: self.limit + 1, ..self }
+    }
+
     /// The page in parts of at most so many items, for whoever cannot hold all of it at once.
     pub fn parts(self, items_max: i64) -> impl Iterator<Item = Self> {
         let size = items_max.max(1);

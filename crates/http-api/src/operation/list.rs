@@ -116,18 +116,12 @@ fn last_page(total: i64, per_page: i64) -> i64 {
     (full + i64::from(rest > 0)).max(1)
 }
 
-/// Whether anything stands behind a page of a list whose total is unknown: `is_there` looks at the place behind it,
-/// and is asked only where the page is full.
-pub(crate) fn has_next(
-    page: Page,
-    found: usize,
-    is_there: impl FnOnce(Page) -> Result<bool, ApiError>,
-) -> Result<bool, ApiError> {
-    if i64::try_from(found).is_ok_and(|it| it < page.per_page()) {
-        return Ok(false);
-    }
-    let after = page.number().checked_mul(page.per_page()).and_then(|it| it.checked_add(1));
-    after.and_then(|it| Page::new(it, 1)).map_or(Ok(false), is_there)
+/// Cuts what was found down to its page; whether there was one more, so that another page stands behind it.
+pub(crate) fn cut<T>(page: Page, found: &mut Vec<T>) -> bool {
+    let limit = fit(page.limit());
+    let has_next = found.len() > limit;
+    found.truncate(limit);
+    has_next
 }
 
 /// Where a list is found: its path, and what its query must say beside the page.
@@ -196,15 +190,15 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_behind_a_page_is_looked_at_only_where_the_page_is_full() {
+    fn one_more_than_a_page_stands_behind_it() {
         let page = Page::new(3, 10).unwrap();
-        let behind = Page::new(31, 1).unwrap();
-        assert!(!has_next(page, 9, |_| panic!("looked")).unwrap());
-        let look = |it| {
-            assert_eq!(it, behind);
-            Ok(true)
+        assert_eq!((page.and_one_more().offset(), page.and_one_more().limit()), (20, 11));
+        let check = |found: usize, expected: (bool, usize)| {
+            let mut all = vec![(); found];
+            assert_eq!((cut(page, &mut all), all.len()), expected);
         };
-        assert!(has_next(page, 10, look).unwrap());
-        assert!(!has_next(Page::new(i64::MAX, 2).unwrap(), 2, |_| panic!("looked")).unwrap());
+        check(9, (false, 9));
+        check(10, (false, 10));
+        check(11, (true, 10));
     }
 }

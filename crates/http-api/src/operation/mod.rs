@@ -18,5 +18,5 @@ pub(crate) mod state;
 pub(crate) mod wire;
 mod write;
 
-pub(crate) use read::{Read, run as run_read};
+pub(crate) use read::{Asks, Read, run as run_read};
 pub(crate) use write::{Write, run as run_write};

@@ -29,6 +29,8 @@ const WAIT_STEP: Duration = Duration::from_millis(50);
 pub(crate) trait Write: 'static {
     /// Whether only a designated provider may (behaviour 9.3).
     const NEEDS_DESIGNATION: bool = false;
+    /// Whether it says what it will need before it asks for anything, so that several such requests can be one set.
+    const IS_POSTING: bool = false;
     /// Whether it reads a body.
     const HAS_BODY: bool = true;
     /// What the body asks for.
@@ -194,7 +196,7 @@ fn refuses_without_looking<W: Write>(work: &Work<W>) -> bool {
 fn transact<W: Write>(state: &State, work: &Work<W>, promise: &Promise) -> Result<Answer, Stop> {
     let Work { call, key, parsed, .. } = work;
     let context = state.context(call, key.as_ref());
-    let answer = state.api.store.transaction(|tx| {
+    let work = |tx: &mut dyn Tx| -> Result<Answer, Stop> {
         W::find(tx, call)?;
         if W::NEEDS_DESIGNATION {
             call.require_designation(tx)?;
@@ -214,7 +216,9 @@ fn transact<W: Write>(state: &State, work: &Work<W>, promise: &Promise) -> Resul
             key.keep(tx, answer.status.as_u16(), body, context.clock.now())?;
         }
         if promise.keep() { Ok(answer) } else { Err(Stop::Refused(too_late())) }
-    })?;
+    };
+    let store = &state.api.store;
+    let answer = if W::IS_POSTING { store.posting(work) } else { store.transaction(work) }?;
     Ok(match parsed.as_ref().ok().and_then(|it| it.ignored.as_deref()) {
         Some(ignored) => answer.with("x-ignored-fields", ignored),
         None => answer,

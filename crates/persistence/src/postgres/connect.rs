@@ -36,6 +36,25 @@ pub(crate) fn connect(url: &str, seconds: u32) -> diesel::ConnectionResult<PgCon
     Ok(conn)
 }
 
+/// For sets of postings: their statements are few, and each does always the same however many rows it is given, so that
+/// the first plan is kept.
+pub(crate) const ONE_PLAN: &str = "SET plan_cache_mode = force_generic_plan";
+/// For requests that read: they want few rows in the order of an index. Where a table has just grown and was not analysed
+/// since, the planner would rather sort all that an owner has.
+pub(crate) const IN_ORDER: &str = "SET enable_bitmapscan = off";
+
+/// The same with what the connection is for.
+pub(crate) fn connect_for(
+    setting: Option<&str>,
+    url: &str,
+    seconds: u32,
+) -> diesel::ConnectionResult<PgConnection> {
+    let mut conn = connect(url, seconds)?;
+    let set = setting.map_or(Ok(()), |it| conn.batch_execute(it));
+    set.map_err(diesel::ConnectionError::CouldntSetupConfiguration)?;
+    Ok(conn)
+}
+
 /// Refuses a server whose messages would not be understood: they tell a lost race from a fault.
 pub(crate) fn require_english(conn: &mut PgConnection) -> Result<(), OpenError> {
     let language: String = diesel::select(diesel::dsl::sql::<Text>("current_setting('lc_messages')"))

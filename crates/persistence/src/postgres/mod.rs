@@ -21,7 +21,9 @@ mod many_transfers;
 pub(crate) mod open;
 pub(crate) mod pooled;
 mod races;
+mod sets;
 mod terms;
+mod transaction;
 pub(crate) mod wakeups;
 
 pub(crate) use faults::classify;
@@ -96,14 +98,19 @@ pub(crate) enum Hold {
 
 /// Holds a company's place with its provider until the transaction ends: by an advisory lock, which writes to no row.
 pub(crate) fn hold_company(conn: &mut Conn, company: CompanyId, hold: Hold) -> QueryResult<()> {
-    let (front, back) = company.as_uuid().as_u64_pair();
-    let [a, b, c, d, ..] = (front ^ back ^ (back >> 32)).to_le_bytes();
-    let key = i32::from_le_bytes([a, b, c, d]); // companies that share a key wait for each other needlessly, no more
+    let key = company_key(company);
     let how = if hold == Hold::Shared { "_shared" } else { "" };
     diesel::sql_query(format!("SELECT pg_advisory_xact_lock{how}({COMPANY_LOCKS}, $1)"))
         .bind::<Integer, _>(key)
         .execute(conn)
         .map(drop)
+}
+
+/// A company among the advisory locks; companies that share a key wait for each other needlessly, no more.
+fn company_key(company: CompanyId) -> i32 {
+    let (front, back) = company.as_uuid().as_u64_pair();
+    let [a, b, c, d, ..] = (front ^ back ^ (back >> 32)).to_le_bytes();
+    i32::from_le_bytes([a, b, c, d])
 }
 
 /// From where on the order of the journal may still change: a transaction that stands there may be under way.

@@ -6,8 +6,9 @@ use diesel::prelude::*;
 use diesel::sql_types::Text;
 use guerdon_domain::ports::{Store, Wakes};
 
-use super::connect::{connect, patience, require_english, unreachable};
+use super::connect::{IN_ORDER, ONE_PLAN, connect, connect_for, patience, require_english, unreachable};
 use super::pooled::{Limits, Pooled};
+use super::sets::Sets;
 use crate::access::{Access, CONNECTIONS_OF_A_COMMAND, OpenError, Opened};
 use crate::migrations::check_postgres;
 use crate::pool::pool;
@@ -47,18 +48,19 @@ pub(crate) fn open_within(
     }
     check_postgres(&mut conn)?;
     drop(conn);
-    let connections = |most| {
+    let connections = |most, setting: Option<&'static str>| {
         let url = url.to_owned();
-        pool(most, move || connect(&url, patience(access)))
+        pool(most, move || connect_for(setting, &url, patience(access)))
             .map_err(|e| OpenError::failed("cannot connect to PostgreSQL", &e))
     };
     if access == Access::Command {
         let store: Arc<dyn Store> =
-            Arc::new(Pooled::for_others(connections(CONNECTIONS_OF_A_COMMAND)?, wakes));
+            Arc::new(Pooled::for_others(connections(CONNECTIONS_OF_A_COMMAND, None)?, wakes));
         return Ok(Opened { requests: Arc::clone(&store), background: store });
     }
-    let (writes, reads) = (connections(limits.writes)?, connections(limits.reads)?);
-    let background = Pooled::for_others(connections(limits.background)?, wakes.clone());
-    let requests = Pooled::for_requests(writes, reads, limits.within, wakes);
+    let (writes, reads) = (connections(limits.writes, None)?, connections(limits.reads, Some(IN_ORDER))?);
+    let sets = Sets::new(connections(Sets::CONNECTIONS, Some(ONE_PLAN))?, wakes.clone());
+    let background = Pooled::for_others(connections(limits.background, None)?, wakes.clone());
+    let requests = Pooled::for_requests(sets, writes, reads, limits.within, wakes);
     Ok(Opened { requests: Arc::new(requests), background: Arc::new(background) })
 }

@@ -10,10 +10,12 @@ use guerdon_domain::ports::{Reads, Store, StoreError, Tx, Verdict, Wakes};
 
 use super::gate::Gate;
 use super::repo::Unit;
+use super::sets::{Offered, Sets};
 use super::terms::Terms;
-use super::{catalog, classify, races};
+use super::transaction::{UnitEnd, begin, commit, rollback};
+use super::{catalog, races};
 use crate::access::WITHIN;
-use crate::pool::{self, POOL_WAIT, Pool};
+use crate::pool::{POOL_WAIT, Pool};
 
 /// How many connections the service holds, and how long its requests may take.
 pub(crate) struct Limits {
@@ -31,8 +33,6 @@ impl Default for Limits {
     }
 }
 
-type Link = pool::Pooled<PgConnection>;
-
 pub(crate) struct Pooled {
     writes: Pool<PgConnection>,
     reads: Pool<PgConnection>,
@@ -40,31 +40,49 @@ pub(crate) struct Pooled {
     within: Option<Duration>,
     /// None where no more than a few units pay at once.
     gate: Option<Arc<Gate>>,
+    /// None where nobody waits who could share a transaction.
+    sets: Option<Sets>,
     wakes: Wakes,
-}
-
-/// How a unit ended.
-enum UnitEnd {
-    Done,
-    LostRace,
-    Failed(StoreError),
-    Panicked(Box<dyn std::any::Any + Send>),
 }
 
 impl Pooled {
     /// For requests: somebody waits, and there are many.
     pub(crate) fn for_requests(
+        sets: Sets,
         writes: Pool<PgConnection>,
         reads: Pool<PgConnection>,
         within: Duration,
         wakes: Wakes,
     ) -> Self {
-        Self { writes, reads, within: Some(within), gate: Some(Arc::default()), wakes }
+        Self { writes, reads, within: Some(within), gate: Some(Arc::default()), sets: Some(sets), wakes }
     }
 
     /// For everything else: a few connections for all of it.
     pub(crate) fn for_others(few: Pool<PgConnection>, wakes: Wakes) -> Self {
-        Self { writes: few.clone(), reads: few, within: None, gate: None, wakes }
+        Self { writes: few.clone(), reads: few, within: None, gate: None, sets: None, wakes }
+    }
+
+    fn run_alone(
+        &self,
+        work: &mut dyn FnMut(&mut dyn Tx) -> Verdict,
+        mut terms: Terms,
+    ) -> Result<(), StoreError> {
+        let mut tries = 0;
+        loop {
+            match self.attempt(work, &mut terms)? {
+                UnitEnd::Done => return Ok(()),
+                UnitEnd::Failed(fault) => return Err(fault),
+                UnitEnd::Panicked(panic) => resume_unwind(panic),
+                UnitEnd::LostRace if terms.lacks_a_place() => terms.wait()?,
+                UnitEnd::LostRace => {
+                    tries += 1;
+                    if tries == races::TRIES {
+                        return Err(StoreError::Contended);
+                    }
+                    races::pause(tries - 1);
+                }
+            }
+        }
     }
 
     fn attempt(
@@ -95,34 +113,6 @@ impl Pooled {
     }
 }
 
-/// A connection with a transaction begun. After the server was away every idle connection is dead: each is found out
-/// here, before anything happened on it, and dropped.
-fn begin(pool: &Pool<PgConnection>, sql: &str, terms: &Terms) -> Result<Link, StoreError> {
-    let mut last = StoreError::Contended;
-    for _ in 0..=pool.max_size() {
-        let wait = terms.patience(POOL_WAIT)?;
-        let mut link = pool.get_timeout(wait).map_err(|e| StoreError::Unavailable(e.to_string()))?;
-        match link.control(sql) {
-            Ok(()) => return Ok(link),
-            Err(e) => last = classify(&e),
-        }
-    }
-    Err(last)
-}
-
-fn commit(link: &mut Link) -> UnitEnd {
-    match link.control("COMMIT").map_err(|e| classify(&e)) {
-        Ok(()) => UnitEnd::Done,
-        Err(StoreError::Contended) => UnitEnd::LostRace,
-        // The answer was lost, not necessarily the commit: never run again.
-        Err(fault) => UnitEnd::Failed(StoreError::Unavailable(fault.to_string())),
-    }
-}
-
-fn rollback(link: &mut Link) {
-    link.control("ROLLBACK").unwrap_or_default(); // where it fails, the server rolls back what it is cut off from
-}
-
 impl Store for Pooled {
     fn check_schema(&self) -> Result<Vec<String>, StoreError> {
         let mut link = self.writes.get().map_err(|e| StoreError::Unavailable(e.to_string()))?;
@@ -131,23 +121,17 @@ impl Store for Pooled {
     }
 
     fn run(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError> {
+        self.run_alone(work, Terms::new(self.within, self.gate.as_ref()))
+    }
+
+    fn post(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError> {
         let mut terms = Terms::new(self.within, self.gate.as_ref());
-        let mut tries = 0;
-        loop {
-            match self.attempt(work, &mut terms)? {
-                UnitEnd::Done => return Ok(()),
-                UnitEnd::Failed(fault) => return Err(fault),
-                UnitEnd::Panicked(panic) => resume_unwind(panic),
-                UnitEnd::LostRace if terms.lacks_a_place() => terms.wait()?,
-                UnitEnd::LostRace => {
-                    tries += 1;
-                    if tries == races::TRIES {
-                        return Err(StoreError::Contended);
-                    }
-                    races::pause(tries - 1);
-                }
-            }
+        if let Some(sets) = &self.sets
+            && let Offered::Done(result) = sets.offer(work, &mut terms)?
+        {
+            return result;
         }
+        self.run_alone(work, terms)
     }
 
     fn read(&self, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError> {
@@ -161,5 +145,25 @@ impl Store for Pooled {
             Err(panic) => resume_unwind(panic),
             Ok(()) => fault.map_or(Ok(()), Err),
         }
+    }
+
+    /// Without a transaction: a statement has a snapshot of its own. Where the connection turns out to be dead all is
+    /// asked again, on one of which it is known that it lives.
+    fn glance(&self, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError> {
+        let mut terms = Terms::new(self.within, None);
+        let wait = terms.patience(POOL_WAIT)?;
+        let mut link = self.reads.get_timeout(wait).map_err(|e| StoreError::Unavailable(e.to_string()))?;
+        let mut unit = Unit::new(&mut link.conn, &mut terms);
+        let done = catch_unwind(AssertUnwindSafe(|| work(&mut unit)));
+        let (fault, _) = unit.end();
+        if let Err(panic) = done {
+            resume_unwind(panic);
+        }
+        let Some(fault) = fault else { return Ok(()) };
+        if link.control("ROLLBACK").is_ok() {
+            return Err(fault);
+        }
+        drop(link); // it was dead, and leaves the pool
+        self.read(work)
     }
 }

@@ -5,11 +5,12 @@ use std::time::{Duration, Instant};
 
 use diesel::prelude::*;
 use diesel::sql_types::Text;
-use guerdon_domain::ports::{Payment, StoreError};
+use guerdon_domain::ports::{Expected, Payment, StoreError};
 use guerdon_domain::wallets::Account;
 
 use super::faults::classify;
 use super::gate::{Gate, Places, accounts_of};
+use crate::postings::Posting;
 
 /// How long a statement may take, unless its transaction takes its time.
 pub(crate) const STATEMENT_LIMIT: Duration = Duration::from_secs(5);
@@ -20,12 +21,26 @@ pub(crate) struct Terms {
     /// After this nothing of the unit commits.
     deadline: Option<Instant>,
     places: Option<Places>,
+    posting: Option<Posting>,
 }
 
 impl Terms {
     /// For a unit that has so much time, if it is limited at all, and has to ask for places, if there is a gate.
     pub(crate) fn new(within: Option<Duration>, gate: Option<&Arc<Gate>>) -> Self {
-        Self { deadline: within.map(|it| Instant::now() + it), places: gate.map(Places::at) }
+        Self { deadline: within.map(|it| Instant::now() + it), places: gate.map(Places::at), posting: None }
+    }
+
+    /// How the unit takes part in a set, if it does.
+    pub(crate) fn posting(&mut self) -> Option<&mut Posting> {
+        self.posting.as_mut()
+    }
+
+    pub(super) fn put_posting(&mut self, posting: Posting) {
+        self.posting = Some(posting);
+    }
+
+    pub(super) fn take_posting(&mut self) -> Option<Posting> {
+        self.posting.take()
     }
 
     fn left(&self) -> Duration {
@@ -53,10 +68,10 @@ impl Terms {
     }
 
     /// Asks for places early. The wallets of several receivers are seldom waited for.
-    pub(crate) fn line_up(&mut self, payer: Account, receivers: &[Account]) -> Result<(), StoreError> {
-        match receivers {
-            [only] => self.ask_for(&[*only, payer]),
-            _ => self.ask_for(&[payer]),
+    pub(crate) fn line_up(&mut self, expected: &Expected<'_>) -> Result<(), StoreError> {
+        match expected.receivers {
+            [only] => self.ask_for(&[*only, expected.payer]),
+            _ => self.ask_for(&[expected.payer]),
         }
     }
 

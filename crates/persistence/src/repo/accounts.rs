@@ -3,20 +3,44 @@
 use std::collections::HashMap;
 
 use diesel::prelude::*;
-use guerdon_domain::money::Amount;
-use guerdon_domain::ports::{Accounts, Outcome, Payment, ReadAccounts, StoreError, Timestamp};
-use guerdon_domain::values::{CompanyId, UserId};
+use guerdon_domain::money::{Amount, PointsPerDollar};
+use guerdon_domain::ports::{
+    Accounts, Balances, Lookup, Outcome, Payment, ReadAccounts, StoreError, Timestamp,
+};
+use guerdon_domain::values::{CompanyId, ProviderId, UserId};
 use guerdon_domain::wallets::{Account, AccountKind, Wallet};
 
 use super::Unit;
-use crate::rows::schema::accounts;
+use crate::rows::schema::{accounts, companies};
 use crate::rows::types::Id;
-use crate::rows::{AccountRow, WalletRow};
+use crate::rows::{AccountRow, Reading, WalletRow};
 
 /// How many users one query names.
 const SLICE: usize = 1_000;
 
 impl ReadAccounts for Unit<'_> {
+    /// A user has at least two wallets, for ever.
+    fn balances(&mut self, scope: ProviderId, user: UserId) -> Result<Lookup<Balances>, StoreError> {
+        let rows: Vec<(Id<ProviderId>, i32, WalletRow)> = self.query(|conn| {
+            accounts::table
+                .inner_join(companies::table.on(companies::id.eq(accounts::company_id)))
+                .filter(accounts::owner_id.eq(Id(user.as_uuid())))
+                .filter(accounts::kind.le(AccountKind::ManagerWallet.code()))
+                .order(accounts::kind)
+                .select((companies::provider_id, companies::points_per_dollar, WalletRow::as_select()))
+                .get_results(conn)
+        })?;
+        let Some((owner, rate, _)) = rows.first() else { return Ok(Lookup::Absent) };
+        if owner.0 != scope {
+            return Ok(Lookup::Foreign);
+        }
+        let rate = PointsPerDollar::new(i64::from(*rate));
+        let rate = Reading { table: "companies", id: &"of a user" }.make("points_per_dollar", rate);
+        let rate = self.keep(rate)?;
+        let wallets = self.keep(rows.into_iter().map(|it| it.2.read()).collect())?;
+        Ok(Lookup::Own(Balances { rate, wallets }))
+    }
+
     fn wallets(&mut self, user: UserId) -> Result<Vec<Wallet>, StoreError> {
         let rows: Vec<WalletRow> = self.query(|conn| {
             accounts::table
@@ -70,6 +94,11 @@ impl Accounts for Unit<'_> {
     }
 
     fn pay(&mut self, payment: &Payment<'_>) -> Result<Outcome, StoreError> {
+        if let Some(set) = self.set() {
+            let outcome = set.pay(payment);
+            let outcome = self.known(outcome)?;
+            return self.keep(outcome);
+        }
         self.enter(payment)?;
         self.make(payment)
     }

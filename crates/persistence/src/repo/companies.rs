@@ -25,6 +25,10 @@ impl Unit<'_> {
 
 impl ReadCompanies for Unit<'_> {
     fn company(&mut self, scope: ProviderId, id: CompanyId) -> Result<Lookup<CompanyWithOwner>, StoreError> {
+        if let Some(set) = self.set() {
+            let company = set.company(scope, id);
+            return self.known(company);
+        }
         let found = self.query(|conn| {
             companies::table
                 .inner_join(users::table.on(users::id.eq(companies::owner_id)))

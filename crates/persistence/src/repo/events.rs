@@ -60,6 +60,11 @@ impl ReadOutbox for Unit<'_> {
 
 impl Outbox for Unit<'_> {
     fn queue_events(&mut self, new: &[NewEvent]) -> Result<(), StoreError> {
+        self.queued.events |= new.iter().any(|it| it.addressed);
+        if let Some(set) = self.set() {
+            set.queue_events(new);
+            return Ok(());
+        }
         for slice in slices(new, BINDS / EventRow::COLUMNS.max(DeliveryRow::COLUMNS), |it| it.body.len()) {
             let rows: Vec<EventRow<'_>> = slice.iter().map(EventRow::of).collect();
             self.query(|conn| match rows.as_slice() {
@@ -72,7 +77,6 @@ impl Outbox for Unit<'_> {
                 many => diesel::insert_into(deliveries::table).values(many).execute(conn),
             })?;
         }
-        self.queued.events |= new.iter().any(|it| it.addressed);
         Ok(())
     }
 }

@@ -5,13 +5,21 @@ use guerdon_domain::idempotency::{IdempotencyKey, IdempotencyRecord};
 use guerdon_domain::ports::{Idempotency, StoreError, Timestamp};
 
 use super::Unit;
+use crate::postings::Posting;
 use crate::rows::IdempotencyRow;
 use crate::rows::schema::idempotency_records;
 use crate::rows::types::{At, Id};
 
 impl Idempotency for Unit<'_> {
     fn claim_key(&mut self, key: &IdempotencyKey) -> Result<bool, StoreError> {
-        self.query(|conn| super::super::try_claim(conn, key))
+        match self.terms.posting() {
+            None => self.query(|conn| super::super::try_claim(conn, key)),
+            Some(Posting::InSet(set)) => Ok(set.has_claimed(key)),
+            Some(Posting::Ahead(ahead)) => {
+                ahead.key = Some(key.clone());
+                Ok(true)
+            }
+        }
     }
 
     fn idempotency_record(
@@ -19,6 +27,11 @@ impl Idempotency for Unit<'_> {
         key: &IdempotencyKey,
         now: Timestamp,
     ) -> Result<Option<IdempotencyRecord>, StoreError> {
+        match self.terms.posting() {
+            None => {}
+            Some(Posting::InSet(set)) => return Ok(set.record(key, now)),
+            Some(Posting::Ahead(_)) => return Ok(None),
+        }
         let found = self.query(|conn| {
             idempotency_records::table
                 .find((Id(key.scope), &key.key))
@@ -31,6 +44,10 @@ impl Idempotency for Unit<'_> {
     }
 
     fn keep_idempotency_record(&mut self, record: &IdempotencyRecord) -> Result<(), StoreError> {
+        if let Some(set) = self.set() {
+            set.records.push(record.clone());
+            return Ok(());
+        }
         let row = IdempotencyRow::of(record);
         let insert = |conn: &mut super::Conn| {
             diesel::insert_into(idempotency_records::table)

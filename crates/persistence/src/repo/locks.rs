@@ -1,11 +1,11 @@
 //! Holding rows.
 
-use guerdon_domain::ports::{Locks, Row, StoreError};
+use guerdon_domain::ports::{Expected, Locks, Row, StoreError};
 use guerdon_domain::values::CompanyId;
-use guerdon_domain::wallets::Account;
 
 use super::super::{Hold, hold_company, lock_row};
 use super::Unit;
+use crate::postings::Posting;
 use crate::rows::types::Id;
 
 impl Locks for Unit<'_> {
@@ -20,13 +20,23 @@ impl Locks for Unit<'_> {
         })
     }
 
-    fn line_up(&mut self, payer: Account, receivers: &[Account]) -> Result<(), StoreError> {
+    fn line_up(&mut self, expected: &Expected<'_>) -> Result<(), StoreError> {
         self.go_on()?;
-        let result = self.terms.line_up(payer, receivers);
+        let result = match self.terms.posting() {
+            None => self.terms.line_up(expected),
+            Some(Posting::InSet(_)) => Ok(()),
+            Some(Posting::Ahead(ahead)) => {
+                ahead.expect(expected);
+                Err(StoreError::Contended)
+            }
+        };
         self.keep(result)
     }
 
     fn keep_provider(&mut self, company: CompanyId) -> Result<(), StoreError> {
+        if self.set().is_some() {
+            return Ok(()); // it keeps all of its companies
+        }
         self.query(|conn| hold_company(conn, company, Hold::Shared))
     }
 

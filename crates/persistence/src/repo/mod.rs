@@ -28,20 +28,36 @@ use diesel::result::QueryResult;
 use guerdon_domain::ports::{Ledger, Payment, Reads, StoreError, Tx};
 
 use super::{Conn, Terms};
+use crate::postings::{Posting, Set};
 use crate::queued::Queued;
 
 /// One unit of work on one connection. It remembers the first failure of the database, so that a swallowed error
 /// still rolls the unit back; after one it runs no statement more.
 pub(crate) struct Unit<'a> {
-    conn: &'a mut Conn,
+    /// None for a posting that is asked what it will need, or in a set.
+    conn: Option<&'a mut Conn>,
     terms: &'a mut Terms,
     fault: Option<StoreError>,
     queued: Queued,
 }
 
 impl<'a> Unit<'a> {
-    pub(crate) fn new(conn: &'a mut Conn, terms: &'a mut Terms) -> Self {
-        Self { conn, terms, fault: None, queued: Queued::default() }
+    /// A unit on a connection; or on none, which is given up where it asks for what was not read before it.
+    pub(crate) fn new(conn: impl Into<Option<&'a mut Conn>>, terms: &'a mut Terms) -> Self {
+        Self { conn: conn.into(), terms, fault: None, queued: Queued::default() }
+    }
+
+    /// The set in which this unit has its turn, if there is one.
+    fn set(&mut self) -> Option<&mut Set> {
+        match self.terms.posting()? {
+            Posting::InSet(set) => Some(set),
+            Posting::Ahead(_) => None,
+        }
+    }
+
+    /// What a set knows; what it does not know has the unit run alone.
+    fn known<T>(&mut self, fact: Option<T>) -> Result<T, StoreError> {
+        self.keep(fact.ok_or(StoreError::Contended))
     }
 
     /// The first failure, if there was one, and what was queued for sending.
@@ -54,7 +70,8 @@ impl<'a> Unit<'a> {
         if let Some(fault) = &self.fault {
             return Err(fault.clone());
         }
-        let result = self.terms.go_on(self.conn);
+        let Some(conn) = self.conn.as_deref_mut() else { return Ok(()) };
+        let result = self.terms.go_on(conn);
         self.keep(result)
     }
 
@@ -69,7 +86,10 @@ impl<'a> Unit<'a> {
     /// Runs a query; remembers its failure.
     fn query<T>(&mut self, query: impl FnOnce(&mut Conn) -> QueryResult<T>) -> Result<T, StoreError> {
         self.go_on()?;
-        let result = query(self.conn).map_err(|e| super::classify(&e));
+        let result = match self.conn.as_deref_mut() {
+            Some(conn) => query(conn).map_err(|e| super::classify(&e)),
+            None => Err(StoreError::Contended),
+        };
         self.keep(result)
     }
 

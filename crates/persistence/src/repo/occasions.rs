@@ -34,6 +34,10 @@ fn page_query() -> String {
 
 impl ReadOccasions for Unit<'_> {
     fn occasion(&mut self, scope: ProviderId, id: OccasionId) -> Result<Lookup<Occasion>, StoreError> {
+        if let Some(set) = self.set() {
+            let occasion = set.occasion(scope, id);
+            return self.known(occasion);
+        }
         let found: Option<(Option<Id<ProviderId>>, OccasionRow)> = self.query(|conn| {
             occasions::table
                 .left_join(companies::table.on(occasions::company_id.eq(companies::id.nullable())))

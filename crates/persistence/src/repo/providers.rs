@@ -23,6 +23,10 @@ impl ReadProviders for Unit<'_> {
     }
 
     fn provider(&mut self, id: ProviderId) -> Result<Option<Provider>, StoreError> {
+        if let Some(set) = self.set() {
+            let provider = set.provider(id);
+            return self.known(provider).map(Some);
+        }
         let found = self.query(|conn| {
             providers::table.find(Id(id)).select(ProviderRow::as_select()).get_result(conn).optional()
         })?;

@@ -63,6 +63,10 @@ impl Recognitions for Unit<'_> {
         cause: CauseId,
         recognitions: &[Recognition],
     ) -> Result<(), StoreError> {
+        if let Some(set) = self.set() {
+            set.insert_recognitions(cause, recognitions);
+            return Ok(());
+        }
         let mut legs = 1..;
         for slice in recognitions.chunks(BINDS / NewRecognitionRow::COLUMNS) {
             let rows: Vec<NewRecognitionRow> =

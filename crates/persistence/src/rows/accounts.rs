@@ -1,9 +1,10 @@
 //! Accounts, and the transfers between them.
 
 use diesel::prelude::*;
+use guerdon_domain::books::Transfer;
 use guerdon_domain::money::{Amount, Points};
 use guerdon_domain::ports::{Payment, StoreError, Timestamp};
-use guerdon_domain::values::{CauseId, CompanyId};
+use guerdon_domain::values::{CauseId, CompanyId, fit};
 use guerdon_domain::wallets::{Account, AccountKind, Reason, Wallet, WalletType};
 
 use super::Reading;
@@ -81,23 +82,43 @@ pub(crate) struct Leg {
 pub(crate) struct TransferRow {
     pub(crate) cause_id: Id<CauseId>,
     pub(crate) leg: i32,
-    pub(super) company_id: Id<CompanyId>,
-    pub(super) debit_owner: Id,
-    pub(super) debit_kind: i16,
-    pub(super) debit_place: i64,
-    pub(super) credit_owner: Id,
-    pub(super) credit_kind: i16,
-    pub(super) credit_place: i64,
-    pub(super) amount: i64,
-    pub(super) points: i64,
-    pub(super) points_per_dollar: i32,
-    pub(super) reason: i16,
-    pub(super) created_at: At,
+    pub(crate) company_id: Id<CompanyId>,
+    pub(crate) debit_owner: Id,
+    pub(crate) debit_kind: i16,
+    pub(crate) debit_place: i64,
+    pub(crate) credit_owner: Id,
+    pub(crate) credit_kind: i16,
+    pub(crate) credit_place: i64,
+    pub(crate) amount: i64,
+    pub(crate) points: i64,
+    pub(crate) points_per_dollar: i32,
+    pub(crate) reason: i16,
+    pub(crate) created_at: At,
 }
 
 impl TransferRow {
     /// Bound values a row.
     pub(crate) const COLUMNS: usize = 14;
+
+    pub(crate) fn of_transfer(it: &Transfer) -> Self {
+        let ((debit, debit_place), (credit, credit_place)) = (it.debit, it.credit);
+        Self {
+            cause_id: Id(it.cause),
+            leg: fit(it.leg),
+            company_id: Id(it.company),
+            debit_owner: Id(debit.owner()),
+            debit_kind: debit.kind().code(),
+            debit_place,
+            credit_owner: Id(credit.owner()),
+            credit_kind: credit.kind().code(),
+            credit_place,
+            amount: it.amount.nanodollars(),
+            points: it.points.get(),
+            points_per_dollar: rate_column(it.rate),
+            reason: it.reason.code(),
+            created_at: At(it.at),
+        }
+    }
 
     pub(crate) fn of(payment: &Payment<'_>, leg: &Leg) -> Self {
         let ((debit, debit_place), (credit, credit_place)) = (leg.debit, leg.credit);

@@ -10,7 +10,6 @@ use super::Reading;
 use super::schema::{attempts, deliveries};
 use super::types::{At, Id, Identifier, Moment};
 
-/// How an event fares, from its beginning on.
 /// When the next of something that waits is due, if anything waits.
 #[derive(QueryableByName)]
 pub(crate) struct DueRow {
@@ -18,16 +17,17 @@ pub(crate) struct DueRow {
     pub(crate) due: Option<At>,
 }
 
+/// How an event fares, from its beginning on.
 #[derive(Insertable)]
 #[diesel(table_name = deliveries, treat_none_as_default_value = false)]
 pub(crate) struct DeliveryRow {
-    event_id: Id<EventId>,
-    company_id: Id<CompanyId>,
-    provider_id: Id<ProviderId>,
-    state: i16,
-    attempts: i16,
-    attempts_before_replay: i16,
-    next_attempt_at: Option<At>,
+    pub(crate) event_id: Id<EventId>,
+    pub(crate) company_id: Id<CompanyId>,
+    pub(crate) provider_id: Id<ProviderId>,
+    pub(crate) state: i16,
+    pub(crate) attempts: i16,
+    pub(crate) attempts_before_replay: i16,
+    pub(crate) next_attempt_at: Option<At>,
 }
 
 impl DeliveryRow {

@@ -13,13 +13,13 @@ use super::types::{At, Id};
 #[derive(Insertable)]
 #[diesel(table_name = events, treat_none_as_default_value = false)]
 pub(crate) struct EventRow<'a> {
-    id: Id<EventId>,
-    company_id: Id<CompanyId>,
-    provider_id: Id<ProviderId>,
-    kind: i16,
-    cause_id: Id<CauseId>,
-    body: &'a [u8],
-    created_at: At,
+    pub(crate) id: Id<EventId>,
+    pub(crate) company_id: Id<CompanyId>,
+    pub(crate) provider_id: Id<ProviderId>,
+    pub(crate) kind: i16,
+    pub(crate) cause_id: Id<CauseId>,
+    pub(crate) body: &'a [u8],
+    pub(crate) created_at: At,
 }
 
 impl<'a> EventRow<'a> {

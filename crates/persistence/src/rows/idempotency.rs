@@ -11,13 +11,13 @@ use super::types::{At, Id};
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = idempotency_records, treat_none_as_default_value = false)]
 pub(crate) struct IdempotencyRow {
-    scope: Id,
-    idempotency_key: String,
-    request_hash: Vec<u8>,
-    status: i16,
-    body: Vec<u8>,
-    created_at: At,
-    expires_at: At,
+    pub(crate) scope: Id,
+    pub(crate) idempotency_key: String,
+    pub(crate) request_hash: Vec<u8>,
+    pub(crate) status: i16,
+    pub(crate) body: Vec<u8>,
+    pub(crate) created_at: At,
+    pub(crate) expires_at: At,
 }
 
 impl IdempotencyRow {

@@ -14,14 +14,14 @@ use super::types::{At, Id};
 #[derive(Insertable)]
 #[diesel(table_name = recognitions, treat_none_as_default_value = false)]
 pub(crate) struct NewRecognitionRow {
-    cause_id: Id<CauseId>,
-    leg: i32,
-    id: Id<RecognitionId>,
-    company_id: Id<CompanyId>,
-    sender_id: Id,
-    receiver_id: Id<UserId>,
-    share: bool,
-    created_at: At,
+    pub(crate) cause_id: Id<CauseId>,
+    pub(crate) leg: i32,
+    pub(crate) id: Id<RecognitionId>,
+    pub(crate) company_id: Id<CompanyId>,
+    pub(crate) sender_id: Id,
+    pub(crate) receiver_id: Id<UserId>,
+    pub(crate) share: bool,
+    pub(crate) created_at: At,
 }
 
 impl NewRecognitionRow {

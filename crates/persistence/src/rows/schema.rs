@@ -254,7 +254,7 @@ diesel::joinable!(users -> companies (company_id));
 diesel::joinable!(recognitions -> causes (cause_id));
 diesel::joinable!(missed_dates -> schedules (schedule_id));
 diesel::joinable!(deliveries -> events (event_id));
-diesel::allow_tables_to_appear_in_same_query!(companies, users, occasions, accounts);
+diesel::allow_tables_to_appear_in_same_query!(companies, providers, users, occasions, accounts);
 diesel::allow_tables_to_appear_in_same_query!(causes, recognitions);
 diesel::allow_tables_to_appear_in_same_query!(missed_dates, schedules);
 diesel::allow_tables_to_appear_in_same_query!(events, deliveries);

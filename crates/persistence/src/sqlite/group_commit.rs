@@ -20,7 +20,7 @@ use guerdon_domain::ports::{Reads, Store, StoreError, Tx, Verdict, Wakes};
 
 use super::catalog;
 use super::checkpoints::Checkpoints;
-use super::reading::read_on;
+use super::reading::{read_at_once, read_on};
 use super::repo::Unit;
 use super::{Terms, classify};
 use crate::pool::Pool;
@@ -260,6 +260,10 @@ impl Store for GroupCommit {
 
     fn read(&self, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError> {
         read_on(&self.readers, work)
+    }
+
+    fn glance_at_once(&self, work: &mut dyn FnMut(&mut dyn Reads)) -> Option<Result<(), StoreError>> {
+        read_at_once(&self.readers, work)
     }
 }
 

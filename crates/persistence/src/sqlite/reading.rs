@@ -7,14 +7,26 @@ use guerdon_domain::ports::{Reads, StoreError};
 
 use super::repo::Unit;
 use super::{Terms, classify};
-use crate::pool::Pool;
+use crate::pool::{Pool, Pooled};
+
+/// Runs it on one of these readers, if one is free.
+pub(super) fn read_at_once(
+    readers: &Pool<SqliteConnection>,
+    work: &mut dyn FnMut(&mut dyn Reads),
+) -> Option<Result<(), StoreError>> {
+    readers.try_get().map(|link| read(link, work))
+}
 
 /// Runs it on one of these readers.
 pub(super) fn read_on(
     readers: &Pool<SqliteConnection>,
     work: &mut dyn FnMut(&mut dyn Reads),
 ) -> Result<(), StoreError> {
-    let mut link = readers.get().map_err(|e| StoreError::Unavailable(e.to_string()))?;
+    let link = readers.get().map_err(|e| StoreError::Unavailable(e.to_string()))?;
+    read(link, work)
+}
+
+fn read(mut link: Pooled<SqliteConnection>, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError> {
     link.control("BEGIN").map_err(|e| classify(&e))?;
     let mut terms = Terms::new(None);
     let mut unit = Unit::new(&mut link.conn, &mut terms);

@@ -3,8 +3,9 @@
 use std::time::{Duration, Instant};
 
 use diesel::SqliteConnection;
-use guerdon_domain::ports::{Payment, StoreError};
-use guerdon_domain::wallets::Account;
+use guerdon_domain::ports::{Expected, Payment, StoreError};
+
+use crate::postings::Posting;
 
 /// Whoever pays more than so many writes much.
 const FEW: usize = 100;
@@ -29,6 +30,11 @@ impl Terms {
         Self { deadline: within.map(|it| Instant::now() + it), turn: Turn::NotAsked }
     }
 
+    /// One writer makes no sets: units that meet share its commit.
+    pub(crate) fn posting(&mut self) -> Option<&mut Posting> {
+        None
+    }
+
     pub(crate) fn go_on(&mut self, _conn: &mut SqliteConnection) -> Result<(), StoreError> {
         let is_over = self.deadline.is_some_and(|it| it <= Instant::now());
         if is_over { Err(StoreError::Contended) } else { Ok(()) }
@@ -40,8 +46,8 @@ impl Terms {
     }
 
     /// Asks for a turn where much will be written; an error where the unit has none yet.
-    pub(crate) fn line_up(&mut self, _payer: Account, receivers: &[Account]) -> Result<(), StoreError> {
-        if receivers.len() <= FEW || self.has_turn() {
+    pub(crate) fn line_up(&mut self, expected: &Expected<'_>) -> Result<(), StoreError> {
+        if expected.receivers.len() <= FEW || self.has_turn() {
             return Ok(());
         }
         self.turn = Turn::Missed;

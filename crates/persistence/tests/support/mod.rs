@@ -190,7 +190,7 @@ impl World {
             message: None,
             share: true,
         };
-        self.store.transaction(|tx| recognitions::send(tx, self.provider, &command, &self.context()))
+        self.store.posting(|tx| recognitions::send(tx, self.provider, &command, &self.context()))
     }
 
     pub fn delete(&self, user: UserId) -> Result<(), users::DeleteUserError> {
@@ -243,6 +243,13 @@ impl World {
             }
         }
         self.reading(|reads| reads.last_seal()).unwrap().head
+    }
+
+    /// What may be answered without a snapshot.
+    pub fn glancing<T>(&self, mut read: impl FnMut(&mut dyn Reads) -> Result<T, StoreError>) -> T {
+        let mut answer = None;
+        self.store.glance(&mut |reads| answer = Some(read(reads))).unwrap();
+        answer.unwrap().unwrap()
     }
 
     pub fn reading<T>(&self, read: impl FnMut(&mut dyn Reads) -> Result<T, StoreError>) -> T {

@@ -10,7 +10,7 @@ use crate::operation::Read;
 use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
-use crate::operation::list::{Links, has_next};
+use crate::operation::list::{Links, cut};
 use crate::operation::query::unless_faulty;
 use crate::operation::wire::Shown;
 
@@ -25,10 +25,9 @@ impl Read for Balances {
         let mut faults = Vec::new();
         let page = call.parameters()?.page(PER_PAGE_MAX, &mut faults);
         let page = unless_faulty(page, &faults)?;
-        let ids = reads.active_users_page(company.id, page)?;
+        let mut ids = reads.active_users_page(company.id, page.and_one_more())?;
+        let has_next = cut(page, &mut ids);
         let wallets = reads.wallets_of(&ids)?;
-        let has_next =
-            has_next(page, ids.len(), |behind| Ok(!reads.active_users_page(company.id, behind)?.is_empty()))?;
         let users = ids.into_iter().zip(wallets).map(|(id, wallets)| UserBalances {
             id: Shown(id),
             wallets: wallets.iter().map(|it| WalletView::of(it, company.rate)).collect(),

@@ -4,14 +4,16 @@ use guerdon_domain::occasions::Occasion;
 use guerdon_domain::ports::Reads;
 
 use super::view::OccasionView;
-use crate::operation::Read;
 use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::{ApiError, in_path};
+use crate::operation::{Asks, Read};
 
 pub(crate) struct Get;
 
 impl Read for Get {
+    const ASKS: Asks = Asks::ByKey;
+
     fn read(reads: &mut dyn Reads, call: &Call) -> Result<Answer, ApiError> {
         let occasion = occasion_in_path(reads, call)?;
         Answer::ok(&OccasionView::of(&occasion))

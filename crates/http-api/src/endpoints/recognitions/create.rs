@@ -18,6 +18,7 @@ const RECEIVER_BYTES: usize = 2_560;
 pub(crate) struct Create;
 
 impl Write for Create {
+    const IS_POSTING: bool = true;
     type Command = SendRecognition;
 
     fn command(fields: &mut Fields) -> Option<SendRecognition> {

@@ -4,14 +4,16 @@ use guerdon_domain::ports::Reads;
 use guerdon_domain::users::User;
 
 use super::view::UserView;
-use crate::operation::Read;
 use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::{ApiError, in_path};
+use crate::operation::{Asks, Read};
 
 pub(crate) struct Get;
 
 impl Read for Get {
+    const ASKS: Asks = Asks::ByKey;
+
     fn read(reads: &mut dyn Reads, call: &Call) -> Result<Answer, ApiError> {
         let user = user_in_path(reads, call)?;
         Answer::ok(&UserView::of(&user))

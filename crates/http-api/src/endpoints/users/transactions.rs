@@ -6,13 +6,13 @@ use guerdon_domain::wallets::{Direction, Transaction, WalletType};
 use serde::Serialize;
 
 use super::get::user_in_path;
-use crate::operation::Read;
 use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
-use crate::operation::list::{Links, has_next};
+use crate::operation::list::{Links, cut};
 use crate::operation::query::{Query, unless_faulty};
 use crate::operation::wire::Shown;
+use crate::operation::{Asks, Read};
 
 /// The most on a page (behaviour 6.1).
 const PER_PAGE_MAX: i64 = 100;
@@ -20,15 +20,15 @@ const PER_PAGE_MAX: i64 = 100;
 pub(crate) struct Transactions;
 
 impl Read for Transactions {
+    const ASKS: Asks = Asks::OfAnyMoment;
+
     fn read(reads: &mut dyn Reads, call: &Call) -> Result<Answer, ApiError> {
         let user = user_in_path(reads, call)?;
         let (wallet, page) = parameters(&call.parameters()?)?;
-        let found = reads.transactions(user.id, wallet, page)?;
+        let mut found = reads.transactions(user.id, wallet, page.and_one_more())?;
+        let has_next = cut(page, &mut found);
         let path = format!("/v1/users/{}/transactions", user.id);
         let links = Links { path, parameter: Some(("type", wallet.name())) };
-        let has_next = has_next(page, found.len(), |behind| {
-            Ok(!reads.transactions(user.id, wallet, behind)?.is_empty())
-        })?;
         let transactions = found.iter().map(TransactionView::of).collect();
         let view = View { id: Shown(user.id), r#type: wallet.name(), transactions };
         Ok(Answer::ok(&view)?.with("link", &links.header(page, has_next, None)))

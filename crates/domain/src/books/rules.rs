@@ -7,6 +7,6 @@ use crate::ports::StoreError;
 pub(super) const MADE_UP_MAX: Amount = Amount::from_nanodollars(10_000_000);
 
 /// Refuses what breaks a rule, as a database would.
-pub(super) fn require(holds: bool, rule: &str) -> Result<(), StoreError> {
+pub(crate) fn require(holds: bool, rule: &str) -> Result<(), StoreError> {
     if holds { Ok(()) } else { Err(StoreError::Broken(rule.to_owned())) }
 }

@@ -1,13 +1,12 @@
 //! Making a payment, step by step as the databases make it, so that it ends and refuses alike.
 
-use crate::values::fit;
 use std::collections::BTreeSet;
 
-use super::data::Data;
 use super::rules::require;
-use super::transfers::Transfer;
+use super::{Books, Transfer};
 use crate::money::{Amount, Points, Price, difference};
 use crate::ports::{Moved, Outcome, Paid, Payment, StoreError};
+use crate::values::fit;
 use crate::wallets::{Account, Reason};
 
 /// What a debit left behind.
@@ -25,8 +24,13 @@ fn overflow() -> StoreError {
     StoreError::Broken("an amount is out of range".into())
 }
 
-impl Data {
-    pub(super) fn pay(&mut self, payment: &Payment<'_>) -> Result<Outcome, StoreError> {
+impl Books {
+    /// Makes a payment. One that is not answered with [`Outcome::Paid`], or fails, may have done a part of what it does.
+    ///
+    /// # Errors
+    ///
+    /// Where it would break a rule that the databases check, or an account is not in these books.
+    pub fn pay(&mut self, payment: &Payment<'_>) -> Result<Outcome, StoreError> {
         match payment.moved {
             Moved::Price { payers, credits, price, .. } if price.each.is_zero() => {
                 Ok(self.pay_nothing(payers, credits))
@@ -98,7 +102,10 @@ impl Data {
         }
         let mut transfers = 0;
         for wallet in wallets {
-            let Some(held) = self.accounts.get_mut(wallet).filter(|it| !it.is_closed) else { continue };
+            if !self.is_open(*wallet) {
+                continue;
+            }
+            let held = self.account_mut(*wallet)?;
             let (amount, place) = (held.balance, held.movements + 1);
             held.is_closed = true;
             if amount.is_zero() {
@@ -178,8 +185,8 @@ impl Data {
 
     /// Credits an open account; answers the place of the last of so many movements.
     fn credit(&mut self, account: Account, amount: Amount, count: i64) -> Result<i64, StoreError> {
-        let held = self.accounts.get_mut(&account).filter(|it| !it.is_closed);
-        let held = held.ok_or_else(|| StoreError::Broken("an account is not there to be credited".into()))?;
+        let held = self.account_mut(account)?;
+        require(!held.is_closed, "who is credited is open")?;
         held.balance = held.balance.checked_add(amount).ok_or_else(overflow)?;
         held.movements += count;
         held.judge(account.kind())?;
@@ -198,7 +205,7 @@ impl Data {
             self.accounts.get(it).is_some_and(|it| !it.is_closed && it.balance >= price.threshold)
         };
         let Some(payer) = payers.iter().find(covers).copied() else { return Ok(None) };
-        let Some(held) = self.accounts.get_mut(&payer) else { return Ok(None) };
+        let held = self.account_mut(payer)?;
         let before = held.balance;
         let rest = before.checked_sub(price.total).ok_or_else(overflow)?;
         let is_short = rest.is_negative() && !payer.kind().is_outside();
@@ -228,8 +235,7 @@ impl Data {
         amount: Amount,
     ) -> Result<(), StoreError> {
         let rounding = Account::Rounding(payment.company);
-        let held = self.accounts.get_mut(&rounding);
-        let held = held.ok_or_else(|| StoreError::Broken("a company has no account for roundings".into()))?;
+        let held = self.account_mut(rounding)?;
         held.balance = held.balance.checked_sub(amount).ok_or_else(overflow)?;
         held.movements += 1;
         held.judge(rounding.kind())?;
@@ -259,7 +265,7 @@ impl Data {
             at: payment.at,
         };
         transfer.judge()?;
-        let is_new = self.transfers.insert((transfer.cause, leg), transfer).is_none();
-        require(is_new, "a leg is written once")
+        self.transfers.push(transfer);
+        Ok(())
     }
 }

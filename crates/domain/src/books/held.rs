@@ -7,15 +7,18 @@ use crate::reserve::FUNDED_MAX;
 use crate::wallets::AccountKind;
 
 /// An account as it stands.
-#[derive(Clone, Default)]
-pub(super) struct Held {
-    pub(super) balance: Amount,
-    pub(super) spent: Amount,
-    pub(super) movements: i64,
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Held {
+    pub balance: Amount,
+    /// In all; stops at the most that an amount holds.
+    pub spent: Amount,
+    /// How many there were.
+    pub movements: i64,
     /// What the last payment out of it was short of.
-    pub(super) made_up: Amount,
-    pub(super) alert_below: Option<Amount>,
-    pub(super) is_closed: bool,
+    pub made_up: Amount,
+    /// A payment that takes it below this tells.
+    pub alert_below: Option<Amount>,
+    pub is_closed: bool,
 }
 
 impl Held {

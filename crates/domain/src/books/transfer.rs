@@ -7,18 +7,18 @@ use crate::values::{CauseId, CompanyId};
 use crate::wallets::{Account, AccountKind, Reason, WalletType};
 
 /// One transfer. A place is where it stands among the movements of an account.
-#[derive(Clone)]
-pub(super) struct Transfer {
-    pub(super) cause: CauseId,
-    pub(super) leg: u32,
-    pub(super) company: CompanyId,
-    pub(super) debit: (Account, i64),
-    pub(super) credit: (Account, i64),
-    pub(super) amount: Amount,
-    pub(super) points: Points,
-    pub(super) rate: PointsPerDollar,
-    pub(super) reason: Reason,
-    pub(super) at: Timestamp,
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Transfer {
+    pub cause: CauseId,
+    pub leg: u32,
+    pub company: CompanyId,
+    pub debit: (Account, i64),
+    pub credit: (Account, i64),
+    pub amount: Amount,
+    pub points: Points,
+    pub rate: PointsPerDollar,
+    pub reason: Reason,
+    pub at: Timestamp,
 }
 
 impl Transfer {

@@ -1,0 +1,176 @@
+//! What a set of postings needs, read and held.
+
+use std::collections::{BTreeSet, HashMap};
+
+use diesel::pg::sql_types::Array;
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Bool, Integer, Nullable, SmallInt};
+use guerdon_domain::books::{Books, Held};
+use guerdon_domain::idempotency::IdempotencyKey;
+use guerdon_domain::money::Amount;
+use guerdon_domain::ports::StoreError;
+use guerdon_domain::values::{CompanyId, OccasionId, ProviderId, UserId, fit};
+use guerdon_domain::wallets::Account;
+
+use super::super::{COMPANY_LOCKS, classify, company_key, digest};
+use super::statement::statement;
+use crate::postings::{Ahead, Facts, Set};
+use crate::rows::schema::{companies, idempotency_records, occasions, providers, users};
+use crate::rows::types::{Id, Identifier};
+use crate::rows::{CompanyRow, IdempotencyRow, OccasionRow, OwnerRow, PersonRow, ProviderRow};
+
+statement! {
+    /// Keeps companies with their providers, and claims keys, until the transaction ends, where nobody stands against it.
+    /// Answers the places of the keys, and below zero those of the companies.
+    KeepAndClaim -> BigInt {
+        companies: Array<Integer> = Vec<i32>,
+        class: Integer = i32,
+        keys: Array<BigInt> = Vec<i64>,
+    }
+    "SELECT -place FROM unnest(?::integer[]) WITH ORDINALITY AS companies (company, place) \
+     WHERE pg_try_advisory_xact_lock_shared(?::integer, company) UNION ALL \
+     SELECT place FROM unnest(?::bigint[]) WITH ORDINALITY AS keys (key, place) WHERE pg_try_advisory_xact_lock(key)"
+}
+
+/// Owner, kind, balance, spent, movements, made up, alert, closed.
+type HeldRow = (Id, i16, i64, i64, i64, i64, Option<i64>, bool);
+
+statement! {
+    /// Holds those accounts that nobody else does, in the program's one order.
+    Hold -> (Identifier, SmallInt, BigInt, BigInt, BigInt, BigInt, Nullable<BigInt>, Bool) {
+        owners: Array<Identifier> = Vec<Id>,
+        kinds: Array<SmallInt> = Vec<i16>,
+    }
+    "SELECT a.owner_id, a.kind, balance, spent, movements, made_up, alert_below, closed_at IS NOT NULL \
+     FROM accounts AS a JOIN unnest(?::uuid[], ?::smallint[]) AS wanted (owner_id, kind) \
+     ON a.owner_id = wanted.owner_id AND a.kind = wanted.kind ORDER BY a.kind, a.owner_id \
+     FOR NO KEY UPDATE OF a SKIP LOCKED"
+}
+
+/// Reads and holds what the postings of a set need, as far as that can be had without waiting for anybody. People are
+/// read before their companies are kept with their providers, since a user never changes the company; all else after it.
+pub(super) fn gather(conn: &mut PgConnection, ahead: &[&Ahead]) -> Result<Set, StoreError> {
+    let mut facts = Facts::default();
+    let people: BTreeSet<UserId> =
+        ahead.iter().flat_map(|it| it.sender.iter().chain(&it.receivers)).copied().collect();
+    let rows: Vec<PersonRow> = ask(users::table
+        .filter(users::id.eq_any(ids(&people)))
+        .select(PersonRow::as_select())
+        .get_results(conn))?;
+    for row in rows {
+        let person = row.read()?;
+        facts.people.insert(person.id, person);
+    }
+    let in_which: BTreeSet<CompanyId> = ahead
+        .iter()
+        .filter_map(|it| it.company)
+        .chain(facts.people.values().map(|it| it.company_id))
+        .collect();
+    let keys: Vec<IdempotencyKey> = ahead.iter().filter_map(|it| it.key.clone()).collect();
+    let in_which: Vec<CompanyId> = in_which.into_iter().collect();
+    let locks = KeepAndClaim {
+        companies: in_which.iter().map(|it| company_key(*it)).collect(),
+        class: COMPANY_LOCKS,
+        keys: keys.iter().map(digest).collect(),
+    };
+    let places: Vec<i64> = ask(locks.get_results(conn))?;
+    let named = |place: i64| -> usize { fit(place - 1) };
+    let claimed = places.iter().filter(|it| **it > 0).filter_map(|it| keys.get(named(*it)));
+    facts.claimed = claimed.cloned().collect();
+    let kept = places.iter().filter(|it| **it < 0).filter_map(|it| in_which.get(named(-*it)));
+    read_companies(conn, &kept.copied().collect(), &mut facts)?;
+    read_occasions(conn, &ahead.iter().filter_map(|it| it.occasion).collect(), &mut facts)?;
+    read_records(conn, &keys, &mut facts)?;
+    let books = hold(conn, ahead.iter().flat_map(|it| &it.accounts).copied().collect())?;
+    Ok(Set::new(facts, books))
+}
+
+fn ask<T>(answer: QueryResult<T>) -> Result<T, StoreError> {
+    answer.map_err(|e| classify(&e))
+}
+
+fn ids<T: Copy>(all: &BTreeSet<T>) -> Vec<Id<T>> {
+    all.iter().copied().map(Id).collect()
+}
+
+fn read_companies(
+    conn: &mut PgConnection,
+    wanted: &BTreeSet<CompanyId>,
+    facts: &mut Facts,
+) -> Result<(), StoreError> {
+    let rows: Vec<(CompanyRow<'static>, OwnerRow, ProviderRow)> = ask(companies::table
+        .inner_join(users::table.on(users::id.eq(companies::owner_id)))
+        .inner_join(providers::table.on(providers::id.eq(companies::provider_id)))
+        .filter(companies::id.eq_any(ids(wanted)))
+        .select((CompanyRow::as_select(), OwnerRow::as_select(), ProviderRow::as_select()))
+        .get_results(conn))?;
+    for (row, owner, provider) in rows {
+        let (found, provider) = (row.read(owner)?, provider.read());
+        facts.companies.insert(found.company.id, found);
+        facts.providers.insert(provider.id, provider);
+    }
+    Ok(())
+}
+
+fn read_occasions(
+    conn: &mut PgConnection,
+    wanted: &BTreeSet<OccasionId>,
+    facts: &mut Facts,
+) -> Result<(), StoreError> {
+    let rows: Vec<(Option<Id<ProviderId>>, OccasionRow)> = ask(occasions::table
+        .left_join(companies::table.on(occasions::company_id.eq(companies::id.nullable())))
+        .filter(occasions::id.eq_any(ids(wanted)).and(occasions::deleted_at.is_null()))
+        .select((companies::provider_id.nullable(), OccasionRow::as_select()))
+        .get_results(conn))?;
+    for (owner, row) in rows {
+        let occasion = row.read()?;
+        facts.occasions.insert(occasion.id, (owner.map(|it| it.0), occasion));
+    }
+    Ok(())
+}
+
+fn read_records(
+    conn: &mut PgConnection,
+    keys: &[IdempotencyKey],
+    facts: &mut Facts,
+) -> Result<(), StoreError> {
+    if keys.is_empty() {
+        return Ok(());
+    }
+    let scopes: BTreeSet<Id> = keys.iter().map(|it| Id(it.scope)).collect();
+    let texts: Vec<&str> = keys.iter().map(|it| it.key.as_str()).collect();
+    let rows: Vec<IdempotencyRow> = ask(idempotency_records::table
+        .filter(idempotency_records::scope.eq_any(scopes))
+        .filter(idempotency_records::idempotency_key.eq_any(texts))
+        .select(IdempotencyRow::as_select())
+        .get_results(conn))?;
+    for row in rows {
+        let record = row.read()?;
+        facts.records.insert(record.key.clone(), record);
+    }
+    Ok(())
+}
+
+fn hold(conn: &mut PgConnection, wanted: BTreeSet<Account>) -> Result<Books, StoreError> {
+    let named: HashMap<(Id, i16), Account> =
+        wanted.iter().map(|it| ((Id(it.owner()), it.kind().code()), *it)).collect();
+    let hold = Hold {
+        owners: wanted.iter().map(|it| Id(it.owner())).collect(),
+        kinds: wanted.iter().map(|it| it.kind().code()).collect(),
+    };
+    let rows: Vec<HeldRow> = ask(hold.get_results(conn))?;
+    let mut books = Books::default();
+    for (owner, kind, balance, spent, movements, made_up, alert_below, is_closed) in rows {
+        let Some(account) = named.get(&(owner, kind)) else { continue };
+        let held = Held {
+            balance: Amount::from_nanodollars(balance),
+            spent: Amount::from_nanodollars(spent),
+            movements,
+            made_up: Amount::from_nanodollars(made_up),
+            alert_below: alert_below.map(Amount::from_nanodollars),
+            is_closed,
+        };
+        books.enter(*account, held);
+    }
+    Ok(books)
+}

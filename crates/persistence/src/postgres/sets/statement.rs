@@ -1,0 +1,41 @@
+//! Statements whose text never changes, so that they stay prepared: what differs is bound, many rows as arrays of their
+//! columns.
+
+/// A statement with its bound values: `Name { field: SQL type = Rust type, … } "text with a ? for each field"`, and what a
+/// row of its answer is.
+macro_rules! statement {
+    ($(#[$doc:meta])* $name:ident -> $row:ty { $($field:ident: $sql:ty = $rust:ty),+ $(,)? } $text:expr) => {
+        $(#[$doc])*
+        pub(super) struct $name {
+            $(pub(super) $field: $rust,)+
+        }
+
+        impl diesel::query_builder::QueryId for $name {
+            type QueryId = Self;
+            const HAS_STATIC_QUERY_ID: bool = true;
+        }
+
+        impl diesel::query_builder::Query for $name {
+            type SqlType = $row;
+        }
+
+        impl diesel::RunQueryDsl<diesel::PgConnection> for $name {}
+
+        impl diesel::query_builder::QueryFragment<diesel::pg::Pg> for $name {
+            fn walk_ast<'b>(
+                &'b self,
+                mut out: diesel::query_builder::AstPass<'_, 'b, diesel::pg::Pg>,
+            ) -> diesel::QueryResult<()> {
+                let mut text = $text.split('?');
+                out.push_sql(text.next().unwrap_or_default());
+                $(
+                    out.push_bind_param::<$sql, _>(&self.$field)?;
+                    out.push_sql(text.next().unwrap_or_default());
+                )+
+                Ok(())
+            }
+        }
+    };
+}
+
+pub(super) use statement;

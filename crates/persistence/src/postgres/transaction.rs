@@ -1,0 +1,46 @@
+//! Beginning and ending a transaction.
+
+use diesel::PgConnection;
+use guerdon_domain::ports::StoreError;
+
+use super::classify;
+use super::terms::Terms;
+use crate::pool::{self, POOL_WAIT, Pool};
+
+pub(super) type Link = pool::Pooled<PgConnection>;
+
+/// How a unit ended.
+pub(super) enum UnitEnd {
+    Done,
+    LostRace,
+    Failed(StoreError),
+    Panicked(Box<dyn std::any::Any + Send>),
+}
+
+/// A connection with a transaction begun. After the server was away every idle connection is dead: each is found out
+/// here, before anything happened on it, and dropped.
+pub(super) fn begin(pool: &Pool<PgConnection>, sql: &str, terms: &Terms) -> Result<Link, StoreError> {
+    let mut last = StoreError::Contended;
+    for _ in 0..=pool.max_size() {
+        let wait = terms.patience(POOL_WAIT)?;
+        let mut link = pool.get_timeout(wait).map_err(|e| StoreError::Unavailable(e.to_string()))?;
+        match link.control(sql) {
+            Ok(()) => return Ok(link),
+            Err(e) => last = classify(&e),
+        }
+    }
+    Err(last)
+}
+
+pub(super) fn commit(link: &mut Link) -> UnitEnd {
+    match link.control("COMMIT").map_err(|e| classify(&e)) {
+        Ok(()) => UnitEnd::Done,
+        Err(StoreError::Contended) => UnitEnd::LostRace,
+        // The answer was lost, not necessarily the commit: never run again.
+        Err(fault) => UnitEnd::Failed(StoreError::Unavailable(fault.to_string())),
+    }
+}
+
+pub(super) fn rollback(link: &mut Link) {
+    link.control("ROLLBACK").unwrap_or_default(); // where it fails, the server rolls back what it is cut off from
+}

@@ -1,0 +1,138 @@
+//! A set of postings at work.
+
+use std::collections::{HashMap, HashSet};
+
+use guerdon_domain::books::{Books, Held};
+use guerdon_domain::causes::Cause;
+use guerdon_domain::companies::CompanyWithOwner;
+use guerdon_domain::idempotency::{IdempotencyKey, IdempotencyRecord};
+use guerdon_domain::occasions::Occasion;
+use guerdon_domain::ports::{Lookup, Moved, NewEvent, Outcome, Payment, StoreError, Timestamp};
+use guerdon_domain::providers::Provider;
+use guerdon_domain::recognitions::Recognition;
+use guerdon_domain::users::Person;
+use guerdon_domain::values::{CauseId, CompanyId, OccasionId, ProviderId, UserId};
+use guerdon_domain::wallets::Account;
+
+use crate::queued::Queued;
+
+/// What was read for all postings of a set. What is missing may be there all the same.
+#[derive(Default)]
+pub(crate) struct Facts {
+    pub(crate) people: HashMap<UserId, Person>,
+    /// The companies of all these people, and those that send.
+    pub(crate) companies: HashMap<CompanyId, CompanyWithOwner>,
+    /// With whose they are; nobody's are everybody's.
+    pub(crate) occasions: HashMap<OccasionId, (Option<ProviderId>, Occasion)>,
+    /// The providers of the companies.
+    pub(crate) providers: HashMap<ProviderId, Provider>,
+    /// The keys that nobody else has claimed.
+    pub(crate) claimed: HashSet<IdempotencyKey>,
+    pub(crate) records: HashMap<IdempotencyKey, IdempotencyRecord>,
+}
+
+/// A set of postings: what was read, what is held, and what is to be written.
+#[derive(Default)]
+pub(crate) struct Set {
+    facts: Facts,
+    pub(crate) books: Books,
+    /// How many movements each account had when it was held, in the order of the books.
+    movements: Vec<i64>,
+    pub(crate) causes: Vec<Cause>,
+    /// With their sendings and legs.
+    pub(crate) recognitions: Vec<(CauseId, i32, Recognition)>,
+    pub(crate) events: Vec<NewEvent>,
+    pub(crate) records: Vec<IdempotencyRecord>,
+    pub(crate) queued: Queued,
+    /// How much there was of each when the present posting began.
+    mark: [usize; 4],
+}
+
+impl Set {
+    pub(crate) fn new(facts: Facts, books: Books) -> Self {
+        let movements = books.accounts().map(|(_, held)| held.movements).collect();
+        Self { facts, books, movements, ..Self::default() }
+    }
+
+    /// Begins a posting.
+    pub(crate) fn begin(&mut self) {
+        self.books.set_mark();
+        self.mark = [self.causes.len(), self.recognitions.len(), self.events.len(), self.records.len()];
+    }
+
+    /// Undoes the present posting.
+    pub(crate) fn go_back(&mut self) {
+        self.books.go_back();
+        let [causes, recognitions, events, records] = self.mark;
+        self.causes.truncate(causes);
+        self.recognitions.truncate(recognitions);
+        self.events.truncate(events);
+        self.records.truncate(records);
+    }
+
+    /// The accounts of which something was moved.
+    pub(crate) fn changed(&self) -> impl Iterator<Item = (&Account, &Held)> {
+        self.books
+            .accounts()
+            .zip(&self.movements)
+            .filter(|((_, it), before)| it.movements != **before)
+            .map(|it| it.0)
+    }
+
+    /// Whether nothing is to be written.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.causes.is_empty() && self.records.is_empty()
+    }
+
+    /// These people; none where one of them is not known here.
+    pub(crate) fn people(&self, scope: ProviderId, ids: &[UserId]) -> Option<Vec<Lookup<Person>>> {
+        let one = |id: &UserId| {
+            let person = self.facts.people.get(id)?;
+            Some(match self.company(scope, person.company_id)? {
+                Lookup::Own(_) => Lookup::Own(person.clone()),
+                Lookup::Foreign | Lookup::Absent => Lookup::Foreign,
+            })
+        };
+        ids.iter().map(one).collect()
+    }
+
+    pub(crate) fn company(&self, scope: ProviderId, id: CompanyId) -> Option<Lookup<CompanyWithOwner>> {
+        let found = self.facts.companies.get(&id)?;
+        let is_own = found.company.provider_id == scope;
+        Some(if is_own { Lookup::Own(found.clone()) } else { Lookup::Foreign })
+    }
+
+    pub(crate) fn occasion(&self, scope: ProviderId, id: OccasionId) -> Option<Lookup<Occasion>> {
+        let (owner, found) = self.facts.occasions.get(&id)?;
+        let is_own = owner.is_none_or(|it| it == scope);
+        Some(if is_own { Lookup::Own(found.clone()) } else { Lookup::Foreign })
+    }
+
+    pub(crate) fn provider(&self, id: ProviderId) -> Option<Provider> {
+        self.facts.providers.get(&id).cloned()
+    }
+
+    /// Makes a payment; none where one of its accounts is not held.
+    pub(crate) fn pay(&mut self, payment: &Payment<'_>) -> Option<Result<Outcome, StoreError>> {
+        let Moved::Price { payers, credits, .. } = payment.moved else { return None };
+        let is_held = |it: &Account| self.books.account(*it).is_some();
+        payers.iter().chain(credits).all(is_held).then(|| self.books.pay(payment))
+    }
+
+    /// Whether the set has claimed a key.
+    pub(crate) fn has_claimed(&self, key: &IdempotencyKey) -> bool {
+        self.facts.claimed.contains(key)
+    }
+
+    pub(crate) fn record(&self, key: &IdempotencyKey, now: Timestamp) -> Option<IdempotencyRecord> {
+        self.facts.records.get(key).filter(|it| it.expires_at > now).cloned()
+    }
+
+    pub(crate) fn insert_recognitions(&mut self, cause: CauseId, recognitions: &[Recognition]) {
+        self.recognitions.extend((1..).zip(recognitions).map(|(leg, it)| (cause, leg, it.clone())));
+    }
+
+    pub(crate) fn queue_events(&mut self, new: &[NewEvent]) {
+        self.events.extend_from_slice(new);
+    }
+}

@@ -1,0 +1,163 @@
+//! Postings that meet, made as one set: each ends in its own way, and what goes wrong with one goes wrong for nobody else.
+//! The embedded database makes no sets; what is true of them holds there all the same.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+
+use guerdon_domain::ports::{Expected, StoreError, StoreExt as _};
+use guerdon_domain::recognitions::{SendError, SendFault, Sender};
+use guerdon_domain::values::UserId;
+use guerdon_domain::wallets::{Account, WalletType};
+
+use crate::support::{World, at_once, on_each};
+
+/// More than a set holds.
+const CLIENTS: usize = 48;
+
+/// What came of a posting, in a word.
+fn word<T>(sent: &Result<T, SendError>) -> &'static str {
+    match sent {
+        Ok(_) => "sent",
+        Err(SendError::InsufficientFunds) => "short",
+        Err(SendError::Faults(faults)) if faults[..] == [SendFault::ReceiverDeleted] => "deleted",
+        Err(SendError::Denied(_)) => "unknown",
+        Err(SendError::Faults(_)) => "faulty",
+        Err(SendError::Store(_)) => "store",
+    }
+}
+
+/// Has every client send one point, all at once; answers how often each word was the end of it.
+fn tally(world: &World, from: Sender, to: impl Fn(usize) -> UserId + Sync) -> Vec<(&'static str, usize)> {
+    let ends = Mutex::new(Vec::new());
+    at_once(CLIENTS, |client| {
+        let sent = world.send(from, &[to(client)], 1);
+        ends.lock().unwrap().push(word(&sent));
+    });
+    let ends = ends.into_inner().unwrap();
+    let mut words = ends.clone();
+    words.sort_unstable();
+    words.dedup();
+    words.into_iter().map(|word| (word, ends.iter().filter(|it| **it == word).count())).collect()
+}
+
+#[test]
+fn a_reserve_pays_as_many_as_it_can_and_refuses_the_rest() {
+    on_each(|world| {
+        let users: Vec<UserId> = (0..4).map(|it| world.user(&format!("u{it}"))).collect();
+        world.deposit(30);
+        let ends = tally(world, Sender::Company(world.company), |client| users[client % 4]);
+        assert_eq!(ends, [("sent", 30), ("short", CLIENTS - 30)]);
+        assert_eq!(world.reserve(), 0);
+        let received: i64 = users.iter().map(|it| world.shows(WalletType::User, *it).unwrap().0).sum();
+        assert_eq!(received, 30);
+    });
+}
+
+#[test]
+fn whoever_is_refused_fails_no_neighbour() {
+    on_each(|world| {
+        let (there, gone) = (world.user("there"), world.user("gone"));
+        world.delete(gone).unwrap();
+        world.deposit(100);
+        let nobody = UserId::from_uuid(uuid::Uuid::from_u128(7));
+        let ends =
+            tally(world, Sender::Company(world.company), |client| [there, gone, there, nobody][client % 4]);
+        assert_eq!(ends, [("deleted", CLIENTS / 4), ("sent", CLIENTS / 2), ("unknown", CLIENTS / 4)]);
+        assert_eq!(world.shows(WalletType::User, there), Some((24, 0)));
+        assert_eq!(world.reserve(), 76);
+    });
+}
+
+#[test]
+fn a_wallet_that_one_posting_fills_and_another_empties_is_right_after_both() {
+    on_each(|world| {
+        let users: Vec<UserId> = (0..6)
+            .map(|it| {
+                let user = world.user(&format!("u{it}"));
+                world.fund(WalletType::Peer, user, 20);
+                user
+            })
+            .collect();
+        at_once(CLIENTS, |client| {
+            let (from, to) = (users[client % 6], users[(client + 1) % 6]);
+            world.send(Sender::User(from), &[to], 1).unwrap();
+        });
+        for user in users {
+            assert_eq!(world.shows(WalletType::Peer, user), Some((12, 8)));
+            assert_eq!(world.shows(WalletType::User, user), Some((8, 0)));
+        }
+    });
+}
+
+/// Lets no recognition of one receiver be written.
+fn forbid(world: &World, receiver: UserId, how: &str) {
+    world.database.tamper(
+        &format!(
+            "CREATE TRIGGER forbid BEFORE INSERT ON recognitions \
+             WHEN new.receiver_id = X'{}' BEGIN SELECT RAISE(ABORT, 'no'); END",
+            receiver.as_uuid().simple()
+        ),
+        &format!(
+            "CREATE FUNCTION forbid() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+             IF new.receiver_id = '{receiver}' THEN {how}; END IF; RETURN new; END $$; \
+             CREATE TRIGGER forbid BEFORE INSERT ON recognitions FOR EACH ROW EXECUTE FUNCTION forbid()"
+        ),
+    );
+}
+
+fn allow(world: &World) {
+    world.database.tamper("DROP TRIGGER forbid", "DROP TRIGGER forbid ON recognitions; DROP FUNCTION forbid");
+}
+
+fn one_that_cannot_be_written(how: &str) {
+    on_each(|world| {
+        let (there, poison) = (world.user("there"), world.user("poison"));
+        world.deposit(100);
+        forbid(world, poison, how);
+        let to = |client: usize| if client % 8 == 5 { poison } else { there };
+        let ends = tally(world, Sender::Company(world.company), to);
+        assert_eq!(ends, [("sent", CLIENTS - CLIENTS / 8), ("store", CLIENTS / 8)]);
+        assert_eq!(world.shows(WalletType::User, there), Some((42, 0)));
+        assert_eq!(world.reserve(), 58);
+        allow(world);
+        world.send(Sender::Company(world.company), &[poison], 1).unwrap();
+    });
+}
+
+#[test]
+fn a_posting_that_cannot_be_written_fails_alone() {
+    one_that_cannot_be_written("RAISE 'no'");
+}
+
+#[test]
+fn a_connection_that_is_lost_before_the_commit_costs_nobody_anything() {
+    one_that_cannot_be_written("PERFORM pg_terminate_backend(pg_backend_pid())");
+}
+
+#[test]
+fn a_posting_that_panics_takes_nobody_with_it() {
+    on_each(|world| {
+        let (there, other) = (world.user("there"), world.user("other"));
+        world.deposit(100);
+        at_once(CLIENTS, |client| {
+            if client % 8 != 5 {
+                world.send(Sender::Company(world.company), &[there], 1).unwrap();
+                return;
+            }
+            let payer = Account::Reserve(world.company);
+            let receivers = [Account::Wallet(WalletType::User, other)];
+            let expected = Expected { occasion: world.occasion, payer, receivers: &receivers };
+            let posting = || {
+                world.store.posting(|tx| -> Result<(), StoreError> {
+                    tx.line_up(&expected)?;
+                    panic!("in its turn")
+                })
+            };
+            let panic = catch_unwind(AssertUnwindSafe(posting)).unwrap_err();
+            assert_eq!(panic.downcast_ref(), Some(&"in its turn"));
+        });
+        assert_eq!(world.shows(WalletType::User, there), Some((42, 0)));
+        world.send(Sender::Company(world.company), &[other], 1).unwrap();
+        assert_eq!(world.reserve(), 57);
+    });
+}
