@@ -11,6 +11,7 @@ mod postings;
 mod queued;
 mod rows;
 mod sqlite;
+mod statement;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod url;

@@ -9,8 +9,7 @@ use diesel::sql_types::{BigInt, Bool, Integer};
 use guerdon_domain::idempotency::IdempotencyKey;
 use guerdon_domain::values::CompanyId;
 
-use crate::rows::AttemptRow;
-use crate::rows::schema::{accounts, attempts};
+use crate::rows::schema::accounts;
 use crate::rows::types::{At, Id, Identifier};
 
 mod catalog;
@@ -22,12 +21,14 @@ pub(crate) mod open;
 pub(crate) mod pooled;
 mod races;
 mod sets;
+mod settle;
 mod terms;
 mod transaction;
 pub(crate) mod wakeups;
 
 pub(crate) use faults::classify;
 pub(crate) use many_transfers::insert_many;
+pub(crate) use settle::settle;
 pub(crate) use terms::Terms;
 
 #[path = "../repo/mod.rs"]
@@ -116,22 +117,6 @@ fn company_key(company: CompanyId) -> i32 {
 /// From where on the order of the journal may still change: a transaction that stands there may be under way.
 pub(crate) fn settled_before(conn: &mut Conn) -> QueryResult<i64> {
     diesel::select(diesel::dsl::sql::<BigInt>("settled_before()")).get_result(conn)
-}
-
-/// Adds attempts; those that are there already stay. Answers which are new.
-pub(crate) fn insert_attempts(conn: &mut Conn, rows: &[AttemptRow<'_>]) -> QueryResult<Vec<Id>> {
-    match rows {
-        [one] => diesel::insert_into(attempts::table)
-            .values(one)
-            .on_conflict_do_nothing()
-            .returning(attempts::id)
-            .get_results(conn),
-        many => diesel::insert_into(attempts::table)
-            .values(many)
-            .on_conflict_do_nothing()
-            .returning(attempts::id)
-            .get_results(conn),
-    }
 }
 
 /// Locks one row against other writers; readers pass.

@@ -43,6 +43,11 @@ impl Terms {
         self.posting.take()
     }
 
+    /// After this nothing of the unit commits.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.deadline
+    }
+
     fn left(&self) -> Duration {
         self.deadline.map_or(Duration::MAX, |it| it.saturating_duration_since(Instant::now()))
     }

@@ -1,22 +1,17 @@
 //! Delivering events.
 
-use std::collections::{HashMap, HashSet};
-
 use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool};
-use guerdon_domain::events::EventState;
-use guerdon_domain::ports::{
-    Claim, Claimed, Deliveries, Fate, ReadProviders, Settlement, StoreError, Timestamp,
-};
+use guerdon_domain::ports::{Claim, Claimed, Deliveries, ReadProviders, Settlement, StoreError, Timestamp};
 use guerdon_domain::values::{EventId, ProviderId};
 
-use super::super::{BINDS, SKIP_LOCKED, insert_attempts, place};
+use super::super::{SKIP_LOCKED, place, settle};
 use super::Unit;
 use crate::rows::conditions::PENDING;
 use crate::rows::schema::{deliveries, mails};
 use crate::rows::types::{At, Id, Identifier, Moment};
-use crate::rows::{AttemptRow, ClaimedEventRow, DueRow};
+use crate::rows::{ClaimedEventRow, DueRow};
 
 /// How many events one statement names.
 const SLICE: usize = 1_000;
@@ -85,33 +80,8 @@ impl Deliveries for Unit<'_> {
     }
 
     fn settle_events(&mut self, settlements: &[Settlement]) -> Result<(), StoreError> {
-        let new = self.insert_attempts(settlements)?;
-        let mut delivered: HashMap<Id, Vec<Id<EventId>>> = HashMap::new();
-        for it in settlements {
-            let is_new = it.attempt.as_ref().map(|attempt| new.contains(&Id(attempt.id)));
-            match (is_new, it.fate) {
-                (Some(true), Fate::Delivered) => {
-                    delivered.entry(Id(it.lease)).or_default().push(Id(it.event));
-                }
-                (Some(true), fate) => self.settle_one(it, fate, 1)?,
-                (Some(false), _) => self.settle_one(it, it.given_back(), 0)?,
-                (None, fate) => self.settle_one(it, fate, 0)?,
-            }
-        }
-        for (lease, ids) in delivered {
-            for slice in ids.chunks(SLICE) {
-                self.query(|conn| {
-                    diesel::update(deliveries::table.filter(deliveries::event_id.eq_any(slice)))
-                        .filter(deliveries::lease_id.eq(Some(lease)))
-                        .set((
-                            deliveries::state.eq(EventState::Delivered.code()),
-                            deliveries::attempts.eq(deliveries::attempts + 1),
-                            deliveries::next_attempt_at.eq(None::<At>),
-                            deliveries::lease_id.eq(None::<Id>),
-                        ))
-                        .execute(conn)
-                })?;
-            }
+        for slice in settlements.chunks(SLICE) {
+            self.query(|conn| settle(conn, slice))?;
         }
         Ok(())
     }
@@ -128,40 +98,6 @@ impl Deliveries for Unit<'_> {
         self.query(|conn| {
             diesel::update(mails::table.filter(sql::<Bool>(&format!("{PENDING} AND lease_id IS NOT NULL"))))
                 .set((mails::lease_id.eq(None::<Id>), mails::next_attempt_at.eq(due)))
-                .execute(conn)
-        })?;
-        Ok(())
-    }
-}
-
-impl Unit<'_> {
-    /// Adds the attempts that are not there yet; answers which these were.
-    fn insert_attempts(&mut self, settlements: &[Settlement]) -> Result<HashSet<Id>, StoreError> {
-        let made = settlements.iter().filter_map(|it| Some(AttemptRow::of(it.event, it.attempt.as_ref()?)));
-        let rows: Vec<AttemptRow<'_>> = made.collect();
-        let mut new = HashSet::with_capacity(rows.len());
-        for slice in rows.chunks(BINDS / AttemptRow::COLUMNS) {
-            new.extend(self.query(|conn| insert_attempts(conn, slice))?);
-        }
-        Ok(new)
-    }
-
-    fn settle_one(&mut self, it: &Settlement, fate: Fate, made: i16) -> Result<(), StoreError> {
-        let (state, due) = match fate {
-            Fate::Delivered => (EventState::Delivered, None),
-            Fate::RetryAt(at) | Fate::Released(at) => (EventState::Pending, Some(At(at))),
-            Fate::Exhausted => (EventState::Exhausted, None),
-            Fate::Unaddressed => (EventState::Unaddressed, None),
-        };
-        self.query(|conn| {
-            diesel::update(deliveries::table.find(Id(it.event)))
-                .filter(deliveries::lease_id.eq(Some(Id(it.lease))))
-                .set((
-                    deliveries::state.eq(state.code()),
-                    deliveries::attempts.eq(deliveries::attempts + made),
-                    deliveries::next_attempt_at.eq(due),
-                    deliveries::lease_id.eq(None::<Id>),
-                ))
                 .execute(conn)
         })?;
         Ok(())

@@ -3,7 +3,7 @@
 use diesel::prelude::*;
 use diesel::sql_types::{Binary, Nullable, SmallInt};
 use guerdon_domain::events::EventState;
-use guerdon_domain::ports::{Attempt, ClaimedEvent, NewEvent, StoreError};
+use guerdon_domain::ports::{Attempt, ClaimedEvent, Fate, NewEvent, Settlement, StoreError};
 use guerdon_domain::values::{CompanyId, EventId, ProviderId, fit};
 
 use super::Reading;
@@ -89,21 +89,18 @@ impl ClaimedEventRow {
 #[derive(Insertable)]
 #[diesel(table_name = attempts, treat_none_as_default_value = false)]
 pub(crate) struct AttemptRow<'a> {
-    event_id: Id<EventId>,
+    pub(crate) event_id: Id<EventId>,
     pub(crate) id: Id,
-    company_id: Id<CompanyId>,
-    number: i16,
-    started_at: At,
-    duration_micros: i64,
-    status: Option<i16>,
-    cause: Option<&'a str>,
-    answer: &'a [u8],
+    pub(crate) company_id: Id<CompanyId>,
+    pub(crate) number: i16,
+    pub(crate) started_at: At,
+    pub(crate) duration_micros: i64,
+    pub(crate) status: Option<i16>,
+    pub(crate) cause: Option<&'a str>,
+    pub(crate) answer: &'a [u8],
 }
 
 impl<'a> AttemptRow<'a> {
-    /// Bound values a row.
-    pub(crate) const COLUMNS: usize = 9;
-
     pub(crate) fn of(event: EventId, it: &'a Attempt) -> Self {
         Self {
             event_id: Id(event),
@@ -117,4 +114,39 @@ impl<'a> AttemptRow<'a> {
             answer: it.answer.get(..1_024).unwrap_or(&it.answer),
         }
     }
+}
+
+/// What is to be written of a delivery that was claimed: its state, and when it is due again.
+pub(crate) type Faring = (i16, Option<At>);
+
+/// What became of a claimed event.
+pub(crate) struct SettledRow {
+    pub(crate) event: Id<EventId>,
+    pub(crate) lease: Id,
+    pub(crate) attempt: Option<Id>,
+    pub(crate) fate: Faring,
+    /// The same where its attempt is on record already.
+    pub(crate) back: Faring,
+}
+
+impl SettledRow {
+    pub(crate) fn of(it: &Settlement) -> Self {
+        Self {
+            event: Id(it.event),
+            lease: Id(it.lease),
+            attempt: it.attempt.as_ref().map(|it| Id(it.id)),
+            fate: faring(it.fate),
+            back: faring(it.given_back()),
+        }
+    }
+}
+
+fn faring(fate: Fate) -> Faring {
+    let (state, due) = match fate {
+        Fate::Delivered => (EventState::Delivered, None),
+        Fate::RetryAt(at) | Fate::Released(at) => (EventState::Pending, Some(At(at))),
+        Fate::Exhausted => (EventState::Exhausted, None),
+        Fate::Unaddressed => (EventState::Unaddressed, None),
+    };
+    (state.code(), due)
 }

@@ -29,7 +29,7 @@ pub(crate) use audit::{AccountFact, RecognitionFact, SealRow};
 pub(crate) use causes::{CauseRow, kind};
 pub(crate) use companies::{CompanyRow, OwnerRow, rate_column};
 pub(crate) use corporations::CorporationRow;
-pub(crate) use deliveries::{AttemptRow, ClaimedEventRow, DeliveryRow, DueRow, FareRow};
+pub(crate) use deliveries::{AttemptRow, ClaimedEventRow, DeliveryRow, DueRow, FareRow, SettledRow};
 pub(crate) use events::{EventRow, QueuedEventRow};
 pub(crate) use idempotency::IdempotencyRow;
 pub(crate) use mails::{ClaimedMailRow, MailRow, mail};

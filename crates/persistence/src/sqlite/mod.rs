@@ -4,14 +4,15 @@
 use std::fmt::Debug;
 
 use diesel::prelude::*;
-use diesel::sql_types::BigInt;
+use diesel::sql_types::{BigInt, Bool, Nullable, SmallInt};
 use guerdon_domain::idempotency::IdempotencyKey;
-use guerdon_domain::ports::Payment;
-use guerdon_domain::values::CompanyId;
+use guerdon_domain::ports::{Payment, Settlement};
+use guerdon_domain::values::{CompanyId, EventId};
 
 use crate::rows::schema::{accounts, attempts, transfers};
-use crate::rows::types::{At, Id};
-use crate::rows::{AttemptRow, Leg, TransferRow};
+use crate::rows::types::{At, Id, Identifier, Moment};
+use crate::rows::{AttemptRow, Leg, SettledRow, TransferRow};
+use crate::statement::statement;
 
 mod catalog;
 mod checkpoints;
@@ -122,16 +123,35 @@ pub(crate) fn insert_many(conn: &mut Conn, payment: &Payment<'_>, legs: &[Leg]) 
     Ok(inserted)
 }
 
-/// Adds attempts; those that are there already stay. Answers which are new. One at a time: a statement for many would
-/// have to ignore every fault to pass over those that are there.
-pub(crate) fn insert_attempts(conn: &mut Conn, rows: &[AttemptRow<'_>]) -> QueryResult<Vec<Id>> {
-    let mut new = Vec::with_capacity(rows.len());
-    for row in rows {
-        if diesel::insert_into(attempts::table).values(row).on_conflict_do_nothing().execute(conn)? > 0 {
-            new.push(row.id);
-        }
+statement! {
+    /// What became of an event that is still under this lease.
+    Settle -> Bool {
+        state: SmallInt = i16,
+        made: SmallInt = i16,
+        due: Nullable<Moment> = Option<At>,
+        event: Identifier = Id<EventId>,
+        lease: Identifier = Id,
     }
-    Ok(new)
+    "UPDATE deliveries SET state = ?, attempts = attempts + ?, next_attempt_at = ?, lease_id = NULL \
+     WHERE event_id = ? AND lease_id = ?"
+}
+
+/// Writes what came of deliveries. An attempt that is on record already is counted no second time, and its event given
+/// back. One at a time: a statement for many would have to ignore every fault to pass over those that are there.
+pub(crate) fn settle(conn: &mut Conn, settlements: &[Settlement]) -> QueryResult<()> {
+    for it in settlements {
+        let settled = SettledRow::of(it);
+        let made = it.attempt.as_ref().map(|attempt| AttemptRow::of(it.event, attempt));
+        let is_new = made.as_ref().map(|made| -> QueryResult<bool> {
+            let insert = diesel::insert_into(attempts::table).values(made).on_conflict_do_nothing();
+            Ok(insert.execute(conn)? > 0)
+        });
+        let is_new = is_new.transpose()?;
+        let (state, due) = if is_new == Some(false) { settled.back } else { settled.fate };
+        let made = i16::from(is_new == Some(true));
+        Settle { state, made, due, event: settled.event, lease: settled.lease }.execute(conn)?;
+    }
+    Ok(())
 }
 
 /// One writer: whoever runs holds every key.

@@ -22,8 +22,7 @@ const CLIENTS: usize = 2;
 /// The service's sessions; those that settle, or have just committed something, a few times more often than all.
 const SESSIONS: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
      WHERE datname = current_database() AND pid <> pg_backend_pid()";
-const SETTLING: &str =
-    r#" AND (query LIKE '%"attempts"%' OR query LIKE '%"deliveries"%' OR query = 'COMMIT')"#;
+const SETTLING: &str = " AND (query LIKE '%attempts%' OR query LIKE '%deliveries%' OR query = 'COMMIT')";
 
 fn campaign() -> Option<Duration> {
     std::env::var("TEST_EVENT_SEVER_SECONDS").ok().map(|it| Duration::from_secs(it.parse().unwrap()))

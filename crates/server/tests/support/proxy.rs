@@ -12,7 +12,7 @@ use tempfile::TempDir;
 const SOCKET: &str = ".s.PGSQL.5432";
 const COMMIT: &[u8] = b"Q\0\0\0\x0bCOMMIT\0";
 /// What a statement that records attempts says.
-const RECORDS: &[u8] = b"INSERT INTO \"attempts\"";
+const RECORDS: &[u8] = b"INSERT INTO attempts";
 /// Of the commits that record attempts one in so many is not answered, of the others one in so many.
 const LOST_OF_RECORDING: usize = 2;
 const LOST_OF_OTHERS: usize = 24;

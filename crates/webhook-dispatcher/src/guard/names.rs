@@ -1,4 +1,5 @@
-//! Names to addresses, in bounded time, by a bounded number of threads.
+//! Names to addresses, in bounded time, by a bounded number of threads. An answer is kept for a moment: a backlog of events
+//! to one receiver asks for its name once, not once for each.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -12,6 +13,8 @@ use std::time::{Duration, Instant};
 const THREADS_MAX: usize = 64;
 const STACK_BYTES: usize = 256 * 1024;
 const IDLE_MAX: Duration = Duration::from_secs(10);
+/// So many answers are kept at most.
+const KEPT_MAX: usize = 1_024;
 
 /// The system that knows what a host name stands for.
 pub trait LookUp: Send + Sync {
@@ -51,12 +54,15 @@ pub(crate) struct Names {
 
 struct LookUps {
     look_up: Arc<dyn LookUp>,
+    kept: Duration,
     state: Mutex<Questions>,
     asked: Condvar,
 }
 
 #[derive(Default)]
 struct Questions {
+    /// What names were found to stand for, and until when that is believed.
+    known: HashMap<String, (Instant, Arc<[IpAddr]>)>,
     open: HashMap<String, Arc<Question>>,
     waiting: VecDeque<(String, Arc<Question>)>,
     threads: usize,
@@ -70,13 +76,17 @@ struct Question {
 }
 
 impl Names {
-    pub(crate) fn new(look_up: Arc<dyn LookUp>) -> Self {
-        Self { look_ups: Arc::new(LookUps { look_up, state: Mutex::default(), asked: Condvar::new() }) }
+    /// Keeps answers for so long.
+    pub(crate) fn new(look_up: Arc<dyn LookUp>, kept: Duration) -> Self {
+        Self { look_ups: Arc::new(LookUps { look_up, kept, state: Mutex::default(), asked: Condvar::new() }) }
     }
 
     /// The addresses of a name, if they are found within so long.
     pub(crate) fn addresses(&self, name: &str, within: Duration) -> Answer {
         let until = Instant::now() + within;
+        if let Some(known) = hold(&self.look_ups.state).known(name) {
+            return Ok(known);
+        }
         let question = self.ask(name);
         let mut answer = hold(&question.answer);
         loop {
@@ -127,6 +137,23 @@ impl Names {
     }
 }
 
+impl Questions {
+    fn known(&self, name: &str) -> Option<Arc<[IpAddr]>> {
+        let (until, addresses) = self.known.get(name)?;
+        (*until > Instant::now()).then(|| Arc::clone(addresses))
+    }
+
+    fn keep(&mut self, name: &str, addresses: &Arc<[IpAddr]>, kept: Duration) {
+        let now = Instant::now();
+        if self.known.len() >= KEPT_MAX {
+            self.known.retain(|_, (until, _)| *until > now);
+        }
+        if self.known.len() < KEPT_MAX && !kept.is_zero() {
+            self.known.insert(name.to_owned(), (now + kept, Arc::clone(addresses)));
+        }
+    }
+}
+
 impl LookUps {
     fn work(&self) {
         let mut state = hold(&self.state);
@@ -138,7 +165,12 @@ impl LookUps {
                     Ok(found) if !found.is_empty() => Ok(found.into()),
                     Ok(_) | Err(_) => Err(NameError::Unknown),
                 };
-                conclude(&mut hold(&self.state), &ending.name, &ending.question, answer);
+                let mut state_then = hold(&self.state);
+                if let Ok(addresses) = &answer {
+                    state_then.keep(&ending.name, addresses, self.kept);
+                }
+                conclude(&mut state_then, &ending.name, &ending.question, answer);
+                drop(state_then);
                 drop(ending);
                 state = hold(&self.state);
                 continue;

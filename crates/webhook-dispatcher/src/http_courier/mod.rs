@@ -43,7 +43,7 @@ impl HttpCourier {
     /// Where the trusted roots are no certificates.
     pub fn new(parts: HttpCourierParts) -> Result<Self, SetupError> {
         let roots = agent::roots(&parts.roots)?;
-        let names = Arc::new(Names::new(Arc::clone(&parts.look_up)));
+        let names = Arc::new(Names::new(Arc::clone(&parts.look_up), parts.limits.name_kept));
         let pools = (0..POOLS).map(|_| agent::agent(&parts, roots.clone(), Arc::clone(&names))).collect();
         Ok(Self { parts, pools })
     }

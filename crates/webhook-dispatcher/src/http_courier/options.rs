@@ -55,6 +55,8 @@ pub enum TrustedRoots {
 /// How much time and room an attempt has (behaviour 23.7).
 #[derive(Debug, Clone, Copy)]
 pub struct HttpCourierLimits {
+    /// How long what a name stands for is believed: a backlog to one receiver asks for its name once in so long.
+    pub name_kept: Duration,
     /// For all of an attempt.
     pub attempt_max: Duration,
     /// Of it, for looking the name up.
@@ -80,6 +82,7 @@ pub struct HttpCourierLimits {
 impl Default for HttpCourierLimits {
     fn default() -> Self {
         Self {
+            name_kept: Duration::from_secs(2),
             attempt_max: Duration::from_secs(15),
             resolve_max: Duration::from_secs(5),
             connect_max: Duration::from_secs(10),

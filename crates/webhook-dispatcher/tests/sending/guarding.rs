@@ -11,8 +11,10 @@ use super::setting::{CLOSED, Names, OPEN, assert_confirmed, attempt, cause, part
 
 const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 
+/// One that asks for a name each time.
 fn sender_with(policy: Policy, names: Arc<Names>) -> HttpCourier {
     let mut parts = parts(policy);
+    parts.limits.name_kept = std::time::Duration::ZERO;
     parts.look_up = names;
     HttpCourier::new(parts).unwrap()
 }

@@ -12,12 +12,12 @@ use guerdon_domain::ports::StoreError;
 use guerdon_domain::values::{CompanyId, OccasionId, ProviderId, UserId, fit};
 use guerdon_domain::wallets::Account;
 
-use super::super::{COMPANY_LOCKS, classify, company_key, digest};
-use super::statement::statement;
+use super::super::{COMPANY_LOCKS, Conn, Db, classify, company_key, digest};
 use crate::postings::{Ahead, Facts, Set};
 use crate::rows::schema::{companies, idempotency_records, occasions, providers, users};
 use crate::rows::types::{Id, Identifier};
 use crate::rows::{CompanyRow, IdempotencyRow, OccasionRow, OwnerRow, PersonRow, ProviderRow};
+use crate::statement::statement;
 
 statement! {
     /// Keeps companies with their providers, and claims keys, until the transaction ends, where nobody stands against it.

@@ -15,14 +15,13 @@
 //! lost nobody is.
 
 mod facts;
-mod statement;
 mod writes;
 
 use std::collections::{HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use diesel::PgConnection;
 use guerdon_domain::ports::{StoreError, Tx, Verdict, Wakes};
@@ -75,6 +74,8 @@ enum Turn {
 struct Waiting {
     number: u64,
     ahead: Ahead,
+    /// After this nothing of it commits.
+    deadline: Option<Instant>,
     orders: Sender<Order>,
 }
 
@@ -163,7 +164,7 @@ impl Sets {
         }
         queue.numbers += 1;
         let number = queue.numbers;
-        queue.waiting.push_back(Waiting { number, ahead, orders });
+        queue.waiting.push_back(Waiting { number, ahead, deadline: terms.deadline(), orders });
         queue.dispatch();
         drop(queue);
         self.wait(number, &told, work, terms)
@@ -268,8 +269,11 @@ impl Sets {
             rollback(&mut link);
             return (Some(Ok(())), turn);
         }
-        if let Err(cause) = writes::write(&mut link.conn, &set) {
-            log::debug!("a set of {} postings is made one by one: {cause}", others.len() + 1);
+        let first = others.iter().map(|it| it.deadline).chain([terms.deadline()]).flatten().min();
+        let is_late = || first.is_some_and(|it| it <= Instant::now());
+        let written = writes::write(&mut link.conn, &set);
+        if written.is_err() || is_late() {
+            log::debug!("a set of {} postings is made one by one: {written:?}", others.len() + 1);
             rollback(&mut link);
             return (None, turn);
         }
@@ -338,7 +342,7 @@ mod tests {
         let (orders, told) = channel();
         let ahead = Ahead { accounts: accounts.iter().copied().map(wallet).collect(), ..Ahead::default() };
         queue.numbers += 1;
-        queue.waiting.push_back(Waiting { number: queue.numbers, ahead, orders });
+        queue.waiting.push_back(Waiting { number: queue.numbers, ahead, deadline: None, orders });
         queue.dispatch();
         told
     }

@@ -6,11 +6,11 @@ use diesel::sql_types::{BigInt, Binary, Bool, Integer, Nullable, SmallInt, Text}
 use guerdon_domain::ports::StoreError;
 use guerdon_domain::values::{CauseId, CompanyId, EventId, OccasionId, ProviderId, RecognitionId, UserId};
 
-use super::super::classify;
-use super::statement::statement;
+use super::super::{Conn, Db, classify};
 use crate::postings::Set;
 use crate::rows::types::{At, Id, Identifier, Moment};
 use crate::rows::{CauseRow, DeliveryRow, EventRow, IdempotencyRow, NewRecognitionRow, TransferRow};
+use crate::statement::statement;
 
 /// The accounts are held already, so that none of this waits for anybody.
 const WRITE: &str = "WITH a AS ( \

@@ -36,16 +36,48 @@ struct Bench {
     answers: Sender<io::Result<Vec<IpAddr>>>,
 }
 
+/// Answers are not kept.
 fn bench() -> Bench {
+    bench_that_keeps(Duration::ZERO)
+}
+
+fn bench_that_keeps(kept: Duration) -> Bench {
     let (begun_in, begun) = channel();
     let (answers, go_on) = channel();
     let held = Arc::new(Held { looked_up: AtomicUsize::new(0), begun: begun_in, go_on: Mutex::new(go_on) });
-    let names = Arc::new(Names::new(Arc::<Held>::clone(&held)));
+    let names = Arc::new(Names::new(Arc::<Held>::clone(&held), kept));
     Bench { held, names, begun, answers }
 }
 
 #[test]
-fn a_name_is_looked_up_anew_each_time() {
+fn an_answer_is_kept_for_a_moment_and_no_failure_is() {
+    let Bench { held, names, answers, .. } = bench_that_keeps(LONG);
+    for _ in 0..3 {
+        assert_eq!(names.addresses("a.example", LONG), Ok(vec![ADDRESS].into()));
+    }
+    assert_eq!(held.looked_up.load(Ordering::SeqCst), 1);
+    for asked in 2..=4 {
+        answers.send(Ok(Vec::new())).unwrap();
+        assert_eq!(names.addresses("held.example", LONG), Err(NameError::Unknown));
+        assert_eq!(held.looked_up.load(Ordering::SeqCst), asked);
+    }
+}
+
+#[test]
+fn no_more_answers_are_kept_than_there_is_room_for() {
+    let Bench { held, names, .. } = bench_that_keeps(LONG);
+    let all = super::KEPT_MAX + 10;
+    for number in 0..all {
+        names.addresses(&format!("a{number}.example"), LONG).unwrap();
+    }
+    names.addresses("a0.example", LONG).unwrap();
+    assert_eq!(held.looked_up.load(Ordering::SeqCst), all);
+    names.addresses(&format!("a{}.example", all - 1), LONG).unwrap();
+    assert_eq!(held.looked_up.load(Ordering::SeqCst), all + 1);
+}
+
+#[test]
+fn a_name_is_looked_up_anew_where_no_answer_is_kept() {
     let Bench { held, names, .. } = bench();
     for asked in 1..=3 {
         assert_eq!(names.addresses("a.example", LONG), Ok(vec![ADDRESS].into()));

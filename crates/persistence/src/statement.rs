@@ -1,7 +1,7 @@
 //! Statements whose text never changes, so that they stay prepared: what differs is bound, many rows as arrays of their
 //! columns.
 
-/// A statement with its bound values: `Name { field: SQL type = Rust type, … } "text with a ? for each field"`, and what a
+/// A statement of the database whose `Conn` and `Db` are in scope, with its bound values: `Name { field: SQL type = Rust type, … } "text with a ? for each field"`, and what a
 /// row of its answer is.
 macro_rules! statement {
     ($(#[$doc:meta])* $name:ident -> $row:ty { $($field:ident: $sql:ty = $rust:ty),+ $(,)? } $text:expr) => {
@@ -19,12 +19,12 @@ macro_rules! statement {
             type SqlType = $row;
         }
 
-        impl diesel::RunQueryDsl<diesel::PgConnection> for $name {}
+        impl diesel::RunQueryDsl<Conn> for $name {}
 
-        impl diesel::query_builder::QueryFragment<diesel::pg::Pg> for $name {
+        impl diesel::query_builder::QueryFragment<Db> for $name {
             fn walk_ast<'b>(
                 &'b self,
-                mut out: diesel::query_builder::AstPass<'_, 'b, diesel::pg::Pg>,
+                mut out: diesel::query_builder::AstPass<'_, 'b, Db>,
             ) -> diesel::QueryResult<()> {
                 let mut text = $text.split('?');
                 out.push_sql(text.next().unwrap_or_default());
@@ -38,4 +38,4 @@ macro_rules! statement {
     };
 }
 
-pub(super) use statement;
+pub(crate) use statement;
