@@ -126,12 +126,11 @@ impl Store for Pooled {
 
     fn post(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError> {
         let mut terms = Terms::new(self.within, self.gate.as_ref());
-        if let Some(sets) = &self.sets
-            && let Offered::Done(result) = sets.offer(work, &mut terms)?
-        {
-            return result;
+        let Some(sets) = &self.sets else { return self.run_alone(work, terms) };
+        match sets.offer(work, &mut terms)? {
+            Offered::Done(result) => result,
+            Offered::Alone(_apart) => self.run_alone(work, terms),
         }
-        self.run_alone(work, terms)
     }
 
     fn read(&self, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError> {

@@ -17,7 +17,7 @@
 mod facts;
 mod writes;
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -45,12 +45,15 @@ const PATIENCE: Duration = Duration::from_secs(5);
 type Work<'a> = dyn FnMut(&mut dyn Tx) -> Verdict + 'a;
 
 /// How a unit of work ended that was offered for a set.
-pub(super) enum Offered {
+pub(super) enum Offered<'a> {
     /// Its set was committed, with what it wrote or without.
     Done(Result<(), StoreError>),
-    /// It is to be run alone.
-    Alone,
+    /// It is to be run alone, and this kept until then.
+    Alone(Option<Apart<'a>>),
 }
+
+/// How a set ended for one of its postings: committed, or none of it, and it is to be run alone.
+type End = Option<Result<(), StoreError>>;
 
 /// What a posting that waits is told.
 enum Order {
@@ -59,7 +62,7 @@ enum Order {
     /// To run on this, and to give it back.
     Run(Box<Set>, Sender<Box<Set>>),
     /// How the set ended.
-    End(Offered),
+    End(End),
 }
 
 /// How a unit ended in its set.
@@ -85,14 +88,21 @@ struct Queue {
     leading: usize,
     /// The accounts of the sets that are at work.
     busy: HashSet<Account>,
+    /// The accounts of the postings that run alone, and of how many: a set would find them held, and have all of its own
+    /// run alone too, on and on.
+    alone: HashMap<Account, usize>,
     numbers: u64,
 }
 
 impl Queue {
+    fn is_free(&self, account: &Account) -> bool {
+        !self.busy.contains(account) && !self.alone.contains_key(account)
+    }
+
     /// Has the first of those that wait for nothing but a lane lead, as long as there is one.
     fn dispatch(&mut self) {
         while self.leading < LANES {
-            let is_free = |it: &Waiting| it.ahead.accounts.iter().all(|it| !self.busy.contains(it));
+            let is_free = |it: &Waiting| it.ahead.accounts.iter().all(|it| self.is_free(it));
             let Some(next) = self.waiting.iter().position(is_free).and_then(|it| self.waiting.remove(it))
             else {
                 return;
@@ -110,7 +120,7 @@ impl Queue {
         let mut taken = Vec::new();
         let mut left = VecDeque::with_capacity(self.waiting.len());
         while let Some(next) = self.waiting.pop_front() {
-            let fits = next.ahead.accounts.iter().all(|it| own.contains(it) || !self.busy.contains(it));
+            let fits = next.ahead.accounts.iter().all(|it| own.contains(it) || self.is_free(it));
             if !fits || taken.len() + 1 == POSTINGS_MAX {
                 left.push_back(next);
                 continue;
@@ -146,6 +156,25 @@ impl Drop for Lane<'_> {
     }
 }
 
+/// A posting that runs alone. Dropped, its accounts are free for sets again.
+pub(super) struct Apart<'a> {
+    sets: &'a Sets,
+    accounts: Vec<Account>,
+}
+
+impl Drop for Apart<'_> {
+    fn drop(&mut self) {
+        let mut queue = self.sets.queue();
+        for account in &self.accounts {
+            if let Some(count) = queue.alone.get_mut(account) {
+                *count -= 1;
+            }
+        }
+        queue.alone.retain(|_, count| *count > 0);
+        queue.dispatch();
+    }
+}
+
 impl Sets {
     /// How many they use at a time.
     pub(super) const CONNECTIONS: u32 = 2; // one for each lane
@@ -155,8 +184,9 @@ impl Sets {
     }
 
     /// Offers a unit of work for a set; an error where there is no place or no time for it.
-    pub(super) fn offer(&self, work: &mut Work<'_>, terms: &mut Terms) -> Result<Offered, StoreError> {
-        let Some(ahead) = asked(work, terms) else { return Ok(Offered::Alone) };
+    pub(super) fn offer(&self, work: &mut Work<'_>, terms: &mut Terms) -> Result<Offered<'_>, StoreError> {
+        let Some(ahead) = asked(work, terms) else { return Ok(Offered::Alone(None)) };
+        let accounts = ahead.accounts.clone();
         let (orders, told) = channel();
         let mut queue = self.queue();
         if queue.waiting.len() >= WAITING_MAX {
@@ -167,7 +197,18 @@ impl Sets {
         queue.waiting.push_back(Waiting { number, ahead, deadline: terms.deadline(), orders });
         queue.dispatch();
         drop(queue);
-        self.wait(number, &told, work, terms)
+        Ok(match self.wait(number, &told, work, terms)? {
+            Some(result) => Offered::Done(result),
+            None => Offered::Alone(Some(self.set_apart(accounts))),
+        })
+    }
+
+    fn set_apart(&self, accounts: Vec<Account>) -> Apart<'_> {
+        let mut queue = self.queue();
+        for account in &accounts {
+            *queue.alone.entry(*account).or_default() += 1;
+        }
+        Apart { sets: self, accounts }
     }
 
     fn queue(&self) -> MutexGuard<'_, Queue> {
@@ -188,7 +229,7 @@ impl Sets {
         told: &Receiver<Order>,
         work: &mut Work<'_>,
         terms: &mut Terms,
-    ) -> Result<Offered, StoreError> {
+    ) -> Result<End, StoreError> {
         let mut patience = terms.patience(PATIENCE)?;
         loop {
             match told.recv_timeout(patience) {
@@ -200,7 +241,7 @@ impl Sets {
                     match turn {
                         Turn::Panicked(panic) => resume_unwind(panic),
                         Turn::Taken if leader_is_there => patience = Duration::MAX,
-                        Turn::Taken | Turn::Alone => return Ok(Offered::Alone),
+                        Turn::Taken | Turn::Alone => return Ok(None),
                     }
                 }
                 Err(RecvTimeoutError::Timeout) if self.withdraw(number) => return Err(StoreError::Contended),
@@ -213,33 +254,23 @@ impl Sets {
         }
     }
 
-    fn lead(&self, ahead: &Ahead, work: &mut Work<'_>, terms: &mut Terms) -> Offered {
+    fn lead(&self, ahead: &Ahead, work: &mut Work<'_>, terms: &mut Terms) -> End {
         let mut lane = Lane { sets: self, accounts: ahead.accounts.iter().copied().collect() };
         let others = self.queue().take(&mut lane.accounts);
         let (end, turn) = self.make(ahead, &others, work, terms);
         drop(lane); // it goes on to the next before anybody is told
         for other in others {
-            let end = match &end {
-                Some(result) => Offered::Done(result.clone()),
-                None => Offered::Alone,
-            };
-            let _gone = other.orders.send(Order::End(end)); // whoever is run alone does not wait
+            let _gone = other.orders.send(Order::End(end.clone())); // whoever is run alone does not wait
         }
-        match (turn, end) {
-            (Turn::Panicked(panic), _) => resume_unwind(panic),
-            (Turn::Taken, Some(result)) => Offered::Done(result),
-            (Turn::Taken, None) | (Turn::Alone, _) => Offered::Alone,
+        match turn {
+            Turn::Panicked(panic) => resume_unwind(panic),
+            Turn::Taken => end,
+            Turn::Alone => None,
         }
     }
 
     /// Makes a set; none where it came to nothing.
-    fn make(
-        &self,
-        ahead: &Ahead,
-        others: &[Waiting],
-        work: &mut Work<'_>,
-        terms: &mut Terms,
-    ) -> (Option<Result<(), StoreError>>, Turn) {
+    fn make(&self, ahead: &Ahead, others: &[Waiting], work: &mut Work<'_>, terms: &mut Terms) -> (End, Turn) {
         let Ok(mut link) = begin(&self.pool, "BEGIN ISOLATION LEVEL READ COMMITTED", terms) else {
             return (None, Turn::Alone);
         };
@@ -381,6 +412,18 @@ mod tests {
             queue.waiting.iter().map(|it| it.number).collect::<Vec<_>>(),
             (33..41).collect::<Vec<u64>>()
         );
+    }
+
+    #[test]
+    fn sets_wait_for_what_runs_alone() {
+        let mut queue = Queue::default();
+        queue.alone.insert(wallet(1), 1);
+        let (same, other) = (push(&mut queue, &[1, 2]), push(&mut queue, &[3]));
+        assert!(!leads(&same) && leads(&other));
+        assert!(taken(&mut queue, &[3]).is_empty());
+        queue.alone.clear();
+        queue.dispatch();
+        assert!(leads(&same));
     }
 
     #[test]
