@@ -1,8 +1,7 @@
-//! Statements whose text never changes, so that they stay prepared: what differs is bound, many rows as arrays of their
-//! columns.
+//! Statements whose text never changes, so that they stay prepared.
 
-/// A statement of the database whose `Conn` and `Db` are in scope, with its bound values: `Name { field: SQL type = Rust type, … } "text with a ? for each field"`, and what a
-/// row of its answer is.
+/// A statement of the database whose `Conn` and `Db` are in scope, with its bound values: `Name -> what a row of the answer
+/// is { field: SQL type = Rust type, … } "text with a ? for each field"`.
 macro_rules! statement {
     ($(#[$doc:meta])* $name:ident -> $row:ty { $($field:ident: $sql:ty = $rust:ty),+ $(,)? } $text:expr) => {
         $(#[$doc])*

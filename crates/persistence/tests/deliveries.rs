@@ -106,6 +106,22 @@ fn each_fate_is_written_with_its_attempt() {
 }
 
 #[test]
+fn of_two_settlements_under_one_lease_the_first_counts() {
+    on_each(|world| {
+        cause_events(world, 1);
+        let at = now(world);
+        let claimed = claim(world, at, 1, 1);
+        let twice =
+            [Fate::Delivered, Fate::Exhausted].map(|fate| settlement(world, &claimed[0], 1, fate, at));
+        settle(world, &twice);
+        assert_eq!(
+            world.database.count("deliveries WHERE state = 2 AND attempts = 1 AND lease_id IS NULL"),
+            1
+        );
+    });
+}
+
+#[test]
 fn many_claim_at_once_and_none_gets_what_another_has() {
     on_each(|world| {
         cause_events(world, 40);

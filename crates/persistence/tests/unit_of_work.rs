@@ -31,6 +31,36 @@ fn an_error_rolls_back_and_ok_commits() {
 }
 
 #[test]
+fn a_question_that_would_wait_is_not_answered_at_once() {
+    on_each(|world| {
+        let ask = || {
+            let mut asked = 0;
+            let answer = world.store.glance_at_once(&mut |_| asked += 1);
+            assert_eq!(asked, i32::from(answer.is_some()));
+            answer.is_some()
+        };
+        assert_eq!(ask(), world.database.is_embedded());
+        if world.database.is_embedded() {
+            within_readers(world, 0, &|| assert!(!ask(), "each reader is at work, and nobody waits for one"));
+            assert!(ask());
+        }
+    });
+}
+
+/// Runs `then` while every reader is held by a question that is not answered yet.
+fn within_readers(world: &World, held: usize, then: &dyn Fn()) {
+    assert!(held < 1_000, "readers are bounded");
+    let mut is_free = false;
+    let _none_left = world.store.glance_at_once(&mut |_| {
+        is_free = true;
+        within_readers(world, held + 1, then);
+    });
+    if !is_free {
+        then();
+    }
+}
+
+#[test]
 fn a_swallowed_failure_rolls_back_all_the_same() {
     on_each(|world| {
         let fate = world.store.run(&mut |tx| {

@@ -7,7 +7,7 @@ mod pay;
 mod rules;
 mod transfer;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 pub use held::Held;
 #[cfg(feature = "memory")]
@@ -15,6 +15,7 @@ pub(crate) use rules::require;
 pub use transfer::Transfer;
 
 use crate::ports::StoreError;
+use crate::values::CauseId;
 use crate::wallets::Account;
 
 /// Accounts as they stand, and the transfers that made them so.
@@ -22,6 +23,7 @@ use crate::wallets::Account;
 pub struct Books {
     accounts: BTreeMap<Account, Held>,
     transfers: Vec<Transfer>,
+    legs: HashSet<(CauseId, u32)>,
     /// What was changed since the mark, as it stood before, the latest last.
     before: Vec<(Account, Held)>,
     /// How many transfers there were at the mark.
@@ -58,7 +60,9 @@ impl Books {
         for (account, held) in self.before.drain(..).rev() {
             self.accounts.insert(account, held);
         }
-        self.transfers.truncate(self.mark);
+        for undone in self.transfers.drain(self.mark..) {
+            self.legs.remove(&(undone.cause, undone.leg));
+        }
     }
 
     /// An account that is about to change.

@@ -265,6 +265,7 @@ impl Books {
             at: payment.at,
         };
         transfer.judge()?;
+        require(self.legs.insert((payment.cause, leg)), "a leg is written once")?;
         self.transfers.push(transfer);
         Ok(())
     }

@@ -76,8 +76,8 @@ pub trait Store: Send + Sync {
     /// transaction rolls back, whatever the verdict.
     fn run(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError>;
 
-    /// The same for work that says what it will need before anything else ([`Locks::line_up`](super::Locks::line_up)), so
-    /// that a store can make several such units as one.
+    /// The same for work that says what it will need ([`Locks::line_up`](super::Locks::line_up)) before it asks for anything but
+    /// its key, so that a store can make several such units as one.
     fn post(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError> {
         self.run(work)
     }
@@ -120,15 +120,30 @@ pub trait StoreExt: Store {
     /// One read-only snapshot.
     fn snapshot<T, E: From<StoreError>>(
         &self,
-        mut work: impl FnMut(&mut dyn Reads) -> Result<T, E>,
+        work: impl FnMut(&mut dyn Reads) -> Result<T, E>,
     ) -> Result<T, E> {
-        let mut answer = None;
-        self.read(&mut |reads| answer = Some(work(reads)))?;
-        answer.unwrap_or_else(|| Err(StoreError::Broken("the unit of work did not run".into()).into()))
+        read_through(work, |unit| self.read(unit))
+    }
+
+    /// The same where each question may be answered as of its own moment.
+    fn glancing<T, E: From<StoreError>>(
+        &self,
+        work: impl FnMut(&mut dyn Reads) -> Result<T, E>,
+    ) -> Result<T, E> {
+        read_through(work, |unit| self.glance(unit))
     }
 }
 
 impl<S: Store + ?Sized> StoreExt for S {}
+
+fn read_through<T, E: From<StoreError>>(
+    mut work: impl FnMut(&mut dyn Reads) -> Result<T, E>,
+    read: impl FnOnce(&mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError>,
+) -> Result<T, E> {
+    let mut answer = None;
+    read(&mut |reads| answer = Some(work(reads)))?;
+    answer.unwrap_or_else(did_not_run)
+}
 
 fn passed_through<T, E: From<StoreError>>(
     mut work: impl FnMut(&mut dyn Tx) -> Result<T, E>,
@@ -141,5 +156,9 @@ fn passed_through<T, E: From<StoreError>>(
         answer = Some(result);
         verdict
     })?;
-    answer.unwrap_or_else(|| Err(StoreError::Broken("the unit of work did not run".into()).into()))
+    answer.unwrap_or_else(did_not_run)
+}
+
+fn did_not_run<T, E: From<StoreError>>() -> Result<T, E> {
+    Err(StoreError::Broken("the unit of work did not run".into()).into())
 }

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use guerdon_domain::ports::Reads;
+use guerdon_domain::ports::{Reads, StoreExt as _};
 
 use crate::operation::answer::Answer;
 use crate::operation::call::Call;
@@ -45,10 +45,9 @@ pub(crate) async fn run<R: Read>(state: Arc<State>, call: Call) -> Result<Answer
     }
     let weight = state.work.take(call.scope, R::weight(&call)).await?;
     let read = move |state: &State, _: &Promise| {
-        let mut answer = Err(ApiError::internal("the unit of work did not run".to_owned()));
-        let mut work = |reads: &mut dyn Reads| answer = R::read(reads, &call);
+        let work = |reads: &mut dyn Reads| R::read(reads, &call);
         let store = &state.api.store;
-        if R::ASKS == Asks::OfOneMoment { store.read(&mut work) } else { store.glance(&mut work) }?;
+        let answer = if R::ASKS == Asks::OfOneMoment { store.snapshot(work) } else { store.glancing(work) };
         Ok(answer?.holding(weight))
     };
     state.block(read).await

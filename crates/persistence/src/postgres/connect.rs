@@ -39,9 +39,9 @@ pub(crate) fn connect(url: &str, seconds: u32) -> diesel::ConnectionResult<PgCon
 /// For sets of postings: their statements are few, and each does always the same however many rows it is given, so that
 /// the first plan is kept.
 pub(crate) const ONE_PLAN: &str = "SET plan_cache_mode = force_generic_plan";
-/// For requests that read: they want few rows in the order of an index. Where a table has just grown and was not analysed
-/// since, the planner would rather sort all that an owner has.
-pub(crate) const IN_ORDER: &str = "SET enable_bitmapscan = off";
+/// For requests that read, and nothing else. They want few rows in the order of an index: where a table has just grown
+/// and was not analysed since, the planner would rather sort all that an owner has.
+pub(crate) const IN_ORDER: &str = "SET default_transaction_read_only = on; SET enable_bitmapscan = off";
 
 /// The same with what the connection is for.
 pub(crate) fn connect_for(

@@ -7,16 +7,20 @@ use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Integer};
 use guerdon_domain::idempotency::IdempotencyKey;
+use guerdon_domain::ports::Payment;
 use guerdon_domain::values::CompanyId;
 
 use crate::rows::schema::accounts;
 use crate::rows::types::{At, Id, Identifier};
+use crate::rows::{Leg, TransferRow};
+use inserts::Transfers;
 
 mod catalog;
+mod columns;
 pub(crate) mod connect;
 mod faults;
 mod gate;
-mod many_transfers;
+mod inserts;
 pub(crate) mod open;
 pub(crate) mod pooled;
 mod races;
@@ -27,7 +31,6 @@ mod transaction;
 pub(crate) mod wakeups;
 
 pub(crate) use faults::classify;
-pub(crate) use many_transfers::insert_many;
 pub(crate) use settle::settle;
 pub(crate) use terms::Terms;
 
@@ -88,6 +91,12 @@ pub(crate) fn hold_accounts(conn: &mut Conn, owner: Id, kinds: &[i16]) -> QueryR
         .select((accounts::kind, accounts::balance))
         .for_no_key_update()
         .get_results(conn)
+}
+
+/// Adds the transfers of a payment.
+pub(crate) fn insert_many(conn: &mut Conn, payment: &Payment<'_>, legs: &[Leg]) -> QueryResult<usize> {
+    let rows: Vec<TransferRow> = legs.iter().map(|it| TransferRow::of(payment, it)).collect();
+    Transfers::of(&rows).execute(conn)
 }
 
 /// Whether others may hold a company too.

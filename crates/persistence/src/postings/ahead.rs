@@ -18,16 +18,12 @@ pub(crate) struct Ahead {
     /// The sender, if it is a company.
     pub(crate) company: Option<CompanyId>,
     pub(crate) receivers: Vec<UserId>,
-    /// All accounts that may be debited or credited.
+    /// All accounts that may be debited or credited; of what cannot go into a set, those that it may debit.
     pub(crate) accounts: Vec<Account>,
 }
 
 impl Ahead {
     pub(crate) fn expect(&mut self, expected: &Expected<'_>) {
-        if expected.receivers.len() > RECEIVERS_MAX {
-            return;
-        }
-        self.occasion = Some(expected.occasion);
         match expected.payer {
             Account::Wallet(_, sender) => {
                 self.sender = Some(sender);
@@ -39,6 +35,10 @@ impl Ahead {
                 self.accounts.push(payer);
             }
         }
+        if expected.receivers.len() > RECEIVERS_MAX {
+            return;
+        }
+        self.occasion = Some(expected.occasion);
         for receiver in expected.receivers {
             self.receivers.push(receiver.owner().into());
             self.accounts.push(*receiver);

@@ -21,23 +21,26 @@ const SLICE: usize = 1_000;
 impl ReadAccounts for Unit<'_> {
     /// A user has at least two wallets, for ever.
     fn balances(&mut self, scope: ProviderId, user: UserId) -> Result<Lookup<Balances>, StoreError> {
-        let rows: Vec<(Id<ProviderId>, i32, WalletRow)> = self.query(|conn| {
+        type Company = (Id<CompanyId>, Id<ProviderId>, i32);
+        let rows: Vec<(Company, WalletRow)> = self.query(|conn| {
             accounts::table
                 .inner_join(companies::table.on(companies::id.eq(accounts::company_id)))
                 .filter(accounts::owner_id.eq(Id(user.as_uuid())))
                 .filter(accounts::kind.le(AccountKind::ManagerWallet.code()))
                 .order(accounts::kind)
-                .select((companies::provider_id, companies::points_per_dollar, WalletRow::as_select()))
+                .select((
+                    (companies::id, companies::provider_id, companies::points_per_dollar),
+                    WalletRow::as_select(),
+                ))
                 .get_results(conn)
         })?;
-        let Some((owner, rate, _)) = rows.first() else { return Ok(Lookup::Absent) };
+        let Some(((company, owner, rate), _)) = rows.first() else { return Ok(Lookup::Absent) };
         if owner.0 != scope {
             return Ok(Lookup::Foreign);
         }
-        let rate = PointsPerDollar::new(i64::from(*rate));
-        let rate = Reading { table: "companies", id: &"of a user" }.make("points_per_dollar", rate);
-        let rate = self.keep(rate)?;
-        let wallets = self.keep(rows.into_iter().map(|it| it.2.read()).collect())?;
+        let reading = Reading { table: "companies", id: &company.0 };
+        let rate = self.keep(reading.make("points_per_dollar", PointsPerDollar::new(i64::from(*rate))))?;
+        let wallets = self.keep(rows.into_iter().map(|it| it.1.read()).collect())?;
         Ok(Lookup::Own(Balances { rate, wallets }))
     }
 

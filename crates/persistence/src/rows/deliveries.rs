@@ -116,32 +116,34 @@ impl<'a> AttemptRow<'a> {
     }
 }
 
-/// What is to be written of a delivery that was claimed: its state, and when it is due again.
-pub(crate) type Faring = (i16, Option<At>);
-
-/// What became of a claimed event.
+/// What became of a claimed event: its state, and when it is due again.
 pub(crate) struct SettledRow {
-    pub(crate) event: Id<EventId>,
-    pub(crate) lease: Id,
-    pub(crate) attempt: Option<Id>,
-    pub(crate) fate: Faring,
+    pub(crate) event_id: Id<EventId>,
+    pub(crate) lease_id: Id,
+    pub(crate) attempt_id: Option<Id>,
+    pub(crate) state: i16,
+    pub(crate) due: Option<At>,
     /// The same where its attempt is on record already.
-    pub(crate) back: Faring,
+    pub(crate) state_back: i16,
+    pub(crate) due_back: Option<At>,
 }
 
 impl SettledRow {
     pub(crate) fn of(it: &Settlement) -> Self {
+        let ((state, due), (state_back, due_back)) = (faring(it.fate), faring(it.given_back()));
         Self {
-            event: Id(it.event),
-            lease: Id(it.lease),
-            attempt: it.attempt.as_ref().map(|it| Id(it.id)),
-            fate: faring(it.fate),
-            back: faring(it.given_back()),
+            event_id: Id(it.event),
+            lease_id: Id(it.lease),
+            attempt_id: it.attempt.as_ref().map(|it| Id(it.id)),
+            state,
+            due,
+            state_back,
+            due_back,
         }
     }
 }
 
-fn faring(fate: Fate) -> Faring {
+fn faring(fate: Fate) -> (i16, Option<At>) {
     let (state, due) = match fate {
         Fate::Delivered => (EventState::Delivered, None),
         Fate::RetryAt(at) | Fate::Released(at) => (EventState::Pending, Some(At(at))),

@@ -3,6 +3,7 @@
 use diesel::prelude::*;
 use guerdon_domain::idempotency::{IdempotencyKey, IdempotencyRecord};
 use guerdon_domain::ports::StoreError;
+use guerdon_domain::values::fit;
 
 use super::Reading;
 use super::schema::idempotency_records;
@@ -26,7 +27,7 @@ impl IdempotencyRow {
             scope: Id(it.key.scope),
             idempotency_key: it.key.key.clone(),
             request_hash: it.request_hash.clone(),
-            status: i16::try_from(it.status).unwrap_or(i16::MAX),
+            status: fit(it.status),
             body: it.body.clone(),
             created_at: At(it.created_at),
             expires_at: At(it.expires_at),

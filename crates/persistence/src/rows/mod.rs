@@ -27,7 +27,7 @@ mod users;
 pub(crate) use accounts::{AccountRow, Leg, TransferRow, WalletRow};
 pub(crate) use audit::{AccountFact, RecognitionFact, SealRow};
 pub(crate) use causes::{CauseRow, kind};
-pub(crate) use companies::{CompanyRow, OwnerRow, rate_column};
+pub(crate) use companies::{CompanyRow, OwnerRow};
 pub(crate) use corporations::CorporationRow;
 pub(crate) use deliveries::{AttemptRow, ClaimedEventRow, DeliveryRow, DueRow, FareRow, SettledRow};
 pub(crate) use events::{EventRow, QueuedEventRow};

@@ -147,9 +147,12 @@ pub(crate) fn settle(conn: &mut Conn, settlements: &[Settlement]) -> QueryResult
             Ok(insert.execute(conn)? > 0)
         });
         let is_new = is_new.transpose()?;
-        let (state, due) = if is_new == Some(false) { settled.back } else { settled.fate };
+        let (state, due) = match is_new {
+            Some(false) => (settled.state_back, settled.due_back),
+            Some(true) | None => (settled.state, settled.due),
+        };
         let made = i16::from(is_new == Some(true));
-        Settle { state, made, due, event: settled.event, lease: settled.lease }.execute(conn)?;
+        Settle { state, made, due, event: settled.event_id, lease: settled.lease_id }.execute(conn)?;
     }
     Ok(())
 }

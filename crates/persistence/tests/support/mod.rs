@@ -246,10 +246,8 @@ impl World {
     }
 
     /// What may be answered without a snapshot.
-    pub fn glancing<T>(&self, mut read: impl FnMut(&mut dyn Reads) -> Result<T, StoreError>) -> T {
-        let mut answer = None;
-        self.store.glance(&mut |reads| answer = Some(read(reads))).unwrap();
-        answer.unwrap().unwrap()
+    pub fn glancing<T>(&self, read: impl FnMut(&mut dyn Reads) -> Result<T, StoreError>) -> T {
+        self.store.glancing(read).unwrap()
     }
 
     pub fn reading<T>(&self, read: impl FnMut(&mut dyn Reads) -> Result<T, StoreError>) -> T {

@@ -148,7 +148,7 @@ impl Questions {
         if self.known.len() >= KEPT_MAX {
             self.known.retain(|_, (until, _)| *until > now);
         }
-        if self.known.len() < KEPT_MAX && !kept.is_zero() {
+        if self.known.len() < KEPT_MAX {
             self.known.insert(name.to_owned(), (now + kept, Arc::clone(addresses)));
         }
     }

@@ -15,11 +15,12 @@
 //! lost nobody is.
 
 mod facts;
+mod queue;
 mod writes;
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -27,16 +28,14 @@ use diesel::PgConnection;
 use guerdon_domain::ports::{StoreError, Tx, Verdict, Wakes};
 use guerdon_domain::wallets::Account;
 
+use queue::{End, LANES, Order, Queue, Waiting};
+
 use super::repo::Unit;
 use super::terms::Terms;
 use super::transaction::{UnitEnd, begin, commit, rollback};
 use crate::pool::Pool;
 use crate::postings::{Ahead, Posting, Set};
 
-/// The most postings of a set.
-const POSTINGS_MAX: usize = 32;
-/// Sets at work at one time. On two processors more are slower.
-const LANES: usize = 2;
 /// The most postings that wait; more are sent away at once.
 const WAITING_MAX: usize = 512;
 /// How long a posting waits for its set.
@@ -49,20 +48,7 @@ pub(super) enum Offered<'a> {
     /// Its set was committed, with what it wrote or without.
     Done(Result<(), StoreError>),
     /// It is to be run alone, and this kept until then.
-    Alone(Option<Apart<'a>>),
-}
-
-/// How a set ended for one of its postings: committed, or none of it, and it is to be run alone.
-type End = Option<Result<(), StoreError>>;
-
-/// What a posting that waits is told.
-enum Order {
-    /// To lead a set.
-    Lead(Ahead),
-    /// To run on this, and to give it back.
-    Run(Box<Set>, Sender<Box<Set>>),
-    /// How the set ended.
-    End(End),
+    Alone(Apart<'a>),
 }
 
 /// How a unit ended in its set.
@@ -71,67 +57,6 @@ enum Turn {
     /// It needs what a set does not have.
     Alone,
     Panicked(Box<dyn std::any::Any + Send>),
-}
-
-/// A posting that waits.
-struct Waiting {
-    number: u64,
-    ahead: Ahead,
-    /// After this nothing of it commits.
-    deadline: Option<Instant>,
-    orders: Sender<Order>,
-}
-
-#[derive(Default)]
-struct Queue {
-    waiting: VecDeque<Waiting>,
-    leading: usize,
-    /// The accounts of the sets that are at work.
-    busy: HashSet<Account>,
-    /// The accounts of the postings that run alone, and of how many: a set would find them held, and have all of its own
-    /// run alone too, on and on.
-    alone: HashMap<Account, usize>,
-    numbers: u64,
-}
-
-impl Queue {
-    fn is_free(&self, account: &Account) -> bool {
-        !self.busy.contains(account) && !self.alone.contains_key(account)
-    }
-
-    /// Has the first of those that wait for nothing but a lane lead, as long as there is one.
-    fn dispatch(&mut self) {
-        while self.leading < LANES {
-            let is_free = |it: &Waiting| it.ahead.accounts.iter().all(|it| self.is_free(it));
-            let Some(next) = self.waiting.iter().position(is_free).and_then(|it| self.waiting.remove(it))
-            else {
-                return;
-            };
-            let accounts = next.ahead.accounts.clone();
-            if next.orders.send(Order::Lead(next.ahead)).is_ok() {
-                self.busy.extend(accounts);
-                self.leading += 1;
-            }
-        }
-    }
-
-    /// Takes those that can go into a set together with these accounts, which grow by theirs.
-    fn take(&mut self, own: &mut HashSet<Account>) -> Vec<Waiting> {
-        let mut taken = Vec::new();
-        let mut left = VecDeque::with_capacity(self.waiting.len());
-        while let Some(next) = self.waiting.pop_front() {
-            let fits = next.ahead.accounts.iter().all(|it| own.contains(it) || self.is_free(it));
-            if !fits || taken.len() + 1 == POSTINGS_MAX {
-                left.push_back(next);
-                continue;
-            }
-            own.extend(&next.ahead.accounts);
-            self.busy.extend(&next.ahead.accounts);
-            taken.push(next);
-        }
-        self.waiting = left;
-        taken
-    }
 }
 
 /// The lanes in which sets are made, and the queue before them.
@@ -177,7 +102,7 @@ impl Drop for Apart<'_> {
 
 impl Sets {
     /// How many they use at a time.
-    pub(super) const CONNECTIONS: u32 = 2; // one for each lane
+    pub(super) const CONNECTIONS: u32 = LANES;
 
     pub(super) fn new(pool: Pool<PgConnection>, wakes: Wakes) -> Self {
         Self { pool, wakes, queue: Mutex::default() }
@@ -185,8 +110,11 @@ impl Sets {
 
     /// Offers a unit of work for a set; an error where there is no place or no time for it.
     pub(super) fn offer(&self, work: &mut Work<'_>, terms: &mut Terms) -> Result<Offered<'_>, StoreError> {
-        let Some(ahead) = asked(work, terms) else { return Ok(Offered::Alone(None)) };
+        let ahead = asked(work, terms);
         let accounts = ahead.accounts.clone();
+        if !ahead.is_known() {
+            return Ok(Offered::Alone(self.set_apart(accounts)));
+        }
         let (orders, told) = channel();
         let mut queue = self.queue();
         if queue.waiting.len() >= WAITING_MAX {
@@ -199,7 +127,7 @@ impl Sets {
         drop(queue);
         Ok(match self.wait(number, &told, work, terms)? {
             Some(result) => Offered::Done(result),
-            None => Offered::Alone(Some(self.set_apart(accounts))),
+            None => Offered::Alone(self.set_apart(accounts)),
         })
     }
 
@@ -321,15 +249,15 @@ impl Sets {
     }
 }
 
-/// What a unit of work will need; none where it does not say, or needs what a set does not have.
-fn asked(work: &mut Work<'_>, terms: &mut Terms) -> Option<Ahead> {
+/// What a unit of work says that it will need.
+fn asked(work: &mut Work<'_>, terms: &mut Terms) -> Ahead {
     terms.put_posting(Posting::Ahead(Ahead::default()));
     let mut unit = Unit::new(None, terms);
     work(&mut unit);
     drop(unit);
-    match terms.take_posting()? {
-        Posting::Ahead(ahead) if ahead.is_known() => Some(ahead),
-        Posting::Ahead(_) | Posting::InSet(_) => None,
+    match terms.take_posting() {
+        Some(Posting::Ahead(ahead)) => ahead,
+        Some(Posting::InSet(_)) | None => unreachable!("nobody else takes what a unit says ahead"),
     }
 }
 
@@ -354,86 +282,4 @@ fn take_turn(mut set: Box<Set>, work: &mut Work<'_>, terms: &mut Terms) -> (Box<
         (Ok(_), None) => Turn::Taken,
     };
     (set, turn)
-}
-
-#[cfg(test)]
-mod tests {
-    use guerdon_domain::values::UserId;
-    use guerdon_domain::wallets::WalletType;
-    use uuid::Uuid;
-
-    use super::*;
-
-    fn wallet(number: u128) -> Account {
-        Account::Wallet(WalletType::User, UserId::from_uuid(Uuid::from_u128(number)))
-    }
-
-    /// Has a posting over these accounts wait.
-    fn push(queue: &mut Queue, accounts: &[u128]) -> Receiver<Order> {
-        let (orders, told) = channel();
-        let ahead = Ahead { accounts: accounts.iter().copied().map(wallet).collect(), ..Ahead::default() };
-        queue.numbers += 1;
-        queue.waiting.push_back(Waiting { number: queue.numbers, ahead, deadline: None, orders });
-        queue.dispatch();
-        told
-    }
-
-    fn leads(told: &Receiver<Order>) -> bool {
-        matches!(told.try_recv(), Ok(Order::Lead(_)))
-    }
-
-    fn taken(queue: &mut Queue, own: &[u128]) -> Vec<u64> {
-        let mut own = own.iter().copied().map(wallet).collect();
-        queue.take(&mut own).iter().map(|it| it.number).collect()
-    }
-
-    #[test]
-    fn sets_share_no_account_and_nobody_waits_for_a_lane_that_is_free() {
-        let mut queue = Queue::default();
-        let first = push(&mut queue, &[1, 2]);
-        let same = push(&mut queue, &[2, 3]);
-        let other = push(&mut queue, &[4]);
-        assert!(leads(&first) && leads(&other) && !leads(&same));
-        let [_more, alike, _else] =
-            [push(&mut queue, &[5]), push(&mut queue, &[3, 1]), push(&mut queue, &[4, 6])];
-        assert_eq!(taken(&mut queue, &[1, 2]), [2, 4, 5]);
-        assert_eq!(taken(&mut queue, &[4]), [6]);
-        assert!(queue.waiting.is_empty() && !leads(&alike));
-    }
-
-    #[test]
-    fn a_set_holds_no_more_than_it_may_and_leaves_the_others_their_order() {
-        let mut queue = Queue::default();
-        let all: Vec<_> = (0..40).map(|_| push(&mut queue, &[1])).collect();
-        assert!(leads(&all[0]) && !leads(&all[1]));
-        let taken = taken(&mut queue, &[1]);
-        assert_eq!(taken, (2..33).collect::<Vec<u64>>());
-        assert_eq!(
-            queue.waiting.iter().map(|it| it.number).collect::<Vec<_>>(),
-            (33..41).collect::<Vec<u64>>()
-        );
-    }
-
-    #[test]
-    fn sets_wait_for_what_runs_alone() {
-        let mut queue = Queue::default();
-        queue.alone.insert(wallet(1), 1);
-        let (same, other) = (push(&mut queue, &[1, 2]), push(&mut queue, &[3]));
-        assert!(!leads(&same) && leads(&other));
-        assert!(taken(&mut queue, &[3]).is_empty());
-        queue.alone.clear();
-        queue.dispatch();
-        assert!(leads(&same));
-    }
-
-    #[test]
-    fn who_has_gone_leads_nothing() {
-        let mut queue = Queue { leading: LANES, ..Queue::default() };
-        drop(push(&mut queue, &[1]));
-        let next = push(&mut queue, &[1]);
-        queue.leading = 0;
-        queue.dispatch();
-        assert!(leads(&next));
-        assert_eq!(queue.leading, 1);
-    }
 }

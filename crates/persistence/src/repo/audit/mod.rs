@@ -4,6 +4,7 @@
 //! beside it; `balances` walks the accounts with their movements; `tables` and `told` ask what
 //! single queries tell.
 
+mod alerts;
 mod balances;
 mod following;
 mod journal;

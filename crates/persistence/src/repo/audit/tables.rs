@@ -3,17 +3,13 @@
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
 use guerdon_domain::audit::Findings;
-use guerdon_domain::money::{Amount, Points, PointsPerDollar};
 use guerdon_domain::ports::StoreError;
 use guerdon_domain::wallets::AccountKind;
 
 use super::super::super::{check_storage, id_text};
 use super::super::Unit;
-use super::pages::CAUSES;
 use crate::rows::conditions::{AMENDS, CHANGES_COMPANY, IS_WALLET, PENDING};
 use crate::rows::kind;
-use crate::rows::schema::{accounts, companies};
-use crate::rows::types::Id;
 
 /// Companies whose accounts do not sum to zero. Whole dollars and what is left of them are summed apart, so that
 /// nothing overflows on the way.
@@ -65,44 +61,6 @@ impl Unit<'_> {
         let storage = self.query(check_storage)?;
         storage.into_iter().for_each(|detail| findings.add("storage", || detail));
         Ok(())
-    }
-
-    /// Every reserve alerts where its company's threshold and rate say.
-    fn audit_alerts(&mut self, findings: &mut Findings) -> Result<(), StoreError> {
-        type Row = (Id, i32, Option<i64>, Option<i64>);
-        let mut after = Id(uuid::Uuid::nil());
-        loop {
-            let page: Vec<Row> = self.query(|conn| {
-                companies::table
-                    .inner_join(
-                        accounts::table.on(accounts::owner_id
-                            .eq(companies::id)
-                            .and(accounts::kind.eq(AccountKind::Reserve.code()))),
-                    )
-                    .filter(companies::id.gt(after))
-                    .order(companies::id)
-                    .limit(CAUSES)
-                    .select((
-                        companies::id,
-                        companies::points_per_dollar,
-                        companies::reserve_alert,
-                        accounts::alert_below,
-                    ))
-                    .get_results(conn)
-            })?;
-            let Some(last) = page.last() else { return Ok(()) };
-            after = last.0;
-            for (id, rate, threshold, alert) in page {
-                let rate = PointsPerDollar::new(rate.into());
-                let least = threshold.and_then(Points::new).map(|points| {
-                    let least = rate.and_then(|rate| rate.least(points));
-                    least.unwrap_or(Amount::MAX).nanodollars()
-                });
-                findings.demand(alert == least, "reserve alert", || {
-                    format!("the reserve of company {} alerts below another amount than it should", id.0)
-                });
-            }
-        }
     }
 }
 

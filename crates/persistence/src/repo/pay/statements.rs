@@ -8,18 +8,23 @@ use guerdon_domain::wallets::Account;
 
 use super::super::super::{Conn, Db};
 use crate::rows::types::{Id, Identifier};
+use crate::statement::statement;
 
 /// Where `spent` stops.
 pub(super) const SPENT_MAX: i64 = i64::MAX;
 /// Accounts of this kind and above stand for the world outside: nothing is made up for them.
 const OUTSIDE: &str = "6";
 
-/// So many movements into one open account.
-pub(super) struct Credit {
-    owner: Id,
-    kind: i16,
-    amount: i64,
-    count: i64,
+statement! {
+    /// So many movements into one open account.
+    Credit -> BigInt {
+        amount: BigInt = i64,
+        count: BigInt = i64,
+        owner: Identifier = Id,
+        kind: SmallInt = i16,
+    }
+    "UPDATE accounts SET balance = balance + ?, movements = movements + ? WHERE owner_id = ? AND kind = ? \
+     AND closed_at IS NULL RETURNING movements"
 }
 
 impl Credit {
@@ -30,32 +35,6 @@ impl Credit {
     /// The place of the last of the movements; none where the account is closed or was never opened.
     pub(super) fn run(self, conn: &mut Conn) -> QueryResult<Option<i64>> {
         self.get_result(conn).optional()
-    }
-}
-
-impl QueryId for Credit {
-    type QueryId = Self;
-    const HAS_STATIC_QUERY_ID: bool = true;
-}
-
-impl Query for Credit {
-    type SqlType = BigInt;
-}
-
-impl RunQueryDsl<Conn> for Credit {}
-
-impl QueryFragment<Db> for Credit {
-    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Db>) -> QueryResult<()> {
-        out.push_sql("UPDATE accounts SET balance = balance + ");
-        out.push_bind_param::<BigInt, _>(&self.amount)?;
-        out.push_sql(", movements = movements + ");
-        out.push_bind_param::<BigInt, _>(&self.count)?;
-        out.push_sql(" WHERE owner_id = ");
-        out.push_bind_param::<Identifier, _>(&self.owner)?;
-        out.push_sql(" AND kind = ");
-        out.push_bind_param::<SmallInt, _>(&self.kind)?;
-        out.push_sql(" AND closed_at IS NULL RETURNING movements");
-        Ok(())
     }
 }
 

@@ -1,0 +1,52 @@
+//! Where the reserves alert.
+
+use diesel::prelude::*;
+use guerdon_domain::audit::Findings;
+use guerdon_domain::money::{Amount, Points, PointsPerDollar};
+use guerdon_domain::ports::StoreError;
+use guerdon_domain::wallets::AccountKind;
+
+use super::super::Unit;
+use super::pages::CAUSES;
+use crate::rows::schema::{accounts, companies};
+use crate::rows::types::Id;
+
+impl Unit<'_> {
+    /// Every reserve alerts where its company's threshold and rate say.
+    pub(super) fn audit_alerts(&mut self, findings: &mut Findings) -> Result<(), StoreError> {
+        type Row = (Id, i32, Option<i64>, Option<i64>);
+        let mut after = Id(uuid::Uuid::nil());
+        loop {
+            let page: Vec<Row> = self.query(|conn| {
+                companies::table
+                    .inner_join(
+                        accounts::table.on(accounts::owner_id
+                            .eq(companies::id)
+                            .and(accounts::kind.eq(AccountKind::Reserve.code()))),
+                    )
+                    .filter(companies::id.gt(after))
+                    .order(companies::id)
+                    .limit(CAUSES)
+                    .select((
+                        companies::id,
+                        companies::points_per_dollar,
+                        companies::reserve_alert,
+                        accounts::alert_below,
+                    ))
+                    .get_results(conn)
+            })?;
+            let Some(last) = page.last() else { return Ok(()) };
+            after = last.0;
+            for (id, rate, threshold, alert) in page {
+                let rate = PointsPerDollar::new(rate.into());
+                let least = threshold.and_then(Points::new).map(|points| {
+                    let least = rate.and_then(|rate| rate.least(points));
+                    least.unwrap_or(Amount::MAX).nanodollars()
+                });
+                findings.demand(alert == least, "reserve alert", || {
+                    format!("the reserve of company {} alerts below another amount than it should", id.0)
+                });
+            }
+        }
+    }
+}
