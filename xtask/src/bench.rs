@@ -2,16 +2,20 @@
 //!
 //! Nothing here is a test: a wanted figure that is missed is marked, and the exit status stays 0.
 
+mod accept;
 mod api;
 mod ceiling;
+mod chart;
 mod cpu;
-mod drain;
+mod deliver;
+mod distribution;
 mod figures;
 mod fixture;
 mod hanging;
 mod https;
 mod latency;
 mod machine;
+mod plan;
 mod receiver;
 mod service;
 mod wire;
@@ -23,44 +27,41 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 
-use self::figures::Row;
+use self::ceiling::Ceilings;
+use self::figures::{Row, Wanted};
+use self::plan::{Case, Plan};
 use self::service::Service;
 use crate::postgres::Cluster;
 use crate::workspace::{self, Workspace};
 
 /// No run takes longer, the building left out.
-const LONGEST_RUN: Duration = Duration::from_secs(600);
+const LONGEST_RUN: Duration = Duration::from_secs(3_600);
 
 /// Measure the service on SQLite and on PostgreSQL, beside ceilings of the same machine
 ///
-/// Builds the release binary, starts throw-away services on loopback, and prints a table. Takes some five minutes on
-/// two cores, ten at most; keep the machine quiet meanwhile. docs/benchmarks.md says what each figure means.
+/// Builds the release binary, starts throw-away services on loopback, and prints a table; the same as CSV and a picture
+/// goes to target/bench/. All cases take some twenty minutes on two cores, one takes one or two; keep the machine quiet
+/// meanwhile. docs/performance.md says what each figure means.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Measure this only
-    #[arg(long, value_name = "STAGE")]
-    only: Option<Stage>,
+    /// What to measure; everything where nothing is named
+    #[arg(value_name = "NAME")]
+    cases: Vec<Case>,
     /// On this database only
     #[arg(long, value_name = "DATABASE")]
     database: Option<Database>,
+    /// How long a round of a case, and of its ceiling, takes
+    #[arg(long, value_name = "S", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=60))]
+    seconds: u64,
+    /// How many rounds there are; the middle one counts
+    #[arg(long, value_name = "R", default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..=25))]
+    rounds: u8,
     /// Measure this build of the service, in place of building one
     #[arg(long, value_name = "FILE")]
     program: Option<PathBuf>,
     /// How the figures are printed
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     output: Format,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Stage {
-    /// Commit to first byte at a healthy receiver
-    Latency,
-    /// 20,000 events that wait, to one receiver
-    Drain,
-    /// A healthy receiver beside 50 that hang
-    Hanging,
-    /// Requests of the provider API
-    Api,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -75,25 +76,29 @@ enum Format {
     Json,
 }
 
-impl Stage {
-    fn name(self) -> &'static str {
-        match self {
-            Stage::Latency => "latency",
-            Stage::Drain => "drain",
-            Stage::Hanging => "hanging",
-            Stage::Api => "api",
-        }
-    }
+type Measure = fn(&Service, &Plan<'_>) -> Result<Vec<Row>>;
 
-    fn measure(self, service: &Service) -> Result<Vec<Row>> {
-        match self {
-            Stage::Latency => latency::measure(service),
-            Stage::Drain => drain::measure(service),
-            Stage::Hanging => hanging::measure(service),
-            Stage::Api => api::measure(service),
-        }
-    }
-}
+/// Cases that are measured on one service, and how.
+const STAGES: [(&str, &[Case], Measure); 6] = [
+    (
+        "api",
+        &[
+            Case::Post,
+            Case::PostKeyed,
+            Case::PostReserve,
+            Case::PostTen,
+            Case::GetUser,
+            Case::GetBalances,
+            Case::GetTransactions,
+        ],
+        api::measure,
+    ),
+    ("deliver", &[Case::Deliver], deliver::measure),
+    ("accept", &[Case::AcceptAndDeliver], accept::measure),
+    ("latency", &[Case::Latency], latency::measure),
+    ("hanging", &[Case::Hanging], hanging::measure),
+    ("distribution", &[Case::Distribution], distribution::measure),
+];
 
 impl Database {
     fn name(self) -> &'static str {
@@ -109,49 +114,70 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
         return run_optimised(workspace);
     }
     let program = arguments.program.clone().map_or_else(|| build(workspace), Ok)?;
+    let ceilings = Ceilings::build(workspace)?;
     end_in_time()?;
     let mut rows = Vec::new();
-    let outcome = measure_all(workspace, &program, arguments, &mut rows);
+    let outcome = measure_all(workspace, &program, &ceilings, arguments, &mut rows);
     // What was measured before something failed is shown too.
     let facts = machine::facts(workspace)?;
     match arguments.output {
         Format::Text => println!("{}", figures::table(&facts, &rows)),
         Format::Json => println!("{:#}", figures::json(&facts, &rows)),
     }
+    let folder = workspace.target.join("bench");
+    std::fs::create_dir_all(&folder)?;
+    std::fs::write(folder.join("figures.csv"), figures::csv(&rows))?;
+    std::fs::write(folder.join("figures.svg"), chart::svg(&rows))?;
+    eprintln!("written to {}: figures.csv, figures.svg", folder.display());
     outcome
 }
 
 fn measure_all(
     workspace: &Workspace,
     program: &Path,
+    ceilings: &Ceilings,
     arguments: &Arguments,
     rows: &mut Vec<Row>,
 ) -> Result<()> {
     let databases = arguments.database.map_or(vec![Database::Sqlite, Database::Postgres], |it| vec![it]);
-    let stages =
-        arguments.only.map_or(vec![Stage::Latency, Stage::Drain, Stage::Hanging, Stage::Api], |it| vec![it]);
+    let is_wanted = |case: &Case| arguments.cases.is_empty() || arguments.cases.contains(case);
     for database in databases {
-        let cluster = match database {
-            Database::Sqlite => None,
-            Database::Postgres => Some(Cluster::start_durable(workspace)?),
-        };
-        for stage in &stages {
-            eprintln!("{}: {} …", database.name(), stage.name());
-            let measured = measure(program, cluster.as_ref(), *stage)
-                .with_context(|| format!("{} on {}", stage.name(), database.name()))?;
+        for (name, cases, measure) in STAGES {
+            let cases: Vec<Case> = cases.iter().copied().filter(is_wanted).collect();
+            if cases.is_empty() || (name == "distribution" && database == Database::Sqlite) {
+                continue;
+            }
+            eprintln!("{}: {} …", database.name(), name);
+            // Each on a service and a server of its own, so that none finds what another left.
+            let cluster = match database {
+                Database::Sqlite => None,
+                Database::Postgres => Some(Cluster::start_durable(workspace)?),
+            };
+            let url = cluster.as_ref().map(|it| it.create_database(name)).transpose()?;
+            let plan = Plan {
+                cases: &cases,
+                seconds: arguments.seconds,
+                rounds: usize::from(arguments.rounds),
+                ceilings,
+                cluster: cluster.as_ref(),
+                database: url.as_deref(),
+            };
+            let measured = measure_stage(program, &plan, name, measure)
+                .with_context(|| format!("{name} on {}", database.name()))?;
             rows.extend(measured.into_iter().map(|row| row.on(database.name())));
         }
     }
     Ok(())
 }
 
-/// One stage on a service of its own, so that none finds what another left.
-fn measure(program: &Path, cluster: Option<&Cluster>, stage: Stage) -> Result<Vec<Row>> {
+fn measure_stage(program: &Path, plan: &Plan<'_>, name: &str, measure: Measure) -> Result<Vec<Row>> {
     let folder = tempfile::Builder::new().prefix("guerdon-bench-").tempdir()?;
-    let database = cluster.map(|it| Ok::<_, anyhow::Error>((it.create_database(stage.name())?, it.id())));
-    let database = database.transpose()?;
+    let database = plan.database.zip(plan.cluster).map(|(url, cluster)| (url.to_owned(), cluster.id()));
     let service = Service::start(program, folder.path(), database)?;
-    stage.measure(&service)
+    let mut rows = measure(&service, plan)?;
+    let memory = Row::new(format!("  memory of the service in all of {name}")).memory(service.memory_peak()?);
+    rows.push(memory.wanted(&[Wanted::MebibytesBelow(192)], &[Wanted::MebibytesBelow(96)]));
+    Ok(rows)
 }
 
 /// This very command, built as the service is: a client without optimisation would measure itself.

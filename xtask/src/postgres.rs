@@ -21,6 +21,9 @@ const SETTINGS: [&str; 4] =
 /// Nothing of a test's cluster survives, so nothing has to reach the disk.
 const HASTY: [&str; 4] = ["fsync=off", "synchronous_commit=off", "full_page_writes=off", "autovacuum=off"];
 
+/// What an operator would give a server of some gigabytes; what is committed reaches the disk.
+const ROOMY: [&str; 3] = ["shared_buffers=1GB", "max_wal_size=4GB", "checkpoint_timeout=15min"];
+
 /// A running cluster. Stopped and removed when it is dropped, and also when this process is killed.
 pub(crate) struct Cluster {
     server: Guarded,
@@ -43,7 +46,7 @@ impl Cluster {
 
     /// A cluster that brings what it commits to the disk, as one does that is to last.
     pub(crate) fn start_durable(workspace: &Workspace) -> Result<Self> {
-        Self::start_with(workspace, &[])
+        Self::start_with(workspace, &ROOMY)
     }
 
     fn start_with(workspace: &Workspace, settings: &[&str]) -> Result<Self> {
@@ -81,6 +84,11 @@ impl Cluster {
         self.database_url("postgres")
     }
 
+    /// One of the programs that came with the server, or of this name wherever it is.
+    pub(crate) fn program(&self, name: &str) -> PathBuf {
+        Some(self.psql.with_file_name(name)).filter(|it| it.is_file()).unwrap_or_else(|| PathBuf::from(name))
+    }
+
     /// Makes an empty database and answers its address.
     pub(crate) fn create_database(&self, name: &str) -> Result<String> {
         self.psql(&self.url(), &format!("CREATE DATABASE {name}"))?;
@@ -90,8 +98,17 @@ impl Cluster {
     /// Runs SQL with `psql`, all or nothing, and answers its rows.
     pub(crate) fn psql(&self, url: &str, sql: &str) -> Result<String> {
         // Some distributions keep the client apart from the server's programs.
-        let program = if self.psql.is_file() { self.psql.as_path() } else { Path::new("psql") };
-        output(Command::new(program).args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", sql, url]))
+        output(Command::new(self.program("psql")).args([
+            "-X",
+            "-q",
+            "-A",
+            "-t",
+            "-v",
+            "ON_ERROR_STOP=1",
+            "-c",
+            sql,
+            url,
+        ]))
     }
 
     fn database_url(&self, database: &str) -> String {

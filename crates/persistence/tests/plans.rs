@@ -21,8 +21,8 @@ use uuid::Uuid;
 use crate::support::{World, overheard};
 
 /// Every statement that `work` sends, once.
-fn statements(work: impl FnOnce()) -> BTreeSet<String> {
-    overheard::statements(work).into_iter().collect()
+fn statements(world: &World, work: impl FnOnce()) -> BTreeSet<String> {
+    overheard::statements(&world.database, work).into_iter().collect()
 }
 
 /// The tables that grow. What is about their every row is a fault.
@@ -193,11 +193,11 @@ fn no_statement_of_a_request_reads_a_whole_table() {
         let ann = world.user("ann");
         world.database.tamper(&sqlite(), &postgres());
         let nil = Uuid::nil();
-        let mut sent = statements(|| {
+        let mut sent = statements(&world, || {
             request_like(&world, ann, CorporationId::from_uuid(nil), OccasionId::from_uuid(nil));
         });
         let reads = sent.len();
-        sent.append(&mut statements(|| changes(&world, ann)));
+        sent.append(&mut statements(&world, || changes(&world, ann)));
         sent.retain(|it| ["SELECT", "UPDATE", "DELETE", "INSERT"].iter().any(|verb| it.starts_with(verb)));
         assert!(reads >= 25 && sent.len() >= 45, "{reads} and {} statements overheard", sent.len());
         let told = sent.iter().map(|statement| (statement, world.database.plan(statement)));

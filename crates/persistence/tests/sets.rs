@@ -1,10 +1,9 @@
 //! Postings that meet, made as one set: each ends in its own way, and what goes wrong with one goes wrong for nobody else.
 //! The embedded database makes no sets; what is true of them holds there all the same.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 
-use guerdon_domain::ports::{Expected, StoreError, StoreExt as _};
+use guerdon_domain::ports::{Expected, StoreError};
 use guerdon_domain::recognitions::{SendError, SendFault, Sender};
 use guerdon_domain::values::UserId;
 use guerdon_domain::wallets::{Account, WalletType};
@@ -146,15 +145,13 @@ fn a_posting_that_panics_takes_nobody_with_it() {
             }
             let payer = Account::Reserve(world.company);
             let receivers = [Account::Wallet(WalletType::User, other)];
-            let expected = Expected { occasion: world.occasion, payer, receivers: &receivers };
-            let posting = || {
-                world.store.posting(|tx| -> Result<(), StoreError> {
-                    tx.line_up(&expected)?;
-                    panic!("in its turn")
-                })
-            };
-            let panic = catch_unwind(AssertUnwindSafe(posting)).unwrap_err();
-            assert_eq!(panic.downcast_ref(), Some(&"in its turn"));
+            let occasion = world.occasion;
+            let refused = world.post(move |tx| -> Result<(), StoreError> {
+                tx.line_up(&Expected { occasion, payer, receivers: &receivers })?;
+                panic!("in its turn")
+            });
+            let said = "a unit of work panicked: in its turn";
+            assert!(matches!(refused, Err(StoreError::Broken(it)) if it == said));
         });
         assert_eq!(world.shows(WalletType::User, there), Some((42, 0)));
         world.send(Sender::Company(world.company), &[other], 1).unwrap();

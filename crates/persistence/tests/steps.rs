@@ -68,7 +68,7 @@ fn a_seal_waits_for_a_distribution_that_is_under_way() {
     world.deposit(1);
     let seal = || {
         let next =
-            world.reading(|reads| reads.next_seal(guerdon_domain::ports::Clock::now(&world.clock), 1_000));
+            world.reading(|reads| reads.next_seal(guerdon_domain::ports::Clock::now(&*world.clock), 1_000));
         let Some(next) = next else { return 0 };
         world.store.transaction(|tx| tx.insert_seal(&next)).unwrap();
         next.causes

@@ -1,11 +1,42 @@
-//! What was measured, as a table and as JSON.
+//! What was measured, judged, and as a table, CSV and JSON.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-const COLUMNS: [&str; 9] =
-    ["database", "measured", "per second", "CPU per request", "median", "p99", "ratio", "wanted", ""];
+const COLUMNS: [&str; 12] = [
+    "database",
+    "case",
+    "per second",
+    "CPU per request",
+    "median",
+    "p99",
+    "memory",
+    "ceiling",
+    "ratio",
+    "must",
+    "reach",
+    "",
+];
+
+/// What one round of a case came to.
+pub(super) struct Round {
+    pub(super) per_second: f64,
+    /// Of the service and of the database, for each request.
+    pub(super) cpu: Option<(Duration, Duration)>,
+    pub(super) times: Vec<Duration>,
+    /// How many a second the ceiling made, right before or after.
+    pub(super) ceiling: Option<f64>,
+    /// What was answered otherwise and does not count.
+    pub(super) refused: Option<String>,
+}
+
+impl Round {
+    /// One of which nothing is known but how many a second.
+    pub(super) fn rated(per_second: f64) -> Self {
+        Self { per_second, cpu: None, times: Vec::new(), ceiling: None, refused: None }
+    }
+}
 
 /// One line of the table. What a measurement does not have stays empty.
 #[derive(Default)]
@@ -13,12 +44,15 @@ pub(super) struct Row {
     database: &'static str,
     what: String,
     per_second: Option<f64>,
-    /// Of the service and of the database, for each request.
     cpu: Option<(Duration, Duration)>,
     times: Option<Times>,
-    /// To a ceiling, and which one that is.
-    ratio: Option<(f64, &'static str)>,
-    wanted: Vec<Wanted>,
+    memory: Option<u64>,
+    /// What the rate is held against.
+    ceiling: Option<&'static str>,
+    /// That of each round to the ceiling in it; the middle one counts.
+    ratios: Vec<f64>,
+    must: Vec<Wanted>,
+    reach: Vec<Wanted>,
     note: String,
 }
 
@@ -29,12 +63,13 @@ pub(super) struct Times {
     p99: Duration,
 }
 
-/// A bound that the issue sets.
+/// A bound for a figure.
 #[derive(Clone, Copy)]
 pub(super) enum Wanted {
     MedianBelow(Duration),
     P99Below(Duration),
     RatioAtLeast(f64),
+    MebibytesBelow(u64),
 }
 
 impl Times {
@@ -51,6 +86,21 @@ impl Row {
         Self { what: what.into(), ..Self::default() }
     }
 
+    /// The middle of some rounds.
+    pub(super) fn of(what: impl Into<String>, rounds: Vec<Round>) -> Self {
+        let cpu: Vec<_> = rounds.iter().filter_map(|it| it.cpu).collect();
+        let cpu = |pick: fn(&(Duration, Duration)) -> Duration| middle(cpu.iter().map(pick).collect());
+        Self {
+            what: what.into(),
+            per_second: median(rounds.iter().map(|it| it.per_second).collect()),
+            cpu: cpu(|it| it.0).zip(cpu(|it| it.1)),
+            ratios: rounds.iter().filter_map(|it| Some(it.per_second / it.ceiling?)).collect(),
+            note: rounds.iter().filter_map(|it| it.refused.clone()).collect::<Vec<_>>().join("; "),
+            times: Times::of(rounds.into_iter().flat_map(|it| it.times).collect()),
+            ..Self::default()
+        }
+    }
+
     pub(super) fn on(mut self, database: &'static str) -> Self {
         self.database = database;
         self
@@ -61,25 +111,25 @@ impl Row {
         self
     }
 
-    pub(super) fn cpu(mut self, service: Duration, database: Duration) -> Self {
-        self.cpu = Some((service, database));
-        self
-    }
-
     pub(super) fn times(mut self, all: Vec<Duration>) -> Self {
         self.times = Times::of(all);
         self
     }
 
-    /// How the rate compares with that of a ceiling.
-    pub(super) fn beside(mut self, ceiling: &Self, name: &'static str) -> Self {
-        let ratio = self.per_second.zip(ceiling.per_second).map(|(rate, most)| rate / most);
-        self.ratio = ratio.map(|it| (it, name));
+    /// The most memory that was held.
+    pub(super) fn memory(mut self, bytes: u64) -> Self {
+        self.memory = Some(bytes);
         self
     }
 
-    pub(super) fn wanted(mut self, wanted: &[Wanted]) -> Self {
-        self.wanted = wanted.to_vec();
+    /// What the rate is held against.
+    pub(super) fn beside(mut self, ceiling: &'static str) -> Self {
+        self.ceiling = Some(ceiling);
+        self
+    }
+
+    pub(super) fn wanted(mut self, must: &[Wanted], reach: &[Wanted]) -> Self {
+        (self.must, self.reach) = (must.to_vec(), reach.to_vec());
         self
     }
 
@@ -88,17 +138,27 @@ impl Row {
         self
     }
 
+    fn ratio(&self) -> Option<f64> {
+        median(self.ratios.clone())
+    }
+
     fn misses(&self) -> bool {
-        self.wanted.iter().any(|it| !it.is_met(self))
+        self.must.iter().any(|it| !it.is_met(self))
     }
 
-    fn wish(&self) -> String {
-        let wishes: Vec<_> = self.wanted.iter().map(Wanted::text).collect();
-        format!("{}{}", wishes.join(", "), if self.misses() { " MISSED" } else { "" })
+    /// How the figure stands to what is wanted of it.
+    fn verdict(&self) -> &'static str {
+        match (self.must.is_empty(), self.misses(), self.reach.iter().all(|it| it.is_met(self))) {
+            (true, ..) => "",
+            (_, true, _) => "MISSED",
+            (_, _, true) => "reached",
+            (_, _, false) => "holds",
+        }
     }
 
-    fn cells(&self) -> [String; 9] {
+    fn cells(&self) -> [String; 12] {
         let time = |pick: fn(Times) -> Duration| self.times.map(|it| milliseconds(pick(it)));
+        let all = |wanted: &[Wanted]| wanted.iter().map(Wanted::text).collect::<Vec<_>>().join(", ");
         [
             self.database.to_owned(),
             self.what.clone(),
@@ -106,22 +166,52 @@ impl Row {
             self.cpu.map(|(service, database)| processor(service, database)).unwrap_or_default(),
             time(|it| it.median).unwrap_or_default(),
             time(|it| it.p99).unwrap_or_default(),
-            self.ratio.map(|(ratio, name)| format!("{ratio:.2} of {name}")).unwrap_or_default(),
-            self.wish(),
-            self.note.clone(),
+            self.memory.map(|it| format!("{} MiB", it >> 20)).unwrap_or_default(),
+            self.ceiling.unwrap_or_default().to_owned(),
+            self.ratio().map(|it| format!("{it:.2}{}", self.spread())).unwrap_or_default(),
+            all(&self.must),
+            all(&self.reach),
+            [self.verdict(), &self.note]
+                .iter()
+                .filter(|it| !it.is_empty())
+                .copied()
+                .collect::<Vec<_>>()
+                .join("; "),
         ]
+    }
+
+    /// The least and the largest ratio of several rounds.
+    fn spread(&self) -> String {
+        if self.ratios.len() < 2 {
+            return String::new();
+        }
+        let least = self.ratios.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = self.ratios.iter().copied().fold(0.0, f64::max);
+        format!(" ({least:.2} .. {most:.2})")
     }
 
     fn json(&self) -> Value {
         let time = |pick: fn(Times) -> Duration| self.times.map(|it| pick(it).as_secs_f64() * 1_000.0);
+        let all = |wanted: &[Wanted]| wanted.iter().map(Wanted::text).collect::<Vec<_>>();
         json!({
-            "database": self.database, "measured": self.what, "per_second": self.per_second,
+            "database": self.database, "case": self.what, "per_second": self.per_second,
             "service_cpu_us": self.cpu.map(|it| it.0.as_micros()), "database_cpu_us": self.cpu.map(|it| it.1.as_micros()),
-            "median_ms": time(|it| it.median), "p99_ms": time(|it| it.p99),
-            "ratio": self.ratio.map(|(ratio, _)| ratio), "ceiling": self.ratio.map(|(_, name)| name),
-            "wanted": self.wanted.iter().map(Wanted::text).collect::<Vec<_>>(),
-            "missed": self.misses(), "note": self.note,
+            "median_ms": time(|it| it.median), "p99_ms": time(|it| it.p99), "memory_bytes": self.memory,
+            "ceiling": self.ceiling, "ratio": self.ratio(), "ratios": self.ratios,
+            "must": all(&self.must), "reach": all(&self.reach), "verdict": self.verdict(), "note": self.note,
         })
+    }
+
+    /// The line of a chart: a name, the ratio, the least that it must be, and what to reach for.
+    pub(super) fn bar(&self) -> Option<(String, f64, f64, f64)> {
+        let bound = |wanted: &[Wanted]| {
+            wanted
+                .iter()
+                .find_map(|it| if let Wanted::RatioAtLeast(bound) = it { Some(*bound) } else { None })
+        };
+        let must = bound(&self.must)?;
+        let name = format!("{}, {}", self.what, self.database);
+        Some((name, self.ratio()?, must, bound(&self.reach).unwrap_or(must)))
     }
 }
 
@@ -130,15 +220,17 @@ impl Wanted {
         match self {
             Wanted::MedianBelow(bound) => row.times.is_some_and(|it| it.median < *bound),
             Wanted::P99Below(bound) => row.times.is_some_and(|it| it.p99 < *bound),
-            Wanted::RatioAtLeast(bound) => row.ratio.is_some_and(|(ratio, _)| ratio >= *bound),
+            Wanted::RatioAtLeast(bound) => row.ratio().is_some_and(|ratio| ratio >= *bound),
+            Wanted::MebibytesBelow(bound) => row.memory.is_some_and(|it| it >> 20 < *bound),
         }
     }
 
     fn text(&self) -> String {
         match self {
-            Wanted::MedianBelow(bound) => format!("median < {} ms", bound.as_millis()),
+            Wanted::MedianBelow(bound) => format!("median < {} ms", bound.as_secs_f64() * 1_000.0),
             Wanted::P99Below(bound) => format!("p99 < {} ms", bound.as_millis()),
-            Wanted::RatioAtLeast(bound) => format!("ratio >= {bound}"),
+            Wanted::RatioAtLeast(bound) => format!(">= {bound}"),
+            Wanted::MebibytesBelow(bound) => format!("< {bound} MiB"),
         }
     }
 }
@@ -148,10 +240,20 @@ pub(super) fn per_second(count: usize, took: Duration) -> f64 {
     f64::from(u32::try_from(count).unwrap_or(u32::MAX)) / took.as_secs_f64()
 }
 
+fn median(mut all: Vec<f64>) -> Option<f64> {
+    all.sort_by(f64::total_cmp);
+    all.get(all.len() / 2).copied()
+}
+
+fn middle(mut all: Vec<Duration>) -> Option<Duration> {
+    all.sort_unstable();
+    all.get(all.len() / 2).copied()
+}
+
 pub(super) fn table(facts: &[(&str, String)], rows: &[Row]) -> String {
     let mut lines = vec![COLUMNS.map(str::to_owned)];
     lines.extend(rows.iter().map(Row::cells));
-    let mut widths = [0; 9];
+    let mut widths = [0; COLUMNS.len()];
     for line in &lines {
         for (width, cell) in widths.iter_mut().zip(line) {
             *width = cell.chars().count().max(*width);
@@ -163,6 +265,18 @@ pub(super) fn table(facts: &[(&str, String)], rows: &[Row]) -> String {
         cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
     });
     facts.chain([String::new()]).chain(rows).collect::<Vec<_>>().join("\n")
+}
+
+/// The same as RFC 4180 has it.
+pub(super) fn csv(rows: &[Row]) -> String {
+    let quoted = |cell: &String| format!("\"{}\"", cell.replace('"', "\"\""));
+    let line =
+        |cells: [String; COLUMNS.len()]| cells.iter().map(quoted).collect::<Vec<_>>().join(",") + "\r\n";
+    let mut header = COLUMNS.map(str::to_owned);
+    if let Some(last) = header.last_mut() {
+        "verdict".clone_into(last);
+    }
+    std::iter::once(header).chain(rows.iter().map(Row::cells)).map(line).collect()
 }
 
 pub(super) fn json(facts: &[(&str, String)], rows: &[Row]) -> Value {
@@ -186,7 +300,7 @@ fn milliseconds(time: Duration) -> String {
 mod tests {
     use std::time::Duration;
 
-    use super::{Row, Times, Wanted};
+    use super::{Round, Row, Times, Wanted, csv};
 
     #[test]
     fn of_a_hundred_times_the_99th_is_p99() {
@@ -197,14 +311,28 @@ mod tests {
         assert!(Times::of(Vec::new()).is_none());
     }
 
-    #[test]
-    fn a_bound_that_is_not_kept_is_marked() {
-        let ceiling = Row::new("y").rate(100.0);
+    fn row(rates: &[f64]) -> Row {
+        let cpu = Some((Duration::from_micros(7), Duration::ZERO));
+        let round = |rate: &f64| Round { cpu, ceiling: Some(100.0), ..Round::rated(*rate) };
         let wanted = [Wanted::RatioAtLeast(0.5)];
-        let row = |rate: f64| Row::new("x").rate(rate).beside(&ceiling, "y").wanted(&wanted);
-        assert_eq!(row(50.0).wish(), "ratio >= 0.5");
-        assert_eq!(row(49.0).wish(), "ratio >= 0.5 MISSED");
-        let unmeasured = Row::new("x").wanted(&[Wanted::P99Below(Duration::from_secs(1))]);
-        assert!(unmeasured.misses());
+        Row::of("x", rates.iter().map(round).collect()).wanted(&wanted, &[Wanted::RatioAtLeast(0.8)])
+    }
+
+    #[test]
+    fn the_middle_round_is_held_against_what_is_wanted() {
+        assert_eq!(row(&[50.0, 10.0, 90.0]).verdict(), "holds");
+        assert_eq!(row(&[90.0, 10.0, 80.0]).verdict(), "reached");
+        assert_eq!(row(&[49.0]).verdict(), "MISSED");
+        let unmeasured = Row::new("x").wanted(&[Wanted::P99Below(Duration::from_secs(1))], &[]);
+        assert_eq!(unmeasured.verdict(), "MISSED");
+        assert_eq!(Row::new("x").verdict(), "");
+    }
+
+    #[test]
+    fn a_comma_breaks_no_column() {
+        let table = csv(&[row(&[60.0]).note("a, \"b\"".to_owned())]);
+        let line = table.lines().nth(1).unwrap();
+        assert!(line.starts_with("\"\",\"x\",\"60\",\"7 µs\","), "{line}");
+        assert!(line.ends_with("\"holds; a, \"\"b\"\"\""), "{line}");
     }
 }

@@ -18,6 +18,8 @@ const HANDS: usize = 8;
 pub(super) struct Provider {
     pub(super) id: String,
     pub(super) shared_secret: String,
+    /// Its key and secret, with a colon between.
+    pub(super) credentials: String,
     authorization: String,
 }
 
@@ -37,7 +39,8 @@ impl Provider {
         Ok(Self {
             id: text(&made, "id")?,
             shared_secret: text(&made, "shared_secret")?,
-            authorization: format!("Basic {}", BASE64.encode(pair)),
+            authorization: format!("Basic {}", BASE64.encode(&pair)),
+            credentials: pair,
         })
     }
 
@@ -120,6 +123,12 @@ impl Company {
         let next = |it: usize| self.user(sender + 1 + (steps + it) % others).to_owned();
         let receivers: Vec<String> = (0..receivers).map(next).collect();
         self.recognition("user", self.user(sender), &receivers)
+    }
+
+    /// The same from a user to others of the same company, all as if drawn by lot.
+    pub(super) fn thanks_by_lot(&self, connection: usize, count: usize, receivers: usize) -> Value {
+        let drawn = (connection << 40 | count).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        self.thanks_of_user(drawn >> 44, (drawn >> 20) & 0xFF_FFFF, receivers)
     }
 
     fn user(&self, number: usize) -> &str {

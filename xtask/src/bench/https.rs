@@ -2,14 +2,14 @@
 
 use std::io::Write;
 use std::net::{SocketAddr, TcpStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
-use rustls::{ClientConfig, ClientConnection, RootCertStore, ServerConfig, StreamOwned};
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
 use super::wire;
 
@@ -20,7 +20,6 @@ const LIMIT: Duration = Duration::from_secs(30);
 pub(super) struct Https {
     address: SocketAddr,
     config: Arc<ClientConfig>,
-    folder: PathBuf,
 }
 
 /// A connection that is kept.
@@ -41,19 +40,12 @@ impl Https {
         let mut roots = RootCertStore::empty();
         roots.add(CertificateDer::from_pem_file(folder.join("certificate.pem"))?)?;
         let config = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
-        Ok(Self { address, config: Arc::new(config), folder: folder.to_path_buf() })
+        Ok(Self { address, config: Arc::new(config) })
     }
 
     /// The same certificate at another address.
     pub(super) fn at(&self, address: SocketAddr) -> Self {
-        Self { address, config: Arc::clone(&self.config), folder: self.folder.clone() }
-    }
-
-    /// For a server with the same certificate.
-    pub(super) fn server_config(&self) -> Result<ServerConfig> {
-        let certificate = CertificateDer::from_pem_file(self.folder.join("certificate.pem"))?;
-        let key = PrivateKeyDer::from_pem_file(self.folder.join("private_key.pem"))?;
-        Ok(ServerConfig::builder().with_no_client_auth().with_single_cert(vec![certificate], key)?)
+        Self { address, config: Arc::clone(&self.config) }
     }
 
     pub(super) fn connect(&self) -> Result<Connection> {

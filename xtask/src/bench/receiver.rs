@@ -55,7 +55,7 @@ impl Receiver {
     }
 
     pub(super) fn url(&self) -> String {
-        format!("http://{}/hook", self.address)
+        format!("http://localhost:{}/hook", self.address.port())
     }
 
     /// Waits until so many events have arrived.

@@ -74,6 +74,14 @@ impl Service {
         (cpu::spent(self.server.id()), self.database.map(cpu::spent).unwrap_or_default())
     }
 
+    /// The most memory that the service has held so far.
+    pub(super) fn memory_peak(&self) -> Result<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.server.id()))?;
+        let line = status.lines().find_map(|it| it.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
+        let kilobytes: u64 = line.and_then(|it| it.trim().parse().ok()).context("its memory is not told")?;
+        Ok(kilobytes << 10)
+    }
+
     pub(super) fn data(&self) -> &Path {
         &self.data
     }

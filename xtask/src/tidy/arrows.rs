@@ -12,9 +12,12 @@ const DOMAIN_MAY_USE: [&str; 9] =
 const ADAPTERS: [&str; 4] =
     ["guerdon-persistence", "guerdon-http-api", "guerdon-webhook-dispatcher", "guerdon-mailer"];
 
-/// Libraries that only some packages may name, and those packages.
-const OWNED: [(&str, &[&str]); 2] =
-    [("diesel", &["guerdon-persistence"]), ("actix-web", &["guerdon-http-api", "guerdon"])];
+/// Libraries that only some packages may name, and those packages; the ceilings of the benchmarks are a plain program that
+/// the service is held against.
+const OWNED: [(&str, &[&str]); 2] = [
+    ("diesel", &["guerdon-persistence", "guerdon-ceilings"]),
+    ("actix-web", &["guerdon-http-api", "guerdon", "guerdon-ceilings"]),
+];
 
 pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();

@@ -49,6 +49,6 @@ pub use saml::{ReadSaml, Saml};
 pub use schedules::{ReadSchedules, Schedules};
 pub use settings::{ReadSettings, Setting, Settings};
 pub use steps::{ReadSteps, Step, Steps};
-pub use store::{Ledger, Reads, Store, StoreExt, Tx, Verdict};
+pub use store::{Ledger, Posting, PostingEnd, PostingWork, Reads, Store, StoreExt, Tx, Verdict};
 pub use users::{ReadUsers, Users};
 pub use wake::{Wake, Wakes};

@@ -69,6 +69,26 @@ pub enum Verdict {
     Rollback,
 }
 
+/// A unit of work that a store is given, to run it on a thread of its own. It says what it will need
+/// ([`Locks::line_up`](super::Locks::line_up)) before it asks for anything but its key, and changes no company, occasion or
+/// provider.
+pub struct Posting {
+    pub work: Box<PostingWork>,
+    /// Told once how it ended.
+    pub told: Box<dyn FnOnce(PostingEnd) + Send>,
+}
+
+/// What a posting does in its transaction.
+pub type PostingWork = dyn FnMut(&mut dyn Tx) -> Verdict + Send;
+
+/// How a posting ended that a store took over.
+pub enum PostingEnd {
+    /// As [`Store::run`] would answer.
+    Ended(Result<(), StoreError>),
+    /// Nothing of it was kept, and it is to be [run](Store::run) alone. This is to be dropped after that.
+    Alone(Box<dyn Send>),
+}
+
 /// Where everything is kept. Object-safe; held as `Arc<dyn Store>`.
 pub trait Store: Send + Sync {
     /// Runs `work` in one transaction and answers once its commit is durable. May run it again from the start when
@@ -76,10 +96,10 @@ pub trait Store: Send + Sync {
     /// transaction rolls back, whatever the verdict.
     fn run(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError>;
 
-    /// The same for work that says what it will need ([`Locks::line_up`](super::Locks::line_up)) before it asks for anything but
-    /// its key, so that a store can make several such units as one.
-    fn post(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError> {
-        self.run(work)
+    /// Takes a posting over: runs it as soon as it can, together with others that wait at the same moment, and tells how it
+    /// ended, so that nobody's thread waits. A store that has no thread for that gives it back.
+    fn take_over(&self, posting: Posting) -> Option<Posting> {
+        Some(posting)
     }
 
     /// What of the schema is not as the migrations make it, a line each: a trigger that is missing, a rule that was
@@ -110,11 +130,6 @@ pub trait StoreExt: Store {
         work: impl FnMut(&mut dyn Tx) -> Result<T, E>,
     ) -> Result<T, E> {
         passed_through(work, |unit| self.run(unit))
-    }
-
-    /// The same for work that says what it will need before anything else.
-    fn posting<T, E: From<StoreError>>(&self, work: impl FnMut(&mut dyn Tx) -> Result<T, E>) -> Result<T, E> {
-        passed_through(work, |unit| self.post(unit))
     }
 
     /// One read-only snapshot.

@@ -1,14 +1,15 @@
 //! What all requests share, and the one crossing to the blocking pool.
 
+use std::fmt::Display;
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use actix_web::web;
 use guerdon_domain::causes::{Actor, Origin};
 use guerdon_domain::idempotency::Repeatable;
-use guerdon_domain::ports::Context;
-use tokio::sync::Semaphore;
+use guerdon_domain::ports::{Context, Posting, PostingEnd, StoreError, Tx, Verdict};
+use tokio::sync::{Semaphore, oneshot};
 use tokio::time::{Instant, timeout};
 
 use super::flights::Flights;
@@ -42,6 +43,10 @@ fn busy() -> ApiError {
 
 fn silent() -> ApiError {
     ApiError::unavailable("the database does not answer", 2)
+}
+
+fn broken_off(cause: impl Display) -> ApiError {
+    ApiError::internal(format!("a call of the store did not end: {cause}"))
 }
 
 /// What all requests share.
@@ -100,25 +105,77 @@ impl State {
             return Err(silent());
         }
         let arrived = Instant::now();
-        let mut crossed = pin!(web::block(move || {
+        let crossing = web::block(move || {
             let is_late = arrived.elapsed() > BEGIN_WITHIN;
             let answer = if is_late { Err(busy()) } else { work(&state, &told) };
             drop(permit);
             answer
-        }));
-        let given_up = arrived + ANSWER_WITHIN;
+        });
+        // Where it panics the permit is released by the unwinding.
+        let answer = self.wait_for(crossing, &promise).await?.map_err(broken_off)?;
+        if answer.is_ok() {
+            self.api.pulse.served();
+        }
+        answer
+    }
+
+    /// Hands `work` over to the store, which runs it together with others and holds no thread of ours meanwhile. Where the
+    /// store does not, it is to be [run](Self::block) here, and what is answered in place of a result dropped after that. `held` is let go when its transaction has ended,
+    /// also where the client has gone.
+    pub(crate) async fn hand_over<T, E>(
+        self: &Arc<Self>,
+        held: impl Send + 'static,
+        mut work: impl FnMut(&Self, &Promise, &mut dyn Tx) -> Result<T, E> + Send + 'static,
+    ) -> Result<Result<T, Box<dyn Send>>, E>
+    where
+        T: Send + 'static,
+        E: From<ApiError> + From<StoreError> + Send + 'static,
+    {
+        let Ok(permit) = Arc::clone(&self.crossings).try_acquire_owned() else {
+            return Err(busy().into());
+        };
+        if self.api.pulse.is_silent() {
+            return Err(silent().into());
+        }
+        let (state, promise) = (Arc::clone(self), Arc::new(Promise::default()));
+        let (its, arrived) = (Arc::clone(&promise), Instant::now());
+        let result = Arc::new(Mutex::new(None));
+        let given = Arc::clone(&result);
+        let (tell, told) = oneshot::channel();
+        let posting = Posting {
+            work: Box::new(move |tx| {
+                let is_late = arrived.elapsed() > BEGIN_WITHIN;
+                let done = if is_late { Err(busy().into()) } else { work(&state, &its, tx) };
+                let verdict = if done.is_ok() { Verdict::Commit } else { Verdict::Rollback };
+                *given.lock().unwrap_or_else(PoisonError::into_inner) = Some(done);
+                verdict
+            }),
+            told: Box::new(move |end| {
+                drop((held, permit));
+                let _gone = tell.send(end); // the client may have gone
+            }),
+        };
+        if self.api.store.take_over(posting).is_some() {
+            return Ok(Err(Box::new(())));
+        }
+        match self.wait_for(told, &promise).await?.map_err(broken_off)? {
+            PostingEnd::Ended(end) => end?,
+            PostingEnd::Alone(apart) if arrived.elapsed() <= BEGIN_WITHIN => return Ok(Err(apart)),
+            PostingEnd::Alone(_too_late) => return Err(busy().into()),
+        }
+        let done = result.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let done = done.unwrap_or_else(|| Err(broken_off("it did not run").into()))?;
+        self.api.pulse.served();
+        Ok(Ok(done))
+    }
+
+    /// Waits for what the store does. A client that is sent away before is promised that nothing comes of it.
+    async fn wait_for<F: Future>(&self, done: F, promise: &Promise) -> Result<F::Output, ApiError> {
+        let mut done = pin!(done);
+        let given_up = Instant::now() + ANSWER_WITHIN;
         loop {
-            match timeout(LOOK_EVERY, &mut crossed).await {
-                Ok(Ok(answer)) => {
-                    if answer.is_ok() {
-                        self.api.pulse.served();
-                    }
-                    return answer;
-                }
-                // The permit is released by the unwinding.
-                Ok(Err(error)) => {
-                    return Err(ApiError::internal(format!("a call of the store did not end: {error}")));
-                }
+            match timeout(LOOK_EVERY, &mut done).await {
+                Ok(done) => return Ok(done),
                 Err(_) if self.api.pulse.is_silent() || Instant::now() > given_up + COMMIT_WITHIN => {
                     promise.break_off();
                     return Err(silent());

@@ -161,7 +161,7 @@ fn parse<W: Write>(headers: &HeaderMap, body: &[u8]) -> Result<Parsed<W::Command
     Ok(Parsed { command: fields.unless_faulty(command)?, ignored: fields.ignored() })
 }
 
-/// Tries once, on the blocking pool. The flight ends with the transaction, also where the client has gone.
+/// Tries once, on a thread of the store or on the blocking pool. The flight ends with the transaction, also where the client has gone.
 async fn perform_once<W: Write>(
     state: &Arc<State>,
     work: &Arc<Work<W>>,
@@ -174,12 +174,23 @@ async fn perform_once<W: Write>(
     }
     let weight = work.parsed.as_ref().map_or(0, |it| W::weight(&it.command));
     let weight = state.work.take(work.call.scope, weight).await?;
+    let flight = flight.map(Arc::new);
+    let mut apart: Box<dyn Send> = Box::new(());
+    if W::IS_POSTING {
+        let (held, its) = (flight.clone(), Arc::clone(work));
+        let attempt =
+            move |state: &State, promise: &Promise, tx: &mut dyn Tx| attempt(state, &its, promise, tx);
+        match state.hand_over(held, attempt).await? {
+            Ok(answer) => return Ok(work.complete(answer).holding(weight)),
+            Err(its) => apart = its,
+        }
+    }
     let work = Arc::clone(work);
     let ended = state.block(move |state, promise| {
         let ended = transact(state, &work, promise);
-        drop(flight);
+        drop((flight, apart));
         match ended {
-            Ok(answer) => Ok(Some(answer.holding(weight))),
+            Ok(answer) => Ok(Some(work.complete(answer).holding(weight))),
             Err(Stop::InFlight) => Ok(None),
             Err(Stop::Refused(refusal)) => Err(refusal),
         }
@@ -194,33 +205,45 @@ fn refuses_without_looking<W: Write>(work: &Work<W>) -> bool {
 }
 
 fn transact<W: Write>(state: &State, work: &Work<W>, promise: &Promise) -> Result<Answer, Stop> {
+    state.api.store.transaction(|tx| attempt(state, work, promise, tx))
+}
+
+/// What a request does in its transaction.
+fn attempt<W: Write>(
+    state: &State,
+    work: &Work<W>,
+    promise: &Promise,
+    tx: &mut dyn Tx,
+) -> Result<Answer, Stop> {
     let Work { call, key, parsed, .. } = work;
     let context = state.context(call, key.as_ref());
-    let work = |tx: &mut dyn Tx| -> Result<Answer, Stop> {
-        W::find(tx, call)?;
-        if W::NEEDS_DESIGNATION {
-            call.require_designation(tx)?;
+    W::find(tx, call)?;
+    if W::NEEDS_DESIGNATION {
+        call.require_designation(tx)?;
+    }
+    if let Some(key) = key {
+        match key.begin(tx, context.clock.now())? {
+            Begun::First => {}
+            Begun::Repeat(record) => return Ok(idempotency::replayed(record)?),
+            Begun::InFlight => return Err(Stop::InFlight),
+            Begun::Misused => return Err(idempotency::misused().into()),
         }
-        if let Some(key) = key {
-            match key.begin(tx, context.clock.now())? {
-                Begun::First => {}
-                Begun::Repeat(record) => return Ok(idempotency::replayed(record)?),
-                Begun::InFlight => return Err(Stop::InFlight),
-                Begun::Misused => return Err(idempotency::misused().into()),
-            }
+    }
+    let command = parsed.as_ref().map(|it| &it.command).map_err(ApiError::clone)?;
+    let answer = W::perform(tx, call, command, &context)?;
+    if let Some(key) = key {
+        let body = idempotency::kept(&answer)?;
+        key.keep(tx, answer.status.as_u16(), body, context.clock.now())?;
+    }
+    if promise.keep() { Ok(answer) } else { Err(Stop::Refused(too_late())) }
+}
+
+impl<W: Write> Work<W> {
+    /// An answer to it, with what it says of the request itself.
+    fn complete(&self, answer: Answer) -> Answer {
+        match self.parsed.as_ref().ok().and_then(|it| it.ignored.as_deref()) {
+            Some(ignored) => answer.with("x-ignored-fields", ignored),
+            None => answer,
         }
-        let command = parsed.as_ref().map(|it| &it.command).map_err(ApiError::clone)?;
-        let answer = W::perform(tx, call, command, &context)?;
-        if let Some(key) = key {
-            let body = idempotency::kept(&answer)?;
-            key.keep(tx, answer.status.as_u16(), body, context.clock.now())?;
-        }
-        if promise.keep() { Ok(answer) } else { Err(Stop::Refused(too_late())) }
-    };
-    let store = &state.api.store;
-    let answer = if W::IS_POSTING { store.posting(work) } else { store.transaction(work) }?;
-    Ok(match parsed.as_ref().ok().and_then(|it| it.ignored.as_deref()) {
-        Some(ignored) => answer.with("x-ignored-fields", ignored),
-        None => answer,
-    })
+    }
 }

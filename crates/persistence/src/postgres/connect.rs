@@ -37,8 +37,9 @@ pub(crate) fn connect(url: &str, seconds: u32) -> diesel::ConnectionResult<PgCon
 }
 
 /// For sets of postings: their statements are few, and each does always the same however many rows it is given, so that
-/// the first plan is kept.
-pub(crate) const ONE_PLAN: &str = "SET plan_cache_mode = force_generic_plan";
+/// the first plan is kept. It looks each row up by its key, also where the tables were almost empty when it was made.
+pub(crate) const ONE_PLAN: &str = "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; \
+    SET enable_hashjoin = off; SET enable_mergejoin = off";
 /// For requests that read, and nothing else. They want few rows in the order of an index: where a table has just grown
 /// and was not analysed since, the planner would rather sort all that an owner has.
 pub(crate) const IN_ORDER: &str = "SET default_transaction_read_only = on; SET enable_bitmapscan = off";

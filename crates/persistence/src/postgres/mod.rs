@@ -44,8 +44,6 @@ pub(crate) type Db = diesel::pg::Pg;
 pub(crate) const BINDS: usize = 65_535;
 /// How a claim passes over what others claim.
 pub(crate) const SKIP_LOCKED: &str = " FOR UPDATE SKIP LOCKED";
-/// What `CAST` calls a small integer.
-pub(crate) const SMALL: &str = "smallint";
 
 /// A long transaction keeps only those waiting who want the rows that it holds.
 pub(crate) const BLOCKS_OTHERS: bool = false;

@@ -59,7 +59,8 @@ pub(crate) fn open_within(
         return Ok(Opened { requests: Arc::clone(&store), background: store });
     }
     let (writes, reads) = (connections(limits.writes, None)?, connections(limits.reads, Some(IN_ORDER))?);
-    let sets = Sets::new(connections(Sets::CONNECTIONS, Some(ONE_PLAN))?, wakes.clone());
+    let sets = Sets::begin(connections(Sets::CONNECTIONS, Some(ONE_PLAN))?, wakes.clone())
+        .map_err(|e| OpenError::failed("cannot start a thread", &e))?;
     let background = Pooled::for_others(connections(limits.background, None)?, wakes.clone());
     let requests = Pooled::for_requests(sets, writes, reads, limits.within, wakes);
     Ok(Opened { requests: Arc::new(requests), background: Arc::new(background) })

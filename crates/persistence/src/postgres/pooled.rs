@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use diesel::prelude::*;
-use guerdon_domain::ports::{Reads, Store, StoreError, Tx, Verdict, Wakes};
+use guerdon_domain::ports::{Posting, Reads, Store, StoreError, Tx, Verdict, Wakes};
 
 use super::gate::Gate;
 use super::repo::Unit;
-use super::sets::{Offered, Sets};
+use super::sets::Sets;
 use super::terms::Terms;
 use super::transaction::{UnitEnd, begin, commit, rollback};
 use super::{catalog, races};
@@ -124,13 +124,10 @@ impl Store for Pooled {
         self.run_alone(work, Terms::new(self.within, self.gate.as_ref()))
     }
 
-    fn post(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError> {
-        let mut terms = Terms::new(self.within, self.gate.as_ref());
-        let Some(sets) = &self.sets else { return self.run_alone(work, terms) };
-        match sets.offer(work, &mut terms)? {
-            Offered::Done(result) => result,
-            Offered::Alone(_apart) => self.run_alone(work, terms),
-        }
+    fn take_over(&self, posting: Posting) -> Option<Posting> {
+        let Some(sets) = &self.sets else { return Some(posting) };
+        sets.take_over(posting, Terms::new(self.within, self.gate.as_ref()));
+        None
     }
 
     fn read(&self, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError> {

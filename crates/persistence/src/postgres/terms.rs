@@ -10,7 +10,7 @@ use guerdon_domain::wallets::Account;
 
 use super::faults::classify;
 use super::gate::{Gate, Places, accounts_of};
-use crate::postings::Posting;
+use crate::postings::{Facts, Posting};
 
 /// How long a statement may take, unless its transaction takes its time.
 pub(crate) const STATEMENT_LIMIT: Duration = Duration::from_secs(5);
@@ -33,6 +33,14 @@ impl Terms {
     /// How the unit takes part in a set, if it does.
     pub(crate) fn posting(&mut self) -> Option<&mut Posting> {
         self.posting.as_mut()
+    }
+
+    /// What is known to the set in which the unit has its turn.
+    pub(crate) fn facts(&mut self) -> Option<&mut Facts> {
+        match self.posting()? {
+            Posting::InSet(set) => Some(&mut set.facts),
+            Posting::Ahead(_) => None,
+        }
     }
 
     pub(super) fn put_posting(&mut self, posting: Posting) {

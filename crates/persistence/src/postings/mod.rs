@@ -4,11 +4,21 @@
 //! on facts and books in memory. Whatever it asks for beyond these has it run alone, on a connection, as if there had
 //! been no set.
 
+use std::any::Any;
+
+use guerdon_domain::ports::StoreError;
+
 mod ahead;
 mod set;
 
 pub(crate) use ahead::Ahead;
 pub(crate) use set::{Facts, Set};
+
+/// What whoever made a posting is told of its panic.
+pub(crate) fn panicked(panic: &(dyn Any + Send)) -> StoreError {
+    let said = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+    StoreError::Broken(format!("a unit of work panicked: {}", said.unwrap_or("it does not say why")))
+}
 
 /// How a unit of work takes part in a set.
 pub(crate) enum Posting {

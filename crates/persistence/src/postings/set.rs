@@ -16,7 +16,7 @@ use guerdon_domain::wallets::Account;
 
 use crate::queued::Queued;
 
-/// What was read for all postings of a set. What is missing may be there all the same.
+/// What was read for all postings of a set, or by those of a batch before. What is missing may be there all the same.
 #[derive(Default)]
 pub(crate) struct Facts {
     pub(crate) people: HashMap<UserId, Person>,
@@ -31,10 +31,28 @@ pub(crate) struct Facts {
     pub(crate) records: HashMap<IdempotencyKey, IdempotencyRecord>,
 }
 
+impl Facts {
+    pub(crate) fn company(&self, scope: ProviderId, id: CompanyId) -> Option<Lookup<CompanyWithOwner>> {
+        let found = self.companies.get(&id)?;
+        let is_own = found.company.provider_id == scope;
+        Some(if is_own { Lookup::Own(found.clone()) } else { Lookup::Foreign })
+    }
+
+    pub(crate) fn occasion(&self, scope: ProviderId, id: OccasionId) -> Option<Lookup<Occasion>> {
+        let (owner, found) = self.occasions.get(&id)?;
+        let is_own = owner.is_none_or(|it| it == scope);
+        Some(if is_own { Lookup::Own(found.clone()) } else { Lookup::Foreign })
+    }
+
+    pub(crate) fn provider(&self, id: ProviderId) -> Option<Provider> {
+        self.providers.get(&id).cloned()
+    }
+}
+
 /// A set of postings: what was read, what is held, and what is to be written.
 #[derive(Default)]
 pub(crate) struct Set {
-    facts: Facts,
+    pub(crate) facts: Facts,
     pub(crate) books: Books,
     /// How many movements each account had when it was held, in the order of the books.
     movements: Vec<i64>,
@@ -88,28 +106,12 @@ impl Set {
     pub(crate) fn people(&self, scope: ProviderId, ids: &[UserId]) -> Option<Vec<Lookup<Person>>> {
         let one = |id: &UserId| {
             let person = self.facts.people.get(id)?;
-            Some(match self.company(scope, person.company_id)? {
+            Some(match self.facts.company(scope, person.company_id)? {
                 Lookup::Own(_) => Lookup::Own(person.clone()),
                 Lookup::Foreign | Lookup::Absent => Lookup::Foreign,
             })
         };
         ids.iter().map(one).collect()
-    }
-
-    pub(crate) fn company(&self, scope: ProviderId, id: CompanyId) -> Option<Lookup<CompanyWithOwner>> {
-        let found = self.facts.companies.get(&id)?;
-        let is_own = found.company.provider_id == scope;
-        Some(if is_own { Lookup::Own(found.clone()) } else { Lookup::Foreign })
-    }
-
-    pub(crate) fn occasion(&self, scope: ProviderId, id: OccasionId) -> Option<Lookup<Occasion>> {
-        let (owner, found) = self.facts.occasions.get(&id)?;
-        let is_own = owner.is_none_or(|it| it == scope);
-        Some(if is_own { Lookup::Own(found.clone()) } else { Lookup::Foreign })
-    }
-
-    pub(crate) fn provider(&self, id: ProviderId) -> Option<Provider> {
-        self.facts.providers.get(&id).cloned()
     }
 
     /// Makes a payment; none where one of its accounts is not held.

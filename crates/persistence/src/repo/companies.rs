@@ -25,9 +25,8 @@ impl Unit<'_> {
 
 impl ReadCompanies for Unit<'_> {
     fn company(&mut self, scope: ProviderId, id: CompanyId) -> Result<Lookup<CompanyWithOwner>, StoreError> {
-        if let Some(set) = self.set() {
-            let company = set.company(scope, id);
-            return self.known(company);
+        if let Some(known) = self.facts().and_then(|it| it.company(scope, id)) {
+            return Ok(known);
         }
         let found = self.query(|conn| {
             companies::table
@@ -37,7 +36,11 @@ impl ReadCompanies for Unit<'_> {
                 .get_result(conn)
                 .optional()
         })?;
-        self.judge(scope, found)
+        let company = self.judge(scope, found)?;
+        if let (Lookup::Own(found), Some(facts)) = (&company, self.facts()) {
+            facts.companies.insert(id, found.clone());
+        }
+        Ok(company)
     }
 
     fn company_by_domain(

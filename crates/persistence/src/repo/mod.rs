@@ -28,7 +28,7 @@ use diesel::result::QueryResult;
 use guerdon_domain::ports::{Ledger, Payment, Reads, StoreError, Tx};
 
 use super::{Conn, Terms};
-use crate::postings::{Posting, Set};
+use crate::postings::{Facts, Posting, Set};
 use crate::queued::Queued;
 
 /// One unit of work on one connection. It remembers the first failure of the database, so that a swallowed error
@@ -53,6 +53,11 @@ impl<'a> Unit<'a> {
             Posting::InSet(set) => Some(set),
             Posting::Ahead(_) => None,
         }
+    }
+
+    /// What is known without a question: to the set in which this unit has its turn, or of those before it in its batch.
+    fn facts(&mut self) -> Option<&mut Facts> {
+        self.terms.facts()
     }
 
     /// What a set knows; what it does not know has the unit run alone.

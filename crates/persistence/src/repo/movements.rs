@@ -6,33 +6,32 @@ use guerdon_domain::ports::{ReadMovements, StoreError};
 use guerdon_domain::values::{Page, UserId};
 use guerdon_domain::wallets::{Account, Reason, Transaction, WalletType};
 
+use super::super::{Conn, Db};
 use super::Unit;
 use crate::rows::TransactionRow;
-use crate::rows::types::{Id, Identifier};
+use crate::rows::types::{Id, Identifier, Moment};
+use crate::statement::statement;
 
-/// The latest of both sides, each from its own index, merged by their places.
-fn page_query() -> String {
-    let place = super::super::place;
-    let side = |direction: i16, name: &str| {
-        format!(
-            "SELECT * FROM (SELECT cause_id, {direction} AS direction, points, reason, created_at, \
-             {name}_place AS place FROM transfers \
-             WHERE {name}_owner = {owner} AND {name}_kind = {kind} AND reason <> {rounding} \
-             ORDER BY {name}_place DESC LIMIT {end}) AS {name}s",
-            owner = place(1),
-            kind = place(2),
-            rounding = Reason::Rounding.code(),
-            end = place(3),
-        )
-    };
-    let (debits, credits) = (side(0, "debit"), side(1, "credit"));
-    let cast = super::super::SMALL;
-    format!(
-        "SELECT cause_id, CAST(direction AS {cast}) AS direction, points, reason, created_at \
-         FROM ({debits} UNION ALL {credits}) AS both_sides ORDER BY place DESC LIMIT {} OFFSET {}",
-        place(4),
-        place(5),
-    )
+statement! {
+    /// The latest of both sides, each from its own index, merged by their places.
+    Latest -> (Identifier, SmallInt, BigInt, SmallInt, Moment) {
+        debited: Identifier = Id,
+        debited_kind: SmallInt = i16,
+        but_debits: SmallInt = i16,
+        debits: BigInt = i64,
+        credited: Identifier = Id,
+        credited_kind: SmallInt = i16,
+        but_credits: SmallInt = i16,
+        credits: BigInt = i64,
+        limit: BigInt = i64,
+        offset: BigInt = i64,
+    }
+    "SELECT cause_id, CAST(direction AS SMALLINT), points, reason, created_at FROM (\
+     SELECT * FROM (SELECT cause_id, 0 AS direction, points, reason, created_at, debit_place AS place FROM transfers \
+     WHERE debit_owner = ? AND debit_kind = ? AND reason <> ? ORDER BY debit_place DESC LIMIT ?) AS debits UNION ALL \
+     SELECT * FROM (SELECT cause_id, 1 AS direction, points, reason, created_at, credit_place AS place FROM transfers \
+     WHERE credit_owner = ? AND credit_kind = ? AND reason <> ? ORDER BY credit_place DESC LIMIT ?) AS credits) \
+     AS both_sides ORDER BY place DESC LIMIT ? OFFSET ?"
 }
 
 impl ReadMovements for Unit<'_> {
@@ -44,15 +43,20 @@ impl ReadMovements for Unit<'_> {
     ) -> Result<Vec<Transaction>, StoreError> {
         let account = Account::Wallet(wallet, user);
         let end = page.offset().saturating_add(page.limit());
-        let rows = self.query(|conn| {
-            diesel::sql_query(page_query())
-                .bind::<Identifier, _>(Id(account.owner()))
-                .bind::<SmallInt, _>(account.kind().code())
-                .bind::<BigInt, _>(end)
-                .bind::<BigInt, _>(page.limit())
-                .bind::<BigInt, _>(page.offset())
-                .get_results::<TransactionRow>(conn)
-        })?;
+        let (owner, kind, rounding) = (Id(account.owner()), account.kind().code(), Reason::Rounding.code());
+        let latest = Latest {
+            debited: owner,
+            debited_kind: kind,
+            but_debits: rounding,
+            debits: end,
+            credited: owner,
+            credited_kind: kind,
+            but_credits: rounding,
+            credits: end,
+            limit: page.limit(),
+            offset: page.offset(),
+        };
+        let rows: Vec<TransactionRow> = self.query(|conn| latest.get_results(conn))?;
         self.keep(rows.into_iter().map(TransactionRow::read).collect())
     }
 }

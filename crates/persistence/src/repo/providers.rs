@@ -23,14 +23,17 @@ impl ReadProviders for Unit<'_> {
     }
 
     fn provider(&mut self, id: ProviderId) -> Result<Option<Provider>, StoreError> {
-        if let Some(set) = self.set() {
-            let provider = set.provider(id);
-            return self.known(provider).map(Some);
+        if let Some(known) = self.facts().and_then(|it| it.provider(id)) {
+            return Ok(Some(known));
         }
         let found = self.query(|conn| {
             providers::table.find(Id(id)).select(ProviderRow::as_select()).get_result(conn).optional()
         })?;
-        Ok(found.map(ProviderRow::read))
+        let provider = found.map(ProviderRow::read);
+        if let (Some(found), Some(facts)) = (&provider, self.facts()) {
+            facts.providers.insert(id, found.clone());
+        }
+        Ok(provider)
     }
 
     fn providers(&mut self) -> Result<Vec<Provider>, StoreError> {

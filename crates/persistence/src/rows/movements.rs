@@ -1,26 +1,20 @@
 //! Movements, as an account shows them.
 
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, SmallInt};
 use guerdon_domain::money::Points;
 use guerdon_domain::ports::StoreError;
 use guerdon_domain::values::CauseId;
 use guerdon_domain::wallets::{Direction, Reason, Transaction};
 
 use super::Reading;
-use super::types::{At, Id, Identifier, Moment};
+use super::types::{At, Id};
 
-#[derive(QueryableByName)]
+#[derive(Queryable)]
 pub(crate) struct TransactionRow {
-    #[diesel(sql_type = Identifier)]
     cause_id: Id<CauseId>,
-    #[diesel(sql_type = SmallInt)]
     direction: i16,
-    #[diesel(sql_type = BigInt)]
     points: i64,
-    #[diesel(sql_type = SmallInt)]
     reason: i16,
-    #[diesel(sql_type = Moment)]
     created_at: At,
 }
 

@@ -14,6 +14,8 @@ use crate::access::OpenError;
 const OLDEST_SAFE: (u32, u32, u32) = (3, 51, 3);
 /// From how many pages of the log on the writer itself makes a checkpoint after a commit: 256 MiB.
 const LOG_MAX: u32 = 65_536;
+/// How many KiB of pages the writer keeps: those that a recognition changes lie far apart.
+const CACHED: u32 = 32_000;
 
 pub(crate) fn connect(path: &Path) -> Result<SqliteConnection, OpenError> {
     let name = path.to_str().ok_or_else(|| OpenError::Url("the database's path is not UTF-8".into()))?;
@@ -25,7 +27,8 @@ pub(crate) fn connect(path: &Path) -> Result<SqliteConnection, OpenError> {
 pub(crate) fn prepare_writer(conn: &mut SqliteConnection, wait_ms: u32) -> QueryResult<()> {
     conn.batch_execute(&format!(
         "PRAGMA busy_timeout = {wait_ms}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
-         PRAGMA foreign_keys = ON; PRAGMA wal_autocheckpoint = {LOG_MAX}; PRAGMA trusted_schema = OFF;"
+         PRAGMA foreign_keys = ON; PRAGMA wal_autocheckpoint = {LOG_MAX}; PRAGMA trusted_schema = OFF; \
+         PRAGMA cache_size = -{CACHED};"
     ))
 }
 

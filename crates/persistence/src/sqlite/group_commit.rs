@@ -16,21 +16,34 @@ use std::time::{Duration, Instant};
 
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
-use guerdon_domain::ports::{Reads, Store, StoreError, Tx, Verdict, Wakes};
+use diesel::sql_types::Bool;
+use guerdon_domain::ports::{Posting, PostingEnd, Reads, Store, StoreError, Tx, Verdict, Wakes};
 
 use super::catalog;
 use super::checkpoints::Checkpoints;
-use super::reading::{read_at_once, read_on};
+use super::reading::{glance_on, read_at_once, read_on};
 use super::repo::Unit;
-use super::{Terms, classify};
+use super::{Conn, Db, Terms, classify};
 use crate::pool::Pool;
 use crate::pool::waits::waited;
+use crate::postings::{Facts, panicked};
 use crate::queued::Queued;
+use crate::statement::statement;
 
 /// How many units one commit covers at most.
-const BATCH: usize = 64;
+pub(super) const BATCH: usize = 64;
 /// For how long a batch takes more units in: whoever wrote little does not wait for the commit of many who write much.
 const OPEN_FOR: Duration = Duration::from_millis(20);
+
+statement! {
+    /// Where a unit begins.
+    Savepoint -> Bool {} "SAVEPOINT unit"
+}
+
+statement! {
+    /// Where it ends, and is kept.
+    Release -> Bool {} "RELEASE unit"
+}
 
 /// What became of a batch, for all who took part.
 #[derive(Default)]
@@ -56,6 +69,12 @@ impl Fate {
     }
 }
 
+/// A posting that waits for the writer, and what it is held to.
+pub(super) struct Waiting {
+    pub(super) posting: Posting,
+    pub(super) terms: Terms,
+}
+
 /// The open batch.
 struct Batch {
     fate: Arc<Fate>,
@@ -67,6 +86,8 @@ struct Batch {
 struct Writer {
     conn: SqliteConnection,
     batch: Option<Batch>,
+    /// Where the pages stand that a savepoint would put back: in memory, unless they are very many.
+    undo: &'static str,
     wakes: Wakes,
 }
 
@@ -104,7 +125,7 @@ impl GroupCommit {
         lock: File,
         wakes: Wakes,
     ) -> Self {
-        let writer = Mutex::new(Writer { conn: writer, batch: None, wakes });
+        let writer = Mutex::new(Writer { conn: writer, batch: None, undo: "", wakes });
         Self {
             writer,
             waiting: AtomicUsize::new(0),
@@ -147,6 +168,50 @@ impl GroupCommit {
         self.attempt(&mut terms, work)
     }
 
+    /// What a request's unit is held to.
+    pub(super) fn terms(&self) -> Terms {
+        Terms::new(self.within)
+    }
+
+    /// Runs these units one after the other, commits them, and tells how each ended.
+    pub(super) fn run_together(&self, units: Vec<Waiting>) {
+        let mut writer = self.take_baton();
+        let mut ended = Vec::with_capacity(units.len());
+        let mut facts = Facts::default(); // nobody else writes until the writer is given on, and postings change none of these
+        for mut unit in units {
+            let fate = match writer.join(false) {
+                Ok(fate) => fate,
+                Err(cause) => {
+                    ended.push((unit.posting.told, None, Some(SavepointEnd::Cleanly(Err(cause)))));
+                    continue;
+                }
+            };
+            unit.terms.lend(facts);
+            let end = writer.run_unit(&mut unit.terms, &mut unit.posting.work);
+            facts = unit.terms.take_back();
+            if let SavepointEnd::BatchLost(cause) = &end {
+                writer.abandon(cause);
+            } else if writer.is_full() {
+                writer.commit();
+            }
+            let end = if unit.terms.lacks_turn() { None } else { Some(end) };
+            ended.push((unit.posting.told, Some(fate), end));
+        }
+        if self.waiting.load(Ordering::SeqCst) == 0 {
+            writer.commit();
+        }
+        drop(writer);
+        for (told, fate, end) in ended {
+            let settled = fate.map_or(Ok(()), |it| it.wait());
+            told(match end {
+                None => PostingEnd::Alone(Box::new(())),
+                Some(SavepointEnd::Cleanly(result)) => PostingEnd::Ended(settled.and(result)),
+                Some(SavepointEnd::BatchLost(cause)) => PostingEnd::Ended(Err(cause)),
+                Some(SavepointEnd::Panicked(panic)) => PostingEnd::Ended(Err(panicked(&*panic))),
+            });
+        }
+    }
+
     fn attempt(
         &self,
         terms: &mut Terms,
@@ -156,7 +221,7 @@ impl GroupCommit {
         if terms.has_turn() {
             writer.commit(); // who wrote little before does not wait for this one
         }
-        let fate = writer.join()?;
+        let fate = writer.join(terms.has_turn())?;
         let ended = writer.run_unit(terms, work);
         if let SavepointEnd::BatchLost(cause) = &ended {
             writer.abandon(cause);
@@ -178,11 +243,16 @@ impl Writer {
         self.conn.batch_execute(sql).map_err(|e| classify(&e))
     }
 
-    /// Joins the open batch, or opens one.
-    fn join(&mut self) -> Result<Arc<Fate>, StoreError> {
+    /// Joins the open batch, or opens one, for a unit that writes much or little.
+    fn join(&mut self, writes_much: bool) -> Result<Arc<Fate>, StoreError> {
         if let Some(batch) = &mut self.batch {
             batch.units += 1;
             return Ok(Arc::clone(&batch.fate));
+        }
+        let undo = if writes_much { "PRAGMA temp_store = FILE" } else { "PRAGMA temp_store = MEMORY" };
+        if self.undo != undo {
+            self.execute(undo)?;
+            self.undo = undo;
         }
         self.execute("BEGIN IMMEDIATE")?;
         let fate = Arc::new(Fate::default());
@@ -196,8 +266,8 @@ impl Writer {
     }
 
     fn run_unit(&mut self, terms: &mut Terms, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> SavepointEnd {
-        if let Err(e) = self.execute("SAVEPOINT unit") {
-            return SavepointEnd::BatchLost(e);
+        if let Err(e) = (Savepoint {}).execute(&mut self.conn) {
+            return SavepointEnd::BatchLost(classify(&e));
         }
         let mut unit = Unit::new(&mut self.conn, terms);
         let verdict = catch_unwind(AssertUnwindSafe(|| work(&mut unit)));
@@ -206,8 +276,12 @@ impl Writer {
         if let Some(batch) = self.batch.as_mut().filter(|_| keep) {
             batch.queued |= queued;
         }
-        let end = if keep { "RELEASE unit" } else { "ROLLBACK TO unit; RELEASE unit" };
-        match (self.execute(end), verdict) {
+        let end = if keep {
+            (Release {}).execute(&mut self.conn).map(drop).map_err(|e| classify(&e))
+        } else {
+            self.execute("ROLLBACK TO unit; RELEASE unit")
+        };
+        match (end, verdict) {
             // A full disk rolls the whole transaction back by itself; then the savepoint is gone.
             (Err(e), _) => SavepointEnd::BatchLost(fault.unwrap_or(e)),
             (Ok(()), Err(panic)) => SavepointEnd::Panicked(panic),
@@ -260,6 +334,10 @@ impl Store for GroupCommit {
 
     fn read(&self, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError> {
         read_on(&self.readers, work)
+    }
+
+    fn glance(&self, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError> {
+        glance_on(&self.readers, work)
     }
 
     fn glance_at_once(&self, work: &mut dyn FnMut(&mut dyn Reads)) -> Option<Result<(), StoreError>> {

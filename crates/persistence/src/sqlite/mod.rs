@@ -20,6 +20,7 @@ pub(crate) mod connect;
 mod faults;
 mod group_commit;
 pub(crate) mod open;
+mod postings;
 mod reading;
 mod storage;
 mod terms;
@@ -38,8 +39,6 @@ pub(crate) type Db = diesel::sqlite::Sqlite;
 pub(crate) const BINDS: usize = 32_766;
 /// How a claim passes over what others claim: one writer has nothing to pass over.
 pub(crate) const SKIP_LOCKED: &str = "";
-/// What `CAST` calls a small integer.
-pub(crate) const SMALL: &str = "INTEGER";
 
 /// One writer: a long transaction keeps everybody else who writes waiting.
 pub(crate) const BLOCKS_OTHERS: bool = true;

@@ -8,6 +8,7 @@ use guerdon_domain::ports::{Store, Wakes};
 use super::checkpoints::Checkpoints;
 use super::connect::{assert_version, connect, connect_reader, lock, prepare_writer};
 use super::group_commit::{Beside, GroupCommit};
+use super::postings::Postings;
 use crate::access::{Access, CONNECTIONS_OF_A_COMMAND, OpenError, Opened, WITHIN};
 use crate::migrations::check_sqlite;
 use crate::pool::pool;
@@ -47,5 +48,6 @@ pub(crate) fn open(path: &Path, access: Access, wakes: Wakes) -> Result<Opened, 
     let store = GroupCommit::new(writer, readers(READERS)?, lock, wakes);
     let store = Arc::new(store.for_requests(WITHIN, checkpoints));
     let background = Beside { store: Arc::clone(&store), readers: readers(READERS_BESIDE)? };
-    Ok(Opened { requests: store, background: Arc::new(background) })
+    let requests = Postings::begin(store).map_err(|e| OpenError::failed("cannot start a thread", &e))?;
+    Ok(Opened { requests: Arc::new(requests), background: Arc::new(background) })
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use diesel::SqliteConnection;
 use guerdon_domain::ports::{Expected, Payment, StoreError};
 
-use crate::postings::Posting;
+use crate::postings::{Facts, Posting};
 
 /// Whoever pays more than so many writes much.
 const FEW: usize = 100;
@@ -15,6 +15,8 @@ pub(crate) struct Terms {
     /// After this nothing of the unit commits.
     deadline: Option<Instant>,
     turn: Turn,
+    /// What those before it in its batch have read, where nothing but postings was between.
+    facts: Option<Facts>,
 }
 
 #[derive(PartialEq, Eq)]
@@ -27,12 +29,25 @@ enum Turn {
 impl Terms {
     /// For a unit that has so much time, if it is limited at all.
     pub(crate) fn new(within: Option<Duration>) -> Self {
-        Self { deadline: within.map(|it| Instant::now() + it), turn: Turn::NotAsked }
+        Self { deadline: within.map(|it| Instant::now() + it), turn: Turn::NotAsked, facts: None }
     }
 
     /// One writer makes no sets: units that meet share its commit.
     pub(crate) fn posting(&mut self) -> Option<&mut Posting> {
         None
+    }
+
+    /// What is known of those before it in its batch.
+    pub(crate) fn facts(&mut self) -> Option<&mut Facts> {
+        self.facts.as_mut()
+    }
+
+    pub(super) fn lend(&mut self, facts: Facts) {
+        self.facts = Some(facts);
+    }
+
+    pub(super) fn take_back(&mut self) -> Facts {
+        self.facts.take().unwrap_or_default()
     }
 
     pub(crate) fn go_on(&mut self, _conn: &mut SqliteConnection) -> Result<(), StoreError> {

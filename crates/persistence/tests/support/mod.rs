@@ -4,7 +4,8 @@ pub mod overheard;
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, Barrier};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Barrier, Mutex, PoisonError};
 
 use guerdon_domain::audit::{self, Violation};
 use guerdon_domain::causes::{Actor, Origin};
@@ -14,7 +15,8 @@ use guerdon_domain::events::Event;
 use guerdon_domain::money::{Points, PointsPerDollar};
 use guerdon_domain::occasions::{self, OccasionText};
 use guerdon_domain::ports::{
-    Clock, Context, EventBodies, Ids, Reads, Store, StoreError, StoreExt as _, Timestamp, Unrenderable,
+    Clock, Context, EventBodies, Ids, Posting, PostingEnd, Reads, Store, StoreError, StoreExt as _,
+    Timestamp, Tx, Unrenderable, Verdict,
 };
 use guerdon_domain::providers::Provider;
 use guerdon_domain::recognitions::{self, Receivers, Recognition, SendError, SendRecognition, Sender};
@@ -79,8 +81,8 @@ pub struct World {
     pub database: TestDatabase,
     pub store: Arc<dyn Store>,
     pub background: Arc<dyn Store>,
-    pub clock: TestClock,
-    pub ids: TestIds,
+    pub clock: Arc<TestClock>,
+    pub ids: Arc<TestIds>,
     pub provider: ProviderId,
     pub company: CompanyId,
     pub owner: UserId,
@@ -123,10 +125,10 @@ impl World {
 
     pub fn at_rate(database: TestDatabase, rate: i64) -> Self {
         let Opened { requests: store, background } = database.opened();
-        let clock = TestClock(AtomicI64::new(1_795_000_000_000_000));
-        let ids = TestIds(AtomicU64::new(1));
+        let clock = Arc::new(TestClock(AtomicI64::new(1_795_000_000_000_000)));
+        let ids = Arc::new(TestIds(AtomicU64::new(1)));
         let provider = ProviderId::from_uuid(ids.next());
-        let context = Context { clock: &clock, ids: &ids, bodies: &TestBodies, origin: ORIGIN };
+        let context = Context { clock: &*clock, ids: &*ids, bodies: &TestBodies, origin: ORIGIN };
         let (company, owner, occasion) = store
             .transaction(|tx| -> Result<_, Box<dyn std::error::Error + Send + Sync>> {
                 tx.insert_provider(&sample_provider(provider, clock.now()))?;
@@ -144,7 +146,7 @@ impl World {
     }
 
     pub fn context(&self) -> Context<'_> {
-        Context { clock: &self.clock, ids: &self.ids, bodies: &TestBodies, origin: ORIGIN }
+        Context { clock: &*self.clock, ids: &*self.ids, bodies: &TestBodies, origin: ORIGIN }
     }
 
     pub fn user(&self, name: &str) -> UserId {
@@ -190,7 +192,43 @@ impl World {
             message: None,
             share: true,
         };
-        self.store.posting(|tx| recognitions::send(tx, self.provider, &command, &self.context()))
+        let (clock, ids, provider) = (Arc::clone(&self.clock), Arc::clone(&self.ids), self.provider);
+        self.post(move |tx| {
+            let context = Context { clock: &*clock, ids: &*ids, bodies: &TestBodies, origin: ORIGIN };
+            recognitions::send(tx, provider, &command, &context)
+        })
+    }
+
+    /// Makes a posting as a request does: by the store's own thread where it has one, else by this one.
+    pub fn post<T, E>(&self, work: impl FnMut(&mut dyn Tx) -> Result<T, E> + Send + 'static) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+    {
+        let shared = Arc::new(Mutex::new((work, None)));
+        let its = Arc::clone(&shared);
+        let (tell, told) = channel();
+        let posting = Posting {
+            work: Box::new(move |tx| {
+                let mut shared = its.lock().unwrap_or_else(PoisonError::into_inner);
+                let done = (shared.0)(tx);
+                let verdict = if done.is_ok() { Verdict::Commit } else { Verdict::Rollback };
+                shared.1 = Some(done);
+                verdict
+            }),
+            told: Box::new(move |end| tell.send(end).unwrap()),
+        };
+        let end = self.store.take_over(posting).is_none().then(|| told.recv().unwrap());
+        let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+        match end {
+            Some(PostingEnd::Ended(end)) => end.map_err(E::from).and_then(|()| shared.1.take().unwrap()),
+            Some(PostingEnd::Alone(apart)) => {
+                let done = self.store.transaction(|tx| (shared.0)(tx));
+                drop(apart);
+                done
+            }
+            None => self.store.transaction(|tx| (shared.0)(tx)),
+        }
     }
 
     pub fn delete(&self, user: UserId) -> Result<(), users::DeleteUserError> {

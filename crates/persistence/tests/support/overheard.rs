@@ -1,21 +1,38 @@
-//! The statements that repositories send, overheard on their own connections.
+//! The statements that repositories send, overheard on the connections of one database, whatever thread sends them.
 
-use std::cell::RefCell;
-use std::sync::Once;
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
 use diesel::connection::{Instrumentation, InstrumentationEvent, set_default_instrumentation};
+use guerdon_persistence::testing::TestDatabase;
 
-thread_local! {
-    static OVERHEARD: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
+/// What was overheard of those databases that somebody listens to, by their names.
+static OVERHEARD: Mutex<Option<HashMap<String, Vec<String>>>> = Mutex::new(None);
+
+/// How statements begin that open a connection, or move the log into the file: they are nobody's request, and may fall
+/// anywhere.
+const OF_CONNECTIONS: [&str; 4] = ["PRAGMA", "SET ", "DO ", "SHOW "];
+
+fn overheard() -> MutexGuard<'static, Option<HashMap<String, Vec<String>>>> {
+    OVERHEARD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn overhear() -> Option<Box<dyn Instrumentation>> {
-    Some(Box::new(|event: InstrumentationEvent<'_>| {
-        if let InstrumentationEvent::StartQuery { query, .. } = event {
-            let text = query.to_string();
-            let statement = text.split(" -- binds:").next().unwrap_or_default().trim().to_owned();
-            OVERHEARD.with_borrow_mut(|it| it.as_mut().map(|it| it.push(statement)));
+    let mut database = String::new();
+    Some(Box::new(move |event: InstrumentationEvent<'_>| match event {
+        InstrumentationEvent::StartEstablishConnection { url, .. } => url.clone_into(&mut database),
+        InstrumentationEvent::StartQuery { query, .. } => {
+            let mut all = overheard();
+            let mut all = all.iter_mut().flatten();
+            if let Some((_, heard)) = all.find(|(name, _)| database.contains(name.as_str())) {
+                let text = query.to_string();
+                let statement = text.split(" -- binds:").next().unwrap_or_default().trim();
+                if !OF_CONNECTIONS.iter().any(|it| statement.starts_with(it)) {
+                    heard.push(statement.to_owned());
+                }
+            }
         }
+        _ => {}
     }))
 }
 
@@ -25,9 +42,13 @@ pub fn listen() {
     ONCE.call_once(|| set_default_instrumentation(overhear).unwrap());
 }
 
-/// Every statement that `work` sends on this thread, in order.
-pub fn statements(work: impl FnOnce()) -> Vec<String> {
-    OVERHEARD.set(Some(Vec::new()));
+/// Every statement that the database is sent while `work` runs, in order.
+pub fn statements(database: &TestDatabase, work: impl FnOnce()) -> Vec<String> {
+    // The path of a file, or the name on a server.
+    let address = database.url.split('?').next().unwrap_or_default();
+    let name = address.strip_prefix("sqlite://").or_else(|| address.rsplit('/').next());
+    let name = name.unwrap_or_default().to_owned();
+    overheard().get_or_insert_default().insert(name.clone(), Vec::new());
     work();
-    OVERHEARD.take().unwrap_or_default()
+    overheard().as_mut().and_then(|it| it.remove(&name)).unwrap_or_default()
 }

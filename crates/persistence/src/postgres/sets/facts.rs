@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use diesel::pg::sql_types::Array;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Bool, Integer, Nullable, SmallInt};
+use diesel::sql_types::{BigInt, Binary, Bool, Integer, Nullable, SmallInt, Text};
 use guerdon_domain::books::{Books, Held};
 use guerdon_domain::idempotency::IdempotencyKey;
 use guerdon_domain::money::Amount;
@@ -14,8 +14,8 @@ use guerdon_domain::wallets::Account;
 
 use super::super::{COMPANY_LOCKS, Conn, Db, classify, company_key, digest};
 use crate::postings::{Ahead, Facts, Set};
-use crate::rows::schema::{companies, idempotency_records, occasions, providers, users};
-use crate::rows::types::{Id, Identifier};
+use crate::rows::schema::{companies, occasions, providers, users};
+use crate::rows::types::{Id, Identifier, Moment};
 use crate::rows::{CompanyRow, IdempotencyRow, OccasionRow, OwnerRow, PersonRow, ProviderRow};
 use crate::statement::statement;
 
@@ -30,6 +30,17 @@ statement! {
     "SELECT -place FROM unnest(?::integer[]) WITH ORDINALITY AS companies (company, place) \
      WHERE pg_try_advisory_xact_lock_shared(?::integer, company) UNION ALL \
      SELECT place FROM unnest(?::bigint[]) WITH ORDINALITY AS keys (key, place) WHERE pg_try_advisory_xact_lock(key)"
+}
+
+statement! {
+    /// What is kept under some keys.
+    Records -> (Identifier, Text, Binary, SmallInt, Binary, Moment, Moment) {
+        scopes: Array<Identifier> = Vec<Id>,
+        keys: Array<Text> = Vec<String>,
+    }
+    "SELECT r.scope, r.idempotency_key, request_hash, status, body, created_at, expires_at \
+     FROM unnest(?::uuid[], ?::text[]) AS wanted (scope, key) \
+     JOIN idempotency_records AS r ON r.scope = wanted.scope AND r.idempotency_key = wanted.key"
 }
 
 /// Owner, kind, balance, spent, movements, made up, alert, closed.
@@ -137,13 +148,11 @@ fn read_records(
     if keys.is_empty() {
         return Ok(());
     }
-    let scopes: BTreeSet<Id> = keys.iter().map(|it| Id(it.scope)).collect();
-    let texts: Vec<&str> = keys.iter().map(|it| it.key.as_str()).collect();
-    let rows: Vec<IdempotencyRow> = ask(idempotency_records::table
-        .filter(idempotency_records::scope.eq_any(scopes))
-        .filter(idempotency_records::idempotency_key.eq_any(texts))
-        .select(IdempotencyRow::as_select())
-        .get_results(conn))?;
+    let records = Records {
+        scopes: keys.iter().map(|it| Id(it.scope)).collect(),
+        keys: keys.iter().map(|it| it.key.clone()).collect(),
+    };
+    let rows: Vec<IdempotencyRow> = ask(records.get_results(conn))?;
     for row in rows {
         let record = row.read()?;
         facts.records.insert(record.key.clone(), record);

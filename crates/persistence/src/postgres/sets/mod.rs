@@ -1,11 +1,10 @@
 //! Postings that wait at the same moment, made as one set in one transaction.
 //!
-//! A unit of work is first asked what it will need (`postings`). If it can go into a set it waits in a queue, alone for no
-//! longer than a lane is free: then it leads a set. The leader takes those that wait, as many as a set holds, begins a
-//! transaction, and reads and holds what all of them need. Then each runs its own unit on its own thread in the order of
-//! the queue, on the set in memory, which is handed from one to the next; a refused one leaves the set as it found it.
-//! The leader writes what all of them come to, commits, and tells all: the refused too, since a refusal may rest on what
-//! a unit before it did.
+//! A posting is first asked what it will need (`postings`). If it can go into a set it waits in a queue, before a few lanes:
+//! threads with a connection each. Whichever is free takes those that wait, as many as a set holds, begins a transaction, and
+//! reads and holds what all of them need. Then it runs each in the order of the queue on the set in memory; a refused one
+//! leaves the set as it found it. It writes what all of them come to, commits, and tells all: the refused too, since a
+//! refusal may rest on what a unit before it did.
 //!
 //! No two sets at work share an account, and none waits for a lock that somebody else holds: what cannot be had at once
 //! is left out of the set, and whoever needs it runs alone, with the time that this takes, as if there had been no set.
@@ -18,225 +17,216 @@ mod facts;
 mod queue;
 mod writes;
 
+use std::any::Any;
 use std::collections::HashSet;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use diesel::PgConnection;
-use guerdon_domain::ports::{StoreError, Tx, Verdict, Wakes};
+use guerdon_domain::ports::{self, PostingEnd, PostingWork, StoreError, Verdict, Wakes};
 use guerdon_domain::wallets::Account;
 
-use queue::{End, LANES, Order, Queue, Waiting};
-
+use self::queue::{Queue, Waiting};
 use super::repo::Unit;
 use super::terms::Terms;
 use super::transaction::{UnitEnd, begin, commit, rollback};
 use crate::pool::Pool;
-use crate::postings::{Ahead, Posting, Set};
+use crate::postings::{Ahead, Posting, Set, panicked};
 
+/// Sets at work at one time. On two processors more are slower.
+const LANES: u32 = 2;
 /// The most postings that wait; more are sent away at once.
 const WAITING_MAX: usize = 512;
-/// How long a posting waits for its set.
-const PATIENCE: Duration = Duration::from_secs(5);
 
-type Work<'a> = dyn FnMut(&mut dyn Tx) -> Verdict + 'a;
+/// How a set ended: committed, or none of it, and all are to be run alone.
+type End = Option<Result<(), StoreError>>;
 
-/// How a unit of work ended that was offered for a set.
-pub(super) enum Offered<'a> {
-    /// Its set was committed, with what it wrote or without.
-    Done(Result<(), StoreError>),
-    /// It is to be run alone, and this kept until then.
-    Alone(Apart<'a>),
-}
-
-/// How a unit ended in its set.
+/// How a posting ended in its set.
 enum Turn {
     Taken,
     /// It needs what a set does not have.
     Alone,
-    Panicked(Box<dyn std::any::Any + Send>),
+    Panicked(Box<dyn Any + Send>),
 }
 
-/// The lanes in which sets are made, and the queue before them.
+/// The lanes in which sets are made. Dropped, they end with what waits.
 pub(crate) struct Sets {
+    shared: Arc<Shared>,
+    lanes: Vec<JoinHandle<()>>,
+}
+
+/// What the lanes share, and the queue before them.
+struct Shared {
     pool: Pool<PgConnection>,
     wakes: Wakes,
     queue: Mutex<Queue>,
+    /// Somebody has come, or an account is free.
+    come: Condvar,
 }
 
-/// A lane that is led, and the accounts of its set. Dropped, it goes to whoever waits first.
-struct Lane<'a> {
-    sets: &'a Sets,
+/// The accounts of a set at work. Dropped, they are free.
+struct Busy<'a> {
+    shared: &'a Shared,
     accounts: HashSet<Account>,
 }
 
-impl Drop for Lane<'_> {
+impl Drop for Busy<'_> {
     fn drop(&mut self) {
-        let mut queue = self.sets.queue();
-        queue.busy.retain(|it| !self.accounts.contains(it));
-        queue.leading -= 1;
-        queue.dispatch();
+        self.shared.queue().free(&self.accounts);
+        self.shared.come.notify_all();
     }
 }
 
-/// A posting that runs alone. Dropped, its accounts are free for sets again.
-pub(super) struct Apart<'a> {
-    sets: &'a Sets,
+/// The accounts of a posting that runs alone. Dropped, they are free for sets again.
+struct Apart {
+    shared: Arc<Shared>,
     accounts: Vec<Account>,
 }
 
-impl Drop for Apart<'_> {
+impl Drop for Apart {
     fn drop(&mut self) {
-        let mut queue = self.sets.queue();
-        for account in &self.accounts {
-            if let Some(count) = queue.alone.get_mut(account) {
-                *count -= 1;
-            }
-        }
-        queue.alone.retain(|_, count| *count > 0);
-        queue.dispatch();
+        self.shared.queue().let_go(&self.accounts);
+        self.shared.come.notify_all();
     }
 }
 
 impl Sets {
-    /// How many they use at a time.
+    /// How many connections they use at a time.
     pub(super) const CONNECTIONS: u32 = LANES;
 
-    pub(super) fn new(pool: Pool<PgConnection>, wakes: Wakes) -> Self {
-        Self { pool, wakes, queue: Mutex::default() }
+    pub(super) fn begin(pool: Pool<PgConnection>, wakes: Wakes) -> std::io::Result<Self> {
+        let shared = Arc::new(Shared { pool, wakes, queue: Mutex::default(), come: Condvar::new() });
+        let mut sets = Self { shared, lanes: Vec::new() };
+        for number in 1..=LANES {
+            let shared = Arc::clone(&sets.shared);
+            let lane = Builder::new().name(format!("postings-{number}"));
+            sets.lanes.push(lane.spawn(move || shared.work())?);
+        }
+        Ok(sets)
     }
 
-    /// Offers a unit of work for a set; an error where there is no place or no time for it.
-    pub(super) fn offer(&self, work: &mut Work<'_>, terms: &mut Terms) -> Result<Offered<'_>, StoreError> {
-        let ahead = asked(work, terms);
-        let accounts = ahead.accounts.clone();
+    /// Takes a posting over that is held to these terms.
+    pub(super) fn take_over(&self, mut posting: ports::Posting, mut terms: Terms) {
+        let ahead = match catch_unwind(AssertUnwindSafe(|| asked(&mut *posting.work, &mut terms))) {
+            Ok(ahead) => ahead,
+            Err(panic) => return (posting.told)(PostingEnd::Ended(Err(panicked(&*panic)))),
+        };
         if !ahead.is_known() {
-            return Ok(Offered::Alone(self.set_apart(accounts)));
+            let apart = self.shared.set_apart(ahead.accounts);
+            return (posting.told)(PostingEnd::Alone(Box::new(apart)));
         }
-        let (orders, told) = channel();
-        let mut queue = self.queue();
-        if queue.waiting.len() >= WAITING_MAX {
-            return Err(StoreError::Contended);
+        let mut queue = self.shared.queue();
+        if queue.len() >= WAITING_MAX {
+            drop(queue);
+            return (posting.told)(PostingEnd::Ended(Err(StoreError::Contended)));
         }
-        queue.numbers += 1;
-        let number = queue.numbers;
-        queue.waiting.push_back(Waiting { number, ahead, deadline: terms.deadline(), orders });
-        queue.dispatch();
-        drop(queue);
-        Ok(match self.wait(number, &told, work, terms)? {
-            Some(result) => Offered::Done(result),
-            None => Offered::Alone(self.set_apart(accounts)),
-        })
+        queue.push(Waiting { posting, ahead, terms });
+        self.shared.come.notify_one();
     }
+}
 
-    fn set_apart(&self, accounts: Vec<Account>) -> Apart<'_> {
-        let mut queue = self.queue();
-        for account in &accounts {
-            *queue.alone.entry(*account).or_default() += 1;
+impl Drop for Sets {
+    fn drop(&mut self) {
+        self.shared.queue().is_closed = true;
+        self.shared.come.notify_all();
+        for lane in self.lanes.drain(..) {
+            // The last who knows the store may be a posting that this very lane has just run.
+            if lane.thread().id() != std::thread::current().id() {
+                lane.join().unwrap_or_default(); // it catches what panics
+            }
         }
-        Apart { sets: self, accounts }
     }
+}
 
+impl Shared {
     fn queue(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner) // nothing that can panic is done under it
     }
 
-    /// Takes a posting back that still waits.
-    fn withdraw(&self, number: u64) -> bool {
-        let mut queue = self.queue();
-        let before = queue.waiting.len();
-        queue.waiting.retain(|it| it.number != number);
-        queue.waiting.len() < before
+    fn set_apart(self: &Arc<Self>, accounts: Vec<Account>) -> Apart {
+        self.queue().set_apart(&accounts);
+        Apart { shared: Arc::clone(self), accounts }
     }
 
-    fn wait(
-        &self,
-        number: u64,
-        told: &Receiver<Order>,
-        work: &mut Work<'_>,
-        terms: &mut Terms,
-    ) -> Result<End, StoreError> {
-        let mut patience = terms.patience(PATIENCE)?;
-        loop {
-            match told.recv_timeout(patience) {
-                Ok(Order::Lead(ahead)) => return Ok(self.lead(&ahead, work, terms)),
-                Ok(Order::End(end)) => return Ok(end),
-                Ok(Order::Run(set, back)) => {
-                    let (set, turn) = take_turn(set, work, terms);
-                    let leader_is_there = back.send(set).is_ok();
-                    match turn {
-                        Turn::Panicked(panic) => resume_unwind(panic),
-                        Turn::Taken if leader_is_there => patience = Duration::MAX,
-                        Turn::Taken | Turn::Alone => return Ok(None),
-                    }
-                }
-                Err(RecvTimeoutError::Timeout) if self.withdraw(number) => return Err(StoreError::Contended),
-                // It has been taken into a set.
-                Err(RecvTimeoutError::Timeout) => patience = Duration::MAX,
-                Err(RecvTimeoutError::Disconnected) => {
-                    return Err(StoreError::Unavailable("a set of postings broke off".to_owned()));
-                }
+    /// Makes one set after the other, to the end.
+    fn work(self: &Arc<Self>) {
+        while let Some((postings, accounts)) = self.take() {
+            let busy = Busy { shared: self, accounts };
+            // Of those that a panic takes along nobody is told anything: their end is not known.
+            if catch_unwind(AssertUnwindSafe(|| self.make(postings, busy))).is_err() {
+                log::error!("a set of postings broke off");
             }
         }
     }
 
-    fn lead(&self, ahead: &Ahead, work: &mut Work<'_>, terms: &mut Terms) -> End {
-        let mut lane = Lane { sets: self, accounts: ahead.accounts.iter().copied().collect() };
-        let others = self.queue().take(&mut lane.accounts);
-        let (end, turn) = self.make(ahead, &others, work, terms);
-        drop(lane); // it goes on to the next before anybody is told
-        for other in others {
-            let _gone = other.orders.send(Order::End(end.clone())); // whoever is run alone does not wait
-        }
-        match turn {
-            Turn::Panicked(panic) => resume_unwind(panic),
-            Turn::Taken => end,
-            Turn::Alone => None,
+    /// Takes those that can go into a set, and waits for one; none where there will be no more.
+    fn take(&self) -> Option<(Vec<Waiting>, HashSet<Account>)> {
+        let mut queue = self.queue();
+        loop {
+            if let Some(taken) = queue.take() {
+                return Some(taken);
+            }
+            if queue.is_closed && queue.len() == 0 {
+                return None;
+            }
+            queue = self.come.wait(queue).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
-    /// Makes a set; none where it came to nothing.
-    fn make(&self, ahead: &Ahead, others: &[Waiting], work: &mut Work<'_>, terms: &mut Terms) -> (End, Turn) {
-        let Ok(mut link) = begin(&self.pool, "BEGIN ISOLATION LEVEL READ COMMITTED", terms) else {
-            return (None, Turn::Alone);
-        };
-        let all: Vec<&Ahead> = std::iter::once(ahead).chain(others.iter().map(|it| &it.ahead)).collect();
-        let Ok(set) = facts::gather(&mut link.conn, &all) else {
-            rollback(&mut link);
-            return (None, Turn::Alone);
-        };
-        let (mut set, turn) = take_turn(Box::new(set), work, terms);
-        for other in others {
-            let (back, returned) = channel();
-            set = match other.orders.send(Order::Run(set, back)) {
-                Ok(()) => match returned.recv() {
-                    Ok(set) => set,
-                    Err(_lost) => {
-                        rollback(&mut link);
-                        return (None, turn);
-                    }
-                },
-                Err(not_sent) => match not_sent.0 {
-                    Order::Run(set, _) => set,
-                    Order::Lead(_) | Order::End(_) => unreachable!("another order was sent"),
-                },
+    /// Makes a set, and tells each how it ended.
+    fn make(self: &Arc<Self>, postings: Vec<Waiting>, busy: Busy<'_>) {
+        let is_late = |it: &Waiting| it.terms.patience(Duration::MAX).is_err();
+        let (late, mut postings): (Vec<_>, Vec<_>) = postings.into_iter().partition(is_late);
+        let mut turns = Vec::with_capacity(postings.len());
+        let end = self.try_to_make(&mut postings, &mut turns);
+        let late =
+            late.into_iter().map(|it| (it.posting.told, PostingEnd::Ended(Err(StoreError::Contended))));
+        let turns = turns.into_iter().chain(std::iter::repeat_with(|| Turn::Alone));
+        let made = postings.into_iter().zip(turns).map(|(it, turn)| {
+            let end = match (turn, &end) {
+                (Turn::Panicked(panic), _) => PostingEnd::Ended(Err(panicked(&*panic))),
+                (Turn::Taken, Some(end)) => PostingEnd::Ended(end.clone()),
+                (Turn::Taken, None) | (Turn::Alone, _) => {
+                    PostingEnd::Alone(Box::new(self.set_apart(it.ahead.accounts)))
+                }
             };
+            (it.posting.told, end)
+        });
+        let ends: Vec<_> = late.chain(made).collect();
+        drop(busy); // the other lane goes on before anybody is told
+        for (told, end) in ends {
+            told(end);
+        }
+    }
+
+    fn try_to_make(&self, postings: &mut [Waiting], turns: &mut Vec<Turn>) -> End {
+        let first = postings.first()?;
+        let mut link = begin(&self.pool, "BEGIN ISOLATION LEVEL READ COMMITTED", &first.terms).ok()?;
+        let ahead: Vec<&Ahead> = postings.iter().map(|it| &it.ahead).collect();
+        let Ok(set) = facts::gather(&mut link.conn, &ahead) else {
+            rollback(&mut link);
+            return None;
+        };
+        let mut set = Box::new(set);
+        for posting in &mut *postings {
+            let turn;
+            (set, turn) = take_turn(set, &mut *posting.posting.work, &mut posting.terms);
+            turns.push(turn);
         }
         if set.is_empty() {
             rollback(&mut link);
-            return (Some(Ok(())), turn);
+            return Some(Ok(()));
         }
-        let first = others.iter().map(|it| it.deadline).chain([terms.deadline()]).flatten().min();
-        let is_late = || first.is_some_and(|it| it <= Instant::now());
         let written = writes::write(&mut link.conn, &set);
-        if written.is_err() || is_late() {
-            log::debug!("a set of {} postings is made one by one: {written:?}", others.len() + 1);
+        let deadline = postings.iter().filter_map(|it| it.terms.deadline()).min();
+        if written.is_err() || deadline.is_some_and(|it| it <= Instant::now()) {
+            log::debug!("a set of {} postings is made one by one: {written:?}", postings.len());
             rollback(&mut link);
-            return (None, turn);
+            return None;
         }
-        let end = match commit(&mut link) {
+        match commit(&mut link) {
             UnitEnd::Failed(fault) => Some(Err(fault)),
             UnitEnd::LostRace | UnitEnd::Panicked(_) => None,
             UnitEnd::Done => {
@@ -244,13 +234,12 @@ impl Sets {
                 set.queued.tell(&self.wakes);
                 Some(Ok(()))
             }
-        };
-        (end, turn)
+        }
     }
 }
 
 /// What a unit of work says that it will need.
-fn asked(work: &mut Work<'_>, terms: &mut Terms) -> Ahead {
+fn asked(work: &mut PostingWork, terms: &mut Terms) -> Ahead {
     terms.put_posting(Posting::Ahead(Ahead::default()));
     let mut unit = Unit::new(None, terms);
     work(&mut unit);
@@ -262,7 +251,7 @@ fn asked(work: &mut Work<'_>, terms: &mut Terms) -> Ahead {
 }
 
 /// Runs a unit of work on a set.
-fn take_turn(mut set: Box<Set>, work: &mut Work<'_>, terms: &mut Terms) -> (Box<Set>, Turn) {
+fn take_turn(mut set: Box<Set>, work: &mut PostingWork, terms: &mut Terms) -> (Box<Set>, Turn) {
     set.begin();
     terms.put_posting(Posting::InSet(set));
     let mut unit = Unit::new(None, terms);

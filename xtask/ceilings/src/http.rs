@@ -1,0 +1,133 @@
+//! The least that a server of the same parts does for a read: TLS, HTTP Basic, one question by diesel in `web::block`, JSON.
+//! It asks the service's own database, whose rows are what they are.
+
+use std::fmt::Display;
+use std::io::Write as _;
+use std::net::TcpListener;
+use std::path::PathBuf;
+
+use actix_web::error::ErrorInternalServerError;
+use actix_web::http::header::AUTHORIZATION;
+use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
+use anyhow::{Context as _, Result};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use diesel::prelude::*;
+use diesel::r2d2::{ConnectionManager, Pool, PooledConnection, R2D2Connection};
+use ring::digest::{Digest, SHA256, digest};
+use rustls::ServerConfig;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::rows::{Id, postgres, sqlite};
+
+const CONNECTIONS: u32 = 8;
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    #[arg(long)]
+    certificate: PathBuf,
+    #[arg(long)]
+    key: PathBuf,
+    /// The service's database: a URL of PostgreSQL, or the file of SQLite
+    #[arg(long)]
+    database: String,
+    /// The key and the secret of whoever asks, with a colon between
+    #[arg(long)]
+    credentials: String,
+    /// The user that is read
+    #[arg(long)]
+    user: Uuid,
+}
+
+type Connections<C> = Pool<ConnectionManager<C>>;
+
+struct State<C: R2D2Connection + 'static> {
+    key: String,
+    secret: Digest,
+    user: Id,
+    connections: Connections<C>,
+}
+
+/// Serves until it is ended; prints the port it listens at.
+pub fn serve(arguments: Arguments) -> Result<()> {
+    let socket = TcpListener::bind("127.0.0.1:0")?;
+    let certificate = CertificateDer::from_pem_file(&arguments.certificate)?;
+    let key = PrivateKeyDer::from_pem_file(&arguments.key)?;
+    let tls = ServerConfig::builder().with_no_client_auth().with_single_cert(vec![certificate], key)?;
+    let mut out = std::io::stdout();
+    writeln!(out, "{}", socket.local_addr()?.port())?;
+    out.flush()?;
+    if arguments.database.starts_with("postgres:") {
+        let state = web::Data::new(State::<PgConnection>::new(&arguments)?);
+        run(socket, tls, move |app| {
+            app.app_data(state.clone())
+                .route("/user", web::get().to(|of, at| answer(of, at, postgres::user)))
+                .route("/balances", web::get().to(|of, at| answer(of, at, postgres::balances)))
+                .route("/transactions", web::get().to(|of, at| answer(of, at, postgres::transactions)));
+        })
+    } else {
+        let state = web::Data::new(State::<SqliteConnection>::new(&arguments)?);
+        run(socket, tls, move |app| {
+            app.app_data(state.clone())
+                .route("/user", web::get().to(|of, at| answer(of, at, sqlite::user)))
+                .route("/balances", web::get().to(|of, at| answer(of, at, sqlite::balances)))
+                .route("/transactions", web::get().to(|of, at| answer(of, at, sqlite::transactions)));
+        })
+    }
+}
+
+fn run(
+    socket: TcpListener,
+    tls: ServerConfig,
+    routes: impl Fn(&mut web::ServiceConfig) + Clone + Send + 'static,
+) -> Result<()> {
+    let server = HttpServer::new(move || App::new().configure(routes.clone()));
+    let server = server.listen_rustls_0_23(socket, tls)?.run();
+    Ok(actix_web::rt::System::new().block_on(server)?)
+}
+
+impl<C: R2D2Connection + 'static> State<C> {
+    fn new(arguments: &Arguments) -> Result<Self> {
+        let (key, secret) = arguments.credentials.split_once(':').context("credentials without a colon")?;
+        let manager = ConnectionManager::new(&arguments.database);
+        Ok(Self {
+            key: key.to_owned(),
+            secret: digest(&SHA256, secret.as_bytes()),
+            user: Id(arguments.user),
+            connections: Pool::builder().max_size(CONNECTIONS).test_on_check_out(false).build(manager)?,
+        })
+    }
+
+    /// Whether a request bears the credentials.
+    fn admits(&self, request: &HttpRequest) -> Option<()> {
+        let header = request.headers().get(AUTHORIZATION)?.to_str().ok()?;
+        let pair = BASE64.decode(header.strip_prefix("Basic ")?).ok()?;
+        let mut parts = pair.splitn(2, |it| *it == b':');
+        let (key, secret) = (parts.next()?, parts.next()?);
+        let given = digest(&SHA256, secret);
+        (key == self.key.as_bytes() && given.as_ref() == self.secret.as_ref()).then_some(())
+    }
+}
+
+async fn answer<C: R2D2Connection, T: Serialize + Send + 'static>(
+    request: HttpRequest,
+    state: web::Data<State<C>>,
+    ask: fn(&mut C, Id) -> QueryResult<T>,
+) -> actix_web::Result<HttpResponse> {
+    if state.admits(&request).is_none() {
+        return Ok(HttpResponse::Unauthorized().finish());
+    }
+    let asked = move || {
+        let mut conn: PooledConnection<ConnectionManager<C>> = state.connections.get().map_err(told)?;
+        ask(&mut conn, state.user).map_err(told)
+    };
+    let answer = web::block(asked).await?.map_err(ErrorInternalServerError)?;
+    Ok(HttpResponse::Ok().json(answer))
+}
+
+fn told(cause: impl Display) -> String {
+    cause.to_string()
+}

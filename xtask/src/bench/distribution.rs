@@ -1,0 +1,52 @@
+//! A distribution to many, beside the same rows by plain SQL.
+
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+
+use super::figures::{Round, Row, Wanted, per_second};
+use super::fixture::{Company, Provider};
+use super::plan::{Case, Plan};
+use super::service::Service;
+
+const USERS: usize = 100_000;
+/// Each user with two wallets, as the API makes them.
+const MANY_USERS: &str = include_str!("plain/users.sql");
+/// Tables of the same shape, and their accounts.
+const SAME_TABLES: &str = include_str!("plain/accounts.sql");
+/// The rows that a distribution writes, on those.
+const SAME_ROWS: &str = include_str!("plain/distribution.sql");
+
+pub(super) fn measure(service: &Service, plan: &Plan<'_>) -> Result<Vec<Row>> {
+    let (Some(cluster), Some(url)) = (plan.cluster, plan.database) else { return Ok(Vec::new()) };
+    let provider = Provider::create(service, None)?;
+    let company = Company::create(service, &provider, "many", 0)?;
+    cluster.psql(url, &MANY_USERS.replace("COMPANY", &company.id))?;
+    cluster.psql(url, &SAME_TABLES.replace("COMPANY", &company.id))?;
+    cluster.psql(url, "VACUUM ANALYZE")?;
+    let (mut rounds, mut ceilings) = (Vec::new(), Vec::new());
+    for _ in 0..plan.rounds {
+        plan.settle()?;
+        let start = Instant::now();
+        cluster.psql(url, &SAME_ROWS.replace("COMPANY", &company.id))?;
+        let most = per_second(USERS, start.elapsed());
+        plan.settle()?;
+        let before = service.processor_time();
+        let start = Instant::now();
+        service.operate(&["distribution", "run", &company.id, "--wallet", "user_wallet", "--points", "1"])?;
+        let rate = per_second(USERS, start.elapsed());
+        let after = service.processor_time();
+        let all = u32::try_from(USERS)?;
+        let cpu = Some(((after.0 - before.0) / all, (after.1 - before.1) / all));
+        rounds.push(Round { cpu, ceiling: Some(most), ..Round::rated(rate) });
+        ceilings.push(Round::rated(most));
+    }
+    service.operate(&["verify"]).context("after the distributions")?;
+    let ceiling = "the same rows by plain SQL";
+    Ok(vec![
+        Row::of(Case::Distribution.name(), rounds)
+            .beside(ceiling)
+            .wanted(&[Wanted::RatioAtLeast(0.5)], &[Wanted::RatioAtLeast(0.8)]),
+        Row::of(format!("  ceiling: {ceiling}"), ceilings),
+    ])
+}
