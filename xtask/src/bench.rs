@@ -13,11 +13,14 @@ mod figures;
 mod fixture;
 mod hanging;
 mod https;
+mod large;
 mod latency;
+mod load;
 mod machine;
 mod plan;
 mod receiver;
 mod service;
+mod table;
 mod wire;
 
 use std::os::unix::process::CommandExt;
@@ -40,7 +43,7 @@ const LONGEST_RUN: Duration = Duration::from_secs(3_600);
 /// Measure the service on SQLite and on PostgreSQL, beside ceilings of the same machine
 ///
 /// Builds the release binary, starts throw-away services on loopback, and prints a table; the same as CSV and a picture
-/// goes to target/bench/. All cases take some twenty minutes on two cores, one takes one or two; keep the machine quiet
+/// goes to target/bench/. All cases take a quarter of an hour on two cores, one takes one or two minutes; keep the machine quiet
 /// meanwhile. docs/performance.md says what each figure means.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -113,20 +116,20 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     if cfg!(debug_assertions) {
         return run_optimised(workspace);
     }
-    let program = arguments.program.clone().map_or_else(|| build(workspace), Ok)?;
-    let ceilings = Ceilings::build(workspace)?;
+    let program = build(workspace, arguments.program.as_deref())?;
+    let ceilings = Ceilings::in_folder(&workspace.target.join("release"));
     end_in_time()?;
     let mut rows = Vec::new();
     let outcome = measure_all(workspace, &program, &ceilings, arguments, &mut rows);
     // What was measured before something failed is shown too.
     let facts = machine::facts(workspace)?;
     match arguments.output {
-        Format::Text => println!("{}", figures::table(&facts, &rows)),
-        Format::Json => println!("{:#}", figures::json(&facts, &rows)),
+        Format::Text => println!("{}", table::table(&facts, &rows)),
+        Format::Json => println!("{:#}", table::json(&facts, &rows)),
     }
     let folder = workspace.target.join("bench");
     std::fs::create_dir_all(&folder)?;
-    std::fs::write(folder.join("figures.csv"), figures::csv(&rows))?;
+    std::fs::write(folder.join("figures.csv"), table::csv(&rows))?;
     std::fs::write(folder.join("figures.svg"), chart::svg(&rows))?;
     eprintln!("written to {}: figures.csv, figures.svg", folder.display());
     outcome
@@ -142,9 +145,26 @@ fn measure_all(
     let databases = arguments.database.map_or(vec![Database::Sqlite, Database::Postgres], |it| vec![it]);
     let is_wanted = |case: &Case| arguments.cases.is_empty() || arguments.cases.contains(case);
     for database in databases {
+        if arguments.cases.contains(&Case::Large) {
+            eprintln!("{}: large …", database.name());
+            let settings = large::Settings {
+                workspace,
+                program,
+                on_postgres: database == Database::Postgres,
+                period: Duration::from_secs(arguments.seconds),
+                rounds: usize::from(arguments.rounds),
+            };
+            let measured =
+                large::measure(&settings).with_context(|| format!("large on {}", database.name()))?;
+            rows.extend(measured.into_iter().map(|row| row.on(database.name())));
+        }
         for (name, cases, measure) in STAGES {
             let cases: Vec<Case> = cases.iter().copied().filter(is_wanted).collect();
-            if cases.is_empty() || (name == "distribution" && database == Database::Sqlite) {
+            if cases.is_empty() {
+                continue;
+            }
+            if name == "distribution" && database == Database::Sqlite {
+                eprintln!("sqlite: {name} is measured on PostgreSQL only");
                 continue;
             }
             eprintln!("{}: {} …", database.name(), name);
@@ -177,6 +197,7 @@ fn measure_stage(program: &Path, plan: &Plan<'_>, name: &str, measure: Measure) 
     let mut rows = measure(&service, plan)?;
     let memory = Row::new(format!("  memory of the service in all of {name}")).memory(service.memory_peak()?);
     rows.push(memory.wanted(&[Wanted::MebibytesBelow(192)], &[Wanted::MebibytesBelow(96)]));
+    service.operate(&["verify"]).context("after the measurements")?;
     Ok(rows)
 }
 
@@ -188,9 +209,17 @@ fn run_optimised(workspace: &Workspace) -> Result<()> {
     Err(failed).context("starting cargo")
 }
 
-fn build(workspace: &Workspace) -> Result<PathBuf> {
-    workspace::run(&mut workspace.cargo(&["build", "--release", "--locked", "--package", "guerdon"]))?;
-    Ok(workspace.target.join("release").join("guerdon"))
+/// Builds the ceilings, and the service where no other build of it is named; answers where that is.
+fn build(workspace: &Workspace, program: Option<&Path>) -> Result<PathBuf> {
+    let mut arguments = vec!["build", "--release", "--locked", "--package", "guerdon-ceilings"];
+    if program.is_none() {
+        arguments.extend(["--package", "guerdon"]);
+    }
+    workspace::run(&mut workspace.cargo(&arguments))?;
+    match program {
+        Some(other) => Ok(std::path::absolute(other)?),
+        None => Ok(workspace.target.join("release").join("guerdon")),
+    }
 }
 
 /// Ends this process when its time is over; the watchdogs of what it started then end that too.

@@ -4,6 +4,7 @@ mod bench;
 mod ci;
 mod dev;
 mod guarded;
+mod instructions;
 mod migration;
 mod postgres;
 mod postgres_binaries;
@@ -36,6 +37,7 @@ enum Command {
     Migration(migration::Command),
     Dev(dev::Arguments),
     Bench(bench::Arguments),
+    Instructions(instructions::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -57,5 +59,6 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Migration(command) => migration::run(&workspace, &command),
         Command::Dev(arguments) => dev::run(&workspace, &arguments),
         Command::Bench(arguments) => bench::run(&workspace, &arguments),
+        Command::Instructions(arguments) => instructions::run(&workspace, &arguments),
     }
 }

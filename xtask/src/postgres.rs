@@ -41,22 +41,29 @@ struct Owner {
 impl Cluster {
     /// A cluster for tests.
     pub(crate) fn start(workspace: &Workspace) -> Result<Self> {
-        Self::start_with(workspace, &HASTY)
+        Self::start_with(workspace, &HASTY, None)
     }
 
     /// A cluster that brings what it commits to the disk, as one does that is to last.
     pub(crate) fn start_durable(workspace: &Workspace) -> Result<Self> {
-        Self::start_with(workspace, &ROOMY)
+        Self::start_with(workspace, &ROOMY, None)
     }
 
-    fn start_with(workspace: &Workspace, settings: &[&str]) -> Result<Self> {
+    /// The same with its files in a folder that stays, and may be there already.
+    pub(crate) fn start_durable_in(workspace: &Workspace, files: &Path) -> Result<Self> {
+        Self::start_with(workspace, &ROOMY, Some(files))
+    }
+
+    fn start_with(workspace: &Workspace, settings: &[&str], files: Option<&Path>) -> Result<Self> {
         let (folder, owner) = new_folder()?;
         let mut binaries = Binaries::find_or_fetch(workspace)?;
         if owner.is_some() {
             binaries = binaries.reachable_by_others(folder.path())?;
         }
-        let data = folder.path().join("data");
-        initialise(&binaries, &data, owner)?;
+        let data = files.map_or_else(|| folder.path().join("data"), Path::to_path_buf);
+        if !data.exists() {
+            initialise(&binaries, &data, owner, folder.path())?;
+        }
 
         let log = folder.path().join("log");
         let mut command = as_owner(&binaries.program("postgres"), owner, folder.path());
@@ -111,14 +118,18 @@ impl Cluster {
         ]))
     }
 
-    fn database_url(&self, database: &str) -> String {
+    /// The address of a database.
+    pub(crate) fn database_url(&self, database: &str) -> String {
         let host = percent_encoded(&self.folder.path().to_string_lossy());
         format!("postgres:///{database}?host={host}&user=postgres")
     }
 }
 
-fn initialise(binaries: &Binaries, data: &Path, owner: Option<Owner>) -> Result<()> {
-    let folder = data.parent().context("the data folder has no parent")?;
+fn initialise(binaries: &Binaries, data: &Path, owner: Option<Owner>, folder: &Path) -> Result<()> {
+    std::fs::create_dir_all(data)?;
+    if let Some(owner) = owner {
+        std::os::unix::fs::chown(data, Some(owner.user), Some(owner.group))?;
+    }
     let mut initdb = as_owner(&binaries.program("initdb"), owner, folder);
     initdb.args(["-A", "trust", "-E", "UTF8", "--locale=C", "-U", "postgres", "--no-sync", "-D"]).arg(data);
     output(&mut initdb)?;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use guerdon_domain::ports::{Clock, EventBodies, Ids, Store};
 use ipnet::IpNet;
@@ -17,6 +18,15 @@ pub struct Limits {
     pub burst: u32,
     /// Failed credentials a minute for an address and a key; five times as many for an address.
     pub failed_logins_per_minute: u32,
+}
+
+/// How many connections there may be at a time (behaviour 2.8).
+#[derive(Debug, Clone, Copy)]
+pub struct ConnectionLimits {
+    /// Of everybody.
+    pub in_all: usize,
+    /// Of one address, or one network of 64 bits in IPv6. Trusted proxies are not counted.
+    pub of_one_address: usize,
 }
 
 /// How requests arrive (behaviour 2.1).
@@ -86,6 +96,9 @@ pub struct Api {
     /// Whether the database answers.
     pub pulse: Arc<Pulse>,
     pub limits: Limits,
+    pub connections: ConnectionLimits,
+    /// How long a connection may be idle that somebody with right credentials uses.
+    pub keep_alive: Duration,
     /// How requests arrive.
     pub transport: Transport,
     /// The address of the service in SAML audiences, without a trailing slash.

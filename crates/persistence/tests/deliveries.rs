@@ -139,6 +139,26 @@ fn many_claim_at_once_and_none_gets_what_another_has() {
 }
 
 #[test]
+fn a_replay_makes_an_event_due_that_waits_and_leaves_one_that_is_under_way() {
+    on_each(|world| {
+        cause_events(world, 2);
+        let at = now(world);
+        let claimed = claim(world, at, 1, 2);
+        let later = at + Duration::from_secs(3_600);
+        settle(world, &[settlement(world, &claimed[0], 1, Fate::RetryAt(later), at)]);
+        let replay = |which: usize| {
+            world.store.transaction(|tx| tx.replay_event(claimed[which].id, at)).unwrap().unwrap()
+        };
+        assert!(replay(0), "it waited");
+        assert!(!replay(0), "it is due");
+        assert!(!replay(1), "it is under way");
+        let again = claim(world, at, 2, 9);
+        assert_eq!(again.len(), 1);
+        assert_eq!((again[0].id, again[0].attempts, again[0].attempts_before_replay), (claimed[0].id, 1, 0));
+    });
+}
+
+#[test]
 fn events_of_a_suspended_provider_wait() {
     on_each(|world| {
         cause_events(world, 1);

@@ -211,3 +211,26 @@ fn no_statement_of_a_request_reads_a_whole_table() {
     };
     each().into_iter().for_each(judge);
 }
+
+/// Tables that are small, or that belong to no company.
+const OF_NO_COMPANY: &str = "'companies', 'corporations', 'distribution_steps', 'distributions_under_way', \
+    'idempotency_records', 'providers', 'schema_migrations', 'seals', 'settings'";
+
+#[test]
+fn each_row_that_may_be_one_of_many_names_its_company() {
+    for database in each() {
+        let without = if database.is_embedded() {
+            format!(
+                "sqlite_master AS t WHERE type = 'table' AND name NOT IN ({OF_NO_COMPANY}) AND NOT EXISTS \
+                 (SELECT 1 FROM pragma_table_info(t.name) AS c WHERE c.name = 'company_id')"
+            )
+        } else {
+            format!(
+                "pg_class AS t WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname NOT IN \
+                 ({OF_NO_COMPANY}) AND NOT EXISTS (SELECT FROM pg_attribute AS c WHERE c.attrelid = t.oid \
+                 AND c.attname = 'company_id')"
+            )
+        };
+        assert_eq!(database.count(&without), 0, "on {}", database.url);
+    }
+}

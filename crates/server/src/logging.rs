@@ -3,24 +3,42 @@
 use std::io::Write;
 
 use env_logger::{Builder, fmt::Formatter};
-use log::{LevelFilter, Record};
+use log::kv::{self, Key, Value, VisitSource};
+use log::{Level, LevelFilter, Record};
 use serde::Serialize;
+use serde_json::Map;
 
 use crate::settings::{Log, LogFormat};
 
-/// A log line in JSON.
+/// A log line in JSON: what every line has, then what this one is about, such as a request's id.
 #[derive(Serialize)]
 struct LogLine<'a> {
     timestamp: &'a str,
     level: &'a str,
     target: &'a str,
     message: &'a str,
+    #[serde(flatten)]
+    fields: Fields,
+}
+
+#[derive(Default, Serialize)]
+#[serde(transparent)]
+struct Fields(Map<String, serde_json::Value>);
+
+impl<'kvs> VisitSource<'kvs> for Fields {
+    fn visit_pair(&mut self, key: Key<'kvs>, value: Value<'kvs>) -> Result<(), kv::Error> {
+        let field = value.to_u64().map_or_else(|| value.to_string().into(), Into::into);
+        self.0.insert(key.as_str().to_owned(), field);
+        Ok(())
+    }
 }
 
 /// Begins to log.
 pub(crate) fn start(log: Log) {
     let mut builder = Builder::new();
-    builder.filter_level(log.level);
+    // Other crates' lines below info hold whole URLs, with what their queries say.
+    builder.filter_level(log.level.min(LevelFilter::Info));
+    builder.filter_module("guerdon", log.level);
     if log.level <= LevelFilter::Info {
         // The server's own start line says all of this in one.
         builder.filter_module("actix_server", log.level.min(LevelFilter::Warn));
@@ -40,13 +58,21 @@ fn text(out: &mut Formatter, record: &Record<'_>) -> std::io::Result<()> {
 }
 
 fn json(out: &mut Formatter, record: &Record<'_>) -> std::io::Result<()> {
-    let line = LogLine {
-        timestamp: &out.timestamp_millis().to_string(),
-        level: &record.level().as_str().to_lowercase(),
-        target: record.target(),
-        message: &record.args().to_string(),
+    let timestamp = out.timestamp_millis().to_string();
+    writeln!(out, "{}", serde_json::to_string(&line(&timestamp, &record.args().to_string(), record))?)
+}
+
+fn line<'a>(timestamp: &'a str, message: &'a str, record: &'a Record<'_>) -> LogLine<'a> {
+    let mut fields = Fields::default();
+    let _none_fails = record.key_values().visit(&mut fields);
+    let level = match record.level() {
+        Level::Error => "error",
+        Level::Warn => "warn",
+        Level::Info => "info",
+        Level::Debug => "debug",
+        Level::Trace => "trace",
     };
-    writeln!(out, "{}", serde_json::to_string(&line)?)
+    LogLine { timestamp, level, target: record.target(), message, fields }
 }
 
 /// A message that cannot pass for two records or steer a terminal.
@@ -57,6 +83,18 @@ fn one_line(message: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use log::{Level, Record};
+
+    #[test]
+    fn what_a_line_is_about_has_fields_of_its_own_in_json() {
+        let pairs = [("request_id", log::kv::Value::from("r-1")), ("status", log::kv::Value::from(201_u16))];
+        let record = Record::builder().level(Level::Debug).target("t").key_values(&pairs).build();
+        assert_eq!(
+            serde_json::to_string(&super::line("now", "done", &record)).unwrap(),
+            r#"{"timestamp":"now","level":"debug","target":"t","message":"done","request_id":"r-1","status":201}"#
+        );
+    }
+
     #[test]
     fn a_message_stays_on_its_line() {
         assert_eq!(super::one_line("a\nb\u{1b}[31m ü"), "a\\nb\\u{1b}[31m ü");

@@ -24,6 +24,7 @@ use crate::commands::{Command, Format, Output, Runnable as _, View, Workplace};
 use crate::keys::{require, settle};
 use crate::progress::Progress;
 use crate::settings::Settings;
+use crate::world::files;
 use crate::world::signals::StopSignals;
 use crate::{logging, tls};
 
@@ -126,12 +127,19 @@ fn serve(settings: &Settings) -> anyhow::Result<Output> {
 
 /// Runs a command: in this process, or in the `serve` that holds the embedded database.
 fn work(settings: &Settings, command: &Command, progress: &Progress) -> anyhow::Result<Output> {
+    if settings.embedded_database().is_some() {
+        files::require_own(&settings.data_dir)?;
+    }
     for _ in 0..ATTEMPTS {
         if let Some(database) = settings.embedded_database() {
             match send(&settings.data_dir, database, command) {
                 Sent::Done(output) => return Ok(output),
                 Sent::Refused(why) => bail!(why),
-                Sent::Lost => bail!("the running guerdon did not answer; it may have run the command"),
+                Sent::NotRun => bail!("the running guerdon did not take the command: it was not run"),
+                Sent::Unknown => bail!(
+                    "the running guerdon did not answer: it is unknown whether the command ran; \
+                     look before it is repeated, or repeat it with the same --key"
+                ),
                 Sent::Nobody => {}
             }
         }

@@ -124,18 +124,18 @@ fn lengths_that_can_be_read_in_two_ways_are_refused() {
 }
 
 #[test]
-fn chunks_that_are_not_plain_are_refused() {
+fn chunks_that_are_none_are_refused() {
     on_each(|service| {
         let maker = Maker::new(service);
         let body = maker.body();
         let size = body.len();
         for chunks in [
-            format!("{size:x};name=value\r\n{body}\r\n0\r\n\r\n"),
             format!("{size:x} \r\n{body}\r\n0\r\n\r\n"),
+            format!("{size:x};x\n{body}\r\n0\r\n\r\n"),
             format!("{size:x}\n{body}\r\n0\r\n\r\n"),
             format!("{size:x}\r\n{body}\n0\r\n\r\n"),
-            format!("{size:x}\r\n{body}\r\n0;x\r\n\r\n"),
-            format!("{size:x}\r\n{body}\r\n0\r\nX-Trailer: 1\r\n\r\n"),
+            format!("{size:x}\r\n{body}\r\n0\r\nno trailer\r\n\r\n"),
+            format!("{size:x}\r\n{body}\r\n0\r\nX-Trailer: {}\r\n\r\n", "x".repeat(9 << 10)),
             format!("{:x}\r\n{body}\r\n0\r\n\r\n", size - 1),
             format!("-{size:x}\r\n{body}\r\n0\r\n\r\n"),
             format!("0x{size:x}\r\n{body}\r\n0\r\n\r\n"),
@@ -169,7 +169,6 @@ fn heads_that_are_none_are_refused() {
             "Host: localhost\r\nX: a\0b",
             "Host: localhost\nX: 1",
             "Host: localhost\rX: 1",
-            "Host: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket",
         ] {
             maker.refuse(lines, &maker.with(lines, &maker.body()));
         }
@@ -178,7 +177,9 @@ fn heads_that_are_none_are_refused() {
         let large = format!("Host: localhost\r\nX: {}", "x".repeat(40_000));
         maker.refuse("large", &maker.with(&large, &maker.body()));
         for line in [
-            "POST http://localhost/v1/users HTTP/1.1".to_owned(),
+            "POST http://user@localhost/v1/users HTTP/1.1".to_owned(),
+            "POST ftp://localhost/v1/users HTTP/1.1".to_owned(),
+            "POST * HTTP/1.1".to_owned(),
             "POST localhost:443 HTTP/1.1".to_owned(),
             "CONNECT localhost:443 HTTP/1.1".to_owned(),
             "CONNECT /v1/users HTTP/1.1".to_owned(),
@@ -205,7 +206,7 @@ fn what_is_refused_behind_a_sound_request_takes_nothing_from_it() {
     on_each(|service| {
         let maker = Maker::new(service);
         let body = maker.body();
-        let chunk = format!("{:x}\r\n{body}\r\n0;x\r\n\r\n", body.len());
+        let chunk = format!("{:x}\r\n{body}\r\nx\r\n\r\n", body.len());
         for bad in ["GARBAGE\n".to_owned(), maker.framed(CHUNKED, &chunk)] {
             let before = maker.users();
             let answers = maker.finish(format!("{}{bad}{}", maker.good(), maker.good()).as_bytes());
@@ -228,7 +229,7 @@ fn a_proxy_is_read_as_strictly() {
             format!("{line}\r\nHost: a\r\nX-Forwarded-Proto: https\r\nAuthorization: {authorization}\r\n\r\n")
         };
         let sound = request("GET /v1/companies/example.com HTTP/1.1");
-        let bad = request("GET http://a/v1/companies/example.com HTTP/1.1");
+        let bad = request("GET ftp://a/v1/companies/example.com HTTP/1.1");
         let mut stream = TcpStream::connect(service.running.api.split("://").nth(1).unwrap()).unwrap();
         stream.write_all([&*sound, &*sound, &*bad, &*sound].concat().as_bytes()).unwrap();
         let mut all = String::new();
@@ -245,17 +246,25 @@ fn sound_requests_are_served_however_they_are_framed() {
         let body = maker.body();
         let (front, back) = body.split_at(7);
         let chunks = format!("7\r\n{front}\r\n{:X}\r\n{back}\r\n0\r\n\r\n", back.len());
+        let extra = maker.body();
+        let with_extras =
+            format!("{:x} ; a=\"b;c\"\r\n{extra}\r\n0;d\r\nContent-Length: 7\r\nX: y\r\n\r\n", extra.len());
         let all = [
             maker.good(),
             format!("\r\n{}", maker.good()),
             maker.framed(CHUNKED, &chunks),
+            maker.framed(CHUNKED, &with_extras),
             maker.with("host:localhost:8443\r\nUpgrade: h2c", &maker.body()),
+            maker.with("Host: a\r\nConnection: keep-alive, Upgrade\r\nUpgrade: websocket", &maker.body()),
+            maker.line("POST http://localhost/v1/users HTTP/1.1"),
+            maker.line("POST HTTPS://other:443/v1/users HTTP/1.1"),
             maker.with("Host: [::1]:1\r\nExpect: 100-continue\r\nConnection: close", &maker.body()),
         ];
         let answers = maker.finish(all.concat().as_bytes());
         let statuses: Vec<u16> = answers.iter().map(|it| it.status).collect();
-        assert_eq!(statuses, [201, 201, 201, 201, 100, 201], "{answers:?}");
-        assert_eq!(maker.users(), 1 + 5);
+        assert_eq!(statuses, [201; 9], "{answers:?}");
+        assert!(answers.iter().all(|it| !it.head.contains("upgrade")), "{answers:?}");
+        assert_eq!(maker.users(), 1 + 9);
         let mut wire = Dialer::new(service).dial().unwrap();
         for _ in 0..3 {
             let answer = wire.ask(maker.good().as_bytes()).unwrap();
@@ -265,6 +274,63 @@ fn sound_requests_are_served_however_they_are_framed() {
         let lines = "Host: localhost\r\nConnection: close";
         let answers = wire.finish(maker.request(&format!("GET {path} HTTP/1.1"), lines, "").as_bytes());
         assert_eq!((answers.len(), answers[0].status), (1, 200));
+    });
+}
+
+#[test]
+fn whoever_waits_to_be_told_is_told_or_refused() {
+    on_each(|service| {
+        let maker = Maker::new(service);
+        let good = maker.with("Host: localhost\r\nExpect: 100-continue", &maker.body());
+        let (head, body) = good.split_once("\r\n\r\n").unwrap();
+        let head = format!("{head}\r\n\r\n");
+        let mut wire = Dialer::new(service).dial().unwrap();
+        let told = wire.ask(head.as_bytes()).unwrap();
+        assert_eq!(told, "HTTP/1.1 100 Continue\r\n\r\n");
+        let answer = wire.ask(body.as_bytes()).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 201"), "{answer}");
+        let before = maker.users();
+        for (head, status) in [
+            (head.replace("Basic ", "Basic x"), 401),
+            (head.replace("Content-Length: ", "Content-Length: 9999"), 400),
+            (head.replace("/v1/users", "/v1/nothing"), 404),
+        ] {
+            let answers = maker.finish(head.as_bytes());
+            let statuses: Vec<u16> = answers.iter().map(|it| it.status).collect();
+            assert_eq!(statuses, [status], "{answers:?}");
+            assert!(answers[0].head.contains("connection: close"), "what follows may be the body");
+        }
+        assert_eq!(maker.users(), before);
+    });
+}
+
+#[test]
+fn bodies_in_chunks_are_taken_with_any_method() {
+    on_each(|service| {
+        let maker = Maker::new(service);
+        let path = format!("/v1/companies/{}", maker.sample.company);
+        let ask = |line: &str, body: &str| {
+            let lines = format!("Host: a\r\n{CHUNKED}");
+            maker.finish(
+                format!(
+                    "{}{}",
+                    maker.request(line, &lines, body),
+                    maker.request(&format!("GET {path} HTTP/1.1"), "Host: a\r\nConnection: close", "")
+                )
+                .as_bytes(),
+            )
+        };
+        let statuses = |answers: &[Said]| answers.iter().map(|it| it.status).collect::<Vec<_>>();
+        let sound = "3\r\nabc\r\n0\r\n\r\n";
+        for (line, status) in [
+            (format!("GET {path} HTTP/1.1"), 200),
+            ("DELETE /v1/users/00000000-0000-7000-8000-000000000000 HTTP/1.1".to_owned(), 404),
+            ("OPTIONS * HTTP/1.1".to_owned(), 404),
+        ] {
+            assert_eq!(statuses(&ask(&line, sound)), [status, 200], "{line}");
+            let answers = ask(&line, "3\r\nabcd\r\n0\r\n\r\n");
+            assert_eq!(statuses(&answers), [400], "{line}");
+        }
     });
 }
 

@@ -14,6 +14,7 @@ mod commands;
 mod crash;
 mod differential;
 mod distributions;
+mod edge;
 mod events;
 mod fairness;
 mod framing;

@@ -98,6 +98,16 @@ impl Journal for Memory {
         Ok(Look { providers, claimed, next: None })
     }
 
+    /// What waits here has no time.
+    fn bring_back(
+        &self,
+        _now: Timestamp,
+        _waits: &[Duration],
+        _lease: Duration,
+    ) -> Result<usize, StoreError> {
+        Ok(0)
+    }
+
     fn settle(&self, settlements: &[Settlement]) -> Result<(), StoreError> {
         self.take_time();
         let delivered = settlements.iter().filter(|it| it.fate == Fate::Delivered).count();

@@ -25,6 +25,12 @@ impl Schedule {
         (time_scale.is_finite() && time_scale > 0.0).then_some(Self { time_scale })
     }
 
+    /// How long an event can have to wait, by how many of its attempts have failed: not at all for the first.
+    pub fn waits(&self) -> Vec<Duration> {
+        let retries = (0..).map_while(|attempts| self.wait(attempts));
+        std::iter::once(Duration::ZERO).chain(retries).collect()
+    }
+
     /// How long to wait, from the end of a failed attempt, when `attempts` attempts of this schedule came before
     /// it. None after the eleventh, which is the last.
     pub fn wait(&self, attempts: u16) -> Option<Duration> {
@@ -52,7 +58,9 @@ mod tests {
     const DAY: u64 = 86_400;
 
     fn waits(schedule: Schedule) -> Vec<Duration> {
-        (0..).map_while(|retries| schedule.wait(retries)).collect()
+        let all = schedule.waits();
+        assert_eq!(all[0], Duration::ZERO);
+        all[1..].to_vec()
     }
 
     #[test]

@@ -13,6 +13,7 @@ DROP TABLE schedules;
 DROP TABLE settings;
 DROP TABLE saml_settings;
 DROP TABLE occasions;
+DROP TABLE active_users;
 DROP TABLE users;
 DROP TABLE companies;
 DROP TABLE corporations;

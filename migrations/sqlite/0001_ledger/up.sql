@@ -75,6 +75,25 @@ CREATE TABLE users (
 CREATE UNIQUE INDEX users_email ON users (company_id, email_folded) WHERE deleted_at IS NULL;
 CREATE INDEX users_active ON users (company_id, created_at, id) WHERE deleted_at IS NULL;
 
+-- How many users of a company are not deleted. The database itself keeps it; one writer needs no more than one part.
+CREATE TABLE active_users (
+  company_id BLOB NOT NULL CHECK (length(company_id) = 16),
+  part INTEGER NOT NULL CHECK (part = 0),
+  number INTEGER NOT NULL CHECK (number >= 0),
+  PRIMARY KEY (company_id, part)
+) WITHOUT ROWID;
+CREATE TRIGGER users_count_new AFTER INSERT ON users WHEN NEW.deleted_at IS NULL
+  BEGIN
+    INSERT INTO active_users VALUES (NEW.company_id, 0, 1)
+      ON CONFLICT (company_id, part) DO UPDATE SET number = number + 1;
+  END;
+CREATE TRIGGER users_count_changed AFTER UPDATE OF deleted_at ON users
+  WHEN (OLD.deleted_at IS NULL) <> (NEW.deleted_at IS NULL)
+  BEGIN
+    UPDATE active_users SET number = number + CASE WHEN NEW.deleted_at IS NULL THEN 1 ELSE -1 END
+      WHERE company_id = NEW.company_id;
+  END;
+
 CREATE TABLE occasions (
   id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
   company_id BLOB REFERENCES companies (id) CHECK (length(company_id) = 16),

@@ -2,8 +2,7 @@
 //! It asks the service's own database, whose rows are what they are.
 
 use std::fmt::Display;
-use std::io::Write as _;
-use std::net::TcpListener;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use actix_web::error::ErrorInternalServerError;
@@ -13,7 +12,7 @@ use anyhow::{Context as _, Result};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use diesel::prelude::*;
-use diesel::r2d2::{ConnectionManager, Pool, PooledConnection, R2D2Connection};
+use diesel::r2d2::{ConnectionManager, Pool, PooledConnection};
 use ring::digest::{Digest, SHA256, digest};
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject as _;
@@ -21,12 +20,14 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::rows::{Id, postgres, sqlite};
+use crate::rows::{Asked, Id};
 
 const CONNECTIONS: u32 = 8;
 
 #[derive(clap::Args)]
 pub struct Arguments {
+    #[arg(long)]
+    listen: SocketAddr,
     #[arg(long)]
     certificate: PathBuf,
     #[arg(long)]
@@ -44,52 +45,39 @@ pub struct Arguments {
 
 type Connections<C> = Pool<ConnectionManager<C>>;
 
-struct State<C: R2D2Connection + 'static> {
+struct State<C: Asked> {
     key: String,
     secret: Digest,
     user: Id,
     connections: Connections<C>,
 }
 
-/// Serves until it is ended; prints the port it listens at.
-pub fn serve(arguments: Arguments) -> Result<()> {
-    let socket = TcpListener::bind("127.0.0.1:0")?;
-    let certificate = CertificateDer::from_pem_file(&arguments.certificate)?;
-    let key = PrivateKeyDer::from_pem_file(&arguments.key)?;
-    let tls = ServerConfig::builder().with_no_client_auth().with_single_cert(vec![certificate], key)?;
-    let mut out = std::io::stdout();
-    writeln!(out, "{}", socket.local_addr()?.port())?;
-    out.flush()?;
+/// Serves until it is ended.
+pub fn serve(arguments: &Arguments) -> Result<()> {
     if arguments.database.starts_with("postgres:") {
-        let state = web::Data::new(State::<PgConnection>::new(&arguments)?);
-        run(socket, tls, move |app| {
-            app.app_data(state.clone())
-                .route("/user", web::get().to(|of, at| answer(of, at, postgres::user)))
-                .route("/balances", web::get().to(|of, at| answer(of, at, postgres::balances)))
-                .route("/transactions", web::get().to(|of, at| answer(of, at, postgres::transactions)));
-        })
+        run::<PgConnection>(arguments)
     } else {
-        let state = web::Data::new(State::<SqliteConnection>::new(&arguments)?);
-        run(socket, tls, move |app| {
-            app.app_data(state.clone())
-                .route("/user", web::get().to(|of, at| answer(of, at, sqlite::user)))
-                .route("/balances", web::get().to(|of, at| answer(of, at, sqlite::balances)))
-                .route("/transactions", web::get().to(|of, at| answer(of, at, sqlite::transactions)));
-        })
+        run::<SqliteConnection>(arguments)
     }
 }
 
-fn run(
-    socket: TcpListener,
-    tls: ServerConfig,
-    routes: impl Fn(&mut web::ServiceConfig) + Clone + Send + 'static,
-) -> Result<()> {
-    let server = HttpServer::new(move || App::new().configure(routes.clone()));
-    let server = server.listen_rustls_0_23(socket, tls)?.run();
+fn run<C: Asked>(arguments: &Arguments) -> Result<()> {
+    let certificate = CertificateDer::from_pem_file(&arguments.certificate)?;
+    let key = PrivateKeyDer::from_pem_file(&arguments.key)?;
+    let tls = ServerConfig::builder().with_no_client_auth().with_single_cert(vec![certificate], key)?;
+    let state = web::Data::new(State::<C>::new(arguments)?);
+    let server = HttpServer::new(move || {
+        App::new()
+            .app_data(state.clone())
+            .route("/user", web::get().to(|of, at| answer(of, at, C::user)))
+            .route("/balances", web::get().to(|of, at| answer(of, at, C::balances)))
+            .route("/transactions", web::get().to(|of, at| answer(of, at, C::transactions)))
+    });
+    let server = server.bind_rustls_0_23(arguments.listen, tls)?.run();
     Ok(actix_web::rt::System::new().block_on(server)?)
 }
 
-impl<C: R2D2Connection + 'static> State<C> {
+impl<C: Asked> State<C> {
     fn new(arguments: &Arguments) -> Result<Self> {
         let (key, secret) = arguments.credentials.split_once(':').context("credentials without a colon")?;
         let manager = ConnectionManager::new(&arguments.database);
@@ -112,7 +100,7 @@ impl<C: R2D2Connection + 'static> State<C> {
     }
 }
 
-async fn answer<C: R2D2Connection, T: Serialize + Send + 'static>(
+async fn answer<C: Asked, T: Serialize + Send + 'static>(
     request: HttpRequest,
     state: web::Data<State<C>>,
     ask: fn(&mut C, Id) -> QueryResult<T>,

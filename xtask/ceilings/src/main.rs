@@ -13,7 +13,7 @@ use clap::Parser;
 
 #[derive(Parser)]
 enum Command {
-    /// Serve reads of one user over TLS, with actix-web and diesel; print the port
+    /// Serve reads of one user over TLS, with actix-web and diesel
     Http(http::Arguments),
     /// Make recognitions on a plain SQLite file; print how many a second
     Sqlite {
@@ -29,7 +29,7 @@ enum Command {
 
 fn main() -> Result<()> {
     match Command::parse() {
-        Command::Http(arguments) => http::serve(arguments),
+        Command::Http(arguments) => http::serve(&arguments),
         Command::Sqlite { file, batch, seconds } => {
             println!("{:.1}", sqlite::recognitions_per_second(&file, batch, Duration::from_secs(seconds))?);
             Ok(())

@@ -5,6 +5,7 @@ use diesel::expression::AsExpression;
 use diesel::pg::{Pg, PgValue};
 use diesel::prelude::*;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
+use diesel::r2d2::R2D2Connection;
 use diesel::serialize::{self, IsNull, Output, ToSql};
 use diesel::sql_types::{BigInt, SmallInt, SqlType};
 use diesel::sqlite::{Sqlite, SqliteValue};
@@ -146,9 +147,16 @@ const SIDES: [(&str, &str); 3] = [
     (") AS sides ORDER BY place DESC LIMIT 100", ""),
 ];
 
+/// A connection that is asked.
+pub trait Asked: R2D2Connection + 'static {
+    fn user(&mut self, id: Id) -> QueryResult<User>;
+    fn balances(&mut self, id: Id) -> QueryResult<Vec<Balance>>;
+    fn transactions(&mut self, id: Id) -> QueryResult<Vec<Transaction>>;
+}
+
 /// The questions of one database.
 macro_rules! questions {
-    ($wing:ident, $conn:ty, $db:ty) => {
+    ($conn:ty, $db:ty) => {
         impl RunQueryDsl<$conn> for Latest {}
 
         impl QueryFragment<$db> for Latest {
@@ -165,27 +173,25 @@ macro_rules! questions {
             }
         }
 
-        pub mod $wing {
-            use super::*;
-
-            pub fn user(conn: &mut $conn, id: Id) -> QueryResult<User> {
-                users::table.find(id).first(conn)
+        impl Asked for $conn {
+            fn user(&mut self, id: Id) -> QueryResult<User> {
+                users::table.find(id).first(self)
             }
 
-            pub fn balances(conn: &mut $conn, id: Id) -> QueryResult<Vec<Balance>> {
+            fn balances(&mut self, id: Id) -> QueryResult<Vec<Balance>> {
                 accounts::table
                     .filter(accounts::owner_id.eq(id).and(accounts::kind.le(3)))
                     .order(accounts::kind)
                     .select((accounts::kind, accounts::balance, accounts::spent))
-                    .load(conn)
+                    .load(self)
             }
 
-            pub fn transactions(conn: &mut $conn, id: Id) -> QueryResult<Vec<Transaction>> {
-                Latest { owner: id }.load(conn)
+            fn transactions(&mut self, id: Id) -> QueryResult<Vec<Transaction>> {
+                Latest { owner: id }.load(self)
             }
         }
     };
 }
 
-questions!(postgres, PgConnection, Pg);
-questions!(sqlite, SqliteConnection, Sqlite);
+questions!(PgConnection, Pg);
+questions!(SqliteConnection, Sqlite);

@@ -6,12 +6,11 @@ use anyhow::Result;
 
 use super::figures::{Round, Row, Wanted, per_second};
 use super::fixture::{Company, Provider};
-use super::https::closed_loop;
+use super::load;
 use super::plan::{Case, Plan};
 use super::receiver::{Manner, Receiver};
 use super::service::Service;
 
-const CONNECTIONS: usize = 32;
 const USERS: usize = 1_000;
 const POINTS: &str = "500000";
 /// By then all is delivered that was accepted in a round.
@@ -39,18 +38,10 @@ impl Side {
         Ok(Self { provider, company })
     }
 
-    /// A round, and over how long its answers were counted.
-    fn accept(&self, service: &Service, plan: &Plan<'_>) -> Result<(Round, Duration)> {
-        plan.settle()?;
-        let before = service.processor_time();
-        let done = closed_loop(service.https(), CONNECTIONS, plan.period(), 201, &|at, count| {
+    fn accept(&self, service: &Service, plan: &Plan<'_>) -> Result<Round> {
+        load::round(service, service.https(), plan, 201, &|at, count| {
             self.provider.post("/v1/recognitions", &self.company.thanks_by_lot(at, count, 1))
-        })?;
-        let after = service.processor_time();
-        let all = done.answered.max(1);
-        let rate = per_second(done.times.len(), done.took);
-        let cpu = Some(((after.0 - before.0) / all, (after.1 - before.1) / all));
-        Ok((Round { cpu, times: done.times, ..Round::rated(rate) }, done.took))
+        })
     }
 }
 
@@ -60,14 +51,14 @@ pub(super) fn measure(service: &Service, plan: &Plan<'_>) -> Result<Vec<Row>> {
     let told = Side::create(service, "told", Some(&receiver.url()))?;
     let (mut rounds, mut ceilings, mut delivered) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..plan.rounds {
-        let (most, _) = silent.accept(service, plan)?;
+        let most = silent.accept(service, plan)?;
         drop(receiver.take());
-        let (mut round, _) = told.accept(service, plan)?;
+        let mut round = told.accept(service, plan)?;
         let arrived = receiver.take().len();
         service.wait_until_settled(LIMIT)?;
-        delivered.push(per_second(arrived, plan.period()));
-        // What is accepted only to wait does not count.
-        round.per_second = round.per_second.min(per_second(arrived, plan.period()));
+        let arrived = per_second(arrived, plan.period());
+        delivered.push(arrived);
+        round.per_second = round.per_second.min(arrived); // what is accepted only to wait does not count
         round.ceiling = Some(most.per_second);
         rounds.push(round);
         ceilings.push(most);

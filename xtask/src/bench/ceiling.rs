@@ -1,15 +1,17 @@
 //! What plain programs do on the same machine where the service would be asked.
 
-use std::io::{BufRead, BufReader};
-use std::net::{Ipv4Addr, SocketAddr};
+use std::fs::create_dir_all;
+use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use super::plan::{Plan, Reads};
-use super::service::Service;
-use crate::workspace::{Workspace, output, run};
+use super::service::{Service, free_address};
+use crate::guarded::{Guarded, StopSignal};
+use crate::postgres::Cluster;
+use crate::workspace::output;
 
 /// Whoever plain SQL is sent by, at a time.
 const CLIENTS: &str = "8";
@@ -18,7 +20,7 @@ const THREADS: &str = "2";
 const SCHEMA: &str = include_str!("plain/schema.sql");
 
 /// A recognition as plain SQL.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Plain {
     /// Of one of many senders, one to a commit.
     One,
@@ -29,6 +31,11 @@ pub(super) enum Plain {
 }
 
 impl Plain {
+    /// How many recognitions one transaction is.
+    pub(super) fn recognitions(self) -> f64 {
+        if self == Plain::Ten { 10.0 } else { 1.0 }
+    }
+
     fn script(self) -> &'static str {
         match self {
             Plain::One => include_str!("plain/one.sql"),
@@ -38,15 +45,21 @@ impl Plain {
     }
 }
 
+/// Who is read, and by whom.
+pub(super) struct Reads<'a> {
+    pub(super) credentials: &'a str,
+    pub(super) user: &'a str,
+}
+
 /// The program with the ceilings that cargo builds.
 pub(super) struct Ceilings {
     program: PathBuf,
 }
 
 impl Ceilings {
-    pub(super) fn build(workspace: &Workspace) -> Result<Self> {
-        run(&mut workspace.cargo(&["build", "--release", "--locked", "--package", "guerdon-ceilings"]))?;
-        Ok(Self { program: workspace.target.join("release").join("guerdon-ceilings") })
+    /// The one that was built into this folder.
+    pub(super) fn in_folder(folder: &Path) -> Self {
+        Self { program: folder.join("guerdon-ceilings") }
     }
 
     /// Recognitions a second on a SQLite file in this folder, so many to a commit.
@@ -59,70 +72,48 @@ impl Ceilings {
 
     /// Serves reads of a user from the service's database until it is dropped.
     pub(super) fn http(&self, service: &Service, database: &str, reads: &Reads<'_>) -> Result<Server> {
-        let tls = service.data().join("tls");
+        let (tls, folder) = (service.data().join("tls"), service.data().join("ceiling"));
+        create_dir_all(&folder)?;
+        let address = free_address()?;
         let mut command = Command::new(&self.program);
-        command.arg("http").arg("--certificate").arg(tls.join("certificate.pem"));
+        command.args(["http", "--listen", &address.to_string()]);
+        command.arg("--certificate").arg(tls.join("certificate.pem"));
         command.arg("--key").arg(tls.join("private_key.pem"));
         command.args(["--database", database, "--credentials", reads.credentials, "--user", reads.user]);
-        let mut process = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
-        let mut line = String::new();
-        let told = process.stdout.take().context("the ceiling has no output")?;
-        let mut server = Server { process, address: (Ipv4Addr::LOCALHOST, 0).into() };
-        BufReader::new(told).read_line(&mut line)?;
-        server.address.set_port(line.trim().parse().context("the ceiling says no port")?);
-        Ok(server)
+        let mut server = Guarded::start(command, StopSignal::Terminate, &folder)?;
+        let is_ready = || TcpStream::connect(address).is_ok();
+        server.wait_until(Duration::from_secs(10), is_ready).context("the server of the ceiling")?;
+        Ok(Server { address, _guarded: server })
     }
 }
 
 /// A running server of the ceiling.
 pub(super) struct Server {
-    process: Child,
     pub(super) address: SocketAddr,
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let ended = self.process.kill().and_then(|()| self.process.wait());
-        if let Err(cause) = ended {
-            eprintln!("the server of the ceiling cannot be ended: {cause}");
-        }
-    }
+    _guarded: Guarded,
 }
 
 /// Plain SQL on a database of its own, in the cluster where the service has its.
 pub(super) struct PlainSql {
     url: String,
     pgbench: PathBuf,
-    folder: tempfile::TempDir,
+    script: PathBuf,
 }
 
 impl PlainSql {
-    pub(super) fn prepare(plan: &Plan<'_>) -> Result<Option<Self>> {
-        let Some(cluster) = plan.cluster else { return Ok(None) };
+    /// Makes the database. Scripts go to `folder`.
+    pub(super) fn prepare(cluster: &Cluster, folder: &Path) -> Result<Self> {
         let url = cluster.create_database("plain")?;
         cluster.psql(&url, SCHEMA)?;
-        let folder = tempfile::Builder::new().prefix("guerdon-plain-").tempdir()?;
-        Ok(Some(Self { url, pgbench: cluster.program("pgbench"), folder }))
+        Ok(Self { url, pgbench: cluster.program("pgbench"), script: folder.join("plain.sql") })
     }
 
     /// How many transactions a second.
     pub(super) fn transactions(&self, what: Plain, seconds: u64) -> Result<f64> {
-        let script = self.folder.path().join("script.sql");
-        std::fs::write(&script, what.script())?;
+        std::fs::write(&self.script, what.script())?;
         let mut command = Command::new(&self.pgbench);
-        command.args([
-            "-n",
-            "-M",
-            "prepared",
-            "-j",
-            THREADS,
-            "-c",
-            CLIENTS,
-            "-T",
-            &seconds.to_string(),
-            "-f",
-        ]);
-        command.arg(&script).arg(&self.url);
+        command.args(["-n", "-M", "prepared", "-j", THREADS, "-c", CLIENTS, "-T", &seconds.to_string()]);
+        command.arg("-f").arg(&self.script).arg(&self.url);
         let said = output(&mut command)?;
         let rate = said.lines().find_map(|it| it.strip_prefix("tps = ")?.split(' ').next()?.parse().ok());
         rate.context("pgbench says no rate")

@@ -53,20 +53,19 @@ fn drain(service: &Service, provider: &Provider, company: &Company) -> Result<(R
     service.wait_until_settled(LIMIT)?;
     let receiver = Receiver::start(Manner::Confirms)?;
     service.operate(&["provider", "set", &provider.id, "--callback-url", &receiver.url()])?;
-    let before = service.processor_time();
+    let meter = service.meter();
     service.operate(&["event", "replay", "--provider", &provider.id, "--state", "unaddressed"])?;
     receiver.wait_for(EVENTS, LIMIT)?;
     service.wait_until_settled(LIMIT)?;
-    let after = service.processor_time();
+    let cpu = Some(meter.each(u32::try_from(EVENTS)?));
     let arrived = receiver.take();
     let distinct: HashSet<_> = arrived.iter().filter_map(|it| first_id(&it.body)).collect();
     ensure!(distinct.len() == EVENTS, "{} different events arrived", distinct.len());
     let first = arrived.iter().map(|it| it.first_byte).min().context("nothing arrived")?;
     let last = arrived.iter().map(|it| it.first_byte).max().context("nothing arrived")?;
     let bodies: Vec<_> = arrived.into_iter().map(|it| it.body).collect();
-    let all = u32::try_from(EVENTS)?;
     let round = Round {
-        cpu: Some(((after.0 - before.0) / all, (after.1 - before.1) / all)),
+        cpu,
         ceiling: Some(bare_loops(&receiver, &provider.shared_secret, &bodies)?),
         ..Round::rated(per_second(EVENTS, last - first))
     };

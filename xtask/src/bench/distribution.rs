@@ -18,7 +18,7 @@ const SAME_TABLES: &str = include_str!("plain/accounts.sql");
 const SAME_ROWS: &str = include_str!("plain/distribution.sql");
 
 pub(super) fn measure(service: &Service, plan: &Plan<'_>) -> Result<Vec<Row>> {
-    let (Some(cluster), Some(url)) = (plan.cluster, plan.database) else { return Ok(Vec::new()) };
+    let (cluster, url) = plan.cluster.zip(plan.database).context("it is measured on PostgreSQL")?;
     let provider = Provider::create(service, None)?;
     let company = Company::create(service, &provider, "many", 0)?;
     cluster.psql(url, &MANY_USERS.replace("COMPANY", &company.id))?;
@@ -31,17 +31,14 @@ pub(super) fn measure(service: &Service, plan: &Plan<'_>) -> Result<Vec<Row>> {
         cluster.psql(url, &SAME_ROWS.replace("COMPANY", &company.id))?;
         let most = per_second(USERS, start.elapsed());
         plan.settle()?;
-        let before = service.processor_time();
+        let meter = service.meter();
         let start = Instant::now();
         service.operate(&["distribution", "run", &company.id, "--wallet", "user_wallet", "--points", "1"])?;
         let rate = per_second(USERS, start.elapsed());
-        let after = service.processor_time();
-        let all = u32::try_from(USERS)?;
-        let cpu = Some(((after.0 - before.0) / all, (after.1 - before.1) / all));
+        let cpu = Some(meter.each(u32::try_from(USERS)?));
         rounds.push(Round { cpu, ceiling: Some(most), ..Round::rated(rate) });
         ceilings.push(Round::rated(most));
     }
-    service.operate(&["verify"]).context("after the distributions")?;
     let ceiling = "the same rows by plain SQL";
     Ok(vec![
         Row::of(Case::Distribution.name(), rounds)

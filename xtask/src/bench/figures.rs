@@ -1,25 +1,9 @@
-//! What was measured, judged, and as a table, CSV and JSON.
+//! What was measured, and judged.
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
-
-const COLUMNS: [&str; 12] = [
-    "database",
-    "case",
-    "per second",
-    "CPU per request",
-    "median",
-    "p99",
-    "memory",
-    "ceiling",
-    "ratio",
-    "must",
-    "reach",
-    "",
-];
-
 /// What one round of a case came to.
+#[derive(Clone)]
 pub(super) struct Round {
     pub(super) per_second: f64,
     /// Of the service and of the database, for each request.
@@ -41,26 +25,26 @@ impl Round {
 /// One line of the table. What a measurement does not have stays empty.
 #[derive(Default)]
 pub(super) struct Row {
-    database: &'static str,
-    what: String,
-    per_second: Option<f64>,
-    cpu: Option<(Duration, Duration)>,
-    times: Option<Times>,
-    memory: Option<u64>,
+    pub(super) database: &'static str,
+    pub(super) what: String,
+    pub(super) per_second: Option<f64>,
+    pub(super) cpu: Option<(Duration, Duration)>,
+    pub(super) times: Option<Times>,
+    pub(super) memory: Option<u64>,
     /// What the rate is held against.
-    ceiling: Option<&'static str>,
+    pub(super) ceiling: Option<&'static str>,
     /// That of each round to the ceiling in it; the middle one counts.
-    ratios: Vec<f64>,
-    must: Vec<Wanted>,
-    reach: Vec<Wanted>,
-    note: String,
+    pub(super) ratios: Vec<f64>,
+    pub(super) must: Vec<Wanted>,
+    pub(super) reach: Vec<Wanted>,
+    pub(super) note: String,
 }
 
 /// The middle of many times, and what 99 of 100 stay within.
 #[derive(Clone, Copy)]
 pub(super) struct Times {
-    median: Duration,
-    p99: Duration,
+    pub(super) median: Duration,
+    pub(super) p99: Duration,
 }
 
 /// A bound for a figure.
@@ -138,7 +122,7 @@ impl Row {
         self
     }
 
-    fn ratio(&self) -> Option<f64> {
+    pub(super) fn ratio(&self) -> Option<f64> {
         median(self.ratios.clone())
     }
 
@@ -147,59 +131,14 @@ impl Row {
     }
 
     /// How the figure stands to what is wanted of it.
-    fn verdict(&self) -> &'static str {
-        match (self.must.is_empty(), self.misses(), self.reach.iter().all(|it| it.is_met(self))) {
-            (true, ..) => "",
+    pub(super) fn verdict(&self) -> &'static str {
+        let is_judged = !self.must.is_empty() || !self.reach.is_empty();
+        match (is_judged, self.misses(), self.reach.iter().all(|it| it.is_met(self))) {
+            (false, ..) => "",
             (_, true, _) => "MISSED",
             (_, _, true) => "reached",
             (_, _, false) => "holds",
         }
-    }
-
-    fn cells(&self) -> [String; 12] {
-        let time = |pick: fn(Times) -> Duration| self.times.map(|it| milliseconds(pick(it)));
-        let all = |wanted: &[Wanted]| wanted.iter().map(Wanted::text).collect::<Vec<_>>().join(", ");
-        [
-            self.database.to_owned(),
-            self.what.clone(),
-            self.per_second.map(|it| format!("{it:.0}")).unwrap_or_default(),
-            self.cpu.map(|(service, database)| processor(service, database)).unwrap_or_default(),
-            time(|it| it.median).unwrap_or_default(),
-            time(|it| it.p99).unwrap_or_default(),
-            self.memory.map(|it| format!("{} MiB", it >> 20)).unwrap_or_default(),
-            self.ceiling.unwrap_or_default().to_owned(),
-            self.ratio().map(|it| format!("{it:.2}{}", self.spread())).unwrap_or_default(),
-            all(&self.must),
-            all(&self.reach),
-            [self.verdict(), &self.note]
-                .iter()
-                .filter(|it| !it.is_empty())
-                .copied()
-                .collect::<Vec<_>>()
-                .join("; "),
-        ]
-    }
-
-    /// The least and the largest ratio of several rounds.
-    fn spread(&self) -> String {
-        if self.ratios.len() < 2 {
-            return String::new();
-        }
-        let least = self.ratios.iter().copied().fold(f64::INFINITY, f64::min);
-        let most = self.ratios.iter().copied().fold(0.0, f64::max);
-        format!(" ({least:.2} .. {most:.2})")
-    }
-
-    fn json(&self) -> Value {
-        let time = |pick: fn(Times) -> Duration| self.times.map(|it| pick(it).as_secs_f64() * 1_000.0);
-        let all = |wanted: &[Wanted]| wanted.iter().map(Wanted::text).collect::<Vec<_>>();
-        json!({
-            "database": self.database, "case": self.what, "per_second": self.per_second,
-            "service_cpu_us": self.cpu.map(|it| it.0.as_micros()), "database_cpu_us": self.cpu.map(|it| it.1.as_micros()),
-            "median_ms": time(|it| it.median), "p99_ms": time(|it| it.p99), "memory_bytes": self.memory,
-            "ceiling": self.ceiling, "ratio": self.ratio(), "ratios": self.ratios,
-            "must": all(&self.must), "reach": all(&self.reach), "verdict": self.verdict(), "note": self.note,
-        })
     }
 
     /// The line of a chart: a name, the ratio, the least that it must be, and what to reach for.
@@ -225,7 +164,7 @@ impl Wanted {
         }
     }
 
-    fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         match self {
             Wanted::MedianBelow(bound) => format!("median < {} ms", bound.as_secs_f64() * 1_000.0),
             Wanted::P99Below(bound) => format!("p99 < {} ms", bound.as_millis()),
@@ -250,57 +189,11 @@ fn middle(mut all: Vec<Duration>) -> Option<Duration> {
     all.get(all.len() / 2).copied()
 }
 
-pub(super) fn table(facts: &[(&str, String)], rows: &[Row]) -> String {
-    let mut lines = vec![COLUMNS.map(str::to_owned)];
-    lines.extend(rows.iter().map(Row::cells));
-    let mut widths = [0; COLUMNS.len()];
-    for line in &lines {
-        for (width, cell) in widths.iter_mut().zip(line) {
-            *width = cell.chars().count().max(*width);
-        }
-    }
-    let facts = facts.iter().map(|(name, value)| format!("{name}: {value}"));
-    let rows = lines.iter().map(|line| {
-        let cells = line.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
-        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-    });
-    facts.chain([String::new()]).chain(rows).collect::<Vec<_>>().join("\n")
-}
-
-/// The same as RFC 4180 has it.
-pub(super) fn csv(rows: &[Row]) -> String {
-    let quoted = |cell: &String| format!("\"{}\"", cell.replace('"', "\"\""));
-    let line =
-        |cells: [String; COLUMNS.len()]| cells.iter().map(quoted).collect::<Vec<_>>().join(",") + "\r\n";
-    let mut header = COLUMNS.map(str::to_owned);
-    if let Some(last) = header.last_mut() {
-        "verdict".clone_into(last);
-    }
-    std::iter::once(header).chain(rows.iter().map(Row::cells)).map(line).collect()
-}
-
-pub(super) fn json(facts: &[(&str, String)], rows: &[Row]) -> Value {
-    let facts: serde_json::Map<_, _> =
-        facts.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
-    json!({ "machine": facts, "figures": rows.iter().map(Row::json).collect::<Vec<_>>() })
-}
-
-fn processor(service: Duration, database: Duration) -> String {
-    if database.is_zero() {
-        return format!("{} µs", service.as_micros());
-    }
-    format!("{} + {} µs", service.as_micros(), database.as_micros())
-}
-
-fn milliseconds(time: Duration) -> String {
-    format!("{:.2} ms", time.as_secs_f64() * 1_000.0)
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
-    use super::{Round, Row, Times, Wanted, csv};
+    use super::{Round, Row, Times, Wanted};
 
     #[test]
     fn of_a_hundred_times_the_99th_is_p99() {
@@ -326,13 +219,5 @@ mod tests {
         let unmeasured = Row::new("x").wanted(&[Wanted::P99Below(Duration::from_secs(1))], &[]);
         assert_eq!(unmeasured.verdict(), "MISSED");
         assert_eq!(Row::new("x").verdict(), "");
-    }
-
-    #[test]
-    fn a_comma_breaks_no_column() {
-        let table = csv(&[row(&[60.0]).note("a, \"b\"".to_owned())]);
-        let line = table.lines().nth(1).unwrap();
-        assert!(line.starts_with("\"\",\"x\",\"60\",\"7 µs\","), "{line}");
-        assert!(line.ends_with("\"holds; a, \"\"b\"\"\""), "{line}");
     }
 }

@@ -35,13 +35,14 @@ impl Provider {
         let mut arguments = vec!["provider", "create", "--name", "Bench", "--manages-all-domain-resources"];
         arguments.extend(callback_url.iter().flat_map(|url| ["--callback-url", url]));
         let made = service.operate(&arguments)?;
-        let pair = format!("{}:{}", text(&made, "api_key")?, text(&made, "api_secret")?);
-        Ok(Self {
-            id: text(&made, "id")?,
-            shared_secret: text(&made, "shared_secret")?,
-            authorization: format!("Basic {}", BASE64.encode(&pair)),
-            credentials: pair,
-        })
+        let credentials = format!("{}:{}", text(&made, "api_key")?, text(&made, "api_secret")?);
+        Ok(Self::known(text(&made, "id")?, text(&made, "shared_secret")?, credentials))
+    }
+
+    /// One that was created before.
+    pub(super) fn known(id: String, shared_secret: String, credentials: String) -> Self {
+        let authorization = format!("Basic {}", BASE64.encode(&credentials));
+        Self { id, shared_secret, credentials, authorization }
     }
 
     pub(super) fn get(&self, path: &str) -> Vec<u8> {
@@ -54,11 +55,19 @@ impl Provider {
         self.post_with_key(path, body, None)
     }
 
+    pub(super) fn put(&self, path: &str, body: &Value) -> Vec<u8> {
+        self.with_body("PUT", path, body, None)
+    }
+
     pub(super) fn post_with_key(&self, path: &str, body: &Value, key: Option<&str>) -> Vec<u8> {
+        self.with_body("POST", path, body, key)
+    }
+
+    fn with_body(&self, method: &str, path: &str, body: &Value, key: Option<&str>) -> Vec<u8> {
         let (authorization, body) = (&self.authorization, body.to_string());
         let key = key.map(|it| format!("Idempotency-Key: {it}\r\n")).unwrap_or_default();
         format!(
-            "POST {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: {authorization}\r\n{key}\
+            "{method} {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: {authorization}\r\n{key}\
              Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
             body.len()
         )
@@ -131,7 +140,7 @@ impl Company {
         self.thanks_of_user(drawn >> 44, (drawn >> 20) & 0xFF_FFFF, receivers)
     }
 
-    fn user(&self, number: usize) -> &str {
+    pub(super) fn user(&self, number: usize) -> &str {
         self.users.get(number % self.users.len()).map_or("", String::as_str)
     }
 

@@ -36,6 +36,9 @@ pub(super) enum Case {
     Hanging,
     /// `distribution run` to 100,000 users (PostgreSQL)
     Distribution,
+    /// Every endpoint with 1,000,000 users and 10,000,000 transfers behind it; only where it is named, since it is made
+    /// first, which takes some ten minutes, and kept
+    Large,
 }
 
 impl Case {
@@ -55,12 +58,6 @@ pub(super) struct Plan<'a> {
     pub(super) cluster: Option<&'a Cluster>,
     /// Where the service's database is: a URL, or none where it is the file in its folder.
     pub(super) database: Option<&'a str>,
-}
-
-/// Who is read, and by whom.
-pub(super) struct Reads<'a> {
-    pub(super) credentials: &'a str,
-    pub(super) user: &'a str,
 }
 
 impl Plan<'_> {

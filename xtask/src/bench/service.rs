@@ -32,6 +32,16 @@ pub(super) struct Service {
 impl Service {
     /// Starts it, without rate limits, on the embedded database where no other is named.
     pub(super) fn start(program: &Path, data: &Path, database: Option<(String, u32)>) -> Result<Self> {
+        Self::start_in(program, data, data, database)
+    }
+
+    /// The same with a folder that stays; `scratch` goes.
+    pub(super) fn start_in(
+        program: &Path,
+        data: &Path,
+        scratch: &Path,
+        database: Option<(String, u32)>,
+    ) -> Result<Self> {
         let (listen, operator) = (free_address()?, free_address()?);
         let mut variables = vec![
             ("GUERDON_DATA_DIR", data.display().to_string()),
@@ -47,7 +57,7 @@ impl Service {
         let (url, database) = database.unzip();
         variables.extend(url.map(|url| ("GUERDON_DATABASE__URL", url)));
         let mut server =
-            Guarded::start(command(program, data, &variables, &["serve"]), StopSignal::Terminate, data)?;
+            Guarded::start(command(program, data, &variables, &["serve"]), StopSignal::Terminate, scratch)?;
         let is_ready = || {
             let answer = ureq::get(format!("http://{operator}/readyz")).call();
             answer.is_ok_and(|it| it.status() == 200)
@@ -69,8 +79,12 @@ impl Service {
         &self.https
     }
 
-    /// The processor time that the service and its database have spent so far.
-    pub(super) fn processor_time(&self) -> (Duration, Duration) {
+    /// Counts from now on what the processors do for the service and for its database.
+    pub(super) fn meter(&self) -> Meter<'_> {
+        Meter { service: self, before: self.processor_time() }
+    }
+
+    fn processor_time(&self) -> (Duration, Duration) {
         (cpu::spent(self.server.id()), self.database.map(cpu::spent).unwrap_or_default())
     }
 
@@ -95,7 +109,7 @@ impl Service {
             .with_context(|| format!("reading the output of guerdon {}", arguments.join(" ")))
     }
 
-    /// How many events wait, as of the last two seconds.
+    /// How many events wait, as of the last look: two seconds ago, or longer where many do.
     pub(super) fn events_waiting(&self) -> Result<usize> {
         let mut answer = ureq::get(format!("http://{}/metrics", self.operator)).call()?;
         let text = answer.body_mut().read_to_string()?;
@@ -114,6 +128,20 @@ impl Service {
     }
 }
 
+/// The processor time of the service and of its database since it was made.
+pub(super) struct Meter<'a> {
+    service: &'a Service,
+    before: (Duration, Duration),
+}
+
+impl Meter<'_> {
+    /// So much for each of `count`.
+    pub(super) fn each(self, count: u32) -> (Duration, Duration) {
+        let (after, all) = (self.service.processor_time(), count.max(1));
+        ((after.0 - self.before.0) / all, (after.1 - self.before.1) / all)
+    }
+}
+
 fn command(program: &Path, data: &Path, variables: &[(&'static str, String)], arguments: &[&str]) -> Command {
     let mut command = guerdon(program);
     command.args(arguments).current_dir(data);
@@ -121,6 +149,6 @@ fn command(program: &Path, data: &Path, variables: &[(&'static str, String)], ar
     command
 }
 
-fn free_address() -> Result<SocketAddr> {
+pub(super) fn free_address() -> Result<SocketAddr> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
 }

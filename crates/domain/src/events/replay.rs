@@ -15,8 +15,8 @@ pub enum ReplayError {
     Store(#[from] StoreError),
 }
 
-/// Makes events due at once, on a schedule that begins anew, all or none; answers how many. Those that are pending stay
-/// as they are.
+/// Makes events due at once, all or none; answers how many. Those that ended go on a schedule that begins anew, those that
+/// wait on the one they have; those that are due or under way stay as they are.
 pub fn replay<T: Replays + ?Sized>(
     tx: &mut T,
     ids: &[EventId],

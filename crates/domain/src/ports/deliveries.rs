@@ -108,6 +108,10 @@ impl Settlement {
     }
 }
 
+/// By so much the clocks of several processes may differ, and one may be put right, before what is written down by the one
+/// is wrong by the other. No retry comes earlier for less.
+pub const CLOCK_TOLERANCE: Duration = Duration::from_secs(60);
+
 /// Claiming and settling events.
 pub trait Deliveries {
     /// The providers that have an event due at `now` and are not suspended.
@@ -126,6 +130,16 @@ pub trait Deliveries {
     /// event was claimed anew in between, and the second time shows the new lease, that claim is given back
     /// ([`Settlement::given_back`]): an attempt counts once, and a fate that was written is not written over a replay.
     fn settle_events(&mut self, settlements: &[Settlement]) -> Result<(), StoreError>;
+
+    /// Brings back what is due later than it can be, by more than [`CLOCK_TOLERANCE`]: later than `waits[n]` from `now`
+    /// where n attempts have failed since the event was made or replayed, and than `lease` where it is claimed. So it is
+    /// where the clock was set back. Answers how many events it was.
+    fn bring_back(
+        &mut self,
+        now: Timestamp,
+        waits: &[Duration],
+        lease: Duration,
+    ) -> Result<usize, StoreError>;
 
     /// Ends all leases: for the one process that serves an embedded database, when it starts.
     fn end_leases(&mut self, now: Timestamp) -> Result<(), StoreError>;

@@ -87,8 +87,8 @@ pub trait Outbox {
 
 /// Sending events again.
 pub trait Replays {
-    /// Makes an event due at once, on a schedule that begins anew; `None` where there is no such event, `false` where
-    /// it is pending as it is.
+    /// Makes an event due at once: one that ended on a schedule that begins anew, one that waits on the one it has. `None`
+    /// where there is no such event, `false` where it is due or under way as it is.
     fn replay_event(&mut self, id: EventId, now: Timestamp) -> Result<Option<bool>, StoreError>;
 
     /// Does so with all events of a provider that are exhausted, or unaddressed; answers how many.

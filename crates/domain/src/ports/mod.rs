@@ -32,8 +32,8 @@ pub use clock::{Clock, Context, Ids, Timestamp};
 pub use companies::{Companies, ReadCompanies};
 pub use corporations::{Corporations, ReadCorporations};
 pub use deliveries::{
-    Attempt, Claim, Claimed, ClaimedEvent, ClaimedMail, Deliveries, Fate, MailDeliveries, MailFate,
-    Settlement,
+    Attempt, CLOCK_TOLERANCE, Claim, Claimed, ClaimedEvent, ClaimedMail, Deliveries, Fate, MailDeliveries,
+    MailFate, Settlement,
 };
 pub use error::StoreError;
 pub use events::{Depth, EventBodies, NewEvent, Outbox, QueuedEvent, ReadOutbox, Replays, Unrenderable};

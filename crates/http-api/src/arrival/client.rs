@@ -1,6 +1,6 @@
 //! How a request came, and from where: the peer's word, and behind a proxy the proxy's (behaviour 2.1).
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use actix_web::dev::ServiceRequest;
 use actix_web::http::header::HeaderMap;
@@ -30,6 +30,20 @@ pub(super) fn client_address(transport: &Transport, request: &ServiceRequest) ->
         Transport::Tls => peer,
         Transport::Proxy { trusted } => forwarded_for(peer, request.headers(), trusted),
     })
+}
+
+/// Whom an address stands for where addresses are counted: one of IPv6 for its network of 64 bits, in which its owner has as
+/// many as he likes.
+pub(crate) fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
+        address @ IpAddr::V4(_) => address,
+    }
+}
+
+/// Whether an address is a trusted proxy's.
+pub(crate) fn is_proxy(transport: &Transport, address: IpAddr) -> bool {
+    matches!(transport, Transport::Proxy { trusted } if is_trusted(address, trusted))
 }
 
 fn says_https(headers: &HeaderMap) -> bool {

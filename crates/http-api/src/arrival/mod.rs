@@ -12,6 +12,7 @@ use actix_web::dev::ServiceRequest;
 use actix_web::http::header::{HeaderMap, HeaderName};
 use actix_web::{HttpMessage, HttpRequest};
 pub(crate) use body_fault::BodyFault;
+pub(crate) use client::{is_proxy, network};
 use guerdon_domain::ports::Ids;
 use guerdon_domain::providers::Provider;
 use guerdon_domain::values::ProviderId;

@@ -4,52 +4,71 @@ use std::borrow::Cow;
 use std::rc::Rc;
 use std::time::{Instant, SystemTime};
 
-use actix_web::Error;
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::{CACHE_CONTROL, HeaderMap, HeaderValue, HttpDate};
-use actix_web::http::header::{STRICT_TRANSPORT_SECURITY, TRANSFER_ENCODING, X_CONTENT_TYPE_OPTIONS};
+use actix_web::http::header::{STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
 use actix_web::http::{ConnectionType, Method, StatusCode};
 use actix_web::middleware::Next;
 use actix_web::web::Data;
+use actix_web::{Error, HttpMessage};
+use guerdon_domain::values::ProviderId;
 
+use super::compression;
 use super::framing::{Connection, Refusal};
+use super::unread::Unread;
 use crate::api::Transport;
-use crate::arrival::{Arrival, REQUEST_ID};
+use crate::arrival::{Arrival, BodyFault, Caller, REQUEST_ID};
 use crate::operation::error::ApiError;
 use crate::operation::state::State;
 
 /// Wraps every request, whatever becomes of it.
 pub(crate) async fn wrap(
     state: Data<State>,
-    request: ServiceRequest,
+    mut request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
     let connection = request.conn_data::<Rc<Connection>>().cloned();
-    let (asks_to_close, is_chunked) =
-        (request.head().connection_type() == ConnectionType::Close, is_chunked(&request));
+    let asks_to_close = request.head().connection_type() == ConnectionType::Close;
+    let unread = Unread::of(&mut request, connection.clone());
+    let encoding = compression::asked_for(&request);
     let began = Instant::now();
     let Arrival { id, is_https, .. } = Arrival::note(&request, &state.api.transport, &*state.api.ids);
     let method = request.method().clone();
-    let mut response = if is_https {
-        next.call(request).await?.map_into_boxed_body()
-    } else {
+    // That a body in chunks is sound is known at its end, for which only those methods wait that read it.
+    let is_sound = match &unread {
+        Some(body) if body.is_chunked() && !reads_body(&method) => body.finish().await,
+        _ => true,
+    };
+    let mut response = if !is_https {
         request.into_response(ApiError::forbidden("HTTPS is required").respond(&id))
+    } else if !is_sound {
+        let fault = request.conn_data::<BodyFault>().and_then(BodyFault::said);
+        let fault = fault.unwrap_or("a body that the method does not read must be sent at once and be small");
+        request.into_response(ApiError::bad_request(fault).and_close().respond(&id))
+    } else {
+        next.call(request).await?.map_into_boxed_body()
     };
     adorn(response.headers_mut(), &id, is_https);
-    // Of a refused chunked body nobody knows where it ends.
-    let is_unread = is_chunked && !response.status().is_success();
-    let head = response.response_mut().head_mut();
-    if state.api.gate.draining() || is_unread {
-        head.set_connection_type(ConnectionType::Close);
+    let mut is_last = asks_to_close
+        || state.api.gate.draining()
+        || response.response().head().connection_type() == ConnectionType::Close;
+    if let Some(unread) = unread {
+        is_last = is_last || !unread.finish().await;
     }
-    let is_last = asks_to_close || head.connection_type() == ConnectionType::Close;
+    if is_last {
+        response.response_mut().head_mut().set_connection_type(ConnectionType::Close);
+    }
     if let Some(connection) = &connection {
+        if response.request().extensions().contains::<Caller>() {
+            connection.trust();
+        }
         connection.end(is_last);
     }
+    let provider = response.request().extensions().get::<Caller>().map(|it| it.id);
     let pattern = response.request().match_pattern();
-    tell(&id, known(&method), pattern, response.status(), began);
-    Ok(response)
+    tell(&id, provider, known(&method), pattern, response.status(), began);
+    Ok(compression::compressed(response, encoding))
 }
 
 /// The whole answer to a head that is no sound request, as bytes: no such request comes up to [`wrap`].
@@ -57,7 +76,7 @@ pub(super) fn refuse(state: &State, refusal: Refusal, is_head: bool) -> Vec<u8> 
     let (began, id) = (Instant::now(), state.api.ids.next().to_string());
     let mut response = ApiError::bad_request(refusal.message()).and_close().respond(&id);
     adorn(response.headers_mut(), &id, matches!(state.api.transport, Transport::Tls));
-    tell(&id, if is_head { "HEAD" } else { "GET" }, None, response.status(), began);
+    tell(&id, None, if is_head { "HEAD" } else { "GET" }, None, response.status(), began);
     let (head, body) = response.into_parts();
     let body = body.try_into_bytes().unwrap_or_default();
     let mut bytes = format!(
@@ -89,14 +108,29 @@ fn adorn(headers: &mut HeaderMap, id: &str, is_https: bool) {
     }
 }
 
-fn is_chunked(request: &ServiceRequest) -> bool {
-    request.headers().contains_key(TRANSFER_ENCODING)
+fn reads_body(method: &Method) -> bool {
+    [Method::POST, Method::PUT, Method::PATCH].contains(method)
 }
 
 /// One log line, and a time for the metrics. The route's pattern stands for the path, which may name people and domains.
-fn tell(id: &str, method: &'static str, pattern: Option<String>, status: StatusCode, began: Instant) {
+fn tell(
+    id: &str,
+    provider: Option<ProviderId>,
+    method: &'static str,
+    pattern: Option<String>,
+    status: StatusCode,
+    began: Instant,
+) {
     let (status, took) = (status.as_u16(), began.elapsed());
-    log::debug!("request {id}: {method} {} {status} {took:?}", pattern.as_deref().unwrap_or("-"));
+    let route = pattern.as_deref().unwrap_or("-");
+    if log::log_enabled!(log::Level::Debug) {
+        let provider = provider.map_or_else(|| "-".to_owned(), |it| it.to_string());
+        let duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+        log::debug!(
+            request_id = id, provider_id = provider.as_str(), method, route, status, duration_ms;
+            "request {id}: {method} {route} {status} {took:?}"
+        );
+    }
     let labels = [
         ("method", Cow::Borrowed(method)),
         ("route", pattern.map_or(Cow::Borrowed("none"), Cow::Owned)),

@@ -1,9 +1,15 @@
-//! What every request passes, from the socket to the table of routes: [`server`] takes connections, `framing` reads them
-//! strictly, `envelope` gives each request its id and each answer its headers, `admission` lets callers in.
+//! What every request passes, from the socket to the table of routes: [`server`] takes connections, of which `connections` lets so
+//! many in, `framing` reads them
+//! strictly, `envelope` gives each request its id and each answer its headers, `unread` ends what a refusal left of a body,
+//! `compression` makes answers smaller, `admission` lets callers in.
 
 mod admission;
+mod compression;
+mod connections;
 mod envelope;
 mod framing;
+mod placed;
 mod server;
+mod unread;
 
 pub use server::{Listening, listen};

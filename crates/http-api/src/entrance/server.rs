@@ -1,6 +1,6 @@
 //! Listening.
 
-use std::future::{Future, ready};
+use std::future::Future;
 use std::io::Error;
 use std::net::{SocketAddr, TcpListener};
 use std::num::NonZeroUsize;
@@ -16,14 +16,16 @@ use actix_tls::accept::rustls_0_23::{Acceptor, TlsStream};
 use actix_tls::accept::{TlsError, max_concurrent_tls_connect};
 use actix_web::dev::{AppConfig, Server, fn_service};
 use actix_web::middleware::from_fn;
-use actix_web::rt::net::TcpStream;
 use actix_web::{App, web};
+use futures_util::TryFutureExt as _;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpSocket;
 
 use super::admission::{Admission, admit};
+use super::connections::Connections;
 use super::envelope;
 use super::framing::{Guarded, Refuse};
+use super::placed::Placed;
 use crate::api::{Api, Transport};
 use crate::endpoints::configure;
 use crate::operation::state::State;
@@ -34,11 +36,16 @@ const BLOCKING_THREADS_MIN: usize = 64;
 const BLOCKING_THREADS_PER_WORKER_MIN: usize = 32;
 const SHUTDOWN_SECONDS: u64 = 30;
 const BACKLOG: u32 = 2_048;
+/// So many bytes of answers the system holds for a connection (Linux takes twice as many): few enough that a slow reader is seen
+/// to read, and that many slow ones hold little.
+const SEND_BUFFER: u32 = 128 << 10;
 /// Handshakes under way in one worker: enough that connections which say nothing keep nobody out for the five seconds
 /// that each of them has.
 const HANDSHAKES_MAX: usize = 16_384;
+/// How many more connections than may stay a worker takes at a time, to close them: what comes in a flood waits with the
+/// system until then, and takes no descriptor.
+const SURPLUS: usize = 64;
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
-const KEEP_ALIVE: Duration = Duration::from_secs(75);
 /// How long a connection that is closed may take to say so.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 const PROTOCOL: &[u8] = b"http/1.1";
@@ -63,6 +70,8 @@ pub fn listen(
     }
     let workers = available_parallelism().map_or(WORKERS_MIN, NonZeroUsize::get).max(WORKERS_MIN);
     let threads = BLOCKING_THREADS_MIN.div_ceil(workers).max(BLOCKING_THREADS_PER_WORKER_MIN);
+    let connections_per_worker = api.connections.in_all.div_ceil(workers).saturating_add(SURPLUS);
+    let connections = Connections::new(api.connections, api.transport.clone());
     let state = State::new(api);
     let admission = web::Data::new(Admission::new(Arc::clone(&state)));
     let state = web::Data::from(state);
@@ -70,6 +79,7 @@ pub fn listen(
     let builder = Server::build()
         .workers(workers)
         .worker_max_blocking_threads(threads)
+        .max_concurrent_connections(connections_per_worker)
         .shutdown_timeout(SHUTDOWN_SECONDS)
         .disable_signals();
     let stop = builder.graceful_shutdown_signal();
@@ -80,14 +90,18 @@ pub fn listen(
     max_concurrent_tls_connect(HANDSHAKES_MAX);
     let builder = match tls {
         Some(tls) => builder.listen("https", listener, move || {
+            let connections = Arc::clone(&connections);
+            let place = fn_service(move |stream| {
+                Arc::clone(&connections).place(stream).map_err(TlsError::<Error, DispatchError>::Tls)
+            });
             let http = http(state.clone(), admission.clone(), stopping.clone());
-            accept(tls.clone(), refuse(&state)).and_then(http.map_err(TlsError::Service))
+            place.and_then(accept(tls.clone(), refuse(&state))).and_then(http.map_err(TlsError::Service))
         })?,
         None => builder.listen("http", listener, move || {
-            let refuse = refuse(&state);
-            let plain = fn_service(move |stream: TcpStream| {
-                let peer = stream.peer_addr().ok();
-                ready(Ok((Guarded::new(stream, Refuse::clone(&refuse)), peer)))
+            let (refuse, connections) = (refuse(&state), Arc::clone(&connections));
+            let plain = fn_service(move |stream| {
+                let (refuse, place) = (Refuse::clone(&refuse), Arc::clone(&connections).place(stream));
+                async move { Ok(guarded(place.await?, Placed::peer, Placed::is_proxy, refuse)) }
             });
             plain.and_then(http(state.clone(), admission.clone(), stopping.clone()))
         })?,
@@ -98,6 +112,7 @@ pub fn listen(
 fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Error> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
     socket.set_reuseaddr(true)?;
+    socket.set_send_buffer_size(SEND_BUFFER)?;
     socket.bind(address)?;
     let listener = socket.listen(BACKLOG)?.into_std()?;
     let bound = listener.local_addr()?;
@@ -110,23 +125,37 @@ fn refuse(state: &web::Data<State>) -> Refuse {
     Rc::new(move |refusal, is_head| envelope::refuse(&state, refusal, is_head))
 }
 
+/// The strict reader of a stream, and the address it comes from.
+fn guarded<IO: AsyncRead + AsyncWrite + Unpin>(
+    stream: IO,
+    peer: impl FnOnce(&IO) -> Option<SocketAddr>,
+    is_proxy: impl FnOnce(&IO) -> bool,
+    refuse: Refuse,
+) -> (Guarded<IO>, Option<SocketAddr>) {
+    let (peer, is_proxy) = (peer(&stream), is_proxy(&stream));
+    let guarded = Guarded::new(stream, refuse);
+    if is_proxy {
+        guarded.connection().trust(); // it keeps connections for everybody
+    }
+    (guarded, peer)
+}
+
 /// Ends TLS.
 fn accept(
     mut tls: rustls::ServerConfig,
     refuse: Refuse,
 ) -> impl ServiceFactory<
-    TcpStream,
+    Placed,
     Config = (),
-    Response = (Guarded<TlsStream<TcpStream>>, Option<SocketAddr>),
+    Response = (Guarded<TlsStream<Placed>>, Option<SocketAddr>),
     Error = TlsError<Error, DispatchError>,
     InitError = (),
 > {
     tls.alpn_protocols.insert(0, PROTOCOL.to_vec());
     let mut acceptor = Acceptor::new(tls);
     acceptor.set_handshake_timeout(HANDSHAKE_TIMEOUT);
-    acceptor.map_err(TlsError::into_service_error).map(move |stream: TlsStream<TcpStream>| {
-        let peer = stream.get_ref().0.peer_addr().ok();
-        (Guarded::new(stream, Refuse::clone(&refuse)), peer)
+    acceptor.map_err(TlsError::into_service_error).map(move |stream: TlsStream<Placed>| {
+        guarded(stream, |it| it.get_ref().0.peer(), |_| false, Refuse::clone(&refuse))
     })
 }
 
@@ -146,6 +175,7 @@ where
     IO: AsyncRead + AsyncWrite + Unpin + 'static,
     F: Future<Output = ()> + 'static,
 {
+    let keep_alive = state.api.keep_alive;
     let app = App::new()
         .app_data(state)
         .app_data(admission)
@@ -154,7 +184,7 @@ where
         .configure(configure);
     HttpService::build()
         .graceful_shutdown_signal(stopping)
-        .keep_alive(KEEP_ALIVE)
+        .keep_alive(keep_alive)
         .client_request_timeout(Duration::ZERO)
         .client_disconnect_timeout(CLOSE_TIMEOUT)
         .on_connect_ext(|stream: &Guarded<IO>, extensions| {

@@ -89,9 +89,15 @@ impl ApiError {
         Self::new(StatusCode::GONE, "this version of the API is no longer supported")
     }
 
-    /// 429, with whole seconds to wait, at least one.
+    /// 429 for a provider's requests, with whole seconds to wait, at least one.
     pub(crate) fn too_many_requests(wait_seconds: u64) -> Self {
-        Self::new(StatusCode::TOO_MANY_REQUESTS, "too many requests")
+        Self::new(StatusCode::TOO_MANY_REQUESTS, "too many requests: the provider's limit is reached")
+            .with(Header::RetryAfterSeconds(wait_seconds.max(1)))
+    }
+
+    /// 429 for wrong credentials, in the same way.
+    pub(crate) fn too_many_failures(wait_seconds: u64) -> Self {
+        Self::new(StatusCode::TOO_MANY_REQUESTS, "too many requests with invalid credentials")
             .with(Header::RetryAfterSeconds(wait_seconds.max(1)))
     }
 

@@ -1,6 +1,6 @@
 //! How an endpoint is read, run and rendered. `call`, `query` and `body` read; `read` and `write` run, in the order of
-//! the checks, with `idempotency` and `flights` for repeats, over `state`, the one crossing to the store, and `budget`, the
-//! memory that large requests share; `answer`, `list` and `error` render.
+//! the checks, with `idempotency` and `flights` for repeats, over `state`, the one crossing to the store, `budget`, the
+//! memory that large requests share, and `shares`, the turns of providers; `answer`, `list` and `error` render.
 
 pub(crate) mod answer;
 pub(crate) mod body;
@@ -14,6 +14,7 @@ mod promise;
 pub(crate) mod query;
 mod read;
 mod segments;
+mod shares;
 pub(crate) mod state;
 pub(crate) mod wire;
 mod write;

@@ -44,7 +44,9 @@ pub(crate) async fn run<R: Read>(state: Arc<State>, call: Call) -> Result<Answer
         return answer;
     }
     let weight = state.work.take(call.scope, R::weight(&call)).await?;
+    let turn = state.reads.turn(call.scope).await?;
     let read = move |state: &State, _: &Promise| {
+        let _turn = turn;
         let work = |reads: &mut dyn Reads| R::read(reads, &call);
         let store = &state.api.store;
         let answer = if R::ASKS == Asks::OfOneMoment { store.snapshot(work) } else { store.glancing(work) };

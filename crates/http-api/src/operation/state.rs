@@ -9,7 +9,7 @@ use actix_web::web;
 use guerdon_domain::causes::{Actor, Origin};
 use guerdon_domain::idempotency::Repeatable;
 use guerdon_domain::ports::{Context, Posting, PostingEnd, StoreError, Tx, Verdict};
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::time::{Instant, timeout};
 
 use super::flights::Flights;
@@ -18,14 +18,19 @@ use crate::operation::budget::Budget;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::promise::Promise;
+use crate::operation::shares::Shares;
 
 /// Calls of the store that run or wait for a thread; more are answered 503 at once.
 const CROSSINGS_MAX: usize = 256;
 
+/// Places for requests that read, each on a thread, and for those that write, most of which the store takes over.
+const READS: usize = 24;
+const WRITES: usize = 72;
+
 /// Bodies that are being read, or were read and wait for their turn; and how much of them one provider may have.
 const BODIES: (usize, usize) = (24 << 20, 12 << 20);
 /// What large requests need for their work and their answers, in the same way.
-const WORK: (usize, usize) = (96 << 20, 48 << 20);
+const WORK: (usize, usize) = (64 << 20, 32 << 20);
 
 /// How long a client waits for the store. PostgreSQL's gives a request up after 8 s and commits nothing of it later: so
 /// whoever is sent away can know that nothing will come of the request, unless the database fell silent.
@@ -49,6 +54,13 @@ fn broken_off(cause: impl Display) -> ApiError {
     ApiError::internal(format!("a call of the store did not end: {cause}"))
 }
 
+/// What came of work that was handed over, with what was held for it.
+pub(crate) enum Handed<T, H> {
+    Done(T, H),
+    /// Nothing of it was kept. It is to be [run](State::block) here, and the last dropped after that.
+    Alone(H, Box<dyn Send>),
+}
+
 /// What all requests share.
 pub(crate) struct State {
     /// What the API was given.
@@ -61,6 +73,9 @@ pub(crate) struct State {
     pub(crate) work: Arc<Budget>,
     /// Held while a large body is parsed, which takes many times its size: one after the other.
     pub(crate) parsing: Semaphore,
+    /// Whose request is at work.
+    pub(crate) reads: Arc<Shares>,
+    pub(crate) writes: Arc<Shares>,
     crossings: Arc<Semaphore>,
 }
 
@@ -71,6 +86,8 @@ impl State {
             bodies: Budget::new(BODIES.0, BODIES.1),
             work: Budget::new(WORK.0, WORK.1),
             parsing: Semaphore::new(1),
+            reads: Shares::new("read", READS),
+            writes: Shares::new("write", WRITES),
             crossings: Arc::new(Semaphore::new(CROSSINGS_MAX)),
             api,
         })
@@ -96,14 +113,9 @@ impl State {
         self: &Arc<Self>,
         work: impl FnOnce(&Self, &Promise) -> Result<T, ApiError> + Send + 'static,
     ) -> Result<T, ApiError> {
-        let Ok(permit) = Arc::clone(&self.crossings).try_acquire_owned() else {
-            return Err(busy());
-        };
+        let permit = self.cross()?;
         let (state, promise) = (Arc::clone(self), Arc::new(Promise::default()));
         let told = Arc::clone(&promise);
-        if self.api.pulse.is_silent() {
-            return Err(silent());
-        }
         let arrived = Instant::now();
         let crossing = web::block(move || {
             let is_late = arrived.elapsed() > BEGIN_WITHIN;
@@ -119,24 +131,25 @@ impl State {
         answer
     }
 
-    /// Hands `work` over to the store, which runs it together with others and holds no thread of ours meanwhile. Where the
-    /// store does not, it is to be [run](Self::block) here, and what is answered in place of a result dropped after that. `held` is let go when its transaction has ended,
-    /// also where the client has gone.
-    pub(crate) async fn hand_over<T, E>(
+    /// Leave to ask the store for something.
+    fn cross(&self) -> Result<OwnedSemaphorePermit, ApiError> {
+        let permit = Arc::clone(&self.crossings).try_acquire_owned().map_err(|_full| busy())?;
+        if self.api.pulse.is_silent() { Err(silent()) } else { Ok(permit) }
+    }
+
+    /// Hands `work` over to the store, which runs it together with others and holds no thread of ours meanwhile. `held` comes
+    /// back with the end of its transaction; where the client has gone, it is let go then.
+    pub(crate) async fn hand_over<T, E, H>(
         self: &Arc<Self>,
-        held: impl Send + 'static,
+        held: H,
         mut work: impl FnMut(&Self, &Promise, &mut dyn Tx) -> Result<T, E> + Send + 'static,
-    ) -> Result<Result<T, Box<dyn Send>>, E>
+    ) -> Result<Handed<T, H>, E>
     where
         T: Send + 'static,
+        H: Send + 'static,
         E: From<ApiError> + From<StoreError> + Send + 'static,
     {
-        let Ok(permit) = Arc::clone(&self.crossings).try_acquire_owned() else {
-            return Err(busy().into());
-        };
-        if self.api.pulse.is_silent() {
-            return Err(silent().into());
-        }
+        let permit = self.cross()?;
         let (state, promise) = (Arc::clone(self), Arc::new(Promise::default()));
         let (its, arrived) = (Arc::clone(&promise), Instant::now());
         let result = Arc::new(Mutex::new(None));
@@ -151,22 +164,25 @@ impl State {
                 verdict
             }),
             told: Box::new(move |end| {
-                drop((held, permit));
-                let _gone = tell.send(end); // the client may have gone
+                drop(permit);
+                let _gone = tell.send((end, held)); // the client may have gone
             }),
         };
-        if self.api.store.take_over(posting).is_some() {
-            return Ok(Err(Box::new(())));
+        if let Some(given_back) = self.api.store.take_over(posting) {
+            (given_back.told)(PostingEnd::Alone(Box::new(())));
         }
-        match self.wait_for(told, &promise).await?.map_err(broken_off)? {
+        let (end, held) = self.wait_for(told, &promise).await?.map_err(broken_off)?;
+        match end {
             PostingEnd::Ended(end) => end?,
-            PostingEnd::Alone(apart) if arrived.elapsed() <= BEGIN_WITHIN => return Ok(Err(apart)),
+            PostingEnd::Alone(apart) if arrived.elapsed() <= BEGIN_WITHIN => {
+                return Ok(Handed::Alone(held, apart));
+            }
             PostingEnd::Alone(_too_late) => return Err(busy().into()),
         }
         let done = result.lock().unwrap_or_else(PoisonError::into_inner).take();
         let done = done.unwrap_or_else(|| Err(broken_off("it did not run").into()))?;
         self.api.pulse.served();
-        Ok(Ok(done))
+        Ok(Handed::Done(done, held))
     }
 
     /// Waits for what the store does. A client that is sent away before is promised that nothing comes of it.

@@ -18,7 +18,7 @@ use crate::operation::budget::{SMALL_MAX, Weight};
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::promise::Promise;
-use crate::operation::state::State;
+use crate::operation::state::{Handed, State};
 
 /// How long a repeat waits for the request that it repeats (behaviour 19.5).
 const WAIT_MAX: Duration = Duration::from_secs(2);
@@ -161,7 +161,8 @@ fn parse<W: Write>(headers: &HeaderMap, body: &[u8]) -> Result<Parsed<W::Command
     Ok(Parsed { command: fields.unless_faulty(command)?, ignored: fields.ignored() })
 }
 
-/// Tries once, on a thread of the store or on the blocking pool. The flight ends with the transaction, also where the client has gone.
+/// Tries once, on a thread of the store or on the blocking pool. The flight, the weight and the turn last as long as the
+/// transaction, also where the client has gone.
 async fn perform_once<W: Write>(
     state: &Arc<State>,
     work: &Arc<Work<W>>,
@@ -174,21 +175,24 @@ async fn perform_once<W: Write>(
     }
     let weight = work.parsed.as_ref().map_or(0, |it| W::weight(&it.command));
     let weight = state.work.take(work.call.scope, weight).await?;
-    let flight = flight.map(Arc::new);
+    let mut held = (flight, weight, state.writes.turn(work.call.scope).await?);
     let mut apart: Box<dyn Send> = Box::new(());
     if W::IS_POSTING {
-        let (held, its) = (flight.clone(), Arc::clone(work));
+        let its = Arc::clone(work);
         let attempt =
             move |state: &State, promise: &Promise, tx: &mut dyn Tx| attempt(state, &its, promise, tx);
         match state.hand_over(held, attempt).await? {
-            Ok(answer) => return Ok(work.complete(answer).holding(weight)),
-            Err(its) => apart = its,
+            Handed::Done(answer, (_flight, weight, _turn)) => {
+                return Ok(work.complete(answer).holding(weight));
+            }
+            Handed::Alone(its, until_then) => (held, apart) = (its, until_then),
         }
     }
+    let (flight, weight, turn) = held;
     let work = Arc::clone(work);
     let ended = state.block(move |state, promise| {
         let ended = transact(state, &work, promise);
-        drop((flight, apart));
+        drop((flight, turn, apart));
         match ended {
             Ok(answer) => Ok(Some(work.complete(answer).holding(weight))),
             Err(Stop::InFlight) => Ok(None),

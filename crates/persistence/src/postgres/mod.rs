@@ -40,6 +40,8 @@ pub(crate) mod repo;
 pub(crate) type Conn = PgConnection;
 pub(crate) type Db = diesel::pg::Pg;
 
+/// The id among those of events that was made first; up to version 17 there is no least of ids.
+pub(crate) const OLDEST_ID: &str = "min(event_id::text COLLATE \"C\")::uuid";
 /// The most bound values of one statement.
 pub(crate) const BINDS: usize = 65_535;
 /// How a claim passes over what others claim.

@@ -10,7 +10,7 @@ use guerdon_domain::wallets::Account;
 
 use super::faults::classify;
 use super::gate::{Gate, Places, accounts_of};
-use crate::postings::{Facts, Posting};
+use crate::postings::{Facts, Part};
 
 /// How long a statement may take, unless its transaction takes its time.
 pub(crate) const STATEMENT_LIMIT: Duration = Duration::from_secs(5);
@@ -21,34 +21,34 @@ pub(crate) struct Terms {
     /// After this nothing of the unit commits.
     deadline: Option<Instant>,
     places: Option<Places>,
-    posting: Option<Posting>,
+    part: Option<Part>,
 }
 
 impl Terms {
     /// For a unit that has so much time, if it is limited at all, and has to ask for places, if there is a gate.
     pub(crate) fn new(within: Option<Duration>, gate: Option<&Arc<Gate>>) -> Self {
-        Self { deadline: within.map(|it| Instant::now() + it), places: gate.map(Places::at), posting: None }
+        Self { deadline: within.map(|it| Instant::now() + it), places: gate.map(Places::at), part: None }
     }
 
     /// How the unit takes part in a set, if it does.
-    pub(crate) fn posting(&mut self) -> Option<&mut Posting> {
-        self.posting.as_mut()
+    pub(crate) fn part(&mut self) -> Option<&mut Part> {
+        self.part.as_mut()
     }
 
     /// What is known to the set in which the unit has its turn.
     pub(crate) fn facts(&mut self) -> Option<&mut Facts> {
-        match self.posting()? {
-            Posting::InSet(set) => Some(&mut set.facts),
-            Posting::Ahead(_) => None,
+        match self.part()? {
+            Part::InSet(set) => Some(&mut set.facts),
+            Part::Ahead(_) => None,
         }
     }
 
-    pub(super) fn put_posting(&mut self, posting: Posting) {
-        self.posting = Some(posting);
+    pub(super) fn put_part(&mut self, part: Part) {
+        self.part = Some(part);
     }
 
-    pub(super) fn take_posting(&mut self) -> Option<Posting> {
-        self.posting.take()
+    pub(super) fn take_part(&mut self) -> Option<Part> {
+        self.part.take()
     }
 
     /// After this nothing of the unit commits.

@@ -122,11 +122,31 @@ fn backend(conn: &mut PgConnection) -> QueryResult<i32> {
 
 /// Tells the news, and whether others had any.
 fn exchange(conn: &mut PgConnection, own: i32, is_news: bool) -> QueryResult<bool> {
-    // A statement also reads what has come in; without one a broken connection would go unnoticed.
-    conn.batch_execute(if is_news { NOTIFY } else { "" })?;
+    // A statement also reads what has come in; without one a broken connection would go unnoticed. An empty one is an error.
+    conn.batch_execute(if is_news { NOTIFY } else { "SELECT" })?;
     let mut others = false;
     for notification in conn.notifications_iter() {
         others |= notification?.process_id != own;
     }
     Ok(others)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::each;
+
+    #[test]
+    fn a_connection_outlives_quiet_moments_and_hears_of_others() {
+        for database in each() {
+            let DatabaseUrl::Postgres(url) = database.address() else { continue };
+            let [mut ours, mut theirs] = [(); 2].map(|()| connect(&url, patience(Access::Serve)).unwrap());
+            let (own, other) = (backend(&mut ours).unwrap(), backend(&mut theirs).unwrap());
+            ours.batch_execute(LISTEN).unwrap();
+            assert!(!exchange(&mut ours, own, false).unwrap(), "nobody has news");
+            assert!(!exchange(&mut ours, own, true).unwrap(), "one's own is none");
+            assert!(!exchange(&mut theirs, other, true).unwrap());
+            assert!(exchange(&mut ours, own, false).unwrap(), "there is news");
+        }
+    }
 }

@@ -14,6 +14,9 @@ mod set;
 pub(crate) use ahead::Ahead;
 pub(crate) use set::{Facts, Set};
 
+/// The most postings that wait at a time; more are sent away at once.
+pub(crate) const WAITING_MAX: usize = 512;
+
 /// What whoever made a posting is told of its panic.
 pub(crate) fn panicked(panic: &(dyn Any + Send)) -> StoreError {
     let said = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
@@ -21,7 +24,7 @@ pub(crate) fn panicked(panic: &(dyn Any + Send)) -> StoreError {
 }
 
 /// How a unit of work takes part in a set.
-pub(crate) enum Posting {
+pub(crate) enum Part {
     /// It is asked what it will need, and goes no further.
     Ahead(Ahead),
     /// It is its turn.

@@ -1,12 +1,14 @@
 //! Companies.
 
+use diesel::dsl::sql;
 use diesel::prelude::*;
+use diesel::sql_types::BigInt;
 use guerdon_domain::companies::{Company, CompanyWithOwner};
 use guerdon_domain::ports::{Companies, Lookup, ReadCompanies, StoreError};
 use guerdon_domain::values::{CompanyId, CorporationId, DomainName, Page, ProviderId};
 
 use super::Unit;
-use crate::rows::schema::{companies, users};
+use crate::rows::schema::{active_users, companies, users};
 use crate::rows::types::Id;
 use crate::rows::{CompanyRow, OwnerRow};
 
@@ -99,11 +101,9 @@ impl ReadCompanies for Unit<'_> {
     }
 
     fn active_user_count(&mut self, id: CompanyId) -> Result<i64, StoreError> {
+        let parts = sql::<BigInt>("CAST(COALESCE(SUM(number), 0) AS bigint)");
         self.query(|conn| {
-            users::table
-                .filter(users::company_id.eq(Id(id)).and(users::deleted_at.is_null()))
-                .count()
-                .get_result(conn)
+            active_users::table.filter(active_users::company_id.eq(Id(id))).select(parts).get_result(conn)
         })
     }
 }

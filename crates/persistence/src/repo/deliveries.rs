@@ -1,12 +1,16 @@
 //! Delivering events.
 
+use std::time::Duration;
+
 use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool};
-use guerdon_domain::ports::{Claim, Claimed, Deliveries, ReadProviders, Settlement, StoreError, Timestamp};
+use guerdon_domain::ports::{
+    CLOCK_TOLERANCE, Claim, Claimed, Deliveries, ReadProviders, Settlement, StoreError, Timestamp,
+};
 use guerdon_domain::values::{EventId, ProviderId};
 
-use super::super::{SKIP_LOCKED, place, settle};
+use super::super::{SKIP_LOCKED, moment_text, place, settle};
 use super::Unit;
 use crate::rows::conditions::PENDING;
 use crate::rows::schema::{deliveries, mails};
@@ -25,10 +29,10 @@ struct ProviderOnly {
 impl Deliveries for Unit<'_> {
     fn providers_with_due_events(&mut self, now: Timestamp) -> Result<Vec<ProviderId>, StoreError> {
         let query = format!(
-            "SELECT id FROM providers WHERE NOT suspended AND EXISTS (SELECT 1 FROM deliveries \
-             WHERE provider_id = providers.id AND {PENDING} AND next_attempt_at <= {}) ORDER BY id",
+            "SELECT id FROM providers WHERE NOT suspended AND (SELECT next_attempt_at FROM deliveries \
+             WHERE provider_id = providers.id AND {PENDING} ORDER BY next_attempt_at LIMIT 1) <= {} ORDER BY id",
             place(1)
-        );
+        ); // by EXISTS, PostgreSQL would join all that is due
         let found: Vec<ProviderOnly> =
             self.query(|conn| diesel::sql_query(query).bind::<Moment, _>(At(now)).get_results(conn))?;
         Ok(found.into_iter().map(|it| it.id.0).collect())
@@ -84,6 +88,33 @@ impl Deliveries for Unit<'_> {
             self.query(|conn| settle(conn, slice))?;
         }
         Ok(())
+    }
+
+    fn bring_back(
+        &mut self,
+        now: Timestamp,
+        waits: &[Duration],
+        lease: Duration,
+    ) -> Result<usize, StoreError> {
+        self.query(super::super::lift_time_limit)?;
+        let latest = |tolerance: Duration| {
+            let after = |wait: Duration| moment_text(At(now + wait + tolerance));
+            let steps = waits.iter().enumerate().map(|(n, wait)| format!(" WHEN {n} THEN {}", after(*wait)));
+            format!(
+                "CASE WHEN lease_id IS NOT NULL THEN {} \
+                 ELSE CASE attempts - attempts_before_replay{} ELSE next_attempt_at END END",
+                after(lease),
+                steps.collect::<String>()
+            )
+        };
+        let query = format!(
+            "UPDATE deliveries SET next_attempt_at = {} WHERE {PENDING} AND next_attempt_at > {}",
+            latest(Duration::ZERO),
+            latest(CLOCK_TOLERANCE)
+        );
+        let changed = self.query(|conn| diesel::sql_query(query).execute(conn))?;
+        self.queued.events |= changed > 0;
+        Ok(changed)
     }
 
     fn end_leases(&mut self, now: Timestamp) -> Result<(), StoreError> {

@@ -9,7 +9,7 @@ use guerdon_domain::ports::{
 };
 use guerdon_domain::values::{EventId, ProviderId};
 
-use super::super::{BINDS, Db};
+use super::super::{BINDS, Db, OLDEST_ID};
 use super::Unit;
 use super::slices::slices;
 use crate::rows::conditions::{EXHAUSTED, PENDING, UNADDRESSED};
@@ -50,9 +50,10 @@ impl ReadOutbox for Unit<'_> {
 
     fn outbox_depth(&mut self) -> Result<Depth, StoreError> {
         let query = format!(
-            "SELECT count(*) AS pending, min(created_at) AS oldest \
-             FROM deliveries JOIN events ON id = event_id WHERE {PENDING}"
-        );
+            "SELECT pending, created_at AS oldest FROM \
+             (SELECT count(*) AS pending, {OLDEST_ID} AS oldest FROM deliveries WHERE {PENDING}) AS depth \
+             LEFT JOIN events ON id = oldest"
+        ); // ids rise with time
         let found: DepthRow = self.query(|conn| diesel::sql_query(query).get_result(conn))?;
         Ok(Depth { pending: found.pending, oldest: found.oldest.map(|it| it.0) })
     }
@@ -90,7 +91,8 @@ impl Replays for Unit<'_> {
             return Ok(None);
         }
         let ended = deliveries::event_id.eq(id).and(deliveries::state.ne(EventState::Pending.code()));
-        Ok(Some(self.replay(Box::new(ended), now)? > 0))
+        let replayed = self.replay(Box::new(ended), now)? + self.hasten(id, now)?;
+        Ok(Some(replayed > 0))
     }
 
     fn replay_events(
@@ -123,6 +125,20 @@ impl Unit<'_> {
                     deliveries::attempts_before_replay.eq(deliveries::attempts),
                     deliveries::next_attempt_at.eq(Some(At(now))),
                 ))
+                .execute(conn)
+        })?;
+        self.queued.events |= changed > 0;
+        Ok(changed)
+    }
+
+    /// Makes an event due now that waits for a later moment, unless an attempt is under way.
+    fn hasten(&mut self, id: Id<EventId>, now: Timestamp) -> Result<usize, StoreError> {
+        let now = At(now);
+        let changed = self.query(|conn| {
+            diesel::update(deliveries::table.find(id))
+                .filter(sql::<Bool>(PENDING).and(deliveries::lease_id.is_null()))
+                .filter(deliveries::next_attempt_at.gt(Some(now)))
+                .set(deliveries::next_attempt_at.eq(Some(now)))
                 .execute(conn)
         })?;
         self.queued.events |= changed > 0;

@@ -5,17 +5,17 @@ use guerdon_domain::idempotency::{IdempotencyKey, IdempotencyRecord};
 use guerdon_domain::ports::{Idempotency, StoreError, Timestamp};
 
 use super::Unit;
-use crate::postings::Posting;
+use crate::postings::Part;
 use crate::rows::IdempotencyRow;
 use crate::rows::schema::idempotency_records;
 use crate::rows::types::{At, Id};
 
 impl Idempotency for Unit<'_> {
     fn claim_key(&mut self, key: &IdempotencyKey) -> Result<bool, StoreError> {
-        match self.terms.posting() {
+        match self.terms.part() {
             None => self.query(|conn| super::super::try_claim(conn, key)),
-            Some(Posting::InSet(set)) => Ok(set.has_claimed(key)),
-            Some(Posting::Ahead(ahead)) => {
+            Some(Part::InSet(set)) => Ok(set.has_claimed(key)),
+            Some(Part::Ahead(ahead)) => {
                 ahead.key = Some(key.clone());
                 Ok(true)
             }
@@ -27,10 +27,10 @@ impl Idempotency for Unit<'_> {
         key: &IdempotencyKey,
         now: Timestamp,
     ) -> Result<Option<IdempotencyRecord>, StoreError> {
-        match self.terms.posting() {
+        match self.terms.part() {
             None => {}
-            Some(Posting::InSet(set)) => return Ok(set.record(key, now)),
-            Some(Posting::Ahead(_)) => return Ok(None),
+            Some(Part::InSet(set)) => return Ok(set.record(key, now)),
+            Some(Part::Ahead(_)) => return Ok(None),
         }
         let found = self.query(|conn| {
             idempotency_records::table

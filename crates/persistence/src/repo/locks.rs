@@ -5,7 +5,7 @@ use guerdon_domain::values::CompanyId;
 
 use super::super::{Hold, hold_company, lock_row};
 use super::Unit;
-use crate::postings::Posting;
+use crate::postings::Part;
 use crate::rows::types::Id;
 
 impl Locks for Unit<'_> {
@@ -22,10 +22,10 @@ impl Locks for Unit<'_> {
 
     fn line_up(&mut self, expected: &Expected<'_>) -> Result<(), StoreError> {
         self.go_on()?;
-        let result = match self.terms.posting() {
+        let result = match self.terms.part() {
             None => self.terms.line_up(expected),
-            Some(Posting::InSet(_)) => Ok(()),
-            Some(Posting::Ahead(ahead)) => {
+            Some(Part::InSet(_)) => Ok(()),
+            Some(Part::Ahead(ahead)) => {
                 ahead.expect(expected);
                 Err(StoreError::Contended)
             }

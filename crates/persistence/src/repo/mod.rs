@@ -28,7 +28,7 @@ use diesel::result::QueryResult;
 use guerdon_domain::ports::{Ledger, Payment, Reads, StoreError, Tx};
 
 use super::{Conn, Terms};
-use crate::postings::{Facts, Posting, Set};
+use crate::postings::{Facts, Part, Set};
 use crate::queued::Queued;
 
 /// One unit of work on one connection. It remembers the first failure of the database, so that a swallowed error
@@ -49,9 +49,9 @@ impl<'a> Unit<'a> {
 
     /// The set in which this unit has its turn, if there is one.
     fn set(&mut self) -> Option<&mut Set> {
-        match self.terms.posting()? {
-            Posting::InSet(set) => Some(set),
-            Posting::Ahead(_) => None,
+        match self.terms.part()? {
+            Part::InSet(set) => Some(set),
+            Part::Ahead(_) => None,
         }
     }
 

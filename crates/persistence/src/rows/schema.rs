@@ -46,6 +46,11 @@ tables! {
         created_at -> Moment,
         updated_at -> Moment,
     }
+    active_users (company_id, part) {
+        company_id -> Identifier,
+        part -> SmallInt,
+        number -> BigInt,
+    }
     users (id) {
         id -> Identifier,
         company_id -> Identifier,

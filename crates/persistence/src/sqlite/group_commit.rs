@@ -7,98 +7,31 @@
 //!
 //! Units that write much take turns, each with a commit of its own: whoever writes little waits for one of them at most
 //! before its own turn comes.
+//!
+//! Postings that were handed over (`postings`) are run by one thread, as many as wait for it in one go, under the same rules.
 
 use std::fs::File;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use diesel::connection::SimpleConnection;
-use diesel::prelude::*;
-use diesel::sql_types::Bool;
+use diesel::SqliteConnection;
 use guerdon_domain::ports::{Posting, PostingEnd, Reads, Store, StoreError, Tx, Verdict, Wakes};
 
 use super::catalog;
 use super::checkpoints::Checkpoints;
 use super::reading::{glance_on, read_at_once, read_on};
-use super::repo::Unit;
-use super::{Conn, Db, Terms, classify};
+use super::writer::{SavepointEnd, Writer};
+use super::{Terms, lock};
 use crate::pool::Pool;
 use crate::pool::waits::waited;
 use crate::postings::{Facts, panicked};
-use crate::queued::Queued;
-use crate::statement::statement;
-
-/// How many units one commit covers at most.
-pub(super) const BATCH: usize = 64;
-/// For how long a batch takes more units in: whoever wrote little does not wait for the commit of many who write much.
-const OPEN_FOR: Duration = Duration::from_millis(20);
-
-statement! {
-    /// Where a unit begins.
-    Savepoint -> Bool {} "SAVEPOINT unit"
-}
-
-statement! {
-    /// Where it ends, and is kept.
-    Release -> Bool {} "RELEASE unit"
-}
-
-/// What became of a batch, for all who took part.
-#[derive(Default)]
-struct Fate {
-    settled: Mutex<Option<Result<(), StoreError>>>,
-    told: Condvar,
-}
-
-impl Fate {
-    fn settle(&self, result: Result<(), StoreError>) {
-        *lock(&self.settled) = Some(result);
-        self.told.notify_all();
-    }
-
-    fn wait(&self) -> Result<(), StoreError> {
-        let mut settled = lock(&self.settled);
-        loop {
-            match &*settled {
-                Some(result) => return result.clone(),
-                None => settled = self.told.wait(settled).unwrap_or_else(PoisonError::into_inner),
-            }
-        }
-    }
-}
 
 /// A posting that waits for the writer, and what it is held to.
 pub(super) struct Waiting {
     pub(super) posting: Posting,
     pub(super) terms: Terms,
-}
-
-/// The open batch.
-struct Batch {
-    fate: Arc<Fate>,
-    units: usize,
-    since: Instant,
-    queued: Queued,
-}
-
-struct Writer {
-    conn: SqliteConnection,
-    batch: Option<Batch>,
-    /// Where the pages stand that a savepoint would put back: in memory, unless they are very many.
-    undo: &'static str,
-    wakes: Wakes,
-}
-
-/// How one unit ended, before its batch was committed.
-enum SavepointEnd {
-    /// Its savepoint is released or rolled back; the batch goes on.
-    Cleanly(Result<(), StoreError>),
-    /// It panicked and was rolled back; the batch goes on.
-    Panicked(Box<dyn std::any::Any + Send>),
-    /// Its savepoint is gone, and with it the batch.
-    BatchLost(StoreError),
 }
 
 /// One writer, a few readers, and the lock that keeps other processes away.
@@ -114,10 +47,6 @@ pub(crate) struct GroupCommit {
     _lock: File,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner) // every panic of a unit is caught while the lock is held
-}
-
 impl GroupCommit {
     pub(crate) fn new(
         writer: SqliteConnection,
@@ -125,7 +54,7 @@ impl GroupCommit {
         lock: File,
         wakes: Wakes,
     ) -> Self {
-        let writer = Mutex::new(Writer { conn: writer, batch: None, undo: "", wakes });
+        let writer = Mutex::new(Writer::new(writer, wakes));
         Self {
             writer,
             waiting: AtomicUsize::new(0),
@@ -177,7 +106,7 @@ impl GroupCommit {
     pub(super) fn run_together(&self, units: Vec<Waiting>) {
         let mut writer = self.take_baton();
         let mut ended = Vec::with_capacity(units.len());
-        let mut facts = Facts::default(); // nobody else writes until the writer is given on, and postings change none of these
+        let mut facts = Facts::default(); // of this batch: nobody else writes meanwhile, and postings change none of them
         for mut unit in units {
             let fate = match writer.join(false) {
                 Ok(fate) => fate,
@@ -191,8 +120,10 @@ impl GroupCommit {
             facts = unit.terms.take_back();
             if let SavepointEnd::BatchLost(cause) = &end {
                 writer.abandon(cause);
+                facts = Facts::default(); // what whoever opened the batch had changed is undone
             } else if writer.is_full() {
                 writer.commit();
+                facts = Facts::default();
             }
             let end = if unit.terms.lacks_turn() { None } else { Some(end) };
             ended.push((unit.posting.told, Some(fate), end));
@@ -235,89 +166,6 @@ impl GroupCommit {
             SavepointEnd::Cleanly(result) => settled.and(result),
             SavepointEnd::BatchLost(cause) => Err(cause),
         }
-    }
-}
-
-impl Writer {
-    fn execute(&mut self, sql: &str) -> Result<(), StoreError> {
-        self.conn.batch_execute(sql).map_err(|e| classify(&e))
-    }
-
-    /// Joins the open batch, or opens one, for a unit that writes much or little.
-    fn join(&mut self, writes_much: bool) -> Result<Arc<Fate>, StoreError> {
-        if let Some(batch) = &mut self.batch {
-            batch.units += 1;
-            return Ok(Arc::clone(&batch.fate));
-        }
-        let undo = if writes_much { "PRAGMA temp_store = FILE" } else { "PRAGMA temp_store = MEMORY" };
-        if self.undo != undo {
-            self.execute(undo)?;
-            self.undo = undo;
-        }
-        self.execute("BEGIN IMMEDIATE")?;
-        let fate = Arc::new(Fate::default());
-        self.batch = Some(Batch {
-            fate: Arc::clone(&fate),
-            units: 1,
-            since: Instant::now(),
-            queued: Queued::default(),
-        });
-        Ok(fate)
-    }
-
-    fn run_unit(&mut self, terms: &mut Terms, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> SavepointEnd {
-        if let Err(e) = (Savepoint {}).execute(&mut self.conn) {
-            return SavepointEnd::BatchLost(classify(&e));
-        }
-        let mut unit = Unit::new(&mut self.conn, terms);
-        let verdict = catch_unwind(AssertUnwindSafe(|| work(&mut unit)));
-        let keep = matches!(verdict, Ok(Verdict::Commit)) && unit.go_on().is_ok();
-        let (fault, queued) = unit.end();
-        if let Some(batch) = self.batch.as_mut().filter(|_| keep) {
-            batch.queued |= queued;
-        }
-        let end = if keep {
-            (Release {}).execute(&mut self.conn).map(drop).map_err(|e| classify(&e))
-        } else {
-            self.execute("ROLLBACK TO unit; RELEASE unit")
-        };
-        match (end, verdict) {
-            // A full disk rolls the whole transaction back by itself; then the savepoint is gone.
-            (Err(e), _) => SavepointEnd::BatchLost(fault.unwrap_or(e)),
-            (Ok(()), Err(panic)) => SavepointEnd::Panicked(panic),
-            (Ok(()), Ok(_)) => SavepointEnd::Cleanly(fault.map_or(Ok(()), Err)),
-        }
-    }
-
-    fn commit(&mut self) {
-        let Some(batch) = self.batch.take() else { return };
-        let result = self.execute("COMMIT");
-        if result.is_err() {
-            self.execute("ROLLBACK").unwrap_or_default(); // refused where the failed commit already rolled back
-        }
-        let committed = result.is_ok();
-        batch.fate.settle(result.map_err(unavailable));
-        if committed {
-            batch.queued.tell(&self.wakes);
-        }
-    }
-
-    fn abandon(&mut self, cause: &StoreError) {
-        let Some(batch) = self.batch.take() else { return };
-        self.execute("ROLLBACK").unwrap_or_default(); // refused where nothing is open any more
-        batch.fate.settle(Err(unavailable(cause.clone())));
-    }
-
-    fn is_full(&self) -> bool {
-        self.batch.as_ref().is_some_and(|it| it.units >= BATCH || it.since.elapsed() >= OPEN_FOR)
-    }
-}
-
-/// A batch that failed is nobody's fault in it.
-fn unavailable(cause: StoreError) -> StoreError {
-    match cause {
-        StoreError::Unavailable(_) | StoreError::Contended => cause,
-        StoreError::Corrupt { .. } | StoreError::Broken(_) => StoreError::Unavailable(cause.to_string()),
     }
 }
 

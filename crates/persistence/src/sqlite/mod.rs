@@ -2,6 +2,7 @@
 //! database is opened and written by one.
 
 use std::fmt::Debug;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable, SmallInt};
@@ -24,6 +25,7 @@ mod postings;
 mod reading;
 mod storage;
 mod terms;
+mod writer;
 
 pub(crate) use faults::classify;
 pub(crate) use storage::check as check_storage;
@@ -35,6 +37,12 @@ pub(crate) mod repo;
 pub(crate) type Conn = SqliteConnection;
 pub(crate) type Db = diesel::sqlite::Sqlite;
 
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner) // every panic of a unit is caught while the lock is held
+}
+
+/// The id among those of events that was made first.
+pub(crate) const OLDEST_ID: &str = "min(event_id)";
 /// The most bound values of one statement.
 pub(crate) const BINDS: usize = 32_766;
 /// How a claim passes over what others claim: one writer has nothing to pass over.

@@ -8,10 +8,9 @@ use std::thread::{Builder, JoinHandle};
 
 use guerdon_domain::ports::{Posting, PostingEnd, Reads, Store, StoreError, Tx, Verdict};
 
-use super::group_commit::{BATCH, GroupCommit, Waiting};
-
-/// The most postings that wait; more are sent away at once.
-const WAITING_MAX: usize = 512;
+use super::group_commit::{GroupCommit, Waiting};
+use super::writer::BATCH;
+use crate::postings::WAITING_MAX;
 
 #[derive(Default)]
 struct Queue {

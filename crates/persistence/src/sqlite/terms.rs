@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use diesel::SqliteConnection;
 use guerdon_domain::ports::{Expected, Payment, StoreError};
 
-use crate::postings::{Facts, Posting};
+use crate::postings::{Facts, Part};
 
 /// Whoever pays more than so many writes much.
 const FEW: usize = 100;
@@ -33,7 +33,7 @@ impl Terms {
     }
 
     /// One writer makes no sets: units that meet share its commit.
-    pub(crate) fn posting(&mut self) -> Option<&mut Posting> {
+    pub(crate) fn part(&mut self) -> Option<&mut Part> {
         None
     }
 

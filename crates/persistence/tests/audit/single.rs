@@ -27,6 +27,8 @@ fn missing_and_strange_accounts() {
     check("DELETE FROM accounts WHERE kind = 2 AND movements = 0", &["peer wallet"]);
     check("DELETE FROM users WHERE first_name = 'ann'", &["owner of an account"]);
     check("DELETE FROM companies", &["owner of an account", "company's causes"]);
+    check("UPDATE active_users SET number = number + 1", &["active users"]);
+    check("DELETE FROM active_users", &["active users"]);
     check("UPDATE users SET manager = 1 = 1 WHERE first_name = 'ann'", &["manager wallet"]);
 }
 

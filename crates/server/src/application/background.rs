@@ -1,7 +1,7 @@
 //! What goes on beside the requests.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use actix_web::rt::{self, task::JoinHandle};
 use actix_web::web;
@@ -10,7 +10,7 @@ use guerdon_http_api::{Gate, Pulse};
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::distributions;
-use super::metrics::{Metrics, look_at_ledger, look_at_outbox};
+use super::metrics::{Metrics, look_at_certificate, look_at_ledger, look_at_outbox, look_at_process};
 use crate::commands::MAINTENANCE_ON;
 use crate::sealing::Sealing;
 use crate::tls::Reloading;
@@ -20,7 +20,14 @@ use crate::world::SystemClock;
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 const CERTIFICATE_EVERY: Duration = Duration::from_secs(5);
 const LOOK_AT_OUTBOX_EVERY: Duration = Duration::from_secs(2);
+/// How often a certificate is looked at that may soon end.
+const RENEW_EVERY: Duration = Duration::from_secs(12 * 3_600);
+/// So long before its end an operator is told each time.
+const ENDS_SOON: Duration = Duration::from_secs(30 * 86_400);
+const KEEP_UP_EVERY: Duration = Duration::from_secs(2);
 const LOOK_AT_LEDGER_EVERY: Duration = Duration::from_secs(60);
+/// What only looks rests so many times as long as it looked: it takes a hundredth of one connection at most.
+const RESTS: u32 = 100;
 const SEAL_EVERY: Duration = Duration::from_secs(5);
 const PRUNE_EVERY: Duration = Duration::from_secs(600);
 /// Few enough that no request waits long behind one deletion.
@@ -49,14 +56,15 @@ pub(super) fn spawn(
         })),
         rt::spawn(every(LOOK_AT_LEDGER_EVERY, {
             let store = Arc::clone(&store);
-            move || look_at_ledger(store.as_ref())
+            resting(move || look_at_ledger(store.as_ref()))
         })),
         rt::spawn(every(LOOK_AT_OUTBOX_EVERY, {
             let store = Arc::clone(&store);
-            move || {
-                look_at_outbox(store.as_ref());
-                metrics.keep_up();
-            }
+            resting(move || look_at_outbox(store.as_ref()))
+        })),
+        rt::spawn(every(KEEP_UP_EVERY, move || {
+            look_at_process();
+            metrics.keep_up();
         })),
         rt::spawn(every(SEAL_EVERY, {
             let mut sealing = Sealing::new(Arc::clone(&store));
@@ -69,8 +77,14 @@ pub(super) fn spawn(
         rt::spawn(every(PRUNE_EVERY, move || prune(store.as_ref()))),
     ];
     if let Some(certificate) = certificate {
+        let renewed = Arc::clone(&certificate);
         tasks.push(rt::spawn(every(CERTIFICATE_EVERY, move || {
             certificate.refresh();
+            look_at_certificate(certificate.as_ref());
+        })));
+        tasks.push(rt::spawn(every(RENEW_EVERY, move || {
+            renewed.renew();
+            warn_of_end(renewed.as_ref());
         })));
     }
     tasks
@@ -97,6 +111,30 @@ async fn every(period: Duration, mut work: impl FnMut() + Send + 'static) {
         match done.await {
             Ok(again) => work = again,
             Err(_cancelled) => return log::error!("a piece of background work ended for good"),
+        }
+    }
+}
+
+/// Says that the certificate soon ends, or has ended.
+fn warn_of_end(certificate: &Reloading) {
+    let Some(end) = certificate.ends_at() else { return };
+    let left = end.saturating_sub(SystemClock.now().utc().unix_timestamp());
+    let soon = i64::try_from(ENDS_SOON.as_secs()).unwrap_or(i64::MAX);
+    if left <= 0 {
+        log::warn!("the certificate has ended: clients will not connect");
+    } else if left < soon {
+        log::warn!("the certificate ends in {} days", left / 86_400);
+    }
+}
+
+/// Leaves out what comes too soon after a look that took long.
+fn resting(mut look: impl FnMut() + Send + 'static) -> impl FnMut() + Send + 'static {
+    let mut rested = Instant::now();
+    move || {
+        let start = Instant::now();
+        if start >= rested {
+            look();
+            rested = Instant::now() + start.elapsed() * RESTS;
         }
     }
 }

@@ -32,7 +32,7 @@ pub(super) struct Delivery {
     events: Dispatching,
     mails: Mailing,
     /// Tells the other processes, and hears of what they queue.
-    _wakeups: Option<Wakeups>,
+    wakeups: Option<Wakeups>,
 }
 
 impl Delivery {
@@ -51,33 +51,37 @@ impl Delivery {
         let mails = mailer.start().context("cannot make a thread")?;
         let events = dispatcher(settings, store, keys, wakes)?.start().context("cannot make a thread")?;
         let wakeups = Wakeups::share(&settings.database, wakes).context("cannot make a thread")?;
-        Ok(Self { events, mails, _wakeups: wakeups })
+        Ok(Self { events, mails, wakeups })
     }
 
-    /// Finishes the attempts under way; ready when they are over. On a thread that a second signal does not wait for.
+    /// Finishes the attempts under way; ready when they are over. On a thread that a second signal does not wait for. Until
+    /// then other processes are told of what requests still queue here.
     pub(super) fn stop(self) -> impl Future<Output = ()> {
+        let Self { events, mails, wakeups } = self;
         let (tell, told) = oneshot::channel();
         let finish = move || {
-            self.finish();
+            finish(events, mails);
             tell.send(()).unwrap_or_default(); // nobody listens after a second signal
         };
         let begun = std::thread::Builder::new().name("finish".into()).spawn(finish);
         if let Err(cause) = begun {
             log::warn!("what is under way is not waited for: {cause}");
         }
-        async move { told.await.unwrap_or_default() }
+        async move {
+            told.await.unwrap_or_default();
+            drop(wakeups);
+        }
     }
+}
 
-    fn finish(self) {
-        let Self { events, mails, _wakeups } = self;
-        let mails = std::thread::spawn(move || mails.stop(FINISH_WITHIN));
-        let stopped = events.stop(FINISH_WITHIN);
-        if stopped.abandoned > 0 {
-            log::warn!("{} events were under way and will be sent again", stopped.abandoned);
-        }
-        if !mails.join().unwrap_or_default() {
-            log::warn!("a mail was under way and may be sent again");
-        }
+fn finish(events: Dispatching, mails: Mailing) {
+    let mails = std::thread::spawn(move || mails.stop(FINISH_WITHIN));
+    let stopped = events.stop(FINISH_WITHIN);
+    if stopped.abandoned > 0 {
+        log::warn!("{} events were under way and will be sent again", stopped.abandoned);
+    }
+    if !mails.join().unwrap_or_default() {
+        log::warn!("a mail was under way and may be sent again");
     }
 }
 

@@ -12,10 +12,14 @@ use guerdon_webhook_dispatcher::{AttemptResult, Observer as EventObserver};
 use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 
-use crate::world::SystemClock;
+use crate::tls::Reloading;
+use crate::world::{SystemClock, descriptors};
 
 const PENDING: &str = "guerdon_outbox_pending_events";
 const OLDEST: &str = "guerdon_outbox_oldest_event_age_seconds";
+const MEMORY: &str = "process_resident_memory_bytes";
+const DESCRIPTORS: &str = "process_open_fds";
+const CERTIFICATE: &str = "guerdon_certificate_expires_timestamp_seconds";
 const UNBALANCED: &str = "guerdon_ledger_unbalanced_companies";
 const ATTEMPTS: &str = "guerdon_webhook_attempts_total";
 const ATTEMPT_TIME: &str = "guerdon_webhook_attempt_duration_seconds";
@@ -71,6 +75,18 @@ fn describe() {
     describe_gauge!(PENDING, "Events that wait for their delivery");
     describe_gauge!(OLDEST, Unit::Seconds, "The age of the oldest of them; 0 where none waits");
     describe_gauge!(UNBALANCED, "Companies whose accounts do not sum to zero: never anything but 0");
+    describe_gauge!(MEMORY, Unit::Bytes, "What this process holds in memory");
+    describe_gauge!(DESCRIPTORS, "Files and connections that this process has open");
+    describe_gauge!(CERTIFICATE, Unit::Seconds, "When the certificate in use ends, in seconds since 1970");
+    describe_gauge!("guerdon_http_connections", "Connections to the provider API");
+    describe_gauge!(
+        "guerdon_http_requests_waiting",
+        "Requests that wait for a place at work, by kind: read, write"
+    );
+    describe_counter!(
+        "guerdon_http_connections_refused_total",
+        "Connections closed at once by cause: all, address"
+    );
     describe_counter!(ATTEMPTS, "Attempts to deliver an event by result: delivered, rejected, failed");
     describe_histogram!(ATTEMPT_TIME, Unit::Seconds, "How long attempts took, by result");
     describe_gauge!(IN_FLIGHT, "Attempts under way or not settled yet");
@@ -98,6 +114,25 @@ pub(super) fn look_at_outbox(store: &dyn Store) {
     });
     gauge!(PENDING).set(u32::try_from(depth.pending).unwrap_or(u32::MAX));
     gauge!(OLDEST).set(age.as_secs_f64());
+}
+
+/// Looks when the certificate ends.
+pub(super) fn look_at_certificate(certificate: &Reloading) {
+    if let Some(end) = certificate.ends_at().and_then(|it| u32::try_from(it).ok()) {
+        gauge!(CERTIFICATE).set(end);
+    }
+}
+
+/// Looks at what this process takes of the machine.
+pub(super) fn look_at_process() {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let resident = status.lines().find_map(|it| it.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB"));
+    if let Some(kilobytes) = resident.and_then(|it| it.parse::<u32>().ok()) {
+        gauge!(MEMORY).set(f64::from(kilobytes) * 1_024.0);
+    }
+    if let Some(open) = descriptors::open().and_then(|it| u32::try_from(it).ok()) {
+        gauge!(DESCRIPTORS).set(open);
+    }
 }
 
 /// Looks whether the ledger is sound, as far as one sum tells.

@@ -7,34 +7,41 @@ mod distributions;
 mod metrics;
 mod operator;
 mod stop;
+mod warnings;
 
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 use actix_web::dev::ServerHandle;
 use actix_web::rt;
 use anyhow::{Context, bail};
 use guerdon_domain::ports::{Store, Wakes};
-use guerdon_http_api::{Api, Gate, Limits, Listening, Pulse, Transport};
+use guerdon_http_api::{Api, ConnectionLimits, Gate, Limits, Listening, Pulse, Transport};
 use guerdon_persistence::Opened;
 use guerdon_webhook_dispatcher::Bodies;
 
 use crate::command_socket::{CommandHandler, CommandSocket};
 use crate::commands::Workplace;
 use crate::keys::{Keys, require, settle};
-use crate::settings::{Settings, Tls};
+use crate::settings::{Http, Settings, Tls};
 use crate::tls::{self, Reloading, Terminated};
-use crate::world::{SystemClock, SystemIds};
+use crate::world::{SystemClock, SystemIds, descriptors};
 
 pub(crate) use database::prepare_folders;
 use delivery::Delivery;
 use metrics::Metrics;
+
+/// Descriptors that no client gets: they are for the operator's listener, the database, commands and deliveries.
+const KEPT_BACK: usize = 256;
 
 /// A service whose listeners are open.
 pub(crate) struct Application {
     api: Listening,
     operator: operator::Listening,
     gate: Arc<Gate>,
+    /// How long balancers have to see that it stops.
+    drain: Duration,
     /// For what goes on beside the requests.
     background: Arc<dyn Store>,
     pulse: Arc<Pulse>,
@@ -49,6 +56,7 @@ impl Application {
     /// an actix system.
     pub(crate) fn build(settings: &Settings) -> anyhow::Result<Self> {
         require(settings)?; // before anything is made
+        warnings::tell(settings);
         let (metrics, wakes) = (Metrics::install()?, Wakes::default());
         let Opened { requests, background } = database::open_for_service(settings, &wakes)?;
         let keys = Arc::new(settle(settings, background.as_ref())?);
@@ -76,7 +84,19 @@ impl Application {
         let scheme = if certificate.is_some() { "https" } else { "http" };
         let (listening, health, database) = (api.address, operator.address, settings.shown_database());
         log::info!("listening on {scheme}://{listening} (database {database}), health on http://{health}");
-        Ok(Self { api, operator, gate, background, pulse, certificate, metrics, delivery, command_socket })
+        let drain = settings.http.drain;
+        Ok(Self {
+            api,
+            operator,
+            gate,
+            drain,
+            background,
+            pulse,
+            certificate,
+            metrics,
+            delivery,
+            command_socket,
+        })
     }
 
     /// Serves until `stop` is ready; then ends in order, faster where it becomes ready once more.
@@ -98,7 +118,7 @@ impl Application {
         let delivery = self.delivery;
         let delivered = delivery.stop(); // beside the requests under way
         if !ended_early {
-            stop::in_order(&self.gate, &api, delivered, &mut stop).await;
+            stop::in_order(&self.gate, self.drain, &api, delivered, &mut stop).await;
         }
         tasks.iter().for_each(rt::task::JoinHandle::abort);
         if let Some(handler) = handler {
@@ -130,6 +150,8 @@ fn api(
             burst: limit.burst,
             failed_logins_per_minute: limit.failed_logins_per_minute,
         },
+        connections: connection_limits(&settings.http),
+        keep_alive: settings.http.keep_alive,
         transport: match &settings.http.tls {
             Tls::Proxy { trusted } => Transport::Proxy { trusted: trusted.clone() },
             Tls::SelfSigned | Tls::Files { .. } => Transport::Tls,
@@ -137,6 +159,19 @@ fn api(
         service_url: settings.service_url.as_str().into(),
         retired_versions: settings.http.retired_versions.clone(),
     }
+}
+
+/// As many connections as the descriptors allow that are left for them, or fewer where fewer are wanted.
+fn connection_limits(http: &Http) -> ConnectionLimits {
+    let left = descriptors::raised().saturating_sub(KEPT_BACK).max(1);
+    let wanted = usize::try_from(http.max_connections).unwrap_or(usize::MAX);
+    if wanted > left {
+        log::warn!("http.max_connections is {wanted}, but the limit of descriptors leaves room for {left}");
+    }
+    let in_all = if wanted == 0 { left } else { wanted.min(left) };
+    let of_one_address = usize::try_from(http.max_connections_per_address).unwrap_or(usize::MAX);
+    log::info!("up to {in_all} connections to the provider API, {of_one_address} of one address");
+    ConnectionLimits { in_all, of_one_address }
 }
 
 /// The socket for commands: only the embedded database needs one.

@@ -8,17 +8,17 @@ use actix_web::dev::ServerHandle;
 use guerdon_http_api::Gate;
 use tokio::time::sleep;
 
-/// How long a balancer has to see that this process is no longer ready.
-const DRAIN: Duration = Duration::from_secs(1);
 /// How long a connection that was just made has to send its request, once no more are accepted: the server then closes
 /// what is idle, and a request on its way to it would be cut.
 const SETTLE: Duration = Duration::from_millis(500);
 /// How long handed-over commands have to end.
 pub(super) const COMMANDS_WITHIN: Duration = Duration::from_secs(10);
 
-/// Ends the provider API and waits for the deliveries under way; where `again` is ready meanwhile, at once.
+/// Ends the provider API, once balancers had `drain` to see that this process is no longer ready, and waits for the
+/// deliveries under way; where `again` is ready meanwhile, at once.
 pub(super) async fn in_order<F: Future<Output = ()>>(
     gate: &Gate,
+    drain: Duration,
     api: &ServerHandle,
     delivered: impl Future,
     again: &mut impl FnMut() -> F,
@@ -26,7 +26,7 @@ pub(super) async fn in_order<F: Future<Output = ()>>(
     log::info!("stopping: finishing the requests under way");
     gate.set_draining(true);
     let gentle = async {
-        sleep(DRAIN).await;
+        sleep(drain).await;
         api.pause().await;
         sleep(SETTLE).await;
         api.stop(true).await;

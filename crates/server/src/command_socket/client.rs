@@ -6,9 +6,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::{Reply, Request, SOCKET, ShortPath, one_name};
-use crate::commands::{Command, Output};
+use crate::commands::{Command, Output, Runnable as _};
 
 const SEND_WITHIN: Duration = Duration::from_secs(10);
+/// A command that is soon done is not waited for any longer, nor is one that may take long.
+const SOON: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_secs(3_600);
 
 /// What became of a command.
 #[derive(Debug)]
@@ -19,8 +22,10 @@ pub(crate) enum Sent {
     Done(Output),
     /// It was refused there.
     Refused(String),
-    /// It was sent, and the answer did not come: it may have run.
-    Lost,
+    /// It did not come there whole.
+    NotRun,
+    /// It came there, and no answer came back: nobody knows whether it ran.
+    Unknown,
 }
 
 /// Hands a command to the `serve` that runs on this data folder and database.
@@ -30,19 +35,22 @@ pub(crate) fn send(data_dir: &Path, database: &Path, command: &Command) -> Sent 
     let request = Request { database: one_name(database), command: command.clone() };
     let Ok(mut line) = serde_json::to_vec(&request) else { return Sent::Nobody };
     line.push(b'\n');
-    match exchange(stream, &line) {
+    // What is not there to its line feed is never run.
+    let sent = stream.set_write_timeout(Some(SEND_WITHIN)).and_then(|()| (&stream).write_all(&line));
+    if sent.is_err() {
+        return Sent::NotRun;
+    }
+    match answer(&stream, if command.may_take_long() { LONG } else { SOON }) {
         Ok(Reply::Done(output)) => Sent::Done(output),
         Ok(Reply::Refused(why)) => Sent::Refused(why),
         Ok(Reply::Elsewhere) => Sent::Nobody,
-        Err(_cause) => Sent::Lost,
+        Err(_cause) => Sent::Unknown,
     }
 }
 
-/// Waits for the answer as long as it takes: the command runs, and its end is what the operator wants to know.
-fn exchange(stream: UnixStream, line: &[u8]) -> std::io::Result<Reply> {
-    stream.set_write_timeout(Some(SEND_WITHIN))?;
-    (&stream).write_all(line)?;
+fn answer(stream: &UnixStream, within: Duration) -> std::io::Result<Reply> {
+    stream.set_read_timeout(Some(within))?;
     let mut answer = String::new();
-    BufReader::new(&stream).read_line(&mut answer)?;
+    BufReader::new(stream).read_line(&mut answer)?;
     Ok(serde_json::from_str(&answer)?)
 }

@@ -90,7 +90,14 @@ impl CommandSocket {
                         drop(place);
                     });
                 }
-                Ok(_) => log::warn!("a command of another user was refused"),
+                Ok((stream, _)) => {
+                    log::warn!("a command of another user was refused");
+                    rt::spawn(async move {
+                        let refused = Reply::Refused("commands of another user are not taken".to_owned());
+                        answer(&mut BufReader::new(stream), &refused).await;
+                        drop(place);
+                    });
+                }
                 Err(cause) => {
                     log::warn!("a command cannot be taken: {cause}");
                     sleep(REST_AFTER_ERROR).await;
@@ -102,6 +109,14 @@ impl CommandSocket {
 
 fn is_of(stream: &UnixStream, user: u32) -> bool {
     stream.peer_cred().is_ok_and(|it| it.uid() == user)
+}
+
+async fn answer(stream: &mut BufReader<UnixStream>, reply: &Reply) {
+    let mut line = serde_json::to_vec(reply).unwrap_or_default();
+    line.push(b'\n');
+    if !matches!(timeout(LINE_WITHIN, stream.write_all(&line)).await, Ok(Ok(()))) {
+        log::warn!("a command went before its answer came");
+    }
 }
 
 impl CommandHandler {
@@ -130,11 +145,7 @@ impl CommandHandler {
             Ok(reply) => reply,
             Err(_) => Reply::Refused("the command could not be run".to_owned()),
         };
-        let mut answer = serde_json::to_vec(&reply).unwrap_or_default();
-        answer.push(b'\n');
-        if !matches!(timeout(LINE_WITHIN, stream.write_all(&answer)).await, Ok(Ok(()))) {
-            log::warn!("a command went before its answer came");
-        }
+        answer(&mut stream, &reply).await;
     }
 
     fn reply(&self, line: &[u8]) -> Reply {

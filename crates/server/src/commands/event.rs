@@ -53,7 +53,7 @@ pub(crate) struct List {
     limit: u32,
 }
 
-/// Makes events due at once, on a schedule that begins anew. Those that are pending stay as they are.
+/// Makes events due at once: those that ended on a schedule that begins anew, those that wait on the one they have.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 pub(crate) struct Replay {
     /// The events.

@@ -11,7 +11,8 @@ use crate::hex;
 use crate::settings::Settings;
 use crate::world::{files, random};
 
-const FILE: &str = "master.key";
+/// What the master key's file in the data folder is called.
+pub(crate) const FILE: &str = "master.key";
 
 /// The keys of a database: derived from the configured master key, on the embedded database else from the data
 /// folder's, which is made where the database knows none. A key that is not the database's own is refused.

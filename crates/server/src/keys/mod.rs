@@ -5,5 +5,5 @@ mod find;
 mod master;
 
 pub(crate) use derived::{Keys, SealedError};
-pub(crate) use find::{require, settle};
+pub(crate) use find::{FILE, require, settle};
 pub(crate) use master::MasterKey;

@@ -1,7 +1,7 @@
 //! The names of the settings.
 
 /// Every key, in the order in which `config show` prints them.
-pub(super) const KEYS: [&str; 22] = [
+pub(super) const KEYS: [&str; 26] = [
     "data_dir",
     "database.url",
     "database.migrate",
@@ -11,6 +11,10 @@ pub(super) const KEYS: [&str; 22] = [
     "http.tls.private_key",
     "http.trusted_proxies",
     "http.retired_versions",
+    "http.max_connections",
+    "http.max_connections_per_address",
+    "http.keep_alive_seconds",
+    "http.drain_seconds",
     "operator.listen",
     "service_url",
     "rate_limit.requests_per_second",

@@ -7,6 +7,7 @@ mod sources;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use guerdon_persistence::DatabaseUrl;
 use guerdon_webhook_dispatcher::Policy;
@@ -54,6 +55,14 @@ pub(crate) struct Http {
     pub(crate) tls: Tls,
     /// API versions that answer 410.
     pub(crate) retired_versions: Vec<String>,
+    /// The most connections; 0 for as many as the system's limit of descriptors leaves.
+    pub(crate) max_connections: u32,
+    /// The most of one address.
+    pub(crate) max_connections_per_address: u32,
+    /// How long a connection may be idle.
+    pub(crate) keep_alive: Duration,
+    /// How long balancers have to see that this process stops.
+    pub(crate) drain: Duration,
 }
 
 /// How the provider API is encrypted (behaviour 2.1).

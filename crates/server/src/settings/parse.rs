@@ -1,7 +1,9 @@
 //! From what was read to what is meant; every error names its key.
 
 use std::net::{IpAddr, SocketAddr};
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
 use config::{Config, ConfigError};
@@ -56,6 +58,10 @@ pub(super) fn settings(source: &Source<'_>) -> anyhow::Result<Settings> {
             listen: source.address("http.listen", "127.0.0.1:8443")?,
             tls: tls(source)?,
             retired_versions: retired_versions(source)?,
+            max_connections: source.or("http.max_connections", 0)?,
+            max_connections_per_address: per_address(source)?,
+            keep_alive: seconds(source, "http.keep_alive_seconds", 75, 1..=3_600)?,
+            drain: seconds(source, "http.drain_seconds", 1, 0..=600)?,
         },
         operator_listen: source.address("operator.listen", "127.0.0.1:9090")?,
         service_url: service_url(source)?,
@@ -125,6 +131,26 @@ fn retired_versions(source: &Source<'_>) -> anyhow::Result<Vec<String>> {
         Some(wrong) => bail!("http.retired_versions must be names such as v0, not `{wrong}`"),
         None => Ok(versions),
     }
+}
+
+fn per_address(source: &Source<'_>) -> anyhow::Result<u32> {
+    match source.or("http.max_connections_per_address", 256)? {
+        0 => bail!("http.max_connections_per_address must be at least 1"),
+        count => Ok(count),
+    }
+}
+
+fn seconds(
+    source: &Source<'_>,
+    key: &str,
+    default: u64,
+    within: RangeInclusive<u64>,
+) -> anyhow::Result<Duration> {
+    let seconds = source.or(key, default)?;
+    if !within.contains(&seconds) {
+        bail!("{key} must be from {} to {}, not {seconds}", within.start(), within.end());
+    }
+    Ok(Duration::from_secs(seconds))
 }
 
 fn service_url(source: &Source<'_>) -> anyhow::Result<String> {

@@ -1,6 +1,7 @@
 //! The settings as `config show` prints them: no secret among them.
 
 use std::fmt::Write;
+use std::time::Duration;
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -74,6 +75,10 @@ pub(super) fn shown(settings: &Settings) -> Shown {
         private_key,
         Value::List(trusted),
         Value::List(settings.http.retired_versions.clone()),
+        Value::Number(settings.http.max_connections),
+        Value::Number(settings.http.max_connections_per_address),
+        seconds(settings.http.keep_alive),
+        seconds(settings.http.drain),
         text(settings.operator_listen),
         text(&settings.service_url),
         Value::Number(limit.requests_per_second),
@@ -92,6 +97,10 @@ pub(super) fn shown(settings: &Settings) -> Shown {
         }),
     ];
     Shown(KEYS.into_iter().zip(values).collect())
+}
+
+fn seconds(time: Duration) -> Value {
+    Value::Number(u32::try_from(time.as_secs()).unwrap_or(u32::MAX))
 }
 
 fn text(value: impl ToString) -> Value {

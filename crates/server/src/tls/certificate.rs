@@ -8,6 +8,7 @@ use rustls::crypto::ring::default_provider;
 use rustls::sign::CertifiedKey;
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
+use x509_parser::prelude::{FromDer, X509Certificate};
 use zeroize::Zeroizing;
 
 /// Where they are.
@@ -58,6 +59,11 @@ impl Files {
             )
         })
     }
+}
+
+/// The certificate of a chain that is the server's own.
+pub(super) fn own(key: &CertifiedKey) -> Option<X509Certificate<'_>> {
+    X509Certificate::from_der(key.cert.first()?).ok().map(|(_, certificate)| certificate)
 }
 
 fn read(path: &Path) -> anyhow::Result<Vec<u8>> {

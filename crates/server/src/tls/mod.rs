@@ -18,6 +18,7 @@ use certificate::Files;
 use guerdon_domain::ports::Clock;
 
 pub(crate) use reload::Reloading;
+use reload::Renew;
 
 /// The listener's TLS: its configuration, and the certificate to be looked after.
 pub(crate) struct Terminated {
@@ -28,14 +29,22 @@ pub(crate) struct Terminated {
 
 /// Prepares TLS as set; none behind a proxy. Makes or renews the self-signed certificate.
 pub(crate) fn prepare(settings: &Settings) -> anyhow::Result<Option<Terminated>> {
-    let files = match &settings.http.tls {
+    let (files, renew) = match &settings.http.tls {
         Tls::Proxy { .. } => return Ok(None),
         Tls::Files { certificate, private_key } => {
-            Files { certificate: certificate.clone(), private_key: private_key.clone() }
+            (Files { certificate: certificate.clone(), private_key: private_key.clone() }, None)
         }
-        Tls::SelfSigned => self_signed::ensure(&settings.data_dir, &settings.service_url, SystemClock.now())?,
+        Tls::SelfSigned => {
+            let (data_dir, service_url) = (settings.data_dir.clone(), settings.service_url.clone());
+            let ensure = move || self_signed::ensure(&data_dir, &service_url, SystemClock.now());
+            let files = ensure()?;
+            let shown = std::path::absolute(&files.certificate).unwrap_or_else(|_| files.certificate.clone());
+            log::info!("the certificate is self-signed: let clients trust {}", shown.display());
+            let renew: Renew = Box::new(move || ensure().map(drop));
+            (files, Some(renew))
+        }
     };
-    let certificate = Arc::new(Reloading::load(files)?);
+    let certificate = Arc::new(Reloading::load(files, renew)?);
     let resolver: Arc<dyn ResolvesServerCert> = certificate.clone();
     let config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
         .with_protocol_versions(&[&TLS13, &TLS12])

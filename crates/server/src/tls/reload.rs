@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 
-use super::certificate::{Contents, Files};
+use super::certificate::{Contents, Files, own};
 
 /// Gives every new connection the newest certificate that was good.
 pub(crate) struct Reloading {
@@ -13,7 +13,11 @@ pub(crate) struct Reloading {
     /// What was last looked at, good or bad, so that a bad one is complained of once.
     seen: Mutex<Option<Contents>>,
     current: RwLock<Arc<CertifiedKey>>,
+    renew: Option<Renew>,
 }
+
+/// Renews the files where they soon end.
+pub(super) type Renew = Box<dyn Fn() -> anyhow::Result<()> + Send + Sync>;
 
 impl std::fmt::Debug for Reloading {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -22,9 +26,10 @@ impl std::fmt::Debug for Reloading {
 }
 
 impl Reloading {
-    pub(super) fn load(files: Files) -> anyhow::Result<Self> {
+    pub(super) fn load(files: Files, renew: Option<Renew>) -> anyhow::Result<Self> {
         let (contents, key) = files.load()?;
-        Ok(Self { files, seen: Mutex::new(Some(contents)), current: RwLock::new(Arc::new(key)) })
+        let (seen, current) = (Mutex::new(Some(contents)), RwLock::new(Arc::new(key)));
+        Ok(Self { files, seen, current, renew })
     }
 
     /// Looks at the files; takes up a good change and answers whether it did. A bad one keeps the old in use.
@@ -52,6 +57,21 @@ impl Reloading {
                 log::warn!("the certificate stays as it is: {cause:#}");
                 false
             }
+        }
+    }
+
+    /// When the certificate in use ends, in seconds since 1970.
+    pub(crate) fn ends_at(&self) -> Option<i64> {
+        let current = Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner));
+        own(&current).map(|it| it.validity().not_after.timestamp())
+    }
+
+    /// Makes a self-signed certificate anew that soon ends; one that somebody else made is theirs to renew.
+    pub(crate) fn renew(&self) {
+        if let Some(renew) = &self.renew
+            && let Err(cause) = renew()
+        {
+            log::warn!("the self-signed certificate cannot be renewed: {cause:#}");
         }
     }
 }

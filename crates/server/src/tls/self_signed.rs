@@ -11,10 +11,10 @@ use rcgen::{
 };
 use time::Duration;
 use url::Url;
-use x509_parser::prelude::{FromDer, GeneralName, X509Certificate};
+use x509_parser::prelude::{GeneralName, X509Certificate};
 use zeroize::Zeroizing;
 
-use super::certificate::Files;
+use super::certificate::{Files, own};
 use crate::world::files::{ensure_private_folder, replace_private_file};
 
 const FOLDER: &str = "tls";
@@ -33,8 +33,6 @@ pub(super) fn ensure(data_dir: &Path, service_url: &str, now: Timestamp) -> anyh
         write(&files, &names, now)?;
         log::info!("made a self-signed certificate");
     }
-    let shown = std::path::absolute(&files.certificate).unwrap_or_else(|_| files.certificate.clone());
-    log::info!("the certificate is self-signed: let clients trust {}", shown.display());
     Ok(files)
 }
 
@@ -56,8 +54,7 @@ fn names(service_url: &str) -> Vec<String> {
 
 fn is_usable(files: &Files, names: &[String], now: Timestamp) -> bool {
     let Ok((_, key)) = files.load() else { return false };
-    let Some(der) = key.cert.first() else { return false };
-    let Ok((_, certificate)) = X509Certificate::from_der(der) else { return false };
+    let Some(certificate) = own(&key) else { return false };
     let last = certificate.validity().not_after.timestamp();
     let first = certificate.validity().not_before.timestamp();
     let in_time =

@@ -52,7 +52,7 @@ fn a_changed_pair_is_taken_up_and_a_bad_one_is_not() {
     let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let files = self_signed::ensure(one.path(), "https://localhost", NOW).unwrap();
     let others = self_signed::ensure(other.path(), "https://localhost", NOW).unwrap();
-    let reloading = Reloading::load(files.clone()).unwrap();
+    let reloading = Reloading::load(files.clone(), None).unwrap();
     let first = reloading.current().cert.clone();
     assert!(!reloading.refresh());
 

@@ -2,17 +2,32 @@
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{ErrorKind, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 
-use super::random;
+use super::{random, user};
 
 /// Makes a folder of mode 0700, with its parents; one that is there already stays as it is.
 pub(crate) fn ensure_private_folder(path: &Path) -> anyhow::Result<()> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
     made.with_context(|| format!("cannot make the folder {}", path.display()))
+}
+
+/// Refuses a folder of another user: what is written there by this one, were it root, its owner could not use any more.
+pub(crate) fn require_own(folder: &Path) -> anyhow::Result<()> {
+    let Ok(owner) = folder.metadata().map(|it| it.uid()) else { return Ok(()) }; // others say what is missing
+    let own = rustix::process::geteuid().as_raw();
+    if owner != own {
+        bail!(
+            "{} belongs to {}: run this command as that user, not as {}",
+            folder.display(),
+            user::named(owner),
+            user::named(own)
+        );
+    }
+    Ok(())
 }
 
 /// Makes an empty file of mode 0600; one that is there already stays as it is.
@@ -61,7 +76,19 @@ fn sync_folder(path: &Path) -> anyhow::Result<()> {
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 
-    use super::{create_private_file, ensure_private_folder, replace_private_file};
+    use super::{create_private_file, ensure_private_folder, replace_private_file, require_own};
+
+    #[test]
+    fn a_folder_of_another_user_is_refused_by_name() {
+        let own = tempfile::tempdir().unwrap();
+        require_own(own.path()).unwrap();
+        require_own(&own.path().join("missing")).unwrap();
+        // Root may give its folder away, and everybody else has none of root's.
+        let given = std::os::unix::fs::chown(own.path(), Some(65_534), None).is_ok();
+        let others = if given { own.path() } else { std::path::Path::new("/") };
+        let line = require_own(others).unwrap_err().to_string();
+        assert!(line.contains(" belongs to ") && line.contains("run this command as that user"), "{line}");
+    }
 
     #[test]
     fn a_file_is_created_once_and_then_only_replaced() {

@@ -1,6 +1,8 @@
-//! The world behind the ports: time, ids, randomness, files, signals. Nothing else asks for the time or makes an id.
+//! The world behind the ports: time, ids, randomness, files, descriptors, signals. Nothing else asks for the time or makes
+//! an id.
 
 mod clock;
+pub(crate) mod descriptors;
 pub(crate) mod files;
 mod ids;
 pub(crate) mod random;

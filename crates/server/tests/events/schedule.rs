@@ -100,7 +100,7 @@ fn replays(service: &Service, post: &Post, ids: &[&String], before: &HashMap<Str
 }
 
 #[test]
-fn a_pending_event_is_listed_with_its_next_attempt_and_not_replayed() {
+fn a_pending_event_is_listed_with_its_next_attempt_and_a_replay_makes_it_due_now() {
     on_each_with(&LOCAL, |service| {
         let post = Post::make(service, 2);
         post.receiver.answer(Reply::Status(500));
@@ -123,8 +123,14 @@ fn a_pending_event_is_listed_with_its_next_attempt_and_not_replayed() {
         let wait = moment(&row["next_attempt_at"]) - moment(&recognition["created_at"]);
         let (least, most) = (Duration::from_secs(15), Duration::from_secs(15) + began.elapsed());
         assert!(wait >= least && wait <= most, "{wait}");
-        assert_eq!(service.json(&["event", "replay", &event]), json!({"replayed": 0}));
         assert_eq!(listed(service, &["--state", "delivered"]).len(), 0);
         assert_eq!(post.receiver.so_far().len(), 0);
+        assert_eq!(service.json(&["event", "replay", &event]), json!({"replayed": 1}));
+        assert_eq!(post.next().event_id(), event);
+        let again = until("a second attempt should be settled", || {
+            listed(service, &["--state", "pending"]).into_iter().find(|it| it["attempts"] == 2)
+        });
+        let wait = moment(&again["next_attempt_at"]) - moment(&row["next_attempt_at"]);
+        assert!(wait < Duration::from_secs(18), "it goes on where it was: {wait}");
     });
 }

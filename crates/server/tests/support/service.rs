@@ -229,6 +229,17 @@ impl Running {
         Ok(Answer { status: response.status().as_u16(), headers: response.headers().clone(), body })
     }
 
+    /// A GET whose answer is taken as it comes, and its encoding.
+    pub fn raw(&self, path: &str, headers: &[(&str, &str)]) -> (Vec<u8>, Option<String>) {
+        let mut request = self.agent.clone().unwrap().get(format!("{}{path}", self.api));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let mut response = request.call().unwrap();
+        let encoding = response.headers().get("content-encoding").map(|it| it.to_str().unwrap().to_owned());
+        (response.body_mut().read_to_vec().unwrap(), encoding)
+    }
+
     /// One request to the operator's listener.
     pub fn health(&self, path: &str) -> u16 {
         agent(b"").get(format!("{}{path}", self.operator)).call().map_or(0, |it| it.status().as_u16())

@@ -1,11 +1,12 @@
 //! A connection whose every step can be seen: reached, shaken hands, asked, answered.
 
 use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{Ipv4Addr, SocketAddrV4, TcpStream};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rustix::net::{AddressFamily, SocketType, bind, connect, socket};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
@@ -44,7 +45,18 @@ impl Dialer {
 
     /// Connects and shakes hands; `None` where nobody listens any more.
     pub fn dial(&self) -> Option<Wire> {
-        let mut stream = TcpStream::connect(&self.address).ok()?;
+        self.shake_hands(TcpStream::connect(&self.address).ok()?)
+    }
+
+    /// The same from another address of this machine.
+    pub fn dial_from(&self, address: Ipv4Addr) -> Option<Wire> {
+        let socket = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+        bind(&socket, &SocketAddrV4::new(address, 0)).unwrap();
+        connect(&socket, &self.address.parse::<SocketAddrV4>().unwrap()).ok()?;
+        self.shake_hands(TcpStream::from(socket))
+    }
+
+    fn shake_hands(&self, mut stream: TcpStream) -> Option<Wire> {
         stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         let name = ServerName::try_from("127.0.0.1").unwrap();
         let mut connection = ClientConnection::new(Arc::clone(&self.config), name).unwrap();

@@ -107,11 +107,11 @@ impl World {
     }
 }
 
-/// How many rows there are in all tables but that of the seals, which are added as time goes by.
+/// How many rows there are of facts in all tables: counts are none, and seals are added as time goes by.
 pub fn rows(service: &Service) -> i64 {
     let tables = schema::tables();
-    let all: Vec<String> =
-        tables.iter().filter(|it| **it != "seals").map(|it| format!("SELECT 1 FROM {it}")).collect();
+    let counted = tables.iter().filter(|it| !["active_users", "seals"].contains(&it.as_str()));
+    let all: Vec<String> = counted.map(|it| format!("SELECT 1 FROM {it}")).collect();
     service.database.count(&format!("({}) AS every_row", all.join(" UNION ALL ")))
 }
 

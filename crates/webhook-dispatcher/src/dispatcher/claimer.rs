@@ -3,10 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use guerdon_domain::ports::{CLOCK_TOLERANCE, StoreError};
+
 use super::core::Now;
 use super::senders::summon;
 use super::shared::Shared;
-use super::step::{NextLook, step};
+use super::step::{NextLook, guarded, step};
 
 /// How often time is let pass while attempts are under way.
 const TICK: Duration = Duration::from_millis(10);
@@ -21,6 +23,7 @@ pub(super) fn claim_until_stopped(shared: &Arc<Shared>) {
         not_before: Duration::ZERO,
         is_rung: false,
         failed: false,
+        sound_at: None,
     };
     while claimer.wait_and_look() {}
     shared.state().claims_no_more = true;
@@ -37,6 +40,8 @@ struct Claimer<'a> {
     /// Whether the bell has rung since the last look.
     is_rung: bool,
     failed: bool,
+    /// When the times that are written down were last known to be of this clock.
+    sound_at: Option<Now>,
 }
 
 impl Claimer<'_> {
@@ -64,8 +69,9 @@ impl Claimer<'_> {
     fn look(&mut self) {
         let parts = &self.shared.parts;
         self.is_rung = false;
-        let looked =
-            step(self.shared.as_ref(), parts.journal.as_ref(), parts.ids.as_ref(), &|| self.shared.now());
+        let looked = self.bring_back().and_then(|()| {
+            step(self.shared.as_ref(), parts.journal.as_ref(), parts.ids.as_ref(), &|| self.shared.now())
+        });
         let now = self.shared.now();
         match looked {
             Ok(next) => {
@@ -84,6 +90,22 @@ impl Claimer<'_> {
             }
         }
         self.set_others_going();
+    }
+
+    /// Where the clock was set back since the last look, or may have been since another process ran, what is due by the old one
+    /// would wait for hours or days.
+    fn bring_back(&mut self) -> Result<(), StoreError> {
+        let (parts, now) = (&self.shared.parts, self.shared.now());
+        let is_back = |then: &Now| then.wall + (now.steady - then.steady) > now.wall + CLOCK_TOLERANCE;
+        if self.sound_at.as_ref().is_none_or(is_back) {
+            let (waits, lease) = (parts.schedule.waits(), parts.limits.lease);
+            let count = guarded(|| parts.journal.bring_back(now.wall, &waits, lease))?;
+            if count > 0 {
+                log::warn!("the clock was set back: {count} events wait no longer than they would have");
+            }
+        }
+        self.sound_at = Some(now);
+        Ok(())
     }
 
     fn set_others_going(&self) {

@@ -1,4 +1,6 @@
-//! What the dispatcher needs of the store: two transactions.
+//! What the dispatcher needs of the store: three transactions.
+
+use std::time::Duration;
 
 use guerdon_domain::ports::{Claim, Claimed, Settlement, StoreError, Timestamp};
 use guerdon_domain::values::ProviderId;
@@ -34,4 +36,12 @@ pub trait Journal: Send + Sync {
     ///
     /// Where the store cannot serve; it is then unknown whether they were written, and they can be written again.
     fn settle(&self, settlements: &[Settlement]) -> Result<(), StoreError>;
+
+    /// Brings back what is due later than it can be, in one transaction; answers how many events it was. See
+    /// [`Deliveries::bring_back`](guerdon_domain::ports::Deliveries::bring_back).
+    ///
+    /// # Errors
+    ///
+    /// Where the store cannot serve; nothing is brought back then.
+    fn bring_back(&self, now: Timestamp, waits: &[Duration], lease: Duration) -> Result<usize, StoreError>;
 }

@@ -1,6 +1,7 @@
 //! The journal over the domain's store.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use guerdon_domain::ports::{Claim, Settlement, Store, StoreError, StoreExt, Timestamp};
 use guerdon_domain::values::ProviderId;
@@ -47,5 +48,9 @@ impl Journal for StoreJournal {
 
     fn settle(&self, settlements: &[Settlement]) -> Result<(), StoreError> {
         self.store.transaction(|tx| tx.settle_events(settlements))
+    }
+
+    fn bring_back(&self, now: Timestamp, waits: &[Duration], lease: Duration) -> Result<usize, StoreError> {
+        self.store.transaction(|tx| tx.bring_back(now, waits, lease))
     }
 }

@@ -132,6 +132,20 @@ fn a_retry_that_falls_due_is_found_without_a_bell() {
 }
 
 #[test]
+fn what_waits_by_a_clock_that_is_set_back_is_delivered() {
+    let limits = DispatcherLimits { scan: Duration::from_millis(5), ..DispatcherLimits::default() };
+    let bench = bench_with(limits, |_| outcome(None));
+    let ahead = Duration::from_secs(7_200);
+    *bench.clock.0.lock().unwrap() = ahead;
+    bench.add(0..1, 1);
+    bench.wait_for(1); // it has looked by that clock
+    bench.journal.add(event_id(1), 1, START + ahead + LONG);
+    *bench.clock.0.lock().unwrap() = Duration::ZERO;
+    assert_eq!(bench.wait_for(1), [AttemptResult::Delivered]);
+    assert_eq!(bench.running.stop(LONG), Stopped { abandoned: 0 });
+}
+
+#[test]
 fn receivers_that_hang_hold_up_nobody() {
     let (go_on, held) = channel::<()>();
     let held = Mutex::new(held);

@@ -10,6 +10,12 @@ pub(super) const CASES: &[Case] = &[
     ("events of a suspended provider wait", events_of_a_suspended_provider_wait),
     ("one look claims for several providers", one_look_claims_for_several),
     ("a claim tells of the attempts before", a_claim_tells_of_the_attempts_before),
+    (
+        "what a clock wrote that was set back is due no later than its wait",
+        what_a_clock_wrote_that_was_set_back,
+    ),
+    ("clocks that hardly differ move nothing", clocks_that_hardly_differ),
+    ("a replay makes an event due that waits", a_replay_makes_an_event_due_that_waits),
 ];
 
 fn claimed_once_until_its_lease_ends(bench: &dyn Bench) {
@@ -98,4 +104,47 @@ fn a_claim_tells_of_the_attempts_before(bench: &dyn Bench) {
     bench.replay(event(1), at(9));
     assert_eq!(told(4, 9), [(2, 2)]);
     assert_eq!(told(5, 10), [(3, 2)]);
+}
+
+/// How long an event waits that was never tried, and one that failed once.
+const WAITS: [Duration; 2] = [Duration::ZERO, Duration::from_secs(15)];
+const DAY: u64 = 86_400;
+
+fn bring_back(bench: &dyn Bench, now: Timestamp) -> usize {
+    bench.journal().bring_back(now, &WAITS, LEASE).expect("a journal that serves")
+}
+
+fn dues(bench: &dyn Bench, count: u64) -> Vec<Option<Timestamp>> {
+    deliveries(bench, count).into_iter().map(|it| it.due).collect()
+}
+
+fn what_a_clock_wrote_that_was_set_back(bench: &dyn Bench) {
+    with_events(bench, 3);
+    bench.add_event(event(4), provider(1), at(DAY + 100));
+    let tried = claimed(bench, claim(1, at(DAY), 3));
+    settle(bench, &[attempted(&tried[0], 1, Fate::RetryAt(at(DAY + 15)))]);
+    settle(bench, &[attempted(&tried[1], 1, Fate::Delivered)]);
+    assert_eq!(bring_back(bench, at(10)), 3, "one that failed, one under way, one that nobody has tried");
+    assert_eq!(dues(bench, 4), [Some(at(25)), None, Some(at(70)), Some(at(10))]);
+    assert_eq!(bring_back(bench, at(10)), 0);
+    assert_eq!(ids(&claimed(bench, claim(2, at(25), 9))), [event(4), event(1)]);
+}
+
+fn clocks_that_hardly_differ(bench: &dyn Bench) {
+    with_events(bench, 2);
+    bench.add_event(event(3), provider(1), at(59));
+    let tried = claimed(bench, claim(1, at(50), 2));
+    settle(bench, &[attempted(&tried[0], 1, Fate::RetryAt(at(65)))]);
+    let before = dues(bench, 3);
+    assert_eq!(bring_back(bench, at(0)), 0);
+    assert_eq!(dues(bench, 3), before);
+}
+
+fn a_replay_makes_an_event_due_that_waits(bench: &dyn Bench) {
+    with_events(bench, 1);
+    let tried = claimed(bench, claim(1, at(0), 1));
+    settle(bench, &[attempted(&tried[0], 1, Fate::RetryAt(at(3_600)))]);
+    bench.replay(event(1), at(9));
+    let again = claimed(bench, claim(2, at(9), 1));
+    assert_eq!((again[0].attempts, again[0].attempts_before_replay), (1, 0), "it goes on where it was");
 }

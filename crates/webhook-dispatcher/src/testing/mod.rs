@@ -3,7 +3,7 @@
 //! Whoever has a journal writes a [`Bench`] for it and calls [`run`]. To add a case: a function in `claiming.rs` or
 //! `settling.rs`, and its line in that file's `CASES`.
 
-#![expect(clippy::expect_used, reason = "a case fails by panicking")]
+#![expect(clippy::expect_used, clippy::indexing_slicing, reason = "a case fails by panicking")]
 
 mod claiming;
 mod settling;
@@ -31,7 +31,7 @@ pub trait Bench {
     /// Adds an event that nobody has tried to deliver yet.
     fn add_event(&self, id: EventId, provider: ProviderId, due: Timestamp);
 
-    /// Makes an event due again that had come to its end.
+    /// Makes an event due that had come to its end, or waits.
     fn replay(&self, id: EventId, now: Timestamp);
 
     /// From now on every change of how this event fares fails, and so does whatever unit of work it is part of; of none

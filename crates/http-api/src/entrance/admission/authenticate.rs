@@ -27,8 +27,10 @@ pub(super) async fn caller(admission: &Admission, request: &ServiceRequest) -> R
     let Arrival { id, address, .. } = Arrival::of(request.request());
     let address = address.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
     let key = credentials.as_ref().map_or("", |it| it.key.as_str());
-    if let Some(wait_seconds) = admission.failed_logins.wait(address, key, Instant::now()) {
-        return Err(ApiError::too_many_requests(wait_seconds));
+    let now = Instant::now();
+    let is_proven = || credentials.as_ref().is_some_and(|it| admission.proven.has(it, now));
+    if let Some(wait_seconds) = admission.failed_logins.wait(address, key, now).filter(|_| !is_proven()) {
+        return Err(ApiError::too_many_failures(wait_seconds));
     }
     let provider = match &credentials {
         Some(credentials) => verify(admission, credentials).await?,
@@ -39,13 +41,15 @@ pub(super) async fn caller(admission: &Admission, request: &ServiceRequest) -> R
     }
     log::info!("request {id}: credentials from {address} were refused");
     match admission.failed_logins.record(address, key, Instant::now()) {
-        Some(wait_seconds) => Err(ApiError::too_many_requests(wait_seconds)),
+        Some(wait_seconds) => Err(ApiError::too_many_failures(wait_seconds)),
         None => Err(ApiError::unauthorized()),
     }
 }
 
 /// The provider whose credentials these are, unless it is suspended. What was read lately is believed only where it
 /// lets the caller in: a new secret, and a suspension that has ended, work at once.
+///
+/// Strangers look few at a time and have no share in the places of those whose credentials were right lately.
 async fn verify(admission: &Admission, credentials: &Credentials) -> Result<Option<Arc<Provider>>, ApiError> {
     let state = &admission.state;
     let matches = |hash: &[u8]| state.api.secrets.matches(&credentials.secret, hash);
@@ -55,12 +59,18 @@ async fn verify(admission: &Admission, credentials: &Credentials) -> Result<Opti
     {
         return Ok(Some(provider));
     }
+    let is_stranger = !admission.proven.has(credentials, now);
+    let _turn = if is_stranger { Some(admission.strangers_turn().await?) } else { None };
     let key = credentials.key.clone();
     let found = state
         .block(move |state, _| Ok(state.api.store.snapshot(|reads| reads.provider_by_api_key(&key))?))
         .await?;
     let is_right = matches(found.as_ref().map_or(&NOBODYS_HASH, |it| it.api_secret_hash.as_slice()));
-    let Some(provider) = found.filter(|it| is_right && !it.suspended) else { return Ok(None) };
+    let Some(provider) = found.filter(|it| is_right && !it.suspended) else {
+        admission.proven.forget(credentials);
+        return Ok(None);
+    };
+    admission.proven.note(credentials, now);
     let provider = Arc::new(provider);
     admission.providers.keep(Arc::clone(&provider), now);
     Ok(Some(provider))

@@ -9,6 +9,8 @@ use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::arrival::network;
+
 const WINDOW: Duration = Duration::from_secs(60);
 /// How many times as many failures an address has as an address with one key.
 const ADDRESS_FACTOR: u32 = 5;
@@ -47,6 +49,7 @@ impl FailedLogins {
     /// The seconds to wait before credentials are looked at, if any.
     pub(super) fn wait(&self, address: IpAddr, key: &str, now: Instant) -> Option<u64> {
         let limits = self.limits.as_ref()?;
+        let address = network(address);
         let buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         let of_key = wait_of(buckets.of_keys.get(&(address, self.digest(key))), limits.of_key, now);
         let of_address = wait_of(buckets.of_addresses.get(&address), limits.of_address, now);
@@ -57,6 +60,7 @@ impl FailedLogins {
     pub(super) fn record(&self, address: IpAddr, key: &str, now: Instant) -> Option<u64> {
         let wait = self.wait(address, key, now);
         if let (Some(limits), None) = (&self.limits, wait) {
+            let address = network(address);
             let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
             add(&mut buckets.of_keys, (address, self.digest(key)), limits.of_key, now);
             add(&mut buckets.of_addresses, address, limits.of_address, now);
@@ -124,6 +128,15 @@ mod tests {
         assert_eq!(failed, 100);
         assert!(logins.wait(ONE, "never seen", now).is_some());
         assert_eq!(logins.wait(OTHER, "0", now), None);
+    }
+
+    #[test]
+    fn a_network_of_ipv6_is_one_address() {
+        let (logins, now) = (FailedLogins::new(1), Instant::now());
+        let address = |text: &str| text.parse::<IpAddr>().unwrap();
+        assert!(fail(&logins, address("2001:db8:1:2::1"), "key", now));
+        assert!(!fail(&logins, address("2001:db8:1:2:ffff::2"), "key", now));
+        assert!(fail(&logins, address("2001:db8:1:3::1"), "key", now));
     }
 
     #[test]

@@ -3,11 +3,13 @@
 mod authenticate;
 mod basic;
 mod failed_logins;
+mod proven;
 mod provider_cache;
 mod provider_limit;
 mod version;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
@@ -16,13 +18,20 @@ use actix_web::middleware::Next;
 use actix_web::web::Data;
 use actix_web::{Error, HttpMessage};
 use failed_logins::FailedLogins;
+use proven::Proven;
 use provider_cache::ProviderCache;
 use provider_limit::ProviderLimit;
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::timeout;
 
 use crate::arrival::{Arrival, Caller};
 use crate::operation::error::ApiError;
 use crate::operation::state::State;
 
+/// So many look-ups of unknown credentials are under way at a time.
+const STRANGERS_AT_ONCE: usize = 2;
+/// How long one waits for its turn.
+const STRANGERS_WAIT: Duration = Duration::from_secs(2);
 /// When to come back during maintenance.
 const MAINTENANCE_SECONDS: u64 = 30;
 
@@ -36,6 +45,10 @@ pub(super) struct Admission {
     providers: ProviderCache,
     /// Who guessed wrong lately.
     failed_logins: FailedLogins,
+    /// Who was right lately.
+    proven: Proven,
+    /// For look-ups of credentials that were not right lately.
+    strangers: Semaphore,
     /// Each provider's token bucket; none where the limit is off.
     provider_limit: Option<ProviderLimit>,
 }
@@ -46,9 +59,17 @@ impl Admission {
         Self {
             providers: ProviderCache::default(),
             failed_logins: FailedLogins::new(limits.failed_logins_per_minute),
+            proven: Proven::default(),
+            strangers: Semaphore::new(STRANGERS_AT_ONCE),
             provider_limit: ProviderLimit::new(limits),
             state,
         }
+    }
+
+    /// Waits until a stranger's credentials may be looked up.
+    async fn strangers_turn(&self) -> Result<SemaphorePermit<'_>, ApiError> {
+        let turn = timeout(STRANGERS_WAIT, self.strangers.acquire()).await;
+        turn.ok().and_then(Result::ok).ok_or_else(|| ApiError::unavailable("the service is busy", 1))
     }
 }
 

@@ -24,3 +24,43 @@ impl Alarm {
         self.0 = None;
     }
 }
+
+/// How long a client may leave no room for more of its answers; and how much of them it takes in so long, if it is no more
+/// than slow: a little less than 16 KiB a second.
+const READ_WITHIN: Duration = Duration::from_secs(30);
+const TAKEN_MIN: usize = 400 << 10;
+
+/// Whether a client takes its answers.
+#[derive(Default)]
+pub(super) struct Taking {
+    alarm: Alarm,
+    /// How much it has taken since the alarm runs.
+    taken: usize,
+}
+
+impl Taking {
+    /// It has taken so much.
+    pub(super) fn took(&mut self, count: usize) {
+        self.taken += count;
+    }
+
+    /// It leaves no room: whether it has taken hardly anything for too long; if not, the task is woken to ask again.
+    pub(super) fn is_stalled(&mut self, context: &mut Context<'_>) -> bool {
+        if self.alarm.0.is_none() {
+            self.taken = 0;
+        }
+        while self.alarm.rings(READ_WITHIN, context) {
+            if self.taken < TAKEN_MIN {
+                return true;
+            }
+            self.taken = 0;
+            self.alarm.off();
+        }
+        false
+    }
+
+    /// It has taken all there was.
+    pub(super) fn is_done(&mut self) {
+        self.alarm.off();
+    }
+}

@@ -1,12 +1,14 @@
 //! Where a body ends.
 
-use super::head::Head;
-use super::{At, Judged, Refusal};
+use super::head::{Head, is_text};
+use super::{At, Judged, Refusal, fields};
 use guerdon_domain::values::fit;
 
 /// A larger chunk cannot be part of a body that is accepted.
 const CHUNK_SIZE_MAX: usize = 1 << 20;
 const SIZE_DIGITS_MAX: usize = 16;
+/// Of all extensions and trailers of a body.
+const EXTRAS_MAX: usize = 8 << 10;
 
 /// In a body of which `left` bytes are to come.
 pub(super) fn counted(left: &mut u64, bytes: &[u8]) -> (Judged, Option<At>) {
@@ -22,11 +24,23 @@ fn after() -> At {
     At::Head(Head::default())
 }
 
+/// A chunked body, as far as it was read.
+#[derive(Debug, Default)]
+pub(super) struct Chunks {
+    at: Place,
+    /// How many bytes were left out.
+    extras: usize,
+}
+
 /// Where in a chunked body its bytes stand.
-#[derive(Debug)]
-pub(super) enum Chunks {
+#[derive(Debug, Clone, Copy)]
+enum Place {
     /// In the size of a chunk.
     Size { digits: usize, size: usize },
+    /// Behind it, before a semicolon.
+    Blank { size: usize },
+    /// In an extension, with something behind its semicolon or not yet.
+    Extension { size: usize, is_named: bool },
     /// Before the line feed behind a size.
     SizeEnd { size: usize },
     /// In a chunk, this many bytes before its end.
@@ -35,51 +49,96 @@ pub(super) enum Chunks {
     DataReturn,
     /// Behind a chunk, before its line feed.
     DataFeed,
-    /// Behind the last chunk, before the last carriage return.
+    /// Behind the last chunk or a trailer: before the last carriage return, or another trailer.
     LastReturn,
+    /// In the name of a trailer.
+    TrailerName,
+    /// In its value.
+    TrailerValue,
+    /// Before its line feed.
+    TrailerFeed,
     /// Before the last line feed.
     LastFeed,
 }
 
-impl Default for Chunks {
+impl Default for Place {
     fn default() -> Self {
         Self::Size { digits: 0, size: 0 }
     }
 }
 
 impl Chunks {
-    /// Judges all of the bytes, or those up to the body's end.
+    /// Judges the first bytes, as far as all of them pass or none does; none beyond the body's end.
     pub(super) fn judge(&mut self, bytes: &[u8]) -> Result<(Judged, Option<At>), Refusal> {
-        let mut at = 0;
+        let (mut at, mut passes) = (0, true);
         while let Some(&byte) = bytes.get(at) {
-            if let Self::Data { left } = self {
+            if let Place::Data { left } = &mut self.at {
+                if !passes {
+                    break;
+                }
                 let there = (*left).min(bytes.len() - at);
                 at += there;
                 *left -= there;
                 if *left == 0 {
-                    *self = Self::DataReturn;
+                    self.at = Place::DataReturn;
                 }
                 continue;
             }
+            let next = self.at.step(byte)?;
+            let is_extra = self.at.is_extra(next);
+            if at == 0 {
+                passes = !is_extra;
+            } else if passes == is_extra {
+                break;
+            }
             at += 1;
-            if matches!(self, Self::LastFeed) && byte == b'\n' {
+            if matches!(self.at, Place::LastFeed) {
                 return Ok((Judged::Pass(at), Some(after())));
             }
-            *self = self.step(byte)?;
+            self.at = next;
         }
-        Ok((if at == 0 { Judged::More } else { Judged::Pass(at) }, None))
+        if passes {
+            return Ok((if at == 0 { Judged::More } else { Judged::Pass(at) }, None));
+        }
+        self.extras += at;
+        if self.extras > EXTRAS_MAX { Err(Refusal::Extras) } else { Ok((Judged::Skip(at), None)) }
+    }
+}
+
+impl Place {
+    /// Whether the byte between two places is part of an extension or a trailer.
+    fn is_extra(self, next: Self) -> bool {
+        matches!(next, Self::Blank { .. } | Self::Extension { .. })
+            || matches!(next, Self::TrailerName | Self::TrailerValue | Self::TrailerFeed)
+            || matches!(self, Self::TrailerFeed)
     }
 
     /// One byte outside a chunk's data.
-    fn step(&self, byte: u8) -> Result<Self, Refusal> {
+    fn step(self, byte: u8) -> Result<Self, Refusal> {
         match (self, byte) {
-            (Self::Size { digits: 1.., size }, b'\r') => Ok(Self::SizeEnd { size: *size }),
-            (Self::Size { digits, size }, _) => Self::digit(*digits, *size, byte),
+            (Self::Size { digits: 1.., size }, b'\r') => Ok(Self::SizeEnd { size }),
+            (Self::Size { digits: 1.., size } | Self::Blank { size }, b' ' | b'\t') => {
+                Ok(Self::Blank { size })
+            }
+            (Self::Size { digits: 1.., size } | Self::Blank { size }, b';') => {
+                Ok(Self::Extension { size, is_named: false })
+            }
+            (Self::Size { digits, size }, _) => Self::digit(digits, size, byte),
+            (Self::Extension { size, is_named: true }, b'\r') => Ok(Self::SizeEnd { size }),
+            (Self::Extension { size, is_named }, _) if is_text(byte) => {
+                Ok(Self::Extension { size, is_named: is_named || fields::is_token(&[byte]) })
+            }
             (Self::SizeEnd { size: 0 }, b'\n') => Ok(Self::LastReturn),
-            (Self::SizeEnd { size }, b'\n') => Ok(Self::Data { left: *size }),
+            (Self::SizeEnd { size }, b'\n') => Ok(Self::Data { left: size }),
             (Self::DataReturn, b'\r') => Ok(Self::DataFeed),
             (Self::DataFeed, b'\n') => Ok(Self::default()),
             (Self::LastReturn, b'\r') => Ok(Self::LastFeed),
+            (Self::LastReturn | Self::TrailerName, _) if fields::is_token(&[byte]) => Ok(Self::TrailerName),
+            (Self::TrailerName, b':') => Ok(Self::TrailerValue),
+            (Self::TrailerValue, b'\r') => Ok(Self::TrailerFeed),
+            (Self::TrailerValue, _) if is_text(byte) => Ok(Self::TrailerValue),
+            (Self::TrailerFeed, b'\n') => Ok(Self::LastReturn),
+            (Self::LastFeed, b'\n') => Ok(Self::LastFeed),
             _ => Err(Refusal::Chunk),
         }
     }

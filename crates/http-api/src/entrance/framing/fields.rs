@@ -1,6 +1,7 @@
 //! The headers that decide where a request ends and whom it is for.
 
 use std::net::Ipv6Addr;
+use std::ops::Range;
 
 use super::Refusal;
 
@@ -29,9 +30,27 @@ pub(super) fn length(value: &[u8]) -> Result<u64, Refusal> {
     digits.ok_or(Refusal::Length)
 }
 
-/// Whether a change to a protocol is asked for that the server underneath would read the body by.
-pub(super) fn is_web_socket(value: &[u8]) -> bool {
-    value.split(|it| *it == b',').any(|it| trim(it).eq_ignore_ascii_case(b"websocket"))
+/// Where in a list an item stands, with a comma of its own.
+pub(super) fn items(list: &[u8], item: &[u8]) -> Vec<Range<usize>> {
+    let mut found: Vec<Range<usize>> = Vec::new();
+    let mut start = 0;
+    for part in list.split(|it| *it == b',') {
+        let end = start + part.len();
+        if trim(part).eq_ignore_ascii_case(item) {
+            let is_last = end == list.len();
+            let taken = found.last().map_or(0, |it| it.end);
+            // The comma behind it, or the one before the last.
+            let from = if is_last { start.saturating_sub(1).max(taken) } else { start };
+            found.push(from..if is_last { end } else { end + 1 });
+        }
+        start = end + 1;
+    }
+    found
+}
+
+/// How many blanks stand before a value.
+pub(super) fn blanks(bytes: &[u8]) -> usize {
+    bytes.iter().take_while(|it| matches!(it, b' ' | b'\t')).count()
 }
 
 /// Whether a value names a host, with a port or without.
@@ -86,6 +105,28 @@ mod tests {
             assert!(!is_host(host.as_bytes()), "{host}");
         }
         assert!(!is_host(b"\xff"));
+    }
+
+    #[test]
+    fn an_item_is_cut_out_of_its_list() {
+        let without = |list: &str| {
+            let mut left = list.as_bytes().to_vec();
+            items(list.as_bytes(), b"upgrade").into_iter().rev().for_each(|it| drop(left.drain(it)));
+            String::from_utf8(left).unwrap()
+        };
+        for (list, left) in [
+            ("", ""),
+            ("close", "close"),
+            ("upgrade", ""),
+            ("Upgrade, close", " close"),
+            ("keep-alive, UPGRADE", "keep-alive"),
+            ("a,upgrade,b", "a,b"),
+            ("a, upgrade , upgrade", "a,"),
+            ("upgrade,upgrade", ""),
+            ("upgrades, x-upgrade", "upgrades, x-upgrade"),
+        ] {
+            assert_eq!(without(list), left, "{list:?}");
+        }
     }
 
     #[test]

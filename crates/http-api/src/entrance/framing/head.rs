@@ -1,11 +1,16 @@
 //! The head of a request, line by line.
 
+use std::mem::take;
+use std::ops::Range;
+
 use super::request_line::RequestLine;
 use super::{Judged, Refusal, fields};
 
 const SIZE_MAX: usize = 32 << 10;
 /// What the parser underneath can hold.
 const FIELDS_MAX: usize = 96;
+/// A carriage return and a line feed.
+const LINE_END: usize = 2;
 
 /// What follows a head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,41 +39,61 @@ struct Facts {
     has_host: bool,
     length: Option<u64>,
     is_chunked: bool,
+    expects: bool,
+    /// What of the head is not passed on, in its order: it means the same without.
+    cuts: Vec<Range<usize>>,
+}
+
+/// A whole head.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Whole {
+    pub(super) body: Body,
+    /// Whether the client waits to be told to go on before it sends the body.
+    pub(super) expects: bool,
+    /// What of the head is not passed on.
+    pub(super) cuts: Vec<Range<usize>>,
 }
 
 impl Head {
-    /// Judges the head's bytes, from its first one on; what follows it where it is whole.
-    pub(super) fn judge(&mut self, bytes: &[u8]) -> Result<(Judged, Option<Body>), Refusal> {
+    /// Judges the head's bytes, from its first one on.
+    pub(super) fn judge(&mut self, bytes: &[u8]) -> Result<Judged, Refusal> {
         let within = bytes.get(..SIZE_MAX).unwrap_or(bytes);
-        while let Some(line) = self.next_line(within)? {
+        while let Some(at) = self.next_line(within)? {
+            let line = within.get(at.clone()).unwrap_or_default();
             match (line, &self.facts.request) {
                 // Old clients send an empty line behind a body.
                 ([], None) if !self.skipped => {
                     *self = Self { skipped: true, ..Self::default() };
-                    return Ok((Judged::Skip(2), None));
+                    return Ok(Judged::Skip(LINE_END));
                 }
                 ([], Some(request)) => {
-                    return Ok((Judged::Pass(self.seen), Some(self.facts.body(request)?)));
+                    let (body, expects) = (self.facts.body(request)?, self.facts.expects && !request.is_old);
+                    let cuts = take(&mut self.facts.cuts);
+                    return Ok(Judged::Head(self.seen, Whole { body, expects, cuts }));
                 }
-                (line, None) => self.facts.request = Some(RequestLine::parse(line)?),
-                (line, Some(_)) => self.facts.field(line)?,
+                (line, None) => {
+                    let request = RequestLine::parse(line)?;
+                    self.facts.cuts.extend(request.cuts(at.start));
+                    self.facts.request = Some(request);
+                }
+                (line, Some(_)) => self.facts.field(line, at)?,
             }
         }
-        if bytes.len() > SIZE_MAX { Err(Refusal::HeadSize) } else { Ok((Judged::More, None)) }
+        if bytes.len() > SIZE_MAX { Err(Refusal::HeadSize) } else { Ok(Judged::More) }
     }
 
-    /// The next line without its end, where it is whole.
-    fn next_line<'a>(&mut self, bytes: &'a [u8]) -> Result<Option<&'a [u8]>, Refusal> {
+    /// Where the next line is without its end, where it is whole.
+    fn next_line(&mut self, bytes: &[u8]) -> Result<Option<Range<usize>>, Refusal> {
         let fresh = bytes.get(self.seen..).unwrap_or_default();
         let text = fresh.iter().position(|it| !is_text(*it)).unwrap_or(fresh.len());
         self.seen += text;
         match (fresh.get(text), fresh.get(text + 1)) {
             (None, _) | (Some(b'\r'), None) => Ok(None),
             (Some(b'\r'), Some(b'\n')) => {
-                let line = bytes.get(self.line..self.seen);
-                self.seen += 2;
+                let line = self.line..self.seen;
+                self.seen += LINE_END;
                 self.line = self.seen;
-                Ok(line)
+                Ok(Some(line))
             }
             (Some(b'\r' | b'\n'), _) => Err(Refusal::LineEnd),
             _ => Err(Refusal::Control),
@@ -76,12 +101,13 @@ impl Head {
     }
 }
 
-fn is_text(byte: u8) -> bool {
+/// Whether a byte may stand in a line.
+pub(super) fn is_text(byte: u8) -> bool {
     matches!(byte, b'\t' | b' '..=b'~' | 0x80..)
 }
 
 impl Facts {
-    fn field(&mut self, line: &[u8]) -> Result<(), Refusal> {
+    fn field(&mut self, line: &[u8], at: Range<usize>) -> Result<(), Refusal> {
         self.fields += 1;
         if self.fields > FIELDS_MAX {
             return Err(Refusal::HeadSize);
@@ -103,8 +129,18 @@ impl Facts {
                 return Err(Refusal::Encoding);
             }
             self.is_chunked = true;
-        } else if is("upgrade") && fields::is_web_socket(value) {
-            return Err(Refusal::Upgrade);
+        } else if is("upgrade") {
+            // Nothing is spoken here but HTTP/1.1; the server underneath would take the offer for a request.
+            self.cuts.push(at.start..at.end + LINE_END);
+        } else if is("connection") {
+            let behind = name.len() + 1;
+            let from = at.start + behind + fields::blanks(line.get(behind..).unwrap_or_default());
+            let cuts = fields::items(value, b"upgrade").into_iter();
+            self.cuts.extend(cuts.map(|it| from + it.start..from + it.end));
+        } else if is("expect") {
+            // The server underneath would tell the client to go on before anybody has looked at the request.
+            self.expects |= value.eq_ignore_ascii_case(b"100-continue");
+            self.cuts.push(at.start..at.end + LINE_END);
         }
         Ok(())
     }
@@ -114,7 +150,7 @@ impl Facts {
             return Err(Refusal::Host);
         }
         match (self.is_chunked, self.length) {
-            (true, None) if !request.is_old && request.takes_body => Ok(Body::Chunked),
+            (true, None) if !request.is_old => Ok(Body::Chunked),
             (true, _) => Err(Refusal::Encoding),
             // In HTTP/1.0 such a body would end where the connection does.
             (false, None) if request.is_old && request.takes_body => Err(Refusal::Length),

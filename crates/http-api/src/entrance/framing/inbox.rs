@@ -1,5 +1,7 @@
 //! The bytes that came and have not passed yet.
 
+use std::ops::Range;
+
 use tokio::io::ReadBuf;
 
 const SIZE: usize = 8 << 10;
@@ -46,6 +48,28 @@ impl Inbox {
         self.good -= count;
         self.skip(count);
         true
+    }
+
+    /// Lets the first bytes pass without these parts of them, which stand in their order.
+    pub(super) fn approve_without(&mut self, count: usize, cuts: &[Range<usize>]) {
+        if cuts.is_empty() {
+            return self.approve(count);
+        }
+        let mut to = self.from + count;
+        let end = to;
+        // From behind, so that what stays moves once and nothing that is still to be moved is overwritten.
+        let mut copied = end;
+        for cut in cuts.iter().rev() {
+            let (start, after) = (self.from + cut.start, self.from + cut.end);
+            let length = copied - after;
+            self.bytes.copy_within(after..copied, to - length);
+            to -= length;
+            copied = start;
+        }
+        let length = copied - self.from;
+        self.bytes.copy_within(self.from..copied, to - length);
+        self.from = to - length;
+        self.good = end - self.from;
     }
 
     /// Drops the first bytes.

@@ -1,10 +1,11 @@
 //! The strict reading of what comes on a connection (behaviour 5.2), under the server's own parser.
 //!
 //! The parser underneath is lenient where two readers of the same bytes may disagree on where a request ends: bare line
-//! feeds, absolute targets, chunk extensions, no proper host. Here only what has exactly one reading is passed on, byte
-//! for byte, one request at a time: the next head waits until the request before it has its answer. A head that is refused
-//! is answered here, behind all that was answered before; a body that is refused ends, for the parser, before it is
-//! complete. Nothing behind either is read as a request.
+//! feeds, no proper host, lengths that stand twice. Here only what has exactly one reading is passed on, one request at a
+//! time: the next head waits until the request before it has its answer. What a request may say and nobody here needs
+//! (the scheme and host of an absolute target, offers of other protocols, extensions of chunks, trailers) is left out on
+//! the way; all else passes byte for byte. A head that is refused is answered here, behind all that was answered before; a
+//! body that is refused ends, for the parser, before it is complete. Nothing behind either is read as a request.
 //!
 //! `head` and `body` judge bytes and know no stream; `stream` is the byte stream around them, and bounds how long a
 //! client may take to send a head, to send a body, and to read its answers.
@@ -21,7 +22,7 @@ mod stream;
 
 use body::Chunks;
 pub(super) use connection::Connection;
-use head::Head;
+use head::{Head, Whole};
 pub(crate) use refusal::Refusal;
 pub(super) use stream::{Guarded, Refuse};
 
@@ -42,8 +43,10 @@ enum At {
 }
 
 /// What bytes are worth that are no violation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Judged {
+    /// So many of the first ones are a head, which may pass without what is cut out of it.
+    Head(usize, Whole),
     /// So many of the first ones may pass.
     Pass(usize),
     /// So many of the first ones mean nothing and are dropped.
@@ -66,8 +69,9 @@ impl Framing {
     fn judge(&mut self, bytes: &[u8]) -> Result<Judged, Refusal> {
         let (judged, next) = match &mut self.at {
             At::Head(head) => {
-                let (judged, body) = head.judge(bytes)?;
-                (judged, body.map(At::of))
+                let judged = head.judge(bytes)?;
+                let next = if let Judged::Head(_, whole) = &judged { Some(At::of(whole.body)) } else { None };
+                (judged, next)
             }
             At::Length(left) => body::counted(left, bytes),
             At::Chunks(chunks) => chunks.judge(bytes)?,

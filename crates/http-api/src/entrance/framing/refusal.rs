@@ -21,10 +21,10 @@ pub(crate) enum Refusal {
     Length,
     /// A `Transfer-Encoding` that is not `chunked`, stands twice, or stands where it must not.
     Encoding,
-    /// A change to another protocol.
-    Upgrade,
-    /// A chunk with a wrong size line or end, or a trailer.
+    /// A chunk with a wrong size line or end, or a trailer that is none.
     Chunk,
+    /// Extensions of chunks, or trailers, that are too long.
+    Extras,
     /// A chunk larger than a body may be.
     ChunkSize,
     /// A head that took too long.
@@ -42,7 +42,9 @@ impl Refusal {
             Self::LineEnd => "the lines of a request's head must end in CR LF",
             Self::Control => "a request's head must hold no control characters",
             Self::RequestLine => "a request must begin with a method, a path and HTTP/1.1",
-            Self::Target => "the request's target must be a path that begins with / and is percent-encoded",
+            Self::Target => {
+                "the request's target must be a percent-encoded path that begins with /, or an http address"
+            }
             Self::Header => "a header must be a name, a colon and a value in one line",
             Self::HeadSize => {
                 "a request's head must have at most 32 KiB, 96 headers and 8 KiB of path and query"
@@ -50,12 +52,12 @@ impl Refusal {
             Self::Host => "Host must be sent once and name a host",
             Self::Length => "Content-Length must be sent at most once and be a number",
             Self::Encoding => {
-                "Transfer-Encoding must be chunked alone, in HTTP/1.1, where the method takes a body, and without Content-Length"
+                "Transfer-Encoding must be chunked alone, in HTTP/1.1, and without Content-Length"
             }
-            Self::Upgrade => "Upgrade is not supported",
             Self::Chunk => {
-                "a chunk must be its size in hexadecimal digits and its bytes; there are no trailers"
+                "a chunk must be its size in hexadecimal digits, its extensions, and its bytes; trailers are headers"
             }
+            Self::Extras => "extensions of chunks and trailers must have at most 8 KiB",
             Self::ChunkSize => "the body must be at most 1 MiB",
             Self::SlowHead => "a request's head must be sent within 5 seconds",
             Self::SlowBody => "the body must be sent within 10 seconds",

@@ -1,11 +1,12 @@
 //! The first line of a request.
 
+use std::ops::Range;
+
 use super::Refusal;
-use super::fields::is_token;
+use super::fields::{is_host, is_token};
 
 const TARGET_SIZE_MAX: usize = 8 << 10;
-/// Methods that take a body. That a chunked body is sound is known only at its end, and only a handler that reads the
-/// body waits for that.
+/// Methods that take a body: in HTTP/1.0 one without a length would end where the connection does.
 const WITH_BODY: [&[u8]; 3] = [b"POST", b"PUT", b"PATCH"];
 /// What may stand in a target only percent-encoded, although it is visible.
 const ENCODED_ONLY: &[u8] = b"\"#<>`";
@@ -17,6 +18,8 @@ pub(super) struct RequestLine {
     pub(super) is_old: bool,
     /// Whether the method takes a body.
     pub(super) takes_body: bool,
+    /// What of the line says where an absolute target is, before its path.
+    origin: Vec<Range<usize>>,
 }
 
 impl RequestLine {
@@ -40,9 +43,38 @@ impl RequestLine {
             return Err(Refusal::HeadSize);
         }
         let is_sound = |it: &u8| it.is_ascii_graphic() && !ENCODED_ONLY.contains(it);
-        if target.first() != Some(&b'/') || !target.iter().all(is_sound) {
+        if !target.iter().all(is_sound) {
             return Err(Refusal::Target);
         }
-        Ok(Self { is_old, takes_body: WITH_BODY.contains(&method) })
+        let origin = match target {
+            [b'/', ..] => Vec::new(),
+            b"*" if method == b"OPTIONS" => Vec::new(),
+            _ => origin(target).ok_or(Refusal::Target)?,
+        };
+        let before = method.len() + 1;
+        let origin = origin.into_iter().map(|it| it.start + before..it.end + before).collect();
+        Ok(Self { is_old, takes_body: WITH_BODY.contains(&method), origin })
     }
+
+    /// What of the line, which begins at `start`, is not passed on: an absolute target means its path.
+    pub(super) fn cuts(&self, start: usize) -> impl Iterator<Item = Range<usize>> {
+        self.origin.iter().map(move |it| it.start + start..it.end + start)
+    }
+}
+
+/// What stands before the path of an absolute target (RFC 9112, 3.2.2); where it has no path, one of the slashes before the
+/// host stays for it.
+fn origin(target: &[u8]) -> Option<Vec<Range<usize>>> {
+    let is = |scheme: &&[u8]| target.get(..scheme.len()).is_some_and(|it| it.eq_ignore_ascii_case(scheme));
+    let scheme = [&b"http://"[..], b"https://"].into_iter().find(is)?.len();
+    let rest = target.get(scheme..)?;
+    let host = rest.iter().position(|it| matches!(it, b'/' | b'?')).unwrap_or(rest.len());
+    if !is_host(rest.get(..host)?) {
+        return None;
+    }
+    let end = scheme + host;
+    if rest.get(host) == Some(&b'/') {
+        return Some(vec![Range { start: 0, end }]);
+    }
+    Some(vec![0..scheme - 1, scheme..end])
 }

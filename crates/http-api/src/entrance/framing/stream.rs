@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::alarm::Alarm;
+use super::alarm::{Alarm, Taking};
 use super::connection::{Connection, Turn};
 use super::inbox::Inbox;
 use super::{Framing, Judged, Refusal};
@@ -16,11 +16,11 @@ use crate::arrival::BodyFault;
 
 const HEAD_WITHIN: Duration = Duration::from_secs(5);
 const BODY_WITHIN: Duration = Duration::from_secs(10);
-/// How long a client may leave no room for more of its answers.
-const READ_WITHIN: Duration = Duration::from_secs(30);
 /// How long bytes that nobody asked for are taken behind the last answer. Where they are left lying the system resets
 /// the connection, and the answer may be lost with it.
 const LINGER: Duration = Duration::from_secs(1);
+
+const GO_AHEAD: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
 /// Makes the whole answer to a head that is refused; without a body where the request was a HEAD.
 pub(crate) type Refuse = Rc<dyn Fn(Refusal, bool) -> Vec<u8>>;
@@ -33,6 +33,8 @@ pub(crate) struct Guarded<IO> {
     connection: Rc<Connection>,
     body_fault: BodyFault,
     refuse: Refuse,
+    /// What is said before an answer.
+    interim: Vec<u8>,
     /// The answer to a head that is refused: written behind all others, when the connection is shut down.
     farewell: Vec<u8>,
     /// No request has come yet.
@@ -44,7 +46,7 @@ pub(crate) struct Guarded<IO> {
     /// Our side has said its last.
     is_shut: bool,
     reading: Alarm,
-    writing: Alarm,
+    taking: Taking,
 }
 
 /// What comes next for the parser.
@@ -67,13 +69,14 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Guarded<IO> {
             connection: Rc::default(),
             body_fault: BodyFault::default(),
             refuse,
+            interim: Vec::new(),
             farewell: Vec::new(),
             is_fresh: true,
             has_ended: false,
             is_cut: false,
             is_shut: false,
             reading: Alarm::default(),
-            writing: Alarm::default(),
+            taking: Taking::default(),
         }
     }
 
@@ -97,13 +100,16 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Guarded<IO> {
             return NextBytes::Hold;
         }
         match self.framing.judge(self.inbox.unread()) {
+            Ok(Judged::Head(count, head)) => {
+                self.inbox.approve_without(count, &head.cuts);
+                self.is_fresh = false;
+                self.connection.pass_turn(head.expects && !self.framing.is_in_head());
+                self.reading.off();
+                NextBytes::Pass
+            }
             Ok(Judged::Pass(count)) => {
                 self.inbox.approve(count);
-                if was_in_head {
-                    self.is_fresh = false;
-                    self.connection.pass_turn();
-                }
-                if was_in_head || self.framing.is_in_head() {
+                if self.framing.is_in_head() {
                     self.reading.off();
                 }
                 NextBytes::Pass
@@ -152,7 +158,10 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Guarded<IO> {
             (BODY_WITHIN, Some(Refusal::SlowBody))
         } else if !self.inbox.is_empty() {
             (HEAD_WITHIN, Some(Refusal::SlowHead))
-        } else if self.is_fresh {
+        } else if !self.is_fresh && self.connection.turn() == Turn::Service {
+            self.connection.wake_at_end(context.waker()); // the time of the next head begins with the answer
+            return Poll::Pending;
+        } else if self.is_fresh || !self.connection.is_trusted() {
             (HEAD_WITHIN, None)
         } else {
             return Poll::Pending;
@@ -169,13 +178,13 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Guarded<IO> {
         })
     }
 
-    /// Bounds how long the client leaves no room.
+    /// Bounds how long the client leaves no room, or hardly any.
     fn unless_stalled<T>(
         &mut self,
         poll: Poll<io::Result<T>>,
         context: &mut Context<'_>,
     ) -> Poll<io::Result<T>> {
-        if poll.is_pending() && self.writing.rings(READ_WITHIN, context) {
+        if poll.is_pending() && self.taking.is_stalled(context) {
             return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
         }
         poll
@@ -210,6 +219,17 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> AsyncRead for Guarded<IO> {
     ) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         this.connection.forget_reader();
+        // Not where the body has come without it.
+        if this.connection.takes_go_ahead() && this.inbox.is_empty() && !this.framing.is_in_head() {
+            this.interim.extend_from_slice(GO_AHEAD);
+        }
+        while !this.interim.is_empty() {
+            let count = ready!(Pin::new(&mut this.io).poll_write(context, &this.interim))?;
+            this.interim.drain(..count);
+            if this.interim.is_empty() {
+                ready!(Pin::new(&mut this.io).poll_flush(context))?;
+            }
+        }
         let mut next = NextBytes::Pass;
         loop {
             next = match next {
@@ -230,6 +250,9 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Guarded<IO> {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         let poll = Pin::new(&mut this.io).poll_write(context, bytes);
+        if let Poll::Ready(Ok(count)) = &poll {
+            this.taking.took(*count);
+        }
         this.unless_stalled(poll, context)
     }
 
@@ -237,7 +260,7 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Guarded<IO> {
         let this = self.get_mut();
         let poll = Pin::new(&mut this.io).poll_flush(context);
         if poll.is_ready() {
-            this.writing.off();
+            this.taking.is_done();
         }
         this.unless_stalled(poll, context)
     }

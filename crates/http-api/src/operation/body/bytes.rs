@@ -1,11 +1,8 @@
-//! Reading a body, bounded in size and time.
-
-use std::time::Duration;
+//! Reading a body, bounded in size; how long it may take the strict reader of the connection knows.
 
 use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
 use actix_web::{HttpRequest, web};
 use futures_util::StreamExt;
-use tokio::time::timeout;
 
 use crate::arrival::BodyFault;
 use crate::operation::budget::{SMALL_MAX, Weight};
@@ -13,8 +10,6 @@ use crate::operation::error::ApiError;
 
 /// The most bytes of a body.
 const SIZE_MAX: usize = 1 << 20;
-/// The most time that a client may take to send it.
-const DEADLINE: Duration = Duration::from_secs(10);
 
 /// A body, and what it weighs.
 #[derive(Default)]
@@ -23,8 +18,8 @@ pub(crate) struct Read {
     pub(crate) weight: Option<Weight>,
 }
 
-/// The bytes of a body of at most 1 MiB, sent within 10 seconds; else a 400 that closes the connection. A large one is
-/// read on only when there is room for it.
+/// The bytes of a body of at most 1 MiB, sent in time; else a 400 that closes the connection. A large one is read on only
+/// when there is room for it.
 pub(crate) async fn read(
     request: &HttpRequest,
     payload: web::Payload,
@@ -35,14 +30,10 @@ pub(crate) async fn read(
     if declared.is_some_and(|it| it > SIZE_MAX) {
         return Err(too_large());
     }
-    match timeout(DEADLINE, collect(payload, declared.unwrap_or(SIZE_MAX), weight)).await {
-        Ok(Some(read)) => read,
-        Ok(None) => {
-            let fault = request.conn_data::<BodyFault>().and_then(BodyFault::said);
-            Err(ApiError::bad_request(fault.unwrap_or("the body must be sent completely")).and_close())
-        }
-        Err(_) => Err(ApiError::bad_request("the body must be sent within 10 seconds").and_close()),
-    }
+    collect(payload, declared.unwrap_or(SIZE_MAX), weight).await.unwrap_or_else(|| {
+        let fault = request.conn_data::<BodyFault>().and_then(BodyFault::said);
+        Err(ApiError::bad_request(fault.unwrap_or("the body must be sent completely")).and_close())
+    })
 }
 
 /// The body; none where it ended before its end.

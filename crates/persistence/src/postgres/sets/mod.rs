@@ -25,7 +25,7 @@ use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use diesel::PgConnection;
-use guerdon_domain::ports::{self, PostingEnd, PostingWork, StoreError, Verdict, Wakes};
+use guerdon_domain::ports::{Posting, PostingEnd, PostingWork, StoreError, Verdict, Wakes};
 use guerdon_domain::wallets::Account;
 
 use self::queue::{Queue, Waiting};
@@ -33,12 +33,10 @@ use super::repo::Unit;
 use super::terms::Terms;
 use super::transaction::{UnitEnd, begin, commit, rollback};
 use crate::pool::Pool;
-use crate::postings::{Ahead, Posting, Set, panicked};
+use crate::postings::{Ahead, Part, Set, WAITING_MAX, panicked};
 
 /// Sets at work at one time. On two processors more are slower.
 const LANES: u32 = 2;
-/// The most postings that wait; more are sent away at once.
-const WAITING_MAX: usize = 512;
 
 /// How a set ended: committed, or none of it, and all are to be run alone.
 type End = Option<Result<(), StoreError>>;
@@ -108,7 +106,7 @@ impl Sets {
     }
 
     /// Takes a posting over that is held to these terms.
-    pub(super) fn take_over(&self, mut posting: ports::Posting, mut terms: Terms) {
+    pub(super) fn take_over(&self, mut posting: Posting, mut terms: Terms) {
         let ahead = match catch_unwind(AssertUnwindSafe(|| asked(&mut *posting.work, &mut terms))) {
             Ok(ahead) => ahead,
             Err(panic) => return (posting.told)(PostingEnd::Ended(Err(panicked(&*panic)))),
@@ -240,24 +238,24 @@ impl Shared {
 
 /// What a unit of work says that it will need.
 fn asked(work: &mut PostingWork, terms: &mut Terms) -> Ahead {
-    terms.put_posting(Posting::Ahead(Ahead::default()));
+    terms.put_part(Part::Ahead(Ahead::default()));
     let mut unit = Unit::new(None, terms);
     work(&mut unit);
     drop(unit);
-    match terms.take_posting() {
-        Some(Posting::Ahead(ahead)) => ahead,
-        Some(Posting::InSet(_)) | None => unreachable!("nobody else takes what a unit says ahead"),
+    match terms.take_part() {
+        Some(Part::Ahead(ahead)) => ahead,
+        Some(Part::InSet(_)) | None => unreachable!("nobody else takes what a unit says ahead"),
     }
 }
 
 /// Runs a unit of work on a set.
 fn take_turn(mut set: Box<Set>, work: &mut PostingWork, terms: &mut Terms) -> (Box<Set>, Turn) {
     set.begin();
-    terms.put_posting(Posting::InSet(set));
+    terms.put_part(Part::InSet(set));
     let mut unit = Unit::new(None, terms);
     let verdict = catch_unwind(AssertUnwindSafe(|| work(&mut unit)));
     let (fault, queued) = unit.end();
-    let Some(Posting::InSet(mut set)) = terms.take_posting() else {
+    let Some(Part::InSet(mut set)) = terms.take_part() else {
         unreachable!("nobody else takes the set of a unit that has its turn")
     };
     if matches!(verdict, Ok(Verdict::Commit)) && fault.is_none() {

@@ -190,6 +190,17 @@ fn people() -> Vec<Check> {
             ),
         ),
         (
+            "active users",
+            format!(
+                "SELECT 'company ' || {} || ' counts ' || SUM(counted) || ' active users, of which ' || SUM(there) \
+                 || ' are there' AS detail \
+                 FROM (SELECT company_id, number AS counted, 0 AS there FROM active_users UNION ALL \
+                 SELECT company_id, 0, 1 FROM users WHERE deleted_at IS NULL) AS both_ways \
+                 GROUP BY company_id HAVING SUM(counted) <> SUM(there)",
+                id_text("company_id")
+            ),
+        ),
+        (
             "corporation admin",
             format!(
                 "SELECT 'user ' || {user} || ' administers a corporation, its company is in none' AS detail \

@@ -48,6 +48,7 @@ fn each_head_must_come_within_five_seconds_of_its_first_byte() {
     on_a_connection(|mut client, mut stream| async move {
         client.write_all(GET).await.unwrap();
         assert_eq!(next(&mut stream).await, (GET.to_vec(), 0));
+        stream.connection().trust();
         stream.connection().end(false);
         assert!(is_silent(&mut stream).await, "between requests a client may take its time");
         for &byte in &GET[..10] {
@@ -105,6 +106,41 @@ fn an_answer_wakes_a_reader_that_holds_a_request_back() {
 }
 
 #[test]
+fn a_connection_that_nobody_with_credentials_has_used_is_left_after_five_idle_seconds() {
+    on_a_connection(|mut client, mut stream| async move {
+        client.write_all(GET).await.unwrap();
+        assert_eq!(next(&mut stream).await, (GET.to_vec(), 0));
+        assert!(is_silent(&mut stream).await, "its request has no answer yet");
+        stream.connection().end(false);
+        assert_eq!(next(&mut stream).await, (Vec::new(), 5));
+        assert!(stream.farewell.is_empty());
+    });
+}
+
+#[test]
+fn a_client_that_waits_for_it_is_told_to_go_on_when_somebody_wants_the_body() {
+    on_a_connection(|mut client, mut stream| async move {
+        let head = b"POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n";
+        client.write_all(head).await.unwrap();
+        let passed = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\n";
+        assert_eq!(next(&mut stream).await.0, passed);
+        let connection = stream.connection();
+        assert!(connection.is_awaited());
+        let wants = async {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            connection.want_body();
+            let mut told = [0; 64];
+            let count = client.read(&mut told).await.unwrap();
+            assert_eq!(&told[..count], b"HTTP/1.1 100 Continue\r\n\r\n");
+            client.write_all(b"abc").await.unwrap();
+        };
+        let (body, ()) = futures_util::future::join(next(&mut stream), wants).await;
+        assert_eq!(body, (b"abc".to_vec(), 1));
+        assert!(!connection.is_awaited());
+    });
+}
+
+#[test]
 fn nothing_is_read_behind_the_last_answer() {
     for sent in [&[GET, GET].concat(), &[POST, b"012"].concat()] {
         on_a_connection(|mut client, mut stream| async move {
@@ -120,7 +156,7 @@ fn nothing_is_read_behind_the_last_answer() {
 fn a_refused_body_ends_before_its_end() {
     on_a_connection(|mut client, mut stream| async move {
         let head = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
-        client.write_all(&[head, &b"3;x\r\nabc\r\n0\r\n\r\n"[..], GET].concat()).await.unwrap();
+        client.write_all(&[head, &b"g\r\nabc\r\n0\r\n\r\n"[..], GET].concat()).await.unwrap();
         assert_eq!(next(&mut stream).await.0, head);
         assert_eq!(next(&mut stream).await, (Vec::new(), 0));
         assert_eq!(stream.body_fault().said(), Some(Refusal::Chunk.message()));
@@ -149,6 +185,32 @@ fn a_client_that_reads_nothing_is_left_after_thirty_seconds() {
         assert_eq!((error.kind(), began.elapsed().as_secs()), (io::ErrorKind::TimedOut, 30));
         drop(client);
     });
+}
+
+#[test]
+fn whoever_reads_slowly_and_steadily_gets_all_and_who_hardly_reads_is_left() {
+    for (at_a_time, is_served) in [(16 << 10, true), (12 << 10, false)] {
+        on_a_connection(|mut client, mut stream| async move {
+            let all = vec![7; 4 << 20];
+            let length = all.len();
+            let reading = async move {
+                let (mut some, mut left) = (vec![0; at_a_time], length);
+                while left > 0 {
+                    tokio::time::sleep(Duration::from_secs(1)).await;
+                    match client.read(&mut some).await {
+                        Ok(count) if count > 0 => left -= count,
+                        _ => return false,
+                    }
+                }
+                true
+            };
+            let writing = async move {
+                let written = stream.write_all(&all).await;
+                written.is_ok() && stream.flush().await.is_ok()
+            };
+            assert_eq!(futures_util::future::join(reading, writing).await, (is_served, is_served));
+        });
+    }
 }
 
 #[test]

@@ -2,9 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Mutex;
+use std::time::Duration;
 
 use guerdon_domain::events::EventState;
-use guerdon_domain::ports::{Attempt, Claim, Claimed, ClaimedEvent, Fate, Settlement, StoreError, Timestamp};
+use guerdon_domain::ports::{
+    Attempt, CLOCK_TOLERANCE, Claim, Claimed, ClaimedEvent, Fate, Settlement, StoreError, Timestamp,
+};
 use guerdon_domain::providers::Provider;
 use guerdon_domain::values::{CompanyId, EventId, ProviderId};
 use uuid::Uuid;
@@ -74,13 +77,18 @@ impl Memory {
     pub(in crate::dispatcher) fn replay(&self, event: EventId, due: Timestamp) {
         self.with(|book| {
             let row = book.rows.get_mut(&event).unwrap();
+            let waiting = book.due.get_mut(&row.provider).unwrap();
             if row.state == EventState::Pending {
-                return;
+                if row.lease.is_some() || row.due <= due {
+                    return;
+                }
+                waiting.remove(&(row.due, event));
+            } else {
+                row.attempts_before_replay = row.attempts_made;
             }
             row.state = EventState::Pending;
-            row.attempts_before_replay = row.attempts_made;
             row.due = due;
-            book.due.get_mut(&row.provider).unwrap().insert((due, event));
+            waiting.insert((due, event));
         });
     }
 
@@ -178,6 +186,28 @@ impl Journal for Memory {
             let claims = plan(&providers);
             let claimed = claims.iter().filter_map(|it| book.claim(it)).collect();
             Ok(Look { providers, claimed, next: None })
+        })
+    }
+
+    fn bring_back(&self, now: Timestamp, waits: &[Duration], lease: Duration) -> Result<usize, StoreError> {
+        self.with(|book| {
+            if book.is_away {
+                return Err(StoreError::Unavailable("away".to_owned()));
+            }
+            let mut count = 0;
+            for (id, row) in book.rows.iter_mut().filter(|(_, it)| it.state == EventState::Pending) {
+                let failed = usize::from(row.attempts_made - row.attempts_before_replay);
+                let latest = if row.lease.is_some() { Some(lease) } else { waits.get(failed).copied() };
+                let latest = latest.map_or(row.due, |it| now + it);
+                if row.due > latest + CLOCK_TOLERANCE {
+                    let due = book.due.get_mut(&row.provider).unwrap();
+                    due.remove(&(row.due, *id));
+                    due.insert((latest, *id));
+                    row.due = latest;
+                    count += 1;
+                }
+            }
+            Ok(count)
         })
     }
 

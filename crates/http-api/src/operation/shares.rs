@@ -1,0 +1,283 @@
+//! Whose turn it is (behaviour 20.4): a provider that has many requests at work waits while others want theirs, so that its
+//! load is not theirs.
+//!
+//! There are so many places. Whoever is alone may have all but a few, which are there for whoever comes. Once somebody has
+//! to wait, a place that becomes free goes around among the providers that wait; one that has its share at work is passed
+//! over as long as another waits. One provider's own requests keep their order.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use guerdon_domain::values::ProviderId;
+use metrics::{Gauge, gauge};
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+use crate::operation::error::ApiError;
+
+/// A provider's share while others wait; and how many places are left for those who come.
+const SHARE: usize = 8;
+/// The most requests of one provider that wait.
+const WAITING_MAX: usize = 128;
+/// How long one waits.
+const WAIT_MAX: Duration = Duration::from_secs(2);
+const WAITING: &str = "guerdon_http_requests_waiting";
+
+/// Places for requests of one kind.
+pub(crate) struct Shares {
+    kind: &'static str,
+    places: usize,
+    lines: Mutex<Lines>,
+}
+
+#[derive(Default)]
+struct Lines {
+    at_work: usize,
+    each: HashMap<ProviderId, Line>,
+    /// Who waits, in the order of their turns.
+    order: VecDeque<ProviderId>,
+}
+
+#[derive(Default)]
+struct Line {
+    at_work: usize,
+    waiting: VecDeque<oneshot::Sender<Turn>>,
+}
+
+/// A place at work; dropped, it goes to the next.
+pub(crate) struct Turn {
+    shares: Arc<Shares>,
+    provider: ProviderId,
+}
+
+impl Shares {
+    /// So many places, more than two shares.
+    pub(crate) fn new(kind: &'static str, places: usize) -> Arc<Self> {
+        gauge!(WAITING, "kind" => kind).set(0.0);
+        Arc::new(Self { kind, places, lines: Mutex::default() })
+    }
+
+    /// Waits for a place; 503 where there is none for two seconds, or too many wait already.
+    pub(crate) async fn turn(self: &Arc<Self>, provider: ProviderId) -> Result<Turn, ApiError> {
+        let told = {
+            let mut lines = self.lock();
+            if lines.can_begin(provider, self.places) {
+                lines.begin(provider);
+                return Ok(self.place(provider));
+            }
+            lines.wait(provider).ok_or_else(busy)?
+        };
+        let _counted = Counted::new(self.kind);
+        let turn = timeout(WAIT_MAX, told).await;
+        turn.ok().and_then(Result::ok).ok_or_else(busy)
+    }
+
+    fn place(self: &Arc<Self>, provider: ProviderId) -> Turn {
+        Turn { shares: Arc::clone(self), provider }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Lines> {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One that waits, counted until it does no more, also where its client has gone.
+struct Counted(Gauge);
+
+impl Counted {
+    fn new(kind: &'static str) -> Self {
+        let waiting = gauge!(WAITING, "kind" => kind);
+        waiting.increment(1);
+        Self(waiting)
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.decrement(1);
+    }
+}
+
+fn busy() -> ApiError {
+    ApiError::unavailable("the service has too many requests of this provider at work", 1)
+}
+
+impl Lines {
+    /// Whether a request may begin that has just come.
+    fn can_begin(&self, provider: ProviderId, places: usize) -> bool {
+        let own = self.each.get(&provider).map_or(0, |it| it.at_work);
+        let left = places.saturating_sub(self.at_work);
+        // Where a place is free, only those wait who have their share.
+        (left > 0 && own < SHARE) || (left > SHARE && self.order.is_empty())
+    }
+
+    fn begin(&mut self, provider: ProviderId) {
+        self.at_work += 1;
+        self.each.entry(provider).or_default().at_work += 1;
+    }
+
+    /// A place in the provider's line; none where it is full.
+    fn wait(&mut self, provider: ProviderId) -> Option<oneshot::Receiver<Turn>> {
+        let line = self.each.entry(provider).or_default();
+        if line.waiting.len() >= WAITING_MAX {
+            line.waiting.retain(|it| !it.is_closed());
+        }
+        if line.waiting.len() >= WAITING_MAX {
+            return None;
+        }
+        if line.waiting.is_empty() {
+            self.order.push_back(provider);
+        }
+        let (tell, told) = oneshot::channel();
+        line.waiting.push_back(tell);
+        Some(told)
+    }
+
+    fn end(&mut self, provider: ProviderId) {
+        self.at_work -= 1;
+        if let Some(line) = self.each.get_mut(&provider) {
+            line.at_work -= 1;
+            if line.at_work == 0 && line.waiting.is_empty() {
+                self.each.remove(&provider);
+            }
+        }
+    }
+
+    /// Who has a free place next, and how to tell them; their request is at work from now on.
+    fn next(&mut self, places: usize) -> Option<(ProviderId, oneshot::Sender<Turn>)> {
+        while self.at_work < places {
+            let is_alone = self.order.len() <= 1;
+            let left = places - self.at_work;
+            let may = |it: &ProviderId| {
+                let own = self.each.get(it).map_or(0, |it| it.at_work);
+                own < SHARE || (is_alone && left > SHARE)
+            };
+            let at = self.order.iter().position(may)?;
+            let provider = self.order.remove(at)?;
+            let Some(line) = self.each.get_mut(&provider) else { continue };
+            let told = line.waiting.pop_front();
+            if !line.waiting.is_empty() {
+                self.order.push_back(provider);
+            }
+            match told {
+                Some(told) if !told.is_closed() => {
+                    self.begin(provider);
+                    return Some((provider, told));
+                }
+                _ if line.waiting.is_empty() && line.at_work == 0 => drop(self.each.remove(&provider)),
+                _ => {}
+            }
+        }
+        None
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.shares.lock().end(self.provider);
+        loop {
+            let next = self.shares.lock().next(self.shares.places);
+            let Some((provider, told)) = next else { return };
+            // Whoever waits no longer gives the place back by dropping it.
+            drop(told.send(self.shares.place(provider)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn provider(number: u128) -> ProviderId {
+        ProviderId::from_uuid(Uuid::from_u128(number))
+    }
+
+    async fn turns(shares: &Arc<Shares>, number: u128, count: usize) -> Vec<Turn> {
+        let mut all = Vec::new();
+        for _ in 0..count {
+            all.push(shares.turn(provider(number)).await.unwrap());
+        }
+        all
+    }
+
+    /// Asks for a turn of its own; the task ends when it has one.
+    fn ask(shares: &Arc<Shares>, number: u128) -> tokio::task::JoinHandle<Result<Turn, ApiError>> {
+        let shares = Arc::clone(shares);
+        tokio::spawn(async move { shares.turn(provider(number)).await })
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_is_alone_leaves_a_share_for_those_who_come() {
+        let shares = Shares::new("read", 24);
+        let first = turns(&shares, 1, 16).await;
+        assert!(shares.turn(provider(1)).await.is_err(), "it waits in vain");
+        let second = turns(&shares, 2, 8).await;
+        assert!(shares.turn(provider(3)).await.is_err(), "all places are taken");
+        drop((first, second));
+        assert!(shares.lock().each.is_empty());
+        assert_eq!(shares.lock().at_work, 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_free_place_goes_to_who_has_less_than_a_share() {
+        let shares = Shares::new("read", 24);
+        let mut first = turns(&shares, 1, 16).await;
+        let second = turns(&shares, 2, 8).await;
+        let greedy = ask(&shares, 1);
+        tokio::task::yield_now().await;
+        let third = ask(&shares, 3);
+        tokio::task::yield_now().await;
+        first.pop();
+        let third = third.await.unwrap().unwrap();
+        assert!(!greedy.is_finished(), "it came first, and has its share");
+        drop((second, third));
+        assert!(greedy.await.unwrap().is_ok(), "nobody else waits");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn providers_take_turns_and_each_keeps_its_order() {
+        let shares = Shares::new("write", 17);
+        let held = turns(&shares, 9, 9).await;
+        let more = turns(&shares, 8, 8).await;
+        let order = Arc::new(Mutex::new(Vec::new()));
+        let mut waiting = Vec::new();
+        for (number, count) in [(1, 0), (1, 1), (1, 2), (2, 0), (2, 1)] {
+            let (shares, order) = (Arc::clone(&shares), Arc::clone(&order));
+            waiting.push(tokio::spawn(async move {
+                let _turn = shares.turn(provider(number)).await.unwrap();
+                order.lock().unwrap().push((number, count));
+                tokio::task::yield_now().await;
+            }));
+            tokio::task::yield_now().await;
+        }
+        drop(more.into_iter().next());
+        for it in waiting {
+            it.await.unwrap();
+        }
+        assert_eq!(*order.lock().unwrap(), [(1, 0), (2, 0), (1, 1), (2, 1), (1, 2)]);
+        drop(held);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_line_is_bounded_and_who_has_gone_holds_nothing_up() {
+        let shares = Shares::new("write", 17);
+        let (held, more) = (turns(&shares, 1, 9).await, turns(&shares, 2, 8).await);
+        let waiting: Vec<_> = (0..WAITING_MAX).map(|_| ask(&shares, 3)).collect();
+        while shares.lock().each.get(&provider(3)).is_none_or(|it| it.waiting.len() < WAITING_MAX) {
+            tokio::task::yield_now().await;
+        }
+        let refused = shares.turn(provider(3)).await.err().unwrap();
+        assert_eq!(refused.told().0, 503);
+        for gone in &waiting[..WAITING_MAX - 1] {
+            gone.abort();
+        }
+        tokio::task::yield_now().await;
+        drop(held);
+        assert!(waiting.into_iter().last().unwrap().await.unwrap().is_ok());
+        drop(more);
+        assert_eq!(shares.lock().at_work, 0);
+    }
+}

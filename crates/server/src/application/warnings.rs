@@ -1,0 +1,84 @@
+//! What an operator should know of the settings at the start, a line each: nothing here is refused.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use crate::settings::{Settings, Tls};
+
+/// Says it.
+pub(super) fn tell(settings: &Settings) {
+    for line in of(settings) {
+        log::warn!("{line}");
+    }
+}
+
+fn of(settings: &Settings) -> Vec<String> {
+    let mut lines = Vec::new();
+    if !settings.operator_listen.ip().is_loopback() {
+        lines.push(format!(
+            "operator.listen is {}: whoever reaches that address can read metrics and health",
+            settings.operator_listen
+        ));
+    }
+    if let Tls::Proxy { trusted } = &settings.http.tls
+        && let Some(everybody) = trusted.iter().find(|it| it.prefix_len() == 0)
+    {
+        lines.push(format!(
+            "http.trusted_proxies has {everybody}: whoever reaches {} can say that he came over HTTPS, and from where",
+            settings.http.listen
+        ));
+    }
+    for path in [settings.data_dir.clone(), settings.data_dir.join(crate::keys::FILE)] {
+        if let Some(mode) = open_to_others(&path) {
+            let shown = path.display();
+            lines.push(format!(
+                "{shown} is open to other users (mode {mode:o}): `chmod go= {shown}` mends that"
+            ));
+        }
+    }
+    lines
+}
+
+/// The mode of what others than its owner may use.
+fn open_to_others(path: &Path) -> Option<u32> {
+    let mode = path.metadata().ok()?.permissions().mode() & 0o777;
+    (mode & 0o077 != 0).then_some(mode)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+    use std::fs::{Permissions, set_permissions, write};
+
+    use super::*;
+
+    fn settings(variables: &[(&str, &str)]) -> Settings {
+        let environment = variables.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        Settings::from_sources(None, environment).unwrap()
+    }
+
+    #[test]
+    fn what_is_open_to_everybody_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = ("GUERDON_DATA_DIR", folder.path().to_str().unwrap());
+        set_permissions(folder.path(), Permissions::from_mode(0o700)).unwrap();
+        let check = |variables: &[(&str, &str)], expected: &[&str]| {
+            let lines = of(&settings(&[&[data], variables].concat()));
+            assert_eq!(lines.len(), expected.len(), "{lines:?}");
+            assert!(lines.iter().zip(expected).all(|(line, part)| line.contains(part)), "{lines:?}");
+        };
+        let proxy = ("GUERDON_HTTP__TLS__MODE", "proxy");
+        let trusted = |it| ("GUERDON_HTTP__TRUSTED_PROXIES", it);
+        check(&[], &[]);
+        check(&[("GUERDON_OPERATOR__LISTEN", "[::1]:1")], &[]);
+        check(&[("GUERDON_OPERATOR__LISTEN", "0.0.0.0:1")], &["operator.listen is 0.0.0.0:1"]);
+        check(&[proxy, trusted("10.0.0.0/8")], &[]);
+        check(&[proxy, trusted("10.0.0.0/8,::/0")], &["::/0"]);
+        let key = folder.path().join(crate::keys::FILE);
+        write(&key, "x").unwrap();
+        set_permissions(&key, Permissions::from_mode(0o640)).unwrap();
+        check(&[], &["mode 640"]);
+        set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+        check(&[], &["mode 755", "mode 640"]);
+    }
+}

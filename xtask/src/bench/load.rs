@@ -1,0 +1,30 @@
+//! One round of requests, with what it cost.
+
+use anyhow::Result;
+
+use super::figures::{Round, per_second};
+use super::https::{Https, Request, closed_loop};
+use super::plan::Plan;
+use super::service::Service;
+
+const CONNECTIONS: usize = 32;
+
+/// A closed loop over 32 connections to `https`; the cost is the service's and its database's.
+pub(super) fn round(
+    service: &Service,
+    https: &Https,
+    plan: &Plan<'_>,
+    status: u16,
+    request: &Request<'_>,
+) -> Result<Round> {
+    plan.settle()?;
+    let meter = service.meter();
+    let done = closed_loop(https, CONNECTIONS, plan.period(), status, request)?;
+    let cpu = Some(meter.each(done.answered));
+    let refused = done.refusal.as_ref().map(|it| {
+        let said = String::from_utf8_lossy(&it.body);
+        format!("{} not counted, such as {}: {said}", done.refused, it.status)
+    });
+    let rate = per_second(done.times.len(), done.took);
+    Ok(Round { cpu, refused, times: done.times, ..Round::rated(rate) })
+}

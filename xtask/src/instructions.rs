@@ -1,0 +1,129 @@
+//! `cargo xtask instructions`: how many instructions the hot paths take, beside those of the stored baseline.
+//!
+//! Instructions are counted by valgrind, so that the figures are the same on a busy machine.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::workspace::{self, Workspace};
+
+/// The paths, and how many times more each is run.
+const PATHS: [(&str, u64); 7] = [
+    ("recognition", 100),
+    ("recognition-to-ten", 100),
+    ("redemption", 100),
+    ("sqlite-recognition", 400),
+    ("sqlite-user", 400),
+    ("sqlite-balances", 400),
+    ("sqlite-transactions", 400),
+];
+/// A path is run so many times, and so many and more; what it takes itself is the difference by those more.
+const FEW: u64 = 50;
+/// How far a figure may be from its baseline, in percent.
+const TOLERANCE: u64 = 5;
+const BASELINE: &str = "xtask/instructions/baseline.csv";
+
+/// Count the instructions of the hot paths and compare them with the baseline
+///
+/// Fails where one takes over 5 % more than xtask/instructions/baseline.csv says. The figures depend on the compiler, whose version
+/// stands there too. Needs valgrind.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Write what was counted to the baseline
+    #[arg(long)]
+    update: bool,
+}
+
+struct Baseline {
+    compiler: String,
+    counts: BTreeMap<String, u64>,
+}
+
+pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
+    workspace::run(&mut workspace.cargo(&[
+        "build",
+        "--release",
+        "--locked",
+        "--package",
+        "guerdon-instructions",
+    ]))?;
+    let program = workspace.target.join("release").join("guerdon-instructions");
+    let file = workspace.root.join(BASELINE);
+    let compiler = workspace::output(Command::new("rustc").arg("--version"))?.trim().to_owned();
+    let baseline = if arguments.update { None } else { Some(read(&file)?) };
+    if let Some(other) = baseline.as_ref().map(|it| &it.compiler).filter(|it| **it != compiler) {
+        eprintln!("the baseline is of {other}, this is {compiler}: expect differences");
+    }
+    let mut counts = BTreeMap::new();
+    let mut worse = Vec::new();
+    println!("{:22} {:>12} {:>12} {:>8}", "path", "instructions", "baseline", "change");
+    for (path, more) in PATHS {
+        let count = instructions(&program, path, more)?;
+        counts.insert(path.to_owned(), count);
+        let known = baseline.as_ref().and_then(|it| it.counts.get(path)).copied();
+        println!("{path:22} {count:>12} {}", compared(count, known));
+        if known.is_some_and(|known| count * 100 > known * (100 + TOLERANCE)) {
+            worse.push(path);
+        }
+        if known.is_some_and(|known| count * (100 + TOLERANCE) < known * 100) {
+            println!("{path} takes less than its baseline: store it with --update");
+        }
+    }
+    if arguments.update {
+        return write(&file, &Baseline { compiler, counts });
+    }
+    if !worse.is_empty() {
+        bail!("over {TOLERANCE} % more than the baseline: {}", worse.join(", "));
+    }
+    Ok(())
+}
+
+fn compared(count: u64, known: Option<u64>) -> String {
+    let Some(known) = known else { return format!("{:>12} {:>8}", "", "new") };
+    let parts = i64::try_from(count * 1_000 / known.max(1)).unwrap_or(i64::MAX) - 1_000;
+    let sign = if parts < 0 { '-' } else { '+' };
+    let parts = parts.unsigned_abs();
+    format!("{known:>12} {:>8}", format!("{sign}{}.{} %", parts / 10, parts % 10))
+}
+
+/// What one run of a path takes.
+fn instructions(program: &Path, path: &str, more: u64) -> Result<u64> {
+    let (few, all) = (total(program, path, FEW)?, total(program, path, FEW + more)?);
+    Ok(all.saturating_sub(few) / more)
+}
+
+/// All that a process does which runs a path so many times.
+fn total(program: &Path, path: &str, times: u64) -> Result<u64> {
+    let folder = tempfile::Builder::new().prefix("guerdon-instructions-").tempdir()?;
+    let mut command = Command::new("valgrind");
+    command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
+    command.arg(program).args([path, &times.to_string()]).arg(folder.path());
+    let done = command.output().context("starting valgrind, which counts the instructions")?;
+    let said = String::from_utf8_lossy(&done.stderr);
+    if !done.status.success() {
+        bail!("{path} failed ({}): {said}", done.status);
+    }
+    let count = said.lines().find_map(|line| line.split_once("Collected :")?.1.trim().parse().ok());
+    count.with_context(|| format!("valgrind says no count: {said}"))
+}
+
+fn read(file: &PathBuf) -> Result<Baseline> {
+    let text = std::fs::read_to_string(file).with_context(|| format!("reading {}", file.display()))?;
+    let mut lines = text.lines();
+    let compiler = lines.next().and_then(|it| it.strip_prefix("# ")).unwrap_or_default().to_owned();
+    let counts = lines.map(|line| {
+        let (path, count) = line.split_once(',').with_context(|| format!("no count in `{line}`"))?;
+        Ok((path.to_owned(), count.parse().with_context(|| format!("`{count}` of {path}"))?))
+    });
+    Ok(Baseline { compiler, counts: counts.collect::<Result<_>>()? })
+}
+
+fn write(file: &PathBuf, baseline: &Baseline) -> Result<()> {
+    let counts: String = baseline.counts.iter().map(|(path, count)| format!("{path},{count}\n")).collect();
+    std::fs::write(file, format!("# {}\n{counts}", baseline.compiler))?;
+    println!("written to {}", file.display());
+    Ok(())
+}
