@@ -6,24 +6,18 @@ mod accept;
 mod api;
 mod ceiling;
 mod chart;
-mod cpu;
 mod deliver;
 mod distribution;
 mod figures;
-mod fixture;
 mod hanging;
-mod https;
 mod large;
 mod latency;
 mod load;
 mod machine;
 mod plan;
 mod receiver;
-mod service;
 mod table;
-mod wire;
 
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -33,9 +27,10 @@ use clap::ValueEnum;
 use self::ceiling::Ceilings;
 use self::figures::{Row, Wanted};
 use self::plan::{Case, Plan};
-use self::service::Service;
+use crate::harness::release;
+use crate::harness::service::{Database, Service};
 use crate::postgres::Cluster;
-use crate::workspace::{self, Workspace};
+use crate::workspace::Workspace;
 
 /// No run takes longer, the building left out.
 const LONGEST_RUN: Duration = Duration::from_secs(3_600);
@@ -68,12 +63,6 @@ pub(crate) struct Arguments {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Database {
-    Sqlite,
-    Postgres,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
     Text,
     Json,
@@ -103,22 +92,13 @@ const STAGES: [(&str, &[Case], Measure); 6] = [
     ("distribution", &[Case::Distribution], distribution::measure),
 ];
 
-impl Database {
-    fn name(self) -> &'static str {
-        match self {
-            Database::Sqlite => "sqlite",
-            Database::Postgres => "postgres",
-        }
-    }
-}
-
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     if cfg!(debug_assertions) {
-        return run_optimised(workspace);
+        return release::run_again(workspace);
     }
-    let program = build(workspace, arguments.program.as_deref())?;
+    let program = release::build(workspace, &["guerdon-ceilings"], arguments.program.as_deref())?;
     let ceilings = Ceilings::in_folder(&workspace.target.join("release"));
-    end_in_time()?;
+    release::end_within(LONGEST_RUN)?;
     let mut rows = Vec::new();
     let outcome = measure_all(workspace, &program, &ceilings, arguments, &mut rows);
     // What was measured before something failed is shown too.
@@ -142,9 +122,8 @@ fn measure_all(
     arguments: &Arguments,
     rows: &mut Vec<Row>,
 ) -> Result<()> {
-    let databases = arguments.database.map_or(vec![Database::Sqlite, Database::Postgres], |it| vec![it]);
     let is_wanted = |case: &Case| arguments.cases.is_empty() || arguments.cases.contains(case);
-    for database in databases {
+    for database in Database::chosen(arguments.database) {
         if arguments.cases.contains(&Case::Large) {
             eprintln!("{}: large …", database.name());
             let settings = large::Settings {
@@ -199,35 +178,4 @@ fn measure_stage(program: &Path, plan: &Plan<'_>, name: &str, measure: Measure) 
     rows.push(memory.wanted(&[Wanted::MebibytesBelow(192)], &[Wanted::MebibytesBelow(96)]));
     service.operate(&["verify"]).context("after the measurements")?;
     Ok(rows)
-}
-
-/// This very command, built as the service is: a client without optimisation would measure itself.
-fn run_optimised(workspace: &Workspace) -> Result<()> {
-    let mut command =
-        workspace.cargo(&["run", "--quiet", "--release", "--locked", "--package", "xtask", "--"]);
-    let failed = command.args(std::env::args_os().skip(1)).exec();
-    Err(failed).context("starting cargo")
-}
-
-/// Builds the ceilings, and the service where no other build of it is named; answers where that is.
-fn build(workspace: &Workspace, program: Option<&Path>) -> Result<PathBuf> {
-    let mut arguments = vec!["build", "--release", "--locked", "--package", "guerdon-ceilings"];
-    if program.is_none() {
-        arguments.extend(["--package", "guerdon"]);
-    }
-    workspace::run(&mut workspace.cargo(&arguments))?;
-    match program {
-        Some(other) => Ok(std::path::absolute(other)?),
-        None => Ok(workspace.target.join("release").join("guerdon")),
-    }
-}
-
-/// Ends this process when its time is over; the watchdogs of what it started then end that too.
-fn end_in_time() -> Result<()> {
-    std::thread::Builder::new().name("limit".to_owned()).spawn(|| {
-        std::thread::sleep(LONGEST_RUN);
-        eprintln!("error: the run did not end within {} s", LONGEST_RUN.as_secs());
-        std::process::exit(1);
-    })?;
-    Ok(())
 }

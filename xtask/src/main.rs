@@ -4,10 +4,12 @@ mod bench;
 mod ci;
 mod dev;
 mod guarded;
+mod harness;
 mod instructions;
 mod migration;
 mod postgres;
 mod postgres_binaries;
+mod siege;
 mod test;
 mod tidy;
 mod workspace;
@@ -37,6 +39,7 @@ enum Command {
     Migration(migration::Command),
     Dev(dev::Arguments),
     Bench(bench::Arguments),
+    Siege(siege::Arguments),
     Instructions(instructions::Arguments),
 }
 
@@ -59,6 +62,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Migration(command) => migration::run(&workspace, &command),
         Command::Dev(arguments) => dev::run(&workspace, &arguments),
         Command::Bench(arguments) => bench::run(&workspace, &arguments),
+        Command::Siege(arguments) => siege::run(&workspace, &arguments),
         Command::Instructions(arguments) => instructions::run(&workspace, &arguments),
     }
 }

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
+use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue, HttpDate};
 use guerdon_domain::ports::{Clock, EventBodies, Ids, Store};
 use ipnet::IpNet;
+use time::Date;
 
 use crate::pulse::Pulse;
 
@@ -81,6 +83,31 @@ impl Gate {
     }
 }
 
+/// A version of the API that will be retired.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sunset {
+    /// Such as `v1`.
+    pub version: String,
+    /// The first day on which it need not answer any more.
+    pub day: Date,
+}
+
+impl Sunset {
+    /// Whether a path is of this version.
+    pub(crate) fn is_of(&self, path: &str) -> bool {
+        path.strip_prefix('/').and_then(|it| it.split('/').next()) == Some(&self.version)
+    }
+
+    /// Says so in an answer's headers: `Deprecation` (RFC 9745), which a listed version is already, and `Sunset` (RFC 8594).
+    pub(crate) fn tell(&self, headers: &mut HeaderMap) {
+        headers.insert(HeaderName::from_static("deprecation"), HeaderValue::from_static("@0"));
+        let day = HttpDate::from(SystemTime::from(self.day.midnight().assume_utc())).to_string();
+        if let Ok(day) = HeaderValue::from_str(&day) {
+            headers.insert(HeaderName::from_static("sunset"), day);
+        }
+    }
+}
+
 /// Everything the API needs.
 pub struct Api {
     /// Where everything is kept.
@@ -105,4 +132,8 @@ pub struct Api {
     pub service_url: Arc<str>,
     /// Versions that answer 410, such as `v0`.
     pub retired_versions: Vec<String>,
+    /// Versions that say in each answer when they end.
+    pub sunsets: Vec<Sunset>,
+    /// At which level each answered request leaves a log line.
+    pub request_lines: log::Level,
 }

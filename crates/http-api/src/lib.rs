@@ -7,7 +7,7 @@ mod entrance;
 mod operation;
 mod pulse;
 
-pub use api::{Api, ConnectionLimits, Gate, Limits, Transport, VerifySecret};
+pub use api::{Api, ConnectionLimits, Gate, Limits, Sunset, Transport, VerifySecret};
 pub use endpoints::{ROUTES, Route};
 pub use entrance::{Listening, listen};
 pub use pulse::Pulse;

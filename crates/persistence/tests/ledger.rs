@@ -7,7 +7,7 @@ use guerdon_domain::recognitions::{SendError, SendFault, Sender};
 use guerdon_domain::reserve::{self, DepositError};
 use guerdon_domain::users::DeleteUserError;
 use guerdon_domain::values::{EmailAddress, Page, Update};
-use guerdon_domain::wallets::{Direction, Reason, WalletType};
+use guerdon_domain::wallets::{Account, Direction, Reason, WalletType};
 use guerdon_persistence::testing::each;
 
 use crate::support::{World, on_each};
@@ -55,7 +55,10 @@ fn a_refused_recognition_leaves_nothing_behind() {
         assert_eq!(world.reserve(), 19);
         assert_eq!(world.shows(WalletType::User, ann), Some((0, 0)));
         let page = Page::new(1, 100).unwrap();
-        assert_eq!(world.reading(|reads| reads.transactions(ann, WalletType::User, page)), []);
+        assert_eq!(
+            world.reading(|reads| reads.transactions(Account::Wallet(WalletType::User, ann), page)),
+            []
+        );
         assert_eq!(world.database.count("events"), 0);
         assert_eq!(world.database.count("recognitions"), 0);
         assert_eq!(world.database.count("transfers WHERE reason = 1"), 0);
@@ -127,7 +130,7 @@ fn deleting_a_user_returns_its_funds_once() {
         assert_eq!(world.shows(WalletType::Peer, ann), Some((0, 30)));
         assert_eq!(world.shows(WalletType::User, ann), Some((0, 7)));
         let page = Page::new(1, 100).unwrap();
-        let history = world.reading(|reads| reads.transactions(ann, WalletType::Peer, page));
+        let history = world.reading(|reads| reads.transactions(Account::Wallet(WalletType::Peer, ann), page));
         let seen: Vec<_> = history.iter().map(|it| (it.direction, it.points.get(), it.reason)).collect();
         let expected =
             [(Direction::Debit, 30, Reason::UserDeleted), (Direction::Credit, 30, Reason::PointDistribution)];
@@ -167,7 +170,8 @@ fn transactions_page_newest_first() {
         }
         let page = |number| {
             let page = Page::new(number, 4).unwrap();
-            let found = world.reading(|reads| reads.transactions(ann, WalletType::Peer, page));
+            let found =
+                world.reading(|reads| reads.transactions(Account::Wallet(WalletType::Peer, ann), page));
             found.iter().map(|it| it.points.get()).collect::<Vec<_>>()
         };
         assert_eq!(page(1), [6, 5, 4, 3]);
@@ -209,7 +213,7 @@ fn a_new_rate_changes_what_balances_show_and_moves_nothing() {
         world.change_rate(rate);
         assert_eq!(world.shows(WalletType::Peer, ann), Some((50, 0)));
         let page = Page::new(1, 1).unwrap();
-        let history = world.reading(|reads| reads.transactions(ann, WalletType::Peer, page));
+        let history = world.reading(|reads| reads.transactions(Account::Wallet(WalletType::Peer, ann), page));
         assert_eq!(history[0].points.get(), 100);
     });
 }
@@ -228,6 +232,9 @@ fn a_recognition_of_zero_points_moves_nothing_where_it_is_allowed() {
         world.store.transaction(allow).unwrap();
         assert_eq!(world.send(Sender::Company(world.company), &[ann], 0).unwrap().len(), 1);
         let page = Page::new(1, 1).unwrap();
-        assert_eq!(world.reading(|reads| reads.transactions(ann, WalletType::User, page)), []);
+        assert_eq!(
+            world.reading(|reads| reads.transactions(Account::Wallet(WalletType::User, ann), page)),
+            []
+        );
     });
 }

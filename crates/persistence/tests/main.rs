@@ -7,6 +7,7 @@ mod contract;
 mod cycles;
 mod deliveries;
 mod fairness;
+mod feed;
 mod handed_over;
 mod journal;
 mod ledger;

@@ -145,7 +145,7 @@ fn request_like(world: &World, ann: UserId, corporation: CorporationId, occasion
         reads.wallets(ann)?;
         reads.wallets_of(&[ann, world.owner])?;
         reads.balance(Account::Reserve(company))?;
-        reads.transactions(ann, WalletType::Peer, page)?;
+        reads.transactions(Account::Wallet(WalletType::Peer, ann), page)?;
         for role in [Role::Receiver, Role::Sender] {
             reads.recognitions(ann, role, page)?;
             reads.recognition_count(ann, role)?;

@@ -6,7 +6,7 @@ use guerdon_domain::ports::StoreExt as _;
 use guerdon_domain::recognitions::{self, Sender, UpdateRecognition};
 use guerdon_domain::redemptions::{self, RedeemError, Redemption, RefundError};
 use guerdon_domain::values::{Message, Page, UserId};
-use guerdon_domain::wallets::{Direction, Reason, WalletType};
+use guerdon_domain::wallets::{Account, Direction, Reason, WalletType};
 
 use crate::support::{World, at_once, on_each};
 
@@ -32,7 +32,7 @@ fn put(world: &World, user: UserId, wallet: WalletType, count: i64) -> Result<()
 
 fn history(world: &World, user: UserId, wallet: WalletType) -> Vec<(Direction, i64, Reason)> {
     let page = Page::new(1, 100).unwrap();
-    let found = world.reading(|reads| reads.transactions(user, wallet, page));
+    let found = world.reading(|reads| reads.transactions(Account::Wallet(wallet, user), page));
     found.into_iter().map(|it| (it.direction, it.points.get(), it.reason)).collect()
 }
 

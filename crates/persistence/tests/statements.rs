@@ -4,7 +4,7 @@ use guerdon_domain::ports::{Role, StoreExt as _};
 use guerdon_domain::recognitions::Sender;
 use guerdon_domain::redemptions;
 use guerdon_domain::values::Page;
-use guerdon_domain::wallets::WalletType;
+use guerdon_domain::wallets::{Account, WalletType};
 use guerdon_persistence::testing::each;
 
 use crate::support::{World, overheard};
@@ -70,7 +70,7 @@ fn each_request_sends_as_many_statements_as_the_table_says() {
             count("transactions", &|| {
                 world.glancing(|reads| {
                     reads.user(world.provider, users[0])?.named("id").unwrap();
-                    reads.transactions(users[0], WalletType::Peer, page.and_one_more())
+                    reads.transactions(Account::Wallet(WalletType::Peer, users[0]), page.and_one_more())
                 });
             }),
             count("recognitions received", &|| {

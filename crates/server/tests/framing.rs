@@ -294,6 +294,7 @@ fn whoever_waits_to_be_told_is_told_or_refused() {
             (head.replace("Basic ", "Basic x"), 401),
             (head.replace("Content-Length: ", "Content-Length: 9999"), 400),
             (head.replace("/v1/users", "/v1/nothing"), 404),
+            (head.replace("\r\n\r\n", "\r\nContent-Type: text/plain\r\n\r\n"), 400),
         ] {
             let answers = maker.finish(head.as_bytes());
             let statuses: Vec<u16> = answers.iter().map(|it| it.status).collect();

@@ -10,12 +10,14 @@
 
 mod authorization;
 mod bad_input;
+mod balancers;
 mod commands;
 mod crash;
 mod differential;
 mod distributions;
 mod edge;
 mod events;
+mod extensions;
 mod fairness;
 mod framing;
 mod idempotency;

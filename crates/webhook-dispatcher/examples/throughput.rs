@@ -14,7 +14,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use guerdon_domain::ports::{
-    Claim, Claimed, ClaimedEvent, Clock, Fate, Ids, Settlement, StoreError, Timestamp, Wake,
+    Claim, Claimed, ClaimedEvent, Clock, Fate, Ids, Processes, Settlement, StoreError, Timestamp, Wake,
 };
 use guerdon_domain::providers::Provider;
 use guerdon_domain::values::{CompanyId, EventId, ProviderId};
@@ -221,9 +221,7 @@ fn main() {
     if let Some(brisk) = brisk {
         limits.brisk_senders = usize::try_from(brisk).unwrap();
     }
-    if let Some(millis) = brisk_within {
-        limits.brisk_within = Duration::from_millis(millis.into());
-    }
+    limits.brisk_within = brisk_within.map_or(limits.brisk_within, |it| Duration::from_millis(it.into()));
     let dispatcher = Dispatcher {
         journal: Arc::<Memory>::clone(&journal),
         courier: Arc::new(
@@ -235,6 +233,7 @@ fn main() {
         limits,
         observer: Arc::new(NoObserver),
         wake: Wake::default(),
+        processes: Processes::default(),
     };
     let started = Instant::now();
     let running = dispatcher.start().unwrap();

@@ -74,6 +74,9 @@ CREATE TABLE users (
 );
 CREATE UNIQUE INDEX users_email ON users (company_id, email_folded) WHERE deleted_at IS NULL;
 CREATE INDEX users_active ON users (company_id, created_at, id) WHERE deleted_at IS NULL;
+CREATE INDEX users_all ON users (company_id, created_at, id);
+CREATE INDEX users_employee ON users (company_id, employee_id) WHERE employee_id IS NOT NULL;
+CREATE INDEX users_updated ON users (company_id, updated_at);
 
 -- How many users of a company are not deleted: the sum of up to 16 parts, so that users who are made at the same time
 -- seldom wait for each other. The database itself keeps it. A user's part is told by the last digit of the id.
@@ -378,6 +381,8 @@ CREATE TABLE events (
   CONSTRAINT named_after_what_it_tells CHECK ((kind = 1) = (id <> cause_id))
 );
 
+CREATE INDEX events_feed ON events (provider_id, position, id);
+
 -- How an event fares: 1 pending, 2 delivered, 3 exhausted, 4 unaddressed. While it is claimed, next_attempt_at is the
 -- end of its lease.
 CREATE TABLE deliveries (
@@ -435,6 +440,7 @@ CREATE TABLE mails (
   CONSTRAINT only_waiting_is_leased CHECK (lease_id IS NULL OR state = 1)
 );
 CREATE INDEX mails_due ON mails (next_attempt_at, id) WHERE state = 1;
+CREATE INDEX mails_kept ON mails (id) WHERE state = 3;
 
 CREATE TABLE idempotency_records (
   scope uuid NOT NULL,

@@ -74,6 +74,9 @@ CREATE TABLE users (
 ) STRICT;
 CREATE UNIQUE INDEX users_email ON users (company_id, email_folded) WHERE deleted_at IS NULL;
 CREATE INDEX users_active ON users (company_id, created_at, id) WHERE deleted_at IS NULL;
+CREATE INDEX users_all ON users (company_id, created_at, id);
+CREATE INDEX users_employee ON users (company_id, employee_id) WHERE employee_id IS NOT NULL;
+CREATE INDEX users_updated ON users (company_id, updated_at);
 
 -- How many users of a company are not deleted. The database itself keeps it; one writer needs no more than one part.
 CREATE TABLE active_users (
@@ -350,6 +353,7 @@ CREATE TRIGGER seals_keep_deletes_out BEFORE DELETE ON seals
 
 -- What a provider is told. An event bears the id of what it tells of: the recognition, the amendment, the redemption.
 -- kind: 1 recognition received, 2 recognition updated, 3 redemption created.
+-- The last event never goes: the next one's position is behind it.
 CREATE TABLE events (
   position INTEGER PRIMARY KEY,
   id BLOB NOT NULL UNIQUE CHECK (length(id) = 16),
@@ -361,6 +365,8 @@ CREATE TABLE events (
   created_at INTEGER NOT NULL,
   CONSTRAINT named_after_what_it_tells CHECK ((kind = 1) = (id <> cause_id))
 ) STRICT;
+
+CREATE INDEX events_feed ON events (provider_id, position);
 
 -- How an event fares: 1 pending, 2 delivered, 3 exhausted, 4 unaddressed. While it is claimed, next_attempt_at is the
 -- end of its lease.
@@ -415,6 +421,7 @@ CREATE TABLE mails (
   CONSTRAINT only_waiting_is_leased CHECK (lease_id IS NULL OR state = 1)
 ) STRICT;
 CREATE INDEX mails_due ON mails (next_attempt_at, id) WHERE state = 1;
+CREATE INDEX mails_kept ON mails (id) WHERE state = 3;
 
 CREATE TABLE idempotency_records (
   scope BLOB NOT NULL CHECK (length(scope) = 16),

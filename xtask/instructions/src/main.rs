@@ -14,7 +14,7 @@ use guerdon_domain::memory::Memory;
 use guerdon_domain::money::Points;
 use guerdon_domain::ports::{Posting, PostingEnd, Store, StoreError, StoreExt as _, Verdict};
 use guerdon_domain::values::Page;
-use guerdon_domain::wallets::WalletType;
+use guerdon_domain::wallets::{Account, WalletType};
 use guerdon_domain::{recognitions, redemptions};
 use guerdon_persistence::{Access, DatabaseUrl, migrate, open};
 
@@ -86,7 +86,9 @@ fn run(arguments: &Arguments) -> Result<()> {
         }),
         Path::SqliteTransactions => on_sqlite(arguments, |store, scene| {
             let page = Page::new(1, 100).context("a page")?;
-            let found = store.glancing(|reads| reads.transactions(scene.sender, WalletType::Peer, page))?;
+            let found = store.glancing(|reads| {
+                reads.transactions(Account::Wallet(WalletType::Peer, scene.sender), page)
+            })?;
             ensure!(found.len() == 100, "a page that is not full");
             Ok(())
         }),

@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use super::figures::{Round, Row, Wanted, per_second};
-use super::fixture::{Company, Provider};
+use super::figures::{Round, Row, Wanted};
 use super::load;
 use super::plan::{Case, Plan};
 use super::receiver::{Manner, Receiver};
-use super::service::Service;
+use crate::harness::fixture::{Company, Provider};
+use crate::harness::service::Service;
+use crate::harness::times::per_second;
 
 const USERS: usize = 1_000;
 const POINTS: &str = "500000";

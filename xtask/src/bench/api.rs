@@ -6,11 +6,11 @@ use anyhow::{Context, Result, ensure};
 
 use super::ceiling::{Plain, PlainSql, Reads, Server};
 use super::figures::{Round, Row, Wanted};
-use super::fixture::{Company, Provider};
-use super::https::Request;
 use super::load;
 use super::plan::{Case, Plan};
-use super::service::Service;
+use crate::harness::fixture::{Company, Provider};
+use crate::harness::https::Request;
+use crate::harness::service::Service;
 
 const USERS: usize = 1_000;
 /// More than any of them sends.

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use super::service::{Service, free_address};
 use crate::guarded::{Guarded, StopSignal};
+use crate::harness::service::{Service, free_address};
 use crate::postgres::Cluster;
 use crate::workspace::output;
 

@@ -7,12 +7,13 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use ring::hmac;
 
-use super::figures::{Round, Row, Wanted, per_second};
-use super::fixture::{Company, Provider};
+use super::figures::{Round, Row, Wanted};
 use super::plan::{Case, Plan};
 use super::receiver::{Manner, Receiver};
-use super::service::Service;
-use super::wire::first_id;
+use crate::harness::fixture::{Company, Provider};
+use crate::harness::service::Service;
+use crate::harness::times::per_second;
+use crate::harness::wire::first_id;
 
 const USERS: usize = 1_000;
 /// How often each of them is sent a recognition.

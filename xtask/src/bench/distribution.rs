@@ -4,10 +4,11 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 
-use super::figures::{Round, Row, Wanted, per_second};
-use super::fixture::{Company, Provider};
+use super::figures::{Round, Row, Wanted};
 use super::plan::{Case, Plan};
-use super::service::Service;
+use crate::harness::fixture::{Company, Provider};
+use crate::harness::service::Service;
+use crate::harness::times::per_second;
 
 const USERS: usize = 100_000;
 /// Each user with two wallets, as the API makes them.

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::harness::times::Times;
+
 /// What one round of a case came to.
 #[derive(Clone)]
 pub(super) struct Round {
@@ -40,13 +42,6 @@ pub(super) struct Row {
     pub(super) note: String,
 }
 
-/// The middle of many times, and what 99 of 100 stay within.
-#[derive(Clone, Copy)]
-pub(super) struct Times {
-    pub(super) median: Duration,
-    pub(super) p99: Duration,
-}
-
 /// A bound for a figure.
 #[derive(Clone, Copy)]
 pub(super) enum Wanted {
@@ -54,15 +49,6 @@ pub(super) enum Wanted {
     P99Below(Duration),
     RatioAtLeast(f64),
     MebibytesBelow(u64),
-}
-
-impl Times {
-    /// Of times in any order; none where there are none.
-    pub(super) fn of(mut all: Vec<Duration>) -> Option<Self> {
-        all.sort_unstable();
-        let at = |percent: usize| all.get((all.len() * percent).div_ceil(100).saturating_sub(1)).copied();
-        Some(Self { median: at(50)?, p99: at(99)? })
-    }
 }
 
 impl Row {
@@ -174,11 +160,6 @@ impl Wanted {
     }
 }
 
-/// So many in that time, for each second.
-pub(super) fn per_second(count: usize, took: Duration) -> f64 {
-    f64::from(u32::try_from(count).unwrap_or(u32::MAX)) / took.as_secs_f64()
-}
-
 fn median(mut all: Vec<f64>) -> Option<f64> {
     all.sort_by(f64::total_cmp);
     all.get(all.len() / 2).copied()
@@ -193,16 +174,7 @@ fn middle(mut all: Vec<Duration>) -> Option<Duration> {
 mod tests {
     use std::time::Duration;
 
-    use super::{Round, Row, Times, Wanted};
-
-    #[test]
-    fn of_a_hundred_times_the_99th_is_p99() {
-        let times = Times::of((1..=100).rev().map(Duration::from_millis).collect()).unwrap();
-        assert_eq!((times.median, times.p99), (Duration::from_millis(50), Duration::from_millis(99)));
-        let one = Times::of(vec![Duration::from_millis(7)]).unwrap();
-        assert_eq!((one.median, one.p99), (Duration::from_millis(7), Duration::from_millis(7)));
-        assert!(Times::of(Vec::new()).is_none());
-    }
+    use super::{Round, Row, Wanted};
 
     fn row(rates: &[f64]) -> Row {
         let cpu = Some((Duration::from_micros(7), Duration::ZERO));

@@ -5,11 +5,11 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 
 use super::figures::{Row, Wanted};
-use super::fixture::{Company, Provider};
 use super::latency::Healthy;
 use super::plan::Plan;
 use super::receiver::{Manner, Receiver};
-use super::service::Service;
+use crate::harness::fixture::{Company, Provider};
+use crate::harness::service::Service;
 
 const RECEIVERS: usize = 50;
 const EVENTS_EACH: usize = 2_000;

@@ -11,9 +11,9 @@ use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
 use super::figures::{Round, Row, Wanted};
-use super::fixture::{Company, Provider};
-use super::https::{Request, closed_loop};
-use super::service::Service;
+use crate::harness::fixture::{Company, Provider};
+use crate::harness::https::{Request, closed_loop};
+use crate::harness::service::Service;
 use crate::postgres::Cluster;
 use crate::workspace::Workspace;
 

@@ -5,12 +5,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use super::figures::{Row, Wanted, per_second};
-use super::fixture::{Company, Provider, create};
+use super::figures::{Row, Wanted};
 use super::plan::Plan;
 use super::receiver::{Manner, Receiver};
-use super::service::Service;
-use super::wire::first_id;
+use crate::harness::fixture::{Company, Provider, create};
+use crate::harness::service::Service;
+use crate::harness::times::per_second;
+use crate::harness::wire::first_id;
 
 /// Twenty in a second.
 const INTERVAL: Duration = Duration::from_millis(50);

@@ -2,10 +2,11 @@
 
 use anyhow::Result;
 
-use super::figures::{Round, per_second};
-use super::https::{Https, Request, closed_loop};
+use super::figures::Round;
 use super::plan::Plan;
-use super::service::Service;
+use crate::harness::https::{Https, Request, closed_loop};
+use crate::harness::service::Service;
+use crate::harness::times::per_second;
 
 const CONNECTIONS: usize = 32;
 

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::figures::{Row, Times, Wanted};
+use super::figures::{Row, Wanted};
+use crate::harness::times::Times;
 
 const COLUMNS: [&str; 12] = [
     "database",

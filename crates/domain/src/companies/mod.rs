@@ -6,6 +6,7 @@ mod move_to_provider;
 mod options;
 mod owner_name;
 mod ownership;
+mod preview_rate;
 mod update;
 
 pub use change::{UpdateCompany, UpdateCompanyError};
@@ -13,6 +14,7 @@ pub use create::{CreateCompany, CreateCompanyError, create};
 pub use move_to_provider::{MoveCompanyError, move_to_provider};
 pub use options::{OptionsError, set_allow_zero_points};
 pub use owner_name::OwnerName;
+pub use preview_rate::{NowAndThen, RatePreview, preview_rate};
 pub use update::update;
 
 pub use crate::model::{Company, CompanyWithOwner};

@@ -2,6 +2,6 @@
 
 mod replay;
 
-pub use replay::{ReplayError, replay, replay_all};
+pub use replay::{ReplayError, Replayed, replay, replay_all, replay_own};
 
 pub use crate::model::{Event, EventKind, EventState, RecognitionEvent, RedemptionEvent, SenderName};

@@ -1,7 +1,7 @@
-//! Sending events again, for the operator.
+//! Sending events again.
 
 use crate::model::EventState;
-use crate::ports::{Context, ReadProviders, Replays, StoreError};
+use crate::ports::{Context, ReadProviders, Replays, StoreError, Timestamp};
 use crate::values::{EventId, ProviderId};
 
 /// Why nothing was replayed.
@@ -30,6 +30,29 @@ pub fn replay<T: Replays + ?Sized>(
         }
     }
     Ok(replayed)
+}
+
+/// Which of a provider's events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Replayed {
+    /// All in a state, of those that are kept or wait.
+    All(EventState),
+    /// Those that were caused then or later, in one state or in any.
+    Since(Timestamp, Option<EventState>),
+}
+
+/// Does so with some of a provider's own.
+pub fn replay_own<T: Replays + ?Sized>(
+    tx: &mut T,
+    provider: ProviderId,
+    which: Replayed,
+    context: &Context<'_>,
+) -> Result<usize, StoreError> {
+    let now = context.clock.now();
+    match which {
+        Replayed::All(state) => tx.replay_events(provider, state, now),
+        Replayed::Since(since, state) => tx.replay_since(provider, since, state, now),
+    }
 }
 
 /// Does so with all of a provider's events that are exhausted, or unaddressed.

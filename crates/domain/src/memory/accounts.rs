@@ -4,7 +4,9 @@ use super::Unit;
 use super::data::Data;
 use crate::books::{Held, require};
 use crate::money::Amount;
-use crate::ports::{Accounts, Balances, Lookup, Outcome, Payment, ReadAccounts, StoreError, Timestamp};
+use crate::ports::{
+    Accounts, Balances, Holding, Lookup, Outcome, Payment, ReadAccounts, StoreError, Timestamp,
+};
 use crate::values::{CompanyId, ProviderId, UserId};
 use crate::wallets::{Account, AccountKind, Wallet};
 
@@ -38,6 +40,13 @@ impl ReadAccounts for Unit {
 
     fn wallets_of(&mut self, users: &[UserId]) -> Result<Vec<Vec<Wallet>>, StoreError> {
         self.read(|data| users.iter().map(|it| data.wallets(*it)).collect())
+    }
+
+    fn holdings(&mut self, company: CompanyId) -> Result<Vec<Holding>, StoreError> {
+        self.read(|data| {
+            let wallets = data.active(company).flat_map(|it| data.wallets(it.id));
+            wallets.map(|it| Holding { wallet: it.wallet_type, amount: it.balance, count: 1 }).collect()
+        })
     }
 
     fn balance(&mut self, account: Account) -> Result<Option<Amount>, StoreError> {

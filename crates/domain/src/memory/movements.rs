@@ -1,21 +1,15 @@
-//! A wallet's history.
+//! An account's history.
 
 use std::cmp::Reverse;
 
 use super::Unit;
 use super::data::page_of;
 use crate::ports::{ReadMovements, StoreError};
-use crate::values::{Page, UserId};
-use crate::wallets::{Account, Direction, Reason, Transaction, WalletType};
+use crate::values::Page;
+use crate::wallets::{Account, Direction, Reason, Transaction};
 
 impl ReadMovements for Unit {
-    fn transactions(
-        &mut self,
-        user: UserId,
-        wallet: WalletType,
-        page: Page,
-    ) -> Result<Vec<Transaction>, StoreError> {
-        let account = Account::Wallet(wallet, user);
+    fn transactions(&mut self, account: Account, page: Page) -> Result<Vec<Transaction>, StoreError> {
         self.read(|data| {
             let told = data.books.transfers().iter().filter(|it| it.reason != Reason::Rounding);
             let seen = told.filter_map(|it| {

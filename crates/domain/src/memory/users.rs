@@ -1,16 +1,27 @@
 //! Users.
 
 use super::Unit;
-use super::data::{Data, page_of};
+use super::data::{Data, count, page_of};
 use crate::books::require;
 use crate::model::{Person, User};
-use crate::ports::{Lookup, ReadUsers, StoreError, Timestamp, Users};
+use crate::ports::{Lookup, ReadUsers, StoreError, Timestamp, Users, Wanted};
 use crate::values::{CompanyId, EmailAddress, Page, ProviderId, UserId};
 
 impl Data {
     /// A company's active users, in the order of ids.
     pub(super) fn active(&self, company: CompanyId) -> impl Iterator<Item = &User> {
         self.users.values().filter(move |it| it.company_id == company && it.deleted_at.is_none())
+    }
+
+    fn wanted<'a>(&'a self, company: CompanyId, wanted: &'a Wanted) -> impl Iterator<Item = &'a User> {
+        let is_wanted = move |it: &&User| {
+            it.company_id == company
+                && (wanted.deleted || it.deleted_at.is_none())
+                && wanted.email.as_ref().is_none_or(|email| it.profile.email == *email)
+                && (wanted.employee_id.is_none() || it.profile.details.employee_id == wanted.employee_id)
+                && wanted.updated_since.is_none_or(|since| it.updated_at >= since)
+        };
+        self.users.values().filter(is_wanted)
     }
 
     fn scoped(&self, id: UserId) -> Option<(ProviderId, &User)> {
@@ -62,6 +73,17 @@ impl ReadUsers for Unit {
             let found = page_of(data.active(company), |it| (it.created_at, it.id), page);
             found.into_iter().map(|it| it.id).collect()
         })
+    }
+
+    fn users(&mut self, company: CompanyId, wanted: &Wanted, page: Page) -> Result<Vec<User>, StoreError> {
+        self.read(|data| {
+            let found = page_of(data.wanted(company, wanted), |it| (it.created_at, it.id), page);
+            found.into_iter().cloned().collect()
+        })
+    }
+
+    fn user_count(&mut self, company: CompanyId, wanted: &Wanted) -> Result<i64, StoreError> {
+        self.read(|data| count(data.wanted(company, wanted)))
     }
 
     fn active_user_by_email(

@@ -5,7 +5,7 @@
 //! `i64` answers `None`, nothing wraps and nothing panics.
 //!
 //! * [`Amount`]: nano-dollars. [`Points`]: a count of points, never negative.
-//! * [`PointsPerDollar`]: a company's rate, and the conversions both ways.
+//! * [`PointsPerDollar`]: a company's rate, and the conversions both ways. [`Dollars`]: what points are worth, to be shown.
 //! * [`price`], [`made_up`], [`points_range`]: what a payment costs, and what a payer needs; [`difference`]: what makes a
 //!   wallet show other points.
 //!
@@ -14,6 +14,7 @@
 
 mod amount;
 mod difference;
+mod dollars;
 mod funds;
 mod invalid;
 mod points;
@@ -24,6 +25,7 @@ mod tests;
 
 pub use amount::Amount;
 pub use difference::{Difference, OutOfRange, difference};
+pub use dollars::Dollars;
 pub use funds::{PointsRange, Price, made_up, points_range, price};
 pub use invalid::InvalidNumber;
 pub use points::Points;

@@ -3,7 +3,7 @@
 use super::{Lookup, StoreError, Timestamp};
 use crate::money::{Amount, Points, PointsPerDollar, Price};
 use crate::values::{CauseId, CompanyId, ProviderId, UserId};
-use crate::wallets::{Account, Reason, Wallet};
+use crate::wallets::{Account, Reason, Wallet, WalletType};
 
 /// A user's wallets, and the rate at which they are shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,6 +11,14 @@ pub struct Balances {
     pub rate: PointsPerDollar,
     /// In the order user, peer, manager; those of a deleted user stand at zero.
     pub wallets: Vec<Wallet>,
+}
+
+/// Wallets of a kind that hold the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Holding {
+    pub wallet: WalletType,
+    pub amount: Amount,
+    pub count: i64,
 }
 
 /// Reading balances.
@@ -23,6 +31,9 @@ pub trait ReadAccounts {
 
     /// The wallets of many users, in the order of the users.
     fn wallets_of(&mut self, users: &[UserId]) -> Result<Vec<Vec<Wallet>>, StoreError>;
+
+    /// What the wallets of a company's active users hold, those together that hold the same.
+    fn holdings(&mut self, company: CompanyId) -> Result<Vec<Holding>, StoreError>;
 
     /// What an account holds; `None` where it was never opened.
     fn balance(&mut self, account: Account) -> Result<Option<Amount>, StoreError>;

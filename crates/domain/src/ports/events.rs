@@ -1,6 +1,8 @@
 //! Events, queued in the transaction of their cause; their bytes are made once.
 
-use super::{StoreError, Timestamp};
+use std::time::Duration;
+
+use super::{Lookup, StoreError, Timestamp};
 use crate::model::{Event, EventKind, EventState};
 use crate::values::{CauseId, CompanyId, EventId, ProviderId};
 
@@ -57,6 +59,56 @@ pub struct QueuedEvent {
     pub created_at: Timestamp,
 }
 
+/// Where an event stands among those of its provider: in the order in which their transactions were settled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FeedPlace {
+    pub position: i64,
+    pub id: EventId,
+}
+
+/// Which part of a provider's events is wanted.
+#[derive(Debug, Clone, Copy)]
+pub struct FeedWanted {
+    pub provider: ProviderId,
+    /// Only those behind it; none begins with the first.
+    pub after: Option<FeedPlace>,
+    pub kind: Option<EventKind>,
+    pub state: Option<EventState>,
+    /// At most so many, from 1 on.
+    pub limit: i64,
+}
+
+/// A part of a provider's events.
+#[derive(Debug, Clone)]
+pub struct Feed {
+    /// In the order of their places.
+    pub events: Vec<ToldEvent>,
+    /// Where to go on: whoever does meets each event exactly once, also one whose transaction was slow to commit. None where
+    /// nothing stands behind the beginning yet.
+    pub next: Option<FeedPlace>,
+}
+
+/// An event with what is sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToldEvent {
+    pub event: QueuedEvent,
+    /// A JSON object.
+    pub body: Vec<u8>,
+}
+
+/// An attempt that was made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MadeAttempt {
+    /// From 1 on, over all replays.
+    pub number: u16,
+    pub started_at: Timestamp,
+    pub duration: Duration,
+    /// What the receiver answered, if it answered.
+    pub status: Option<u16>,
+    /// Why it failed.
+    pub cause: Option<String>,
+}
+
 /// How much waits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Depth {
@@ -64,6 +116,10 @@ pub struct Depth {
     pub pending: i64,
     /// When the oldest of them was caused.
     pub oldest: Option<Timestamp>,
+    /// How many mails wait.
+    pub mails_waiting: i64,
+    /// How many mails were given up, and are kept.
+    pub mails_given_up: i64,
 }
 
 pub trait ReadOutbox {
@@ -74,6 +130,15 @@ pub trait ReadOutbox {
         state: Option<EventState>,
         limit: i64,
     ) -> Result<Vec<QueuedEvent>, StoreError>;
+
+    /// A part of a provider's events, of what is committed and can no longer be preceded.
+    fn feed(&mut self, wanted: &FeedWanted) -> Result<Feed, StoreError>;
+
+    /// The event of an id.
+    fn event(&mut self, scope: ProviderId, id: EventId) -> Result<Lookup<ToldEvent>, StoreError>;
+
+    /// The attempts at an event, the first first.
+    fn attempts(&mut self, id: EventId) -> Result<Vec<MadeAttempt>, StoreError>;
 
     /// How much waits.
     fn outbox_depth(&mut self) -> Result<Depth, StoreError>;
@@ -91,7 +156,16 @@ pub trait Replays {
     /// where there is no such event, `false` where it is due or under way as it is.
     fn replay_event(&mut self, id: EventId, now: Timestamp) -> Result<Option<bool>, StoreError>;
 
-    /// Does so with all events of a provider that are exhausted, or unaddressed; answers how many.
+    /// Does so with all events of a provider that were caused at a moment or later, and are in a state; answers how many.
+    fn replay_since(
+        &mut self,
+        provider: ProviderId,
+        since: Timestamp,
+        state: Option<EventState>,
+        now: Timestamp,
+    ) -> Result<usize, StoreError>;
+
+    /// Does so with all events of a provider that are exhausted, unaddressed, or wait; answers how many.
     fn replay_events(
         &mut self,
         provider: ProviderId,

@@ -25,7 +25,7 @@ mod store;
 mod users;
 mod wake;
 
-pub use accounts::{Accounts, Balances, Moved, Outcome, Paid, Payment, ReadAccounts};
+pub use accounts::{Accounts, Balances, Holding, Moved, Outcome, Paid, Payment, ReadAccounts};
 pub use audit::{Audit, PendingSeal, Seal, Seals};
 pub use causes::Causes;
 pub use clock::{Clock, Context, Ids, Timestamp};
@@ -36,7 +36,10 @@ pub use deliveries::{
     MailFate, Settlement,
 };
 pub use error::StoreError;
-pub use events::{Depth, EventBodies, NewEvent, Outbox, QueuedEvent, ReadOutbox, Replays, Unrenderable};
+pub use events::{
+    Depth, EventBodies, Feed, FeedPlace, FeedWanted, MadeAttempt, NewEvent, Outbox, QueuedEvent, ReadOutbox,
+    Replays, ToldEvent, Unrenderable,
+};
 pub use idempotency::Idempotency;
 pub use locks::{Expected, Locks, Row};
 pub use lookup::{Denied, Lookup};
@@ -50,5 +53,5 @@ pub use schedules::{ReadSchedules, Schedules};
 pub use settings::{ReadSettings, Setting, Settings};
 pub use steps::{ReadSteps, Step, Steps};
 pub use store::{Ledger, Posting, PostingEnd, PostingWork, Reads, Store, StoreExt, Tx, Verdict};
-pub use users::{ReadUsers, Users};
-pub use wake::{Wake, Wakes};
+pub use users::{ReadUsers, Users, Wanted};
+pub use wake::{Processes, Wake, Wakes};

@@ -1,16 +1,11 @@
-//! A wallet's history.
+//! An account's history.
 
 use super::StoreError;
-use crate::values::{Page, UserId};
-use crate::wallets::{Transaction, WalletType};
+use crate::values::Page;
+use crate::wallets::{Account, Transaction};
 
 pub trait ReadMovements {
-    /// A page of a wallet's transactions in the order in which they took effect, the last first; roundings are in no
+    /// A page of an account's transactions in the order in which they took effect, the last first; roundings are in no
     /// list.
-    fn transactions(
-        &mut self,
-        user: UserId,
-        wallet: WalletType,
-        page: Page,
-    ) -> Result<Vec<Transaction>, StoreError>;
+    fn transactions(&mut self, account: Account, page: Page) -> Result<Vec<Transaction>, StoreError>;
 }

@@ -2,7 +2,19 @@
 
 use super::{Lookup, StoreError, Timestamp};
 use crate::model::{Person, User};
-use crate::values::{CompanyId, EmailAddress, Page, ProviderId, UserId};
+use crate::values::{CompanyId, EmailAddress, Line, Page, ProviderId, UserId};
+
+/// Which users of a company are wanted; all of these must be so.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// With this address, compared without case.
+    pub email: Option<EmailAddress>,
+    pub employee_id: Option<Line>,
+    /// Changed then or later.
+    pub updated_since: Option<Timestamp>,
+    /// Deleted ones too.
+    pub deleted: bool,
+}
 
 pub trait ReadUsers {
     /// The user of an id, deleted ones included.
@@ -19,6 +31,12 @@ pub trait ReadUsers {
 
     /// A page of a company's active users, oldest first, ties by id.
     fn active_users_page(&mut self, company: CompanyId, page: Page) -> Result<Vec<UserId>, StoreError>;
+
+    /// A page of a company's users, oldest first, ties by id.
+    fn users(&mut self, company: CompanyId, wanted: &Wanted, page: Page) -> Result<Vec<User>, StoreError>;
+
+    /// How many users all pages list.
+    fn user_count(&mut self, company: CompanyId, wanted: &Wanted) -> Result<i64, StoreError>;
 
     /// The active user of a company who has an address, compared without case.
     fn active_user_by_email(

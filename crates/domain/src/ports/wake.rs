@@ -1,5 +1,6 @@
 //! Waking whoever sends, once there is something to send.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -28,7 +29,30 @@ impl Wake {
     }
 }
 
-/// The bells of all who send.
+/// How many processes send from one database, this one included. Its clones are the same figure.
+#[derive(Debug, Clone)]
+pub struct Processes(Arc<AtomicUsize>);
+
+impl Processes {
+    /// So many as last were counted; one where nobody counts.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Notes how many there are.
+    pub fn counted(&self, processes: usize) {
+        self.0.store(processes.max(1), Ordering::Relaxed);
+    }
+}
+
+impl Default for Processes {
+    fn default() -> Self {
+        Self(Arc::new(AtomicUsize::new(1)))
+    }
+}
+
+/// The bells of all who send, and how many processes they are of.
 #[derive(Debug, Clone, Default)]
 pub struct Wakes {
     /// Whoever delivers events.
@@ -37,6 +61,8 @@ pub struct Wakes {
     pub mails: Wake,
     /// Whoever tells the other processes on the same database.
     pub elsewhere: Wake,
+    /// Who else sends.
+    pub processes: Processes,
 }
 
 impl Wakes {

@@ -73,8 +73,8 @@ pub enum SendError {
 }
 
 /// The people and things that a recognition joins.
-struct Parties {
-    company: Company,
+pub(super) struct Parties {
+    pub(super) company: Company,
     occasion: Occasion,
     /// The sending user; none where the company sends.
     sender: Option<Person>,
@@ -132,7 +132,7 @@ fn accounts_ahead(command: &SendRecognition) -> (Account, Vec<Account>) {
     (payer, command.receivers.ids().iter().map(wallet).collect())
 }
 
-fn load<T>(tx: &mut T, scope: ProviderId, command: &SendRecognition) -> Result<Parties, SendError>
+pub(super) fn load<T>(tx: &mut T, scope: ProviderId, command: &SendRecognition) -> Result<Parties, SendError>
 where
     T: Locks + ReadCompanies + ReadOccasions + ReadUsers + ?Sized,
 {
@@ -246,7 +246,7 @@ fn pay<T: Accounts + MailOutbox + ReadUsers + ?Sized>(
 }
 
 /// Who may pay, in order (behaviour 15.2): the reserve for a company; the peer wallet, then a manager's, for a user.
-fn payers(parties: &Parties) -> Vec<Account> {
+pub(super) fn payers(parties: &Parties) -> Vec<Account> {
     match &parties.sender {
         None => vec![Account::Reserve(parties.company.id)],
         Some(person) => {

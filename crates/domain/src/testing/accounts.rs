@@ -7,7 +7,7 @@ use crate::overrides::ReplaceError;
 use crate::recognitions::{SendError, SendFault, Sender};
 use crate::redemptions::{self, RedeemError, Redemption, RefundError};
 use crate::values::{RedemptionId, UserId};
-use crate::wallets::{Direction, Reason, WalletType};
+use crate::wallets::{Account, Direction, Reason, WalletType};
 
 pub(super) const CASES: &[Case] = &[
     ("a company pays from its reserve, a user from the peer wallet", who_pays_from_what),
@@ -33,7 +33,7 @@ fn refund(world: &World<'_>, id: RedemptionId) -> Result<i64, RefundError> {
 }
 
 fn history(world: &World<'_>, user: UserId, wallet: WalletType) -> Vec<(Direction, i64, Reason)> {
-    let found = world.read(|tx| tx.transactions(user, wallet, page(1, 100)));
+    let found = world.read(|tx| tx.transactions(Account::Wallet(wallet, user), page(1, 100)));
     found.into_iter().map(|it| (it.direction, it.points.get(), it.reason)).collect()
 }
 
@@ -194,7 +194,7 @@ fn a_history_goes_back(world: &World<'_>) {
         world.give(Sender::User(ann), &[bob], count).unwrap();
     }
     let listed = |number| {
-        let found = world.read(|tx| tx.transactions(ann, WalletType::Peer, page(number, 4)));
+        let found = world.read(|tx| tx.transactions(Account::Wallet(WalletType::Peer, ann), page(number, 4)));
         found.iter().map(|it| it.points.get()).collect::<Vec<_>>()
     };
     assert_eq!((listed(1), listed(2)), (vec![6, 5, 4, 3], vec![2, 1, 21]));

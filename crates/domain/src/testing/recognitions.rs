@@ -11,7 +11,7 @@ use crate::recognitions::{
     UpdateRecognitionError,
 };
 use crate::values::{CompanyId, Message, OccasionId, RecognitionId, UserId};
-use crate::wallets::WalletType;
+use crate::wallets::{Account, WalletType};
 
 pub(super) const CASES: &[Case] = &[
     ("each receiver has a recognition and an event", each_receiver_has_one),
@@ -142,7 +142,7 @@ fn no_points_move_nothing(world: &World<'_>) {
     for sender in [Sender::User(ann), Sender::Company(world.company)] {
         assert_eq!(world.give(sender, &[bob], 0).unwrap().len(), 1);
     }
-    assert_eq!(world.read(|tx| tx.transactions(bob, WalletType::User, page(1, 1))), []);
+    assert_eq!(world.read(|tx| tx.transactions(Account::Wallet(WalletType::User, bob), page(1, 1))), []);
     assert_eq!(world.bench.events(EventKind::RecognitionReceived), 2);
 }
 

@@ -1,7 +1,7 @@
 //! Enumerations that are stored by number.
 
 /// An enumeration whose variants each have the number that databases keep for ever and, where people read it, a name:
-/// `Variant => number` or `Variant => number, "name"`. Makes `ALL`, `code`, `from_code` and `name` of it.
+/// `Variant => number` or `Variant => number, "name"`. Makes `ALL`, `code`, `from_code`, `name` and `from_name` of it.
 macro_rules! stored {
     ($(#[$doc:meta])* enum $type:ident { $($(#[$its:meta])* $variant:ident => $code:literal, $name:literal;)+ }) => {
         stored! { $(#[$doc])* enum $type { $($(#[$its])* $variant => $code;)+ } }
@@ -12,6 +12,11 @@ macro_rules! stored {
                 match self {
                     $(Self::$variant => $name,)+
                 }
+            }
+
+            /// What has this name.
+            pub fn from_name(name: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|it| it.name() == name)
             }
         }
     };

@@ -3,8 +3,12 @@
 use std::fmt;
 use std::ops::{Add, Sub};
 
+use time::format_description::well_known::Rfc3339;
 use time::{Duration, OffsetDateTime, UtcDateTime};
 
+use super::InvalidValue;
+
+const MUST_BE: InvalidValue = InvalidValue("must be a time such as 2026-11-20T20:01:02.345Z");
 const MICROS_PER_SECOND: i64 = 1_000_000;
 
 /// A moment in UTC, in whole microseconds: what both databases keep.
@@ -25,6 +29,17 @@ impl Timestamp {
     /// None where that is beyond the years of four digits.
     pub fn from_unix_micros(micros: i64) -> Option<Self> {
         UtcDateTime::UNIX_EPOCH.checked_add(Duration::microseconds(micros)).map(Self)
+    }
+
+    /// Reads RFC 3339, in any offset; what is below a microsecond is left out.
+    ///
+    /// # Errors
+    ///
+    /// Text that is no such moment of the years 1970 to 9999.
+    pub fn parse(text: &str) -> Result<Self, InvalidValue> {
+        let at = OffsetDateTime::parse(text, &Rfc3339).ok().and_then(|it| it.checked_to_utc());
+        let read = at.map(|it| Self(it.truncate_to_microsecond()));
+        read.filter(|it| *it >= Self::UNIX_EPOCH).ok_or(MUST_BE)
     }
 
     /// Microseconds since 1970.
@@ -101,6 +116,21 @@ mod tests {
         check(datetime!(2026-01-01 00:30:00 +1), "2025-12-31T23:30:00.000Z");
         check(datetime!(0001-01-01 00:00 UTC), "0001-01-01T00:00:00.000Z");
         check(datetime!(9999-12-31 23:59:59.999999 UTC), "9999-12-31T23:59:59.999Z");
+    }
+
+    #[test]
+    fn a_moment_is_read_in_any_offset() {
+        let at = Some(Timestamp::new(datetime!(2026-11-20 20:01:02.345 UTC)));
+        let check = |text, expected| assert_eq!(Timestamp::parse(text).ok(), expected, "{text}");
+        check("2026-11-20T20:01:02.345Z", at);
+        check("2026-11-20T21:01:02.345000999+01:00", at);
+        check("2026-11-20t20:01:02.345z", at);
+        for wrong in
+            ["", "2026-11-20", "2026-11-20T20:01:02", "2026-11-31T20:01:02Z", "1969-12-31T23:59:59Z", "1"]
+        {
+            check(wrong, None);
+        }
+        check("9999-12-31T23:59:59-01:00", None);
     }
 
     #[test]

@@ -30,11 +30,6 @@ impl WalletType {
     pub fn from_kind(kind: AccountKind) -> Option<Self> {
         Self::from_code(kind.code())
     }
-
-    /// The type of a name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|it| it.name() == name)
-    }
 }
 
 stored! {

@@ -53,6 +53,9 @@ impl Arrival {
     }
 }
 
+/// Of a request whose client sends the body only when it is told to (`Expect: 100-continue`).
+pub(crate) struct AwaitsLeave;
+
 /// Who calls: put into the request by the admission, and nowhere else.
 #[derive(Clone)]
 pub(crate) struct Caller {

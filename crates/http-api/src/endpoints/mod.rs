@@ -2,6 +2,7 @@
 
 mod companies;
 mod corporations;
+mod events;
 mod occasions;
 mod recognitions;
 mod routes;

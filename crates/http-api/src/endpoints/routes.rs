@@ -8,13 +8,13 @@ use actix_web::http::Method;
 use actix_web::web::{self, Data, Payload, ServiceConfig};
 use actix_web::{HttpMessage, HttpRequest, HttpResponse, guard};
 
-use super::{companies, corporations, occasions, recognitions, users};
+use super::{companies, corporations, events, occasions, recognitions, users};
 use crate::arrival::{Arrival, Caller};
 use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::state::State;
-use crate::operation::{Read, Write, run_read, run_write};
+use crate::operation::{Question, Read, Write, run_question, run_read, run_write};
 
 /// Every endpoint. Where two patterns fit a path, the first does.
 pub static ROUTES: &[Route] = &[
@@ -27,6 +27,10 @@ pub static ROUTES: &[Route] = &[
     get::<companies::Occasions>("/v1/companies/{id}/occasions"),
     put::<companies::UpdateSamlSettings>("/v1/companies/{id}/saml"),
     get::<companies::GetSaml>("/v1/companies/{id}/saml"),
+    get::<companies::Users>("/v1/companies/{id}/users"),
+    get::<companies::Reserve>("/v1/companies/{id}/reserve"),
+    get::<companies::ReserveTransactions>("/v1/companies/{id}/reserve/transactions"),
+    ask::<companies::RatePreview>("/v1/companies/{id}/rate_preview"),
     // Corporations
     post::<corporations::Create>("/v1/corporations"),
     get::<corporations::List>("/v1/corporations"),
@@ -40,6 +44,7 @@ pub static ROUTES: &[Route] = &[
     delete::<occasions::Delete>("/v1/occasions/{id}"),
     // Recognitions
     post::<recognitions::Create>("/v1/recognitions"),
+    post::<recognitions::DryRun>("/v1/recognitions/dry_run"),
     // Users
     post::<users::Create>("/v1/users"),
     get::<users::Get>("/v1/users/{id}"),
@@ -49,6 +54,11 @@ pub static ROUTES: &[Route] = &[
     get::<users::Transactions>("/v1/users/{id}/transactions"),
     get::<users::Received>("/v1/users/{id}/recognitions_received"),
     get::<users::Sent>("/v1/users/{id}/recognitions_sent"),
+    // Events
+    get::<events::List>("/v1/events"),
+    post::<events::ReplayMany>("/v1/events/replay"),
+    get::<events::Get>("/v1/events/{id}"),
+    post::<events::Replay>("/v1/events/{id}/replay"),
 ];
 
 /// One endpoint.
@@ -68,6 +78,12 @@ type Handled = Pin<Box<dyn Future<Output = Result<Answer, ApiError>>>>;
 const fn get<R: Read>(pattern: &'static str) -> Route {
     let handle: Handle = |state, call, _request, _payload| Box::pin(run_read::<R>(state, call));
     Route { method: "GET", pattern, needs_designation: false, handle }
+}
+
+const fn ask<Q: Question>(pattern: &'static str) -> Route {
+    let handle: Handle =
+        |state, call, request, payload| Box::pin(run_question::<Q>(state, call, request, payload));
+    Route { method: "POST", pattern, needs_designation: false, handle }
 }
 
 const fn post<W: Write>(pattern: &'static str) -> Route {

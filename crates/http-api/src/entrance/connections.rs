@@ -80,6 +80,8 @@ impl Connections {
         if !wait.is_zero() {
             tokio::time::sleep(wait).await;
         }
+        // An answer may follow what the handshake still says: the system would wait for that to be acknowledged, 40 ms.
+        stream.set_nodelay(true)?;
         Ok(Placed::new(stream, place, is_proxy))
     }
 

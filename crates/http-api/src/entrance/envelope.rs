@@ -14,11 +14,11 @@ use actix_web::web::Data;
 use actix_web::{Error, HttpMessage};
 use guerdon_domain::values::ProviderId;
 
-use super::compression;
 use super::framing::{Connection, Refusal};
 use super::unread::Unread;
+use super::{compression, health, preferences};
 use crate::api::Transport;
-use crate::arrival::{Arrival, BodyFault, Caller, REQUEST_ID};
+use crate::arrival::{Arrival, AwaitsLeave, BodyFault, Caller, REQUEST_ID};
 use crate::operation::error::ApiError;
 use crate::operation::state::State;
 
@@ -29,9 +29,13 @@ pub(crate) async fn wrap(
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
     let connection = request.conn_data::<Rc<Connection>>().cloned();
+    if connection.as_ref().is_some_and(|it| it.is_awaited()) {
+        request.extensions_mut().insert(AwaitsLeave);
+    }
     let asks_to_close = request.head().connection_type() == ConnectionType::Close;
     let unread = Unread::of(&mut request, connection.clone());
     let encoding = compression::asked_for(&request);
+    let wants_problems = preferences::wants_problems(request.headers());
     let began = Instant::now();
     let Arrival { id, is_https, .. } = Arrival::note(&request, &state.api.transport, &*state.api.ids);
     let method = request.method().clone();
@@ -40,7 +44,9 @@ pub(crate) async fn wrap(
         Some(body) if body.is_chunked() && !reads_body(&method) => body.finish().await,
         _ => true,
     };
-    let mut response = if !is_https {
+    let mut response = if health::is_asked(&request) {
+        request.into_response(health::answer(&state))
+    } else if !is_https {
         request.into_response(ApiError::forbidden("HTTPS is required").respond(&id))
     } else if !is_sound {
         let fault = request.conn_data::<BodyFault>().and_then(BodyFault::said);
@@ -49,7 +55,13 @@ pub(crate) async fn wrap(
     } else {
         next.call(request).await?.map_into_boxed_body()
     };
+    if wants_problems {
+        response = preferences::as_problem(response);
+    }
     adorn(response.headers_mut(), &id, is_https);
+    if let Some(sunset) = state.api.sunsets.iter().find(|it| it.is_of(response.request().path())) {
+        sunset.tell(response.headers_mut());
+    }
     let mut is_last = asks_to_close
         || state.api.gate.draining()
         || response.response().head().connection_type() == ConnectionType::Close;
@@ -67,7 +79,8 @@ pub(crate) async fn wrap(
     }
     let provider = response.request().extensions().get::<Caller>().map(|it| it.id);
     let pattern = response.request().match_pattern();
-    tell(&id, provider, known(&method), pattern, response.status(), began);
+    let level = state.api.request_lines;
+    tell(level, &id, provider, known(&method), pattern, response.status(), began);
     Ok(compression::compressed(response, encoding))
 }
 
@@ -76,7 +89,8 @@ pub(super) fn refuse(state: &State, refusal: Refusal, is_head: bool) -> Vec<u8> 
     let (began, id) = (Instant::now(), state.api.ids.next().to_string());
     let mut response = ApiError::bad_request(refusal.message()).and_close().respond(&id);
     adorn(response.headers_mut(), &id, matches!(state.api.transport, Transport::Tls));
-    tell(&id, None, if is_head { "HEAD" } else { "GET" }, None, response.status(), began);
+    let (level, method) = (state.api.request_lines, if is_head { "HEAD" } else { "GET" });
+    tell(level, &id, None, method, None, response.status(), began);
     let (head, body) = response.into_parts();
     let body = body.try_into_bytes().unwrap_or_default();
     let mut bytes = format!(
@@ -114,6 +128,7 @@ fn reads_body(method: &Method) -> bool {
 
 /// One log line, and a time for the metrics. The route's pattern stands for the path, which may name people and domains.
 fn tell(
+    level: log::Level,
     id: &str,
     provider: Option<ProviderId>,
     method: &'static str,
@@ -123,10 +138,11 @@ fn tell(
 ) {
     let (status, took) = (status.as_u16(), began.elapsed());
     let route = pattern.as_deref().unwrap_or("-");
-    if log::log_enabled!(log::Level::Debug) {
+    if log::log_enabled!(level) {
         let provider = provider.map_or_else(|| "-".to_owned(), |it| it.to_string());
         let duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-        log::debug!(
+        log::log!(
+            level,
             request_id = id, provider_id = provider.as_str(), method, route, status, duration_ms;
             "request {id}: {method} {route} {status} {took:?}"
         );

@@ -1,14 +1,17 @@
 //! What every request passes, from the socket to the table of routes: [`server`] takes connections, of which `connections` lets so
 //! many in, `framing` reads them
 //! strictly, `envelope` gives each request its id and each answer its headers, `unread` ends what a refusal left of a body,
-//! `compression` makes answers smaller, `admission` lets callers in.
+//! `compression` makes answers smaller, `preferences` puts refusals as the client wants them, `admission` lets callers in; `health`
+//! is for balancers.
 
 mod admission;
 mod compression;
 mod connections;
 mod envelope;
 mod framing;
+mod health;
 mod placed;
+mod preferences;
 mod server;
 mod unread;
 

@@ -14,13 +14,19 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::operation::error::ApiError;
 
-/// Up to this size a thing is small.
+/// Up to this size a body or an answer is small: there may be as many as there are connections.
 pub(crate) const SMALL_MAX: usize = 64 << 10;
+/// Up to this size the work on a request is small: no more are at work than there are places for. A recognition whose message
+/// is its occasion's is.
+pub(crate) const SMALL_WORK_MAX: usize = 128 << 10;
 /// How long a request waits for room.
 const WAIT_MAX: Duration = Duration::from_secs(1);
 
 /// So many bytes, and how many of them for one provider.
 pub(crate) struct Budget {
+    kind: &'static str,
+    /// Up to this size nothing is taken.
+    small: usize,
     all: usize,
     one: usize,
     taken: Mutex<Taken>,
@@ -41,8 +47,9 @@ pub(crate) struct Weight {
 }
 
 impl Budget {
-    pub(crate) fn new(all: usize, one: usize) -> Arc<Self> {
-        Arc::new(Self { all, one, taken: Mutex::default(), freed: Notify::new() })
+    /// What is taken of it shows in `guerdon_http_held_bytes` under this kind.
+    pub(crate) fn new(kind: &'static str, small: usize, all: usize, one: usize) -> Arc<Self> {
+        Arc::new(Self { kind, small, all, one, taken: Mutex::default(), freed: Notify::new() })
     }
 
     /// A weight of nothing, for a request of this provider.
@@ -58,7 +65,7 @@ impl Budget {
         bytes: usize,
     ) -> Result<Weight, ApiError> {
         let mut weight = self.weight(provider);
-        if bytes <= SMALL_MAX {
+        if bytes <= self.small {
             return Ok(weight);
         }
         let deadline = Instant::now() + WAIT_MAX;
@@ -90,7 +97,7 @@ impl Weight {
         let own = taken.each.get(&self.provider).copied().unwrap_or_default();
         let has_room = taken.all + bytes <= self.budget.all && own + bytes <= self.budget.one;
         if has_room {
-            taken.change(self.provider, 0, bytes);
+            taken.change(self.budget.kind, self.provider, 0, bytes);
             self.bytes = bytes;
         }
         has_room
@@ -102,7 +109,7 @@ impl Weight {
         if bytes == self.bytes {
             return;
         }
-        self.budget.lock().change(self.provider, self.bytes, bytes);
+        self.budget.lock().change(self.budget.kind, self.provider, self.bytes, bytes);
         if bytes < self.bytes {
             self.budget.freed.notify_waiters();
         }
@@ -117,8 +124,10 @@ impl Drop for Weight {
 }
 
 impl Taken {
-    fn change(&mut self, provider: ProviderId, before: usize, after: usize) {
+    fn change(&mut self, kind: &'static str, provider: ProviderId, before: usize, after: usize) {
         self.all = self.all.saturating_sub(before).saturating_add(after);
+        let held = u32::try_from(self.all).unwrap_or(u32::MAX);
+        metrics::gauge!("guerdon_http_held_bytes", "kind" => kind).set(held);
         let own = self.each.entry(provider).or_default();
         *own = own.saturating_sub(before).saturating_add(after);
         if *own == 0 {
@@ -146,7 +155,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn one_provider_has_a_part_and_the_others_the_rest() {
-        let budget = Budget::new(3 * MIB, 2 * MIB);
+        let budget = Budget::new("test", SMALL_MAX, 3 * MIB, 2 * MIB);
         let first = budget.take(provider(1), 2 * MIB).await.unwrap();
         let refused = budget.take(provider(1), MIB).await.err().unwrap();
         assert_eq!(refused.told().0, 503);
@@ -161,7 +170,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn who_waits_goes_on_when_there_is_room() {
-        let budget = Budget::new(2 * MIB, 2 * MIB);
+        let budget = Budget::new("test", SMALL_MAX, 2 * MIB, 2 * MIB);
         let mut first = budget.take(provider(1), 2 * MIB).await.unwrap();
         let waiting = tokio::spawn({
             let budget = Arc::clone(&budget);
@@ -174,7 +183,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_is_small_takes_nothing_and_what_came_out_larger_counts() {
-        let budget = Budget::new(MIB, MIB);
+        let budget = Budget::new("test", SMALL_MAX, MIB, MIB);
         let mut weight = budget.take(provider(1), SMALL_MAX).await.unwrap();
         assert_eq!(taken(&budget), (0, 0));
         weight.settle(2 * MIB);

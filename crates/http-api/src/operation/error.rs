@@ -33,6 +33,9 @@ enum Header {
 #[derive(Debug, Clone)]
 struct Cause(String);
 
+/// Goes with an answer that is a refusal: what it says, for whoever wants it in another shape.
+pub(crate) struct Refused(pub(crate) Cow<'static, str>);
+
 #[derive(Serialize)]
 struct ErrorBody<'a> {
     error: Body<'a>,
@@ -147,6 +150,7 @@ impl ApiError {
         if self.closes {
             builder.force_close();
         }
+        builder.extensions_mut().insert(Refused(self.message.clone()));
         builder.json(ErrorBody { error: Body { status: self.status.as_u16(), message: &self.message } })
     }
 

@@ -129,20 +129,22 @@ pub(crate) struct Links<'a> {
     pub(crate) path: String,
     /// A parameter that chooses the list, if there is one.
     pub(crate) parameter: Option<(&'a str, &'a str)>,
+    /// What else does, as [`Query::again`] has it.
+    pub(crate) filters: String,
 }
 
 impl Links<'_> {
     /// A list chosen by its path alone.
     pub(crate) fn to(path: impl Into<String>) -> Self {
-        Self { path: path.into(), parameter: None }
+        Self { path: path.into(), parameter: None, filters: String::new() }
     }
 
     /// The `Link` header of a page; without `last` where no total is known (behaviour 6.4).
     pub(crate) fn header(&self, page: Page, has_next: bool, last: Option<i64>) -> String {
         let parameter = self.parameter.map(|(name, value)| format!("{name}={value}&")).unwrap_or_default();
         let link = |relation: &str, number: i64| {
-            let (path, per_page) = (&self.path, page.per_page());
-            format!("<{path}?{parameter}page={number}&per_page={per_page}>; rel=\"{relation}\"")
+            let (path, filters, per_page) = (&self.path, &self.filters, page.per_page());
+            format!("<{path}?{parameter}{filters}page={number}&per_page={per_page}>; rel=\"{relation}\"")
         };
         let mut links = vec![link("first", 1)];
         if page.number() > 1 {
@@ -162,7 +164,7 @@ mod tests {
 
     #[test]
     fn links_name_the_neighbours_of_a_page() {
-        let links = Links { path: "/v1/x".into(), parameter: Some(("type", "peer_wallet")) };
+        let links = Links { parameter: Some(("type", "peer_wallet")), ..Links::to("/v1/x") };
         let relations = |number, has_next, last| {
             let all = links.header(Page::new(number, 10).unwrap(), has_next, last);
             all.split(", ").map(|it| it.split("rel=").last().unwrap().to_owned()).collect::<Vec<_>>()

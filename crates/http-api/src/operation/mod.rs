@@ -1,6 +1,6 @@
-//! How an endpoint is read, run and rendered. `call`, `query` and `body` read; `read` and `write` run, in the order of
-//! the checks, with `idempotency` and `flights` for repeats, over `state`, the one crossing to the store, `budget`, the
-//! memory that large requests share, and `shares`, the turns of providers; `answer`, `list` and `error` render.
+//! How an endpoint is read, run and rendered. `call`, `query` and `body` read; `read`, `question` and `write` run, in the order of
+//! the checks, with `idempotency` and `flights` for repeats, over `state`, the one crossing to the store, or by
+//! `handing_over` to it, with `budget`, the memory that large requests share, and `shares`, the turns of providers; `answer`, `list` and `error` render.
 
 pub(crate) mod answer;
 pub(crate) mod body;
@@ -8,10 +8,12 @@ pub(crate) mod budget;
 pub(crate) mod call;
 pub(crate) mod error;
 mod flights;
+mod handing_over;
 mod idempotency;
 pub(crate) mod list;
 mod promise;
 pub(crate) mod query;
+mod question;
 mod read;
 mod segments;
 mod shares;
@@ -19,5 +21,6 @@ pub(crate) mod state;
 pub(crate) mod wire;
 mod write;
 
+pub(crate) use question::{Question, run as run_question};
 pub(crate) use read::{Asks, Read, run as run_read};
 pub(crate) use write::{Write, run as run_write};

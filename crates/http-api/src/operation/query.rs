@@ -1,6 +1,7 @@
 //! The query of a request (behaviour 6).
 
 use std::collections::HashMap;
+use std::fmt::Display;
 
 use actix_web::web;
 use guerdon_domain::values::Page;
@@ -36,6 +37,34 @@ impl Query {
         }
     }
 
+    /// A parameter that need not be given; `parse` answers what it must be.
+    pub(crate) fn parsed<T, E: Display>(
+        &self,
+        name: &str,
+        parse: impl FnOnce(&str) -> Result<T, E>,
+        faults: &mut Vec<String>,
+    ) -> Option<T> {
+        match parse(self.one(name, faults)?) {
+            Ok(read) => Some(read),
+            Err(must_be) => {
+                faults.push(format!("{name} {must_be}"));
+                None
+            }
+        }
+    }
+
+    /// A parameter that is true or false; false where it is not given.
+    pub(crate) fn flag(&self, name: &str, faults: &mut Vec<String>) -> bool {
+        let read = |text: &str| text.parse::<bool>().map_err(|_neither| "must be true or false");
+        self.parsed(name, read, faults).unwrap_or_default()
+    }
+
+    /// The query of these parameters as they were given, encoded, with an ampersand behind each.
+    pub(crate) fn again(&self, names: &[&str]) -> String {
+        let given = names.iter().filter_map(|name| Some((*name, self.0.get(*name)?.first()?)));
+        given.map(|(name, value)| format!("{name}={}&", encoded(value))).collect()
+    }
+
     /// `page` and `per_page`; more than `per_page_max` is served at the maximum.
     pub(crate) fn page(&self, per_page_max: i64, faults: &mut Vec<String>) -> Option<Page> {
         let number = self.natural("page", 1, faults);
@@ -43,7 +72,8 @@ impl Query {
         Page::new(number?, per_page?.min(per_page_max))
     }
 
-    fn natural(&self, name: &str, default: i64, faults: &mut Vec<String>) -> Option<i64> {
+    /// A number from 1 on.
+    pub(crate) fn natural(&self, name: &str, default: i64, faults: &mut Vec<String>) -> Option<i64> {
         let faults_before = faults.len();
         let Some(text) = self.one(name, faults) else {
             return (faults.len() == faults_before).then_some(default);
@@ -55,6 +85,15 @@ impl Query {
         }
         number
     }
+}
+
+/// A value as it stands in a query: what is not unreserved is percent-encoded (RFC 3986).
+fn encoded(value: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    value
+        .bytes()
+        .map(|it| if is_plain(it) { char::from(it).to_string() } else { format!("%{it:02X}") })
+        .collect()
 }
 
 /// The 400 of everything that is wrong with a query, or what was read.

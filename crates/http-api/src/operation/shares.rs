@@ -18,10 +18,11 @@ use crate::operation::error::ApiError;
 
 /// A provider's share while others wait; and how many places are left for those who come.
 const SHARE: usize = 8;
-/// The most requests of one provider that wait.
-const WAITING_MAX: usize = 128;
+/// The most requests of one provider that wait. Sending one away takes a fifth of what serving it takes: who has that many
+/// connections and heeds no `Retry-After` is better served late than refused many times.
+const WAITING_MAX: usize = 1_024;
 /// How long one waits.
-const WAIT_MAX: Duration = Duration::from_secs(2);
+pub(crate) const WAIT_MAX: Duration = Duration::from_secs(2);
 const WAITING: &str = "guerdon_http_requests_waiting";
 
 /// Places for requests of one kind.
@@ -42,7 +43,26 @@ struct Lines {
 #[derive(Default)]
 struct Line {
     at_work: usize,
-    waiting: VecDeque<oneshot::Sender<Turn>>,
+    waiting: VecDeque<Box<dyn Waits>>,
+}
+
+/// Whoever waits for a place.
+pub(crate) trait Waits: Send {
+    /// Whether nobody is there any more whom a place would serve.
+    fn has_gone(&self) -> bool;
+
+    /// Has a place from now on. Called on whatever thread leaves it.
+    fn begin(self: Box<Self>, turn: Turn);
+}
+
+impl Waits for oneshot::Sender<Turn> {
+    fn has_gone(&self) -> bool {
+        self.is_closed()
+    }
+
+    fn begin(self: Box<Self>, turn: Turn) {
+        drop(self.send(turn)); // whoever waits no longer gives the place back by dropping it
+    }
 }
 
 /// A place at work; dropped, it goes to the next.
@@ -66,11 +86,34 @@ impl Shares {
                 lines.begin(provider);
                 return Ok(self.place(provider));
             }
-            lines.wait(provider).ok_or_else(busy)?
+            let (tell, told) = oneshot::channel();
+            lines.wait(provider, Box::new(tell))?;
+            told
         };
         let _counted = Counted::new(self.kind);
         let turn = timeout(WAIT_MAX, told).await;
         turn.ok().and_then(Result::ok).ok_or_else(busy)
+    }
+
+    /// The same for what begins by itself, now or when it is its turn, however late; it is given what counts it while it waits.
+    pub(crate) fn line_up(
+        self: &Arc<Self>,
+        provider: ProviderId,
+        waits: impl FnOnce(Option<Counted>) -> Box<dyn Waits>,
+    ) -> Result<(), ApiError> {
+        let mut lines = self.lock();
+        if !lines.can_begin(provider, self.places) {
+            return lines.wait(provider, waits(Some(Counted::new(self.kind))));
+        }
+        lines.begin(provider);
+        drop(lines);
+        waits(None).begin(self.place(provider));
+        Ok(())
+    }
+
+    /// Refuses early whom nobody will wait for: before anything was done for it.
+    pub(crate) fn require_room(&self, provider: ProviderId) -> Result<(), ApiError> {
+        self.lock().require_room(provider)
     }
 
     fn place(self: &Arc<Self>, provider: ProviderId) -> Turn {
@@ -83,7 +126,7 @@ impl Shares {
 }
 
 /// One that waits, counted until it does no more, also where its client has gone.
-struct Counted(Gauge);
+pub(crate) struct Counted(Gauge);
 
 impl Counted {
     fn new(kind: &'static str) -> Self {
@@ -99,7 +142,7 @@ impl Drop for Counted {
     }
 }
 
-fn busy() -> ApiError {
+pub(crate) fn busy() -> ApiError {
     ApiError::unavailable("the service has too many requests of this provider at work", 1)
 }
 
@@ -117,21 +160,23 @@ impl Lines {
         self.each.entry(provider).or_default().at_work += 1;
     }
 
-    /// A place in the provider's line; none where it is full.
-    fn wait(&mut self, provider: ProviderId) -> Option<oneshot::Receiver<Turn>> {
+    /// Lines up behind the provider's others; 503 where these are too many.
+    fn wait(&mut self, provider: ProviderId, waits: Box<dyn Waits>) -> Result<(), ApiError> {
+        self.require_room(provider)?;
         let line = self.each.entry(provider).or_default();
-        if line.waiting.len() >= WAITING_MAX {
-            line.waiting.retain(|it| !it.is_closed());
-        }
-        if line.waiting.len() >= WAITING_MAX {
-            return None;
-        }
-        if line.waiting.is_empty() {
+        if line.waiting.is_empty() && !self.order.contains(&provider) {
             self.order.push_back(provider);
         }
-        let (tell, told) = oneshot::channel();
-        line.waiting.push_back(tell);
-        Some(told)
+        line.waiting.push_back(waits);
+        Ok(())
+    }
+
+    fn require_room(&mut self, provider: ProviderId) -> Result<(), ApiError> {
+        let Some(line) = self.each.get_mut(&provider) else { return Ok(()) };
+        if line.waiting.len() >= WAITING_MAX {
+            line.waiting.retain(|it| !it.has_gone());
+        }
+        if line.waiting.len() >= WAITING_MAX { Err(busy()) } else { Ok(()) }
     }
 
     fn end(&mut self, provider: ProviderId) {
@@ -145,7 +190,7 @@ impl Lines {
     }
 
     /// Who has a free place next, and how to tell them; their request is at work from now on.
-    fn next(&mut self, places: usize) -> Option<(ProviderId, oneshot::Sender<Turn>)> {
+    fn next(&mut self, places: usize) -> Option<(ProviderId, Box<dyn Waits>)> {
         while self.at_work < places {
             let is_alone = self.order.len() <= 1;
             let left = places - self.at_work;
@@ -156,14 +201,14 @@ impl Lines {
             let at = self.order.iter().position(may)?;
             let provider = self.order.remove(at)?;
             let Some(line) = self.each.get_mut(&provider) else { continue };
-            let told = line.waiting.pop_front();
+            let first = line.waiting.pop_front();
             if !line.waiting.is_empty() {
                 self.order.push_back(provider);
             }
-            match told {
-                Some(told) if !told.is_closed() => {
+            match first {
+                Some(first) if !first.has_gone() => {
                     self.begin(provider);
-                    return Some((provider, told));
+                    return Some((provider, first));
                 }
                 _ if line.waiting.is_empty() && line.at_work == 0 => drop(self.each.remove(&provider)),
                 _ => {}
@@ -178,9 +223,8 @@ impl Drop for Turn {
         self.shares.lock().end(self.provider);
         loop {
             let next = self.shares.lock().next(self.shares.places);
-            let Some((provider, told)) = next else { return };
-            // Whoever waits no longer gives the place back by dropping it.
-            drop(told.send(self.shares.place(provider)));
+            let Some((provider, first)) = next else { return };
+            first.begin(self.shares.place(provider));
         }
     }
 }
@@ -259,6 +303,44 @@ mod tests {
         }
         assert_eq!(*order.lock().unwrap(), [(1, 0), (2, 0), (1, 1), (2, 1), (1, 2)]);
         drop(held);
+    }
+
+    /// Begins by itself, and notes when.
+    struct Noted {
+        name: &'static str,
+        is_gone: bool,
+        begun: Arc<Mutex<Vec<&'static str>>>,
+    }
+
+    impl Waits for Noted {
+        fn has_gone(&self) -> bool {
+            self.is_gone
+        }
+
+        fn begin(self: Box<Self>, _turn: Turn) {
+            self.begun.lock().unwrap().push(self.name); // and is done: the next begins
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_begins_by_itself_does_on_the_thread_that_leaves_a_place() {
+        let shares = Shares::new("write", 17);
+        let begun = Arc::<Mutex<Vec<&'static str>>>::default();
+        let line_up = |number, name, is_gone| {
+            let begun = Arc::clone(&begun);
+            shares.line_up(provider(number), |_| Box::new(Noted { name, is_gone, begun })).unwrap();
+        };
+        line_up(1, "at once", false);
+        let (held, more) = (turns(&shares, 1, 9).await, turns(&shares, 2, 8).await);
+        line_up(3, "first", false);
+        line_up(3, "gone", true);
+        line_up(3, "last", false);
+        assert_eq!(*begun.lock().unwrap(), ["at once"]);
+        std::thread::spawn(move || drop(held)).join().unwrap();
+        assert_eq!(*begun.lock().unwrap(), ["at once", "first", "last"]);
+        drop(more);
+        let lines = shares.lock();
+        assert_eq!((lines.at_work, lines.each.len()), (0, 0));
     }
 
     #[tokio::test(start_paused = true)]

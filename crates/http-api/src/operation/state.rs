@@ -2,30 +2,30 @@
 
 use std::fmt::Display;
 use std::pin::pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::web;
 use guerdon_domain::causes::{Actor, Origin};
 use guerdon_domain::idempotency::Repeatable;
-use guerdon_domain::ports::{Context, Posting, PostingEnd, StoreError, Tx, Verdict};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use guerdon_domain::ports::Context;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout};
 
 use super::flights::Flights;
 use crate::api::Api;
-use crate::operation::budget::Budget;
+use crate::operation::budget::{Budget, SMALL_MAX, SMALL_WORK_MAX};
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::promise::Promise;
-use crate::operation::shares::Shares;
+use crate::operation::shares::{self, Shares};
 
 /// Calls of the store that run or wait for a thread; more are answered 503 at once.
 const CROSSINGS_MAX: usize = 256;
 
 /// Places for requests that read, each on a thread, and for those that write, most of which the store takes over.
 const READS: usize = 24;
-const WRITES: usize = 72;
+const WRITES: usize = 136;
 
 /// Bodies that are being read, or were read and wait for their turn; and how much of them one provider may have.
 const BODIES: (usize, usize) = (24 << 20, 12 << 20);
@@ -38,11 +38,11 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 /// How much longer where the work was done by then and only its commit is waited for.
 const COMMIT_WITHIN: Duration = Duration::from_secs(10);
 /// How long a call of the store may wait for a thread: what began later could commit after its client was sent away.
-const BEGIN_WITHIN: Duration = Duration::from_secs(2);
+pub(super) const BEGIN_WITHIN: Duration = Duration::from_secs(2);
 /// How often a waiting request looks whether the database has fallen silent.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
-fn busy() -> ApiError {
+pub(super) fn busy() -> ApiError {
     ApiError::unavailable("the service is busy", 1)
 }
 
@@ -50,15 +50,8 @@ fn silent() -> ApiError {
     ApiError::unavailable("the database does not answer", 2)
 }
 
-fn broken_off(cause: impl Display) -> ApiError {
+pub(super) fn broken_off(cause: impl Display) -> ApiError {
     ApiError::internal(format!("a call of the store did not end: {cause}"))
-}
-
-/// What came of work that was handed over, with what was held for it.
-pub(crate) enum Handed<T, H> {
-    Done(T, H),
-    /// Nothing of it was kept. It is to be [run](State::block) here, and the last dropped after that.
-    Alone(H, Box<dyn Send>),
 }
 
 /// What all requests share.
@@ -83,8 +76,8 @@ impl State {
     pub(crate) fn new(api: Api) -> Arc<Self> {
         Arc::new(Self {
             flights: Arc::default(),
-            bodies: Budget::new(BODIES.0, BODIES.1),
-            work: Budget::new(WORK.0, WORK.1),
+            bodies: Budget::new("body", SMALL_MAX, BODIES.0, BODIES.1),
+            work: Budget::new("work", SMALL_WORK_MAX, WORK.0, WORK.1),
             parsing: Semaphore::new(1),
             reads: Shares::new("read", READS),
             writes: Shares::new("write", WRITES),
@@ -124,7 +117,7 @@ impl State {
             answer
         });
         // Where it panics the permit is released by the unwinding.
-        let answer = self.wait_for(crossing, &promise).await?.map_err(broken_off)?;
+        let answer = self.wait_for(crossing, &promise, || false).await?.map_err(broken_off)?;
         if answer.is_ok() {
             self.api.pulse.served();
         }
@@ -132,61 +125,19 @@ impl State {
     }
 
     /// Leave to ask the store for something.
-    fn cross(&self) -> Result<OwnedSemaphorePermit, ApiError> {
+    pub(super) fn cross(&self) -> Result<OwnedSemaphorePermit, ApiError> {
         let permit = Arc::clone(&self.crossings).try_acquire_owned().map_err(|_full| busy())?;
         if self.api.pulse.is_silent() { Err(silent()) } else { Ok(permit) }
     }
 
-    /// Hands `work` over to the store, which runs it together with others and holds no thread of ours meanwhile. `held` comes
-    /// back with the end of its transaction; where the client has gone, it is let go then.
-    pub(crate) async fn hand_over<T, E, H>(
-        self: &Arc<Self>,
-        held: H,
-        mut work: impl FnMut(&Self, &Promise, &mut dyn Tx) -> Result<T, E> + Send + 'static,
-    ) -> Result<Handed<T, H>, E>
-    where
-        T: Send + 'static,
-        H: Send + 'static,
-        E: From<ApiError> + From<StoreError> + Send + 'static,
-    {
-        let permit = self.cross()?;
-        let (state, promise) = (Arc::clone(self), Arc::new(Promise::default()));
-        let (its, arrived) = (Arc::clone(&promise), Instant::now());
-        let result = Arc::new(Mutex::new(None));
-        let given = Arc::clone(&result);
-        let (tell, told) = oneshot::channel();
-        let posting = Posting {
-            work: Box::new(move |tx| {
-                let is_late = arrived.elapsed() > BEGIN_WITHIN;
-                let done = if is_late { Err(busy().into()) } else { work(&state, &its, tx) };
-                let verdict = if done.is_ok() { Verdict::Commit } else { Verdict::Rollback };
-                *given.lock().unwrap_or_else(PoisonError::into_inner) = Some(done);
-                verdict
-            }),
-            told: Box::new(move |end| {
-                drop(permit);
-                let _gone = tell.send((end, held)); // the client may have gone
-            }),
-        };
-        if let Some(given_back) = self.api.store.take_over(posting) {
-            (given_back.told)(PostingEnd::Alone(Box::new(())));
-        }
-        let (end, held) = self.wait_for(told, &promise).await?.map_err(broken_off)?;
-        match end {
-            PostingEnd::Ended(end) => end?,
-            PostingEnd::Alone(apart) if arrived.elapsed() <= BEGIN_WITHIN => {
-                return Ok(Handed::Alone(held, apart));
-            }
-            PostingEnd::Alone(_too_late) => return Err(busy().into()),
-        }
-        let done = result.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let done = done.unwrap_or_else(|| Err(broken_off("it did not run").into()))?;
-        self.api.pulse.served();
-        Ok(Handed::Done(done, held))
-    }
-
     /// Waits for what the store does. A client that is sent away before is promised that nothing comes of it.
-    async fn wait_for<F: Future>(&self, done: F, promise: &Promise) -> Result<F::Output, ApiError> {
+    /// So is one that waits in line for too long.
+    pub(super) async fn wait_for<F: Future>(
+        &self,
+        done: F,
+        promise: &Promise,
+        waits_too_long: impl Fn() -> bool,
+    ) -> Result<F::Output, ApiError> {
         let mut done = pin!(done);
         let given_up = Instant::now() + ANSWER_WITHIN;
         loop {
@@ -196,6 +147,7 @@ impl State {
                     promise.break_off();
                     return Err(silent());
                 }
+                Err(_) if waits_too_long() && promise.break_off() => return Err(shares::busy()),
                 Err(_) if Instant::now() > given_up && promise.break_off() => return Err(silent()),
                 Err(_) => {}
             }

@@ -13,12 +13,13 @@ use tokio::time::{Instant, sleep};
 use super::flights::Flight;
 use super::idempotency;
 use crate::operation::answer::Answer;
-use crate::operation::body::{self, Fields, Read};
+use crate::operation::body::{self, Fields, Parsed, Read};
 use crate::operation::budget::{SMALL_MAX, Weight};
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
+use crate::operation::handing_over::Handed;
 use crate::operation::promise::Promise;
-use crate::operation::state::{Handed, State};
+use crate::operation::state::State;
 
 /// How long a repeat waits for the request that it repeats (behaviour 19.5).
 const WAIT_MAX: Duration = Duration::from_secs(2);
@@ -31,6 +32,8 @@ pub(crate) trait Write: 'static {
     const NEEDS_DESIGNATION: bool = false;
     /// Whether it says what it will need before it asks for anything, so that several such requests can be one set.
     const IS_POSTING: bool = false;
+    /// Whether nothing of it is kept: it tells what would be. A key would keep its answer, and is ignored.
+    const IS_UNDONE: bool = false;
     /// Whether it reads a body.
     const HAS_BODY: bool = true;
     /// What the body asks for.
@@ -67,15 +70,12 @@ struct Work<W: Write> {
     _weight: Option<Weight>,
 }
 
-struct Parsed<C> {
-    command: C,
-    ignored: Option<String>,
-}
-
 /// Why a transaction was undone.
 enum Stop {
     /// Another request with this key is at work.
     InFlight,
+    /// It was to be.
+    Undone,
     Refused(ApiError),
 }
 
@@ -98,6 +98,7 @@ pub(crate) async fn run<W: Write>(
     request: HttpRequest,
     payload: Payload,
 ) -> Result<Answer, ApiError> {
+    state.writes.require_room(call.scope)?; // before it costs anything
     let headers = request.headers();
     let weight = state.bodies.weight(call.scope);
     let read = if W::HAS_BODY { body::read(&request, payload, weight).await } else { Ok(Read::default()) };
@@ -107,7 +108,7 @@ pub(crate) async fn run<W: Write>(
     drop(turn);
     let Some(key) = work.key.clone() else {
         return perform_once(&state, &work, None).await.map_err(|stop| match stop {
-            Stop::InFlight => busy(),
+            Stop::InFlight | Stop::Undone => busy(),
             Stop::Refused(refusal) => refusal,
         });
     };
@@ -117,8 +118,8 @@ pub(crate) async fn run<W: Write>(
         match perform_once(&state, &work, Some(flight)).await {
             Ok(answer) => return Ok(answer),
             Err(Stop::Refused(refusal)) => return Err(refusal),
-            Err(Stop::InFlight) if Instant::now() + WAIT_STEP >= deadline => return Err(busy()),
-            Err(Stop::InFlight) => sleep(WAIT_STEP).await,
+            Err(_) if Instant::now() + WAIT_STEP >= deadline => return Err(busy()),
+            Err(_) => sleep(WAIT_STEP).await,
         }
     }
 }
@@ -134,7 +135,9 @@ fn too_late() -> ApiError {
 
 fn prepare<W: Write>(call: Call, headers: &HeaderMap, read: Result<Read, ApiError>) -> Work<W> {
     let key = match &read {
-        Ok(read) if call.method == "POST" => idempotency::key_of(&call, headers, &read.bytes),
+        Ok(read) if call.method == "POST" && !W::IS_UNDONE => {
+            idempotency::key_of(&call, headers, &read.bytes)
+        }
         // Without its whole body a request cannot be told from another one of the same key.
         _ => Ok(None),
     };
@@ -151,14 +154,7 @@ fn prepare<W: Write>(call: Call, headers: &HeaderMap, read: Result<Read, ApiErro
 }
 
 fn parse<W: Write>(headers: &HeaderMap, body: &[u8]) -> Result<Parsed<W::Command>, ApiError> {
-    let mut fields = if W::HAS_BODY {
-        body::require_json(headers)?;
-        Fields::parse(body)?
-    } else {
-        Fields::default()
-    };
-    let command = W::command(&mut fields);
-    Ok(Parsed { command: fields.unless_faulty(command)?, ignored: fields.ignored() })
+    if W::HAS_BODY { body::parse(headers, body, W::command) } else { Parsed::without_body(W::command) }
 }
 
 /// Tries once, on a thread of the store or on the blocking pool. The flight, the weight and the turn last as long as the
@@ -175,27 +171,28 @@ async fn perform_once<W: Write>(
     }
     let weight = work.parsed.as_ref().map_or(0, |it| W::weight(&it.command));
     let weight = state.work.take(work.call.scope, weight).await?;
-    let mut held = (flight, weight, state.writes.turn(work.call.scope).await?);
-    let mut apart: Box<dyn Send> = Box::new(());
+    let mut held = (flight, weight);
+    let mut apart = None;
     if W::IS_POSTING {
         let its = Arc::clone(work);
         let attempt =
             move |state: &State, promise: &Promise, tx: &mut dyn Tx| attempt(state, &its, promise, tx);
-        match state.hand_over(held, attempt).await? {
-            Handed::Done(answer, (_flight, weight, _turn)) => {
+        match state.hand_over(work.call.scope, held, attempt).await? {
+            Handed::Done(answer, (_flight, weight)) => {
                 return Ok(work.complete(answer).holding(weight));
             }
-            Handed::Alone(its, until_then) => (held, apart) = (its, until_then),
+            Handed::Alone(its, until_then) => (held, apart) = (its, Some(until_then)),
         }
     }
-    let (flight, weight, turn) = held;
+    let (flight, weight) = held;
+    let turn = if apart.is_none() { Some(state.writes.turn(work.call.scope).await?) } else { None };
     let work = Arc::clone(work);
     let ended = state.block(move |state, promise| {
         let ended = transact(state, &work, promise);
         drop((flight, turn, apart));
         match ended {
             Ok(answer) => Ok(Some(work.complete(answer).holding(weight))),
-            Err(Stop::InFlight) => Ok(None),
+            Err(Stop::InFlight | Stop::Undone) => Ok(None),
             Err(Stop::Refused(refusal)) => Err(refusal),
         }
     });
@@ -209,7 +206,19 @@ fn refuses_without_looking<W: Write>(work: &Work<W>) -> bool {
 }
 
 fn transact<W: Write>(state: &State, work: &Work<W>, promise: &Promise) -> Result<Answer, Stop> {
-    state.api.store.transaction(|tx| attempt(state, work, promise, tx))
+    if !W::IS_UNDONE {
+        return state.api.store.transaction(|tx| attempt(state, work, promise, tx));
+    }
+    let mut answer = None;
+    let undone = state.api.store.transaction(|tx| -> Result<(), Stop> {
+        answer = Some(attempt(state, work, promise, tx)?);
+        Err(Stop::Undone)
+    });
+    match (undone, answer) {
+        (Err(Stop::Undone), Some(answer)) => Ok(answer),
+        (Err(stop), _) => Err(stop),
+        (Ok(()), _) => Err(Stop::Refused(ApiError::internal("what was to be undone was kept"))),
+    }
 }
 
 /// What a request does in its transaction.
@@ -245,9 +254,9 @@ fn attempt<W: Write>(
 impl<W: Write> Work<W> {
     /// An answer to it, with what it says of the request itself.
     fn complete(&self, answer: Answer) -> Answer {
-        match self.parsed.as_ref().ok().and_then(|it| it.ignored.as_deref()) {
-            Some(ignored) => answer.with("x-ignored-fields", ignored),
-            None => answer,
+        match &self.parsed {
+            Ok(parsed) => parsed.tell(answer),
+            Err(_) => answer,
         }
     }
 }

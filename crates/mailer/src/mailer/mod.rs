@@ -177,7 +177,7 @@ impl Mailer {
         let result = sending.unwrap_or_else(|_| Err(Failure::refused("the program failed over it")));
         let failure = match result {
             Ok(()) => {
-                log::info!("mail {} was handed over", mail.id);
+                log::info!(mail_id:% = mail.id; "mail {} was handed over", mail.id);
                 self.server.works();
                 self.observer.sent();
                 self.refusals.remove(&mail.id);
@@ -189,12 +189,12 @@ impl Mailer {
         let fate = self.fate_after(mail, &failure, batch);
         match fate {
             MailFate::GivenUp => {
-                log::error!("mail {} is given up: {failure}", mail.id);
+                log::error!(mail_id:% = mail.id; "mail {} is given up: {failure}", mail.id);
                 self.refusals.remove(&mail.id);
                 self.observer.given_up();
             }
             MailFate::Sent | MailFate::RetryAt(_) => {
-                log::warn!("mail {} was not sent: {failure}", mail.id);
+                log::warn!(mail_id:% = mail.id; "mail {} was not sent: {failure}", mail.id);
                 self.observer.failed();
             }
         }

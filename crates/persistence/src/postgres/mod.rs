@@ -128,6 +128,11 @@ pub(crate) fn settled_before(conn: &mut Conn) -> QueryResult<i64> {
     diesel::select(diesel::dsl::sql::<BigInt>("settled_before()")).get_result(conn)
 }
 
+/// From where on events may still come in between those that are there.
+pub(crate) fn feed_before(conn: &mut Conn) -> QueryResult<i64> {
+    settled_before(conn)
+}
+
 /// Locks one row against other writers; readers pass.
 pub(crate) fn lock_row<T: AsRef<[u8]> + Debug>(
     conn: &mut Conn,

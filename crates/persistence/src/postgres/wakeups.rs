@@ -3,6 +3,8 @@
 //! The news goes out after the commit, on a connection of its own: NOTIFY within the transaction would serialize all
 //! commits of the cluster. It is sent at most once in 50 ms, the last included, and looked for as often. News that
 //! is lost with a connection is made good by everybody's scan each second.
+//!
+//! The same connection tells how many they are: each holds a lock that all can share, and counts who does.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
-use diesel::sql_types::Integer;
+use diesel::sql_types::{BigInt, Integer};
 
 use guerdon_domain::ports::Wakes;
 
@@ -22,6 +24,12 @@ const EVERY: Duration = Duration::from_millis(50);
 const RECONNECT_EVERY: Duration = Duration::from_secs(1);
 const LISTEN: &str = "LISTEN guerdon_queued";
 const NOTIFY: &str = "NOTIFY guerdon_queued";
+const COUNT_EVERY: Duration = Duration::from_secs(2);
+/// Who serves, among the advisory locks.
+const SERVES: &str = "SELECT pg_advisory_lock_shared(1735746916, 0)";
+const SERVING: &str = "(SELECT count(DISTINCT pid) FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2 \
+     AND classid = 1735746916 AND objid = 0 \
+     AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))";
 
 /// News to the other processes; they are told until this is dropped.
 pub struct Wakeups {
@@ -78,14 +86,13 @@ impl Link {
     fn hold(&self) -> Result<(), Silenced> {
         let opened = connect(&self.url, patience(Access::Serve))
             .ok()
-            .and_then(|mut conn| conn.batch_execute(LISTEN).ok().map(|()| conn));
-        let own = opened.and_then(|mut conn| Some((backend(&mut conn).ok()?, conn)));
-        let Some((own, mut conn)) = own else {
+            .and_then(|mut conn| Some((join(&mut conn).ok()?, conn)));
+        let Some((own, mut conn)) = opened else {
             log::debug!("no connection for waking other processes");
             return self.pause();
         };
         self.wakes.here(); // what came while nobody listened
-        let mut told_at: Option<Instant> = None;
+        let (mut told_at, mut counted_at): (Option<Instant>, Option<Instant>) = (None, None);
         loop {
             let is_news = self.news(EVERY)?;
             if is_news {
@@ -93,6 +100,11 @@ impl Link {
                 std::thread::sleep(wait); // tidy: many commits share one notification
                 self.news(Duration::ZERO)?;
                 told_at = Some(Instant::now());
+            }
+            if counted_at.is_none_or(|it| it.elapsed() >= COUNT_EVERY) {
+                let Ok(processes) = serving(&mut conn) else { return Ok(()) };
+                self.wakes.processes.counted(usize::try_from(processes).unwrap_or(1));
+                counted_at = Some(Instant::now());
             }
             match exchange(&mut conn, own, is_news) {
                 Ok(true) => self.wakes.here(),
@@ -113,6 +125,18 @@ impl Link {
             self.news(left)?;
         }
     }
+}
+
+/// Listens from now on, and counts among those who serve; answers the number of [`backend`].
+fn join(conn: &mut PgConnection) -> QueryResult<i32> {
+    conn.batch_execute(LISTEN)?;
+    conn.batch_execute(SERVES)?;
+    backend(conn)
+}
+
+/// How many processes serve.
+fn serving(conn: &mut PgConnection) -> QueryResult<i64> {
+    diesel::select(diesel::dsl::sql::<BigInt>(SERVING)).get_result(conn)
 }
 
 /// The server's number for this connection, by which its own news is known.
@@ -147,6 +171,20 @@ mod tests {
             assert!(!exchange(&mut ours, own, true).unwrap(), "one's own is none");
             assert!(!exchange(&mut theirs, other, true).unwrap());
             assert!(exchange(&mut ours, own, false).unwrap(), "there is news");
+        }
+    }
+
+    #[test]
+    fn who_serves_is_counted_until_its_connection_ends() {
+        for database in each() {
+            let DatabaseUrl::Postgres(url) = database.address() else { continue };
+            let [mut ours, mut theirs] = [(); 2].map(|()| connect(&url, patience(Access::Serve)).unwrap());
+            assert_eq!(serving(&mut ours).unwrap(), 0);
+            join(&mut ours).unwrap();
+            join(&mut theirs).unwrap();
+            assert_eq!(serving(&mut ours).unwrap(), 2);
+            theirs.batch_execute("SELECT pg_advisory_unlock_all()").unwrap(); // as the end of its connection does, some time later
+            assert_eq!(serving(&mut ours).unwrap(), 1);
         }
     }
 }

@@ -2,16 +2,17 @@
 
 use std::collections::HashMap;
 
+use diesel::dsl::count_star;
 use diesel::prelude::*;
 use guerdon_domain::money::{Amount, PointsPerDollar};
 use guerdon_domain::ports::{
-    Accounts, Balances, Lookup, Outcome, Payment, ReadAccounts, StoreError, Timestamp,
+    Accounts, Balances, Holding, Lookup, Outcome, Payment, ReadAccounts, StoreError, Timestamp,
 };
 use guerdon_domain::values::{CompanyId, ProviderId, UserId};
-use guerdon_domain::wallets::{Account, AccountKind, Wallet};
+use guerdon_domain::wallets::{Account, AccountKind, Wallet, WalletType};
 
 use super::Unit;
-use crate::rows::schema::{accounts, companies};
+use crate::rows::schema::{accounts, companies, users};
 use crate::rows::types::Id;
 use crate::rows::{AccountRow, Reading, WalletRow};
 
@@ -75,6 +76,24 @@ impl ReadAccounts for Unit<'_> {
             }
         }
         Ok(users.iter().map(|it| found.remove(&Id(it.as_uuid())).unwrap_or_default()).collect())
+    }
+
+    fn holdings(&mut self, company: CompanyId) -> Result<Vec<Holding>, StoreError> {
+        let rows: Vec<(i16, i64, i64)> = self.query(|conn| {
+            accounts::table
+                .inner_join(users::table.on(users::id.eq(accounts::owner_id)))
+                .filter(users::company_id.eq(Id(company)).and(users::deleted_at.is_null()))
+                .filter(accounts::kind.le(AccountKind::ManagerWallet.code()))
+                .group_by((accounts::kind, accounts::balance))
+                .select((accounts::kind, accounts::balance, count_star()))
+                .get_results(conn)
+        })?;
+        let read = |(kind, balance, count): (i16, i64, i64)| {
+            let reading = Reading { table: "accounts", id: &company };
+            let wallet = reading.make("kind", WalletType::from_code(kind))?;
+            Ok(Holding { wallet, amount: Amount::from_nanodollars(balance), count })
+        };
+        self.keep(rows.into_iter().map(read).collect())
     }
 
     fn balance(&mut self, account: Account) -> Result<Option<Amount>, StoreError> {

@@ -5,16 +5,18 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable};
 use guerdon_domain::events::EventState;
 use guerdon_domain::ports::{
-    Depth, NewEvent, Outbox, QueuedEvent, ReadOutbox, Replays, StoreError, Timestamp,
+    Depth, Feed, FeedWanted, Lookup, MadeAttempt, NewEvent, Outbox, QueuedEvent, ReadOutbox, Replays,
+    StoreError, Timestamp, ToldEvent,
 };
 use guerdon_domain::values::{EventId, ProviderId};
+use uuid::Uuid;
 
 use super::super::{BINDS, Db, OLDEST_ID};
 use super::Unit;
 use super::slices::slices;
-use crate::rows::conditions::{EXHAUSTED, PENDING, UNADDRESSED};
+use crate::rows::conditions::{EXHAUSTED, GIVEN_UP, PENDING, UNADDRESSED};
 use crate::rows::schema::{deliveries, events};
-use crate::rows::types::{At, Id, Moment};
+use crate::rows::types::{At, Id, Identifier, Moment};
 use crate::rows::{DeliveryRow, EventRow, FareRow, QueuedEventRow};
 
 #[derive(QueryableByName)]
@@ -23,6 +25,10 @@ struct DepthRow {
     pending: i64,
     #[diesel(sql_type = Nullable<Moment>)]
     oldest: Option<At>,
+    #[diesel(sql_type = BigInt)]
+    mails_waiting: i64,
+    #[diesel(sql_type = BigInt)]
+    mails_given_up: i64,
 }
 
 impl ReadOutbox for Unit<'_> {
@@ -48,14 +54,32 @@ impl ReadOutbox for Unit<'_> {
         self.keep(found.into_iter().map(|(event, fare)| event.read(fare)).collect())
     }
 
+    fn feed(&mut self, wanted: &FeedWanted) -> Result<Feed, StoreError> {
+        self.feed_part(wanted)
+    }
+
+    fn event(&mut self, scope: ProviderId, id: EventId) -> Result<Lookup<ToldEvent>, StoreError> {
+        self.told_event(scope, id)
+    }
+
+    fn attempts(&mut self, id: EventId) -> Result<Vec<MadeAttempt>, StoreError> {
+        self.attempts_at(id)
+    }
+
     fn outbox_depth(&mut self) -> Result<Depth, StoreError> {
         let query = format!(
-            "SELECT pending, created_at AS oldest FROM \
+            "SELECT pending, created_at AS oldest, (SELECT count(*) FROM mails WHERE {PENDING}) AS mails_waiting, \
+             (SELECT count(*) FROM mails WHERE {GIVEN_UP}) AS mails_given_up FROM \
              (SELECT count(*) AS pending, {OLDEST_ID} AS oldest FROM deliveries WHERE {PENDING}) AS depth \
              LEFT JOIN events ON id = oldest"
         ); // ids rise with time
         let found: DepthRow = self.query(|conn| diesel::sql_query(query).get_result(conn))?;
-        Ok(Depth { pending: found.pending, oldest: found.oldest.map(|it| it.0) })
+        Ok(Depth {
+            pending: found.pending,
+            oldest: found.oldest.map(|it| it.0),
+            mails_waiting: found.mails_waiting,
+            mails_given_up: found.mails_given_up,
+        })
     }
 }
 
@@ -91,8 +115,27 @@ impl Replays for Unit<'_> {
             return Ok(None);
         }
         let ended = deliveries::event_id.eq(id).and(deliveries::state.ne(EventState::Pending.code()));
-        let replayed = self.replay(Box::new(ended), now)? + self.hasten(id, now)?;
+        let waits = deliveries::event_id.eq(id).and(sql::<Bool>(PENDING));
+        let replayed = self.replay(Box::new(ended), now)? + self.hasten(Box::new(waits), now)?;
         Ok(Some(replayed > 0))
+    }
+
+    fn replay_since(
+        &mut self,
+        provider: ProviderId,
+        since: Timestamp,
+        state: Option<EventState>,
+        now: Timestamp,
+    ) -> Result<usize, StoreError> {
+        let mut replayed = 0;
+        for state in state.map_or(EventState::ALL.to_vec(), |it| vec![it]) {
+            let which = since_then(provider, since, state);
+            replayed += match state {
+                EventState::Pending => self.hasten(which, now)?,
+                _ => self.replay(which, now)?,
+            };
+        }
+        Ok(replayed)
     }
 
     fn replay_events(
@@ -105,7 +148,11 @@ impl Replays for Unit<'_> {
         let kept = match state {
             EventState::Exhausted => sql::<Bool>(EXHAUSTED),
             EventState::Unaddressed => sql::<Bool>(UNADDRESSED),
-            EventState::Pending | EventState::Delivered => return Ok(0),
+            EventState::Pending => {
+                let waits = deliveries::provider_id.eq(Id(provider)).and(sql::<Bool>(PENDING));
+                return self.hasten(Box::new(waits), now);
+            }
+            EventState::Delivered => return Ok(0),
         };
         let kept = deliveries::provider_id.eq(Id(provider)).and(kept);
         self.replay(Box::new(kept), now)
@@ -131,17 +178,35 @@ impl Unit<'_> {
         Ok(changed)
     }
 
-    /// Makes an event due now that waits for a later moment, unless an attempt is under way.
-    fn hasten(&mut self, id: Id<EventId>, now: Timestamp) -> Result<usize, StoreError> {
+    /// Makes pending events due now that wait for a later moment, but those at which an attempt is under way.
+    fn hasten(&mut self, which: Condition, now: Timestamp) -> Result<usize, StoreError> {
         let now = At(now);
         let changed = self.query(|conn| {
-            diesel::update(deliveries::table.find(id))
-                .filter(sql::<Bool>(PENDING).and(deliveries::lease_id.is_null()))
-                .filter(deliveries::next_attempt_at.gt(Some(now)))
+            diesel::update(deliveries::table.filter(which))
+                .filter(deliveries::lease_id.is_null().and(deliveries::next_attempt_at.gt(Some(now))))
                 .set(deliveries::next_attempt_at.eq(Some(now)))
                 .execute(conn)
         })?;
         self.queued.events |= changed > 0;
         Ok(changed)
     }
+}
+
+/// A provider's events in a state that were caused then or later. Ids rise with time: what is long before is not looked at.
+fn since_then(provider: ProviderId, since: Timestamp, state: EventState) -> Condition {
+    Box::new(
+        sql::<Bool>("provider_id = ")
+            .bind::<Identifier, _>(Id(provider))
+            .sql(&format!(" AND state = {} AND event_id >= ", state.code()))
+            .bind::<Identifier, _>(Id(first_id(since)))
+            .sql(" AND EXISTS (SELECT 1 FROM events WHERE id = event_id AND created_at >= ")
+            .bind::<Moment, _>(At(since))
+            .sql(")"),
+    )
+}
+
+/// Below every id that was made at a moment or later, as far as the clock was not set back by more than an hour.
+fn first_id(since: Timestamp) -> Uuid {
+    let hour_before = since.unix_micros() / 1_000 - 3_600_000;
+    Uuid::from_u128(u128::try_from(hour_before).unwrap_or_default() << 80)
 }

@@ -9,6 +9,7 @@ mod companies;
 mod corporations;
 mod deliveries;
 mod events;
+mod feed;
 mod idempotency;
 mod locks;
 mod mails;

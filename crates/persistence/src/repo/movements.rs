@@ -1,10 +1,10 @@
-//! A wallet's history.
+//! An account's history.
 
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, SmallInt};
 use guerdon_domain::ports::{ReadMovements, StoreError};
-use guerdon_domain::values::{Page, UserId};
-use guerdon_domain::wallets::{Account, Reason, Transaction, WalletType};
+use guerdon_domain::values::Page;
+use guerdon_domain::wallets::{Account, Reason, Transaction};
 
 use super::super::{Conn, Db};
 use super::Unit;
@@ -35,13 +35,7 @@ statement! {
 }
 
 impl ReadMovements for Unit<'_> {
-    fn transactions(
-        &mut self,
-        user: UserId,
-        wallet: WalletType,
-        page: Page,
-    ) -> Result<Vec<Transaction>, StoreError> {
-        let account = Account::Wallet(wallet, user);
+    fn transactions(&mut self, account: Account, page: Page) -> Result<Vec<Transaction>, StoreError> {
         let end = page.offset().saturating_add(page.limit());
         let (owner, kind, rounding) = (Id(account.owner()), account.kind().code(), Reason::Rounding.code());
         let latest = Latest {

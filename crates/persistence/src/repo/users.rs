@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 
 use diesel::prelude::*;
-use guerdon_domain::ports::{Lookup, ReadUsers, StoreError, Timestamp, Users};
+use guerdon_domain::ports::{Lookup, ReadCompanies as _, ReadUsers, StoreError, Timestamp, Users, Wanted};
 use guerdon_domain::users::{Person, User};
 use guerdon_domain::values::{CompanyId, EmailAddress, Page, ProviderId, UserId};
 
+use super::super::Db;
 use super::Unit;
 use crate::rows::schema::{companies, users};
 use crate::rows::types::{At, Id};
@@ -28,6 +29,24 @@ impl Unit<'_> {
             }
         }
     }
+}
+
+/// The users of a company that are wanted.
+fn wanted(company: CompanyId, wanted: &Wanted) -> users::BoxedQuery<'_, Db> {
+    let mut found = users::table.filter(users::company_id.eq(Id(company))).into_boxed();
+    if !wanted.deleted {
+        found = found.filter(users::deleted_at.is_null());
+    }
+    if let Some(email) = &wanted.email {
+        found = found.filter(users::email_folded.eq(email.folded()));
+    }
+    if let Some(employee_id) = &wanted.employee_id {
+        found = found.filter(users::employee_id.eq(employee_id.as_str()));
+    }
+    if let Some(since) = wanted.updated_since {
+        found = found.filter(users::updated_at.ge(At(since)));
+    }
+    found
 }
 
 impl ReadUsers for Unit<'_> {
@@ -103,6 +122,25 @@ impl ReadUsers for Unit<'_> {
                 .get_results(conn)
         })?;
         Ok(found.into_iter().map(|it| it.0).collect())
+    }
+
+    fn users(&mut self, company: CompanyId, which: &Wanted, page: Page) -> Result<Vec<User>, StoreError> {
+        let rows: Vec<UserRow> = self.query(|conn| {
+            wanted(company, which)
+                .order((users::created_at, users::id))
+                .limit(page.limit())
+                .offset(page.offset())
+                .select(UserRow::as_select())
+                .get_results(conn)
+        })?;
+        self.keep(rows.into_iter().map(UserRow::read).collect())
+    }
+
+    fn user_count(&mut self, company: CompanyId, which: &Wanted) -> Result<i64, StoreError> {
+        if *which == Wanted::default() {
+            return self.active_user_count(company);
+        }
+        self.query(|conn| wanted(company, which).count().get_result(conn))
     }
 
     fn active_user_by_email(

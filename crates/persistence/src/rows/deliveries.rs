@@ -1,9 +1,11 @@
 //! How events fare, and the attempts to deliver them.
 
+use std::time::Duration;
+
 use diesel::prelude::*;
 use diesel::sql_types::{Binary, Nullable, SmallInt};
 use guerdon_domain::events::EventState;
-use guerdon_domain::ports::{Attempt, ClaimedEvent, Fate, NewEvent, Settlement, StoreError};
+use guerdon_domain::ports::{Attempt, ClaimedEvent, Fate, MadeAttempt, NewEvent, Settlement, StoreError};
 use guerdon_domain::values::{CompanyId, EventId, ProviderId, fit};
 
 use super::Reading;
@@ -113,6 +115,32 @@ impl<'a> AttemptRow<'a> {
             cause: it.cause.as_deref(),
             answer: it.answer.get(..1_024).unwrap_or(&it.answer),
         }
+    }
+}
+
+/// An attempt that was made.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = attempts)]
+pub(crate) struct MadeAttemptRow {
+    event_id: Id<EventId>,
+    number: i16,
+    started_at: At,
+    duration_micros: i64,
+    status: Option<i16>,
+    cause: Option<String>,
+}
+
+impl MadeAttemptRow {
+    pub(crate) fn read(self) -> Result<MadeAttempt, StoreError> {
+        let reading = Reading { table: "attempts", id: &self.event_id.0 };
+        let micros = reading.make("duration_micros", u64::try_from(self.duration_micros).ok())?;
+        Ok(MadeAttempt {
+            number: reading.make("number", u16::try_from(self.number).ok())?,
+            started_at: self.started_at.0,
+            duration: Duration::from_micros(micros),
+            status: self.status.and_then(|it| u16::try_from(it).ok()),
+            cause: self.cause,
+        })
     }
 }
 

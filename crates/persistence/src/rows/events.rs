@@ -1,14 +1,15 @@
 //! Events.
 
 use diesel::prelude::*;
+use diesel::sql_types::BigInt;
 use guerdon_domain::events::{EventKind, EventState};
-use guerdon_domain::ports::{NewEvent, QueuedEvent, StoreError};
+use guerdon_domain::ports::{FeedPlace, NewEvent, QueuedEvent, StoreError};
 use guerdon_domain::values::{CauseId, CompanyId, EventId, ProviderId};
 
 use super::Reading;
 use super::deliveries::FareRow;
 use super::schema::events;
-use super::types::{At, Id};
+use super::types::{At, Id, Identifier};
 
 #[derive(Insertable)]
 #[diesel(table_name = events, treat_none_as_default_value = false)]
@@ -36,6 +37,21 @@ impl<'a> EventRow<'a> {
             body: &it.body,
             created_at: At(it.created_at),
         }
+    }
+}
+
+/// Where an event stands.
+#[derive(QueryableByName)]
+pub(crate) struct FeedPlaceRow {
+    #[diesel(sql_type = BigInt)]
+    position: i64,
+    #[diesel(sql_type = Identifier)]
+    id: Id<EventId>,
+}
+
+impl FeedPlaceRow {
+    pub(crate) fn read(self) -> FeedPlace {
+        FeedPlace { position: self.position, id: self.id.0 }
     }
 }
 

@@ -29,8 +29,10 @@ pub(crate) use audit::{AccountFact, RecognitionFact, SealRow};
 pub(crate) use causes::{CauseRow, kind};
 pub(crate) use companies::{CompanyRow, OwnerRow};
 pub(crate) use corporations::CorporationRow;
-pub(crate) use deliveries::{AttemptRow, ClaimedEventRow, DeliveryRow, DueRow, FareRow, SettledRow};
-pub(crate) use events::{EventRow, QueuedEventRow};
+pub(crate) use deliveries::{
+    AttemptRow, ClaimedEventRow, DeliveryRow, DueRow, FareRow, MadeAttemptRow, SettledRow,
+};
+pub(crate) use events::{EventRow, FeedPlaceRow, QueuedEventRow};
 pub(crate) use idempotency::IdempotencyRow;
 pub(crate) use mails::{ClaimedMailRow, MailRow, mail};
 pub(crate) use movements::TransactionRow;

@@ -100,6 +100,7 @@ fn dispatcher(
         Schedule::scaled(allowed.time_scale).context("webhooks.time_scale must be above 0")?;
     dispatcher.observer = Arc::new(Counting);
     dispatcher.wake = wakes.events.clone();
+    dispatcher.processes = wakes.processes.clone();
     Ok(dispatcher)
 }
 

@@ -17,6 +17,8 @@ use crate::world::{SystemClock, descriptors};
 
 const PENDING: &str = "guerdon_outbox_pending_events";
 const OLDEST: &str = "guerdon_outbox_oldest_event_age_seconds";
+const MAILS_WAITING: &str = "guerdon_mails_waiting";
+const MAILS_GIVEN_UP: &str = "guerdon_mails_given_up";
 const MEMORY: &str = "process_resident_memory_bytes";
 const DESCRIPTORS: &str = "process_open_fds";
 const CERTIFICATE: &str = "guerdon_certificate_expires_timestamp_seconds";
@@ -74,6 +76,8 @@ fn describe() {
     describe_counter!("guerdon_database_wait_timeouts_total", "Units of work that got no connection in time");
     describe_gauge!(PENDING, "Events that wait for their delivery");
     describe_gauge!(OLDEST, Unit::Seconds, "The age of the oldest of them; 0 where none waits");
+    describe_gauge!(MAILS_WAITING, "Mails that wait to be handed over");
+    describe_gauge!(MAILS_GIVEN_UP, "Mails that were given up, and are kept");
     describe_gauge!(UNBALANCED, "Companies whose accounts do not sum to zero: never anything but 0");
     describe_gauge!(MEMORY, Unit::Bytes, "What this process holds in memory");
     describe_gauge!(DESCRIPTORS, "Files and connections that this process has open");
@@ -82,6 +86,11 @@ fn describe() {
     describe_gauge!(
         "guerdon_http_requests_waiting",
         "Requests that wait for a place at work, by kind: read, write"
+    );
+    describe_gauge!(
+        "guerdon_http_held_bytes",
+        Unit::Bytes,
+        "Memory held for large requests and answers, by kind: body, work (what is composed, or is being read by a client)"
     );
     describe_counter!(
         "guerdon_http_connections_refused_total",
@@ -112,7 +121,10 @@ pub(super) fn look_at_outbox(store: &dyn Store) {
     let age = depth.oldest.map_or(Duration::ZERO, |it| {
         Duration::try_from(SystemClock.now() - it).unwrap_or_default() // negative where the clock was set back
     });
-    gauge!(PENDING).set(u32::try_from(depth.pending).unwrap_or(u32::MAX));
+    let many = |count: i64| u32::try_from(count).unwrap_or(u32::MAX);
+    gauge!(PENDING).set(many(depth.pending));
+    gauge!(MAILS_WAITING).set(many(depth.mails_waiting));
+    gauge!(MAILS_GIVEN_UP).set(many(depth.mails_given_up));
     gauge!(OLDEST).set(age.as_secs_f64());
 }
 

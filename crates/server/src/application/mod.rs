@@ -158,6 +158,8 @@ fn api(
         },
         service_url: settings.service_url.as_str().into(),
         retired_versions: settings.http.retired_versions.clone(),
+        sunsets: settings.http.sunsets.clone(),
+        request_lines: if settings.log.requests { log::Level::Info } else { log::Level::Debug },
     }
 }
 

@@ -1,7 +1,7 @@
 //! The names of the settings.
 
 /// Every key, in the order in which `config show` prints them.
-pub(super) const KEYS: [&str; 26] = [
+pub(super) const KEYS: [&str; 28] = [
     "data_dir",
     "database.url",
     "database.migrate",
@@ -11,6 +11,7 @@ pub(super) const KEYS: [&str; 26] = [
     "http.tls.private_key",
     "http.trusted_proxies",
     "http.retired_versions",
+    "http.sunsets",
     "http.max_connections",
     "http.max_connections_per_address",
     "http.keep_alive_seconds",
@@ -28,13 +29,14 @@ pub(super) const KEYS: [&str; 26] = [
     "master_key",
     "log.level",
     "log.format",
+    "log.requests",
 ];
 
 /// Stands in the environment alone and is no setting: tests say by it that nobody keeps their databases.
 pub(super) const ALLOW_UNSAFE_POSTGRES: &str = "allow_unsafe_postgres";
 
 /// The keys that hold a list; comma-separated in the environment.
-const LISTS: [&str; 2] = ["http.trusted_proxies", "http.retired_versions"];
+const LISTS: [&str; 3] = ["http.trusted_proxies", "http.retired_versions", "http.sunsets"];
 
 /// Whether a value can stand under this name.
 pub(super) fn is_known(key: &str) -> bool {

@@ -9,6 +9,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use guerdon_http_api::Sunset;
 use guerdon_persistence::DatabaseUrl;
 use guerdon_webhook_dispatcher::Policy;
 use ipnet::IpNet;
@@ -55,6 +56,8 @@ pub(crate) struct Http {
     pub(crate) tls: Tls,
     /// API versions that answer 410.
     pub(crate) retired_versions: Vec<String>,
+    /// Versions that say when they end.
+    pub(crate) sunsets: Vec<Sunset>,
     /// The most connections; 0 for as many as the system's limit of descriptors leaves.
     pub(crate) max_connections: u32,
     /// The most of one address.
@@ -127,6 +130,8 @@ pub(crate) struct Log {
     pub(crate) level: log::LevelFilter,
     /// One line of text or of JSON.
     pub(crate) format: LogFormat,
+    /// Whether each request leaves a line at info, not at debug alone.
+    pub(crate) requests: bool,
 }
 
 /// How a log line looks.

@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
 use config::{Config, ConfigError};
+use guerdon_domain::values::IsoDate;
+use guerdon_http_api::Sunset;
 use guerdon_mailer::{FromAddress, SmtpUrl};
 use guerdon_persistence::DatabaseUrl;
 use ipnet::IpNet;
@@ -58,6 +60,7 @@ pub(super) fn settings(source: &Source<'_>) -> anyhow::Result<Settings> {
             listen: source.address("http.listen", "127.0.0.1:8443")?,
             tls: tls(source)?,
             retired_versions: retired_versions(source)?,
+            sunsets: sunsets(source)?,
             max_connections: source.or("http.max_connections", 0)?,
             max_connections_per_address: per_address(source)?,
             keep_alive: seconds(source, "http.keep_alive_seconds", 75, 1..=3_600)?,
@@ -125,12 +128,31 @@ fn trusted_proxies(source: &Source<'_>) -> anyhow::Result<Vec<IpNet>> {
 
 fn retired_versions(source: &Source<'_>) -> anyhow::Result<Vec<String>> {
     let versions: Vec<String> = source.or("http.retired_versions", Vec::new())?;
-    let sane =
-        |it: &String| !it.is_empty() && it.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
-    match versions.iter().find(|it| !sane(it)) {
+    match versions.iter().find(|it| !is_version(it)) {
         Some(wrong) => bail!("http.retired_versions must be names such as v0, not `{wrong}`"),
         None => Ok(versions),
     }
+}
+
+/// Such as `v1=2027-06-30`.
+fn sunsets(source: &Source<'_>) -> anyhow::Result<Vec<Sunset>> {
+    let listed: Vec<String> = source.or("http.sunsets", Vec::new())?;
+    let parsed = listed.iter().map(|it| {
+        let (version, day) = it.split_once('=')?;
+        let day = IsoDate::parse(day).ok()?.date();
+        Some(Sunset { version: version.to_owned(), day }).filter(|_| is_version(version))
+    });
+    let wrong = listed.iter().zip(parsed.clone()).find(|(_, parsed)| parsed.is_none());
+    match wrong {
+        Some((wrong, _)) => {
+            bail!("http.sunsets must be versions with a date such as v1=2027-06-30, not `{wrong}`")
+        }
+        None => Ok(parsed.flatten().collect()),
+    }
+}
+
+fn is_version(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
 }
 
 fn per_address(source: &Source<'_>) -> anyhow::Result<u32> {
@@ -201,5 +223,6 @@ fn log(source: &Source<'_>) -> anyhow::Result<Log> {
             "json" => LogFormat::Json,
             _ => bail!("log.format must be text or json, not `{format}`"),
         },
+        requests: source.or("log.requests", false)?,
     })
 }

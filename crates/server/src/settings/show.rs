@@ -75,6 +75,7 @@ pub(super) fn shown(settings: &Settings) -> Shown {
         private_key,
         Value::List(trusted),
         Value::List(settings.http.retired_versions.clone()),
+        Value::List(settings.http.sunsets.iter().map(|it| format!("{}={}", it.version, it.day)).collect()),
         Value::Number(settings.http.max_connections),
         Value::Number(settings.http.max_connections_per_address),
         seconds(settings.http.keep_alive),
@@ -95,6 +96,7 @@ pub(super) fn shown(settings: &Settings) -> Shown {
             LogFormat::Text => "text",
             LogFormat::Json => "json",
         }),
+        Value::Flag(settings.log.requests),
     ];
     Shown(KEYS.into_iter().zip(values).collect())
 }

@@ -37,6 +37,7 @@ fn every_key_has_the_default_that_the_reference_tells() {
             "# http.tls.private_key is unset\n",
             "http.trusted_proxies = []\n",
             "http.retired_versions = []\n",
+            "http.sunsets = []\n",
             "http.max_connections = 0\n",
             "http.max_connections_per_address = 256\n",
             "http.keep_alive_seconds = 75\n",
@@ -54,6 +55,7 @@ fn every_key_has_the_default_that_the_reference_tells() {
             "# master_key is unset\n",
             "log.level = \"info\"\n",
             "log.format = \"text\"\n",
+            "log.requests = false\n",
         )
     );
 }

@@ -98,6 +98,11 @@ fn rows(world: &World) -> Vec<Row> {
     row("GET", "/v1/companies/{id}/occasions", company, None, none);
     row("PUT", "/v1/companies/{id}/saml", company, Some(json!({"idp_id": "changed"})), SAML);
     row("GET", "/v1/companies/{id}/saml", company, None, none);
+    row("GET", "/v1/companies/{id}/users", company, None, none);
+    row("GET", "/v1/companies/{id}/reserve", company, None, none);
+    row("GET", "/v1/companies/{id}/reserve/transactions", company, None, none);
+    let rate = json!({"points_per_dollar": 25});
+    row("POST", "/v1/companies/{id}/rate_preview", company, Some(rate), &["points_per_dollar"]);
     row("POST", "/v1/corporations", "", Some(json!({"name": "Another"})), &["name"]);
     row("GET", "/v1/corporations", "", None, none);
     row("GET", "/v1/corporations/{id}", &world.corporation, None, none);
@@ -108,7 +113,8 @@ fn rows(world: &World) -> Vec<Row> {
     row("PUT", "/v1/occasions/{id}", occasion, Some(json!({"title": "Changed"})), OCCASION);
     row("DELETE", "/v1/occasions/{id}", &world.spare_occasion, None, none);
     let recognition = sample.recognition("company", company, &[user], 1);
-    row("POST", "/v1/recognitions", "", Some(recognition), RECOGNITION);
+    row("POST", "/v1/recognitions", "", Some(recognition.clone()), RECOGNITION);
+    row("POST", "/v1/recognitions/dry_run", "", Some(recognition), RECOGNITION);
     row("POST", "/v1/users", "", Some(world::user(company, "another", "new")), USER);
     row("GET", "/v1/users/{id}", user, None, none);
     row("PUT", "/v1/users/{id}", user, Some(json!({"title": "Changed"})), USER);
@@ -117,6 +123,10 @@ fn rows(world: &World) -> Vec<Row> {
     row("GET", "/v1/users/{id}/transactions", user, None, none);
     row("GET", "/v1/users/{id}/recognitions_received", user, None, none);
     row("GET", "/v1/users/{id}/recognitions_sent", user, None, none);
+    row("GET", "/v1/events", "", None, none);
+    row("POST", "/v1/events/replay", "", Some(json!({"state": "exhausted"})), &["since", "state"]);
+    row("GET", "/v1/events/{id}", &world.event, None, none);
+    row("POST", "/v1/events/{id}/replay", &world.event, None, none);
     rows
 }
 
@@ -134,10 +144,16 @@ impl Row {
     /// What a success is answered.
     fn success(&self) -> u16 {
         match self.method {
+            "POST" if self.makes_nothing() => 200,
             "POST" => 201,
             "DELETE" => 204,
             _ => 200,
         }
+    }
+
+    /// Whether it makes nothing.
+    fn makes_nothing(&self) -> bool {
+        ["/dry_run", "/rate_preview", "/replay"].iter().any(|it| self.pattern.ends_with(it))
     }
 
     /// Whether it needs designation (behaviour 9.3).
@@ -186,6 +202,7 @@ fn every_route_of_the_service_has_its_row_here() {
         mark: "nobody".into(),
         spare_user: ABSENT.into(),
         spare_occasion: ABSENT.into(),
+        event: ABSENT.into(),
     };
     let mut rows: Vec<(&str, &str, bool)> =
         rows(&world).iter().map(|it| (it.method, it.pattern, it.needs_designation())).collect();
@@ -194,5 +211,5 @@ fn every_route_of_the_service_has_its_row_here() {
     rows.sort_unstable();
     routes.sort_unstable();
     assert_eq!(rows, routes);
-    assert_eq!(rows.len(), 26);
+    assert_eq!(rows.len(), 35);
 }

@@ -203,7 +203,7 @@ impl Generator {
                 } else {
                     self.values.good(*kind, &mut self.chance)
                 };
-                parts.push(format!("{name}={value}"));
+                parts.push(format!("{name}={}", encoded(&value)));
                 if self.chance.percent(95) {
                     break;
                 }
@@ -278,4 +278,11 @@ impl Generator {
         }
         format!("\"{}\"", ids.join(self.chance.word(&[",", " , "])))
     }
+}
+
+/// A value as a query has it: without the quotation marks of JSON, and encoded but for what may stand there.
+fn encoded(value: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+%".contains(&byte);
+    let plain = value.trim_matches('"').bytes();
+    plain.map(|it| if is_plain(it) { char::from(it).to_string() } else { format!("%{it:02X}") }).collect()
 }

@@ -19,6 +19,8 @@ pub struct World {
     /// To be deleted.
     pub spare_user: String,
     pub spare_occasion: String,
+    /// Of a recognition.
+    pub event: String,
 }
 
 impl World {
@@ -41,10 +43,11 @@ impl World {
         let sample = Sample { provider, company, occasion, users };
         sample.deposit(service, 1_000_000);
         sample.fund(service, 1_000);
-        assert_eq!(sample.send(service, &sample.company, &[&sample.users[0]], 3).status, 201);
+        let sent = sample.send(service, &sample.company, &[&sample.users[0]], 3).json();
+        let event = sent["recognitions"][0]["id"].as_str().unwrap().to_owned(); // it has that id too
         assert_eq!(sample.send(service, &sample.users[0], &[&sample.users[1]], 2).status, 201);
         let mark = mark.to_owned();
-        Self { sample, corporation, owner, domain, mark, spare_user, spare_occasion }
+        Self { sample, corporation, owner, domain, mark, spare_user, spare_occasion, event }
     }
 
     pub fn provider(&self) -> &Provider {

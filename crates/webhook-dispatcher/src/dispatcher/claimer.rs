@@ -69,6 +69,7 @@ impl Claimer<'_> {
     fn look(&mut self) {
         let parts = &self.shared.parts;
         self.is_rung = false;
+        self.shared.state().core.share(parts.processes.count());
         let looked = self.bring_back().and_then(|()| {
             step(self.shared.as_ref(), parts.journal.as_ref(), parts.ids.as_ref(), &|| self.shared.now())
         });

@@ -5,8 +5,8 @@ use std::time::Duration;
 /// How much the dispatcher takes on at a time. The defaults keep what is promised (behaviour 23.9); tests shorten them.
 #[derive(Debug, Clone, Copy)]
 pub struct DispatcherLimits {
-    /// Attempts in flight for one provider, from their start until their settlement is durable: so many of its
-    /// events can at most be sent twice because the process died. More let a single receiver be served faster
+    /// Attempts in flight for one provider, of all processes together, from their start until their settlement is durable:
+    /// so many of its events can at most be sent twice because processes died. More let a single receiver be served faster
     /// than the database settles.
     pub in_flight_per_provider: usize,
     /// Of those, attempts under way.
@@ -56,6 +56,19 @@ pub struct DispatcherLimits {
     pub back_off: Duration,
     /// How long a thread that sends waits for work before it ends.
     pub idle_max: Duration,
+}
+
+impl DispatcherLimits {
+    /// What is left of this for each of so many processes on one outbox: a receiver feels all of them. At least one attempt.
+    #[must_use]
+    pub fn shared_by(self, processes: usize) -> Self {
+        let part = |all: usize| all.checked_div(processes).unwrap_or(all).max(1);
+        Self {
+            in_flight_per_provider: part(self.in_flight_per_provider),
+            under_way_per_provider: part(self.under_way_per_provider),
+            ..self
+        }
+    }
 }
 
 impl Default for DispatcherLimits {

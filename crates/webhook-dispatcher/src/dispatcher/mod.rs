@@ -23,7 +23,7 @@ mod tests;
 use std::io;
 use std::sync::Arc;
 
-use guerdon_domain::ports::{Clock, Ids, Store, Wake};
+use guerdon_domain::ports::{Clock, Ids, Processes, Store, Wake};
 
 pub use journal::{Journal, Look};
 pub use limits::DispatcherLimits;
@@ -52,6 +52,8 @@ pub struct Dispatcher {
     pub observer: Arc<dyn Observer>,
     /// The bell that whoever commits events rings.
     pub wake: Wake,
+    /// How many processes share the outbox, and the limits of one provider.
+    pub processes: Processes,
 }
 
 impl Dispatcher {
@@ -71,6 +73,7 @@ impl Dispatcher {
             limits: DispatcherLimits::default(),
             observer: Arc::new(NoObserver),
             wake: Wake::default(),
+            processes: Processes::default(),
         }
     }
 

@@ -102,11 +102,20 @@ fn tell(shared: &Shared, job: &Job, report: Report, cause: Option<&str>) {
     let (event, provider, number) = (job.event.id, job.provider.id, report.number);
     let cause = cause.unwrap_or_default();
     match report.fate {
-        Fate::Delivered => log::debug!("event {event} delivered to provider {provider}, attempt {number}"),
+        Fate::Delivered => log::debug!(
+            event_id:% = event, provider_id:% = provider, attempt = number;
+            "event {event} delivered to provider {provider}, attempt {number}"
+        ),
         Fate::Exhausted => {
             shared.parts.observer.exhausted();
-            log::warn!("event {event} given up for provider {provider} after attempt {number}: {cause}");
+            log::warn!(
+                event_id:% = event, provider_id:% = provider, attempt = number;
+                "event {event} given up for provider {provider} after attempt {number}: {cause}"
+            );
         }
-        _ => log::info!("event {event} not delivered to provider {provider}, attempt {number}: {cause}"),
+        _ => log::info!(
+            event_id:% = event, provider_id:% = provider, attempt = number;
+            "event {event} not delivered to provider {provider}, attempt {number}: {cause}"
+        ),
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use guerdon_domain::events::EventState;
-use guerdon_domain::ports::{Clock, Timestamp, Wake};
+use guerdon_domain::ports::{Clock, Processes, Timestamp, Wake};
 
 use super::core::tests::journal::Memory;
 use super::core::tests::{Counting, START, event_id};
@@ -82,6 +82,7 @@ fn bench_with(
         limits,
         observer: Arc::new(TellsEnds(Mutex::new(tell))),
         wake: wake.clone(),
+        processes: Processes::default(),
     };
     Bench { journal, clock, wake, running: dispatcher.start().unwrap(), ended }
 }
@@ -257,6 +258,7 @@ fn one_that_nobody_uses_stops_at_once() {
         limits: DispatcherLimits::default(),
         observer: Arc::new(NoObserver),
         wake: Wake::default(),
+        processes: Processes::default(),
     };
     assert_eq!(dispatcher.start().unwrap().stop(LONG), Stopped { abandoned: 0 });
 }

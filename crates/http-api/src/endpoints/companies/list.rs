@@ -26,7 +26,7 @@ impl Read for List {
         }
         let id = within.map(|it| it.to_string());
         let parameter = id.as_deref().map(|it| (FILTER, it));
-        answer(reads, call, within, page, &Links { path: "/v1/companies".into(), parameter })
+        answer(reads, call, within, page, &Links { parameter, ..Links::to("/v1/companies") })
     }
 
     fn weight(call: &Call) -> usize {

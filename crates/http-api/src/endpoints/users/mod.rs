@@ -16,6 +16,7 @@ pub(crate) use create::Create;
 pub(crate) use delete::Delete;
 pub(crate) use get::Get;
 pub(crate) use recognitions::{Received, Sent};
-pub(crate) use transactions::Transactions;
+pub(crate) use transactions::{TransactionView, Transactions};
 pub(crate) use update::Update;
+pub(crate) use view::UserView;
 pub(crate) use wallet_view::WalletView;

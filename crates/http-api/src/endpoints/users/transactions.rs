@@ -2,7 +2,7 @@
 
 use guerdon_domain::ports::Reads;
 use guerdon_domain::values::{Page, Timestamp, UserId};
-use guerdon_domain::wallets::{Direction, Transaction, WalletType};
+use guerdon_domain::wallets::{Account, Direction, Transaction, WalletType};
 use serde::Serialize;
 
 use super::get::user_in_path;
@@ -25,10 +25,10 @@ impl Read for Transactions {
     fn read(reads: &mut dyn Reads, call: &Call) -> Result<Answer, ApiError> {
         let user = user_in_path(reads, call)?;
         let (wallet, page) = parameters(&call.parameters()?)?;
-        let mut found = reads.transactions(user.id, wallet, page.and_one_more())?;
+        let mut found = reads.transactions(Account::Wallet(wallet, user.id), page.and_one_more())?;
         let has_next = cut(page, &mut found);
         let path = format!("/v1/users/{}/transactions", user.id);
-        let links = Links { path, parameter: Some(("type", wallet.name())) };
+        let links = Links { parameter: Some(("type", wallet.name())), ..Links::to(path) };
         let transactions = found.iter().map(TransactionView::of).collect();
         let view = View { id: Shown(user.id), r#type: wallet.name(), transactions };
         Ok(Answer::ok(&view)?.with("link", &links.header(page, has_next, None)))
@@ -62,7 +62,7 @@ struct View {
 
 /// A movement (behaviour 17.5).
 #[derive(Serialize)]
-struct TransactionView {
+pub(crate) struct TransactionView {
     r#type: &'static str,
     points: i64,
     reason: &'static str,
@@ -70,7 +70,7 @@ struct TransactionView {
 }
 
 impl TransactionView {
-    fn of(transaction: &Transaction) -> Self {
+    pub(crate) fn of(transaction: &Transaction) -> Self {
         let direction = match transaction.direction {
             Direction::Debit => "debit",
             Direction::Credit => "credit",

@@ -8,7 +8,7 @@ use super::details::DetailsView;
 use crate::operation::wire::Shown;
 
 #[derive(Serialize)]
-pub(super) struct UserView<'a> {
+pub(crate) struct UserView<'a> {
     id: Shown<UserId>,
     company_id: Shown<CompanyId>,
     email: &'a str,
@@ -32,7 +32,7 @@ pub(super) struct UserView<'a> {
 
 impl<'a> UserView<'a> {
     /// The view of a user. A last name that is missing is shown empty: the field is never null.
-    pub(super) fn of(user: &'a User) -> Self {
+    pub(crate) fn of(user: &'a User) -> Self {
         let profile = &user.profile;
         let [custom_1, custom_2, custom_3, custom_4, custom_5] = &profile.custom_fields;
         Self {

@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
+use actix_web::http::Method;
+
 use super::Refusal;
-use super::fields::{is_host, is_token};
+use super::fields::is_host;
 
 const TARGET_SIZE_MAX: usize = 8 << 10;
 /// Methods that take a body: in HTTP/1.0 one without a length would end where the connection does.
@@ -35,8 +37,8 @@ impl RequestLine {
             b"HTTP/1.0" => true,
             _ => return Err(Refusal::RequestLine),
         };
-        // What follows the head of a CONNECT is no HTTP.
-        if !is_token(method) || method == b"CONNECT" {
+        // The parser behind takes not every token. What follows the head of a CONNECT is no HTTP.
+        if Method::from_bytes(method).is_err() || method == b"CONNECT" {
             return Err(Refusal::RequestLine);
         }
         if target.len() > TARGET_SIZE_MAX {

@@ -1,10 +1,10 @@
 //! Reading a body, bounded in size; how long it may take the strict reader of the connection knows.
 
 use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
-use actix_web::{HttpRequest, web};
+use actix_web::{HttpMessage as _, HttpRequest, web};
 use futures_util::StreamExt;
 
-use crate::arrival::BodyFault;
+use crate::arrival::{AwaitsLeave, BodyFault};
 use crate::operation::budget::{SMALL_MAX, Weight};
 use crate::operation::error::ApiError;
 
@@ -29,6 +29,9 @@ pub(crate) async fn read(
     let declared = headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse::<usize>().ok());
     if declared.is_some_and(|it| it > SIZE_MAX) {
         return Err(too_large());
+    }
+    if request.extensions().contains::<AwaitsLeave>() {
+        require_json(headers)?; // before the client is told to send it
     }
     collect(payload, declared.unwrap_or(SIZE_MAX), weight).await.unwrap_or_else(|| {
         let fault = request.conn_data::<BodyFault>().and_then(BodyFault::said);

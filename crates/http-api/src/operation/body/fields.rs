@@ -65,6 +65,22 @@ impl Fields {
         }
     }
 
+    /// What is wrong with several fields together.
+    pub(crate) fn fault<T>(&mut self, told: &str) -> Option<T> {
+        if self.faults.is_empty() {
+            self.faults.push(told.to_owned());
+        }
+        None
+    }
+
+    /// What a rule made of a value that was read; `None` from the rule is a fault.
+    pub(crate) fn judged<T>(&mut self, name: &str, judged: Option<Option<T>>, must_be: &str) -> Option<T> {
+        match judged? {
+            Some(read) => Some(read),
+            None => self.refused(name, must_be),
+        }
+    }
+
     /// An integer that may be absent or null; `judge` answers `None` for one that is not what it `must_be`.
     pub(crate) fn optional_integer<T>(
         &mut self,
@@ -94,6 +110,15 @@ impl Fields {
         let names: Vec<&str> =
             self.values.keys().map(String::as_str).filter(is_plain).take(IGNORED_MAX).collect();
         if names.is_empty() { None } else { Some(names.join(", ")) }
+    }
+
+    /// Refuses what was sent and not read (behaviour 7.4).
+    pub(crate) fn require_none_ignored(&self) -> Result<(), ApiError> {
+        if self.values.is_empty() {
+            return Ok(());
+        }
+        let named = self.ignored().map(|it| format!(": {it}")).unwrap_or_default();
+        Err(ApiError::bad_request(format!("the body holds fields that are unknown{named}")))
     }
 
     /// What was read, or the 400 that names every fault.

@@ -1,8 +1,10 @@
-//! The body of a request: bytes, then JSON, then fields (behaviour 2.2, 2.3, 2.4).
+//! The body of a request: bytes, then JSON, then fields, then what they ask for (behaviour 2.2, 2.3, 2.4).
 
 mod bytes;
+mod command;
 mod fields;
 mod json;
 
 pub(crate) use bytes::{Read, read, require_json};
+pub(crate) use command::{Parsed, parse};
 pub(crate) use fields::Fields;

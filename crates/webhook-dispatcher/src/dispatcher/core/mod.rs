@@ -64,7 +64,9 @@ struct UnderWay {
 }
 
 pub(in crate::dispatcher) struct Core {
+    /// Of this process, and of all that share the outbox.
     limits: DispatcherLimits,
+    limits_of_all: DispatcherLimits,
     schedule: Schedule,
     lines: HashMap<ProviderId, ProviderLine>,
     /// Who has an event waiting and may have another attempt in flight; each once, in the order of their turns.
@@ -87,6 +89,7 @@ impl Core {
     pub(in crate::dispatcher) fn new(limits: DispatcherLimits, schedule: Schedule) -> Self {
         Self {
             limits,
+            limits_of_all: limits,
             schedule,
             lines: HashMap::new(),
             queue: VecDeque::new(),
@@ -101,6 +104,11 @@ impl Core {
             claimed_last: None,
             is_stopping: false,
         }
+    }
+
+    /// From now on so many processes share the outbox.
+    pub(in crate::dispatcher) fn share(&mut self, processes: usize) {
+        self.limits = self.limits_of_all.shared_by(processes);
     }
 
     /// Attempts under way, or not settled yet.

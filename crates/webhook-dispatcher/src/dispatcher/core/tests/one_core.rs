@@ -13,6 +13,22 @@ use crate::dispatcher::journal::Look;
 use crate::dispatcher::limits::DispatcherLimits;
 use crate::schedule::Schedule;
 
+#[test]
+fn processes_that_share_an_outbox_share_what_one_receiver_is_sent() {
+    let attempts = |processes: usize| {
+        let mut bench = Bench::new();
+        bench.core.share(processes);
+        while bench.claim(1).is_some() {}
+        bench.start_all().len()
+    };
+    assert_eq!([1, 2, 3, 8, 100].map(attempts), [8, 4, 2, 1, 1]);
+    let mut bench = Bench::new();
+    bench.core.share(4);
+    bench.core.share(1);
+    bench.claim(1);
+    assert_eq!(bench.start_all().len(), 8, "whoever is left alone has all of it");
+}
+
 struct Bench {
     core: Core,
     ids: Counting,

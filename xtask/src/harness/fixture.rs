@@ -15,23 +15,23 @@ const DEPOSIT: &str = "1000000000";
 const HANDS: usize = 8;
 
 /// A provider, and how it calls the API.
-pub(super) struct Provider {
-    pub(super) id: String,
-    pub(super) shared_secret: String,
+pub(crate) struct Provider {
+    pub(crate) id: String,
+    pub(crate) shared_secret: String,
     /// Its key and secret, with a colon between.
-    pub(super) credentials: String,
+    pub(crate) credentials: String,
     authorization: String,
 }
 
 /// A company with points in its reserve, an occasion of its own, and users.
-pub(super) struct Company {
-    pub(super) id: String,
-    pub(super) occasion: String,
-    pub(super) users: Vec<String>,
+pub(crate) struct Company {
+    pub(crate) id: String,
+    pub(crate) occasion: String,
+    pub(crate) users: Vec<String>,
 }
 
 impl Provider {
-    pub(super) fn create(service: &Service, callback_url: Option<&str>) -> Result<Self> {
+    pub(crate) fn create(service: &Service, callback_url: Option<&str>) -> Result<Self> {
         let mut arguments = vec!["provider", "create", "--name", "Bench", "--manages-all-domain-resources"];
         arguments.extend(callback_url.iter().flat_map(|url| ["--callback-url", url]));
         let made = service.operate(&arguments)?;
@@ -40,26 +40,26 @@ impl Provider {
     }
 
     /// One that was created before.
-    pub(super) fn known(id: String, shared_secret: String, credentials: String) -> Self {
+    pub(crate) fn known(id: String, shared_secret: String, credentials: String) -> Self {
         let authorization = format!("Basic {}", BASE64.encode(&credentials));
         Self { id, shared_secret, credentials, authorization }
     }
 
-    pub(super) fn get(&self, path: &str) -> Vec<u8> {
+    pub(crate) fn get(&self, path: &str) -> Vec<u8> {
         let authorization = &self.authorization;
         format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: {authorization}\r\n\r\n")
             .into_bytes()
     }
 
-    pub(super) fn post(&self, path: &str, body: &Value) -> Vec<u8> {
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Vec<u8> {
         self.post_with_key(path, body, None)
     }
 
-    pub(super) fn put(&self, path: &str, body: &Value) -> Vec<u8> {
+    pub(crate) fn put(&self, path: &str, body: &Value) -> Vec<u8> {
         self.with_body("PUT", path, body, None)
     }
 
-    pub(super) fn post_with_key(&self, path: &str, body: &Value, key: Option<&str>) -> Vec<u8> {
+    pub(crate) fn post_with_key(&self, path: &str, body: &Value, key: Option<&str>) -> Vec<u8> {
         self.with_body("POST", path, body, key)
     }
 
@@ -77,7 +77,7 @@ impl Provider {
 
 impl Company {
     /// Makes it with so many users, and puts points into its reserve.
-    pub(super) fn create(service: &Service, provider: &Provider, name: &str, users: usize) -> Result<Self> {
+    pub(crate) fn create(service: &Service, provider: &Provider, name: &str, users: usize) -> Result<Self> {
         let domain = format!("{name}.example");
         let mut connection = service.https().connect()?;
         let company = json!({
@@ -117,17 +117,17 @@ impl Company {
     }
 
     /// A recognition of one point that the company itself sends to each of `receivers`.
-    pub(super) fn thanks(&self, receivers: &[String]) -> Value {
+    pub(crate) fn thanks(&self, receivers: &[String]) -> Value {
         self.recognition("company", &self.id, receivers)
     }
 
     /// The same to one of the users.
-    pub(super) fn thanks_to(&self, receiver: usize) -> Value {
+    pub(crate) fn thanks_to(&self, receiver: usize) -> Value {
         self.recognition("company", &self.id, &[self.user(receiver).to_owned()])
     }
 
     /// The same from one of the users, who stand in a circle, to so many from the next but `steps` on.
-    pub(super) fn thanks_of_user(&self, sender: usize, steps: usize, receivers: usize) -> Value {
+    pub(crate) fn thanks_of_user(&self, sender: usize, steps: usize, receivers: usize) -> Value {
         let others = self.users.len().saturating_sub(1).max(1);
         let next = |it: usize| self.user(sender + 1 + (steps + it) % others).to_owned();
         let receivers: Vec<String> = (0..receivers).map(next).collect();
@@ -135,12 +135,12 @@ impl Company {
     }
 
     /// The same from a user to others of the same company, all as if drawn by lot.
-    pub(super) fn thanks_by_lot(&self, connection: usize, count: usize, receivers: usize) -> Value {
+    pub(crate) fn thanks_by_lot(&self, connection: usize, count: usize, receivers: usize) -> Value {
         let drawn = (connection << 40 | count).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         self.thanks_of_user(drawn >> 44, (drawn >> 20) & 0xFF_FFFF, receivers)
     }
 
-    pub(super) fn user(&self, number: usize) -> &str {
+    pub(crate) fn user(&self, number: usize) -> &str {
         self.users.get(number % self.users.len()).map_or("", String::as_str)
     }
 
@@ -152,7 +152,7 @@ impl Company {
     }
 
     /// Has the company send one recognition to each of its users, `rounds` times.
-    pub(super) fn thank_everybody(
+    pub(crate) fn thank_everybody(
         &self,
         service: &Service,
         provider: &Provider,
@@ -168,7 +168,7 @@ impl Company {
 }
 
 /// Creates something and answers its id.
-pub(super) fn create(connection: &mut Connection, request: &[u8]) -> Result<String> {
+pub(crate) fn create(connection: &mut Connection, request: &[u8]) -> Result<String> {
     let body = connection.expect(201, request)?;
     let id = first_id(&body).context("an answer without an id")?;
     ensure!(id.len() == 36, "`{id}` is no id");

@@ -6,15 +6,15 @@ use std::time::Instant;
 const END_OF_HEAD: &[u8] = b"\r\n\r\n";
 
 /// A request or an answer.
-pub(super) struct Message<'a> {
+pub(crate) struct Message<'a> {
     /// When its first byte had been read.
-    pub(super) first_byte: Instant,
-    pub(super) head: &'a str,
-    pub(super) body: &'a [u8],
+    pub(crate) first_byte: Instant,
+    pub(crate) head: &'a str,
+    pub(crate) body: &'a [u8],
 }
 
 /// Reads one message into `buffer`; none where the other side has closed.
-pub(super) fn read<'a>(
+pub(crate) fn read<'a>(
     stream: &mut impl Read,
     buffer: &'a mut Vec<u8>,
 ) -> Result<Option<Message<'a>>, Error> {
@@ -62,7 +62,7 @@ fn head_and_whole(bytes: &[u8]) -> Result<Option<(usize, usize)>, Error> {
 }
 
 /// The first `"id"` of a JSON text.
-pub(super) fn first_id(json: &[u8]) -> Option<String> {
+pub(crate) fn first_id(json: &[u8]) -> Option<String> {
     let start = json.windows(6).position(|it| it == b"\"id\":\"")?;
     let id = json.get(start + 6..start + 42)?;
     String::from_utf8(id.to_vec()).ok()

@@ -1,12 +1,13 @@
 //! A client that costs as little as one can, so that it leaves the processors to what is measured.
 
-use std::io::Write;
-use std::net::{SocketAddr, TcpStream};
+use std::io::{ErrorKind, Read, Write};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4, TcpStream};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use rustix::net::{AddressFamily, SocketType, bind, connect, socket};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
@@ -17,26 +18,26 @@ use super::wire;
 const LIMIT: Duration = Duration::from_secs(30);
 
 /// The service's address, and how it is trusted.
-pub(super) struct Https {
+pub(crate) struct Https {
     address: SocketAddr,
     config: Arc<ClientConfig>,
 }
 
 /// A connection that is kept.
-pub(super) struct Connection {
+pub(crate) struct Connection {
     stream: StreamOwned<ClientConnection, TcpStream>,
     buffer: Vec<u8>,
 }
 
 /// An answer to a request.
-pub(super) struct Answer {
-    pub(super) status: u16,
-    pub(super) body: Vec<u8>,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Https {
     /// `folder` holds the certificate of whoever listens at `address`, and its key.
-    pub(super) fn new(address: SocketAddr, folder: &Path) -> Result<Self> {
+    pub(crate) fn new(address: SocketAddr, folder: &Path) -> Result<Self> {
         let mut roots = RootCertStore::empty();
         roots.add(CertificateDer::from_pem_file(folder.join("certificate.pem"))?)?;
         let config = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
@@ -44,12 +45,21 @@ impl Https {
     }
 
     /// The same certificate at another address.
-    pub(super) fn at(&self, address: SocketAddr) -> Self {
+    pub(crate) fn at(&self, address: SocketAddr) -> Self {
         Self { address, config: Arc::clone(&self.config) }
     }
 
-    pub(super) fn connect(&self) -> Result<Connection> {
-        let socket = TcpStream::connect(self.address)?;
+    pub(crate) fn connect(&self) -> Result<Connection> {
+        self.connect_from(Ipv4Addr::LOCALHOST)
+    }
+
+    /// The same from another address of this machine.
+    pub(crate) fn connect_from(&self, address: Ipv4Addr) -> Result<Connection> {
+        let IpAddr::V4(host) = self.address.ip() else { bail!("only IPv4 has many addresses of loopback") };
+        let bound = socket(AddressFamily::INET, SocketType::STREAM, None)?;
+        bind(&bound, &SocketAddrV4::new(address, 0))?;
+        connect(&bound, &SocketAddrV4::new(host, self.address.port()))?;
+        let socket = TcpStream::from(bound);
         socket.set_nodelay(true)?;
         socket.set_read_timeout(Some(LIMIT))?;
         let name = ServerName::try_from("localhost")?;
@@ -59,8 +69,56 @@ impl Https {
 }
 
 impl Connection {
+    /// Shakes hands, where nothing has been sent yet.
+    pub(crate) fn shake_hands(&mut self) -> Result<()> {
+        while self.stream.conn.is_handshaking() {
+            self.stream.conn.complete_io(&mut self.stream.sock)?;
+        }
+        Ok(())
+    }
+
+    /// Says that nothing more is sent.
+    pub(crate) fn finish(&mut self) -> Result<()> {
+        self.stream.conn.send_close_notify();
+        self.stream.flush()?;
+        Ok(self.stream.sock.shutdown(std::net::Shutdown::Write)?)
+    }
+
+    /// Sends bytes that need be no whole request.
+    pub(crate) fn send(&mut self, bytes: &[u8]) -> Result<()> {
+        self.stream.write_all(bytes)?;
+        Ok(self.stream.flush()?)
+    }
+
+    /// The next bytes of whatever is answered; none at the end.
+    pub(crate) fn receive<'a>(&mut self, room: &'a mut [u8]) -> Result<&'a [u8]> {
+        let count = self.stream.read(room)?;
+        Ok(room.get(..count).unwrap_or_default())
+    }
+
+    /// Drops whatever was answered, unread; whether the other side has not closed.
+    pub(crate) fn drain(&mut self) -> Result<bool> {
+        self.stream.sock.set_nonblocking(true)?;
+        let mut room = [0; 16 << 10];
+        let is_open = loop {
+            match self.stream.sock.read(&mut room) {
+                Ok(0) => break false,
+                Ok(_some) => {}
+                Err(cause) => break cause.kind() == ErrorKind::WouldBlock,
+            }
+        };
+        self.stream.sock.set_nonblocking(false)?;
+        Ok(is_open)
+    }
+
+    /// How long the next read or write waits at most.
+    pub(crate) fn patience(&self, limit: Duration) -> Result<()> {
+        self.stream.sock.set_read_timeout(Some(limit))?;
+        Ok(self.stream.sock.set_write_timeout(Some(limit))?)
+    }
+
     /// Sends a whole request and reads the whole answer.
-    pub(super) fn call(&mut self, request: &[u8]) -> Result<Answer> {
+    pub(crate) fn call(&mut self, request: &[u8]) -> Result<Answer> {
         self.stream.write_all(request)?;
         self.stream.flush()?;
         let message = wire::read(&mut self.stream, &mut self.buffer)?.context("the connection was closed")?;
@@ -69,7 +127,7 @@ impl Connection {
     }
 
     /// The same; another status than `status` is an error.
-    pub(super) fn expect(&mut self, status: u16, request: &[u8]) -> Result<Vec<u8>> {
+    pub(crate) fn expect(&mut self, status: u16, request: &[u8]) -> Result<Vec<u8>> {
         let answer = self.call(request)?;
         if answer.status != status {
             bail!("answered {}: {}", answer.status, String::from_utf8_lossy(&answer.body));
@@ -79,24 +137,24 @@ impl Connection {
 }
 
 /// Makes the bytes of a request from its connection's number and its own.
-pub(super) type Request<'a> = dyn Fn(usize, usize) -> Vec<u8> + Sync + 'a;
+pub(crate) type Request<'a> = dyn Fn(usize, usize) -> Vec<u8> + Sync + 'a;
 
 /// What came of a closed loop: each connection sends its next request when it has the answer to the last.
 #[derive(Default)]
-pub(super) struct Loop {
+pub(crate) struct Loop {
     /// Of the requests that were answered as they should be.
-    pub(super) times: Vec<Duration>,
-    pub(super) took: Duration,
+    pub(crate) times: Vec<Duration>,
+    pub(crate) took: Duration,
     /// How many were answered in all, those of the first tenth included.
-    pub(super) answered: u32,
+    pub(crate) answered: u32,
     /// How many were answered otherwise.
-    pub(super) refused: usize,
+    pub(crate) refused: usize,
     /// The first such answer.
-    pub(super) refusal: Option<Answer>,
+    pub(crate) refusal: Option<Answer>,
 }
 
 /// Sends requests over so many connections for `period`; the first tenth is not counted.
-pub(super) fn closed_loop(
+pub(crate) fn closed_loop(
     https: &Https,
     connections: usize,
     period: Duration,

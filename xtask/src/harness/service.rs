@@ -1,11 +1,13 @@
 //! A throw-away service to measure.
 
+use std::fs::File;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
+use clap::ValueEnum;
 use serde_json::Value;
 
 use super::cpu;
@@ -15,10 +17,32 @@ use crate::workspace::{guerdon, output};
 
 /// Whose secrets these are nobody will ever ask.
 const MASTER_KEY: &str = "5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e";
+const LOG: &str = "serve.log";
 const EVENTS_WAITING: &str = "guerdon_outbox_pending_events ";
 
+/// Where a service keeps its data.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Database {
+    Sqlite,
+    Postgres,
+}
+
+impl Database {
+    /// The one that is named, or both.
+    pub(crate) fn chosen(named: Option<Self>) -> Vec<Self> {
+        named.map_or(vec![Self::Sqlite, Self::Postgres], |it| vec![it])
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Sqlite => "sqlite",
+            Self::Postgres => "postgres",
+        }
+    }
+}
+
 /// A running `guerdon serve` on a folder that goes with it.
-pub(super) struct Service {
+pub(crate) struct Service {
     server: Guarded,
     /// The database server, where there is one.
     database: Option<u32>,
@@ -31,16 +55,37 @@ pub(super) struct Service {
 
 impl Service {
     /// Starts it, without rate limits, on the embedded database where no other is named.
-    pub(super) fn start(program: &Path, data: &Path, database: Option<(String, u32)>) -> Result<Self> {
+    pub(crate) fn start(program: &Path, data: &Path, database: Option<(String, u32)>) -> Result<Self> {
         Self::start_in(program, data, data, database)
     }
 
+    /// The same with further settings, and its log lines in a file of its folder.
+    pub(crate) fn start_with(
+        program: &Path,
+        data: &Path,
+        database: Option<(String, u32)>,
+        further: &[(&'static str, String)],
+    ) -> Result<Self> {
+        Self::start_as(program, data, data, database, further, true)
+    }
+
     /// The same with a folder that stays; `scratch` goes.
-    pub(super) fn start_in(
+    pub(crate) fn start_in(
         program: &Path,
         data: &Path,
         scratch: &Path,
         database: Option<(String, u32)>,
+    ) -> Result<Self> {
+        Self::start_as(program, data, scratch, database, &[], false)
+    }
+
+    fn start_as(
+        program: &Path,
+        data: &Path,
+        scratch: &Path,
+        database: Option<(String, u32)>,
+        further: &[(&'static str, String)],
+        keeps_log: bool,
     ) -> Result<Self> {
         let (listen, operator) = (free_address()?, free_address()?);
         let mut variables = vec![
@@ -56,8 +101,12 @@ impl Service {
         ];
         let (url, database) = database.unzip();
         variables.extend(url.map(|url| ("GUERDON_DATABASE__URL", url)));
-        let mut server =
-            Guarded::start(command(program, data, &variables, &["serve"]), StopSignal::Terminate, scratch)?;
+        variables.extend_from_slice(further);
+        let mut serve = command(program, data, &variables, &["serve"]);
+        if keeps_log {
+            serve.stderr(File::create(data.join(LOG))?);
+        }
+        let mut server = Guarded::start(serve, StopSignal::Terminate, scratch)?;
         let is_ready = || {
             let answer = ureq::get(format!("http://{operator}/readyz")).call();
             answer.is_ok_and(|it| it.status() == 200)
@@ -75,12 +124,12 @@ impl Service {
         })
     }
 
-    pub(super) fn https(&self) -> &Https {
+    pub(crate) fn https(&self) -> &Https {
         &self.https
     }
 
     /// Counts from now on what the processors do for the service and for its database.
-    pub(super) fn meter(&self) -> Meter<'_> {
+    pub(crate) fn meter(&self) -> Meter<'_> {
         Meter { service: self, before: self.processor_time() }
     }
 
@@ -89,19 +138,19 @@ impl Service {
     }
 
     /// The most memory that the service has held so far.
-    pub(super) fn memory_peak(&self) -> Result<u64> {
+    pub(crate) fn memory_peak(&self) -> Result<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.server.id()))?;
         let line = status.lines().find_map(|it| it.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
         let kilobytes: u64 = line.and_then(|it| it.trim().parse().ok()).context("its memory is not told")?;
         Ok(kilobytes << 10)
     }
 
-    pub(super) fn data(&self) -> &Path {
+    pub(crate) fn data(&self) -> &Path {
         &self.data
     }
 
     /// Runs an operator's command and answers what it prints.
-    pub(super) fn operate(&self, arguments: &[&str]) -> Result<Value> {
+    pub(crate) fn operate(&self, arguments: &[&str]) -> Result<Value> {
         let mut command = command(&self.program, &self.data, &self.variables, arguments);
         let printed = output(command.args(["--output", "json"]))
             .with_context(|| format!("guerdon {}", arguments.join(" ")))?;
@@ -109,8 +158,26 @@ impl Service {
             .with_context(|| format!("reading the output of guerdon {}", arguments.join(" ")))
     }
 
+    /// Leaves the first processor to it and to its database; whether there are others for whoever asks.
+    pub(crate) fn part_processors(&self) -> Result<bool> {
+        let all: Vec<u32> = self.database.into_iter().chain([self.server.id()]).collect();
+        cpu::part(&all)
+    }
+
+    /// Its log lines so far, of one that was started with further settings.
+    pub(crate) fn log(&self) -> Result<String> {
+        Ok(std::fs::read_to_string(self.data.join(LOG))?)
+    }
+
+    /// Whether it says that it is well, and within which time.
+    pub(crate) fn health(&self) -> Result<Duration> {
+        let began = Instant::now();
+        ureq::get(format!("http://{}/healthz", self.operator)).call()?;
+        Ok(began.elapsed())
+    }
+
     /// How many events wait, as of the last look: two seconds ago, or longer where many do.
-    pub(super) fn events_waiting(&self) -> Result<usize> {
+    pub(crate) fn events_waiting(&self) -> Result<usize> {
         let mut answer = ureq::get(format!("http://{}/metrics", self.operator)).call()?;
         let text = answer.body_mut().read_to_string()?;
         let value = text.lines().find_map(|line| line.strip_prefix(EVENTS_WAITING));
@@ -118,7 +185,7 @@ impl Service {
     }
 
     /// Waits until no event waits.
-    pub(super) fn wait_until_settled(&self, limit: Duration) -> Result<()> {
+    pub(crate) fn wait_until_settled(&self, limit: Duration) -> Result<()> {
         let start = Instant::now();
         while self.events_waiting()? > 0 {
             ensure!(start.elapsed() < limit, "events still wait after {} s", limit.as_secs());
@@ -129,14 +196,14 @@ impl Service {
 }
 
 /// The processor time of the service and of its database since it was made.
-pub(super) struct Meter<'a> {
+pub(crate) struct Meter<'a> {
     service: &'a Service,
     before: (Duration, Duration),
 }
 
 impl Meter<'_> {
     /// So much for each of `count`.
-    pub(super) fn each(self, count: u32) -> (Duration, Duration) {
+    pub(crate) fn each(self, count: u32) -> (Duration, Duration) {
         let (after, all) = (self.service.processor_time(), count.max(1));
         ((after.0 - self.before.0) / all, (after.1 - self.before.1) / all)
     }
@@ -149,6 +216,6 @@ fn command(program: &Path, data: &Path, variables: &[(&'static str, String)], ar
     command
 }
 
-pub(super) fn free_address() -> Result<SocketAddr> {
+pub(crate) fn free_address() -> Result<SocketAddr> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
 }

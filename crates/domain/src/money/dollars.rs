@@ -1,0 +1,50 @@
+//! Dollars, as people read them.
+
+use std::fmt;
+
+use super::{Points, PointsPerDollar};
+
+/// What points are worth in dollars and whole cents, rounded half to even: to be shown, never to be reckoned with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dollars {
+    cents: i128,
+}
+
+impl Dollars {
+    /// The worth of so many points at a rate.
+    pub fn of(points: Points, rate: PointsPerDollar) -> Self {
+        let (worth, rate) = (i128::from(points.get()) * 100, i128::from(rate.get()));
+        let (cents, rest) = (worth.div_euclid(rate), worth.rem_euclid(rate));
+        let is_up = rest * 2 > rate || (rest * 2 == rate && cents % 2 == 1);
+        Self { cents: cents + i128::from(is_up) }
+    }
+}
+
+impl fmt::Display for Dollars {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}.{:02}", self.cents / 100, self.cents % 100)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_a_cent_goes_to_the_even_one() {
+        let check = |points, rate, expected: &str| {
+            let dollars = Dollars::of(Points::new(points).unwrap(), PointsPerDollar::new(rate).unwrap());
+            assert_eq!(dollars.to_string(), expected, "{points} at {rate}");
+        };
+        check(0, 50, "0.00");
+        check(1, 50, "0.02");
+        check(617, 50, "12.34");
+        check(1, 200, "0.00");
+        check(3, 200, "0.02");
+        check(5, 200, "0.02");
+        check(7, 200, "0.04");
+        check(1, 3, "0.33");
+        check(2, 3, "0.67");
+        check(i64::MAX, 1, "9223372036854775807.00");
+    }
+}

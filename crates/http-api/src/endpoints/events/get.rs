@@ -1,0 +1,30 @@
+//! `GET /v1/events/{id}`: one event, with the attempts to deliver it.
+
+use guerdon_domain::ports::Reads;
+use serde::Serialize;
+
+use super::view::{AttemptView, EventView};
+use crate::operation::Read;
+use crate::operation::answer::Answer;
+use crate::operation::call::Call;
+use crate::operation::error::{ApiError, in_path};
+
+pub(crate) struct Get;
+
+impl Read for Get {
+    fn read(reads: &mut dyn Reads, call: &Call) -> Result<Answer, ApiError> {
+        let told = in_path(reads.event(call.scope, call.path_id("event")?)?, "event")?;
+        let attempts = reads.attempts(told.event.id)?;
+        Answer::ok(&View {
+            event: EventView::of(&told)?,
+            attempts_log: attempts.iter().map(AttemptView::of).collect(),
+        })
+    }
+}
+
+#[derive(Serialize)]
+struct View<'a> {
+    #[serde(flatten)]
+    event: EventView<'a>,
+    attempts_log: Vec<AttemptView<'a>>,
+}

@@ -1,0 +1,50 @@
+//! Operations that are asked by a body and change nothing.
+
+use std::sync::Arc;
+
+use actix_web::HttpRequest;
+use actix_web::web::Payload;
+use guerdon_domain::ports::{Reads, StoreExt as _};
+
+use crate::operation::answer::Answer;
+use crate::operation::body::{self, Fields, parse};
+use crate::operation::call::Call;
+use crate::operation::error::ApiError;
+use crate::operation::promise::Promise;
+use crate::operation::state::State;
+
+/// An operation that reads. `find`, `command` and `answer` come in this order (behaviour 4.1).
+pub(crate) trait Question: 'static {
+    /// What the body asks for.
+    type Command: Send + Sync + 'static;
+
+    /// Looks up the path's object.
+    fn find(reads: &mut dyn Reads, call: &Call) -> Result<(), ApiError>;
+
+    /// Reads the body's fields; `None` only after a fault.
+    fn command(fields: &mut Fields) -> Option<Self::Command>;
+
+    /// Reads and renders.
+    fn answer(reads: &mut dyn Reads, call: &Call, command: &Self::Command) -> Result<Answer, ApiError>;
+}
+
+/// Runs such an operation.
+pub(crate) async fn run<Q: Question>(
+    state: Arc<State>,
+    call: Call,
+    request: HttpRequest,
+    payload: Payload,
+) -> Result<Answer, ApiError> {
+    let read = body::read(&request, payload, state.bodies.weight(call.scope)).await;
+    let parsed = read.and_then(|it| parse(request.headers(), &it.bytes, Q::command));
+    let turn = state.reads.turn(call.scope).await?;
+    let work = move |state: &State, _: &Promise| {
+        let _turn = turn;
+        state.api.store.snapshot(|reads: &mut dyn Reads| {
+            Q::find(reads, &call)?;
+            let parsed = parsed.as_ref().map_err(ApiError::clone)?;
+            Ok::<_, ApiError>(parsed.tell(Q::answer(reads, &call, &parsed.command)?))
+        })
+    };
+    state.block(work).await
+}

@@ -1,0 +1,93 @@
+//! A provider's events in the order in which their transactions were settled.
+
+use std::sync::mpsc::channel;
+
+use guerdon_domain::events::EventState;
+use guerdon_domain::money::Points;
+use guerdon_domain::overrides::replace;
+use guerdon_domain::ports::{FeedPlace, FeedWanted, StoreExt as _};
+use guerdon_domain::recognitions::Sender;
+use guerdon_domain::redemptions::{self, RedeemError};
+use guerdon_domain::values::EventId;
+use guerdon_domain::wallets::WalletType;
+
+use crate::support::{World, on_each};
+
+/// What a reader meets from there on, a few at a time, and where it stands then.
+fn follow(
+    world: &World,
+    mut after: Option<FeedPlace>,
+    state: Option<EventState>,
+) -> (Vec<EventId>, Option<FeedPlace>) {
+    let mut met = Vec::new();
+    loop {
+        let wanted = FeedWanted { provider: world.provider, after, kind: None, state, limit: 7 };
+        let part = world.reading(|reads| reads.feed(&wanted));
+        if part.next == after {
+            return (met, after);
+        }
+        met.extend(part.events.iter().map(|it| it.event.id));
+        after = part.next;
+    }
+}
+
+fn send(world: &World, count: usize) -> Vec<EventId> {
+    let receiver = world.owner;
+    let one = |_| world.send(Sender::Company(world.company), &[receiver], 1).unwrap().remove(0).id;
+    (0..count).map(one).map(|it| EventId::from_uuid(it.as_uuid())).collect()
+}
+
+#[test]
+fn each_event_is_met_once_in_order() {
+    on_each(|world| {
+        world.deposit(1_000_000);
+        let (none, start) = follow(world, None, None);
+        assert_eq!((none.len(), start), (0, None));
+        let first = send(world, 20);
+        let (met, after) = follow(world, None, None);
+        assert_eq!(met, first);
+        let then = send(world, 3);
+        assert_eq!(follow(world, after, None).0, then);
+        assert_eq!(follow(world, None, Some(EventState::Pending)).0.len(), 23);
+        assert_eq!(follow(world, None, Some(EventState::Delivered)).0, []);
+    });
+}
+
+#[test]
+fn one_whose_transaction_is_slow_is_met_once_too() {
+    on_each(|world| {
+        if !world.database.url.starts_with("postgres") {
+            return; // one writer: nobody commits beside it
+        }
+        world.deposit(1_000_000);
+        let slow = world.user("slow");
+        let points = Points::new(10).unwrap();
+        let context = world.context();
+        world.store.transaction(|tx| replace(tx, slow, WalletType::User, points, &context)).unwrap();
+        let before = send(world, 2);
+        let (has_written, written) = channel();
+        let (go_on, waits) = channel::<()>();
+        std::thread::scope(|scope| {
+            let late = scope.spawn(move || {
+                let context = world.context();
+                let done = world.store.transaction(|tx| -> Result<_, RedeemError> {
+                    let redeemed = redemptions::create(tx, slow, points, &context)?;
+                    has_written.send(()).unwrap();
+                    waits.recv().unwrap();
+                    Ok(redeemed)
+                });
+                EventId::from_uuid(done.unwrap().id.as_uuid())
+            });
+            written.recv().unwrap();
+            let beside = send(world, 100);
+            let (met, after) = follow(world, None, None);
+            assert_eq!(met, before, "what is behind the slow one waits for it");
+            go_on.send(()).unwrap();
+            let late = late.join().unwrap();
+            let (mut rest, _) = follow(world, after, None);
+            assert_eq!(rest.len(), 101);
+            rest.retain(|it| *it != late);
+            assert_eq!(rest, beside);
+        });
+    });
+}

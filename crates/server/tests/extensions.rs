@@ -1,0 +1,283 @@
+//! What the API offers beyond what it has to (behaviour 2.9, 5.6, 7.4, 21.2, 25).
+
+use serde_json::{Value, json};
+
+use crate::support::service::{Answer, Service, basic};
+use crate::support::{Sample, on_each, on_each_with, user_body};
+
+/// A POST with one more header.
+fn post_with(service: &Service, sample: &Sample, path: &str, body: &Value, header: (&str, &str)) -> Answer {
+    service.post_text(&sample.provider, path, &body.to_string(), &[header])
+}
+
+#[test]
+fn a_dry_run_says_what_the_real_one_does_and_changes_nothing() {
+    on_each(|service| {
+        let sample = Sample::make(service, 3);
+        sample.fund(service, 100);
+        sample.deposit(service, 70);
+        let (ann, others) = (&sample.users[0], [&*sample.users[1], &*sample.users[2]]);
+        let mut refused = 0;
+        for (number, points) in [1, 20, 0, 29, 51, -1, 40, 250_001, 1, 5].into_iter().enumerate() {
+            let company = if number % 2 == 0 { &sample.company } else { ann };
+            let kind = if number % 2 == 0 { "company" } else { "user" };
+            let body = sample.recognition(kind, company, &others, points);
+            let shown = |service: &Service| {
+                let reserve =
+                    service.get(&sample.provider, &format!("/v1/companies/{}/reserve", sample.company));
+                let wallets = service.get(&sample.provider, &format!("/v1/users/{ann}/balances"));
+                (
+                    reserve.json()["points"].as_i64(),
+                    wallets.json()["wallets"][1]["points"].as_i64(),
+                    wallets.body,
+                )
+            };
+            let before = shown(service);
+            let dry =
+                post_with(service, &sample, "/v1/recognitions/dry_run", &body, ("Idempotency-Key", "same"));
+            assert_eq!(shown(service), before);
+            let real = service.post(&sample.provider, "/v1/recognitions", &body);
+            if real.status != 201 {
+                assert_eq!((dry.status, &dry.body), (real.status, &real.body), "{points}");
+                refused += 1;
+                continue;
+            }
+            let after = shown(service);
+            let (wallet, left) =
+                if kind == "company" { ("reserve", after.0) } else { ("peer_wallet", after.1) };
+            let dollars = format!("{}.{:02}", points * 2 / 50, points * 2 * 2 % 100);
+            let expected = json!({"wallet": wallet, "points": points * 2, "dollars": dollars, "receivers": 2,
+                "balance_after": left});
+            assert_eq!((dry.status, dry.json()), (200, expected), "{points}");
+        }
+        assert!((3..9).contains(&refused), "{refused}");
+        let events = service.json(&["event", "list"]);
+        assert_eq!(events.as_array().unwrap().len(), (10 - refused) * 2);
+    });
+}
+
+#[test]
+fn a_company_lists_its_users_by_what_is_asked() {
+    on_each(|service| {
+        let sample = Sample::make(service, 3);
+        let list = |query: &str| {
+            let answer =
+                service.get(&sample.provider, &format!("/v1/companies/{}/users{query}", sample.company));
+            assert_eq!(answer.status, 200, "{query}: {}", answer.body);
+            let ids: Vec<String> = answer.json()["results"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|it| it["id"].as_str().unwrap().to_owned())
+                .collect();
+            assert_eq!(answer.json()["result_count"], ids.len());
+            (answer, ids)
+        };
+        let (all, ids) = list("");
+        assert_eq!((ids.len(), all.json()["total_count"].as_i64()), (4, Some(4)));
+        assert_eq!(ids[1..], sample.users[..]);
+        let one = service.get(&sample.provider, &format!("/v1/users/{}", ids[1])).json();
+        assert_eq!(all.json()["results"][1], one);
+        let changed = json!({"employee_id": "E 7&8"});
+        assert_eq!(service.put(&sample.provider, &format!("/v1/users/{}", ids[2]), &changed).status, 200);
+        let changed = service.get(&sample.provider, &format!("/v1/users/{}", ids[2])).json();
+        let since = changed["updated_at"].as_str().unwrap();
+        assert_eq!(list(&format!("?updated_since={since}")).1, [ids[2].clone()]);
+        let (found, named) = list("?employee_id=E%207%268&per_page=1");
+        assert_eq!(named, [ids[2].clone()]);
+        assert!(found.header("link").unwrap().contains("?employee_id=E%207%268&page=1&per_page=1>"));
+        let email = one["email"].as_str().unwrap().to_uppercase();
+        assert_eq!(list(&format!("?email={email}")).1, [ids[1].clone()]);
+        assert_eq!(service.delete(&sample.provider, &format!("/v1/users/{}", ids[1])).status, 204);
+        assert_eq!(list("").1.len(), 3);
+        assert_eq!(list("?include_deleted=true&per_page=2").1, ids[..2]);
+        assert_eq!(list(&format!("?email={email}&include_deleted=true")).1, [ids[1].clone()]);
+        let path =
+            format!("/v1/companies/{}/users?updated_since=x&include_deleted=2&email=a", sample.company);
+        let told = service.get(&sample.provider, &path).error(400);
+        assert_eq!(told.split("; ").count(), 3, "{told}");
+    });
+}
+
+#[test]
+fn a_reserve_tells_what_moved_it_and_another_rate_what_it_would_show() {
+    on_each(|service| {
+        let sample = Sample::make(service, 2);
+        sample.fund(service, 10);
+        sample.deposit(service, 90);
+        assert_eq!(sample.send(service, &sample.company, &[&sample.users[0]], 7).status, 201);
+        let path = format!("/v1/companies/{}", sample.company);
+        let get = |tail: &str| service.get(&sample.provider, &format!("{path}{tail}"));
+        let reserve = json!({"id": sample.company, "points": 83, "reserve_alert": null});
+        assert_eq!(get("/reserve").json(), reserve);
+        let moved = get("/reserve/transactions?per_page=3");
+        assert!(moved.header("link").unwrap().contains("page=2&per_page=3>; rel=\"next\""));
+        let moved = moved.json();
+        assert_eq!((&moved["id"], &moved["type"]), (&json!(sample.company), &json!("reserve")));
+        let told: Vec<_> = moved["transactions"].as_array().unwrap().iter().collect();
+        assert_eq!((&told[0]["type"], &told[0]["points"]), (&json!("debit"), &json!(7)));
+        assert_eq!((&told[1]["type"], &told[1]["points"]), (&json!("credit"), &json!(90)));
+        let ask = |body: &Value| service.post(&sample.provider, &format!("{path}/rate_preview"), body);
+        let both = |now: i64, then: i64| json!({"now": now, "then": then});
+        let expected = json!({"points_per_dollar": both(50, 25), "reserve": both(83, 41), "user_wallet": both(7, 3),
+            "peer_wallet": both(20, 10), "manager_wallet": both(0, 0)});
+        assert_eq!(ask(&json!({"points_per_dollar": 25})).json(), expected);
+        ask(&json!({"points_per_dollar": 0})).error(400);
+        ask(&json!({})).error(400);
+        assert_eq!(ask(&json!({"points_per_dollar": 1, "x": 1})).header("x-ignored-fields"), Some("x"));
+        assert_eq!(service.put(&sample.provider, &path, &json!({"points_per_dollar": 25})).status, 200);
+        assert_eq!(get("/reserve").json()["points"], 41);
+    });
+}
+
+#[test]
+fn who_wants_strictness_or_problems_gets_them() {
+    on_each(|service| {
+        let sample = Sample::make(service, 0);
+        let mut body = user_body(&sample.company, "new");
+        body["departement"] = json!("x");
+        let refused =
+            post_with(service, &sample, "/v1/users", &body, ("Prefer", "respond-async, handling=strict"));
+        assert_eq!(refused.error(400), "the body holds fields that are unknown: departement");
+        let made = post_with(service, &sample, "/v1/users", &body, ("Prefer", "handling=lenient"));
+        assert_eq!((made.status, made.header("x-ignored-fields")), (201, Some("departement")));
+        let authorization = basic(&sample.provider);
+        let get = |path: &str, authorization: &str| {
+            let headers =
+                [("Authorization", authorization), ("Accept", "application/problem+json, */*;q=0.1")];
+            service.running.request("GET", path, &headers, None)
+        };
+        for (path, authorization, status, title) in [
+            ("/v1/nothing", &*authorization, 404, "Not Found"),
+            ("/v1/users", &authorization, 405, "Method Not Allowed"),
+            ("/v1/companies?page=0", &authorization, 400, "Bad Request"),
+            ("/v1/companies", "Basic x", 401, "Unauthorized"),
+        ] {
+            let told = get(path, authorization);
+            assert_eq!(told.header("content-type"), Some("application/problem+json"), "{path}");
+            let json = told.json();
+            assert_eq!(
+                (told.status, &json["status"], &json["title"]),
+                (status, &json!(status), &json!(title))
+            );
+            assert_eq!((&json["type"], json["detail"].is_string()), (&json!("about:blank"), true));
+        }
+        let fine = get("/v1/companies", &authorization);
+        assert_eq!((fine.status, fine.header("content-type")), (200, Some("application/json")));
+    });
+}
+
+#[test]
+fn health_is_told_on_the_providers_port_without_credentials() {
+    on_each(|service| {
+        let health = service.running.request("GET", "/health", &[], None);
+        assert_eq!((health.status, &*health.body), (200, ""));
+        assert!(health.header("x-request-id").is_some());
+        assert_eq!(service.guerdon(&["maintenance", "on"]).status, 0);
+        while service.running.request("GET", "/v1/companies", &[], None).status != 503 {}
+        assert_eq!(service.running.request("HEAD", "/health", &[], None).status, 200);
+        assert_eq!(service.guerdon(&["maintenance", "off"]).status, 0);
+    });
+    let settings = [("GUERDON_HTTP__TLS__MODE", "proxy"), ("GUERDON_HTTP__TRUSTED_PROXIES", "192.0.2.0/24")];
+    on_each_with(&settings, |service| {
+        assert_eq!(
+            service.running.request("GET", "/health", &[], None).status,
+            200,
+            "without the proxy's mark"
+        );
+        service.running.request("POST", "/health", &[], None).error(403);
+    });
+}
+
+#[test]
+fn a_version_on_its_way_out_says_when_it_ends() {
+    on_each_with(&[("GUERDON_HTTP__SUNSETS", "v1=2027-06-30")], |service| {
+        for (path, is_told) in [("/v1/companies", true), ("/v2/companies", false), ("/health", false)] {
+            let answer = service.running.request("GET", path, &[], None);
+            let told = (answer.header("deprecation"), answer.header("sunset"));
+            let expected = (Some("@0"), Some("Wed, 30 Jun 2027 00:00:00 GMT"));
+            assert_eq!(told, if is_told { expected } else { (None, None) }, "{path}");
+        }
+    });
+}
+
+/// All events that a reader of the feed meets, page by page, and where it stands then.
+fn follow(service: &Service, sample: &Sample, filter: &str, from: &str) -> (Vec<Value>, String) {
+    let (mut all, mut after) = (Vec::new(), from.to_owned());
+    loop {
+        let part = service.get(&sample.provider, &format!("/v1/events?limit=3{filter}&after={after}")).json();
+        let events = part["events"].as_array().unwrap().clone();
+        let next = part["next"].as_str().unwrap().to_owned();
+        if next == after {
+            assert!(events.is_empty());
+            return (all, after);
+        }
+        all.extend(events);
+        after = next;
+    }
+}
+
+#[test]
+fn a_reader_of_the_feed_meets_every_event_once() {
+    on_each(|service| {
+        let sample = Sample::make(service, 2);
+        sample.fund(service, 100);
+        assert_eq!(follow(service, &sample, "", "0"), (Vec::new(), "0".to_owned()));
+        let send = |count: usize| -> Vec<String> {
+            let one = |_| {
+                let sent = sample.send(service, &sample.users[0], &[&sample.users[1]], 1).json();
+                sent["recognitions"][0]["id"].as_str().unwrap().to_owned()
+            };
+            (0..count).map(one).collect()
+        };
+        let ids = |events: &[Value]| -> Vec<String> {
+            events.iter().map(|it| it["id"].as_str().unwrap().to_owned()).collect()
+        };
+        let first = send(7);
+        let (met, after) = follow(service, &sample, "", "0");
+        assert_eq!(ids(&met), first);
+        let then = send(2);
+        assert_eq!(ids(&follow(service, &sample, "", &after).0), then);
+        let expected = json!({"type": "recognition.received", "state": "unaddressed", "attempts": 0});
+        for (key, value) in expected.as_object().unwrap() {
+            assert_eq!(&met[0][key], value);
+        }
+        assert_eq!(met[0]["body"]["data"]["id"], met[0]["id"]);
+        assert_eq!(follow(service, &sample, "&type=redemption.created", "0").0, Vec::<Value>::new());
+        assert_eq!(follow(service, &sample, "&state=unaddressed&type=recognition.received", "0").0.len(), 9);
+        let one = service.get(&sample.provider, &format!("/v1/events/{}", first[0])).json();
+        assert_eq!((&one["attempts_log"], &one["body"]), (&json!([]), &met[0]["body"]));
+        let other = service.provider("Other", false);
+        assert_eq!(service.get(&other, "/v1/events").json()["events"], json!([]));
+        for wrong in ["limit=0", "after=x", "state=lost", "type=x"] {
+            service.get(&sample.provider, &format!("/v1/events?{wrong}")).error(400);
+        }
+    });
+}
+
+#[test]
+fn events_are_sent_again_by_whoever_they_are_for() {
+    on_each(|service| {
+        let sample = Sample::make(service, 2);
+        sample.fund(service, 100);
+        let event = |answer: Answer| answer.json()["recognitions"][0]["id"].as_str().unwrap().to_owned();
+        let first = event(sample.send(service, &sample.users[0], &[&sample.users[1]], 1));
+        let made = service.get(&sample.provider, &format!("/v1/events/{first}")).json();
+        let since = made["created_at"].as_str().unwrap().to_owned();
+        let replay = |path: &str, body: &Value| service.post(&sample.provider, path, body);
+        let replayed = |answer: Answer| answer.json()["replayed"].as_i64();
+        for wrong in
+            [json!({}), json!({"state": "delivered"}), json!({"state": "x"}), json!({"since": "today"})]
+        {
+            replay("/v1/events/replay", &wrong).error(400);
+        }
+        assert_eq!(replayed(replay("/v1/events/replay", &json!({"state": "exhausted"}))), Some(0));
+        assert_eq!(replayed(replay(&format!("/v1/events/{first}/replay"), &json!({}))), Some(1));
+        let again = json!({"since": since, "state": "unaddressed"});
+        while service.get(&sample.provider, &format!("/v1/events/{first}")).json()["state"] != "unaddressed" {
+        }
+        assert_eq!(replayed(replay("/v1/events/replay", &again)), Some(1));
+        let later = json!({"since": "2100-01-01T00:00:00Z"});
+        assert_eq!(replayed(replay("/v1/events/replay", &later)), Some(0));
+    });
+}

@@ -1,0 +1,42 @@
+//! The release builds: of the service, and of this very command.
+
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+
+use crate::workspace::{self, Workspace};
+
+/// This very command, built as the service is: a client without optimisation would measure itself.
+pub(crate) fn run_again(workspace: &Workspace) -> Result<()> {
+    let mut command =
+        workspace.cargo(&["run", "--quiet", "--release", "--locked", "--package", "xtask", "--"]);
+    let failed = command.args(std::env::args_os().skip(1)).exec();
+    Err(failed).context("starting cargo")
+}
+
+/// Builds these packages, and the service where no other build of it is named; answers where that is.
+pub(crate) fn build(workspace: &Workspace, packages: &[&str], program: Option<&Path>) -> Result<PathBuf> {
+    let own = program.is_none().then_some("guerdon");
+    let wanted: Vec<&str> = packages.iter().copied().chain(own).collect();
+    if !wanted.is_empty() {
+        let mut arguments = vec!["build", "--release", "--locked"];
+        arguments.extend(wanted.iter().flat_map(|it| ["--package", it]));
+        workspace::run(&mut workspace.cargo(&arguments))?;
+    }
+    match program {
+        Some(other) => Ok(std::path::absolute(other)?),
+        None => Ok(workspace.target.join("release").join("guerdon")),
+    }
+}
+
+/// Ends this process when its time is over; the watchdogs of what it started then end that too.
+pub(crate) fn end_within(limit: Duration) -> Result<()> {
+    std::thread::Builder::new().name("limit".to_owned()).spawn(move || {
+        std::thread::sleep(limit);
+        eprintln!("error: the run did not end within {} s", limit.as_secs());
+        std::process::exit(1);
+    })?;
+    Ok(())
+}

@@ -1,0 +1,40 @@
+//! Many times, in a few figures.
+
+use std::time::Duration;
+
+/// The middle of many times, and what 99 of 100 stay within.
+#[derive(Clone, Copy)]
+pub(crate) struct Times {
+    pub(crate) median: Duration,
+    pub(crate) p99: Duration,
+}
+
+impl Times {
+    /// Of times in any order; none where there are none.
+    pub(crate) fn of(mut all: Vec<Duration>) -> Option<Self> {
+        all.sort_unstable();
+        let at = |percent: usize| all.get((all.len() * percent).div_ceil(100).saturating_sub(1)).copied();
+        Some(Self { median: at(50)?, p99: at(99)? })
+    }
+}
+
+/// So many in that time, for each second.
+pub(crate) fn per_second(count: usize, took: Duration) -> f64 {
+    f64::from(u32::try_from(count).unwrap_or(u32::MAX)) / took.as_secs_f64()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::Times;
+
+    #[test]
+    fn of_a_hundred_times_the_99th_is_p99() {
+        let times = Times::of((1..=100).rev().map(Duration::from_millis).collect()).unwrap();
+        assert_eq!((times.median, times.p99), (Duration::from_millis(50), Duration::from_millis(99)));
+        let one = Times::of(vec![Duration::from_millis(7)]).unwrap();
+        assert_eq!((one.median, one.p99), (Duration::from_millis(7), Duration::from_millis(7)));
+        assert!(Times::of(Vec::new()).is_none());
+    }
+}

@@ -1,0 +1,196 @@
+//! `cargo xtask siege`: attacks on a throw-away service, and what its other clients feel of them.
+//!
+//! Everything runs on one machine: the service and its database have its first processor, clients and attackers the others,
+//! these at the lowest priority. So what is felt is the service's doing.
+
+mod flood;
+mod fuzz;
+mod neighbour;
+mod overload;
+mod refusals;
+mod slow;
+mod victim;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use clap::ValueEnum;
+
+use crate::harness::release;
+use crate::harness::service::{Database, Service};
+use crate::postgres::Cluster;
+use crate::workspace::Workspace;
+
+/// No run takes longer, the building left out.
+const LONGEST_RUN: Duration = Duration::from_secs(3_600);
+
+/// Attack a throw-away service, and measure what its other clients feel
+///
+/// Builds the release binary and starts a service on loopback for each attack, on SQLite and on PostgreSQL. Prints what came of
+/// each beside what it may be, and fails where a bound is broken. All take about ten minutes; keep the machine quiet meanwhile.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The attacks; all where none is named
+    #[arg(value_name = "ATTACK")]
+    attacks: Vec<Attack>,
+    /// On this database only
+    #[arg(long, value_name = "DATABASE")]
+    database: Option<Database>,
+    /// How long it is measured, each time
+    #[arg(long, value_name = "S", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=600))]
+    seconds: u64,
+    /// How many fuzzed requests there are
+    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    requests: u32,
+    /// Where chance begins; another number makes other requests
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    seed: u64,
+    /// Attack this build of the service, in place of building one
+    #[arg(long, value_name = "FILE")]
+    program: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Attack {
+    /// 4,000 connections that send their heads line by line
+    SlowHeads,
+    /// 4,000 connections that send their bodies byte by byte
+    SlowBodies,
+    /// 4,000 connections that ask and do not read
+    SlowReads,
+    /// 4,000 connections that ask for a thousand overlapping ranges
+    Ranges,
+    /// 1,000 handshakes a second from one address
+    Handshakes,
+    /// One provider at full load of large pages
+    Neighbour,
+    /// Five times as many requests as can be served, whoever waits
+    Overload,
+    /// What refusing costs: a POST beside a GET
+    Refusals,
+    /// Requests that are damaged at random
+    Fuzz,
+}
+
+/// What an attack is given.
+struct Siege<'a> {
+    service: &'a Service,
+    database: Database,
+    period: Duration,
+    requests: u32,
+    seed: u64,
+}
+
+/// One figure, beside what it may be.
+struct Finding {
+    what: String,
+    figure: String,
+    bound: String,
+    holds: bool,
+}
+
+impl Finding {
+    /// A time, and the longest that it may be.
+    fn within(what: impl Into<String>, time: Duration, bound: Duration) -> Self {
+        let ms = |it: Duration| format!("{:.1} ms", it.as_secs_f64() * 1_000.0);
+        Self { what: what.into(), figure: ms(time), bound: format!("< {}", ms(bound)), holds: time < bound }
+    }
+
+    /// A count that must not be above another.
+    fn at_most(what: impl Into<String>, count: f64, bound: f64, unit: &str) -> Self {
+        Self {
+            what: what.into(),
+            figure: format!("{count:.2}{unit}"),
+            bound: format!("<= {bound}{unit}"),
+            holds: count <= bound,
+        }
+    }
+
+    /// A figure that nothing is demanded of.
+    fn told(what: impl Into<String>, figure: impl Into<String>) -> Self {
+        Self { what: what.into(), figure: figure.into(), bound: String::new(), holds: true }
+    }
+}
+
+pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
+    if cfg!(debug_assertions) {
+        return release::run_again(workspace);
+    }
+    let program = release::build(workspace, &[], arguments.program.as_deref())?;
+    release::end_within(LONGEST_RUN)?;
+    let mut broken = 0;
+    for database in Database::chosen(arguments.database) {
+        for attack in Attack::value_variants() {
+            if !arguments.attacks.is_empty() && !arguments.attacks.contains(attack) {
+                continue;
+            }
+            let name = attack.to_possible_value().map(|it| it.get_name().to_owned()).unwrap_or_default();
+            let findings = besiege(workspace, &program, arguments, database, *attack)
+                .with_context(|| format!("{name} on {}", database.name()))?;
+            for Finding { what, figure, bound, holds } in findings {
+                let verdict = if holds { "" } else { "BROKEN" };
+                println!("{:8}  {name:11}  {what:52}  {figure:>16}  {bound:14}  {verdict}", database.name());
+                broken += u32::from(!holds);
+            }
+        }
+    }
+    ensure!(broken == 0, "{broken} bounds are broken");
+    Ok(())
+}
+
+fn besiege(
+    workspace: &Workspace,
+    program: &Path,
+    arguments: &Arguments,
+    database: Database,
+    attack: Attack,
+) -> Result<Vec<Finding>> {
+    let folder = tempfile::Builder::new().prefix("guerdon-siege-").tempdir()?;
+    let cluster = match database {
+        Database::Sqlite => None,
+        Database::Postgres => Some(Cluster::start_durable(workspace)?),
+    };
+    let url = cluster.as_ref().map(|it| anyhow::Ok((it.create_database("siege")?, it.id()))).transpose()?;
+    let further = match attack {
+        Attack::Refusals => refusals::settings(),
+        Attack::Fuzz => fuzz::settings(),
+        _ => Vec::new(),
+    };
+    let service = Service::start_with(program, folder.path(), url, &further)?;
+    if !service.part_processors()? {
+        eprintln!("there is one processor for the service and its attackers: what is felt may be theirs");
+    }
+    let siege = Siege {
+        service: &service,
+        database,
+        period: Duration::from_secs(arguments.seconds),
+        requests: arguments.requests,
+        seed: arguments.seed,
+    };
+    let mut findings = match attack {
+        Attack::SlowHeads => slow::run(&siege, slow::Manner::Heads),
+        Attack::SlowBodies => slow::run(&siege, slow::Manner::Bodies),
+        Attack::SlowReads => slow::run(&siege, slow::Manner::Reads),
+        Attack::Ranges => slow::run(&siege, slow::Manner::Ranges),
+        Attack::Handshakes => flood::run(&siege),
+        Attack::Neighbour => neighbour::run(&siege),
+        Attack::Overload => overload::run(&siege),
+        Attack::Refusals => refusals::run(&siege),
+        Attack::Fuzz => fuzz::run(&siege),
+    }?;
+    let log = service.log()?;
+    ensure!(!log.contains("panicked"), "the service panicked:\n{log}");
+    service.operate(&["verify"]).context("afterwards")?;
+    let mebibytes = service.memory_peak()? >> 20;
+    let mebibytes = f64::from(u32::try_from(mebibytes).unwrap_or(u32::MAX));
+    findings.push(Finding::at_most("memory of the service", mebibytes, 256.0, " MiB"));
+    Ok(findings)
+}
+
+/// The threads that call this stand behind all others.
+fn stand_back() {
+    if let Err(error) = rustix::process::nice(19) {
+        eprintln!("the attackers run at the service's own priority: {error}");
+    }
+}
