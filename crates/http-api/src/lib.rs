@@ -8,6 +8,6 @@ mod operation;
 mod pulse;
 
 pub use api::{Api, ConnectionLimits, Gate, Limits, Sunset, Transport, VerifySecret};
-pub use endpoints::{ROUTES, Route};
+pub use endpoints::{ROUTES, Route, shown};
 pub use entrance::{Listening, listen};
 pub use pulse::Pulse;

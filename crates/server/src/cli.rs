@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{Command, Format};
+use crate::tools::Tool;
 
 /// Guerdon: the recognition service for providers.
 #[derive(Parser)]
@@ -30,6 +31,8 @@ pub(crate) enum What {
     /// The settings.
     #[command(subcommand)]
     Config(Config),
+    #[command(flatten)]
+    Tool(Tool),
     #[command(flatten)]
     Work(Command),
 }

@@ -13,6 +13,7 @@ mod sealing;
 mod secret;
 mod settings;
 mod tls;
+mod tools;
 mod world;
 
 pub use run::main;

@@ -73,6 +73,7 @@ fn run(cli: &Cli) -> anyhow::Result<Output> {
             require(&settings)?;
             Ok(Checked { ok: true }.output()?)
         }
+        What::Tool(tool) => tool.run(&settings),
         What::Work(command) => {
             let is_shown = cli.output == Format::Text && command.may_take_long();
             let progress = if is_shown { Progress::on_terminal() } else { Progress::default() };

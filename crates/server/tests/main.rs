@@ -27,5 +27,6 @@ mod memory;
 mod rules;
 mod stop;
 mod support;
+mod tools;
 mod transport;
 mod walk;

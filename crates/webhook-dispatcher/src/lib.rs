@@ -23,4 +23,6 @@ pub use guerdon_domain::ports::Timestamp;
 pub use http_courier::{HttpCourier, HttpCourierLimits, HttpCourierParts, SetupError, TrustedRoots};
 pub use nonce::{NoRandomness, Nonces, SystemNonces};
 pub use schedule::Schedule;
-pub use signature::{Delivery, REPLAY_WINDOW, SeenNonces, VerifyError, sign, verify, verify_within};
+pub use signature::{
+    Delivery, Diagnosis, REPLAY_WINDOW, SeenNonces, VerifyError, diagnose, sign, verify, verify_within,
+};

@@ -1,5 +1,6 @@
 //! The signature of a delivery (behaviour 23.6), for the sender and for receivers.
 
+mod diagnosis;
 mod seen;
 
 use std::time::Duration;
@@ -9,6 +10,7 @@ use ring::hmac::{self, Context, HMAC_SHA256, Key};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
+pub use diagnosis::{Diagnosis, diagnose};
 pub use seen::SeenNonces;
 
 use crate::hex;

@@ -123,11 +123,12 @@ pub struct Depth {
 }
 
 pub trait ReadOutbox {
-    /// The events of a provider and a state, or of all, oldest first; at most `limit`.
+    /// The events of a provider and a state, or of all, that were caused then or later, newest first; at most `limit`.
     fn events(
         &mut self,
         provider: Option<ProviderId>,
         state: Option<EventState>,
+        since: Option<Timestamp>,
         limit: i64,
     ) -> Result<Vec<QueuedEvent>, StoreError>;
 
@@ -136,6 +137,9 @@ pub trait ReadOutbox {
 
     /// The event of an id.
     fn event(&mut self, scope: ProviderId, id: EventId) -> Result<Lookup<ToldEvent>, StoreError>;
+
+    /// The event of an id, whoever's it is: for the operator.
+    fn anybodys_event(&mut self, id: EventId) -> Result<Option<ToldEvent>, StoreError>;
 
     /// The attempts at an event, the first first.
     fn attempts(&mut self, id: EventId) -> Result<Vec<MadeAttempt>, StoreError>;

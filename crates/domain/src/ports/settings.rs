@@ -7,6 +7,8 @@ use super::StoreError;
 pub enum Setting {
     /// `on` while the API answers 503.
     Maintenance,
+    /// When that was last turned on or off.
+    MaintenanceSince,
     /// Microseconds since 1970: delivered events of what was caused before may be gone.
     EventsPrunedBefore,
     /// The fingerprint of the master key that sealed what is stored.
@@ -18,6 +20,7 @@ impl Setting {
     pub fn name(self) -> &'static str {
         match self {
             Self::Maintenance => "maintenance",
+            Self::MaintenanceSince => "maintenance_since",
             Self::EventsPrunedBefore => "events_pruned_before",
             Self::MasterKeyFingerprint => "master_key_fingerprint",
         }

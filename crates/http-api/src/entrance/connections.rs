@@ -19,6 +19,12 @@ const REFUSED: &str = "guerdon_http_connections_refused_total";
 /// An address begins a connection each so often, and so many at once: each costs the processors a handshake.
 const BEGUN_EACH: Duration = Duration::from_millis(5);
 const BEGUN_AT_ONCE: u32 = 200;
+/// Whoever has begun more than so many in as many seconds is one of a crowd, which begins a connection so often all together, and so many at
+/// once: many addresses that come back as soon as they are cut would else keep the processors shaking hands.
+const BEGUN_ALONE: u32 = 8;
+const MANY_EACH: Duration = Duration::from_secs(1);
+const BEGUN_EACH_OF_CROWD: Duration = Duration::from_millis(2);
+const BEGUN_AT_ONCE_OF_CROWD: u32 = 256;
 /// So many addresses are remembered whatever they do.
 const ADDRESSES_MIN: usize = 10_000;
 const TELL_EVERY: Duration = Duration::from_secs(1);
@@ -36,6 +42,8 @@ struct Open {
     each: HashMap<IpAddr, Address>,
     /// With so many addresses those are forgotten that do nothing any more.
     forget_at: usize,
+    /// When all that the crowd has begun would have begun if it had waited each time.
+    crowd_until: Option<Instant>,
     /// Refused since that was told.
     untold: usize,
     told_at: Option<Instant>,
@@ -45,6 +53,8 @@ struct Address {
     open: usize,
     /// When all that it has begun would have begun if it had waited each time.
     begun_until: Instant,
+    /// The same with one a second; it tells who begins many.
+    many_until: Instant,
 }
 
 /// Why a connection is closed at once.
@@ -150,10 +160,11 @@ impl Open {
         let mut wait = Duration::ZERO;
         if let Some(address) = address {
             if self.each.len() >= self.forget_at.max(ADDRESSES_MIN) {
-                self.each.retain(|_, it| it.open > 0 || it.begun_until > now);
+                self.each.retain(|_, it| it.open > 0 || it.begun_until > now || it.many_until > now);
                 self.forget_at = (2 * self.each.len()).max(ADDRESSES_MIN);
             }
-            let address = self.each.entry(address).or_insert(Address { open: 0, begun_until: now });
+            let address =
+                self.each.entry(address).or_insert(Address { open: 0, begun_until: now, many_until: now });
             if address.open >= limits.of_one_address {
                 return Err(Refused::Address);
             }
@@ -161,6 +172,14 @@ impl Open {
             address.begun_until = address.begun_until.max(now) + BEGUN_EACH;
             let ahead = address.begun_until.saturating_duration_since(now);
             wait = ahead.saturating_sub(BEGUN_EACH * BEGUN_AT_ONCE);
+            let many = address.many_until.max(now) + MANY_EACH;
+            address.many_until = many.min(now + MANY_EACH * (2 * BEGUN_ALONE));
+            if many.saturating_duration_since(now) > MANY_EACH * BEGUN_ALONE {
+                let until = self.crowd_until.map_or(now, |it| it.max(now)) + BEGUN_EACH_OF_CROWD;
+                let ahead = until.saturating_duration_since(now);
+                wait = wait.max(ahead.saturating_sub(BEGUN_EACH_OF_CROWD * BEGUN_AT_ONCE_OF_CROWD));
+                self.crowd_until = Some(until);
+            }
         }
         self.all += 1;
         Ok(wait)
@@ -243,5 +262,22 @@ mod tests {
         let kept = take(&all, "192.0.2.1", now + Duration::from_secs(1)).unwrap();
         assert_eq!(all.lock().each.len(), 1);
         drop(kept);
+    }
+
+    #[test]
+    fn addresses_that_begin_many_wait_for_each_other_and_a_newcomer_for_nobody() {
+        let (all, now) = (connections(10_000, 1_000), Instant::now());
+        let mut held = Vec::new();
+        let mut wait = |address: String| {
+            let (place, wait) = all.take(address.parse().unwrap(), false, now).unwrap();
+            held.push(place);
+            wait
+        };
+        let waits: Vec<Duration> =
+            (0..8).flat_map(|it| vec![format!("192.0.2.{it}"); 100]).map(&mut wait).collect();
+        let longest = waits.iter().max().unwrap();
+        // Of each address' hundred all but the first eight are the crowd's.
+        assert_eq!(*longest, BEGUN_EACH_OF_CROWD * (8 * 92 - BEGUN_AT_ONCE_OF_CROWD));
+        assert_eq!(wait("198.51.100.1".to_owned()), Duration::ZERO);
     }
 }

@@ -36,6 +36,7 @@ impl ReadOutbox for Unit<'_> {
         &mut self,
         provider: Option<ProviderId>,
         state: Option<EventState>,
+        since: Option<Timestamp>,
         limit: i64,
     ) -> Result<Vec<QueuedEvent>, StoreError> {
         self.query(super::super::lift_time_limit)?;
@@ -49,7 +50,11 @@ impl ReadOutbox for Unit<'_> {
         if let Some(state) = state {
             wanted = wanted.filter(deliveries::state.eq(state.code()));
         }
-        let wanted = wanted.order(deliveries::event_id).limit(limit); // ids rise with time
+        if let Some(since) = since {
+            wanted = wanted.filter(deliveries::event_id.ge(Id(first_id(since))));
+            wanted = wanted.filter(events::created_at.ge(At(since)));
+        }
+        let wanted = wanted.order(deliveries::event_id.desc()).limit(limit); // ids rise with time
         let found: Vec<(QueuedEventRow, FareRow)> = self.query(|conn| wanted.get_results(conn))?;
         self.keep(found.into_iter().map(|(event, fare)| event.read(fare)).collect())
     }
@@ -60,6 +65,10 @@ impl ReadOutbox for Unit<'_> {
 
     fn event(&mut self, scope: ProviderId, id: EventId) -> Result<Lookup<ToldEvent>, StoreError> {
         self.told_event(scope, id)
+    }
+
+    fn anybodys_event(&mut self, id: EventId) -> Result<Option<ToldEvent>, StoreError> {
+        Ok(self.told(&[id])?.remove(&id))
     }
 
     fn attempts(&mut self, id: EventId) -> Result<Vec<MadeAttempt>, StoreError> {

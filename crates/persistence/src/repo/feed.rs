@@ -81,7 +81,7 @@ impl Unit<'_> {
         Ok(found.into_iter().map(|it| it.0).collect())
     }
 
-    fn told(&mut self, ids: &[EventId]) -> Result<HashMap<EventId, ToldEvent>, StoreError> {
+    pub(super) fn told(&mut self, ids: &[EventId]) -> Result<HashMap<EventId, ToldEvent>, StoreError> {
         let ids: Vec<Id<EventId>> = ids.iter().map(|it| Id(*it)).collect();
         let rows: Vec<(QueuedEventRow, FareRow, Vec<u8>)> = self.query(|conn| {
             deliveries::table

@@ -1,13 +1,102 @@
 //! `guerdon company`.
 
-use guerdon_domain::companies::{MoveCompanyError, OptionsError, move_to_provider, set_allow_zero_points};
-use guerdon_domain::ports::StoreExt;
-use guerdon_domain::values::{CompanyId, ProviderId};
+use guerdon_domain::companies::{
+    CompanyWithOwner, MoveCompanyError, OptionsError, move_to_provider, set_allow_zero_points,
+};
+use guerdon_domain::ports::{Lookup, StoreExt};
+use guerdon_domain::values::{CompanyId, Page, ProviderId, fit};
+use guerdon_http_api::shown;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::error::refusals;
+use super::output::{fields, table};
 use super::{CommandError, Output, Runnable, View, Workplace};
+
+/// How many are read at a time.
+const PER_PAGE: i64 = 1_000;
+
+/// Shows companies, oldest first, those of each provider together.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+pub(crate) struct List {
+    /// Of this provider only.
+    #[arg(long, value_name = "ID")]
+    provider: Option<Uuid>,
+}
+
+/// Shows one company.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+pub(crate) struct Show {
+    /// The company.
+    company_id: Uuid,
+}
+
+impl Runnable for List {
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+        let wanted = self.provider.map(ProviderId::from_uuid);
+        workplace.store.snapshot(|reads| {
+            let providers = reads.providers()?;
+            let chosen: Vec<_> = providers.iter().filter(|it| wanted.is_none_or(|id| it.id == id)).collect();
+            if chosen.is_empty() && wanted.is_some() {
+                return Err(CommandError::refused("no provider has this id"));
+            }
+            let (mut rows, mut json) = (Vec::new(), Vec::new());
+            for provider in chosen {
+                for number in 1.. {
+                    let Some(page) = Page::new(number, PER_PAGE) else { break };
+                    let found = reads.companies(provider.id, None, page)?;
+                    for it in &found {
+                        let users = reads.active_user_count(it.company.id)?;
+                        rows.push(row(it, users, &provider.name));
+                        json.push(
+                            shown::company(it, users).map_err(|it| CommandError::Failed(it.to_string()))?,
+                        );
+                    }
+                    if found.len() < fit::<usize, _>(PER_PAGE) {
+                        break;
+                    }
+                }
+            }
+            let text = table(&["id", "domain", "name", "owner", "users", "provider"], &rows);
+            Ok(Output { text, json: format!("[{}]", json.join(",")), status: 0 })
+        })
+    }
+}
+
+impl Runnable for Show {
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+        let id = CompanyId::from_uuid(self.company_id);
+        workplace.store.snapshot(|reads| {
+            let absent = || CommandError::refused("no company has this id");
+            let scope = reads.provider_of_company(id)?.ok_or_else(absent)?;
+            let Lookup::Own(found) = reads.company(scope, id)? else { return Err(absent()) };
+            let users = reads.active_user_count(id)?;
+            let json = shown::company(&found, users).map_err(|it| CommandError::Failed(it.to_string()))?;
+            let (company, owner) = (&found.company, found.owner_name());
+            let (rate, count) = (company.rate.get().to_string(), users.to_string());
+            let alert = company.reserve_alert.map_or_else(|| "-".to_owned(), |it| it.get().to_string());
+            let text = fields(&[
+                ("id", &id.to_string()),
+                ("provider", &scope.to_string()),
+                ("domain", company.domain.as_str()),
+                ("name", company.name.as_str()),
+                ("owner", &format!("{owner} <{}>", found.owner_email.as_str())),
+                ("users", &count),
+                ("points per dollar", &rate),
+                ("reserve alert", &alert),
+                ("created", &company.created_at.to_string()),
+            ]);
+            Ok(Output { text, json, status: 0 })
+        })
+    }
+}
+
+fn row(it: &CompanyWithOwner, users: i64, provider: &str) -> Vec<String> {
+    let company = &it.company;
+    let texts = [company.domain.as_str(), company.name.as_str(), it.owner_email.as_str()].map(str::to_owned);
+    let [domain, name, owner] = texts;
+    vec![company.id.to_string(), domain, name, owner, users.to_string(), provider.to_owned()]
+}
 
 /// Sets options of a company.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]

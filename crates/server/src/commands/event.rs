@@ -2,14 +2,16 @@
 
 use guerdon_domain::events::ReplayError;
 use guerdon_domain::events::{EventState, replay, replay_all};
-use guerdon_domain::ports::{QueuedEvent, StoreError, StoreExt};
+use guerdon_domain::ports::{Clock as _, MadeAttempt, QueuedEvent, StoreError, StoreExt, ToldEvent};
 use guerdon_domain::values::{EventId, ProviderId};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use uuid::Uuid;
 
 use super::error::refusals;
-use super::output::table;
-use super::{CommandError, Output, Runnable, View, Workplace};
+use super::output::{fields, table};
+use super::{CommandError, Output, Runnable, View, Workplace, since};
+use crate::world::SystemClock;
 
 /// How many events are shown where nothing else is asked for.
 const SHOWN: u32 = 100_000;
@@ -39,7 +41,7 @@ impl From<StateName> for EventState {
     }
 }
 
-/// Shows events, oldest first.
+/// Shows events, newest first.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 pub(crate) struct List {
     /// Of this provider only.
@@ -48,9 +50,25 @@ pub(crate) struct List {
     /// In this state only.
     #[arg(long, value_enum)]
     state: Option<StateName>,
+    /// Caused then or later.
+    #[arg(long, value_name = "T", value_parser = moment)]
+    since: Option<String>,
     /// At most so many.
     #[arg(long, default_value_t = SHOWN, value_name = "N")]
     limit: u32,
+}
+
+/// A time, or an age; kept as it is written, so that a command can be handed over.
+fn moment(text: &str) -> Result<String, String> {
+    since::read(text, SystemClock.now()).map(|_| text.to_owned())
+}
+
+/// Shows one event, its body and the attempts to deliver it.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+pub(crate) struct Show {
+    /// The event.
+    #[arg(value_name = "EVENT_ID")]
+    id: Uuid,
 }
 
 /// Makes events due at once: those that ended on a schedule that begins anew, those that wait on the one they have.
@@ -124,6 +142,76 @@ impl View for All {
 }
 
 #[derive(Serialize)]
+struct Shown {
+    id: Uuid,
+    provider_id: Uuid,
+    r#type: &'static str,
+    state: &'static str,
+    created_at: String,
+    next_attempt_at: Option<String>,
+    body: Value,
+    attempts: Vec<Tried>,
+}
+
+#[derive(Serialize)]
+struct Tried {
+    number: u16,
+    started_at: String,
+    status: Option<u16>,
+    cause: Option<String>,
+    duration_ms: u128,
+}
+
+impl Shown {
+    fn of(told: &ToldEvent, attempts: Vec<MadeAttempt>) -> Result<Self, CommandError> {
+        let event = &told.event;
+        let body = serde_json::from_slice(&told.body).map_err(|it| CommandError::Failed(it.to_string()))?;
+        let tried = |it: MadeAttempt| Tried {
+            number: it.number,
+            started_at: it.started_at.to_string(),
+            status: it.status,
+            cause: it.cause,
+            duration_ms: it.duration.as_millis(),
+        };
+        Ok(Self {
+            id: event.id.as_uuid(),
+            provider_id: event.provider_id.as_uuid(),
+            r#type: event.kind.name(),
+            state: event.state.name(),
+            created_at: event.created_at.to_string(),
+            next_attempt_at: event.next_attempt_at.map(|it| it.to_string()),
+            body,
+            attempts: attempts.into_iter().map(tried).collect(),
+        })
+    }
+}
+
+impl View for Shown {
+    fn text(&self) -> String {
+        let (id, provider) = (self.id.to_string(), self.provider_id.to_string());
+        let shown = fields(&[
+            ("id", &id),
+            ("provider", &provider),
+            ("type", self.r#type),
+            ("state", self.state),
+            ("created", &self.created_at),
+            ("next attempt", self.next_attempt_at.as_deref().unwrap_or("-")),
+        ]);
+        let rows = self.attempts.iter().map(|it| {
+            let status = it.status.map_or_else(|| "-".to_owned(), |it| it.to_string());
+            let (number, took) = (it.number.to_string(), format!("{} ms", it.duration_ms));
+            vec![number, it.started_at.clone(), status, took, it.cause.clone().unwrap_or_default()]
+        });
+        let rows: Vec<Vec<String>> = rows.collect();
+        let attempts = match rows.as_slice() {
+            [] => "no attempt was made".to_owned(),
+            rows => table(&["attempt", "started", "status", "took", "cause"], rows),
+        };
+        format!("{shown}\n\n{:#}\n\n{attempts}", self.body)
+    }
+}
+
+#[derive(Serialize)]
 struct Replayed {
     replayed: usize,
 }
@@ -138,10 +226,25 @@ impl Runnable for List {
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let provider = self.provider.map(ProviderId::from_uuid);
         let state = self.state.map(EventState::from);
+        let since = self.since.as_deref().map(|it| since::read(it, SystemClock.now())).transpose();
+        let since = since.map_err(CommandError::refused)?;
         let found = workplace.store.snapshot(|reads| -> Result<_, StoreError> {
-            reads.events(provider, state, i64::from(self.limit))
+            reads.events(provider, state, since, i64::from(self.limit))
         })?;
         All(found.iter().map(Listed::of).collect()).output()
+    }
+}
+
+impl Runnable for Show {
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+        let id = EventId::from_uuid(self.id);
+        let found = workplace.store.snapshot(|reads| -> Result<_, StoreError> {
+            let Some(told) = reads.anybodys_event(id)? else { return Ok(None) };
+            Ok(Some((told, reads.attempts(id)?)))
+        })?;
+        let (told, attempts) =
+            found.ok_or_else(|| CommandError::refused(format!("no event has the id {id}")))?;
+        Shown::of(&told, attempts)?.output()
     }
 }
 

@@ -1,9 +1,10 @@
 //! `guerdon maintenance`.
 
-use guerdon_domain::ports::{Setting, StoreError, StoreExt};
+use guerdon_domain::ports::{Clock as _, Setting, StoreError, StoreExt};
 use serde::{Deserialize, Serialize};
 
 use super::{CommandError, Output, Runnable, View, Workplace};
+use crate::world::SystemClock;
 
 /// The value of [`Setting::Maintenance`] while the API answers 503.
 pub(crate) const ON: &str = "on";
@@ -11,7 +12,7 @@ pub(crate) const ON: &str = "on";
 /// Turns maintenance on or off.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 pub(crate) struct Maintenance {
-    /// What it shall be.
+    /// What it shall be; `status` tells what it is.
     #[arg(value_enum)]
     state: Switch,
 }
@@ -24,6 +25,8 @@ enum Switch {
     On,
     /// The API serves.
     Off,
+    /// Tells which of both, and since when.
+    Status,
 }
 
 #[derive(Serialize)]
@@ -31,21 +34,51 @@ struct Done {
     maintenance: Switch,
 }
 
+#[derive(Serialize)]
+struct Status {
+    maintenance: Switch,
+    since: Option<String>,
+}
+
+impl View for Status {
+    fn text(&self) -> String {
+        let state = if self.maintenance == Switch::On { "on" } else { "off" };
+        match &self.since {
+            Some(since) => format!("maintenance is {state} since {since}"),
+            None => format!("maintenance is {state}"),
+        }
+    }
+}
+
 impl View for Done {
     fn text(&self) -> String {
         match self.maintenance {
             Switch::On => "maintenance is on: the API answers 503".to_owned(),
-            Switch::Off => "maintenance is off".to_owned(),
+            Switch::Off | Switch::Status => "maintenance is off".to_owned(),
         }
     }
 }
 
 impl Runnable for Maintenance {
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+        if self.state == Switch::Status {
+            return status(workplace);
+        }
         let value = if self.state == Switch::On { ON } else { "off" };
-        workplace
-            .store
-            .transaction(|tx| -> Result<(), StoreError> { tx.set_setting(Setting::Maintenance, value) })?;
+        workplace.store.transaction(|tx| -> Result<(), StoreError> {
+            if tx.setting(Setting::Maintenance)?.as_deref() != Some(value) {
+                tx.set_setting(Setting::MaintenanceSince, &SystemClock.now().to_string())?;
+            }
+            tx.set_setting(Setting::Maintenance, value)
+        })?;
         Done { maintenance: self.state }.output()
     }
+}
+
+fn status(workplace: &Workplace) -> Result<Output, CommandError> {
+    let (value, since) = workplace.store.snapshot(|reads| -> Result<_, StoreError> {
+        Ok((reads.setting(Setting::Maintenance)?, reads.setting(Setting::MaintenanceSince)?))
+    })?;
+    let maintenance = if value.as_deref() == Some(ON) { Switch::On } else { Switch::Off };
+    Status { maintenance, since }.output()
 }

@@ -19,6 +19,8 @@ mod redemption;
 mod reserve;
 mod schedule;
 mod seal;
+pub(crate) mod since;
+mod user;
 mod verify;
 mod wallet;
 
@@ -34,7 +36,7 @@ use serde::{Deserialize, Serialize};
 use crate::keys::Keys;
 use crate::progress::Progress;
 use crate::settings::Webhooks;
-use crate::world::{SystemClock, SystemIds, user};
+use crate::world::{SystemClock, SystemIds, user as system_user};
 
 pub(crate) use error::CommandError;
 pub(crate) use maintenance::ON as MAINTENANCE_ON;
@@ -63,7 +65,7 @@ impl Workplace {
             store,
             keys,
             webhooks,
-            user: user::name(),
+            user: system_user::name(),
             progress: Progress::default(),
             threads: NonZero::<usize>::MIN,
         }
@@ -128,9 +130,12 @@ commands! {
         /// Providers and their credentials.
         #[command(subcommand)]
         Provider(ProviderCommand),
-        /// Companies' options, and whose they are.
+        /// Companies, their options, and whose they are.
         #[command(subcommand)]
         Company(CompanyCommand),
+        /// Users of companies.
+        #[command(subcommand)]
+        User(UserCommand),
         /// Companies' reserves.
         #[command(subcommand)]
         Reserve(ReserveCommand),
@@ -171,7 +176,20 @@ commands! {
 }
 
 commands! {
+    enum UserCommand {
+        /// Show a company's active users, oldest first.
+        List(user::List),
+        /// Show one user, a deleted one too.
+        Show(user::Show),
+    }
+}
+
+commands! {
     enum CompanyCommand {
+        /// Show companies, oldest first.
+        List(company::List),
+        /// Show one company.
+        Show(company::Show),
         /// Set options of a company.
         Options(company::Options),
         /// Hand a company to another provider.
@@ -233,8 +251,10 @@ commands! {
 
 commands! {
     enum EventCommand {
-        /// Show events, oldest first.
+        /// Show events, newest first.
         List(event::List),
+        /// Show one event, its body and the attempts to deliver it.
+        Show(event::Show),
         /// Make events due at once.
         Replay(event::Replay),
     }

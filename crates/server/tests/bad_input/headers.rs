@@ -109,7 +109,8 @@ fn a_known_path_with_another_method_is_405_with_its_methods() {
 fn head_answers_as_get_without_the_body() {
     on_bench(|bench| {
         for route in guerdon_http_api::ROUTES.iter().filter(|it| it.method == "GET") {
-            let sent = bench.sample.send(bench.service, &bench.sample.company, &[&bench.sample.users[1]], 1).json();
+            let sent =
+                bench.sample.send(bench.service, &bench.sample.company, &[&bench.sample.users[1]], 1).json();
             let event = sent["recognitions"][0]["id"].as_str().unwrap();
             let id = match route.pattern.split('/').nth(2).unwrap() {
                 "companies" => &bench.sample.company,

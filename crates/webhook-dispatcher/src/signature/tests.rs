@@ -3,7 +3,7 @@ use std::time::Duration;
 use guerdon_domain::ports::Timestamp;
 use time::macros::datetime;
 
-use super::{Delivery, SeenNonces, VerifyError, sign, verify, verify_within};
+use super::{Delivery, SeenNonces, VerifyError, diagnose, sign, verify, verify_within};
 
 const NOW: Timestamp = Timestamp::new(datetime!(2026-11-20 20:01:02.345 UTC));
 const SECRET: &str = "whsec_0123456789abcdef";
@@ -96,4 +96,36 @@ fn a_nonce_is_accepted_once_in_the_window() {
     assert_eq!(seen.len(), 2);
     assert_eq!(seen.remember(&Delivery { nonce: "02", ..right }, last + Duration::from_micros(1)), Ok(()));
     assert_eq!(seen.len(), 1);
+}
+
+#[test]
+fn the_part_that_is_wrong_is_named() {
+    let body = r#"{"a":{"b":"x \\\" y"},"c":"Grüße 🎉"}"#.as_bytes();
+    let (url, timestamp) = ("https://example.com/hook", "2026-11-20T20:01:02.345Z");
+    let signature = sign(SECRET, url, timestamp, "00ff", body);
+    let right = Delivery { url, timestamp, nonce: "00ff", signature: &signature, body };
+    let check = |secret: &str, changed: Delivery<'_>, now: Timestamp, part: &str, hint: &str| {
+        let told = diagnose(secret, &changed, now).unwrap_err();
+        assert_eq!(told.part, part, "{changed:?}: {told}");
+        assert!(told.hint.contains(hint), "{told}");
+    };
+    assert_eq!(diagnose(SECRET, &right, NOW), Ok(()));
+    check(SECRET, Delivery { url: "https://example.com/hook/", ..right }, NOW, "url", "without the slash");
+    check(SECRET, Delivery { url: "https://Example.com/hook", ..right }, NOW, "url", "lower case");
+    check(SECRET, Delivery { url: "http://example.com/hook", ..right }, NOW, "url", "scheme");
+    check(SECRET, Delivery { url: "https://example.com:443/hook", ..right }, NOW, "url", "port");
+    check(SECRET, Delivery { url: "https://example.com/hook?a=1", ..right }, NOW, "url", "query");
+    check(SECRET, right, NOW + Duration::from_secs(301), "timestamp", "301 s behind");
+    check(SECRET, right, NOW - Duration::from_secs(400), "timestamp", "400 s ahead of");
+    check(SECRET, Delivery { timestamp: "now", ..right }, NOW, "timestamp", "no time");
+    check(SECRET, Delivery { nonce: "", ..right }, NOW, "nonce", "empty");
+    check(SECRET, Delivery { signature: "AB", ..right }, NOW, "signature", "64 lower-case");
+    let again = "{\"a\": {\"b\": \"x \\\\\\\" y\"},\n \"c\": \"Grüße 🎉\"}";
+    check(SECRET, Delivery { body: again.as_bytes(), ..right }, NOW, "body", "with blanks");
+    let escaped = again.replace('ü', "\\u00fc").replace('ß', "\\u00df").replace('🎉', "\\ud83c\\udf89");
+    check(SECRET, Delivery { body: escaped.as_bytes(), ..right }, NOW, "body", "escaped");
+    let longer = [body, b"\n"].concat();
+    check(SECRET, Delivery { body: &longer, ..right }, NOW, "body", "line breaks were added");
+    check(&format!("{SECRET}\n"), right, NOW, "secret", "around it");
+    check("another", right, NOW, "secret", "no usual mistake");
 }

@@ -64,7 +64,7 @@ impl<'a> CompanyView<'a> {
     }
 
     /// As fetching one answers it.
-    pub(super) fn whole(found: &'a CompanyWithOwner, user_count: i64) -> Self {
+    pub(crate) fn whole(found: &'a CompanyWithOwner, user_count: i64) -> Self {
         let rest = Rest { user_count, points_per_dollar: found.company.rate.get() };
         Self { rest: Some(rest), ..Self::changed(found) }
     }

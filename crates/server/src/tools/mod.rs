@@ -1,0 +1,43 @@
+//! Commands that need no database.
+
+mod healthcheck;
+mod pages;
+mod webhook;
+
+use anyhow::Result;
+use clap::Subcommand;
+
+use crate::commands::Output;
+use crate::settings::Settings;
+
+/// A command that needs no database.
+#[derive(Subcommand)]
+pub(crate) enum Tool {
+    /// Signed events: is one genuine?
+    #[command(subcommand)]
+    Webhook(Webhook),
+    /// Ask the running service whether it is ready; exit 0 where it is.
+    Healthcheck,
+    /// Print what a shell needs to complete these commands.
+    Completions(pages::Completions),
+    /// Print the manual page.
+    Man,
+}
+
+/// Signed events.
+#[derive(Subcommand)]
+pub(crate) enum Webhook {
+    /// Check a delivery; exit 1 with the part that is wrong, and how to mend it.
+    Verify(webhook::Verify),
+}
+
+impl Tool {
+    pub(crate) fn run(&self, settings: &Settings) -> Result<Output> {
+        match self {
+            Self::Webhook(Webhook::Verify(it)) => it.run(),
+            Self::Healthcheck => healthcheck::run(settings),
+            Self::Completions(it) => it.run(),
+            Self::Man => pages::manual(),
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! `guerdon completions` and `guerdon man`, made of the command line itself.
+
+use anyhow::Result;
+use clap::{CommandFactory as _, ValueEnum};
+use clap_complete::{Shell, generate};
+
+use crate::cli::Cli;
+use crate::commands::Output;
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ShellName {
+    Bash,
+    Zsh,
+    Fish,
+}
+
+/// For which shell.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Completions {
+    #[arg(value_enum)]
+    shell: ShellName,
+}
+
+impl Completions {
+    pub(super) fn run(&self) -> Result<Output> {
+        let shell = match self.shell {
+            ShellName::Bash => Shell::Bash,
+            ShellName::Zsh => Shell::Zsh,
+            ShellName::Fish => Shell::Fish,
+        };
+        let mut text = Vec::new();
+        generate(shell, &mut Cli::command(), "guerdon", &mut text);
+        printed(text)
+    }
+}
+
+/// The page of the program, which names its commands.
+pub(super) fn manual() -> Result<Output> {
+    let mut text = Vec::new();
+    let mut command = Cli::command();
+    command.build();
+    clap_mangen::Man::new(command).render(&mut text)?;
+    printed(text)
+}
+
+fn printed(text: Vec<u8>) -> Result<Output> {
+    let text = String::from_utf8(text)?;
+    Ok(Output { json: serde_json::to_string(&text)?, text, status: 0 })
+}

@@ -1,0 +1,88 @@
+//! `guerdon webhook verify`.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use guerdon_domain::ports::Clock as _;
+use guerdon_webhook_dispatcher::{Delivery, Diagnosis, diagnose};
+use serde::Serialize;
+
+use crate::commands::{Output, View};
+use crate::world::SystemClock;
+
+/// Checks a delivery.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Verify {
+    /// The callback URL, exactly as it was registered.
+    #[arg(long, value_name = "URL")]
+    url: String,
+    /// The secret that the operator gave with the API key.
+    #[arg(long, value_name = "SECRET")]
+    shared_secret: String,
+    /// The headers that came, as lines `Name: value`.
+    #[arg(long, value_name = "FILE")]
+    headers: PathBuf,
+    /// The body that came, byte for byte.
+    #[arg(long, value_name = "FILE")]
+    body: PathBuf,
+}
+
+/// What came of it.
+#[derive(Serialize)]
+struct Judged {
+    valid: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    part: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+}
+
+impl View for Judged {
+    fn text(&self) -> String {
+        match (&self.part, &self.hint) {
+            (Some(part), Some(hint)) => format!("invalid, {part}: {hint}"),
+            _ => "valid".to_owned(),
+        }
+    }
+}
+
+impl Verify {
+    pub(super) fn run(&self) -> Result<Output> {
+        let headers = String::from_utf8(read(&self.headers)?)
+            .with_context(|| format!("{} is no text", self.headers.display()))?;
+        let body = read(&self.body)?;
+        let judged = match self.judge(&headers, &body) {
+            Ok(()) => Judged { valid: true, part: None, hint: None },
+            Err(Diagnosis { part, hint }) => Judged { valid: false, part: Some(part), hint: Some(hint) },
+        };
+        let output = judged.output()?;
+        Ok(Output { status: u8::from(!judged.valid), ..output })
+    }
+
+    fn judge(&self, headers: &str, body: &[u8]) -> Result<(), Diagnosis> {
+        let [timestamp, nonce, signature] = [
+            ("timestamp", "x-service-timestamp"),
+            ("nonce", "x-service-nonce"),
+            ("signature", "x-service-signature"),
+        ]
+        .map(|(part, name)| value(headers, part, name));
+        let delivery =
+            Delivery { url: &self.url, timestamp: timestamp?, nonce: nonce?, signature: signature?, body };
+        diagnose(&self.shared_secret, &delivery, SystemClock.now())
+    }
+}
+
+fn read(file: &Path) -> Result<Vec<u8>> {
+    std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))
+}
+
+fn value<'a>(headers: &'a str, part: &'static str, name: &str) -> Result<&'a str, Diagnosis> {
+    let mut values = headers.lines().filter_map(|line| {
+        let (its, value) = line.split_once(':')?;
+        its.trim().eq_ignore_ascii_case(name).then(|| value.trim())
+    });
+    values.next().ok_or_else(|| {
+        let hint = format!("the header {name} is missing; a proxy or a framework may have left it out");
+        Diagnosis { part, hint }
+    })
+}
