@@ -117,3 +117,12 @@ fn line(command: &Command) -> String {
     let arguments = command.get_args().map(|argument| argument.to_string_lossy().into_owned());
     std::iter::once(name(command)).chain(arguments).collect::<Vec<_>>().join(" ")
 }
+
+/// A text in what a program printed as JSON.
+pub(crate) fn text(object: &Value, field: &str) -> Result<String> {
+    object
+        .get(field)
+        .and_then(Value::as_str)
+        .map(str::to_owned)
+        .with_context(|| format!("no {field} in {object}"))
+}

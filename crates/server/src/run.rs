@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use actix_web::rt::System;
 use anyhow::{anyhow, bail};
-use clap::Parser;
+use clap::{CommandFactory as _, Parser};
 use guerdon_domain::distributions::finish;
 use guerdon_domain::ports::Wakes;
 use guerdon_persistence::{Access, OpenError, Wakeups, migrate, open_waking};
@@ -73,7 +73,7 @@ fn run(cli: &Cli) -> anyhow::Result<Output> {
             require(&settings)?;
             Ok(Checked { ok: true }.output()?)
         }
-        What::Tool(tool) => tool.run(&settings),
+        What::Tool(tool) => tool.run(&settings, Cli::command()),
         What::Work(command) => {
             let is_shown = cli.output == Format::Text && command.may_take_long();
             let progress = if is_shown { Progress::on_terminal() } else { Progress::default() };

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::Service;
 use super::curl::{Client, ShellLine};
-use crate::workspace::output;
+use crate::workspace::{output, text};
 
 pub(super) struct Sandbox {
     client: Client,
@@ -85,12 +85,4 @@ fn command(service: &Service, arguments: &[&str]) -> Result<Value> {
         .with_context(|| format!("guerdon {}", arguments.join(" ")))?;
     serde_json::from_str(&printed)
         .with_context(|| format!("reading the output of guerdon {}", arguments.join(" ")))
-}
-
-fn text(object: &Value, field: &str) -> Result<String> {
-    object
-        .get(field)
-        .and_then(Value::as_str)
-        .map(str::to_owned)
-        .with_context(|| format!("no {field} in {object}"))
 }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::https::Connection;
 use super::service::Service;
 use super::wire::first_id;
+use crate::workspace::text;
 
 /// More than any measurement spends.
 const DEPOSIT: &str = "1000000000";
@@ -173,12 +174,4 @@ pub(crate) fn create(connection: &mut Connection, request: &[u8]) -> Result<Stri
     let id = first_id(&body).context("an answer without an id")?;
     ensure!(id.len() == 36, "`{id}` is no id");
     Ok(id)
-}
-
-fn text(object: &Value, field: &str) -> Result<String> {
-    object
-        .get(field)
-        .and_then(Value::as_str)
-        .map(str::to_owned)
-        .with_context(|| format!("no {field} in {object}"))
 }

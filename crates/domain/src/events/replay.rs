@@ -32,13 +32,28 @@ pub fn replay<T: Replays + ?Sized>(
     Ok(replayed)
 }
 
-/// Which of a provider's events.
+/// Which of a provider's own events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Replayed {
-    /// All in a state, of those that are kept or wait.
-    All(EventState),
-    /// Those that were caused then or later, in one state or in any.
-    Since(Timestamp, Option<EventState>),
+pub struct Replayed {
+    /// Those that were caused then or later.
+    since: Timestamp,
+    /// Those in one state, or in any.
+    state: Option<EventState>,
+}
+
+impl Replayed {
+    /// What a provider asks for by a moment, by a state, or by both.
+    ///
+    /// # Errors
+    ///
+    /// What is missing, where that would be all events there are, or all that were delivered.
+    pub fn asked(since: Option<Timestamp>, state: Option<EventState>) -> Result<Self, &'static str> {
+        match (since, state) {
+            (None, None) => Err("since or state is required"),
+            (None, Some(EventState::Delivered)) => Err("state must not be delivered without since"),
+            (since, state) => Ok(Self { since: since.unwrap_or(Timestamp::UNIX_EPOCH), state }),
+        }
+    }
 }
 
 /// Does so with some of a provider's own.
@@ -48,11 +63,7 @@ pub fn replay_own<T: Replays + ?Sized>(
     which: Replayed,
     context: &Context<'_>,
 ) -> Result<usize, StoreError> {
-    let now = context.clock.now();
-    match which {
-        Replayed::All(state) => tx.replay_events(provider, state, now),
-        Replayed::Since(since, state) => tx.replay_since(provider, since, state, now),
-    }
+    tx.replay_since(provider, which.since, which.state, context.clock.now())
 }
 
 /// Does so with all of a provider's events that are exhausted, or unaddressed.

@@ -169,7 +169,7 @@ pub trait Replays {
         now: Timestamp,
     ) -> Result<usize, StoreError>;
 
-    /// Does so with all events of a provider that are exhausted, unaddressed, or wait; answers how many.
+    /// Does so with all events of a provider that are exhausted, or unaddressed, however many; answers how many.
     fn replay_events(
         &mut self,
         provider: ProviderId,

@@ -2,10 +2,7 @@
 
 use super::send::{SendError, SendRecognition, load, payers, send};
 use crate::money::{Points, PointsPerDollar};
-use crate::ports::{
-    Accounts, Causes, Context, Locks, MailOutbox, Outbox, ReadCompanies, ReadOccasions, ReadProviders,
-    ReadUsers, Recognitions, StoreError,
-};
+use crate::ports::{Context, Ledger, StoreError};
 use crate::values::{ProviderId, fit};
 use crate::wallets::Account;
 
@@ -24,25 +21,12 @@ pub struct Rehearsal {
 }
 
 /// Sends a recognition, by the very rules, and tells what it did: its caller undoes all of it.
-pub fn rehearse<T>(
+pub fn rehearse<T: Ledger + ?Sized>(
     tx: &mut T,
     scope: ProviderId,
     command: &SendRecognition,
     context: &Context<'_>,
-) -> Result<Rehearsal, SendError>
-where
-    T: Accounts
-        + Causes
-        + Locks
-        + MailOutbox
-        + Outbox
-        + ReadCompanies
-        + ReadOccasions
-        + ReadProviders
-        + ReadUsers
-        + Recognitions
-        + ?Sized,
-{
+) -> Result<Rehearsal, SendError> {
     let parties = load(tx, scope, command)?;
     let payers = payers(&parties);
     let mut before = Vec::with_capacity(payers.len());

@@ -1,6 +1,7 @@
-//! How an endpoint is read, run and rendered. `call`, `query` and `body` read; `read`, `question` and `write` run, in the order of
-//! the checks, with `idempotency` and `flights` for repeats, over `state`, the one crossing to the store, or by
-//! `handing_over` to it, with `budget`, the memory that large requests share, and `shares`, the turns of providers; `answer`, `list` and `error` render.
+//! How an endpoint is read, run and rendered. `call`, `query` and `body` read; `read`, `question` and `write` run, in the
+//! order of the checks, with `idempotency` and `flights` for repeats, over `state`, the one crossing to the store, or by
+//! `handing_over` to it, with `budget`, the memory that large requests share, and `shares`, the turns of providers;
+//! `answer`, `list` and `error` render.
 
 pub(crate) mod answer;
 pub(crate) mod body;

@@ -17,15 +17,18 @@ use crate::operation::state::State;
 pub(crate) trait Question: 'static {
     /// What the body asks for.
     type Command: Send + Sync + 'static;
+    /// What the path names.
+    type Found;
 
     /// Looks up the path's object.
-    fn find(reads: &mut dyn Reads, call: &Call) -> Result<(), ApiError>;
+    fn find(reads: &mut dyn Reads, call: &Call) -> Result<Self::Found, ApiError>;
 
     /// Reads the body's fields; `None` only after a fault.
     fn command(fields: &mut Fields) -> Option<Self::Command>;
 
     /// Reads and renders.
-    fn answer(reads: &mut dyn Reads, call: &Call, command: &Self::Command) -> Result<Answer, ApiError>;
+    fn answer(reads: &mut dyn Reads, found: Self::Found, command: &Self::Command)
+    -> Result<Answer, ApiError>;
 }
 
 /// Runs such an operation.
@@ -41,9 +44,9 @@ pub(crate) async fn run<Q: Question>(
     let work = move |state: &State, _: &Promise| {
         let _turn = turn;
         state.api.store.snapshot(|reads: &mut dyn Reads| {
-            Q::find(reads, &call)?;
+            let found = Q::find(reads, &call)?;
             let parsed = parsed.as_ref().map_err(ApiError::clone)?;
-            Ok::<_, ApiError>(parsed.tell(Q::answer(reads, &call, &parsed.command)?))
+            Ok::<_, ApiError>(parsed.tell(Q::answer(reads, found, &parsed.command)?))
         })
     };
     state.block(work).await

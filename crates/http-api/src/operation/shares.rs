@@ -5,7 +5,8 @@
 //! to wait, a place that becomes free goes around among the providers that wait; one that has its share at work is passed
 //! over as long as another waits. One provider's own requests keep their order.
 
-use std::collections::{HashMap, VecDeque};
+mod lines;
+
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -14,13 +15,9 @@ use metrics::{Gauge, gauge};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
+use self::lines::Lines;
 use crate::operation::error::ApiError;
 
-/// A provider's share while others wait; and how many places are left for those who come.
-const SHARE: usize = 8;
-/// The most requests of one provider that wait. Sending one away takes a fifth of what serving it takes: who has that many
-/// connections and heeds no `Retry-After` is better served late than refused many times.
-const WAITING_MAX: usize = 1_024;
 /// How long one waits.
 pub(crate) const WAIT_MAX: Duration = Duration::from_secs(2);
 const WAITING: &str = "guerdon_http_requests_waiting";
@@ -30,20 +27,6 @@ pub(crate) struct Shares {
     kind: &'static str,
     places: usize,
     lines: Mutex<Lines>,
-}
-
-#[derive(Default)]
-struct Lines {
-    at_work: usize,
-    each: HashMap<ProviderId, Line>,
-    /// Who waits, in the order of their turns.
-    order: VecDeque<ProviderId>,
-}
-
-#[derive(Default)]
-struct Line {
-    at_work: usize,
-    waiting: VecDeque<Box<dyn Waits>>,
 }
 
 /// Whoever waits for a place.
@@ -146,78 +129,6 @@ pub(crate) fn busy() -> ApiError {
     ApiError::unavailable("the service has too many requests of this provider at work", 1)
 }
 
-impl Lines {
-    /// Whether a request may begin that has just come.
-    fn can_begin(&self, provider: ProviderId, places: usize) -> bool {
-        let own = self.each.get(&provider).map_or(0, |it| it.at_work);
-        let left = places.saturating_sub(self.at_work);
-        // Where a place is free, only those wait who have their share.
-        (left > 0 && own < SHARE) || (left > SHARE && self.order.is_empty())
-    }
-
-    fn begin(&mut self, provider: ProviderId) {
-        self.at_work += 1;
-        self.each.entry(provider).or_default().at_work += 1;
-    }
-
-    /// Lines up behind the provider's others; 503 where these are too many.
-    fn wait(&mut self, provider: ProviderId, waits: Box<dyn Waits>) -> Result<(), ApiError> {
-        self.require_room(provider)?;
-        let line = self.each.entry(provider).or_default();
-        if line.waiting.is_empty() && !self.order.contains(&provider) {
-            self.order.push_back(provider);
-        }
-        line.waiting.push_back(waits);
-        Ok(())
-    }
-
-    fn require_room(&mut self, provider: ProviderId) -> Result<(), ApiError> {
-        let Some(line) = self.each.get_mut(&provider) else { return Ok(()) };
-        if line.waiting.len() >= WAITING_MAX {
-            line.waiting.retain(|it| !it.has_gone());
-        }
-        if line.waiting.len() >= WAITING_MAX { Err(busy()) } else { Ok(()) }
-    }
-
-    fn end(&mut self, provider: ProviderId) {
-        self.at_work -= 1;
-        if let Some(line) = self.each.get_mut(&provider) {
-            line.at_work -= 1;
-            if line.at_work == 0 && line.waiting.is_empty() {
-                self.each.remove(&provider);
-            }
-        }
-    }
-
-    /// Who has a free place next, and how to tell them; their request is at work from now on.
-    fn next(&mut self, places: usize) -> Option<(ProviderId, Box<dyn Waits>)> {
-        while self.at_work < places {
-            let is_alone = self.order.len() <= 1;
-            let left = places - self.at_work;
-            let may = |it: &ProviderId| {
-                let own = self.each.get(it).map_or(0, |it| it.at_work);
-                own < SHARE || (is_alone && left > SHARE)
-            };
-            let at = self.order.iter().position(may)?;
-            let provider = self.order.remove(at)?;
-            let Some(line) = self.each.get_mut(&provider) else { continue };
-            let first = line.waiting.pop_front();
-            if !line.waiting.is_empty() {
-                self.order.push_back(provider);
-            }
-            match first {
-                Some(first) if !first.has_gone() => {
-                    self.begin(provider);
-                    return Some((provider, first));
-                }
-                _ if line.waiting.is_empty() && line.at_work == 0 => drop(self.each.remove(&provider)),
-                _ => {}
-            }
-        }
-        None
-    }
-}
-
 impl Drop for Turn {
     fn drop(&mut self) {
         self.shares.lock().end(self.provider);
@@ -233,6 +144,7 @@ impl Drop for Turn {
 mod tests {
     use uuid::Uuid;
 
+    use super::lines::WAITING_MAX;
     use super::*;
 
     fn provider(number: u128) -> ProviderId {

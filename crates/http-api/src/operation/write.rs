@@ -7,7 +7,7 @@ use actix_web::HttpRequest;
 use actix_web::http::header::HeaderMap;
 use actix_web::web::Payload;
 use guerdon_domain::idempotency::{Begun, Repeatable};
-use guerdon_domain::ports::{Context, StoreError, StoreExt, Tx};
+use guerdon_domain::ports::{Context, StoreError, StoreExt, Tx, Verdict};
 use tokio::time::{Instant, sleep};
 
 use super::flights::Flight;
@@ -74,8 +74,6 @@ struct Work<W: Write> {
 enum Stop {
     /// Another request with this key is at work.
     InFlight,
-    /// It was to be.
-    Undone,
     Refused(ApiError),
 }
 
@@ -108,7 +106,7 @@ pub(crate) async fn run<W: Write>(
     drop(turn);
     let Some(key) = work.key.clone() else {
         return perform_once(&state, &work, None).await.map_err(|stop| match stop {
-            Stop::InFlight | Stop::Undone => busy(),
+            Stop::InFlight => busy(),
             Stop::Refused(refusal) => refusal,
         });
     };
@@ -118,8 +116,8 @@ pub(crate) async fn run<W: Write>(
         match perform_once(&state, &work, Some(flight)).await {
             Ok(answer) => return Ok(answer),
             Err(Stop::Refused(refusal)) => return Err(refusal),
-            Err(_) if Instant::now() + WAIT_STEP >= deadline => return Err(busy()),
-            Err(_) => sleep(WAIT_STEP).await,
+            Err(Stop::InFlight) if Instant::now() + WAIT_STEP >= deadline => return Err(busy()),
+            Err(Stop::InFlight) => sleep(WAIT_STEP).await,
         }
     }
 }
@@ -192,7 +190,7 @@ async fn perform_once<W: Write>(
         drop((flight, turn, apart));
         match ended {
             Ok(answer) => Ok(Some(work.complete(answer).holding(weight))),
-            Err(Stop::InFlight | Stop::Undone) => Ok(None),
+            Err(Stop::InFlight) => Ok(None),
             Err(Stop::Refused(refusal)) => Err(refusal),
         }
     });
@@ -209,16 +207,12 @@ fn transact<W: Write>(state: &State, work: &Work<W>, promise: &Promise) -> Resul
     if !W::IS_UNDONE {
         return state.api.store.transaction(|tx| attempt(state, work, promise, tx));
     }
-    let mut answer = None;
-    let undone = state.api.store.transaction(|tx| -> Result<(), Stop> {
-        answer = Some(attempt(state, work, promise, tx)?);
-        Err(Stop::Undone)
-    });
-    match (undone, answer) {
-        (Err(Stop::Undone), Some(answer)) => Ok(answer),
-        (Err(stop), _) => Err(stop),
-        (Ok(()), _) => Err(Stop::Refused(ApiError::internal("what was to be undone was kept"))),
-    }
+    let mut ended = Err(Stop::Refused(ApiError::internal("a unit of work did not run")));
+    state.api.store.run(&mut |tx| {
+        ended = attempt(state, work, promise, tx);
+        Verdict::Rollback
+    })?;
+    ended
 }
 
 /// What a request does in its transaction.

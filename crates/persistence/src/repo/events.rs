@@ -157,11 +157,7 @@ impl Replays for Unit<'_> {
         let kept = match state {
             EventState::Exhausted => sql::<Bool>(EXHAUSTED),
             EventState::Unaddressed => sql::<Bool>(UNADDRESSED),
-            EventState::Pending => {
-                let waits = deliveries::provider_id.eq(Id(provider)).and(sql::<Bool>(PENDING));
-                return self.hasten(Box::new(waits), now);
-            }
-            EventState::Delivered => return Ok(0),
+            EventState::Pending | EventState::Delivered => return Ok(0),
         };
         let kept = deliveries::provider_id.eq(Id(provider)).and(kept);
         self.replay(Box::new(kept), now)

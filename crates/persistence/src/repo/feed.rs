@@ -1,6 +1,6 @@
 //! A provider's events in the order in which their transactions were settled, and what became of each.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
@@ -64,7 +64,7 @@ impl Unit<'_> {
     }
 
     /// Which of these are of the kind and in the state that are wanted.
-    fn matching(&mut self, ids: &[EventId], wanted: &FeedWanted) -> Result<Vec<EventId>, StoreError> {
+    fn matching(&mut self, ids: &[EventId], wanted: &FeedWanted) -> Result<HashSet<EventId>, StoreError> {
         let ids: Vec<Id<EventId>> = ids.iter().map(|it| Id(*it)).collect();
         let mut found = deliveries::table
             .inner_join(events::table)

@@ -4,17 +4,14 @@ use guerdon_domain::companies::{
     CompanyWithOwner, MoveCompanyError, OptionsError, move_to_provider, set_allow_zero_points,
 };
 use guerdon_domain::ports::{Lookup, StoreExt};
-use guerdon_domain::values::{CompanyId, Page, ProviderId, fit};
+use guerdon_domain::values::{CompanyId, ProviderId};
 use guerdon_http_api::shown;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::error::refusals;
 use super::output::{fields, table};
-use super::{CommandError, Output, Runnable, View, Workplace};
-
-/// How many are read at a time.
-const PER_PAGE: i64 = 1_000;
+use super::{CommandError, Output, Runnable, View, Workplace, pages};
 
 /// Shows companies, oldest first, those of each provider together.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -42,19 +39,11 @@ impl Runnable for List {
             }
             let (mut rows, mut json) = (Vec::new(), Vec::new());
             for provider in chosen {
-                for number in 1.. {
-                    let Some(page) = Page::new(number, PER_PAGE) else { break };
-                    let found = reads.companies(provider.id, None, page)?;
-                    for it in &found {
-                        let users = reads.active_user_count(it.company.id)?;
-                        rows.push(row(it, users, &provider.name));
-                        json.push(
-                            shown::company(it, users).map_err(|it| CommandError::Failed(it.to_string()))?,
-                        );
-                    }
-                    if found.len() < fit::<usize, _>(PER_PAGE) {
-                        break;
-                    }
+                let found = pages::all(|page| reads.companies(provider.id, None, page))?;
+                for it in &found {
+                    let users = reads.active_user_count(it.company.id)?;
+                    rows.push(row(it, users, &provider.name));
+                    json.push(shown::company(it, users)?);
                 }
             }
             let text = table(&["id", "domain", "name", "owner", "users", "provider"], &rows);
@@ -71,7 +60,7 @@ impl Runnable for Show {
             let scope = reads.provider_of_company(id)?.ok_or_else(absent)?;
             let Lookup::Own(found) = reads.company(scope, id)? else { return Err(absent()) };
             let users = reads.active_user_count(id)?;
-            let json = shown::company(&found, users).map_err(|it| CommandError::Failed(it.to_string()))?;
+            let json = shown::company(&found, users)?;
             let (company, owner) = (&found.company, found.owner_name());
             let (rate, count) = (company.rate.get().to_string(), users.to_string());
             let alert = company.reserve_alert.map_or_else(|| "-".to_owned(), |it| it.get().to_string());

@@ -39,6 +39,12 @@ impl CommandError {
     }
 }
 
+impl From<serde_json::Error> for CommandError {
+    fn from(cause: serde_json::Error) -> Self {
+        Self::Failed(cause.to_string())
+    }
+}
+
 impl From<StoreError> for CommandError {
     fn from(cause: StoreError) -> Self {
         Self::Store(cause)

@@ -5,7 +5,7 @@ use guerdon_domain::events::{EventState, replay, replay_all};
 use guerdon_domain::ports::{Clock as _, MadeAttempt, QueuedEvent, StoreError, StoreExt, ToldEvent};
 use guerdon_domain::values::{EventId, ProviderId};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use super::error::refusals;
@@ -149,7 +149,7 @@ struct Shown {
     state: &'static str,
     created_at: String,
     next_attempt_at: Option<String>,
-    body: Value,
+    body: Box<RawValue>,
     attempts: Vec<Tried>,
 }
 
@@ -165,7 +165,7 @@ struct Tried {
 impl Shown {
     fn of(told: &ToldEvent, attempts: Vec<MadeAttempt>) -> Result<Self, CommandError> {
         let event = &told.event;
-        let body = serde_json::from_slice(&told.body).map_err(|it| CommandError::Failed(it.to_string()))?;
+        let body = serde_json::from_slice(&told.body)?;
         let tried = |it: MadeAttempt| Tried {
             number: it.number,
             started_at: it.started_at.to_string(),
@@ -207,7 +207,7 @@ impl View for Shown {
             [] => "no attempt was made".to_owned(),
             rows => table(&["attempt", "started", "status", "took", "cause"], rows),
         };
-        format!("{shown}\n\n{:#}\n\n{attempts}", self.body)
+        format!("{shown}\n\n{}\n\n{attempts}", self.body)
     }
 }
 

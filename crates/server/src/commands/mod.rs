@@ -11,6 +11,7 @@ mod idempotent;
 mod maintenance;
 mod occasion;
 mod output;
+mod pages;
 mod provider;
 mod provider_create;
 mod provider_rotate;

@@ -39,7 +39,7 @@ pub(crate) trait View: Serialize {
     fn text(&self) -> String;
 
     fn output(&self) -> Result<Output, CommandError> {
-        let json = serde_json::to_string(self).map_err(|cause| CommandError::Failed(cause.to_string()))?;
+        let json = serde_json::to_string(self)?;
         Ok(Output { text: self.text(), json, status: 0 })
     }
 }

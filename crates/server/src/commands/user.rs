@@ -2,16 +2,13 @@
 
 use guerdon_domain::ports::{Lookup, StoreExt, Wanted};
 use guerdon_domain::users::User;
-use guerdon_domain::values::{CompanyId, Line, Page, UserId, fit};
+use guerdon_domain::values::{CompanyId, Line, UserId};
 use guerdon_http_api::shown;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::output::{fields, table};
-use super::{CommandError, Output, Runnable, Workplace};
-
-/// How many are read at a time.
-const PER_PAGE: i64 = 1_000;
+use super::{CommandError, Output, Runnable, Workplace, pages};
 
 /// Shows a company's active users, oldest first.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -36,21 +33,10 @@ impl Runnable for List {
                 return Err(CommandError::refused("no company has this id"));
             }
             let (mut rows, mut json) = (Vec::new(), Vec::new());
-            for number in 1.. {
-                let Some(page) = Page::new(number, PER_PAGE) else { break };
-                let found = reads.users(id, &Wanted::default(), page)?;
-                for it in &found {
-                    rows.push(vec![
-                        it.id.to_string(),
-                        it.profile.email.as_str().to_owned(),
-                        name(it),
-                        rights(it),
-                    ]);
-                    json.push(shown::user(it).map_err(|it| CommandError::Failed(it.to_string()))?);
-                }
-                if found.len() < fit::<usize, _>(PER_PAGE) {
-                    break;
-                }
+            for it in pages::all(|page| reads.users(id, &Wanted::default(), page))? {
+                let email = it.profile.email.as_str().to_owned();
+                rows.push(vec![it.id.to_string(), email, name(&it), rights(&it)]);
+                json.push(shown::user(&it)?);
             }
             let text = table(&["id", "email", "name", "rights"], &rows);
             Ok(Output { text, json: format!("[{}]", json.join(",")), status: 0 })
@@ -65,7 +51,7 @@ impl Runnable for Show {
             let absent = || CommandError::refused("no user has this id");
             let scope = reads.provider_of_user(id)?.ok_or_else(absent)?;
             let Lookup::Own(user) = reads.user(scope, id)? else { return Err(absent()) };
-            let json = shown::user(&user).map_err(|it| CommandError::Failed(it.to_string()))?;
+            let json = shown::user(&user)?;
             let deleted = user.deleted_at.map_or_else(|| "-".to_owned(), |it| it.to_string());
             let text = fields(&[
                 ("id", &id.to_string()),

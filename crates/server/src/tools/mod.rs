@@ -5,7 +5,7 @@ mod pages;
 mod webhook;
 
 use anyhow::Result;
-use clap::Subcommand;
+use clap::{Command, Subcommand};
 
 use crate::commands::Output;
 use crate::settings::Settings;
@@ -32,12 +32,13 @@ pub(crate) enum Webhook {
 }
 
 impl Tool {
-    pub(crate) fn run(&self, settings: &Settings) -> Result<Output> {
+    /// Runs it; `program` is the command line that shells and manuals tell of.
+    pub(crate) fn run(&self, settings: &Settings, program: Command) -> Result<Output> {
         match self {
             Self::Webhook(Webhook::Verify(it)) => it.run(),
             Self::Healthcheck => healthcheck::run(settings),
-            Self::Completions(it) => it.run(),
-            Self::Man => pages::manual(),
+            Self::Completions(it) => it.run(program),
+            Self::Man => pages::manual(program),
         }
     }
 }

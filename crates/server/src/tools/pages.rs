@@ -1,10 +1,9 @@
 //! `guerdon completions` and `guerdon man`, made of the command line itself.
 
 use anyhow::Result;
-use clap::{CommandFactory as _, ValueEnum};
+use clap::{Command, ValueEnum};
 use clap_complete::{Shell, generate};
 
-use crate::cli::Cli;
 use crate::commands::Output;
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -22,24 +21,23 @@ pub(crate) struct Completions {
 }
 
 impl Completions {
-    pub(super) fn run(&self) -> Result<Output> {
+    pub(super) fn run(&self, mut program: Command) -> Result<Output> {
         let shell = match self.shell {
             ShellName::Bash => Shell::Bash,
             ShellName::Zsh => Shell::Zsh,
             ShellName::Fish => Shell::Fish,
         };
         let mut text = Vec::new();
-        generate(shell, &mut Cli::command(), "guerdon", &mut text);
+        generate(shell, &mut program, "guerdon", &mut text);
         printed(text)
     }
 }
 
 /// The page of the program, which names its commands.
-pub(super) fn manual() -> Result<Output> {
+pub(super) fn manual(mut program: Command) -> Result<Output> {
     let mut text = Vec::new();
-    let mut command = Cli::command();
-    command.build();
-    clap_mangen::Man::new(command).render(&mut text)?;
+    program.build();
+    clap_mangen::Man::new(program).render(&mut text)?;
     printed(text)
 }
 

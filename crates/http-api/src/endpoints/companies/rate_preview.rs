@@ -1,6 +1,6 @@
 //! `POST /v1/companies/{id}/rate_preview`: what another rate would show.
 
-use guerdon_domain::companies::{NowAndThen, preview_rate};
+use guerdon_domain::companies::{Company, NowAndThen, preview_rate};
 use guerdon_domain::money::PointsPerDollar;
 use guerdon_domain::ports::Reads;
 use serde::Serialize;
@@ -17,9 +17,10 @@ pub(crate) struct RatePreview;
 
 impl Question for RatePreview {
     type Command = PointsPerDollar;
+    type Found = Company;
 
-    fn find(reads: &mut dyn Reads, call: &Call) -> Result<(), ApiError> {
-        company_in_path(reads, call).map(drop)
+    fn find(reads: &mut dyn Reads, call: &Call) -> Result<Company, ApiError> {
+        Ok(company_in_path(reads, call)?.company)
     }
 
     fn command(fields: &mut Fields) -> Option<PointsPerDollar> {
@@ -27,8 +28,7 @@ impl Question for RatePreview {
         fields.judged("points_per_dollar", count.map(PointsPerDollar::new), RATE_MUST_BE)
     }
 
-    fn answer(reads: &mut dyn Reads, call: &Call, rate: &PointsPerDollar) -> Result<Answer, ApiError> {
-        let company = company_in_path(reads, call)?.company;
+    fn answer(reads: &mut dyn Reads, company: Company, rate: &PointsPerDollar) -> Result<Answer, ApiError> {
         let preview = preview_rate(reads, &company, *rate)?;
         let [user_wallet, peer_wallet, manager_wallet] = preview.wallets.map(View::of);
         Answer::ok(&PreviewView {

@@ -1,6 +1,6 @@
 //! `POST /v1/events/{id}/replay` and `POST /v1/events/replay`: send events again.
 
-use guerdon_domain::events::{EventState, Replayed, replay_own};
+use guerdon_domain::events::{EventState, ReplayError, Replayed, replay, replay_own};
 use guerdon_domain::ports::{Context, Timestamp, Tx};
 use serde::Serialize;
 
@@ -27,8 +27,7 @@ impl Write for Replay {
     }
 
     fn perform(tx: &mut dyn Tx, call: &Call, (): &(), context: &Context<'_>) -> Result<Answer, ApiError> {
-        let done = tx.replay_event(call.path_id("event")?, context.clock.now())?;
-        Answer::ok(&View { replayed: usize::from(done.unwrap_or_default()) })
+        Answer::ok(&View { replayed: replay(tx, &[call.path_id("event")?], context)? })
     }
 }
 
@@ -41,12 +40,7 @@ impl Write for ReplayMany {
     fn command(fields: &mut Fields) -> Option<Replayed> {
         let since = fields.optional("since", Timestamp::parse);
         let state = fields.optional("state", |it| named(it, EventState::from_name, STATES));
-        match (since, state) {
-            (None, None) => fields.fault("since or state is required"),
-            (None, Some(EventState::Delivered)) => fields.fault("state must not be delivered without since"),
-            (None, Some(state)) => Some(Replayed::All(state)),
-            (Some(since), state) => Some(Replayed::Since(since, state)),
-        }
+        Replayed::asked(since, state).map_or_else(|fault| fields.fault(fault), Some)
     }
 
     fn perform(
@@ -56,6 +50,15 @@ impl Write for ReplayMany {
         context: &Context<'_>,
     ) -> Result<Answer, ApiError> {
         Answer::ok(&View { replayed: replay_own(tx, call.scope, *which, context)? })
+    }
+}
+
+impl From<ReplayError> for ApiError {
+    fn from(error: ReplayError) -> Self {
+        match error {
+            ReplayError::NoSuchEvent(_) | ReplayError::NoSuchProvider => Self::not_found("event not found"),
+            ReplayError::Store(error) => error.into(),
+        }
     }
 }
 

@@ -1,0 +1,100 @@
+//! Who is at work and who waits: no thread, no clock; whoever holds it tells it what happens.
+
+use std::collections::{HashMap, VecDeque};
+
+use guerdon_domain::values::ProviderId;
+
+use super::{Waits, busy};
+use crate::operation::error::ApiError;
+
+/// A provider's share while others wait; and how many places are left for those who come.
+const SHARE: usize = 8;
+/// The most requests of one provider that wait. Sending one away takes a fifth of what serving it takes: who has that many
+/// connections and heeds no `Retry-After` is better served late than refused many times.
+pub(super) const WAITING_MAX: usize = 1_024;
+
+#[derive(Default)]
+pub(super) struct Lines {
+    pub(super) at_work: usize,
+    pub(super) each: HashMap<ProviderId, Line>,
+    /// Who waits, in the order of their turns.
+    order: VecDeque<ProviderId>,
+}
+
+#[derive(Default)]
+pub(super) struct Line {
+    at_work: usize,
+    pub(super) waiting: VecDeque<Box<dyn Waits>>,
+}
+
+impl Lines {
+    /// Whether a request may begin that has just come.
+    pub(super) fn can_begin(&self, provider: ProviderId, places: usize) -> bool {
+        let own = self.each.get(&provider).map_or(0, |it| it.at_work);
+        let left = places.saturating_sub(self.at_work);
+        // Where a place is free, only those wait who have their share.
+        (left > 0 && own < SHARE) || (left > SHARE && self.order.is_empty())
+    }
+
+    pub(super) fn begin(&mut self, provider: ProviderId) {
+        self.at_work += 1;
+        self.each.entry(provider).or_default().at_work += 1;
+    }
+
+    /// Lines up behind the provider's others; 503 where these are too many.
+    pub(super) fn wait(&mut self, provider: ProviderId, waits: Box<dyn Waits>) -> Result<(), ApiError> {
+        self.require_room(provider)?;
+        let line = self.each.entry(provider).or_default();
+        if line.waiting.is_empty() && !self.order.contains(&provider) {
+            self.order.push_back(provider);
+        }
+        line.waiting.push_back(waits);
+        Ok(())
+    }
+
+    pub(super) fn require_room(&mut self, provider: ProviderId) -> Result<(), ApiError> {
+        let Some(line) = self.each.get_mut(&provider) else { return Ok(()) };
+        if line.waiting.len() >= WAITING_MAX {
+            line.waiting.retain(|it| !it.has_gone());
+        }
+        if line.waiting.len() >= WAITING_MAX { Err(busy()) } else { Ok(()) }
+    }
+
+    pub(super) fn end(&mut self, provider: ProviderId) {
+        self.at_work -= 1;
+        if let Some(line) = self.each.get_mut(&provider) {
+            line.at_work -= 1;
+            if line.at_work == 0 && line.waiting.is_empty() {
+                self.each.remove(&provider);
+            }
+        }
+    }
+
+    /// Who has a free place next, and how to tell them; their request is at work from now on.
+    pub(super) fn next(&mut self, places: usize) -> Option<(ProviderId, Box<dyn Waits>)> {
+        while self.at_work < places {
+            let is_alone = self.order.len() <= 1;
+            let left = places - self.at_work;
+            let may = |it: &ProviderId| {
+                let own = self.each.get(it).map_or(0, |it| it.at_work);
+                own < SHARE || (is_alone && left > SHARE)
+            };
+            let at = self.order.iter().position(may)?;
+            let provider = self.order.remove(at)?;
+            let Some(line) = self.each.get_mut(&provider) else { continue };
+            let first = line.waiting.pop_front();
+            if !line.waiting.is_empty() {
+                self.order.push_back(provider);
+            }
+            match first {
+                Some(first) if !first.has_gone() => {
+                    self.begin(provider);
+                    return Some((provider, first));
+                }
+                _ if line.waiting.is_empty() && line.at_work == 0 => drop(self.each.remove(&provider)),
+                _ => {}
+            }
+        }
+        None
+    }
+}
