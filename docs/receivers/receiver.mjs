@@ -7,6 +7,11 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { createServer } from "node:http";
 
+const missing = ["SHARED_SECRET", "CALLBACK_URL"].filter((it) => !process.env[it]);
+if (missing.length > 0) {
+  console.error(`set ${missing.join(" and ")}: they are what your operator gave you; see the first lines of this file`);
+  process.exit(1);
+}
 const secret = process.env.SHARED_SECRET;
 const url = process.env.CALLBACK_URL;
 const windowMs = 5 * 60 * 1000;
@@ -35,7 +40,8 @@ function refusal(headers, body) {
 }
 
 const server = createServer((request, response) => {
-  const answer = (status) => response.writeHead(status, { "Content-Length": 0 }).end();
+  const answer = (status, reason = "") =>
+    response.writeHead(status, { "Content-Length": Buffer.byteLength(reason) }).end(reason);
   const chunks = [];
   let length = 0;
   request.on("data", (chunk) => {
@@ -48,7 +54,7 @@ const server = createServer((request, response) => {
     const why = refusal(request.headers, body);
     if (why) {
       console.error(`refused: ${why}`);
-      return answer(401);
+      return answer(401, why);
     }
     const eventId = request.headers["x-service-event-id"];
     if (!seenEvents.has(eventId)) { // an event can come twice

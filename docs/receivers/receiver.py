@@ -11,9 +11,13 @@ import hmac
 import json
 import os
 import sys
+import threading
 from datetime import datetime, timedelta, timezone
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+missing = [it for it in ("SHARED_SECRET", "CALLBACK_URL") if not os.environ.get(it)]
+if missing:
+    sys.exit(f"set {' and '.join(missing)}: they are what your operator gave you; see the first lines of this file")
 SECRET = os.environ["SHARED_SECRET"].encode()
 URL = os.environ["CALLBACK_URL"]
 WINDOW = timedelta(minutes=5)
@@ -21,6 +25,7 @@ BODY_MAX = 1 << 20
 
 seen_nonces = {}  # nonce -> when it was signed; keep both of these in your database
 seen_events = set()
+one_at_a_time = threading.Lock()  # up to eight deliveries come at once
 
 
 def refusal(headers, body):
@@ -51,23 +56,32 @@ class Receiver(BaseHTTPRequestHandler):
         length = int(self.headers.get("Content-Length", "0"))
         if length > BODY_MAX:
             self.close_connection = True
-            return self.answer(413)
+            return self.answer(413, "the body is too large")
         body = self.rfile.read(length)  # the bytes as they came: never parse and write them again before checking
-        why = refusal(self.headers, body)
+        with one_at_a_time:
+            why = refusal(self.headers, body)
+            if why:
+                print(f"refused: {why}", file=sys.stderr, flush=True)
+            else:
+                self.take(body)
         if why:
-            print(f"refused: {why}", file=sys.stderr, flush=True)
-            return self.answer(401)
+            return self.answer(401, why)
+        self.answer(200)  # nothing but 200 confirms
+
+    def take(self, body):
         event_id = self.headers["X-Service-Event-Id"]
         if event_id not in seen_events:  # an event can come twice
             seen_events.add(event_id)  # store it, then answer; do the work later
             event = json.loads(body)
-            print(json.dumps({"event_id": event_id, "type": event["type"], "data": event["data"]}), flush=True)
-        self.answer(200)  # nothing but 200 confirms
+            line = json.dumps({"event_id": event_id, "type": event["type"], "data": event["data"]})
+            sys.stdout.write(line + "\n")
+            sys.stdout.flush()
 
-    def answer(self, status):
+    def answer(self, status, reason=""):
         self.send_response(status)
-        self.send_header("Content-Length", "0")
+        self.send_header("Content-Length", str(len(reason)))
         self.end_headers()
+        self.wfile.write(reason.encode())
 
     def log_message(self, *_):
         pass

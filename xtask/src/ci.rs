@@ -5,7 +5,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 
 use crate::workspace::{Workspace, run as run_command};
-use crate::{dev, test, tidy};
+use crate::{dev, openapi, test, tidy};
 
 type Step<'a> = (&'a str, &'a dyn Fn() -> Result<()>);
 
@@ -23,12 +23,14 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     };
     let tests = || test::run(workspace, &test::Arguments::all());
     let sandbox = || dev::run(workspace, &dev::Arguments::check());
-    let steps: [Step<'_>; 7] = [
+    let description = || openapi::run(workspace, &openapi::Arguments::check());
+    let steps: [Step<'_>; 8] = [
         ("format", &format),
         ("lints", &lints),
         ("features", &features),
         ("tidy", &tidy),
         ("docs", &docs),
+        ("description", &description),
         ("sandbox", &sandbox),
         ("tests", &tests),
     ];

@@ -7,6 +7,7 @@ mod guarded;
 mod harness;
 mod instructions;
 mod migration;
+mod openapi;
 mod postgres;
 mod postgres_binaries;
 mod siege;
@@ -38,6 +39,7 @@ enum Command {
     #[command(subcommand)]
     Migration(migration::Command),
     Dev(dev::Arguments),
+    Openapi(openapi::Arguments),
     Bench(bench::Arguments),
     Siege(siege::Arguments),
     Instructions(instructions::Arguments),
@@ -61,6 +63,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Ci => ci::run(&workspace),
         Command::Migration(command) => migration::run(&workspace, &command),
         Command::Dev(arguments) => dev::run(&workspace, &arguments),
+        Command::Openapi(arguments) => openapi::run(&workspace, &arguments),
         Command::Bench(arguments) => bench::run(&workspace, &arguments),
         Command::Siege(arguments) => siege::run(&workspace, &arguments),
         Command::Instructions(arguments) => instructions::run(&workspace, &arguments),

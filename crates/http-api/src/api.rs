@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue, HttpDate};
+use actix_web::web::Bytes;
 use guerdon_domain::ports::{Clock, EventBodies, Ids, Store};
 use ipnet::IpNet;
 use time::Date;
@@ -108,6 +109,19 @@ impl Sunset {
     }
 }
 
+/// A page that everybody may read without credentials (behaviour 2.10).
+#[derive(Debug, Clone)]
+pub struct Page {
+    /// Such as `/docs`.
+    pub path: String,
+    /// With its charset.
+    pub content_type: &'static str,
+    /// What it says.
+    pub body: Bytes,
+    /// The same, compressed by gzip.
+    pub gzipped: Bytes,
+}
+
 /// Everything the API needs.
 pub struct Api {
     /// Where everything is kept.
@@ -134,6 +148,8 @@ pub struct Api {
     pub retired_versions: Vec<String>,
     /// Versions that say in each answer when they end.
     pub sunsets: Vec<Sunset>,
+    /// Pages that need no credentials.
+    pub pages: Vec<Page>,
     /// At which level each answered request leaves a log line.
     pub request_lines: log::Level,
 }

@@ -2,12 +2,15 @@
 
 mod api;
 mod arrival;
+mod description;
 mod endpoints;
 mod entrance;
 mod operation;
 mod pulse;
 
-pub use api::{Api, ConnectionLimits, Gate, Limits, Sunset, Transport, VerifySecret};
+pub use actix_web::web::Bytes;
+pub use api::{Api, ConnectionLimits, Gate, Limits, Page, Sunset, Transport, VerifySecret};
+pub use description::{Webhook, openapi};
 pub use endpoints::{ROUTES, Route, shown};
 pub use entrance::{Listening, listen};
 pub use pulse::Pulse;

@@ -88,7 +88,7 @@ fn deletions_against_recognitions_lose_nothing() {
                         Ok(_) | Err(SendError::InsufficientFunds) => {}
                         Err(SendError::Faults(it))
                             if it.iter().all(|it| {
-                                matches!(it, SendFault::ReceiverDeleted | SendFault::SenderDeleted)
+                                matches!(it, SendFault::ReceiverDeleted(_) | SendFault::SenderDeleted)
                             }) => {}
                         Err(e) => panic!("{e}"),
                     }

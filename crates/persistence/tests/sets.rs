@@ -18,8 +18,8 @@ fn word<T>(sent: &Result<T, SendError>) -> &'static str {
     match sent {
         Ok(_) => "sent",
         Err(SendError::InsufficientFunds) => "short",
-        Err(SendError::Faults(faults)) if faults[..] == [SendFault::ReceiverDeleted] => "deleted",
-        Err(SendError::Denied(_)) => "unknown",
+        Err(SendError::Faults(faults)) if matches!(faults[..], [SendFault::ReceiverDeleted(_)]) => "deleted",
+        Err(SendError::Receiver(..) | SendError::Denied(_)) => "unknown",
         Err(SendError::Faults(_)) => "faulty",
         Err(SendError::Store(_)) => "store",
     }

@@ -4,6 +4,7 @@ mod application;
 mod cli;
 mod command_socket;
 mod commands;
+mod description;
 mod hex;
 mod keys;
 mod logging;

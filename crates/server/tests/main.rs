@@ -20,6 +20,7 @@ mod events;
 mod extensions;
 mod fairness;
 mod framing;
+mod handbook;
 mod idempotency;
 mod journal;
 mod mail;

@@ -12,7 +12,7 @@ mod signature;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 
-pub use bodies::Bodies;
+pub use bodies::{Bodies, schema};
 pub use courier::{Courier, OpenSecret, Order, Outcome, UnreadableSecret};
 pub use dispatcher::{
     AttemptResult, Dispatcher, DispatcherLimits, Journal, Look, NoObserver, Observer, Running, Stopped,

@@ -41,9 +41,12 @@ impl PointsPerDollar {
     /// The rate of a company that was created without one: 50.
     pub const DEFAULT: Self = Self(50);
 
+    /// The most points that a dollar may make.
+    pub const MAX: i64 = 10_000;
+
     /// A rate, or `None` outside 1 to 10,000.
     pub const fn new(points: i64) -> Option<Self> {
-        if points < 1 || points > 10_000 { None } else { Some(Self(points)) }
+        if points < 1 || points > Self::MAX { None } else { Some(Self(points)) }
     }
 
     /// The points that a dollar buys.

@@ -7,7 +7,7 @@ use crate::model::{
 };
 use crate::money::{Points, PointsRange, points_range, price};
 use crate::ports::{
-    Accounts, Causes, Context, Denied, Expected, Locks, MailOutbox, Moved, Outbox, Outcome, Payment,
+    Accounts, Causes, Context, Denied, Expected, Locks, Lookup, MailOutbox, Moved, Outbox, Outcome, Payment,
     ReadCompanies, ReadOccasions, ReadProviders, ReadUsers, Recognitions, StoreError,
 };
 use crate::reserve;
@@ -48,9 +48,10 @@ pub enum SendFault {
     OccasionDisabled,
     SenderDeleted,
     SenderAmongReceivers,
-    /// A receiver belongs to another company than the sender.
-    ReceiverOfAnotherCompany,
-    ReceiverDeleted,
+    /// A receiver, the first of those, belongs to another company than the sender.
+    ReceiverOfAnotherCompany(UserId),
+    /// A receiver, the first of those, is deleted; none is named that was deleted at this very moment.
+    ReceiverDeleted(Option<UserId>),
     /// The message, once for each receiver, is more than one request may send.
     TooLarge,
     PointsOutOfRange(PointsRange),
@@ -62,6 +63,9 @@ pub enum SendError {
     /// A named object cannot be used.
     #[error(transparent)]
     Denied(#[from] Denied),
+    /// A receiver, the first of those, cannot be used.
+    #[error("{1}: {0}")]
+    Receiver(UserId, Denied),
     /// Rules are broken; all that are.
     #[error("the recognition breaks {} rules", .0.len())]
     Faults(Vec<SendFault>),
@@ -149,7 +153,11 @@ where
     tx.keep_provider(company_id)?;
     let company = tx.company(scope, company_id)?.named("sender_id")?.company;
     let found = tx.people(scope, command.receivers.ids())?;
-    let receivers = found.into_iter().map(|it| it.named("receiver_ids")).collect::<Result<Vec<_>, _>>()?;
+    let receivers = command.receivers.ids().iter().zip(found);
+    let named = |(id, it): (&UserId, Lookup<Person>)| {
+        it.named("receiver_ids").map_err(|denied| SendError::Receiver(*id, denied))
+    };
+    let receivers = receivers.map(named).collect::<Result<Vec<_>, _>>()?;
     Ok(Parties { company, occasion, sender, receivers })
 }
 
@@ -160,17 +168,19 @@ fn judge(parties: &Parties, command: &SendRecognition) -> (Option<Points>, Vec<S
     let range = points_range(parties.company.rate, parties.company.allow_zero_points);
     let points = Points::new(command.points_per_receiver).filter(|it| range.contains(*it));
     let receivers = &parties.receivers;
-    let checks = [
-        (of_another(&parties.occasion, company_id), SendFault::OccasionOfAnotherCompany),
-        (!parties.occasion.enabled, SendFault::OccasionDisabled),
-        (parties.sender.as_ref().is_some_and(|it| !it.active), SendFault::SenderDeleted),
-        (receivers.iter().any(|it| Some(it.id) == sender_id), SendFault::SenderAmongReceivers),
-        (receivers.iter().any(|it| it.company_id != company_id), SendFault::ReceiverOfAnotherCompany),
-        (receivers.iter().any(|it| !it.active), SendFault::ReceiverDeleted),
-        (bytes(parties, command) > MESSAGES_BYTES_MAX, SendFault::TooLarge),
-        (points.is_none(), SendFault::PointsOutOfRange(range)),
+    let broken = |is: bool, fault: SendFault| is.then_some(fault);
+    let first = |is: &dyn Fn(&Person) -> bool| receivers.iter().find(|it| is(it)).map(|it| it.id);
+    let faults = [
+        broken(of_another(&parties.occasion, company_id), SendFault::OccasionOfAnotherCompany),
+        broken(!parties.occasion.enabled, SendFault::OccasionDisabled),
+        broken(parties.sender.as_ref().is_some_and(|it| !it.active), SendFault::SenderDeleted),
+        broken(receivers.iter().any(|it| Some(it.id) == sender_id), SendFault::SenderAmongReceivers),
+        first(&|it| it.company_id != company_id).map(SendFault::ReceiverOfAnotherCompany),
+        first(&|it| !it.active).map(|it| SendFault::ReceiverDeleted(Some(it))),
+        broken(bytes(parties, command) > MESSAGES_BYTES_MAX, SendFault::TooLarge),
+        broken(points.is_none(), SendFault::PointsOutOfRange(range)),
     ];
-    (points, checks.into_iter().filter(|(broken, _)| *broken).map(|(_, fault)| fault).collect())
+    (points, faults.into_iter().flatten().collect())
 }
 
 fn of_another(occasion: &Occasion, company: CompanyId) -> bool {
@@ -241,7 +251,7 @@ fn pay<T: Accounts + MailOutbox + ReadUsers + ?Sized>(
     match tx.pay(&payment)? {
         Outcome::Paid(paid) => Ok(reserve::alert_if_low(tx, company, paid.low, context)?),
         Outcome::Insufficient => Err(SendError::InsufficientFunds),
-        Outcome::Closed => Err(SendError::Faults(vec![SendFault::ReceiverDeleted])),
+        Outcome::Closed => Err(SendError::Faults(vec![SendFault::ReceiverDeleted(None)])),
     }
 }
 

@@ -131,7 +131,7 @@ fn a_deleted_user_is_out(world: &World<'_>) {
     let redemption = redeem(world, ann, 10).unwrap();
     world.delete(ann).unwrap();
     let to = world.give(Sender::User(bob), &[ann], 1);
-    assert!(matches!(to, Err(SendError::Faults(it)) if it == [SendFault::ReceiverDeleted]));
+    assert!(matches!(to, Err(SendError::Faults(it)) if matches!(it[..], [SendFault::ReceiverDeleted(_)])));
     let from = world.give(Sender::User(ann), &[bob], 1);
     assert!(matches!(from, Err(SendError::Faults(it)) if it == [SendFault::SenderDeleted]));
     assert!(matches!(redeem(world, ann, 1), Err(RedeemError::NoSuchUser)));

@@ -69,7 +69,7 @@ fn what_is_named_must_be_ones_own(world: &World<'_>) {
     let ann = world.user("ann");
     world.deposit(100).unwrap();
     let denied = |command: &SendRecognition| match world.send(command) {
-        Err(SendError::Denied(denied)) => denied,
+        Err(SendError::Denied(denied) | SendError::Receiver(_, denied)) => denied,
         other => panic!("{other:?}"),
     };
     let occasion = |occasion_id| denied(&SendRecognition { occasion_id, ..world.command(&[ann]) });
@@ -108,8 +108,8 @@ fn every_broken_rule_is_told(world: &World<'_>) {
         SendFault::OccasionDisabled,
         SendFault::SenderDeleted,
         SendFault::SenderAmongReceivers,
-        SendFault::ReceiverOfAnotherCompany,
-        SendFault::ReceiverDeleted,
+        SendFault::ReceiverOfAnotherCompany(other.owner_id),
+        SendFault::ReceiverDeleted(Some(gone)),
         SendFault::PointsOutOfRange(range),
     ];
     assert_eq!(faults(world.send(&all)), expected);

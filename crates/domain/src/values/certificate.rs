@@ -5,7 +5,6 @@ use x509_parser::pem::parse_x509_pem;
 
 use super::{InvalidValue, Timestamp};
 
-const SIZE_MAX: usize = 64 << 10;
 const BEGIN: &str = "-----BEGIN ";
 const END: &str = "-----END ";
 const LABEL: &str = "CERTIFICATE-----";
@@ -20,9 +19,12 @@ pub struct PemCertificate {
 }
 
 impl PemCertificate {
+    /// The most bytes of one.
+    pub const BYTES_MAX: usize = 64 << 10;
+
     /// Keeps the text byte for byte.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
-        if text.len() > SIZE_MAX {
+        if text.len() > PemCertificate::BYTES_MAX {
             return Err(InvalidValue("must be at most 64 KiB"));
         }
         let expires_at = expiry(text);
@@ -120,7 +122,7 @@ mod tests {
         ] {
             assert!(PemCertificate::parse(&text).is_err(), "{text:?}");
         }
-        let large = format!("{pem}{}", "\n".repeat(SIZE_MAX));
+        let large = format!("{pem}{}", "\n".repeat(PemCertificate::BYTES_MAX));
         assert_eq!(PemCertificate::parse(&large).unwrap_err().to_string(), "must be at most 64 KiB");
     }
 }

@@ -6,8 +6,6 @@ use idna::uts46::{DnsLength, Hyphens, Uts46};
 use super::InvalidValue;
 use super::text::is_within;
 
-const LENGTH_MAX: usize = 253;
-
 /// A host name of at least two labels and at most 253 characters, kept in lower-case ASCII by IDNA (behaviour 8.6).
 ///
 /// No IP address, no trailing dot, no underscore: the name goes into `sp_id` (behaviour 18.3) and into paths.
@@ -15,6 +13,9 @@ const LENGTH_MAX: usize = 253;
 pub struct DomainName(String);
 
 impl DomainName {
+    /// The most characters of one.
+    pub const CHARS_MAX: usize = 253;
+
     /// Converts the name to lower-case ASCII.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         ascii_host(text)
@@ -32,7 +33,7 @@ impl DomainName {
 /// A host name in lower-case ASCII, or `None` for what is none. The length is checked before the conversion as well,
 /// whose cost grows with it.
 pub(super) fn ascii_host(text: &str) -> Option<String> {
-    if !is_within(text, LENGTH_MAX) {
+    if !is_within(text, DomainName::CHARS_MAX) {
         return None;
     }
     Uts46::new()

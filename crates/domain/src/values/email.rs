@@ -9,8 +9,6 @@ use super::InvalidValue;
 use super::domain_name::ascii_host;
 use super::text::is_within;
 
-const LENGTH_MAX: usize = 254;
-
 /// An email address of RFC 5321, which is ASCII, without a display name: up to 254 characters, no control characters
 /// (behaviour 8.5).
 ///
@@ -22,11 +20,16 @@ pub struct EmailAddress {
 }
 
 impl EmailAddress {
+    /// The most characters of one.
+    pub const CHARS_MAX: usize = 254;
+
     /// Keeps the address byte for byte.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         Some(text)
             .filter(|text| {
-                text.is_ascii() && is_within(text, LENGTH_MAX) && !text.chars().any(char::is_control)
+                text.is_ascii()
+                    && is_within(text, EmailAddress::CHARS_MAX)
+                    && !text.chars().any(char::is_control)
             })
             .filter(|text| email_address::EmailAddress::parse_with_options(text, options()).is_ok())
             .and_then(fold)

@@ -3,17 +3,19 @@
 use super::InvalidValue;
 use super::text::is_within;
 
-const LENGTH_MAX: usize = 1_024;
-
 /// A SAML entity identifier: one line of 1 to 1,024 characters, as SAML bounds it, not blank.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntityId(String);
 
 impl EntityId {
+    /// The most characters of one.
+    pub const CHARS_MAX: usize = 1_024;
+
     /// Keeps the text byte for byte.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
-        let is_valid =
-            !text.trim().is_empty() && is_within(text, LENGTH_MAX) && !text.chars().any(char::is_control);
+        let is_valid = !text.trim().is_empty()
+            && is_within(text, EntityId::CHARS_MAX)
+            && !text.chars().any(char::is_control);
         is_valid.then(|| Self(text.to_owned())).ok_or(InvalidValue(
             "must be one line of 1 to 1,024 characters, not blank, without control characters",
         ))

@@ -3,17 +3,18 @@
 use super::InvalidValue;
 use super::text::is_within;
 
-const LENGTH_MAX: usize = 4_096;
-
 /// The names of the groups that a user is in, at least one, joined by commas (behaviour 8.10).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Groups(String);
 
 impl Groups {
+    /// The most characters of one.
+    pub const CHARS_MAX: usize = 4_096;
+
     /// Splits at commas, trims, and drops blanks and repeats; the first of equal names keeps its place. `None` where
     /// nothing is left. The limit of 4,096 characters holds for the text as sent.
     pub fn parse(text: &str) -> Result<Option<Self>, InvalidValue> {
-        if !is_within(text, LENGTH_MAX) || text.chars().any(char::is_control) {
+        if !is_within(text, Groups::CHARS_MAX) || text.chars().any(char::is_control) {
             return Err(InvalidValue(
                 "must be group names separated by commas, at most 4,096 characters, without control characters",
             ));

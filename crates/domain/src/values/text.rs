@@ -4,18 +4,18 @@ use std::sync::Arc;
 
 use super::InvalidValue;
 
-const LINE_LENGTH_MAX: usize = 255;
-const MESSAGE_LENGTH_MAX: usize = 10_000;
-
 /// A one-line name or title: 1 to 255 characters, not blank, without control characters (behaviour 8.2).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Line(String);
 
 impl Line {
+    /// The most characters of one.
+    pub const CHARS_MAX: usize = 255;
+
     /// Keeps the text byte for byte. An optional field's empty string is null: map it before.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         let is_valid = !text.trim().is_empty()
-            && is_within(text, LINE_LENGTH_MAX)
+            && is_within(text, Self::CHARS_MAX)
             && !text.chars().any(char::is_control);
         is_valid.then(|| Self(text.to_owned())).ok_or(InvalidValue(
             "must be one line of 1 to 255 characters, not blank, without control characters",
@@ -36,13 +36,15 @@ impl Line {
 pub struct Message(Arc<str>);
 
 impl Message {
+    /// The most characters of one.
+    pub const CHARS_MAX: usize = 10_000;
     /// The most bytes of a message.
-    pub const BYTES_MAX: usize = 4 * MESSAGE_LENGTH_MAX;
+    pub const BYTES_MAX: usize = 4 * Self::CHARS_MAX;
 
     /// Keeps the text byte for byte.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         let is_refused = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
-        let is_valid = is_within(text, MESSAGE_LENGTH_MAX) && !text.chars().any(is_refused);
+        let is_valid = is_within(text, Self::CHARS_MAX) && !text.chars().any(is_refused);
         is_valid.then(|| Self(Arc::from(text))).ok_or(InvalidValue(
             "must be text of at most 10,000 characters, without control characters other than line breaks and tabs",
         ))

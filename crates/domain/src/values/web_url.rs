@@ -5,14 +5,15 @@ use url::{Host, Url};
 use super::InvalidValue;
 use super::text::is_within;
 
-const LENGTH_MAX: usize = 2_048;
-
 /// An absolute http or https URL with a host and without user info: up to 2,048 characters, no white space, no
 /// control characters (behaviour 8.4). It is kept byte for byte, not in the form that a browser would make of it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct WebUrl(String);
 
 impl WebUrl {
+    /// The most characters of one.
+    pub const CHARS_MAX: usize = 2_048;
+
     /// Keeps the URL byte for byte.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         is_web_url(text).then(|| Self(text.to_owned())).ok_or(InvalidValue(
@@ -30,7 +31,7 @@ impl WebUrl {
 /// to be read the same way everywhere.
 fn is_web_url(text: &str) -> bool {
     let is_refused = |c: char| c.is_control() || c.is_whitespace() || c == '\\';
-    if !is_within(text, LENGTH_MAX) || text.chars().any(is_refused) {
+    if !is_within(text, WebUrl::CHARS_MAX) || text.chars().any(is_refused) {
         return false;
     }
     let Some((scheme, rest)) = text.split_once("://") else { return false };

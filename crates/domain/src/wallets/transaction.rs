@@ -4,7 +4,7 @@ use crate::money::Points;
 use crate::values::{Timestamp, stored};
 
 stored! {
-    /// Why points moved, by its name at the API (behaviour 17.5); the last two never reach it.
+    /// Why points moved, by its name at the API (behaviour 17.5); the last one never reaches it.
     enum Reason {
         /// Given or received by a recognition.
         Recognition => 1, "recognition";

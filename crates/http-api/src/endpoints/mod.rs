@@ -9,5 +9,5 @@ mod routes;
 pub mod shown;
 mod users;
 
-pub(crate) use routes::configure;
 pub use routes::{ROUTES, Route};
+pub(crate) use routes::{configure, noun_of, tag_of, tags};

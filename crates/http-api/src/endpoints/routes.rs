@@ -7,14 +7,17 @@ use std::sync::Arc;
 use actix_web::http::Method;
 use actix_web::web::{self, Data, Payload, ServiceConfig};
 use actix_web::{HttpMessage, HttpRequest, HttpResponse, guard};
+use schemars::{JsonSchema as _, SchemaGenerator};
 
 use super::{companies, corporations, events, occasions, recognitions, users};
 use crate::arrival::{Arrival, Caller};
+use crate::description::Told;
 use crate::operation::answer::Answer;
+use crate::operation::body::Fields;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::state::State;
-use crate::operation::{Question, Read, Write, run_question, run_read, run_write};
+use crate::operation::{Asked, Described, Question, Read, Write, run_question, run_read, run_write};
 
 /// Every endpoint. Where two patterns fit a path, the first does.
 pub static ROUTES: &[Route] = &[
@@ -69,6 +72,10 @@ pub struct Route {
     pub pattern: &'static str,
     /// Whether only a provider designated to manage all domain resources may call it (behaviour 9.3).
     pub needs_designation: bool,
+    /// Whether it is an addition of this service (behaviour 25).
+    pub is_extension: bool,
+    /// What the description tells of it.
+    pub(crate) tell: fn(&mut SchemaGenerator) -> Told,
     handle: Handle,
 }
 
@@ -76,18 +83,31 @@ type Handle = fn(Arc<State>, Call, HttpRequest, Payload) -> Handled;
 type Handled = Pin<Box<dyn Future<Output = Result<Answer, ApiError>>>>;
 
 const fn get<R: Read>(pattern: &'static str) -> Route {
-    let handle: Handle = |state, call, _request, _payload| Box::pin(run_read::<R>(state, call));
-    Route { method: "GET", pattern, needs_designation: false, handle }
+    Route {
+        method: "GET",
+        pattern,
+        needs_designation: false,
+        is_extension: R::IS_EXTENSION,
+        tell: |generator| told::<R>(generator, None),
+        handle: |state, call, _request, _payload| Box::pin(run_read::<R>(state, call)),
+    }
 }
 
 const fn ask<Q: Question>(pattern: &'static str) -> Route {
-    let handle: Handle =
-        |state, call, request, payload| Box::pin(run_question::<Q>(state, call, request, payload));
-    Route { method: "POST", pattern, needs_designation: false, handle }
+    Route {
+        method: "POST",
+        pattern,
+        needs_designation: false,
+        is_extension: Q::IS_EXTENSION,
+        tell: |generator| told::<Q>(generator, Some(Fields::asked_by(Q::command))),
+        handle: |state, call, request, payload| Box::pin(run_question::<Q>(state, call, request, payload)),
+    }
 }
 
 const fn post<W: Write>(pattern: &'static str) -> Route {
-    write::<W>("POST", pattern)
+    let tell =
+        |generator: &mut SchemaGenerator| Told { takes_key: !W::IS_UNDONE, ..told_of_write::<W>(generator) };
+    Route { tell, ..write::<W>("POST", pattern) }
 }
 
 const fn put<W: Write>(pattern: &'static str) -> Route {
@@ -99,9 +119,63 @@ const fn delete<W: Write>(pattern: &'static str) -> Route {
 }
 
 const fn write<W: Write>(method: &'static str, pattern: &'static str) -> Route {
-    let handle: Handle =
-        |state, call, request, payload| Box::pin(run_write::<W>(state, call, request, payload));
-    Route { method, pattern, needs_designation: W::NEEDS_DESIGNATION, handle }
+    Route {
+        method,
+        pattern,
+        needs_designation: W::NEEDS_DESIGNATION,
+        is_extension: W::IS_EXTENSION,
+        tell: told_of_write::<W>,
+        handle: |state, call, request, payload| Box::pin(run_write::<W>(state, call, request, payload)),
+    }
+}
+
+fn told_of_write<W: Write>(generator: &mut SchemaGenerator) -> Told {
+    told::<W>(generator, W::HAS_BODY.then(|| Fields::asked_by(W::command)))
+}
+
+fn told<D: Described>(generator: &mut SchemaGenerator, body: Option<Vec<Asked>>) -> Told {
+    Told {
+        name: D::NAME,
+        summary: D::SUMMARY,
+        text: D::TEXT,
+        status: D::STATUS,
+        query: D::query(),
+        body,
+        takes_key: false,
+        view: generator.subschema_for::<D::View>(),
+        object: D::View::schema_name().into_owned(),
+    }
+}
+
+/// What the endpoints are about, in their order.
+pub(crate) const fn tags() -> &'static [(&'static str, &'static str)] {
+    &[
+        ("Companies", "Companies, their reserve, and single sign-on."),
+        ("Corporations", "Groups of companies."),
+        ("Occasions", "What recognitions are sent for."),
+        ("Recognitions", "Points and a message, from a user or a company to users."),
+        ("Users", "People, their wallets and what moved in them."),
+        ("Events", "What was sent to your receiver, and what became of it."),
+        ("Webhooks", "What your receiver gets."),
+    ]
+}
+
+/// The tag of a path: what stands behind its version.
+pub(crate) fn tag_of(pattern: &str) -> &'static str {
+    let segment = pattern.split('/').nth(2).unwrap_or_default();
+    tags().iter().map(|(name, _)| *name).find(|it| it.eq_ignore_ascii_case(segment)).unwrap_or_default()
+}
+
+/// What the id in a path names.
+pub(crate) fn noun_of(pattern: &str) -> &'static str {
+    match tag_of(pattern) {
+        "Companies" => "company",
+        "Corporations" => "corporation",
+        "Occasions" => "occasion",
+        "Users" => "user",
+        "Events" => "event",
+        _ => "object",
+    }
 }
 
 /// Makes actix's routing from the table: a resource per pattern, 405 for its other methods, 404 for the rest.
@@ -124,7 +198,8 @@ pub(crate) fn configure(config: &mut ServiceConfig) {
         })));
     }
     config.default_service(web::to(|request: HttpRequest| async move {
-        ApiError::not_found("there is nothing under this path").respond(&Arrival::of(&request).id)
+        ApiError::not_found("there is nothing under this path; GET /docs tells what there is")
+            .respond(&Arrival::of(&request).id)
     }));
 }
 

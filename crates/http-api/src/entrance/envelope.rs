@@ -16,7 +16,7 @@ use guerdon_domain::values::ProviderId;
 
 use super::framing::{Connection, Refusal};
 use super::unread::Unread;
-use super::{compression, health, preferences};
+use super::{compression, health, pages, preferences};
 use crate::api::Transport;
 use crate::arrival::{Arrival, AwaitsLeave, BodyFault, Caller, REQUEST_ID};
 use crate::operation::error::ApiError;
@@ -44,10 +44,14 @@ pub(crate) async fn wrap(
         Some(body) if body.is_chunked() && !reads_body(&method) => body.finish().await,
         _ => true,
     };
+    let page = pages::asked_for(&state, &request);
     let mut response = if health::is_asked(&request) {
         request.into_response(health::answer(&state))
     } else if !is_https {
         request.into_response(ApiError::forbidden("HTTPS is required").respond(&id))
+    } else if let Some(page) = page {
+        let answer = pages::answer(page, &request, &id);
+        request.into_response(answer)
     } else if !is_sound {
         let fault = request.conn_data::<BodyFault>().and_then(BodyFault::said);
         let fault = fault.unwrap_or("a body that the method does not read must be sent at once and be small");
@@ -81,7 +85,7 @@ pub(crate) async fn wrap(
     let pattern = response.request().match_pattern();
     let level = state.api.request_lines;
     tell(level, &id, provider, known(&method), pattern, response.status(), began);
-    Ok(compression::compressed(response, encoding))
+    Ok(if page.is_some() { response } else { compression::compressed(response, encoding) })
 }
 
 /// The whole answer to a head that is no sound request, as bytes: no such request comes up to [`wrap`].

@@ -10,6 +10,7 @@ mod connections;
 mod envelope;
 mod framing;
 mod health;
+mod pages;
 mod placed;
 mod preferences;
 mod server;

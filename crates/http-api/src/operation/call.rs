@@ -20,7 +20,7 @@ pub(crate) struct Call {
     pub(crate) path: String,
     pub(crate) request_id: String,
     /// The query as it was sent, without the question mark.
-    pub(crate) query: String,
+    pub(crate) text_of_query: String,
     /// The address of the service, as SAML audiences name it; without a trailing slash.
     pub(crate) service_url: Arc<str>,
     is_designated: bool,
@@ -39,7 +39,7 @@ impl Call {
             method,
             path: request.path().to_owned(),
             request_id: Arrival::of(request).id.to_string(),
-            query: request.query_string().to_owned(),
+            text_of_query: request.query_string().to_owned(),
             service_url: Arc::clone(service_url),
             is_designated: caller.is_designated,
             id: request.match_info().get("id").map(str::to_owned),
@@ -57,9 +57,9 @@ impl Call {
         parsed.ok_or_else(|| ApiError::not_found(format!("{noun} not found")))
     }
 
-    /// The decoded query.
-    pub(crate) fn parameters(&self) -> Result<Query, ApiError> {
-        Query::parse(&self.query)
+    /// What a reader makes of the query, or its refusal.
+    pub(crate) fn query<T>(&self, read: impl FnOnce(&mut Query) -> Option<T>) -> Result<T, ApiError> {
+        Query::read(&self.text_of_query, read)
     }
 
     /// Whether the caller was designated when its provider was last read.

@@ -83,7 +83,8 @@ impl ApiError {
 
     /// 405, with the methods that the path knows.
     pub(crate) fn method_not_allowed(allowed: &str) -> Self {
-        let refusal = Self::new(StatusCode::METHOD_NOT_ALLOWED, "the path does not know this method");
+        let told = format!("the path does not know this method; it knows {allowed}");
+        let refusal = Self::new(StatusCode::METHOD_NOT_ALLOWED, told);
         refusal.with(Header::Allow(allowed.to_owned()))
     }
 

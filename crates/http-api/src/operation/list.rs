@@ -3,45 +3,51 @@
 use std::cell::RefCell;
 
 use guerdon_domain::values::{Page, fit};
+use schemars::JsonSchema;
 use serde::ser::{Error as _, SerializeSeq as _};
 use serde::{Serialize, Serializer};
 
 use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
-use crate::operation::query::{Query, unless_faulty};
+use crate::operation::query::Query;
 
 /// The most items on a page of an enveloped list.
 const PER_PAGE_MAX: i64 = 1_000;
-/// The same where each item can be large: of recognitions, which hold messages.
-pub(crate) const PER_PAGE_OF_MESSAGES_MAX: i64 = 100;
+/// The same on a short page (behaviour 6.1).
+const SHORT_PER_PAGE_MAX: i64 = 100;
 
 /// The page of an enveloped list that a call asks for.
 pub(crate) fn page_of(call: &Call) -> Result<Page, ApiError> {
-    page_within(call, PER_PAGE_MAX)
+    call.query(page)
 }
 
-/// The same, with at most so many items.
-pub(crate) fn page_within(call: &Call, per_page_max: i64) -> Result<Page, ApiError> {
-    let mut faults = Vec::new();
-    let page = call.parameters()?.page(per_page_max, &mut faults);
-    unless_faulty(page, &faults)
+/// The page in the query of such a list.
+pub(crate) fn page(query: &mut Query) -> Option<Page> {
+    query.page(PER_PAGE_MAX)
 }
 
-/// The same, where the query says more than the page.
-pub(crate) fn page_in(query: &Query, faults: &mut Vec<String>) -> Option<Page> {
-    query.page(PER_PAGE_MAX, faults)
+/// The same where each item is large, or has a list of its own: at most 100 of them.
+pub(crate) fn short_page(query: &mut Query) -> Option<Page> {
+    query.page(SHORT_PER_PAGE_MAX)
 }
 
 /// A page of a list whose total is known.
-#[derive(Serialize)]
-struct ListBody<L> {
+#[derive(Serialize, JsonSchema)]
+#[schemars(inline)]
+pub(crate) struct ListBody<L> {
+    #[schemars(range(min = 1))]
     page: i64,
+    #[schemars(range(min = 1))]
     per_page: i64,
+    #[schemars(range(min = 0))]
     total_count: i64,
     result_count: usize,
     results: L,
 }
+
+/// A page of such a list, as the description tells of it.
+pub(crate) type ListOf<T> = ListBody<Vec<T>>;
 
 /// Answers a page in the envelope. `links` is where the list is found.
 pub(crate) fn answer<T: Serialize>(

@@ -4,9 +4,11 @@
 //! `answer`, `list` and `error` render.
 
 pub(crate) mod answer;
+mod asked;
 pub(crate) mod body;
 pub(crate) mod budget;
 pub(crate) mod call;
+mod described;
 pub(crate) mod error;
 mod flights;
 mod handing_over;
@@ -19,9 +21,12 @@ mod read;
 mod segments;
 mod shares;
 pub(crate) mod state;
+pub(crate) mod values;
 pub(crate) mod wire;
 mod write;
 
+pub(crate) use asked::Asked;
+pub(crate) use described::Described;
 pub(crate) use question::{Question, run as run_question};
 pub(crate) use read::{Asks, Read, run as run_read};
 pub(crate) use write::{Write, run as run_write};

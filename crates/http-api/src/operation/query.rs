@@ -5,85 +5,120 @@ use std::fmt::Display;
 
 use actix_web::web;
 use guerdon_domain::values::Page;
+use schemars::json_schema;
 
+use crate::operation::asked::Asked;
 use crate::operation::error::ApiError;
+use crate::operation::values::FromText;
 
 const PER_PAGE_DEFAULT: i64 = 100;
 
-/// A query's parameters by name; those that the endpoint does not know are ignored.
-pub(crate) struct Query(HashMap<String, Vec<String>>);
+/// A query's parameters by name, read one by one; every fault is collected, those that the endpoint does not know are
+/// ignored. A reader answers `None` for a fault, or for what was not given.
+#[derive(Default)]
+pub(crate) struct Query {
+    given: HashMap<String, Vec<String>>,
+    faults: Vec<String>,
+    /// What was asked for, where that is to be known.
+    asked: Option<Vec<Asked>>,
+}
 
 impl Query {
-    /// Decodes `application/x-www-form-urlencoded`.
-    pub(crate) fn parse(text: &str) -> Result<Self, ApiError> {
+    /// What a reader makes of `application/x-www-form-urlencoded`, or the 400 that names every fault.
+    pub(crate) fn read<T>(text: &str, read: impl FnOnce(&mut Self) -> Option<T>) -> Result<T, ApiError> {
         let pairs = web::Query::<Vec<(String, String)>>::from_query(text)
             .map_err(|_error| ApiError::bad_request("the query must be parameters in the form name=value"))?;
-        let mut parameters: HashMap<String, Vec<String>> = HashMap::new();
+        let mut query = Self::default();
         for (name, value) in pairs.into_inner() {
-            parameters.entry(name).or_default().push(value);
+            query.given.entry(name).or_default().push(value);
         }
-        Ok(Self(parameters))
+        let read = read(&mut query);
+        read.filter(|_| query.faults.is_empty()).ok_or_else(|| ApiError::bad_request(query.faults.join("; ")))
     }
 
-    /// The value of a parameter that the endpoint knows; adds a fault where it is repeated.
-    pub(crate) fn one(&self, name: &str, faults: &mut Vec<String>) -> Option<&str> {
-        match self.0.get(name).map(Vec::as_slice) {
-            None | Some([]) => None,
-            Some([value]) => Some(value),
-            Some(_) => {
-                faults.push(format!("{name} must be given once"));
-                None
+    /// What a reader asks for.
+    pub(crate) fn asked_by<T>(read: impl FnOnce(&mut Self) -> T) -> Vec<Asked> {
+        let mut query = Self { asked: Some(Vec::new()), ..Self::default() };
+        read(&mut query);
+        query.asked.unwrap_or_default()
+    }
+
+    /// A parameter that must be given.
+    pub(crate) fn required<T: FromText>(&mut self, name: &str) -> Option<T> {
+        self.note(|| Asked::required(name, T::form()));
+        match self.given(name)? {
+            Some(text) => self.parsed(name, T::from_text(&text)),
+            None => {
+                let must_be = T::from_text("").err().map(|it| format!(" and {it}")).unwrap_or_default();
+                self.refused(name, format!("is required{must_be}"))
             }
         }
     }
 
-    /// A parameter that need not be given; `parse` answers what it must be.
-    pub(crate) fn parsed<T, E: Display>(
-        &self,
-        name: &str,
-        parse: impl FnOnce(&str) -> Result<T, E>,
-        faults: &mut Vec<String>,
-    ) -> Option<T> {
-        match parse(self.one(name, faults)?) {
-            Ok(read) => Some(read),
-            Err(must_be) => {
-                faults.push(format!("{name} {must_be}"));
-                None
-            }
-        }
+    /// A parameter that need not be given.
+    pub(crate) fn optional<T: FromText>(&mut self, name: &str) -> Option<T> {
+        self.note(|| Asked::optional(name, T::form()));
+        let text = self.given(name)??;
+        self.parsed(name, T::from_text(&text))
     }
 
     /// A parameter that is true or false; false where it is not given.
-    pub(crate) fn flag(&self, name: &str, faults: &mut Vec<String>) -> bool {
-        let read = |text: &str| text.parse::<bool>().map_err(|_neither| "must be true or false");
-        self.parsed(name, read, faults).unwrap_or_default()
+    pub(crate) fn flag(&mut self, name: &str) -> bool {
+        self.note(|| Asked::with_default(name, json_schema!({"type": "boolean"}), false));
+        let Some(Some(text)) = self.given(name) else { return false };
+        let read = text.parse::<bool>().map_err(|_neither| "must be true or false");
+        self.parsed(name, read).unwrap_or_default()
     }
 
     /// The query of these parameters as they were given, encoded, with an ampersand behind each.
     pub(crate) fn again(&self, names: &[&str]) -> String {
-        let given = names.iter().filter_map(|name| Some((*name, self.0.get(*name)?.first()?)));
+        let given = names.iter().filter_map(|name| Some((*name, self.given.get(*name)?.first()?)));
         given.map(|(name, value)| format!("{name}={}&", encoded(value))).collect()
     }
 
     /// `page` and `per_page`; more than `per_page_max` is served at the maximum.
-    pub(crate) fn page(&self, per_page_max: i64, faults: &mut Vec<String>) -> Option<Page> {
-        let number = self.natural("page", 1, faults);
-        let per_page = self.natural("per_page", PER_PAGE_DEFAULT, faults);
+    pub(crate) fn page(&mut self, per_page_max: i64) -> Option<Page> {
+        let number = self.natural("page", 1);
+        let per_page = self.natural("per_page", PER_PAGE_DEFAULT);
         Page::new(number?, per_page?.min(per_page_max))
     }
 
     /// A number from 1 on.
-    pub(crate) fn natural(&self, name: &str, default: i64, faults: &mut Vec<String>) -> Option<i64> {
-        let faults_before = faults.len();
-        let Some(text) = self.one(name, faults) else {
-            return (faults.len() == faults_before).then_some(default);
-        };
+    pub(crate) fn natural(&mut self, name: &str, default: i64) -> Option<i64> {
+        let form = json_schema!({"type": "integer", "format": "int64", "minimum": 1, "maximum": i64::MAX});
+        self.note(|| Asked::with_default(name, form, default));
+        let Some(text) = self.given(name)? else { return Some(default) };
         let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         let number = if is_number { text.parse().ok().filter(|it| *it >= 1) } else { None };
-        if number.is_none() {
-            faults.push(format!("{name} must be an integer from 1"));
+        self.parsed(name, number.ok_or("must be an integer from 1"))
+    }
+
+    /// The value of a parameter, if it is given; `None` where it is repeated, which is a fault.
+    #[expect(clippy::option_option, reason = "a fault is no absence")]
+    fn given(&mut self, name: &str) -> Option<Option<String>> {
+        match self.given.get(name).map(Vec::as_slice) {
+            None | Some([]) => Some(None),
+            Some([value]) => Some(Some(value.clone())),
+            Some(_) => self.refused(name, "must be given once"),
         }
-        number
+    }
+
+    fn parsed<T, E: Display>(&mut self, name: &str, parsed: Result<T, E>) -> Option<T> {
+        match parsed {
+            Ok(read) => Some(read),
+            Err(must_be) => self.refused(name, must_be),
+        }
+    }
+
+    fn refused<T>(&mut self, name: &str, must_be: impl Display) -> Option<T> {
+        self.faults.push(format!("{name} {must_be}"));
+        None
+    }
+
+    fn note(&mut self, asked: impl FnOnce() -> Asked) {
+        if let Some(all) = &mut self.asked {
+            all.push(asked());
+        }
     }
 }
 
@@ -96,23 +131,12 @@ fn encoded(value: &str) -> String {
         .collect()
 }
 
-/// The 400 of everything that is wrong with a query, or what was read.
-pub(crate) fn unless_faulty<T>(read: Option<T>, faults: &[String]) -> Result<T, ApiError> {
-    match read {
-        Some(read) if faults.is_empty() => Ok(read),
-        _ => Err(ApiError::bad_request(faults.join("; "))),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn page(text: &str) -> Result<(i64, i64), String> {
-        let query = Query::parse(text).unwrap();
-        let mut faults = Vec::new();
-        let page = query.page(100, &mut faults);
-        let page = unless_faulty(page, &faults).map_err(|refusal| refusal.told().1.to_owned())?;
+        let page = Query::read(text, |it| it.page(100)).map_err(|refusal| refusal.told().1.to_owned())?;
         Ok((page.number(), page.per_page()))
     }
 

@@ -9,12 +9,13 @@ use guerdon_domain::ports::{Reads, StoreExt as _};
 use crate::operation::answer::Answer;
 use crate::operation::body::{self, Fields, parse};
 use crate::operation::call::Call;
+use crate::operation::described::Described;
 use crate::operation::error::ApiError;
 use crate::operation::promise::Promise;
 use crate::operation::state::State;
 
 /// An operation that reads. `find`, `command` and `answer` come in this order (behaviour 4.1).
-pub(crate) trait Question: 'static {
+pub(crate) trait Question: Described + 'static {
     /// What the body asks for.
     type Command: Send + Sync + 'static;
     /// What the path names.

@@ -7,6 +7,7 @@ use guerdon_domain::ports::{Reads, StoreExt as _};
 
 use crate::operation::answer::Answer;
 use crate::operation::call::Call;
+use crate::operation::described::Described;
 use crate::operation::error::ApiError;
 use crate::operation::promise::Promise;
 use crate::operation::state::State;
@@ -23,7 +24,7 @@ pub(crate) enum Asks {
 }
 
 /// An operation that reads. It resolves the path's object first, then the query.
-pub(crate) trait Read: 'static {
+pub(crate) trait Read: Described + 'static {
     /// What its questions ask of the store.
     const ASKS: Asks = Asks::OfOneMoment;
 

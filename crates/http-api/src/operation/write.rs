@@ -16,6 +16,7 @@ use crate::operation::answer::Answer;
 use crate::operation::body::{self, Fields, Parsed, Read};
 use crate::operation::budget::{SMALL_MAX, Weight};
 use crate::operation::call::Call;
+use crate::operation::described::Described;
 use crate::operation::error::ApiError;
 use crate::operation::handing_over::Handed;
 use crate::operation::promise::Promise;
@@ -27,7 +28,7 @@ const WAIT_MAX: Duration = Duration::from_secs(2);
 const WAIT_STEP: Duration = Duration::from_millis(50);
 
 /// An operation in one transaction. `find`, `command` and `perform` come in this order (behaviour 4.1).
-pub(crate) trait Write: 'static {
+pub(crate) trait Write: Described + 'static {
     /// Whether only a designated provider may (behaviour 9.3).
     const NEEDS_DESIGNATION: bool = false;
     /// Whether it says what it will need before it asks for anything, so that several such requests can be one set.

@@ -23,6 +23,7 @@ use guerdon_webhook_dispatcher::Bodies;
 
 use crate::command_socket::{CommandHandler, CommandSocket};
 use crate::commands::Workplace;
+use crate::description::pages;
 use crate::keys::{Keys, require, settle};
 use crate::settings::{Http, Settings, Tls};
 use crate::tls::{self, Reloading, Terminated};
@@ -159,6 +160,7 @@ fn api(
         service_url: settings.service_url.as_str().into(),
         retired_versions: settings.http.retired_versions.clone(),
         sunsets: settings.http.sunsets.clone(),
+        pages: pages(),
         request_lines: if settings.log.requests { log::Level::Info } else { log::Level::Debug },
     }
 }

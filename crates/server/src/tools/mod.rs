@@ -18,6 +18,8 @@ pub(crate) enum Tool {
     Webhook(Webhook),
     /// Ask the running service whether it is ready; exit 0 where it is.
     Healthcheck,
+    /// Print the description of the API (OpenAPI 3.1), as `GET /openapi.json` serves it.
+    Openapi,
     /// Print what a shell needs to complete these commands.
     Completions(pages::Completions),
     /// Print the manual page.
@@ -37,6 +39,7 @@ impl Tool {
         match self {
             Self::Webhook(Webhook::Verify(it)) => it.run(),
             Self::Healthcheck => healthcheck::run(settings),
+            Self::Openapi => pages::openapi(),
             Self::Completions(it) => it.run(program),
             Self::Man => pages::manual(program),
         }

@@ -5,6 +5,7 @@ use clap::{Command, ValueEnum};
 use clap_complete::{Shell, generate};
 
 use crate::commands::Output;
+use crate::description::description;
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum ShellName {
@@ -31,6 +32,12 @@ impl Completions {
         generate(shell, &mut program, "guerdon", &mut text);
         printed(text)
     }
+}
+
+/// The description of the API.
+pub(super) fn openapi() -> Result<Output> {
+    let description = description();
+    Ok(Output { text: format!("{description:#}"), json: description.to_string(), status: 0 })
 }
 
 /// The page of the program, which names its commands.

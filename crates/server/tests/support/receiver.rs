@@ -12,6 +12,8 @@ use guerdon_webhook_dispatcher::{Delivery, VerifyError, verify};
 use serde_json::Value;
 use time::OffsetDateTime;
 
+use super::conformity;
+
 /// Whoever waits longer than this waits in vain.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 /// More than any request of a test.
@@ -279,6 +281,7 @@ impl Arrival {
     }
 
     pub fn json(&self) -> Value {
+        conformity::check_event(&self.body);
         serde_json::from_slice(&self.body).unwrap()
     }
 

@@ -11,6 +11,8 @@ use tempfile::TempDir;
 use ureq::Agent;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
+use super::conformity;
+
 const MASTER_KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 
 /// A running `guerdon serve`.
@@ -226,7 +228,9 @@ impl Running {
             None => agent.run(request.body(()).unwrap())?,
         };
         let body = response.body_mut().with_config().limit(64 << 20).read_to_string()?;
-        Ok(Answer { status: response.status().as_u16(), headers: response.headers().clone(), body })
+        let answer = Answer { status: response.status().as_u16(), headers: response.headers().clone(), body };
+        conformity::check(method, path, &answer);
+        Ok(answer)
     }
 
     /// A GET whose answer is taken as it comes, and its encoding.

@@ -90,6 +90,7 @@ impl World {
     /// Asserts that an answer tells nothing of this world that its request did not say.
     pub fn is_secret_in(&self, answer: &Answer, request: &str) {
         let told = format!("{} {:?}", answer.body, answer.headers).to_lowercase();
+        let request = request.to_lowercase();
         let Sample { company, occasion, users, provider } = &self.sample;
         let ids = [
             company,

@@ -2,6 +2,8 @@
 
 use guerdon_domain::events::EventKind;
 use guerdon_domain::ports::Unrenderable;
+use schemars::generate::{Contract, SchemaSettings};
+use schemars::{JsonSchema, Schema, json_schema};
 use serde::Serialize;
 
 const VERSION: &str = "1.0";
@@ -11,6 +13,26 @@ struct Envelope<T> {
     r#type: &'static str,
     version: &'static str,
     data: T,
+}
+
+/// The JSON Schema of such a body.
+pub(super) fn schema<T: JsonSchema>(kind: EventKind) -> Schema {
+    let data = SchemaSettings::draft2020_12()
+        .with(|it| {
+            it.meta_schema = None;
+            it.contract = Contract::Serialize;
+        })
+        .into_generator()
+        .into_root_schema_for::<T>();
+    json_schema!({
+        "type": "object",
+        "properties": {
+            "type": {"type": "string", "const": kind.name()},
+            "version": {"type": "string", "const": VERSION},
+            "data": data,
+        },
+        "required": ["type", "version", "data"],
+    })
 }
 
 /// The bytes of an event.

@@ -4,12 +4,23 @@ mod envelope;
 mod recognition;
 mod redemption;
 
-use guerdon_domain::events::Event;
+use guerdon_domain::events::{Event, EventKind};
 use guerdon_domain::ports::{EventBodies, Unrenderable};
+use schemars::Schema;
 
 /// Renders events (behaviour 23.3).
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Bodies;
+
+/// The JSON Schema of the bodies of a kind of event.
+pub fn schema(kind: EventKind) -> Schema {
+    match kind {
+        EventKind::RecognitionReceived | EventKind::RecognitionUpdated => {
+            envelope::schema::<recognition::Data<'_>>(kind)
+        }
+        EventKind::RedemptionCreated => envelope::schema::<redemption::Data<'_>>(kind),
+    }
+}
 
 impl EventBodies for Bodies {
     fn body(&self, event: &Event<'_>) -> Result<Vec<u8>, Unrenderable> {

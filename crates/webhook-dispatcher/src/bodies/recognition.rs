@@ -1,25 +1,37 @@
 //! `recognition.received` and `recognition.updated`.
 
 use guerdon_domain::events::RecognitionEvent;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The data of an event about a recognition, in its order (behaviour 23.3).
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "RecognitionData")]
 pub(super) struct Data<'a> {
+    #[schemars(extend("format" = "uuid"))]
     id: String,
+    #[schemars(extend("enum" = ["user", "company"]))]
     sender_type: &'static str,
+    #[schemars(extend("format" = "uuid"))]
     sender_id: String,
     sender_name: &'a str,
+    #[schemars(extend("format" = "email"))]
     sender_email: Option<&'a str>,
+    #[schemars(extend("format" = "uuid"))]
     receiver_id: String,
     receiver_name: String,
+    #[schemars(extend("format" = "email"))]
     receiver_email: &'a str,
+    #[schemars(extend("format" = "uuid"))]
     occasion_id: String,
     occasion_name: &'a str,
+    #[schemars(range(min = 0))]
     points: i64,
+    #[schemars(extend("format" = "uuid"))]
     company_id: String,
     /// Null for a private recognition.
     message: Option<&'a str>,
+    #[schemars(extend("format" = "date-time"))]
     created_at: String,
     share: bool,
 }

@@ -1,15 +1,22 @@
 //! `redemption.created`.
 
 use guerdon_domain::events::RedemptionEvent;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The data of an event about a redemption, in its order (behaviour 23.3).
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "RedemptionData")]
 pub(super) struct Data<'a> {
+    #[schemars(extend("format" = "uuid"))]
     user_id: String,
+    #[schemars(extend("format" = "email"))]
     user_email: &'a str,
+    #[schemars(range(min = 0))]
     points: i64,
+    #[schemars(range(min = 0))]
     cumulative_points_spent: i64,
+    #[schemars(extend("format" = "uuid"))]
     company_id: String,
 }
 

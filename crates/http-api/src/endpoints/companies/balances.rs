@@ -2,29 +2,37 @@
 
 use guerdon_domain::ports::Reads;
 use guerdon_domain::values::{CompanyId, UserId};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::get::company_in_path;
 use crate::endpoints::users::WalletView;
-use crate::operation::Read;
 use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
-use crate::operation::list::{Links, cut};
-use crate::operation::query::unless_faulty;
+use crate::operation::list::{Links, cut, short_page};
+use crate::operation::query::Query;
 use crate::operation::wire::Shown;
-
-/// The most on a page (behaviour 6.1).
-const PER_PAGE_MAX: i64 = 100;
+use crate::operation::{Asked, Described, Read};
 
 pub(crate) struct Balances;
+
+impl Described for Balances {
+    const NAME: &'static str = "listCompanyBalances";
+    const SUMMARY: &'static str = "List the balances of a company's users";
+    const TEXT: &'static str = "The wallets of the company's active users, oldest user first, at today's rate. The `Link` \
+         header leads to the other pages; a total is not known.";
+    type View = View;
+
+    fn query() -> Vec<Asked> {
+        Query::asked_by(short_page)
+    }
+}
 
 impl Read for Balances {
     fn read(reads: &mut dyn Reads, call: &Call) -> Result<Answer, ApiError> {
         let company = company_in_path(reads, call)?.company;
-        let mut faults = Vec::new();
-        let page = call.parameters()?.page(PER_PAGE_MAX, &mut faults);
-        let page = unless_faulty(page, &faults)?;
+        let page = call.query(short_page)?;
         let mut ids = reads.active_users_page(company.id, page.and_one_more())?;
         let has_next = cut(page, &mut ids);
         let wallets = reads.wallets_of(&ids)?;
@@ -38,13 +46,14 @@ impl Read for Balances {
     }
 }
 
-#[derive(Serialize)]
-struct View {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "CompanyBalances")]
+pub(crate) struct View {
     id: Shown<CompanyId>,
     users: Vec<UserBalances>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct UserBalances {
     id: Shown<UserId>,
     wallets: Vec<WalletView>,

@@ -1,39 +1,46 @@
 //! `POST /v1/companies`: create a company under the caller.
 
 use guerdon_domain::companies::{CreateCompany, CreateCompanyError, OwnerName, create};
-use guerdon_domain::money::{Points, PointsPerDollar};
+use guerdon_domain::money::PointsPerDollar;
 use guerdon_domain::ports::{Context, Tx};
-use guerdon_domain::values::{DomainName, EmailAddress, Line, WebUrl};
+use guerdon_domain::values::{InvalidValue, Line};
+use schemars::Schema;
 
-use super::view::CompanyView;
-use crate::operation::Write;
+use super::view::{ChangedCompany, CompanyView};
 use crate::operation::answer::Answer;
 use crate::operation::body::Fields;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
-
-/// What `points_per_dollar` must be.
-pub(super) const RATE_MUST_BE: &str = "must be an integer from 1 to 10000";
-/// What `reserve_alert` must be.
-pub(super) const ALERT_MUST_BE: &str = "must be an integer from 0";
+use crate::operation::values::{Form, FromText};
+use crate::operation::{Described, Write};
 
 pub(crate) struct Create;
+
+impl Described for Create {
+    const NAME: &'static str = "createCompany";
+    const SUMMARY: &'static str = "Create a company";
+    const TEXT: &'static str = "Creates a company under you, and its owner as its first user: active, and a company admin. \
+         `owner_name` is split at its last space into first and last name. Domains are unique over the \
+         whole service.";
+    const STATUS: u16 = 201;
+    type View = ChangedCompany;
+}
 
 impl Write for Create {
     const NEEDS_DESIGNATION: bool = true;
     type Command = CreateCompany;
 
     fn command(fields: &mut Fields) -> Option<CreateCompany> {
-        let domain = fields.required("domain", DomainName::parse);
-        let name = fields.required("company_name", Line::parse);
-        let owner_email = fields.required("owner_email", EmailAddress::parse);
-        let owner_name = fields.required("owner_name", |it| OwnerName::new(it).into_parts());
-        let logo_url = fields.required("logo_url", WebUrl::parse);
-        let corporation_id = fields.optional("corporation_id", str::parse);
-        let rate = fields.optional_integer("points_per_dollar", RATE_MUST_BE, PointsPerDollar::new);
-        let reserve_alert = fields.optional_integer("reserve_alert", ALERT_MUST_BE, Points::new);
-        let reserve_bcc = fields.optional("reserve_bcc", EmailAddress::parse);
-        let (owner_first_name, owner_last_name) = owner_name?;
+        let domain = fields.required("domain");
+        let name = fields.required("company_name");
+        let owner_email = fields.required("owner_email");
+        let owner_name = fields.required::<Owner>("owner_name");
+        let logo_url = fields.required("logo_url");
+        let corporation_id = fields.optional("corporation_id");
+        let rate = fields.optional_integer("points_per_dollar");
+        let reserve_alert = fields.optional_integer("reserve_alert");
+        let reserve_bcc = fields.optional("reserve_bcc");
+        let Owner(owner_first_name, owner_last_name) = owner_name?;
         Some(CreateCompany {
             domain: domain?,
             name: name?,
@@ -56,6 +63,24 @@ impl Write for Create {
     ) -> Result<Answer, ApiError> {
         let company = create(tx, call.scope, command, context)?;
         Answer::created(&CompanyView::changed(&company))
+    }
+}
+
+/// The first and last name of a new company's owner.
+struct Owner(Line, Option<Line>);
+
+impl Form for Owner {
+    fn form() -> Schema {
+        Line::form()
+    }
+}
+
+impl FromText for Owner {
+    type Fault = InvalidValue;
+    const EXPECTED: &'static str = Line::EXPECTED;
+
+    fn from_text(text: &str) -> Result<Self, InvalidValue> {
+        OwnerName::new(text).into_parts().map(|(first, last)| Self(first, last))
     }
 }
 

@@ -4,13 +4,21 @@ use guerdon_domain::companies::CompanyWithOwner;
 use guerdon_domain::ports::{Lookup, Reads, StoreError};
 use guerdon_domain::values::{CompanyId, DomainName};
 
-use super::view::CompanyView;
-use crate::operation::Read;
+use super::view::{CompanyView, WholeCompany};
 use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::{ApiError, in_path};
+use crate::operation::{Described, Read};
 
 pub(crate) struct Get;
+
+impl Described for Get {
+    const NAME: &'static str = "getCompany";
+    const SUMMARY: &'static str = "Fetch a company";
+    const TEXT: &'static str = "One company, by its id or by its domain, which may be written in any case and in its \
+         international form.";
+    type View = WholeCompany;
+}
 
 impl Read for Get {
     fn read(reads: &mut dyn Reads, call: &Call) -> Result<Answer, ApiError> {

@@ -3,13 +3,13 @@
 use guerdon_domain::ports::Reads;
 use guerdon_domain::values::{CorporationId, Page};
 
-use super::view::CompanyView;
-use crate::operation::Read;
+use super::view::{CompanyView, ListedCompany};
 use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
-use crate::operation::list::{self, Links};
-use crate::operation::query::{Query, unless_faulty};
+use crate::operation::list::{self, Links, ListOf};
+use crate::operation::query::Query;
+use crate::operation::{Asked, Described, Read};
 
 const FILTER: &str = "corporation_id";
 
@@ -18,9 +18,20 @@ const WEIGHT: usize = 3 * (6 << 10);
 
 pub(crate) struct List;
 
+impl Described for List {
+    const NAME: &'static str = "listCompanies";
+    const SUMMARY: &'static str = "List companies";
+    const TEXT: &'static str = "Your companies, oldest first, or those of one of your corporations.";
+    type View = ListOf<ListedCompany>;
+
+    fn query() -> Vec<Asked> {
+        Query::asked_by(parameters)
+    }
+}
+
 impl Read for List {
     fn read(reads: &mut dyn Reads, call: &Call) -> Result<Answer, ApiError> {
-        let (within, page) = parameters(&call.parameters()?)?;
+        let (within, page) = call.query(parameters)?;
         if let Some(id) = within {
             reads.corporation(call.scope, id)?.named(FILTER)?;
         }
@@ -39,14 +50,9 @@ pub(crate) fn weight(call: &Call) -> usize {
     list::weight(list::page_of(call), WEIGHT)
 }
 
-fn parameters(query: &Query) -> Result<(Option<CorporationId>, Page), ApiError> {
-    let mut faults = Vec::new();
-    let within = query.one(FILTER, &mut faults).map(str::parse::<CorporationId>).transpose();
-    if let Err(must_be) = &within {
-        faults.push(format!("{FILTER} {must_be}"));
-    }
-    let page = list::page_in(query, &mut faults);
-    unless_faulty(within.ok().zip(page), &faults)
+fn parameters(query: &mut Query) -> Option<(Option<CorporationId>, Page)> {
+    let within = query.optional(FILTER);
+    Some((within, list::page(query)?))
 }
 
 /// A page of companies.

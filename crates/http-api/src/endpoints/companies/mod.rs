@@ -22,4 +22,4 @@ pub(crate) use reserve::{Reserve, ReserveTransactions};
 pub(crate) use saml::{GetSaml, UpdateSamlSettings};
 pub(crate) use update::Update;
 pub(crate) use users::Users;
-pub(crate) use view::CompanyView;
+pub(crate) use view::{CompanyView, ListedCompany};

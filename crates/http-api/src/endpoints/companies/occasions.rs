@@ -7,11 +7,12 @@ use serde::{Serialize, Serializer};
 
 use super::get::company_in_path;
 use crate::endpoints::occasions::OccasionView;
-use crate::operation::Read;
 use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
-use crate::operation::list::{self, Links};
+use crate::operation::list::{self, Links, ListOf};
+use crate::operation::query::Query;
+use crate::operation::{Asked, Described, Read};
 
 /// The most bytes of one in the body: a message, a name, a title and the rest.
 const RENDERED: usize = Message::BYTES_MAX + 2_560;
@@ -21,6 +22,18 @@ const PART: i64 = 50;
 const PART_WEIGHT: usize = 50 * 3 * RENDERED;
 
 pub(crate) struct Occasions;
+
+impl Described for Occasions {
+    const NAME: &'static str = "listCompanyOccasions";
+    const SUMMARY: &'static str = "List the occasions of a company";
+    const TEXT: &'static str =
+        "The occasions that the company can use, oldest first, the global ones included.";
+    type View = ListOf<OccasionView<'static>>;
+
+    fn query() -> Vec<Asked> {
+        Query::asked_by(list::page)
+    }
+}
 
 /// One of them, rendered as its view.
 struct Item(Occasion);

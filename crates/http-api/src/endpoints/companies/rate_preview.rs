@@ -1,19 +1,29 @@
 //! `POST /v1/companies/{id}/rate_preview`: what another rate would show.
 
 use guerdon_domain::companies::{Company, NowAndThen, preview_rate};
-use guerdon_domain::money::PointsPerDollar;
+use guerdon_domain::money::{Points, PointsPerDollar};
 use guerdon_domain::ports::Reads;
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::create::RATE_MUST_BE;
 use super::get::company_in_path;
-use crate::operation::Question;
 use crate::operation::answer::Answer;
 use crate::operation::body::Fields;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
+use crate::operation::wire::Shown;
+use crate::operation::{Described, Question};
 
 pub(crate) struct RatePreview;
+
+impl Described for RatePreview {
+    const NAME: &'static str = "previewRate";
+    const SUMMARY: &'static str = "Look at another rate";
+    const TEXT: &'static str = "What everybody would see at another rate, each kind of wallet summed over the active users. \
+         Nothing changes.";
+    const IS_EXTENSION: bool = true;
+    type View = PreviewView;
+}
 
 impl Question for RatePreview {
     type Command = PointsPerDollar;
@@ -24,8 +34,7 @@ impl Question for RatePreview {
     }
 
     fn command(fields: &mut Fields) -> Option<PointsPerDollar> {
-        let count = fields.required_integer("points_per_dollar");
-        fields.judged("points_per_dollar", count.map(PointsPerDollar::new), RATE_MUST_BE)
+        fields.required_integer("points_per_dollar")
     }
 
     fn answer(reads: &mut dyn Reads, company: Company, rate: &PointsPerDollar) -> Result<Answer, ApiError> {
@@ -41,8 +50,9 @@ impl Question for RatePreview {
     }
 }
 
-#[derive(Serialize)]
-struct PreviewView {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "RatePreview")]
+pub(crate) struct PreviewView {
     points_per_dollar: View,
     reserve: View,
     user_wallet: View,
@@ -50,9 +60,12 @@ struct PreviewView {
     manager_wallet: View,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "NowAndThen")]
 struct View {
+    #[schemars(with = "Shown<Points>")]
     now: i64,
+    #[schemars(with = "Shown<Points>")]
     then: i64,
 }
 

@@ -4,21 +4,29 @@ use guerdon_domain::money::Points;
 use guerdon_domain::ports::Reads;
 use guerdon_domain::values::CompanyId;
 use guerdon_domain::wallets::Account;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::get::company_in_path;
 use crate::endpoints::users::TransactionView;
-use crate::operation::Read;
 use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
-use crate::operation::list::{self, Links, cut};
+use crate::operation::list::{Links, cut, short_page};
+use crate::operation::query::Query;
 use crate::operation::wire::Shown;
-
-/// The most transactions on a page (behaviour 6.1).
-const PER_PAGE_MAX: i64 = 100;
+use crate::operation::{Asked, Described, Read};
 
 pub(crate) struct Reserve;
+
+impl Described for Reserve {
+    const NAME: &'static str = "getReserve";
+    const SUMMARY: &'static str = "Fetch the reserve of a company";
+    const TEXT: &'static str = "The points that the company can send and the operator can distribute, at today's rate. The \
+         operator fills it.";
+    const IS_EXTENSION: bool = true;
+    type View = ReserveView;
+}
 
 impl Read for Reserve {
     fn read(reads: &mut dyn Reads, call: &Call) -> Result<Answer, ApiError> {
@@ -34,10 +42,23 @@ impl Read for Reserve {
 
 pub(crate) struct ReserveTransactions;
 
+impl Described for ReserveTransactions {
+    const NAME: &'static str = "listReserveTransactions";
+    const SUMMARY: &'static str = "List the transactions of a reserve";
+    const TEXT: &'static str = "What went into the reserve and out of it, newest first. The points of a transaction say how \
+         many moved at that time, and stay so for ever.";
+    const IS_EXTENSION: bool = true;
+    type View = TransactionsView;
+
+    fn query() -> Vec<Asked> {
+        Query::asked_by(short_page)
+    }
+}
+
 impl Read for ReserveTransactions {
     fn read(reads: &mut dyn Reads, call: &Call) -> Result<Answer, ApiError> {
         let id = company_in_path(reads, call)?.company.id;
-        let page = list::page_within(call, PER_PAGE_MAX)?;
+        let page = call.query(short_page)?;
         let mut found = reads.transactions(Account::Reserve(id), page.and_one_more())?;
         let has_next = cut(page, &mut found);
         let transactions = found.iter().map(TransactionView::of).collect();
@@ -47,16 +68,21 @@ impl Read for ReserveTransactions {
     }
 }
 
-#[derive(Serialize)]
-struct ReserveView {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Reserve")]
+pub(crate) struct ReserveView {
     id: Shown<CompanyId>,
+    #[schemars(with = "Shown<Points>")]
     points: i64,
+    #[schemars(with = "Option<Shown<Points>>")]
     reserve_alert: Option<i64>,
 }
 
-#[derive(Serialize)]
-struct TransactionsView {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ReserveTransactions")]
+pub(crate) struct TransactionsView {
     id: Shown<CompanyId>,
+    #[schemars(extend("const" = "reserve"))]
     r#type: &'static str,
     transactions: Vec<TransactionView>,
 }

@@ -4,6 +4,7 @@ use guerdon_domain::companies::Company;
 use guerdon_domain::ports::{Context, Reads, Tx};
 use guerdon_domain::saml::{SamlSettings, UpdateSaml, UpdateSamlError, update};
 use guerdon_domain::values::{EntityId, PemCertificate, Update, WebUrl};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::get::company_in_path;
@@ -11,9 +12,18 @@ use crate::operation::answer::Answer;
 use crate::operation::body::Fields;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
-use crate::operation::{Read, Write};
+use crate::operation::wire::Shown;
+use crate::operation::{Described, Read, Write};
 
 pub(crate) struct GetSaml;
+
+impl Described for GetSaml {
+    const NAME: &'static str = "getSamlSettings";
+    const SUMMARY: &'static str = "Fetch the SAML settings of a company";
+    const TEXT: &'static str = "Settings that were never made are there all the same: `idp_id` and `idp_url` are null then, \
+         `active` is false.";
+    type View = SamlView<'static>;
+}
 
 impl Read for GetSaml {
     fn read(reads: &mut dyn Reads, call: &Call) -> Result<Answer, ApiError> {
@@ -25,6 +35,14 @@ impl Read for GetSaml {
 
 pub(crate) struct UpdateSamlSettings;
 
+impl Described for UpdateSamlSettings {
+    const NAME: &'static str = "updateSamlSettings";
+    const SUMMARY: &'static str = "Change the SAML settings of a company";
+    const TEXT: &'static str = "Changes the fields that are sent. To turn `active` on, the identity provider's id, URL and \
+         certificate must be there, from before or from this request. The certificate is never shown.";
+    type View = SamlView<'static>;
+}
+
 impl Write for UpdateSamlSettings {
     type Command = UpdateSaml;
 
@@ -34,9 +52,9 @@ impl Write for UpdateSamlSettings {
 
     fn command(fields: &mut Fields) -> Option<UpdateSaml> {
         Some(UpdateSaml {
-            idp_id: fields.updated("idp_id", EntityId::parse),
-            idp_url: fields.updated("idp_url", WebUrl::parse),
-            idp_certificate: fields.updated("idp_certificate", PemCertificate::parse),
+            idp_id: fields.updated("idp_id"),
+            idp_url: fields.updated("idp_url"),
+            idp_certificate: fields.updated("idp_certificate"),
             active: fields.changed_flag("active"),
         })
     }
@@ -63,9 +81,13 @@ fn warn_of_expiry(company: &Company, certificate: &PemCertificate, context: &Con
 }
 
 /// The settings (behaviour 18.1): the certificate is never shown.
-#[derive(Serialize)]
-struct SamlView<'a> {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "SamlSettings")]
+pub(crate) struct SamlView<'a> {
+    #[schemars(with = "Option<Shown<EntityId>>")]
     idp_id: Option<&'a str>,
+    // Not in the form of RFC 3986: what browsers take as a URL stands as it was sent.
+    #[schemars(length(max = WebUrl::CHARS_MAX))]
     idp_url: Option<&'a str>,
     sp_id: String,
     active: bool,

@@ -1,20 +1,29 @@
 //! `PUT /v1/companies/{id}`: change a company, its owner and its rate included.
 
 use guerdon_domain::companies::{OwnerName, UpdateCompany, UpdateCompanyError, update};
-use guerdon_domain::money::{Points, PointsPerDollar};
 use guerdon_domain::ports::{Context, Tx};
-use guerdon_domain::values::{DomainName, EmailAddress, Line, WebUrl};
+use guerdon_domain::values::{InvalidValue, Line};
+use schemars::{Schema, json_schema};
 
-use super::create::{ALERT_MUST_BE, RATE_MUST_BE};
 use super::get::company_in_path;
-use super::view::CompanyView;
-use crate::operation::Write;
+use super::view::{ChangedCompany, CompanyView};
 use crate::operation::answer::Answer;
 use crate::operation::body::Fields;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
+use crate::operation::values::{Form, FromText};
+use crate::operation::{Described, Write};
 
 pub(crate) struct Update;
+
+impl Described for Update {
+    const NAME: &'static str = "updateCompany";
+    const SUMMARY: &'static str = "Change a company";
+    const TEXT: &'static str = "Changes the fields that are sent. An `owner_email` of another active user of the company hands \
+         it to that user; one that nobody has creates the user. The old owner keeps the account. A new \
+         `points_per_dollar` touches no money: it changes how many points the same money makes.";
+    type View = ChangedCompany;
+}
 
 impl Write for Update {
     const NEEDS_DESIGNATION: bool = true;
@@ -26,14 +35,14 @@ impl Write for Update {
 
     fn command(fields: &mut Fields) -> Option<UpdateCompany> {
         Some(UpdateCompany {
-            domain: fields.changed("domain", DomainName::parse),
-            name: fields.changed("company_name", Line::parse),
-            owner_email: fields.changed("owner_email", EmailAddress::parse),
-            owner_name: fields.changed("owner_name", OwnerName::parse),
-            logo_url: fields.changed("logo_url", WebUrl::parse),
-            rate: fields.changed_integer("points_per_dollar", RATE_MUST_BE, PointsPerDollar::new),
-            reserve_alert: fields.updated_integer("reserve_alert", ALERT_MUST_BE, Points::new),
-            reserve_bcc: fields.updated("reserve_bcc", EmailAddress::parse),
+            domain: fields.changed("domain"),
+            name: fields.changed("company_name"),
+            owner_email: fields.changed("owner_email"),
+            owner_name: fields.changed("owner_name"),
+            logo_url: fields.changed("logo_url"),
+            rate: fields.changed_integer("points_per_dollar"),
+            reserve_alert: fields.updated_integer("reserve_alert"),
+            reserve_bcc: fields.updated("reserve_bcc"),
         })
     }
 
@@ -45,6 +54,22 @@ impl Write for Update {
     ) -> Result<Answer, ApiError> {
         let company = update(tx, call.scope, call.path_id("company")?, command, context)?;
         Answer::ok(&CompanyView::changed(&company))
+    }
+}
+
+/// One that was read is at most two lines with a blank between them.
+impl Form for OwnerName {
+    fn form() -> Schema {
+        json_schema!({"type": "string", "minLength": 1, "maxLength": 2 * Line::CHARS_MAX + 1})
+    }
+}
+
+impl FromText for OwnerName {
+    type Fault = InvalidValue;
+    const EXPECTED: &'static str = Line::EXPECTED;
+
+    fn from_text(text: &str) -> Result<Self, InvalidValue> {
+        Self::parse(text)
     }
 }
 

@@ -1,30 +1,41 @@
 //! `GET /v1/companies/{id}/users`: a company's users, oldest first.
 
 use guerdon_domain::ports::{Reads, Wanted};
-use guerdon_domain::values::{EmailAddress, Line, Page, Timestamp};
+use guerdon_domain::values::Page;
 
 use super::get::company_in_path;
 use crate::endpoints::users::UserView;
-use crate::operation::Read;
 use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
-use crate::operation::list::{self, Links};
-use crate::operation::query::{Query, unless_faulty};
+use crate::operation::list::{self, Links, ListOf};
+use crate::operation::query::Query;
+use crate::operation::{Asked, Described, Read};
 
 /// What the largest one takes as it is read and rendered, thrice: two dozen lines at their longest.
 const WEIGHT: usize = 3 * (24 << 10);
 
 pub(crate) struct Users;
 
+impl Described for Users {
+    const NAME: &'static str = "listCompanyUsers";
+    const SUMMARY: &'static str = "List the users of a company";
+    const TEXT: &'static str = "The active users, oldest first, or with `include_deleted` all. To keep a copy up to date, ask \
+         for `updated_since` with the largest `updated_at` that you have, and `include_deleted=true`.";
+    const IS_EXTENSION: bool = true;
+    type View = ListOf<UserView<'static>>;
+
+    fn query() -> Vec<Asked> {
+        Query::asked_by(parameters)
+    }
+}
+
 impl Read for Users {
     fn read(reads: &mut dyn Reads, call: &Call) -> Result<Answer, ApiError> {
         let company = company_in_path(reads, call)?.company.id;
-        let query = call.parameters()?;
-        let (wanted, page) = parameters(&query)?;
+        let (wanted, filters, page) = call.query(parameters)?;
         let total = reads.user_count(company, &wanted)?;
         let found = reads.users(company, &wanted, page)?;
-        let filters = query.again(&["email", "employee_id", "updated_since", "include_deleted"]);
         let links = Links { filters, ..Links::to(format!("/v1/companies/{company}/users")) };
         list::answer(&links, page, total, found.iter().map(UserView::of).collect())
     }
@@ -34,16 +45,16 @@ impl Read for Users {
     }
 }
 
-fn parameters(query: &Query) -> Result<(Wanted, Page), ApiError> {
-    let mut faults = Vec::new();
+/// Whom is asked for, the part of the query that says so, and the page.
+fn parameters(query: &mut Query) -> Option<(Wanted, String, Page)> {
     let wanted = Wanted {
-        email: query.parsed("email", EmailAddress::parse, &mut faults),
-        employee_id: query.parsed("employee_id", Line::parse, &mut faults),
-        updated_since: query.parsed("updated_since", Timestamp::parse, &mut faults),
-        deleted: query.flag("include_deleted", &mut faults),
+        email: query.optional("email"),
+        employee_id: query.optional("employee_id"),
+        updated_since: query.optional("updated_since"),
+        deleted: query.flag("include_deleted"),
     };
-    let page = list::page_in(query, &mut faults);
-    unless_faulty(page.map(|page| (wanted, page)), &faults)
+    let filters = query.again(&["email", "employee_id", "updated_since", "include_deleted"]);
+    Some((wanted, filters, list::page(query)?))
 }
 
 #[cfg(test)]
@@ -53,8 +64,7 @@ mod tests {
     #[test]
     fn each_filter_is_judged() {
         let check = |text: &str, expected: Result<(), &str>| {
-            let query = Query::parse(text).unwrap();
-            let read = parameters(&query);
+            let read = Query::read(text, parameters);
             assert_eq!(read.as_ref().map(drop).map_err(|refusal| refusal.told().1), expected, "{text:?}");
         };
         check("", Ok(()));
@@ -62,7 +72,7 @@ mod tests {
         check("updated_since=2026-11-20T20:01:02.345Z", Ok(()));
         check("include_deleted=1", Err("include_deleted must be true or false"));
         check("include_deleted=true&include_deleted=true", Err("include_deleted must be given once"));
-        assert!(parameters(&Query::parse("email=a").unwrap()).is_err());
-        assert!(parameters(&Query::parse("updated_since=yesterday").unwrap()).is_err());
+        assert!(Query::read("email=a", parameters).is_err());
+        assert!(Query::read("updated_since=yesterday", parameters).is_err());
     }
 }

@@ -1,43 +1,62 @@
 //! A company: each kind of answer shows other fields of it (behaviour 11.1).
 
 use guerdon_domain::companies::CompanyWithOwner;
-use guerdon_domain::money::Points;
-use guerdon_domain::values::{CompanyId, EmailAddress, Timestamp, UserId};
+use guerdon_domain::money::{Points, PointsPerDollar};
+use guerdon_domain::values::{CompanyId, DomainName, EmailAddress, Line, Timestamp, UserId};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::operation::wire::Shown;
 
-#[derive(Serialize)]
-pub(crate) struct CompanyView<'a> {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "{More}Company")]
+pub(crate) struct CompanyView<'a, More> {
     id: Shown<CompanyId>,
+    #[schemars(with = "Shown<DomainName>")]
     domain: &'a str,
+    #[schemars(with = "Shown<Line>")]
     company_name: &'a str,
     owner_id: Shown<UserId>,
+    #[schemars(with = "Shown<EmailAddress>")]
     owner_email: &'a str,
     owner_name: String,
     #[serde(flatten)]
-    alert: Option<Alert<'a>>,
-    #[serde(flatten)]
-    rest: Option<Rest>,
+    more: More,
     created_at: Shown<Timestamp>,
     updated_at: Shown<Timestamp>,
 }
 
-#[derive(Serialize)]
-struct Alert<'a> {
+/// What a list shows beside.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Listed {}
+
+/// What creating and updating show.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Changed<'a> {
+    #[schemars(with = "Option<Shown<Points>>")]
     reserve_alert: Option<i64>,
+    #[schemars(with = "Option<Shown<EmailAddress>>")]
     reserve_bcc: Option<&'a str>,
 }
 
-#[derive(Serialize)]
-struct Rest {
+/// What fetching one shows.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "")]
+pub(crate) struct Whole<'a> {
+    #[serde(flatten)]
+    changed: Changed<'a>,
+    #[schemars(range(min = 0))]
     user_count: i64,
+    #[schemars(with = "Shown<PointsPerDollar>")]
     points_per_dollar: i64,
 }
 
-impl<'a> CompanyView<'a> {
-    /// As a list shows it.
-    pub(crate) fn listed(found: &'a CompanyWithOwner) -> Self {
+pub(crate) type ListedCompany = CompanyView<'static, Listed>;
+pub(crate) type ChangedCompany = CompanyView<'static, Changed<'static>>;
+pub(crate) type WholeCompany = CompanyView<'static, Whole<'static>>;
+
+impl<'a, More> CompanyView<'a, More> {
+    fn of(found: &'a CompanyWithOwner, more: More) -> Self {
         let company = &found.company;
         Self {
             id: Shown(company.id),
@@ -46,26 +65,40 @@ impl<'a> CompanyView<'a> {
             owner_id: Shown(company.owner_id),
             owner_email: found.owner_email.as_str(),
             owner_name: found.owner_name(),
-            alert: None,
-            rest: None,
+            more,
             created_at: Shown(company.created_at),
             updated_at: Shown(company.updated_at),
         }
     }
+}
 
+impl<'a> CompanyView<'a, Listed> {
+    /// As a list shows it.
+    pub(crate) fn listed(found: &'a CompanyWithOwner) -> Self {
+        Self::of(found, Listed {})
+    }
+}
+
+impl<'a> CompanyView<'a, Changed<'a>> {
     /// As creating and updating answer it.
     pub(super) fn changed(found: &'a CompanyWithOwner) -> Self {
-        let company = &found.company;
-        let alert = Alert {
-            reserve_alert: company.reserve_alert.map(Points::get),
-            reserve_bcc: company.reserve_bcc.as_ref().map(EmailAddress::as_str),
-        };
-        Self { alert: Some(alert), ..Self::listed(found) }
+        Self::of(found, Changed::of(found))
     }
+}
 
+impl<'a> CompanyView<'a, Whole<'a>> {
     /// As fetching one answers it.
     pub(crate) fn whole(found: &'a CompanyWithOwner, user_count: i64) -> Self {
-        let rest = Rest { user_count, points_per_dollar: found.company.rate.get() };
-        Self { rest: Some(rest), ..Self::changed(found) }
+        let points_per_dollar = found.company.rate.get();
+        Self::of(found, Whole { changed: Changed::of(found), user_count, points_per_dollar })
+    }
+}
+
+impl<'a> Changed<'a> {
+    fn of(found: &'a CompanyWithOwner) -> Self {
+        Self {
+            reserve_alert: found.company.reserve_alert.map(Points::get),
+            reserve_bcc: found.company.reserve_bcc.as_ref().map(EmailAddress::as_str),
+        }
     }
 }

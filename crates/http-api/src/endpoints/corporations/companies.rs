@@ -3,14 +3,26 @@
 use guerdon_domain::ports::Reads;
 
 use super::get::corporation_in_path;
-use crate::endpoints::companies::{answer_list, list_weight};
-use crate::operation::Read;
+use crate::endpoints::companies::{ListedCompany, answer_list, list_weight};
 use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
-use crate::operation::list::{self, Links};
+use crate::operation::list::{self, Links, ListOf};
+use crate::operation::query::Query;
+use crate::operation::{Asked, Described, Read};
 
 pub(crate) struct Companies;
+
+impl Described for Companies {
+    const NAME: &'static str = "listCorporationCompanies";
+    const SUMMARY: &'static str = "List the companies of a corporation";
+    const TEXT: &'static str = "Your companies in the corporation, oldest first.";
+    type View = ListOf<ListedCompany>;
+
+    fn query() -> Vec<Asked> {
+        Query::asked_by(list::page)
+    }
+}
 
 impl Read for Companies {
     fn read(reads: &mut dyn Reads, call: &Call) -> Result<Answer, ApiError> {

@@ -5,20 +5,29 @@ use guerdon_domain::ports::{Context, Tx};
 use guerdon_domain::values::Line;
 
 use super::view::CorporationView;
-use crate::operation::Write;
 use crate::operation::answer::Answer;
 use crate::operation::body::Fields;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
+use crate::operation::{Described, Write};
 
 pub(crate) struct Create;
+
+impl Described for Create {
+    const NAME: &'static str = "createCorporation";
+    const SUMMARY: &'static str = "Create a corporation";
+    const TEXT: &'static str =
+        "A corporation groups companies of yours. A company joins one when it is created.";
+    const STATUS: u16 = 201;
+    type View = CorporationView<'static>;
+}
 
 impl Write for Create {
     const NEEDS_DESIGNATION: bool = true;
     type Command = Line;
 
     fn command(fields: &mut Fields) -> Option<Line> {
-        fields.required("name", Line::parse)
+        fields.required("name")
     }
 
     fn perform(tx: &mut dyn Tx, call: &Call, name: &Line, context: &Context<'_>) -> Result<Answer, ApiError> {

@@ -7,9 +7,16 @@ use super::view::CorporationView;
 use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::{ApiError, in_path};
-use crate::operation::{Asks, Read};
+use crate::operation::{Asks, Described, Read};
 
 pub(crate) struct Get;
+
+impl Described for Get {
+    const NAME: &'static str = "getCorporation";
+    const SUMMARY: &'static str = "Fetch a corporation";
+    const TEXT: &'static str = "One corporation.";
+    type View = CorporationView<'static>;
+}
 
 impl Read for Get {
     const ASKS: Asks = Asks::ByKey;

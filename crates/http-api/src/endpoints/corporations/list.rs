@@ -3,16 +3,28 @@
 use guerdon_domain::ports::Reads;
 
 use super::view::CorporationView;
-use crate::operation::Read;
 use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
-use crate::operation::list::{self, Links};
+use crate::operation::list::{self, Links, ListOf};
+use crate::operation::query::Query;
+use crate::operation::{Asked, Described, Read};
 
 /// What the one with the longest name takes as it is read and rendered, thrice.
 const WEIGHT: usize = 3 * (3 << 9);
 
 pub(crate) struct List;
+
+impl Described for List {
+    const NAME: &'static str = "listCorporations";
+    const SUMMARY: &'static str = "List corporations";
+    const TEXT: &'static str = "Your corporations, oldest first.";
+    type View = ListOf<CorporationView<'static>>;
+
+    fn query() -> Vec<Asked> {
+        Query::asked_by(list::page)
+    }
+}
 
 impl Read for List {
     fn read(reads: &mut dyn Reads, call: &Call) -> Result<Answer, ApiError> {

@@ -6,13 +6,20 @@ use guerdon_domain::values::Line;
 
 use super::get::corporation_in_path;
 use super::view::CorporationView;
-use crate::operation::Write;
 use crate::operation::answer::Answer;
 use crate::operation::body::Fields;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
+use crate::operation::{Described, Write};
 
 pub(crate) struct Update;
+
+impl Described for Update {
+    const NAME: &'static str = "updateCorporation";
+    const SUMMARY: &'static str = "Rename a corporation";
+    const TEXT: &'static str = "Changes the name, if one is sent.";
+    type View = CorporationView<'static>;
+}
 
 impl Write for Update {
     const NEEDS_DESIGNATION: bool = true;
@@ -23,7 +30,7 @@ impl Write for Update {
     }
 
     fn command(fields: &mut Fields) -> Option<Option<Line>> {
-        Some(fields.changed("name", Line::parse))
+        Some(fields.changed("name"))
     }
 
     fn perform(

@@ -1,14 +1,17 @@
 //! A corporation, as every operation answers it (behaviour 12.1).
 
 use guerdon_domain::corporations::Corporation;
-use guerdon_domain::values::{CorporationId, Timestamp};
+use guerdon_domain::values::{CorporationId, Line, Timestamp};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::operation::wire::Shown;
 
-#[derive(Serialize)]
-pub(super) struct CorporationView<'a> {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Corporation")]
+pub(crate) struct CorporationView<'a> {
     id: Shown<CorporationId>,
+    #[schemars(with = "Shown<Line>")]
     name: &'a str,
     created_at: Shown<Timestamp>,
     updated_at: Shown<Timestamp>,

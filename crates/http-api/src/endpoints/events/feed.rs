@@ -1,21 +1,21 @@
 //! `GET /v1/events`: the provider's events in the order in which they were settled, from a cursor on.
 
 use std::fmt;
-use std::str::FromStr;
 
-use guerdon_domain::events::{EventKind, EventState};
 use guerdon_domain::ports::{FeedPlace, FeedWanted, Reads};
 use guerdon_domain::values::{EventId, Message, ProviderId};
+use schemars::{JsonSchema, Schema, json_schema};
 use serde::Serialize;
 use uuid::Uuid;
 
 use super::view::EventView;
-use crate::operation::Read;
 use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
-use crate::operation::query::{Query, unless_faulty};
+use crate::operation::query::Query;
+use crate::operation::values::{Form, FromText};
 use crate::operation::wire::Shown;
+use crate::operation::{Asked, Described, Read};
 
 /// The most events of one answer.
 const LIMIT_MAX: i64 = 100;
@@ -25,29 +25,45 @@ const WEIGHT: usize = 4 * Message::BYTES_MAX;
 
 pub(crate) struct List;
 
+impl Described for List {
+    const NAME: &'static str = "listEvents";
+    const SUMMARY: &'static str = "Read events from a cursor on";
+    const TEXT: &'static str = "Your events, oldest first. `next` is always there: give it back as `after`, at once or in an \
+         hour, and you meet every event exactly once, also one whose transaction took long. `type` and \
+         `state` leave others out: an answer may then hold fewer than there are, even none, and `next` \
+         goes on all the same.";
+    const IS_EXTENSION: bool = true;
+    type View = View<'static>;
+
+    fn query() -> Vec<Asked> {
+        Query::asked_by(|query| parameters(ProviderId::from_uuid(Uuid::nil()), query))
+    }
+}
+
 impl Read for List {
     fn read(reads: &mut dyn Reads, call: &Call) -> Result<Answer, ApiError> {
-        let wanted = parameters(call.scope, &call.parameters()?)?;
+        let wanted = call.query(|query| parameters(call.scope, query))?;
         let feed = reads.feed(&wanted)?;
         let events = feed.events.iter().map(EventView::of).collect::<Result<_, _>>()?;
         Answer::ok(&View { events, next: Shown(Cursor(feed.next)) })
     }
 
     fn weight(call: &Call) -> usize {
-        let wanted = call.parameters().and_then(|it| parameters(call.scope, &it));
+        let wanted = call.query(|query| parameters(call.scope, query));
         wanted.map_or(0, |it| usize::try_from(it.limit).unwrap_or_default().saturating_mul(WEIGHT))
     }
 }
 
-#[derive(Serialize)]
-struct View<'a> {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Events")]
+pub(crate) struct View<'a> {
     events: Vec<EventView<'a>>,
     next: Shown<Cursor>,
 }
 
 /// Where to go on, as clients keep it; none is the beginning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Cursor(Option<FeedPlace>);
+pub(crate) struct Cursor(Option<FeedPlace>);
 
 impl fmt::Display for Cursor {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -58,10 +74,17 @@ impl fmt::Display for Cursor {
     }
 }
 
-impl FromStr for Cursor {
-    type Err = &'static str;
+impl Form for Cursor {
+    fn form() -> Schema {
+        json_schema!({"type": "string", "pattern": "^(0|[0-9a-f]+\\.[0-9a-f]{32})$"})
+    }
+}
 
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
+impl FromText for Cursor {
+    type Fault = &'static str;
+    const EXPECTED: &'static str = "a string with a cursor";
+
+    fn from_text(text: &str) -> Result<Self, &'static str> {
         let place = || {
             let (position, id) = text.split_once('.')?;
             let position = i64::from_str_radix(position, 16).ok().filter(|it| *it >= 0)?;
@@ -73,24 +96,12 @@ impl FromStr for Cursor {
     }
 }
 
-fn parameters(provider: ProviderId, query: &Query) -> Result<FeedWanted, ApiError> {
-    let mut faults = Vec::new();
-    let after = query.parsed("after", str::parse::<Cursor>, &mut faults).and_then(|it| it.0);
-    let kind = query.parsed("type", |it| named(it, EventKind::from_name, KINDS), &mut faults);
-    let state = query.parsed("state", |it| named(it, EventState::from_name, STATES), &mut faults);
-    let limit = query.natural("limit", LIMIT_MAX, &mut faults).map(|it| it.min(LIMIT_MAX));
-    unless_faulty(limit.map(|limit| FeedWanted { provider, after, kind, state, limit }), &faults)
-}
-
-const KINDS: &str = "must be recognition.received, recognition.updated or redemption.created";
-pub(super) const STATES: &str = "must be pending, delivered, exhausted or unaddressed";
-
-pub(super) fn named<T>(
-    text: &str,
-    from_name: fn(&str) -> Option<T>,
-    must_be: &'static str,
-) -> Result<T, &'static str> {
-    from_name(text).ok_or(must_be)
+fn parameters(provider: ProviderId, query: &mut Query) -> Option<FeedWanted> {
+    let after = query.optional::<Cursor>("after").and_then(|it| it.0);
+    let kind = query.optional("type");
+    let state = query.optional("state");
+    let limit = query.natural("limit", LIMIT_MAX)?.min(LIMIT_MAX);
+    Some(FeedWanted { provider, after, kind, state, limit })
 }
 
 #[cfg(test)]
@@ -102,26 +113,20 @@ mod tests {
         let id = EventId::from_uuid(Uuid::from_u128(0xab));
         let place = Cursor(Some(FeedPlace { position: 0x1f, id }));
         for cursor in [Cursor(None), place] {
-            assert_eq!(cursor.to_string().parse(), Ok(cursor));
+            assert_eq!(Cursor::from_text(&cursor.to_string()), Ok(cursor));
         }
         for wrong in
             ["", "1", "x", "1f", "-1.00000000000000000000000000000000", "1F.000000000000000000000000000000ab"]
         {
-            assert!(wrong.parse::<Cursor>().is_err(), "{wrong}");
+            assert!(Cursor::from_text(wrong).is_err(), "{wrong}");
         }
-    }
-
-    #[test]
-    fn every_kind_and_state_is_told() {
-        assert!(EventKind::ALL.iter().all(|it| KINDS.contains(it.name())));
-        assert!(EventState::ALL.iter().all(|it| STATES.contains(it.name())));
     }
 
     #[test]
     fn parameters_are_judged() {
         let provider = ProviderId::from_uuid(Uuid::nil());
         let check = |text: &str, expected: Result<i64, &str>| {
-            let read = parameters(provider, &Query::parse(text).unwrap());
+            let read = Query::read(text, |it| parameters(provider, it));
             assert_eq!(read.as_ref().map(|it| it.limit).map_err(|it| it.told().1), expected, "{text}");
         };
         check("", Ok(100));

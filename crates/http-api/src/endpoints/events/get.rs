@@ -1,15 +1,24 @@
 //! `GET /v1/events/{id}`: one event, with the attempts to deliver it.
 
 use guerdon_domain::ports::Reads;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::view::{AttemptView, EventView};
-use crate::operation::Read;
 use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::{ApiError, in_path};
+use crate::operation::{Described, Read};
 
 pub(crate) struct Get;
+
+impl Described for Get {
+    const NAME: &'static str = "getEvent";
+    const SUMMARY: &'static str = "Fetch an event";
+    const TEXT: &'static str = "One event, with the attempts to deliver it.";
+    const IS_EXTENSION: bool = true;
+    type View = View<'static>;
+}
 
 impl Read for Get {
     fn read(reads: &mut dyn Reads, call: &Call) -> Result<Answer, ApiError> {
@@ -22,8 +31,9 @@ impl Read for Get {
     }
 }
 
-#[derive(Serialize)]
-struct View<'a> {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "AttemptedEvent")]
+pub(crate) struct View<'a> {
     #[serde(flatten)]
     event: EventView<'a>,
     attempts_log: Vec<AttemptView<'a>>,

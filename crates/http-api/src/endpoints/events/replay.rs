@@ -1,18 +1,27 @@
 //! `POST /v1/events/{id}/replay` and `POST /v1/events/replay`: send events again.
 
-use guerdon_domain::events::{EventState, ReplayError, Replayed, replay, replay_own};
-use guerdon_domain::ports::{Context, Timestamp, Tx};
+use guerdon_domain::events::{ReplayError, Replayed, replay, replay_own};
+use guerdon_domain::ports::{Context, Tx};
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::feed::{STATES, named};
-use crate::operation::Write;
 use crate::operation::answer::Answer;
 use crate::operation::body::Fields;
 use crate::operation::call::Call;
 use crate::operation::error::{ApiError, in_path};
+use crate::operation::{Described, Write};
 
 /// One event.
 pub(crate) struct Replay;
+
+impl Described for Replay {
+    const NAME: &'static str = "replayEvent";
+    const SUMMARY: &'static str = "Send an event again";
+    const TEXT: &'static str = "Makes one event due now, whatever became of it. Its id and its bytes stay; one that had ended \
+         begins its schedule anew.";
+    const IS_EXTENSION: bool = true;
+    type View = View;
+}
 
 impl Write for Replay {
     const HAS_BODY: bool = false;
@@ -34,12 +43,21 @@ impl Write for Replay {
 /// All of some.
 pub(crate) struct ReplayMany;
 
+impl Described for ReplayMany {
+    const NAME: &'static str = "replayEvents";
+    const SUMMARY: &'static str = "Send events again";
+    const TEXT: &'static str = "Makes all events due now that were caused at `since` or later, that are in `state`, or both. \
+         One of the two must be sent, for `delivered` both.";
+    const IS_EXTENSION: bool = true;
+    type View = View;
+}
+
 impl Write for ReplayMany {
     type Command = Replayed;
 
     fn command(fields: &mut Fields) -> Option<Replayed> {
-        let since = fields.optional("since", Timestamp::parse);
-        let state = fields.optional("state", |it| named(it, EventState::from_name, STATES));
+        let since = fields.optional("since");
+        let state = fields.optional("state");
         Replayed::asked(since, state).map_or_else(|fault| fields.fault(fault), Some)
     }
 
@@ -62,7 +80,8 @@ impl From<ReplayError> for ApiError {
     }
 }
 
-#[derive(Serialize)]
-struct View {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Replayed")]
+pub(crate) struct View {
     replayed: usize,
 }

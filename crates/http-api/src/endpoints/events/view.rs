@@ -1,21 +1,27 @@
 //! An event, as its provider reads it (behaviour 25.5).
 
+use guerdon_domain::events::{EventKind, EventState};
 use guerdon_domain::ports::{MadeAttempt, ToldEvent};
 use guerdon_domain::values::{EventId, Timestamp};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::operation::error::ApiError;
 use crate::operation::wire::Shown;
 
-#[derive(Serialize)]
-pub(super) struct EventView<'a> {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Event")]
+pub(crate) struct EventView<'a> {
     id: Shown<EventId>,
+    #[schemars(with = "Shown<EventKind>")]
     r#type: &'static str,
+    #[schemars(with = "Shown<EventState>")]
     state: &'static str,
     attempts: u16,
     created_at: Shown<Timestamp>,
     next_attempt_at: Option<Shown<Timestamp>>,
+    #[schemars(extend("type" = "object"), with = "serde_json::Value")]
     body: &'a RawValue,
 }
 
@@ -38,8 +44,9 @@ impl<'a> EventView<'a> {
 }
 
 /// An attempt to deliver it; what the receiver answered is not shown.
-#[derive(Serialize)]
-pub(super) struct AttemptView<'a> {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Attempt")]
+pub(crate) struct AttemptView<'a> {
     number: u16,
     started_at: Shown<Timestamp>,
     status: Option<u16>,

@@ -2,16 +2,27 @@
 
 use guerdon_domain::occasions::{CreateOccasionError, OccasionText, create};
 use guerdon_domain::ports::{Context, Tx};
-use guerdon_domain::values::{CompanyId, Line};
+use guerdon_domain::values::{CompanyId, InvalidValue, Message};
+use schemars::{Schema, json_schema};
 
 use super::view::OccasionView;
-use crate::operation::Write;
 use crate::operation::answer::Answer;
 use crate::operation::body::Fields;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
+use crate::operation::values::{Form, FromText};
+use crate::operation::{Described, Write};
 
 pub(crate) struct Create;
+
+impl Described for Create {
+    const NAME: &'static str = "createOccasion";
+    const SUMMARY: &'static str = "Create an occasion";
+    const TEXT: &'static str =
+        "An occasion is what recognitions are sent for: a birthday, a thank-you, ten years of work.";
+    const STATUS: u16 = 201;
+    type View = OccasionView<'static>;
+}
 
 pub(crate) struct Command {
     company_id: CompanyId,
@@ -24,13 +35,13 @@ impl Write for Create {
     type Command = Command;
 
     fn command(fields: &mut Fields) -> Option<Command> {
-        let company_id = fields.required("company_id", str::parse);
-        let name = fields.required("name", Line::parse);
-        let title = fields.required("title", Line::parse);
-        let default_message = fields.required("default_message", OccasionText::default_message);
+        let company_id = fields.required("company_id");
+        let name = fields.required("name");
+        let title = fields.required("title");
+        let default_message = fields.required::<DefaultMessage>("default_message");
         let enabled = fields.flag("enabled", true);
         let visible = fields.flag("visible", true);
-        let text = OccasionText { name: name?, title: title?, default_message: default_message? };
+        let text = OccasionText { name: name?, title: title?, default_message: default_message?.0 };
         Some(Command { company_id: company_id?, text, enabled, visible })
     }
 
@@ -43,6 +54,24 @@ impl Write for Create {
         let Command { company_id, text, enabled, visible } = command;
         let occasion = create(tx, call.scope, *company_id, text, *enabled, *visible, context)?;
         Answer::created(&OccasionView::of(&occasion))
+    }
+}
+
+/// What stands in where a recognition brings no message.
+pub(super) struct DefaultMessage(pub(super) Message);
+
+impl Form for DefaultMessage {
+    fn form() -> Schema {
+        json_schema!({"type": "string", "minLength": 1, "maxLength": Message::CHARS_MAX, "pattern": "\\S"})
+    }
+}
+
+impl FromText for DefaultMessage {
+    type Fault = InvalidValue;
+    const EXPECTED: &'static str = Message::EXPECTED;
+
+    fn from_text(text: &str) -> Result<Self, InvalidValue> {
+        OccasionText::default_message(text).map(Self)
     }
 }
 

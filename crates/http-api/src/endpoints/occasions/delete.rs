@@ -4,13 +4,22 @@ use guerdon_domain::occasions::delete;
 use guerdon_domain::ports::{Context, Tx};
 
 use super::update::changeable_in_path;
-use crate::operation::Write;
 use crate::operation::answer::Answer;
 use crate::operation::body::Fields;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
+use crate::operation::{Described, Write};
 
 pub(crate) struct Delete;
+
+impl Described for Delete {
+    const NAME: &'static str = "deleteOccasion";
+    const SUMMARY: &'static str = "Delete an occasion";
+    const TEXT: &'static str = "Recognitions keep the occasion's id, events the name that it had. Global occasions cannot be \
+         deleted (403).";
+    const STATUS: u16 = 204;
+    type View = ();
+}
 
 impl Write for Delete {
     const HAS_BODY: bool = false;

@@ -7,9 +7,16 @@ use super::view::OccasionView;
 use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::{ApiError, in_path};
-use crate::operation::{Asks, Read};
+use crate::operation::{Asks, Described, Read};
 
 pub(crate) struct Get;
+
+impl Described for Get {
+    const NAME: &'static str = "getOccasion";
+    const SUMMARY: &'static str = "Fetch an occasion";
+    const TEXT: &'static str = "One occasion of a company of yours, or a global one.";
+    type View = OccasionView<'static>;
+}
 
 impl Read for Get {
     const ASKS: Asks = Asks::ByKey;

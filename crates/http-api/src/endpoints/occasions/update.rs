@@ -1,18 +1,26 @@
 //! `PUT /v1/occasions/{id}`: change an occasion.
 
-use guerdon_domain::occasions::{ChangeOccasionError, OccasionText, UpdateOccasion, update};
+use guerdon_domain::occasions::{ChangeOccasionError, UpdateOccasion, update};
 use guerdon_domain::ports::{Context, Tx};
-use guerdon_domain::values::{CompanyId, Line};
 
+use super::create::DefaultMessage;
 use super::get::occasion_in_path;
 use super::view::OccasionView;
-use crate::operation::Write;
 use crate::operation::answer::Answer;
 use crate::operation::body::Fields;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
+use crate::operation::{Described, Write};
 
 pub(crate) struct Update;
+
+impl Described for Update {
+    const NAME: &'static str = "updateOccasion";
+    const SUMMARY: &'static str = "Change an occasion";
+    const TEXT: &'static str = "Changes the fields that are sent. Global occasions cannot be changed (403). An occasion that is \
+         not `enabled` cannot be used.";
+    type View = OccasionView<'static>;
+}
 
 impl Write for Update {
     type Command = UpdateOccasion;
@@ -23,10 +31,10 @@ impl Write for Update {
 
     fn command(fields: &mut Fields) -> Option<UpdateOccasion> {
         Some(UpdateOccasion {
-            company_id: fields.changed("company_id", str::parse::<CompanyId>),
-            name: fields.changed("name", Line::parse),
-            title: fields.changed("title", Line::parse),
-            default_message: fields.changed("default_message", OccasionText::default_message),
+            company_id: fields.changed("company_id"),
+            name: fields.changed("name"),
+            title: fields.changed("title"),
+            default_message: fields.changed::<DefaultMessage>("default_message").map(|it| it.0),
             enabled: fields.changed_flag("enabled"),
             visible: fields.changed_flag("visible"),
         })

@@ -1,17 +1,22 @@
 //! An occasion, as every operation answers it (behaviour 14.1).
 
 use guerdon_domain::occasions::Occasion;
-use guerdon_domain::values::{CompanyId, OccasionId, Timestamp};
+use guerdon_domain::values::{CompanyId, Line, Message, OccasionId, Timestamp};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::operation::wire::Shown;
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Occasion")]
 pub(crate) struct OccasionView<'a> {
     id: Shown<OccasionId>,
     company_id: Option<Shown<CompanyId>>,
+    #[schemars(with = "Shown<Line>")]
     name: &'a str,
+    #[schemars(with = "Shown<Line>")]
     title: &'a str,
+    #[schemars(with = "Shown<Message>")]
     default_message: &'a str,
     enabled: bool,
     visible: bool,

@@ -1,33 +1,50 @@
 //! `POST /v1/recognitions`: send a recognition to one or more users.
 
-use guerdon_domain::ports::{Context, Tx};
-use guerdon_domain::recognitions::{Receivers, SendError, SendFault, SendRecognition, Sender, send};
+use guerdon_domain::ports::{Context, Denied, Tx};
+use guerdon_domain::recognitions::{SendError, SendFault, SendRecognition, Sender, send};
 use guerdon_domain::values::{CompanyId, Message, UserId};
+use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::sender_type::SenderType;
 use super::view::RecognitionView;
-use crate::operation::Write;
 use crate::operation::answer::Answer;
 use crate::operation::body::Fields;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
+use crate::operation::{Described, Write};
 
 /// What each receiver takes beside the message: the user with names and address, the rows, the rest of the answer.
 const RECEIVER_BYTES: usize = 2_560;
 
 pub(crate) struct Create;
 
+impl Described for Create {
+    const NAME: &'static str = "sendRecognition";
+    const SUMMARY: &'static str = "Send a recognition";
+    const TEXT: &'static str = "Sends points and a message to one user or to many: one recognition for each receiver, or none \
+         at all.\n\nA `company` pays from its reserve. A `user` pays from the peer wallet where that \
+         alone covers the whole, else from the manager wallet, where the user is a manager and that \
+         alone covers it; the two are never mixed. Where nothing does, the answer is 400 `Insufficient \
+         funds`. Receivers get the points in their user wallets.\n\nPoints go from 1 (0 for a company \
+         for which the operator has allowed it) to 5,000 dollars at the company's rate; outside of that \
+         the answer is 400 `Invalid points_per_receiver, value must be between A and B`.\n\nSend an \
+         `Idempotency-Key`: then a repeat after a lost answer sends nothing twice.";
+    const STATUS: u16 = 201;
+    type View = View<'static>;
+}
+
 impl Write for Create {
     const IS_POSTING: bool = true;
     type Command = SendRecognition;
 
     fn command(fields: &mut Fields) -> Option<SendRecognition> {
-        let occasion_id = fields.required("occasion_id", str::parse);
-        let sender_type = fields.required("sender_type", sender_type);
-        let sender_id = fields.required("sender_id", str::parse::<UserId>);
-        let receivers = fields.required("receiver_ids", Receivers::parse);
-        let points_per_receiver = fields.required_integer("points_per_receiver");
-        let message = fields.optional("message", Message::parse).filter(|it| !it.is_blank());
+        let occasion_id = fields.required("occasion_id");
+        let sender_type = fields.required("sender_type");
+        let sender_id = fields.required::<UserId>("sender_id");
+        let receivers = fields.required("receiver_ids");
+        let points_per_receiver = fields.unjudged_integer("points_per_receiver");
+        let message = fields.optional::<Message>("message").filter(|it| !it.is_blank());
         let share = fields.flag("share", true);
         let sender_id = sender_id?;
         let sender = match sender_type? {
@@ -61,22 +78,9 @@ impl Write for Create {
     }
 }
 
-/// What `sender_id` names.
-enum SenderType {
-    User,
-    Company,
-}
-
-fn sender_type(text: &str) -> Result<SenderType, &'static str> {
-    match text {
-        "user" => Ok(SenderType::User),
-        "company" => Ok(SenderType::Company),
-        _ => Err("must be user or company"),
-    }
-}
-
-#[derive(Serialize)]
-struct View<'a> {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Recognitions")]
+pub(crate) struct View<'a> {
     recognitions: Vec<RecognitionView<'a>>,
 }
 
@@ -84,6 +88,12 @@ impl From<SendError> for ApiError {
     fn from(error: SendError) -> Self {
         match error {
             SendError::Denied(denied) => denied.into(),
+            SendError::Receiver(id, Denied::Absent(field)) => {
+                Self::not_found(format!("{field} names no user: {id}"))
+            }
+            SendError::Receiver(id, Denied::Foreign(field)) => {
+                Self::forbidden(format!("{field} names a user of another provider: {id}"))
+            }
             SendError::Faults(faults) => {
                 let told: Vec<String> = faults.into_iter().map(told).collect();
                 Self::bad_request(told.join("; "))
@@ -100,8 +110,13 @@ fn told(fault: SendFault) -> String {
         SendFault::OccasionDisabled => "occasion_id must be an occasion that is enabled",
         SendFault::SenderDeleted => "sender_id must be a user that is not deleted",
         SendFault::SenderAmongReceivers => "receiver_ids must not name the sender",
-        SendFault::ReceiverOfAnotherCompany => "receiver_ids must be users of the sender's company",
-        SendFault::ReceiverDeleted => "receiver_ids must be users that are not deleted",
+        SendFault::ReceiverOfAnotherCompany(id) => {
+            return format!("receiver_ids must be users of the sender's company, as this one is not: {id}");
+        }
+        SendFault::ReceiverDeleted(Some(id)) => {
+            return format!("receiver_ids must be users that are not deleted, as this one is: {id}");
+        }
+        SendFault::ReceiverDeleted(None) => "receiver_ids must be users that are not deleted",
         SendFault::TooLarge => {
             "receiver_ids and message must be at most 8 MiB together: the bytes of the message, once for each receiver"
         }
@@ -154,7 +169,11 @@ mod tests {
         };
         check("sender_type", "user".into(), "");
         check("sender_type", "Company".into(), "sender_type must be user or company");
-        check("receiver_ids", vec![id].into(), "receiver_ids must be a string");
+        check(
+            "receiver_ids",
+            vec![id].into(),
+            "receiver_ids must be a string of user ids separated by commas",
+        );
         check("receiver_ids", "".into(), "receiver_ids must not hold an empty item");
         check("points_per_receiver", (-1).into(), "");
         check("points_per_receiver", "5".into(), "points_per_receiver must be an integer");

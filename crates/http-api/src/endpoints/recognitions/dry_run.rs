@@ -1,20 +1,30 @@
 //! `POST /v1/recognitions/dry_run`: what sending a recognition would do, or why it would be refused.
 
-use guerdon_domain::money::Dollars;
+use guerdon_domain::money::{Dollars, Points};
 use guerdon_domain::ports::{Context, Tx};
 use guerdon_domain::recognitions::{SendRecognition, rehearse};
 use guerdon_domain::wallets::Account;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Create;
-use crate::operation::Write;
 use crate::operation::answer::Answer;
 use crate::operation::body::Fields;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::wire::Shown;
+use crate::operation::{Described, Write};
 
 pub(crate) struct DryRun;
+
+impl Described for DryRun {
+    const NAME: &'static str = "rehearseRecognition";
+    const SUMMARY: &'static str = "Try a recognition";
+    const TEXT: &'static str = "Tells what sending this recognition would do, or refuses it as that would be refused. Nothing \
+         is written; an `Idempotency-Key` is ignored.";
+    const IS_EXTENSION: bool = true;
+    type View = View;
+}
 
 impl Write for DryRun {
     const IS_UNDONE: bool = true;
@@ -48,11 +58,15 @@ impl Write for DryRun {
     }
 }
 
-#[derive(Serialize)]
-struct View {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "DryRun")]
+pub(crate) struct View {
+    #[schemars(extend("enum" = ["reserve", "peer_wallet", "manager_wallet"]))]
     wallet: &'static str,
+    #[schemars(with = "Shown<Points>")]
     points: i64,
     dollars: Shown<Dollars>,
     receivers: usize,
+    #[schemars(with = "Shown<Points>")]
     balance_after: i64,
 }

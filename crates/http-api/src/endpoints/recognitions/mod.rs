@@ -2,6 +2,7 @@
 
 mod create;
 mod dry_run;
+mod sender_type;
 mod view;
 
 pub(crate) use create::Create;

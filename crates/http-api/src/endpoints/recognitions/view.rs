@@ -1,19 +1,26 @@
 //! A recognition (behaviour 15.1).
 
+use guerdon_domain::money::Points;
 use guerdon_domain::recognitions::Recognition;
-use guerdon_domain::values::{CompanyId, OccasionId, RecognitionId, Timestamp, UserId};
+use guerdon_domain::values::{CompanyId, Message, OccasionId, RecognitionId, Timestamp, UserId};
+use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
+use super::sender_type::SenderType;
 use crate::operation::wire::Shown;
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Recognition")]
 pub(crate) struct RecognitionView<'a> {
     id: Shown<RecognitionId>,
     receiver_id: Shown<UserId>,
+    #[schemars(with = "Shown<SenderType>")]
     sender_type: &'static str,
     sender_id: Shown<Uuid>,
+    #[schemars(with = "Shown<Message>")]
     message: &'a str,
+    #[schemars(with = "Shown<Points>")]
     points: i64,
     share: bool,
     occasion_id: Shown<OccasionId>,

@@ -2,6 +2,7 @@
 
 use guerdon_domain::ports::Reads;
 use guerdon_domain::values::UserId;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::wallet_view::WalletView;
@@ -9,9 +10,16 @@ use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::{ApiError, in_path};
 use crate::operation::wire::Shown;
-use crate::operation::{Asks, Read};
+use crate::operation::{Asks, Described, Read};
 
 pub(crate) struct Balances;
+
+impl Described for Balances {
+    const NAME: &'static str = "getUserBalances";
+    const SUMMARY: &'static str = "Fetch the balances of a user";
+    const TEXT: &'static str = "The wallets of the user, at today's rate.";
+    type View = View;
+}
 
 impl Read for Balances {
     const ASKS: Asks = Asks::ByKey;
@@ -24,8 +32,9 @@ impl Read for Balances {
     }
 }
 
-#[derive(Serialize)]
-struct View {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Balances")]
+pub(crate) struct View {
     id: Shown<UserId>,
     wallets: Vec<WalletView>,
 }

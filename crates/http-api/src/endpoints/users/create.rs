@@ -2,20 +2,29 @@
 
 use guerdon_domain::ports::{Context, Tx};
 use guerdon_domain::users::{CreateUserError, Profile, create};
-use guerdon_domain::values::{CompanyId, EmailAddress, Groups, Line};
+use guerdon_domain::values::{CompanyId, Groups};
 
 use super::details;
 use super::view::UserView;
-use crate::operation::Write;
 use crate::operation::answer::Answer;
 use crate::operation::body::Fields;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
+use crate::operation::{Described, Write};
 
 pub(super) const CUSTOM_FIELDS: [&str; 5] =
     ["custom_field_1", "custom_field_2", "custom_field_3", "custom_field_4", "custom_field_5"];
 
 pub(crate) struct Create;
+
+impl Described for Create {
+    const NAME: &'static str = "createUser";
+    const SUMMARY: &'static str = "Create a user";
+    const TEXT: &'static str = "Creates an active user with an empty user wallet and peer wallet, and a manager wallet where \
+         `manager` is true. Emails are unique among a company's active users.";
+    const STATUS: u16 = 201;
+    type View = UserView<'static>;
+}
 
 pub(crate) struct Command {
     company_id: CompanyId,
@@ -27,16 +36,16 @@ impl Write for Create {
     type Command = Command;
 
     fn command(fields: &mut Fields) -> Option<Command> {
-        let company_id = fields.required("company_id", str::parse);
-        let email = fields.required("email", EmailAddress::parse);
-        let first_name = fields.required("first_name", Line::parse);
-        let last_name = fields.required("last_name", Line::parse);
+        let company_id = fields.required("company_id");
+        let email = fields.required("email");
+        let first_name = fields.required("first_name");
+        let last_name = fields.required("last_name");
         let details = details::given(fields);
         let manager = fields.flag("manager", false);
         let company_admin = fields.flag("company_admin", false);
         let corporation_admin = fields.flag("corporation_admin", false);
-        let groups = fields.optional("groups", Groups::parse).flatten();
-        let custom_fields = CUSTOM_FIELDS.map(|name| fields.optional(name, Line::parse));
+        let groups = fields.optional::<Option<Groups>>("groups").flatten();
+        let custom_fields = CUSTOM_FIELDS.map(|name| fields.optional(name));
         let profile = Profile {
             email: email?,
             first_name: first_name?,

@@ -3,13 +3,22 @@
 use guerdon_domain::ports::{Context, Tx};
 use guerdon_domain::users::{DeleteUserError, delete};
 
-use crate::operation::Write;
 use crate::operation::answer::Answer;
 use crate::operation::body::Fields;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
+use crate::operation::{Described, Write};
 
 pub(crate) struct Delete;
+
+impl Described for Delete {
+    const NAME: &'static str = "deleteUser";
+    const SUMMARY: &'static str = "Delete a user";
+    const TEXT: &'static str = "Deactivates the user. What each wallet holds returns to the company's reserve, once. Deleting \
+         again changes nothing. A company's owner cannot be deleted (400).";
+    const STATUS: u16 = 204;
+    type View = ();
+}
 
 impl Write for Delete {
     const HAS_BODY: bool = false;

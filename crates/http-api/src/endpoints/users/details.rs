@@ -2,6 +2,7 @@
 
 use guerdon_domain::person_details;
 use guerdon_domain::users::{Details, UpdateDetails};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::operation::body::Fields;
@@ -9,7 +10,7 @@ use crate::operation::wire::Shown;
 
 macro_rules! details {
     ($($(#[$doc:meta])* $name:ident: $type:ty,)+) => {
-        #[derive(Serialize)]
+        #[derive(Serialize, JsonSchema)]
         pub(super) struct DetailsView<'a> {
             $($name: Option<Shown<&'a $type>>,)+
         }
@@ -22,12 +23,12 @@ macro_rules! details {
 
         /// Those of a user that is made.
         pub(super) fn given(fields: &mut Fields) -> Details {
-            Details { $($name: fields.optional(stringify!($name), <$type>::parse),)+ }
+            Details { $($name: fields.optional(stringify!($name)),)+ }
         }
 
         /// What changes of them.
         pub(super) fn updated(fields: &mut Fields) -> UpdateDetails {
-            UpdateDetails { $($name: fields.updated(stringify!($name), <$type>::parse),)+ }
+            UpdateDetails { $($name: fields.updated(stringify!($name)),)+ }
         }
     };
 }

@@ -5,6 +5,7 @@ mod create;
 mod delete;
 mod details;
 mod get;
+mod last_name;
 mod recognitions;
 mod transactions;
 mod update;

@@ -5,17 +5,29 @@ use guerdon_domain::values::Message;
 
 use super::get::user_in_path;
 use crate::endpoints::recognitions::RecognitionView;
-use crate::operation::Read;
 use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
-use crate::operation::list::{self, Links};
+use crate::operation::list::{self, Links, ListOf};
+use crate::operation::query::Query;
+use crate::operation::{Asked, Described, Read};
 
 /// What the largest one takes as it is read and rendered: its message stands in the database's answer, in the row, in
 /// the recognition and in the body.
 const WEIGHT: usize = 4 * Message::BYTES_MAX;
 
 pub(crate) struct Received;
+
+impl Described for Received {
+    const NAME: &'static str = "listRecognitionsReceived";
+    const SUMMARY: &'static str = "List the recognitions that a user received";
+    const TEXT: &'static str = "Newest first.";
+    type View = ListOf<RecognitionView<'static>>;
+
+    fn query() -> Vec<Asked> {
+        Query::asked_by(list::short_page)
+    }
+}
 
 impl Read for Received {
     fn read(reads: &mut dyn Reads, call: &Call) -> Result<Answer, ApiError> {
@@ -29,6 +41,17 @@ impl Read for Received {
 
 pub(crate) struct Sent;
 
+impl Described for Sent {
+    const NAME: &'static str = "listRecognitionsSent";
+    const SUMMARY: &'static str = "List the recognitions that a user sent";
+    const TEXT: &'static str = "Newest first. What a company sent is in its receivers' lists.";
+    type View = ListOf<RecognitionView<'static>>;
+
+    fn query() -> Vec<Asked> {
+        Query::asked_by(list::short_page)
+    }
+}
+
 impl Read for Sent {
     fn read(reads: &mut dyn Reads, call: &Call) -> Result<Answer, ApiError> {
         read(reads, call, Role::Sender, "recognitions_sent")
@@ -40,12 +63,12 @@ impl Read for Sent {
 }
 
 fn weight(call: &Call) -> usize {
-    list::weight(list::page_within(call, list::PER_PAGE_OF_MESSAGES_MAX), WEIGHT)
+    list::weight(call.query(list::short_page), WEIGHT)
 }
 
 fn read(reads: &mut dyn Reads, call: &Call, role: Role, name: &str) -> Result<Answer, ApiError> {
     let user = user_in_path(reads, call)?;
-    let page = list::page_within(call, list::PER_PAGE_OF_MESSAGES_MAX)?;
+    let page = call.query(list::short_page)?;
     let total = reads.recognition_count(user.id, role)?;
     let found = reads.recognitions(user.id, role, page)?;
     let views = found.iter().map(RecognitionView::of).collect();

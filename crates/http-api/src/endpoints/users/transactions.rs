@@ -1,30 +1,42 @@
 //! `GET /v1/users/{id}/transactions`: the movements of one of a user's wallets, newest first.
 
+use guerdon_domain::money::Points;
 use guerdon_domain::ports::Reads;
 use guerdon_domain::values::{Page, Timestamp, UserId};
-use guerdon_domain::wallets::{Account, Direction, Transaction, WalletType};
+use guerdon_domain::wallets::{Account, Direction, Reason, Transaction, WalletType};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::get::user_in_path;
 use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
-use crate::operation::list::{Links, cut};
-use crate::operation::query::{Query, unless_faulty};
+use crate::operation::list::{Links, cut, short_page};
+use crate::operation::query::Query;
 use crate::operation::wire::Shown;
-use crate::operation::{Asks, Read};
-
-/// The most on a page (behaviour 6.1).
-const PER_PAGE_MAX: i64 = 100;
+use crate::operation::{Asked, Asks, Described, Read};
 
 pub(crate) struct Transactions;
+
+impl Described for Transactions {
+    const NAME: &'static str = "listUserTransactions";
+    const SUMMARY: &'static str = "List the transactions of a wallet";
+    const TEXT: &'static str = "The movements of one of the user's wallets, newest first. The points of a transaction say how \
+         many moved at that time, and stay so for ever; after a change of rate they need not add up to \
+         the balance.";
+    type View = View;
+
+    fn query() -> Vec<Asked> {
+        Query::asked_by(parameters)
+    }
+}
 
 impl Read for Transactions {
     const ASKS: Asks = Asks::OfAnyMoment;
 
     fn read(reads: &mut dyn Reads, call: &Call) -> Result<Answer, ApiError> {
         let user = user_in_path(reads, call)?;
-        let (wallet, page) = parameters(&call.parameters()?)?;
+        let (wallet, page) = call.query(parameters)?;
         let mut found = reads.transactions(Account::Wallet(wallet, user.id), page.and_one_more())?;
         let has_next = cut(page, &mut found);
         let path = format!("/v1/users/{}/transactions", user.id);
@@ -35,36 +47,30 @@ impl Read for Transactions {
     }
 }
 
-fn parameters(query: &Query) -> Result<(WalletType, Page), ApiError> {
-    let mut faults = Vec::new();
-    let wallet = wallet_type(query, &mut faults);
-    let page = query.page(PER_PAGE_MAX, &mut faults);
-    unless_faulty(wallet.zip(page), &faults)
+fn parameters(query: &mut Query) -> Option<(WalletType, Page)> {
+    let wallet = query.required("type");
+    let page = short_page(query);
+    wallet.zip(page)
 }
 
-fn wallet_type(query: &Query, faults: &mut Vec<String>) -> Option<WalletType> {
-    let faults_before = faults.len();
-    let named = query.one("type", faults);
-    let wallet = named.and_then(WalletType::from_name);
-    if wallet.is_none() && faults.len() == faults_before {
-        let tail = if named.is_some() { "must be" } else { "is required:" };
-        faults.push(format!("type {tail} user_wallet, peer_wallet or manager_wallet"));
-    }
-    wallet
-}
-
-#[derive(Serialize)]
-struct View {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Transactions")]
+pub(crate) struct View {
     id: Shown<UserId>,
+    #[schemars(with = "Shown<WalletType>")]
     r#type: &'static str,
     transactions: Vec<TransactionView>,
 }
 
 /// A movement (behaviour 17.5).
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Transaction")]
 pub(crate) struct TransactionView {
+    #[schemars(with = "Shown<Direction>")]
     r#type: &'static str,
+    #[schemars(with = "Shown<Points>")]
     points: i64,
+    #[schemars(with = "Shown<Reason>")]
     reason: &'static str,
     created_at: Shown<Timestamp>,
 }
@@ -91,15 +97,14 @@ mod tests {
     #[test]
     fn a_wallet_type_must_be_named() {
         let check = |text: &str, expected: Result<WalletType, &str>| {
-            let query = Query::parse(text).unwrap();
-            let read = parameters(&query);
+            let read = Query::read(text, parameters);
             let read = read.as_ref().map(|(wallet, _)| *wallet).map_err(|refusal| refusal.told().1);
             assert_eq!(read, expected, "{text:?}");
         };
         check("type=user_wallet", Ok(WalletType::User));
         check("type=peer_wallet&page=2", Ok(WalletType::Peer));
         check("type=manager_wallet&per_page=1000", Ok(WalletType::Manager));
-        check("", Err("type is required: user_wallet, peer_wallet or manager_wallet"));
+        check("", Err("type is required and must be user_wallet, peer_wallet or manager_wallet"));
         check("type=", Err("type must be user_wallet, peer_wallet or manager_wallet"));
         check("type=USER_WALLET", Err("type must be user_wallet, peer_wallet or manager_wallet"));
         check("type=user_wallet&type=user_wallet", Err("type must be given once"));

@@ -2,19 +2,28 @@
 
 use guerdon_domain::ports::{Context, Tx};
 use guerdon_domain::users::{UpdateUser, UpdateUserError, update};
-use guerdon_domain::values::{CompanyId, EmailAddress, Groups, InvalidValue, Line, Update as FieldUpdate};
+use guerdon_domain::values::{Groups, Line, Update as FieldUpdate};
 
 use super::create::CUSTOM_FIELDS;
 use super::details;
 use super::get::user_in_path;
+use super::last_name::LastName;
 use super::view::UserView;
-use crate::operation::Write;
 use crate::operation::answer::Answer;
 use crate::operation::body::Fields;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
+use crate::operation::{Described, Write};
 
 pub(crate) struct Update;
+
+impl Described for Update {
+    const NAME: &'static str = "updateUser";
+    const SUMMARY: &'static str = "Change a user";
+    const TEXT: &'static str = "Changes the fields that are sent. A deleted user cannot be changed, a company's owner cannot \
+         lose `company_admin`.";
+    type View = UserView<'static>;
+}
 
 impl Write for Update {
     type Command = UpdateUser;
@@ -25,16 +34,16 @@ impl Write for Update {
 
     fn command(fields: &mut Fields) -> Option<UpdateUser> {
         Some(UpdateUser {
-            company_id: fields.changed("company_id", str::parse::<CompanyId>),
-            email: fields.changed("email", EmailAddress::parse),
-            first_name: fields.changed("first_name", Line::parse),
+            company_id: fields.changed("company_id"),
+            email: fields.changed("email"),
+            first_name: fields.changed("first_name"),
             last_name: last_name(fields),
             details: details::updated(fields),
             manager: fields.changed_flag("manager"),
             company_admin: fields.changed_flag("company_admin"),
             corporation_admin: fields.changed_flag("corporation_admin"),
             groups: groups(fields),
-            custom_fields: CUSTOM_FIELDS.map(|name| fields.updated(name, Line::parse)),
+            custom_fields: CUSTOM_FIELDS.map(|name| fields.updated(name)),
         })
     }
 
@@ -51,19 +60,16 @@ impl Write for Update {
 
 /// An owner who is named by a single word has an empty last name, which may be written back.
 fn last_name(fields: &mut Fields) -> FieldUpdate<Line> {
-    let read = |text: &str| -> Result<Option<Line>, InvalidValue> {
-        if text.is_empty() { Ok(None) } else { Line::parse(text).map(Some) }
-    };
-    match fields.changed("last_name", read) {
+    match fields.changed("last_name") {
         None => FieldUpdate::Keep,
-        Some(None) => FieldUpdate::Clear,
-        Some(Some(line)) => FieldUpdate::Set(line),
+        Some(LastName(None)) => FieldUpdate::Clear,
+        Some(LastName(Some(line))) => FieldUpdate::Set(line),
     }
 }
 
 /// Text that names no group unsets them.
 fn groups(fields: &mut Fields) -> FieldUpdate<Groups> {
-    match fields.updated("groups", Groups::parse) {
+    match fields.updated::<Option<Groups>>("groups") {
         FieldUpdate::Keep => FieldUpdate::Keep,
         FieldUpdate::Clear | FieldUpdate::Set(None) => FieldUpdate::Clear,
         FieldUpdate::Set(Some(groups)) => FieldUpdate::Set(groups),

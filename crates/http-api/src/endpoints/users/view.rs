@@ -1,29 +1,41 @@
 //! A user, as every operation answers it (behaviour 13.1).
 
 use guerdon_domain::users::User;
-use guerdon_domain::values::{CompanyId, Groups, Line, Timestamp, UserId};
+use guerdon_domain::values::{CompanyId, EmailAddress, Groups, Line, Timestamp, UserId};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::details::DetailsView;
+use super::last_name::LastName;
 use crate::operation::wire::Shown;
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "User")]
 pub(crate) struct UserView<'a> {
     id: Shown<UserId>,
     company_id: Shown<CompanyId>,
+    #[schemars(with = "Shown<EmailAddress>")]
     email: &'a str,
+    #[schemars(with = "Shown<Line>")]
     first_name: &'a str,
+    #[schemars(with = "Shown<LastName>")]
     last_name: &'a str,
     #[serde(flatten)]
     details: DetailsView<'a>,
     manager: bool,
     company_admin: bool,
     corporation_admin: bool,
+    #[schemars(with = "Option<Shown<Groups>>")]
     groups: Option<&'a str>,
+    #[schemars(with = "Option<Shown<Line>>")]
     custom_field_1: Option<&'a str>,
+    #[schemars(with = "Option<Shown<Line>>")]
     custom_field_2: Option<&'a str>,
+    #[schemars(with = "Option<Shown<Line>>")]
     custom_field_3: Option<&'a str>,
+    #[schemars(with = "Option<Shown<Line>>")]
     custom_field_4: Option<&'a str>,
+    #[schemars(with = "Option<Shown<Line>>")]
     custom_field_5: Option<&'a str>,
     created_at: Shown<Timestamp>,
     updated_at: Shown<Timestamp>,

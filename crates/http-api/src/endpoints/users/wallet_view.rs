@@ -1,14 +1,21 @@
 //! A wallet (behaviour 17.2).
 
-use guerdon_domain::money::PointsPerDollar;
-use guerdon_domain::wallets::Wallet;
+use guerdon_domain::money::{Points, PointsPerDollar};
+use guerdon_domain::wallets::{Wallet, WalletType};
+use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::operation::wire::Shown;
+
 /// A wallet at a rate.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Wallet")]
 pub(crate) struct WalletView {
+    #[schemars(with = "Shown<WalletType>")]
     r#type: &'static str,
+    #[schemars(with = "Shown<Points>")]
     points: i64,
+    #[schemars(with = "Shown<Points>")]
     cumulative_points_spent: i64,
 }
 

@@ -4,10 +4,13 @@ mod updates;
 
 use std::fmt::Display;
 
+use schemars::json_schema;
 use serde_json::{Map, Value};
 
 use super::json;
+use crate::operation::asked::Asked;
 use crate::operation::error::ApiError;
+use crate::operation::values::{FromInteger, FromText};
 
 const IGNORED_MAX: usize = 20;
 const IGNORED_NAME_MAX: usize = 64;
@@ -18,49 +21,67 @@ const IGNORED_NAME_MAX: usize = 64;
 pub(crate) struct Fields {
     values: Map<String, Value>,
     faults: Vec<String>,
+    /// What was asked for, where that is to be known.
+    asked: Option<Vec<Asked>>,
 }
 
 impl Fields {
-    /// Reads a body that must be a JSON object.
-    pub(crate) fn parse(body: &[u8]) -> Result<Self, ApiError> {
-        Ok(Self { values: json::object(body)?, faults: Vec::new() })
+    /// What a reader asks for.
+    pub(crate) fn asked_by<T>(read: impl FnOnce(&mut Self) -> T) -> Vec<Asked> {
+        let mut fields = Self { asked: Some(Vec::new()), ..Self::default() };
+        read(&mut fields);
+        fields.asked.unwrap_or_default()
     }
 
-    /// A text that must be sent. `parse` answers what it must be.
-    pub(crate) fn required<T, E: Display>(
-        &mut self,
-        name: &str,
-        parse: impl FnOnce(&str) -> Result<T, E>,
-    ) -> Option<T> {
+    /// Reads a body that must be a JSON object.
+    pub(crate) fn parse(body: &[u8]) -> Result<Self, ApiError> {
+        Ok(Self { values: json::object(body)?, ..Self::default() })
+    }
+
+    /// A text that must be sent.
+    pub(crate) fn required<T: FromText>(&mut self, name: &str) -> Option<T> {
+        self.note(|| Asked::required(name, T::form()));
         match self.sent(name) {
-            Some(Value::String(text)) => self.parsed(name, parse(&text)),
-            Some(_) => self.refused(name, "must be a string"),
+            Some(Value::String(text)) => self.parsed(name, T::from_text(&text)),
+            Some(_) => self.expected(name, T::EXPECTED),
             None => self.refused(name, "is required"),
         }
     }
 
     /// A text that may be absent, null or empty, which are the same.
-    pub(crate) fn optional<T, E: Display>(
-        &mut self,
-        name: &str,
-        parse: impl FnOnce(&str) -> Result<T, E>,
-    ) -> Option<T> {
+    pub(crate) fn optional<T: FromText>(&mut self, name: &str) -> Option<T> {
+        self.note(|| Asked::nullable(name, T::form()));
         match self.sent(name) {
             Some(Value::String(text)) if text.is_empty() => None,
-            Some(Value::String(text)) => self.parsed(name, parse(&text)),
-            Some(_) => self.refused(name, "must be a string"),
+            Some(Value::String(text)) => self.parsed(name, T::from_text(&text)),
+            Some(_) => self.expected(name, T::EXPECTED),
             None => None,
         }
     }
 
     /// An integer that must be sent, for a rule to judge. One beyond what `i64` holds is read as the largest or the
     /// least, so that the rule tells its range; it must never be stored.
-    pub(crate) fn required_integer(&mut self, name: &str) -> Option<i64> {
+    pub(crate) fn unjudged_integer(&mut self, name: &str) -> Option<i64> {
+        self.note(|| {
+            Asked::required(name, json_schema!({"type": "integer", "format": "int64", "minimum": 0}))
+        });
         match self.sent(name) {
             Some(value) if is_beyond(&value) => {
                 Some(if value.as_f64() < Some(0.0) { i64::MIN } else { i64::MAX })
             }
-            Some(value) => self.integer(name, &value, "must be an integer", Some),
+            Some(value) => match value.as_i64() {
+                Some(integer) => Some(integer),
+                None => self.expected(name, "an integer"),
+            },
+            None => self.refused(name, "is required"),
+        }
+    }
+
+    /// An integer that must be sent.
+    pub(crate) fn required_integer<T: FromInteger>(&mut self, name: &str) -> Option<T> {
+        self.note(|| Asked::required(name, T::form()));
+        match self.sent(name) {
+            Some(value) => self.integer(name, &value),
             None => self.refused(name, "is required"),
         }
     }
@@ -73,27 +94,19 @@ impl Fields {
         None
     }
 
-    /// What a rule made of a value that was read; `None` from the rule is a fault.
-    pub(crate) fn judged<T>(&mut self, name: &str, judged: Option<Option<T>>, must_be: &str) -> Option<T> {
-        match judged? {
-            Some(read) => Some(read),
-            None => self.refused(name, must_be),
-        }
-    }
-
-    /// An integer that may be absent or null; `judge` answers `None` for one that is not what it `must_be`.
-    pub(crate) fn optional_integer<T>(
-        &mut self,
-        name: &str,
-        must_be: &str,
-        judge: impl FnOnce(i64) -> Option<T>,
-    ) -> Option<T> {
+    /// An integer that may be absent or null.
+    pub(crate) fn optional_integer<T: FromInteger>(&mut self, name: &str) -> Option<T> {
+        self.note(|| Asked::nullable(name, T::form()));
         let value = self.sent(name)?;
-        self.integer(name, &value, must_be, judge)
+        self.integer(name, &value)
     }
 
     /// A boolean; absent and null mean the default.
     pub(crate) fn flag(&mut self, name: &str, default: bool) -> bool {
+        self.note(|| {
+            let flag = Asked::with_default(name, json_schema!({"type": "boolean"}), default);
+            Asked { may_be_null: true, ..flag }
+        });
         match self.sent(name) {
             Some(Value::Bool(flag)) => flag,
             Some(_) => self.refused(name, "must be true or false").unwrap_or(default),
@@ -138,16 +151,10 @@ impl Fields {
         self.values.remove(name).filter(|it| !it.is_null())
     }
 
-    fn integer<T>(
-        &mut self,
-        name: &str,
-        value: &Value,
-        must_be: &str,
-        judge: impl FnOnce(i64) -> Option<T>,
-    ) -> Option<T> {
-        match value.as_i64().and_then(judge) {
+    fn integer<T: FromInteger>(&mut self, name: &str, value: &Value) -> Option<T> {
+        match value.as_i64().and_then(T::from_integer) {
             Some(read) => Some(read),
-            None => self.refused(name, must_be),
+            None => self.expected(name, T::EXPECTED),
         }
     }
 
@@ -155,6 +162,16 @@ impl Fields {
         match parsed {
             Ok(read) => Some(read),
             Err(must_be) => self.refused(name, must_be),
+        }
+    }
+
+    fn expected<T>(&mut self, name: &str, expected: &str) -> Option<T> {
+        self.refused(name, format!("must be {expected}"))
+    }
+
+    fn note(&mut self, asked: impl FnOnce() -> Asked) {
+        if let Some(all) = &mut self.asked {
+            all.push(asked());
         }
     }
 
@@ -201,7 +218,7 @@ mod tests {
     fn a_required_text_is_a_string() {
         let check = |body: &str, expected: &str| {
             let mut it = fields(body);
-            let read = it.required("a", str::parse::<UserId>);
+            let read = it.required::<UserId>("a");
             assert_eq!((read.is_some(), told(&it).as_str()), (expected.is_empty(), expected), "{body}");
         };
         check(r#"{"a": "0193a5c0-0000-7000-8000-000000000001"}"#, "");
@@ -209,15 +226,15 @@ mod tests {
         check(r#"{"a": ""}"#, "a must be a UUID");
         check(r#"{"a": null}"#, "a is required");
         check("{}", "a is required");
-        check(r#"{"a": ["0193a5c0-0000-7000-8000-000000000001"]}"#, "a must be a string");
-        check(r#"{"a": 1}"#, "a must be a string");
+        check(r#"{"a": ["0193a5c0-0000-7000-8000-000000000001"]}"#, "a must be a string with a UUID");
+        check(r#"{"a": 1}"#, "a must be a string with a UUID");
     }
 
     #[test]
     fn an_optional_text_is_unset_by_absence_null_and_emptiness() {
         let check = |body: &str, expected: Option<&str>, fault: bool| {
             let mut it = fields(body);
-            let read = it.optional("a", Line::parse);
+            let read = it.optional::<Line>("a");
             assert_eq!(read.as_ref().map(Line::as_str), expected, "{body}");
             assert_eq!(!told(&it).is_empty(), fault, "{body}");
         };
@@ -233,7 +250,7 @@ mod tests {
     fn an_integer_is_a_json_integer_of_64_bits() {
         let check = |value: &str, expected: Option<i64>| {
             let mut it = fields(&format!("{{\"a\": {value}}}"));
-            assert_eq!(it.required_integer("a"), expected, "{value}");
+            assert_eq!(it.unjudged_integer("a"), expected, "{value}");
             assert_eq!(told(&it).is_empty(), expected.is_some(), "{value}");
         };
         check("10", Some(10));

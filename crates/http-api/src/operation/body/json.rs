@@ -15,9 +15,20 @@ pub(super) fn object(body: &[u8]) -> Result<Map<String, Value>, ApiError> {
         Ok(_) => Err(ApiError::bad_request("the body must be a JSON object")),
         // The visitor takes every kind of value; the one thing that it refuses itself is a repeated key.
         Err(error) if error.classify() == Category::Data => {
-            Err(ApiError::bad_request("the body must not name a field twice"))
+            let (line, column) = (error.line(), error.column());
+            Err(ApiError::bad_request(format!(
+                "the body must not name a field twice: line {line}, column {column}"
+            )))
         }
-        Err(_) => Err(ApiError::bad_request("the body must be valid JSON in UTF-8, nested at most 127 deep")),
+        Err(_) if body.trim_ascii().is_empty() => {
+            Err(ApiError::bad_request("the body is empty and must be a JSON object"))
+        }
+        Err(error) => {
+            let (line, column) = (error.line(), error.column());
+            Err(ApiError::bad_request(format!(
+                "the body must be valid JSON in UTF-8, nested at most 127 deep: line {line}, column {column}"
+            )))
+        }
     }
 }
 
@@ -92,6 +103,7 @@ impl<'de> Visitor<'de> for StrictVisitor {
 mod tests {
     use super::*;
 
+    const EMPTY: &str = "the body is empty and must be a JSON object";
     const NOT_JSON: &str = "the body must be valid JSON in UTF-8, nested at most 127 deep";
     const NOT_AN_OBJECT: &str = "the body must be a JSON object";
     const TWICE: &str = "the body must not name a field twice";
@@ -99,7 +111,10 @@ mod tests {
     fn check(body: impl AsRef<[u8]>, expected: Result<usize, &str>) {
         let body = body.as_ref();
         let read = object(body);
-        let read = read.as_ref().map(Map::len).map_err(|refusal| refusal.told().1);
+        let told =
+            |refusal: &ApiError| refusal.told().1.split(": line").next().unwrap_or_default().to_owned();
+        let read = read.as_ref().map(Map::len).map_err(told);
+        let expected = expected.map_err(str::to_owned);
         assert_eq!(read, expected, "{:?}", String::from_utf8_lossy(&body[..body.len().min(80)]));
     }
 
@@ -108,11 +123,18 @@ mod tests {
         check("{}", Ok(0));
         check(" \r\n\t{\"a\": [1, {\"b\": null}], \"c\": \"d\"} \n", Ok(2));
         check(r#"{"a": "\ud83c\udf89", "\u0000": 1e2, "b": -0, "c": 18446744073709551616}"#, Ok(4));
-        check("", Err(NOT_JSON));
-        check("  ", Err(NOT_JSON));
+        check("", Err(EMPTY));
+        check(" \r\n ", Err(EMPTY));
         for other in ["[]", "1", "null", "\"{}\"", "true", "[{}]"] {
             check(other, Err(NOT_AN_OBJECT));
         }
+    }
+
+    #[test]
+    fn where_it_went_wrong_is_told() {
+        let told = |body: &str| object(body.as_bytes()).unwrap_err().told().1.to_owned();
+        assert!(told("{\n  \"a\": 1,\n  b\n}").ends_with(": line 3, column 3"));
+        assert!(told("{\"a\": 1,\n \"a\": 2}").ends_with(": line 2, column 4"));
     }
 
     #[test]

@@ -1,0 +1,93 @@
+//! The line of curl for an operation, with the variables that `guerdon dev` prints.
+
+use serde_json::Value;
+
+use super::forms::{fields, value};
+
+/// What stands for an id: the variable that names it.
+fn variable(name: &str, noun: &str) -> Option<&'static str> {
+    Some(match (name, noun) {
+        ("company_id", _) | ("id", "company") => "COMPANY_ID",
+        ("corporation_id", _) | ("id", "corporation") => "CORPORATION_ID",
+        ("occasion_id", _) | ("id", "occasion") => "OCCASION_ID",
+        ("sender_id", _) => "USER_ID",
+        ("id", "user") => "USER_ID",
+        ("receiver_ids", _) => "RECEIVER_ID",
+        ("id", "event") => "EVENT_ID",
+        _ => return None,
+    })
+}
+
+/// The line; `noun` is what the id in the path names.
+pub(crate) fn line(method: &str, path: &str, noun: &str, operation: &Value) -> String {
+    let path = path.trim_start_matches("/v1");
+    let id = variable("id", noun).unwrap_or("ID");
+    let path = path.replace("{id}", &format!("${id}"));
+    let query = query(operation);
+    let mut line = "curl --cacert \"$CERTIFICATE\" --user \"$API_KEY:$API_SECRET\"".to_owned();
+    if !matches!(method, "GET" | "POST") {
+        line.push_str(&format!(" \\\n  -X {method}"));
+    }
+    line.push_str(&format!(" \\\n  \"$URL{path}{query}\""));
+    match body(operation, noun) {
+        Some(body) => line.push_str(&format!(" \\\n  -H 'Content-Type: application/json' \\\n  -d '{body}'")),
+        None if method == "POST" => line.push_str(" \\\n  -d ''"),
+        None => {}
+    }
+    line
+}
+
+/// The parameters that must be given.
+fn query(operation: &Value) -> String {
+    let all = operation.get("parameters").and_then(Value::as_array).into_iter().flatten();
+    let must = all.filter(|it| {
+        it.get("in").is_some_and(|it| it == "query") && it.get("required") == Some(&Value::Bool(true))
+    });
+    let given: Vec<String> = must
+        .filter_map(|it| {
+            let name = it.get("name")?.as_str()?;
+            let value = it.get("example").or_else(|| it.get("schema")?.get("enum")?.get(0))?;
+            Some(format!("{name}={}", value.as_str().map_or_else(|| value.to_string(), str::to_owned)))
+        })
+        .collect();
+    if given.is_empty() { String::new() } else { format!("?{}", given.join("&")) }
+}
+
+/// The fields that must be sent; where none must, the first that can be changed.
+fn body(operation: &Value, noun: &str) -> Option<String> {
+    let schema = operation.pointer("/requestBody/content/application~1json/schema")?;
+    let required: Vec<&str> = schema
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    let all = fields(schema);
+    let is_wanted = |name: &str| {
+        if required.is_empty() {
+            is_harmless(name)
+        } else {
+            required.contains(&name) || is_worth_showing(name)
+        }
+    };
+    let chosen: Vec<_> = all.iter().filter(|(name, _)| is_wanted(name)).collect();
+    let written = chosen.iter().take(if required.is_empty() { 1 } else { usize::MAX }).map(|(name, it)| {
+        let value = match variable(name, noun) {
+            Some(variable) => format!("\"'\"${variable}\"'\""),
+            None => value(it).to_string().replace('\'', r"'\''"),
+        };
+        format!("\"{name}\": {value}")
+    });
+    Some(format!("{{{}}}", written.collect::<Vec<_>>().join(",\n       ")))
+}
+
+/// What an update shows: a field that can be set to its example.
+fn is_harmless(name: &str) -> bool {
+    !["domain", "company_id", "active"].contains(&name)
+}
+
+/// What need not be sent and says what the operation is for.
+fn is_worth_showing(name: &str) -> bool {
+    name == "message"
+}

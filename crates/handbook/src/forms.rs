@@ -1,0 +1,141 @@
+//! JSON Schemas in words, and examples made of them.
+
+use serde_json::{Map, Value, json};
+
+/// The schema, or the one that it refers to.
+pub(crate) fn resolved<'a>(description: &'a Value, schema: &'a Value) -> &'a Value {
+    let reference = schema.get("$ref").and_then(Value::as_str);
+    reference.and_then(|it| description.pointer(it.trim_start_matches('#'))).unwrap_or(schema)
+}
+
+/// What a value looks like: `email or null, at most 254 characters`.
+pub(crate) fn in_words(description: &Value, schema: &Value) -> String {
+    if let Some(name) = schema.get("$ref").and_then(Value::as_str).and_then(|it| it.rsplit('/').next()) {
+        return name.to_owned();
+    }
+    let mut words = vec![kind(description, schema)];
+    let number = |key: &str| schema.get(key).and_then(Value::as_i64);
+    if let Some(names) = schema.get("enum").and_then(Value::as_array) {
+        let names: Vec<String> = names.iter().filter(|it| !it.is_null()).map(plain).collect();
+        words.push(format!("one of {}", names.join(", ")));
+    }
+    if let Some(value) = schema.get("const") {
+        words.push(format!("always {}", plain(value)));
+    }
+    match (number("minimum"), number("maximum").filter(|it| *it < i64::MAX)) {
+        (Some(least), Some(most)) => words.push(format!("{least} to {most}")),
+        (Some(least), None) => words.push(format!("from {least}")),
+        (None, Some(most)) => words.push(format!("at most {most}")),
+        (None, None) => {}
+    }
+    match (number("minLength"), number("maxLength")) {
+        (Some(least), Some(most)) => words.push(format!("{least} to {most} characters")),
+        (None, Some(most)) => words.push(format!("at most {most} characters")),
+        _ => {}
+    }
+    if let Some(default) = schema.get("default") {
+        words.push(format!("{default} unless given"));
+    }
+    words.join(", ")
+}
+
+fn kind(description: &Value, schema: &Value) -> String {
+    let names: Vec<&str> = match schema.get("type") {
+        Some(Value::String(name)) => vec![name],
+        Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    };
+    let named = names.iter().map(|name| match (*name, schema.get("format").and_then(Value::as_str)) {
+        ("string", Some("uuid")) => "id".to_owned(),
+        ("string", Some("date-time")) => "time".to_owned(),
+        ("string", Some("hostname")) => "domain name".to_owned(),
+        ("string", Some("uri")) => "URL".to_owned(),
+        ("string", Some(format)) => format.to_owned(),
+        ("string", None) => "text".to_owned(),
+        ("array", _) => {
+            let items = schema.get("items").map(|it| in_words(description, it)).unwrap_or_default();
+            format!("list of {items}")
+        }
+        (other, _) => other.to_owned(),
+    });
+    named.collect::<Vec<_>>().join(" or ")
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// The fields of an object, in the order in which they are told.
+pub(crate) fn fields(schema: &Value) -> Vec<(&str, &Value)> {
+    let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return Vec::new() };
+    let order = schema.get("x-order").or_else(|| schema.get("required")).and_then(Value::as_array);
+    let named = order.into_iter().flatten().filter_map(Value::as_str);
+    let mut fields: Vec<_> = named.filter_map(|it| properties.get_key_value(it)).collect();
+    fields.extend(
+        properties.iter().filter(|(name, _)| !fields.iter().any(|(it, _)| it == name)).collect::<Vec<_>>(),
+    );
+    fields.into_iter().map(|(name, it)| (name.as_str(), it)).collect()
+}
+
+/// An example of a value, as text in the order of its fields.
+pub(crate) fn example(description: &Value, schema: &Value) -> String {
+    let mut text = String::new();
+    write(description, schema, 0, &mut text);
+    text
+}
+
+fn write(description: &Value, schema: &Value, depth: usize, text: &mut String) {
+    let schema = resolved(description, schema);
+    let fields = fields(schema);
+    if let Some(items) = schema.get("items") {
+        text.push('[');
+        write(description, items, depth, text);
+        text.push(']');
+    } else if !fields.is_empty() && depth < 6 {
+        let indent = "  ".repeat(depth + 1);
+        text.push_str("{\n");
+        for (number, (name, it)) in fields.iter().enumerate() {
+            let comma = if number == 0 { "" } else { ",\n" };
+            text.push_str(&format!("{comma}{indent}\"{name}\": "));
+            write(description, it, depth + 1, text);
+        }
+        text.push_str(&format!("\n{}}}", "  ".repeat(depth)));
+    } else {
+        text.push_str(&value(schema).to_string());
+    }
+}
+
+/// An example of a value that is no object with fields.
+pub(crate) fn value(schema: &Value) -> Value {
+    let given = schema.get("examples").and_then(|it| it.get(0)).or_else(|| schema.get("const"));
+    given.cloned().or_else(|| Some(schema.get("enum")?.get(0)?.clone())).unwrap_or_else(|| json!(Map::new()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_is_told_in_words() {
+        let check = |schema: Value, expected: &str| assert_eq!(in_words(&json!({}), &schema), expected);
+        check(
+            json!({"type": ["string", "null"], "format": "email", "maxLength": 254}),
+            "email or null, at most 254 characters",
+        );
+        check(json!({"type": "integer", "minimum": 1, "maximum": 10_000}), "integer, 1 to 10000");
+        check(json!({"type": "integer", "minimum": 0, "maximum": i64::MAX}), "integer, from 0");
+        check(json!({"type": "string", "enum": ["user", "company"]}), "text, one of user, company");
+        check(json!({"type": "boolean", "default": true}), "boolean, true unless given");
+        check(json!({"type": "array", "items": {"$ref": "#/components/schemas/User"}}), "list of User");
+    }
+
+    #[test]
+    fn an_example_keeps_the_order_of_the_fields() {
+        let schema = json!({
+            "properties": {"a": {"examples": [1]}, "b": {"items": {"$ref": "#/x"}, "type": "array"}},
+            "required": ["b", "a"],
+        });
+        let text = example(&json!({"x": {"properties": {"c": {"examples": ["d"]}}}}), &schema);
+        assert_eq!(text, "{\n  \"b\": [{\n    \"c\": \"d\"\n  }],\n  \"a\": 1\n}");
+    }
+}

@@ -1,0 +1,53 @@
+#![doc = include_str!("../README.md")]
+
+mod curl;
+mod forms;
+mod guides;
+mod layout;
+mod reference;
+
+use serde_json::Value;
+
+/// A page, ready to be served.
+#[derive(Debug, Clone)]
+pub struct Page {
+    /// Such as `/docs`.
+    pub path: String,
+    /// With its charset.
+    pub content_type: &'static str,
+    pub body: String,
+}
+
+const HTML: &str = "text/html; charset=utf-8";
+const PLAIN: &str = "text/plain; charset=utf-8";
+
+/// All pages: the guides, the reference of a description in OpenAPI 3.1, the files that they tell of, their style.
+pub fn pages(description: &Value) -> Vec<Page> {
+    let chapters = reference::chapters(description);
+    let contents = layout::Contents {
+        guides: guides::GUIDES.iter().map(|it| (it.path(), it.title.to_owned())).collect(),
+        chapters: chapters.iter().map(|it| (it.path(), it.name.clone())).collect(),
+    };
+    let html = |path: String, title: &str, main| Page {
+        body: layout::page(&contents, &path, title, &main).into_string(),
+        path,
+        content_type: HTML,
+    };
+    let mut pages = vec![html("/docs".to_owned(), "Guerdon for integrators", guides::start(&contents))];
+    pages.extend(guides::GUIDES.iter().map(|it| html(it.path(), it.title, guides::render(it.text))));
+    pages.extend(chapters.iter().map(|it| html(it.path(), &it.name, reference::render(it, description))));
+    pages.extend(guides::FILES.iter().map(|(name, text)| Page {
+        path: format!("/docs/files/{name}"),
+        content_type: PLAIN,
+        body: (*text).to_owned(),
+    }));
+    pages.push(Page {
+        path: "/docs/style.css".to_owned(),
+        content_type: "text/css; charset=utf-8",
+        body: include_str!("style.css").to_owned(),
+    });
+    pages
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,197 @@
+//! One route in the description.
+
+use schemars::Schema;
+use serde_json::{Map, Value, json};
+
+use super::statuses::{REFUSALS, headers};
+use super::{explain_one, words};
+use crate::endpoints::{Route, noun_of, tag_of};
+use crate::operation::Asked;
+
+/// What is told of a route's operation.
+pub(crate) struct Told {
+    pub(crate) name: &'static str,
+    pub(crate) summary: &'static str,
+    pub(crate) text: &'static str,
+    /// The status of its success.
+    pub(crate) status: u16,
+    pub(crate) query: Vec<Asked>,
+    /// None where it reads no body.
+    pub(crate) body: Option<Vec<Asked>>,
+    /// Whether a repeat under the same key is answered as the first was.
+    pub(crate) takes_key: bool,
+    /// What it answers; null for nothing.
+    pub(crate) view: Schema,
+    /// The name of that among the components, for the words of its fields.
+    pub(crate) object: String,
+}
+
+/// The operation object of OpenAPI.
+pub(super) fn describe(route: &Route, told: Told) -> Value {
+    let is_paged = told.query.iter().any(|it| it.name == "page");
+    let names_ids = told.query.iter().chain(told.body.iter().flatten()).any(|it| {
+        it.name.ends_with("_id") && it.name != "employee_id" && it.name != "idp_id"
+            || it.name.ends_with("_ids")
+    });
+    let may_miss = route.pattern.contains("{id}") || names_ids;
+    let mut responses = Map::new();
+    responses.insert(told.status.to_string(), success(&told, is_paged));
+    for refusal in REFUSALS.iter().filter(|it| it.code != 404 || may_miss) {
+        let reference = format!("#/components/responses/{}", refusal.name);
+        responses.insert(refusal.code.to_string(), json!({"$ref": reference}));
+    }
+    let mut parameters = Vec::new();
+    if route.pattern.contains("{id}") {
+        parameters.push(id_in_path(route, told.name));
+    }
+    let object = told.object.as_str();
+    parameters.extend(told.query.into_iter().map(|it| parameter(object, it)));
+    if told.takes_key {
+        parameters.push(component("Idempotency-Key"));
+    }
+    if told.body.is_some() {
+        parameters.push(component("Prefer"));
+    }
+    parameters.push(component("X-Request-Id"));
+    let mut operation = json!({
+        "operationId": told.name,
+        "summary": told.summary,
+        "description": described(route, told.text),
+        "tags": [tag_of(route.pattern)],
+        "parameters": parameters,
+        "responses": responses,
+    });
+    if let Value::Object(operation) = &mut operation {
+        if let Some(asked) = told.body {
+            operation.insert("requestBody".to_owned(), body(object, asked));
+        }
+        if route.is_extension {
+            operation.insert("x-extension".to_owned(), json!(true));
+        }
+    }
+    operation
+}
+
+fn described(route: &Route, text: &str) -> String {
+    if route.needs_designation {
+        format!(
+            "{text}\n\nOnly a provider that is designated to manage all domain resources may do so (else 403)."
+        )
+    } else {
+        text.to_owned()
+    }
+}
+
+fn success(told: &Told, is_paged: bool) -> Value {
+    let mut own = Vec::new();
+    if is_paged {
+        own.push("Link");
+    }
+    if told.body.is_some() {
+        own.push("X-Ignored-Fields");
+    }
+    if told.takes_key {
+        own.push("Idempotency-Replayed");
+    }
+    let meaning = match told.status {
+        201 => "It was made.",
+        204 => "It is done; there is nothing to tell.",
+        _ => "It is done, or shown.",
+    };
+    let mut response = json!({"description": meaning, "headers": headers(&own)});
+    if let (Value::Object(response), true) = (&mut response, told.status != 204) {
+        let mut view = told.view.as_value().clone();
+        super::explain(&told.object, &mut view);
+        response.insert("content".to_owned(), json!({"application/json": {"schema": view}}));
+    }
+    response
+}
+
+fn id_in_path(route: &Route, name: &str) -> Value {
+    let noun = noun_of(route.pattern);
+    let (meaning, form) = if name == "getCompany" {
+        ("The company's id, or its domain.".to_owned(), json!({"type": "string", "minLength": 1}))
+    } else {
+        (format!("The {noun}'s id."), json!({"type": "string", "format": "uuid"}))
+    };
+    json!({"name": "id", "in": "path", "required": true, "description": meaning, "schema": form})
+}
+
+fn parameter(object: &str, asked: Asked) -> Value {
+    let mut parameter = json!({
+        "name": asked.name,
+        "in": "query",
+        "required": asked.is_required,
+        "schema": form_of(&asked),
+    });
+    if let (Some(word), Value::Object(parameter)) = (words::of(object, &asked.name), &mut parameter) {
+        parameter.insert("description".to_owned(), json!(word.meaning));
+        if word.example() != Value::Null {
+            parameter.insert("example".to_owned(), word.example());
+        }
+    }
+    parameter
+}
+
+fn body(object: &str, asked: Vec<Asked>) -> Value {
+    let required: Vec<&str> = asked.iter().filter(|it| it.is_required).map(|it| it.name.as_str()).collect();
+    let order: Vec<&str> = asked.iter().map(|it| it.name.as_str()).collect();
+    let properties = asked.iter().map(|it| {
+        let mut form = form_of(it);
+        explain_one(object, &it.name, &mut form);
+        (it.name.clone(), form)
+    });
+    let mut schema = json!({
+        "type": "object",
+        "properties": properties.collect::<Map<_, _>>(),
+        "x-order": order,
+    });
+    if let (Value::Object(schema), false) = (&mut schema, required.is_empty()) {
+        schema.insert("required".to_owned(), json!(required));
+    }
+    json!({"required": true, "content": {"application/json": {"schema": schema}}})
+}
+
+/// The form of a field, with what stands for its absence.
+fn form_of(asked: &Asked) -> Value {
+    let mut form = asked.form.clone();
+    if asked.may_be_null
+        && let Some(kind) = form.get("type").cloned()
+    {
+        form.insert("type".to_owned(), json!([kind, "null"]));
+        if let Some(Value::Array(names)) = form.get_mut("enum") {
+            names.push(Value::Null);
+        }
+    }
+    if let Some(default) = &asked.default {
+        form.insert("default".to_owned(), default.clone());
+    }
+    form.to_value()
+}
+
+fn component(name: &str) -> Value {
+    json!({"$ref": format!("#/components/parameters/{name}")})
+}
+
+/// The headers that clients may send.
+pub(super) fn parameter_components() -> Value {
+    let header = |name: &str, text: &str, form: Value| json!({"name": name, "in": "header", "required": false, "description": text, "schema": form});
+    json!({
+        "Idempotency-Key": header(
+            "Idempotency-Key",
+            "Makes the request safe to repeat: whoever sends the same request under the same key gets the same answer, and it happens once. \
+             Use a new one for each thing that you mean, such as the id of your own order. A success is kept for 72 hours.",
+            json!({"type": "string", "pattern": "^[!-~]{1,255}$"}),
+        ),
+        "Prefer": header(
+            "Prefer",
+            "`handling=strict` refuses fields that are not known, instead of ignoring them (RFC 7240).",
+            json!({"type": "string"}),
+        ),
+        "X-Request-Id": header(
+            "X-Request-Id",
+            "Your own id for the request: 1 to 128 letters, digits, `_`, `.` and `-`; another value is replaced.",
+            json!({"type": "string"}),
+        ),
+    })
+}

@@ -1,0 +1,56 @@
+//! Pages for everybody: the description of the API and the documents, without credentials, outside every version
+//! (behaviour 2.10).
+
+use actix_web::HttpResponse;
+use actix_web::dev::ServiceRequest;
+use actix_web::http::Method;
+use actix_web::http::header::{
+    ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue,
+};
+
+use crate::api::Page;
+use crate::operation::error::ApiError;
+use crate::operation::state::State;
+
+/// Nothing but the page's own style; no script, no frame, nothing from another host.
+const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; \
+                      frame-ancestors 'none'";
+const NO_REFERRER: (HeaderName, HeaderValue) =
+    (HeaderName::from_static("referrer-policy"), HeaderValue::from_static("no-referrer"));
+
+/// The page that somebody asks for.
+pub(super) fn asked_for<'a>(state: &'a State, request: &ServiceRequest) -> Option<&'a Page> {
+    let path = request.path();
+    if path.starts_with("/v1/") {
+        return None;
+    }
+    state.api.pages.iter().find(|it| it.path == path)
+}
+
+/// The page, as the client wants it; it is never compressed anew.
+pub(super) fn answer(page: &Page, request: &ServiceRequest, request_id: &str) -> HttpResponse {
+    if ![Method::GET, Method::HEAD].contains(request.method()) {
+        return ApiError::method_not_allowed("GET, HEAD").respond(request_id);
+    }
+    let mut builder = HttpResponse::Ok();
+    builder.insert_header((CONTENT_TYPE, page.content_type));
+    if page.content_type.starts_with("text/html") {
+        builder.insert_header((CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)));
+        builder.insert_header(NO_REFERRER);
+    }
+    if takes_gzip(request) {
+        builder.insert_header((CONTENT_ENCODING, HeaderValue::from_static("gzip")));
+        return builder.body(page.gzipped.clone());
+    }
+    builder.body(page.body.clone())
+}
+
+/// Whether the client takes gzip, in the simplest reading: named, and not with a weight of nothing.
+fn takes_gzip(request: &ServiceRequest) -> bool {
+    let named = request.headers().get_all(ACCEPT_ENCODING);
+    named.filter_map(|it| it.to_str().ok()).flat_map(|it| it.split(',')).any(|it| {
+        let mut parts = it.split(';').map(str::trim);
+        let is_gzip = parts.next().is_some_and(|it| it.eq_ignore_ascii_case("gzip"));
+        is_gzip && !parts.any(|it| it.strip_prefix("q=").is_some_and(|q| q.parse() == Ok(0.0_f32)))
+    })
+}

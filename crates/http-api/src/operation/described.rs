@@ -1,0 +1,26 @@
+//! What is told of an operation beside what its code says: the rest of the description is made of what it reads and answers.
+
+use schemars::JsonSchema;
+
+use crate::operation::asked::Asked;
+
+/// An operation that the description of the API tells of.
+pub(crate) trait Described {
+    /// Its name in generated clients.
+    const NAME: &'static str;
+    /// What it does, in a few words.
+    const SUMMARY: &'static str;
+    /// What else whoever calls it should know, in Markdown.
+    const TEXT: &'static str;
+    /// Whether it is an addition of this service (behaviour 25).
+    const IS_EXTENSION: bool = false;
+    /// The status of its success.
+    const STATUS: u16 = 200;
+    /// What its success answers; `()` for nothing.
+    type View: JsonSchema;
+
+    /// What it reads in the query.
+    fn query() -> Vec<Asked> {
+        Vec::new()
+    }
+}

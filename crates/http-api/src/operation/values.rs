@@ -1,0 +1,232 @@
+//! Values as clients send and read them: how each is read from JSON, and its form, of which the API's description is made.
+
+use std::fmt::Display;
+
+use guerdon_domain::events::{EventKind, EventState};
+use guerdon_domain::money::{Dollars, Points, PointsPerDollar};
+use guerdon_domain::recognitions::{InvalidReceivers, Receivers};
+use guerdon_domain::values::{
+    CalendarDate, CompanyId, CorporationId, CountryCode, DomainName, EmailAddress, EntityId, EventId, Groups,
+    InvalidValue, Line, Message, MonthDay, OccasionId, PemCertificate, RecognitionId, Timestamp, UserId,
+    WebUrl,
+};
+use guerdon_domain::wallets::{Direction, Reason, WalletType};
+use schemars::{Schema, json_schema};
+use uuid::Uuid;
+
+/// A value with a form in JSON.
+pub(crate) trait Form {
+    /// Its JSON Schema.
+    fn form() -> Schema;
+}
+
+/// A value that is sent as a string.
+pub(crate) trait FromText: Form + Sized {
+    /// Why a text is none; says what it must be.
+    type Fault: Display;
+    /// What is expected where something else than a string was sent: `a string with a UUID`.
+    const EXPECTED: &'static str;
+
+    /// Reads it.
+    fn from_text(text: &str) -> Result<Self, Self::Fault>;
+}
+
+/// A value that is sent as an integer.
+pub(crate) trait FromInteger: Form + Sized {
+    /// What it must be: `an integer from 1 to 10000`.
+    const EXPECTED: &'static str;
+
+    /// Reads it; `None` for an integer that is none.
+    fn from_integer(integer: i64) -> Option<Self>;
+}
+
+macro_rules! texts {
+    ($($type:ty, $read:expr, $fault:ty, $expected:literal, $form:tt;)+) => { $(
+        impl Form for $type {
+            fn form() -> Schema {
+                json_schema!($form)
+            }
+        }
+
+        impl FromText for $type {
+            type Fault = $fault;
+            const EXPECTED: &'static str = $expected;
+
+            fn from_text(text: &str) -> Result<Self, $fault> {
+                $read(text)
+            }
+        }
+    )+ };
+}
+
+macro_rules! ids {
+    ($($type:ty),+) => {
+        texts! { $(
+            $type, str::parse, InvalidValue, "a string with a UUID", {"type": "string", "format": "uuid"};
+        )+ }
+    };
+}
+
+/// Enumerations that have names.
+macro_rules! names {
+    ($($type:ty, $expected:literal, $must_be:literal;)+) => { $(
+        impl Form for $type {
+            fn form() -> Schema {
+                let names: Vec<&str> = Self::ALL.iter().map(|it| it.name()).collect();
+                json_schema!({"type": "string", "enum": names})
+            }
+        }
+
+        impl FromText for $type {
+            type Fault = &'static str;
+            const EXPECTED: &'static str = $expected;
+
+            fn from_text(text: &str) -> Result<Self, &'static str> {
+                Self::from_name(text).ok_or($must_be)
+            }
+        }
+    )+ };
+}
+
+ids!(CompanyId, CorporationId, UserId, OccasionId);
+
+texts! {
+    Line, Line::parse, InvalidValue, "a string of 1 to 255 characters",
+        {"type": "string", "minLength": 1, "maxLength": Line::CHARS_MAX, "pattern": NOT_BLANK};
+    Message, Message::parse, InvalidValue, "a string of at most 10,000 characters",
+        {"type": "string", "maxLength": Message::CHARS_MAX, "pattern": NO_CONTROLS};
+    EmailAddress, EmailAddress::parse, InvalidValue, "a string with an email address",
+        {"type": "string", "format": "email", "maxLength": EmailAddress::CHARS_MAX};
+    DomainName, DomainName::parse, InvalidValue, "a string with a domain name",
+        {"type": "string", "format": "hostname", "maxLength": DomainName::CHARS_MAX};
+    WebUrl, WebUrl::parse, InvalidValue, "a string with an http or https URL",
+        {"type": "string", "format": "uri", "maxLength": WebUrl::CHARS_MAX, "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://"};
+    EntityId, EntityId::parse, InvalidValue, "a string of 1 to 1,024 characters",
+        {"type": "string", "minLength": 1, "maxLength": EntityId::CHARS_MAX, "pattern": NOT_BLANK};
+    PemCertificate, PemCertificate::parse, InvalidValue, "a string with a certificate in PEM",
+        {"type": "string", "maxLength": PemCertificate::BYTES_MAX, "pattern": "-----BEGIN CERTIFICATE-----"};
+    MonthDay, MonthDay::parse, InvalidValue, "a string in the form mm/dd",
+        {"type": "string", "pattern": "^(0[1-9]|1[0-2])/(0[1-9]|[12][0-9]|3[01])$"};
+    CalendarDate, CalendarDate::parse, InvalidValue, "a string in the form mm/dd/yyyy",
+        {"type": "string", "pattern": "^(0[1-9]|1[0-2])/(0[1-9]|[12][0-9]|3[01])/[0-9]{4}$"};
+    CountryCode, CountryCode::parse, InvalidValue, "a string with a country code of ISO 3166-1",
+        {"type": "string", "pattern": "^[A-Za-z]{2,3}$"};
+    Timestamp, Timestamp::parse, InvalidValue, "a string with a time such as 2026-11-20T20:01:02.345Z",
+        {"type": "string", "format": "date-time"};
+    Receivers, Receivers::parse, InvalidReceivers, "a string of user ids separated by commas",
+        {"type": "string", "pattern": RECEIVERS, "maxLength": 380_000};
+    // Text that names no group is none.
+    Option<Groups>, Groups::parse, InvalidValue, "a string of names separated by commas",
+        {"type": "string", "maxLength": Groups::CHARS_MAX, "pattern": ONE_LINE};
+}
+
+names! {
+    WalletType, "a string with the name of a wallet", "must be user_wallet, peer_wallet or manager_wallet";
+    EventKind, "a string with the name of a kind of event",
+        "must be recognition.received, recognition.updated or redemption.created";
+    EventState, "a string with the name of a state", "must be pending, delivered, exhausted or unaddressed";
+}
+
+/// One line that is not blank.
+const NOT_BLANK: &str = "^[^\\u0000-\\u001f\\u007f-\\u009f]*[^\\s\\u0000-\\u001f\\u007f-\\u009f][^\\u0000-\\u001f\\u007f-\\u009f]*$";
+/// One line.
+const ONE_LINE: &str = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$";
+/// Text with no other control characters than line breaks and tabs.
+const NO_CONTROLS: &str = "^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f]*$";
+/// Ids between commas.
+const RECEIVERS: &str = "^[ \\t]*[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}[ \\t]*(,[ \\t]*[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}[ \\t]*)*$";
+
+macro_rules! shown_ids {
+    ($($type:ty),+) => { $(
+        impl Form for $type {
+            fn form() -> Schema {
+                CompanyId::form()
+            }
+        }
+    )+ };
+}
+
+shown_ids!(RecognitionId, EventId, Uuid);
+
+impl Form for Direction {
+    fn form() -> Schema {
+        json_schema!({"type": "string", "enum": ["debit", "credit"]})
+    }
+}
+
+impl Form for Reason {
+    fn form() -> Schema {
+        let names: Vec<&str> =
+            Self::ALL.iter().filter(|it| **it != Self::Rounding).map(|it| it.name()).collect();
+        json_schema!({"type": "string", "enum": names})
+    }
+}
+
+impl Form for Dollars {
+    fn form() -> Schema {
+        json_schema!({"type": "string", "pattern": "^[0-9]+\\.[0-9]{2}$"})
+    }
+}
+
+/// Groups as they are kept.
+impl Form for Groups {
+    fn form() -> Schema {
+        Option::<Self>::form()
+    }
+}
+
+impl Form for PointsPerDollar {
+    fn form() -> Schema {
+        json_schema!({"type": "integer", "format": "int64", "minimum": 1, "maximum": Self::MAX})
+    }
+}
+
+impl FromInteger for PointsPerDollar {
+    const EXPECTED: &'static str = "an integer from 1 to 10000";
+
+    fn from_integer(integer: i64) -> Option<Self> {
+        Self::new(integer)
+    }
+}
+
+impl Form for Points {
+    fn form() -> Schema {
+        json_schema!({"type": "integer", "format": "int64", "minimum": 0, "maximum": i64::MAX})
+    }
+}
+
+impl FromInteger for Points {
+    const EXPECTED: &'static str = "an integer from 0";
+
+    fn from_integer(integer: i64) -> Option<Self> {
+        Self::new(integer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn must_be<T: FromText>() -> String {
+        T::from_text("?").err().map(|it| it.to_string()).unwrap_or_default()
+    }
+
+    #[test]
+    fn every_name_is_told() {
+        let told =
+            |all: Vec<&str>, must_be: &str| assert!(all.iter().all(|it| must_be.contains(it)), "{must_be}");
+        told(WalletType::ALL.iter().map(|it| it.name()).collect(), &must_be::<WalletType>());
+        told(EventKind::ALL.iter().map(|it| it.name()).collect(), &must_be::<EventKind>());
+        told(EventState::ALL.iter().map(|it| it.name()).collect(), &must_be::<EventState>());
+    }
+
+    #[test]
+    fn a_refusal_of_another_type_tells_the_limits_that_there_are() {
+        assert!(Line::EXPECTED.contains(&Line::CHARS_MAX.to_string()));
+        assert!(Message::EXPECTED.contains("10,000"));
+        assert!(EntityId::EXPECTED.contains("1,024"));
+        assert!(PointsPerDollar::EXPECTED.ends_with(&PointsPerDollar::MAX.to_string()));
+        // As many ids as there may be receivers, with a comma and a blank behind each.
+        assert_eq!(Receivers::MAX * 38, 380_000);
+    }
+}

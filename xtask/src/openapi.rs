@@ -1,0 +1,54 @@
+//! The description of the API as a file, and the gate that a change to it must pass.
+
+mod breaking;
+
+use std::fs;
+
+use anyhow::{Context as _, Result, bail};
+use serde_json::Value;
+
+use crate::workspace::{Workspace, guerdon, output};
+
+const FILE: &str = "docs/openapi.json";
+
+/// Write docs/openapi.json anew; refused where that would break a client
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Only say whether the file is what the program prints
+    #[arg(long)]
+    check: bool,
+    /// Write it all the same: a break is what is wanted, before there is a release
+    #[arg(long)]
+    accept_breaking: bool,
+}
+
+impl Arguments {
+    /// Whether the file is current.
+    pub(crate) fn check() -> Self {
+        Self { check: true, accept_breaking: false }
+    }
+}
+
+pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
+    let file = workspace.root.join(FILE);
+    let kept = fs::read_to_string(&file).unwrap_or_default();
+    let printed = output(guerdon(&workspace.build_guerdon()?).arg("openapi"))?;
+    if arguments.check {
+        if kept.trim_end() != printed.trim_end() {
+            bail!("{FILE} is not what the program prints; run `cargo xtask openapi` to write it anew");
+        }
+        println!("{FILE} is current");
+        return Ok(());
+    }
+    let now: Value = serde_json::from_str(&printed).context("reading what the program printed")?;
+    if let Ok(before) = serde_json::from_str::<Value>(&kept) {
+        let breaks = breaking::between(&before, &now);
+        breaks.iter().for_each(|it| eprintln!("breaks clients: {it}"));
+        if !breaks.is_empty() && !arguments.accept_breaking {
+            bail!("{FILE} stays as it is: what breaks clients needs a new version of the API");
+        }
+    }
+    fs::write(&file, format!("{}\n", printed.trim_end())).with_context(|| format!("writing {FILE}"))?;
+    println!("{FILE} is written");
+    Ok(())
+}
