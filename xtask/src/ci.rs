@@ -22,7 +22,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
         run_command(cargo.env("RUSTDOCFLAGS", "-D warnings"))
     };
     let tests = || test::run(workspace, &test::Arguments::all());
-    let sandbox = || dev::run(workspace, &dev::Arguments::check());
+    let sandbox = || dev::check(workspace);
     let description = || openapi::run(workspace, &openapi::Arguments::check());
     let steps: [Step<'_>; 8] = [
         ("format", &format),

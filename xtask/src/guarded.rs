@@ -72,12 +72,6 @@ impl Guarded {
     pub(crate) fn id(&self) -> u32 {
         self.server.id()
     }
-
-    /// Waits until the server ends by itself.
-    pub(crate) fn wait(&mut self) -> Result<()> {
-        let status = self.server.wait()?;
-        bail!("the server ended ({status})")
-    }
 }
 
 impl Drop for Guarded {

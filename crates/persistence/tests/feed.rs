@@ -1,6 +1,7 @@
 //! A provider's events in the order in which their transactions were settled.
 
 use std::sync::mpsc::channel;
+use std::time::Duration;
 
 use guerdon_domain::events::EventState;
 use guerdon_domain::money::Points;
@@ -8,7 +9,7 @@ use guerdon_domain::overrides::replace;
 use guerdon_domain::ports::{FeedPlace, FeedWanted, StoreExt as _};
 use guerdon_domain::recognitions::Sender;
 use guerdon_domain::redemptions::{self, RedeemError};
-use guerdon_domain::values::EventId;
+use guerdon_domain::values::{EventId, Timestamp};
 use guerdon_domain::wallets::WalletType;
 
 use crate::support::{World, on_each};
@@ -21,7 +22,7 @@ fn follow(
 ) -> (Vec<EventId>, Option<FeedPlace>) {
     let mut met = Vec::new();
     loop {
-        let wanted = FeedWanted { provider: world.provider, after, kind: None, state, limit: 7 };
+        let wanted = FeedWanted { provider: world.provider, after, since: None, kind: None, state, limit: 7 };
         let part = world.reading(|reads| reads.feed(&wanted));
         if part.next == after {
             return (met, after);
@@ -50,6 +51,34 @@ fn each_event_is_met_once_in_order() {
         assert_eq!(follow(world, after, None).0, then);
         assert_eq!(follow(world, None, Some(EventState::Pending)).0.len(), 23);
         assert_eq!(follow(world, None, Some(EventState::Delivered)).0, []);
+    });
+}
+
+#[test]
+fn a_reader_may_begin_at_a_moment() {
+    on_each(|world| {
+        world.deposit(1_000_000);
+        let from = |since: Timestamp| {
+            let wanted = FeedWanted {
+                provider: world.provider,
+                after: None,
+                since: Some(since),
+                kind: None,
+                state: None,
+                limit: 100,
+            };
+            let part = world.reading(|reads| reads.feed(&wanted));
+            (part.events.iter().map(|it| it.event.id).collect::<Vec<_>>(), part.next)
+        };
+        let begun = world.context().clock.now();
+        assert_eq!(from(begun), (Vec::new(), None));
+        let first = send(world, 20);
+        assert_eq!(from(begun).0, first, "what was caused within a minute may be among them");
+        let later = begun.saturating_add(Duration::from_secs(3_600));
+        let (none, place) = from(later);
+        assert_eq!(none, []);
+        let then = send(world, 3);
+        assert_eq!(follow(world, place, None).0, then, "nothing is missed behind that place");
     });
 }
 

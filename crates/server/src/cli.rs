@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{Command, Format};
+use crate::dev;
 use crate::tools::Tool;
 
 /// Guerdon: the recognition service for providers.
@@ -26,6 +27,7 @@ pub(crate) struct Cli {
 pub(crate) enum What {
     /// Serve the provider API; makes or migrates the database first.
     Serve,
+    Dev(dev::Arguments),
     /// Make the database, or bring it up to this program's version.
     Migrate,
     /// The settings.

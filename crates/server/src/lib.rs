@@ -5,6 +5,7 @@ mod cli;
 mod command_socket;
 mod commands;
 mod description;
+mod dev;
 mod hex;
 mod keys;
 mod logging;
@@ -15,6 +16,7 @@ mod secret;
 mod settings;
 mod tls;
 mod tools;
+mod work;
 mod world;
 
 pub use run::main;

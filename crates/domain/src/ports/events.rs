@@ -72,6 +72,8 @@ pub struct FeedWanted {
     pub provider: ProviderId,
     /// Only those behind it; none begins with the first.
     pub after: Option<FeedPlace>,
+    /// Where there is no place to go on from: begins about here, at most a minute before what was caused then.
+    pub since: Option<Timestamp>,
     pub kind: Option<EventKind>,
     pub state: Option<EventState>,
     /// At most so many, from 1 on.

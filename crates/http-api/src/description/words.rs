@@ -237,6 +237,12 @@ pub(super) const WORDS: &[Word] = &[
     ),
     own("Event", "type", "What happened.", r#""recognition.received""#),
     own("Events", "type", "Only events of this kind.", r#""recognition.received""#),
+    own(
+        "Events",
+        "since",
+        "Where to begin where there is no `after`: with what was caused at this moment, or up to a minute before.",
+        r#""2026-11-20T20:01:02.345Z""#,
+    ),
     word("events", "The events, oldest first.", "[]"),
     word("next", "Where to go on: give it back as `after`.", r#""1f.019a9c3e5d747066ad5f5c4d3e2f1a66""#),
     word("after", "Where to go on: the `next` of the answer before; the beginning unless given.", r#""0""#),

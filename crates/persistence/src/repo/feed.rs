@@ -5,19 +5,26 @@ use std::collections::{HashMap, HashSet};
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use guerdon_domain::ports::{Feed, FeedPlace, FeedWanted, Lookup, MadeAttempt, StoreError, ToldEvent};
-use guerdon_domain::values::{EventId, ProviderId, fit};
+use guerdon_domain::values::{EventId, ProviderId, Timestamp, fit};
 
 use super::super::{feed_before, place};
 use super::Unit;
 use crate::rows::schema::{attempts, deliveries, events};
 use crate::rows::types::{Id, Identifier};
-use crate::rows::{FareRow, FeedPlaceRow, MadeAttemptRow, QueuedEventRow};
+use crate::rows::{DatedPlaceRow, FareRow, FeedPlaceRow, MadeAttemptRow, QueuedEventRow};
 
+/// No transaction is open for longer.
+const SLACK_MICROS: i64 = 60_000_000;
 /// So many events are looked at for those of a kind or a state; who asks goes on behind them.
 const LOOKED_AT: i64 = 1_000;
 
 impl Unit<'_> {
     pub(super) fn feed_part(&mut self, wanted: &FeedWanted) -> Result<Feed, StoreError> {
+        let begun = match (wanted.after, wanted.since) {
+            (None, Some(since)) => self.place_before(wanted.provider, since)?,
+            (after, _) => after,
+        };
+        let wanted = &FeedWanted { after: begun, ..*wanted };
         let is_filtered = wanted.kind.is_some() || wanted.state.is_some();
         let places = self.feed_places(wanted, if is_filtered { LOOKED_AT } else { wanted.limit })?;
         let mut ids: Vec<EventId> = places.iter().map(|it| it.id).collect();
@@ -35,6 +42,51 @@ impl Unit<'_> {
             events: ids.iter().filter_map(|it| told.remove(it)).collect(),
             next: next.or(wanted.after),
         })
+    }
+
+    /// A place behind which stands what was caused at a moment or later. Places rise with time, but for transactions that
+    /// were open meanwhile: so it is looked for, by halves, a little before the moment.
+    fn place_before(
+        &mut self,
+        provider: ProviderId,
+        since: Timestamp,
+    ) -> Result<Option<FeedPlace>, StoreError> {
+        let since = Timestamp::from_unix_micros(since.unix_micros() - SLACK_MICROS).unwrap_or(since);
+        let (mut low, mut high) = (-1, self.query(feed_before)?);
+        // The first event at `low` or behind it was caused before; that at `high`, if there is one, was not.
+        while low + 1 < high {
+            let middle = low.midpoint(high);
+            match self.first_at(provider, middle, high)? {
+                Some((position, created_at)) if created_at < since => low = position,
+                _ => high = middle,
+            }
+        }
+        Ok((low >= 0).then_some(FeedPlace { position: low, id: EventId::from_uuid(uuid::Uuid::max()) }))
+    }
+
+    /// The first event at a position or behind it, before another.
+    fn first_at(
+        &mut self,
+        provider: ProviderId,
+        position: i64,
+        before: i64,
+    ) -> Result<Option<(i64, Timestamp)>, StoreError> {
+        let query = format!(
+            "SELECT position, created_at FROM events WHERE provider_id = {} AND position >= {} AND position < {} \
+             ORDER BY position, id LIMIT 1",
+            place(1),
+            place(2),
+            place(3)
+        );
+        let row: Option<DatedPlaceRow> = self.query(|conn| {
+            diesel::sql_query(query)
+                .bind::<Identifier, _>(Id(provider))
+                .bind::<BigInt, _>(position)
+                .bind::<BigInt, _>(before)
+                .get_result(conn)
+                .optional()
+        })?;
+        Ok(row.map(DatedPlaceRow::read))
     }
 
     fn feed_places(&mut self, wanted: &FeedWanted, limit: i64) -> Result<Vec<FeedPlace>, StoreError> {

@@ -4,12 +4,12 @@ use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use guerdon_domain::events::{EventKind, EventState};
 use guerdon_domain::ports::{FeedPlace, NewEvent, QueuedEvent, StoreError};
-use guerdon_domain::values::{CauseId, CompanyId, EventId, ProviderId};
+use guerdon_domain::values::{CauseId, CompanyId, EventId, ProviderId, Timestamp};
 
 use super::Reading;
 use super::deliveries::FareRow;
 use super::schema::events;
-use super::types::{At, Id, Identifier};
+use super::types::{At, Id, Identifier, Moment};
 
 #[derive(Insertable)]
 #[diesel(table_name = events, treat_none_as_default_value = false)]
@@ -52,6 +52,21 @@ pub(crate) struct FeedPlaceRow {
 impl FeedPlaceRow {
     pub(crate) fn read(self) -> FeedPlace {
         FeedPlace { position: self.position, id: self.id.0 }
+    }
+}
+
+/// Where an event stands, and when it was caused.
+#[derive(QueryableByName)]
+pub(crate) struct DatedPlaceRow {
+    #[diesel(sql_type = BigInt)]
+    position: i64,
+    #[diesel(sql_type = Moment)]
+    created_at: At,
+}
+
+impl DatedPlaceRow {
+    pub(crate) fn read(self) -> (i64, Timestamp) {
+        (self.position, self.created_at.0)
     }
 }
 

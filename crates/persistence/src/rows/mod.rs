@@ -32,7 +32,7 @@ pub(crate) use corporations::CorporationRow;
 pub(crate) use deliveries::{
     AttemptRow, ClaimedEventRow, DeliveryRow, DueRow, FareRow, MadeAttemptRow, SettledRow,
 };
-pub(crate) use events::{EventRow, FeedPlaceRow, QueuedEventRow};
+pub(crate) use events::{DatedPlaceRow, EventRow, FeedPlaceRow, QueuedEventRow};
 pub(crate) use idempotency::IdempotencyRow;
 pub(crate) use mails::{ClaimedMailRow, MailRow, mail};
 pub(crate) use movements::TransactionRow;

@@ -1,5 +1,6 @@
 //! The way to the socket.
 
+use std::io::{BufRead as _, BufReader};
 use std::os::unix::net::{UnixListener, UnixStream};
 
 use super::{SOCKET, Sent, ShortPath, send};
@@ -34,7 +35,11 @@ fn where_nobody_listens_nobody_takes_a_command() {
 fn an_answer_that_does_not_come_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let listener = UnixListener::bind(folder.path().join(SOCKET)).unwrap();
-    let crash = std::thread::spawn(move || drop(listener.accept().unwrap()));
+    let crash = std::thread::spawn(move || {
+        // One that dies before it has the whole line did not run it; this one has it.
+        let (stream, _) = listener.accept().unwrap();
+        BufReader::new(stream).read_line(&mut String::new()).unwrap();
+    });
     let handed = send(folder.path(), &folder.path().join("guerdon.db"), &seal());
     crash.join().unwrap();
     assert!(matches!(handed, Sent::Unknown));

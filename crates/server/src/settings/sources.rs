@@ -9,6 +9,8 @@ use config::{Config, File, FileFormat, Map, Source, Value, ValueKind};
 use super::keys::{ALLOW_UNSAFE_POSTGRES, is_known, is_list, is_section};
 
 const PREFIX: &str = "GUERDON_";
+/// What `guerdon listen` takes from the environment; no settings.
+const CREDENTIALS: [&str; 2] = ["api_key", "api_secret"];
 
 /// Reads both.
 pub(super) fn read(
@@ -29,6 +31,9 @@ pub(super) fn read(
         let key = name.to_lowercase().replace("__", ".");
         if key == ALLOW_UNSAFE_POSTGRES {
             builder = builder.set_override(&key, value == "1")?;
+            continue;
+        }
+        if CREDENTIALS.contains(&key.as_str()) {
             continue;
         }
         if !is_known(&key) {

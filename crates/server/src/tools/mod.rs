@@ -1,6 +1,7 @@
 //! Commands that need no database.
 
 mod healthcheck;
+mod listen;
 mod pages;
 mod webhook;
 
@@ -16,6 +17,11 @@ pub(crate) enum Tool {
     /// Signed events: is one genuine?
     #[command(subcommand)]
     Webhook(Webhook),
+    /// Bring a provider's events to an address of this machine, with the API credentials alone
+    ///
+    /// The credentials come from GUERDON_API_KEY and GUERDON_API_SECRET. Each event is printed with what the address
+    /// answered; where it stops, it goes on the next time.
+    Listen(listen::Listen),
     /// Ask the running service whether it is ready; exit 0 where it is.
     Healthcheck,
     /// Print the description of the API (OpenAPI 3.1), as `GET /openapi.json` serves it.
@@ -38,6 +44,7 @@ impl Tool {
     pub(crate) fn run(&self, settings: &Settings, program: Command) -> Result<Output> {
         match self {
             Self::Webhook(Webhook::Verify(it)) => it.run(),
+            Self::Listen(it) => it.run(),
             Self::Healthcheck => healthcheck::run(settings),
             Self::Openapi => pages::openapi(),
             Self::Completions(it) => it.run(program),

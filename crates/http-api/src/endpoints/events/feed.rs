@@ -100,8 +100,9 @@ fn parameters(provider: ProviderId, query: &mut Query) -> Option<FeedWanted> {
     let after = query.optional::<Cursor>("after").and_then(|it| it.0);
     let kind = query.optional("type");
     let state = query.optional("state");
+    let since = query.optional("since");
     let limit = query.natural("limit", LIMIT_MAX)?.min(LIMIT_MAX);
-    Some(FeedWanted { provider, after, kind, state, limit })
+    Some(FeedWanted { provider, after, since, kind, state, limit })
 }
 
 #[cfg(test)]

@@ -1,0 +1,124 @@
+//! `guerdon dev`: a sandbox on throw-away data, with somebody who receives its events.
+
+mod mails;
+mod receiver;
+mod sandbox;
+
+use std::ffi::OsString;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use actix_web::rt::System;
+use anyhow::{Context as _, Result, ensure};
+use guerdon_webhook_dispatcher::Schedule;
+use rustix::process::{Signal, getpid, kill_process};
+
+use self::receiver::Receiver;
+use self::sandbox::Sandbox;
+use crate::application::Application;
+use crate::commands::Output;
+use crate::hex;
+use crate::logging;
+use crate::settings::Settings;
+use crate::world::random;
+use crate::world::signals::StopSignals;
+
+/// Start a sandbox: throw-away data with a provider, companies and funded users, and a receiver that verifies events
+///
+/// Prints ids and credentials as lines to paste, then each event and each mail as it arrives. Ctrl-C ends it and removes
+/// the data. The ports are 8443 and 9090, or free ones where those are taken.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// Divide every wait before a retry by this, and show the whole schedule at an event that is refused
+    #[arg(long, value_name = "N", default_value_t = 1.0)]
+    speed: f64,
+    /// Keep the data in this database instead of a throw-away one; for PostgreSQL set GUERDON_MASTER_KEY to use it again
+    #[arg(long, value_name = "URL")]
+    database: Option<String>,
+    /// Do what is to be tried, see it arrive, and end
+    #[arg(long)]
+    check: bool,
+}
+
+/// Runs it until it is stopped.
+pub(crate) fn run(arguments: &Arguments) -> Result<Output> {
+    ensure!(Schedule::scaled(arguments.speed).is_some(), "--speed must be a number above 0");
+    let folder = tempfile::Builder::new().prefix("guerdon-dev-").tempdir()?;
+    let variables = variables(arguments, folder.path())?;
+    let settings = settings(&variables)?;
+    logging::start(settings.log);
+    let receiver = Receiver::start(arguments.speed)?;
+    let sandbox = Sandbox { settings, variables, folder: folder.path().to_owned(), receiver };
+    let ended = Arc::new(Mutex::new(Ok(())));
+    System::new().block_on(serve(Arc::new(sandbox), arguments.check, Arc::clone(&ended)))?;
+    std::mem::replace(&mut *ended.lock().unwrap_or_else(PoisonError::into_inner), Ok(()))?;
+    Ok(Output { text: String::new(), json: String::new(), status: 0 })
+}
+
+/// Serves, while the sandbox is filled and shown beside it. What ends that ends the program.
+async fn serve(sandbox: Arc<Sandbox>, is_check: bool, ended: Arc<Mutex<Result<()>>>) -> Result<()> {
+    let signals = Arc::new(tokio::sync::Mutex::new(StopSignals::listen()?));
+    let application = Application::build(&sandbox.settings)?;
+    let shown = Arc::clone(&sandbox);
+    std::thread::spawn(move || {
+        let outcome = shown.fill().and_then(|filled| {
+            filled.show();
+            if shown.is_sped() {
+                filled.fail()?;
+            }
+            if is_check { filled.check() } else { mails::watch(&shown.folder.join("mail")) }
+        });
+        *ended.lock().unwrap_or_else(PoisonError::into_inner) = outcome;
+        let _gone = kill_process(getpid(), Signal::TERM);
+    });
+    let stop = || {
+        let signals = Arc::clone(&signals);
+        async move { signals.lock().await.next().await }
+    };
+    application.run(stop).await
+}
+
+/// What the sandbox sets, by the names of the environment; nothing else of this environment counts.
+fn variables(arguments: &Arguments, folder: &Path) -> Result<Vec<(&'static str, String)>> {
+    let port = free_port(8443)?;
+    let mut variables = vec![
+        ("GUERDON_DATA_DIR", folder.display().to_string()),
+        ("GUERDON_HTTP__LISTEN", format!("127.0.0.1:{port}")),
+        ("GUERDON_HTTP__DRAIN_SECONDS", "0".to_owned()),
+        ("GUERDON_OPERATOR__LISTEN", format!("127.0.0.1:{}", free_port(9090)?)),
+        ("GUERDON_SERVICE_URL", format!("https://localhost:{port}")),
+        ("GUERDON_WEBHOOKS__ALLOW_HTTP", "true".to_owned()),
+        ("GUERDON_WEBHOOKS__ALLOW_PRIVATE_NETWORKS", "true".to_owned()),
+        ("GUERDON_WEBHOOKS__TIME_SCALE", arguments.speed.to_string()),
+        ("GUERDON_LOG__LEVEL", "error".to_owned()),
+    ];
+    if let Some(url) = &arguments.database {
+        let key = match std::env::var("GUERDON_MASTER_KEY") {
+            Ok(key) => key,
+            Err(_unset) => hex::encode(&random::bytes::<32>()?),
+        };
+        variables.extend([("GUERDON_DATABASE__URL", url.clone()), ("GUERDON_MASTER_KEY", key)]);
+    }
+    if let Ok(unsafe_too) = std::env::var("GUERDON_ALLOW_UNSAFE_POSTGRES") {
+        variables.push(("GUERDON_ALLOW_UNSAFE_POSTGRES", unsafe_too));
+    }
+    Ok(variables)
+}
+
+fn settings(variables: &[(&'static str, String)]) -> Result<Settings> {
+    let environment = variables.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+    Settings::from_sources(None, environment)
+}
+
+/// The port, or one that the system chooses where it is taken.
+fn free_port(wanted: u16) -> Result<u16> {
+    let listener =
+        TcpListener::bind(("127.0.0.1", wanted)).or_else(|_taken| TcpListener::bind(("127.0.0.1", 0)));
+    Ok(listener.context("there is no free port")?.local_addr()?.port())
+}
+
+/// The certificate that the sandbox made for itself.
+fn certificate(folder: &Path) -> PathBuf {
+    folder.join("tls").join("certificate.pem")
+}

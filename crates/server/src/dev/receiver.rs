@@ -1,0 +1,201 @@
+//! Whoever receives the sandbox's events: verifies each, answers, and shows what came of it.
+
+use std::collections::HashMap;
+use std::net::TcpListener;
+use std::sync::mpsc::{self, Receiver as Arrivals, Sender};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use actix_web::rt::System;
+use actix_web::web::{self, Bytes, Data};
+use actix_web::{App, HttpRequest, HttpResponse, HttpServer};
+use anstream::println;
+use anstyle::{AnsiColor, Style};
+use anyhow::Result;
+use guerdon_domain::ports::Clock as _;
+use guerdon_webhook_dispatcher::{Delivery, Schedule, verify};
+use serde_json::Value;
+
+use crate::world::SystemClock;
+
+const PATH: &str = "/hook";
+/// A message that begins so is refused, to show what happens then.
+pub(super) const REFUSED: &str = "fail";
+/// As many attempts as an event gets.
+const ATTEMPTS: u16 = 11;
+
+/// The receiver, listening.
+#[derive(Clone)]
+pub(super) struct Receiver(Arc<Inner>);
+
+struct Inner {
+    url: String,
+    speed: f64,
+    /// What events are signed with, as soon as there is a provider.
+    secret: OnceLock<String>,
+    /// How often each event was refused.
+    refused: Mutex<HashMap<String, u16>>,
+    /// Ids of events that were verified.
+    verified: Mutex<Option<Sender<String>>>,
+}
+
+impl Receiver {
+    /// Begins to listen on a free port of this machine.
+    pub(super) fn start(speed: f64) -> Result<Self> {
+        let listener = TcpListener::bind(("127.0.0.1", 0))?;
+        let url = format!("http://{}{PATH}", listener.local_addr()?);
+        let (refused, verified) = (Mutex::default(), Mutex::default());
+        let receiver = Self(Arc::new(Inner { url, speed, secret: OnceLock::new(), refused, verified }));
+        let shared = Data::new(receiver.clone());
+        let server = move || {
+            let app = App::new().app_data(Data::clone(&shared));
+            app.default_service(web::to(take))
+        };
+        std::thread::spawn(move || {
+            System::new().block_on(async {
+                HttpServer::new(server).workers(1).disable_signals().listen(listener)?.run().await
+            })
+        });
+        Ok(receiver)
+    }
+
+    /// Where it listens.
+    pub(super) fn url(&self) -> &str {
+        &self.0.url
+    }
+
+    /// What events are signed with.
+    pub(super) fn expect(&self, secret: &str) {
+        let _known = self.0.secret.set(secret.to_owned());
+    }
+
+    /// The ids of the events that are verified from now on.
+    pub(super) fn verified(&self) -> Arrivals<String> {
+        let (sender, arrivals) = mpsc::channel();
+        *self.0.verified.lock().unwrap_or_else(PoisonError::into_inner) = Some(sender);
+        arrivals
+    }
+
+    fn judge(&self, request: &HttpRequest, body: &[u8]) -> HttpResponse {
+        let header =
+            |name: &str| request.headers().get(name).and_then(|it| it.to_str().ok()).unwrap_or_default();
+        let delivery = Delivery {
+            url: &self.0.url,
+            timestamp: header("x-service-timestamp"),
+            nonce: header("x-service-nonce"),
+            signature: header("x-service-signature"),
+            body,
+        };
+        let secret = self.0.secret.get().map(String::as_str).unwrap_or_default();
+        if let Err(cause) = verify(secret, &delivery, SystemClock.now()) {
+            println!("{}", complaint("refused", &cause.to_string()));
+            return HttpResponse::Unauthorized().body(cause.to_string());
+        }
+        let (event, id) =
+            (serde_json::from_slice::<Value>(body).unwrap_or_default(), header("x-service-event-id"));
+        let what = told(&event);
+        if text(&event, "/data/message").starts_with(REFUSED) {
+            self.refuse(id, &what);
+            return HttpResponse::InternalServerError().body("the message begins with `fail`");
+        }
+        let took = since(text(&event, "/data/created_at")).or_else(|| since(delivery.timestamp));
+        let took = took.map(|it| format!(", {it:.0?} after it was caused")).unwrap_or_default();
+        println!("{}", titled("verified", &format!("{what}{took} (event {id})")));
+        if let Some(sender) = &*self.0.verified.lock().unwrap_or_else(PoisonError::into_inner) {
+            let _nobody_waits = sender.send(id.to_owned());
+        }
+        HttpResponse::Ok().finish()
+    }
+
+    /// Shows an attempt that fails on purpose, and when the next one comes.
+    fn refuse(&self, id: &str, what: &str) {
+        let mut refused = self.0.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        let attempt = refused.entry(id.to_owned()).or_default();
+        *attempt += 1;
+        let next = match Schedule::default().wait(*attempt - 1) {
+            Some(wait) => format!("the next in {}{}", words(wait), self.sped(wait)),
+            None => "the last: the event is exhausted, and stays to be sent again".to_owned(),
+        };
+        println!(
+            "{}",
+            complaint("answered 500", &format!("{what}, attempt {attempt} of {ATTEMPTS}; {next}"))
+        );
+    }
+
+    fn sped(&self, wait: Duration) -> String {
+        let here = Schedule::scaled(self.0.speed)
+            .and_then(|_| Duration::try_from_secs_f64(wait.as_secs_f64() / self.0.speed).ok());
+        match here {
+            Some(here) if here != wait => format!(" (here {here:.1?})"),
+            _ => String::new(),
+        }
+    }
+}
+
+async fn take(receiver: Data<Receiver>, request: HttpRequest, body: Bytes) -> HttpResponse {
+    receiver.judge(&request, &body)
+}
+
+/// What an event tells, in a few words.
+fn told(event: &Value) -> String {
+    let kind = text(event, "/type");
+    let points = event.pointer("/data/points").and_then(Value::as_i64).unwrap_or_default();
+    match text(event, "/data/receiver_name") {
+        "" => format!("{kind}: {points} points of {}", text(event, "/data/user_email")),
+        receiver => {
+            format!("{kind}: {points} points from {} to {receiver}", text(event, "/data/sender_name"))
+        }
+    }
+}
+
+fn text<'a>(value: &'a Value, place: &str) -> &'a str {
+    value.pointer(place).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// How long ago a moment was.
+fn since(moment: &str) -> Option<Duration> {
+    let then = guerdon_domain::values::Timestamp::parse(moment).ok()?;
+    let micros = SystemClock.now().unix_micros().checked_sub(then.unix_micros())?;
+    u64::try_from(micros).ok().map(Duration::from_micros)
+}
+
+/// A wait as people say it: `1 d 10 h 37 min 54 s`.
+fn words(wait: Duration) -> String {
+    let seconds = wait.as_secs();
+    let parts = [
+        (seconds / 86_400, "d"),
+        (seconds / 3_600 % 24, "h"),
+        (seconds / 60 % 60, "min"),
+        (seconds % 60, "s"),
+    ];
+    let told: Vec<String> =
+        parts.iter().filter(|(n, _)| *n > 0).map(|(n, unit)| format!("{n} {unit}")).collect();
+    told.join(" ")
+}
+
+/// A line about something good.
+pub(super) fn titled(title: &str, line: &str) -> String {
+    painted(AnsiColor::Green, title, line)
+}
+
+fn complaint(title: &str, line: &str) -> String {
+    painted(AnsiColor::Red, title, line)
+}
+
+fn painted(color: AnsiColor, title: &str, line: &str) -> String {
+    let style = Style::new().bold().fg_color(Some(color.into()));
+    format!("{style}{title}{style:#}  {}", line.replace(char::is_control, " "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_is_told_as_people_say_it() {
+        assert_eq!(words(Duration::from_secs(15)), "15 s");
+        assert_eq!(words(Duration::from_secs(582)), "9 min 42 s");
+        assert_eq!(words(Duration::from_secs(124_674)), "1 d 10 h 37 min 54 s");
+        assert_eq!(words(Duration::from_secs(36_030)), "10 h 30 s");
+    }
+}

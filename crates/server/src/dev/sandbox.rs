@@ -1,0 +1,227 @@
+//! What a sandbox holds: a provider, a corporation, two companies, users with points to give, occasions.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anstream::println;
+use anyhow::{Context as _, Result, ensure};
+use clap::Parser;
+use guerdon_client::{
+    Client, Credentials, NewCompany, NewOccasion, NewRecognition, NewUser, Sender, WalletType,
+};
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::certificate;
+use super::receiver::{REFUSED, Receiver};
+use crate::commands::{Command, Format};
+use crate::hex;
+use crate::progress::Progress;
+use crate::settings::Settings;
+use crate::work::work;
+use crate::world::random;
+
+/// An event is here by then.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// What commands beside the sandbox need to find it.
+const OF_COMMANDS: [&str; 3] = ["GUERDON_DATA_DIR", "GUERDON_DATABASE__URL", "GUERDON_MASTER_KEY"];
+const RESERVE: &str = "100000";
+const EACH: &str = "500";
+
+/// A sandbox to be filled.
+pub(super) struct Sandbox {
+    pub(super) settings: Settings,
+    /// The same as a shell would set it.
+    pub(super) variables: Vec<(&'static str, String)>,
+    pub(super) folder: PathBuf,
+    pub(super) receiver: Receiver,
+}
+
+/// One that is filled.
+pub(super) struct Filled<'a> {
+    sandbox: &'a Sandbox,
+    client: Client,
+    /// What the examples of the documents use.
+    exports: Vec<(&'static str, String)>,
+    scene: Scene,
+}
+
+/// Who and what is in it.
+struct Scene {
+    corporation: Uuid,
+    company: Uuid,
+    ada: Uuid,
+    alan: Uuid,
+    occasion: Uuid,
+}
+
+/// A command as an operator gives it.
+#[derive(Parser)]
+struct Line {
+    #[command(subcommand)]
+    command: Command,
+}
+
+impl Sandbox {
+    /// Whether retries come sooner than in earnest.
+    pub(super) fn is_sped(&self) -> bool {
+        self.settings.webhooks.time_scale > 1.0
+    }
+
+    fn command(&self, words: &[&str]) -> Result<Value> {
+        let line = Line::try_parse_from([&["guerdon"], words].concat())?;
+        let output = work(&self.settings, &line.command, &Progress::default())
+            .with_context(|| format!("guerdon {}", words.join(" ")))?;
+        Ok(serde_json::from_str(output.rendered(Format::Json))?)
+    }
+
+    /// Makes what there is in it, by the API where the API can.
+    pub(super) fn fill(&self) -> Result<Filled<'_>> {
+        let url = self.receiver.url();
+        let words = [
+            "provider",
+            "create",
+            "--name",
+            "Sandbox",
+            "--manages-all-domain-resources",
+            "--callback-url",
+            url,
+        ];
+        let provider = self.command(&words)?;
+        let told = |name: &str| provider.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        self.receiver.expect(&told("shared_secret"));
+        let credentials = Credentials { api_key: told("api_key"), api_secret: told("api_secret") };
+        let base = self.settings.service_url.clone();
+        let client = Client::trusting(&base, &credentials, &std::fs::read(certificate(&self.folder))?)?;
+        let scene = Scene::make(&client)?;
+        let company = scene.company.to_string();
+        self.command(&["reserve", "deposit", &company, "--points", RESERVE])?;
+        for wallet in ["peer_wallet", "manager_wallet"] {
+            self.command(&["distribution", "run", &company, "--wallet", wallet, "--points", EACH])?;
+        }
+        let verified = self.receiver.verified();
+        client.send_recognition(&scene.recognition())?;
+        let event = verified.recv_timeout(PATIENCE).context("the first event did not arrive")?;
+        let exports = vec![
+            ("URL", format!("{base}/v1")),
+            ("CERTIFICATE", certificate(&self.folder).display().to_string()),
+            ("API_KEY", credentials.api_key.clone()),
+            ("API_SECRET", credentials.api_secret.clone()),
+            ("SHARED_SECRET", told("shared_secret")),
+            ("CALLBACK_URL", url.to_owned()),
+            ("PROVIDER_ID", told("id")),
+            ("CORPORATION_ID", scene.corporation.to_string()),
+            ("COMPANY_ID", company),
+            ("USER_ID", scene.ada.to_string()),
+            ("RECEIVER_ID", scene.alan.to_string()),
+            ("OCCASION_ID", scene.occasion.to_string()),
+            ("EVENT_ID", event),
+            ("GUERDON_API_KEY", credentials.api_key),
+            ("GUERDON_API_SECRET", credentials.api_secret),
+        ];
+        Ok(Filled { sandbox: self, client, exports, scene })
+    }
+}
+
+impl Scene {
+    fn make(client: &Client) -> Result<Self> {
+        // A database that is used again holds the companies of an earlier sandbox.
+        let domain = format!("acme-{}.example", hex::encode(&random::bytes::<3>()?));
+        let corporation = client.create_corporation("Acme Group")?.id;
+        let company = |name: &str, domain: &str| {
+            client.create_company(&NewCompany {
+                domain: domain.to_owned(),
+                company_name: name.to_owned(),
+                owner_email: format!("ada@{domain}"),
+                owner_name: "Ada Lovelace".to_owned(),
+                logo_url: format!("https://{domain}/logo.png"),
+                corporation_id: Some(corporation),
+                reserve_alert: Some(1_000),
+                ..NewCompany::default()
+            })
+        };
+        let acme = company("Acme Robots", &domain)?;
+        company("Acme Paper", &format!("paper.{domain}"))?;
+        let user = |first: &str, last: &str, manager: bool| {
+            client.create_user(&NewUser {
+                company_id: acme.id,
+                email: format!("{}@{domain}", first.to_lowercase()),
+                first_name: first.to_owned(),
+                last_name: last.to_owned(),
+                manager,
+                ..NewUser::default()
+            })
+        };
+        let alan = user("Alan", "Turing", false)?.id;
+        user("Edith", "Clarke", true)?;
+        let occasion = |name: &str, title: &str, message: &str| {
+            client.create_occasion(&NewOccasion {
+                company_id: acme.id,
+                name: name.to_owned(),
+                title: title.to_owned(),
+                default_message: message.to_owned(),
+            })
+        };
+        occasion("Birthday", "Happy birthday", "Happy birthday!")?;
+        let occasion = occasion("Thank you", "You were thanked", "Thank you for your help.")?.id;
+        Ok(Self { corporation, company: acme.id, ada: acme.owner_id, alan, occasion })
+    }
+
+    /// Ten points from Ada to Alan.
+    fn recognition(&self) -> NewRecognition {
+        NewRecognition::new(self.occasion, Sender::User(self.ada), &[self.alan], 10)
+    }
+}
+
+impl Filled<'_> {
+    /// Prints what there is, and what to do with it.
+    pub(super) fn show(&self) {
+        let base = &self.sandbox.settings.service_url;
+        println!("\nThe sandbox is at {base}, its pages at {base}/docs");
+        println!("A browser has to be told to trust the certificate of a sandbox.");
+        println!("\nPaste these lines into another terminal; the examples of the pages use them:\n");
+        let of_commands = self.sandbox.variables.iter().filter(|(name, _)| OF_COMMANDS.contains(name));
+        for (name, value) in self.exports.iter().chain(of_commands) {
+            println!("export {name}='{}'", value.replace('\'', r"'\''"));
+        }
+        println!("\nThen try one of these, and look here:\n");
+        println!("1. Send a recognition:\n\n{}\n", self.send("You made my day."));
+        println!(
+            "2. See what happens when your receiver fails:\n\n{}\n",
+            self.send(&format!("{REFUSED} this one"))
+        );
+        println!(
+            "3. See what moved:\n\ncurl --cacert \"$CERTIFICATE\" --user \"$API_KEY:$API_SECRET\" \
+             \"$URL/users/$RECEIVER_ID/balances\"\n"
+        );
+        println!("Commands such as `guerdon company list` work there too. Ctrl-C here ends it all.\n");
+    }
+
+    fn send(&self, message: &str) -> String {
+        format!(
+            "curl --cacert \"$CERTIFICATE\" --user \"$API_KEY:$API_SECRET\" \"$URL/recognitions\" \\\n  \
+             -H 'Content-Type: application/json' \\\n  \
+             -d '{{\"occasion_id\": \"'\"$OCCASION_ID\"'\", \"sender_type\": \"user\", \"sender_id\": \"'\"$USER_ID\"'\",\n       \
+             \"receiver_ids\": \"'\"$RECEIVER_ID\"'\", \"points_per_receiver\": 10, \"message\": \"{message}\"}}'"
+        )
+    }
+
+    /// Sends an event that is refused, so that the whole schedule is seen.
+    pub(super) fn fail(&self) -> Result<()> {
+        self.client.send_recognition(&self.scene.recognition().saying(REFUSED))?;
+        Ok(())
+    }
+
+    /// Does the first and the third of them, and sees the event arrive.
+    pub(super) fn check(&self) -> Result<()> {
+        let verified = self.sandbox.receiver.verified();
+        self.client.send_recognition(&self.scene.recognition())?;
+        verified.recv_timeout(PATIENCE).context("the event did not arrive")?;
+        let balances = self.client.balances(self.scene.alan)?;
+        let wallet = balances.wallets.iter().find(|it| it.r#type == WalletType::UserWallet);
+        let points = wallet.map(|it| it.points);
+        ensure!(points == Some(20), "20 points were to arrive, {points:?} did");
+        println!("All of it works.");
+        Ok(())
+    }
+}

@@ -1,0 +1,67 @@
+//! The way of a command to the database.
+
+use std::num::NonZero;
+use std::sync::Arc;
+use std::thread::available_parallelism;
+use std::thread::sleep; // tidy: another process holds the database for a moment
+use std::time::Duration;
+
+use anyhow::{anyhow, bail};
+use guerdon_domain::distributions::finish;
+use guerdon_domain::ports::Wakes;
+use guerdon_persistence::{Access, OpenError, Wakeups, open_waking};
+
+use crate::command_socket::{Sent, send};
+use crate::commands::{Command, Output, Runnable as _, Workplace};
+use crate::keys::settle;
+use crate::progress::Progress;
+use crate::settings::Settings;
+use crate::world::files;
+
+/// How often a command looks for a way to a database that somebody holds.
+const ATTEMPTS: u32 = 30;
+const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(100);
+
+/// Runs a command: in this process, or in the `serve` that holds the embedded database.
+pub(crate) fn work(settings: &Settings, command: &Command, progress: &Progress) -> anyhow::Result<Output> {
+    if settings.embedded_database().is_some() {
+        files::require_own(&settings.data_dir)?;
+    }
+    for _ in 0..ATTEMPTS {
+        if let Some(database) = settings.embedded_database() {
+            match send(&settings.data_dir, database, command) {
+                Sent::Done(output) => return Ok(output),
+                Sent::Refused(why) => bail!(why),
+                Sent::NotRun => bail!("the running guerdon did not take the command: it was not run"),
+                Sent::Unknown => bail!(
+                    "the running guerdon did not answer: it is unknown whether the command ran; \
+                     look before it is repeated, or repeat it with the same --key"
+                ),
+                Sent::Nobody => {}
+            }
+        }
+        let wakes = Wakes::default();
+        match open_waking(&settings.database, Access::Command, wakes.clone()) {
+            Ok(opened) => {
+                let store = opened.requests;
+                let keys = Arc::new(settle(settings, store.as_ref())?);
+                finish(store.as_ref(), &mut |_| ())?; // what another process left when it was killed
+                let progress = progress.clone();
+                let threads = available_parallelism().unwrap_or(NonZero::<usize>::MIN);
+                let workplace =
+                    Workplace { progress, threads, ..Workplace::new(store, keys, settings.webhooks) };
+                let done = command.run(&workplace);
+                if wakes.elsewhere.wait(Duration::ZERO) {
+                    Wakeups::tell_once(&settings.database);
+                }
+                return Ok(done?);
+            }
+            Err(OpenError::Locked(_)) => sleep(BETWEEN_ATTEMPTS),
+            Err(cause) => return Err(cause.into()),
+        }
+    }
+    Err(anyhow!(
+        "another process holds the database and takes no commands on {}: is its data_dir another?",
+        settings.data_dir.join("guerdon.sock").display()
+    ))
+}

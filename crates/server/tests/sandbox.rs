@@ -1,0 +1,84 @@
+//! `guerdon dev`: what a newcomer starts first.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::sync::{Mutex, PoisonError};
+
+use guerdon_persistence::testing::each;
+
+use crate::support::receiver::PATIENCE;
+
+/// A sandbox looks for free ports, and takes them a moment later: one at a time.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// It and what it prints, line by line.
+struct Sandbox {
+    child: Child,
+    lines: Receiver<String>,
+}
+
+impl Sandbox {
+    fn start(arguments: &[&str]) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_guerdon"))
+            .arg("dev")
+            .args(arguments)
+            .env("GUERDON_ALLOW_UNSAFE_POSTGRES", "1")
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (sender, lines) = mpsc::channel();
+        let printed = BufReader::new(child.stdout.take().unwrap());
+        std::thread::spawn(move || printed.lines().map_while(Result::ok).try_for_each(|it| sender.send(it)));
+        Self { child, lines }
+    }
+
+    /// All lines up to the first that holds this.
+    fn until(&self, part: &str) -> Vec<String> {
+        let mut lines = Vec::new();
+        while !lines.last().is_some_and(|it: &String| it.contains(part)) {
+            let line = self.lines.recv_timeout(PATIENCE);
+            lines.push(line.unwrap_or_else(|_| panic!("{part} did not come: {lines:#?}")));
+        }
+        lines
+    }
+}
+
+impl Drop for Sandbox {
+    fn drop(&mut self) {
+        let _gone = self.child.kill();
+    }
+}
+
+#[test]
+fn one_command_leads_to_the_first_verified_event() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    for database in each() {
+        let mut sandbox = Sandbox::start(&["--check", "--database", &database.url]);
+        sandbox.until("All of it works.");
+        assert!(sandbox.child.wait().unwrap().success(), "{}", database.url);
+    }
+}
+
+#[test]
+fn a_sped_up_sandbox_shows_the_whole_schedule_and_leaves_nothing_behind() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut sandbox = Sandbox::start(&["--speed", "1000000"]);
+    let lines = sandbox.until("attempt 11 of 11");
+    let told = lines.join("\n");
+    for part in [
+        "attempt 1 of 11; the next in 15 s (here 15.0µs)",
+        "the next in 1 d 10 h 37 min 54 s (here",
+        "exhausted",
+    ] {
+        assert!(told.contains(part), "{part} is not in {told}");
+    }
+    assert!(!told.contains('\u{1b}'), "no colours for a file");
+    let folder = lines.iter().find_map(|it| it.strip_prefix("export GUERDON_DATA_DIR='")?.strip_suffix('\''));
+    let folder = std::path::PathBuf::from(folder.unwrap());
+    assert!(folder.join("guerdon.db").exists());
+    let pid = sandbox.child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    assert!(sandbox.child.wait().unwrap().success());
+    assert!(!folder.exists());
+}
