@@ -5,7 +5,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 
 use crate::workspace::{Workspace, run as run_command};
-use crate::{dev, openapi, test, tidy};
+use crate::{dev, openapi, schemathesis, test, tidy};
 
 type Step<'a> = (&'a str, &'a dyn Fn() -> Result<()>);
 
@@ -24,7 +24,8 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let tests = || test::run(workspace, &test::Arguments::all());
     let sandbox = || dev::check(workspace);
     let description = || openapi::run(workspace, &openapi::Arguments::check());
-    let steps: [Step<'_>; 8] = [
+    let schemathesis = || schemathesis::run(workspace, &schemathesis::Arguments::short());
+    let steps: [Step<'_>; 9] = [
         ("format", &format),
         ("lints", &lints),
         ("features", &features),
@@ -32,6 +33,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
         ("docs", &docs),
         ("description", &description),
         ("sandbox", &sandbox),
+        ("schemathesis", &schemathesis),
         ("tests", &tests),
     ];
     for (name, step) in steps {

@@ -3,6 +3,7 @@
 mod bench;
 mod ci;
 mod dev;
+mod generated;
 mod guarded;
 mod harness;
 mod instructions;
@@ -10,6 +11,7 @@ mod migration;
 mod openapi;
 mod postgres;
 mod postgres_binaries;
+mod schemathesis;
 mod siege;
 mod test;
 mod tidy;
@@ -42,6 +44,8 @@ enum Command {
     Openapi(openapi::Arguments),
     Bench(bench::Arguments),
     Siege(siege::Arguments),
+    Schemathesis(schemathesis::Arguments),
+    Generated(generated::Arguments),
     Instructions(instructions::Arguments),
 }
 
@@ -65,6 +69,8 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Dev(arguments) => dev::run(&workspace, &arguments),
         Command::Openapi(arguments) => openapi::run(&workspace, &arguments),
         Command::Bench(arguments) => bench::run(&workspace, &arguments),
+        Command::Generated(arguments) => generated::run(&workspace, &arguments),
+        Command::Schemathesis(arguments) => schemathesis::run(&workspace, &arguments),
         Command::Siege(arguments) => siege::run(&workspace, &arguments),
         Command::Instructions(arguments) => instructions::run(&workspace, &arguments),
     }

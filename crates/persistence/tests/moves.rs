@@ -18,6 +18,8 @@ fn another(world: &World) -> ProviderId {
         api_key: "another".into(),
         api_secret_hash: vec![1; 32],
         shared_secret_sealed: vec![2; 32],
+        former_api_secret: None,
+        former_shared_secret: None,
         callback_url: None,
         manages_all_domain_resources: true,
         suspended: false,

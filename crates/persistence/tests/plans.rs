@@ -54,7 +54,7 @@ fn scans(plan: &[String]) -> Vec<&String> {
 
 /// Rows for 100 providers of one company each, the world's among them. `ID` makes an id of `i`, `AT` a moment.
 const ROWS: &str = "
-    INSERT INTO providers SELECT ID, 'P', 'p' || i, BYTES, BYTES, NULL, FALSE, FALSE, AT, AT FROM n WHERE i < 100;
+    INSERT INTO providers SELECT ID, 'P', 'p' || i, BYTES, BYTES, NULL, NULL, NULL, NULL, NULL, FALSE, FALSE, AT, AT FROM n WHERE i < 100;
     INSERT INTO companies SELECT ID, ID, NULL, 'c' || i || '.example.net', 'C', ID, 'https://x.example', 50, NULL,
       NULL, FALSE, AT, AT FROM n WHERE i < 100;
     INSERT INTO corporations SELECT ID, THEIRS, 'C', AT, AT FROM n WHERE i <= 10000;

@@ -41,6 +41,8 @@ impl Bench for Real {
             api_key: format!("key-{id}"),
             api_secret_hash: vec![1; 32],
             shared_secret_sealed: vec![2; 32],
+            former_api_secret: None,
+            former_shared_secret: None,
             callback_url: Some("https://example.com/hook".to_owned()),
             manages_all_domain_resources: false,
             suspended: false,

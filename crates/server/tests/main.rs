@@ -11,6 +11,7 @@
 mod authorization;
 mod bad_input;
 mod balancers;
+mod client;
 mod commands;
 mod crash;
 mod differential;

@@ -131,6 +131,8 @@ fn provider(id: ProviderId, url: &str) -> Provider {
         api_key: String::new(),
         api_secret_hash: Vec::new(),
         shared_secret_sealed: Vec::new(),
+        former_api_secret: None,
+        former_shared_secret: None,
         callback_url: Some(url.to_owned()),
         manages_all_domain_resources: false,
         suspended: false,

@@ -7,6 +7,11 @@ CREATE TABLE providers (
   api_key text NOT NULL UNIQUE CHECK (length(api_key) BETWEEN 1 AND 255),
   api_secret_hash bytea NOT NULL,
   shared_secret_sealed bytea NOT NULL,
+  former_api_secret_hash bytea,
+  former_api_secret_until timestamptz CHECK ((former_api_secret_until IS NULL) = (former_api_secret_hash IS NULL)),
+  former_shared_secret_sealed bytea,
+  former_shared_secret_until timestamptz
+    CHECK ((former_shared_secret_until IS NULL) = (former_shared_secret_sealed IS NULL)),
   callback_url text CHECK (length(callback_url) <= 2048),
   manages_all_domain_resources boolean NOT NULL,
   suspended boolean NOT NULL,

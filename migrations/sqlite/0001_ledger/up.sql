@@ -7,6 +7,11 @@ CREATE TABLE providers (
   api_key TEXT NOT NULL UNIQUE CHECK (length(api_key) BETWEEN 1 AND 255),
   api_secret_hash BLOB NOT NULL,
   shared_secret_sealed BLOB NOT NULL,
+  former_api_secret_hash BLOB,
+  former_api_secret_until INTEGER CHECK ((former_api_secret_until IS NULL) = (former_api_secret_hash IS NULL)),
+  former_shared_secret_sealed BLOB,
+  former_shared_secret_until INTEGER
+    CHECK ((former_shared_secret_until IS NULL) = (former_shared_secret_sealed IS NULL)),
   callback_url TEXT CHECK (length(callback_url) <= 2048),
   manages_all_domain_resources INTEGER NOT NULL CHECK (manages_all_domain_resources IN (0, 1)),
   suspended INTEGER NOT NULL CHECK (suspended IN (0, 1)),

@@ -124,6 +124,12 @@ impl Service {
         })
     }
 
+    /// Its address, as clients name it.
+    pub(crate) fn base(&self) -> String {
+        let named = self.variables.iter().find(|(name, _)| *name == "GUERDON_SERVICE_URL");
+        named.map(|(_, url)| url.clone()).unwrap_or_default()
+    }
+
     pub(crate) fn https(&self) -> &Https {
         &self.https
     }

@@ -52,6 +52,8 @@ impl Providers for Unit {
             it.api_secret_hash = change.api_secret_hash.unwrap_or_else(|| it.api_secret_hash.clone());
             it.shared_secret_sealed =
                 change.shared_secret_sealed.unwrap_or_else(|| it.shared_secret_sealed.clone());
+            it.former_api_secret = change.former_api_secret.apply(it.former_api_secret.take());
+            it.former_shared_secret = change.former_shared_secret.apply(it.former_shared_secret.take());
             Ok(true)
         })
     }

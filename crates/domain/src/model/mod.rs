@@ -26,7 +26,7 @@ pub use findings::{Findings, Part, Violation};
 pub use idempotency::{IdempotencyKey, IdempotencyRecord, KEPT};
 pub use occasion::{Occasion, OccasionText};
 pub use origin::{Actor, By, Origin};
-pub use provider::Provider;
+pub use provider::{Former, Provider};
 pub use recognition::{Recognition, Sender};
 pub use redemption::Redemption;
 pub use saml_settings::SamlSettings;

@@ -14,6 +14,10 @@ pub struct Provider {
     pub api_secret_hash: Vec<u8>,
     /// Its shared secret, encrypted under the master key.
     pub shared_secret_sealed: Vec<u8>,
+    /// The hash of the API secret before, while that works too.
+    pub former_api_secret: Option<Former>,
+    /// The shared secret before, sealed, while events are still signed by it.
+    pub former_shared_secret: Option<Former>,
     /// Where its events go, exactly as registered.
     pub callback_url: Option<String>,
     /// Whether it may create and update companies and corporations and create users.
@@ -24,8 +28,71 @@ pub struct Provider {
     pub created_at: Timestamp,
 }
 
+/// A secret that was replaced and works for a while yet, as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Former {
+    pub kept: Vec<u8>,
+    /// From then on it counts no more.
+    pub until: Timestamp,
+}
+
+impl Former {
+    fn in_force(former: &Option<Self>, now: Timestamp) -> Option<&[u8]> {
+        former.as_ref().filter(|it| now < it.until).map(|it| it.kept.as_slice())
+    }
+}
+
+impl Provider {
+    /// The hashes of the API secrets that let it in: its own, and the one before in its grace.
+    pub fn api_secret_hashes(&self, now: Timestamp) -> impl Iterator<Item = &[u8]> {
+        let former = Former::in_force(&self.former_api_secret, now);
+        std::iter::once(self.api_secret_hash.as_slice()).chain(former)
+    }
+
+    /// The shared secret that events are signed with, sealed: the one before, in its grace.
+    pub fn signing_secret_sealed(&self, now: Timestamp) -> &[u8] {
+        Former::in_force(&self.former_shared_secret, now).unwrap_or(&self.shared_secret_sealed)
+    }
+}
+
 impl std::fmt::Debug for Provider {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Provider").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_former_secret_counts_until_its_grace_ends() {
+        let now = Timestamp::UNIX_EPOCH;
+        let former =
+            |kept: u8| Some(Former { kept: vec![kept], until: now.saturating_add(Duration::from_secs(60)) });
+        let mut provider = Provider {
+            id: ProviderId::from_uuid(uuid::Uuid::nil()),
+            name: String::new(),
+            api_key: String::new(),
+            api_secret_hash: vec![1],
+            shared_secret_sealed: vec![2],
+            former_api_secret: former(3),
+            former_shared_secret: former(4),
+            callback_url: None,
+            manages_all_domain_resources: false,
+            suspended: false,
+            created_at: now,
+        };
+        let in_force = |provider: &Provider, seconds| {
+            let then = now.saturating_add(Duration::from_secs(seconds));
+            let hashes: Vec<u8> = provider.api_secret_hashes(then).flatten().copied().collect();
+            (hashes, provider.signing_secret_sealed(then).to_vec())
+        };
+        assert_eq!(in_force(&provider, 59), (vec![1, 3], vec![4]));
+        assert_eq!(in_force(&provider, 60), (vec![1], vec![2]));
+        (provider.former_api_secret, provider.former_shared_secret) = (None, None);
+        assert_eq!(in_force(&provider, 0), (vec![1], vec![2]));
     }
 }

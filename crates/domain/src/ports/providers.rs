@@ -1,7 +1,7 @@
 //! Providers and their credentials.
 
 use super::{StoreError, Timestamp};
-use crate::model::Provider;
+use crate::model::{Former, Provider};
 use crate::values::{ProviderId, Update};
 
 pub trait ReadProviders {
@@ -25,6 +25,10 @@ pub struct ProviderChange {
     pub suspended: Option<bool>,
     pub api_secret_hash: Option<Vec<u8>>,
     pub shared_secret_sealed: Option<Vec<u8>>,
+    /// The API secret before, and how long it works yet.
+    pub former_api_secret: Update<Former>,
+    /// The shared secret before, and how long events are signed by it.
+    pub former_shared_secret: Update<Former>,
 }
 
 /// Writing providers.

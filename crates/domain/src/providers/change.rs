@@ -13,7 +13,7 @@ pub enum ChangeProviderError {
     Store(#[from] StoreError),
 }
 
-/// Changes a provider; answers it as it then is. A secret that is replaced stops at once.
+/// Changes a provider; answers it as it then is.
 pub fn change<T: Providers + ?Sized>(
     tx: &mut T,
     id: ProviderId,

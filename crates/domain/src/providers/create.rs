@@ -50,6 +50,8 @@ pub fn create<T: Providers + ?Sized>(
         api_key: command.api_key,
         api_secret_hash: command.api_secret_hash,
         shared_secret_sealed: command.shared_secret_sealed,
+        former_api_secret: None,
+        former_shared_secret: None,
         callback_url: command.callback_url,
         manages_all_domain_resources: command.manages_all_domain_resources,
         suspended: false,

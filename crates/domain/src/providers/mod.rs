@@ -2,8 +2,10 @@
 
 mod change;
 mod create;
+mod rotate;
 
 pub use change::{ChangeProviderError, change};
 pub use create::{CreateProvider, create};
+pub use rotate::{NewSecret, rotate};
 
-pub use crate::model::Provider;
+pub use crate::model::{Former, Provider};

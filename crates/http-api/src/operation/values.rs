@@ -112,7 +112,7 @@ texts! {
     CountryCode, CountryCode::parse, InvalidValue, "a string with a country code of ISO 3166-1",
         {"type": "string", "pattern": "^[A-Za-z]{2,3}$"};
     Timestamp, Timestamp::parse, InvalidValue, "a string with a time such as 2026-11-20T20:01:02.345Z",
-        {"type": "string", "format": "date-time"};
+        {"type": "string", "format": "date-time", "pattern": "^(19[7-9][0-9]|[2-9][0-9]{3})-"};
     Receivers, Receivers::parse, InvalidReceivers, "a string of user ids separated by commas",
         {"type": "string", "pattern": RECEIVERS, "maxLength": 380_000};
     // Text that names no group is none.

@@ -56,7 +56,21 @@ struct Changes<'a> {
     suspended: Option<bool>,
     api_secret_hash: Option<&'a [u8]>,
     shared_secret_sealed: Option<&'a [u8]>,
+    former_api_secret_hash: Option<Option<&'a [u8]>>,
+    former_api_secret_until: Option<Option<At>>,
+    former_shared_secret_sealed: Option<Option<&'a [u8]>>,
+    former_shared_secret_until: Option<Option<At>>,
     updated_at: At,
+}
+
+/// What diesel takes for a column that may be kept, cleared or set.
+#[expect(clippy::option_option, reason = "so diesel tells the three apart")]
+fn replaced<'a, T, V>(update: &'a Update<T>, value: impl FnOnce(&'a T) -> V) -> Option<Option<V>> {
+    match update {
+        Update::Keep => None,
+        Update::Clear => Some(None),
+        Update::Set(it) => Some(Some(value(it))),
+    }
 }
 
 impl Providers for Unit<'_> {
@@ -74,15 +88,15 @@ impl Providers for Unit<'_> {
     ) -> Result<bool, StoreError> {
         let changes = Changes {
             name: change.name.as_deref(),
-            callback_url: match &change.callback_url {
-                Update::Keep => None,
-                Update::Clear => Some(None),
-                Update::Set(url) => Some(Some(url)),
-            },
+            callback_url: replaced(&change.callback_url, String::as_str),
             manages_all_domain_resources: change.manages_all_domain_resources,
             suspended: change.suspended,
             api_secret_hash: change.api_secret_hash.as_deref(),
             shared_secret_sealed: change.shared_secret_sealed.as_deref(),
+            former_api_secret_hash: replaced(&change.former_api_secret, |it| it.kept.as_slice()),
+            former_api_secret_until: replaced(&change.former_api_secret, |it| At(it.until)),
+            former_shared_secret_sealed: replaced(&change.former_shared_secret, |it| it.kept.as_slice()),
+            former_shared_secret_until: replaced(&change.former_shared_secret, |it| At(it.until)),
             updated_at: At(at),
         };
         let changed =

@@ -300,6 +300,8 @@ fn sample_provider(id: ProviderId, created_at: Timestamp) -> Provider {
         api_key: format!("key-{id}"),
         api_secret_hash: vec![1; 32],
         shared_secret_sealed: vec![2; 32],
+        former_api_secret: None,
+        former_shared_secret: None,
         callback_url: Some("https://sample.example.com/hook".into()),
         manages_all_domain_resources: true,
         suspended: false,

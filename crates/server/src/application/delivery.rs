@@ -6,21 +6,19 @@ use std::time::Duration;
 
 use anyhow::Context;
 use guerdon_domain::ports::{Clock, Store, StoreError, StoreExt, Wakes};
-use guerdon_domain::providers::Provider;
 use guerdon_mailer::{
     FolderTransport, FromAddress, Mailer, Running as Mailing, SmtpTransport, SmtpUrl, StoreMailJournal,
     Transport,
 };
 use guerdon_persistence::Wakeups;
 use guerdon_webhook_dispatcher::{
-    Dispatcher, HttpCourier, HttpCourierParts, OpenSecret, Running as Dispatching, Schedule, UnreadableSecret,
+    Dispatcher, HttpCourier, HttpCourierParts, Running as Dispatching, Schedule,
 };
 use tokio::sync::oneshot;
 use url::Url;
-use zeroize::Zeroizing;
 
 use super::metrics::Counting;
-use crate::keys::Keys;
+use crate::keys::{Keys, SigningSecrets};
 use crate::settings::Settings;
 use crate::world::{SystemClock, SystemIds};
 
@@ -92,7 +90,7 @@ fn dispatcher(
     wakes: &Wakes,
 ) -> anyhow::Result<Dispatcher> {
     let allowed = settings.webhooks;
-    let secrets = Arc::new(Secrets(Arc::clone(keys)));
+    let secrets = Arc::new(SigningSecrets(Arc::clone(keys)));
     let sender = HttpCourier::new(HttpCourierParts::new(allowed.policy(), secrets, Arc::new(SystemClock)))?;
     let mut dispatcher =
         Dispatcher::new(Arc::clone(store), Arc::new(sender), Arc::new(SystemClock), Arc::new(SystemIds));
@@ -124,14 +122,4 @@ fn mailer(settings: &Settings, store: &Arc<dyn Store>) -> anyhow::Result<Mailer>
     let journal = Box::new(StoreMailJournal::new(Arc::clone(store)));
     let mailer = Mailer::new(journal, transport, Arc::new(SystemClock), Arc::new(SystemIds));
     Ok(mailer.observed_by(Arc::new(Counting)))
-}
-
-/// The shared secrets, opened with the master key.
-struct Secrets(Arc<Keys>);
-
-impl OpenSecret for Secrets {
-    fn open(&self, provider: &Provider) -> Result<Zeroizing<String>, UnreadableSecret> {
-        let opened = self.0.open(provider.id, &provider.shared_secret_sealed);
-        opened.map(|it| Zeroizing::new(it.expose().to_owned())).map_err(|_sealed| UnreadableSecret)
-    }
 }

@@ -20,6 +20,7 @@ mod redemption;
 mod reserve;
 mod schedule;
 mod seal;
+mod send_example;
 pub(crate) mod since;
 mod user;
 mod verify;
@@ -42,6 +43,7 @@ use crate::world::{SystemClock, SystemIds, user as system_user};
 pub(crate) use error::CommandError;
 pub(crate) use maintenance::ON as MAINTENANCE_ON;
 pub(crate) use output::{Format, Output, View};
+pub(crate) use send_example::SendExample;
 
 /// What a command works with.
 pub(crate) struct Workplace {
@@ -158,6 +160,9 @@ commands! {
         /// Events on their way to providers.
         #[command(subcommand)]
         Event(EventCommand),
+        /// Behind `guerdon webhook send-example`.
+        #[command(hide = true)]
+        SendExample(send_example::SendExample),
         /// Turn maintenance on (the API answers 503) or off.
         Maintenance(maintenance::Maintenance),
     }
@@ -171,7 +176,7 @@ commands! {
         List(provider::List),
         /// Change a provider.
         Set(provider::Set),
-        /// Replace a secret; the old one stops at once.
+        /// Replace a secret; the old one stops at once, or after a grace.
         Rotate(provider_rotate::Rotate),
     }
 }

@@ -1,12 +1,14 @@
 //! `guerdon provider rotate`.
 
-use guerdon_domain::ports::ProviderChange;
+use std::time::Duration;
+
+use guerdon_domain::ports::StoreExt as _;
+use guerdon_domain::providers::{ChangeProviderError, NewSecret, Provider, rotate};
 use guerdon_domain::values::ProviderId;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::output::fields;
-use super::provider::changed;
 use super::provider_create::{API_SECRET, SHARED_SECRET};
 use super::{CommandError, Output, Runnable, View, Workplace};
 use crate::world::random;
@@ -19,6 +21,10 @@ pub(crate) struct Rotate {
     #[command(flatten)]
     #[serde(flatten)]
     which: Which,
+    /// The old one works for so many hours yet: an API secret beside the new one; a shared secret signs until then.
+    #[arg(long, value_name = "HOURS", value_parser = clap::value_parser!(u16).range(1..=8_760))]
+    #[serde(default)]
+    grace: Option<u16>,
 }
 
 /// One of the two.
@@ -67,17 +73,21 @@ impl Runnable for Rotate {
 impl Rotate {
     fn api_secret(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let secret = random::secret(API_SECRET).map_err(|it| CommandError::failed(&it))?;
-        let api_secret_hash = Some(workplace.keys.hash(&secret));
-        let wanted = ProviderChange { api_secret_hash, ..ProviderChange::default() };
-        let provider = changed(workplace, self.id, &wanted)?;
+        let provider = self.rotated(workplace, NewSecret::Api(workplace.keys.hash(&secret)))?;
         NewApiSecret { id: self.id, api_key: &provider.api_key, api_secret: secret.expose() }.output()
     }
 
     fn shared_secret(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let secret = random::secret(SHARED_SECRET).map_err(|it| CommandError::failed(&it))?;
         let sealed = workplace.keys.seal(ProviderId::from_uuid(self.id), &secret)?;
-        let wanted = ProviderChange { shared_secret_sealed: Some(sealed), ..ProviderChange::default() };
-        changed(workplace, self.id, &wanted)?;
+        self.rotated(workplace, NewSecret::Shared(sealed))?;
         NewSharedSecret { id: self.id, shared_secret: secret.expose() }.output()
+    }
+
+    fn rotated(&self, workplace: &Workplace, secret: NewSecret) -> Result<Provider, ChangeProviderError> {
+        let id = ProviderId::from_uuid(self.id);
+        let grace = self.grace.map(|hours| Duration::from_secs(u64::from(hours) * 3_600));
+        let context = workplace.context();
+        workplace.store.transaction(|tx| rotate(tx, id, secret.clone(), grace, &context))
     }
 }

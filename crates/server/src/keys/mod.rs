@@ -3,7 +3,9 @@
 mod derived;
 mod find;
 mod master;
+mod signing;
 
 pub(crate) use derived::{Keys, SealedError};
 pub(crate) use find::{FILE, require, settle};
 pub(crate) use master::MasterKey;
+pub(crate) use signing::SigningSecrets;

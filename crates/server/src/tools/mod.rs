@@ -1,4 +1,4 @@
-//! Commands that need no database.
+//! Commands that need no database, and one that stands beside its sibling.
 
 mod healthcheck;
 mod listen;
@@ -8,8 +8,10 @@ mod webhook;
 use anyhow::Result;
 use clap::{Command, Subcommand};
 
-use crate::commands::Output;
+use crate::commands::{Command as Work, Output, SendExample};
+use crate::progress::Progress;
 use crate::settings::Settings;
+use crate::work::work;
 
 /// A command that needs no database.
 #[derive(Subcommand)]
@@ -37,6 +39,8 @@ pub(crate) enum Tool {
 pub(crate) enum Webhook {
     /// Check a delivery; exit 1 with the part that is wrong, and how to mend it.
     Verify(webhook::Verify),
+    /// Send one signed example event to a provider's callback URL, and say what it answered.
+    SendExample(SendExample),
 }
 
 impl Tool {
@@ -44,6 +48,9 @@ impl Tool {
     pub(crate) fn run(&self, settings: &Settings, program: Command) -> Result<Output> {
         match self {
             Self::Webhook(Webhook::Verify(it)) => it.run(),
+            Self::Webhook(Webhook::SendExample(it)) => {
+                work(settings, &Work::SendExample(it.clone()), &Progress::default())
+            }
             Self::Listen(it) => it.run(),
             Self::Healthcheck => healthcheck::run(settings),
             Self::Openapi => pages::openapi(),

@@ -114,6 +114,30 @@ fn what_is_withdrawn_stops_within_a_second() {
 }
 
 #[test]
+fn a_secret_with_a_grace_works_beside_the_new_one() {
+    on_each(|service| {
+        let first = service.provider("Graceful", true);
+        let is = |provider: &Provider, status: u16| service.get(provider, "/v1/companies").status == status;
+        let rotate = |more: &[&str]| {
+            let rotated = service.json(&[&["provider", "rotate", &first.id, "--api-secret"], more].concat());
+            Provider { api_secret: rotated["api_secret"].as_str().unwrap().to_owned(), ..first.clone() }
+        };
+        let second = rotate(&["--grace", "24"]);
+        assert!(is(&second, 200) && is(&first, 200), "both work");
+        let third = rotate(&["--grace", "1"]);
+        within_a_second(|| is(&first, 401));
+        assert!(is(&third, 200) && is(&second, 200), "the last two work");
+        let fourth = rotate(&[]);
+        within_a_second(|| is(&third, 401));
+        assert!(is(&second, 401) && is(&fourth, 200), "without a grace all older ones stop");
+        for wrong in ["0", "8761", "x"] {
+            let words = ["provider", "rotate", first.id.as_str(), "--api-secret", "--grace", wrong];
+            assert_eq!(service.guerdon(&words).status, 2, "{wrong}");
+        }
+    });
+}
+
+#[test]
 fn a_company_that_was_handed_over_is_foreign_at_once() {
     on_each(|service| {
         let (world, heir) = (World::make(service, "zebra"), service.provider("Heir", true));

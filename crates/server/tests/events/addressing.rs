@@ -114,6 +114,61 @@ fn an_attempt_uses_the_url_and_the_secret_in_force() {
 }
 
 #[test]
+fn events_are_signed_by_the_old_secret_until_its_grace_ends() {
+    on_each_with(&LOCAL, |service| {
+        let post = Post::make(service, 2);
+        let id = post.sample.provider.id.as_str();
+        service.json(&["provider", "rotate", id, "--shared-secret", "--grace", "1"]);
+        post.recognise(service);
+        post.next();
+        let rotated = service.json(&["provider", "rotate", id, "--shared-secret"]);
+        post.recognise(service);
+        assert_eq!(
+            post.receiver.next().verified(&post.url, rotated["shared_secret"].as_str().unwrap()),
+            Ok(())
+        );
+    });
+}
+
+#[test]
+fn an_example_is_signed_like_any_event_and_leaves_no_trace() {
+    on_each_with(&LOCAL, |service| {
+        let post = Post::make(service, 2);
+        let id = post.sample.provider.id.as_str();
+        for kind in ["recognition.received", "recognition.updated", "redemption.created"] {
+            let told = service.json(&["webhook", "send-example", id, "--type", kind]);
+            let arrival = post.next();
+            assert_eq!(arrival.verified(&post.url, &post.secret), Ok(()));
+            assert_eq!(
+                (arrival.json()["type"].as_str(), told["event_id"].as_str()),
+                (Some(kind), Some(arrival.event_id()))
+            );
+            assert_eq!(
+                (&told["status"], &told["confirmed"], &told["cause"]),
+                (&json!(200), &json!(true), &Value::Null)
+            );
+        }
+        assert_eq!(service.json(&["event", "list", "--provider", id]), json!([]));
+        post.receiver.answer(Reply::Status(503));
+        let refused = service.guerdon(&["webhook", "send-example", id, "--type", "redemption.created"]);
+        assert_eq!(refused.status, 1);
+        assert!(refused.out.contains("not confirmed") && refused.out.contains("503"), "{}", refused.out);
+        post.next();
+        for (words, why) in [
+            (["webhook", "send-example", id, "--type", "other"], "--type must be"),
+            (
+                ["webhook", "send-example", &post.sample.company, "--type", "redemption.created"],
+                "no provider has this id",
+            ),
+        ] {
+            let refused = service.guerdon(&words);
+            assert_eq!(refused.status, 1);
+            assert!(refused.err.contains(why), "{}", refused.err);
+        }
+    });
+}
+
+#[test]
 fn events_from_before_a_transfer_stay_with_the_old_provider() {
     on_each_with(&HASTY, |service| {
         let (old, new) = (Post::make(service, 2), Post::make(service, 2));

@@ -61,7 +61,49 @@ fn takes_what_is_genuine(program: &str, script: &str) {
         let next = post.next();
         let printed: Value = serde_json::from_str(&line(&sample.printed)).unwrap();
         assert_eq!(printed["event_id"], next.event_id());
+        takes_eight_at_once(&sample, &arrival, &post);
     });
+}
+
+#[test]
+fn the_samples_say_what_is_missing() {
+    for (program, script) in [("python3", "receiver.py"), ("node", "receiver.mjs")] {
+        let Ok(output) = Command::new(program)
+            .arg(format!("{}/../../docs/receivers/{script}", env!("CARGO_MANIFEST_DIR")))
+            .env_remove("SHARED_SECRET")
+            .env_remove("CALLBACK_URL")
+            .output()
+        else {
+            assert!(std::env::var_os("CI").is_none(), "{program} is missing");
+            continue;
+        };
+        assert!(!output.status.success());
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(told.starts_with("set SHARED_SECRET and CALLBACK_URL: "), "{told}");
+    }
+}
+
+/// Eight at once, as many as are under way to a receiver: each is taken once, and each line is whole.
+fn takes_eight_at_once(sample: &Process, arrival: &Arrival, post: &Post) {
+    const ROUNDS: usize = 25;
+    let deliveries: Vec<Arrival> = (0..8 * ROUNDS)
+        .map(|number| {
+            let mut one = arrival.clone();
+            one.set("X-Service-Event-Id", &format!("event-{number}"));
+            signed(&one, post, &format!("{:032x}", number + 1))
+        })
+        .collect();
+    let port = sample.port;
+    std::thread::scope(|scope| {
+        for part in deliveries.chunks(ROUNDS) {
+            scope.spawn(move || part.iter().for_each(|it| assert_eq!(forward(port, it), 200)));
+        }
+    });
+    for _ in 0..8 * ROUNDS {
+        let printed = line(&sample.printed);
+        let printed: Value = serde_json::from_str(&printed).unwrap_or_else(|e| panic!("{e}: {printed}"));
+        assert_eq!(printed["data"], arrival.json()["data"]);
+    }
 }
 
 fn refuses_what_was_changed(sample: &Process, arrival: &Arrival, post: &Post) {

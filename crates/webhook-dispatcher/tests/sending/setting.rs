@@ -96,6 +96,8 @@ pub(super) fn provider(url: Option<&str>) -> Provider {
         api_key: "key".to_owned(),
         api_secret_hash: Vec::new(),
         shared_secret_sealed: SECRET.bytes().rev().collect(),
+        former_api_secret: None,
+        former_shared_secret: None,
         callback_url: url.map(str::to_owned),
         manages_all_domain_resources: false,
         suspended: false,

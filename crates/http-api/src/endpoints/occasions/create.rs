@@ -57,12 +57,15 @@ impl Write for Create {
     }
 }
 
+/// Text that is not blank, with no other control characters than line breaks and tabs.
+const SAYS_SOMETHING: &str = "^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f]*[^\\s\\u0000-\\u001f\\u007f-\\u009f][^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f]*$";
+
 /// What stands in where a recognition brings no message.
 pub(super) struct DefaultMessage(pub(super) Message);
 
 impl Form for DefaultMessage {
     fn form() -> Schema {
-        json_schema!({"type": "string", "minLength": 1, "maxLength": Message::CHARS_MAX, "pattern": "\\S"})
+        json_schema!({"type": "string", "minLength": 1, "maxLength": Message::CHARS_MAX, "pattern": SAYS_SOMETHING})
     }
 }
 

@@ -52,10 +52,13 @@ pub(super) async fn caller(admission: &Admission, request: &ServiceRequest) -> R
 /// Strangers look few at a time and have no share in the places of those whose credentials were right lately.
 async fn verify(admission: &Admission, credentials: &Credentials) -> Result<Option<Arc<Provider>>, ApiError> {
     let state = &admission.state;
-    let matches = |hash: &[u8]| state.api.secrets.matches(&credentials.secret, hash);
+    let moment = state.api.clock.now();
+    let matches = |provider: &Provider| {
+        provider.api_secret_hashes(moment).any(|hash| state.api.secrets.matches(&credentials.secret, hash))
+    };
     let now = Instant::now();
     if let Some(provider) = admission.providers.get(&credentials.key, now)
-        && matches(&provider.api_secret_hash)
+        && matches(&provider)
     {
         return Ok(Some(provider));
     }
@@ -65,7 +68,10 @@ async fn verify(admission: &Admission, credentials: &Credentials) -> Result<Opti
     let found = state
         .block(move |state, _| Ok(state.api.store.snapshot(|reads| reads.provider_by_api_key(&key))?))
         .await?;
-    let is_right = matches(found.as_ref().map_or(&NOBODYS_HASH, |it| it.api_secret_hash.as_slice()));
+    let is_right = match &found {
+        Some(provider) => matches(provider),
+        None => state.api.secrets.matches(&credentials.secret, &NOBODYS_HASH),
+    };
     let Some(provider) = found.filter(|it| is_right && !it.suspended) else {
         admission.proven.forget(credentials);
         return Ok(None);

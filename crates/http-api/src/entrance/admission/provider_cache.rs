@@ -51,6 +51,8 @@ mod tests {
             api_key: "key".to_owned(),
             api_secret_hash: Vec::new(),
             shared_secret_sealed: Vec::new(),
+            former_api_secret: None,
+            former_shared_secret: None,
             callback_url: None,
             manages_all_domain_resources: false,
             suspended: false,

@@ -55,6 +55,8 @@ fn provider(number: u64) -> Provider {
         api_key: String::new(),
         api_secret_hash: Vec::new(),
         shared_secret_sealed: Vec::new(),
+        former_api_secret: None,
+        former_shared_secret: None,
         callback_url: Some(format!("https://{number}.example/hook")),
         manages_all_domain_resources: false,
         suspended: false,

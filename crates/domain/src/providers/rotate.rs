@@ -1,0 +1,46 @@
+//! Replacing a secret of a provider.
+
+use std::time::Duration;
+
+use super::change::{ChangeProviderError, change};
+use crate::model::{Former, Provider};
+use crate::ports::{Context, ProviderChange, Providers};
+use crate::values::{ProviderId, Update};
+
+/// The secret that comes, as it is kept.
+#[derive(Debug, Clone)]
+pub enum NewSecret {
+    /// The peppered hash of an API secret.
+    Api(Vec<u8>),
+    /// A shared secret, encrypted under the master key.
+    Shared(Vec<u8>),
+}
+
+/// Replaces a secret. The one before works on for as long as the grace lasts, if there is any; every older one stops at
+/// once.
+pub fn rotate<T: Providers + ?Sized>(
+    tx: &mut T,
+    id: ProviderId,
+    secret: NewSecret,
+    grace: Option<Duration>,
+    context: &Context<'_>,
+) -> Result<Provider, ChangeProviderError> {
+    let before = tx.provider(id)?.ok_or(ChangeProviderError::NoSuchProvider)?;
+    let former = |kept: Vec<u8>| match grace {
+        Some(grace) => Update::Set(Former { kept, until: context.clock.now().saturating_add(grace) }),
+        None => Update::Clear,
+    };
+    let wanted = match secret {
+        NewSecret::Api(hash) => ProviderChange {
+            api_secret_hash: Some(hash),
+            former_api_secret: former(before.api_secret_hash),
+            ..ProviderChange::default()
+        },
+        NewSecret::Shared(sealed) => ProviderChange {
+            shared_secret_sealed: Some(sealed),
+            former_shared_secret: former(before.shared_secret_sealed),
+            ..ProviderChange::default()
+        },
+    };
+    change(tx, id, &wanted, context)
+}

@@ -1,0 +1,21 @@
+//! What events are signed with.
+
+use std::sync::Arc;
+
+use guerdon_domain::ports::Clock as _;
+use guerdon_domain::providers::Provider;
+use guerdon_webhook_dispatcher::{OpenSecret, UnreadableSecret};
+use zeroize::Zeroizing;
+
+use super::derived::Keys;
+use crate::world::SystemClock;
+
+/// The shared secrets in force, opened with the master key.
+pub(crate) struct SigningSecrets(pub(crate) Arc<Keys>);
+
+impl OpenSecret for SigningSecrets {
+    fn open(&self, provider: &Provider) -> Result<Zeroizing<String>, UnreadableSecret> {
+        let opened = self.0.open(provider.id, provider.signing_secret_sealed(SystemClock.now()));
+        opened.map(|it| Zeroizing::new(it.expose().to_owned())).map_err(|_sealed| UnreadableSecret)
+    }
+}

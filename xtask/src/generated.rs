@@ -1,0 +1,98 @@
+//! `cargo xtask generated`: clients that others' generators make of the description, on a walk.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, Result};
+
+use crate::harness::service::Service;
+use crate::workspace::{Workspace, run as run_command, text};
+
+const PYTHON: &str = "openapi-python-client==0.29.1";
+/// What the client that it makes needs.
+const PYTHON_RUNTIME: [&str; 3] = ["httpx", "attrs", "python-dateutil"];
+
+/// Let openapi-python-client (PyPI) and openapi-typescript (npm) make clients of docs/openapi.json, and walk with them
+///
+/// Each creates a company, a user and an occasion on a throw-away service, is refused a recognition, reads and changes.
+/// Installs the generators under target/ the first time; needs Python 3 and npm.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {}
+
+pub(crate) fn run(workspace: &Workspace, _: &Arguments) -> Result<()> {
+    let program = workspace.build_guerdon()?;
+    let data = tempfile::Builder::new().prefix("guerdon-generated-").tempdir()?;
+    let service = Service::start_with(&program, data.path(), None, &[])?;
+    let words = ["provider", "create", "--name", "Generated", "--manages-all-domain-resources"];
+    let provider = service.operate(&words)?;
+    let certificate = data.path().join("tls").join("certificate.pem");
+    let variables = [
+        ("URL", format!("{}/v1", service.base())),
+        ("API_KEY", text(&provider, "api_key")?),
+        ("API_SECRET", text(&provider, "api_secret")?),
+        ("CERTIFICATE", certificate.display().to_string()),
+        ("NODE_EXTRA_CA_CERTS", certificate.display().to_string()),
+    ];
+    let walk = |mut command: Command, name: &str| {
+        println!("{name}");
+        run_command(command.envs(variables.clone()))
+    };
+    walk(python(workspace)?, "openapi-python-client")?;
+    walk(typescript(workspace)?, "openapi-typescript")
+}
+
+fn description(workspace: &Workspace) -> PathBuf {
+    workspace.root.join("docs").join("openapi.json")
+}
+
+fn sources(workspace: &Workspace) -> PathBuf {
+    workspace.root.join("xtask").join("generated")
+}
+
+fn python(workspace: &Workspace) -> Result<Command> {
+    let folder = workspace.target.join("tools").join("openapi-python-client");
+    let program = |name: &str| folder.join("bin").join(name);
+    if !program("openapi-python-client").is_file() {
+        run_command(Command::new("python3").args(["-m", "venv"]).arg(&folder))
+            .context("making a place for Python")?;
+        run_command(Command::new(program("pip")).args(["install", "--quiet", PYTHON]).args(PYTHON_RUNTIME))?;
+    }
+    let client = folder.join("generated");
+    run_command(
+        Command::new(program("openapi-python-client"))
+            .args(["generate", "--overwrite", "--meta", "none", "--path"])
+            .arg(description(workspace))
+            .arg("--output-path")
+            .arg(&client),
+    )?;
+    copy(&sources(workspace).join("walk.py"), &folder)?;
+    let mut command = Command::new(program("python"));
+    command.arg(folder.join("walk.py"));
+    Ok(command)
+}
+
+fn typescript(workspace: &Workspace) -> Result<Command> {
+    let folder = workspace.target.join("tools").join("openapi-typescript");
+    fs::create_dir_all(&folder)?;
+    for name in ["package.json", "tsconfig.json", "walk.ts"] {
+        copy(&sources(workspace).join(name), &folder)?;
+    }
+    let run_here =
+        |program: &str, words: &[&str]| run_command(Command::new(program).args(words).current_dir(&folder));
+    if !folder.join("node_modules").is_dir() {
+        run_here("npm", &["install", "--silent"])?;
+    }
+    let description = description(workspace).display().to_string();
+    run_here("npx", &["openapi-typescript", &description, "-o", "schema.d.ts"])?;
+    run_here("npx", &["tsc"])?;
+    let mut command = Command::new("node");
+    command.arg(folder.join("walk.js"));
+    Ok(command)
+}
+
+fn copy(file: &Path, folder: &Path) -> Result<()> {
+    let name = file.file_name().with_context(|| format!("{} has no name", file.display()))?;
+    fs::copy(file, folder.join(name)).with_context(|| format!("copying {}", file.display()))?;
+    Ok(())
+}
