@@ -36,7 +36,7 @@ def harmless(value):
 
 def is_empty_for_null(form, value):
     """An empty text is the same as null (behaviour 7.1), also where no text of the form is empty."""
-    excludes = "format" in form or form.get("minLength", 0) > 0 or not re.search(form.get("pattern", ""), "")
+    excludes = "format" in form or "enum" in form or form.get("minLength", 0) > 0 or not re.search(form.get("pattern", ""), "")
     return value == "" and "null" in form.get("type", []) and excludes
 
 
@@ -88,6 +88,6 @@ def before_call(context, case, kwargs):
             body[name] = amended(name, known[name], value)
         else:
             body[harmless(name)] = harmless(value)
-    if case.operation.path == "/v1/events/replay" and not body.get("since") and body.get("state") in (None, "", "delivered"):
+    if case.operation.path == "/v1/events/replay" and body.get("since") in (None, "") and body.get("state") in (None, "", "delivered"):
         body["since"] = "2026-11-20T20:01:02.345Z"  # one of the two at least, both for what was delivered (behaviour 25.6)
     case.body = body
