@@ -7,11 +7,11 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 
 use crate::harness::service::Service;
+use crate::python::environment;
 use crate::workspace::{Workspace, run as run_command, text};
 
-const PYTHON: &str = "openapi-python-client==0.29.1";
-/// What the client that it makes needs.
-const PYTHON_RUNTIME: [&str; 3] = ["httpx", "attrs", "python-dateutil"];
+/// The generator, and what the client that it makes needs.
+const PYTHON: [&str; 4] = ["openapi-python-client==0.29.1", "httpx", "attrs", "python-dateutil"];
 
 /// Let openapi-python-client (PyPI) and openapi-typescript (npm) make clients of docs/openapi.json, and walk with them
 ///
@@ -51,13 +51,8 @@ fn sources(workspace: &Workspace) -> PathBuf {
 }
 
 fn python(workspace: &Workspace) -> Result<Command> {
-    let folder = workspace.target.join("tools").join("openapi-python-client");
+    let folder = environment(workspace, "openapi-python-client", &PYTHON)?;
     let program = |name: &str| folder.join("bin").join(name);
-    if !program("openapi-python-client").is_file() {
-        run_command(Command::new("python3").args(["-m", "venv"]).arg(&folder))
-            .context("making a place for Python")?;
-        run_command(Command::new(program("pip")).args(["install", "--quiet", PYTHON]).args(PYTHON_RUNTIME))?;
-    }
     let client = folder.join("generated");
     run_command(
         Command::new(program("openapi-python-client"))

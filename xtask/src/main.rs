@@ -11,6 +11,7 @@ mod migration;
 mod openapi;
 mod postgres;
 mod postgres_binaries;
+mod python;
 mod schemathesis;
 mod siege;
 mod test;

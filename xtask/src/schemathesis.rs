@@ -1,12 +1,13 @@
 //! `cargo xtask schemathesis`: requests made of the description, and answers held against it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 
 use crate::harness::service::{Database, Service};
 use crate::postgres::Cluster;
+use crate::python::environment;
 use crate::workspace::{Workspace, run as run_command, text};
 
 const PACKAGE: &str = "schemathesis==4.32.5";
@@ -40,7 +41,7 @@ impl Arguments {
 
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let program = workspace.build_guerdon()?;
-    let tool = installed(workspace)?;
+    let tool = environment(workspace, "schemathesis", &[PACKAGE])?.join("bin").join("schemathesis");
     for database in Database::chosen(arguments.database) {
         println!("on {}", database.name());
         let cluster = match database {
@@ -79,16 +80,4 @@ fn attack(workspace: &Workspace, tool: &Path, service: &Service, arguments: &Arg
         command.args(["--max-time", &seconds.to_string()]);
     }
     run_command(&mut command)
-}
-
-/// The tool, in a folder of its own.
-fn installed(workspace: &Workspace) -> Result<PathBuf> {
-    let folder = workspace.target.join("tools").join("schemathesis");
-    let tool = folder.join("bin").join("schemathesis");
-    if !tool.is_file() {
-        run_command(Command::new("python3").args(["-m", "venv"]).arg(&folder))
-            .context("making a place for Python")?;
-        run_command(Command::new(folder.join("bin").join("pip")).args(["install", "--quiet", PACKAGE]))?;
-    }
-    Ok(tool)
 }

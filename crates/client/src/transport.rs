@@ -44,12 +44,8 @@ pub struct Client {
 impl Client {
     /// For a service whose certificate the usual authorities vouch for; `base` is its address, such as
     /// `https://guerdon.example`.
-    ///
-    /// # Errors
-    ///
-    /// None today; what the system lacks for TLS would be told here.
-    pub fn new(base: &str, credentials: &Credentials) -> Result<Self, Error> {
-        Ok(Self::with(base, credentials, TlsConfig::builder().build()))
+    pub fn new(base: &str, credentials: &Credentials) -> Self {
+        Self::with(base, credentials, TlsConfig::builder().build())
     }
 
     /// For a service whose certificate, in PEM, is to be trusted and no other.

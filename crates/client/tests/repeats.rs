@@ -37,7 +37,7 @@ fn answering(answers: &'static [&'static str]) -> (String, JoinHandle<Vec<String
 }
 
 fn client(base: &str) -> Client {
-    Client::new(base, &Credentials { api_key: "gk".to_owned(), api_secret: "gs".to_owned() }).unwrap()
+    Client::new(base, &Credentials { api_key: "gk".to_owned(), api_secret: "gs".to_owned() })
 }
 
 const OK: &str = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}";

@@ -2,34 +2,42 @@
 
 use serde_json::Value;
 
-use super::forms::{fields, value};
+use super::forms::{fields, list, required, value};
 
-/// What stands for an id: the variable that names it.
-fn variable(name: &str, noun: &str) -> Option<&'static str> {
-    Some(match (name, noun) {
-        ("company_id", _) | ("id", "company") => "COMPANY_ID",
-        ("corporation_id", _) | ("id", "corporation") => "CORPORATION_ID",
-        ("occasion_id", _) | ("id", "occasion") => "OCCASION_ID",
-        ("sender_id", _) => "USER_ID",
-        ("id", "user") => "USER_ID",
-        ("receiver_ids", _) => "RECEIVER_ID",
-        ("id", "event") => "EVENT_ID",
+/// What stands for the id in a field: the variable that names it.
+fn variable(field: &str) -> Option<&'static str> {
+    Some(match field {
+        "company_id" => "COMPANY_ID",
+        "corporation_id" => "CORPORATION_ID",
+        "occasion_id" => "OCCASION_ID",
+        "sender_id" => "USER_ID",
+        "receiver_ids" => "RECEIVER_ID",
         _ => return None,
     })
 }
 
-/// The line; `noun` is what the id in the path names.
-pub(crate) fn line(method: &str, path: &str, noun: &str, operation: &Value) -> String {
+/// What stands for the id in a path.
+fn variable_in(path: &str) -> &'static str {
+    match path.split('/').nth(1) {
+        Some("companies") => "COMPANY_ID",
+        Some("corporations") => "CORPORATION_ID",
+        Some("occasions") => "OCCASION_ID",
+        Some("users") => "USER_ID",
+        _ => "EVENT_ID",
+    }
+}
+
+/// The line.
+pub(crate) fn line(method: &str, path: &str, operation: &Value) -> String {
     let path = path.trim_start_matches("/v1");
-    let id = variable("id", noun).unwrap_or("ID");
-    let path = path.replace("{id}", &format!("${id}"));
+    let path = path.replace("{id}", &format!("${}", variable_in(path)));
     let query = query(operation);
     let mut line = "curl --cacert \"$CERTIFICATE\" --user \"$API_KEY:$API_SECRET\"".to_owned();
     if !matches!(method, "GET" | "POST") {
         line.push_str(&format!(" \\\n  -X {method}"));
     }
     line.push_str(&format!(" \\\n  \"$URL{path}{query}\""));
-    match body(operation, noun) {
+    match body(operation) {
         Some(body) => line.push_str(&format!(" \\\n  -H 'Content-Type: application/json' \\\n  -d '{body}'")),
         None if method == "POST" => line.push_str(" \\\n  -d ''"),
         None => {}
@@ -39,8 +47,7 @@ pub(crate) fn line(method: &str, path: &str, noun: &str, operation: &Value) -> S
 
 /// The parameters that must be given.
 fn query(operation: &Value) -> String {
-    let all = operation.get("parameters").and_then(Value::as_array).into_iter().flatten();
-    let must = all.filter(|it| {
+    let must = list(operation, "parameters").filter(|it| {
         it.get("in").is_some_and(|it| it == "query") && it.get("required") == Some(&Value::Bool(true))
     });
     let given: Vec<String> = must
@@ -54,15 +61,9 @@ fn query(operation: &Value) -> String {
 }
 
 /// The fields that must be sent; where none must, the first that can be changed.
-fn body(operation: &Value, noun: &str) -> Option<String> {
+fn body(operation: &Value) -> Option<String> {
     let schema = operation.pointer("/requestBody/content/application~1json/schema")?;
-    let required: Vec<&str> = schema
-        .get("required")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect();
+    let required = required(schema);
     let all = fields(schema);
     let is_wanted = |name: &str| {
         if required.is_empty() {
@@ -73,7 +74,7 @@ fn body(operation: &Value, noun: &str) -> Option<String> {
     };
     let chosen: Vec<_> = all.iter().filter(|(name, _)| is_wanted(name)).collect();
     let written = chosen.iter().take(if required.is_empty() { 1 } else { usize::MAX }).map(|(name, it)| {
-        let value = match variable(name, noun) {
+        let value = match variable(name) {
             Some(variable) => format!("\"'\"${variable}\"'\""),
             None => value(it).to_string().replace('\'', r"'\''"),
         };

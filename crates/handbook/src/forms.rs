@@ -8,6 +8,16 @@ pub(crate) fn resolved<'a>(description: &'a Value, schema: &'a Value) -> &'a Val
     reference.and_then(|it| description.pointer(it.trim_start_matches('#'))).unwrap_or(schema)
 }
 
+/// The items of a list that an object may have.
+pub(crate) fn list<'a>(object: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {
+    object.get(key).and_then(Value::as_array).into_iter().flatten()
+}
+
+/// The fields that an object must have.
+pub(crate) fn required(schema: &Value) -> Vec<&str> {
+    list(schema, "required").filter_map(Value::as_str).collect()
+}
+
 /// What a value looks like: `email or null, at most 254 characters`.
 pub(crate) fn in_words(description: &Value, schema: &Value) -> String {
     if let Some(name) = schema.get("$ref").and_then(Value::as_str).and_then(|it| it.rsplit('/').next()) {

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::curl;
-use super::forms::{example, fields, in_words, resolved};
+use super::forms::{example, fields, in_words, list, required, resolved};
 use super::guides::render as markdown;
 
 /// What belongs together.
@@ -28,14 +28,13 @@ impl Chapter {
 
 /// The chapters of a description, in the order of its tags.
 pub(crate) fn chapters(description: &Value) -> Vec<Chapter> {
-    let tags = description.get("tags").and_then(Value::as_array).into_iter().flatten();
     let chapter = |tag: &Value| {
         let text = |key| tag.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         let name = text("name");
         let operations = operations(description).into_iter().filter(|it| is_of(&it.told, &name)).collect();
         Chapter { name, about: text("description"), operations }
     };
-    tags.map(chapter).collect()
+    list(description, "tags").map(chapter).collect()
 }
 
 fn is_of(operation: &Value, tag: &str) -> bool {
@@ -85,7 +84,7 @@ fn operation(it: &Operation, description: &Value) -> Markup {
         }
         @if !is_webhook {
             h3 { "In curl" }
-            pre tabindex="0" { code.curl { (curl::line(&it.method, &it.path, noun(text_at(told, "/tags/0")), told)) } }
+            pre tabindex="0" { code.curl { (curl::line(&it.method, &it.path, told)) } }
         }
         (parameters(told, description))
         @if let Some(schema) = told.pointer("/requestBody/content/application~1json/schema") {
@@ -98,13 +97,7 @@ fn operation(it: &Operation, description: &Value) -> Markup {
 }
 
 fn parameters(told: &Value, description: &Value) -> Markup {
-    let all: Vec<&Value> = told
-        .get("parameters")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .map(|it| resolved(description, it))
-        .collect();
+    let all: Vec<&Value> = list(told, "parameters").map(|it| resolved(description, it)).collect();
     html! {
         @if !all.is_empty() {
             h3 { "Parameters" }
@@ -136,13 +129,7 @@ fn must(is_required: bool) -> Markup {
 /// The fields of an object; those of the objects in it stand beside it under their own names.
 fn table(schema: &Value, description: &Value) -> Markup {
     let schema = resolved(description, schema);
-    let required: Vec<&str> = schema
-        .get("required")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect();
+    let required = required(schema);
     let is_sent = schema.get("x-order").is_some();
     html! {
         div.table {
@@ -211,20 +198,4 @@ fn listing(text: &str) -> Markup {
 
 fn text<'a>(value: &'a Value, key: &str) -> &'a str {
     value.get(key).and_then(Value::as_str).unwrap_or_default()
-}
-
-fn text_at<'a>(value: &'a Value, place: &str) -> &'a str {
-    value.pointer(place).and_then(Value::as_str).unwrap_or_default()
-}
-
-/// What the objects of a chapter are, one by one.
-fn noun(chapter: &str) -> &'static str {
-    match chapter {
-        "Companies" => "company",
-        "Corporations" => "corporation",
-        "Occasions" => "occasion",
-        "Users" => "user",
-        "Events" => "event",
-        _ => "",
-    }
 }

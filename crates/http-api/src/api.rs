@@ -1,7 +1,7 @@
 //! What the API is given by whoever starts it.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, SystemTime};
 
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue, HttpDate};
@@ -148,8 +148,8 @@ pub struct Api {
     pub retired_versions: Vec<String>,
     /// Versions that say in each answer when they end.
     pub sunsets: Vec<Sunset>,
-    /// Pages that need no credentials.
-    pub pages: Vec<Page>,
+    /// Pages that need no credentials, under `/docs` and `/openapi.json`; made when the first is asked for.
+    pub pages: LazyLock<Vec<Page>>,
     /// At which level each answered request leaves a log line.
     pub request_lines: log::Level,
 }

@@ -8,7 +8,6 @@ mod entrance;
 mod operation;
 mod pulse;
 
-pub use actix_web::web::Bytes;
 pub use api::{Api, ConnectionLimits, Gate, Limits, Page, Sunset, Transport, VerifySecret};
 pub use description::{Webhook, openapi};
 pub use endpoints::{ROUTES, Route, shown};

@@ -125,6 +125,6 @@ fn a_refusal_says_why_and_nobody_unknown_is_trusted() {
             &service.running.api,
             &Credentials { api_key: String::new(), api_secret: String::new() },
         );
-        assert!(matches!(untrusting.unwrap().corporation(Uuid::nil()), Err(Error::Unreachable(_))));
+        assert!(matches!(untrusting.corporation(Uuid::nil()), Err(Error::Unreachable(_))));
     });
 }

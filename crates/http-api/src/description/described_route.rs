@@ -13,6 +13,8 @@ pub(crate) struct Told {
     pub(crate) name: &'static str,
     pub(crate) summary: &'static str,
     pub(crate) text: &'static str,
+    /// Whether the path takes a domain in place of the id.
+    pub(crate) takes_domain: bool,
     /// The status of its success.
     pub(crate) status: u16,
     pub(crate) query: Vec<Asked>,
@@ -29,10 +31,8 @@ pub(crate) struct Told {
 /// The operation object of OpenAPI.
 pub(super) fn describe(route: &Route, told: Told) -> Value {
     let is_paged = told.query.iter().any(|it| it.name == "page");
-    let names_ids = told.query.iter().chain(told.body.iter().flatten()).any(|it| {
-        it.name.ends_with("_id") && it.name != "employee_id" && it.name != "idp_id"
-            || it.name.ends_with("_ids")
-    });
+    let is_id = |it: &Asked| it.form.get("format") == Some(&json!("uuid")) || it.name == "receiver_ids";
+    let names_ids = told.query.iter().chain(told.body.iter().flatten()).any(is_id);
     let may_miss = route.pattern.contains("{id}") || names_ids;
     let mut responses = Map::new();
     responses.insert(told.status.to_string(), success(&told, is_paged));
@@ -42,7 +42,7 @@ pub(super) fn describe(route: &Route, told: Told) -> Value {
     }
     let mut parameters = Vec::new();
     if route.pattern.contains("{id}") {
-        parameters.push(id_in_path(route, told.name));
+        parameters.push(id_in_path(route, told.takes_domain));
     }
     let object = told.object.as_str();
     parameters.extend(told.query.into_iter().map(|it| parameter(object, it)));
@@ -107,9 +107,9 @@ fn success(told: &Told, is_paged: bool) -> Value {
     response
 }
 
-fn id_in_path(route: &Route, name: &str) -> Value {
+fn id_in_path(route: &Route, takes_domain: bool) -> Value {
     let noun = noun_of(route.pattern);
-    let (meaning, form) = if name == "getCompany" {
+    let (meaning, form) = if takes_domain {
         ("The company's id, or its domain.".to_owned(), json!({"type": "string", "minLength": 1}))
     } else {
         (format!("The {noun}'s id."), json!({"type": "string", "format": "uuid"}))
@@ -169,13 +169,23 @@ fn form_of(asked: &Asked) -> Value {
     form.to_value()
 }
 
+fn with(mut object: Value, name: &str, value: Value) -> Value {
+    if let Value::Object(object) = &mut object {
+        object.insert(name.to_owned(), value);
+    }
+    object
+}
+
 fn component(name: &str) -> Value {
     json!({"$ref": format!("#/components/parameters/{name}")})
 }
 
 /// The headers that clients may send.
 pub(super) fn parameter_components() -> Value {
-    let header = |name: &str, text: &str, form: Value| json!({"name": name, "in": "header", "required": false, "description": text, "schema": form});
+    let header = |name: &str, text: &str, form: Value| {
+        let described = json!({"name": name, "in": "header", "required": false, "description": text});
+        with(described, "schema", form)
+    };
     json!({
         "Idempotency-Key": header(
             "Idempotency-Key",

@@ -11,7 +11,7 @@ pub(crate) use described_route::Told;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde_json::{Map, Value, json};
 
-use crate::endpoints::{ROUTES, tags};
+use crate::endpoints::{ROUTES, TAGS};
 
 /// An event, as it reaches a provider's receiver.
 pub struct Webhook {
@@ -59,7 +59,7 @@ pub fn openapi(webhooks: Vec<Webhook>) -> Value {
         },
         "servers": [{"url": "/", "description": "The service that shows this description."}],
         "security": [{"basic": []}],
-        "tags": tags().iter().map(|(name, text)| json!({"name": name, "description": text})).collect::<Vec<_>>(),
+        "tags": TAGS.iter().map(|(name, text)| json!({"name": name, "description": text})).collect::<Vec<_>>(),
         "paths": paths,
         "webhooks": webhooks,
         "components": {

@@ -125,19 +125,11 @@ const HEADERS: &[(&str, &str, &str)] = &[
 /// The headers as components.
 pub(super) fn header_components() -> Value {
     let all = HEADERS.iter().map(|(name, meaning, example)| {
-        let form = if *name == "Retry-After" {
-            json!({"type": "integer", "minimum": 1})
-        } else {
-            json!({"type": "string"})
+        let (form, example) = match example.parse::<u64>() {
+            Ok(number) => (json!({"type": "integer", "minimum": 1}), json!(number)),
+            Err(_text) => (json!({"type": "string"}), json!(example)),
         };
-        (
-            (*name).to_owned(),
-            json!({"description": meaning, "schema": form, "example": header_example(name, example)}),
-        )
+        ((*name).to_owned(), json!({"description": meaning, "schema": form, "example": example}))
     });
     Value::Object(all.collect())
-}
-
-fn header_example(name: &str, example: &str) -> Value {
-    if name == "Retry-After" { json!(1) } else { json!(example) }
 }

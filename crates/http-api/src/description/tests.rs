@@ -95,3 +95,39 @@ fn examples_are_json() {
         assert!(serde_json::from_str::<Value>(word.example).is_ok(), "{}", word.name);
     }
 }
+
+#[test]
+fn the_page_lists_what_each_operation_reads() {
+    let page = include_str!("../../../../docs/specified-behaviour.md");
+    let (_, from_there) = page.split_once("**10.1 All of them.**").unwrap();
+    let (table, _) = from_there.split_once("\n## ").unwrap();
+    let rows = table.lines().filter_map(|it| it.strip_prefix("| `")?.split_once("` |"));
+    let document = document();
+    let mut listed_of_users = Vec::new();
+    for (route, (endpoint, rest)) in ROUTES.iter().zip(rows) {
+        let told = &document["paths"][route.pattern][route.method.to_lowercase()];
+        let fields = told["requestBody"]["content"]["application/json"]["schema"]["properties"].as_object();
+        let query = told["parameters"].as_array().unwrap().iter().filter(|it| it["in"] == "query");
+        let read: HashSet<&str> = fields
+            .into_iter()
+            .flat_map(|it| it.keys().map(String::as_str))
+            .chain(query.filter_map(|it| it["name"].as_str()))
+            .collect();
+        let cell = rest.split(" | ").next().unwrap().trim_matches(['|', ' ']).replace("**", "");
+        let mut listed: Vec<String> = match cell.as_str() {
+            "as for creation, but company_id" => listed_of_users.clone(),
+            "as for sending one" => continue,
+            cell => cell.split(", ").filter(|it| !it.is_empty()).map(str::to_owned).collect(),
+        };
+        if let Some(at) = listed.iter().position(|it| it == "custom_field_1 to custom_field_5") {
+            listed.splice(at..=at, (1..=5).map(|it| format!("custom_field_{it}")));
+        }
+        if endpoint == "POST /v1/users" {
+            listed_of_users = listed.iter().filter(|it| *it != "company_id").cloned().collect();
+        }
+        // What cannot change may be written back (behaviour 7.3), which the table need not say.
+        let stays = |it: &&str| route.method == "PUT" && ["domain", "company_id"].contains(it);
+        let expected: HashSet<&str> = listed.iter().map(String::as_str).collect();
+        assert_eq!(read.into_iter().filter(|it| !stays(it)).collect::<HashSet<_>>(), expected, "{endpoint}");
+    }
+}

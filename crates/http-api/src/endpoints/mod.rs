@@ -10,4 +10,4 @@ pub mod shown;
 mod users;
 
 pub use routes::{ROUTES, Route};
-pub(crate) use routes::{configure, noun_of, tag_of, tags};
+pub(crate) use routes::{TAGS, configure, noun_of, tag_of};

@@ -138,6 +138,7 @@ fn told<D: Described>(generator: &mut SchemaGenerator, body: Option<Vec<Asked>>)
         name: D::NAME,
         summary: D::SUMMARY,
         text: D::TEXT,
+        takes_domain: D::TAKES_DOMAIN,
         status: D::STATUS,
         query: D::query(),
         body,
@@ -148,22 +149,20 @@ fn told<D: Described>(generator: &mut SchemaGenerator, body: Option<Vec<Asked>>)
 }
 
 /// What the endpoints are about, in their order.
-pub(crate) const fn tags() -> &'static [(&'static str, &'static str)] {
-    &[
-        ("Companies", "Companies, their reserve, and single sign-on."),
-        ("Corporations", "Groups of companies."),
-        ("Occasions", "What recognitions are sent for."),
-        ("Recognitions", "Points and a message, from a user or a company to users."),
-        ("Users", "People, their wallets and what moved in them."),
-        ("Events", "What was sent to your receiver, and what became of it."),
-        ("Webhooks", "What your receiver gets."),
-    ]
-}
+pub(crate) const TAGS: &[(&str, &str)] = &[
+    ("Companies", "Companies, their reserve, and single sign-on."),
+    ("Corporations", "Groups of companies."),
+    ("Occasions", "What recognitions are sent for."),
+    ("Recognitions", "Points and a message, from a user or a company to users."),
+    ("Users", "People, their wallets and what moved in them."),
+    ("Events", "What was sent to your receiver, and what became of it."),
+    ("Webhooks", "What your receiver gets."),
+];
 
 /// The tag of a path: what stands behind its version.
 pub(crate) fn tag_of(pattern: &str) -> &'static str {
     let segment = pattern.split('/').nth(2).unwrap_or_default();
-    tags().iter().map(|(name, _)| *name).find(|it| it.eq_ignore_ascii_case(segment)).unwrap_or_default()
+    TAGS.iter().map(|(name, _)| *name).find(|it| it.eq_ignore_ascii_case(segment)).unwrap_or_default()
 }
 
 /// What the id in a path names.

@@ -15,8 +15,16 @@ pub(super) fn asked_for(request: &ServiceRequest) -> Option<ContentEncoding> {
     if request.method() == Method::HEAD {
         return None;
     }
-    let asked = AcceptEncoding::parse(request).ok()?;
-    match asked.negotiate([Encoding::zstd(), Encoding::gzip(), Encoding::identity()].iter())? {
+    negotiated(request, &[Encoding::zstd(), Encoding::gzip(), Encoding::identity()])
+}
+
+/// Whether a client takes what is there in gzip alone, beside the answer as it is.
+pub(super) fn takes_gzip(request: &ServiceRequest) -> bool {
+    negotiated(request, &[Encoding::gzip(), Encoding::identity()]).is_some()
+}
+
+fn negotiated(request: &ServiceRequest, offered: &[Encoding]) -> Option<ContentEncoding> {
+    match AcceptEncoding::parse(request).ok()?.negotiate(offered.iter())? {
         Encoding::Known(encoding @ (ContentEncoding::Zstd | ContentEncoding::Gzip)) => Some(encoding),
         Encoding::Known(_) | Encoding::Unknown(_) => None,
     }

@@ -49,13 +49,13 @@ pub(crate) async fn wrap(
         request.into_response(health::answer(&state))
     } else if !is_https {
         request.into_response(ApiError::forbidden("HTTPS is required").respond(&id))
-    } else if let Some(page) = page {
-        let answer = pages::answer(page, &request, &id);
-        request.into_response(answer)
     } else if !is_sound {
         let fault = request.conn_data::<BodyFault>().and_then(BodyFault::said);
         let fault = fault.unwrap_or("a body that the method does not read must be sent at once and be small");
         request.into_response(ApiError::bad_request(fault).and_close().respond(&id))
+    } else if let Some(page) = page {
+        let answer = pages::answer(page, &request, &id);
+        request.into_response(answer)
     } else {
         next.call(request).await?.map_into_boxed_body()
     };

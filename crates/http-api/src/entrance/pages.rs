@@ -5,13 +5,16 @@ use actix_web::HttpResponse;
 use actix_web::dev::ServiceRequest;
 use actix_web::http::Method;
 use actix_web::http::header::{
-    ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue,
+    CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue,
 };
 
+use super::compression;
 use crate::api::Page;
 use crate::operation::error::ApiError;
 use crate::operation::state::State;
 
+/// Where pages are; they are made when the first is asked for.
+const PLACES: [&str; 2] = ["/docs", "/openapi.json"];
 /// Nothing but the page's own style; no script, no frame, nothing from another host.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'";
@@ -21,10 +24,8 @@ const NO_REFERRER: (HeaderName, HeaderValue) =
 /// The page that somebody asks for.
 pub(super) fn asked_for<'a>(state: &'a State, request: &ServiceRequest) -> Option<&'a Page> {
     let path = request.path();
-    if path.starts_with("/v1/") {
-        return None;
-    }
-    state.api.pages.iter().find(|it| it.path == path)
+    let may_be_one = PLACES.iter().any(|it| path.starts_with(it));
+    if may_be_one { state.api.pages.iter().find(|it| it.path == path) } else { None }
 }
 
 /// The page, as the client wants it; it is never compressed anew.
@@ -38,19 +39,9 @@ pub(super) fn answer(page: &Page, request: &ServiceRequest, request_id: &str) ->
         builder.insert_header((CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)));
         builder.insert_header(NO_REFERRER);
     }
-    if takes_gzip(request) {
+    if compression::takes_gzip(request) {
         builder.insert_header((CONTENT_ENCODING, HeaderValue::from_static("gzip")));
         return builder.body(page.gzipped.clone());
     }
     builder.body(page.body.clone())
-}
-
-/// Whether the client takes gzip, in the simplest reading: named, and not with a weight of nothing.
-fn takes_gzip(request: &ServiceRequest) -> bool {
-    let named = request.headers().get_all(ACCEPT_ENCODING);
-    named.filter_map(|it| it.to_str().ok()).flat_map(|it| it.split(',')).any(|it| {
-        let mut parts = it.split(';').map(str::trim);
-        let is_gzip = parts.next().is_some_and(|it| it.eq_ignore_ascii_case("gzip"));
-        is_gzip && !parts.any(|it| it.strip_prefix("q=").is_some_and(|q| q.parse() == Ok(0.0_f32)))
-    })
 }

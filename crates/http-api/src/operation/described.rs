@@ -14,6 +14,8 @@ pub(crate) trait Described {
     const TEXT: &'static str;
     /// Whether it is an addition of this service (behaviour 25).
     const IS_EXTENSION: bool = false;
+    /// Whether the path takes a domain in place of the id.
+    const TAKES_DOMAIN: bool = false;
     /// The status of its success.
     const STATUS: u16 = 200;
     /// What its success answers; `()` for nothing.

@@ -1,13 +1,12 @@
 //! The query of a request (behaviour 6).
 
 use std::collections::HashMap;
-use std::fmt::Display;
 
 use actix_web::web;
 use guerdon_domain::values::Page;
 use schemars::json_schema;
 
-use crate::operation::asked::Asked;
+use crate::operation::asked::{Asked, Notes};
 use crate::operation::error::ApiError;
 use crate::operation::values::FromText;
 
@@ -18,9 +17,7 @@ const PER_PAGE_DEFAULT: i64 = 100;
 #[derive(Default)]
 pub(crate) struct Query {
     given: HashMap<String, Vec<String>>,
-    faults: Vec<String>,
-    /// What was asked for, where that is to be known.
-    asked: Option<Vec<Asked>>,
+    notes: Notes,
 }
 
 impl Query {
@@ -33,41 +30,42 @@ impl Query {
             query.given.entry(name).or_default().push(value);
         }
         let read = read(&mut query);
-        read.filter(|_| query.faults.is_empty()).ok_or_else(|| ApiError::bad_request(query.faults.join("; ")))
+        read.filter(|_| query.notes.faults.is_empty())
+            .ok_or_else(|| ApiError::bad_request(query.notes.faults.join("; ")))
     }
 
     /// What a reader asks for.
     pub(crate) fn asked_by<T>(read: impl FnOnce(&mut Self) -> T) -> Vec<Asked> {
-        let mut query = Self { asked: Some(Vec::new()), ..Self::default() };
+        let mut query = Self { notes: Notes::of_what_is_asked(), ..Self::default() };
         read(&mut query);
-        query.asked.unwrap_or_default()
+        query.notes.into_asked()
     }
 
     /// A parameter that must be given.
     pub(crate) fn required<T: FromText>(&mut self, name: &str) -> Option<T> {
-        self.note(|| Asked::required(name, T::form()));
+        self.notes.asks(|| Asked::required(name, T::form()));
         match self.given(name)? {
-            Some(text) => self.parsed(name, T::from_text(&text)),
+            Some(text) => self.notes.parsed(name, T::from_text(&text)),
             None => {
                 let must_be = T::from_text("").err().map(|it| format!(" and {it}")).unwrap_or_default();
-                self.refused(name, format!("is required{must_be}"))
+                self.notes.refused(name, format!("is required{must_be}"))
             }
         }
     }
 
     /// A parameter that need not be given.
     pub(crate) fn optional<T: FromText>(&mut self, name: &str) -> Option<T> {
-        self.note(|| Asked::optional(name, T::form()));
+        self.notes.asks(|| Asked::optional(name, T::form()));
         let text = self.given(name)??;
-        self.parsed(name, T::from_text(&text))
+        self.notes.parsed(name, T::from_text(&text))
     }
 
     /// A parameter that is true or false; false where it is not given.
     pub(crate) fn flag(&mut self, name: &str) -> bool {
-        self.note(|| Asked::with_default(name, json_schema!({"type": "boolean"}), false));
+        self.notes.asks(|| Asked::with_default(name, json_schema!({"type": "boolean"}), false));
         let Some(Some(text)) = self.given(name) else { return false };
         let read = text.parse::<bool>().map_err(|_neither| "must be true or false");
-        self.parsed(name, read).unwrap_or_default()
+        self.notes.parsed(name, read).unwrap_or_default()
     }
 
     /// The query of these parameters as they were given, encoded, with an ampersand behind each.
@@ -86,11 +84,11 @@ impl Query {
     /// A number from 1 on.
     pub(crate) fn natural(&mut self, name: &str, default: i64) -> Option<i64> {
         let form = json_schema!({"type": "integer", "format": "int64", "minimum": 1, "maximum": i64::MAX});
-        self.note(|| Asked::with_default(name, form, default));
+        self.notes.asks(|| Asked::with_default(name, form, default));
         let Some(text) = self.given(name)? else { return Some(default) };
         let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         let number = if is_number { text.parse().ok().filter(|it| *it >= 1) } else { None };
-        self.parsed(name, number.ok_or("must be an integer from 1"))
+        self.notes.parsed(name, number.ok_or("must be an integer from 1"))
     }
 
     /// The value of a parameter, if it is given; `None` where it is repeated, which is a fault.
@@ -99,25 +97,7 @@ impl Query {
         match self.given.get(name).map(Vec::as_slice) {
             None | Some([]) => Some(None),
             Some([value]) => Some(Some(value.clone())),
-            Some(_) => self.refused(name, "must be given once"),
-        }
-    }
-
-    fn parsed<T, E: Display>(&mut self, name: &str, parsed: Result<T, E>) -> Option<T> {
-        match parsed {
-            Ok(read) => Some(read),
-            Err(must_be) => self.refused(name, must_be),
-        }
-    }
-
-    fn refused<T>(&mut self, name: &str, must_be: impl Display) -> Option<T> {
-        self.faults.push(format!("{name} {must_be}"));
-        None
-    }
-
-    fn note(&mut self, asked: impl FnOnce() -> Asked) {
-        if let Some(all) = &mut self.asked {
-            all.push(asked());
+            Some(_) => self.notes.refused(name, "must be given once"),
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::rows::schema::{attempts, deliveries, events};
 use crate::rows::types::{Id, Identifier};
 use crate::rows::{DatedPlaceRow, FareRow, FeedPlaceRow, MadeAttemptRow, QueuedEventRow};
 
-/// No transaction is open for longer.
+/// No transaction that writes events is open for longer.
 const SLACK_MICROS: i64 = 60_000_000;
 /// So many events are looked at for those of a kind or a state; who asks goes on behind them.
 const LOOKED_AT: i64 = 1_000;

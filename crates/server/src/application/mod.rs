@@ -10,7 +10,7 @@ mod stop;
 mod warnings;
 
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use actix_web::dev::ServerHandle;
@@ -160,7 +160,7 @@ fn api(
         service_url: settings.service_url.as_str().into(),
         retired_versions: settings.http.retired_versions.clone(),
         sunsets: settings.http.sunsets.clone(),
-        pages: pages(),
+        pages: LazyLock::new(pages),
         request_lines: if settings.log.requests { log::Level::Info } else { log::Level::Debug },
     }
 }

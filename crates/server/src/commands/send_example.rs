@@ -87,10 +87,6 @@ impl Runnable for SendExample {
         };
         Ok(Output { status: u8::from(!confirmed), ..told.output()? })
     }
-
-    fn may_take_long(&self) -> bool {
-        false
-    }
 }
 
 /// The body of an event about people who do not exist, under ids that nobody has.

@@ -9,6 +9,8 @@ use std::time::Duration;
 use anstream::println;
 use anyhow::Result;
 
+use super::paint::good;
+
 const EVERY: Duration = Duration::from_millis(500);
 /// So many lines of a mail are shown.
 const LINES: usize = 12;
@@ -32,8 +34,8 @@ pub(super) fn watch(folder: &Path) -> Result<()> {
 fn show(mail: &str) {
     let (head, body) = mail.split_once("\r\n\r\n").unwrap_or((mail, ""));
     let header = |name: &str| head.lines().find_map(|it| it.strip_prefix(name)).unwrap_or_default().trim();
-    println!("{}", super::receiver::titled("mail", &format!("to {}: {}", header("To:"), header("Subject:"))));
+    println!("{}", good("mail", &format!("to {}: {}", header("To:"), header("Subject:"))));
     for line in body.lines().filter(|it| !it.trim().is_empty()).take(LINES) {
-        println!("      {line}");
+        println!("      {}", line.replace(char::is_control, " "));
     }
 }

@@ -1,6 +1,7 @@
 //! `guerdon dev`: a sandbox on throw-away data, with somebody who receives its events.
 
 mod mails;
+mod paint;
 mod receiver;
 mod sandbox;
 
@@ -10,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use actix_web::rt::System;
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result};
 use guerdon_webhook_dispatcher::Schedule;
 use rustix::process::{Signal, getpid, kill_process};
 
@@ -43,12 +44,12 @@ pub(crate) struct Arguments {
 
 /// Runs it until it is stopped.
 pub(crate) fn run(arguments: &Arguments) -> Result<Output> {
-    ensure!(Schedule::scaled(arguments.speed).is_some(), "--speed must be a number above 0");
+    let schedule = Schedule::scaled(arguments.speed).context("--speed must be a number above 0")?;
     let folder = tempfile::Builder::new().prefix("guerdon-dev-").tempdir()?;
     let variables = variables(arguments, folder.path())?;
     let settings = settings(&variables)?;
     logging::start(settings.log);
-    let receiver = Receiver::start(arguments.speed)?;
+    let receiver = Receiver::start(schedule)?;
     let sandbox = Sandbox { settings, variables, folder: folder.path().to_owned(), receiver };
     let ended = Arc::new(Mutex::new(Ok(())));
     System::new().block_on(serve(Arc::new(sandbox), arguments.check, Arc::clone(&ended)))?;

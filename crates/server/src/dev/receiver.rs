@@ -10,19 +10,17 @@ use actix_web::rt::System;
 use actix_web::web::{self, Bytes, Data};
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer};
 use anstream::println;
-use anstyle::{AnsiColor, Style};
 use anyhow::Result;
 use guerdon_domain::ports::Clock as _;
 use guerdon_webhook_dispatcher::{Delivery, Schedule, verify};
 use serde_json::Value;
 
+use super::paint::{bad, good};
 use crate::world::SystemClock;
 
 const PATH: &str = "/hook";
 /// A message that begins so is refused, to show what happens then.
 pub(super) const REFUSED: &str = "fail";
-/// As many attempts as an event gets.
-const ATTEMPTS: u16 = 11;
 
 /// The receiver, listening.
 #[derive(Clone)]
@@ -30,7 +28,8 @@ pub(super) struct Receiver(Arc<Inner>);
 
 struct Inner {
     url: String,
-    speed: f64,
+    /// When an event that was refused comes again here.
+    schedule: Schedule,
     /// What events are signed with, as soon as there is a provider.
     secret: OnceLock<String>,
     /// How often each event was refused.
@@ -41,11 +40,11 @@ struct Inner {
 
 impl Receiver {
     /// Begins to listen on a free port of this machine.
-    pub(super) fn start(speed: f64) -> Result<Self> {
+    pub(super) fn start(schedule: Schedule) -> Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
         let url = format!("http://{}{PATH}", listener.local_addr()?);
         let (refused, verified) = (Mutex::default(), Mutex::default());
-        let receiver = Self(Arc::new(Inner { url, speed, secret: OnceLock::new(), refused, verified }));
+        let receiver = Self(Arc::new(Inner { url, schedule, secret: OnceLock::new(), refused, verified }));
         let shared = Data::new(receiver.clone());
         let server = move || {
             let app = App::new().app_data(Data::clone(&shared));
@@ -88,7 +87,7 @@ impl Receiver {
         };
         let secret = self.0.secret.get().map(String::as_str).unwrap_or_default();
         if let Err(cause) = verify(secret, &delivery, SystemClock.now()) {
-            println!("{}", complaint("refused", &cause.to_string()));
+            println!("{}", bad("refused", &cause.to_string()));
             return HttpResponse::Unauthorized().body(cause.to_string());
         }
         let (event, id) =
@@ -100,7 +99,7 @@ impl Receiver {
         }
         let took = since(text(&event, "/data/created_at")).or_else(|| since(delivery.timestamp));
         let took = took.map(|it| format!(", {it:.0?} after it was caused")).unwrap_or_default();
-        println!("{}", titled("verified", &format!("{what}{took} (event {id})")));
+        println!("{}", good("verified", &format!("{what}{took} (event {id})")));
         if let Some(sender) = &*self.0.verified.lock().unwrap_or_else(PoisonError::into_inner) {
             let _nobody_waits = sender.send(id.to_owned());
         }
@@ -110,25 +109,18 @@ impl Receiver {
     /// Shows an attempt that fails on purpose, and when the next one comes.
     fn refuse(&self, id: &str, what: &str) {
         let mut refused = self.0.refused.lock().unwrap_or_else(PoisonError::into_inner);
-        let attempt = refused.entry(id.to_owned()).or_default();
-        *attempt += 1;
-        let next = match Schedule::default().wait(*attempt - 1) {
-            Some(wait) => format!("the next in {}{}", words(wait), self.sped(wait)),
-            None => "the last: the event is exhausted, and stays to be sent again".to_owned(),
+        let before = refused.remove(id).unwrap_or_default();
+        let (earnest, attempt) = (Schedule::default(), before + 1);
+        let next = match (earnest.wait(before), self.0.schedule.wait(before)) {
+            (Some(wait), Some(here)) => {
+                refused.insert(id.to_owned(), attempt);
+                let sped = if here == wait { String::new() } else { format!(" (here {here:.1?})") };
+                format!("the next in {}{sped}", words(wait))
+            }
+            _ => "the last: the event is exhausted, and stays to be sent again".to_owned(),
         };
-        println!(
-            "{}",
-            complaint("answered 500", &format!("{what}, attempt {attempt} of {ATTEMPTS}; {next}"))
-        );
-    }
-
-    fn sped(&self, wait: Duration) -> String {
-        let here = Schedule::scaled(self.0.speed)
-            .and_then(|_| Duration::try_from_secs_f64(wait.as_secs_f64() / self.0.speed).ok());
-        match here {
-            Some(here) if here != wait => format!(" (here {here:.1?})"),
-            _ => String::new(),
-        }
+        let all = earnest.waits().len();
+        println!("{}", bad("answered 500", &format!("{what}, attempt {attempt} of {all}; {next}")));
     }
 }
 
@@ -171,20 +163,6 @@ fn words(wait: Duration) -> String {
     let told: Vec<String> =
         parts.iter().filter(|(n, _)| *n > 0).map(|(n, unit)| format!("{n} {unit}")).collect();
     told.join(" ")
-}
-
-/// A line about something good.
-pub(super) fn titled(title: &str, line: &str) -> String {
-    painted(AnsiColor::Green, title, line)
-}
-
-fn complaint(title: &str, line: &str) -> String {
-    painted(AnsiColor::Red, title, line)
-}
-
-fn painted(color: AnsiColor, title: &str, line: &str) -> String {
-    let style = Style::new().bold().fg_color(Some(color.into()));
-    format!("{style}{title}{style:#}  {}", line.replace(char::is_control, " "))
 }
 
 #[cfg(test)]

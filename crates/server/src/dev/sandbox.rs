@@ -24,7 +24,13 @@ use crate::world::random;
 /// An event is here by then.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// What commands beside the sandbox need to find it.
-const OF_COMMANDS: [&str; 3] = ["GUERDON_DATA_DIR", "GUERDON_DATABASE__URL", "GUERDON_MASTER_KEY"];
+const OF_COMMANDS: [&str; 5] = [
+    "GUERDON_DATA_DIR",
+    "GUERDON_DATABASE__URL",
+    "GUERDON_MASTER_KEY",
+    "GUERDON_WEBHOOKS__ALLOW_HTTP",
+    "GUERDON_WEBHOOKS__ALLOW_PRIVATE_NETWORKS",
+];
 const RESERVE: &str = "100000";
 const EACH: &str = "500";
 

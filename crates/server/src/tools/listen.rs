@@ -1,5 +1,6 @@
 //! `guerdon listen`: a provider's events, brought to an address of one's own machine.
 
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::thread::sleep; // tidy: nobody tells when an event is there
 use std::time::{Duration, Instant};
@@ -56,14 +57,15 @@ impl Listen {
                 let pem = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
                 Client::trusting(&self.base_url, &credentials, &pem)?
             }
-            None => Client::new(&self.base_url, &credentials)?,
+            None => Client::new(&self.base_url, &credentials),
         };
         let place = Place::of(&[&self.base_url, &credentials.api_key, &self.forward_to])?;
         let (mut part, oldest) = self.begin(&client, &place)?;
+        let receiver = receiver();
         println!("Forwarding events of {} to {}. Ctrl-C stops it.", self.base_url, self.forward_to);
         loop {
             for event in part.events.iter().filter(|it| is_wanted(it, oldest)) {
-                self.forward(event)?;
+                self.forward(&receiver, event)?;
             }
             place.keep(&part.next)?;
             if part.events.is_empty() {
@@ -86,17 +88,22 @@ impl Listen {
         }
     }
 
-    /// Sends one, and says what came of it. Nothing is passed over because nobody listens.
-    fn forward(&self, event: &Event) -> Result<()> {
+    /// Sends one, and says what came of it. Nothing is passed over because nobody listens; one that was refused, or not
+    /// answered in time, is: it can be sent again by its id.
+    fn forward(&self, receiver: &Agent, event: &Event) -> Result<()> {
         let mut is_told = false;
         loop {
             let began = Instant::now();
-            let answer = self.send(event);
+            let answer = self.send(receiver, event)?;
             let took = began.elapsed();
             match answer {
                 Ok(status) => {
                     let mark = if status == 200 { "ok" } else { "!!" };
                     println!("{mark} {} {} {status} in {took:.0?}", event.r#type, event.id);
+                    return Ok(());
+                }
+                Err(cause) if is_there(&cause) => {
+                    println!("!! {} {} {cause} after {took:.0?}", event.r#type, event.id);
                     return Ok(());
                 }
                 Err(cause) => {
@@ -110,16 +117,9 @@ impl Listen {
         }
     }
 
-    fn send(&self, event: &Event) -> Result<u16> {
+    fn send(&self, receiver: &Agent, event: &Event) -> Result<Result<u16, ureq::Error>> {
         let body = event.body.get();
-        let agent: Agent = Agent::config_builder()
-            .timeout_global(Some(WITHIN))
-            .http_status_as_error(false)
-            .max_redirects(0)
-            .proxy(None)
-            .build()
-            .into();
-        let mut request = agent
+        let mut request = receiver
             .post(&self.forward_to)
             .header("Content-Type", "application/json")
             .header("User-Agent", "Guerdon-Webhooks")
@@ -132,8 +132,20 @@ impl Listen {
                 .header("X-Service-Nonce", nonce)
                 .header("X-Service-Signature", signature);
         }
-        Ok(request.send(body)?.status().as_u16())
+        Ok(request.send(body).map(|it| it.status().as_u16()))
     }
+}
+
+/// What asks the receiver as the service would.
+fn receiver() -> Agent {
+    let config = Agent::config_builder().timeout_global(Some(WITHIN)).http_status_as_error(false);
+    config.max_redirects(0).proxy(None).build().into()
+}
+
+/// Whether somebody took the connection, though no answer came.
+fn is_there(error: &ureq::Error) -> bool {
+    !matches!(error, ureq::Error::ConnectionFailed | ureq::Error::HostNotFound)
+        && !matches!(error, ureq::Error::Io(cause) if cause.kind() == ErrorKind::ConnectionRefused)
 }
 
 /// Asks until the service answers: one that is gone for a while comes back.

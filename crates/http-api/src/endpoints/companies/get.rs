@@ -17,6 +17,7 @@ impl Described for Get {
     const SUMMARY: &'static str = "Fetch a company";
     const TEXT: &'static str = "One company, by its id or by its domain, which may be written in any case and in its \
          international form.";
+    const TAKES_DOMAIN: bool = true;
     type View = WholeCompany;
 }
 

@@ -2,13 +2,11 @@
 
 mod updates;
 
-use std::fmt::Display;
-
 use schemars::json_schema;
 use serde_json::{Map, Value};
 
 use super::json;
-use crate::operation::asked::Asked;
+use crate::operation::asked::{Asked, Notes};
 use crate::operation::error::ApiError;
 use crate::operation::values::{FromInteger, FromText};
 
@@ -20,17 +18,15 @@ const IGNORED_NAME_MAX: usize = 64;
 #[derive(Default)]
 pub(crate) struct Fields {
     values: Map<String, Value>,
-    faults: Vec<String>,
-    /// What was asked for, where that is to be known.
-    asked: Option<Vec<Asked>>,
+    notes: Notes,
 }
 
 impl Fields {
     /// What a reader asks for.
     pub(crate) fn asked_by<T>(read: impl FnOnce(&mut Self) -> T) -> Vec<Asked> {
-        let mut fields = Self { asked: Some(Vec::new()), ..Self::default() };
+        let mut fields = Self { notes: Notes::of_what_is_asked(), ..Self::default() };
         read(&mut fields);
-        fields.asked.unwrap_or_default()
+        fields.notes.into_asked()
     }
 
     /// Reads a body that must be a JSON object.
@@ -40,20 +36,20 @@ impl Fields {
 
     /// A text that must be sent.
     pub(crate) fn required<T: FromText>(&mut self, name: &str) -> Option<T> {
-        self.note(|| Asked::required(name, T::form()));
+        self.notes.asks(|| Asked::required(name, T::form()));
         match self.sent(name) {
-            Some(Value::String(text)) => self.parsed(name, T::from_text(&text)),
+            Some(Value::String(text)) => self.notes.parsed(name, T::from_text(&text)),
             Some(_) => self.expected(name, T::EXPECTED),
-            None => self.refused(name, "is required"),
+            None => self.notes.refused(name, "is required"),
         }
     }
 
     /// A text that may be absent, null or empty, which are the same.
     pub(crate) fn optional<T: FromText>(&mut self, name: &str) -> Option<T> {
-        self.note(|| Asked::nullable(name, T::form()));
+        self.notes.asks(|| Asked::nullable(name, T::form()));
         match self.sent(name) {
             Some(Value::String(text)) if text.is_empty() => None,
-            Some(Value::String(text)) => self.parsed(name, T::from_text(&text)),
+            Some(Value::String(text)) => self.notes.parsed(name, T::from_text(&text)),
             Some(_) => self.expected(name, T::EXPECTED),
             None => None,
         }
@@ -62,7 +58,7 @@ impl Fields {
     /// An integer that must be sent, for a rule to judge. One beyond what `i64` holds is read as the largest or the
     /// least, so that the rule tells its range; it must never be stored.
     pub(crate) fn unjudged_integer(&mut self, name: &str) -> Option<i64> {
-        self.note(|| {
+        self.notes.asks(|| {
             Asked::required(name, json_schema!({"type": "integer", "format": "int64", "minimum": 0}))
         });
         match self.sent(name) {
@@ -73,43 +69,43 @@ impl Fields {
                 Some(integer) => Some(integer),
                 None => self.expected(name, "an integer"),
             },
-            None => self.refused(name, "is required"),
+            None => self.notes.refused(name, "is required"),
         }
     }
 
     /// An integer that must be sent.
     pub(crate) fn required_integer<T: FromInteger>(&mut self, name: &str) -> Option<T> {
-        self.note(|| Asked::required(name, T::form()));
+        self.notes.asks(|| Asked::required(name, T::form()));
         match self.sent(name) {
             Some(value) => self.integer(name, &value),
-            None => self.refused(name, "is required"),
+            None => self.notes.refused(name, "is required"),
         }
     }
 
     /// What is wrong with several fields together.
     pub(crate) fn fault<T>(&mut self, told: &str) -> Option<T> {
-        if self.faults.is_empty() {
-            self.faults.push(told.to_owned());
+        if self.notes.faults.is_empty() {
+            self.notes.faults.push(told.to_owned());
         }
         None
     }
 
     /// An integer that may be absent or null.
     pub(crate) fn optional_integer<T: FromInteger>(&mut self, name: &str) -> Option<T> {
-        self.note(|| Asked::nullable(name, T::form()));
+        self.notes.asks(|| Asked::nullable(name, T::form()));
         let value = self.sent(name)?;
         self.integer(name, &value)
     }
 
     /// A boolean; absent and null mean the default.
     pub(crate) fn flag(&mut self, name: &str, default: bool) -> bool {
-        self.note(|| {
+        self.notes.asks(|| {
             let flag = Asked::with_default(name, json_schema!({"type": "boolean"}), default);
             Asked { may_be_null: true, ..flag }
         });
         match self.sent(name) {
             Some(Value::Bool(flag)) => flag,
-            Some(_) => self.refused(name, "must be true or false").unwrap_or(default),
+            Some(_) => self.notes.refused(name, "must be true or false").unwrap_or(default),
             None => default,
         }
     }
@@ -136,14 +132,17 @@ impl Fields {
 
     /// What was read, or the 400 that names every fault.
     pub(crate) fn unless_faulty<T>(&self, read: Option<T>) -> Result<T, ApiError> {
-        if self.faults.is_empty() && self.values.iter().any(|(name, it)| name.contains('\0') || holds_nul(it))
+        if self.notes.faults.is_empty()
+            && self.values.iter().any(|(name, it)| name.contains('\0') || holds_nul(it))
         {
             return Err(ApiError::bad_request("fields that are unknown must not hold U+0000 either"));
         }
         match read {
-            Some(read) if self.faults.is_empty() => Ok(read),
-            None if self.faults.is_empty() => Err(ApiError::internal("a body was refused without a fault")),
-            _ => Err(ApiError::bad_request(self.faults.join("; "))),
+            Some(read) if self.notes.faults.is_empty() => Ok(read),
+            None if self.notes.faults.is_empty() => {
+                Err(ApiError::internal("a body was refused without a fault"))
+            }
+            _ => Err(ApiError::bad_request(self.notes.faults.join("; "))),
         }
     }
 
@@ -158,26 +157,8 @@ impl Fields {
         }
     }
 
-    fn parsed<T, E: Display>(&mut self, name: &str, parsed: Result<T, E>) -> Option<T> {
-        match parsed {
-            Ok(read) => Some(read),
-            Err(must_be) => self.refused(name, must_be),
-        }
-    }
-
     fn expected<T>(&mut self, name: &str, expected: &str) -> Option<T> {
-        self.refused(name, format!("must be {expected}"))
-    }
-
-    fn note(&mut self, asked: impl FnOnce() -> Asked) {
-        if let Some(all) = &mut self.asked {
-            all.push(asked());
-        }
-    }
-
-    fn refused<T>(&mut self, name: &str, must_be: impl Display) -> Option<T> {
-        self.faults.push(format!("{name} {must_be}"));
-        None
+        self.notes.refused(name, format!("must be {expected}"))
     }
 }
 

@@ -11,37 +11,39 @@ use crate::operation::values::{FromInteger, FromText};
 impl Fields {
     /// A text that an update may change and never unset: absent stays, null is a fault.
     pub(crate) fn changed<T: FromText>(&mut self, name: &str) -> Option<T> {
-        self.note(|| Asked::optional(name, T::form()));
+        self.notes.asks(|| Asked::optional(name, T::form()));
         match self.values.remove(name)? {
-            Value::String(text) => self.parsed(name, T::from_text(&text)),
+            Value::String(text) => self.notes.parsed(name, T::from_text(&text)),
             _ => self.expected(name, T::EXPECTED),
         }
     }
 
     /// A text that an update may change or unset: absent stays, null and empty unset.
     pub(crate) fn updated<T: FromText>(&mut self, name: &str) -> Update<T> {
-        self.note(|| Asked::nullable(name, T::form()));
+        self.notes.asks(|| Asked::nullable(name, T::form()));
         match self.values.remove(name) {
             None => Update::Keep,
             Some(Value::Null) => Update::Clear,
             Some(Value::String(text)) if text.is_empty() => Update::Clear,
             Some(Value::String(text)) => {
-                self.parsed(name, T::from_text(&text)).map_or(Update::Keep, Update::Set)
+                self.notes.parsed(name, T::from_text(&text)).map_or(Update::Keep, Update::Set)
             }
-            Some(_) => self.refused(name, format!("must be {}, or null", T::EXPECTED)).unwrap_or_default(),
+            Some(_) => {
+                self.notes.refused(name, format!("must be {}, or null", T::EXPECTED)).unwrap_or_default()
+            }
         }
     }
 
     /// An integer that an update may change and never unset.
     pub(crate) fn changed_integer<T: FromInteger>(&mut self, name: &str) -> Option<T> {
-        self.note(|| Asked::optional(name, T::form()));
+        self.notes.asks(|| Asked::optional(name, T::form()));
         let value = self.values.remove(name)?;
         self.integer(name, &value)
     }
 
     /// An integer that an update may change or unset.
     pub(crate) fn updated_integer<T: FromInteger>(&mut self, name: &str) -> Update<T> {
-        self.note(|| Asked::nullable(name, T::form()));
+        self.notes.asks(|| Asked::nullable(name, T::form()));
         match self.values.remove(name) {
             None => Update::Keep,
             Some(Value::Null) => Update::Clear,
@@ -51,10 +53,10 @@ impl Fields {
 
     /// A boolean that an update may change and never unset.
     pub(crate) fn changed_flag(&mut self, name: &str) -> Option<bool> {
-        self.note(|| Asked::optional(name, json_schema!({"type": "boolean"})));
+        self.notes.asks(|| Asked::optional(name, json_schema!({"type": "boolean"})));
         match self.values.remove(name)? {
             Value::Bool(flag) => Some(flag),
-            _ => self.refused(name, "must be true or false"),
+            _ => self.notes.refused(name, "must be true or false"),
         }
     }
 }

@@ -1,0 +1,19 @@
+//! Programs from PyPI, each in a folder of its own under target/.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context as _, Result};
+
+use crate::workspace::{Workspace, run};
+
+/// The folder of a program's environment, made the first time; its programs are in `bin`.
+pub(crate) fn environment(workspace: &Workspace, name: &str, packages: &[&str]) -> Result<PathBuf> {
+    let folder = workspace.target.join("tools").join(name);
+    if !folder.join("bin").join(name).is_file() {
+        run(Command::new("python3").args(["-m", "venv"]).arg(&folder))
+            .context("making a place for Python")?;
+        run(Command::new(folder.join("bin").join("pip")).args(["install", "--quiet"]).args(packages))?;
+    }
+    Ok(folder)
+}
