@@ -2,14 +2,17 @@
 //
 //     URL=https://localhost:8443/v1 CERTIFICATE=certificate.pem API_KEY=gk_... API_SECRET=gs_... node client.mjs
 //
-// CERTIFICATE is the service's own certificate where no public authority vouches for it; leave it out otherwise.
+// CERTIFICATE is the service's own certificate where no public authority vouches for it; leave it out otherwise. With
+// COMPANY_ID, OCCASION_ID and RECEIVER_ID that company sends the recognition, from its reserve; without them it makes a company
+// of its own.
 
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { Agent, request } from "node:https";
 
 const ATTEMPTS = 6;
-const TRANSIENT = new Set([429, 500, 503]); // everything else will be the same the next time
+const LONGEST_WAIT = 60; // seconds; the most that Retry-After is heeded for
+const TRANSIENT = new Set([429, 500, 502, 503, 504]); // everything else will be the same the next time
 
 /** The service said no, with a status and a reason for people. */
 export class Refused extends Error {
@@ -57,18 +60,17 @@ export class Client {
   async call(method, path, body, headers = {}) {
     for (let attempt = 1; ; attempt += 1) {
       const isLast = attempt === ATTEMPTS;
-      let wait = 0;
+      let answer;
       try {
-        const answer = await this.once(method, path, body, headers);
-        if (answer.status < 400) return answer.text ? JSON.parse(answer.text) : null;
-        if (isLast || !TRANSIENT.has(answer.status)) throw new Refused(answer.status, reason(answer.text));
-        wait = Number(answer.headers["retry-after"] ?? 0);
+        answer = await this.once(method, path, body, headers);
       } catch (error) {
         // A certificate that is not trusted today is not trusted in a second either.
-        if (isLast || error instanceof Refused || /CERT|SELF_SIGNED|ALTNAME/.test(error.code ?? "")) throw error;
+        if (isLast || /CERT|SELF_SIGNED|ALTNAME/.test(error.code ?? "")) throw error;
       }
-      const seconds = Math.max(wait, Math.random() * 0.25 * 2 ** attempt);
-      await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+      if (answer?.status < 300) return answer.text ? JSON.parse(answer.text) : null;
+      if (answer && (isLast || !TRANSIENT.has(answer.status))) throw new Refused(answer.status, reason(answer.text));
+      const wait = Math.max(seconds(answer?.headers["retry-after"]), Math.random() * 0.25 * 2 ** attempt);
+      await new Promise((resolve) => setTimeout(resolve, wait * 1000));
     }
   }
 
@@ -94,6 +96,12 @@ export class Client {
   }
 }
 
+/** How long to wait: a number of seconds, or a date; anything else asks for nothing. */
+function seconds(retryAfter = "") {
+  const wait = /^\d+$/.test(retryAfter) ? Number(retryAfter) : (Date.parse(retryAfter) - Date.now()) / 1000;
+  return Math.min(Math.max(wait || 0, 0), LONGEST_WAIT);
+}
+
 function reason(text) {
   try {
     return JSON.parse(text).error.message;
@@ -102,8 +110,8 @@ function reason(text) {
   }
 }
 
-/** A company, two people, points from one to the other. */
-async function walk(client) {
+/** A company with somebody to thank: its id, an occasion's and the receiver's. */
+async function newcomers(client) {
   const domain = `walk-${randomUUID().slice(0, 8)}.example`;
   const company = await client.post("/companies", {
     domain, company_name: "Walk", owner_email: `ada@${domain}`, owner_name: "Ada Lovelace",
@@ -115,9 +123,14 @@ async function walk(client) {
   const occasion = await client.post("/occasions", {
     company_id: company.id, name: "Thank you", title: "Thank you!", default_message: "Thank you for your help.",
   });
+  return [company.id, occasion.id, grace.id];
+}
+
+/** Points from a company to one of its people. */
+async function walk(client, company, occasion, receiver) {
   try {
     const sent = await client.post("/recognitions", {
-      occasion_id: occasion.id, sender_type: "company", sender_id: company.id, receiver_ids: grace.id,
+      occasion_id: occasion, sender_type: "company", sender_id: company, receiver_ids: receiver,
       points_per_receiver: 10,
     });
     console.log("sent", sent.recognitions[0].id);
@@ -126,7 +139,7 @@ async function walk(client) {
     console.log("the reserve is empty: ask the operator for a deposit");
   }
   const emails = [];
-  for await (const user of client.pages(`/companies/${company.id}/users`)) emails.push(user.email);
+  for await (const user of client.pages(`/companies/${company}/users`)) emails.push(user.email);
   console.log("users", emails.join(", "));
   client.agent.destroy();
 }
@@ -138,5 +151,7 @@ if (process.argv[1] === import.meta.filename) {
     console.error(`set ${missing.map(([name]) => name).join(", ")}; see the first lines of this file`);
     process.exit(1);
   }
-  await walk(new Client(url, key, secret, certificate));
+  const client = new Client(url, key, secret, certificate);
+  const { COMPANY_ID: company, OCCASION_ID: occasion, RECEIVER_ID: receiver } = process.env;
+  await walk(client, ...(company && occasion && receiver ? [company, occasion, receiver] : await newcomers(client)));
 }

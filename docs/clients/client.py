@@ -3,10 +3,13 @@
 
     URL=https://localhost:8443/v1 CERTIFICATE=certificate.pem API_KEY=gk_... API_SECRET=gs_... python3 client.py
 
-CERTIFICATE is the service's own certificate where no public authority vouches for it; leave it out otherwise.
+CERTIFICATE is the service's own certificate where no public authority vouches for it; leave it out otherwise. With COMPANY_ID,
+OCCASION_ID and RECEIVER_ID that company sends the recognition, from its reserve; without them it makes a company of its own.
 """
 
 import base64
+import email.utils
+import http.client
 import json
 import os
 import random
@@ -14,12 +17,13 @@ import ssl
 import sys
 import time
 import urllib.error
-import urllib.parse
 import urllib.request
 import uuid
 
 ATTEMPTS = 6
-TRANSIENT = {429, 500, 503}  # everything else will be the same the next time
+LONGEST_WAIT = 60  # seconds; the most that Retry-After is heeded for
+TRANSIENT = {429, 500, 502, 503, 504}  # everything else will be the same the next time
+BROKEN = (OSError, http.client.HTTPException)  # no answer, or half of one: it may have been done
 
 
 class Refused(Exception):
@@ -31,11 +35,19 @@ class Refused(Exception):
         self.message = message
 
 
+class NothingFollowed(urllib.request.HTTPRedirectHandler):
+    """The service sends nobody elsewhere, and the credentials are for it alone."""
+
+    def redirect_request(self, *_):
+        return None
+
+
 class Client:
     def __init__(self, url, key, secret, certificate=None):
         self.url = url.rstrip("/")
         self.authorization = "Basic " + base64.b64encode(f"{key}:{secret}".encode()).decode()
-        self.context = ssl.create_default_context(cafile=certificate)
+        context = ssl.create_default_context(cafile=certificate)
+        self.opener = urllib.request.build_opener(NothingFollowed, urllib.request.HTTPSHandler(context=context))
 
     def get(self, path):
         return self.call("GET", path)
@@ -66,20 +78,39 @@ class Client:
         headers = {"Authorization": self.authorization, "Content-Type": "application/json", **(headers or {})}
         for attempt in range(1, ATTEMPTS + 1):
             request = urllib.request.Request(self.url + path, data, headers, method=method)
+            wait = 0
             try:
-                with urllib.request.urlopen(request, timeout=30, context=self.context) as answer:
-                    text = answer.read()
-                    return json.loads(text) if text else None
-            except urllib.error.HTTPError as error:
-                refused = Refused(error.code, reason(error.read()))
-                if error.code not in TRANSIENT or attempt == ATTEMPTS:
-                    raise refused from None
-                wait = int(error.headers.get("Retry-After") or 0)
-            except (urllib.error.URLError, ConnectionError, TimeoutError) as error:
+                status, retry_after, text = self.once(request)
+            except BROKEN as error:
                 if isinstance(getattr(error, "reason", None), ssl.SSLCertVerificationError) or attempt == ATTEMPTS:
                     raise
-                wait = 0
+            else:
+                if status < 300:
+                    return json.loads(text) if text else None
+                if status not in TRANSIENT or attempt == ATTEMPTS:
+                    raise Refused(status, reason(text))
+                wait = seconds(retry_after)
             time.sleep(max(wait, random.uniform(0, 0.25 * 2**attempt)))
+
+    def once(self, request):
+        try:
+            answer = self.opener.open(request, timeout=30)
+        except urllib.error.HTTPError as error:
+            answer = error  # any status from 300 on: an answer as well
+        with answer:
+            return answer.status, answer.headers.get("Retry-After", ""), answer.read()
+
+
+def seconds(retry_after):
+    """How long to wait: a number of seconds, or a date; anything else asks for nothing."""
+    try:
+        wait = int(retry_after)
+    except ValueError:
+        try:
+            wait = email.utils.parsedate_to_datetime(retry_after).timestamp() - time.time()
+        except (ValueError, TypeError, OverflowError):
+            wait = 0
+    return min(max(wait, 0), LONGEST_WAIT)
 
 
 def reason(text):
@@ -89,8 +120,8 @@ def reason(text):
         return text.decode(errors="replace")
 
 
-def walk(client):
-    """A company, two people, points from one to the other."""
+def newcomers(client):
+    """A company with somebody to thank: its id, an occasion's and the receiver's."""
     domain = f"walk-{uuid.uuid4().hex[:12]}.example"
     company = client.post("/companies", {
         "domain": domain, "company_name": "Walk", "owner_email": f"ada@{domain}", "owner_name": "Ada Lovelace",
@@ -103,23 +134,29 @@ def walk(client):
         "company_id": company["id"], "name": "Thank you", "title": "Thank you!",
         "default_message": "Thank you for your help.",
     })
-    recognition = {
-        "occasion_id": occasion["id"], "sender_type": "company", "sender_id": company["id"],
-        "receiver_ids": grace["id"], "points_per_receiver": 10,
-    }
+    return company["id"], occasion["id"], grace["id"]
+
+
+def walk(client, company, occasion, receiver):
+    """Points from a company to one of its people."""
     try:
-        sent = client.post("/recognitions", recognition)
+        sent = client.post("/recognitions", {
+            "occasion_id": occasion, "sender_type": "company", "sender_id": company, "receiver_ids": receiver,
+            "points_per_receiver": 10,
+        })
         print("sent", sent["recognitions"][0]["id"])
     except Refused as refused:
         if refused.message != "Insufficient funds":
             raise
         print("the reserve is empty: ask the operator for a deposit")
-    emails = [user["email"] for user in client.pages(f"/companies/{company['id']}/users")]
+    emails = [user["email"] for user in client.pages(f"/companies/{company}/users")]
     print("users", ", ".join(emails))
 
 
 if __name__ == "__main__":
-    missing = [it for it in ("URL", "API_KEY", "API_SECRET") if it not in os.environ]
+    missing = [it for it in ("URL", "API_KEY", "API_SECRET") if not os.environ.get(it)]
     if missing:
         sys.exit(f"set {', '.join(missing)}; see the first lines of this file")
-    walk(Client(os.environ["URL"], os.environ["API_KEY"], os.environ["API_SECRET"], os.environ.get("CERTIFICATE")))
+    client = Client(os.environ["URL"], os.environ["API_KEY"], os.environ["API_SECRET"], os.environ.get("CERTIFICATE"))
+    named = [os.environ.get(it) for it in ("COMPANY_ID", "OCCASION_ID", "RECEIVER_ID")]
+    walk(client, *(named if all(named) else newcomers(client)))

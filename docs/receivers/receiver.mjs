@@ -32,11 +32,19 @@ function refusal(headers, body) {
   }
   const now = Date.now();
   const signedAt = Date.parse(timestamp);
+  if (Number.isNaN(signedAt)) return "the timestamp is no time";
   if (!(Math.abs(now - signedAt) <= windowMs)) return "the timestamp is too old or too new";
   for (const [old, at] of seenNonces) if (now - at > 2 * windowMs) seenNonces.delete(old);
   if (seenNonces.has(nonce)) return "the nonce was used before";
   seenNonces.set(nonce, signedAt);
   return null;
+}
+
+function take(eventId, body) {
+  if (seenEvents.has(eventId)) return; // an event can come twice
+  const { type, data } = JSON.parse(body);
+  console.log(JSON.stringify({ event_id: eventId, type, data })); // store it, then answer; do the work later
+  seenEvents.add(eventId); // only now: what was not taken must be taken when it comes again
 }
 
 const server = createServer((request, response) => {
@@ -56,11 +64,11 @@ const server = createServer((request, response) => {
       console.error(`refused: ${why}`);
       return answer(401, why);
     }
-    const eventId = request.headers["x-service-event-id"];
-    if (!seenEvents.has(eventId)) { // an event can come twice
-      seenEvents.add(eventId); // store it, then answer; do the work later
-      const { type, data } = JSON.parse(body);
-      console.log(JSON.stringify({ event_id: eventId, type, data }));
+    try {
+      take(request.headers["x-service-event-id"], body);
+    } catch (error) { // whatever it is, the event comes again
+      console.error(`not taken: ${error.message}`);
+      return answer(500, "it could not be taken");
     }
     answer(200); // nothing but 200 confirms
   });

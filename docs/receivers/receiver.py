@@ -10,6 +10,7 @@ import hashlib
 import hmac
 import json
 import os
+import re
 import sys
 import threading
 from datetime import datetime, timedelta, timezone
@@ -22,6 +23,7 @@ SECRET = os.environ["SHARED_SECRET"].encode()
 URL = os.environ["CALLBACK_URL"]
 WINDOW = timedelta(minutes=5)
 BODY_MAX = 1 << 20
+PATIENCE = 20  # seconds; whoever sends nothing for so long is not waited for
 
 seen_nonces = {}  # nonce -> when it was signed; keep both of these in your database
 seen_events = set()
@@ -38,7 +40,10 @@ def refusal(headers, body):
     if not hmac.compare_digest(expected.encode(), signature.encode()):
         return "the signature does not fit"
     now = datetime.now(timezone.utc)
-    signed_at = datetime.strptime(timestamp, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=timezone.utc)
+    try:
+        signed_at = datetime.strptime(timestamp, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=timezone.utc)
+    except ValueError:
+        return "the timestamp is no time"
     if abs(now - signed_at) > WINDOW:
         return "the timestamp is too old or too new"
     for old in [it for it, at in seen_nonces.items() if now - at > 2 * WINDOW]:
@@ -51,35 +56,46 @@ def refusal(headers, body):
 
 class Receiver(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    timeout = PATIENCE
 
     def do_POST(self):
-        length = int(self.headers.get("Content-Length", "0"))
-        if length > BODY_MAX:
+        length = self.headers.get("Content-Length", "")
+        if not re.fullmatch("[0-9]{1,9}", length):
+            self.close_connection = True
+            return self.answer(400, "Content-Length must be there, and be a plain number")
+        if int(length) > BODY_MAX:
             self.close_connection = True
             return self.answer(413, "the body is too large")
-        body = self.rfile.read(length)  # the bytes as they came: never parse and write them again before checking
+        body = self.rfile.read(int(length))  # the bytes as they came: never parse and write them again before checking
         with one_at_a_time:
-            why = refusal(self.headers, body)
-            if why:
-                print(f"refused: {why}", file=sys.stderr, flush=True)
-            else:
-                self.take(body)
+            status, reason = self.judge(body)
+        self.answer(status, reason)
+
+    def judge(self, body):
+        why = refusal(self.headers, body)
         if why:
-            return self.answer(401, why)
-        self.answer(200)  # nothing but 200 confirms
+            print(f"refused: {why}", file=sys.stderr, flush=True)
+            return 401, why
+        try:
+            self.take(body)
+        except Exception as error:  # whatever it is, the event comes again
+            print(f"not taken: {error}", file=sys.stderr, flush=True)
+            return 500, "it could not be taken"
+        return 200, ""  # nothing but 200 confirms
 
     def take(self, body):
         event_id = self.headers["X-Service-Event-Id"]
-        if event_id not in seen_events:  # an event can come twice
-            seen_events.add(event_id)  # store it, then answer; do the work later
-            event = json.loads(body)
-            line = json.dumps({"event_id": event_id, "type": event["type"], "data": event["data"]})
-            sys.stdout.write(line + "\n")
-            sys.stdout.flush()
+        if event_id in seen_events:  # an event can come twice
+            return
+        event = json.loads(body)
+        line = json.dumps({"event_id": event_id, "type": event["type"], "data": event["data"]})
+        sys.stdout.write(line + "\n")  # store it, then answer; do the work later
+        sys.stdout.flush()
+        seen_events.add(event_id)  # only now: what was not taken must be taken when it comes again
 
     def answer(self, status, reason=""):
         self.send_response(status)
-        self.send_header("Content-Length", str(len(reason)))
+        self.send_header("Content-Length", str(len(reason.encode())))
         self.end_headers()
         self.wfile.write(reason.encode())
 

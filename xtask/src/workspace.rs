@@ -41,7 +41,7 @@ impl Workspace {
 
     /// Builds the service and answers where its binary is.
     pub(crate) fn build_guerdon(&self) -> Result<PathBuf> {
-        run(&mut self.cargo(&["build", "--package", "guerdon", "--locked"]))?;
+        run(&mut self.cargo(&["build", "--workspace", "--bin", "guerdon", "--locked"]))?;
         Ok(self.target.join("debug").join("guerdon"))
     }
 

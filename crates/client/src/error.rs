@@ -1,6 +1,8 @@
 //! What can go wrong with a request.
 
-/// Why there is no answer to go on with.
+use std::io::ErrorKind;
+
+/// Why there is no answer to go on with. Each line says all of it: there is no source to be printed behind it.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The service refused, for good or for longer than the client waited (behaviour 5).
@@ -15,11 +17,14 @@ pub enum Error {
     },
     /// Nothing came back, however often it was asked.
     #[error("no answer: {0}")]
-    Unreachable(#[source] Box<ureq::Error>),
+    Unreachable(Box<ureq::Error>),
+    /// Somebody answered whose certificate nobody vouches for, or another than is trusted.
+    #[error("the certificate is not trusted: {0}")]
+    Untrusted(rustls::Error),
     /// An answer came that is none of this API's.
     #[error("an answer that cannot be read: {0}")]
-    Unreadable(#[from] serde_json::Error),
-    /// The certificate to be trusted is none.
+    Unreadable(serde_json::Error),
+    /// The certificates to be trusted are none.
     #[error("the certificate cannot be read: {0}")]
     Certificate(String),
     /// The system has no randomness to give.
@@ -29,6 +34,30 @@ pub enum Error {
 
 impl From<ureq::Error> for Error {
     fn from(error: ureq::Error) -> Self {
-        Self::Unreachable(Box::new(error))
+        match untrusted(&error) {
+            Some(cause) => Self::Untrusted(cause),
+            None => Self::Unreachable(Box::new(error)),
+        }
     }
+}
+
+impl From<serde_json::Error> for Error {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Unreadable(error)
+    }
+}
+
+/// Whether the next attempt would fail as this one did.
+pub(crate) fn is_lasting(error: &ureq::Error) -> bool {
+    matches!(
+        error,
+        ureq::Error::Rustls(_) | ureq::Error::BadUri(_) | ureq::Error::Http(_) | ureq::Error::Tls(_)
+    ) || matches!(error, ureq::Error::Io(cause) if cause.kind() == ErrorKind::InvalidData)
+}
+
+/// What is wrong with a certificate; ureq passes on what TLS says as what the connection said.
+fn untrusted(error: &ureq::Error) -> Option<rustls::Error> {
+    let ureq::Error::Io(cause) = error else { return None };
+    let cause = cause.get_ref()?.downcast_ref::<rustls::Error>()?;
+    matches!(cause, rustls::Error::InvalidCertificate(_)).then(|| cause.clone())
 }

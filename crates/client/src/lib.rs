@@ -12,5 +12,6 @@ pub use objects::{
     Attempt, Balance, Balances, Company, Corporation, Event, Events, NewCompany, NewOccasion, NewRecognition,
     NewUser, Occasion, Recognition, Rehearsal, Reserve, SamlSettings, Sender, Transaction, User, WalletType,
 };
+pub use operations::Start;
 pub use pages::Pages;
 pub use transport::{Client, Credentials};

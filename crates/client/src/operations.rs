@@ -160,6 +160,15 @@ impl Client {
     }
 }
 
+/// Where events begin.
+#[derive(Debug, Clone, Copy)]
+pub enum Start<'a> {
+    /// With what was caused then or later, and what may be up to a minute older.
+    Moment(&'a str),
+    /// Behind what an answer had as its `next`.
+    Cursor(&'a str),
+}
+
 /// Events (behaviour 25.5, 25.6).
 impl Client {
     /// Those behind a cursor; from the beginning where there is none.
@@ -171,6 +180,14 @@ impl Client {
     /// Those that were caused at a moment or later, such as `2026-11-20T20:01:02.345Z`; some may be up to a minute older.
     pub fn events_since(&self, moment: &str) -> Result<Events, Error> {
         self.get(&format!("/events?since={moment}"))
+    }
+
+    /// The first of them alone, if there is one: then `next` is the place behind it, to be kept as soon as it is handled.
+    pub fn next_event(&self, start: Start<'_>) -> Result<Events, Error> {
+        match start {
+            Start::Moment(moment) => self.get(&format!("/events?limit=1&since={moment}")),
+            Start::Cursor(cursor) => self.get(&format!("/events?limit=1&after={cursor}")),
+        }
     }
 
     pub fn event(&self, id: Uuid) -> Result<Event, Error> {

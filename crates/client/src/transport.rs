@@ -10,10 +10,10 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use ureq::Agent;
 use ureq::http::{Request, Response};
-use ureq::tls::{Certificate, RootCerts, TlsConfig};
+use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 use uuid::Uuid;
 
-use crate::error::Error;
+use crate::error::{Error, is_lasting};
 
 const ATTEMPTS: u32 = 6;
 /// An attempt has so long in all.
@@ -23,6 +23,10 @@ const FIRST_WAIT: Duration = Duration::from_millis(250);
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// The most bytes of an answer.
 const ANSWER_MAX: u64 = 256 << 20;
+/// Refusals that may be none the next time; 502 and 504 are a proxy's.
+const TRANSIENT: [u16; 5] = [429, 500, 502, 503, 504];
+/// What stands before each path.
+const VERSION: &str = "/v1";
 
 /// What the operator hands out for a provider.
 #[derive(Clone)]
@@ -43,20 +47,30 @@ pub struct Client {
 
 impl Client {
     /// For a service whose certificate the usual authorities vouch for; `base` is its address, such as
-    /// `https://guerdon.example`.
+    /// `https://guerdon.example`, with the version or without.
     pub fn new(base: &str, credentials: &Credentials) -> Self {
         Self::with(base, credentials, TlsConfig::builder().build())
     }
 
-    /// For a service whose certificate, in PEM, is to be trusted and no other.
+    /// For a service with one of these certificates, in PEM, or one that they vouch for; no other is trusted.
     ///
     /// # Errors
     ///
-    /// [`Error::Certificate`] where that is none.
+    /// [`Error::Certificate`] where there is none among them.
     pub fn trusting(base: &str, credentials: &Credentials, pem: &[u8]) -> Result<Self, Error> {
-        let certificate =
-            Certificate::from_pem(pem).map_err(|cause| Error::Certificate(cause.to_string()))?;
-        let tls = TlsConfig::builder().root_certs(RootCerts::new_with_certs(&[certificate]));
+        let mut certificates = Vec::new();
+        for item in parse_pem(pem) {
+            // What else may stand in the file, such as a key, is none of the client's.
+            if let PemItem::Certificate(certificate) =
+                item.map_err(|it| Error::Certificate(it.to_string()))?
+            {
+                certificates.push(certificate);
+            }
+        }
+        if certificates.is_empty() {
+            return Err(Error::Certificate("the file holds none".to_owned()));
+        }
+        let tls = TlsConfig::builder().root_certs(RootCerts::new_with_certs(&certificates));
         Ok(Self::with(base, credentials, tls.build()))
     }
 
@@ -65,12 +79,20 @@ impl Client {
             .tls_config(tls)
             .http_status_as_error(false)
             .max_redirects(0)
+            .max_redirects_will_error(false)
             .timeout_global(Some(WITHIN))
             .build()
             .into();
         let Credentials { api_key, api_secret } = credentials;
         let authorization = format!("Basic {}", STANDARD.encode(format!("{api_key}:{api_secret}")));
-        Self { agent, base: base.trim_end_matches('/').to_owned(), authorization }
+        let base = base.trim_end_matches('/');
+        let base = base.strip_suffix(VERSION).unwrap_or(base).trim_end_matches('/').to_owned();
+        Self { agent, base, authorization }
+    }
+
+    /// The address of the service, the same however it was written: no version, no slash at its end.
+    pub fn base(&self) -> &str {
+        &self.base
     }
 
     /// What a GET answers; `path` begins behind the version: `/companies`.
@@ -134,8 +156,8 @@ impl Client {
             attempt += 1;
             let is_last = attempt == ATTEMPTS;
             let asked = match self.once(method, path, body.as_deref(), key) {
-                Ok(answer) if answer.status < 400 => return Ok(answer.body),
-                Ok(answer) if is_last || ![429, 500, 503].contains(&answer.status) => {
+                Ok(answer) if answer.status < 300 => return Ok(answer.body),
+                Ok(answer) if is_last || !TRANSIENT.contains(&answer.status) => {
                     return Err(answer.refusal());
                 }
                 Ok(answer) => answer.retry_after,
@@ -156,7 +178,7 @@ impl Client {
     ) -> Result<Answer, ureq::Error> {
         let mut request = Request::builder()
             .method(method)
-            .uri(format!("{}/v1{path}", self.base))
+            .uri(format!("{}{VERSION}{path}", self.base))
             .header("Authorization", &self.authorization);
         if let Some(key) = key {
             request = request.header("Idempotency-Key", key);
@@ -173,6 +195,7 @@ impl Client {
             status: response.status().as_u16(),
             retry_after: Duration::from_secs(header("retry-after").parse().unwrap_or_default()),
             request_id: header("x-request-id"),
+            location: header("location"),
             body,
         })
     }
@@ -186,24 +209,22 @@ struct Answer {
     status: u16,
     retry_after: Duration,
     request_id: String,
+    location: String,
     body: String,
 }
 
 impl Answer {
     fn refusal(self) -> Error {
         let told = serde_json::from_str::<Value>(&self.body).ok();
-        let message =
-            told.as_ref().and_then(|it| it.pointer("/error/message")?.as_str()).unwrap_or(&self.body);
-        Error::Refused { status: self.status, message: message.to_owned(), request_id: self.request_id }
+        let message = told.as_ref().and_then(|it| it.pointer("/error/message")?.as_str());
+        let message = match message {
+            Some(message) => message.to_owned(),
+            // Nothing is followed: the credentials are for this address, and the service never sends anybody elsewhere.
+            None if !self.location.is_empty() => format!("it leads elsewhere, to {}", self.location),
+            None => self.body,
+        };
+        Error::Refused { status: self.status, message, request_id: self.request_id }
     }
-}
-
-/// Whether the next attempt would fail as this one did.
-fn is_lasting(error: &ureq::Error) -> bool {
-    matches!(
-        error,
-        ureq::Error::Rustls(_) | ureq::Error::BadUri(_) | ureq::Error::Http(_) | ureq::Error::Tls(_)
-    ) || matches!(error, ureq::Error::Io(cause) if cause.kind() == std::io::ErrorKind::InvalidData)
 }
 
 /// A random part of a wait, so that many clients do not come back at once.

@@ -61,6 +61,70 @@ fn a_post_is_repeated_under_one_key() {
 }
 
 #[test]
+fn what_a_proxy_says_meanwhile_is_repeated() {
+    const BAD_GATEWAY: &str = "HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+    const NO_TIME: &str = "HTTP/1.1 504 Gateway Timeout\r\nretry-after: Fri, 20 Nov 2026 20:01:02 GMT\r\n\
+                           content-length: 0\r\nconnection: close\r\n\r\n";
+    let (base, served) = answering(&[BAD_GATEWAY, NO_TIME, OK]);
+    assert_eq!(client(&base).get::<Value>("/x").unwrap(), json!({}));
+    assert_eq!(served.join().unwrap().len(), 3);
+}
+
+#[test]
+fn an_answer_that_leads_elsewhere_is_a_refusal() {
+    const MOVED: &str = "HTTP/1.1 301 Moved\r\nlocation: https://example.com/v1/x\r\ncontent-length: 0\r\n\
+                         connection: close\r\n\r\n";
+    for method in ["GET", "POST"] {
+        let (base, served) = answering(&[MOVED]);
+        let asked = match method {
+            "GET" => client(&base).get::<Value>("/x"),
+            _ => client(&base).post::<Value>("/x", &json!({})),
+        };
+        let told = asked.unwrap_err().to_string();
+        assert!(told.starts_with("301: it leads elsewhere, to https://example.com/v1/x"), "{told}");
+        assert_eq!(served.join().unwrap().len(), 1);
+    }
+}
+
+#[test]
+fn an_address_may_bring_the_version_and_slashes() {
+    for tail in ["", "/", "/v1", "/v1/", "//v1//"] {
+        let (base, served) = answering(&[OK]);
+        let client = client(&format!("{base}{tail}"));
+        assert_eq!(client.base(), base);
+        client.get::<Value>("/x").unwrap();
+        assert!(served.join().unwrap()[0].starts_with("get /v1/x http/1.1"));
+    }
+}
+
+#[test]
+fn a_line_says_its_cause_once() {
+    use std::error::Error as _;
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let base = format!("https://{}", listener.local_addr().unwrap());
+    // Whoever answers in clear text fails at TLS, and would again.
+    let served = std::thread::spawn(move || listener.accept().unwrap().0.write_all(OK.as_bytes()));
+    let error = client(&base).get::<Value>("/x").unwrap_err();
+    assert!(matches!(error, Error::Unreachable(_)), "{error:?}");
+    assert!(error.source().is_none(), "{error:?}");
+    served.join().unwrap().unwrap();
+}
+
+#[test]
+fn a_bundle_is_trusted_whole_and_an_empty_file_is_none() {
+    let credentials = Credentials { api_key: "gk".to_owned(), api_secret: "gs".to_owned() };
+    let trusting = |pem: &[u8]| Client::trusting("https://localhost:1", &credentials, pem).map(drop);
+    let block = |label: &str| format!("-----BEGIN {label}-----\nAAAA\n-----END {label}-----\n");
+    let (one, key) = (block("CERTIFICATE"), block("PRIVATE KEY"));
+    for bundle in [one.clone(), format!("{one}{one}"), format!("{key}{one}")] {
+        trusting(bundle.as_bytes()).unwrap();
+    }
+    for wrong in ["", "no certificate", &key] {
+        assert!(matches!(trusting(wrong.as_bytes()), Err(Error::Certificate(_))), "{wrong}");
+    }
+}
+
+#[test]
 fn what_would_be_refused_again_is_asked_once() {
     let (base, served) = answering(&[REFUSED]);
     match client(&base).get::<Value>("/x") {

@@ -3,6 +3,8 @@
 #[cfg(feature = "use-cases")]
 pub mod audit;
 #[cfg(feature = "use-cases")]
+pub mod audit_log;
+#[cfg(feature = "use-cases")]
 pub mod books;
 #[cfg(feature = "use-cases")]
 pub mod causes;
@@ -39,6 +41,8 @@ pub mod redemptions;
 pub mod reserve;
 #[cfg(feature = "use-cases")]
 pub mod saml;
+#[cfg(feature = "use-cases")]
+pub mod statement;
 #[cfg(feature = "testing")]
 pub mod testing;
 #[cfg(feature = "use-cases")]

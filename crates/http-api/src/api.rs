@@ -136,6 +136,8 @@ pub struct Api {
     pub gate: Arc<Gate>,
     /// Whether the database answers.
     pub pulse: Arc<Pulse>,
+    /// For how long an answer is kept under its `Idempotency-Key`.
+    pub answers_kept: Duration,
     pub limits: Limits,
     pub connections: ConnectionLimits,
     /// How long a connection may be idle that somebody with right credentials uses.

@@ -10,6 +10,6 @@ mod pulse;
 
 pub use api::{Api, ConnectionLimits, Gate, Limits, Page, Sunset, Transport, VerifySecret};
 pub use description::{Webhook, openapi};
-pub use endpoints::{ROUTES, Route, shown};
+pub use endpoints::{ROUTES, Route, rows, shown};
 pub use entrance::{Listening, listen};
 pub use pulse::Pulse;

@@ -19,4 +19,5 @@ mod url;
 pub use access::{Access, OpenError, Opened};
 pub use open::{migrate, open, open_waking};
 pub use postgres::wakeups::Wakeups;
+pub use sqlite::copy::copy_sqlite;
 pub use url::DatabaseUrl;

@@ -214,7 +214,7 @@ fn no_statement_of_a_request_reads_a_whole_table() {
 
 /// Tables that are small, or that belong to no company.
 const OF_NO_COMPANY: &str = "'companies', 'corporations', 'distribution_steps', 'distributions_under_way', \
-    'idempotency_records', 'providers', 'schema_migrations', 'seals', 'settings'";
+    'idempotency_records', 'provider_figures', 'providers', 'schema_migrations', 'seals', 'service_figures', 'settings'";
 
 #[test]
 fn each_row_that_may_be_one_of_many_names_its_company() {

@@ -4,13 +4,14 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+use crate::build_info::LONG;
 use crate::commands::{Command, Format};
 use crate::dev;
 use crate::tools::Tool;
 
 /// Guerdon: the recognition service for providers.
 #[derive(Parser)]
-#[command(name = "guerdon", version, about, arg_required_else_help = true)]
+#[command(name = "guerdon", version = LONG, about, arg_required_else_help = true)]
 pub(crate) struct Cli {
     /// A TOML file of settings; environment variables named GUERDON_… override it.
     #[arg(long, global = true, value_name = "FILE")]

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod application;
+mod build_info;
 mod cli;
 mod command_socket;
 mod commands;
@@ -10,6 +11,7 @@ mod hex;
 mod keys;
 mod logging;
 mod progress;
+mod retention;
 mod run;
 mod sealing;
 mod secret;

@@ -7,6 +7,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 const REDRAWN_EVERY: Duration = Duration::from_millis(100);
 const BAR: &str = "{wide_bar} {human_pos} of {human_len} users";
+const BAR_OF_ROWS: &str = "{wide_bar} {human_pos} of {human_len} rows";
+const BAR_OF_BYTES: &str = "{wide_bar} {bytes} of {total_bytes}";
 
 /// A spinner, and a bar as soon as it is known how much there is; or nothing.
 #[derive(Clone, Default)]
@@ -23,11 +25,32 @@ impl Progress {
         Self(Some(bar))
     }
 
-    /// Says how much there is.
+    /// Whether anybody sees it.
+    pub(crate) fn is_shown(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Says how many users there are.
     pub(crate) fn of(&self, all: usize) {
+        self.as_bar(all, BAR);
+    }
+
+    /// Says how many rows there are.
+    pub(crate) fn of_rows(&self, all: usize) {
+        self.as_bar(all, BAR_OF_ROWS);
+    }
+
+    /// Says how many bytes there are.
+    pub(crate) fn of_bytes(&self, all: usize) {
+        self.as_bar(all, BAR_OF_BYTES);
+    }
+
+    fn as_bar(&self, all: usize, style: &str) {
         if let Some(bar) = &self.0 {
             bar.set_length(u64::try_from(all).unwrap_or(u64::MAX));
-            bar.set_style(ProgressStyle::with_template(BAR).unwrap_or_else(|_| ProgressStyle::default_bar()));
+            bar.set_style(
+                ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar()),
+            );
         }
     }
 

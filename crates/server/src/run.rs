@@ -26,7 +26,7 @@ pub fn main() -> ExitCode {
     match run(&cli) {
         Ok(output) => print(&output, &cli),
         Err(cause) => {
-            let line = format!("{cause:#}").replace(['\n', '\r'], " ");
+            let line = format!("{cause:#}").replace(char::is_control, " ");
             let _closed = writeln!(std::io::stderr(), "guerdon: {line}");
             ExitCode::FAILURE
         }
@@ -34,6 +34,9 @@ pub fn main() -> ExitCode {
 }
 
 fn print(output: &Output, cli: &Cli) -> ExitCode {
+    for note in &output.notes {
+        let _closed = writeln!(std::io::stderr(), "{note}");
+    }
     let text = output.rendered(cli.output);
     let mut out = std::io::stdout();
     let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
@@ -57,7 +60,12 @@ fn run(cli: &Cli) -> anyhow::Result<Output> {
         What::Config(Config::Show) => {
             let settings = settings()?;
             let shown = settings.shown();
-            Ok(Output { text: shown.toml(), json: serde_json::to_string(&shown)?, status: 0 })
+            Ok(Output {
+                text: shown.toml(),
+                json: serde_json::to_string(&shown)?,
+                status: 0,
+                ..Output::default()
+            })
         }
         What::Config(Config::Check) => {
             let settings = settings()?;
@@ -115,5 +123,5 @@ fn serve(settings: &Settings) -> anyhow::Result<Output> {
         };
         application.run(stop).await
     })?;
-    Ok(Output { text: String::new(), json: String::new(), status: 0 })
+    Ok(Output { text: String::new(), json: String::new(), status: 0, ..Output::default() })
 }

@@ -14,6 +14,7 @@ use guerdon_persistence::{Access, OpenError, Wakeups, open_waking};
 use crate::command_socket::{Sent, send};
 use crate::commands::{Command, Output, Runnable as _, Workplace};
 use crate::keys::settle;
+use crate::logging;
 use crate::progress::Progress;
 use crate::settings::Settings;
 use crate::world::files;
@@ -48,9 +49,11 @@ pub(crate) fn work(settings: &Settings, command: &Command, progress: &Progress) 
                 finish(store.as_ref(), &mut |_| ())?; // what another process left when it was killed
                 let progress = progress.clone();
                 let threads = available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-                let workplace =
-                    Workplace { progress, threads, ..Workplace::new(store, keys, settings.webhooks) };
-                let done = command.run(&workplace);
+                let workplace = Workplace { progress, threads, ..Workplace::new(store, keys, settings) };
+                if !command.is_reading() {
+                    logging::start(settings.log);
+                }
+                let done = command.run_logged(&workplace);
                 if wakes.elsewhere.wait(Duration::ZERO) {
                     Wakeups::tell_once(&settings.database);
                 }

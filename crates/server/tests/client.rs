@@ -11,8 +11,9 @@ use crate::support::service::{Provider, Service};
 
 fn client(service: &Service, provider: &Provider) -> Client {
     let (api_key, api_secret) = (provider.api_key.clone(), provider.api_secret.clone());
-    let pem = std::fs::read(service.data.path().join("tls/certificate.pem")).unwrap();
-    Client::trusting(&service.running.api, &Credentials { api_key, api_secret }, &pem).unwrap()
+    let own = std::fs::read(service.data.path().join("tls/certificate.pem")).unwrap();
+    let bundle = [include_bytes!("support/certificates/rsa_2048_expired.pem"), own.as_slice()].concat();
+    Client::trusting(&service.running.api, &Credentials { api_key, api_secret }, &bundle).unwrap()
 }
 
 /// A company in a corporation with five users and an occasion, made by a client.
@@ -125,6 +126,6 @@ fn a_refusal_says_why_and_nobody_unknown_is_trusted() {
             &service.running.api,
             &Credentials { api_key: String::new(), api_secret: String::new() },
         );
-        assert!(matches!(untrusting.corporation(Uuid::nil()), Err(Error::Unreachable(_))));
+        assert!(matches!(untrusting.corporation(Uuid::nil()), Err(Error::Untrusted(_))));
     });
 }

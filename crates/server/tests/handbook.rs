@@ -1,6 +1,7 @@
 //! The pages for integrators: served to everybody, every line of curl in them works, and a browser shows them well.
 
-use std::path::PathBuf;
+mod clients;
+
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
@@ -69,6 +70,25 @@ fn pages_are_for_everybody_and_nothing_else_may_run_in_them() {
 }
 
 #[test]
+fn whoever_is_lost_outside_the_versions_is_led_to_the_pages() {
+    on_each(|service| {
+        assert_eq!(page(service, "/docs/"), page(service, "/docs"));
+        assert_eq!(page(service, "/docs/guides/start/"), page(service, "/docs/guides/start"));
+        let told = |path: &str| service.running.request("GET", path, &[], None).error(404);
+        for path in ["/", "/nope", "/docs/guides", "/docs/nope/", "/companies"] {
+            assert_eq!(
+                told(path),
+                "there is nothing under this path; GET /docs tells what there is",
+                "{path}"
+            );
+        }
+        assert_eq!(told("/v2/companies"), "there is no such version of the API");
+        let refused = service.running.request("POST", "/health", &[], None);
+        assert_eq!((refused.status, refused.header("allow")), (405, Some("GET, HEAD")));
+    });
+}
+
+#[test]
 fn every_line_of_curl_works() {
     on_each(|service| {
         let mut count = 0;
@@ -113,44 +133,6 @@ fn run(service: &Service, line: &str) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-#[test]
-fn the_sample_clients_walk_and_say_what_they_miss() {
-    for (program, script) in [("python3", "client.py"), ("node", "client.mjs")] {
-        if Command::new(program).arg("--version").stdout(Stdio::null()).status().is_err() {
-            assert!(std::env::var_os("CI").is_none(), "{program} is missing");
-            eprintln!("left out: there is no {program}");
-            continue;
-        }
-        let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/clients").join(script);
-        let bare =
-            Command::new(program).arg(&file).env_clear().env("PATH", std::env::var("PATH").unwrap()).output();
-        let bare = bare.unwrap();
-        assert!(!bare.status.success());
-        assert!(
-            String::from_utf8_lossy(&bare.stderr).starts_with("set URL, API_KEY, API_SECRET"),
-            "{bare:?}"
-        );
-        on_each(|service| {
-            let provider = service.provider("Sample", true);
-            let walk = || {
-                let output = Command::new(program)
-                    .arg(&file)
-                    .env("URL", format!("{}/v1", service.running.api))
-                    .env("CERTIFICATE", service.data.path().join("tls/certificate.pem"))
-                    .env("API_KEY", &provider.api_key)
-                    .env("API_SECRET", &provider.api_secret)
-                    .output()
-                    .unwrap();
-                assert!(output.status.success(), "{output:?}");
-                String::from_utf8(output.stdout).unwrap()
-            };
-            let printed = walk();
-            assert!(printed.starts_with("the reserve is empty"), "{printed}");
-            assert!(printed.contains("users ada@walk-"), "{printed}");
-        });
-    }
-}
-
 /// What a browser measured of a page: how wide it is and may be, and faults for whoever uses a keyboard or a screen reader.
 const MEASURE: &str = r#"<script>
   const out = [];
@@ -164,6 +146,10 @@ const MEASURE: &str = r#"<script>
   }
   for (const it of document.querySelectorAll("a")) if (!it.textContent.trim()) out.push(`a link to ${it.href} says nothing`);
   for (const it of document.querySelectorAll("pre")) if (it.tabIndex !== 0) out.push("a listing cannot be reached by keyboard");
+  for (const it of document.querySelectorAll("td code, th code")) {
+    const lines = it.getClientRects().length;
+    if (lines > it.textContent.split(/[\s\-\/?&|]+/).length) out.push(`${it.textContent} is broken into ${lines} lines`);
+  }
   for (const it of document.querySelectorAll("table")) if (!it.querySelector("th")) out.push("a table has no heads");
   const luminance = (css) => {
     const parts = css.match(/[\d.]+/g).slice(0, 3).map((it) => it / 255);

@@ -1,43 +1,59 @@
 //! `guerdon listen`: events on one's own machine, without a callback URL.
 
-use std::process::{Child, Command, Stdio};
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::time::Instant;
 
-use crate::support::receiver::{Arrival, PATIENCE, Receiver};
+use crate::support::receiver::{Arrival, PATIENCE, Receiver, Reply};
 use crate::support::service::Service;
 use crate::support::{Sample, on_each};
 
 const SECRET: &str = "gw_of_my_own";
 
-struct Listener(Child);
+struct Listener {
+    child: Child,
+    lines: std::io::Lines<BufReader<ChildStdout>>,
+}
 
 impl Listener {
-    fn start(
-        service: &Service,
-        sample: &Sample,
-        receiver: &Receiver,
-        home: &std::path::Path,
-        more: &[&str],
-    ) -> Self {
+    fn start(service: &Service, sample: &Sample, receiver: &Receiver, home: &Path, more: &[&str]) -> Self {
         let certificate = service.data.path().join("tls/certificate.pem");
-        let child = Command::new(env!("CARGO_BIN_EXE_guerdon"))
-            .args(["listen", "--base-url", &service.running.api, "--forward-to", &receiver.url()])
+        let mut child = command(sample, home)
+            .args(["--base-url", &service.running.api, "--forward-to", &receiver.url()])
             .args(["--shared-secret", SECRET, "--cacert", certificate.to_str().unwrap()])
             .args(more)
-            .env("GUERDON_API_KEY", &sample.provider.api_key)
-            .env("GUERDON_API_SECRET", &sample.provider.api_secret)
-            .env("XDG_STATE_HOME", home)
-            .stdout(Stdio::null())
+            .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        Self(child)
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let first = lines.next().unwrap().unwrap();
+        assert_eq!(
+            first,
+            format!("Forwarding events of {} to {}. Ctrl-C stops it.", service.running.api, receiver.url())
+        );
+        Self { child, lines }
     }
+
+    fn line(&mut self) -> String {
+        self.lines.next().unwrap().unwrap()
+    }
+}
+
+fn command(sample: &Sample, home: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_guerdon"));
+    command
+        .arg("listen")
+        .env("GUERDON_API_KEY", &sample.provider.api_key)
+        .env("GUERDON_API_SECRET", &sample.provider.api_secret)
+        .env("XDG_STATE_HOME", home);
+    command
 }
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        let _gone = self.0.kill();
-        let _gone = self.0.wait();
+        let _gone = self.child.kill();
+        let _gone = self.child.wait();
     }
 }
 
@@ -71,14 +87,98 @@ fn events_come_as_they_happen_and_go_on_where_they_stopped() {
         let event = service.get(&sample.provider, "/v1/events").json();
         let next_place = event["next"].as_str().unwrap().to_owned();
         let deadline = Instant::now() + PATIENCE;
-        while kept().as_deref() != Some(next_place.as_str()) {
+        while !kept().is_some_and(|it| it.ends_with(&format!(" {next_place}"))) {
             assert!(Instant::now() < deadline, "{:?} is not kept as {next_place}", kept());
             std::thread::yield_now();
         }
         drop(listener);
         let third = send();
-        let _listener = Listener::start(service, &sample, &receiver, home.path(), &[]);
+        let same = format!("{}/v1/", service.running.api);
+        let certificate = service.data.path().join("tls/certificate.pem");
+        let mut child = command(&sample, home.path())
+            .args(["--base-url", &same, "--forward-to", &receiver.url(), "--shared-secret", SECRET])
+            .args(["--cacert", certificate.to_str().unwrap()])
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
         assert_eq!(next(&receiver).json()["data"]["id"], third.as_str(), "neither the second again nor none");
+        drop(child.kill().and_then(|()| child.wait()));
+    });
+}
+
+#[test]
+fn whenever_it_is_stopped_each_event_comes_and_only_the_one_under_way_twice() {
+    on_each(|service| {
+        let sample = Sample::make(service, 2);
+        sample.fund(service, 1_000);
+        let ids: Vec<String> = (0..3)
+            .map(|_| {
+                let sent = sample.send(service, &sample.users[0], &[&sample.users[1]], 1).json();
+                sent["recognitions"][0]["id"].as_str().unwrap().to_owned()
+            })
+            .collect();
+        let (receiver, home) = (Receiver::start(), tempfile::tempdir().unwrap());
+        let came = || next(&receiver).json()["data"]["id"].as_str().unwrap().to_owned();
+        receiver.script([Reply::Held(200)]);
+        let listener = Listener::start(service, &sample, &receiver, home.path(), &["--since", "1h"]);
+        assert_eq!(came(), ids[0]);
+        drop(listener); // before the first was taken
+        receiver.script([Reply::Status(200), Reply::Held(200)]);
+        let listener = Listener::start(service, &sample, &receiver, home.path(), &[]);
+        assert_eq!([came(), came()], ids[..2]);
+        drop(listener); // before the second was
+        let _listener = Listener::start(service, &sample, &receiver, home.path(), &[]);
+        assert_eq!([came(), came()], ids[1..]);
+    });
+}
+
+#[test]
+fn what_is_refused_is_told_with_its_reason_and_how_to_get_it_again() {
+    on_each(|service| {
+        let sample = Sample::make(service, 2);
+        sample.fund(service, 1_000);
+        let (receiver, home) = (Receiver::start(), tempfile::tempdir().unwrap());
+        receiver.script([
+            Reply::Bytes(b"HTTP/1.1 422 No\r\nContent-Length: 15\r\n\r\nnot \x1b[31mmine\nx"),
+            Reply::Status(201),
+            Reply::Status(200),
+        ]);
+        let mut listener = Listener::start(service, &sample, &receiver, home.path(), &[]);
+        for _ in 0..3 {
+            assert_eq!(sample.send(service, &sample.users[0], &[&sample.users[1]], 1).status, 201);
+        }
+        let first = listener.line();
+        assert!(first.starts_with("!! recognition.received ") && first.contains(" 422 in "), "{first}");
+        assert!(first.ends_with(": not  [31mmine"), "{first}");
+        assert!(listener.line().contains("not repeated here: stop this, and begin earlier with --since"));
+        let second = listener.line();
+        assert!(second.starts_with("!! ") && second.contains(" 201 in "), "{second}");
+        let third = listener.line();
+        assert!(third.starts_with("ok "), "{third}");
+    });
+}
+
+#[test]
+fn addresses_and_certificates_that_cannot_be_right_are_told() {
+    on_each(|service| {
+        let (sample, home) = (Sample::make(service, 1), tempfile::tempdir().unwrap());
+        let refused = |base: &str, to: &str| {
+            let Output { status, stderr, .. } = command(&sample, home.path())
+                .args(["--base-url", base, "--forward-to", to])
+                .output()
+                .unwrap();
+            assert_eq!(status.code(), Some(1));
+            String::from_utf8(stderr).unwrap()
+        };
+        let here = "http://localhost:2/hook";
+        let told = refused("localhost:8443", here);
+        assert_eq!(told, "guerdon: --base-url must be an http or https URL, not localhost:8443\n");
+        let told = refused("https://localhost:1", "ftp://\n\u{1b}localhost");
+        assert_eq!(told, "guerdon: --forward-to must be an http or https URL, not ftp://  localhost\n");
+        let told = refused(&service.running.api, here);
+        let expected = "guerdon: the certificate is not trusted: invalid peer certificate: UnknownIssuer; name the service's \
+                        certificate by --cacert FILE\n";
+        assert_eq!(told, expected);
     });
 }
 

@@ -1,6 +1,7 @@
 //! `guerdon dev`: what a newcomer starts first.
 
 use std::io::{BufRead as _, BufReader};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::sync::{Mutex, PoisonError};
@@ -42,6 +43,12 @@ impl Sandbox {
         }
         lines
     }
+
+    fn ends_at(&mut self, signal: &str) {
+        let pid = self.child.id().to_string();
+        assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
+        assert!(self.child.wait().unwrap().success());
+    }
 }
 
 impl Drop for Sandbox {
@@ -53,10 +60,21 @@ impl Drop for Sandbox {
 #[test]
 fn one_command_leads_to_the_first_verified_event() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    for database in each() {
-        let mut sandbox = Sandbox::start(&["--check", "--database", &database.url]);
-        sandbox.until("All of it works.");
-        assert!(sandbox.child.wait().unwrap().success(), "{}", database.url);
+    for speed in ["1", "1000"] {
+        for database in each() {
+            let mut sandbox = Sandbox::start(&["--check", "--database", &database.url, "--speed", speed]);
+            let told = sandbox.until("All of it works.").join("\n");
+            assert!(told.contains("export BASE_URL='https://localhost:"), "{told}");
+            assert!(
+                told.contains("guerdon listen --base-url \"$BASE_URL\" --cacert \"$CERTIFICATE\""),
+                "{told}"
+            );
+            let path = told.lines().find(|it| it.starts_with("export PATH=")).unwrap();
+            let found =
+                Command::new("sh").args(["-c", &format!("{path}; guerdon --version")]).output().unwrap();
+            assert!(found.status.success(), "{path}: {found:?}");
+            assert!(sandbox.child.wait().unwrap().success(), "{}", database.url);
+        }
     }
 }
 
@@ -74,11 +92,41 @@ fn a_sped_up_sandbox_shows_the_whole_schedule_and_leaves_nothing_behind() {
         assert!(told.contains(part), "{part} is not in {told}");
     }
     assert!(!told.contains('\u{1b}'), "no colours for a file");
-    let folder = lines.iter().find_map(|it| it.strip_prefix("export GUERDON_DATA_DIR='")?.strip_suffix('\''));
-    let folder = std::path::PathBuf::from(folder.unwrap());
+    let folder = folder(&lines);
     assert!(folder.join("guerdon.db").exists());
-    let pid = sandbox.child.id().to_string();
-    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
-    assert!(sandbox.child.wait().unwrap().success());
+    sandbox.ends_at("-INT");
     assert!(!folder.exists());
+}
+
+#[test]
+fn the_end_of_its_terminal_leaves_nothing_behind() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    // Signals that are ignored stay so in children.
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|it| it.strip_prefix("SigIgn:")).unwrap_or("0").trim();
+    if u64::from_str_radix(ignored, 16).unwrap() & 1 == 1 {
+        return eprintln!("left out: the tests run under nohup");
+    }
+    let mut sandbox = Sandbox::start(&[]);
+    let folder = folder(&sandbox.until("Ctrl-C here ends it all."));
+    assert!(folder.exists());
+    sandbox.ends_at("-HUP");
+    assert!(!folder.exists());
+}
+
+#[test]
+fn a_speed_that_no_clock_can_follow_is_refused() {
+    for speed in ["0", "0.0001", "1e300", "NaN"] {
+        let refused = Command::new(env!("CARGO_BIN_EXE_guerdon")).args(["dev", "--speed", speed]).output();
+        let refused = refused.unwrap();
+        assert_eq!(refused.status.code(), Some(1));
+        let told = String::from_utf8(refused.stderr).unwrap();
+        assert_eq!(told, "guerdon: --speed must be a number from 0.001 to 1000000000\n", "{speed}");
+    }
+}
+
+/// The throw-away data.
+fn folder(lines: &[String]) -> PathBuf {
+    let folder = lines.iter().find_map(|it| it.strip_prefix("export GUERDON_DATA_DIR='")?.strip_suffix('\''));
+    PathBuf::from(folder.unwrap())
 }

@@ -9,6 +9,7 @@ use crate::support::{Sample, on_each};
 
 const URL: &str = "https://example.com/hook";
 const SECRET: &str = "gw_0123456789abcdef";
+const NONCE: &str = "cbebb86099222c806dd026d4f0d16547";
 const BODY: &str = r#"{"type":"recognition.received","version":"1.0","data":{"message":"Grüße"}}"#;
 
 /// What `webhook verify` says of a delivery that was signed just now, changed in one place.
@@ -25,9 +26,9 @@ fn judged(
     std::fs::write(&body_file, body).unwrap();
     let written = std::fs::metadata(&body_file).unwrap().modified().unwrap(); // that is now
     let now = Timestamp::new(written.into()).to_string();
-    let signature = sign(SECRET, URL, &now, "00ff", BODY.as_bytes());
+    let signature = sign(SECRET, URL, &now, NONCE, BODY.as_bytes());
     let sent = format!(
-        "Content-Type: application/json\nX-Service-Timestamp: {now}\nx-service-nonce: 00ff\r\n\
+        "Content-Type: application/json\nX-Service-Timestamp: {now}\nx-service-nonce: {NONCE}\r\n\
          X-SERVICE-SIGNATURE: {signature}\n"
     );
     std::fs::write(&headers_file, headers(sent)).unwrap();
@@ -53,6 +54,8 @@ fn a_delivery_is_verified_or_its_wrong_part_named() {
         let same = |it: String| it;
         let valid = judged(service, URL, SECRET, same, BODY);
         assert_eq!((valid.status, serde_json::from_str(&valid.out).ok()), (0, Some(json!({"valid": true}))));
+        let marked = |it: String| it.lines().map(|line| format!("< {line}\r\n")).collect();
+        assert_eq!(judged(service, URL, SECRET, marked, BODY).status, 0, "as curl -v prints it");
         let check = |printed: Printed, part: &str| {
             let told: serde_json::Value = serde_json::from_str(&printed.out).unwrap();
             assert_eq!(
@@ -63,7 +66,8 @@ fn a_delivery_is_verified_or_its_wrong_part_named() {
             assert!(told["hint"].as_str().unwrap().len() > 20, "{told}");
         };
         check(judged(service, "https://example.com/hook/", SECRET, same, BODY), "url");
-        check(judged(service, URL, "gw_other", same, BODY), "secret");
+        check(judged(service, URL, "gw_other", same, BODY), "secret or body");
+        check(judged(service, URL, "gs_other", same, BODY), "secret");
         check(judged(service, URL, SECRET, same, &BODY.replace(":", ": ")), "body");
         check(judged(service, URL, SECRET, |it| it.replace("nonce", "once"), BODY), "nonce");
         let missing = service.guerdon(&["webhook", "verify", "--url", URL, "--shared-secret", SECRET]);

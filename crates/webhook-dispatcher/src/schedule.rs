@@ -1,7 +1,10 @@
 //! When a failed delivery is tried again (behaviour 23.8).
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
+/// What waits can be divided by: beyond it a wait would be none, or longer than a clock can add.
+const SCALES: RangeInclusive<f64> = 1e-3..=1e9;
 /// The waiting time before each successive retry in seconds. It is 15 + n⁴(2n+1) for
 /// n from 0 to 9.
 const WAITS_SECONDS: [u64; 10] = [15, 18, 95, 582, 2_319, 6_890, 16_863, 36_030, 69_647, 124_674];
@@ -20,9 +23,9 @@ impl Default for Schedule {
 
 impl Schedule {
     /// The schedule with every wait divided by `time_scale` (the setting `webhooks.time_scale`). None unless it is
-    /// a positive, finite number.
+    /// a number from a thousandth to a thousand million.
     pub fn scaled(time_scale: f64) -> Option<Self> {
-        (time_scale.is_finite() && time_scale > 0.0).then_some(Self { time_scale })
+        SCALES.contains(&time_scale).then_some(Self { time_scale })
     }
 
     /// How long an event can have to wait, by how many of its attempts have failed: not at all for the first.
@@ -112,9 +115,11 @@ mod tests {
     }
 
     #[test]
-    fn a_scale_is_a_positive_number() {
-        for scale in [0.0, -1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+    fn a_scale_has_bounds_within_which_every_wait_can_be_added_to_a_time() {
+        for scale in [0.0, -1.0, 9e-4, 1.1e9, f64::MIN_POSITIVE, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             assert_eq!(Schedule::scaled(scale), None);
         }
+        let longest = Schedule::scaled(1e-3).and_then(|it| it.waits().into_iter().max());
+        assert_eq!(longest, Some(Duration::from_secs(124_674_000)));
     }
 }

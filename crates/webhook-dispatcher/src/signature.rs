@@ -1,6 +1,7 @@
 //! The signature of a delivery (behaviour 23.6), for the sender and for receivers.
 
 mod diagnosis;
+mod rewritten;
 mod seen;
 
 use std::time::Duration;

@@ -207,9 +207,9 @@ CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
 
 -- Why points moved: a row for each thing that was asked for. kind: 1 founding, 2 rate, 3 move to another provider,
 -- 4 sending, 5 amendment of a recognition, 6 deposit, 7 distribution, 8 redemption, 9 refund, 10 override,
--- 11 deletion of a user. actor: 1 provider, 2 operator, 3 schedule; reference is the request's id, or the user of the
--- operating system. subject_id is who or what it is about: the sender, the user, the redemption, the schedule, the
--- recognition, the new provider. legs counts its transfers, or the recognitions of a sending.
+-- 11 deletion of a user, 12 withdrawal. actor: 1 provider, 2 operator, 3 schedule; reference is the request's id, or
+-- the user of the operating system. subject_id is who or what it is about: the sender, the user, the redemption, the
+-- schedule, the recognition, the new provider. legs counts its transfers, or the recognitions of a sending.
 CREATE TABLE causes (
   position bigint NOT NULL DEFAULT journal_position(),
   id uuid NOT NULL PRIMARY KEY,
@@ -242,6 +242,7 @@ CREATE TABLE causes (
       WHEN 9 THEN legs = 1 AND subject_id IS NOT NULL
       WHEN 10 THEN legs = 1 AND subject_id IS NOT NULL AND wallet IS NOT NULL
       WHEN 11 THEN legs BETWEEN 0 AND 3 AND points = 0 AND subject_id IS NOT NULL
+      WHEN 12 THEN legs = 1 AND points > 0 AND subject_id IS NULL
       ELSE false
     END
   ),
@@ -297,7 +298,7 @@ CREATE TABLE accounts (
   closed_at timestamptz,
   PRIMARY KEY (owner_id, kind),
   CONSTRAINT never_negative CHECK (kind >= 6 OR balance >= 0),
-  CONSTRAINT funded_within_bounds CHECK (kind <> 6 OR balance BETWEEN -9000000000000000000 AND 0),
+  CONSTRAINT funded_within_bounds CHECK (kind <> 6 OR balance >= -9000000000000000000),
   CONSTRAINT redeemed_is_never_owed CHECK (kind <> 7 OR balance >= 0),
   CONSTRAINT rounding_only_gives CHECK (kind <> 8 OR balance <= 0),
   CONSTRAINT owner_fits_kind CHECK ((kind >= 4) = (owner_id = company_id)),
@@ -308,7 +309,8 @@ CREATE TRIGGER accounts_keep BEFORE UPDATE OF owner_id, kind, company_id, create
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 -- reason: 1 recognition, 2 redemption, 3 point distribution, 4 user deleted, 5 refund, 6 override, 7 deposit,
--- 8 rounding, which is leg 0 of its cause. A place is where the transfer stands among the movements of an account.
+-- 8 rounding, which is leg 0 of its cause, 9 withdrawal. A place is where the transfer stands among the movements of an
+-- account.
 CREATE TABLE transfers (
   cause_id uuid NOT NULL,
   leg integer NOT NULL CHECK (leg >= 0),
@@ -336,6 +338,7 @@ CREATE TABLE transfers (
       WHEN 6 THEN (debit_kind = 4 AND credit_kind <= 3) OR (credit_kind = 4 AND debit_kind <= 3)
       WHEN 7 THEN debit_kind = 6 AND credit_kind = 4
       WHEN 8 THEN debit_kind = 8 AND credit_kind <= 4
+      WHEN 9 THEN debit_kind = 4 AND credit_kind = 6
       ELSE false
     END
   ),
@@ -345,11 +348,11 @@ CREATE TABLE transfers (
   CONSTRAINT rounding_is_leg_zero CHECK (
     (reason = 8) = (leg = 0) AND (reason <> 8 OR (points = 0 AND amount <= 10000000))
   ),
-  CONSTRAINT one_of_its_kind CHECK (reason NOT IN (2, 5, 6, 7) OR leg = 1),
+  CONSTRAINT one_of_its_kind CHECK (reason NOT IN (2, 5, 6, 7, 9) OR leg = 1),
   -- Half a nano-dollar either way; whole dollars first, so that no product overflows. What goes into transit, and what
   -- is left of it, is the sum of many.
   CONSTRAINT priced CHECK (
-    reason NOT IN (1, 2, 3, 7) OR (debit_kind = 4 AND credit_kind = 5) OR (debit_kind = 5 AND credit_kind = 4) OR CASE
+    reason NOT IN (1, 2, 3, 7, 9) OR (debit_kind = 4 AND credit_kind = 5) OR (debit_kind = 5 AND credit_kind = 4) OR CASE
       WHEN abs((amount / 1000000000) * points_per_dollar - points) > 20000 THEN false
       ELSE abs(((amount / 1000000000) * points_per_dollar - points) * 1000000000
         + (amount % 1000000000) * points_per_dollar) * 2 <= points_per_dollar
@@ -405,13 +408,14 @@ CREATE TABLE deliveries (
 CREATE INDEX deliveries_due ON deliveries (provider_id, next_attempt_at, event_id) WHERE state = 1;
 CREATE INDEX deliveries_kept ON deliveries (provider_id, state, event_id) WHERE state IN (3, 4);
 
--- Only an event that was delivered may go.
+-- Only an event that was delivered may go; of any a deleted person's data can be erased from the body.
 CREATE FUNCTION refuse_loss_of_event() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
     IF EXISTS (SELECT FROM deliveries WHERE event_id = OLD.id AND state = 2) THEN RETURN OLD; END IF;
     RAISE EXCEPTION 'only delivered events go';
   END $$;
-CREATE TRIGGER events_keep BEFORE UPDATE OR TRUNCATE ON events
+CREATE TRIGGER events_keep
+  BEFORE UPDATE OF position, id, company_id, provider_id, kind, cause_id, created_at OR TRUNCATE ON events
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER events_go_delivered BEFORE DELETE ON events
   FOR EACH ROW EXECUTE FUNCTION refuse_loss_of_event();
@@ -446,6 +450,7 @@ CREATE TABLE mails (
 );
 CREATE INDEX mails_due ON mails (next_attempt_at, id) WHERE state = 1;
 CREATE INDEX mails_kept ON mails (id) WHERE state = 3;
+CREATE INDEX mails_sent ON mails (id) WHERE state = 2;
 
 CREATE TABLE idempotency_records (
   scope uuid NOT NULL,
@@ -458,3 +463,60 @@ CREATE TABLE idempotency_records (
   PRIMARY KEY (scope, idempotency_key)
 );
 CREATE INDEX idempotency_records_expiry ON idempotency_records (expires_at);
+
+-- Who did what, where no cause tells it: credentials, settings of single sign-on, options, schedules, what the operator
+-- changed. Numbers of actions are those of the domain crate.
+CREATE TABLE audit_entries (
+  id uuid NOT NULL PRIMARY KEY,
+  actor smallint NOT NULL CHECK (actor BETWEEN 1 AND 3),
+  reference text CHECK (length(reference) BETWEEN 1 AND 255),
+  idempotency_key text CHECK (length(idempotency_key) BETWEEN 1 AND 255),
+  action smallint NOT NULL CHECK (action >= 1),
+  company_id uuid,
+  provider_id uuid,
+  object_id uuid,
+  detail text NOT NULL,
+  created_at timestamptz NOT NULL
+);
+CREATE TRIGGER audit_entries_keep BEFORE UPDATE OR DELETE OR TRUNCATE ON audit_entries
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+-- Figures for the operator's pages, counted beside the ledger as it is sealed: of a company on a day (since 1970; day 0
+-- is ever since), what was recognised and how its accounts changed, in nano-dollars; of its occasions; of the service in
+-- an hour; of a provider's deliveries in an hour.
+CREATE TABLE company_figures (
+  company_id uuid NOT NULL,
+  day integer NOT NULL CHECK (day >= 0),
+  recognitions bigint NOT NULL,
+  points bigint NOT NULL,
+  reserve bigint NOT NULL,
+  user_wallets bigint NOT NULL,
+  peer_wallets bigint NOT NULL,
+  manager_wallets bigint NOT NULL,
+  PRIMARY KEY (company_id, day)
+) WITH (fillfactor = 70);
+CREATE TABLE occasion_figures (
+  company_id uuid NOT NULL,
+  day integer NOT NULL CHECK (day >= 0),
+  occasion_id uuid NOT NULL,
+  recognitions bigint NOT NULL,
+  points bigint NOT NULL,
+  PRIMARY KEY (company_id, day, occasion_id)
+) WITH (fillfactor = 70);
+CREATE TABLE service_figures (
+  hour integer NOT NULL PRIMARY KEY,
+  recognitions bigint NOT NULL,
+  points bigint NOT NULL,
+  requests bigint NOT NULL,
+  client_errors bigint NOT NULL,
+  server_errors bigint NOT NULL,
+  micros bigint NOT NULL
+) WITH (fillfactor = 70);
+CREATE TABLE provider_figures (
+  provider_id uuid NOT NULL,
+  hour integer NOT NULL,
+  delivered bigint NOT NULL,
+  failed bigint NOT NULL,
+  micros bigint NOT NULL,
+  PRIMARY KEY (provider_id, hour)
+) WITH (fillfactor = 70);

@@ -1,3 +1,8 @@
+DROP TABLE provider_figures;
+DROP TABLE service_figures;
+DROP TABLE occasion_figures;
+DROP TABLE company_figures;
+DROP TABLE audit_entries;
 DROP TABLE idempotency_records;
 DROP TABLE mails;
 DROP TABLE attempts;

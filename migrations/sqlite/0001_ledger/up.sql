@@ -183,9 +183,9 @@ CREATE TABLE distribution_steps (
 
 -- Why points moved: a row for each thing that was asked for. kind: 1 founding, 2 rate, 3 move to another provider,
 -- 4 sending, 5 amendment of a recognition, 6 deposit, 7 distribution, 8 redemption, 9 refund, 10 override,
--- 11 deletion of a user. actor: 1 provider, 2 operator, 3 schedule; reference is the request's id, or the user of the
--- operating system. subject_id is who or what it is about: the sender, the user, the redemption, the schedule, the
--- recognition, the new provider. legs counts its transfers, or the recognitions of a sending.
+-- 11 deletion of a user, 12 withdrawal. actor: 1 provider, 2 operator, 3 schedule; reference is the request's id, or
+-- the user of the operating system. subject_id is who or what it is about: the sender, the user, the redemption, the
+-- schedule, the recognition, the new provider. legs counts its transfers, or the recognitions of a sending.
 CREATE TABLE causes (
   position INTEGER PRIMARY KEY,
   id BLOB NOT NULL UNIQUE CHECK (length(id) = 16),
@@ -218,6 +218,7 @@ CREATE TABLE causes (
       WHEN 9 THEN legs = 1 AND subject_id IS NOT NULL
       WHEN 10 THEN legs = 1 AND subject_id IS NOT NULL AND wallet IS NOT NULL
       WHEN 11 THEN legs BETWEEN 0 AND 3 AND points = 0 AND subject_id IS NOT NULL
+      WHEN 12 THEN legs = 1 AND points > 0 AND subject_id IS NULL
       ELSE 0
     END
   ),
@@ -275,7 +276,7 @@ CREATE TABLE accounts (
   closed_at INTEGER,
   PRIMARY KEY (owner_id, kind),
   CONSTRAINT never_negative CHECK (kind >= 6 OR balance >= 0),
-  CONSTRAINT funded_within_bounds CHECK (kind <> 6 OR balance BETWEEN -9000000000000000000 AND 0),
+  CONSTRAINT funded_within_bounds CHECK (kind <> 6 OR balance >= -9000000000000000000),
   CONSTRAINT redeemed_is_never_owed CHECK (kind <> 7 OR balance >= 0),
   CONSTRAINT rounding_only_gives CHECK (kind <> 8 OR balance <= 0),
   CONSTRAINT owner_fits_kind CHECK ((kind >= 4) = (owner_id = company_id)),
@@ -288,7 +289,8 @@ CREATE TRIGGER accounts_keep_deletes_out BEFORE DELETE ON accounts
   BEGIN SELECT RAISE(ABORT, 'accounts are never changed'); END;
 
 -- reason: 1 recognition, 2 redemption, 3 point distribution, 4 user deleted, 5 refund, 6 override, 7 deposit,
--- 8 rounding, which is leg 0 of its cause. A place is where the transfer stands among the movements of an account.
+-- 8 rounding, which is leg 0 of its cause, 9 withdrawal. A place is where the transfer stands among the movements of an
+-- account.
 CREATE TABLE transfers (
   cause_id BLOB NOT NULL CHECK (length(cause_id) = 16),
   leg INTEGER NOT NULL CHECK (leg >= 0),
@@ -316,6 +318,7 @@ CREATE TABLE transfers (
       WHEN 6 THEN (debit_kind = 4 AND credit_kind <= 3) OR (credit_kind = 4 AND debit_kind <= 3)
       WHEN 7 THEN debit_kind = 6 AND credit_kind = 4
       WHEN 8 THEN debit_kind = 8 AND credit_kind <= 4
+      WHEN 9 THEN debit_kind = 4 AND credit_kind = 6
       ELSE 0
     END
   ),
@@ -325,11 +328,11 @@ CREATE TABLE transfers (
   CONSTRAINT rounding_is_leg_zero CHECK (
     (reason = 8) = (leg = 0) AND (reason <> 8 OR (points = 0 AND amount <= 10000000))
   ),
-  CONSTRAINT one_of_its_kind CHECK (reason NOT IN (2, 5, 6, 7) OR leg = 1),
+  CONSTRAINT one_of_its_kind CHECK (reason NOT IN (2, 5, 6, 7, 9) OR leg = 1),
   -- Half a nano-dollar either way; whole dollars first, so that no product overflows. What goes into transit, and what
   -- is left of it, is the sum of many.
   CONSTRAINT priced CHECK (
-    reason NOT IN (1, 2, 3, 7) OR (debit_kind = 4 AND credit_kind = 5) OR (debit_kind = 5 AND credit_kind = 4) OR CASE
+    reason NOT IN (1, 2, 3, 7, 9) OR (debit_kind = 4 AND credit_kind = 5) OR (debit_kind = 5 AND credit_kind = 4) OR CASE
       WHEN abs((amount / 1000000000) * points_per_dollar - points) > 20000 THEN 0
       ELSE abs(((amount / 1000000000) * points_per_dollar - points) * 1000000000
         + (amount % 1000000000) * points_per_dollar) * 2 <= points_per_dollar
@@ -390,8 +393,9 @@ CREATE TABLE deliveries (
 CREATE INDEX deliveries_due ON deliveries (provider_id, next_attempt_at, event_id) WHERE state = 1;
 CREATE INDEX deliveries_kept ON deliveries (provider_id, state, event_id) WHERE state IN (3, 4);
 
--- Only an event that was delivered may go.
-CREATE TRIGGER events_keep_updates_out BEFORE UPDATE ON events
+-- Only an event that was delivered may go; of any a deleted person's data can be erased from the body.
+CREATE TRIGGER events_keep_updates_out
+  BEFORE UPDATE OF position, id, company_id, provider_id, kind, cause_id, created_at ON events
   BEGIN SELECT RAISE(ABORT, 'events are never changed'); END;
 CREATE TRIGGER events_go_delivered BEFORE DELETE ON events
   WHEN NOT EXISTS (SELECT 1 FROM deliveries WHERE event_id = OLD.id AND state = 2)
@@ -427,6 +431,7 @@ CREATE TABLE mails (
 ) STRICT;
 CREATE INDEX mails_due ON mails (next_attempt_at, id) WHERE state = 1;
 CREATE INDEX mails_kept ON mails (id) WHERE state = 3;
+CREATE INDEX mails_sent ON mails (id) WHERE state = 2;
 
 CREATE TABLE idempotency_records (
   scope BLOB NOT NULL CHECK (length(scope) = 16),
@@ -439,3 +444,62 @@ CREATE TABLE idempotency_records (
   PRIMARY KEY (scope, idempotency_key)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX idempotency_records_expiry ON idempotency_records (expires_at);
+
+-- Who did what, where no cause tells it: credentials, settings of single sign-on, options, schedules, what the operator
+-- changed. Numbers of actions are those of the domain crate.
+CREATE TABLE audit_entries (
+  id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+  actor INTEGER NOT NULL CHECK (actor BETWEEN 1 AND 3),
+  reference TEXT CHECK (length(reference) BETWEEN 1 AND 255),
+  idempotency_key TEXT CHECK (length(idempotency_key) BETWEEN 1 AND 255),
+  action INTEGER NOT NULL CHECK (action >= 1),
+  company_id BLOB CHECK (length(company_id) = 16),
+  provider_id BLOB CHECK (length(provider_id) = 16),
+  object_id BLOB CHECK (length(object_id) = 16),
+  detail TEXT NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER audit_entries_keep_updates_out BEFORE UPDATE ON audit_entries
+  BEGIN SELECT RAISE(ABORT, 'audit_entries are never changed'); END;
+CREATE TRIGGER audit_entries_keep_deletes_out BEFORE DELETE ON audit_entries
+  BEGIN SELECT RAISE(ABORT, 'audit_entries are never changed'); END;
+
+-- Figures for the operator's pages, counted beside the ledger as it is sealed: of a company on a day (since 1970; day 0
+-- is ever since), what was recognised and how its accounts changed, in nano-dollars; of its occasions; of the service in
+-- an hour; of a provider's deliveries in an hour.
+CREATE TABLE company_figures (
+  company_id BLOB NOT NULL CHECK (length(company_id) = 16),
+  day INTEGER NOT NULL CHECK (day >= 0),
+  recognitions INTEGER NOT NULL,
+  points INTEGER NOT NULL,
+  reserve INTEGER NOT NULL,
+  user_wallets INTEGER NOT NULL,
+  peer_wallets INTEGER NOT NULL,
+  manager_wallets INTEGER NOT NULL,
+  PRIMARY KEY (company_id, day)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE occasion_figures (
+  company_id BLOB NOT NULL CHECK (length(company_id) = 16),
+  day INTEGER NOT NULL CHECK (day >= 0),
+  occasion_id BLOB NOT NULL CHECK (length(occasion_id) = 16),
+  recognitions INTEGER NOT NULL,
+  points INTEGER NOT NULL,
+  PRIMARY KEY (company_id, day, occasion_id)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE service_figures (
+  hour INTEGER NOT NULL PRIMARY KEY,
+  recognitions INTEGER NOT NULL,
+  points INTEGER NOT NULL,
+  requests INTEGER NOT NULL,
+  client_errors INTEGER NOT NULL,
+  server_errors INTEGER NOT NULL,
+  micros INTEGER NOT NULL
+) STRICT;
+CREATE TABLE provider_figures (
+  provider_id BLOB NOT NULL CHECK (length(provider_id) = 16),
+  hour INTEGER NOT NULL,
+  delivered INTEGER NOT NULL,
+  failed INTEGER NOT NULL,
+  micros INTEGER NOT NULL,
+  PRIMARY KEY (provider_id, hour)
+) STRICT, WITHOUT ROWID;

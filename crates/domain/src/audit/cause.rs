@@ -161,6 +161,7 @@ impl<'a> CauseJudge<'a> {
             Act::Founding | Act::Rate | Act::Move { .. } | Act::Amendment { .. } => None,
             Act::Sending(_) => Some(Reason::Recognition),
             Act::Deposit { .. } => Some(Reason::Deposit),
+            Act::Withdrawal { .. } => Some(Reason::Withdrawal),
             Act::Distribution { .. } => Some(Reason::PointDistribution),
             Act::Redemption { .. } => Some(Reason::Redemption),
             Act::Refund { .. } => Some(Reason::Refund),
@@ -176,6 +177,7 @@ impl<'a> CauseJudge<'a> {
             Act::Founding | Act::Rate | Act::Move { .. } | Act::Amendment { .. } => false,
             Act::Sending(sending) => self.sending_fits(sending, it),
             Act::Deposit { .. } => it.debit.is(Account::Funding(company)) && it.credit.is(reserve),
+            Act::Withdrawal { .. } => it.debit.is(reserve) && it.credit.is(Account::Funding(company)),
             Act::Distribution { wallet, .. } => {
                 it.debit.is(reserve) && it.credit.kind == wallet.kind().code()
             }
@@ -220,9 +222,10 @@ impl<'a> CauseJudge<'a> {
         match &self.cause.act {
             Act::Founding | Act::Rate | Act::Move { .. } | Act::Amendment { .. } => false,
             Act::Sending(sending) => priced(sending.points),
-            Act::Deposit { points } | Act::Distribution { points, .. } | Act::Redemption { points, .. } => {
-                priced(*points)
-            }
+            Act::Deposit { points }
+            | Act::Withdrawal { points }
+            | Act::Distribution { points, .. }
+            | Act::Redemption { points, .. } => priced(*points),
             Act::Refund { points, .. } => {
                 let taken = self.redemption.and_then(|it| match it.act {
                     Act::Redemption { points, .. } => it.rate.amount(points),
@@ -243,7 +246,7 @@ impl<'a> CauseJudge<'a> {
         let price = match &self.cause.act {
             Act::Sending(sending) => price(rate, sending.points, sending.receivers.into()),
             Act::Distribution { points, receivers, .. } => price(rate, *points, (*receivers).into()),
-            Act::Redemption { points, .. } => price(rate, *points, 1),
+            Act::Redemption { points, .. } | Act::Withdrawal { points } => price(rate, *points, 1),
             Act::Override { .. } => {
                 self.exact.and_then(|it| Price::exactly(rate, Amount::from_nanodollars(it), Points::ZERO))
             }

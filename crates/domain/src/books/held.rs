@@ -26,7 +26,7 @@ impl Held {
     pub(super) fn judge(&self, kind: AccountKind) -> Result<(), StoreError> {
         let owed = Amount::ZERO.checked_sub(self.balance);
         let holds = match kind {
-            AccountKind::Funding => !self.is_positive() && owed.is_some_and(|it| it <= FUNDED_MAX),
+            AccountKind::Funding => owed.is_none_or(|it| it <= FUNDED_MAX),
             AccountKind::Rounding => !self.is_positive(),
             _ => !self.balance.is_negative(),
         };

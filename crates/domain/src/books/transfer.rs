@@ -27,9 +27,7 @@ impl Transfer {
         require(self.goes_where_its_reason_says(), "a transfer goes where its reason says")?;
         let own = |it: Account| (it.kind() >= AccountKind::Reserve) == (it.owner() == self.company.as_uuid());
         require(own(self.debit.0) && own(self.credit.0), "a company's accounts are its own")?;
-        let one_leg =
-            matches!(self.reason, Reason::Redemption | Reason::Refund | Reason::Override | Reason::Deposit);
-        require(!one_leg || self.leg == 1, "it is the only one of its kind")?;
+        require(!self.is_alone() || self.leg == 1, "it is the only one of its kind")?;
         let is_rounding = self.reason == Reason::Rounding;
         let is_small = self.points == Points::ZERO && self.amount <= MADE_UP_MAX;
         require(!is_rounding || is_small, "a rounding is within the tolerance")?;
@@ -54,7 +52,13 @@ impl Transfer {
             }
             Reason::Deposit => (debit, credit) == (Funding, Reserve),
             Reason::Rounding => debit == Rounding && credit <= Reserve,
+            Reason::Withdrawal => (debit, credit) == (Reserve, Funding),
         }
+    }
+
+    fn is_alone(&self) -> bool {
+        use Reason::{Deposit, Override, Redemption, Refund, Withdrawal};
+        matches!(self.reason, Redemption | Refund | Override | Deposit | Withdrawal)
     }
 
     /// Into transit, or what is left of it: the sum of many.
@@ -65,10 +69,9 @@ impl Transfer {
     }
 
     fn is_priced(&self) -> bool {
-        let by_points = matches!(
-            self.reason,
-            Reason::Recognition | Reason::Redemption | Reason::PointDistribution | Reason::Deposit
-        );
+        use Reason::{Deposit, PointDistribution, Recognition, Redemption, Withdrawal};
+        let by_points =
+            matches!(self.reason, Recognition | Redemption | PointDistribution | Deposit | Withdrawal);
         !by_points || self.is_transit() || self.rate.amount(self.points) == Some(self.amount)
     }
 }

@@ -1,7 +1,8 @@
 //! The options an operator turns on for a company (behaviour 15.5).
 
 use crate::look_up;
-use crate::ports::{Companies, Context, Locks, Row, StoreError};
+use crate::model::Action;
+use crate::ports::{AuditLog, Companies, Context, Locks, Row, StoreError};
 use crate::values::CompanyId;
 
 /// Why an option was not set.
@@ -14,7 +15,7 @@ pub enum OptionsError {
 }
 
 /// Allows or forbids recognitions of zero points.
-pub fn set_allow_zero_points<T: Companies + Locks + ?Sized>(
+pub fn set_allow_zero_points<T: AuditLog + Companies + Locks + ?Sized>(
     tx: &mut T,
     id: CompanyId,
     allow: bool,
@@ -25,6 +26,8 @@ pub fn set_allow_zero_points<T: Companies + Locks + ?Sized>(
     if company.allow_zero_points != allow {
         (company.allow_zero_points, company.updated_at) = (allow, context.clock.now());
         tx.update_company(&company)?;
+        let entry = context.entry(Action::OptionsSet).of_company(id).of_provider(company.provider_id);
+        tx.note(&entry.saying(format!("recognitions of 0 points {allow}")))?;
     }
     Ok(())
 }

@@ -1,9 +1,9 @@
 //! Making, listing and cancelling schedules.
 
 use crate::look_up;
-use crate::model::{MissedDate, Period, Schedule};
+use crate::model::{Action, MissedDate, Period, Schedule};
 use crate::money::{Points, price};
-use crate::ports::{Context, Locks, ReadCompanies, ReadSchedules, Row, Schedules, StoreError};
+use crate::ports::{AuditLog, Context, Locks, ReadCompanies, ReadSchedules, Row, Schedules, StoreError};
 use crate::values::{CompanyId, IsoDate, ScheduleId};
 use crate::wallets::WalletType;
 
@@ -35,7 +35,7 @@ pub enum ScheduleError {
 }
 
 /// Makes a schedule.
-pub fn create_schedule<T: Locks + ReadCompanies + Schedules + ?Sized>(
+pub fn create_schedule<T: AuditLog + Locks + ReadCompanies + Schedules + ?Sized>(
     tx: &mut T,
     command: &CreateSchedule,
     context: &Context<'_>,
@@ -58,6 +58,11 @@ pub fn create_schedule<T: Locks + ReadCompanies + Schedules + ?Sized>(
         cancelled_at: None,
     };
     tx.insert_schedule(&schedule)?;
+    let entry =
+        context.entry(Action::ScheduleCreated).of_company(company.id).of_provider(company.provider_id);
+    let (points, wallet, every) = (schedule.points.get(), schedule.wallet.name(), schedule.every.name());
+    let said = format!("{points} points into each {wallet} every {every} from {}", schedule.start_on);
+    tx.note(&entry.about(schedule.id.as_uuid()).saying(said))?;
     Ok(schedule)
 }
 
@@ -73,7 +78,7 @@ pub fn schedules<R: ReadCompanies + ReadSchedules + ?Sized>(
 }
 
 /// Ends a schedule: none of its dates is paid any more. Cancelling again changes nothing.
-pub fn cancel_schedule<T: Locks + Schedules + ?Sized>(
+pub fn cancel_schedule<T: AuditLog + Locks + Schedules + ?Sized>(
     tx: &mut T,
     id: ScheduleId,
     context: &Context<'_>,
@@ -83,6 +88,8 @@ pub fn cancel_schedule<T: Locks + Schedules + ?Sized>(
     if schedule.cancelled_at.is_none() {
         schedule.cancelled_at = Some(context.clock.now());
         tx.update_schedule(&schedule)?;
+        let entry = context.entry(Action::ScheduleCancelled).of_company(schedule.company_id);
+        tx.note(&entry.about(id.as_uuid()))?;
     }
     Ok(schedule)
 }

@@ -1,6 +1,8 @@
 //! The first time and every other.
 
-use crate::model::{IdempotencyKey, IdempotencyRecord, KEPT};
+use std::time::Duration;
+
+use crate::model::{IdempotencyKey, IdempotencyRecord};
 use crate::ports::{Idempotency, StoreError, Timestamp};
 
 /// A request that may come again.
@@ -10,6 +12,8 @@ pub struct Repeatable {
     pub key: IdempotencyKey,
     /// A digest of the whole request, of 32 bytes, by which another request of the same key is known.
     pub request_hash: Vec<u8>,
+    /// For how long the answer is kept.
+    pub kept: Duration,
 }
 
 /// What a key says of a request that begins.
@@ -52,7 +56,7 @@ impl Repeatable {
             status,
             body,
             created_at: now,
-            expires_at: now + KEPT,
+            expires_at: now.saturating_add(self.kept),
         })
     }
 }

@@ -28,6 +28,7 @@ fn once(act: &Act) -> Option<Once> {
         | Act::Sending(_)
         | Act::Amendment { .. }
         | Act::Deposit { .. }
+        | Act::Withdrawal { .. }
         | Act::Redemption { .. }
         | Act::Override { .. } => None,
     }
@@ -39,7 +40,9 @@ fn is_whole(act: &Act) -> bool {
         Act::Founding | Act::Rate | Act::Move { .. } | Act::Refund { .. } | Act::Override { .. } => true,
         Act::Sending(it) => usize::try_from(it.receivers).is_ok_and(|it| (1..=Receivers::MAX).contains(&it)),
         Act::Amendment { message, share, .. } => message.is_some() || share.is_some(),
-        Act::Deposit { points } | Act::Redemption { points, .. } => *points > Points::ZERO,
+        Act::Deposit { points } | Act::Withdrawal { points } | Act::Redemption { points, .. } => {
+            *points > Points::ZERO
+        }
         Act::Distribution { points, receivers, .. } => *points > Points::ZERO && *receivers > 0,
         Act::Deletion { wallets, .. } => *wallets <= 3,
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::books::Books;
-use crate::model::{Cause, Company, Corporation, Occasion, Provider, Recognition, User};
+use crate::model::{AuditEntry, Cause, Company, Corporation, Occasion, Provider, Recognition, User};
 use crate::ports::{NewEvent, NewMail, Timestamp};
 use crate::values::{
     CauseId, CompanyId, CorporationId, OccasionId, Page, ProviderId, RecognitionId, UserId, fit,
@@ -23,6 +23,7 @@ pub(super) struct Data {
     pub(super) books: Books,
     pub(super) events: Vec<NewEvent>,
     pub(super) mails: Vec<NewMail>,
+    pub(super) noted: Vec<AuditEntry>,
 }
 
 /// A page of a list in the order of a key.

@@ -4,24 +4,58 @@ use std::cmp::Reverse;
 
 use super::Unit;
 use super::data::page_of;
-use crate::ports::{ReadMovements, StoreError};
-use crate::values::Page;
+use crate::books::Transfer;
+use crate::ports::{LedgerLine, ReadMovements, StoreError};
+use crate::values::{Page, fit};
 use crate::wallets::{Account, Direction, Reason, Transaction};
 
+/// How a transfer looks from an account, if it names it.
+fn line(it: &Transfer, account: Account) -> Option<LedgerLine> {
+    let (direction, place) = match (it.debit, it.credit) {
+        ((debit, place), _) if debit == account => (Direction::Debit, place),
+        (_, (credit, place)) if credit == account => (Direction::Credit, place),
+        _ => return None,
+    };
+    Some(LedgerLine {
+        place,
+        cause: it.cause,
+        direction,
+        amount: it.amount,
+        points: it.points,
+        rate: it.rate,
+        reason: it.reason,
+        at: it.at,
+    })
+}
+
 impl ReadMovements for Unit {
+    fn ledger_lines(
+        &mut self,
+        account: Account,
+        behind: i64,
+        limit: i64,
+    ) -> Result<Vec<LedgerLine>, StoreError> {
+        self.read(|data| {
+            let lines = data.books.transfers().iter().filter_map(|it| line(it, account));
+            let mut lines: Vec<LedgerLine> = lines.filter(|it| it.place > behind).collect();
+            lines.sort_by_key(|it| it.place);
+            lines.truncate(fit(limit));
+            lines
+        })
+    }
+
     fn transactions(&mut self, account: Account, page: Page) -> Result<Vec<Transaction>, StoreError> {
         self.read(|data| {
-            let told = data.books.transfers().iter().filter(|it| it.reason != Reason::Rounding);
-            let seen = told.filter_map(|it| {
-                let (direction, place) = match (it.debit, it.credit) {
-                    ((debit, place), _) if debit == account => (Direction::Debit, place),
-                    (_, (credit, place)) if credit == account => (Direction::Credit, place),
-                    _ => return None,
-                };
-                let (points, reason, created_at) = (it.points, it.reason, it.at);
-                Some((place, Transaction { direction, points, reason, created_at }))
-            });
-            page_of(seen, |it| Reverse(it.0), page).into_iter().map(|(_, it)| it).collect()
+            let told = data.books.transfers().iter().filter_map(|it| line(it, account));
+            let told = told.filter(|it| it.reason != Reason::Rounding);
+            let told = page_of(told, |it| Reverse(it.place), page).into_iter();
+            told.map(|it| Transaction {
+                direction: it.direction,
+                points: it.points,
+                reason: it.reason,
+                created_at: it.at,
+            })
+            .collect()
         })
     }
 }

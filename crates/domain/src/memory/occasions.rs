@@ -27,6 +27,15 @@ impl ReadOccasions for Unit {
         })
     }
 
+    fn global_occasions(&mut self) -> Result<Vec<Occasion>, StoreError> {
+        self.read(|data| {
+            let nobodys = CompanyId::from_uuid(uuid::Uuid::nil());
+            let mut all: Vec<Occasion> = data.usable(nobodys).filter(|it| it.is_global()).cloned().collect();
+            all.sort_by_key(|it| (it.created_at, it.id));
+            all
+        })
+    }
+
     fn occasions(&mut self, company: CompanyId, page: Page) -> Result<Vec<Occasion>, StoreError> {
         self.read(|data| page_of(data.usable(company).cloned(), |it| (it.created_at, it.id), page))
     }

@@ -1,9 +1,9 @@
-//! The outboxes: what was told, for whoever asks.
+//! The outboxes: what was told, for whoever asks; and the audit log.
 
 use super::Unit;
 use crate::books::require;
-use crate::model::EventKind;
-use crate::ports::{MailOutbox, NewEvent, NewMail, Outbox, StoreError};
+use crate::model::{AuditEntry, EventKind};
+use crate::ports::{AuditLog, MailOutbox, NewEvent, NewMail, Outbox, StoreError};
 
 impl Outbox for Unit {
     fn queue_events(&mut self, new: &[NewEvent]) -> Result<(), StoreError> {
@@ -28,6 +28,16 @@ impl MailOutbox for Unit {
                 require(data.mails.iter().all(|it| it.id != mail.id), "a mail has this id")?;
                 data.mails.push(mail.clone());
             }
+            Ok(())
+        })
+    }
+}
+
+impl AuditLog for Unit {
+    fn note(&mut self, entry: &AuditEntry) -> Result<(), StoreError> {
+        self.run(|data| {
+            require(data.noted.iter().all(|it| it.id != entry.id), "an entry has this id")?;
+            data.noted.push(entry.clone());
             Ok(())
         })
     }

@@ -46,6 +46,8 @@ pub enum Act {
     },
     /// Points came into the reserve from outside.
     Deposit { points: Points },
+    /// Points went out of the reserve, to where deposits come from.
+    Withdrawal { points: Points },
     /// Points went from the reserve to many wallets.
     Distribution {
         wallet: WalletType,
@@ -108,7 +110,8 @@ impl Act {
     pub fn legs(&self) -> u32 {
         match self {
             Self::Founding | Self::Rate | Self::Move { .. } | Self::Amendment { .. } => 0,
-            Self::Deposit { .. } | Self::Redemption { .. } | Self::Refund { .. } | Self::Override { .. } => 1,
+            Self::Deposit { .. } | Self::Withdrawal { .. } => 1,
+            Self::Redemption { .. } | Self::Refund { .. } | Self::Override { .. } => 1,
             Self::Sending(it) => it.receivers,
             Self::Distribution { receivers, .. } => *receivers,
             Self::Deletion { wallets, .. } => *wallets,

@@ -1,12 +1,13 @@
 //! Keys and what is kept under them.
 
-use time::Duration;
+use std::time::Duration;
+
 use uuid::Uuid;
 
 use crate::values::Timestamp;
 
-/// How long a response is kept.
-pub const KEPT: Duration = Duration::hours(72);
+/// How long a response is kept where nothing else is asked for.
+pub const KEPT: Duration = Duration::from_secs(72 * 3_600);
 
 /// Whose key, and which: a provider's id, or the nil UUID for the operator's commands.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -1,6 +1,7 @@
 //! What there is: a type for each kind of thing that is kept, told or judged. The aggregates show them under their own
 //! names; the ports and the use cases stand above.
 
+mod audit_entry;
 mod cause;
 mod company;
 mod corporation;
@@ -17,6 +18,7 @@ mod saml_settings;
 mod schedule;
 mod user;
 
+pub use audit_entry::{Action, AuditEntry};
 pub use cause::{Act, Cause, ScheduledDate, Sending};
 pub use company::{Company, CompanyWithOwner};
 pub use corporation::Corporation;

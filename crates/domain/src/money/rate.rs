@@ -67,6 +67,14 @@ impl PointsPerDollar {
         i64::try_from(floor + i128::from(is_up)).ok().map(Amount::from_nanodollars)
     }
 
+    /// The points that an amount is worth exactly; `None` where that is no whole number of them, or less than none.
+    pub fn whole_points(self, amount: Amount) -> Option<Points> {
+        let scaled = i128::from(amount.nanodollars()) * i128::from(self.0);
+        let whole = scaled % i128::from(NANODOLLARS_PER_DOLLAR) == 0;
+        let points = i64::try_from(scaled / i128::from(NANODOLLARS_PER_DOLLAR)).ok();
+        points.filter(|_| whole).and_then(Points::new)
+    }
+
     /// The tolerance times the rate, which makes it a whole number (behaviour 16.5).
     fn tolerance(self) -> i128 {
         i128::from(TOLERANCE_OF_A_POINT.min(TOLERANCE_OF_A_CENT * self.0))

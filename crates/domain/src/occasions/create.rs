@@ -1,4 +1,4 @@
-//! Creating an occasion: a company's by its provider, a global one by the operator.
+//! Creating an occasion of a company.
 
 use crate::model::{Occasion, OccasionText};
 use crate::ports::{Context, Denied, Locks, Occasions, ReadCompanies, StoreError};
@@ -29,16 +29,7 @@ pub fn create<T: Locks + Occasions + ReadCompanies + ?Sized>(
     Ok(insert(tx, Some(company_id), text, enabled, visible, context)?)
 }
 
-/// Creates an occasion of every company (behaviour 14.2).
-pub fn create_global<T: Occasions + ?Sized>(
-    tx: &mut T,
-    text: &OccasionText,
-    context: &Context<'_>,
-) -> Result<Occasion, StoreError> {
-    insert(tx, None, text, true, true, context)
-}
-
-fn insert<T: Occasions + ?Sized>(
+pub(super) fn insert<T: Occasions + ?Sized>(
     tx: &mut T,
     company_id: Option<CompanyId>,
     text: &OccasionText,

@@ -2,10 +2,12 @@
 
 mod create;
 mod delete;
+mod global;
 mod update;
 
-pub use create::{CreateOccasionError, create, create_global};
+pub use create::{CreateOccasionError, create};
 pub use delete::delete;
+pub use global::{GlobalOccasionError, create_global, delete_global, set_global};
 pub use update::{ChangeOccasionError, UpdateOccasion, update};
 
 pub use crate::model::{Occasion, OccasionText};

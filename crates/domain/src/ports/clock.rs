@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use super::EventBodies;
-use crate::model::{Act, Cause, Company, Origin};
+use crate::model::{Act, Action, AuditEntry, Cause, Company, Origin};
 use crate::values::CauseId;
 
 pub use crate::values::Timestamp;
@@ -42,6 +42,20 @@ impl Context<'_> {
             by: self.origin.into(),
             rate: company.rate,
             created_at: self.clock.now(),
+        }
+    }
+
+    /// What is to be noted of something that is being done now.
+    pub fn entry(&self, action: Action) -> AuditEntry {
+        AuditEntry {
+            id: self.ids.next(),
+            at: self.clock.now(),
+            by: self.origin.into(),
+            action,
+            company_id: None,
+            provider_id: None,
+            object_id: None,
+            detail: String::new(),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{Lookup, StoreError, Timestamp};
 use crate::model::{Event, EventKind, EventState};
-use crate::values::{CauseId, CompanyId, EventId, ProviderId};
+use crate::values::{CauseId, CompanyId, EmailAddress, EventId, ProviderId, UserId};
 
 /// An event could not be rendered; what was caused is undone with it.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -21,6 +21,9 @@ impl From<Unrenderable> for StoreError {
 pub trait EventBodies: Send + Sync {
     /// The body of an event.
     fn body(&self, event: &Event<'_>) -> Result<Vec<u8>, Unrenderable>;
+
+    /// A body as it is without the name and the address of a person of whom it tells; `email` stands in its place.
+    fn without(&self, body: &[u8], user: UserId, email: &EmailAddress) -> Result<Vec<u8>, Unrenderable>;
 }
 
 /// An event to be delivered.

@@ -20,6 +20,46 @@ pub struct NewMail {
     pub created_at: Timestamp,
 }
 
+/// What has become of a mail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MailState {
+    /// It is tried again.
+    Waiting,
+    /// The mail server took it.
+    Sent,
+    /// It failed for the last time, and is kept.
+    GivenUp,
+}
+
+/// A mail as an operator sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptMail {
+    pub id: Uuid,
+    pub recipient: String,
+    pub subject: String,
+    pub state: MailState,
+    /// Attempts made.
+    pub attempts: u16,
+    /// When it was caused.
+    pub created_at: Timestamp,
+}
+
+pub trait ReadMails {
+    /// The mails of a state, or all, that were caused then or later, newest first; at most `limit`.
+    fn mails(
+        &mut self,
+        state: Option<MailState>,
+        since: Option<Timestamp>,
+        limit: i64,
+    ) -> Result<Vec<KeptMail>, StoreError>;
+}
+
+/// Sending mails again.
+pub trait MailRetries {
+    /// Makes a mail due at once that was given up, or that waits; `false` where there is none such.
+    fn retry_mail(&mut self, id: Uuid, now: Timestamp) -> Result<bool, StoreError>;
+}
+
 /// Queueing mail.
 pub trait MailOutbox {
     fn queue_mails(&mut self, mails: &[NewMail]) -> Result<(), StoreError>;

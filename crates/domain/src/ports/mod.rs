@@ -2,11 +2,13 @@
 
 mod accounts;
 mod audit;
+mod audit_log;
 mod causes;
 mod clock;
 mod companies;
 mod corporations;
 mod deliveries;
+mod erasure;
 mod error;
 mod events;
 mod idempotency;
@@ -17,6 +19,7 @@ mod movements;
 mod occasions;
 mod providers;
 mod recognitions;
+mod retention;
 mod saml;
 mod schedules;
 mod settings;
@@ -27,6 +30,7 @@ mod wake;
 
 pub use accounts::{Accounts, Balances, Holding, Moved, Outcome, Paid, Payment, ReadAccounts};
 pub use audit::{Audit, PendingSeal, Seal, Seals};
+pub use audit_log::{AuditLog, AuditWanted, ReadAuditLog};
 pub use causes::Causes;
 pub use clock::{Clock, Context, Ids, Timestamp};
 pub use companies::{Companies, ReadCompanies};
@@ -35,6 +39,7 @@ pub use deliveries::{
     Attempt, CLOCK_TOLERANCE, Claim, Claimed, ClaimedEvent, ClaimedMail, Deliveries, Fate, MailDeliveries,
     MailFate, Settlement,
 };
+pub use erasure::Erasure;
 pub use error::StoreError;
 pub use events::{
     Depth, EventBodies, Feed, FeedPlace, FeedWanted, MadeAttempt, NewEvent, Outbox, QueuedEvent, ReadOutbox,
@@ -43,11 +48,12 @@ pub use events::{
 pub use idempotency::Idempotency;
 pub use locks::{Expected, Locks, Row};
 pub use lookup::{Denied, Lookup};
-pub use mails::{MailOutbox, NewMail};
-pub use movements::ReadMovements;
+pub use mails::{KeptMail, MailOutbox, MailRetries, MailState, NewMail, ReadMails};
+pub use movements::{LedgerLine, ReadMovements};
 pub use occasions::{Occasions, ReadOccasions};
 pub use providers::{ProviderChange, Providers, ReadProviders};
 pub use recognitions::{ReadRecognitions, Recognitions, Role};
+pub use retention::Retention;
 pub use saml::{ReadSaml, Saml};
 pub use schedules::{ReadSchedules, Schedules};
 pub use settings::{ReadSettings, Setting, Settings};

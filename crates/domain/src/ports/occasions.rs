@@ -8,6 +8,9 @@ pub trait ReadOccasions {
     /// The occasion of an id; a global one is everybody's own, a deleted one is absent.
     fn occasion(&mut self, scope: ProviderId, id: OccasionId) -> Result<Lookup<Occasion>, StoreError>;
 
+    /// The global occasions, oldest first.
+    fn global_occasions(&mut self) -> Result<Vec<Occasion>, StoreError>;
+
     /// A page of the occasions that a company can use, the global ones included, oldest first, ties by id.
     fn occasions(&mut self, company: CompanyId, page: Page) -> Result<Vec<Occasion>, StoreError>;
 

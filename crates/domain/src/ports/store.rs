@@ -1,17 +1,20 @@
 //! The unit of work.
 
 use super::{
-    Accounts, Audit, Causes, Companies, Corporations, Deliveries, Idempotency, Locks, MailDeliveries,
-    MailOutbox, Occasions, Outbox, Providers, ReadAccounts, ReadCompanies, ReadCorporations, ReadMovements,
-    ReadOccasions, ReadOutbox, ReadProviders, ReadRecognitions, ReadSaml, ReadSchedules, ReadSettings,
-    ReadSteps, ReadUsers, Recognitions, Replays, Saml, Schedules, Seals, Settings, Steps, StoreError, Users,
+    Accounts, Audit, AuditLog, Causes, Companies, Corporations, Deliveries, Erasure, Idempotency, Locks,
+    MailDeliveries, MailOutbox, MailRetries, Occasions, Outbox, Providers, ReadAccounts, ReadAuditLog,
+    ReadCompanies, ReadCorporations, ReadMails, ReadMovements, ReadOccasions, ReadOutbox, ReadProviders,
+    ReadRecognitions, ReadSaml, ReadSchedules, ReadSettings, ReadSteps, ReadUsers, Recognitions, Replays,
+    Retention, Saml, Schedules, Seals, Settings, Steps, StoreError, Users,
 };
 
 /// Everything that can be read on one snapshot.
 pub trait Reads:
     ReadAccounts
+    + ReadAuditLog
     + ReadCompanies
     + ReadCorporations
+    + ReadMails
     + ReadMovements
     + ReadOccasions
     + ReadOutbox
@@ -30,6 +33,7 @@ pub trait Reads:
 /// accounts, why, and what is told of it. The in-memory store has this much.
 pub trait Ledger:
     Accounts
+    + AuditLog
     + Causes
     + Companies
     + Corporations
@@ -49,9 +53,12 @@ pub trait Tx:
     Reads
     + Ledger
     + Deliveries
+    + Erasure
     + Idempotency
     + MailDeliveries
+    + MailRetries
     + Replays
+    + Retention
     + Saml
     + Schedules
     + Seals

@@ -1,8 +1,8 @@
 //! Changing a provider, its secrets included.
 
-use crate::model::Provider;
-use crate::ports::{Context, ProviderChange, Providers, StoreError};
-use crate::values::ProviderId;
+use crate::model::{Action, Provider};
+use crate::ports::{AuditLog, Context, ProviderChange, Providers, StoreError};
+use crate::values::{ProviderId, Update};
 
 /// Why a provider was not changed.
 #[derive(Debug, thiserror::Error)]
@@ -14,7 +14,33 @@ pub enum ChangeProviderError {
 }
 
 /// Changes a provider; answers it as it then is.
-pub fn change<T: Providers + ?Sized>(
+pub fn change<T: AuditLog + Providers + ?Sized>(
+    tx: &mut T,
+    id: ProviderId,
+    change: &ProviderChange,
+    context: &Context<'_>,
+) -> Result<Provider, ChangeProviderError> {
+    let provider = apply(tx, id, change, context)?;
+    tx.note(&context.entry(Action::ProviderChanged).of_provider(id).saying(words(change)))?;
+    Ok(provider)
+}
+
+/// What the audit log tells of a change.
+fn words(change: &ProviderChange) -> String {
+    let callback_url = match &change.callback_url {
+        Update::Keep => None,
+        Update::Clear => Some("no callback URL".to_owned()),
+        Update::Set(url) => Some(format!("callback URL {url}")),
+    };
+    let name = change.name.as_ref().map(|it| format!("name {it}"));
+    let manages = change.manages_all_domain_resources;
+    let manages = manages.map(|it| format!("manages all domain resources {it}"));
+    let suspended = change.suspended.map(|it| format!("suspended {it}"));
+    [name, callback_url, manages, suspended].into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// The same, for the use case that notes it in words of its own.
+pub(super) fn apply<T: Providers + ?Sized>(
     tx: &mut T,
     id: ProviderId,
     change: &ProviderChange,

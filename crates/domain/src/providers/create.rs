@@ -1,7 +1,7 @@
 //! Adding a provider.
 
-use crate::model::Provider;
-use crate::ports::{Context, Providers, StoreError};
+use crate::model::{Action, Provider};
+use crate::ports::{AuditLog, Context, Providers, StoreError};
 use crate::values::{Line, ProviderId};
 
 /// What a new provider is made of. Its secrets come hashed and sealed.
@@ -39,7 +39,7 @@ impl CreateProvider {
 }
 
 /// Adds a provider.
-pub fn create<T: Providers + ?Sized>(
+pub fn create<T: AuditLog + Providers + ?Sized>(
     tx: &mut T,
     command: CreateProvider,
     context: &Context<'_>,
@@ -58,5 +58,6 @@ pub fn create<T: Providers + ?Sized>(
         created_at: context.clock.now(),
     };
     tx.insert_provider(&provider)?;
+    tx.note(&context.entry(Action::ProviderCreated).of_provider(provider.id).saying(provider.name.as_str()))?;
     Ok(provider)
 }

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::change::{ChangeProviderError, change};
-use crate::model::{Former, Provider};
-use crate::ports::{Context, ProviderChange, Providers};
+use super::change::{ChangeProviderError, apply};
+use crate::model::{Action, Former, Provider};
+use crate::ports::{AuditLog, Context, ProviderChange, Providers};
 use crate::values::{ProviderId, Update};
 
 /// The secret that comes, as it is kept.
@@ -18,7 +18,7 @@ pub enum NewSecret {
 
 /// Replaces a secret. The one before works on for as long as the grace lasts, if there is any; every older one stops at
 /// once.
-pub fn rotate<T: Providers + ?Sized>(
+pub fn rotate<T: AuditLog + Providers + ?Sized>(
     tx: &mut T,
     id: ProviderId,
     secret: NewSecret,
@@ -29,6 +29,10 @@ pub fn rotate<T: Providers + ?Sized>(
     let former = |kept: Vec<u8>| match grace {
         Some(grace) => Update::Set(Former { kept, until: context.clock.now().saturating_add(grace) }),
         None => Update::Clear,
+    };
+    let which = match &secret {
+        NewSecret::Api(_) => "API secret",
+        NewSecret::Shared(_) => "shared secret",
     };
     let wanted = match secret {
         NewSecret::Api(hash) => ProviderChange {
@@ -42,5 +46,9 @@ pub fn rotate<T: Providers + ?Sized>(
             ..ProviderChange::default()
         },
     };
-    change(tx, id, &wanted, context)
+    let provider = apply(tx, id, &wanted, context)?;
+    let hours = grace.map_or(0, |it| it.as_secs() / 3_600);
+    let said = format!("{which}, {hours} hours of grace");
+    tx.note(&context.entry(Action::SecretRotated).of_provider(id).saying(said))?;
+    Ok(provider)
 }

@@ -1,7 +1,9 @@
-//! A company's reserve: deposits, and the alert when it runs low (behaviour 11.6, 11.7).
+//! A company's reserve: deposits, withdrawals, and the alert when it runs low (behaviour 11.6, 11.7).
 
 mod alert;
 mod deposit;
+mod withdraw;
 
 pub use alert::{alert_if_low, least, mail_admins, set_alert};
 pub use deposit::{DepositError, FUNDED_MAX, deposit, shown};
+pub use withdraw::{WithdrawError, withdraw};

@@ -1,7 +1,7 @@
 //! Changing the settings.
 
-use crate::model::{Company, SamlSettings};
-use crate::ports::{Context, Denied, Locks, ReadCompanies, Row, Saml, StoreError};
+use crate::model::{Action, Company, SamlSettings};
+use crate::ports::{AuditLog, Context, Denied, Locks, ReadCompanies, Row, Saml, StoreError};
 use crate::values::{CompanyId, EntityId, PemCertificate, ProviderId, Update, WebUrl};
 
 /// What changes; what is `None` or `Keep` stays.
@@ -30,7 +30,7 @@ pub enum UpdateSamlError {
 }
 
 /// Changes the settings of a company; answers both as they are then.
-pub fn update<T: Locks + ReadCompanies + Saml + ?Sized>(
+pub fn update<T: AuditLog + Locks + ReadCompanies + Saml + ?Sized>(
     tx: &mut T,
     scope: ProviderId,
     id: CompanyId,
@@ -52,6 +52,20 @@ pub fn update<T: Locks + ReadCompanies + Saml + ?Sized>(
     }
     if settings != before {
         tx.keep_saml(id, &settings, context.clock.now())?;
+        let entry = context.entry(Action::SamlChanged).of_company(id).of_provider(scope);
+        tx.note(&entry.saying(words(&before, &settings)))?;
     }
     Ok((company, settings))
+}
+
+/// What the audit log tells of a change.
+fn words(before: &SamlSettings, after: &SamlSettings) -> String {
+    let changed = [
+        (before.idp_id != after.idp_id, "idp_id"),
+        (before.idp_url != after.idp_url, "idp_url"),
+        (before.idp_certificate != after.idp_certificate, "idp_certificate"),
+    ];
+    let mut words: Vec<&str> = changed.iter().filter(|it| it.0).map(|it| it.1).collect();
+    words.push(if after.active { "active" } else { "not active" });
+    words.join(", ")
 }

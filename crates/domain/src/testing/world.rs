@@ -45,6 +45,10 @@ impl EventBodies for Surroundings {
     fn body(&self, event: &Event<'_>) -> Result<Vec<u8>, Unrenderable> {
         Ok(format!("{event:?}").into_bytes())
     }
+
+    fn without(&self, body: &[u8], _: UserId, _: &EmailAddress) -> Result<Vec<u8>, Unrenderable> {
+        Ok(body.to_vec())
+    }
 }
 
 pub(super) struct World<'a> {

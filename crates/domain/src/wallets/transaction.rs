@@ -4,7 +4,7 @@ use crate::money::Points;
 use crate::values::{Timestamp, stored};
 
 stored! {
-    /// Why points moved, by its name at the API (behaviour 17.5); the last one never reaches it.
+    /// Why points moved, by its name at the API (behaviour 17.5); a rounding never reaches it.
     enum Reason {
         /// Given or received by a recognition.
         Recognition => 1, "recognition";
@@ -22,6 +22,8 @@ stored! {
         Deposit => 7, "deposit";
         /// A fraction of a point made up within the tolerance; in no list.
         Rounding => 8, "rounding";
+        /// Taken out of a reserve by the operator.
+        Withdrawal => 9, "withdrawal";
     }
 }
 

@@ -6,6 +6,7 @@ mod events;
 mod occasions;
 mod recognitions;
 mod routes;
+pub mod rows;
 pub mod shown;
 mod users;
 

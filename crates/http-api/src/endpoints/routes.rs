@@ -233,7 +233,7 @@ async fn answer(
     let Some(caller) = caller else {
         return ApiError::internal("a request passed without credentials").respond(&request_id);
     };
-    let call = Call::new(route.method, &request, &caller, &state.api.service_url);
+    let call = Call::new(route.method, &request, &caller, &state.api);
     match (route.handle)(state, call, request, payload).await {
         Ok(answer) => answer.respond(),
         Err(refusal) => refusal.respond(&request_id),

@@ -2,11 +2,13 @@
 
 use std::str::FromStr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use actix_web::HttpRequest;
 use guerdon_domain::ports::{Reads, StoreError};
 use guerdon_domain::values::ProviderId;
 
+use crate::api::Api;
 use crate::arrival::{Arrival, Caller};
 use crate::operation::error::ApiError;
 use crate::operation::query::Query;
@@ -23,24 +25,22 @@ pub(crate) struct Call {
     pub(crate) text_of_query: String,
     /// The address of the service, as SAML audiences name it; without a trailing slash.
     pub(crate) service_url: Arc<str>,
+    /// For how long an answer is kept under its key.
+    pub(crate) answers_kept: Duration,
     is_designated: bool,
     id: Option<String>,
 }
 
 impl Call {
-    pub(crate) fn new(
-        method: &'static str,
-        request: &HttpRequest,
-        caller: &Caller,
-        service_url: &Arc<str>,
-    ) -> Self {
+    pub(crate) fn new(method: &'static str, request: &HttpRequest, caller: &Caller, api: &Api) -> Self {
         Self {
             scope: caller.id,
             method,
             path: request.path().to_owned(),
             request_id: Arrival::of(request).id.to_string(),
             text_of_query: request.query_string().to_owned(),
-            service_url: Arc::clone(service_url),
+            service_url: Arc::clone(&api.service_url),
+            answers_kept: api.answers_kept,
             is_designated: caller.is_designated,
             id: request.match_info().get("id").map(str::to_owned),
         }

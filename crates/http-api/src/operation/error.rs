@@ -155,7 +155,7 @@ impl ApiError {
         builder.json(ErrorBody { error: Body { status: self.status.as_u16(), message: &self.message } })
     }
 
-    #[cfg(test)]
+    /// The status and the words.
     pub(crate) fn told(&self) -> (u16, &str) {
         (self.status.as_u16(), &self.message)
     }

@@ -61,7 +61,8 @@ pub(super) fn misused() -> ApiError {
 pub(super) fn key_of(call: &Call, headers: &HeaderMap, body: &[u8]) -> Result<Option<Repeatable>, ApiError> {
     let Some(key) = header(headers)? else { return Ok(None) };
     let key = IdempotencyKey { scope: call.scope.as_uuid(), key };
-    Ok(Some(Repeatable { key, request_hash: hash(call.method, &call.path, &call.text_of_query, body) }))
+    let request_hash = hash(call.method, &call.path, &call.text_of_query, body);
+    Ok(Some(Repeatable { key, request_hash, kept: call.answers_kept }))
 }
 
 fn header(headers: &HeaderMap) -> Result<Option<String>, ApiError> {

@@ -211,7 +211,7 @@ fn since_then(provider: ProviderId, since: Timestamp, state: EventState) -> Cond
 }
 
 /// Below every id that was made at a moment or later, as far as the clock was not set back by more than an hour.
-fn first_id(since: Timestamp) -> Uuid {
+pub(super) fn first_id(since: Timestamp) -> Uuid {
     let hour_before = since.unix_micros() / 1_000 - 3_600_000;
     Uuid::from_u128(u128::try_from(hour_before).unwrap_or_default() << 80)
 }

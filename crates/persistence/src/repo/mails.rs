@@ -3,17 +3,19 @@
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use guerdon_domain::ports::{
-    ClaimedMail, MailDeliveries, MailFate, MailOutbox, NewMail, StoreError, Timestamp,
+    ClaimedMail, KeptMail, MailDeliveries, MailFate, MailOutbox, MailRetries, MailState, NewMail, ReadMails,
+    StoreError, Timestamp,
 };
 use uuid::Uuid;
 
 use super::super::{BINDS, SKIP_LOCKED, place};
 use super::Unit;
+use super::events::first_id;
 use super::slices::slices;
 use crate::rows::conditions::PENDING;
 use crate::rows::schema::mails;
 use crate::rows::types::{At, Id, Moment};
-use crate::rows::{ClaimedMailRow, DueRow, MailRow, mail};
+use crate::rows::{ClaimedMailRow, DueRow, KeptMailRow, MailRow, mail};
 
 impl MailOutbox for Unit<'_> {
     fn queue_mails(&mut self, new: &[NewMail]) -> Result<(), StoreError> {
@@ -23,6 +25,40 @@ impl MailOutbox for Unit<'_> {
         }
         self.queued.mails |= !new.is_empty();
         Ok(())
+    }
+}
+
+impl ReadMails for Unit<'_> {
+    fn mails(
+        &mut self,
+        state: Option<MailState>,
+        since: Option<Timestamp>,
+        limit: i64,
+    ) -> Result<Vec<KeptMail>, StoreError> {
+        let mut wanted = mails::table.select(KeptMailRow::as_select()).into_boxed();
+        if let Some(state) = state {
+            wanted = wanted.filter(mails::state.eq(mail::code(state)));
+        }
+        if let Some(since) = since {
+            wanted = wanted.filter(mails::id.ge(Id(first_id(since))).and(mails::created_at.ge(At(since))));
+        }
+        let wanted = wanted.order(mails::id.desc()).limit(limit); // ids rise with time
+        let rows: Vec<KeptMailRow> = self.query(|conn| wanted.get_results(conn))?;
+        self.keep(rows.into_iter().map(KeptMailRow::read).collect())
+    }
+}
+
+impl MailRetries for Unit<'_> {
+    fn retry_mail(&mut self, id: Uuid, now: Timestamp) -> Result<bool, StoreError> {
+        let which = || mails::table.find(Id(id)).filter(mails::lease_id.is_null());
+        let due = || mails::next_attempt_at.eq(Some(At(now)));
+        let anew = (mails::state.eq(mail::WAITING), mails::attempts.eq(0), due());
+        let given_up = which().filter(mails::state.eq(mail::GIVEN_UP));
+        let mut changed = self.query(|conn| diesel::update(given_up).set(anew).execute(conn))?;
+        let waiting = which().filter(mails::state.eq(mail::WAITING));
+        changed += self.query(|conn| diesel::update(waiting).set(due()).execute(conn))?;
+        self.queued.mails |= changed > 0;
+        Ok(changed > 0)
     }
 }
 

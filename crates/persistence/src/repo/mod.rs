@@ -4,10 +4,12 @@
 
 mod accounts;
 mod audit;
+mod audit_log;
 mod causes;
 mod companies;
 mod corporations;
 mod deliveries;
+mod erasure;
 mod events;
 mod feed;
 mod idempotency;
@@ -18,6 +20,7 @@ mod occasions;
 mod pay;
 mod providers;
 mod recognitions;
+mod retention;
 mod saml;
 mod schedules;
 mod settings;

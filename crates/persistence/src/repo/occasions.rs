@@ -58,6 +58,17 @@ impl ReadOccasions for Unit<'_> {
         }
     }
 
+    fn global_occasions(&mut self) -> Result<Vec<Occasion>, StoreError> {
+        let found: Vec<OccasionRow> = self.query(|conn| {
+            occasions::table
+                .filter(occasions::company_id.is_null().and(occasions::deleted_at.is_null()))
+                .order((occasions::created_at, occasions::id))
+                .select(OccasionRow::as_select())
+                .get_results(conn)
+        })?;
+        self.keep(found.into_iter().map(OccasionRow::read).collect())
+    }
+
     fn occasions(&mut self, company: CompanyId, page: Page) -> Result<Vec<Occasion>, StoreError> {
         let end = page.offset().saturating_add(page.limit());
         let found: Vec<OccasionRow> = self.query(|conn| {

@@ -30,6 +30,7 @@ pub(crate) mod kind {
     pub(crate) const REFUND: i16 = 9;
     pub(crate) const OVERRIDE: i16 = 10;
     pub(crate) const DELETION: i16 = 11;
+    pub(crate) const WITHDRAWAL: i16 = 12;
 }
 
 #[derive(Queryable, Selectable, Insertable)]
@@ -101,6 +102,7 @@ impl<'a> CauseRow<'a> {
                 ..self
             },
             Act::Deposit { points } => Self { kind: kind::DEPOSIT, points: points.get(), ..self },
+            Act::Withdrawal { points } => Self { kind: kind::WITHDRAWAL, points: points.get(), ..self },
             Act::Distribution { wallet, points, date, .. } => Self {
                 kind: kind::DISTRIBUTION,
                 subject_id: date.map(|it| Id(it.schedule.as_uuid())),
@@ -214,6 +216,7 @@ impl<'a> CauseRow<'a> {
                 share: self.share,
             },
             kind::DEPOSIT => Act::Deposit { points },
+            kind::WITHDRAWAL => Act::Withdrawal { points },
             kind::DISTRIBUTION => {
                 Act::Distribution { wallet: wallet()?, points, receivers: legs, date: self.date(reading)? }
             }

@@ -2,7 +2,7 @@
 
 use diesel::prelude::*;
 use diesel::sql_types::{SmallInt, Text};
-use guerdon_domain::ports::{ClaimedMail, NewMail, StoreError};
+use guerdon_domain::ports::{ClaimedMail, KeptMail, MailState, NewMail, StoreError};
 use guerdon_domain::values::CompanyId;
 
 use super::Reading;
@@ -14,6 +14,14 @@ pub(crate) mod mail {
     pub(crate) const WAITING: i16 = 1;
     pub(crate) const SENT: i16 = 2;
     pub(crate) const GIVEN_UP: i16 = 3;
+
+    pub(crate) fn code(state: super::MailState) -> i16 {
+        match state {
+            super::MailState::Waiting => WAITING,
+            super::MailState::Sent => SENT,
+            super::MailState::GivenUp => GIVEN_UP,
+        }
+    }
 }
 
 #[derive(Insertable)]
@@ -74,6 +82,34 @@ impl ClaimedMailRow {
             recipient: self.recipient,
             subject: self.subject,
             body: self.body,
+            attempts: reading.make("attempts", u16::try_from(self.attempts).ok())?,
+            created_at: self.created_at.0,
+        })
+    }
+}
+
+/// A mail as an operator sees it.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = mails)]
+pub(crate) struct KeptMailRow {
+    id: Id,
+    recipient: String,
+    subject: String,
+    state: i16,
+    attempts: i16,
+    created_at: At,
+}
+
+impl KeptMailRow {
+    pub(crate) fn read(self) -> Result<KeptMail, StoreError> {
+        let reading = Reading { table: "mails", id: &self.id.0 };
+        let states = [MailState::Waiting, MailState::Sent, MailState::GivenUp];
+        let state = states.into_iter().find(|it| mail::code(*it) == self.state);
+        Ok(KeptMail {
+            id: self.id.0,
+            recipient: self.recipient,
+            subject: self.subject,
+            state: reading.make("state", state)?,
             attempts: reading.make("attempts", u16::try_from(self.attempts).ok())?,
             created_at: self.created_at.0,
         })

@@ -4,6 +4,7 @@
 
 mod accounts;
 mod audit;
+mod audit_log;
 mod causes;
 mod companies;
 pub(crate) mod conditions;
@@ -26,6 +27,7 @@ mod users;
 
 pub(crate) use accounts::{AccountRow, Leg, TransferRow, WalletRow};
 pub(crate) use audit::{AccountFact, RecognitionFact, SealRow};
+pub(crate) use audit_log::AuditEntryRow;
 pub(crate) use causes::{CauseRow, kind};
 pub(crate) use companies::{CompanyRow, OwnerRow};
 pub(crate) use corporations::CorporationRow;
@@ -34,8 +36,8 @@ pub(crate) use deliveries::{
 };
 pub(crate) use events::{DatedPlaceRow, EventRow, FeedPlaceRow, QueuedEventRow};
 pub(crate) use idempotency::IdempotencyRow;
-pub(crate) use mails::{ClaimedMailRow, MailRow, mail};
-pub(crate) use movements::TransactionRow;
+pub(crate) use mails::{ClaimedMailRow, KeptMailRow, MailRow, mail};
+pub(crate) use movements::{LedgerLineRow, TransactionRow};
 pub(crate) use occasions::OccasionRow;
 pub(crate) use providers::ProviderRow;
 pub(crate) use recognitions::{NewRecognitionRow, RecognitionRow, SendingRow};

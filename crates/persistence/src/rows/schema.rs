@@ -257,6 +257,51 @@ tables! {
         name -> Text,
         value -> Text,
     }
+    audit_entries (id) {
+        id -> Identifier,
+        actor -> SmallInt,
+        reference -> Nullable<Text>,
+        idempotency_key -> Nullable<Text>,
+        action -> SmallInt,
+        company_id -> Nullable<Identifier>,
+        provider_id -> Nullable<Identifier>,
+        object_id -> Nullable<Identifier>,
+        detail -> Text,
+        created_at -> Moment,
+    }
+    company_figures (company_id, day) {
+        company_id -> Identifier,
+        day -> Integer,
+        recognitions -> BigInt,
+        points -> BigInt,
+        reserve -> BigInt,
+        user_wallets -> BigInt,
+        peer_wallets -> BigInt,
+        manager_wallets -> BigInt,
+    }
+    occasion_figures (company_id, day, occasion_id) {
+        company_id -> Identifier,
+        day -> Integer,
+        occasion_id -> Identifier,
+        recognitions -> BigInt,
+        points -> BigInt,
+    }
+    service_figures (hour) {
+        hour -> Integer,
+        recognitions -> BigInt,
+        points -> BigInt,
+        requests -> BigInt,
+        client_errors -> BigInt,
+        server_errors -> BigInt,
+        micros -> BigInt,
+    }
+    provider_figures (provider_id, hour) {
+        provider_id -> Identifier,
+        hour -> Integer,
+        delivered -> BigInt,
+        failed -> BigInt,
+        micros -> BigInt,
+    }
 }
 
 diesel::joinable!(users -> companies (company_id));

@@ -18,6 +18,7 @@ use crate::statement::statement;
 mod catalog;
 mod checkpoints;
 pub(crate) mod connect;
+pub(crate) mod copy;
 mod faults;
 mod group_commit;
 pub(crate) mod open;

@@ -75,6 +75,10 @@ impl EventBodies for TestBodies {
         }
         .into_bytes())
     }
+
+    fn without(&self, _: &[u8], user: UserId, email: &EmailAddress) -> Result<Vec<u8>, Unrenderable> {
+        Ok(format!("without {user}, now {}", email.as_str()).into_bytes())
+    }
 }
 
 pub struct World {

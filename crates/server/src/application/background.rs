@@ -5,16 +5,22 @@ use std::time::{Duration, Instant};
 
 use actix_web::rt::{self, task::JoinHandle};
 use actix_web::web;
-use guerdon_domain::ports::{Clock, Setting, Store, StoreError, StoreExt};
+use guerdon_domain::causes::{Actor, Origin};
+use guerdon_domain::ports::{Clock, Context, Setting, Store, StoreError, StoreExt};
 use guerdon_http_api::{Gate, Pulse};
+use guerdon_webhook_dispatcher::Bodies;
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::distributions;
-use super::metrics::{Metrics, look_at_certificate, look_at_ledger, look_at_outbox, look_at_process};
+use super::metrics::{
+    Metrics, look_at_certificate, look_at_ledger, look_at_outbox, look_at_process, tell_maintenance,
+};
 use crate::commands::MAINTENANCE_ON;
+use crate::retention;
 use crate::sealing::Sealing;
+use crate::settings::Retention;
 use crate::tls::Reloading;
-use crate::world::SystemClock;
+use crate::world::{SystemClock, SystemIds};
 
 /// How often it looks at the database; a maintenance that is turned on holds within a second.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -30,12 +36,12 @@ const LOOK_AT_LEDGER_EVERY: Duration = Duration::from_secs(60);
 const RESTS: u32 = 100;
 const SEAL_EVERY: Duration = Duration::from_secs(5);
 const PRUNE_EVERY: Duration = Duration::from_secs(600);
-/// Few enough that no request waits long behind one deletion.
-const PRUNE_AT_ONCE: i64 = 1000;
+const PRUNE_ALL_EVERY: Duration = Duration::from_secs(24 * 3_600);
 
 /// Starts all of it.
 pub(super) fn spawn(
     store: Arc<dyn Store>,
+    retention: Retention,
     gate: &Arc<Gate>,
     pulse: Arc<Pulse>,
     certificate: Option<Arc<Reloading>>,
@@ -74,7 +80,10 @@ pub(super) fn spawn(
             let store = Arc::clone(&store);
             move || distributions::pay_due(store.as_ref())
         })),
-        rt::spawn(every(PRUNE_EVERY, move || prune(store.as_ref()))),
+        rt::spawn(every(PRUNE_EVERY, {
+            let mut pruning = Pruning { store, retention, all_at: None };
+            move || pruning.go_on()
+        })),
     ];
     if let Some(certificate) = certificate {
         let renewed = Arc::clone(&certificate);
@@ -94,7 +103,9 @@ pub(super) fn spawn(
 pub(super) fn look(store: &dyn Store, gate: &Gate, pulse: &Pulse) -> Result<(), StoreError> {
     let maintenance = pulse
         .look(|| store.snapshot(|reads| -> Result<_, StoreError> { reads.setting(Setting::Maintenance) }))?;
-    gate.set_maintenance(maintenance.as_deref() == Some(MAINTENANCE_ON));
+    let is_on = maintenance.as_deref() == Some(MAINTENANCE_ON);
+    gate.set_maintenance(is_on);
+    tell_maintenance(is_on);
     Ok(())
 }
 
@@ -139,17 +150,33 @@ fn resting(mut look: impl FnMut() + Send + 'static) -> impl FnMut() + Send + 'st
     }
 }
 
-/// Deletes the expired records of repeated requests, a few at a time.
-fn prune(store: &dyn Store) {
-    let now = SystemClock.now();
-    loop {
-        let gone = store.transaction(|tx| -> Result<usize, StoreError> {
-            tx.prune_idempotency_records(now, PRUNE_AT_ONCE)
-        });
-        match gone {
-            Ok(0) => return,
-            Ok(count) => log::debug!("deleted {count} expired idempotency records"),
-            Err(cause) => return log::warn!("expired idempotency records stay: {cause}"),
+/// Lets go of what is done with: kept answers each time, the rest once a day.
+struct Pruning {
+    store: Arc<dyn Store>,
+    retention: Retention,
+    all_at: Option<Instant>,
+}
+
+impl Pruning {
+    fn go_on(&mut self) {
+        let store = self.store.as_ref();
+        if self.all_at.is_some_and(|it| it.elapsed() < PRUNE_ALL_EVERY) {
+            if let Err(cause) = retention::expired(store, SystemClock.now()) {
+                log::warn!("expired idempotency records stay: {cause}");
+            }
+            return;
+        }
+        let origin = Origin { actor: Actor::Operator, reference: Some("retention"), key: None };
+        let context = Context { clock: &SystemClock, ids: &SystemIds, bodies: &Bodies, origin };
+        match retention::prune(store, &self.retention, &context) {
+            Ok(gone) => {
+                self.all_at = Some(Instant::now());
+                if !gone.is_nothing() {
+                    let (events, mails) = (gone.events, gone.mails);
+                    log::info!("retention let go of {events} delivered events and {mails} mails");
+                }
+            }
+            Err(cause) => log::warn!("what retention allows to go stays: {cause}"),
         }
     }
 }

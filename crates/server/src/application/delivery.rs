@@ -1,6 +1,7 @@
 //! What leaves the service: events to providers, mails to administrators.
 
 use std::future::Future;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use guerdon_mailer::{
 };
 use guerdon_persistence::Wakeups;
 use guerdon_webhook_dispatcher::{
-    Dispatcher, HttpCourier, HttpCourierParts, Running as Dispatching, Schedule,
+    Dispatcher, HttpCourier, HttpCourierParts, Running as Dispatching, Schedule, TrustedRoots,
 };
 use tokio::sync::oneshot;
 use url::Url;
@@ -91,7 +92,9 @@ fn dispatcher(
 ) -> anyhow::Result<Dispatcher> {
     let allowed = settings.webhooks;
     let secrets = Arc::new(SigningSecrets(Arc::clone(keys)));
-    let sender = HttpCourier::new(HttpCourierParts::new(allowed.policy(), secrets, Arc::new(SystemClock)))?;
+    let mut parts = HttpCourierParts::new(allowed.policy(), secrets, Arc::new(SystemClock));
+    parts.roots = webhook_roots(settings)?;
+    let sender = HttpCourier::new(parts).context("webhooks.extra_roots")?;
     let mut dispatcher =
         Dispatcher::new(Arc::clone(store), Arc::new(sender), Arc::new(SystemClock), Arc::new(SystemIds));
     dispatcher.schedule =
@@ -102,24 +105,39 @@ fn dispatcher(
     Ok(dispatcher)
 }
 
-fn mailer(settings: &Settings, store: &Arc<dyn Store>) -> anyhow::Result<Mailer> {
+/// Whose certificates receivers may show.
+pub(crate) fn webhook_roots(settings: &Settings) -> anyhow::Result<TrustedRoots> {
+    match &settings.webhook_roots {
+        None => Ok(TrustedRoots::Public),
+        Some(file) => Ok(TrustedRoots::And(read_roots("webhooks.extra_roots", file)?)),
+    }
+}
+
+fn read_roots(key: &str, file: &Path) -> anyhow::Result<Vec<u8>> {
+    std::fs::read(file).with_context(|| format!("{key}: cannot read {}", file.display()))
+}
+
+/// The way mails go: to the mail server, or as files into the data folder.
+pub(crate) fn mail_transport(settings: &Settings) -> anyhow::Result<Box<dyn Transport>> {
     let mail = &settings.mail;
     let sender = mail.from.as_deref().map_or_else(|| Ok(FromAddress::local()), FromAddress::parse)?;
-    let transport: Box<dyn Transport> = match &mail.smtp_url {
-        Some(url) => {
-            let transport = SmtpTransport::new(SmtpUrl::parse(url.expose())?, sender, b"")?;
-            match Url::parse(&settings.service_url).ok().and_then(|it| it.host_str().map(str::to_owned)) {
-                Some(host) => Box::new(transport.greeting_as(&host)),
-                None => Box::new(transport),
-            }
-        }
-        None => {
-            let folder = settings.data_dir.join("mail");
-            let opened = FolderTransport::open(&folder, sender);
-            Box::new(opened.with_context(|| format!("cannot make the folder {}", folder.display()))?)
-        }
+    let Some(url) = &mail.smtp_url else {
+        let folder = settings.data_dir.join("mail");
+        let opened = FolderTransport::open(&folder, sender);
+        let opened = opened.with_context(|| format!("cannot make the folder {}", folder.display()))?;
+        return Ok(Box::new(opened));
     };
+    let roots = mail.extra_roots.as_deref().map(|it| read_roots("mail.extra_roots", it)).transpose()?;
+    let transport = SmtpTransport::new(SmtpUrl::parse(url.expose())?, sender, &roots.unwrap_or_default())
+        .context("mail.extra_roots")?;
+    Ok(match Url::parse(&settings.service_url).ok().and_then(|it| it.host_str().map(str::to_owned)) {
+        Some(host) => Box::new(transport.greeting_as(&host)),
+        None => Box::new(transport),
+    })
+}
+
+fn mailer(settings: &Settings, store: &Arc<dyn Store>) -> anyhow::Result<Mailer> {
     let journal = Box::new(StoreMailJournal::new(Arc::clone(store)));
-    let mailer = Mailer::new(journal, transport, Arc::new(SystemClock), Arc::new(SystemIds));
+    let mailer = Mailer::new(journal, mail_transport(settings)?, Arc::new(SystemClock), Arc::new(SystemIds));
     Ok(mailer.observed_by(Arc::new(Counting)))
 }

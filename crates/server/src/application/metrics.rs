@@ -12,6 +12,7 @@ use guerdon_webhook_dispatcher::{AttemptResult, Observer as EventObserver};
 use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 
+use crate::build_info::{COMMIT, VERSION};
 use crate::tls::Reloading;
 use crate::world::{SystemClock, descriptors};
 
@@ -19,6 +20,8 @@ const PENDING: &str = "guerdon_outbox_pending_events";
 const OLDEST: &str = "guerdon_outbox_oldest_event_age_seconds";
 const MAILS_WAITING: &str = "guerdon_mails_waiting";
 const MAILS_GIVEN_UP: &str = "guerdon_mails_given_up";
+const BUILD: &str = "guerdon_build_info";
+const MAINTENANCE: &str = "guerdon_maintenance";
 const MEMORY: &str = "process_resident_memory_bytes";
 const DESCRIPTORS: &str = "process_open_fds";
 const CERTIFICATE: &str = "guerdon_certificate_expires_timestamp_seconds";
@@ -101,6 +104,10 @@ fn describe() {
     describe_gauge!(IN_FLIGHT, "Attempts under way or not settled yet");
     describe_counter!(EXHAUSTED, "Events that failed for the last time and wait to be replayed");
     describe_counter!(MAILS, "Attempts to send a mail by result: sent, failed, given_up");
+    describe_gauge!(BUILD, "Always 1; its labels say which program this is");
+    describe_gauge!(MAINTENANCE, "1 while maintenance is on, 0 otherwise");
+    gauge!(BUILD, "version" => VERSION, "commit" => COMMIT).set(1.0);
+    gauge!(MAINTENANCE).set(0.0);
     gauge!(PENDING).set(0.0);
     gauge!(OLDEST).set(0.0);
     gauge!(UNBALANCED).set(0.0);
@@ -126,6 +133,11 @@ pub(super) fn look_at_outbox(store: &dyn Store) {
     gauge!(MAILS_WAITING).set(many(depth.mails_waiting));
     gauge!(MAILS_GIVEN_UP).set(many(depth.mails_given_up));
     gauge!(OLDEST).set(age.as_secs_f64());
+}
+
+/// Tells whether maintenance is on.
+pub(super) fn tell_maintenance(is_on: bool) {
+    gauge!(MAINTENANCE).set(if is_on { 1.0 } else { 0.0 });
 }
 
 /// Looks when the certificate ends.

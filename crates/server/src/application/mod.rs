@@ -6,12 +6,13 @@ mod delivery;
 mod distributions;
 mod metrics;
 mod operator;
+mod status;
 mod stop;
 mod warnings;
 
 use std::future::Future;
 use std::sync::{Arc, LazyLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use actix_web::dev::ServerHandle;
 use actix_web::rt;
@@ -21,17 +22,20 @@ use guerdon_http_api::{Api, ConnectionLimits, Gate, Limits, Listening, Pulse, Tr
 use guerdon_persistence::Opened;
 use guerdon_webhook_dispatcher::Bodies;
 
+use crate::build_info::{COMMIT, LONG, VERSION};
 use crate::command_socket::{CommandHandler, CommandSocket};
 use crate::commands::Workplace;
 use crate::description::pages;
 use crate::keys::{Keys, require, settle};
-use crate::settings::{Http, Settings, Tls};
+use crate::settings::{Http, Retention, Settings, Tls};
 use crate::tls::{self, Reloading, Terminated};
 use crate::world::{SystemClock, SystemIds, descriptors};
 
 pub(crate) use database::prepare_folders;
 use delivery::Delivery;
+pub(crate) use delivery::mail_transport;
 use metrics::Metrics;
+pub(crate) use status::{Service, Status};
 
 /// Descriptors that no client gets: they are for the operator's listener, the database, commands and deliveries.
 const KEPT_BACK: usize = 256;
@@ -45,6 +49,7 @@ pub(crate) struct Application {
     drain: Duration,
     /// For what goes on beside the requests.
     background: Arc<dyn Store>,
+    retention: Retention,
     pulse: Arc<Pulse>,
     certificate: Option<Arc<Reloading>>,
     metrics: Metrics,
@@ -56,6 +61,7 @@ impl Application {
     /// Makes and migrates the database, settles the keys, prepares TLS, opens the listeners. Must be called within
     /// an actix system.
     pub(crate) fn build(settings: &Settings) -> anyhow::Result<Self> {
+        log::info!(version = VERSION, commit = COMMIT; "guerdon {LONG}");
         require(settings)?; // before anything is made
         warnings::tell(settings);
         let (metrics, wakes) = (Metrics::install()?, Wakes::default());
@@ -75,13 +81,16 @@ impl Application {
         let delivery = Delivery::start(settings, &background, &keys, &wakes)?;
         let api = guerdon_http_api::listen(api(settings, requests, keys, &gate, &pulse), address, tls_config)
             .with_context(|| format!("cannot listen on {address} (http.listen)"))?;
-        let operator = operator::listen(
-            settings.operator_listen,
-            Arc::clone(&gate),
-            Arc::clone(&pulse),
-            metrics.clone(),
-        )
-        .with_context(|| format!("cannot listen on {} (operator.listen)", settings.operator_listen))?;
+        let service = Service {
+            store: Arc::clone(&background),
+            started: Instant::now(),
+            database: settings.shown_database(),
+            listen: api.address,
+            operator_listen: settings.operator_listen,
+            certificate: certificate.clone(),
+        };
+        let operator = operator::listen(service, Arc::clone(&gate), Arc::clone(&pulse), metrics.clone())
+            .with_context(|| format!("cannot listen on {} (operator.listen)", settings.operator_listen))?;
         let scheme = if certificate.is_some() { "https" } else { "http" };
         let (listening, health, database) = (api.address, operator.address, settings.shown_database());
         log::info!("listening on {scheme}://{listening} (database {database}), health on http://{health}");
@@ -92,6 +101,7 @@ impl Application {
             gate,
             drain,
             background,
+            retention: settings.retention,
             pulse,
             certificate,
             metrics,
@@ -106,8 +116,14 @@ impl Application {
         let operator = self.operator.server.handle();
         let mut api_ends = rt::spawn(self.api.server);
         rt::spawn(self.operator.server);
-        let mut tasks =
-            background::spawn(self.background, &self.gate, self.pulse, self.certificate, self.metrics);
+        let mut tasks = background::spawn(
+            self.background,
+            self.retention,
+            &self.gate,
+            self.pulse,
+            self.certificate,
+            self.metrics,
+        );
         let handler = self.command_socket.map(|(command_socket, handler)| {
             tasks.push(rt::spawn(command_socket.take(Arc::clone(&handler))));
             handler
@@ -146,6 +162,7 @@ fn api(
         secrets: keys,
         gate: Arc::clone(gate),
         pulse: Arc::clone(pulse),
+        answers_kept: settings.retention.idempotency,
         limits: Limits {
             requests_per_second: limit.requests_per_second,
             burst: limit.burst,
@@ -185,7 +202,7 @@ fn command_socket(
     keys: &Arc<Keys>,
 ) -> anyhow::Result<Option<(CommandSocket, Arc<CommandHandler>)>> {
     let Some(database) = settings.embedded_database() else { return Ok(None) };
-    let workplace = Workplace::new(Arc::clone(store), Arc::clone(keys), settings.webhooks);
+    let workplace = Workplace::new(Arc::clone(store), Arc::clone(keys), settings);
     let command_socket = CommandSocket::open(&settings.data_dir)?;
     Ok(Some((command_socket, Arc::new(CommandHandler::new(workplace, database)))))
 }

@@ -6,12 +6,14 @@ use std::sync::Arc;
 use actix_web::dev::Server;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
-use actix_web::web::{Data, ServiceConfig, get};
+use actix_web::web::{Data, ServiceConfig, block, get};
 use actix_web::{App, HttpResponse, HttpServer};
 use guerdon_http_api::{Gate, Pulse};
 use serde::Serialize;
 
 use super::metrics::Metrics;
+use super::status::Service;
+use crate::build_info::{COMMIT, VERSION};
 
 /// The open listener.
 pub(super) struct Listening {
@@ -27,19 +29,30 @@ struct Health {
 }
 
 #[derive(Serialize)]
-struct Status {
+struct State {
     status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    commit: Option<&'static str>,
 }
 
 pub(super) fn listen(
-    address: SocketAddr,
+    service: Service,
     gate: Arc<Gate>,
     pulse: Arc<Pulse>,
     metrics: Metrics,
 ) -> std::io::Result<Listening> {
+    let address = service.operator_listen;
     let health = Data::new(Health { gate, pulse, metrics });
-    let app =
-        move || App::new().app_data(health.clone()).configure(routes).default_service(get().to(nothing));
+    let service = Data::new(service);
+    let app = move || {
+        App::new()
+            .app_data(health.clone())
+            .app_data(service.clone())
+            .configure(routes)
+            .default_service(get().to(nothing))
+    };
     let server = HttpServer::new(app).workers(1).disable_signals().shutdown_timeout(1).bind(address)?;
     let address = server.addrs().first().copied().unwrap_or(address);
     Ok(Listening { server: server.run(), address })
@@ -49,12 +62,16 @@ fn routes(config: &mut ServiceConfig) {
     config
         .route("/healthz", get().to(alive))
         .route("/readyz", get().to(ready))
-        .route("/metrics", get().to(counted));
+        .route("/metrics", get().to(counted))
+        .route("/status", get().to(stands));
 }
 
 /// The process answers; asks nobody.
 async fn alive() -> HttpResponse {
-    answer(StatusCode::OK, "ok")
+    let mut response =
+        HttpResponse::Ok().json(State { status: "ok", version: Some(VERSION), commit: Some(COMMIT) });
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
 }
 
 /// Requests are welcome: not while the service ends or the database is away, but also in maintenance.
@@ -74,12 +91,23 @@ async fn counted(health: Data<Health>) -> HttpResponse {
     HttpResponse::build(StatusCode::OK).insert_header((CONTENT_TYPE, text)).body(health.metrics.text())
 }
 
+/// How the service stands.
+async fn stands(service: Data<Service>) -> HttpResponse {
+    let told = block(move || service.status()).await;
+    let Ok(Ok(status)) = told else {
+        return answer(StatusCode::SERVICE_UNAVAILABLE, "the database does not answer");
+    };
+    let mut response = HttpResponse::Ok().json(status);
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
 async fn nothing() -> HttpResponse {
     answer(StatusCode::NOT_FOUND, "not found")
 }
 
 fn answer(code: StatusCode, status: &'static str) -> HttpResponse {
-    let mut response = HttpResponse::build(code).json(Status { status });
+    let mut response = HttpResponse::build(code).json(State { status, version: None, commit: None });
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }

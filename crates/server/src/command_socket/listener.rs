@@ -15,7 +15,7 @@ use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
 use super::{Reply, Request, SOCKET, ShortPath, is_served, one_name};
-use crate::commands::{Runnable as _, Workplace};
+use crate::commands::Workplace;
 use crate::world::files::ensure_private_folder;
 use crate::world::random;
 
@@ -160,7 +160,7 @@ impl CommandHandler {
         if request.database != self.database {
             return Reply::Elsewhere;
         }
-        match request.command.run(&self.workplace) {
+        match request.command.run_logged(&self.workplace) {
             Ok(output) => Reply::Done(output),
             Err(cause) => Reply::Refused(cause.to_string()),
         }

@@ -4,33 +4,38 @@ use guerdon_domain::companies::{
     CompanyWithOwner, MoveCompanyError, OptionsError, move_to_provider, set_allow_zero_points,
 };
 use guerdon_domain::ports::{Lookup, StoreExt};
-use guerdon_domain::values::{CompanyId, ProviderId};
 use guerdon_http_api::shown;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::error::refusals;
+use super::named::{CompanyName, ProviderName};
 use super::output::{fields, table};
 use super::{CommandError, Output, Runnable, View, Workplace, pages};
 
 /// Shows companies, oldest first, those of each provider together.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 pub(crate) struct List {
-    /// Of this provider only.
-    #[arg(long, value_name = "ID")]
-    provider: Option<Uuid>,
+    /// Of this provider only: an id or a name
+    #[arg(long, value_name = "PROVIDER")]
+    provider: Option<ProviderName>,
 }
 
 /// Shows one company.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 pub(crate) struct Show {
-    /// The company.
-    company_id: Uuid,
+    /// The company: an id or a domain
+    #[arg(value_name = "COMPANY")]
+    company_id: CompanyName,
 }
 
 impl Runnable for List {
+    fn is_reading(&self) -> bool {
+        true
+    }
+
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let wanted = self.provider.map(ProviderId::from_uuid);
+        let wanted = self.provider.as_ref().map(|it| it.id(workplace)).transpose()?;
         workplace.store.snapshot(|reads| {
             let providers = reads.providers()?;
             let chosen: Vec<_> = providers.iter().filter(|it| wanted.is_none_or(|id| it.id == id)).collect();
@@ -47,14 +52,18 @@ impl Runnable for List {
                 }
             }
             let text = table(&["id", "domain", "name", "owner", "users", "provider"], &rows);
-            Ok(Output { text, json: format!("[{}]", json.join(",")), status: 0 })
+            Ok(Output { text, json: format!("[{}]", json.join(",")), status: 0, ..Output::default() })
         })
     }
 }
 
 impl Runnable for Show {
+    fn is_reading(&self) -> bool {
+        true
+    }
+
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let id = CompanyId::from_uuid(self.company_id);
+        let id = self.company_id.id(workplace)?;
         workplace.store.snapshot(|reads| {
             let absent = || CommandError::refused("no company has this id");
             let scope = reads.provider_of_company(id)?.ok_or_else(absent)?;
@@ -75,7 +84,7 @@ impl Runnable for Show {
                 ("reserve alert", &alert),
                 ("created", &company.created_at.to_string()),
             ]);
-            Ok(Output { text, json, status: 0 })
+            Ok(Output { text, json, status: 0, ..Output::default() })
         })
     }
 }
@@ -90,8 +99,9 @@ fn row(it: &CompanyWithOwner, users: i64, provider: &str) -> Vec<String> {
 /// Sets options of a company.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 pub(crate) struct Options {
-    /// The company.
-    company_id: Uuid,
+    /// The company: an id or a domain
+    #[arg(value_name = "COMPANY")]
+    company_id: CompanyName,
     /// Whether recognitions of 0 points are allowed.
     #[arg(long, value_name = "true|false", action = clap::ArgAction::Set)]
     allow_zero_points: bool,
@@ -112,22 +122,23 @@ impl View for Done {
 
 impl Runnable for Options {
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let (id, allow) = (CompanyId::from_uuid(self.company_id), self.allow_zero_points);
+        let (id, allow) = (self.company_id.id(workplace)?, self.allow_zero_points);
         workplace.store.transaction(|tx| -> Result<(), CommandError> {
             Ok(set_allow_zero_points(tx, id, allow, &workplace.context())?)
         })?;
-        Done { company_id: self.company_id, allow_zero_points: allow }.output()
+        Done { company_id: id.as_uuid(), allow_zero_points: allow }.output()
     }
 }
 
 /// Hands a company to another provider; it leaves its corporation.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 pub(crate) struct Transfer {
-    /// The company.
-    company_id: Uuid,
-    /// The provider whose it becomes, with its users, occasions and points. Events written before stay.
-    #[arg(long, value_name = "PROVIDER_ID")]
-    to: Uuid,
+    /// The company: an id or a domain
+    #[arg(value_name = "COMPANY")]
+    company_id: CompanyName,
+    /// The provider whose it becomes, with its users, occasions and points: an id or a name
+    #[arg(long, value_name = "PROVIDER")]
+    to: ProviderName,
 }
 
 #[derive(Serialize)]
@@ -144,11 +155,11 @@ impl View for Transferred {
 
 impl Runnable for Transfer {
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let (id, to) = (CompanyId::from_uuid(self.company_id), ProviderId::from_uuid(self.to));
+        let (id, to) = (self.company_id.id(workplace)?, self.to.id(workplace)?);
         workplace.store.transaction(|tx| -> Result<(), CommandError> {
             Ok(move_to_provider(tx, id, to, &workplace.context())?)
         })?;
-        Transferred { company_id: self.company_id, provider_id: self.to }.output()
+        Transferred { company_id: id.as_uuid(), provider_id: to.as_uuid() }.output()
     }
 }
 

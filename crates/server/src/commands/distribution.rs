@@ -3,68 +3,82 @@
 use std::cell::Cell;
 
 use guerdon_domain::distributions::{DistributeError, RunDistribution, finish, read_ahead, run_with};
-use guerdon_domain::money::Points;
 use guerdon_domain::ports::{Reads, StoreExt};
-use guerdon_domain::values::{CompanyId, UserId};
+use guerdon_domain::reserve::shown;
+use guerdon_domain::values::UserId;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::error::refusals;
 use super::idempotent::{Keyed, once};
+use super::named::{CompanyName, id_or_email, user_of};
+use super::sum::{Sum, worth};
 use super::wallet::WalletName;
 use super::{CommandError, Output, Runnable, View, Workplace};
 
 /// Gives points to users, all or nothing, from the reserve.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 pub(crate) struct Run {
-    /// The company.
-    company_id: Uuid,
-    /// Into which wallet.
+    /// The company: an id or a domain
+    #[arg(value_name = "COMPANY")]
+    company_id: CompanyName,
+    /// Into which wallet
     #[arg(long, value_enum)]
     wallet: WalletName,
-    /// Points for each user.
-    #[arg(long)]
-    points: i64,
-    /// To whom, once for each; without it to every active user (for manager_wallet: every active manager).
-    #[arg(long = "user", value_name = "USER_ID")]
-    users: Vec<Uuid>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    sum: Sum,
+    /// To whom, by id or email, once for each; without it to every active user (for manager_wallet: every active manager)
+    #[arg(long = "user", value_name = "USER", value_parser = id_or_email)]
+    users: Vec<String>,
     #[command(flatten)]
     #[serde(flatten)]
     key: Keyed,
 }
 
 /// What was distributed.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize)]
 struct Distributed {
     company_id: Uuid,
     users: usize,
     points: i64,
+    /// For people.
+    #[serde(skip)]
+    text: String,
 }
 
 impl View for Distributed {
     fn text(&self) -> String {
-        format!("{} users received {} points each", self.users, self.points)
+        self.text.clone()
     }
 }
 
 impl Runnable for Run {
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let command = RunDistribution {
-            company_id: CompanyId::from_uuid(self.company_id),
-            wallet: self.wallet.into(),
-            points: Points::new(self.points).ok_or(DistributeError::OutOfRange)?,
-            users: self.users.iter().map(|it| UserId::from_uuid(*it)).collect(),
-            date: None,
-        };
-        let what = ("distribution run", self.company_id, self.wallet, self.points, &self.users);
-        let look = |reads: &mut dyn Reads| read_ahead(reads, command.company_id, command.wallet);
+        let company = self.company_id.company(workplace)?;
+        let (id, rate) = (company.id, company.rate);
+        let users: Vec<UserId> =
+            self.users.iter().map(|it| user_of(workplace, id, it)).collect::<Result<_, _>>()?;
+        let points = self.sum.points(rate)?;
+        let command =
+            RunDistribution { company_id: id, wallet: self.wallet.into(), points, users, date: None };
+        let named: Vec<Uuid> = command.users.iter().map(|it| it.as_uuid()).collect();
+        let what = ("distribution run", id.as_uuid(), self.wallet, points.get(), &named);
+        let look = |reads: &mut dyn Reads| read_ahead(reads, id, command.wallet);
         let ahead = if command.users.is_empty() { workplace.store.snapshot(look)? } else { None };
         let in_steps = Cell::new(false);
         let output = once(workplace, &self.key, &what, |tx, context| {
+            let before = worth(shown(tx, id)?, rate);
             let done = run_with(tx, &command, ahead.as_deref(), context)?;
             in_steps.set(done.in_steps);
             workplace.progress.of(done.users);
-            Ok(Distributed { company_id: self.company_id, users: done.users, points: done.points.get() })
+            let (each, now) = (worth(done.points, rate), worth(shown(tx, id)?, rate));
+            let text = format!(
+                "{} users of {} received {each} each; the reserve held {before}, now {now}",
+                done.users,
+                company.domain.as_str()
+            );
+            Ok(Distributed { company_id: id.as_uuid(), users: done.users, points: done.points.get(), text })
         })?;
         if in_steps.get() {
             finish(workplace.store.as_ref(), &mut |users| workplace.progress.advance(users))?;

@@ -1,16 +1,19 @@
 //! `guerdon event`.
 
+use guerdon_domain::audit_log::Action;
 use guerdon_domain::events::ReplayError;
 use guerdon_domain::events::{EventState, replay, replay_all};
 use guerdon_domain::ports::{Clock as _, MadeAttempt, QueuedEvent, StoreError, StoreExt, ToldEvent};
-use guerdon_domain::values::{EventId, ProviderId};
+use guerdon_domain::values::EventId;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use super::error::refusals;
+use super::named::ProviderName;
 use super::output::{fields, table};
-use super::{CommandError, Output, Runnable, View, Workplace, since};
+use super::since::{self, moment};
+use super::{CommandError, Output, Runnable, View, Workplace};
 use crate::world::SystemClock;
 
 /// How many events are shown where nothing else is asked for.
@@ -44,9 +47,9 @@ impl From<StateName> for EventState {
 /// Shows events, newest first.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 pub(crate) struct List {
-    /// Of this provider only.
-    #[arg(long, value_name = "ID")]
-    provider: Option<Uuid>,
+    /// Of this provider only: an id or a name
+    #[arg(long, value_name = "PROVIDER")]
+    provider: Option<ProviderName>,
     /// In this state only.
     #[arg(long, value_enum)]
     state: Option<StateName>,
@@ -56,11 +59,6 @@ pub(crate) struct List {
     /// At most so many.
     #[arg(long, default_value_t = SHOWN, value_name = "N")]
     limit: u32,
-}
-
-/// A time, or an age; kept as it is written, so that a command can be handed over.
-fn moment(text: &str) -> Result<String, String> {
-    since::read(text, SystemClock.now()).map(|_| text.to_owned())
 }
 
 /// Shows one event, its body and the attempts to deliver it.
@@ -77,9 +75,9 @@ pub(crate) struct Replay {
     /// The events.
     #[arg(value_name = "EVENT_ID", required_unless_present = "provider", conflicts_with_all = ["provider", "state"])]
     ids: Vec<Uuid>,
-    /// All events of this provider in the state named.
-    #[arg(long, value_name = "ID", requires = "state")]
-    provider: Option<Uuid>,
+    /// All events of this provider, by id or name, in the state named
+    #[arg(long, value_name = "PROVIDER", requires = "state")]
+    provider: Option<ProviderName>,
     /// Which of the provider's events.
     #[arg(long, value_parser = kept, value_name = "exhausted|unaddressed", requires = "provider")]
     state: Option<StateName>,
@@ -223,8 +221,12 @@ impl View for Replayed {
 }
 
 impl Runnable for List {
+    fn is_reading(&self) -> bool {
+        true
+    }
+
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let provider = self.provider.map(ProviderId::from_uuid);
+        let provider = self.provider.as_ref().map(|it| it.id(workplace)).transpose()?;
         let state = self.state.map(EventState::from);
         let since = self.since.as_deref().map(|it| since::read(it, SystemClock.now())).transpose();
         let since = since.map_err(CommandError::refused)?;
@@ -236,6 +238,10 @@ impl Runnable for List {
 }
 
 impl Runnable for Show {
+    fn is_reading(&self) -> bool {
+        true
+    }
+
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let id = EventId::from_uuid(self.id);
         let found = workplace.store.snapshot(|reads| -> Result<_, StoreError> {
@@ -252,13 +258,19 @@ impl Runnable for Replay {
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let context = workplace.context();
         let ids: Vec<EventId> = self.ids.iter().map(|it| EventId::from_uuid(*it)).collect();
+        let provider = self.provider.as_ref().map(|it| it.id(workplace)).transpose()?;
         let replayed = workplace.store.transaction(|tx| -> Result<_, CommandError> {
-            Ok(match (self.provider, self.state) {
+            let entry = context.entry(Action::EventsReplayed);
+            let (entry, replayed) = match (provider, self.state) {
                 (Some(provider), Some(state)) => {
-                    replay_all(tx, ProviderId::from_uuid(provider), state.into(), &context)?
+                    let replayed = replay_all(tx, provider, state.into(), &context)?;
+                    (entry.of_provider(provider), replayed)
                 }
-                _ => replay(tx, &ids, &context)?,
-            })
+                _ => (entry, replay(tx, &ids, &context)?),
+            };
+            let entry = if let [one] = ids.as_slice() { entry.about(one.as_uuid()) } else { entry };
+            tx.note(&entry.saying(format!("{replayed} events")))?;
+            Ok(replayed)
         })?;
         Replayed { replayed }.output()
     }

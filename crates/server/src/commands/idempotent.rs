@@ -5,7 +5,6 @@ use std::time::Duration;
 use guerdon_domain::idempotency::{Begun, IdempotencyKey, IdempotencyRecord, Repeatable};
 use guerdon_domain::ports::{Context, StoreError, StoreExt, Tx};
 use ring::digest::{SHA256, digest};
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -32,9 +31,9 @@ fn visible_ascii(text: &str) -> Result<String, String> {
     }
 }
 
-/// Runs `work` in one transaction: at most once per key. `what` is the command, by which a key's second use is
+/// Runs `work` in one transaction: at most once per key; a repeat is answered as the first was, and says so to people. `what` is the command, by which a key's second use is
 /// told from a repeat.
-pub(super) fn once<V: View + DeserializeOwned>(
+pub(super) fn once<V: View>(
     workplace: &Workplace,
     key: &Keyed,
     what: &impl Serialize,
@@ -43,10 +42,11 @@ pub(super) fn once<V: View + DeserializeOwned>(
     let context = workplace.context_for(key.key.as_deref());
     let what = serde_json::to_vec(what).map_err(|cause| CommandError::Failed(cause.to_string()))?;
     let request_hash = digest(&SHA256, &what).as_ref().to_vec();
-    let repeatable = key
-        .key
-        .as_ref()
-        .map(|key| Repeatable { key: IdempotencyKey { scope: Uuid::nil(), key: key.clone() }, request_hash });
+    let repeatable = key.key.as_ref().map(|key| Repeatable {
+        key: IdempotencyKey { scope: Uuid::nil(), key: key.clone() },
+        request_hash,
+        kept: workplace.settings.retention.idempotency,
+    });
     let mut attempt = || {
         workplace.store.transaction(|tx| match &repeatable {
             None => work(tx, &context)?.output(),
@@ -65,7 +65,7 @@ pub(super) fn once<V: View + DeserializeOwned>(
     }
 }
 
-fn keyed<V: View + DeserializeOwned>(
+fn keyed<V: View>(
     tx: &mut dyn Tx,
     repeatable: &Repeatable,
     context: &Context<'_>,
@@ -73,17 +73,18 @@ fn keyed<V: View + DeserializeOwned>(
 ) -> Result<Output, CommandError> {
     match repeatable.begin(tx, context.clock.now())? {
         Begun::First => {}
-        Begun::Repeat(record) => return repeated::<V>(&record),
+        Begun::Repeat(record) => return repeated(&record),
         Begun::InFlight => return Err(CommandError::KeyInUse),
         Begun::Misused => return Err(CommandError::refused("this key was used for another command")),
     }
     let output = work(tx, context)?.output()?;
-    repeatable.keep(tx, DONE, output.json.clone().into_bytes(), context.clock.now())?;
+    repeatable.keep(tx, DONE, serde_json::to_vec(&output)?, context.clock.now())?;
     Ok(output)
 }
 
-fn repeated<V: View + DeserializeOwned>(record: &IdempotencyRecord) -> Result<Output, CommandError> {
-    let view: V = serde_json::from_slice(&record.body)
+fn repeated(record: &IdempotencyRecord) -> Result<Output, CommandError> {
+    let output: Output = serde_json::from_slice(&record.body)
         .map_err(|cause| CommandError::Failed(format!("the record of this key cannot be read: {cause}")))?;
-    view.output()
+    let text = format!("{}\nalready done at {}: nothing was done again", output.text, record.created_at);
+    Ok(Output { text, ..output })
 }

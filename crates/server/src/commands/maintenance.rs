@@ -1,5 +1,6 @@
 //! `guerdon maintenance`.
 
+use guerdon_domain::audit_log::Action;
 use guerdon_domain::ports::{Clock as _, Setting, StoreError, StoreExt};
 use serde::{Deserialize, Serialize};
 
@@ -60,14 +61,20 @@ impl View for Done {
 }
 
 impl Runnable for Maintenance {
+    fn is_reading(&self) -> bool {
+        self.state == Switch::Status
+    }
+
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         if self.state == Switch::Status {
             return status(workplace);
         }
         let value = if self.state == Switch::On { ON } else { "off" };
+        let context = workplace.context();
         workplace.store.transaction(|tx| -> Result<(), StoreError> {
             if tx.setting(Setting::Maintenance)?.as_deref() != Some(value) {
                 tx.set_setting(Setting::MaintenanceSince, &SystemClock.now().to_string())?;
+                tx.note(&context.entry(Action::MaintenanceTurned).saying(value))?;
             }
             tx.set_setting(Setting::Maintenance, value)
         })?;

@@ -3,18 +3,25 @@
 //!
 //! To add a command: a file here with its arguments and its [`Runnable`], and a line in its group below.
 
+mod audit;
+mod backup;
 mod company;
 mod distribution;
 mod error;
 mod event;
 mod idempotent;
+mod import;
+mod import_file;
+mod mail;
 mod maintenance;
+mod named;
 mod occasion;
 mod output;
 mod pages;
 mod provider;
 mod provider_create;
 mod provider_rotate;
+mod prune;
 mod recognition;
 mod redemption;
 mod reserve;
@@ -22,6 +29,8 @@ mod schedule;
 mod seal;
 mod send_example;
 pub(crate) mod since;
+mod statement;
+mod sum;
 mod user;
 mod verify;
 mod wallet;
@@ -37,12 +46,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::keys::Keys;
 use crate::progress::Progress;
-use crate::settings::Webhooks;
+use crate::settings::Settings;
 use crate::world::{SystemClock, SystemIds, user as system_user};
 
 pub(crate) use error::CommandError;
 pub(crate) use maintenance::ON as MAINTENANCE_ON;
-pub(crate) use output::{Format, Output, View};
+pub(crate) use output::{Format, Output, View, fields};
 pub(crate) use send_example::SendExample;
 
 /// What a command works with.
@@ -51,8 +60,7 @@ pub(crate) struct Workplace {
     pub(crate) store: Arc<dyn Store>,
     /// The keys over the secrets.
     pub(crate) keys: Arc<Keys>,
-    /// What callbacks are allowed.
-    pub(crate) webhooks: Webhooks,
+    pub(crate) settings: Arc<Settings>,
     /// Who gives commands: the operating system's user of this process, which is also that of whoever hands one over.
     pub(crate) user: Option<String>,
     /// What a terminal shows meanwhile.
@@ -63,11 +71,11 @@ pub(crate) struct Workplace {
 
 impl Workplace {
     /// Work on this database.
-    pub(crate) fn new(store: Arc<dyn Store>, keys: Arc<Keys>, webhooks: Webhooks) -> Self {
+    pub(crate) fn new(store: Arc<dyn Store>, keys: Arc<Keys>, settings: &Settings) -> Self {
         Self {
             store,
             keys,
-            webhooks,
+            settings: Arc::new(settings.clone()),
             user: system_user::name(),
             progress: Progress::default(),
             threads: NonZero::<usize>::MIN,
@@ -86,6 +94,34 @@ impl Workplace {
     }
 }
 
+impl Command {
+    /// Runs it, and leaves a line in the log where it changed something.
+    pub(crate) fn run_logged(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+        let done = self.run(workplace)?;
+        if !self.is_reading() {
+            let (name, user) = (self.name(), workplace.user.as_deref().unwrap_or("nobody known"));
+            log::info!(command = name.as_str(), user; "{user} ran `{name}`");
+        }
+        Ok(done)
+    }
+
+    /// What it is called on the command line, such as `reserve deposit`.
+    fn name(&self) -> String {
+        let mut words = Vec::new();
+        let mut rest = serde_json::to_value(self).unwrap_or_default();
+        while let serde_json::Value::Object(mut inner) = rest {
+            let mut keys = inner.keys().cloned();
+            let (Some(key), None) = (keys.next(), keys.next()) else { break };
+            rest = inner.remove(&key).unwrap_or_default();
+            if !rest.is_object() {
+                break; // an argument
+            }
+            words.push(key.replace('_', "-"));
+        }
+        words.join(" ")
+    }
+}
+
 /// A command, with its arguments.
 pub(crate) trait Runnable {
     /// Runs to its end.
@@ -93,6 +129,11 @@ pub(crate) trait Runnable {
 
     /// Whether it may take so long that a terminal should show something meanwhile.
     fn may_take_long(&self) -> bool {
+        false
+    }
+
+    /// Whether it changes nothing.
+    fn is_reading(&self) -> bool {
         false
     }
 }
@@ -117,6 +158,12 @@ macro_rules! commands {
             fn may_take_long(&self) -> bool {
                 match self {
                     $(Self::$name(it) => it.may_take_long(),)+
+                }
+            }
+
+            fn is_reading(&self) -> bool {
+                match self {
+                    $(Self::$name(it) => it.is_reading(),)+
                 }
             }
         }
@@ -165,6 +212,20 @@ commands! {
         SendExample(send_example::SendExample),
         /// Turn maintenance on (the API answers 503) or off.
         Maintenance(maintenance::Maintenance),
+        /// Mails to administrators of companies.
+        #[command(subcommand)]
+        Mail(MailCommand),
+        /// Show who did what, newest first.
+        Audit(audit::Audit),
+        /// Every movement of a reserve or a wallet, with the balance after each.
+        Statement(statement::Statement),
+        /// Copy the embedded database into a file, while it is in use.
+        Backup(backup::Backup),
+        /// Bring many things in at once.
+        #[command(subcommand)]
+        Import(ImportCommand),
+        /// Let go what retention allows: delivered events, handed-over mails, answers kept for repeats.
+        Prune(prune::Prune),
     }
 }
 
@@ -187,6 +248,8 @@ commands! {
         List(user::List),
         /// Show one user, a deleted one too.
         Show(user::Show),
+        /// Erase what is known of a deleted user; the movements of points stay.
+        Erase(user::Erase),
     }
 }
 
@@ -209,6 +272,8 @@ commands! {
         Show(reserve::Show),
         /// Put points into a company's reserve.
         Deposit(reserve::Deposit),
+        /// Take points out of a company's reserve.
+        Withdraw(reserve::Withdraw),
     }
 }
 
@@ -226,9 +291,34 @@ commands! {
 }
 
 commands! {
+    #[expect(clippy::enum_variant_names, reason = "a company's own occasions are its provider's")]
     enum OccasionCommand {
         /// Add an occasion that every provider can use.
         CreateGlobal(occasion::CreateGlobal),
+        /// Show the occasions that every provider can use.
+        ListGlobal(occasion::ListGlobal),
+        /// Enable or disable one of them, show or hide it.
+        SetGlobal(occasion::SetGlobal),
+        /// Remove one of them.
+        DeleteGlobal(occasion::DeleteGlobal),
+    }
+}
+
+commands! {
+    enum ImportCommand {
+        /// Create or update a company's users from a file.
+        Users(import::Users),
+    }
+}
+
+commands! {
+    enum MailCommand {
+        /// Show mails, newest first.
+        List(mail::List),
+        /// Send mails again that were given up, or that wait.
+        Retry(mail::Retry),
+        /// Send a mail at once, to see whether mails arrive.
+        Test(mail::Test),
     }
 }
 

@@ -1,12 +1,15 @@
 //! `guerdon occasion`.
 
-use guerdon_domain::occasions::{Occasion, OccasionText, create_global};
+use guerdon_domain::occasions::{
+    GlobalOccasionError, Occasion, OccasionText, create_global, delete_global, set_global,
+};
 use guerdon_domain::ports::{StoreError, StoreExt};
-use guerdon_domain::values::Line;
+use guerdon_domain::values::{Line, OccasionId};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::output::fields;
+use super::error::refusals;
+use super::output::{fields, table};
 use super::{CommandError, Output, Runnable, View, Workplace};
 
 /// Adds an occasion that every provider can use.
@@ -25,7 +28,7 @@ pub(crate) struct CreateGlobal {
 
 /// An occasion, as the API shows it (behaviour 14.1).
 #[derive(Serialize)]
-struct Created<'a> {
+struct Shown<'a> {
     id: Uuid,
     company_id: Option<Uuid>,
     name: &'a str,
@@ -38,7 +41,60 @@ struct Created<'a> {
     updated_at: String,
 }
 
-impl<'a> Created<'a> {
+/// Shows the occasions that every provider can use, oldest first.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+pub(crate) struct ListGlobal {}
+
+/// Changes an occasion that every provider can use; what is not named stays.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+pub(crate) struct SetGlobal {
+    /// The occasion's id
+    #[arg(value_name = "OCCASION_ID")]
+    id: Uuid,
+    /// Whether it can be used
+    #[arg(long, value_name = "true|false")]
+    enabled: Option<bool>,
+    /// Whether it is shown for selection
+    #[arg(long, value_name = "true|false")]
+    visible: Option<bool>,
+}
+
+/// Removes an occasion that every provider can use; recognitions keep its id, events its name.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+pub(crate) struct DeleteGlobal {
+    /// The occasion's id
+    #[arg(value_name = "OCCASION_ID")]
+    id: Uuid,
+}
+
+#[derive(Serialize)]
+struct Deleted {
+    id: Uuid,
+    deleted: bool,
+}
+
+impl View for Deleted {
+    fn text(&self) -> String {
+        format!("occasion {} is deleted", self.id)
+    }
+}
+
+impl View for Vec<Shown<'_>> {
+    fn text(&self) -> String {
+        if self.is_empty() {
+            return "there is no global occasion: `guerdon occasion create-global` adds one".to_owned();
+        }
+        let yes = |it: bool| if it { "yes" } else { "no" }.to_owned();
+        let row = |it: &Shown<'_>| {
+            let (id, name, title) = (it.id.to_string(), it.name.to_owned(), it.title.to_owned());
+            vec![id, name, title, yes(it.enabled), yes(it.visible)]
+        };
+        let rows: Vec<Vec<String>> = self.iter().map(row).collect();
+        table(&["id", "name", "title", "enabled", "visible"], &rows)
+    }
+}
+
+impl<'a> Shown<'a> {
     fn of(it: &'a Occasion) -> Self {
         Self {
             id: it.id.as_uuid(),
@@ -55,9 +111,16 @@ impl<'a> Created<'a> {
     }
 }
 
-impl View for Created<'_> {
+impl View for Shown<'_> {
     fn text(&self) -> String {
-        fields(&[("id", &self.id.to_string()), ("name", self.name), ("title", self.title)])
+        let yes = |it: bool| if it { "yes" } else { "no" };
+        fields(&[
+            ("id", &self.id.to_string()),
+            ("name", self.name),
+            ("title", self.title),
+            ("enabled", yes(self.enabled)),
+            ("visible", yes(self.visible)),
+        ])
     }
 }
 
@@ -75,6 +138,36 @@ impl Runnable for CreateGlobal {
         let occasion = workplace
             .store
             .transaction(|tx| -> Result<_, StoreError> { create_global(tx, &text, &workplace.context()) })?;
-        Created::of(&occasion).output()
+        Shown::of(&occasion).output()
     }
 }
+
+impl Runnable for ListGlobal {
+    fn is_reading(&self) -> bool {
+        true
+    }
+
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+        let all = workplace.store.snapshot(|reads| -> Result<_, StoreError> { reads.global_occasions() })?;
+        all.iter().map(Shown::of).collect::<Vec<_>>().output()
+    }
+}
+
+impl Runnable for SetGlobal {
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+        let (id, context) = (OccasionId::from_uuid(self.id), workplace.context());
+        let set =
+            workplace.store.transaction(|tx| set_global(tx, id, self.enabled, self.visible, &context))?;
+        Shown::of(&set).output()
+    }
+}
+
+impl Runnable for DeleteGlobal {
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+        let (id, context) = (OccasionId::from_uuid(self.id), workplace.context());
+        workplace.store.transaction(|tx| delete_global(tx, id, &context))?;
+        Deleted { id: self.id, deleted: true }.output()
+    }
+}
+
+refusals!(GlobalOccasionError);

@@ -14,7 +14,7 @@ pub(crate) enum Format {
 }
 
 /// What a command prints and how it exits.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Output {
     /// The lines for people.
     pub(crate) text: String,
@@ -22,6 +22,9 @@ pub(crate) struct Output {
     pub(crate) json: String,
     /// The exit status.
     pub(crate) status: u8,
+    /// Lines for standard error, such as what was refused of many.
+    #[serde(default)]
+    pub(crate) notes: Vec<String>,
 }
 
 impl Output {
@@ -40,12 +43,12 @@ pub(crate) trait View: Serialize {
 
     fn output(&self) -> Result<Output, CommandError> {
         let json = serde_json::to_string(self)?;
-        Ok(Output { text: self.text(), json, status: 0 })
+        Ok(Output { text: self.text(), json, status: 0, ..Output::default() })
     }
 }
 
 /// Names and values in two columns.
-pub(super) fn fields(rows: &[(&str, &str)]) -> String {
+pub(crate) fn fields(rows: &[(&str, &str)]) -> String {
     let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let lines: Vec<String> = rows.iter().map(|(name, value)| format!("{name:width$}  {value}")).collect();
     lines.join("\n")

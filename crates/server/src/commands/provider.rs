@@ -9,15 +9,17 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::error::refusals;
+use super::named::ProviderName;
 use super::output::table;
 use super::{CommandError, Output, Runnable, View, Workplace};
 
 /// Changes a provider; what is not named stays.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 pub(crate) struct Set {
-    /// The provider.
-    id: Uuid,
-    /// Its name.
+    /// The provider: an id or a name
+    #[arg(value_name = "PROVIDER")]
+    id: ProviderName,
+    /// Its name from then on
     #[arg(long)]
     name: Option<String>,
     /// Where its events go: kept and signed exactly as written.
@@ -100,6 +102,10 @@ impl View for Listed {
 pub(crate) struct List {}
 
 impl Runnable for List {
+    fn is_reading(&self) -> bool {
+        true
+    }
+
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let providers = workplace.store.snapshot(|reads| -> Result<_, StoreError> { reads.providers() })?;
         providers.into_iter().map(Listed::from).collect::<Vec<_>>().output()
@@ -114,17 +120,16 @@ pub(super) fn named(name: &str) -> Result<Line, CommandError> {
 /// Applies a change to a provider that must be there; answers it as it then is.
 pub(super) fn changed(
     workplace: &Workplace,
-    id: Uuid,
+    id: ProviderId,
     wanted: &ProviderChange,
 ) -> Result<Provider, CommandError> {
-    let id = ProviderId::from_uuid(id);
     workplace.store.transaction(|tx| Ok(change(tx, id, wanted, &workplace.context())?))
 }
 
 impl Runnable for Set {
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         if let Some(url) = &self.callback_url {
-            check_url(url, workplace.webhooks.policy()).map_err(CommandError::refused)?;
+            check_url(url, workplace.settings.webhooks.policy()).map_err(CommandError::refused)?;
         }
         let callback_url = match (&self.callback_url, self.no_callback_url) {
             (_, true) => Update::Clear,
@@ -138,7 +143,7 @@ impl Runnable for Set {
             suspended: self.suspended,
             ..ProviderChange::default()
         };
-        Listed::from(changed(workplace, self.id, &wanted)?).output()
+        Listed::from(changed(workplace, self.id.id(workplace)?, &wanted)?).output()
     }
 }
 

@@ -60,7 +60,7 @@ impl View for Created<'_> {
 impl Runnable for Create {
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         if let Some(url) = &self.callback_url {
-            check_url(url, workplace.webhooks.policy()).map_err(CommandError::refused)?;
+            check_url(url, workplace.settings.webhooks.policy()).map_err(CommandError::refused)?;
         }
         let id = ProviderId::from_uuid(SystemIds.next());
         let api_secret = random::secret(API_SECRET).map_err(|it| CommandError::failed(&it))?;

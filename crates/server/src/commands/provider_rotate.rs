@@ -8,6 +8,7 @@ use guerdon_domain::values::ProviderId;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::named::ProviderName;
 use super::output::fields;
 use super::provider_create::{API_SECRET, SHARED_SECRET};
 use super::{CommandError, Output, Runnable, View, Workplace};
@@ -16,8 +17,9 @@ use crate::world::random;
 /// Replaces a secret.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 pub(crate) struct Rotate {
-    /// The provider.
-    id: Uuid,
+    /// The provider: an id or a name
+    #[arg(value_name = "PROVIDER")]
+    id: ProviderName,
     #[command(flatten)]
     #[serde(flatten)]
     which: Which,
@@ -66,26 +68,31 @@ impl View for NewSharedSecret<'_> {
 
 impl Runnable for Rotate {
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        if self.which.api_secret { self.api_secret(workplace) } else { self.shared_secret(workplace) }
+        let id = self.id.id(workplace)?;
+        if self.which.api_secret { self.api_secret(workplace, id) } else { self.shared_secret(workplace, id) }
     }
 }
 
 impl Rotate {
-    fn api_secret(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+    fn api_secret(&self, workplace: &Workplace, id: ProviderId) -> Result<Output, CommandError> {
         let secret = random::secret(API_SECRET).map_err(|it| CommandError::failed(&it))?;
-        let provider = self.rotated(workplace, NewSecret::Api(workplace.keys.hash(&secret)))?;
-        NewApiSecret { id: self.id, api_key: &provider.api_key, api_secret: secret.expose() }.output()
+        let provider = self.rotated(workplace, id, NewSecret::Api(workplace.keys.hash(&secret)))?;
+        NewApiSecret { id: id.as_uuid(), api_key: &provider.api_key, api_secret: secret.expose() }.output()
     }
 
-    fn shared_secret(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+    fn shared_secret(&self, workplace: &Workplace, id: ProviderId) -> Result<Output, CommandError> {
         let secret = random::secret(SHARED_SECRET).map_err(|it| CommandError::failed(&it))?;
-        let sealed = workplace.keys.seal(ProviderId::from_uuid(self.id), &secret)?;
-        self.rotated(workplace, NewSecret::Shared(sealed))?;
-        NewSharedSecret { id: self.id, shared_secret: secret.expose() }.output()
+        let sealed = workplace.keys.seal(id, &secret)?;
+        self.rotated(workplace, id, NewSecret::Shared(sealed))?;
+        NewSharedSecret { id: id.as_uuid(), shared_secret: secret.expose() }.output()
     }
 
-    fn rotated(&self, workplace: &Workplace, secret: NewSecret) -> Result<Provider, ChangeProviderError> {
-        let id = ProviderId::from_uuid(self.id);
+    fn rotated(
+        &self,
+        workplace: &Workplace,
+        id: ProviderId,
+        secret: NewSecret,
+    ) -> Result<Provider, ChangeProviderError> {
         let grace = self.grace.map(|hours| Duration::from_secs(u64::from(hours) * 3_600));
         let context = workplace.context();
         workplace.store.transaction(|tx| rotate(tx, id, secret.clone(), grace, &context))

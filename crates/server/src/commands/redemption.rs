@@ -1,25 +1,30 @@
 //! `guerdon redemption`.
 
+use guerdon_domain::companies::Company;
 use guerdon_domain::money::Points;
-use guerdon_domain::ports::StoreExt;
+use guerdon_domain::ports::{StoreError, StoreExt, Tx};
 use guerdon_domain::redemptions::RefundError;
 use guerdon_domain::redemptions::{RedeemError, create, refund};
 use guerdon_domain::values::{RedemptionId, UserId};
+use guerdon_domain::wallets::WalletType;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::error::refusals;
 use super::idempotent::{Keyed, once};
+use super::named::{UserName, company_of};
+use super::sum::{Sum, worth};
 use super::{CommandError, Output, Runnable, View, Workplace};
 
 /// Spends points of a user's earned wallet on a reward.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 pub(crate) struct Create {
-    /// The user.
-    user_id: Uuid,
-    /// How many.
-    #[arg(long)]
-    points: i64,
+    #[command(flatten)]
+    #[serde(flatten)]
+    user: UserName,
+    #[command(flatten)]
+    #[serde(flatten)]
+    sum: Sum,
     #[command(flatten)]
     #[serde(flatten)]
     key: Keyed,
@@ -28,32 +33,48 @@ pub(crate) struct Create {
 /// Returns what a redemption took, once.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 pub(crate) struct Refund {
-    /// The redemption.
+    /// The redemption's id, as `redemption create` printed it
     redemption_id: Uuid,
 }
 
 /// A redemption, or what was returned of it.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize)]
 struct Redeemed {
     id: Uuid,
     user_id: Uuid,
     points: i64,
+    /// For people.
+    #[serde(skip)]
+    text: String,
 }
 
 impl View for Redeemed {
     fn text(&self) -> String {
-        format!("redemption {}: {} points of user {}", self.id, self.points, self.user_id)
+        self.text.clone()
     }
+}
+
+/// What a user's earned wallet shows.
+fn shown(tx: &mut dyn Tx, user: UserId, company: &Company) -> Result<String, StoreError> {
+    let held = tx.wallets(user)?.into_iter().find(|it| it.wallet_type == WalletType::User);
+    Ok(worth(held.map_or(Points::ZERO, |it| it.points(company.rate)), company.rate))
 }
 
 impl Runnable for Create {
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let points = Points::new(self.points).ok_or(RedeemError::OutOfRange)?;
-        let what = ("redemption create", self.user_id, self.points);
+        let user = self.user.id(workplace)?;
+        let company = company_of(workplace, user)?;
+        let points = self.sum.points(company.rate)?;
+        let what = ("redemption create", user.as_uuid(), points.get());
         once(workplace, &self.key, &what, |tx, context| {
-            let made = create(tx, UserId::from_uuid(self.user_id), points, context)?;
-            let (id, user_id) = (made.id.as_uuid(), made.user_id.as_uuid());
-            Ok(Redeemed { id, user_id, points: made.points.get() })
+            let before = shown(tx, user, &company)?;
+            let made = create(tx, user, points, context)?;
+            let (id, now) = (made.id.as_uuid(), shown(tx, user, &company)?);
+            let (spent, domain) = (worth(points, company.rate), company.domain.as_str());
+            let text = format!(
+                "redemption {id}: {spent} of user {user} of {domain}; the user_wallet held {before}, now {now}"
+            );
+            Ok(Redeemed { id, user_id: user.as_uuid(), points: points.get(), text })
         })
     }
 }
@@ -61,11 +82,14 @@ impl Runnable for Create {
 impl Runnable for Refund {
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let id = RedemptionId::from_uuid(self.redemption_id);
-        let (redemption, points) = workplace
-            .store
-            .transaction(|tx| -> Result<_, CommandError> { Ok(refund(tx, id, &workplace.context())?) })?;
-        let (id, user_id) = (self.redemption_id, redemption.user_id.as_uuid());
-        Redeemed { id, user_id, points: points.get() }.output()
+        let (user, points) = workplace.store.transaction(|tx| -> Result<_, CommandError> {
+            let (redemption, points) = refund(tx, id, &workplace.context())?;
+            Ok((redemption.user_id, points))
+        })?;
+        let company = company_of(workplace, user)?;
+        let (back, domain) = (worth(points, company.rate), company.domain.as_str());
+        let text = format!("redemption {id}: {back} returned to user {user} of {domain}");
+        Redeemed { id: self.redemption_id, user_id: user.as_uuid(), points: points.get(), text }.output()
     }
 }
 

@@ -4,14 +4,15 @@ use guerdon_domain::distributions::{
     CreateSchedule, MissedDate, Period, Schedule as Repeating, ScheduleError, cancel_schedule,
     create_schedule, schedules,
 };
-use guerdon_domain::money::Points;
 use guerdon_domain::ports::StoreExt;
-use guerdon_domain::values::{CompanyId, IsoDate, ScheduleId};
+use guerdon_domain::values::{IsoDate, ScheduleId};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::error::refusals;
+use super::named::CompanyName;
 use super::output::table;
+use super::sum::Sum;
 use super::wallet::WalletName;
 use super::{CommandError, Output, Runnable, View, Workplace};
 
@@ -38,15 +39,16 @@ impl From<Every> for Period {
 /// active manager), all or nothing. A date that was missed is made up, once, oldest first.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 pub(crate) struct Schedule {
-    /// The company.
-    company_id: Uuid,
-    /// Into which wallet.
+    /// The company: an id or a domain
+    #[arg(value_name = "COMPANY")]
+    company_id: CompanyName,
+    /// Into which wallet
     #[arg(long, value_enum)]
     wallet: WalletName,
-    /// Points for each user.
-    #[arg(long)]
-    points: i64,
-    /// How often.
+    #[command(flatten)]
+    #[serde(flatten)]
+    sum: Sum,
+    /// How often
     #[arg(long, value_enum)]
     every: Every,
     /// The first date; where it is past, it and those since are made up.
@@ -57,8 +59,9 @@ pub(crate) struct Schedule {
 /// The schedules of a company, oldest first, cancelled ones too.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 pub(crate) struct List {
-    /// The company.
-    company_id: Uuid,
+    /// The company: an id or a domain
+    #[arg(value_name = "COMPANY")]
+    company_id: CompanyName,
 }
 
 /// Ends a schedule; what it has given stays.
@@ -188,10 +191,11 @@ impl View for Cancelled {
 
 impl Runnable for Schedule {
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+        let company = self.company_id.company(workplace)?;
         let command = CreateSchedule {
-            company_id: CompanyId::from_uuid(self.company_id),
+            company_id: company.id,
             wallet: self.wallet.into(),
-            points: Points::new(self.points).ok_or(ScheduleError::OutOfRange)?,
+            points: self.sum.points(company.rate)?,
             every: self.every.into(),
             start_on: IsoDate::parse(&self.start).map_err(CommandError::refused)?,
         };
@@ -201,8 +205,12 @@ impl Runnable for Schedule {
 }
 
 impl Runnable for List {
+    fn is_reading(&self) -> bool {
+        true
+    }
+
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let company = CompanyId::from_uuid(self.company_id);
+        let company = self.company_id.id(workplace)?;
         let found = workplace.store.snapshot(|reads| schedules(reads, company))?;
         All(found.iter().map(|(it, missed)| Listed::of(it, missed)).collect()).output()
     }

@@ -8,13 +8,13 @@ use guerdon_domain::ports::{Clock as _, EventBodies as _, Ids as _, StoreError, 
 use guerdon_domain::recognitions::{Recognition, Sender};
 use guerdon_domain::users::Person;
 use guerdon_domain::values::{
-    CompanyId, EmailAddress, EventId, InvalidValue, Line, Message, OccasionId, ProviderId, RecognitionId,
-    UserId,
+    CompanyId, EmailAddress, EventId, InvalidValue, Line, Message, OccasionId, RecognitionId, UserId,
 };
 use guerdon_webhook_dispatcher::{Bodies, Courier as _, HttpCourier, HttpCourierParts, Order};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::named::ProviderName;
 use super::{CommandError, Output, Runnable, View, Workplace};
 use crate::keys::SigningSecrets;
 use crate::world::{SystemClock, SystemIds};
@@ -22,8 +22,9 @@ use crate::world::{SystemClock, SystemIds};
 /// Sends one.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 pub(crate) struct SendExample {
-    /// The provider.
-    provider_id: Uuid,
+    /// The provider: an id or a name
+    #[arg(value_name = "PROVIDER")]
+    provider_id: ProviderName,
     /// recognition.received, recognition.updated or redemption.created
     #[arg(long, value_name = "TYPE")]
     r#type: String,
@@ -57,20 +58,25 @@ impl View for Told {
 }
 
 impl Runnable for SendExample {
+    fn is_reading(&self) -> bool {
+        true
+    }
+
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let kind = EventKind::from_name(&self.r#type).ok_or_else(|| {
             CommandError::refused(
                 "--type must be recognition.received, recognition.updated or redemption.created",
             )
         })?;
-        let id = ProviderId::from_uuid(self.provider_id);
+        let id = self.provider_id.id(workplace)?;
         let found = workplace.store.snapshot(|reads| -> Result<_, StoreError> { reads.provider(id) })?;
         let provider = found.ok_or_else(|| CommandError::refused("no provider has this id"))?;
         let url = provider.callback_url.clone();
         let url = url.ok_or_else(|| CommandError::refused("the provider has no callback URL"))?;
         let body = example(kind).map_err(CommandError::refused)?;
         let secrets = Arc::new(SigningSecrets(Arc::clone(&workplace.keys)));
-        let parts = HttpCourierParts::new(workplace.webhooks.policy(), secrets, Arc::new(SystemClock));
+        let parts =
+            HttpCourierParts::new(workplace.settings.webhooks.policy(), secrets, Arc::new(SystemClock));
         let courier = HttpCourier::new(parts).map_err(CommandError::refused)?;
         let event = EventId::from_uuid(SystemIds.next());
         let outcome = courier.attempt(&Order { provider: &provider, event, body: &body });

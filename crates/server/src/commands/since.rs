@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use guerdon_domain::ports::Timestamp;
+use guerdon_domain::ports::{Clock as _, Timestamp};
+
+use crate::world::SystemClock;
 
 /// RFC 3339, or a number of seconds, minutes, hours or days ago such as `90s`, `30m`, `2h` or `7d`.
 pub(crate) fn read(text: &str, now: Timestamp) -> Result<Timestamp, String> {
@@ -24,6 +26,11 @@ pub(crate) fn read(text: &str, now: Timestamp) -> Result<Timestamp, String> {
     age().ok_or_else(|| {
         "must be a time such as 2026-11-20T20:01:02Z, or an age such as 30m, 2h or 7d".to_owned()
     })
+}
+
+/// A time, or an age; kept as it is written, so that a command can be handed over.
+pub(super) fn moment(text: &str) -> Result<String, String> {
+    read(text, SystemClock.now()).map(|_| text.to_owned())
 }
 
 #[cfg(test)]

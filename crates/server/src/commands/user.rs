@@ -1,33 +1,82 @@
 //! `guerdon user`.
 
 use guerdon_domain::ports::{Lookup, StoreExt, Wanted};
-use guerdon_domain::users::User;
-use guerdon_domain::values::{CompanyId, Line, UserId};
+use guerdon_domain::users::{EraseUserError, User, erase, erase_from_events};
+use guerdon_domain::values::{Line, UserId};
 use guerdon_http_api::shown;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::error::refusals;
+use super::named::{CompanyName, UserName};
 use super::output::{fields, table};
-use super::{CommandError, Output, Runnable, Workplace, pages};
+use super::{CommandError, Output, Runnable, View, Workplace, pages};
 
 /// Shows a company's active users, oldest first.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 pub(crate) struct List {
-    /// Of this company.
-    #[arg(long, value_name = "ID")]
-    company: Uuid,
+    /// Of this company: an id or a domain
+    #[arg(long, value_name = "COMPANY")]
+    company: CompanyName,
 }
 
 /// Shows one user, a deleted one too.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 pub(crate) struct Show {
-    /// The user.
+    #[command(flatten)]
+    #[serde(flatten)]
+    user: UserName,
+}
+
+/// Erases what is known of a deleted user: profile, mails, and name and address in the bodies of events. What points the
+/// user gave and received stays, and so do messages.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+pub(crate) struct Erase {
+    /// The user's id
+    #[arg(value_name = "USER_ID")]
     user_id: Uuid,
 }
 
-impl Runnable for List {
+#[derive(Serialize)]
+struct Erased {
+    user_id: Uuid,
+    erased: bool,
+}
+
+impl View for Erased {
+    fn text(&self) -> String {
+        format!("what was known of user {} is erased; the movements of points stay", self.user_id)
+    }
+}
+
+impl Runnable for Erase {
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let id = CompanyId::from_uuid(self.company);
+        let (id, context) = (UserId::from_uuid(self.user_id), workplace.context());
+        workplace.store.transaction(|tx| {
+            let scope = tx.provider_of_user(id)?.ok_or(EraseUserError::NoSuchUser)?;
+            erase(tx, scope, id, &context)
+        })?;
+        let mut behind = None;
+        loop {
+            behind = workplace.store.transaction(|tx| erase_from_events(tx, id, behind, &context))?;
+            if behind.is_none() {
+                return Erased { user_id: self.user_id, erased: true }.output();
+            }
+        }
+    }
+
+    fn may_take_long(&self) -> bool {
+        true
+    }
+}
+
+impl Runnable for List {
+    fn is_reading(&self) -> bool {
+        true
+    }
+
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+        let id = self.company.id(workplace)?;
         workplace.store.snapshot(|reads| {
             if reads.provider_of_company(id)?.is_none() {
                 return Err(CommandError::refused("no company has this id"));
@@ -39,14 +88,18 @@ impl Runnable for List {
                 json.push(shown::user(&it)?);
             }
             let text = table(&["id", "email", "name", "rights"], &rows);
-            Ok(Output { text, json: format!("[{}]", json.join(",")), status: 0 })
+            Ok(Output { text, json: format!("[{}]", json.join(",")), status: 0, ..Output::default() })
         })
     }
 }
 
 impl Runnable for Show {
+    fn is_reading(&self) -> bool {
+        true
+    }
+
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let id = UserId::from_uuid(self.user_id);
+        let id = self.user.id(workplace)?;
         workplace.store.snapshot(|reads| {
             let absent = || CommandError::refused("no user has this id");
             let scope = reads.provider_of_user(id)?.ok_or_else(absent)?;
@@ -63,7 +116,7 @@ impl Runnable for Show {
                 ("updated", &user.updated_at.to_string()),
                 ("deleted", &deleted),
             ]);
-            Ok(Output { text, json, status: 0 })
+            Ok(Output { text, json, status: 0, ..Output::default() })
         })
     }
 }
@@ -83,3 +136,5 @@ fn rights(user: &User) -> String {
     let held: Vec<&str> = all.into_iter().filter(|it| it.0).map(|it| it.1).collect();
     if held.is_empty() { "-".to_owned() } else { held.join(", ") }
 }
+
+refusals!(EraseUserError);

@@ -59,6 +59,10 @@ impl View for Findings {
 }
 
 impl Runnable for Verify {
+    fn is_reading(&self) -> bool {
+        true
+    }
+
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let head = self.head.as_deref().and_then(bytes);
         let found = audit::verify(workplace.store.as_ref(), head, workplace.threads)?;

@@ -2,13 +2,14 @@
 
 use guerdon_domain::money::Points;
 use guerdon_domain::overrides::{ReplaceError, replace};
-use guerdon_domain::values::UserId;
 use guerdon_domain::wallets::WalletType;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::error::refusals;
 use super::idempotent::{Keyed, once};
+use super::named::{UserName, company_of};
+use super::sum::{Sum, worth};
 use super::{CommandError, Output, Runnable, View, Workplace};
 
 /// The wallets by their names at the API.
@@ -41,46 +42,51 @@ impl From<WalletName> for WalletType {
 /// Replaces what a user's wallet holds; the difference comes from the company's reserve, or goes there.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 pub(crate) struct Override {
-    /// The user.
-    user_id: Uuid,
-    /// Which wallet.
+    #[command(flatten)]
+    #[serde(flatten)]
+    user: UserName,
+    /// Which wallet
     #[arg(long, value_enum)]
     wallet: WalletName,
-    /// What it holds afterwards.
-    #[arg(long)]
-    points: i64,
+    #[command(flatten)]
+    #[serde(flatten)]
+    sum: Sum,
     #[command(flatten)]
     #[serde(flatten)]
     key: Keyed,
 }
 
 /// A wallet afterwards.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize)]
 struct Replaced {
     user_id: Uuid,
     wallet: WalletName,
     points: i64,
+    /// For people.
+    #[serde(skip)]
+    text: String,
 }
 
 impl View for Replaced {
     fn text(&self) -> String {
-        format!(
-            "the {} of user {} holds {} points",
-            WalletType::from(self.wallet).name(),
-            self.user_id,
-            self.points
-        )
+        self.text.clone()
     }
 }
 
 impl Runnable for Override {
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let points = Points::new(self.points).ok_or(ReplaceError::OutOfRange)?;
-        let (user, wallet) = (UserId::from_uuid(self.user_id), self.wallet);
-        let what = ("wallet override", self.user_id, wallet, self.points);
+        let (user, wallet) = (self.user.id(workplace)?, self.wallet);
+        let company = company_of(workplace, user)?;
+        let points = self.sum.points(company.rate)?;
+        let what = ("wallet override", user.as_uuid(), wallet, points.get());
         once(workplace, &self.key, &what, |tx, context| {
-            replace(tx, user, wallet.into(), points, context)?;
-            Ok(Replaced { user_id: self.user_id, wallet, points: self.points })
+            let kind = WalletType::from(wallet);
+            let held = tx.wallets(user)?.into_iter().find(|it| it.wallet_type == kind);
+            replace(tx, user, kind, points, context)?;
+            let before = worth(held.map_or(Points::ZERO, |it| it.points(company.rate)), company.rate);
+            let (now, name, domain) = (worth(points, company.rate), kind.name(), company.domain.as_str());
+            let text = format!("the {name} of user {user} of {domain}: before {before}, now {now}");
+            Ok(Replaced { user_id: user.as_uuid(), wallet, points: points.get(), text })
         })
     }
 }

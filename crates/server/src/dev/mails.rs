@@ -9,6 +9,7 @@ use std::time::Duration;
 use anstream::println;
 use anyhow::Result;
 
+use super::mime::Mail;
 use super::paint::good;
 
 const EVERY: Duration = Duration::from_millis(500);
@@ -32,10 +33,9 @@ pub(super) fn watch(folder: &Path) -> Result<()> {
 }
 
 fn show(mail: &str) {
-    let (head, body) = mail.split_once("\r\n\r\n").unwrap_or((mail, ""));
-    let header = |name: &str| head.lines().find_map(|it| it.strip_prefix(name)).unwrap_or_default().trim();
-    println!("{}", good("mail", &format!("to {}: {}", header("To:"), header("Subject:"))));
-    for line in body.lines().filter(|it| !it.trim().is_empty()).take(LINES) {
+    let mail = Mail::read(mail);
+    println!("{}", good("mail", &format!("to {}: {}", mail.to, mail.subject)));
+    for line in mail.body.lines().filter(|it| !it.trim().is_empty()).take(LINES) {
         println!("      {}", line.replace(char::is_control, " "));
     }
 }

@@ -1,6 +1,7 @@
 //! `guerdon dev`: a sandbox on throw-away data, with somebody who receives its events.
 
 mod mails;
+mod mime;
 mod paint;
 mod receiver;
 mod sandbox;
@@ -27,14 +28,15 @@ use crate::world::signals::StopSignals;
 
 /// Start a sandbox: throw-away data with a provider, companies and funded users, and a receiver that verifies events
 ///
-/// Prints ids and credentials as lines to paste, then each event and each mail as it arrives. Ctrl-C ends it and removes
-/// the data. The ports are 8443 and 9090, or free ones where those are taken.
+/// Prints ids and credentials as lines to paste, then each event and each mail as it arrives. Ctrl-C, or the end of its
+/// terminal, ends it and removes the data. The ports are 8443 and 9090, or free ones where those are taken.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Divide every wait before a retry by this, and show the whole schedule at an event that is refused
     #[arg(long, value_name = "N", default_value_t = 1.0)]
     speed: f64,
-    /// Keep the data in this database instead of a throw-away one; for PostgreSQL set GUERDON_MASTER_KEY to use it again
+    /// Keep the data in this database instead of a throw-away one; to use it again, set GUERDON_MASTER_KEY to what was printed
+    /// the first time
     #[arg(long, value_name = "URL")]
     database: Option<String>,
     /// Do what is to be tried, see it arrive, and end
@@ -44,7 +46,8 @@ pub(crate) struct Arguments {
 
 /// Runs it until it is stopped.
 pub(crate) fn run(arguments: &Arguments) -> Result<Output> {
-    let schedule = Schedule::scaled(arguments.speed).context("--speed must be a number above 0")?;
+    let schedule =
+        Schedule::scaled(arguments.speed).context("--speed must be a number from 0.001 to 1000000000")?;
     let folder = tempfile::Builder::new().prefix("guerdon-dev-").tempdir()?;
     let variables = variables(arguments, folder.path())?;
     let settings = settings(&variables)?;
@@ -54,12 +57,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Output> {
     let ended = Arc::new(Mutex::new(Ok(())));
     System::new().block_on(serve(Arc::new(sandbox), arguments.check, Arc::clone(&ended)))?;
     std::mem::replace(&mut *ended.lock().unwrap_or_else(PoisonError::into_inner), Ok(()))?;
-    Ok(Output { text: String::new(), json: String::new(), status: 0 })
+    Ok(Output { text: String::new(), json: String::new(), status: 0, ..Output::default() })
 }
 
 /// Serves, while the sandbox is filled and shown beside it. What ends that ends the program.
 async fn serve(sandbox: Arc<Sandbox>, is_check: bool, ended: Arc<Mutex<Result<()>>>) -> Result<()> {
-    let signals = Arc::new(tokio::sync::Mutex::new(StopSignals::listen()?));
+    let signals = Arc::new(tokio::sync::Mutex::new(StopSignals::listen()?.and_hangup()?));
     let application = Application::build(&sandbox.settings)?;
     let shown = Arc::clone(&sandbox);
     std::thread::spawn(move || {

@@ -1,6 +1,6 @@
 //! What a sandbox holds: a provider, a corporation, two companies, users with points to give, occasions.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anstream::println;
@@ -33,6 +33,10 @@ const OF_COMMANDS: [&str; 5] = [
 ];
 const RESERVE: &str = "100000";
 const EACH: &str = "500";
+/// So many points one recognition gives.
+const GIFT: i64 = 10;
+const LISTEN: &str = "guerdon listen --base-url \"$BASE_URL\" --cacert \"$CERTIFICATE\" \\\n  \
+                      --forward-to http://127.0.0.1:8080/hook --shared-secret gw_local";
 
 /// A sandbox to be filled.
 pub(super) struct Sandbox {
@@ -109,6 +113,7 @@ impl Sandbox {
         client.send_recognition(&scene.recognition())?;
         let event = verified.recv_timeout(PATIENCE).context("the first event did not arrive")?;
         let exports = vec![
+            ("BASE_URL", base.clone()),
             ("URL", format!("{base}/v1")),
             ("CERTIFICATE", certificate(&self.folder).display().to_string()),
             ("API_KEY", credentials.api_key.clone()),
@@ -173,9 +178,9 @@ impl Scene {
         Ok(Self { corporation, company: acme.id, ada: acme.owner_id, alan, occasion })
     }
 
-    /// Ten points from Ada to Alan.
+    /// Some points from Ada to Alan.
     fn recognition(&self) -> NewRecognition {
-        NewRecognition::new(self.occasion, Sender::User(self.ada), &[self.alan], 10)
+        NewRecognition::new(self.occasion, Sender::User(self.ada), &[self.alan], GIFT)
     }
 }
 
@@ -188,7 +193,10 @@ impl Filled<'_> {
         println!("\nPaste these lines into another terminal; the examples of the pages use them:\n");
         let of_commands = self.sandbox.variables.iter().filter(|(name, _)| OF_COMMANDS.contains(name));
         for (name, value) in self.exports.iter().chain(of_commands) {
-            println!("export {name}='{}'", value.replace('\'', r"'\''"));
+            println!("export {name}={}", quoted(value));
+        }
+        if let Some(folder) = std::env::current_exe().ok().as_deref().and_then(Path::parent) {
+            println!("export PATH={}:\"$PATH\"", quoted(&folder.display().to_string()));
         }
         println!("\nThen try one of these, and look here:\n");
         println!("1. Send a recognition:\n\n{}\n", self.send("You made my day."));
@@ -200,6 +208,7 @@ impl Filled<'_> {
             "3. See what moved:\n\ncurl --cacert \"$CERTIFICATE\" --user \"$API_KEY:$API_SECRET\" \
              \"$URL/users/$RECEIVER_ID/balances\"\n"
         );
+        println!("4. Bring the events to a receiver of your own as well:\n\n{LISTEN}\n");
         println!("Commands such as `guerdon company list` work there too. Ctrl-C here ends it all.\n");
     }
 
@@ -218,16 +227,26 @@ impl Filled<'_> {
         Ok(())
     }
 
-    /// Does the first and the third of them, and sees the event arrive.
+    /// Does the first and the third of them, and sees the event and the points arrive.
     pub(super) fn check(&self) -> Result<()> {
-        let verified = self.sandbox.receiver.verified();
+        let (verified, before) = (self.sandbox.receiver.verified(), self.received()?);
         self.client.send_recognition(&self.scene.recognition())?;
         verified.recv_timeout(PATIENCE).context("the event did not arrive")?;
-        let balances = self.client.balances(self.scene.alan)?;
-        let wallet = balances.wallets.iter().find(|it| it.r#type == WalletType::UserWallet);
-        let points = wallet.map(|it| it.points);
-        ensure!(points == Some(20), "20 points were to arrive, {points:?} did");
+        let (expected, points) = (before + GIFT, self.received()?);
+        ensure!(points == expected, "the receiver was to have {expected} points then, and has {points}");
         println!("All of it works.");
         Ok(())
     }
+
+    /// What the receiver of the examples has.
+    fn received(&self) -> Result<i64> {
+        let balances = self.client.balances(self.scene.alan)?;
+        let wallet = balances.wallets.iter().find(|it| it.r#type == WalletType::UserWallet);
+        Ok(wallet.context("the receiver has no user wallet")?.points)
+    }
+}
+
+/// A text as a shell takes it.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
 }

@@ -18,8 +18,8 @@ pub(crate) const FILE: &str = "master.key";
 /// folder's, which is made where the database knows none. A key that is not the database's own is refused.
 pub(crate) fn settle(settings: &Settings, store: &dyn Store) -> anyhow::Result<Keys> {
     require(settings)?;
-    let master = match &settings.master_key {
-        Some(key) => key.clone(),
+    let master = match given(settings)? {
+        Some(key) => key,
         None => in_data_folder(&settings.data_dir.join(FILE), store)?,
     };
     let keys = Keys::of(&master)?;
@@ -30,14 +30,37 @@ pub(crate) fn settle(settings: &Settings, store: &dyn Store) -> anyhow::Result<K
 /// Refuses settings that name no master key where the data folder cannot have it: it may be another one on every
 /// machine.
 pub(crate) fn require(settings: &Settings) -> anyhow::Result<()> {
-    if settings.master_key.is_none() && settings.embedded_database().is_none() {
-        bail!("master_key must be set for PostgreSQL: 64 hex digits, the same for every process")
+    if given(settings)?.is_none() && settings.embedded_database().is_none() {
+        bail!(
+            "master_key must be set for PostgreSQL (or master_key_file): 64 hex digits, the same for every process"
+        )
     }
     Ok(())
 }
 
+/// The master key that the settings give, or the file that they name.
+pub(crate) fn given(settings: &Settings) -> anyhow::Result<Option<MasterKey>> {
+    match &settings.master_key_file {
+        Some(_) if settings.master_key.is_some() => {
+            bail!("master_key and master_key_file are both set: keep one")
+        }
+        Some(file) => read(file).context("master_key_file").map(Some),
+        None => Ok(settings.master_key.clone()),
+    }
+}
+
+/// The master key in a data folder, if one is there.
+pub(crate) fn in_file(data_dir: &Path) -> anyhow::Result<Option<MasterKey>> {
+    let path = data_dir.join(FILE);
+    let is_there = path.try_exists();
+    let is_there =
+        is_there.with_context(|| format!("cannot look for the master key in {}", path.display()))?;
+    is_there.then(|| read(&path)).transpose()
+}
+
 fn in_data_folder(path: &Path, store: &dyn Store) -> anyhow::Result<MasterKey> {
-    if !path.exists() {
+    let is_there = path.try_exists();
+    if !is_there.with_context(|| format!("cannot look for the master key in {}", path.display()))? {
         if kept_fingerprint(store)?.is_some() {
             bail!(
                 "the master key in {} is gone, and without it this database's secrets are unreadable",
@@ -49,6 +72,10 @@ fn in_data_folder(path: &Path, store: &dyn Store) -> anyhow::Result<MasterKey> {
         files::ensure_private_folder(path.parent().unwrap_or(path))?;
         files::create_private_file(path, text.as_bytes())?; // another process may have been first: read its key
     }
+    read(path)
+}
+
+fn read(path: &Path) -> anyhow::Result<MasterKey> {
     let text = std::fs::read_to_string(path).map(Zeroizing::new);
     let text = text.with_context(|| format!("cannot read the master key in {}", path.display()))?;
     match MasterKey::parse(&text) {

@@ -1,7 +1,7 @@
 //! The names of the settings.
 
 /// Every key, in the order in which `config show` prints them.
-pub(super) const KEYS: [&str; 28] = [
+pub(super) const KEYS: [&str; 34] = [
     "data_dir",
     "database.url",
     "database.migrate",
@@ -24,9 +24,15 @@ pub(super) const KEYS: [&str; 28] = [
     "webhooks.allow_private_networks",
     "webhooks.allow_http",
     "webhooks.time_scale",
+    "webhooks.extra_roots",
     "mail.smtp_url",
     "mail.from",
+    "mail.extra_roots",
+    "retention.events_days",
+    "retention.mails_days",
+    "retention.idempotency_hours",
     "master_key",
+    "master_key_file",
     "log.level",
     "log.format",
     "log.requests",

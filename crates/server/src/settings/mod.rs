@@ -20,6 +20,7 @@ use crate::secret::SecretText;
 pub(crate) use show::Shown;
 
 /// Everything that can be set.
+#[derive(Clone)]
 pub(crate) struct Settings {
     /// Where the program keeps its files.
     pub(crate) data_dir: PathBuf,
@@ -41,14 +42,21 @@ pub(crate) struct Settings {
     pub(crate) rate_limit: RateLimit,
     /// The delivery of events.
     pub(crate) webhooks: Webhooks,
+    /// Further authorities whose certificates receivers may show.
+    pub(crate) webhook_roots: Option<PathBuf>,
     /// The delivery of mails.
     pub(crate) mail: Mail,
+    /// For how long things are kept.
+    pub(crate) retention: Retention,
     /// The key over all secrets; none where it is to be found or made in the data folder.
     pub(crate) master_key: Option<MasterKey>,
+    /// The file that holds it instead.
+    pub(crate) master_key_file: Option<PathBuf>,
     pub(crate) log: Log,
 }
 
 /// The provider API's listener.
+#[derive(Clone)]
 pub(crate) struct Http {
     /// Its address.
     pub(crate) listen: SocketAddr,
@@ -109,6 +117,17 @@ pub(crate) struct Webhooks {
     pub(crate) time_scale: f64,
 }
 
+/// For how long things are kept that are done with; none for ever.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Retention {
+    /// Delivered events, with their attempts.
+    pub(crate) events: Option<Duration>,
+    /// Mails that were handed over.
+    pub(crate) mails: Option<Duration>,
+    /// Answers that are kept for repeats.
+    pub(crate) idempotency: Duration,
+}
+
 impl Webhooks {
     /// What the guard on outgoing requests lets through.
     pub(crate) fn policy(&self) -> Policy {
@@ -117,11 +136,14 @@ impl Webhooks {
 }
 
 /// The delivery of mails.
+#[derive(Clone)]
 pub(crate) struct Mail {
     /// The mail server; may hold a password.
     pub(crate) smtp_url: Option<SecretText>,
     /// The sender.
     pub(crate) from: Option<String>,
+    /// Further authorities whose certificates are believed.
+    pub(crate) extra_roots: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 use url::Url;
 
 use super::keys::ALLOW_UNSAFE_POSTGRES;
-use super::{Http, Log, LogFormat, Mail, RateLimit, Settings, Tls, Webhooks};
+use super::{Http, Log, LogFormat, Mail, RateLimit, Retention, Settings, Tls, Webhooks};
 use crate::keys::MasterKey;
 use crate::secret::SecretText;
 
@@ -74,8 +74,11 @@ pub(super) fn settings(source: &Source<'_>) -> anyhow::Result<Settings> {
             failed_logins_per_minute: source.or("rate_limit.failed_logins_per_minute", 20)?,
         },
         webhooks: webhooks(source)?,
+        webhook_roots: source.get("webhooks.extra_roots")?,
         mail: mail(source)?,
+        retention: retention(source)?,
         master_key: source.get::<String>("master_key")?.map(|it| MasterKey::parse(&it)).transpose()?,
+        master_key_file: source.get("master_key_file")?,
         log: log(source)?,
         data_dir,
     })
@@ -196,6 +199,18 @@ fn webhooks(source: &Source<'_>) -> anyhow::Result<Webhooks> {
     })
 }
 
+fn retention(source: &Source<'_>) -> anyhow::Result<Retention> {
+    let days = |key: &str| -> anyhow::Result<Option<Duration>> {
+        let kept = seconds(source, key, 30, 0..=36_500)?;
+        Ok(Some(kept * 86_400).filter(|it| !it.is_zero()))
+    };
+    Ok(Retention {
+        events: days("retention.events_days")?,
+        mails: days("retention.mails_days")?,
+        idempotency: seconds(source, "retention.idempotency_hours", 72, 1..=87_600)? * 3_600,
+    })
+}
+
 fn mail(source: &Source<'_>) -> anyhow::Result<Mail> {
     let smtp_url = source.get::<String>("mail.smtp_url")?;
     let from = source.get::<String>("mail.from")?;
@@ -208,7 +223,7 @@ fn mail(source: &Source<'_>) -> anyhow::Result<Mail> {
     if smtp_url.is_some() && from.is_none() {
         bail!("mail.smtp_url needs mail.from, the sender's address");
     }
-    Ok(Mail { smtp_url: smtp_url.map(SecretText::new), from })
+    Ok(Mail { smtp_url: smtp_url.map(SecretText::new), from, extra_roots: source.get("mail.extra_roots")? })
 }
 
 fn log(source: &Source<'_>) -> anyhow::Result<Log> {

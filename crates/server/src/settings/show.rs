@@ -1,6 +1,7 @@
 //! The settings as `config show` prints them: no secret among them.
 
 use std::fmt::Write;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::ser::SerializeMap;
@@ -88,9 +89,15 @@ pub(super) fn shown(settings: &Settings) -> Shown {
         Value::Flag(webhooks.allow_private_networks),
         Value::Flag(webhooks.allow_http),
         Value::Fraction(webhooks.time_scale),
+        path(settings.webhook_roots.as_ref()),
         mail.smtp_url.as_ref().map_or(Value::Unset, |it| text(masked(it.expose()))),
         mail.from.as_ref().map_or(Value::Unset, text),
+        path(mail.extra_roots.as_ref()),
+        kept(settings.retention.events.unwrap_or_default(), 86_400),
+        kept(settings.retention.mails.unwrap_or_default(), 86_400),
+        kept(settings.retention.idempotency, 3_600),
         settings.master_key.as_ref().map_or(Value::Unset, |_| text(MASK)),
+        path(settings.master_key_file.as_ref()),
         text(settings.log.level.as_str().to_lowercase()),
         text(match settings.log.format {
             LogFormat::Text => "text",
@@ -102,7 +109,16 @@ pub(super) fn shown(settings: &Settings) -> Shown {
 }
 
 fn seconds(time: Duration) -> Value {
-    Value::Number(u32::try_from(time.as_secs()).unwrap_or(u32::MAX))
+    kept(time, 1)
+}
+
+/// A time in units of so many seconds.
+fn kept(time: Duration, unit: u64) -> Value {
+    Value::Number(u32::try_from(time.as_secs() / unit).unwrap_or(u32::MAX))
+}
+
+fn path(it: Option<&PathBuf>) -> Value {
+    it.map_or(Value::Unset, |it| text(it.display()))
 }
 
 fn text(value: impl ToString) -> Value {

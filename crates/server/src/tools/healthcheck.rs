@@ -24,9 +24,18 @@ impl View for Ready {
     }
 }
 
-/// Asks the operator's listener.
+/// Asks the operator's listener whether requests are welcome.
 pub(super) fn run(settings: &Settings) -> Result<Output> {
-    let url = format!("http://{}/readyz", from_here(settings.operator_listen));
+    let (_, status, body) = ask(settings, "/readyz")?;
+    if status != 200 {
+        bail!("not ready: {}", body.trim());
+    }
+    Ok(Ready { ready: true }.output()?)
+}
+
+/// Asks the operator's listener; answers what was asked, the status and the body.
+pub(super) fn ask(settings: &Settings, path: &str) -> Result<(String, u16, String)> {
+    let url = format!("http://{}{path}", from_here(settings.operator_listen));
     let agent: Agent = Agent::config_builder()
         .timeout_global(Some(WITHIN))
         .http_status_as_error(false)
@@ -34,10 +43,8 @@ pub(super) fn run(settings: &Settings) -> Result<Output> {
         .build()
         .into();
     let mut answer = agent.get(&url).call().with_context(|| format!("nothing answers at {url}"))?;
-    if answer.status() != 200 {
-        bail!("not ready: {}", answer.body_mut().read_to_string().unwrap_or_default().trim());
-    }
-    Ok(Ready { ready: true }.output()?)
+    let body = answer.body_mut().read_to_string().unwrap_or_default();
+    Ok((url, answer.status().as_u16(), body))
 }
 
 /// Where a listener of all addresses is reached on its own machine.

@@ -1,27 +1,26 @@
 //! `guerdon listen`: a provider's events, brought to an address of one's own machine.
 
-use std::io::ErrorKind;
+mod place;
+mod target;
+
 use std::path::PathBuf;
 use std::thread::sleep; // tidy: nobody tells when an event is there
 use std::time::{Duration, Instant};
 
 use anstream::println;
-use anyhow::{Context as _, Result, bail};
-use guerdon_client::{Client, Credentials, Error, Event, Events, sign};
-use guerdon_domain::ports::{Clock as _, Timestamp};
-use ring::digest::{SHA256, digest};
-use ureq::Agent;
+use anyhow::{Context as _, Result, anyhow, bail};
+use guerdon_client::{Client, Credentials, Error, Event, Events};
+use guerdon_domain::ports::Clock as _;
 use url::Url;
 
+use self::place::Place;
+use self::target::{Answer, Target};
 use crate::commands::{Output, since};
-use crate::hex;
-use crate::world::{SystemClock, files, random};
+use crate::world::SystemClock;
 
 /// How often it asks while nothing comes.
 const EVERY: Duration = Duration::from_secs(1);
-/// How long a receiver may take, as in earnest.
-const WITHIN: Duration = Duration::from_secs(15);
-/// How long it waits for a receiver that is not there.
+/// How long it waits for a receiver, or a service, that is not there.
 const AWAY: Duration = Duration::from_secs(2);
 
 /// Forwards events.
@@ -39,123 +38,97 @@ pub(crate) struct Listen {
     /// Sign for that address with this secret
     #[arg(long, value_name = "SECRET")]
     shared_secret: Option<String>,
-    /// A certificate to trust, in PEM
+    /// Certificates to trust, in PEM
     #[arg(long, value_name = "FILE")]
     cacert: Option<PathBuf>,
 }
 
 impl Listen {
-    /// Forwards until it is stopped. What was under way then comes once more the next time.
+    /// Forwards until it is stopped. The place is kept before the first event and behind each: what was under way when it
+    /// stopped comes once more the next time, and nothing else does.
     pub(super) fn run(&self) -> Result<Output> {
         let credentials =
             Credentials { api_key: secret("GUERDON_API_KEY")?, api_secret: secret("GUERDON_API_SECRET")? };
-        let target = Url::parse(&self.forward_to).ok().filter(|it| matches!(it.scheme(), "http" | "https"));
-        target
-            .with_context(|| format!("--forward-to must be an http or https URL, not {}", self.forward_to))?;
-        let client = match &self.cacert {
-            Some(file) => {
-                let pem = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
-                Client::trusting(&self.base_url, &credentials, &pem)?
-            }
-            None => Client::new(&self.base_url, &credentials),
-        };
-        let place = Place::of(&[&self.base_url, &credentials.api_key, &self.forward_to])?;
-        let (mut part, oldest) = self.begin(&client, &place)?;
-        let receiver = receiver();
-        println!("Forwarding events of {} to {}. Ctrl-C stops it.", self.base_url, self.forward_to);
+        check("--base-url", &self.base_url)?;
+        check("--forward-to", &self.forward_to)?;
+        let client = self.client(&credentials)?;
+        let (base, target) = (client.base(), Target::new(&self.forward_to, self.shared_secret.as_deref()));
+        let mut place = Place::find(&[base, &credentials.api_key, &self.forward_to])?;
+        let now = SystemClock.now();
+        let since = self.since.as_deref().map(|it| since::read(it, now)).transpose();
+        match since.map_err(|it| anyhow!("--since {it}"))? {
+            Some(since) => place.begin(since)?,
+            None if place.is_begun() => {}
+            None => place.begin(now)?,
+        }
+        let mut part = client.next_event(place.start()).map_err(explained)?;
+        say(&format!("Forwarding events of {base} to {}. Ctrl-C stops it.", self.forward_to));
+        let mut is_told = false;
         loop {
-            for event in part.events.iter().filter(|it| is_wanted(it, oldest)) {
-                self.forward(&receiver, event)?;
+            for event in part.events.iter().filter(|it| place.wants(it)) {
+                is_told |= self.forward(&target, event, is_told)?;
             }
-            place.keep(&part.next)?;
+            place.pass(&part.next)?;
             if part.events.is_empty() {
                 sleep(EVERY);
             }
-            part = patiently(|| client.events(Some(&part.next)))?;
+            part = patiently(|| client.next_event(place.start()))?;
         }
     }
 
-    /// The first events, and the moment before which none is wanted.
-    fn begin(&self, client: &Client, place: &Place) -> Result<(Events, Option<Timestamp>)> {
-        let now = SystemClock.now();
-        let since = self.since.as_deref().map(|it| since::read(it, now)).transpose();
-        match (since.map_err(|it| anyhow::anyhow!("--since {it}"))?, place.kept()) {
-            (None, Some(cursor)) => Ok((client.events(Some(&cursor))?, None)),
-            (since, _) => {
-                let since = since.unwrap_or(now);
-                Ok((client.events_since(&since.to_string())?, Some(since)))
-            }
-        }
+    fn client(&self, credentials: &Credentials) -> Result<Client> {
+        let Some(file) = &self.cacert else { return Ok(Client::new(&self.base_url, credentials)) };
+        let pem = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+        Client::trusting(&self.base_url, credentials, &pem)
+            .with_context(|| format!("--cacert {}", file.display()))
     }
 
-    /// Sends one, and says what came of it. Nothing is passed over because nobody listens; one that was refused, or not
-    /// answered in time, is: it can be sent again by its id.
-    fn forward(&self, receiver: &Agent, event: &Event) -> Result<()> {
-        let mut is_told = false;
+    /// Sends one, and says what came of it; whether it was passed over. Nothing is because nobody listens: only what the
+    /// receiver refused, or did not answer in time.
+    fn forward(&self, target: &Target, event: &Event, is_told: bool) -> Result<bool> {
+        let mut is_waiting = false;
         loop {
             let began = Instant::now();
-            let answer = self.send(receiver, event)?;
-            let took = began.elapsed();
+            let answer = target.send(event)?;
+            let (took, what) = (began.elapsed(), format!("{} {}", event.r#type, event.id));
             match answer {
-                Ok(status) => {
-                    let mark = if status == 200 { "ok" } else { "!!" };
-                    println!("{mark} {} {} {status} in {took:.0?}", event.r#type, event.id);
-                    return Ok(());
+                Answer::Taken => {
+                    say(&format!("ok {what} 200 in {took:.0?}"));
+                    return Ok(false);
                 }
-                Err(cause) if is_there(&cause) => {
-                    println!("!! {} {} {cause} after {took:.0?}", event.r#type, event.id);
-                    return Ok(());
+                Answer::Refused(status, said) if said.is_empty() => {
+                    say(&format!("!! {what} {status} in {took:.0?}"));
                 }
-                Err(cause) => {
-                    if !is_told {
-                        println!("nobody takes events at {}: {cause}; waiting", self.forward_to);
+                Answer::Refused(status, said) => say(&format!("!! {what} {status} in {took:.0?}: {said}")),
+                Answer::Silent(cause) => say(&format!("!! {what} {cause}")),
+                Answer::Away(cause) => {
+                    if !is_waiting {
+                        say(&format!("nobody takes events at {}: {cause}; waiting", self.forward_to));
                     }
-                    is_told = true;
+                    is_waiting = true;
                     sleep(AWAY);
+                    continue;
                 }
             }
+            if !is_told {
+                say(
+                    "   It is not repeated here: stop this, and begin earlier with --since, such as --since 10m.",
+                );
+            }
+            return Ok(true);
         }
     }
-
-    fn send(&self, receiver: &Agent, event: &Event) -> Result<Result<u16, ureq::Error>> {
-        let body = event.body.get();
-        let mut request = receiver
-            .post(&self.forward_to)
-            .header("Content-Type", "application/json")
-            .header("User-Agent", "Guerdon-Webhooks")
-            .header("X-Service-Event-Id", event.id.to_string());
-        if let Some(secret) = &self.shared_secret {
-            let (timestamp, nonce) = (SystemClock.now().to_string(), hex::encode(&random::bytes::<16>()?));
-            let signature = sign(secret, &self.forward_to, &timestamp, &nonce, body.as_bytes());
-            request = request
-                .header("X-Service-Timestamp", timestamp)
-                .header("X-Service-Nonce", nonce)
-                .header("X-Service-Signature", signature);
-        }
-        Ok(request.send(body).map(|it| it.status().as_u16()))
-    }
 }
 
-/// What asks the receiver as the service would.
-fn receiver() -> Agent {
-    let config = Agent::config_builder().timeout_global(Some(WITHIN)).http_status_as_error(false);
-    config.max_redirects(0).proxy(None).build().into()
-}
-
-/// Whether somebody took the connection, though no answer came.
-fn is_there(error: &ureq::Error) -> bool {
-    !matches!(error, ureq::Error::ConnectionFailed | ureq::Error::HostNotFound)
-        && !matches!(error, ureq::Error::Io(cause) if cause.kind() == ErrorKind::ConnectionRefused)
-}
-
-/// Asks until the service answers: one that is gone for a while comes back.
-fn patiently(mut ask: impl FnMut() -> Result<Events, Error>) -> Result<Events> {
+/// Asks until the service answers: one that is gone for a while comes back. What it refuses, or who is not trusted, stays so.
+fn patiently(ask: impl Fn() -> Result<Events, Error>) -> Result<Events> {
     let mut is_told = false;
     loop {
         match ask() {
             Err(cause @ Error::Refused { status, .. }) if status < 429 => return Err(cause.into()),
-            Err(cause) if is_told => drop(cause),
-            Err(cause) => println!("the service does not answer: {cause}; waiting"),
+            Err(cause @ Error::Untrusted(_)) => return Err(explained(cause)),
+            Err(_) if is_told => {}
+            Err(cause) => say(&format!("the service does not answer: {cause}; waiting")),
             Ok(events) => return Ok(events),
         }
         is_told = true;
@@ -163,40 +136,27 @@ fn patiently(mut ask: impl FnMut() -> Result<Events, Error>) -> Result<Events> {
     }
 }
 
-/// An event that was caused in time; the service may begin a little before.
-fn is_wanted(event: &Event, oldest: Option<Timestamp>) -> bool {
-    let created = Timestamp::parse(&event.created_at).ok();
-    oldest.is_none_or(|oldest| created.is_none_or(|it| it >= oldest))
+/// With what to do about it.
+fn explained(error: Error) -> anyhow::Error {
+    match error {
+        Error::Untrusted(_) => anyhow!("{error}; name the service's certificate by --cacert FILE"),
+        other => other.into(),
+    }
+}
+
+/// Prints a line, whoever wrote what is in it.
+fn say(line: &str) {
+    println!("{}", line.replace(char::is_control, " "));
+}
+
+fn check(option: &str, url: &str) -> Result<()> {
+    let url_or_none = Url::parse(url).ok().filter(|it| matches!(it.scheme(), "http" | "https"));
+    url_or_none.map(drop).with_context(|| format!("{option} must be an http or https URL, not {url}"))
 }
 
 fn secret(name: &str) -> Result<String> {
     match std::env::var(name) {
         Ok(value) if !value.is_empty() => Ok(value),
         _ => bail!("{name} is not set: it is what the operator gave you"),
-    }
-}
-
-/// Where it stopped: a file of this user's, for these credentials and this target.
-struct Place(PathBuf);
-
-impl Place {
-    fn of(parts: &[&str]) -> Result<Self> {
-        let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".local").join("state"));
-        let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).or_else(home);
-        let folder = state.context("neither XDG_STATE_HOME nor HOME is set")?.join("guerdon").join("listen");
-        files::ensure_private_folder(&folder)?;
-        let name = hex::encode(digest(&SHA256, parts.join("\n").as_bytes()).as_ref());
-        Ok(Self(folder.join(name.get(..32).unwrap_or(&name))))
-    }
-
-    fn kept(&self) -> Option<String> {
-        std::fs::read_to_string(&self.0).ok().map(|it| it.trim().to_owned()).filter(|it| !it.is_empty())
-    }
-
-    fn keep(&self, cursor: &str) -> Result<()> {
-        if self.kept().as_deref() == Some(cursor) {
-            return Ok(());
-        }
-        files::replace_private_file(&self.0, cursor.as_bytes())
     }
 }

@@ -3,6 +3,8 @@
 mod healthcheck;
 mod listen;
 mod pages;
+mod restore;
+mod status;
 mod webhook;
 
 use anyhow::Result;
@@ -24,6 +26,10 @@ pub(crate) enum Tool {
     /// The credentials come from GUERDON_API_KEY and GUERDON_API_SECRET. Each event is printed with what the address
     /// answered; where it stops, it goes on the next time.
     Listen(listen::Listen),
+    /// Put a backup of the embedded database into an empty data folder.
+    Restore(restore::Restore),
+    /// Show how the running service stands, on one screen.
+    Status,
     /// Ask the running service whether it is ready; exit 0 where it is.
     Healthcheck,
     /// Print the description of the API (OpenAPI 3.1), as `GET /openapi.json` serves it.
@@ -52,6 +58,8 @@ impl Tool {
                 work(settings, &Work::SendExample(it.clone()), &Progress::default())
             }
             Self::Listen(it) => it.run(),
+            Self::Restore(it) => it.run(settings),
+            Self::Status => status::run(settings),
             Self::Healthcheck => healthcheck::run(settings),
             Self::Openapi => pages::openapi(),
             Self::Completions(it) => it.run(program),

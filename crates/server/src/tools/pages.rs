@@ -37,7 +37,12 @@ impl Completions {
 /// The description of the API.
 pub(super) fn openapi() -> Result<Output> {
     let description = description();
-    Ok(Output { text: format!("{description:#}"), json: description.to_string(), status: 0 })
+    Ok(Output {
+        text: format!("{description:#}"),
+        json: description.to_string(),
+        status: 0,
+        ..Output::default()
+    })
 }
 
 /// The page of the program, which names its commands.
@@ -50,5 +55,5 @@ pub(super) fn manual(mut program: Command) -> Result<Output> {
 
 fn printed(text: Vec<u8>) -> Result<Output> {
     let text = String::from_utf8(text)?;
-    Ok(Output { json: serde_json::to_string(&text)?, text, status: 0 })
+    Ok(Output { json: serde_json::to_string(&text)?, text, status: 0, ..Output::default() })
 }

@@ -19,7 +19,7 @@ pub(crate) struct Verify {
     /// The secret that the operator gave with the API key.
     #[arg(long, value_name = "SECRET")]
     shared_secret: String,
-    /// The headers that came, as lines `Name: value`.
+    /// The headers that came, as lines `Name: value`; such as `curl -v` prints them, too.
     #[arg(long, value_name = "FILE")]
     headers: PathBuf,
     /// The body that came, byte for byte.
@@ -78,7 +78,8 @@ fn read(file: &Path) -> Result<Vec<u8>> {
 
 fn value<'a>(headers: &'a str, part: &'static str, name: &str) -> Result<&'a str, Diagnosis> {
     let mut values = headers.lines().filter_map(|line| {
-        let (its, value) = line.split_once(':')?;
+        // `curl -v` marks what was sent and what came.
+        let (its, value) = line.trim_start_matches(['<', '>', ' ']).split_once(':')?;
         its.trim().eq_ignore_ascii_case(name).then(|| value.trim())
     });
     values.next().ok_or_else(|| {

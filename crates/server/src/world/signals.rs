@@ -1,24 +1,49 @@
 //! The signals that ask the program to end.
 
+use std::future::pending;
+
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// SIGTERM and SIGINT.
+/// SIGTERM and SIGINT, and for some SIGHUP.
 pub(crate) struct StopSignals {
     terminate: Signal,
     interrupt: Signal,
+    hangup: Option<Signal>,
 }
 
 impl StopSignals {
     /// Begins to listen for them; from now on they do not end the process by themselves.
     pub(crate) fn listen() -> std::io::Result<Self> {
-        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
+        let (terminate, interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+        Ok(Self { terminate, interrupt, hangup: None })
+    }
+
+    /// And for the end of the terminal, unless whoever started the program, such as nohup, wants that not to be heeded.
+    pub(crate) fn and_hangup(self) -> std::io::Result<Self> {
+        let hangup = if is_hangup_ignored() { None } else { Some(signal(SignalKind::hangup())?) };
+        Ok(Self { hangup, ..self })
     }
 
     /// Waits for the next one.
     pub(crate) async fn next(&mut self) {
+        let hangup = async {
+            match &mut self.hangup {
+                Some(signal) => signal.recv().await,
+                None => pending().await,
+            }
+        };
         tokio::select! {
             _ = self.terminate.recv() => {}
             _ = self.interrupt.recv() => {}
+            _ = hangup => {}
         }
     }
+}
+
+/// Linux tells which signals are ignored, as a mask in hex whose lowest bit is SIGHUP; others do not, and are taken at the
+/// usual.
+fn is_hangup_ignored() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|it| it.strip_prefix("SigIgn:"));
+    mask.and_then(|it| u64::from_str_radix(it.trim(), 16).ok()).is_some_and(|it| it & 1 == 1)
 }

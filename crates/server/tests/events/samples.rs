@@ -61,6 +61,7 @@ fn takes_what_is_genuine(program: &str, script: &str) {
         let next = post.next();
         let printed: Value = serde_json::from_str(&line(&sample.printed)).unwrap();
         assert_eq!(printed["event_id"], next.event_id());
+        says_what_it_cannot_take(&sample, &arrival, &post);
         takes_eight_at_once(&sample, &arrival, &post);
     });
 }
@@ -81,6 +82,25 @@ fn the_samples_say_what_is_missing() {
         let told = String::from_utf8(output.stderr).unwrap();
         assert!(told.starts_with("set SHARED_SECRET and CALLBACK_URL: "), "{told}");
     }
+}
+
+/// What is genuine and yet cannot be taken is refused with the reason, is not counted as seen, and does no harm.
+fn says_what_it_cannot_take(sample: &Process, arrival: &Arrival, post: &Post) {
+    let mut timeless = arrival.clone();
+    timeless.set("X-Service-Timestamp", "now");
+    sample.refuses(&signed(&timeless, post, &"1".repeat(32)), "the timestamp is no time");
+    let mut endless = arrival.clone();
+    endless.set("Content-Length", "+7");
+    assert_eq!(forward(sample.port, &endless), 400);
+    let mut first = arrival.clone();
+    first.set("X-Service-Event-Id", "an-event");
+    let mut broken = first.clone();
+    broken.body = vec![b'x'; broken.body.len()];
+    assert_eq!(forward(sample.port, &signed(&broken, post, &"2".repeat(32))), 500);
+    assert!(line(&sample.complained).starts_with("not taken: "));
+    assert_eq!(forward(sample.port, &signed(&first, post, &"3".repeat(32))), 200);
+    let printed: Value = serde_json::from_str(&line(&sample.printed)).unwrap();
+    assert_eq!(printed["event_id"], "an-event");
 }
 
 /// Eight at once, as many as are under way to a receiver: each is taken once, and each line is whole.

@@ -1,11 +1,13 @@
 //! The bodies of events: compact JSON, the keys in a set order (behaviour 23.3, 23.4).
 
 mod envelope;
+mod erased;
 mod recognition;
 mod redemption;
 
 use guerdon_domain::events::{Event, EventKind};
 use guerdon_domain::ports::{EventBodies, Unrenderable};
+use guerdon_domain::values::{EmailAddress, UserId};
 use schemars::Schema;
 
 /// Renders events (behaviour 23.3).
@@ -31,6 +33,10 @@ impl EventBodies for Bodies {
             }
             Event::RedemptionCreated(it) => envelope::render(kind, redemption::Data::of(it)),
         }
+    }
+
+    fn without(&self, body: &[u8], user: UserId, email: &EmailAddress) -> Result<Vec<u8>, Unrenderable> {
+        erased::from(body, user, email)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ureq::Agent;
-use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
+use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::unversioned::transport::{Connector, RustlsConnector};
 
 use super::options::{HttpCourierParts, SetupError, TrustedRoots};
@@ -49,14 +49,21 @@ pub(super) fn agent(parts: &HttpCourierParts, roots: RootCerts, names: Arc<Names
 }
 
 pub(super) fn roots(trusted: &TrustedRoots) -> Result<RootCerts, SetupError> {
-    let TrustedRoots::Only(pem) = trusted else { return Ok(RootCerts::WebPki) };
-    let mut certificates = Vec::new();
+    let (pem, mut certificates) = match trusted {
+        TrustedRoots::Public => return Ok(RootCerts::WebPki),
+        TrustedRoots::Only(pem) => (pem, Vec::new()),
+        TrustedRoots::And(pem) => {
+            let public = webpki_root_certs::TLS_SERVER_ROOT_CERTS.iter();
+            (pem, public.map(|it| Certificate::from_der(it.as_ref()).to_owned()).collect())
+        }
+    };
+    let public = certificates.len();
     for item in parse_pem(pem) {
         if let PemItem::Certificate(certificate) = item.map_err(|_pem| SetupError::Roots)? {
             certificates.push(certificate);
         }
     }
-    if certificates.is_empty() {
+    if certificates.len() == public {
         return Err(SetupError::Roots);
     }
     Ok(RootCerts::new_with_certs(&certificates))

@@ -48,6 +48,8 @@ pub enum TrustedRoots {
     /// The authorities that Mozilla trusts, built in: the same on every machine.
     #[default]
     Public,
+    /// These certificates too, in PEM: for receivers whose authority is one of the operator's own.
+    And(Vec<u8>),
     /// Only these certificates, in PEM: for tests, and for networks with an authority of their own.
     Only(Vec<u8>),
 }

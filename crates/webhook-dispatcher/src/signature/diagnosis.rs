@@ -4,12 +4,17 @@ use std::fmt;
 
 use guerdon_domain::ports::Timestamp;
 
+use super::rewritten::before;
 use super::{Delivery, REPLAY_WINDOW, VerifyError, sign, signed_at, verify};
+
+/// So many digits have the nonces that are sent.
+const NONCE_DIGITS: usize = 32;
 
 /// What is wrong with a delivery, and how to mend it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnosis {
-    /// `url`, `timestamp`, `nonce`, `signature`, `body` or `secret`.
+    /// `url`, `timestamp`, `nonce`, `signature`, `body` or `secret`; `url and body`, or `secret or body` where that cannot be
+    /// told.
     pub part: &'static str,
     /// What is wrong, and what to do.
     pub hint: String,
@@ -54,30 +59,54 @@ fn stale(delivery: &Delivery<'_>, now: Timestamp) -> String {
     )
 }
 
-/// Whoever changes one part alone and finds the signature knows the part.
+/// Whoever changes one part, or two of them, and finds the signature knows what is wrong.
 fn mistake(secret: &str, delivery: &Delivery<'_>) -> Diagnosis {
     let fits = |secret: &str, url: &str, body: &[u8]| {
         sign(secret, url, delivery.timestamp, delivery.nonce, body) == delivery.signature
     };
-    if let Some((url, what)) =
-        urls(delivery.url).into_iter().find(|(url, _)| fits(secret, url, delivery.body))
-    {
-        let hint = format!("it was signed as `{url}`: {what}; use the URL exactly as it was registered");
-        return Diagnosis { part: "url", hint };
+    let (url, body) = (delivery.url, delivery.body);
+    let (urls, bodies) = (urls(url), before(body));
+    let told_url = |url: &str, what: &str| {
+        format!("it was signed as `{url}`: {what}; use the URL exactly as it was registered")
+    };
+    let told_body = |what: &str| format!("{what}; check the raw bytes that came, before anything reads them");
+    if let Some((url, what)) = urls.iter().find(|(url, _)| fits(secret, url, body)) {
+        return Diagnosis { part: "url", hint: told_url(url, what) };
     }
-    if let Some((_, what)) =
-        bodies(delivery.body).into_iter().find(|(body, _)| fits(secret, delivery.url, body))
-    {
-        let hint = format!("{what}; check the raw bytes that came, before anything reads them");
-        return Diagnosis { part: "body", hint };
+    if let Some((_, what)) = bodies.iter().find(|(body, _)| fits(secret, url, body)) {
+        return Diagnosis { part: "body", hint: told_body(what) };
     }
-    if secret != secret.trim() && fits(secret.trim(), delivery.url, delivery.body) {
+    let mut pairs = urls.iter().flat_map(|url| bodies.iter().map(move |body| (url, body)));
+    if let Some(((url, other), (_, what))) = pairs.find(|((url, _), (body, _))| fits(secret, url, body)) {
+        let hint = format!("{}; and the body: {}", told_url(url, other), told_body(what));
+        return Diagnosis { part: "url and body", hint };
+    }
+    if secret != secret.trim() && fits(secret.trim(), url, body) {
         let hint = "it has blanks or a line break around it that are none of it".to_owned();
         return Diagnosis { part: "secret", hint };
     }
-    let hint = "no usual mistake in the URL or the body explains it: it is another provider's secret, an older one, or the \
-                API secret; or the body is of another delivery";
-    Diagnosis { part: "secret", hint: hint.to_owned() }
+    unexplained(secret, delivery)
+}
+
+/// What is not as the service sends it, where no change leads to the signature.
+fn unexplained(secret: &str, delivery: &Delivery<'_>) -> Diagnosis {
+    let timestamp = signed_at(delivery).map(|it| it.to_string()).unwrap_or_default();
+    let is_digit = |it: u8| it.is_ascii_digit() || (b'a'..=b'f').contains(&it);
+    let (part, hint) = if secret.trim().starts_with("gs_") || secret.trim().starts_with("gk_") {
+        ("secret", "it is of the API (gk_…, gs_…); events are signed with the shared secret, gw_…")
+    } else if timestamp != delivery.timestamp {
+        (
+            "timestamp",
+            "it is not written as it is sent, as 2026-11-20T20:01:02.345Z is; take the header's value as it came",
+        )
+    } else if delivery.nonce.len() != NONCE_DIGITS || !delivery.nonce.bytes().all(is_digit) {
+        ("nonce", "it is not 32 lower-case hexadecimal digits; take the header's value as it came")
+    } else {
+        let hint = "no usual mistake explains it: it is another provider's secret, or an older one; or the body is of another \
+                    delivery, or was changed";
+        ("secret or body", hint)
+    };
+    Diagnosis { part, hint: hint.to_owned() }
 }
 
 /// Other ways to write a URL, and what distinguishes them.
@@ -105,54 +134,4 @@ fn urls(url: &str) -> Vec<(String, &'static str)> {
         }
     }
     all
-}
-
-/// What a body may have been before something changed it.
-fn bodies(body: &[u8]) -> Vec<(Vec<u8>, &'static str)> {
-    let mut all = Vec::new();
-    let trimmed = body.trim_ascii();
-    if trimmed != body {
-        all.push((trimmed.to_vec(), "blanks or line breaks were added around it"));
-    }
-    let compact = compact(trimmed);
-    if let Some(plain) = unescaped(&compact) {
-        all.push((plain, "it was read and written again, with letters escaped"));
-    }
-    all.push((compact, "it was read and written again, with blanks between its parts"));
-    all
-}
-
-/// The JSON without what stands between its parts.
-fn compact(json: &[u8]) -> Vec<u8> {
-    let (mut is_text, mut is_escaped) = (false, false);
-    let mut compact = Vec::with_capacity(json.len());
-    for byte in json {
-        if !is_text && byte.is_ascii_whitespace() {
-            continue;
-        }
-        compact.push(*byte);
-        is_text ^= *byte == b'"' && !is_escaped;
-        is_escaped = is_text && *byte == b'\\' && !is_escaped;
-    }
-    compact
-}
-
-/// The same with each `\uXXXX` of a letter as the letter itself; none where there is none.
-fn unescaped(json: &[u8]) -> Option<Vec<u8>> {
-    let text = std::str::from_utf8(json).ok()?;
-    let mut parts = text.split("\\u");
-    let mut plain = parts.next()?.to_owned();
-    let (mut units, mut found) = (Vec::new(), false);
-    for part in parts {
-        let unit = part.get(..4).and_then(|it| u16::from_str_radix(it, 16).ok())?;
-        units.push(unit);
-        let rest = part.get(4..)?;
-        if rest.is_empty() && (0xd800..0xdc00).contains(&unit) {
-            continue; // its other half follows
-        }
-        plain.extend(char::decode_utf16(units.drain(..)).map(|it| it.unwrap_or(char::REPLACEMENT_CHARACTER)));
-        plain.push_str(rest);
-        found = true;
-    }
-    found.then(|| plain.into_bytes())
 }

@@ -98,34 +98,84 @@ fn a_nonce_is_accepted_once_in_the_window() {
     assert_eq!(seen.len(), 1);
 }
 
+/// What is said of a delivery in which something is wrong.
+fn wrong(secret: &str, changed: Delivery<'_>, now: Timestamp, part: &str, hint: &str) {
+    let told = diagnose(secret, &changed, now).unwrap_err();
+    assert_eq!(told.part, part, "{changed:?}: {told}");
+    assert!(told.hint.contains(hint), "{told}");
+}
+
+const NONCE: &str = "cbebb86099222c806dd026d4f0d16547";
+
 #[test]
 fn the_part_that_is_wrong_is_named() {
-    let body = r#"{"a":{"b":"x \\\" y"},"c":"Grüße 🎉"}"#.as_bytes();
-    let (url, timestamp) = ("https://example.com/hook", "2026-11-20T20:01:02.345Z");
-    let signature = sign(SECRET, url, timestamp, "00ff", body);
-    let right = Delivery { url, timestamp, nonce: "00ff", signature: &signature, body };
-    let check = |secret: &str, changed: Delivery<'_>, now: Timestamp, part: &str, hint: &str| {
-        let told = diagnose(secret, &changed, now).unwrap_err();
-        assert_eq!(told.part, part, "{changed:?}: {told}");
-        assert!(told.hint.contains(hint), "{told}");
-    };
+    let (url, timestamp, body) = ("https://example.com/hook", "2026-11-20T20:01:02.345Z", b"{}");
+    let signature = sign(SECRET, url, timestamp, NONCE, body);
+    let right = Delivery { url, timestamp, nonce: NONCE, signature: &signature, body };
+    let check = |changed, part, hint| wrong(SECRET, changed, NOW, part, hint);
     assert_eq!(diagnose(SECRET, &right, NOW), Ok(()));
-    check(SECRET, Delivery { url: "https://example.com/hook/", ..right }, NOW, "url", "without the slash");
-    check(SECRET, Delivery { url: "https://Example.com/hook", ..right }, NOW, "url", "lower case");
-    check(SECRET, Delivery { url: "http://example.com/hook", ..right }, NOW, "url", "scheme");
-    check(SECRET, Delivery { url: "https://example.com:443/hook", ..right }, NOW, "url", "port");
-    check(SECRET, Delivery { url: "https://example.com/hook?a=1", ..right }, NOW, "url", "query");
-    check(SECRET, right, NOW + Duration::from_secs(301), "timestamp", "301 s behind");
-    check(SECRET, right, NOW - Duration::from_secs(400), "timestamp", "400 s ahead of");
-    check(SECRET, Delivery { timestamp: "now", ..right }, NOW, "timestamp", "no time");
-    check(SECRET, Delivery { nonce: "", ..right }, NOW, "nonce", "empty");
-    check(SECRET, Delivery { signature: "AB", ..right }, NOW, "signature", "64 lower-case");
-    let again = "{\"a\": {\"b\": \"x \\\\\\\" y\"},\n \"c\": \"Grüße 🎉\"}";
-    check(SECRET, Delivery { body: again.as_bytes(), ..right }, NOW, "body", "with blanks");
-    let escaped = again.replace('ü', "\\u00fc").replace('ß', "\\u00df").replace('🎉', "\\ud83c\\udf89");
-    check(SECRET, Delivery { body: escaped.as_bytes(), ..right }, NOW, "body", "escaped");
-    let longer = [body, b"\n"].concat();
-    check(SECRET, Delivery { body: &longer, ..right }, NOW, "body", "line breaks were added");
-    check(&format!("{SECRET}\n"), right, NOW, "secret", "around it");
-    check("another", right, NOW, "secret", "no usual mistake");
+    check(Delivery { url: "https://example.com/hook/", ..right }, "url", "without the slash");
+    check(Delivery { url: "https://Example.com/hook", ..right }, "url", "lower case");
+    check(Delivery { url: "http://example.com/hook", ..right }, "url", "scheme");
+    check(Delivery { url: "https://example.com:443/hook", ..right }, "url", "port");
+    check(Delivery { url: "https://example.com/hook?a=1", ..right }, "url", "query");
+    wrong(SECRET, right, NOW + Duration::from_secs(301), "timestamp", "301 s behind");
+    wrong(SECRET, right, NOW - Duration::from_secs(400), "timestamp", "400 s ahead of");
+    check(Delivery { timestamp: "now", ..right }, "timestamp", "no time");
+    check(Delivery { timestamp: "2026-11-20T20:01:02.345+00:00", ..right }, "timestamp", "not written as");
+    check(Delivery { nonce: "", ..right }, "nonce", "empty");
+    let upper = NONCE.to_uppercase();
+    check(Delivery { nonce: &upper, ..right }, "nonce", "32 lower-case");
+    check(Delivery { nonce: &NONCE[1..], ..right }, "nonce", "32 lower-case");
+    check(Delivery { signature: "AB", ..right }, "signature", "64 lower-case");
+    wrong(&format!("{SECRET}\n"), right, NOW, "secret", "around it");
+    wrong("gs_0123", right, NOW, "secret", "shared secret, gw_");
+    wrong("another", right, NOW, "secret or body", "no usual mistake");
+}
+
+#[test]
+fn what_happened_to_a_body_is_named() {
+    let body = concat!(
+        r#"{"type":"redemption.created","version":"1.0","data":{"user_id":"1","user_email":"grüße@a/b.example","#,
+        r#""points":20,"cumulative_points_spent":70,"company_id":"x \\\" y 🎉 \\u00fc \n"}}"#
+    );
+    let (url, timestamp) = ("https://example.com/hook", "2026-11-20T20:01:02.345Z");
+    let signature = sign(SECRET, url, timestamp, NONCE, body.as_bytes());
+    let right = Delivery { url, timestamp, nonce: NONCE, signature: &signature, body: body.as_bytes() };
+    let changed = |url, body: &str, part, hint| {
+        let body = body.as_bytes();
+        wrong(SECRET, Delivery { url, body, ..right }, NOW, part, hint);
+    };
+    let check = |body: &str, hint| changed(url, body, "body", hint);
+    let spaced = body.replace("\":", "\": ").replace(",\"", ",\n  \"");
+    let escaped =
+        |it: &str| it.replace('ü', "\\u00fc").replace('ß', "\\u00DF").replace('🎉', "\\ud83c\\udf89");
+    let (data, rest) =
+        body.strip_prefix(r#"{"type":"redemption.created","version":"1.0","data":"#).unwrap().split_at(1);
+    let (first, others) = rest.split_once(',').unwrap();
+    let others = others.strip_suffix("}}").unwrap();
+    let sorted =
+        format!(r#"{{"data":{data}{others},{first}}},"type":"redemption.created","version":"1.0"}}"#);
+    check(&format!("{body}\n"), "line breaks were added");
+    check(&format!("\u{feff}{body}"), "byte order mark");
+    check(&serde_json::to_string(body).unwrap(), "as a JSON text");
+    check(&spaced, "with blanks");
+    check(&escaped(body), "escaped");
+    check(&body.replace('/', "\\/"), "slashes escaped");
+    check(&sorted, "another order");
+    check(&format!("\u{feff}{}\n", escaped(&spaced)), "with blanks");
+    changed("https://example.com/hook/", &escaped(&sorted), "url and body", "without the slash");
+    changed(
+        "http://example.com/hook",
+        &spaced,
+        "url and body",
+        "and the body: it was read and written again",
+    );
+    check_nothing_is_made_up(&right);
+}
+
+fn check_nothing_is_made_up(right: &Delivery<'_>) {
+    for body in [&b""[..], b"\"", b"\"\\ud800\"", b"[1", b"null", b"{\"type\":1}", &[0xff, b'"', 0xfe]] {
+        wrong(SECRET, Delivery { body, ..*right }, NOW, "secret or body", "no usual mistake");
+    }
 }

@@ -31,6 +31,12 @@ pub(crate) struct Command {
     profile: Profile,
 }
 
+impl Command {
+    pub(crate) fn into_profile(self) -> Profile {
+        self.profile
+    }
+}
+
 impl Write for Create {
     const NEEDS_DESIGNATION: bool = true;
     type Command = Command;

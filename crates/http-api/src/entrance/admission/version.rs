@@ -1,19 +1,32 @@
 //! Versions of the API: the first part of every path (behaviour 21.1).
 
+use crate::entrance::health;
 use crate::operation::error::ApiError;
 
 const CURRENT: &str = "v1";
 
-/// 410 for a retired version, 404 for one that never was and for a path without any (behaviour 21.1).
+/// 410 for a retired version, 404 for one that never was (behaviour 21.1). A path that names none has another mistake, and is
+/// told what there is.
 pub(super) fn check(path: &str, retired: &[String]) -> Result<(), ApiError> {
     let version = path.strip_prefix('/').and_then(|it| it.split('/').next()).unwrap_or_default();
     if !version.is_empty() && retired.iter().any(|it| it == version) {
         Err(ApiError::gone())
     } else if version == CURRENT {
         Ok(())
-    } else {
+    } else if is_version(version) {
         Err(ApiError::not_found("there is no such version of the API"))
+    } else {
+        let other_method = health::other_method(path);
+        let nothing =
+            || ApiError::not_found("there is nothing under this path; GET /docs tells what there is");
+        Err(other_method.unwrap_or_else(nothing))
     }
+}
+
+/// Whether it looks like a version, whichever.
+fn is_version(part: &str) -> bool {
+    let number = part.strip_prefix('v').unwrap_or_default();
+    !number.is_empty() && number.bytes().all(|it| it.is_ascii_digit())
 }
 
 #[cfg(test)]
@@ -42,5 +55,22 @@ mod tests {
         check("/", 404);
         check("", 404);
         check("*", 404);
+        check("/health", 405);
+    }
+
+    #[test]
+    fn only_what_looks_like_a_version_is_told_that_there_is_none() {
+        let check = |path: &str, expected: &str| {
+            let told = super::check(path, &[]).map_err(|refusal| refusal.told().1.to_owned());
+            assert!(told.as_ref().is_err_and(|it| it.contains(expected)), "{path:?}: {told:?}");
+        };
+        for path in ["/v2/companies", "/v99", "/v0/"] {
+            check(path, "no such version");
+        }
+        for path in
+            ["", "/", "/nope", "/docs/guides", "/companies", "/v", "/vx/companies", "/v1x", "/V1/users"]
+        {
+            check(path, "GET /docs tells what there is");
+        }
     }
 }

@@ -16,7 +16,7 @@ use tempfile::TempDir;
 
 use super::{Command, CommandError, Runnable as _, Workplace};
 use crate::keys::{Keys, MasterKey};
-use crate::settings::Webhooks;
+use crate::settings::Settings;
 
 #[derive(Parser)]
 struct CommandLine {
@@ -36,8 +36,8 @@ impl Setup {
         migrate(&url).unwrap();
         let store = open(&url, Access::Command).unwrap();
         let keys = Arc::new(Keys::of(&MasterKey::parse(&"01".repeat(32)).unwrap()).unwrap());
-        let webhooks = Webhooks { allow_private_networks: false, allow_http: false, time_scale: 1.0 };
-        Self { workplace: Workplace::new(store, keys, webhooks), _folder: folder }
+        let settings = Settings::from_sources(None, std::iter::empty()).unwrap();
+        Self { workplace: Workplace::new(store, keys, &settings), _folder: folder }
     }
 
     /// Runs a command as it arrives over the socket: parsed, written as JSON, read again.

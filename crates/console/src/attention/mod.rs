@@ -1,0 +1,170 @@
+//! What needs somebody, the worst first.
+
+use time::{Duration, OffsetDateTime};
+
+use crate::frame::Frame;
+use crate::model::{Certificate, Overview};
+use crate::numbers;
+use crate::parts::Tone;
+use crate::times;
+
+/// By then six attempts at an event have failed.
+const LONG_WAIT: Duration = Duration::hours(1);
+/// The ledger is to be verified each night.
+const VERIFIED_WITHIN: Duration = Duration::hours(36);
+const CERTIFICATE_DAYS: i64 = 30;
+
+/// Something that needs somebody.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Note {
+    pub(crate) tone: Tone,
+    pub(crate) text: String,
+    /// Where it is shown, and what the link says.
+    pub(crate) link: Option<(&'static str, &'static str)>,
+    pub(crate) command: Option<&'static str>,
+}
+
+impl Note {
+    fn new(tone: Tone, text: impl Into<String>) -> Self {
+        Self { tone, text: text.into(), link: None, command: None }
+    }
+
+    fn at(self, path: &'static str, says: &'static str) -> Self {
+        Self { link: Some((path, says)), ..self }
+    }
+
+    fn by(self, command: &'static str) -> Self {
+        Self { command: Some(command), ..self }
+    }
+}
+
+/// Everything that needs somebody.
+pub(crate) fn notes(overview: &Overview, frame: &Frame) -> Vec<Note> {
+    let mut notes = ledger(overview, frame.now);
+    notes.extend(deliveries(overview, frame.now));
+    notes.extend(others(overview, frame));
+    // Stable: within a tone the order stays.
+    notes.sort_by_key(|it| it.tone != Tone::Bad);
+    notes
+}
+
+fn ledger(overview: &Overview, now: OffsetDateTime) -> Vec<Note> {
+    let ledger = &overview.ledger;
+    let mut notes = Vec::new();
+    if ledger.unbalanced_companies > 0 {
+        let companies = numbers::of(ledger.unbalanced_companies, "company", "companies");
+        let text =
+            format!("The accounts of {companies} do not add up. Stop the service and verify the ledger.");
+        notes.push(Note::new(Tone::Bad, text).by("guerdon verify"));
+    }
+    match &ledger.last_verification {
+        Some(it) if it.violations > 0 => {
+            let found = numbers::of(it.violations, "broken invariant", "broken invariants");
+            let text = format!("The last verification found {found}.");
+            notes.push(Note::new(Tone::Bad, text).by("guerdon verify"));
+        }
+        Some(it) if now - it.ended_at > VERIFIED_WITHIN => {
+            let text = format!("The ledger was last verified {}.", times::ago(now, it.ended_at));
+            notes.push(Note::new(Tone::Warn, text).by("guerdon verify"));
+        }
+        Some(_) => {}
+        None => {
+            let text = "The ledger was never verified. Let it be done each night.";
+            notes.push(Note::new(Tone::Warn, text).by("guerdon verify"));
+        }
+    }
+    notes
+}
+
+fn deliveries(overview: &Overview, now: OffsetDateTime) -> Vec<Note> {
+    let deliveries = &overview.deliveries;
+    let mut notes = Vec::new();
+    if deliveries.exhausted > 0 {
+        let text = format!("{} given up.", numbers::of(deliveries.exhausted, "event was", "events were"));
+        notes.push(Note::new(Tone::Bad, text).at("/events?state=exhausted", "See why"));
+    }
+    if deliveries.unaddressed > 0 {
+        let text = format!(
+            "{} no callback URL to go to.",
+            numbers::of(deliveries.unaddressed, "event had", "events had")
+        );
+        notes.push(Note::new(Tone::Warn, text).at("/events?state=unaddressed", "See whose"));
+    }
+    if let Some(age) = deliveries.oldest_pending_at.map(|it| now - it).filter(|it| *it > LONG_WAIT) {
+        let text = format!("The oldest event waits for {}.", numbers::seconds(age.whole_seconds()));
+        notes.push(Note::new(Tone::Warn, text).at("/events?state=pending", "See what waits"));
+    }
+    if overview.mails.given_up > 0 {
+        let text = format!(
+            "{} given up. The log tells which.",
+            numbers::of(overview.mails.given_up, "mail was", "mails were")
+        );
+        notes.push(Note::new(Tone::Warn, text));
+    }
+    notes
+}
+
+fn others(overview: &Overview, frame: &Frame) -> Vec<Note> {
+    let troubles = &overview.troubles;
+    let mut notes = Vec::new();
+    if frame.is_in_maintenance {
+        let text = "Maintenance is on: every request is answered 503.";
+        notes.push(Note::new(Tone::Warn, text).by("guerdon maintenance off"));
+    }
+    let failed = overview.api.as_ref().map_or(0, |it| it.server_errors.total());
+    if let Ok(failed @ 1..) = u64::try_from(failed) {
+        let text = format!(
+            "{} within the service. The log tells why.",
+            numbers::of(failed, "request failed", "requests failed")
+        );
+        notes.push(Note::new(Tone::Bad, text).at("#api", "See when"));
+    }
+    if troubles.low_reserves > 0 {
+        let text = format!(
+            "{} below the threshold.",
+            numbers::of(troubles.low_reserves, "reserve is", "reserves are")
+        );
+        notes.push(Note::new(Tone::Warn, text).at("/companies?reserve=low", "See whose"));
+    }
+    if troubles.failing_schedules > 0 {
+        let text = format!(
+            "{} be paid.",
+            numbers::of(troubles.failing_schedules, "schedule cannot", "schedules cannot")
+        );
+        notes.push(Note::new(Tone::Warn, text).at("/schedules?state=failing", "See why"));
+    }
+    if troubles.suspended_providers > 0 {
+        let (verb, whose) = if troubles.suspended_providers == 1 {
+            ("provider is", "its")
+        } else {
+            ("providers are", "their")
+        };
+        let text = format!(
+            "{} {verb} suspended: {whose} events wait.",
+            numbers::counted(troubles.suspended_providers)
+        );
+        notes.push(Note::new(Tone::Warn, text).at("/providers?sort=suspended", "See which"));
+    }
+    notes.extend(overview.service.certificate.as_ref().and_then(|it| certificate(it, frame.now)));
+    notes
+}
+
+fn certificate(certificate: &Certificate, now: OffsetDateTime) -> Option<Note> {
+    let left = (certificate.last_day - now.date()).whole_days();
+    let day = times::date(certificate.last_day);
+    let (tone, ends) = match left {
+        ..0 => (Tone::Bad, format!("The certificate ended on {day}.")),
+        0 => (Tone::Bad, "The certificate ends today.".to_owned()),
+        1..CERTIFICATE_DAYS => {
+            let days = numbers::of(left.unsigned_abs(), "day", "days");
+            (Tone::Warn, format!("The certificate ends in {days}, on {day}."))
+        }
+        _ => return None,
+    };
+    // The service mends that by itself.
+    let is_own_matter = certificate.is_self_signed && left > 0;
+    (!is_own_matter).then(|| Note::new(tone, ends))
+}
+
+#[cfg(test)]
+mod tests;

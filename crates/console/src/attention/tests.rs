@@ -1,0 +1,108 @@
+//! What is told, and what is not.
+
+use time::macros::{date, datetime};
+
+use super::*;
+use crate::model::{Activity, Api, Deliveries, Ledger, Mails, Series, Service, Step, Troubles, Verification};
+
+const NOW: OffsetDateTime = datetime!(2026-11-20 14:35 UTC);
+
+fn frame() -> Frame {
+    Frame { now: NOW, instance: "g.example".into(), version: "0.1.0".into(), is_in_maintenance: false }
+}
+
+/// A service in which all is well.
+fn well() -> Overview {
+    let none = || Series::sums(Step::Hour, NOW, 24, []);
+    Overview {
+        activity: Activity {
+            recognitions_by_hour: none(),
+            points_by_hour: none(),
+            recognitions_by_day: none(),
+            points_by_day: none(),
+        },
+        api: None,
+        deliveries: Deliveries { pending: 3, oldest_pending_at: Some(NOW), ..Deliveries::default() },
+        mails: Mails::default(),
+        ledger: Ledger {
+            last_verification: Some(Verification { ended_at: NOW, violations: 0 }),
+            ..Ledger::default()
+        },
+        service: Service {
+            commit: String::new(),
+            started_at: NOW,
+            database: "SQLite".into(),
+            database_bytes: None,
+            certificate: None,
+        },
+        troubles: Troubles::default(),
+    }
+}
+
+fn told(overview: &Overview) -> Vec<(Tone, String)> {
+    notes(overview, &frame()).into_iter().map(|it| (it.tone, it.text)).collect()
+}
+
+#[test]
+fn where_all_is_well_nothing_is_told() {
+    assert_eq!(told(&well()), []);
+}
+
+#[test]
+fn what_needs_somebody_is_told_in_words_the_worst_first() {
+    let mut overview = well();
+    overview.ledger.last_verification = None;
+    overview.deliveries.exhausted = 12;
+    overview.troubles.suspended_providers = 1;
+    let expected = [
+        (Tone::Bad, "12 events were given up.".to_owned()),
+        (Tone::Warn, "The ledger was never verified. Let it be done each night.".to_owned()),
+        (Tone::Warn, "1 provider is suspended: its events wait.".to_owned()),
+    ];
+    assert_eq!(told(&overview), expected);
+}
+
+#[test]
+fn waiting_is_told_after_an_hour() {
+    let mut overview = well();
+    overview.deliveries.oldest_pending_at = Some(NOW - Duration::hours(1));
+    assert_eq!(told(&overview), []);
+    overview.deliveries.oldest_pending_at = Some(NOW - Duration::minutes(90));
+    assert_eq!(told(&overview), [(Tone::Warn, "The oldest event waits for 1 h 30 min.".to_owned())]);
+}
+
+#[test]
+fn failures_and_unbalanced_books_are_told() {
+    let none = || Series::sums(Step::Hour, NOW, 24, []);
+    let mut overview = well();
+    overview.ledger.unbalanced_companies = 1;
+    overview.api = Some(Api {
+        counted: String::new(),
+        requests: none(),
+        client_errors: none(),
+        server_errors: Series::sums(Step::Hour, NOW, 24, [(NOW, 2)]),
+        latency: none(),
+    });
+    let expected = [
+        (
+            Tone::Bad,
+            "The accounts of 1 company do not add up. Stop the service and verify the ledger.".to_owned(),
+        ),
+        (Tone::Bad, "2 requests failed within the service. The log tells why.".to_owned()),
+    ];
+    assert_eq!(told(&overview), expected);
+}
+
+#[test]
+fn a_certificate_is_told_when_somebody_must_renew_it() {
+    let check = |last_day, is_self_signed, expected: Option<&str>| {
+        let mut overview = well();
+        overview.service.certificate = Some(Certificate { last_day, is_self_signed });
+        assert_eq!(told(&overview).first().map(|(_, text)| text.as_str()), expected);
+    };
+    check(date!(2026 - 12 - 20), false, None);
+    check(date!(2026 - 12 - 19), false, Some("The certificate ends in 29 days, on 2026-12-19."));
+    check(date!(2026 - 12 - 19), true, None);
+    check(date!(2026 - 11 - 20), true, Some("The certificate ends today."));
+    check(date!(2026 - 11 - 19), false, Some("The certificate ended on 2026-11-19."));
+}

@@ -1,0 +1,73 @@
+//! Forms that narrow a table: plain GET, so that what is chosen stands in the address.
+
+use maud::{Markup, html};
+
+use crate::query::Query;
+
+/// A form around its fields. Other parameters stay, but not the page or place, which are of what was chosen before.
+pub(crate) fn filter(path: &str, query: &Query, own: &[&str], fields: &Markup) -> Markup {
+    let kept = query.without(own).without(&["page", "before", "after"]);
+    let is_narrowed = own.iter().any(|it| query.get(it).is_some());
+    html! {
+        form.filter method="get" action=(path) role="search" {
+            @for (name, value) in kept.pairs() {
+                input type="hidden" name=(name) value=(value);
+            }
+            (fields)
+            button type="submit" { "Show" }
+            @if is_narrowed { a href=(kept.link(path)) { "Show all" } }
+        }
+    }
+}
+
+/// A field for a text.
+pub(crate) fn text(label: &str, name: &str, query: &Query) -> Markup {
+    html! {
+        label { span { (label) } input type="search" name=(name) value=(query.get(name).unwrap_or_default()); }
+    }
+}
+
+/// A choice among values, each with what it is called; the first is none of them.
+pub(crate) fn choice(label: &str, name: &str, all: &[(&str, &str)], query: &Query) -> Markup {
+    let chosen = query.get(name);
+    // What was asked for stays to be seen, known or not.
+    let unknown = chosen.filter(|it| !all.iter().any(|(value, _)| value == it));
+    html! {
+        label {
+            span { (label) }
+            select name=(name) {
+                option value="" { "all" }
+                @for (value, text) in all {
+                    option value=(value) selected[chosen == Some(*value)] { (text) }
+                }
+                @if let Some(value) = unknown { option value=(value) selected { (value) } }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use maud::html;
+
+    use super::*;
+
+    #[test]
+    fn a_form_keeps_the_order_and_forgets_the_page() {
+        let query = Query::parse("q=%22%3E&sort=name&page=3&before=x");
+        let form = filter("/companies", &query, &["q"], &text("Name", "q", &query)).into_string();
+        assert!(form.contains("name=\"sort\" value=\"name\""), "{form}");
+        assert!(!form.contains("name=\"page\"") && !form.contains("name=\"before\""), "{form}");
+        assert!(form.contains("value=\"&quot;&gt;\"") && form.contains("Show all"), "{form}");
+    }
+
+    #[test]
+    fn what_is_chosen_is_seen() {
+        let field = |query| choice("State", "state", &[("a", "A")], &Query::parse(query)).into_string();
+        assert!(field("state=a").contains("<option value=\"a\" selected>A"));
+        assert!(field("state=b").contains("<option value=\"b\" selected>b"));
+        assert!(!field("").contains("selected"));
+        let form = filter("/x", &Query::default(), &["q"], &html! {}).into_string();
+        assert!(!form.contains("Show all"));
+    }
+}

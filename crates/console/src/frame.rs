@@ -1,0 +1,119 @@
+//! What is around every page.
+
+use maud::{DOCTYPE, Markup, html};
+use time::OffsetDateTime;
+
+use crate::times;
+
+/// What every page says of the service.
+#[derive(Debug, Clone)]
+pub struct Frame {
+    /// The moment that the page is of; ages count from it.
+    pub now: OffsetDateTime,
+    /// Which service it is: the host of `service_url`.
+    pub instance: String,
+    pub version: String,
+    /// Whether the API answers 503 on purpose; where that cannot be read, `false`.
+    pub is_in_maintenance: bool,
+}
+
+/// The parts of the console.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Section {
+    Overview,
+    Companies,
+    Providers,
+    Events,
+    Schedules,
+    Audit,
+}
+
+impl Section {
+    const ALL: [Self; 6] =
+        [Self::Overview, Self::Companies, Self::Providers, Self::Events, Self::Schedules, Self::Audit];
+
+    pub(crate) const fn path(self) -> &'static str {
+        match self {
+            Self::Overview => "/",
+            Self::Companies => "/companies",
+            Self::Providers => "/providers",
+            Self::Events => "/events",
+            Self::Schedules => "/schedules",
+            Self::Audit => "/audit",
+        }
+    }
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Overview => "Overview",
+            Self::Companies => "Companies",
+            Self::Providers => "Providers",
+            Self::Events => "Events",
+            Self::Schedules => "Schedules",
+            Self::Audit => "Audit",
+        }
+    }
+}
+
+/// Where a page stands: in a section, as its front page or below it, or nowhere.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum At {
+    Front(Section),
+    Below(Section),
+    Nowhere,
+}
+
+impl At {
+    /// What a link to a section says of itself.
+    fn current(self, section: Section) -> Option<&'static str> {
+        match self {
+            Self::Front(it) if it == section => Some("page"),
+            Self::Below(it) if it == section => Some("true"),
+            _ => None,
+        }
+    }
+}
+
+/// A whole page. `main` begins with its only first heading.
+pub(crate) fn page(frame: &Frame, at: At, title: &str, main: &Markup) -> String {
+    let whole = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (title) " · " (frame.instance) }
+                link rel="stylesheet" href=(crate::STYLE_PATH);
+            }
+            body {
+                a.skip href="#main" { "Skip to the content" }
+                header {
+                    p.name { a href="/" { "Guerdon" } " " span.instance { (frame.instance) } }
+                    nav aria-label="Sections" {
+                        ul {
+                            @for section in Section::ALL {
+                                li { a href=(section.path()) aria-current=[at.current(section)] { (section.name()) } }
+                            }
+                        }
+                    }
+                    p.read { (times::moment(frame.now)) " UTC" }
+                }
+                @if frame.is_in_maintenance {
+                    p.banner { strong { "Maintenance is on." } " The API answers 503." }
+                }
+                main #main tabindex="-1" {
+                    @if let At::Below(section) = at {
+                        p.back { a href=(section.path()) { "← " (section.name()) } }
+                    }
+                    (main)
+                }
+                footer {
+                    p { "Guerdon " (frame.version) ", read at " (times::moment(frame.now)) " UTC." }
+                    p { "All times are UTC. Nothing here changes anything: the commands do." }
+                }
+            }
+        }
+    };
+    whole.into_string()
+}

@@ -1,0 +1,28 @@
+#![doc = include_str!("../README.md")]
+
+mod attention;
+mod body;
+mod forms;
+mod frame;
+mod hint;
+mod listing;
+pub mod model;
+mod numbers;
+pub mod pages;
+mod parts;
+mod plot;
+mod query;
+mod times;
+
+pub use frame::Frame;
+pub use hint::hint;
+pub use listing::{Column, Listing, PER_PAGE, Place};
+pub use query::Query;
+
+/// Where every page looks for its style.
+pub const STYLE_PATH: &str = "/console.css";
+/// The style sheet.
+pub const STYLE: &str = include_str!("console.css");
+/// What a page may load and where its forms may go: its own style, its own address.
+pub const CONTENT_SECURITY_POLICY: &str =
+    "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";

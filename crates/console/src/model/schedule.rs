@@ -1,0 +1,35 @@
+//! Distributions that repeat.
+
+use time::{Date, OffsetDateTime};
+
+use super::{Named, Rows};
+
+/// A page of schedules.
+#[derive(Debug, Clone)]
+pub struct Schedules {
+    pub list: Rows<Schedule>,
+}
+
+/// A schedule that is not cancelled.
+#[derive(Debug, Clone)]
+pub struct Schedule {
+    pub id: String,
+    pub company: Named,
+    /// `user_wallet`, `peer_wallet` or `manager_wallet`.
+    pub wallet: String,
+    /// For each who receives.
+    pub points: i64,
+    /// `week` or `month`.
+    pub every: String,
+    pub next_on: Date,
+    pub failing: Option<Failing>,
+    /// Dates that were left out for good.
+    pub missed: u64,
+}
+
+/// Why the next date could not be paid yet.
+#[derive(Debug, Clone)]
+pub struct Failing {
+    pub since: OffsetDateTime,
+    pub reason: String,
+}

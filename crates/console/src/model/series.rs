@@ -1,0 +1,192 @@
+//! Figures over time.
+
+use time::{Duration, OffsetDateTime, Time, UtcOffset};
+
+/// What a bucket of a series spans, in UTC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    Hour,
+    Day,
+}
+
+impl Step {
+    const fn span(self) -> Duration {
+        match self {
+            Self::Hour => Duration::HOUR,
+            Self::Day => Duration::DAY,
+        }
+    }
+
+    /// When the bucket begins that a moment falls into.
+    fn begin(self, at: OffsetDateTime) -> OffsetDateTime {
+        let at = at.checked_to_offset(UtcOffset::UTC).unwrap_or(at);
+        let hour = match self {
+            Self::Hour => at.hour(),
+            Self::Day => 0,
+        };
+        Time::from_hms(hour, 0, 0).map_or(at, |time| at.replace_time(time))
+    }
+}
+
+/// A bucket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Point {
+    /// When it begins.
+    pub at: OffsetDateTime,
+    /// None where nothing is known, which is another thing than 0.
+    pub value: Option<i64>,
+}
+
+/// Buckets without gaps, oldest first; the last is the one under way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Series {
+    pub step: Step,
+    pub points: Vec<Point>,
+}
+
+impl Series {
+    /// Counts and sums: what falls into one bucket is added up, and a bucket that nothing falls into holds 0.
+    pub fn sums(
+        step: Step,
+        now: OffsetDateTime,
+        count: u16,
+        found: impl IntoIterator<Item = (OffsetDateTime, i64)>,
+    ) -> Self {
+        let mut series = Self::unknown(step, now, count);
+        series.points.iter_mut().for_each(|it| it.value = Some(0));
+        for (at, value) in found {
+            if let Some(point) = series.bucket(at) {
+                point.value = point.value.map(|it| it.saturating_add(value));
+            }
+        }
+        series
+    }
+
+    /// Means: nothing is known of a bucket that nothing falls into, and of several values for one the last counts.
+    pub fn means(
+        step: Step,
+        now: OffsetDateTime,
+        count: u16,
+        found: impl IntoIterator<Item = (OffsetDateTime, i64)>,
+    ) -> Self {
+        let mut series = Self::unknown(step, now, count);
+        for (at, value) in found {
+            if let Some(point) = series.bucket(at) {
+                point.value = Some(value);
+            }
+        }
+        series
+    }
+
+    /// Levels, such as a balance: each holds until the next one is found, oldest first. What is found before the first
+    /// bucket is where the series begins.
+    pub fn levels(
+        step: Step,
+        now: OffsetDateTime,
+        count: u16,
+        found: impl IntoIterator<Item = (OffsetDateTime, i64)>,
+    ) -> Self {
+        let mut series = Self::unknown(step, now, count);
+        let begins = series.points.first().map_or(now, |it| it.at);
+        let mut level = None;
+        for (at, value) in found {
+            if at < begins {
+                level = Some(value);
+            } else if let Some(point) = series.bucket(at) {
+                point.value = Some(value);
+            }
+        }
+        for point in &mut series.points {
+            level = point.value.or(level);
+            point.value = level;
+        }
+        series
+    }
+
+    /// The newest buckets, at most so many.
+    #[must_use]
+    pub fn newest(&self, count: usize) -> Self {
+        let skipped = self.points.len().saturating_sub(count);
+        Self { step: self.step, points: self.points.iter().skip(skipped).copied().collect() }
+    }
+
+    /// The sum of what is known; it stops at the largest number.
+    pub fn total(&self) -> i64 {
+        self.points.iter().filter_map(|it| it.value).fold(0, i64::saturating_add)
+    }
+
+    fn unknown(step: Step, now: OffsetDateTime, count: u16) -> Self {
+        let last = step.begin(now);
+        let ages = (0..i32::from(count)).rev();
+        let begins = ages.filter_map(|age| last.checked_sub(step.span() * age));
+        Self { step, points: begins.map(|at| Point { at, value: None }).collect() }
+    }
+
+    fn bucket(&mut self, at: OffsetDateTime) -> Option<&mut Point> {
+        let since = at - self.points.first()?.at;
+        let number = since.whole_seconds().div_euclid(self.step.span().whole_seconds());
+        self.points.get_mut(usize::try_from(number).ok()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use time::macros::datetime;
+
+    use super::*;
+
+    const NOW: OffsetDateTime = datetime!(2026-11-20 14:35:10 UTC);
+
+    fn values(series: &Series) -> Vec<Option<i64>> {
+        series.points.iter().map(|it| it.value).collect()
+    }
+
+    #[test]
+    fn hours_and_days_begin_in_utc_and_end_with_the_one_under_way() {
+        let hours = Series::sums(Step::Hour, datetime!(2026-11-20 01:35 +2), 3, []);
+        let begins: Vec<_> = hours.points.iter().map(|it| it.at).collect();
+        let expected = [
+            datetime!(2026-11-19 21:00 UTC),
+            datetime!(2026-11-19 22:00 UTC),
+            datetime!(2026-11-19 23:00 UTC),
+        ];
+        assert_eq!(begins, expected);
+        let days = Series::sums(Step::Day, NOW, 30, []);
+        assert_eq!(days.points.len(), 30);
+        assert_eq!(days.points[0].at, datetime!(2026-10-22 00:00 UTC));
+    }
+
+    #[test]
+    fn sums_add_up_and_leave_out_what_is_older_or_newer() {
+        let at = |hour, value| (NOW.replace_hour(hour).unwrap(), value);
+        let found = [at(10, 1), at(12, 2), at(12, 3), at(14, 4), at(15, 5)];
+        let series = Series::sums(Step::Hour, NOW, 3, found);
+        assert_eq!(values(&series), [Some(5), Some(0), Some(4)]);
+        assert_eq!(series.total(), 9);
+        assert_eq!(Series::sums(Step::Hour, NOW, 1, [at(14, i64::MAX), at(14, 1)]).total(), i64::MAX);
+    }
+
+    #[test]
+    fn means_are_unknown_where_nothing_was_found() {
+        let series = Series::means(Step::Hour, NOW, 3, [(NOW, 7)]);
+        assert_eq!(values(&series), [None, None, Some(7)]);
+    }
+
+    #[test]
+    fn levels_hold_until_the_next() {
+        let found = [
+            (datetime!(2026-11-01 08:00 UTC), 5),
+            (datetime!(2026-11-18 08:00 UTC), 6),
+            (datetime!(2026-11-18 09:00 UTC), 7),
+        ];
+        let series = Series::levels(Step::Day, NOW, 4, found);
+        assert_eq!(values(&series), [Some(5), Some(7), Some(7), Some(7)]);
+        assert_eq!(values(&Series::levels(Step::Day, NOW, 2, [])), [None, None]);
+        assert_eq!(values(&series.newest(2)), [Some(7), Some(7)]);
+    }
+
+    #[test]
+    fn a_series_of_nothing_is_no_fault() {
+        assert_eq!(Series::sums(Step::Day, NOW, 0, [(NOW, 1)]).points, []);
+    }
+}

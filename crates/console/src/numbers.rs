@@ -1,0 +1,156 @@
+//! Numbers as people read them.
+
+/// With a comma before every three digits.
+pub(crate) fn grouped(value: i64) -> String {
+    let digits = value.unsigned_abs().to_string();
+    let sign = if value < 0 { "−" } else { "" };
+    let mut text = String::from(sign);
+    for (place, digit) in (0..digits.len()).rev().zip(digits.chars()) {
+        text.push(digit);
+        if place > 0 && place % 3 == 0 {
+            text.push(',');
+        }
+    }
+    text
+}
+
+/// A count; it stops at the largest signed number.
+pub(crate) fn counted(value: u64) -> String {
+    grouped(i64::try_from(value).unwrap_or(i64::MAX))
+}
+
+/// A count with its noun: `1 event`, `12 events`.
+pub(crate) fn of(value: u64, one: &str, many: &str) -> String {
+    format!("{} {}", counted(value), if value == 1 { one } else { many })
+}
+
+/// At most some six characters: `9,999`, `12.3k`, `4M`, `9,223,372T`; cut off, not rounded, so that nothing looks more than
+/// it is.
+pub(crate) fn compact(value: i64) -> String {
+    const UNITS: [(u64, &str); 4] =
+        [(1_000_000_000_000, "T"), (1_000_000_000, "B"), (1_000_000, "M"), (1_000, "k")];
+    let magnitude = value.unsigned_abs();
+    let unit = UNITS.iter().find(|(unit, _)| magnitude >= *unit);
+    let (Some((unit, letter)), true) = (unit, magnitude >= 10_000) else { return grouped(value) };
+    let (whole, tenth) = (magnitude / unit, magnitude % unit * 10 / unit);
+    let sign = if value < 0 { "−" } else { "" };
+    if tenth == 0 || whole >= 1_000 {
+        format!("{sign}{}{letter}", counted(whole))
+    } else {
+        format!("{sign}{whole}.{tenth}{letter}")
+    }
+}
+
+/// A duration that is given in microseconds, to two or three digits: `850 µs`, `1.2 ms`, `15 s`.
+pub(crate) fn micros(value: i64) -> String {
+    let short = |value: i64, unit: i64, name: &str| {
+        let (whole, tenth) = (value / unit, value % unit * 10 / unit);
+        if tenth == 0 || whole >= 100 { format!("{whole} {name}") } else { format!("{whole}.{tenth} {name}") }
+    };
+    match value.max(0) {
+        it @ 0..1_000 => format!("{it} µs"),
+        it @ 1_000..1_000_000 => short(it, 1_000, "ms"),
+        it @ 1_000_000..60_000_000 => short(it, 1_000_000, "s"),
+        it => seconds(it / 1_000_000),
+    }
+}
+
+/// A longer time, in its two largest units: `45 s`, `9 min 42 s`, `3 d 4 h`.
+pub(crate) fn seconds(value: i64) -> String {
+    let value = value.max(0);
+    let units = [(86_400, "d"), (3_600, "h"), (60, "min"), (1, "s")];
+    let first = units.iter().position(|(unit, _)| value >= *unit).unwrap_or(3);
+    let mut left = value;
+    let mut parts = Vec::new();
+    for (unit, name) in units.iter().skip(first).take(2) {
+        let part = left / unit;
+        left %= unit;
+        if part > 0 || parts.is_empty() {
+            parts.push(format!("{} {name}", grouped(part)));
+        }
+    }
+    parts.join(" ")
+}
+
+/// A size: `512 B`, `48.2 MiB`.
+pub(crate) fn bytes(value: u64) -> String {
+    const UNITS: [(u64, &str); 4] = [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    match UNITS.iter().find(|(unit, _)| value >= *unit) {
+        Some((unit, name)) => {
+            let tenth = u128::from(value % unit) * 10 / u128::from(*unit);
+            format!("{}.{tenth} {name}", counted(value / unit))
+        }
+        None => format!("{value} B"),
+    }
+}
+
+/// A share in percent, cut off: it says `100%` only where nothing is missing. None of nothing.
+pub(crate) fn percent(part: u64, whole: u64) -> Option<String> {
+    let hundredths = (u128::from(part) * 10_000).checked_div(u128::from(whole))?;
+    let (percent, rest) = (hundredths / 100, hundredths % 100);
+    Some(if rest == 0 { format!("{percent}%") } else { format!("{percent}.{rest:02}%") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_grouped() {
+        let check = |value: i64, expected: &str| assert_eq!(grouped(value), expected);
+        check(0, "0");
+        check(999, "999");
+        check(1_000, "1,000");
+        check(-1_234_567, "−1,234,567");
+        check(i64::MAX, "9,223,372,036,854,775,807");
+        check(i64::MIN, "−9,223,372,036,854,775,808");
+        assert_eq!(counted(u64::MAX), grouped(i64::MAX));
+        assert_eq!(
+            (of(1, "event", "events"), of(0, "event", "events")),
+            ("1 event".into(), "0 events".into())
+        );
+    }
+
+    #[test]
+    fn large_numbers_are_short() {
+        let check = |value: i64, expected: &str| assert_eq!(compact(value), expected);
+        check(0, "0");
+        check(9_999, "9,999");
+        check(10_000, "10k");
+        check(12_399, "12.3k");
+        check(-12_399, "−12.3k");
+        check(999_999, "999.9k");
+        check(4_000_000, "4M");
+        check(9_000_000_000, "9B");
+        check(i64::MAX, "9,223,372T");
+        check(i64::MIN, "−9,223,372T");
+    }
+
+    #[test]
+    fn durations_are_told_in_fitting_units() {
+        let check = |value: i64, expected: &str| assert_eq!(micros(value), expected);
+        check(-5, "0 µs");
+        check(850, "850 µs");
+        check(1_250, "1.2 ms");
+        check(412_900, "412 ms");
+        check(15_000_000, "15 s");
+        check(582_000_000, "9 min 42 s");
+        check(i64::MAX, "106,751,991 d 4 h");
+        assert_eq!((seconds(0), seconds(3_600), seconds(86_460)), ("0 s".into(), "1 h".into(), "1 d".into()));
+    }
+
+    #[test]
+    fn sizes_and_shares() {
+        assert_eq!(
+            (bytes(0), bytes(1_536), bytes(u64::MAX)),
+            ("0 B".into(), "1.5 KiB".into(), "16,777,215.9 TiB".into())
+        );
+        let check =
+            |part, whole, expected: Option<&str>| assert_eq!(percent(part, whole).as_deref(), expected);
+        check(0, 0, None);
+        check(1, 1, Some("100%"));
+        check(999_999, 1_000_000, Some("99.99%"));
+        check(1, 3, Some("33.33%"));
+        check(u64::MAX, u64::MAX, Some("100%"));
+    }
+}

@@ -1,0 +1,184 @@
+//! All providers.
+
+use std::cmp::{Ordering, Reverse};
+
+use maud::{Markup, html};
+
+use crate::frame::{self, At, Frame, Section};
+use crate::listing::{Column, Listing};
+use crate::model::{Performance, Provider, ProviderRow, Providers};
+use crate::numbers;
+use crate::parts::{self, Tone};
+use crate::query::Query;
+
+/// What providers are sorted by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProviderColumn {
+    Name,
+    Suspended,
+    Companies,
+    Success,
+    Latency,
+    Pending,
+    Exhausted,
+    Unaddressed,
+    CallbackUrl,
+}
+
+impl Column for ProviderColumn {
+    type Row = ProviderRow;
+    const ALL: &'static [Self] = &[
+        Self::Name,
+        Self::Suspended,
+        Self::Companies,
+        Self::Success,
+        Self::Latency,
+        Self::Pending,
+        Self::Exhausted,
+        Self::Unaddressed,
+        Self::CallbackUrl,
+    ];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Name => "name",
+            Self::Suspended => "suspended",
+            Self::Companies => "companies",
+            Self::Success => "success",
+            Self::Latency => "latency",
+            Self::Pending => "pending",
+            Self::Exhausted => "exhausted",
+            Self::Unaddressed => "unaddressed",
+            Self::CallbackUrl => "callback_url",
+        }
+    }
+
+    fn heading(self) -> &'static str {
+        match self {
+            Self::Name => "Provider",
+            Self::Suspended => "Standing",
+            Self::Companies => "Companies",
+            Self::Success => "Confirmed, 24 h",
+            Self::Latency => "Mean latency",
+            Self::Pending => "Pending",
+            Self::Exhausted => "Exhausted",
+            Self::Unaddressed => "Unaddressed",
+            Self::CallbackUrl => "Callback URL",
+        }
+    }
+
+    fn is_number(self) -> bool {
+        !matches!(self, Self::Name | Self::Suspended | Self::CallbackUrl)
+    }
+
+    fn compare(self, a: &ProviderRow, b: &ProviderRow) -> Ordering {
+        match self {
+            Self::Name => a.provider.name.to_lowercase().cmp(&b.provider.name.to_lowercase()),
+            // Those that are, first.
+            Self::Suspended => Reverse(a.provider.is_suspended).cmp(&Reverse(b.provider.is_suspended)),
+            Self::Companies => a.companies.cmp(&b.companies),
+            Self::Success => success(&a.last_24h, &b.last_24h),
+            Self::Latency => a.last_24h.mean_latency.cmp(&b.last_24h.mean_latency),
+            Self::Pending => a.waiting.pending.cmp(&b.waiting.pending),
+            Self::Exhausted => a.waiting.exhausted.cmp(&b.waiting.exhausted),
+            Self::Unaddressed => a.waiting.unaddressed.cmp(&b.waiting.unaddressed),
+            Self::CallbackUrl => a.provider.callback_url.cmp(&b.provider.callback_url),
+        }
+    }
+}
+
+/// By the share that was confirmed; nothing attempted comes before everything.
+fn success(a: &Performance, b: &Performance) -> Ordering {
+    let (left, right) =
+        (u128::from(a.confirmed) * u128::from(b.attempts), u128::from(b.confirmed) * u128::from(a.attempts));
+    (a.attempts > 0).cmp(&(b.attempts > 0)).then(left.cmp(&right))
+}
+
+/// The table.
+pub fn page(providers: &Providers, query: &Query, frame: &Frame) -> String {
+    let path = Section::Providers.path();
+    let list = &providers.list;
+    let listing = Listing::<ProviderColumn>::read(query);
+    let main = html! {
+        h1 { "Providers" }
+        @if list.total > 0 {
+            (table(providers, &listing, query))
+            (parts::pages(&listing, list, query, path))
+        } @else {
+            (parts::nothing("There is no provider yet."))
+        }
+        (parts::commands(&[
+            (
+                "Make a provider; its credentials are printed this once",
+                "guerdon provider create --name NAME --manages-all-domain-resources --callback-url URL".to_owned(),
+            ),
+            ("List them on the command line", "guerdon provider list".to_owned()),
+        ]))
+    };
+    frame::page(frame, At::Front(Section::Providers), "Providers", &main)
+}
+
+fn table(providers: &Providers, listing: &Listing<ProviderColumn>, query: &Query) -> Markup {
+    let path = Section::Providers.path();
+    let head =
+        html! { @for column in ProviderColumn::ALL { (parts::sorted(listing, query, path, *column)) } };
+    let rows = html! {
+        @for it in &providers.list.rows {
+            tr {
+                th.name scope="row" { a href={ "/providers/" (it.provider.id) } { (it.provider.name) } }
+                td.standing { (standing(&it.provider)) }
+                td.number { (numbers::counted(it.companies)) }
+                td.number { (confirmed(&it.last_24h)) }
+                td.number { (latency(&it.last_24h)) }
+                td.number { (numbers::counted(it.waiting.pending)) }
+                td.number { (alarming(it.waiting.exhausted, Tone::Bad)) }
+                td.number { (alarming(it.waiting.unaddressed, Tone::Warn)) }
+                td.url { @if let Some(url) = &it.provider.callback_url { code { (url) } } @else { span.soft { "none" } } }
+            }
+        }
+    };
+    parts::table("Providers", &head, &rows)
+}
+
+/// Whether it may do anything, and everything.
+pub(super) fn standing(provider: &Provider) -> Markup {
+    html! {
+        @if provider.is_suspended { (parts::badge(Tone::Warn, "suspended")) " " }
+        @if provider.is_designated { (parts::badge(Tone::Plain, "designated")) }
+        @else { span.soft { "not designated" } }
+    }
+}
+
+/// The share of attempts that was confirmed.
+pub(super) fn confirmed(performance: &Performance) -> String {
+    numbers::percent(performance.confirmed, performance.attempts).unwrap_or_else(|| "–".to_owned())
+}
+
+pub(super) fn latency(performance: &Performance) -> String {
+    performance.mean_latency.map_or_else(|| "–".to_owned(), numbers::micros)
+}
+
+/// A number that is to be seen unless it is 0.
+pub(super) fn alarming(value: u64, tone: Tone) -> Markup {
+    let text = numbers::counted(value);
+    if value == 0 {
+        html! { (text) }
+    } else {
+        parts::badge(tone, &text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_compared_and_none_is_least() {
+        let of = |confirmed, attempts| Performance { attempts, confirmed, mean_latency: None };
+        let check = |a, b, expected| assert_eq!(success(&a, &b), expected, "{a:?} {b:?}");
+        check(of(1, 2), of(2, 3), Ordering::Less);
+        check(of(2, 4), of(1, 2), Ordering::Equal);
+        check(of(0, 0), of(0, 9), Ordering::Less);
+        check(of(u64::MAX, u64::MAX), of(1, 2), Ordering::Greater);
+    }
+}

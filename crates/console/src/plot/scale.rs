@@ -1,0 +1,90 @@
+//! From values to places on an axis.
+
+/// So many intervals an axis has at most.
+const INTERVALS_MAX: i128 = 4;
+
+/// An axis from its lowest to its highest mark; it always holds 0, and is never empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Scale {
+    /// Lowest first: whole numbers of 1, 2 or 5 and zeros apart.
+    pub(super) marks: Vec<i64>,
+}
+
+impl Scale {
+    pub(super) fn over(values: impl IntoIterator<Item = i64>) -> Self {
+        let (low, high) = values.into_iter().fold((0, 0), |(low, high), it| (it.min(low), it.max(high)));
+        let high = if low == high { 1 } else { high };
+        let (low, high) = (i128::from(low), i128::from(high));
+        let step = step(high - low);
+        let first = low.div_euclid(step) * step;
+        let marks = (0..).map(|number| first + number * step);
+        let mut marks: Vec<i128> = marks.take_while(|mark| *mark < high).collect();
+        marks.push(marks.last().map_or(high, |it| it + step));
+        let bounded = |mark: i128| i64::try_from(mark).unwrap_or(if mark < 0 { i64::MIN } else { i64::MAX });
+        Self { marks: marks.into_iter().map(bounded).collect() }
+    }
+
+    /// Where a value stands: 0 at the lowest mark, 1 at the highest.
+    pub(super) fn place(&self, value: i64) -> f64 {
+        let (low, high) = match self.marks.as_slice() {
+            [low, .., high] => (float(*low), float(*high)),
+            _ => return 0.0,
+        };
+        ((float(value) - low) / (high - low)).clamp(0.0, 1.0)
+    }
+}
+
+/// The least of 1, 2 and 5 and their tens that divides a span into so few intervals.
+fn step(span: i128) -> i128 {
+    let least = (span + INTERVALS_MAX - 1) / INTERVALS_MAX;
+    let mut unit = 1;
+    loop {
+        if let Some(step) = [unit, unit * 2, unit * 5].into_iter().find(|it| *it >= least) {
+            return step;
+        }
+        unit *= 10;
+    }
+}
+
+#[expect(clippy::as_conversions, reason = "a place in a picture needs no more than 53 bits of a number")]
+pub(super) fn float(value: i64) -> f64 {
+    value as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_round_and_hold_all_values() {
+        let check = |values: &[i64], expected: &[i64]| {
+            assert_eq!(Scale::over(values.iter().copied()).marks, expected, "{values:?}");
+        };
+        check(&[], &[0, 1]);
+        check(&[0, 0], &[0, 1]);
+        check(&[1], &[0, 1]);
+        check(&[3], &[0, 1, 2, 3]);
+        check(&[7], &[0, 2, 4, 6, 8]);
+        check(&[100], &[0, 50, 100]);
+        check(&[612, 3], &[0, 200, 400, 600, 800]);
+        check(&[-7, 12], &[-10, -5, 0, 5, 10, 15]);
+        check(&[-3], &[-3, -2, -1, 0]);
+        check(&[i64::MAX], &[0, 5_000_000_000_000_000_000, i64::MAX]);
+        check(
+            &[i64::MIN, i64::MAX],
+            &[i64::MIN, -5_000_000_000_000_000_000, 0, 5_000_000_000_000_000_000, i64::MAX],
+        );
+    }
+
+    #[test]
+    fn places_are_within_the_axis_and_never_undefined() {
+        for values in [vec![], vec![0], vec![5], vec![-5, 5], vec![i64::MIN, i64::MAX], vec![i64::MAX]] {
+            let scale = Scale::over(values);
+            for value in [i64::MIN, -1, 0, 1, 12_345, i64::MAX] {
+                assert!((0.0..=1.0).contains(&scale.place(value)), "{scale:?} {value}");
+            }
+        }
+        let scale = Scale::over([100]);
+        assert!((scale.place(25) - 0.25).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,79 @@
+//! What stands behind the question mark of an address, and links that change a part of it.
+
+use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+
+/// Parameters in their order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Query(Vec<(String, String)>);
+
+impl Query {
+    /// Reads what a browser sends: `sort=name&q=a+b`. Nothing is refused; what is no UTF-8 is replaced.
+    pub fn parse(text: &str) -> Self {
+        let plain = |it: &str| percent_decode_str(&it.replace('+', " ")).decode_utf8_lossy().into_owned();
+        let pairs = text.split('&').filter(|it| !it.is_empty());
+        Self(
+            pairs
+                .map(|it| it.split_once('=').unwrap_or((it, "")))
+                .map(|(n, v)| (plain(n), plain(v)))
+                .collect(),
+        )
+    }
+
+    /// The first value of that name that is not blank, without blanks around it.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.iter().filter(|(it, _)| it == name).map(|(_, value)| value.trim()).find(|it| !it.is_empty())
+    }
+
+    /// The same with this one parameter set.
+    #[must_use]
+    pub(crate) fn with(&self, name: &str, value: &str) -> Self {
+        let mut query = self.without(&[name]);
+        query.0.push((name.to_owned(), value.to_owned()));
+        query
+    }
+
+    /// The same without any of these, and without those that are blank.
+    #[must_use]
+    pub(crate) fn without(&self, names: &[&str]) -> Self {
+        let stays = |name: &str, value: &str| !names.contains(&name) && !value.trim().is_empty();
+        Self(self.0.iter().filter(|(name, value)| stays(name, value)).cloned().collect())
+    }
+
+    /// An address with these parameters.
+    pub(crate) fn link(&self, path: &str) -> String {
+        let encoded = |it: &str| utf8_percent_encode(it, NON_ALPHANUMERIC).to_string();
+        let pairs: Vec<String> =
+            self.0.iter().map(|(n, v)| format!("{}={}", encoded(n), encoded(v))).collect();
+        if pairs.is_empty() { path.to_owned() } else { format!("{path}?{}", pairs.join("&")) }
+    }
+
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_read_as_browsers_write_them() {
+        let query = Query::parse("q=a+b%26%C3%A4&sort=name&&page&q=other&bad=%ff");
+        assert_eq!(query.get("q"), Some("a b&ä"));
+        assert_eq!(query.get("sort"), Some("name"));
+        assert_eq!(query.get("page"), None);
+        assert_eq!(query.get("bad"), Some("\u{fffd}"));
+        assert_eq!(Query::parse(""), Query::default());
+    }
+
+    #[test]
+    fn a_link_keeps_the_other_parameters() {
+        let query = Query::parse("q=a%26b&sort=name&page=3&state=");
+        assert_eq!(
+            query.with("sort", "users").without(&["page"]).link("/companies"),
+            "/companies?q=a%26b&sort=users"
+        );
+        assert_eq!(Query::default().link("/companies"), "/companies");
+        assert_eq!(Query::parse(query.link("").trim_start_matches('?')), query);
+    }
+}

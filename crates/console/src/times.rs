@@ -1,0 +1,82 @@
+//! Times and dates, all in UTC.
+
+use maud::{Markup, html};
+use time::format_description::StaticFormatDescription;
+use time::format_description::well_known::Rfc3339;
+use time::macros::format_description;
+use time::{Date, OffsetDateTime, UtcOffset};
+
+use crate::numbers;
+
+const MOMENT: StaticFormatDescription = format_description!("[year]-[month]-[day] [hour]:[minute]:[second]");
+const HOUR: StaticFormatDescription = format_description!("[hour]:[minute]");
+const DAY: StaticFormatDescription = format_description!("[day padding:none] [month repr:short]");
+const DATE: StaticFormatDescription = format_description!("[year]-[month]-[day]");
+
+fn written(at: OffsetDateTime, form: StaticFormatDescription) -> String {
+    at.checked_to_offset(UtcOffset::UTC).unwrap_or(at).format(form).unwrap_or_default()
+}
+
+/// `14:00`.
+pub(crate) fn hour(at: OffsetDateTime) -> String {
+    written(at, HOUR)
+}
+
+/// `20 Nov`.
+pub(crate) fn day(at: OffsetDateTime) -> String {
+    written(at, DAY)
+}
+
+/// `2026-11-20 14:35:10`, for programs too.
+pub(crate) fn moment(at: OffsetDateTime) -> Markup {
+    let exact = at.checked_to_offset(UtcOffset::UTC).and_then(|it| it.format(&Rfc3339).ok());
+    html! { time datetime=[exact] { (written(at, MOMENT)) } }
+}
+
+/// The moment, and how long ago it was.
+pub(crate) fn moment_ago(now: OffsetDateTime, at: OffsetDateTime) -> Markup {
+    html! { (moment(at)) " " span.ago.soft { "(" (ago(now, at)) ")" } }
+}
+
+/// `3 min 4 s ago`; of what is to come, `in 3 min 4 s`.
+pub(crate) fn ago(now: OffsetDateTime, at: OffsetDateTime) -> String {
+    match (now - at).whole_seconds() {
+        0 => "now".to_owned(),
+        past @ 1.. => format!("{} ago", numbers::seconds(past)),
+        future => format!("in {}", numbers::seconds(future.saturating_neg())),
+    }
+}
+
+/// `2026-11-20`.
+pub(crate) fn date(day: Date) -> String {
+    day.format(DATE).unwrap_or_default()
+}
+
+/// The same, for programs too.
+pub(crate) fn dated(day: Date) -> Markup {
+    html! { time datetime=(date(day)) { (date(day)) } }
+}
+
+#[cfg(test)]
+mod tests {
+    use time::macros::datetime;
+
+    use super::*;
+
+    #[test]
+    fn times_are_told_in_utc() {
+        let at = datetime!(2026-11-20 01:05:09.25 +2);
+        assert_eq!((hour(at), day(at)), ("23:05".into(), "19 Nov".into()));
+        let expected = "<time datetime=\"2026-11-19T23:05:09.25Z\">2026-11-19 23:05:09</time>";
+        assert_eq!(moment(at).into_string(), expected);
+        assert_eq!(date(datetime!(0099-01-02 00:00 UTC).date()), "0099-01-02");
+    }
+
+    #[test]
+    fn ages_look_back_and_ahead() {
+        let now = datetime!(2026-11-20 14:00 UTC);
+        assert_eq!(ago(now, datetime!(2026-11-20 13:57 UTC)), "3 min ago");
+        assert_eq!(ago(now, datetime!(2026-11-21 15:00 UTC)), "in 1 d 1 h");
+        assert_eq!(ago(now, now), "now");
+    }
+}

@@ -1,0 +1,118 @@
+//! What holds for every page.
+
+mod samples;
+
+use std::collections::HashSet;
+
+use guerdon_console::{CONTENT_SECURITY_POLICY, STYLE, STYLE_PATH};
+
+/// What stands behind each of these attributes.
+fn values<'a>(page: &'a str, attribute: &str) -> Vec<&'a str> {
+    page.split(&format!(" {attribute}=\"")).skip(1).filter_map(|it| it.split('"').next()).collect()
+}
+
+#[test]
+fn nothing_is_loaded_but_the_style_and_nothing_is_written_into_a_page() {
+    for sample in samples::all() {
+        let (name, page) = (sample.name, sample.page);
+        assert_eq!(page.matches("<link ").count(), 1, "{name}");
+        assert!(page.contains(&format!("<link rel=\"stylesheet\" href=\"{STYLE_PATH}\">")), "{name}");
+        for forbidden in
+            ["<script", "<style", "<img", "<b>", " style=\"", " onclick", "javascript:", " src=\"", "NaN"]
+        {
+            assert!(!page.contains(forbidden), "{name} holds {forbidden}");
+        }
+    }
+    let companies = samples::all().into_iter().find(|it| it.name == "companies").unwrap();
+    assert!(companies.page.contains("&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt; &amp; Sons"));
+    assert!(!STYLE.contains("url(") && !STYLE.contains("@import"));
+    assert!(CONTENT_SECURITY_POLICY.starts_with("default-src 'none'; style-src 'self'"));
+}
+
+#[test]
+fn a_page_can_be_read_without_seeing_it() {
+    for sample in samples::all() {
+        let (name, page) = (sample.name, sample.page);
+        assert_eq!(page.matches("<h1").count(), 1, "{name}");
+        assert!(page.contains("<html lang=\"en\">") && page.contains("href=\"#main\""), "{name}");
+        assert_eq!(
+            page.matches("<th ").count(),
+            page.matches(" scope=\"").count(),
+            "{name}: headers with a scope"
+        );
+        assert!(!page.contains("<th>"), "{name}");
+        assert_eq!(page.matches("<svg").count(), page.matches(" role=\"img\"").count(), "{name}");
+        for picture in page.split("<svg").skip(1) {
+            assert!(picture.split_once('>').is_some_and(|(_, inner)| inner.starts_with("<title>")), "{name}");
+        }
+        assert_eq!(
+            page.matches("class=\"table\"").count(),
+            page.matches("role=\"region\"").count(),
+            "{name}"
+        );
+        let boxes = page.matches("class=\"table\"").count() + page.matches("<pre").count();
+        assert_eq!(boxes, page.matches(" tabindex=\"0\"").count(), "{name}: what scrolls takes the focus");
+        let labelled = values(&page, "aria-labelledby");
+        let ids = values(&page, "id");
+        assert!(labelled.iter().all(|it| ids.contains(it)), "{name}");
+        let unique: HashSet<_> = ids.iter().collect();
+        assert_eq!(ids.len(), unique.len(), "{name}: {ids:?}");
+    }
+}
+
+#[test]
+fn every_link_leads_to_a_page_of_the_console() {
+    let places = ["/companies", "/providers", "/events", "/schedules", "/audit", STYLE_PATH];
+    for sample in samples::all() {
+        let (name, page) = (sample.name, sample.page);
+        let ids = values(&page, "id");
+        for link in values(&page, "href") {
+            let (path, anchor) = link.split_once('#').map_or((link, None), |(path, it)| (path, Some(it)));
+            let path = path.split('?').next().unwrap_or_default();
+            let below =
+                |it: &&str| path.strip_prefix(*it).is_some_and(|it| it.is_empty() || it.starts_with('/'));
+            assert!(["", "/"].contains(&path) || places.iter().any(below), "{name} links to {link}");
+            assert!(anchor.is_none_or(|it| ids.contains(&it)), "{name} links to {link}");
+        }
+    }
+}
+
+#[test]
+fn the_navigation_tells_where_one_is() {
+    for sample in samples::all() {
+        let nav = sample.page.split("</nav>").next().unwrap_or_default();
+        let expected = usize::from(!["missing", "failed"].contains(&sample.name));
+        assert_eq!(nav.matches("aria-current=").count(), expected, "{}", sample.name);
+    }
+}
+
+#[test]
+fn persons_stay_out_of_an_event() {
+    let event = samples::all().into_iter().find(|it| it.name == "event").unwrap();
+    for hidden in ["Ada", "ada@example.com", "secret words"] {
+        assert!(!event.page.contains(hidden), "{hidden}");
+    }
+    assert!(event.page.contains("&quot;points&quot;: 20"));
+}
+
+#[test]
+fn sorting_keeps_what_was_asked_for_and_begins_at_the_first_page() {
+    let companies = samples::all().into_iter().find(|it| it.name == "companies").unwrap();
+    let links = values(&companies.page, "href");
+    assert!(links.contains(&"/companies?sort=reserve&amp;order=desc"), "the order turns round: {links:?}");
+    assert!(links.contains(&"/companies?sort=users&amp;order=desc"), "numbers begin with the largest");
+    assert!(links.contains(&"/companies?sort=name&amp;order=asc"));
+    assert!(links.contains(&"/companies?sort=reserve&amp;order=asc&amp;page=4"));
+    assert!(companies.page.contains("aria-sort=\"ascending\""));
+    assert!(companies.page.contains("101–150 of 1,234"));
+    let beyond = samples::all().into_iter().find(|it| it.name == "companies_beyond").unwrap();
+    assert!(values(&beyond.page, "href").contains(&"/companies?page=3"), "back to the last that is there");
+}
+
+#[test]
+fn a_log_goes_on_with_its_filters() {
+    let events = samples::all().into_iter().find(|it| it.name == "events").unwrap();
+    let provider = "provider=01a1fdd4%2D8a51%2D741c%2Da29d%2D000000000001";
+    let older = format!("/events?state=exhausted&amp;{provider}&amp;before=older%3D1");
+    assert!(values(&events.page, "href").contains(&older.as_str()), "{:?}", values(&events.page, "href"));
+}

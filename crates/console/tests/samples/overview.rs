@@ -1,0 +1,91 @@
+//! The service: busy and troubled, and as it begins.
+
+use guerdon_console::model::{
+    Activity, Api, Certificate, Deliveries, Ledger, Mails, Overview, Seal, Series, Service, Step, Troubles,
+    Verification,
+};
+use time::Duration;
+use time::macros::{date, datetime};
+
+use super::{NOW, past, wave};
+
+pub fn large() -> Overview {
+    let hours = |most: u32, factor: i64| {
+        let found = past(24, Duration::HOUR, |age| i64::from(wave(38 - age, most)) * factor);
+        Series::sums(Step::Hour, NOW, 24, found)
+    };
+    let days = |most: u32, factor: i64| {
+        let found = past(30, Duration::DAY, |age| i64::from(wave(age * 7 + 9, most)) * factor);
+        Series::sums(Step::Day, NOW, 30, found)
+    };
+    let latency = past(24, Duration::HOUR, |age| i64::from(1_200 + wave(age, 4_000)));
+    let api = Api {
+        counted: "Requests to this process since it started, 3 days ago.".to_owned(),
+        requests: hours(48_000, 1),
+        client_errors: hours(400, 1),
+        server_errors: Series::sums(Step::Hour, NOW, 24, [(NOW - Duration::hours(5), 37), (NOW, 2)]),
+        latency: Series::means(Step::Hour, NOW, 24, latency.into_iter().filter(|(at, _)| at.hour() != 3)),
+    };
+    Overview {
+        activity: Activity {
+            recognitions_by_hour: hours(900, 1),
+            points_by_hour: hours(900, 123_456),
+            recognitions_by_day: days(14_000, 1),
+            points_by_day: days(14_000, 9_000_000_000),
+        },
+        api: Some(api),
+        deliveries: Deliveries {
+            pending: 1_284,
+            delivered: 8_412_733,
+            exhausted: 12,
+            unaddressed: 3,
+            oldest_pending_at: Some(NOW - Duration::minutes(167)),
+        },
+        mails: Mails { waiting: 2, sent: 1_408, given_up: 1 },
+        ledger: Ledger {
+            last_seal: Some(Seal {
+                sequence: 48_211,
+                created_at: NOW - Duration::seconds(4),
+                head: "5f0c9b1e77a24f0d8a30f2c66d0d2f8b1f2a9c83e4d5b6a7980c1d2e3f405162".to_owned(),
+            }),
+            last_verification: Some(Verification { ended_at: NOW - Duration::hours(11), violations: 0 }),
+            unbalanced_companies: 0,
+        },
+        service: Service {
+            commit: "9512051".to_owned(),
+            started_at: datetime!(2026-11-17 06:00 UTC),
+            database: "PostgreSQL 15.8".to_owned(),
+            database_bytes: Some(48_318_382_080),
+            certificate: Some(Certificate { last_day: date!(2026 - 12 - 04), is_self_signed: false }),
+        },
+        troubles: Troubles { low_reserves: 2, failing_schedules: 1, suspended_providers: 1 },
+    }
+}
+
+pub fn empty() -> Overview {
+    let hours = || Series::sums(Step::Hour, NOW, 24, []);
+    let days = || Series::sums(Step::Day, NOW, 30, []);
+    Overview {
+        activity: Activity {
+            recognitions_by_hour: hours(),
+            points_by_hour: hours(),
+            recognitions_by_day: days(),
+            points_by_day: days(),
+        },
+        api: None,
+        deliveries: Deliveries::default(),
+        mails: Mails::default(),
+        ledger: Ledger {
+            last_verification: Some(Verification { ended_at: NOW, violations: 0 }),
+            ..Ledger::default()
+        },
+        service: Service {
+            commit: "9512051".to_owned(),
+            started_at: NOW - Duration::seconds(9),
+            database: "SQLite 3.51.3".to_owned(),
+            database_bytes: None,
+            certificate: None,
+        },
+        troubles: Troubles::default(),
+    }
+}

@@ -1,0 +1,69 @@
+//! Who did what, newest first: what moved points as its causes tell it, and the rest as it was noted.
+
+use crate::model::{Act, Cause};
+use crate::ports::{AuditWanted, ReadAuditLog, StoreError};
+
+pub use crate::model::{Action, AuditEntry};
+
+/// The newest part of the log that is as wanted.
+pub fn newest<R: ReadAuditLog + ?Sized>(
+    reads: &mut R,
+    wanted: &AuditWanted,
+) -> Result<Vec<AuditEntry>, StoreError> {
+    let mut all = reads.noted(wanted)?;
+    all.extend(reads.caused(wanted)?.iter().map(told));
+    all.sort_by_key(|it| std::cmp::Reverse((it.at, it.id)));
+    all.truncate(usize::try_from(wanted.limit).unwrap_or(0));
+    Ok(all)
+}
+
+/// A cause as the log tells it.
+fn told(it: &Cause) -> AuditEntry {
+    let (action, object_id, detail) = words(it);
+    AuditEntry {
+        id: it.id.as_uuid(),
+        at: it.created_at,
+        by: it.by.clone(),
+        action,
+        company_id: Some(it.company_id),
+        provider_id: Some(it.provider_id),
+        object_id,
+        detail,
+    }
+}
+
+fn words(it: &Cause) -> (Action, Option<uuid::Uuid>, String) {
+    let rate = || format!("{} points per dollar", it.rate.get());
+    match &it.act {
+        Act::Founding => (Action::CompanyCreated, None, rate()),
+        Act::Rate => (Action::RateChanged, None, rate()),
+        Act::Move { to } => (Action::CompanyTransferred, None, format!("to provider {to}")),
+        Act::Sending(sending) => {
+            let detail = format!("{} points to each of {}", sending.points.get(), sending.receivers);
+            (Action::RecognitionSent, Some(sending.sender.id()), detail)
+        }
+        Act::Amendment { recognition, message, share } => {
+            let changed = [(message.is_some(), "message"), (share.is_some(), "share")];
+            let changed: Vec<&str> = changed.iter().filter(|it| it.0).map(|it| it.1).collect();
+            (Action::RecognitionUpdated, Some(recognition.as_uuid()), changed.join(" and "))
+        }
+        Act::Deposit { points } => (Action::Deposited, None, format!("{} points", points.get())),
+        Act::Withdrawal { points } => (Action::Withdrawn, None, format!("{} points", points.get())),
+        Act::Distribution { wallet, points, receivers, date } => {
+            let date = date.map_or_else(String::new, |it| format!(", for {}", it.due_on));
+            let detail = format!("{} points into the {} of {receivers}{date}", points.get(), wallet.name());
+            (Action::Distributed, None, detail)
+        }
+        Act::Redemption { user, points } => {
+            (Action::Redeemed, Some(user.as_uuid()), format!("{} points", points.get()))
+        }
+        Act::Refund { redemption, points } => {
+            (Action::Refunded, Some(redemption.as_uuid()), format!("{} points", points.get()))
+        }
+        Act::Override { user, wallet, points } => {
+            let detail = format!("{} by {} points", wallet.name(), points.get());
+            (Action::WalletReplaced, Some(user.as_uuid()), detail)
+        }
+        Act::Deletion { user, .. } => (Action::UserDeleted, Some(user.as_uuid()), String::new()),
+    }
+}

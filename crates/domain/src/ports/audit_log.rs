@@ -1,0 +1,31 @@
+//! The audit log: what moved points is told by the causes, the rest by entries of its own.
+
+use super::{StoreError, Timestamp};
+use crate::model::{AuditEntry, Cause};
+use crate::values::{CompanyId, ProviderId};
+
+/// Which part of the log is wanted; all of these must be so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AuditWanted {
+    pub company: Option<CompanyId>,
+    pub provider: Option<ProviderId>,
+    /// Then or later.
+    pub since: Option<Timestamp>,
+    /// Before then.
+    pub before: Option<Timestamp>,
+    /// At most so many, the newest.
+    pub limit: i64,
+}
+
+pub trait ReadAuditLog {
+    /// What was noted, newest first.
+    fn noted(&mut self, wanted: &AuditWanted) -> Result<Vec<AuditEntry>, StoreError>;
+
+    /// What was asked for that moved points or says what they are worth, newest first.
+    fn caused(&mut self, wanted: &AuditWanted) -> Result<Vec<Cause>, StoreError>;
+}
+
+/// Writing what no cause tells.
+pub trait AuditLog {
+    fn note(&mut self, entry: &AuditEntry) -> Result<(), StoreError>;
+}

@@ -1,0 +1,21 @@
+//! Erasing what is known of a deleted user from what is kept beside the ledger.
+
+use super::StoreError;
+use crate::values::{CompanyId, EmailAddress, EventId, UserId};
+
+pub trait Erasure {
+    /// The events that tell of a user and stand behind an id, with their bodies, in the order of their ids; at most
+    /// `limit`.
+    fn events_about(
+        &mut self,
+        user: UserId,
+        behind: Option<EventId>,
+        limit: i64,
+    ) -> Result<Vec<(EventId, Vec<u8>)>, StoreError>;
+
+    /// Puts a body in the place of another.
+    fn replace_body(&mut self, id: EventId, body: &[u8]) -> Result<(), StoreError>;
+
+    /// Deletes the mails of a company to an address; answers how many.
+    fn delete_mails_to(&mut self, company: CompanyId, recipient: &EmailAddress) -> Result<usize, StoreError>;
+}

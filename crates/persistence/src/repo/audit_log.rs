@@ -1,0 +1,56 @@
+//! The audit log: entries, and the causes that are told with them. Ids rise with time, so the newest stand last.
+
+use diesel::prelude::*;
+use guerdon_domain::audit_log::AuditEntry;
+use guerdon_domain::causes::Cause;
+use guerdon_domain::ports::{AuditLog, AuditWanted, ReadAuditLog, StoreError};
+
+use super::Unit;
+use super::events::first_id;
+use crate::rows::schema::{audit_entries, causes};
+use crate::rows::types::{At, Id};
+use crate::rows::{AuditEntryRow, CauseRow};
+
+/// The rows of a table that are as wanted, the newest first.
+macro_rules! wanted {
+    ($table:ident, $row:ty, $wanted:expr) => {{
+        let wanted: &AuditWanted = $wanted;
+        let mut all = $table::table.select(<$row>::as_select()).into_boxed();
+        if let Some(company) = wanted.company {
+            all = all.filter($table::company_id.eq(Id(company)));
+        }
+        if let Some(provider) = wanted.provider {
+            all = all.filter($table::provider_id.eq(Id(provider)));
+        }
+        if let Some(since) = wanted.since {
+            all = all.filter($table::id.ge(Id(first_id(since))).and($table::created_at.ge(At(since))));
+        }
+        if let Some(before) = wanted.before {
+            all = all.filter($table::created_at.lt(At(before)));
+        }
+        all.order($table::id.desc()).limit(wanted.limit)
+    }};
+}
+
+impl ReadAuditLog for Unit<'_> {
+    fn noted(&mut self, wanted: &AuditWanted) -> Result<Vec<AuditEntry>, StoreError> {
+        let query = wanted!(audit_entries, AuditEntryRow<'static>, wanted);
+        let rows: Vec<AuditEntryRow<'static>> = self.query(|conn| query.get_results(conn))?;
+        self.keep(rows.into_iter().map(AuditEntryRow::read).collect())
+    }
+
+    fn caused(&mut self, wanted: &AuditWanted) -> Result<Vec<Cause>, StoreError> {
+        self.query(super::super::lift_time_limit)?; // a company's own stand far apart
+        let query = wanted!(causes, CauseRow<'static>, wanted);
+        let rows: Vec<CauseRow<'static>> = self.query(|conn| query.get_results(conn))?;
+        self.keep(rows.iter().map(CauseRow::read).collect())
+    }
+}
+
+impl AuditLog for Unit<'_> {
+    fn note(&mut self, entry: &AuditEntry) -> Result<(), StoreError> {
+        let row = AuditEntryRow::of(entry);
+        self.query(|conn| diesel::insert_into(audit_entries::table).values(&row).execute(conn))?;
+        Ok(())
+    }
+}

@@ -1,0 +1,80 @@
+//! Erasing what is known of a deleted user from what is kept beside the ledger.
+
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Binary};
+use guerdon_domain::ports::{Erasure, StoreError};
+use guerdon_domain::values::{CompanyId, EmailAddress, EventId, UserId};
+
+use super::super::place;
+use super::Unit;
+use crate::rows::conditions::AMENDS;
+use crate::rows::schema::{events, mails};
+use crate::rows::types::{Id, Identifier};
+
+#[derive(QueryableByName)]
+struct BodyRow {
+    #[diesel(sql_type = Identifier)]
+    id: Id<EventId>,
+    #[diesel(sql_type = Binary)]
+    body: Vec<u8>,
+}
+
+/// Of recognitions that the user sent or received, of their amendments, and of what the user redeemed.
+fn about() -> String {
+    let (user, behind, limit) = (place(1), place(2), place(3));
+    let recognitions = |side: &str| format!("SELECT id FROM recognitions WHERE {side} = {user}");
+    let amended = |side: &str| {
+        format!(
+            "SELECT c.id FROM recognitions AS r JOIN causes AS c ON c.subject_id = r.id AND c.{AMENDS} \
+             WHERE r.{side} = {user}"
+        )
+    };
+    format!(
+        "SELECT e.id, e.body FROM events AS e JOIN ({} UNION {} UNION {} UNION {} UNION \
+         SELECT cause_id FROM transfers WHERE debit_owner = {user} AND debit_kind = 1) AS about ON about.id = e.id \
+         WHERE e.id > {behind} ORDER BY e.id LIMIT {limit}",
+        recognitions("receiver_id"),
+        recognitions("sender_id"),
+        amended("receiver_id"),
+        amended("sender_id"),
+    )
+}
+
+impl Erasure for Unit<'_> {
+    fn events_about(
+        &mut self,
+        user: UserId,
+        behind: Option<EventId>,
+        limit: i64,
+    ) -> Result<Vec<(EventId, Vec<u8>)>, StoreError> {
+        self.query(super::super::lift_time_limit)?;
+        let behind = behind.unwrap_or_else(|| EventId::from_uuid(uuid::Uuid::nil()));
+        let rows: Vec<BodyRow> = self.query(|conn| {
+            diesel::sql_query(about())
+                .bind::<Identifier, _>(Id(user))
+                .bind::<Identifier, _>(Id(behind))
+                .bind::<BigInt, _>(limit)
+                .get_results(conn)
+        })?;
+        Ok(rows.into_iter().map(|it| (it.id.0, it.body)).collect())
+    }
+
+    fn replace_body(&mut self, id: EventId, body: &[u8]) -> Result<(), StoreError> {
+        self.query(|conn| {
+            diesel::update(events::table.find(Id(id))).set(events::body.eq(body)).execute(conn)
+        })?;
+        Ok(())
+    }
+
+    fn delete_mails_to(&mut self, company: CompanyId, recipient: &EmailAddress) -> Result<usize, StoreError> {
+        let to: Vec<(Id, String)> = self.query(|conn| {
+            mails::table
+                .filter(mails::company_id.eq(Id(company)))
+                .select((mails::id, mails::recipient))
+                .get_results(conn)
+        })?;
+        let to = to.into_iter().filter(|it| it.1.to_lowercase() == recipient.folded()).map(|it| it.0);
+        let to: Vec<Id> = to.collect();
+        self.query(|conn| diesel::delete(mails::table.filter(mails::id.eq_any(&to))).execute(conn))
+    }
+}

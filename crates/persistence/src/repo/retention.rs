@@ -1,0 +1,88 @@
+//! Letting go of what is no longer needed, a little at a time.
+
+use diesel::prelude::*;
+use guerdon_domain::events::EventState;
+use guerdon_domain::ports::{Retention, StoreError, Timestamp};
+use guerdon_domain::values::EventId;
+
+use super::Unit;
+use super::events::first_id;
+use crate::rows::mail;
+use crate::rows::schema::{
+    attempts, deliveries, events, mails, occasion_figures, provider_figures, service_figures,
+};
+use crate::rows::types::{At, Id};
+
+const HOUR: i64 = 3_600_000_000;
+/// For how many hours and days figures are kept; a company's own days stay.
+const HOURS_KEPT: i64 = 24 * 100;
+const DAYS_KEPT: i64 = 400;
+
+impl Retention for Unit<'_> {
+    fn prune_events(
+        &mut self,
+        before: Timestamp,
+        behind: Option<EventId>,
+        limit: i64,
+    ) -> Result<(usize, Option<EventId>), StoreError> {
+        let behind = behind.unwrap_or_else(|| EventId::from_uuid(uuid::Uuid::nil()));
+        // Ids rise with time, so the look ends where the first that is too young may stand.
+        let end = EventId::from_uuid(first_id(before));
+        let seen: Vec<(Id<EventId>, i16)> = self.query(|conn| {
+            deliveries::table
+                .filter(deliveries::event_id.gt(Id(behind)).and(deliveries::event_id.lt(Id(end))))
+                .order(deliveries::event_id)
+                .limit(limit)
+                .select((deliveries::event_id, deliveries::state))
+                .get_results(conn)
+        })?;
+        let delivered = seen.iter().filter(|it| it.1 == EventState::Delivered.code()).map(|it| it.0);
+        let delivered: Vec<Id<EventId>> = delivered.collect();
+        let old: Vec<Id<EventId>> = self.query(|conn| {
+            let last = diesel::alias!(events as last);
+            let is_last = last.select(diesel::dsl::max(last.field(events::position)));
+            events::table
+                .filter(events::id.eq_any(&delivered).and(events::created_at.lt(At(before))))
+                .filter(events::position.nullable().ne_all(is_last))
+                .select(events::id)
+                .get_results(conn)
+        })?;
+        if !old.is_empty() {
+            self.query(|conn| diesel::delete(events::table.filter(events::id.eq_any(&old))).execute(conn))?;
+            self.query(|conn| {
+                diesel::delete(deliveries::table.filter(deliveries::event_id.eq_any(&old))).execute(conn)
+            })?;
+            self.query(|conn| {
+                diesel::delete(attempts::table.filter(attempts::event_id.eq_any(&old))).execute(conn)
+            })?;
+        }
+        Ok((old.len(), seen.last().map(|it| it.0.0)))
+    }
+
+    fn prune_mails(&mut self, before: Timestamp, limit: i64) -> Result<usize, StoreError> {
+        let old: Vec<Id> = self.query(|conn| {
+            mails::table
+                .filter(mails::state.eq(mail::SENT).and(mails::created_at.lt(At(before))))
+                .order(mails::id)
+                .limit(limit)
+                .select(mails::id)
+                .get_results(conn)
+        })?;
+        self.query(|conn| diesel::delete(mails::table.filter(mails::id.eq_any(&old))).execute(conn))
+    }
+
+    fn prune_figures(&mut self, now: Timestamp) -> Result<(), StoreError> {
+        let hour = i32::try_from(now.unix_micros() / HOUR - HOURS_KEPT).unwrap_or(0);
+        let day = i32::try_from(now.unix_micros() / (24 * HOUR) - DAYS_KEPT).unwrap_or(0);
+        self.query(|conn| {
+            diesel::delete(service_figures::table.filter(service_figures::hour.lt(hour))).execute(conn)
+        })?;
+        self.query(|conn| {
+            diesel::delete(provider_figures::table.filter(provider_figures::hour.lt(hour))).execute(conn)
+        })?;
+        self.query(|conn| {
+            diesel::delete(occasion_figures::table.filter(occasion_figures::day.lt(day))).execute(conn)
+        })?;
+        Ok(())
+    }
+}

@@ -1,0 +1,63 @@
+//! Entries of the audit log.
+
+use std::borrow::Cow;
+
+use diesel::prelude::*;
+use guerdon_domain::audit_log::{Action, AuditEntry};
+use guerdon_domain::causes::{Actor, By};
+use guerdon_domain::ports::StoreError;
+use guerdon_domain::values::{CompanyId, ProviderId};
+
+use super::Reading;
+use super::schema::audit_entries;
+use super::types::{At, Id};
+
+#[derive(Queryable, Selectable, Insertable)]
+#[diesel(table_name = audit_entries, treat_none_as_default_value = false)]
+pub(crate) struct AuditEntryRow<'a> {
+    id: Id,
+    actor: i16,
+    reference: Option<Cow<'a, str>>,
+    idempotency_key: Option<Cow<'a, str>>,
+    action: i16,
+    company_id: Option<Id<CompanyId>>,
+    provider_id: Option<Id<ProviderId>>,
+    object_id: Option<Id>,
+    detail: Cow<'a, str>,
+    created_at: At,
+}
+
+impl<'a> AuditEntryRow<'a> {
+    pub(crate) fn of(it: &'a AuditEntry) -> Self {
+        Self {
+            id: Id(it.id),
+            actor: it.by.actor.code(),
+            reference: it.by.reference.as_deref().map(Cow::Borrowed),
+            idempotency_key: it.by.key.as_deref().map(Cow::Borrowed),
+            action: it.action.code(),
+            company_id: it.company_id.map(Id),
+            provider_id: it.provider_id.map(Id),
+            object_id: it.object_id.map(Id),
+            detail: Cow::Borrowed(&it.detail),
+            created_at: At(it.at),
+        }
+    }
+
+    pub(crate) fn read(self) -> Result<AuditEntry, StoreError> {
+        let reading = Reading { table: "audit_entries", id: &self.id.0 };
+        Ok(AuditEntry {
+            id: self.id.0,
+            at: self.created_at.0,
+            by: By {
+                actor: reading.make("actor", Actor::from_code(self.actor))?,
+                reference: self.reference.map(Cow::into_owned),
+                key: self.idempotency_key.map(Cow::into_owned),
+            },
+            action: reading.make("action", Action::from_code(self.action))?,
+            company_id: self.company_id.map(|it| it.0),
+            provider_id: self.provider_id.map(|it| it.0),
+            object_id: self.object_id.map(|it| it.0),
+            detail: self.detail.into_owned(),
+        })
+    }
+}

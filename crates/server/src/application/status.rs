@@ -1,0 +1,81 @@
+//! The running service on one screen: what `guerdon status` shows.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Instant;
+
+use guerdon_domain::ports::{Clock as _, Seal, Setting, Store, StoreError, StoreExt, Timestamp};
+use serde::{Deserialize, Serialize};
+use time::OffsetDateTime;
+
+use crate::build_info::LONG;
+use crate::commands::MAINTENANCE_ON;
+use crate::tls::Reloading;
+use crate::world::SystemClock;
+
+/// What a running service knows of itself.
+pub(crate) struct Service {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) started: Instant,
+    /// Where it is kept, without passwords.
+    pub(crate) database: String,
+    pub(crate) listen: SocketAddr,
+    pub(crate) operator_listen: SocketAddr,
+    pub(crate) certificate: Option<Arc<Reloading>>,
+}
+
+/// How it stands.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Status {
+    pub(crate) version: String,
+    pub(crate) uptime_seconds: u64,
+    pub(crate) database: String,
+    pub(crate) listen: String,
+    pub(crate) operator_listen: String,
+    pub(crate) maintenance: bool,
+    pub(crate) events_pending: i64,
+    /// None where none is pending.
+    pub(crate) oldest_event_seconds: Option<i64>,
+    pub(crate) mails_waiting: i64,
+    /// None behind a proxy.
+    pub(crate) certificate_expires_at: Option<String>,
+    /// None where nothing was ever sealed.
+    pub(crate) seal: Option<SealStatus>,
+}
+
+/// The latest seal.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct SealStatus {
+    pub(crate) sequence: i64,
+    pub(crate) at: String,
+}
+
+impl Service {
+    /// How it stands now; an error where the database does not answer.
+    pub(crate) fn status(&self) -> Result<Status, StoreError> {
+        let (maintenance, depth, seal) = self.store.snapshot(|reads| -> Result<_, StoreError> {
+            Ok((reads.setting(Setting::Maintenance)?, reads.outbox_depth()?, reads.last_seal()?))
+        })?;
+        let now = SystemClock.now();
+        let age = |it: Timestamp| (now - it).whole_seconds().max(0);
+        Ok(Status {
+            version: LONG.to_owned(),
+            uptime_seconds: self.started.elapsed().as_secs(),
+            database: self.database.clone(),
+            listen: self.listen.to_string(),
+            operator_listen: self.operator_listen.to_string(),
+            maintenance: maintenance.as_deref() == Some(MAINTENANCE_ON),
+            events_pending: depth.pending,
+            oldest_event_seconds: depth.oldest.map(age),
+            mails_waiting: depth.mails_waiting,
+            certificate_expires_at: self.certificate_ends().map(|it| Timestamp::new(it).to_string()),
+            seal: seal.map(|it: Seal| SealStatus { sequence: it.sequence, at: it.created_at.to_string() }),
+        })
+    }
+
+    /// When its certificate ends; none behind a proxy.
+    pub(crate) fn certificate_ends(&self) -> Option<OffsetDateTime> {
+        let seconds = self.certificate.as_ref()?.ends_at()?;
+        OffsetDateTime::from_unix_timestamp(seconds).ok()
+    }
+}

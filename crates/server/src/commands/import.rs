@@ -1,0 +1,225 @@
+//! `guerdon import users`.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use guerdon_domain::audit_log::Action;
+use guerdon_domain::ports::{Context, StoreExt, Tx, Wanted};
+use guerdon_domain::users::{CreateUserError, UpdateUserError, User, create, update};
+use guerdon_domain::values::{CompanyId, EmailAddress, Line, Page, ProviderId};
+use guerdon_http_api::rows::{changed_user, new_user};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::backup::absolute;
+use super::import_file::{Row, rows};
+use super::named::CompanyName;
+use super::{CommandError, Output, Runnable, View, Workplace};
+
+/// How many rows one transaction takes: few enough that nobody waits long behind it.
+const AT_ONCE: usize = 100;
+
+/// Creates or updates a company's users from a file: CSV with a line of field names, or JSON lines. A row is about the
+/// user who has its `employee_id`, or else its `email`; who is not there is created. A field that a row does not have stays
+/// as it is, and so does one whose cell is empty; null in JSON clears it. Repeating it changes nothing more.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+pub(crate) struct Users {
+    /// The file: .csv, or .jsonl with a JSON object on each line
+    #[arg(value_name = "FILE", value_parser = absolute)]
+    file: PathBuf,
+    /// Into this company: an id or a domain
+    #[arg(long, value_name = "COMPANY")]
+    company: CompanyName,
+    /// All rows or none; others who write wait meanwhile on the embedded database
+    #[arg(long)]
+    atomic: bool,
+}
+
+/// What became of the rows.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+struct Imported {
+    created: usize,
+    updated: usize,
+    unchanged: usize,
+    refused: usize,
+}
+
+impl View for Imported {
+    fn text(&self) -> String {
+        let Self { created, updated, unchanged, refused } = self;
+        format!("{created} created, {updated} updated, {unchanged} unchanged, {refused} refused")
+    }
+}
+
+/// What became of one row.
+enum Done {
+    Created,
+    Updated,
+    Unchanged,
+    /// With the reason.
+    Refused(String),
+}
+
+#[derive(Default)]
+struct Report {
+    counts: Imported,
+    notes: Vec<String>,
+}
+
+impl Report {
+    fn add(&mut self, line: usize, done: Done) {
+        match done {
+            Done::Created => self.counts.created += 1,
+            Done::Updated => self.counts.updated += 1,
+            Done::Unchanged => self.counts.unchanged += 1,
+            Done::Refused(why) => {
+                self.counts.refused += 1;
+                self.notes.push(format!("line {line}: {}", why.replace('\n', " ")));
+            }
+        }
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.counts.created += other.counts.created;
+        self.counts.updated += other.counts.updated;
+        self.counts.unchanged += other.counts.unchanged;
+        self.counts.refused += other.counts.refused;
+        self.notes.extend(other.notes);
+    }
+
+    fn output(self) -> Result<Output, CommandError> {
+        let status = u8::from(self.counts.refused > 0);
+        Ok(Output { status, notes: self.notes, ..self.counts.output()? })
+    }
+}
+
+/// How a whole that is undone is told.
+enum Undone {
+    Refused(Report),
+    Failed(CommandError),
+}
+
+impl<E: Into<CommandError>> From<E> for Undone {
+    fn from(cause: E) -> Self {
+        Self::Failed(cause.into())
+    }
+}
+
+impl Runnable for Users {
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+        let company = self.company.company(workplace)?;
+        let place = (company.provider_id, company.id);
+        let rows = rows(&self.file).map_err(CommandError::refused)?;
+        workplace.progress.of_rows(rows.len());
+        if !self.atomic {
+            let mut report = Report::default();
+            for rows in rows.chunks(AT_ONCE) {
+                report.merge(workplace.store.transaction(|tx| import(tx, place, rows, workplace))?);
+            }
+            return report.output();
+        }
+        let done = workplace.store.transaction(|tx| {
+            let report = import(tx, place, &rows, workplace)?;
+            if report.counts.refused > 0 { Err(Undone::Refused(report)) } else { Ok(report) }
+        });
+        match done {
+            Ok(report) => report.output(),
+            Err(Undone::Failed(cause)) => Err(cause),
+            Err(Undone::Refused(report)) => {
+                let refused = report.counts.refused;
+                Report { counts: Imported { refused, ..Imported::default() }, ..report }.output()
+            }
+        }
+    }
+
+    fn may_take_long(&self) -> bool {
+        true
+    }
+}
+
+fn import(
+    tx: &mut dyn Tx,
+    (scope, company): (ProviderId, CompanyId),
+    rows: &[Row],
+    workplace: &Workplace,
+) -> Result<Report, CommandError> {
+    let context = workplace.context();
+    let mut report = Report::default();
+    for row in rows {
+        let done = match &row.fields {
+            Ok(fields) => one(tx, (scope, company), fields, &context)?,
+            Err(why) => Done::Refused(why.clone()),
+        };
+        report.add(row.line, done);
+    }
+    let Imported { created, updated, .. } = report.counts;
+    if created + updated > 0 {
+        let entry = context.entry(Action::UsersImported).of_company(company).of_provider(scope);
+        tx.note(&entry.saying(format!("{created} created, {updated} updated")))?;
+    }
+    workplace.progress.advance(rows.len());
+    Ok(report)
+}
+
+fn one(
+    tx: &mut dyn Tx,
+    (scope, company): (ProviderId, CompanyId),
+    row: &Map<String, Value>,
+    context: &Context<'_>,
+) -> Result<Done, CommandError> {
+    let before = match known(tx, company, row)? {
+        Ok(found) => found,
+        Err(why) => return Ok(Done::Refused(why)),
+    };
+    let Some(before) = before else {
+        let profile = match new_user(company, row) {
+            Ok(profile) => profile,
+            Err(why) => return Ok(Done::Refused(why)),
+        };
+        return match create(tx, scope, company, &profile, context) {
+            Ok(_) => Ok(Done::Created),
+            Err(CreateUserError::Store(cause)) => Err(cause.into()),
+            Err(why) => Ok(Done::Refused(why.to_string())),
+        };
+    };
+    let command = match changed_user(row) {
+        Ok(command) => command,
+        Err(why) => return Ok(Done::Refused(why)),
+    };
+    match update(tx, scope, before.id, &command, context) {
+        Ok(after) if after == before => Ok(Done::Unchanged),
+        Ok(_) => Ok(Done::Updated),
+        Err(UpdateUserError::Store(cause)) => Err(cause.into()),
+        Err(why) => Ok(Done::Refused(why.to_string())),
+    }
+}
+
+/// The active user whom a row is about.
+fn known(
+    tx: &mut dyn Tx,
+    company: CompanyId,
+    row: &Map<String, Value>,
+) -> Result<Result<Option<User>, String>, CommandError> {
+    let text = |name: &str| row.get(name).and_then(Value::as_str).filter(|it| !it.is_empty());
+    let Some(page) = Page::new(1, 2) else { return Ok(Ok(None)) };
+    if let Some(employee_id) = text("employee_id").and_then(|it| Line::parse(it).ok()) {
+        let wanted = Wanted { employee_id: Some(employee_id), ..Wanted::default() };
+        let mut found = tx.users(company, &wanted, page)?;
+        let ids: BTreeSet<_> = found.iter().map(|it| it.id).collect();
+        if ids.len() > 1 {
+            return Ok(Err("several active users have this employee_id".to_owned()));
+        }
+        if let Some(user) = found.pop() {
+            return Ok(Ok(Some(user)));
+        }
+    }
+    let Some(email) = text("email").and_then(|it| EmailAddress::parse(it).ok()) else {
+        return Ok(if text("email").is_some() || text("employee_id").is_some() {
+            Ok(None) // a new user, or a fault that the reader of its fields tells
+        } else {
+            Err("employee_id or email is required".to_owned())
+        });
+    };
+    let wanted = Wanted { email: Some(email), ..Wanted::default() };
+    Ok(Ok(tx.users(company, &wanted, page)?.pop()))
+}

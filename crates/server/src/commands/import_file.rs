@@ -1,0 +1,129 @@
+//! The rows of a file that is imported.
+
+use std::fs;
+use std::path::Path;
+
+use guerdon_http_api::rows::user_fields;
+use serde_json::{Map, Value};
+
+/// A larger file is cut by whoever has it: all rows are held in memory.
+const BYTES_MAX: u64 = 256 << 20;
+/// Cells of these fields are booleans.
+const FLAGS: [&str; 3] = ["manager", "company_admin", "corporation_admin"];
+
+/// One row.
+pub(super) struct Row {
+    /// In which line of the file it begins.
+    pub(super) line: usize,
+    /// Its fields as a body of the API has them, or why it has none.
+    pub(super) fields: Result<Map<String, Value>, String>,
+}
+
+/// All rows of a file, by its name's ending.
+pub(super) fn rows(file: &Path) -> Result<Vec<Row>, String> {
+    let shown = file.display();
+    let size = fs::metadata(file).map_err(|cause| format!("cannot read {shown}: {cause}"))?.len();
+    if size > BYTES_MAX {
+        return Err(format!("{shown} is larger than 256 MiB: import it in parts"));
+    }
+    let text = fs::read(file).map_err(|cause| format!("cannot read {shown}: {cause}"))?;
+    let text = String::from_utf8(text).map_err(|_bytes| format!("{shown} is not UTF-8"))?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    match file.extension().and_then(|it| it.to_str()).map(str::to_ascii_lowercase).as_deref() {
+        Some("csv") => from_csv(text),
+        Some("jsonl" | "ndjson") => Ok(from_lines(text)),
+        _ => Err(format!("{shown} must end in .csv or .jsonl")),
+    }
+}
+
+fn from_csv(text: &str) -> Result<Vec<Row>, String> {
+    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
+    let head = reader.headers().map_err(|cause| cause.to_string())?.clone();
+    let known = user_fields();
+    if let Some(unknown) = head.iter().find(|it| !known.iter().any(|name| name == it)) {
+        return Err(format!("the first line names `{unknown}`, which is no field: {}", known.join(", ")));
+    }
+    if let Some(twice) = head.iter().enumerate().find(|(at, it)| head.iter().take(*at).any(|one| one == *it))
+    {
+        return Err(format!("the first line names `{}` twice", twice.1));
+    }
+    let mut rows = Vec::new();
+    for record in reader.records() {
+        let (line, fields) = match record {
+            Ok(record) => {
+                let line = record.position().map_or(0, csv::Position::line);
+                (line, head.iter().zip(record.iter()).filter_map(|(name, cell)| value(name, cell)).collect())
+            }
+            Err(cause) => {
+                let line = cause.position().map_or(0, csv::Position::line);
+                rows.push(Row { line: usize::try_from(line).unwrap_or(0), fields: Err(told(&cause)) });
+                continue;
+            }
+        };
+        rows.push(Row { line: usize::try_from(line).unwrap_or(0), fields: Ok(fields) });
+    }
+    Ok(rows)
+}
+
+fn told(cause: &csv::Error) -> String {
+    match cause.kind() {
+        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+            format!("it has {len} cells, the first line has {expected_len}")
+        }
+        _ => cause.to_string(),
+    }
+}
+
+/// A cell, unless it is empty; only exact words are booleans, and the reader of the field says what others are not.
+fn value(name: &str, cell: &str) -> Option<(String, Value)> {
+    let value = match cell {
+        "" => return None,
+        "true" if FLAGS.contains(&name) => Value::Bool(true),
+        "false" if FLAGS.contains(&name) => Value::Bool(false),
+        text => Value::String(text.to_owned()),
+    };
+    Some((name.to_owned(), value))
+}
+
+fn from_lines(text: &str) -> Vec<Row> {
+    let lines = text.lines().enumerate().filter(|(_, it)| !it.trim().is_empty());
+    lines.map(|(at, it)| Row { line: at + 1, fields: object(it) }).collect()
+}
+
+fn object(line: &str) -> Result<Map<String, Value>, String> {
+    serde_json::from_str(line).map_err(|cause| format!("it is no JSON object (column {})", cause.column()))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn cells_are_texts_or_flags_and_empty_ones_are_absent() {
+        let text = "email,first_name,manager,title\nann@a.example, Ann ,true,\n\"b@a.example\",\"B, \"\"x\"\"\",no,t\nshort\n";
+        let rows = from_csv(text).unwrap();
+        let fields = |at: usize| Value::Object(rows[at].fields.clone().unwrap());
+        assert_eq!(fields(0), json!({"email": "ann@a.example", "first_name": "Ann", "manager": true}));
+        assert_eq!(
+            fields(1),
+            json!({"email": "b@a.example", "first_name": "B, \"x\"", "manager": "no", "title": "t"})
+        );
+        assert_eq!(rows[2].fields.as_ref().unwrap_err(), "it has 1 cells, the first line has 4");
+        assert_eq!(rows.iter().map(|it| it.line).collect::<Vec<_>>(), [2, 3, 4]);
+        let unknown = from_csv("email,wage\n").err().unwrap();
+        assert!(unknown.contains("`wage`") && unknown.contains("custom_field_5"), "{unknown}");
+        assert!(from_csv("email,email\n").err().unwrap().contains("twice"));
+    }
+
+    #[test]
+    fn lines_are_objects() {
+        let rows = from_lines("{\"email\": \"a@a.example\", \"title\": null}\n\n[1]\n");
+        assert_eq!(
+            Value::Object(rows[0].fields.clone().unwrap()),
+            json!({"email": "a@a.example", "title": null})
+        );
+        assert_eq!((rows[1].line, rows[1].fields.is_err()), (3, true));
+    }
+}

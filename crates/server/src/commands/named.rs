@@ -1,0 +1,158 @@
+//! Companies, providers and users by the names that people use for them, or by their ids.
+
+use std::str::FromStr;
+
+use guerdon_domain::companies::Company;
+use guerdon_domain::ports::{Lookup, Reads, StoreError, StoreExt};
+use guerdon_domain::values::{CompanyId, DomainName, EmailAddress, ProviderId, UserId};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::{CommandError, Workplace};
+
+/// A company, by its id or its domain.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct CompanyName(String);
+
+impl FromStr for CompanyName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if Uuid::try_parse(text).is_ok() || DomainName::parse(text).is_ok() {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err("must be a company's id or its domain, such as acme.example".to_owned())
+        }
+    }
+}
+
+impl CompanyName {
+    /// The id that is meant; one that is given as such is not looked for.
+    pub(super) fn id(&self, workplace: &Workplace) -> Result<CompanyId, CommandError> {
+        if let Ok(id) = Uuid::try_parse(&self.0) {
+            return Ok(CompanyId::from_uuid(id));
+        }
+        let domain = DomainName::parse(&self.0).map_err(CommandError::refused)?;
+        let found = workplace.store.snapshot(|reads| -> Result<_, StoreError> {
+            for provider in reads.providers()? {
+                match reads.company_by_domain(provider.id, &domain)? {
+                    Lookup::Own(found) => return Ok(Some(found.company.id)),
+                    Lookup::Absent => return Ok(None),
+                    Lookup::Foreign => {}
+                }
+            }
+            Ok(None)
+        })?;
+        found.ok_or_else(|| CommandError::Refused(format!("no company has the domain {}", self.0)))
+    }
+
+    /// The company itself.
+    pub(super) fn company(&self, workplace: &Workplace) -> Result<Company, CommandError> {
+        let id = self.id(workplace)?;
+        workplace.store.snapshot(|reads| company(reads, id))
+    }
+}
+
+/// A company that must be there.
+pub(super) fn company(reads: &mut dyn Reads, id: CompanyId) -> Result<Company, CommandError> {
+    let absent = || CommandError::refused("no company has this id");
+    let scope = reads.provider_of_company(id)?.ok_or_else(absent)?;
+    match reads.company(scope, id)? {
+        Lookup::Own(found) => Ok(found.company),
+        Lookup::Absent | Lookup::Foreign => Err(absent()),
+    }
+}
+
+/// A provider, by its id or its name.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct ProviderName(String);
+
+impl FromStr for ProviderName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.trim().is_empty() {
+            Err("must be a provider's id or its name".to_owned())
+        } else {
+            Ok(Self(text.to_owned()))
+        }
+    }
+}
+
+impl ProviderName {
+    /// The id that is meant; a name that several providers have is refused.
+    pub(super) fn id(&self, workplace: &Workplace) -> Result<ProviderId, CommandError> {
+        if let Ok(id) = Uuid::try_parse(&self.0) {
+            return Ok(ProviderId::from_uuid(id));
+        }
+        let all = workplace.store.snapshot(|reads| -> Result<_, StoreError> { reads.providers() })?;
+        let mut named = all.iter().filter(|it| it.name == self.0).map(|it| it.id);
+        match (named.next(), named.next()) {
+            (Some(id), None) => Ok(id),
+            (None, _) => Err(CommandError::Refused(format!("no provider has the name {}", self.0))),
+            (Some(_), Some(_)) => {
+                Err(CommandError::Refused(format!("several providers have the name {}: use the id", self.0)))
+            }
+        }
+    }
+}
+
+/// A user, by the id, or by the email of an active user of a company.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+pub(super) struct UserName {
+    /// The user: an id, or an email together with --company
+    #[arg(value_name = "USER", value_parser = id_or_email)]
+    user_id: String,
+    /// The company in which an email is looked for: an id or a domain
+    #[arg(long, value_name = "COMPANY")]
+    company: Option<CompanyName>,
+}
+
+impl UserName {
+    /// The id that is meant; one that is given as such is not looked for.
+    pub(super) fn id(&self, workplace: &Workplace) -> Result<UserId, CommandError> {
+        if let Ok(id) = Uuid::try_parse(&self.user_id) {
+            return Ok(UserId::from_uuid(id));
+        }
+        let company = self.company.as_ref();
+        let company = company
+            .ok_or_else(|| CommandError::refused("an email names a user only with --company"))?
+            .id(workplace)?;
+        user_of(workplace, company, &self.user_id)
+    }
+}
+
+/// An id, or an email: what names a user.
+pub(super) fn id_or_email(text: &str) -> Result<String, String> {
+    if Uuid::try_parse(text).is_ok() || EmailAddress::parse(text).is_ok() {
+        Ok(text.to_owned())
+    } else {
+        Err("must be a user's id, or an email".to_owned())
+    }
+}
+
+/// The user of a company who is meant by an id or an email.
+pub(super) fn user_of(workplace: &Workplace, company: CompanyId, name: &str) -> Result<UserId, CommandError> {
+    if let Ok(id) = Uuid::try_parse(name) {
+        return Ok(UserId::from_uuid(id));
+    }
+    let email = EmailAddress::parse(name).map_err(CommandError::refused)?;
+    let found = workplace
+        .store
+        .snapshot(|reads| -> Result<_, StoreError> { reads.active_user_by_email(company, &email) })?;
+    found.ok_or_else(|| CommandError::Refused(format!("no active user of the company has the email {name}")))
+}
+
+/// A user's company.
+pub(super) fn company_of(workplace: &Workplace, user: UserId) -> Result<Company, CommandError> {
+    let absent = || CommandError::refused("no active user has this id");
+    workplace.store.snapshot(|reads| {
+        let scope = reads.provider_of_user(user)?.ok_or_else(absent)?;
+        match reads.user(scope, user)? {
+            Lookup::Own(found) => company(reads, found.company_id),
+            Lookup::Absent | Lookup::Foreign => Err(absent()),
+        }
+    })
+}

@@ -1,0 +1,102 @@
+//! How much: points, or dollars that are whole points.
+
+use guerdon_domain::money::{Amount, Dollars, Points, PointsPerDollar};
+use serde::{Deserialize, Serialize};
+
+use super::CommandError;
+
+const NANODOLLARS: i64 = 1_000_000_000;
+
+/// `--points N`, or `--dollars D` instead.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+#[group(required = true, multiple = false)]
+pub(super) struct Sum {
+    /// How many points
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole)]
+    points: Option<i64>,
+    /// How much in dollars, such as 12.50: a whole number of points at the company's rate
+    #[arg(long, value_name = "D", allow_negative_numbers = true, value_parser = dollars)]
+    dollars: Option<String>,
+}
+
+impl Sum {
+    /// The points at a rate.
+    pub(super) fn points(&self, rate: PointsPerDollar) -> Result<Points, CommandError> {
+        match (&self.dollars, self.points) {
+            (Some(text), _) => {
+                let amount = nanodollars(text).ok_or_else(|| CommandError::refused(MUST_BE_DOLLARS))?;
+                rate.whole_points(amount).ok_or_else(|| {
+                    CommandError::Refused(format!(
+                        "{text} dollars are no whole number of points at {} points for a dollar",
+                        rate.get()
+                    ))
+                })
+            }
+            (None, points) => {
+                points.and_then(Points::new).ok_or_else(|| CommandError::refused(MUST_BE_WHOLE))
+            }
+        }
+    }
+}
+
+const MUST_BE_WHOLE: &str = "must be a whole number of points, such as 500: no sign, no comma, no decimals";
+const MUST_BE_DOLLARS: &str = "must be an amount in dollars, such as 12.50: no sign, no comma";
+
+/// Points as they are written on a command line.
+pub(super) fn whole(text: &str) -> Result<i64, String> {
+    let is_number = !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
+    let number = if is_number { text.parse().ok() } else { None };
+    number.ok_or_else(|| MUST_BE_WHOLE.to_owned())
+}
+
+fn dollars(text: &str) -> Result<String, String> {
+    nanodollars(text).map(|_| text.to_owned()).ok_or_else(|| MUST_BE_DOLLARS.to_owned())
+}
+
+fn nanodollars(text: &str) -> Option<Amount> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
+    let digits = |it: &str| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit());
+    if !digits(whole) || !digits(fraction) || fraction.len() > 9 {
+        return None;
+    }
+    let fraction: i64 = format!("{fraction:0<9}").parse().ok()?;
+    let whole: i64 = whole.parse().ok()?;
+    whole.checked_mul(NANODOLLARS)?.checked_add(fraction).map(Amount::from_nanodollars)
+}
+
+/// Points with what they are worth, for people.
+pub(super) fn worth(points: Points, rate: PointsPerDollar) -> String {
+    format!("{} points (${})", points.get(), Dollars::of(points, rate))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dollars_are_taken_where_they_are_whole_points() {
+        let check = |text: &str, rate: i64, expected: Option<i64>| {
+            let sum = Sum { points: None, dollars: Some(text.to_owned()) };
+            let points = sum.points(PointsPerDollar::new(rate).unwrap());
+            assert_eq!(points.ok().map(Points::get), expected, "{text} at {rate}");
+        };
+        check("1", 50, Some(50));
+        check("12.50", 50, Some(625));
+        check("0.02", 50, Some(1));
+        check("0.01", 50, None);
+        check("0.333333333", 3, None);
+        check("9223372036", 1, Some(9_223_372_036));
+        check("9223372037", 1, None);
+        for wrong in ["", ".5", "5.", "-1", "+1", "1,000", "1e3", "0.0000000001", "$5", "1.2.3"] {
+            assert!(dollars(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn points_are_whole_and_plain() {
+        assert_eq!(whole("500"), Ok(500));
+        for wrong in ["-5", "1,000", "5.0", "", "+5", "ten", "99999999999999999999"] {
+            assert!(whole(wrong).unwrap_err().contains("no comma"), "{wrong}");
+        }
+    }
+}

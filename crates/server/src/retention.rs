@@ -1,0 +1,126 @@
+//! Letting go of what is done with, in steps so small that nobody waits behind one.
+
+use std::thread::sleep; // tidy: requests come between two steps
+use std::time::{Duration, Instant};
+
+use guerdon_domain::audit_log::Action;
+use guerdon_domain::ports::{Context, Setting, Store, StoreError, StoreExt, Timestamp};
+
+use crate::settings::Retention;
+
+/// How many rows one step looks at, at first; fewer where a step takes longer than it should.
+const AT_ONCE: i64 = 500;
+const LEAST: i64 = 20;
+/// How long a step should hold the writer at most.
+const STEP: Duration = Duration::from_millis(20);
+
+/// What went.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Pruned {
+    /// Delivered events, each with its attempts.
+    pub(crate) events: usize,
+    /// Mails that were handed over.
+    pub(crate) mails: usize,
+    /// Answers kept for repeats that have expired.
+    pub(crate) idempotency_records: usize,
+}
+
+impl Pruned {
+    pub(crate) fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Lets go of what retention allows. Whatever stops it, what went is gone whole, and the next run goes on.
+pub(crate) fn prune(
+    store: &dyn Store,
+    retention: &Retention,
+    context: &Context<'_>,
+) -> Result<Pruned, StoreError> {
+    let now = context.clock.now();
+    let mut pruned = Pruned { idempotency_records: expired(store, now)?, ..Pruned::default() };
+    if let Some(before) = retention.events.and_then(|it| earlier(now, it)) {
+        pruned.events = events(store, before)?;
+    }
+    if let Some(before) = retention.mails.and_then(|it| earlier(now, it)) {
+        let mut steps = Steps::default();
+        pruned.mails = steps.all(|limit| store.transaction(|tx| tx.prune_mails(before, limit)))?;
+    }
+    store.transaction(|tx| -> Result<(), StoreError> {
+        tx.prune_figures(now)?;
+        if pruned.is_nothing() {
+            return Ok(());
+        }
+        let Pruned { events, mails, idempotency_records } = pruned;
+        let said = format!("{events} events, {mails} mails, {idempotency_records} kept answers");
+        tx.note(&context.entry(Action::Pruned).saying(said))
+    })?;
+    Ok(pruned)
+}
+
+/// Lets go of the answers that nobody can ask for any more.
+pub(crate) fn expired(store: &dyn Store, now: Timestamp) -> Result<usize, StoreError> {
+    Steps::default().all(|limit| store.transaction(|tx| tx.prune_idempotency_records(now, limit)))
+}
+
+fn earlier(now: Timestamp, by: Duration) -> Option<Timestamp> {
+    let micros = i64::try_from(by.as_micros()).ok()?;
+    Timestamp::from_unix_micros(now.unix_micros().checked_sub(micros)?)
+}
+
+fn events(store: &dyn Store, before: Timestamp) -> Result<usize, StoreError> {
+    // First it is noted that they may be gone, so that `guerdon verify` misses none that went.
+    store.transaction(|tx| -> Result<(), StoreError> {
+        let noted = tx.setting(Setting::EventsPrunedBefore)?.and_then(|it| it.parse::<i64>().ok());
+        if noted.is_none_or(|it| it < before.unix_micros()) {
+            tx.set_setting(Setting::EventsPrunedBefore, &before.unix_micros().to_string())?;
+        }
+        Ok(())
+    })?;
+    let (mut steps, mut behind, mut gone) = (Steps::default(), None, 0);
+    loop {
+        let (went, last) =
+            steps.step(|limit| store.transaction(|tx| tx.prune_events(before, behind, limit)))?;
+        gone += went;
+        match last {
+            None => return Ok(gone),
+            it => behind = it,
+        }
+    }
+}
+
+/// The steps of one kind: as large as is quick.
+struct Steps {
+    limit: i64,
+}
+
+impl Default for Steps {
+    fn default() -> Self {
+        Self { limit: AT_ONCE }
+    }
+}
+
+impl Steps {
+    /// Takes one step, and rests as long as it took.
+    fn step<T>(&mut self, take: impl FnOnce(i64) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let began = Instant::now();
+        let done = take(self.limit)?;
+        let took = began.elapsed();
+        if took > STEP {
+            self.limit = (self.limit / 2).max(LEAST);
+        }
+        sleep(took.min(STEP));
+        Ok(done)
+    }
+
+    /// Takes steps until one finds nothing; answers how much went.
+    fn all(&mut self, mut take: impl FnMut(i64) -> Result<usize, StoreError>) -> Result<usize, StoreError> {
+        let mut gone = 0;
+        loop {
+            match self.step(&mut take)? {
+                0 => return Ok(gone),
+                went => gone += went,
+            }
+        }
+    }
+}

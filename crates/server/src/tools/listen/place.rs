@@ -1,0 +1,99 @@
+//! Where it stopped: a file of this user's, for these credentials and this target.
+
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result};
+use guerdon_client::{Event, Start};
+use guerdon_domain::ports::Timestamp;
+use ring::digest::{SHA256, digest};
+
+use crate::hex;
+use crate::world::files;
+
+/// A place among the events, as it is kept: the moment before which none is wanted, and, behind a blank, the cursor as soon
+/// as there is one.
+pub(super) struct Place {
+    file: PathBuf,
+    since: String,
+    cursor: Option<String>,
+}
+
+impl Place {
+    /// The one that was kept for these.
+    pub(super) fn find(parts: &[&str]) -> Result<Self> {
+        let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".local").join("state"));
+        let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).or_else(home);
+        let folder = state.context("neither XDG_STATE_HOME nor HOME is set")?.join("guerdon").join("listen");
+        files::ensure_private_folder(&folder)?;
+        let name = hex::encode(digest(&SHA256, parts.join("\n").as_bytes()).as_ref());
+        Ok(Self::read(folder.join(name.get(..32).unwrap_or(&name))))
+    }
+
+    fn read(file: PathBuf) -> Self {
+        let kept = std::fs::read_to_string(&file).unwrap_or_default();
+        let mut words = kept.split_whitespace();
+        let since = words.next().filter(|it| Timestamp::parse(it).is_ok()).unwrap_or_default().to_owned();
+        let cursor = words.next().filter(|_| !since.is_empty()).map(str::to_owned);
+        Self { file, since, cursor }
+    }
+
+    /// Whether there was one.
+    pub(super) fn is_begun(&self) -> bool {
+        !self.since.is_empty()
+    }
+
+    /// Begins with a moment, and keeps it.
+    pub(super) fn begin(&mut self, since: Timestamp) -> Result<()> {
+        self.since = since.to_string();
+        self.cursor = None;
+        files::replace_private_file(&self.file, self.since.as_bytes())
+    }
+
+    /// From where to ask.
+    pub(super) fn start(&self) -> Start<'_> {
+        match &self.cursor {
+            Some(cursor) => Start::Cursor(cursor),
+            None => Start::Moment(&self.since),
+        }
+    }
+
+    /// Whether an event was caused in time: the service may begin a little before. Moments are all written alike, so that
+    /// the earlier one is the lesser text.
+    pub(super) fn wants(&self, event: &Event) -> bool {
+        event.created_at.as_str() >= self.since.as_str()
+    }
+
+    /// Goes on to a cursor, and keeps it.
+    pub(super) fn pass(&mut self, cursor: &str) -> Result<()> {
+        if self.cursor.as_deref() == Some(cursor) {
+            return Ok(());
+        }
+        self.cursor = Some(cursor.to_owned());
+        files::replace_private_file(&self.file, format!("{} {cursor}", self.since).as_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_a_moment_and_then_a_cursor_and_is_found_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("place");
+        let mut place = Place::read(file.clone());
+        assert!(!place.is_begun());
+        place.begin(Timestamp::parse("2026-11-20T20:01:02.345678Z").unwrap()).unwrap();
+        let found = Place::read(file.clone());
+        assert!(found.is_begun());
+        assert!(matches!(found.start(), Start::Moment("2026-11-20T20:01:02.345Z")));
+        place.pass("1f.ab").unwrap();
+        let mut found = Place::read(file.clone());
+        assert!(matches!(found.start(), Start::Cursor("1f.ab")));
+        assert_eq!(found.since, "2026-11-20T20:01:02.345Z");
+        found.begin(Timestamp::UNIX_EPOCH).unwrap();
+        assert!(matches!(Place::read(file.clone()).start(), Start::Moment("1970-01-01T00:00:00.000Z")));
+        std::fs::write(&file, "1f.ab").unwrap();
+        assert!(!Place::read(file).is_begun());
+    }
+}

@@ -1,0 +1,126 @@
+//! `guerdon restore`.
+
+use std::fs::{self, File, Permissions};
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use guerdon_domain::audit::Part;
+use guerdon_domain::ports::{Setting, StoreError, StoreExt};
+use guerdon_persistence::{Access, DatabaseUrl, migrate, open};
+use serde::Serialize;
+
+use crate::commands::{Output, View};
+use crate::keys::{given, in_file};
+use crate::settings::Settings;
+use crate::world::files;
+
+/// Puts a backup of the embedded database into an empty data folder.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct Restore {
+    /// The file that `guerdon backup` wrote
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+}
+
+#[derive(Serialize)]
+struct Restored {
+    database: String,
+    /// The fingerprint of the master key that it needs.
+    master_key: Option<String>,
+    /// Whether that key is there.
+    has_master_key: bool,
+}
+
+impl View for Restored {
+    fn text(&self) -> String {
+        let key = match (&self.master_key, self.has_master_key) {
+            (None, _) => String::new(),
+            (Some(_), true) => "\nThe master key is the one that it was made with.".to_owned(),
+            (Some(fingerprint), false) => format!(
+                "\nIts master key (fingerprint {fingerprint}) is not here: put it into master.key in the data folder, or \
+                 into the settings, before `guerdon serve`."
+            ),
+        };
+        format!(
+            "{} is restored and sound.{key}\nNext: `guerdon verify`, with --head of the last seal you kept; then \
+             `guerdon serve`. Events that were sent since the backup are sent again.",
+            self.database
+        )
+    }
+}
+
+impl Restore {
+    pub(super) fn run(&self, settings: &Settings) -> Result<Output> {
+        let Some(database) = settings.embedded_database() else {
+            bail!("the database is PostgreSQL: use pg_restore, as docs/operating.md shows");
+        };
+        if database.try_exists().with_context(|| format!("cannot look at {}", database.display()))? {
+            bail!(
+                "{} is there already: a backup is restored into an empty data folder only",
+                database.display()
+            );
+        }
+        files::ensure_private_folder(&settings.data_dir)?;
+        files::require_own(&settings.data_dir)?;
+        if let Some(folder) = database.parent() {
+            files::ensure_private_folder(folder)?;
+        }
+        let partial = database.with_extension("restoring");
+        let restored = self.restore(settings, database, &partial);
+        for left in ["", "-wal", "-shm", ".lock", ".migrating"] {
+            let mut name = partial.as_os_str().to_owned();
+            name.push(left);
+            let _gone = fs::remove_file(PathBuf::from(name));
+        }
+        Ok(restored?.output()?)
+    }
+
+    fn restore(&self, settings: &Settings, database: &Path, partial: &Path) -> Result<Restored> {
+        copy(&self.file, partial).with_context(|| format!("cannot read {}", self.file.display()))?;
+        let fingerprint = judged(partial).with_context(|| format!("{} is refused", self.file.display()))?;
+        let found = given(settings)?.map_or_else(|| in_file(&settings.data_dir), |it| Ok(Some(it)))?;
+        let fits = found.map(|it| Some(it.fingerprint()) == fingerprint);
+        if fits == Some(false) && fingerprint.is_some() {
+            bail!("the master key that is here is not the one that the backup was made with");
+        }
+        fs::hard_link(partial, database).with_context(|| format!("cannot write {}", database.display()))?;
+        let folder = database.parent().unwrap_or(Path::new("."));
+        File::open(folder).and_then(|it| it.sync_all()).context("cannot sync the data folder")?;
+        let database = database.display().to_string();
+        Ok(Restored { database, master_key: fingerprint, has_master_key: fits == Some(true) })
+    }
+}
+
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::remove_file(to) {
+        Err(cause) if cause.kind() != io::ErrorKind::NotFound => return Err(cause),
+        _ => {}
+    }
+    let (mut source, mut copy) = (File::open(from)?, File::create_new(to)?);
+    fs::set_permissions(to, Permissions::from_mode(0o600))?;
+    io::copy(&mut source, &mut copy)?;
+    copy.sync_all()
+}
+
+/// Refuses what is no ledger, newer than this program, or damaged; brings what is older up to date. Answers the
+/// fingerprint of its master key. Nothing of the log beside it remains.
+fn judged(copy: &Path) -> Result<Option<String>> {
+    let url = DatabaseUrl::Sqlite(copy.to_owned());
+    let store = match open(&url, Access::Command) {
+        Err(guerdon_persistence::OpenError::Older) => {
+            migrate(&url)?;
+            open(&url, Access::Command)?
+        }
+        opened => opened?,
+    };
+    let found = store.snapshot(|reads| reads.audit(Part::Storage, None))?.into_violations();
+    if let Some(first) = found.first() {
+        bail!("it is damaged: {}", first.detail);
+    }
+    let fingerprint =
+        store.snapshot(|reads| -> Result<_, StoreError> { reads.setting(Setting::MasterKeyFingerprint) })?;
+    drop(store);
+    Ok(fingerprint)
+}

@@ -1,0 +1,55 @@
+//! A body without a person's name and address (behaviour 13.5).
+
+use guerdon_domain::ports::Unrenderable;
+use guerdon_domain::values::{EmailAddress, UserId};
+use serde_json::Value;
+
+/// What a person can be to an event.
+const ROLES: [&str; 3] = ["sender", "receiver", "user"];
+
+/// Only the values change, so that the keys keep their order: a quoted key cannot stand inside of a string, where its
+/// quotes would be escaped.
+pub(super) fn from(body: &[u8], user: UserId, email: &EmailAddress) -> Result<Vec<u8>, Unrenderable> {
+    let unrenderable = |cause: &dyn ToString| Unrenderable(cause.to_string());
+    let mut text = std::str::from_utf8(body).map_err(|it| unrenderable(&it))?.to_owned();
+    let whole: Value = serde_json::from_str(&text).map_err(|it| unrenderable(&it))?;
+    let data = |key: &str| whole.get("data").and_then(|it| it.get(key));
+    let user = user.to_string();
+    for role in ROLES.iter().filter(|it| data(&format!("{it}_id")).and_then(Value::as_str) == Some(&user)) {
+        for (key, instead) in [(format!("{role}_name"), "erased"), (format!("{role}_email"), email.as_str())]
+        {
+            if let Some(was @ Value::String(_)) = data(&key) {
+                let now = Value::from(instead);
+                text = text.replacen(&format!("\"{key}\":{was}"), &format!("\"{key}\":{now}"), 1);
+            }
+        }
+    }
+    Ok(text.into_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn name_and_address_go_in_each_role_and_nothing_else() {
+        let (ann, bob) = (Uuid::from_u128(1), Uuid::from_u128(2));
+        let nobody = EmailAddress::parse("nobody@erased.invalid").unwrap();
+        let body = |name: &str, email: &str| {
+            format!(
+                r#"{{"type":"recognition.received","data":{{"sender_id":"{ann}","sender_name":{name},"sender_email":"{email}","receiver_id":"{bob}","receiver_name":"Bob","message":"\"sender_name\":\"A\""}}}}"#
+            )
+        };
+        let before = body(r#""A \"x\"""#, "ann@example.com");
+        let check = |who: Uuid, expected: &str| {
+            let erased = from(before.as_bytes(), UserId::from_uuid(who), &nobody).unwrap();
+            assert_eq!(String::from_utf8(erased).unwrap(), expected);
+        };
+        check(ann, &body(r#""erased""#, "nobody@erased.invalid"));
+        check(bob, &before.replace(r#""Bob""#, r#""erased""#));
+        check(Uuid::from_u128(3), &before);
+        assert!(from(b"no json", UserId::from_uuid(ann), &nobody).is_err());
+    }
+}
