@@ -15,7 +15,6 @@ mod latency;
 mod load;
 mod machine;
 mod plan;
-mod receiver;
 mod table;
 
 use std::path::{Path, PathBuf};

@@ -33,7 +33,7 @@ pub(crate) struct Cluster {
 
 /// The user and group that the server runs as; PostgreSQL refuses to run as root.
 #[derive(Clone, Copy)]
-struct Owner {
+pub(crate) struct Owner {
     user: u32,
     group: u32,
 }
@@ -93,7 +93,7 @@ impl Cluster {
 
     /// One of the programs that came with the server, or of this name wherever it is.
     pub(crate) fn program(&self, name: &str) -> PathBuf {
-        Some(self.psql.with_file_name(name)).filter(|it| it.is_file()).unwrap_or_else(|| PathBuf::from(name))
+        beside(&self.psql, name)
     }
 
     /// Makes an empty database and answers its address.
@@ -104,18 +104,7 @@ impl Cluster {
 
     /// Runs SQL with `psql`, all or nothing, and answers its rows.
     pub(crate) fn psql(&self, url: &str, sql: &str) -> Result<String> {
-        // Some distributions keep the client apart from the server's programs.
-        output(Command::new(self.program("psql")).args([
-            "-X",
-            "-q",
-            "-A",
-            "-t",
-            "-v",
-            "ON_ERROR_STOP=1",
-            "-c",
-            sql,
-            url,
-        ]))
+        psql(&self.program("psql"), url, sql)
     }
 
     /// The address of a database.
@@ -125,7 +114,22 @@ impl Cluster {
     }
 }
 
-fn initialise(binaries: &Binaries, data: &Path, owner: Option<Owner>, folder: &Path) -> Result<()> {
+/// A program in the folder of another, or wherever it is: some distributions keep the client apart from the server's programs.
+pub(crate) fn beside(other: &Path, name: &str) -> PathBuf {
+    Some(other.with_file_name(name)).filter(|it| it.is_file()).unwrap_or_else(|| PathBuf::from(name))
+}
+
+/// Runs SQL with this `psql`, all or nothing, and answers its rows.
+pub(crate) fn psql(program: &Path, url: &str, sql: &str) -> Result<String> {
+    output(Command::new(program).args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", sql, url]))
+}
+
+pub(crate) fn initialise(
+    binaries: &Binaries,
+    data: &Path,
+    owner: Option<Owner>,
+    folder: &Path,
+) -> Result<()> {
     std::fs::create_dir_all(data)?;
     if let Some(owner) = owner {
         std::os::unix::fs::chown(data, Some(owner.user), Some(owner.group))?;
@@ -136,7 +140,7 @@ fn initialise(binaries: &Binaries, data: &Path, owner: Option<Owner>, folder: &P
     Ok(())
 }
 
-fn as_owner(program: &Path, owner: Option<Owner>, folder: &Path) -> Command {
+pub(crate) fn as_owner(program: &Path, owner: Option<Owner>, folder: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(folder).env_remove("PGDATA");
     if let Some(owner) = owner {
@@ -146,7 +150,7 @@ fn as_owner(program: &Path, owner: Option<Owner>, folder: &Path) -> Command {
 }
 
 /// A fresh folder, and, where we are root, the user who was given it.
-fn new_folder() -> Result<(TempDir, Option<Owner>)> {
+pub(crate) fn new_folder() -> Result<(TempDir, Option<Owner>)> {
     let builder = || {
         let mut builder = tempfile::Builder::new();
         builder.prefix("guerdon-pg-");
@@ -174,7 +178,7 @@ fn unprivileged_owner() -> Owner {
 }
 
 /// The eighth line of the pid file is what `pg_ctl` waits for too.
-fn is_ready(pid_file: &Path) -> bool {
+pub(crate) fn is_ready(pid_file: &Path) -> bool {
     let text = std::fs::read_to_string(pid_file).unwrap_or_default();
     text.lines().nth(7).is_some_and(|state| state.trim() == "ready")
 }

@@ -3,6 +3,7 @@
 //! Everything runs on one machine: the service and its database have its first processor, clients and attackers the others,
 //! these at the lowest priority. So what is felt is the service's doing.
 
+mod failover;
 mod flood;
 mod fuzz;
 mod neighbour;
@@ -46,6 +47,9 @@ pub(crate) struct Arguments {
     /// Where chance begins; another number makes other requests
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
+    /// How often a primary dies
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=100))]
+    rounds: u8,
     /// Attack this build of the service, in place of building one
     #[arg(long, value_name = "FILE")]
     program: Option<PathBuf>,
@@ -71,6 +75,8 @@ enum Attack {
     Refusals,
     /// Requests that are damaged at random
     Fuzz,
+    /// The death of a PostgreSQL primary, whose standby takes its place
+    Failover,
 }
 
 /// What an attack is given.
@@ -146,6 +152,12 @@ fn besiege(
     database: Database,
     attack: Attack,
 ) -> Result<Vec<Finding>> {
+    if attack == Attack::Failover {
+        return match database {
+            Database::Sqlite => Ok(Vec::new()),
+            Database::Postgres => failover::run(workspace, program, usize::from(arguments.rounds)),
+        };
+    }
     let folder = tempfile::Builder::new().prefix("guerdon-siege-").tempdir()?;
     let cluster = match database {
         Database::Sqlite => None,
@@ -178,6 +190,7 @@ fn besiege(
         Attack::Overload => overload::run(&siege),
         Attack::Refusals => refusals::run(&siege),
         Attack::Fuzz => fuzz::run(&siege),
+        Attack::Failover => Ok(Vec::new()), // it has servers and instances of its own
     }?;
     let log = service.log()?;
     ensure!(!log.contains("panicked"), "the service panicked:\n{log}");

@@ -33,13 +33,17 @@ fn told(it: &Cause) -> AuditEntry {
 }
 
 fn words(it: &Cause) -> (Action, Option<uuid::Uuid>, String) {
+    let many = |it: crate::money::Points| match it.get() {
+        1 => "1 point".to_owned(),
+        count => format!("{count} points"),
+    };
     let rate = || format!("{} points per dollar", it.rate.get());
     match &it.act {
         Act::Founding => (Action::CompanyCreated, None, rate()),
         Act::Rate => (Action::RateChanged, None, rate()),
         Act::Move { to } => (Action::CompanyTransferred, None, format!("to provider {to}")),
         Act::Sending(sending) => {
-            let detail = format!("{} points to each of {}", sending.points.get(), sending.receivers);
+            let detail = format!("{} to each of {}", many(sending.points), sending.receivers);
             (Action::RecognitionSent, Some(sending.sender.id()), detail)
         }
         Act::Amendment { recognition, message, share } => {
@@ -47,21 +51,17 @@ fn words(it: &Cause) -> (Action, Option<uuid::Uuid>, String) {
             let changed: Vec<&str> = changed.iter().filter(|it| it.0).map(|it| it.1).collect();
             (Action::RecognitionUpdated, Some(recognition.as_uuid()), changed.join(" and "))
         }
-        Act::Deposit { points } => (Action::Deposited, None, format!("{} points", points.get())),
-        Act::Withdrawal { points } => (Action::Withdrawn, None, format!("{} points", points.get())),
+        Act::Deposit { points } => (Action::Deposited, None, many(*points)),
+        Act::Withdrawal { points } => (Action::Withdrawn, None, many(*points)),
         Act::Distribution { wallet, points, receivers, date } => {
             let date = date.map_or_else(String::new, |it| format!(", for {}", it.due_on));
-            let detail = format!("{} points into the {} of {receivers}{date}", points.get(), wallet.name());
+            let detail = format!("{} into the {} of {receivers}{date}", many(*points), wallet.name());
             (Action::Distributed, None, detail)
         }
-        Act::Redemption { user, points } => {
-            (Action::Redeemed, Some(user.as_uuid()), format!("{} points", points.get()))
-        }
-        Act::Refund { redemption, points } => {
-            (Action::Refunded, Some(redemption.as_uuid()), format!("{} points", points.get()))
-        }
+        Act::Redemption { user, points } => (Action::Redeemed, Some(user.as_uuid()), many(*points)),
+        Act::Refund { redemption, points } => (Action::Refunded, Some(redemption.as_uuid()), many(*points)),
         Act::Override { user, wallet, points } => {
-            let detail = format!("{} by {} points", wallet.name(), points.get());
+            let detail = format!("{} by {}", wallet.name(), many(*points));
             (Action::WalletReplaced, Some(user.as_uuid()), detail)
         }
         Act::Deletion { user, .. } => (Action::UserDeleted, Some(user.as_uuid()), String::new()),

@@ -11,6 +11,7 @@ use ipnet::IpNet;
 use time::Date;
 
 use crate::pulse::Pulse;
+use crate::traffic::Traffic;
 
 /// How much of what is let through; 0 turns a limit off (behaviour 20).
 #[derive(Debug, Clone, Copy)]
@@ -138,6 +139,8 @@ pub struct Api {
     pub pulse: Arc<Pulse>,
     /// For how long an answer is kept under its `Idempotency-Key`.
     pub answers_kept: Duration,
+    /// Counts what is answered.
+    pub traffic: Arc<Traffic>,
     pub limits: Limits,
     pub connections: ConnectionLimits,
     /// How long a connection may be idle that somebody with right credentials uses.

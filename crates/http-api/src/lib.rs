@@ -7,9 +7,11 @@ mod endpoints;
 mod entrance;
 mod operation;
 mod pulse;
+mod traffic;
 
 pub use api::{Api, ConnectionLimits, Gate, Limits, Page, Sunset, Transport, VerifySecret};
 pub use description::{Webhook, openapi};
 pub use endpoints::{ROUTES, Route, rows, shown};
 pub use entrance::{Listening, listen};
 pub use pulse::Pulse;
+pub use traffic::{Answers, Traffic};

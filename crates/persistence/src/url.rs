@@ -42,12 +42,19 @@ impl DatabaseUrl {
                     .into(),
             ));
         }
+        let mut wanted = parameters(url).filter_map(|it| it.strip_prefix("target_session_attrs="));
+        if !wanted.all(|it| matches!(it, "read-write" | "primary")) {
+            return Err(OpenError::Url(
+                "target_session_attrs must be read-write, which it is where it is not said, or primary"
+                    .into(),
+            ));
+        }
         Ok(Self::Postgres(url.to_owned()))
     }
 }
 
 /// The parameters after the question mark, as they stand.
-fn parameters(url: &str) -> impl Iterator<Item = &str> + Clone {
+pub(crate) fn parameters(url: &str) -> impl Iterator<Item = &str> + Clone {
     url.split_once('?').map_or("", |(_, query)| query).split('&')
 }
 
@@ -104,5 +111,13 @@ mod tests {
         check("postgres://u:sslmode=disable@db.example.com/guerdon", false);
         check("postgres://localhost/guerdon?%68ost=db.example.com", false);
         check("postgres://localhost/guerdon?service=other", false);
+    }
+
+    #[test]
+    fn only_a_server_that_takes_writes_may_be_asked_for() {
+        check("postgres://localhost:1,localhost:2/guerdon?target_session_attrs=read-write", true);
+        check("postgres:///guerdon?host=/a,/b&target_session_attrs=primary", true);
+        check("postgres://localhost/guerdon?target_session_attrs=any", false);
+        check("postgres://localhost/guerdon?target_session_attrs=prefer-standby", false);
     }
 }

@@ -15,6 +15,7 @@ mod migrations;
 mod moves;
 mod owners;
 mod plans;
+mod poolers;
 mod races;
 mod redemptions;
 mod schedules;

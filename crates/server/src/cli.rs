@@ -2,25 +2,41 @@
 
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::build_info::LONG;
 use crate::commands::{Command, Format};
-use crate::dev;
 use crate::tools::Tool;
+use crate::{dev, examples};
 
 /// Guerdon: the recognition service for providers.
 #[derive(Parser)]
-#[command(name = "guerdon", version = LONG, about, arg_required_else_help = true)]
+#[command(name = "guerdon", version = LONG, about, arg_required_else_help = true, max_term_width = 80)]
 pub(crate) struct Cli {
     /// A TOML file of settings; environment variables named GUERDON_… override it.
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Global options")]
     pub(crate) config: Option<PathBuf>,
-    /// What commands print: text for people, or one JSON object (an array for a list).
-    #[arg(long, global = true, value_enum, default_value = "text")]
+    /// What commands print: `text` for people, or `json`, one object or an array for a list
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value = "text",
+        value_name = "FORMAT",
+        help_heading = "Global options",
+        hide_possible_values = true
+    )]
     pub(crate) output: Format,
     #[command(subcommand)]
     pub(crate) what: What,
+}
+
+impl Cli {
+    /// What was typed; ends the program where that is no command line, or asks for help.
+    pub(crate) fn read() -> Self {
+        let matches = examples::shown(Self::command()).get_matches();
+        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    }
 }
 
 /// What is to be done.
@@ -43,8 +59,12 @@ pub(crate) enum What {
 /// The settings.
 #[derive(Subcommand)]
 pub(crate) enum Config {
-    /// Check that the settings can be understood and used.
-    Check,
+    /// Check that the settings can be understood and used
+    Check {
+        /// Try what they name, too: database, master key, mail server, folders
+        #[arg(long)]
+        connect: bool,
+    },
     /// Show every setting in force; no secret is shown.
     Show,
 }

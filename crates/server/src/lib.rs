@@ -2,11 +2,14 @@
 
 mod application;
 mod build_info;
+mod check;
 mod cli;
 mod command_socket;
 mod commands;
+mod console;
 mod description;
 mod dev;
+mod examples;
 mod hex;
 mod keys;
 mod logging;

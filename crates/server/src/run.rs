@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use actix_web::rt::System;
-use clap::{CommandFactory as _, Parser};
+use clap::CommandFactory as _;
 use guerdon_persistence::migrate;
 use serde::Serialize;
 use tokio::sync::Mutex;
@@ -13,16 +13,15 @@ use tokio::sync::Mutex;
 use crate::application::{Application, prepare_folders};
 use crate::cli::{Cli, Config, What};
 use crate::commands::{Format, Output, Runnable as _, View};
-use crate::keys::require;
 use crate::progress::Progress;
 use crate::settings::Settings;
 use crate::work::work;
 use crate::world::signals::StopSignals;
-use crate::{dev, logging, tls};
+use crate::{check, dev, examples, logging};
 
 /// The whole program: reads the command line, does what it says.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::read();
     match run(&cli) {
         Ok(output) => print(&output, &cli),
         Err(cause) => {
@@ -67,13 +66,8 @@ fn run(cli: &Cli) -> anyhow::Result<Output> {
                 ..Output::default()
             })
         }
-        What::Config(Config::Check) => {
-            let settings = settings()?;
-            tls::check(&settings)?;
-            require(&settings)?;
-            Ok(Checked { ok: true }.output()?)
-        }
-        What::Tool(tool) => tool.run(&settings()?, Cli::command()),
+        What::Config(Config::Check { connect }) => check::run(&settings()?, *connect),
+        What::Tool(tool) => tool.run(&settings()?, examples::shown(Cli::command())),
         What::Work(command) => {
             let is_shown = cli.output == Format::Text && command.may_take_long();
             let progress = if is_shown { Progress::on_terminal() } else { Progress::default() };
@@ -97,18 +91,6 @@ impl View for Migrated {
         } else {
             format!("applied {}", self.applied.join(", "))
         }
-    }
-}
-
-/// The settings are sound.
-#[derive(Serialize)]
-struct Checked {
-    ok: bool,
-}
-
-impl View for Checked {
-    fn text(&self) -> String {
-        "the settings are sound".to_owned()
     }
 }
 

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use crate::support::service::Service;
-use crate::support::{Sample, on_each};
+use crate::support::{Sample, first_event, on_each};
 
 /// A page as the service serves it.
 fn page(service: &Service, path: &str) -> String {
@@ -113,12 +113,12 @@ fn run(service: &Service, line: &str) -> String {
     let corporation = corporation.json()["id"].as_str().unwrap().to_owned();
     let sent = sample.send(service, &sample.users[0], &[&sample.users[1]], 1);
     assert_eq!(sent.status, 201, "{}", sent.body);
-    let events = service.get(&sample.provider, "/v1/events").json();
-    let event = events["events"][0]["id"].as_str().unwrap().to_owned();
+    let event = first_event(service, &sample.provider)["id"].as_str().unwrap().to_owned();
     let line = line.replace("curl ", "curl -sS -o /dev/null -w '%{http_code}' ");
     let output = Command::new("sh")
         .args(["-c", &line])
         .env("URL", format!("{}/v1", service.running.api))
+        .env("BASE_URL", &service.running.api)
         .env("CERTIFICATE", service.data.path().join("tls/certificate.pem"))
         .env("API_KEY", &sample.provider.api_key)
         .env("API_SECRET", &sample.provider.api_secret)

@@ -34,3 +34,4 @@ mod support;
 mod tools;
 mod transport;
 mod walk;
+mod years;

@@ -122,6 +122,7 @@ CREATE TABLE occasions (
 );
 CREATE INDEX occasions_company ON occasions (company_id, created_at, id) WHERE deleted_at IS NULL;
 
+-- told_of_end is the end of the certificate of which the administrators were told.
 CREATE TABLE saml_settings (
   company_id uuid NOT NULL PRIMARY KEY REFERENCES companies (id),
   idp_id text CHECK (length(idp_id) BETWEEN 1 AND 1024),
@@ -129,6 +130,7 @@ CREATE TABLE saml_settings (
   idp_certificate text CHECK (length(idp_certificate) <= 65536),
   active boolean NOT NULL,
   updated_at timestamptz NOT NULL,
+  told_of_end timestamptz,
   CONSTRAINT active_is_complete CHECK (
     NOT active OR (idp_id IS NOT NULL AND idp_url IS NOT NULL AND idp_certificate IS NOT NULL)
   )

@@ -116,6 +116,7 @@ CREATE TABLE occasions (
 ) STRICT;
 CREATE INDEX occasions_company ON occasions (company_id, created_at, id) WHERE deleted_at IS NULL;
 
+-- told_of_end is the end of the certificate of which the administrators were told.
 CREATE TABLE saml_settings (
   company_id BLOB NOT NULL PRIMARY KEY REFERENCES companies (id) CHECK (length(company_id) = 16),
   idp_id TEXT CHECK (length(idp_id) BETWEEN 1 AND 1024),
@@ -123,6 +124,7 @@ CREATE TABLE saml_settings (
   idp_certificate TEXT CHECK (length(idp_certificate) <= 65536),
   active INTEGER NOT NULL CHECK (active IN (0, 1)),
   updated_at INTEGER NOT NULL,
+  told_of_end INTEGER,
   CONSTRAINT active_is_complete CHECK (
     NOT active OR (idp_id IS NOT NULL AND idp_url IS NOT NULL AND idp_certificate IS NOT NULL)
   )

@@ -7,8 +7,8 @@ use anyhow::Result;
 use super::figures::{Round, Row, Wanted};
 use super::load;
 use super::plan::{Case, Plan};
-use super::receiver::{Manner, Receiver};
 use crate::harness::fixture::{Company, Provider};
+use crate::harness::receiver::{Manner, Receiver};
 use crate::harness::service::Service;
 use crate::harness::times::per_second;
 

@@ -9,8 +9,8 @@ use ring::hmac;
 
 use super::figures::{Round, Row, Wanted};
 use super::plan::{Case, Plan};
-use super::receiver::{Manner, Receiver};
 use crate::harness::fixture::{Company, Provider};
+use crate::harness::receiver::{Manner, Receiver};
 use crate::harness::service::Service;
 use crate::harness::times::per_second;
 use crate::harness::wire::first_id;

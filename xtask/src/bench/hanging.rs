@@ -7,8 +7,8 @@ use anyhow::{Context, Result, ensure};
 use super::figures::{Row, Wanted};
 use super::latency::Healthy;
 use super::plan::Plan;
-use super::receiver::{Manner, Receiver};
 use crate::harness::fixture::{Company, Provider};
+use crate::harness::receiver::{Manner, Receiver};
 use crate::harness::service::Service;
 
 const RECEIVERS: usize = 50;

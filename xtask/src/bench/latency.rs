@@ -7,8 +7,8 @@ use anyhow::{Context, Result};
 
 use super::figures::{Row, Wanted};
 use super::plan::Plan;
-use super::receiver::{Manner, Receiver};
 use crate::harness::fixture::{Company, Provider, create};
+use crate::harness::receiver::{Manner, Receiver};
 use crate::harness::service::Service;
 use crate::harness::times::per_second;
 use crate::harness::wire::first_id;

@@ -1,12 +1,13 @@
-//! How much processor time processes have spent: the figure that holds still on a noisy machine. And who has which processor.
+//! How much processor time processes have spent: the figure that holds still on a noisy machine. Who has which processor. And
+//! the end of a process with all that came of it.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use anyhow::Result;
-use rustix::process::Pid;
+use anyhow::{Context, Result};
+use rustix::process::{Pid, Signal, kill_process};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 /// What `/proc` counts in, on every Linux.
@@ -43,6 +44,18 @@ pub(crate) fn part(served: &[u32]) -> Result<bool> {
     }
     bind(std::process::id(), &set(others));
     Ok(true)
+}
+
+/// Kills a process and all that came of it at one moment, as a machine takes everything along that stops.
+pub(crate) fn kill(root: u32) -> Result<()> {
+    let all = family(root);
+    let pid = |it: u32| i32::try_from(it).ok().and_then(Pid::from_raw);
+    // The root first: it would see the others die, and answer for it.
+    kill_process(pid(root).context("no process")?, Signal::KILL)?;
+    for one in all.iter().map(|(it, _)| *it).filter(|it| *it != root).filter_map(pid) {
+        let _has_ended = kill_process(one, Signal::KILL);
+    }
+    Ok(())
 }
 
 /// Binds all threads of a process; one that has just ended needs it no more.

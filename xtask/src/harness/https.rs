@@ -32,7 +32,21 @@ pub(crate) struct Connection {
 /// An answer to a request.
 pub(crate) struct Answer {
     pub(crate) status: u16,
+    pub(crate) head: String,
     pub(crate) body: Vec<u8>,
+}
+
+impl Answer {
+    /// How long a client is asked to wait before it repeats the request.
+    pub(crate) fn retry_after(&self) -> Duration {
+        let seconds = wire::field(&self.head, "retry-after").and_then(|it| it.parse().ok());
+        Duration::from_secs(seconds.unwrap_or(0))
+    }
+
+    /// Whether it is the kept answer to a request with the same key.
+    pub(crate) fn is_replayed(&self) -> bool {
+        wire::field(&self.head, "idempotency-replayed") == Some("true")
+    }
 }
 
 impl Https {
@@ -123,7 +137,8 @@ impl Connection {
         self.stream.flush()?;
         let message = wire::read(&mut self.stream, &mut self.buffer)?.context("the connection was closed")?;
         let status = message.head.split(' ').nth(1).and_then(|it| it.parse().ok());
-        Ok(Answer { status: status.context("an answer without a status")?, body: message.body.to_vec() })
+        let status = status.context("an answer without a status")?;
+        Ok(Answer { status, head: message.head.to_owned(), body: message.body.to_vec() })
     }
 
     /// The same; another status than `status` is an error.

@@ -3,6 +3,7 @@
 pub(crate) mod cpu;
 pub(crate) mod fixture;
 pub(crate) mod https;
+pub(crate) mod receiver;
 pub(crate) mod release;
 pub(crate) mod service;
 pub(crate) mod times;

@@ -61,6 +61,12 @@ fn head_and_whole(bytes: &[u8]) -> Result<Option<(usize, usize)>, Error> {
     Ok(Some((head, head + length)))
 }
 
+/// What a field of a head says.
+pub(crate) fn field<'a>(head: &'a str, wanted: &str) -> Option<&'a str> {
+    let mut fields = head.lines().filter_map(|it| it.split_once(':'));
+    fields.find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value.trim())
+}
+
 /// The first `"id"` of a JSON text.
 pub(crate) fn first_id(json: &[u8]) -> Option<String> {
     let start = json.windows(6).position(|it| it == b"\"id\":\"")?;

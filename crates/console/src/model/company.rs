@@ -68,8 +68,6 @@ pub struct Company {
 pub struct Circulation {
     /// `user_wallet`, `peer_wallet` or `manager_wallet`.
     pub wallet: String,
-    /// Those that are open.
-    pub wallets: u64,
     pub points: i64,
     pub dollars: String,
 }

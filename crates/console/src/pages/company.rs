@@ -106,17 +106,12 @@ fn circulation(company: &Company) -> Markup {
         @for it in &company.circulation {
             tr {
                 th scope="row" { (parts::wallet(&it.wallet)) }
-                td.number { (numbers::counted(it.wallets)) }
                 td.number { (numbers::grouped(it.points)) }
                 td.number { (it.dollars) }
             }
         }
     };
-    parts::table(
-        "Points in circulation",
-        &parts::headings(&["Wallet", "Wallets#", "Points#", "Dollars#"]),
-        &rows,
-    )
+    parts::table("Points in circulation", &parts::headings(&["Wallet", "Points#", "Dollars#"]), &rows)
 }
 
 fn occasions(company: &Company) -> Markup {

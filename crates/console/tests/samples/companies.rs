@@ -44,11 +44,9 @@ pub fn large() -> Company {
         let spent = i64::from((90 - age) % 31) * 2_700;
         92_000 - spent - i64::from(wave(age, 3_000))
     });
-    let wallets =
-        [("user_wallet", 8_120, 1_204_411), ("peer_wallet", 8_120, 402_000), ("manager_wallet", 311, 88_250)];
-    let circulation = wallets.map(|(wallet, wallets, points)| Circulation {
+    let wallets = [("user_wallet", 1_204_411), ("peer_wallet", 402_000), ("manager_wallet", 88_250)];
+    let circulation = wallets.map(|(wallet, points)| Circulation {
         wallet: wallet.to_owned(),
-        wallets,
         points,
         dollars: "10,036.76".to_owned(),
     });

@@ -1,7 +1,8 @@
 //! Every invariant of the ledger, checked where the data is.
 
-use super::{StoreError, Timestamp};
+use super::{CompanyDay, ServiceHour, StoreError, Timestamp};
 use crate::model::{Findings, Part};
+use crate::values::{CompanyId, OccasionId};
 
 /// The head of the chain of seals: a digest of everything that was sealed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,13 +34,24 @@ pub trait Audit {
 }
 
 /// A seal that is not written yet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PendingSeal {
     /// What it will be.
     pub seal: Seal,
     /// Everything before this position of the journal is in it, or in one before.
     pub before: i64,
     pub causes: i64,
+    /// What it adds to the figures.
+    pub counted: Counted,
+}
+
+/// What a stretch of the journal adds to the figures.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Counted {
+    pub hours: Vec<ServiceHour>,
+    pub companies: Vec<(CompanyId, CompanyDay)>,
+    /// With the day, and how many recognitions of how many points.
+    pub occasions: Vec<(CompanyId, i32, OccasionId, i64, i64)>,
 }
 
 /// Writing seals.

@@ -127,15 +127,25 @@ pub struct Depth {
     pub mails_given_up: i64,
 }
 
+/// Which events an operator wants to see; all of these must be so.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct EventsWanted {
+    pub provider: Option<ProviderId>,
+    pub state: Option<EventState>,
+    pub kind: Option<EventKind>,
+    /// Caused then or later.
+    pub since: Option<Timestamp>,
+    /// Older than this one.
+    pub before: Option<EventId>,
+    /// Newer than this one: the oldest of those, which is to say its nearest.
+    pub after: Option<EventId>,
+    /// At most so many.
+    pub limit: i64,
+}
+
 pub trait ReadOutbox {
-    /// The events of a provider and a state, or of all, that were caused then or later, newest first; at most `limit`.
-    fn events(
-        &mut self,
-        provider: Option<ProviderId>,
-        state: Option<EventState>,
-        since: Option<Timestamp>,
-        limit: i64,
-    ) -> Result<Vec<QueuedEvent>, StoreError>;
+    /// The events that are as wanted, newest first.
+    fn events(&mut self, wanted: &EventsWanted) -> Result<Vec<QueuedEvent>, StoreError>;
 
     /// A part of a provider's events, of what is committed and can no longer be preceded.
     fn feed(&mut self, wanted: &FeedWanted) -> Result<Feed, StoreError>;

@@ -11,6 +11,7 @@ mod deliveries;
 mod erasure;
 mod error;
 mod events;
+mod figures;
 mod idempotency;
 mod locks;
 mod lookup;
@@ -29,7 +30,7 @@ mod users;
 mod wake;
 
 pub use accounts::{Accounts, Balances, Holding, Moved, Outcome, Paid, Payment, ReadAccounts};
-pub use audit::{Audit, PendingSeal, Seal, Seals};
+pub use audit::{Audit, Counted, PendingSeal, Seal, Seals};
 pub use audit_log::{AuditLog, AuditWanted, ReadAuditLog};
 pub use causes::Causes;
 pub use clock::{Clock, Context, Ids, Timestamp};
@@ -42,8 +43,12 @@ pub use deliveries::{
 pub use erasure::Erasure;
 pub use error::StoreError;
 pub use events::{
-    Depth, EventBodies, Feed, FeedPlace, FeedWanted, MadeAttempt, NewEvent, Outbox, QueuedEvent, ReadOutbox,
-    Replays, ToldEvent, Unrenderable,
+    Depth, EventBodies, EventsWanted, Feed, FeedPlace, FeedWanted, MadeAttempt, NewEvent, Outbox,
+    QueuedEvent, ReadOutbox, Replays, ToldEvent, Unrenderable,
+};
+pub use figures::{
+    CompanyDay, CompanyLine, Figures, OccasionLine, ProviderHour, ReadFigures, ServiceHour, Undelivered,
+    day_of, hour_of,
 };
 pub use idempotency::Idempotency;
 pub use locks::{Expected, Locks, Row};

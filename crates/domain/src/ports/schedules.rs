@@ -14,6 +14,9 @@ pub trait ReadSchedules {
     /// All schedules of a company, oldest first, cancelled ones too.
     fn schedules(&mut self, company: CompanyId) -> Result<Vec<Schedule>, StoreError>;
 
+    /// All schedules of everybody that are not cancelled, oldest first, each with how many dates it gave up.
+    fn active_schedules(&mut self) -> Result<Vec<(Schedule, i64)>, StoreError>;
+
     /// The dates that a company's schedules gave up, oldest first.
     fn missed_dates(&mut self, company: CompanyId) -> Result<Vec<MissedDate>, StoreError>;
 }

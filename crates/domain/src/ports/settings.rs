@@ -11,6 +11,8 @@ pub enum Setting {
     MaintenanceSince,
     /// Microseconds since 1970: delivered events of what was caused before may be gone.
     EventsPrunedBefore,
+    /// When `guerdon verify` last ended, in microseconds since 1970, and how many violations it found: `at found`.
+    LastVerification,
     /// The fingerprint of the master key that sealed what is stored.
     MasterKeyFingerprint,
 }
@@ -22,6 +24,7 @@ impl Setting {
             Self::Maintenance => "maintenance",
             Self::MaintenanceSince => "maintenance_since",
             Self::EventsPrunedBefore => "events_pruned_before",
+            Self::LastVerification => "last_verification",
             Self::MasterKeyFingerprint => "master_key_fingerprint",
         }
     }

@@ -1,11 +1,11 @@
 //! The unit of work.
 
 use super::{
-    Accounts, Audit, AuditLog, Causes, Companies, Corporations, Deliveries, Erasure, Idempotency, Locks,
-    MailDeliveries, MailOutbox, MailRetries, Occasions, Outbox, Providers, ReadAccounts, ReadAuditLog,
-    ReadCompanies, ReadCorporations, ReadMails, ReadMovements, ReadOccasions, ReadOutbox, ReadProviders,
-    ReadRecognitions, ReadSaml, ReadSchedules, ReadSettings, ReadSteps, ReadUsers, Recognitions, Replays,
-    Retention, Saml, Schedules, Seals, Settings, Steps, StoreError, Users,
+    Accounts, Audit, AuditLog, Causes, Companies, Corporations, Deliveries, Erasure, Figures, Idempotency,
+    Locks, MailDeliveries, MailOutbox, MailRetries, Occasions, Outbox, Providers, ReadAccounts, ReadAuditLog,
+    ReadCompanies, ReadCorporations, ReadFigures, ReadMails, ReadMovements, ReadOccasions, ReadOutbox,
+    ReadProviders, ReadRecognitions, ReadSaml, ReadSchedules, ReadSettings, ReadSteps, ReadUsers,
+    Recognitions, Replays, Retention, Saml, Schedules, Seals, Settings, Steps, StoreError, Users,
 };
 
 /// Everything that can be read on one snapshot.
@@ -14,6 +14,7 @@ pub trait Reads:
     + ReadAuditLog
     + ReadCompanies
     + ReadCorporations
+    + ReadFigures
     + ReadMails
     + ReadMovements
     + ReadOccasions
@@ -54,6 +55,7 @@ pub trait Tx:
     + Ledger
     + Deliveries
     + Erasure
+    + Figures
     + Idempotency
     + MailDeliveries
     + MailRetries

@@ -17,7 +17,7 @@ use guerdon_domain::values::ProviderId;
 use super::framing::{Connection, Refusal};
 use super::unread::Unread;
 use super::{compression, health, pages, preferences};
-use crate::api::Transport;
+use crate::api::{Api, Transport};
 use crate::arrival::{Arrival, AwaitsLeave, BodyFault, Caller, REQUEST_ID};
 use crate::operation::error::ApiError;
 use crate::operation::state::State;
@@ -83,8 +83,7 @@ pub(crate) async fn wrap(
     }
     let provider = response.request().extensions().get::<Caller>().map(|it| it.id);
     let pattern = response.request().match_pattern();
-    let level = state.api.request_lines;
-    tell(level, &id, provider, known(&method), pattern, response.status(), began);
+    tell(&state.api, &id, provider, known(&method), pattern, response.status(), began);
     Ok(if page.is_some() { response } else { compression::compressed(response, encoding) })
 }
 
@@ -93,8 +92,8 @@ pub(super) fn refuse(state: &State, refusal: Refusal, is_head: bool) -> Vec<u8> 
     let (began, id) = (Instant::now(), state.api.ids.next().to_string());
     let mut response = ApiError::bad_request(refusal.message()).and_close().respond(&id);
     adorn(response.headers_mut(), &id, matches!(state.api.transport, Transport::Tls));
-    let (level, method) = (state.api.request_lines, if is_head { "HEAD" } else { "GET" });
-    tell(level, &id, None, method, None, response.status(), began);
+    let method = if is_head { "HEAD" } else { "GET" };
+    tell(&state.api, &id, None, method, None, response.status(), began);
     let (head, body) = response.into_parts();
     let body = body.try_into_bytes().unwrap_or_default();
     let mut bytes = format!(
@@ -132,7 +131,7 @@ fn reads_body(method: &Method) -> bool {
 
 /// One log line, and a time for the metrics. The route's pattern stands for the path, which may name people and domains.
 fn tell(
-    level: log::Level,
+    api: &Api,
     id: &str,
     provider: Option<ProviderId>,
     method: &'static str,
@@ -140,7 +139,8 @@ fn tell(
     status: StatusCode,
     began: Instant,
 ) {
-    let (status, took) = (status.as_u16(), began.elapsed());
+    let (status, took, level) = (status.as_u16(), began.elapsed(), api.request_lines);
+    api.traffic.answered(status, took);
     let route = pattern.as_deref().unwrap_or("-");
     if log::log_enabled!(level) {
         let provider = provider.map_or_else(|| "-".to_owned(), |it| it.to_string());

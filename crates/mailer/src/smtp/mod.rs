@@ -16,7 +16,7 @@ use lettre::transport::smtp::extension::ClientId;
 use crate::from_address::FromAddress;
 use crate::letter::Letter;
 use crate::transport::{Failure, SENDING_MAX, Transport};
-use dialogue::Plan;
+use dialogue::{Connection, Plan};
 use session::Session;
 use url::Encryption;
 
@@ -104,6 +104,16 @@ impl Transport for SmtpTransport {
         };
         self.session = Some(session);
         result
+    }
+
+    fn check(&mut self) -> Result<(), Failure> {
+        let plan = Plan {
+            url: self.url.clone(),
+            tls: self.tls.clone(),
+            hello: self.hello.clone(),
+            limit: self.limit,
+        };
+        Connection::open(&plan).map(Connection::quit)
     }
 
     fn rest(&mut self) {

@@ -16,6 +16,11 @@ pub trait Transport: Send {
     /// Sends one mail, in half a minute at most. An `Ok` is as durable as the other side's word.
     fn send(&mut self, mail: &ClaimedMail) -> Result<(), Failure>;
 
+    /// Whether mails can be sent at all, as far as can be told without sending one.
+    fn check(&mut self) -> Result<(), Failure> {
+        Ok(())
+    }
+
     /// No more mail for now: what is open may be closed.
     fn rest(&mut self) {}
 }

@@ -12,7 +12,9 @@ use super::migration::{Migration, Patience};
 use super::record::{APPLIED, Applied, Pending, TABLE, pending};
 use super::script::{Batches, Concurrently, Step};
 use crate::access::{Access, OpenError};
-use crate::postgres::connect::{connect, patience as patience_of, require_english, unreachable};
+use crate::postgres::connect::{patience as patience_of, require_english, unreachable};
+use crate::postgres::hosts::Hosts;
+use crate::postgres::sessions::require_own;
 use diesel::PgConnection as Conn;
 
 /// The advisory lock of migrations: "guerdon" in ASCII.
@@ -28,7 +30,10 @@ const BATCH_TIME_MOST: &str = "SET LOCAL statement_timeout = 1000";
 const LONGEST_PAUSE: u32 = 10;
 
 pub(super) fn migrate(url: &str, known: &[Migration], patience: Patience) -> Result<Vec<String>, OpenError> {
-    let mut conn = connect(url, patience_of(Access::Command)).map_err(|e| unreachable(&e))?;
+    let hosts = Hosts::of(url);
+    let connection = || hosts.connect(patience_of(Access::Command)).map_err(|e| unreachable(&e));
+    let mut conn = connection()?;
+    require_own(&mut conn, &mut connection()?)?; // the turn is a lock of the session
     require_english(&mut conn)?; // what was refused is told by its message
     conn.batch_execute("SET statement_timeout = 0; SET lock_timeout = 0").map_err(|e| failed(&e))?;
     let mut runner = Runner { conn, patience };

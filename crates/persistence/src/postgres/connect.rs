@@ -6,20 +6,42 @@ use diesel::sql_types::Text;
 
 use super::terms::STATEMENT_LIMIT;
 use crate::access::{Access, OpenError};
+use crate::url::parameters;
 
 /// How many seconds a connection may take: a request waits for it, a command can be patient.
 pub(crate) fn patience(access: Access) -> u32 {
     if access == Access::Command { 10 } else { 2 }
 }
 
-/// Connects within so many seconds, and gives a silent server up after ten, so that an absent one is told soon.
-pub(crate) fn connect(url: &str, seconds: u32) -> diesel::ConnectionResult<PgConnection> {
-    let joint = if url.contains('?') { '&' } else { '?' };
-    let limits =
-        format!("connect_timeout={seconds}&tcp_user_timeout=10000&keepalives_idle=10&keepalives_interval=5");
-    let own = url.contains("connect_timeout=");
-    let mut conn =
-        PgConnection::establish(&if own { url.to_owned() } else { format!("{url}{joint}{limits}") })?;
+/// What a URL is taken to say where it does not. A silent server is given up after five seconds or little more, so that its
+/// connections are gone when another stands in its place. One that only reads is none: libpq looks on.
+const UNSAID: [(&str, &str); 4] = [
+    ("tcp_user_timeout", "5000"),
+    ("keepalives_idle", "4"),
+    ("keepalives_interval", "2"),
+    ("target_session_attrs", "read-write"),
+];
+
+/// A URL with the limits that it does not set itself.
+fn limited(url: &str, seconds: u32) -> String {
+    let seconds = seconds.to_string();
+    let unsaid = [("connect_timeout", seconds.as_str())].into_iter().chain(UNSAID);
+    let is_unsaid = |name: &str| !parameters(url).any(|it| it.split('=').next() == Some(name));
+    let mut whole = url.to_owned();
+    for (name, value) in unsaid.filter(|(name, _)| is_unsaid(name)) {
+        let joint = match whole.split_once('?') {
+            None => "?",
+            Some((_, "")) => "",
+            Some(_) => "&",
+        };
+        whole.push_str(&format!("{joint}{name}={value}"));
+    }
+    whole
+}
+
+/// Connects to a server that takes writes, within so many seconds.
+pub(super) fn connect(url: &str, seconds: u32) -> diesel::ConnectionResult<PgConnection> {
+    let mut conn = PgConnection::establish(&limited(url, seconds))?;
     conn.batch_execute(&format!(
         "SET client_min_messages = warning; SET TIME ZONE 'UTC'; \
          SET synchronous_commit = on; SET statement_timeout = '{}s'; SET lock_timeout = '2s'; \
@@ -43,18 +65,6 @@ pub(crate) const ONE_PLAN: &str = "SET plan_cache_mode = force_generic_plan; SET
 /// For requests that read, and nothing else. They want few rows in the order of an index: where a table has just grown
 /// and was not analysed since, the planner would rather sort all that an owner has.
 pub(crate) const IN_ORDER: &str = "SET default_transaction_read_only = on; SET enable_bitmapscan = off";
-
-/// The same with what the connection is for.
-pub(crate) fn connect_for(
-    setting: Option<&str>,
-    url: &str,
-    seconds: u32,
-) -> diesel::ConnectionResult<PgConnection> {
-    let mut conn = connect(url, seconds)?;
-    let set = setting.map_or(Ok(()), |it| conn.batch_execute(it));
-    set.map_err(diesel::ConnectionError::CouldntSetupConfiguration)?;
-    Ok(conn)
-}
 
 /// Refuses a server whose messages would not be understood: they tell a lost race from a fault.
 pub(crate) fn require_english(conn: &mut PgConnection) -> Result<(), OpenError> {
@@ -81,4 +91,24 @@ pub(crate) fn unreachable(cause: &ConnectionError) -> OpenError {
         return OpenError::failed("cannot connect to PostgreSQL", &text);
     }
     OpenError::Failed("cannot connect to PostgreSQL: is database.url a valid URI, and its host known?".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::limited;
+
+    #[test]
+    fn what_a_url_says_itself_stays() {
+        assert_eq!(
+            limited("postgres:///db", 2),
+            "postgres:///db?connect_timeout=2&tcp_user_timeout=5000&keepalives_idle=4&keepalives_interval=2&\
+             target_session_attrs=read-write"
+        );
+        assert_eq!(limited("postgres:///db?", 2), limited("postgres:///db", 2));
+        assert_eq!(
+            limited("postgres://h/db?keepalives_idle=9&target_session_attrs=primary&connect_timeout=7", 2),
+            "postgres://h/db?keepalives_idle=9&target_session_attrs=primary&connect_timeout=7&tcp_user_timeout=5000&\
+             keepalives_interval=2"
+        );
+    }
 }

@@ -21,9 +21,25 @@ pub(crate) fn classify(error: &Error) -> StoreError {
         Error::DatabaseError(DatabaseErrorKind::SerializationFailure, _) => StoreError::Contended,
         // The rules looked before they wrote: somebody was faster, and a second look sees it.
         Error::DatabaseError(DatabaseErrorKind::UniqueViolation, _) => StoreError::Contended,
-        Error::DatabaseError(DatabaseErrorKind::ClosedConnection, _) => StoreError::Unavailable(text),
+        // A standby, or a server that its keeper has closed to writes, as some do when its disk is full.
+        Error::DatabaseError(
+            DatabaseErrorKind::ClosedConnection | DatabaseErrorKind::ReadOnlyTransaction,
+            _,
+        ) => StoreError::Unavailable(text),
         _ if races.iter().any(|it| text.contains(it)) => StoreError::Contended,
         _ if away.iter().any(|it| text.contains(it)) => StoreError::Unavailable(text),
         _ => StoreError::Broken(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DatabaseErrorKind, Error, StoreError, classify};
+
+    #[test]
+    fn a_server_that_only_reads_is_away() {
+        let told = Box::new("cannot execute INSERT in a read-only transaction".to_owned());
+        let error = Error::DatabaseError(DatabaseErrorKind::ReadOnlyTransaction, told);
+        assert!(matches!(classify(&error), StoreError::Unavailable(_)));
     }
 }

@@ -20,10 +20,12 @@ mod columns;
 pub(crate) mod connect;
 mod faults;
 mod gate;
+pub(crate) mod hosts;
 mod inserts;
 pub(crate) mod open;
 pub(crate) mod pooled;
 mod races;
+pub(crate) mod sessions;
 mod sets;
 mod settle;
 mod terms;
@@ -42,6 +44,8 @@ pub(crate) type Db = diesel::pg::Pg;
 
 /// The id among those of events that was made first; up to version 17 there is no least of ids.
 pub(crate) const OLDEST_ID: &str = "min(event_id::text COLLATE \"C\")::uuid";
+/// How many bytes the database takes.
+pub(crate) const DATABASE_BYTES: &str = "pg_database_size(current_database())";
 /// The most bound values of one statement.
 pub(crate) const BINDS: usize = 65_535;
 /// How a claim passes over what others claim.

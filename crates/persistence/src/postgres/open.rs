@@ -6,8 +6,10 @@ use diesel::prelude::*;
 use diesel::sql_types::Text;
 use guerdon_domain::ports::{Store, Wakes};
 
-use super::connect::{IN_ORDER, ONE_PLAN, connect, connect_for, patience, require_english, unreachable};
+use super::connect::{IN_ORDER, ONE_PLAN, patience, require_english, unreachable};
+use super::hosts::Hosts;
 use super::pooled::{Limits, Pooled};
+use super::sessions::require_own;
 use super::sets::Sets;
 use crate::access::{Access, CONNECTIONS_OF_A_COMMAND, OpenError, Opened};
 use crate::migrations::check_postgres;
@@ -41,7 +43,10 @@ pub(crate) fn open_within(
     limits: &Limits,
     wakes: Wakes,
 ) -> Result<Opened, OpenError> {
-    let mut conn = connect(url, patience(access)).map_err(|e| unreachable(&e))?;
+    let hosts = Arc::new(Hosts::of(url));
+    let connection = || hosts.connect(patience(access)).map_err(|e| unreachable(&e));
+    let mut conn = connection()?;
+    require_own(&mut conn, &mut connection()?)?;
     require_english(&mut conn)?;
     if access == Access::Serve {
         require_durable(&mut conn)?;
@@ -49,8 +54,8 @@ pub(crate) fn open_within(
     check_postgres(&mut conn)?;
     drop(conn);
     let connections = |most, setting: Option<&'static str>| {
-        let url = url.to_owned();
-        pool(most, move || connect_for(setting, &url, patience(access)))
+        let hosts = Arc::clone(&hosts);
+        pool(most, move || hosts.connect_for(setting, patience(access)))
             .map_err(|e| OpenError::failed("cannot connect to PostgreSQL", &e))
     };
     if access == Access::Command {

@@ -16,7 +16,8 @@ use diesel::sql_types::{BigInt, Integer};
 
 use guerdon_domain::ports::Wakes;
 
-use super::connect::{connect, patience};
+use super::connect::patience;
+use super::hosts::Hosts;
 use crate::access::Access;
 use crate::url::DatabaseUrl;
 
@@ -43,7 +44,7 @@ impl Wakeups {
     pub fn share(url: &DatabaseUrl, wakes: &Wakes) -> std::io::Result<Option<Self>> {
         let DatabaseUrl::Postgres(url) = url else { return Ok(None) };
         let shared = Self { wakes: wakes.clone(), ended: Arc::default() };
-        let link = Link { url: url.clone(), wakes: wakes.clone(), ended: Arc::clone(&shared.ended) };
+        let link = Link { hosts: Hosts::of(url), wakes: wakes.clone(), ended: Arc::clone(&shared.ended) };
         std::thread::Builder::new().name("wakeups".into()).spawn(move || while link.hold().is_ok() {})?;
         Ok(Some(shared))
     }
@@ -51,7 +52,7 @@ impl Wakeups {
     /// Tells the processes that serve, for one that does not and ends soon. Whoever is not told finds out by itself.
     pub fn tell_once(url: &DatabaseUrl) {
         if let DatabaseUrl::Postgres(url) = url
-            && let Ok(mut conn) = connect(url, patience(Access::Command))
+            && let Ok(mut conn) = Hosts::of(url).connect(patience(Access::Command))
         {
             conn.batch_execute(NOTIFY).unwrap_or_default();
         }
@@ -70,7 +71,7 @@ struct Silenced;
 
 /// What the thread works with.
 struct Link {
-    url: String,
+    hosts: Hosts,
     wakes: Wakes,
     ended: Arc<AtomicBool>,
 }
@@ -84,7 +85,9 @@ impl Link {
 
     /// Tells and listens on one connection until it breaks.
     fn hold(&self) -> Result<(), Silenced> {
-        let opened = connect(&self.url, patience(Access::Serve))
+        let opened = self
+            .hosts
+            .connect(patience(Access::Serve))
             .ok()
             .and_then(|mut conn| Some((join(&mut conn).ok()?, conn)));
         let Some((own, mut conn)) = opened else {
@@ -157,6 +160,7 @@ fn exchange(conn: &mut PgConnection, own: i32, is_news: bool) -> QueryResult<boo
 
 #[cfg(test)]
 mod tests {
+    use super::super::connect::connect;
     use super::*;
     use crate::testing::each;
 

@@ -5,8 +5,8 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable};
 use guerdon_domain::events::EventState;
 use guerdon_domain::ports::{
-    Depth, Feed, FeedWanted, Lookup, MadeAttempt, NewEvent, Outbox, QueuedEvent, ReadOutbox, Replays,
-    StoreError, Timestamp, ToldEvent,
+    Depth, EventsWanted, Feed, FeedWanted, Lookup, MadeAttempt, NewEvent, Outbox, QueuedEvent, ReadOutbox,
+    Replays, StoreError, Timestamp, ToldEvent,
 };
 use guerdon_domain::values::{EventId, ProviderId};
 use uuid::Uuid;
@@ -32,30 +32,39 @@ struct DepthRow {
 }
 
 impl ReadOutbox for Unit<'_> {
-    fn events(
-        &mut self,
-        provider: Option<ProviderId>,
-        state: Option<EventState>,
-        since: Option<Timestamp>,
-        limit: i64,
-    ) -> Result<Vec<QueuedEvent>, StoreError> {
+    fn events(&mut self, asked: &EventsWanted) -> Result<Vec<QueuedEvent>, StoreError> {
         self.query(super::super::lift_time_limit)?;
         let mut wanted = deliveries::table
             .inner_join(events::table)
             .select((QueuedEventRow::as_select(), FareRow::as_select()))
             .into_boxed();
-        if let Some(provider) = provider {
+        if let Some(provider) = asked.provider {
             wanted = wanted.filter(deliveries::provider_id.eq(Id(provider)));
         }
-        if let Some(state) = state {
+        if let Some(state) = asked.state {
             wanted = wanted.filter(deliveries::state.eq(state.code()));
         }
-        if let Some(since) = since {
+        if let Some(kind) = asked.kind {
+            wanted = wanted.filter(events::kind.eq(kind.code()));
+        }
+        if let Some(since) = asked.since {
             wanted = wanted.filter(deliveries::event_id.ge(Id(first_id(since))));
             wanted = wanted.filter(events::created_at.ge(At(since)));
         }
-        let wanted = wanted.order(deliveries::event_id.desc()).limit(limit); // ids rise with time
-        let found: Vec<(QueuedEventRow, FareRow)> = self.query(|conn| wanted.get_results(conn))?;
+        if let Some(before) = asked.before {
+            wanted = wanted.filter(deliveries::event_id.lt(Id(before)));
+        }
+        let wanted = match asked.after {
+            Some(after) => {
+                wanted.filter(deliveries::event_id.gt(Id(after))).order(deliveries::event_id.asc())
+            }
+            None => wanted.order(deliveries::event_id.desc()),
+        }; // ids rise with time
+        let wanted = wanted.limit(asked.limit);
+        let mut found: Vec<(QueuedEventRow, FareRow)> = self.query(|conn| wanted.get_results(conn))?;
+        if asked.after.is_some() {
+            found.reverse();
+        }
         self.keep(found.into_iter().map(|(event, fare)| event.read(fare)).collect())
     }
 

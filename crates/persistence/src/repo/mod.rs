@@ -12,6 +12,7 @@ mod deliveries;
 mod erasure;
 mod events;
 mod feed;
+mod figures;
 mod idempotency;
 mod locks;
 mod mails;

@@ -8,7 +8,7 @@ use guerdon_domain::values::CompanyId;
 use super::Unit;
 use crate::rows::SamlRow;
 use crate::rows::schema::saml_settings;
-use crate::rows::types::Id;
+use crate::rows::types::{At, Id};
 
 impl ReadSaml for Unit<'_> {
     fn saml(&mut self, company: CompanyId) -> Result<SamlSettings, StoreError> {
@@ -17,6 +17,23 @@ impl ReadSaml for Unit<'_> {
         })?;
         let read = found.map_or_else(|| Ok(SamlSettings::default()), SamlRow::read);
         self.keep(read)
+    }
+
+    fn with_active_saml(
+        &mut self,
+        behind: Option<CompanyId>,
+        limit: i64,
+    ) -> Result<Vec<(CompanyId, SamlSettings)>, StoreError> {
+        let behind = Id(behind.unwrap_or_else(|| CompanyId::from_uuid(uuid::Uuid::nil())));
+        let found: Vec<(Id<CompanyId>, SamlRow)> = self.query(|conn| {
+            saml_settings::table
+                .filter(saml_settings::active.eq(true).and(saml_settings::company_id.gt(behind)))
+                .order(saml_settings::company_id)
+                .limit(limit)
+                .select((saml_settings::company_id, SamlRow::as_select()))
+                .get_results(conn)
+        })?;
+        self.keep(found.into_iter().map(|(id, row)| Ok((id.0, row.read()?))).collect())
     }
 }
 
@@ -37,5 +54,16 @@ impl Saml for Unit<'_> {
                 .execute(conn)
         })?;
         Ok(())
+    }
+
+    fn note_end_told(&mut self, company: CompanyId, end: Timestamp) -> Result<bool, StoreError> {
+        let untold = saml_settings::told_of_end.is_null().or(saml_settings::told_of_end.ne(Some(At(end))));
+        let changed = self.query(|conn| {
+            diesel::update(saml_settings::table.find(Id(company)))
+                .filter(untold)
+                .set(saml_settings::told_of_end.eq(Some(At(end))))
+                .execute(conn)
+        })?;
+        Ok(changed == 1)
     }
 }

@@ -34,6 +34,30 @@ impl ReadSchedules for Unit<'_> {
         self.keep(found.into_iter().map(ScheduleRow::read).collect())
     }
 
+    fn active_schedules(&mut self) -> Result<Vec<(Schedule, i64)>, StoreError> {
+        let found: Vec<ScheduleRow> = self.query(|conn| {
+            schedules::table
+                .filter(schedules::cancelled_at.is_null())
+                .order((schedules::created_at, schedules::id))
+                .select(ScheduleRow::as_select())
+                .get_results(conn)
+        })?;
+        let missed: Vec<(Id<ScheduleId>, i64)> = self.query(|conn| {
+            missed_dates::table
+                .group_by(missed_dates::schedule_id)
+                .select((missed_dates::schedule_id, diesel::dsl::count_star()))
+                .get_results(conn)
+        })?;
+        let missed: std::collections::HashMap<ScheduleId, i64> =
+            missed.into_iter().map(|(id, count)| (id.0, count)).collect();
+        let found = found.into_iter().map(|row| {
+            let schedule = row.read()?;
+            let count = missed.get(&schedule.id).copied().unwrap_or(0);
+            Ok((schedule, count))
+        });
+        self.keep(found.collect())
+    }
+
     fn missed_dates(&mut self, company: CompanyId) -> Result<Vec<MissedDate>, StoreError> {
         let found: Vec<MissedDateRow> = self.query(|conn| {
             missed_dates::table

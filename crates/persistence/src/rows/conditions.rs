@@ -7,6 +7,8 @@ pub(crate) const PENDING: &str = "state = 1";
 pub(crate) const EXHAUSTED: &str = "state = 3";
 /// Deliveries that had no address (`deliveries_kept`).
 pub(crate) const UNADDRESSED: &str = "state = 4";
+/// Mails that were handed over (`mails_sent`).
+pub(crate) const SENT: &str = "state = 2";
 /// Mails that were given up (`mails_kept`).
 pub(crate) const GIVEN_UP: &str = "state = 3";
 
@@ -34,6 +36,7 @@ mod tests {
         assert_eq!(PENDING, state(EventState::Pending.code()));
         assert_eq!(PENDING, state(mail::WAITING));
         assert_eq!(GIVEN_UP, state(mail::GIVEN_UP));
+        assert_eq!(SENT, state(mail::SENT));
         assert_eq!(EXHAUSTED, state(EventState::Exhausted.code()));
         assert_eq!(UNADDRESSED, state(EventState::Unaddressed.code()));
         assert_eq!([kind::FOUNDING, kind::RATE, kind::MOVE, kind::SENDING], [1, 2, 3, 4]);

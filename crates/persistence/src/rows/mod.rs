@@ -11,6 +11,7 @@ pub(crate) mod conditions;
 mod corporations;
 mod deliveries;
 mod events;
+mod figures;
 mod idempotency;
 mod mails;
 mod movements;
@@ -35,6 +36,7 @@ pub(crate) use deliveries::{
     AttemptRow, ClaimedEventRow, DeliveryRow, DueRow, FareRow, MadeAttemptRow, SettledRow,
 };
 pub(crate) use events::{DatedPlaceRow, EventRow, FeedPlaceRow, QueuedEventRow};
+pub(crate) use figures::{CompanyDayRow, CompanyLineRow, OccasionLineRow, ProviderHourRow, ServiceHourRow};
 pub(crate) use idempotency::IdempotencyRow;
 pub(crate) use mails::{ClaimedMailRow, KeptMailRow, MailRow, mail};
 pub(crate) use movements::{LedgerLineRow, TransactionRow};

@@ -243,6 +243,7 @@ tables! {
         idp_certificate -> Nullable<Text>,
         active -> Bool,
         updated_at -> Moment,
+        told_of_end -> Nullable<Moment>,
     }
     idempotency_records (scope, idempotency_key) {
         scope -> Identifier,

@@ -44,6 +44,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// The id among those of events that was made first.
 pub(crate) const OLDEST_ID: &str = "min(event_id)";
+/// How many bytes the database takes.
+pub(crate) const DATABASE_BYTES: &str =
+    "(SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size())";
 /// The most bound values of one statement.
 pub(crate) const BINDS: usize = 32_766;
 /// How a claim passes over what others claim: one writer has nothing to pass over.

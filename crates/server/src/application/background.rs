@@ -1,6 +1,7 @@
 //! What goes on beside the requests.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
 use std::time::{Duration, Instant};
 
 use actix_web::rt::{self, task::JoinHandle};
@@ -11,10 +12,10 @@ use guerdon_http_api::{Gate, Pulse};
 use guerdon_webhook_dispatcher::Bodies;
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::distributions;
 use super::metrics::{
     Metrics, look_at_certificate, look_at_ledger, look_at_outbox, look_at_process, tell_maintenance,
 };
+use super::{distributions, single_sign_on};
 use crate::commands::MAINTENANCE_ON;
 use crate::retention;
 use crate::sealing::Sealing;
@@ -46,6 +47,7 @@ pub(super) fn spawn(
     pulse: Arc<Pulse>,
     certificate: Option<Arc<Reloading>>,
     metrics: Metrics,
+    unbalanced: Arc<AtomicI64>,
 ) -> Vec<JoinHandle<()>> {
     let gate = Arc::clone(gate);
     let beating = Arc::clone(&store);
@@ -62,7 +64,7 @@ pub(super) fn spawn(
         })),
         rt::spawn(every(LOOK_AT_LEDGER_EVERY, {
             let store = Arc::clone(&store);
-            resting(move || look_at_ledger(store.as_ref()))
+            resting(move || look_at_ledger(store.as_ref(), &unbalanced))
         })),
         rt::spawn(every(LOOK_AT_OUTBOX_EVERY, {
             let store = Arc::clone(&store);
@@ -75,6 +77,10 @@ pub(super) fn spawn(
         rt::spawn(every(SEAL_EVERY, {
             let mut sealing = Sealing::new(Arc::clone(&store));
             move || sealing.go_on()
+        })),
+        rt::spawn(every(single_sign_on::EVERY, {
+            let store = Arc::clone(&store);
+            move || single_sign_on::look(store.as_ref())
         })),
         rt::spawn(every(distributions::EVERY, {
             let store = Arc::clone(&store);
@@ -110,7 +116,7 @@ pub(super) fn look(store: &dyn Store, gate: &Gate, pulse: &Pulse) -> Result<(), 
 }
 
 /// Does a piece of blocking work again and again, on the blocking threads, one at a time.
-async fn every(period: Duration, mut work: impl FnMut() + Send + 'static) {
+pub(super) async fn every(period: Duration, mut work: impl FnMut() + Send + 'static) {
     let mut ticks = interval(period);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {

@@ -41,14 +41,16 @@ impl Delivery {
         store: &Arc<dyn Store>,
         keys: &Arc<Keys>,
         wakes: &Wakes,
+        counting: &Arc<Counting>,
     ) -> anyhow::Result<Self> {
         if settings.embedded_database().is_some() {
             // No other process can hold a lease: what there is, a process that is gone has left.
             store.transaction(|tx| -> Result<(), StoreError> { tx.end_leases(SystemClock.now()) })?;
         }
-        let mailer = mailer(settings, store)?.woken_by(wakes.mails.clone());
+        let mailer = mailer(settings, store, counting)?.woken_by(wakes.mails.clone());
         let mails = mailer.start().context("cannot make a thread")?;
-        let events = dispatcher(settings, store, keys, wakes)?.start().context("cannot make a thread")?;
+        let events =
+            dispatcher(settings, store, keys, wakes, counting)?.start().context("cannot make a thread")?;
         let wakeups = Wakeups::share(&settings.database, wakes).context("cannot make a thread")?;
         Ok(Self { events, mails, wakeups })
     }
@@ -89,6 +91,7 @@ fn dispatcher(
     store: &Arc<dyn Store>,
     keys: &Arc<Keys>,
     wakes: &Wakes,
+    counting: &Arc<Counting>,
 ) -> anyhow::Result<Dispatcher> {
     let allowed = settings.webhooks;
     let secrets = Arc::new(SigningSecrets(Arc::clone(keys)));
@@ -97,9 +100,9 @@ fn dispatcher(
     let sender = HttpCourier::new(parts).context("webhooks.extra_roots")?;
     let mut dispatcher =
         Dispatcher::new(Arc::clone(store), Arc::new(sender), Arc::new(SystemClock), Arc::new(SystemIds));
-    dispatcher.schedule =
-        Schedule::scaled(allowed.time_scale).context("webhooks.time_scale must be above 0")?;
-    dispatcher.observer = Arc::new(Counting);
+    dispatcher.schedule = Schedule::scaled(allowed.time_scale)
+        .context("webhooks.time_scale must be from 0.001 to 1000000000")?;
+    dispatcher.observer = counting.clone();
     dispatcher.wake = wakes.events.clone();
     dispatcher.processes = wakes.processes.clone();
     Ok(dispatcher)
@@ -136,8 +139,8 @@ pub(crate) fn mail_transport(settings: &Settings) -> anyhow::Result<Box<dyn Tran
     })
 }
 
-fn mailer(settings: &Settings, store: &Arc<dyn Store>) -> anyhow::Result<Mailer> {
+fn mailer(settings: &Settings, store: &Arc<dyn Store>, counting: &Arc<Counting>) -> anyhow::Result<Mailer> {
     let journal = Box::new(StoreMailJournal::new(Arc::clone(store)));
     let mailer = Mailer::new(journal, mail_transport(settings)?, Arc::new(SystemClock), Arc::new(SystemIds));
-    Ok(mailer.observed_by(Arc::new(Counting)))
+    Ok(mailer.observed_by(counting.clone()))
 }

@@ -3,10 +3,13 @@
 //! Whatever counts does so through the `metrics` facade under a name that begins with `guerdon_`; here stands what
 //! each name means, and who looks at the database for those that nobody's work moves.
 
-use std::sync::OnceLock;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use guerdon_domain::ports::{Clock, Store, StoreError, StoreExt};
+use guerdon_domain::ports::{Clock, ProviderHour, Store, StoreError, StoreExt};
+use guerdon_domain::values::ProviderId;
 use guerdon_mailer::Observer as MailObserver;
 use guerdon_webhook_dispatcher::{AttemptResult, Observer as EventObserver};
 use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
@@ -20,6 +23,7 @@ const PENDING: &str = "guerdon_outbox_pending_events";
 const OLDEST: &str = "guerdon_outbox_oldest_event_age_seconds";
 const MAILS_WAITING: &str = "guerdon_mails_waiting";
 const MAILS_GIVEN_UP: &str = "guerdon_mails_given_up";
+pub(super) const SAML_ENDING: &str = "guerdon_saml_certificates_ending";
 const BUILD: &str = "guerdon_build_info";
 const MAINTENANCE: &str = "guerdon_maintenance";
 const MEMORY: &str = "process_resident_memory_bytes";
@@ -105,6 +109,7 @@ fn describe() {
     describe_counter!(EXHAUSTED, "Events that failed for the last time and wait to be replayed");
     describe_counter!(MAILS, "Attempts to send a mail by result: sent, failed, given_up");
     describe_gauge!(BUILD, "Always 1; its labels say which program this is");
+    describe_gauge!(SAML_ENDING, "Companies whose single sign-on certificate ends within 30 days, or has");
     describe_gauge!(MAINTENANCE, "1 while maintenance is on, 0 otherwise");
     gauge!(BUILD, "version" => VERSION, "commit" => COMMIT).set(1.0);
     gauge!(MAINTENANCE).set(0.0);
@@ -160,9 +165,10 @@ pub(super) fn look_at_process() {
 }
 
 /// Looks whether the ledger is sound, as far as one sum tells.
-pub(super) fn look_at_ledger(store: &dyn Store) {
+pub(super) fn look_at_ledger(store: &dyn Store, seen: &AtomicI64) {
     let unbalanced = store.snapshot(|reads| -> Result<_, StoreError> { reads.unbalanced_companies() });
     let Ok(unbalanced) = unbalanced else { return };
+    seen.store(unbalanced, Ordering::Relaxed);
     gauge!(UNBALANCED).set(u32::try_from(unbalanced).unwrap_or(u32::MAX));
     if unbalanced > 0 {
         log::error!("the accounts of {unbalanced} companies do not sum to zero: run `guerdon verify`");
@@ -170,10 +176,29 @@ pub(super) fn look_at_ledger(store: &dyn Store) {
 }
 
 /// Counts what is sent.
-pub(super) struct Counting;
+#[derive(Default)]
+pub(super) struct Counting {
+    /// Of each provider, until it is written down.
+    deliveries: Mutex<HashMap<ProviderId, ProviderHour>>,
+}
+
+impl Counting {
+    /// What was counted of deliveries, which is counted anew from then on.
+    pub(super) fn take(&self) -> HashMap<ProviderId, ProviderHour> {
+        std::mem::take(&mut *self.deliveries.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
 
 impl EventObserver for Counting {
-    fn attempt_ended(&self, result: AttemptResult, took: Duration) {
+    fn attempt_ended(&self, provider: ProviderId, result: AttemptResult, took: Duration) {
+        let mut deliveries = self.deliveries.lock().unwrap_or_else(PoisonError::into_inner);
+        let counted = deliveries.entry(provider).or_default();
+        match result {
+            AttemptResult::Delivered => counted.delivered += 1,
+            AttemptResult::Rejected | AttemptResult::Failed => counted.failed += 1,
+        }
+        counted.micros = counted.micros.saturating_add(i64::try_from(took.as_micros()).unwrap_or(i64::MAX));
+        drop(deliveries);
         counter!(ATTEMPTS, "result" => result.label()).increment(1);
         histogram!(ATTEMPT_TIME, "result" => result.label()).record(took);
     }

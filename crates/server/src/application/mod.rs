@@ -4,21 +4,24 @@ mod background;
 mod database;
 mod delivery;
 mod distributions;
+mod figures;
 mod metrics;
 mod operator;
+mod single_sign_on;
 mod status;
 mod stop;
 mod warnings;
 
 use std::future::Future;
+use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, LazyLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use actix_web::dev::ServerHandle;
 use actix_web::rt;
 use anyhow::{Context, bail};
 use guerdon_domain::ports::{Store, Wakes};
-use guerdon_http_api::{Api, ConnectionLimits, Gate, Limits, Listening, Pulse, Transport};
+use guerdon_http_api::{Api, ConnectionLimits, Gate, Limits, Listening, Pulse, Traffic, Transport};
 use guerdon_persistence::Opened;
 use guerdon_webhook_dispatcher::Bodies;
 
@@ -33,8 +36,9 @@ use crate::world::{SystemClock, SystemIds, descriptors};
 
 pub(crate) use database::prepare_folders;
 use delivery::Delivery;
-pub(crate) use delivery::mail_transport;
-use metrics::Metrics;
+pub(crate) use delivery::{mail_transport, webhook_roots};
+use figures::Figures;
+use metrics::{Counting, Metrics};
 pub(crate) use status::{Service, Status};
 
 /// Descriptors that no client gets: they are for the operator's listener, the database, commands and deliveries.
@@ -53,6 +57,8 @@ pub(crate) struct Application {
     pulse: Arc<Pulse>,
     certificate: Option<Arc<Reloading>>,
     metrics: Metrics,
+    unbalanced: Arc<AtomicI64>,
+    figures: Figures,
     delivery: Delivery,
     command_socket: Option<(CommandSocket, Arc<CommandHandler>)>,
 }
@@ -78,16 +84,20 @@ impl Application {
             None => (None, None),
         };
         let address = settings.http.listen;
-        let delivery = Delivery::start(settings, &background, &keys, &wakes)?;
-        let api = guerdon_http_api::listen(api(settings, requests, keys, &gate, &pulse), address, tls_config)
-            .with_context(|| format!("cannot listen on {address} (http.listen)"))?;
+        let (counting, traffic) = (Arc::<Counting>::default(), Arc::<Traffic>::default());
+        let delivery = Delivery::start(settings, &background, &keys, &wakes, &counting)?;
+        let api = guerdon_http_api::listen(
+            api(settings, requests, keys, &gate, &pulse, &traffic),
+            address,
+            tls_config,
+        )
+        .with_context(|| format!("cannot listen on {address} (http.listen)"))?;
+        let unbalanced = Arc::<AtomicI64>::default();
         let service = Service {
-            store: Arc::clone(&background),
-            started: Instant::now(),
-            database: settings.shown_database(),
             listen: api.address,
-            operator_listen: settings.operator_listen,
             certificate: certificate.clone(),
+            unbalanced: Arc::clone(&unbalanced),
+            ..Service::of(settings, &background)
         };
         let operator = operator::listen(service, Arc::clone(&gate), Arc::clone(&pulse), metrics.clone())
             .with_context(|| format!("cannot listen on {} (operator.listen)", settings.operator_listen))?;
@@ -95,6 +105,7 @@ impl Application {
         let (listening, health, database) = (api.address, operator.address, settings.shown_database());
         log::info!("listening on {scheme}://{listening} (database {database}), health on http://{health}");
         let drain = settings.http.drain;
+        let figures = Figures { store: Arc::clone(&background), traffic, counting };
         Ok(Self {
             api,
             operator,
@@ -105,6 +116,8 @@ impl Application {
             pulse,
             certificate,
             metrics,
+            unbalanced,
+            figures,
             delivery,
             command_socket,
         })
@@ -116,6 +129,7 @@ impl Application {
         let operator = self.operator.server.handle();
         let mut api_ends = rt::spawn(self.api.server);
         rt::spawn(self.operator.server);
+        let figures = self.figures;
         let mut tasks = background::spawn(
             self.background,
             self.retention,
@@ -123,7 +137,9 @@ impl Application {
             self.pulse,
             self.certificate,
             self.metrics,
+            self.unbalanced,
         );
+        tasks.push(rt::spawn(background::every(figures::EVERY, move || figures.write())));
         let handler = self.command_socket.map(|(command_socket, handler)| {
             tasks.push(rt::spawn(command_socket.take(Arc::clone(&handler))));
             handler
@@ -152,6 +168,7 @@ fn api(
     keys: Arc<Keys>,
     gate: &Arc<Gate>,
     pulse: &Arc<Pulse>,
+    traffic: &Arc<Traffic>,
 ) -> Api {
     let limit = settings.rate_limit;
     Api {
@@ -162,6 +179,7 @@ fn api(
         secrets: keys,
         gate: Arc::clone(gate),
         pulse: Arc::clone(pulse),
+        traffic: Arc::clone(traffic),
         answers_kept: settings.retention.idempotency,
         limits: Limits {
             requests_per_second: limit.requests_per_second,

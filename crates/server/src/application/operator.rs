@@ -7,13 +7,14 @@ use actix_web::dev::Server;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
 use actix_web::web::{Data, ServiceConfig, block, get};
-use actix_web::{App, HttpResponse, HttpServer};
+use actix_web::{App, HttpRequest, HttpResponse, HttpServer};
 use guerdon_http_api::{Gate, Pulse};
 use serde::Serialize;
 
 use super::metrics::Metrics;
 use super::status::Service;
 use crate::build_info::{COMMIT, VERSION};
+use crate::console::{Shown, shown};
 
 /// The open listener.
 pub(super) struct Listening {
@@ -46,15 +47,17 @@ pub(super) fn listen(
     let address = service.operator_listen;
     let health = Data::new(Health { gate, pulse, metrics });
     let service = Data::new(service);
+    let told = service.clone();
     let app = move || {
         App::new()
             .app_data(health.clone())
             .app_data(service.clone())
             .configure(routes)
-            .default_service(get().to(nothing))
+            .default_service(get().to(console))
     };
     let server = HttpServer::new(app).workers(1).disable_signals().shutdown_timeout(1).bind(address)?;
     let address = server.addrs().first().copied().unwrap_or(address);
+    let _first = told.operator_address.set(address);
     Ok(Listening { server: server.run(), address })
 }
 
@@ -102,8 +105,11 @@ async fn stands(service: Data<Service>) -> HttpResponse {
     response
 }
 
-async fn nothing() -> HttpResponse {
-    answer(StatusCode::NOT_FOUND, "not found")
+/// The console, which has an answer for every path.
+async fn console(service: Data<Service>, request: HttpRequest) -> HttpResponse {
+    let (path, query) = (request.path().to_owned(), request.query_string().to_owned());
+    let shown = block(move || shown(&service, &path, &query)).await;
+    shown.map_or_else(|_| answer(StatusCode::SERVICE_UNAVAILABLE, "try again"), Shown::into_response)
 }
 
 fn answer(code: StatusCode, status: &'static str) -> HttpResponse {

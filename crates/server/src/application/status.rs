@@ -1,15 +1,19 @@
 //! The running service on one screen: what `guerdon status` shows.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use guerdon_domain::ports::{Clock as _, Seal, Setting, Store, StoreError, StoreExt, Timestamp};
+use guerdon_webhook_dispatcher::Schedule;
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
+use url::Url;
 
 use crate::build_info::LONG;
 use crate::commands::MAINTENANCE_ON;
+use crate::settings::{Settings, Tls};
 use crate::tls::Reloading;
 use crate::world::SystemClock;
 
@@ -20,8 +24,17 @@ pub(crate) struct Service {
     /// Where it is kept, without passwords.
     pub(crate) database: String,
     pub(crate) listen: SocketAddr,
+    /// As it is set; and as it is, once it listens.
     pub(crate) operator_listen: SocketAddr,
+    pub(crate) operator_address: OnceLock<SocketAddr>,
     pub(crate) certificate: Option<Arc<Reloading>>,
+    /// Whether that is of our own making.
+    pub(crate) is_self_signed: bool,
+    /// The host by which clients know it.
+    pub(crate) instance: String,
+    pub(crate) time_scale: f64,
+    /// How many companies have accounts that do not sum to zero, as of the last look.
+    pub(crate) unbalanced: Arc<AtomicI64>,
 }
 
 /// How it stands.
@@ -51,6 +64,25 @@ pub(crate) struct SealStatus {
 }
 
 impl Service {
+    /// One that begins now, with what the settings say of it.
+    pub(super) fn of(settings: &Settings, store: &Arc<dyn Store>) -> Self {
+        let url = Url::parse(&settings.service_url).ok();
+        let host = url.and_then(|it| it.host_str().map(str::to_owned));
+        Self {
+            store: Arc::clone(store),
+            started: Instant::now(),
+            database: settings.shown_database(),
+            listen: settings.http.listen,
+            operator_listen: settings.operator_listen,
+            operator_address: OnceLock::new(),
+            certificate: None,
+            is_self_signed: settings.http.tls == Tls::SelfSigned,
+            instance: host.unwrap_or_else(|| settings.service_url.clone()),
+            time_scale: settings.webhooks.time_scale,
+            unbalanced: Arc::default(),
+        }
+    }
+
     /// How it stands now; an error where the database does not answer.
     pub(crate) fn status(&self) -> Result<Status, StoreError> {
         let (maintenance, depth, seal) = self.store.snapshot(|reads| -> Result<_, StoreError> {
@@ -63,7 +95,7 @@ impl Service {
             uptime_seconds: self.started.elapsed().as_secs(),
             database: self.database.clone(),
             listen: self.listen.to_string(),
-            operator_listen: self.operator_listen.to_string(),
+            operator_listen: self.operator_address.get().unwrap_or(&self.operator_listen).to_string(),
             maintenance: maintenance.as_deref() == Some(MAINTENANCE_ON),
             events_pending: depth.pending,
             oldest_event_seconds: depth.oldest.map(age),
@@ -71,6 +103,11 @@ impl Service {
             certificate_expires_at: self.certificate_ends().map(|it| Timestamp::new(it).to_string()),
             seal: seal.map(|it: Seal| SealStatus { sequence: it.sequence, at: it.created_at.to_string() }),
         })
+    }
+
+    /// The waits between attempts.
+    pub(crate) fn schedule(&self) -> Schedule {
+        Schedule::scaled(self.time_scale).unwrap_or_default()
     }
 
     /// When its certificate ends; none behind a proxy.

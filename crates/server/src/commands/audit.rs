@@ -45,12 +45,13 @@ struct Told {
 
 impl From<AuditEntry> for Told {
     fn from(it: AuditEntry) -> Self {
+        let provider = it.provider_id.filter(|_| it.company_id.is_none()).map(|it| it.as_uuid());
         Self {
             at: it.at.to_string(),
             actor: actor(&it),
             action: it.action.name(),
             company_id: it.company_id.map(|it| it.as_uuid()),
-            object_id: it.object_id.or(it.provider_id.map(|it| it.as_uuid())),
+            object_id: it.object_id.or(provider),
             detail: it.detail,
         }
     }

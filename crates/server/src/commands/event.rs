@@ -3,7 +3,9 @@
 use guerdon_domain::audit_log::Action;
 use guerdon_domain::events::ReplayError;
 use guerdon_domain::events::{EventState, replay, replay_all};
-use guerdon_domain::ports::{Clock as _, MadeAttempt, QueuedEvent, StoreError, StoreExt, ToldEvent};
+use guerdon_domain::ports::{
+    Clock as _, EventsWanted, MadeAttempt, QueuedEvent, StoreError, StoreExt, ToldEvent,
+};
 use guerdon_domain::values::EventId;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -230,9 +232,9 @@ impl Runnable for List {
         let state = self.state.map(EventState::from);
         let since = self.since.as_deref().map(|it| since::read(it, SystemClock.now())).transpose();
         let since = since.map_err(CommandError::refused)?;
-        let found = workplace.store.snapshot(|reads| -> Result<_, StoreError> {
-            reads.events(provider, state, since, i64::from(self.limit))
-        })?;
+        let limit = i64::from(self.limit);
+        let wanted = EventsWanted { provider, state, since, limit, ..EventsWanted::default() };
+        let found = workplace.store.snapshot(|reads| -> Result<_, StoreError> { reads.events(&wanted) })?;
         All(found.iter().map(Listed::of).collect()).output()
     }
 }

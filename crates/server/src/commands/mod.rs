@@ -14,6 +14,7 @@ mod import;
 mod import_file;
 mod mail;
 mod maintenance;
+mod metadata;
 mod named;
 mod occasion;
 mod output;
@@ -25,6 +26,7 @@ mod prune;
 mod recognition;
 mod redemption;
 mod reserve;
+mod saml;
 mod schedule;
 mod seal;
 mod send_example;
@@ -215,6 +217,9 @@ commands! {
         /// Mails to administrators of companies.
         #[command(subcommand)]
         Mail(MailCommand),
+        /// Single sign-on of companies.
+        #[command(subcommand)]
+        Saml(SamlCommand),
         /// Show who did what, newest first.
         Audit(audit::Audit),
         /// Every movement of a reserve or a wallet, with the balance after each.
@@ -308,6 +313,15 @@ commands! {
     enum ImportCommand {
         /// Create or update a company's users from a file.
         Users(import::Users),
+    }
+}
+
+commands! {
+    enum SamlCommand {
+        /// Take the settings out of an identity provider's metadata.
+        Import(saml::Import),
+        /// Show the settings, with what is to be entered at the identity provider.
+        Show(saml::Show),
     }
 }
 

@@ -1,10 +1,12 @@
 //! `guerdon verify`.
 
 use guerdon_domain::audit::{self, Violation};
+use guerdon_domain::ports::{Clock as _, Setting, StoreError, StoreExt as _};
 use serde::{Deserialize, Serialize};
 
 use super::{CommandError, Output, Runnable, View, Workplace};
 use crate::hex;
+use crate::world::SystemClock;
 
 /// Checks every ledger invariant, read-only.
 #[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize)]
@@ -58,6 +60,18 @@ impl View for Findings {
     }
 }
 
+/// Notes for the console when it was and what came of it, beside the ledger. A database that takes no such note was
+/// verified all the same.
+fn note(workplace: &Workplace, found: usize) {
+    let told = format!("{} {found}", SystemClock.now().unix_micros());
+    let noted = workplace
+        .store
+        .transaction(|tx| -> Result<(), StoreError> { tx.set_setting(Setting::LastVerification, &told) });
+    if let Err(cause) = noted {
+        log::debug!("the verification is not noted: {cause}");
+    }
+}
+
 impl Runnable for Verify {
     fn is_reading(&self) -> bool {
         true
@@ -66,6 +80,7 @@ impl Runnable for Verify {
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let head = self.head.as_deref().and_then(bytes);
         let found = audit::verify(workplace.store.as_ref(), head, workplace.threads)?;
+        note(workplace, found.len());
         let findings =
             Findings { ok: found.is_empty(), violations: found.into_iter().map(Finding::from).collect() };
         Ok(Output { status: u8::from(!findings.ok), ..findings.output()? })

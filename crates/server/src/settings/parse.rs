@@ -11,6 +11,7 @@ use guerdon_domain::values::IsoDate;
 use guerdon_http_api::Sunset;
 use guerdon_mailer::{FromAddress, SmtpUrl};
 use guerdon_persistence::DatabaseUrl;
+use guerdon_webhook_dispatcher::Schedule;
 use ipnet::IpNet;
 use serde::de::DeserializeOwned;
 use url::Url;
@@ -189,8 +190,8 @@ fn service_url(source: &Source<'_>) -> anyhow::Result<String> {
 
 fn webhooks(source: &Source<'_>) -> anyhow::Result<Webhooks> {
     let time_scale: f64 = source.or("webhooks.time_scale", 1.0)?;
-    if !time_scale.is_finite() || time_scale <= 0.0 {
-        bail!("webhooks.time_scale must be above 0");
+    if Schedule::scaled(time_scale).is_none() {
+        bail!("webhooks.time_scale must be from 0.001 to 1000000000");
     }
     Ok(Webhooks {
         allow_private_networks: source.or("webhooks.allow_private_networks", false)?,

@@ -118,6 +118,18 @@ pub fn user_body(company: &str, name: &str) -> Value {
     })
 }
 
+/// A provider's first event in the feed, as soon as nothing can precede it any more.
+pub fn first_event(service: &Service, provider: &Provider) -> Value {
+    let started = std::time::Instant::now();
+    loop {
+        let feed = service.get(provider, "/v1/events").json();
+        if let Some(event) = feed["events"].get(0) {
+            return event.clone();
+        }
+        assert!(started.elapsed() < std::time::Duration::from_secs(10), "no event is in the feed");
+    }
+}
+
 /// The id of what was created.
 pub fn created(answer: Answer) -> String {
     assert_eq!(answer.status, 201, "{}", answer.body);

@@ -249,6 +249,13 @@ impl Running {
         agent(b"").get(format!("{}{path}", self.operator)).call().map_or(0, |it| it.status().as_u16())
     }
 
+    /// A page of the console: status, head and body.
+    pub fn page(&self, path: &str) -> (u16, String, String) {
+        let mut answer = agent(b"").get(format!("{}{path}", self.operator)).call().unwrap();
+        let head = format!("{:?}", answer.headers());
+        (answer.status().as_u16(), head, answer.body_mut().read_to_string().unwrap())
+    }
+
     pub fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();

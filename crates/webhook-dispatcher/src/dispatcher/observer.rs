@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use guerdon_domain::values::ProviderId;
+
 /// How an attempt ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AttemptResult {
@@ -26,7 +28,7 @@ impl AttemptResult {
 
 /// Is told of the dispatcher's work. Called from the threads that send: it must be quick, and must not block.
 pub trait Observer: Send + Sync {
-    fn attempt_ended(&self, _result: AttemptResult, _took: Duration) {}
+    fn attempt_ended(&self, _provider: ProviderId, _result: AttemptResult, _took: Duration) {}
 
     /// So many attempts are in flight now: under way, or not settled yet.
     fn in_flight(&self, _attempts: usize) {}

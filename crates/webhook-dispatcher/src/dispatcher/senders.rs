@@ -86,7 +86,7 @@ fn send(shared: &Arc<Shared>, job: &Job) {
     let attempt = shared.parts.ids.next();
     let report = shared.state().core.finish(&job.event, attempt, outcome);
     shared.settlements.notify_one();
-    shared.parts.observer.attempt_ended(result, took);
+    shared.parts.observer.attempt_ended(job.provider.id, result, took);
     tell(shared, job, report, cause.as_deref());
 }
 

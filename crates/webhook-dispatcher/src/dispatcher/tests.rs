@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use guerdon_domain::events::EventState;
 use guerdon_domain::ports::{Clock, Processes, Timestamp, Wake};
+use guerdon_domain::values::ProviderId;
 
 use super::core::tests::journal::Memory;
 use super::core::tests::{Counting, START, event_id};
@@ -50,7 +51,7 @@ impl<F: Fn(&Order<'_>) -> Outcome + Send + Sync> Courier for By<F> {
 struct TellsEnds(Mutex<Sender<AttemptResult>>);
 
 impl Observer for TellsEnds {
-    fn attempt_ended(&self, result: AttemptResult, _took: Duration) {
+    fn attempt_ended(&self, _provider: ProviderId, result: AttemptResult, _took: Duration) {
         let _nobody_listens = self.0.lock().unwrap().send(result);
     }
 }

@@ -95,10 +95,14 @@ pub(crate) struct SamlView<'a> {
 
 impl<'a> SamlView<'a> {
     fn of(call: &Call, company: &Company, settings: &'a SamlSettings) -> Self {
+        Self::at(&call.service_url, company, settings)
+    }
+
+    pub(crate) fn at(service_url: &str, company: &Company, settings: &'a SamlSettings) -> Self {
         Self {
             idp_id: settings.idp_id.as_ref().map(EntityId::as_str),
             idp_url: settings.idp_url.as_ref().map(WebUrl::as_str),
-            sp_id: format!("{}/saml/{}", call.service_url, company.domain.as_str()),
+            sp_id: format!("{service_url}/saml/{}", company.domain.as_str()),
             active: settings.active,
         }
     }

@@ -6,6 +6,7 @@
 
 mod alerts;
 mod balances;
+mod counting;
 mod following;
 mod journal;
 mod pages;
@@ -69,6 +70,9 @@ impl Seals for Unit<'_> {
         let inserted = self.query(|conn| {
             diesel::insert_into(seals::table).values(&row).on_conflict_do_nothing().execute(conn)
         })?;
+        if inserted == 1 {
+            self.add_counted(&it.counted)?;
+        }
         Ok(inserted == 1)
     }
 }

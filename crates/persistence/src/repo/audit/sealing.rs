@@ -6,6 +6,7 @@ use guerdon_domain::values::fit;
 
 use super::super::super::settled_before;
 use super::super::Unit;
+use super::counting::Counting;
 use super::pages::{CAUSES, Place, Placed, batches};
 use crate::rows::SealRow;
 use crate::rows::schema::seals;
@@ -43,7 +44,7 @@ impl Unit<'_> {
         let seal = last.as_ref().map(read).transpose();
         let (sequence, head) = self.keep(seal)?.map_or((1, BEGINNING), |it| (it.sequence + 1, it.head));
         let settled = self.query(settled_before)?;
-        let mut chain = Chain::after(head);
+        let (mut chain, mut counting) = (Chain::after(head), Counting::default());
         let (mut causes, mut behind, mut before): (i64, Option<Place>, i64) = (0, None, settled);
         'pages: loop {
             let page = self.causes_after(from, behind, CAUSES.min((causes_max - causes).max(1)))?;
@@ -56,21 +57,27 @@ impl Unit<'_> {
                 let is_full = causes >= causes_max;
                 let cut = batch.iter().position(|it| is_full && behind.is_some_and(|at| it.0 > at.0));
                 if let Some((rest, (next, _))) = cut.and_then(|it| Some((batch.get(..it)?, batch.get(it)?))) {
-                    self.chain(rest, &mut chain)?;
+                    self.chain(rest, &mut chain, &mut counting)?;
                     causes += fit::<i64, _>(rest.len());
                     before = *next;
                     break 'pages;
                 }
-                self.chain(batch, &mut chain)?;
+                self.chain(batch, &mut chain, &mut counting)?;
                 causes += fit::<i64, _>(batch.len());
                 behind = batch.last().map(|it| (it.0, it.1.id));
             }
         }
         let seal = Seal { sequence, head: chain.finish(), created_at: now };
-        Ok((causes > 0).then_some(PendingSeal { seal, before, causes }))
+        Ok((causes > 0).then(|| PendingSeal { seal, before, causes, counted: counting.end() }))
     }
 
-    fn chain(&mut self, batch: &[Placed], chain: &mut Chain) -> Result<(), StoreError> {
+    fn chain(
+        &mut self,
+        batch: &[Placed],
+        chain: &mut Chain,
+        counting: &mut Counting,
+    ) -> Result<(), StoreError> {
+        batch.iter().for_each(|(_, cause)| counting.cause(cause));
         if batch.is_empty() {
             return Ok(());
         }
@@ -81,13 +88,19 @@ impl Unit<'_> {
                 let transfers = self.transfers_after(alone.id, leg)?;
                 let Some(last) = transfers.last() else { return Ok(()) };
                 leg = last.leg;
-                transfers.iter().for_each(|it| it.seal(chain));
+                transfers.iter().for_each(|it| {
+                    it.seal(chain);
+                    counting.transfer(it);
+                });
             }
         }
         let transfers = self.transfers_of(batch)?;
         for (_, cause) in batch {
             cause.seal(chain);
-            transfers.of(cause.id).iter().for_each(|it| it.seal(chain));
+            transfers.of(cause.id).iter().for_each(|it| {
+                it.seal(chain);
+                counting.transfer(it);
+            });
         }
         Ok(())
     }

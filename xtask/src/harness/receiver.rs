@@ -17,7 +17,7 @@ const STACK_BYTES: usize = 128 * 1024;
 
 /// What a receiver does with what it is sent.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Manner {
+pub(crate) enum Manner {
     /// Confirms at once, and keeps it.
     Confirms,
     /// Accepts and reads, but never answers.
@@ -25,13 +25,13 @@ pub(super) enum Manner {
 }
 
 /// An event as it arrived.
-pub(super) struct Delivery {
-    pub(super) first_byte: Instant,
-    pub(super) body: Vec<u8>,
+pub(crate) struct Delivery {
+    pub(crate) first_byte: Instant,
+    pub(crate) body: Vec<u8>,
 }
 
 /// A listener with a thread for each connection. It closes when it is dropped.
-pub(super) struct Receiver {
+pub(crate) struct Receiver {
     address: SocketAddr,
     state: Arc<Received>,
     listening: Option<JoinHandle<()>>,
@@ -44,7 +44,7 @@ struct Received {
 }
 
 impl Receiver {
-    pub(super) fn start(manner: Manner) -> Result<Self> {
+    pub(crate) fn start(manner: Manner) -> Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let address = listener.local_addr()?;
         let state =
@@ -54,12 +54,12 @@ impl Receiver {
         Ok(Self { address, state, listening: Some(listening) })
     }
 
-    pub(super) fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("http://localhost:{}/hook", self.address.port())
     }
 
     /// Waits until so many events have arrived.
-    pub(super) fn wait_for(&self, count: usize, limit: Duration) -> Result<()> {
+    pub(crate) fn wait_for(&self, count: usize, limit: Duration) -> Result<()> {
         let start = Instant::now();
         loop {
             let arrived = self.state.deliveries().len();
@@ -72,7 +72,7 @@ impl Receiver {
     }
 
     /// What has arrived; it is forgotten here.
-    pub(super) fn take(&self) -> Vec<Delivery> {
+    pub(crate) fn take(&self) -> Vec<Delivery> {
         std::mem::take(&mut *self.state.deliveries())
     }
 }

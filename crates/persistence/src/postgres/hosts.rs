@@ -1,0 +1,143 @@
+//! The servers that one URL names, of which one at a time takes writes.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use diesel::connection::SimpleConnection as _;
+use diesel::{ConnectionError, ConnectionResult, PgConnection};
+
+use super::connect::connect;
+
+/// Asked one after the other, the one that was found last first: libpq would begin with the first of the URL each time, and
+/// while that is dead every new connection would wait for it in vain.
+pub(crate) struct Hosts {
+    /// For each of them what the URL says, without the others.
+    urls: Vec<String>,
+    last: AtomicUsize,
+}
+
+impl Hosts {
+    pub(crate) fn of(url: &str) -> Self {
+        Self { urls: each(url).unwrap_or_else(|| vec![url.to_owned()]), last: AtomicUsize::new(0) }
+    }
+
+    /// Connects within so many seconds for each of them.
+    pub(crate) fn connect(&self, seconds: u32) -> ConnectionResult<PgConnection> {
+        let last = self.last.load(Ordering::Relaxed);
+        let (mut causes, mut refusal) = (Vec::new(), None);
+        for (at, url) in self.urls.iter().enumerate().cycle().skip(last).take(self.urls.len()) {
+            match connect(url, seconds) {
+                Ok(conn) => {
+                    self.last.store(at, Ordering::Relaxed);
+                    return Ok(conn);
+                }
+                Err(ConnectionError::BadConnection(cause)) => causes.push(cause),
+                Err(other) => refusal = Some(other),
+            }
+        }
+        Err(refusal.unwrap_or_else(|| ConnectionError::BadConnection(causes.join("\n"))))
+    }
+
+    /// The same with what the connection is for.
+    pub(crate) fn connect_for(&self, setting: Option<&str>, seconds: u32) -> ConnectionResult<PgConnection> {
+        let mut conn = self.connect(seconds)?;
+        let set = setting.map_or(Ok(()), |it| conn.batch_execute(it));
+        set.map_err(ConnectionError::CouldntSetupConfiguration)?;
+        Ok(conn)
+    }
+}
+
+/// The URL once for each of its servers; none where it names one alone, or in a way that is left to libpq.
+fn each(url: &str) -> Option<Vec<String>> {
+    let (scheme, rest) = url.split_once("://")?;
+    let (before, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let (authority, path) = before.split_at(before.find('/').unwrap_or(before.len()));
+    let (user, hosts) = authority.split_at(authority.rfind('@').map_or(0, |it| it + 1));
+    let hosts: Vec<&str> = hosts.split(',').collect();
+    let parameters = query.split('&').filter(|it| !it.is_empty()).map(|it| it.split_once('='));
+    let parameters: Vec<(&str, Vec<&str>)> =
+        parameters.map(|it| it.map(|(name, all)| (name, listed(name, all)))).collect::<Option<_>>()?;
+    let count = parameters.iter().map(|it| it.1.len()).chain([hosts.len()]).max()?;
+    // A list of one holds for all; any other that is not as long is a mistake, which libpq explains.
+    let is_clear = |it: &[&str]| it.len() == 1 || it.len() == count;
+    if count == 1 || !is_clear(&hosts) || !parameters.iter().all(|it| is_clear(&it.1)) {
+        return None;
+    }
+    let of = |all: &[&str], at: usize| all.get(at).or(all.first()).copied().unwrap_or_default().to_owned();
+    let url = |at: usize| {
+        let query: Vec<String> =
+            parameters.iter().map(|(name, all)| format!("{name}={}", of(all, at))).collect();
+        let joint = if query.is_empty() { "" } else { "?" };
+        format!("{scheme}://{user}{}{path}{joint}{}", of(&hosts, at), query.join("&"))
+    };
+    Some((0..count).map(url).collect())
+}
+
+/// The values of a parameter that has one for each server, or its one.
+fn listed<'a>(name: &str, value: &'a str) -> Vec<&'a str> {
+    if ["host", "hostaddr", "port"].contains(&name) { value.split(',').collect() } else { vec![value] }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+    use std::sync::atomic::Ordering;
+
+    use diesel::connection::SimpleConnection as _;
+
+    use super::{Hosts, each};
+    use crate::testing;
+    use crate::url::DatabaseUrl;
+
+    fn check(url: &str, expected: &[&str]) {
+        assert_eq!(each(url).unwrap_or_default(), expected, "{url}");
+    }
+
+    #[test]
+    fn a_url_is_parted_into_one_for_each_server() {
+        check(
+            "postgres://u:p,q@a:1,[::1]:2/db?sslmode=disable",
+            &["postgres://u:p,q@a:1/db?sslmode=disable", "postgres://u:p,q@[::1]:2/db?sslmode=disable"],
+        );
+        check("postgres://a,b", &["postgres://a", "postgres://b"]);
+        check(
+            "postgres:///db?host=/x,/y&port=1,2&user=u",
+            &["postgres:///db?host=/x&port=1&user=u", "postgres:///db?host=/y&port=2&user=u"],
+        );
+        check("postgres://a,b/db?port=7", &["postgres://a/db?port=7", "postgres://b/db?port=7"]);
+        for whole in [
+            "postgres://a/db",
+            "postgres:///db?host=/x",
+            "postgres://a,b/db?port=1,2,3",
+            "postgres://a,b/?port=1,2,3",
+        ] {
+            check(whole, &[]);
+        }
+    }
+
+    #[test]
+    fn whoever_answered_last_is_asked_first() {
+        for database in testing::each() {
+            let DatabaseUrl::Postgres(url) = database.address() else { continue };
+            let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+            let mut hosts = Hosts::of(&url);
+            hosts.urls.insert(0, format!("postgres://127.0.0.1:{closed}/postgres"));
+            drop(hosts.connect(2).unwrap());
+            assert_eq!(hosts.last.load(Ordering::Relaxed), 1);
+            hosts.urls.truncate(1);
+            let cause = hosts.connect(2).err().unwrap().to_string();
+            assert!(cause.contains(&closed.to_string()), "{cause}");
+        }
+    }
+
+    #[test]
+    fn a_server_that_only_reads_is_none() {
+        for database in testing::each() {
+            let DatabaseUrl::Postgres(url) = database.address() else { continue };
+            let only_reads = "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on', \
+                              current_database()); END $$";
+            Hosts::of(&url).connect(2).unwrap().batch_execute(only_reads).unwrap();
+            let cause = Hosts::of(&url).connect(2).err().unwrap().to_string();
+            assert!(cause.contains("session is read-only"), "{cause}");
+        }
+    }
+}

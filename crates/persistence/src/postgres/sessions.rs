@@ -1,0 +1,81 @@
+//! Whether a connection keeps its session. A pooler between may give each transaction another one, with the settings, the
+//! prepared statements and the locks of somebody else.
+
+use std::hash::{BuildHasher as _, RandomState};
+
+use diesel::connection::SimpleConnection as _;
+use diesel::prelude::*;
+use diesel::result::Error;
+
+use crate::access::OpenError;
+
+/// What a question is answered with by an error: a query that has an answer is prepared first, and may be so in another session
+/// than it is run in.
+const OTHERWISE: &str = "guerdon: otherwise";
+/// Others who use the pooler at the same moment may hide it.
+const TRIES: usize = 3;
+
+/// Refuses sessions that are not a connection's own. Nothing may have been prepared on either before.
+pub(crate) fn require_own(one: &mut PgConnection, other: &mut PgConnection) -> Result<(), OpenError> {
+    for _ in 0..TRIES {
+        let mark = RandomState::new().hash_one(0).to_string();
+        let are_own = are_own(one, other, &mark);
+        if !are_own.map_err(|e| OpenError::failed("cannot ask PostgreSQL for its sessions", &e))? {
+            return Err(OpenError::Failed(
+                "PostgreSQL is reached through a pooler that gives each transaction another session: settings, prepared \
+                 statements and locks would be mixed up; let it keep a session for a connection (PgBouncer: pool_mode = \
+                 session), or name PostgreSQL itself in database.url"
+                    .into(),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Marks a session, and looks whether it stays with its connection, also while the other one holds a session in a transaction.
+fn are_own(one: &mut PgConnection, other: &mut PgConnection, mark: &str) -> QueryResult<bool> {
+    one.batch_execute(&format!("SET guerdon.session = '{mark}'"))?;
+    if !says(one, mark, true)? {
+        return Ok(false);
+    }
+    other.batch_execute("BEGIN")?;
+    let is_other = says(other, mark, false);
+    let is_same = says(one, mark, true);
+    other.batch_execute("ROLLBACK")?;
+    Ok(is_other? && is_same?)
+}
+
+/// Whether a session bears the mark, or does not, as expected.
+fn says(conn: &mut PgConnection, mark: &str, expected: bool) -> QueryResult<bool> {
+    let asked = conn.batch_execute(&format!(
+        "DO $$ BEGIN IF (current_setting('guerdon.session', true) IS NOT DISTINCT FROM '{mark}') <> {expected} \
+         THEN RAISE EXCEPTION '{OTHERWISE}'; END IF; END $$"
+    ));
+    match asked {
+        Ok(()) => Ok(true),
+        Err(Error::DatabaseError(_, told)) if told.message() == OTHERWISE => Ok(false),
+        Err(cause) => Err(cause),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use diesel::connection::SimpleConnection as _;
+
+    use super::{are_own, require_own};
+    use crate::postgres::connect::connect;
+    use crate::testing::each;
+    use crate::url::DatabaseUrl;
+
+    #[test]
+    fn a_session_that_bears_anothers_mark_is_not_ones_own() {
+        for database in each() {
+            let DatabaseUrl::Postgres(url) = database.address() else { continue };
+            let [mut one, mut other] = [(); 2].map(|()| connect(&url, 2).unwrap());
+            require_own(&mut one, &mut other).unwrap();
+            other.batch_execute("SET guerdon.session = '7'").unwrap();
+            assert!(!are_own(&mut one, &mut other, "7").unwrap());
+            require_own(&mut one, &mut other).unwrap();
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Figures for the operator's pages.
+
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Integer};
+use guerdon_domain::events::EventState;
+use guerdon_domain::ports::ReadOutbox as _;
+use guerdon_domain::ports::{
+    CompanyDay, CompanyLine, EventsWanted, Figures, MadeAttempt, OccasionLine, ProviderHour, ReadFigures,
+    ServiceHour, StoreError, Undelivered,
+};
+use guerdon_domain::values::{CompanyId, EventId, ProviderId};
+use guerdon_domain::wallets::AccountKind;
+
+use super::super::{DATABASE_BYTES, place};
+use super::Unit;
+use crate::rows::conditions::{EXHAUSTED, PENDING, SENT, UNADDRESSED};
+use crate::rows::schema::{company_figures, events, service_figures};
+use crate::rows::types::{Id, Identifier};
+use crate::rows::{CompanyDayRow, CompanyLineRow, OccasionLineRow, ProviderHourRow, ServiceHourRow};
+
+/// How many events are looked at for the latest attempt.
+const LOOKED_AT: i64 = 20;
+
+#[derive(QueryableByName)]
+struct UndeliveredRow {
+    #[diesel(sql_type = BigInt)]
+    pending: i64,
+    #[diesel(sql_type = BigInt)]
+    exhausted: i64,
+    #[diesel(sql_type = BigInt)]
+    unaddressed: i64,
+}
+
+impl ReadFigures for Unit<'_> {
+    fn service_hours(&mut self, from: i32) -> Result<Vec<ServiceHour>, StoreError> {
+        let rows: Vec<ServiceHourRow> = self.query(|conn| {
+            service_figures::table
+                .filter(service_figures::hour.ge(from))
+                .order(service_figures::hour)
+                .select(ServiceHourRow::as_select())
+                .get_results(conn)
+        })?;
+        Ok(rows.into_iter().map(ServiceHourRow::read).collect())
+    }
+
+    fn provider_hours(
+        &mut self,
+        provider: Option<ProviderId>,
+        from: i32,
+    ) -> Result<Vec<ProviderHour>, StoreError> {
+        let which =
+            if provider.is_some() { format!(" AND provider_id = {}", place(2)) } else { String::new() };
+        let sum = |column: &str| format!("CAST(SUM({column}) AS bigint) AS {column}");
+        let query = format!(
+            "SELECT hour, {}, {}, {} FROM provider_figures WHERE hour >= {}{which} GROUP BY hour ORDER BY hour",
+            sum("delivered"),
+            sum("failed"),
+            sum("micros"),
+            place(1)
+        );
+        let rows: Vec<ProviderHourRow> = self.query(|conn| {
+            let query = diesel::sql_query(query).into_boxed().bind::<Integer, _>(from);
+            match provider {
+                Some(it) => query.bind::<Identifier, _>(Id(it)).get_results(conn),
+                None => query.get_results(conn),
+            }
+        })?;
+        Ok(rows.into_iter().map(ProviderHourRow::read).collect())
+    }
+
+    fn company_days(&mut self, company: CompanyId, from: i32) -> Result<Vec<CompanyDay>, StoreError> {
+        let rows: Vec<CompanyDayRow> = self.query(|conn| {
+            company_figures::table
+                .filter(company_figures::company_id.eq(Id(company)))
+                .filter(company_figures::day.ge(from).or(company_figures::day.eq(0)))
+                .order(company_figures::day)
+                .select(CompanyDayRow::as_select())
+                .get_results(conn)
+        })?;
+        Ok(rows.into_iter().map(CompanyDayRow::read).collect())
+    }
+
+    fn company_lines(&mut self, since_day: i32) -> Result<Vec<CompanyLine>, StoreError> {
+        let query = format!(
+            "SELECT c.id, c.provider_id, c.domain, c.company_name, c.points_per_dollar, c.reserve_alert, \
+             a.balance AS reserve, \
+             CAST(COALESCE((SELECT SUM(number) FROM active_users AS u WHERE u.company_id = c.id), 0) AS bigint) AS users, \
+             CAST(COALESCE((SELECT SUM(recognitions) FROM company_figures AS f WHERE f.company_id = c.id \
+             AND f.day >= {}), 0) AS bigint) AS recognitions \
+             FROM companies AS c JOIN accounts AS a ON a.owner_id = c.id AND a.kind = {}",
+            place(1),
+            AccountKind::Reserve.code()
+        );
+        let rows: Vec<CompanyLineRow> =
+            self.query(|conn| diesel::sql_query(query).bind::<Integer, _>(since_day).get_results(conn))?;
+        self.keep(rows.into_iter().map(CompanyLineRow::read).collect())
+    }
+
+    fn occasion_lines(
+        &mut self,
+        company: CompanyId,
+        since_day: i32,
+        limit: i64,
+    ) -> Result<Vec<OccasionLine>, StoreError> {
+        let query = format!(
+            "SELECT o.id, o.name, f.recognitions, f.points FROM (SELECT occasion_id, \
+             CAST(SUM(recognitions) AS bigint) AS recognitions, CAST(SUM(points) AS bigint) AS points \
+             FROM occasion_figures WHERE company_id = {} AND day >= {} GROUP BY occasion_id) AS f \
+             JOIN occasions AS o ON o.id = f.occasion_id ORDER BY f.recognitions DESC, o.name LIMIT {}",
+            place(1),
+            place(2),
+            place(3)
+        );
+        let rows: Vec<OccasionLineRow> = self.query(|conn| {
+            diesel::sql_query(query)
+                .bind::<Identifier, _>(Id(company))
+                .bind::<Integer, _>(since_day)
+                .bind::<BigInt, _>(limit)
+                .get_results(conn)
+        })?;
+        Ok(rows.into_iter().map(OccasionLineRow::read).collect())
+    }
+
+    fn undelivered(&mut self, provider: Option<ProviderId>) -> Result<Undelivered, StoreError> {
+        let of = if provider.is_some() { format!("provider_id = {} AND ", place(1)) } else { String::new() };
+        let count = |state: &str| format!("(SELECT count(*) FROM deliveries WHERE {of}{state})");
+        let query = format!(
+            "SELECT {} AS pending, {} AS exhausted, {} AS unaddressed",
+            count(PENDING),
+            count(EXHAUSTED),
+            count(UNADDRESSED)
+        );
+        let row: UndeliveredRow = self.query(|conn| {
+            let query = diesel::sql_query(query).into_boxed();
+            match provider {
+                Some(it) => query.bind::<Identifier, _>(Id(it)).get_result(conn),
+                None => query.get_result(conn),
+            }
+        })?;
+        let UndeliveredRow { pending, exhausted, unaddressed } = row;
+        Ok(Undelivered { pending, exhausted, unaddressed })
+    }
+
+    fn sent_mails(&mut self) -> Result<i64, StoreError> {
+        let count = format!("(SELECT count(*) FROM mails WHERE {SENT})");
+        self.query(|conn| diesel::select(diesel::dsl::sql::<BigInt>(&count)).get_result(conn))
+    }
+
+    fn low_reserves(&mut self) -> Result<i64, StoreError> {
+        let reserve = AccountKind::Reserve.code();
+        let count = format!(
+            "(SELECT count(*) FROM companies AS c JOIN accounts AS a ON a.owner_id = c.id AND a.kind = {reserve} \
+             WHERE a.balance < a.alert_below)"
+        );
+        self.query(|conn| diesel::select(diesel::dsl::sql::<BigInt>(&count)).get_result(conn))
+    }
+
+    fn last_failure(&mut self, provider: ProviderId) -> Result<Option<(EventId, MadeAttempt)>, StoreError> {
+        for state in [EventState::Pending, EventState::Exhausted] {
+            let wanted = EventsWanted {
+                provider: Some(provider),
+                state: Some(state),
+                limit: LOOKED_AT,
+                ..EventsWanted::default()
+            };
+            for event in self.events(&wanted)?.into_iter().filter(|it| it.attempts > 0) {
+                if let Some(last) = self.attempts(event.id)?.pop().filter(|it| it.cause.is_some()) {
+                    return Ok(Some((event.id, last)));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn company_of_event(&mut self, id: EventId) -> Result<Option<CompanyId>, StoreError> {
+        let found: Option<Id<CompanyId>> = self.query(|conn| {
+            events::table.find(Id(id)).select(events::company_id).get_result(conn).optional()
+        })?;
+        Ok(found.map(|it| it.0))
+    }
+
+    fn database_bytes(&mut self) -> Result<i64, StoreError> {
+        self.query(|conn| diesel::select(diesel::dsl::sql::<BigInt>(DATABASE_BYTES)).get_result(conn))
+    }
+}
+
+impl Figures for Unit<'_> {
+    fn add_service_hour(&mut self, it: &ServiceHour) -> Result<(), StoreError> {
+        let columns =
+            ["recognitions", "points", "requests", "client_errors", "server_errors", "micros"].as_slice();
+        let query = adding("service_figures", &["hour"], columns);
+        self.query(|conn| {
+            diesel::sql_query(query)
+                .bind::<Integer, _>(it.hour)
+                .bind::<BigInt, _>(it.recognitions)
+                .bind::<BigInt, _>(it.points)
+                .bind::<BigInt, _>(it.requests)
+                .bind::<BigInt, _>(it.client_errors)
+                .bind::<BigInt, _>(it.server_errors)
+                .bind::<BigInt, _>(it.micros)
+                .execute(conn)
+        })?;
+        Ok(())
+    }
+
+    fn add_provider_hour(&mut self, provider: ProviderId, it: &ProviderHour) -> Result<(), StoreError> {
+        let query = adding("provider_figures", &["provider_id", "hour"], &["delivered", "failed", "micros"]);
+        self.query(|conn| {
+            diesel::sql_query(query)
+                .bind::<Identifier, _>(Id(provider))
+                .bind::<Integer, _>(it.hour)
+                .bind::<BigInt, _>(it.delivered)
+                .bind::<BigInt, _>(it.failed)
+                .bind::<BigInt, _>(it.micros)
+                .execute(conn)
+        })?;
+        Ok(())
+    }
+}
+
+/// A statement that adds to the row of a key, or makes it.
+pub(super) fn adding(table: &str, key: &[&str], columns: &[&str]) -> String {
+    let all = key.iter().chain(columns).copied().collect::<Vec<_>>();
+    let values: Vec<String> = (1_u8..).map(place).take(all.len()).collect();
+    let sums: Vec<String> = columns.iter().map(|it| format!("{it} = {table}.{it} + excluded.{it}")).collect();
+    format!(
+        "INSERT INTO {table} ({}) VALUES ({}) ON CONFLICT ({}) DO UPDATE SET {}",
+        all.join(", "),
+        values.join(", "),
+        key.join(", "),
+        sums.join(", ")
+    )
+}

@@ -1,0 +1,140 @@
+//! Figures for the operator's pages.
+
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Integer, Nullable, Text};
+use guerdon_domain::money::{Amount, Points, PointsPerDollar};
+use guerdon_domain::ports::{CompanyDay, CompanyLine, OccasionLine, ProviderHour, ServiceHour, StoreError};
+use guerdon_domain::values::{CompanyId, OccasionId, ProviderId};
+
+use super::Reading;
+use super::schema::{company_figures, service_figures};
+use super::types::{Id, Identifier};
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = service_figures)]
+pub(crate) struct ServiceHourRow {
+    hour: i32,
+    recognitions: i64,
+    points: i64,
+    requests: i64,
+    client_errors: i64,
+    server_errors: i64,
+    micros: i64,
+}
+
+impl ServiceHourRow {
+    pub(crate) fn read(self) -> ServiceHour {
+        ServiceHour {
+            hour: self.hour,
+            recognitions: self.recognitions,
+            points: self.points,
+            requests: self.requests,
+            client_errors: self.client_errors,
+            server_errors: self.server_errors,
+            micros: self.micros,
+        }
+    }
+}
+
+#[derive(QueryableByName)]
+pub(crate) struct ProviderHourRow {
+    #[diesel(sql_type = Integer)]
+    hour: i32,
+    #[diesel(sql_type = BigInt)]
+    delivered: i64,
+    #[diesel(sql_type = BigInt)]
+    failed: i64,
+    #[diesel(sql_type = BigInt)]
+    micros: i64,
+}
+
+impl ProviderHourRow {
+    pub(crate) fn read(self) -> ProviderHour {
+        ProviderHour { hour: self.hour, delivered: self.delivered, failed: self.failed, micros: self.micros }
+    }
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = company_figures)]
+pub(crate) struct CompanyDayRow {
+    day: i32,
+    recognitions: i64,
+    points: i64,
+    reserve: i64,
+    user_wallets: i64,
+    peer_wallets: i64,
+    manager_wallets: i64,
+}
+
+impl CompanyDayRow {
+    pub(crate) fn read(self) -> CompanyDay {
+        CompanyDay {
+            day: self.day,
+            recognitions: self.recognitions,
+            points: self.points,
+            reserve: Amount::from_nanodollars(self.reserve),
+            user_wallets: Amount::from_nanodollars(self.user_wallets),
+            peer_wallets: Amount::from_nanodollars(self.peer_wallets),
+            manager_wallets: Amount::from_nanodollars(self.manager_wallets),
+        }
+    }
+}
+
+#[derive(QueryableByName)]
+pub(crate) struct CompanyLineRow {
+    #[diesel(sql_type = Identifier)]
+    id: Id<CompanyId>,
+    #[diesel(sql_type = Identifier)]
+    provider_id: Id<ProviderId>,
+    #[diesel(sql_type = Text)]
+    domain: String,
+    #[diesel(sql_type = Text)]
+    company_name: String,
+    #[diesel(sql_type = BigInt)]
+    users: i64,
+    #[diesel(sql_type = Integer)]
+    points_per_dollar: i32,
+    #[diesel(sql_type = BigInt)]
+    reserve: i64,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    reserve_alert: Option<i64>,
+    #[diesel(sql_type = BigInt)]
+    recognitions: i64,
+}
+
+impl CompanyLineRow {
+    pub(crate) fn read(self) -> Result<CompanyLine, StoreError> {
+        let reading = Reading { table: "companies", id: &self.id.0 };
+        let rate = PointsPerDollar::new(self.points_per_dollar.into());
+        Ok(CompanyLine {
+            id: self.id.0,
+            provider: self.provider_id.0,
+            domain: self.domain,
+            name: self.company_name,
+            users: self.users,
+            rate: reading.make("points_per_dollar", rate)?,
+            reserve: Amount::from_nanodollars(self.reserve),
+            reserve_alert: self.reserve_alert.and_then(Points::new),
+            recognitions: self.recognitions,
+        })
+    }
+}
+
+#[derive(QueryableByName)]
+pub(crate) struct OccasionLineRow {
+    #[diesel(sql_type = Identifier)]
+    id: Id<OccasionId>,
+    #[diesel(sql_type = Text)]
+    name: String,
+    #[diesel(sql_type = BigInt)]
+    recognitions: i64,
+    #[diesel(sql_type = BigInt)]
+    points: i64,
+}
+
+impl OccasionLineRow {
+    pub(crate) fn read(self) -> OccasionLine {
+        let Self { id, name, recognitions, points } = self;
+        OccasionLine { id: id.0, name, recognitions, points }
+    }
+}

@@ -1,0 +1,86 @@
+//! `guerdon config check`: that the settings can be used; with `--connect` that what they name answers.
+
+use std::fs;
+
+use anyhow::{Context, Result, bail};
+use guerdon_persistence::{Access, OpenError, open};
+use serde::Serialize;
+
+use crate::application::{mail_transport, webhook_roots};
+use crate::command_socket::is_served;
+use crate::commands::{Output, View};
+use crate::keys::{require, settle};
+use crate::settings::Settings;
+use crate::tls;
+use crate::world::{files, random};
+
+/// What was found.
+#[derive(Serialize)]
+struct Checked {
+    ok: bool,
+    /// What was tried, and what came of it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tried: Vec<String>,
+}
+
+impl View for Checked {
+    fn text(&self) -> String {
+        let lines = self.tried.iter().map(|it| format!("{it}\n")).collect::<String>();
+        format!("{lines}the settings are sound")
+    }
+}
+
+pub(crate) fn run(settings: &Settings, connects: bool) -> Result<Output> {
+    tls::check(settings)?;
+    require(settings)?;
+    webhook_roots(settings)?;
+    let tried =
+        if connects { vec![folder(settings)?, database(settings)?, mail(settings)?] } else { Vec::new() };
+    Ok(Checked { ok: true, tried }.output()?)
+}
+
+/// Whether files can be made in the data folder.
+fn folder(settings: &Settings) -> Result<String> {
+    let folder = &settings.data_dir;
+    let shown = folder.display();
+    if !folder.try_exists().with_context(|| format!("cannot look at {shown}"))? {
+        return Ok(format!("data folder: {shown} is not there yet, `guerdon serve` makes it"));
+    }
+    files::require_own(folder)?;
+    let file = folder.join(random::name(".check-")?);
+    fs::write(&file, b"").with_context(|| format!("nothing can be written into {shown}"))?;
+    fs::remove_file(&file).with_context(|| format!("nothing can be removed from {shown}"))?;
+    Ok(format!("data folder: {shown} can be written"))
+}
+
+/// Whether the database answers, and has this master key.
+fn database(settings: &Settings) -> Result<String> {
+    let shown = settings.shown_database();
+    match open(&settings.database, Access::Command) {
+        Ok(store) => {
+            settle(settings, store.as_ref())?;
+            Ok(format!("database: {shown} answers, and the master key is its own"))
+        }
+        Err(OpenError::Locked(_)) if is_served(&settings.data_dir) => {
+            Ok(format!("database: {shown} is in use by the running guerdon"))
+        }
+        Err(OpenError::Missing(_)) => {
+            Ok(format!("database: {shown} is not there yet, `guerdon serve` makes it"))
+        }
+        Err(OpenError::Older) if settings.migrate => {
+            Ok(format!("database: {shown} is older than this program, `guerdon serve` migrates it"))
+        }
+        Err(cause) => bail!("database: {cause}"),
+    }
+}
+
+/// Whether the mail server lets us in.
+fn mail(settings: &Settings) -> Result<String> {
+    let Some(url) = &settings.mail.smtp_url else {
+        let folder = settings.data_dir.join("mail");
+        return Ok(format!("mail: no mail server is set, mails are written into {}", folder.display()));
+    };
+    mail_transport(settings)?.check().map_err(|cause| anyhow::anyhow!("mail server: {cause}"))?;
+    let host = url::Url::parse(url.expose()).ok().and_then(|it| it.host_str().map(str::to_owned));
+    Ok(format!("mail: the mail server {} lets us in", host.unwrap_or_default()))
+}

@@ -1,0 +1,91 @@
+//! `guerdon saml`.
+
+use std::path::PathBuf;
+
+use guerdon_domain::companies::Company;
+use guerdon_domain::ports::StoreExt;
+use guerdon_domain::saml::{SamlSettings, UpdateSaml, UpdateSamlError, update};
+use guerdon_domain::values::{EntityId, PemCertificate, Update, WebUrl};
+use guerdon_http_api::shown;
+use serde::{Deserialize, Serialize};
+
+use super::backup::absolute;
+use super::error::refusals;
+use super::metadata::read;
+use super::named::CompanyName;
+use super::output::fields;
+use super::{CommandError, Output, Runnable, Workplace};
+
+/// Takes identifier, address and certificate out of an identity provider's metadata. Nothing is fetched; whether single
+/// sign-on is on stays as it is.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+pub(crate) struct Import {
+    /// The company: an id or a domain
+    #[arg(value_name = "COMPANY")]
+    company_id: CompanyName,
+    /// The metadata file of the identity provider (SAML 2.0)
+    #[arg(value_name = "METADATA.xml", value_parser = absolute)]
+    file: PathBuf,
+}
+
+/// Shows the settings, with what is to be entered at the identity provider.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+pub(crate) struct Show {
+    /// The company: an id or a domain
+    #[arg(value_name = "COMPANY")]
+    company_id: CompanyName,
+}
+
+impl Runnable for Import {
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+        let company = self.company_id.company(workplace)?;
+        let found = read(&self.file).map_err(CommandError::refused)?;
+        let told = |name: &str, cause: &dyn ToString| {
+            CommandError::Refused(format!("the metadata's {name} {}", cause.to_string()))
+        };
+        let command = UpdateSaml {
+            idp_id: Update::Set(EntityId::parse(&found.entity_id).map_err(|it| told("entityID", &it))?),
+            idp_url: Update::Set(WebUrl::parse(&found.sign_on_url).map_err(|it| told("Location", &it))?),
+            idp_certificate: Update::Set(
+                PemCertificate::parse(&found.certificate).map_err(|it| told("certificate", &it))?,
+            ),
+            active: None,
+        };
+        let context = workplace.context();
+        let (company, settings) = workplace
+            .store
+            .transaction(|tx| update(tx, company.provider_id, company.id, &command, &context))?;
+        output(workplace, &company, &settings)
+    }
+}
+
+impl Runnable for Show {
+    fn is_reading(&self) -> bool {
+        true
+    }
+
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+        let company = self.company_id.company(workplace)?;
+        let settings = workplace.store.snapshot(|reads| reads.saml(company.id))?;
+        output(workplace, &company, &settings)
+    }
+}
+
+fn output(workplace: &Workplace, company: &Company, it: &SamlSettings) -> Result<Output, CommandError> {
+    let service_url = &workplace.settings.service_url;
+    let unset = |it: Option<&str>| it.unwrap_or("not set").to_owned();
+    let ends = it.idp_certificate.as_ref().map(|it| it.expires_at().to_string());
+    let shown_fields = fields(&[
+        ("single sign-on", if it.active { "on" } else { "off" }),
+        ("identity provider", &unset(it.idp_id.as_ref().map(EntityId::as_str))),
+        ("signs on at", &unset(it.idp_url.as_ref().map(WebUrl::as_str))),
+        ("certificate ends", &unset(ends.as_deref())),
+    ]);
+    let sp = format!("{service_url}/saml/{}", company.domain.as_str());
+    let text =
+        format!("{shown_fields}\n\nTo be entered at the identity provider:\n\nentity id, audience  {sp}");
+    let json = shown::saml(service_url, company, it)?;
+    Ok(Output { text, json, ..Output::default() })
+}
+
+refusals!(UpdateSamlError);

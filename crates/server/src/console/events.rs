@@ -1,0 +1,102 @@
+//! Events and the attempts at them.
+
+use guerdon_console::Place;
+use guerdon_console::model::{Event, EventRow, EventState as State, Events, Named, Stretch};
+use guerdon_console::pages::events::EventFilter;
+use guerdon_domain::events::{EventKind, EventState};
+use guerdon_domain::ports::{EventsWanted, QueuedEvent, StoreError};
+use guerdon_domain::values::{EventId, ProviderId};
+
+use super::attempts::attempt;
+use super::{Look, named, providers, when};
+
+const PER_PAGE: i64 = 50;
+
+fn state(it: EventState) -> State {
+    match it {
+        EventState::Pending => State::Pending,
+        EventState::Delivered => State::Delivered,
+        EventState::Exhausted => State::Exhausted,
+        EventState::Unaddressed => State::Unaddressed,
+    }
+}
+
+fn wanted(look: &Look<'_>) -> EventsWanted {
+    let filter = EventFilter::read(look.query);
+    let place = Place::read(look.query);
+    let id = |it: &str| it.parse::<EventId>().ok();
+    EventsWanted {
+        provider: filter.provider.and_then(|it| it.parse::<ProviderId>().ok()),
+        state: filter.state.and_then(|it| EventState::from_name(it.name())),
+        kind: filter.kind.and_then(|it| EventKind::from_name(&it)),
+        since: None,
+        before: if let Place::Before(it) = &place { id(it) } else { None },
+        after: if let Place::After(it) = &place { id(it) } else { None },
+        limit: PER_PAGE + 1, // one more than is shown tells whether there are more
+    }
+}
+
+pub(super) fn events(mut look: Look<'_>) -> Result<Events, StoreError> {
+    let names = look.provider_names()?;
+    let wanted = wanted(&look);
+    let mut found = look.reads.events(&wanted)?;
+    let is_more = i64::try_from(found.len()).is_ok_and(|it| it > PER_PAGE);
+    if is_more {
+        let extra = if wanted.after.is_some() { 0 } else { found.len() - 1 };
+        found.remove(extra);
+    }
+    let begins_behind = wanted.before.is_some() || (wanted.after.is_some() && is_more);
+    let ends_before = wanted.after.is_some() || is_more;
+    let newer = found.first().filter(|_| begins_behind).map(|it| it.id.to_string());
+    let older = found.last().filter(|_| ends_before).map(|it| it.id.to_string());
+    let row = |it: &QueuedEvent| EventRow {
+        id: it.id.to_string(),
+        kind: it.kind.name().to_owned(),
+        state: state(it.state),
+        provider: named(&names, it.provider_id),
+        attempts: it.attempts.into(),
+        created_at: when(it.created_at),
+        next_attempt_at: it.next_attempt_at.map(when),
+    };
+    let mut providers: Vec<Named> =
+        names.iter().map(|(id, name)| Named { id: id.to_string(), name: name.clone() }).collect();
+    providers.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(Events {
+        list: Stretch { rows: found.iter().map(row).collect(), newer, older },
+        providers,
+        types: EventKind::ALL.iter().map(|it| it.name().to_owned()).collect(),
+    })
+}
+
+pub(super) fn event(mut look: Look<'_>, id: &str) -> Result<Option<Event>, StoreError> {
+    let Ok(id) = id.parse::<EventId>() else { return Ok(None) };
+    let Some(told) = look.reads.anybodys_event(id)? else { return Ok(None) };
+    let Some(provider) = look.reads.provider(told.event.provider_id)? else { return Ok(None) };
+    let made = look.reads.attempts(id)?;
+    let company = look.reads.company_of_event(id)?;
+    let company = match company {
+        Some(company) => look.company_name(company)?,
+        None => Named { id: String::new(), name: "unknown".to_owned() },
+    };
+    let starts = made.iter().skip(1).map(|it| Some(it.started_at)).chain(std::iter::once(None));
+    let attempts = made.iter().zip(starts).map(|(it, next)| {
+        let end = it.started_at.saturating_add(it.duration);
+        let waited = next.map(|next| i64::try_from((next - end).whole_microseconds()).unwrap_or(0).max(0));
+        let planned = (told.event.state == EventState::Pending)
+            .then(|| look.service.schedule().wait(it.number))
+            .flatten()
+            .and_then(|it| i64::try_from(it.as_micros()).ok());
+        attempt(it, waited.or(planned).filter(|_| it.cause.is_some()))
+    });
+    Ok(Some(Event {
+        id: id.to_string(),
+        kind: told.event.kind.name().to_owned(),
+        state: state(told.event.state),
+        provider: providers::shown(&provider),
+        company,
+        created_at: when(told.event.created_at),
+        next_attempt_at: told.event.next_attempt_at.map(when),
+        attempts: attempts.collect(),
+        body: String::from_utf8_lossy(&told.body).into_owned(),
+    }))
+}

@@ -1,0 +1,194 @@
+//! The operator's console: what `guerdon-console` shows, filled from the database. A file for each part of it.
+
+mod attempts;
+mod audit;
+mod companies;
+mod events;
+mod overview;
+mod providers;
+
+use std::collections::HashMap;
+
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use actix_web::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY as POLICY, CONTENT_TYPE, HeaderName, HeaderValue, REFERRER_POLICY,
+    X_CONTENT_TYPE_OPTIONS,
+};
+use guerdon_console::model::Named;
+use guerdon_console::{CONTENT_SECURITY_POLICY, Frame, Query, STYLE, STYLE_PATH, pages};
+use guerdon_domain::money::{Dollars, Points, PointsPerDollar};
+use guerdon_domain::ports::{Clock as _, Reads, Setting, StoreError, StoreExt, Timestamp};
+use guerdon_domain::values::{CompanyId, ProviderId};
+use time::OffsetDateTime;
+
+use crate::application::Service;
+use crate::build_info::VERSION;
+use crate::commands::MAINTENANCE_ON;
+use crate::world::SystemClock;
+
+const HTML: &str = "text/html; charset=utf-8";
+const CSS: &str = "text/css; charset=utf-8";
+
+/// One look at the database, for one page.
+struct Look<'a> {
+    reads: &'a mut dyn Reads,
+    service: &'a Service,
+    query: &'a Query,
+    now: Timestamp,
+}
+
+impl Look<'_> {
+    fn time(&self) -> OffsetDateTime {
+        when(self.now)
+    }
+
+    /// The first hour of so many, the present one included.
+    fn hours_back(&self, count: i32) -> i32 {
+        guerdon_domain::ports::hour_of(self.now) - count + 1
+    }
+
+    /// The first day of so many, today included.
+    fn days_back(&self, count: i32) -> i32 {
+        guerdon_domain::ports::day_of(self.now) - count + 1
+    }
+
+    fn provider_names(&mut self) -> Result<HashMap<ProviderId, String>, StoreError> {
+        Ok(self.reads.providers()?.into_iter().map(|it| (it.id, it.name)).collect())
+    }
+
+    /// A company by what people call it.
+    fn company_name(&mut self, id: CompanyId) -> Result<Named, StoreError> {
+        use guerdon_domain::ports::Lookup;
+        let name = match self.reads.provider_of_company(id)? {
+            Some(scope) => match self.reads.company(scope, id)? {
+                Lookup::Own(found) => found.company.name.as_str().to_owned(),
+                Lookup::Absent | Lookup::Foreign => id.to_string(),
+            },
+            None => id.to_string(),
+        };
+        Ok(Named { id: id.to_string(), name })
+    }
+}
+
+fn named(names: &HashMap<ProviderId, String>, id: ProviderId) -> Named {
+    Named { id: id.to_string(), name: names.get(&id).cloned().unwrap_or_else(|| id.to_string()) }
+}
+
+fn when(at: Timestamp) -> OffsetDateTime {
+    at.utc().into()
+}
+
+/// When an hour since 1970 begins.
+fn hour_begins(hour: i32) -> OffsetDateTime {
+    OffsetDateTime::UNIX_EPOCH + time::Duration::hours(i64::from(hour))
+}
+
+/// When a day since 1970 begins.
+fn day_begins(day: i32) -> OffsetDateTime {
+    OffsetDateTime::UNIX_EPOCH + time::Duration::days(i64::from(day))
+}
+
+fn count(it: i64) -> u64 {
+    u64::try_from(it).unwrap_or(0)
+}
+
+/// Dollars as the pages show them: `1,234.50`.
+fn dollars(points: Points, rate: PointsPerDollar) -> String {
+    let text = Dollars::of(points, rate).to_string();
+    let (whole, cents) = text.split_once('.').unwrap_or((&text, "00"));
+    let mut grouped = String::new();
+    for (at, digit) in whole.chars().enumerate() {
+        if at > 0 && (whole.len() - at).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    format!("{grouped}.{cents}")
+}
+
+/// What a path of the console is answered.
+pub(crate) struct Shown {
+    status: StatusCode,
+    kind: &'static str,
+    body: String,
+}
+
+/// Answers a path of the console; what is asked for wrongly is as if it was not asked for.
+pub(crate) fn shown(service: &Service, path: &str, query: &str) -> Shown {
+    if path == STYLE_PATH {
+        return Shown { status: StatusCode::OK, kind: CSS, body: STYLE.to_owned() };
+    }
+    let (query, now) = (Query::parse(query), SystemClock.now());
+    let mut frame = Frame {
+        now: when(now),
+        instance: service.instance.clone(),
+        version: VERSION.to_owned(),
+        is_in_maintenance: false,
+    };
+    let page = service.store.snapshot(|reads| {
+        frame.is_in_maintenance = reads.setting(Setting::Maintenance)?.as_deref() == Some(MAINTENANCE_ON);
+        page(Look { reads, service, query: &query, now }, path, &frame)
+    });
+    let (status, body) = match page {
+        Ok(Some(page)) => (StatusCode::OK, page),
+        Ok(None) => (StatusCode::NOT_FOUND, pages::missing::page(&frame)),
+        Err(cause) => {
+            log::warn!("a page of the console cannot be shown: {cause}");
+            (StatusCode::SERVICE_UNAVAILABLE, pages::failed::page(&frame))
+        }
+    };
+    Shown { status, kind: HTML, body }
+}
+
+fn page(look: Look<'_>, path: &str, frame: &Frame) -> Result<Option<String>, StoreError> {
+    let query = look.query;
+    let parts: Vec<&str> = path.trim_matches('/').split('/').collect();
+    Ok(match parts.as_slice() {
+        [""] => Some(pages::overview::page(&overview::overview(look)?, frame)),
+        ["companies"] => Some(pages::companies::page(&companies::companies(look)?, query, frame)),
+        ["companies", id] => companies::company(look, id)?.map(|it| pages::company::page(&it, query, frame)),
+        ["providers"] => Some(pages::providers::page(&providers::providers(look)?, query, frame)),
+        ["providers", id] => providers::provider(look, id)?.map(|it| pages::provider::page(&it, frame)),
+        ["events"] => Some(pages::events::page(&events::events(look)?, query, frame)),
+        ["events", id] => events::event(look, id)?.map(|it| pages::event::page(&it, frame)),
+        ["schedules"] => Some(pages::schedules::page(&companies::schedules(look)?, query, frame)),
+        ["audit"] => Some(pages::audit::page(&audit::audit(look)?, query, frame)),
+        _ => None,
+    })
+}
+
+impl Shown {
+    /// As it is sent.
+    pub(crate) fn into_response(self) -> HttpResponse {
+        let Self { status, kind, body } = self;
+        let headers: [(HeaderName, &'static str); 5] = [
+            (CONTENT_TYPE, kind),
+            (POLICY, CONTENT_SECURITY_POLICY),
+            (CACHE_CONTROL, "no-store"),
+            (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+            (REFERRER_POLICY, "no-referrer"),
+        ];
+        let mut response = HttpResponse::build(status).body(body);
+        for (name, value) in headers {
+            response.headers_mut().insert(name, HeaderValue::from_static(value));
+        }
+        response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dollars_are_grouped() {
+        let check = |points, expected: &str| {
+            assert_eq!(dollars(Points::new(points).unwrap(), PointsPerDollar::DEFAULT), expected);
+        };
+        check(0, "0.00");
+        check(49_999, "999.98");
+        check(50_000, "1,000.00");
+        check(61_728_394_500, "1,234,567,890.00");
+    }
+}

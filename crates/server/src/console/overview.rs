@@ -1,0 +1,117 @@
+//! The service at a glance.
+
+use std::sync::atomic::Ordering;
+
+use guerdon_console::model::{
+    Activity, Api, Certificate, Deliveries, Ledger, Mails, Overview, Seal, Series, Service, Step, Troubles,
+    Verification,
+};
+use guerdon_domain::ports::{ServiceHour, Setting, StoreError, Timestamp};
+
+use super::{Look, count, hour_begins, when};
+use crate::hex;
+
+const HOURS: u16 = 24;
+const DAYS: u16 = 30;
+
+pub(super) fn overview(mut look: Look<'_>) -> Result<Overview, StoreError> {
+    let hours = look.reads.service_hours(look.hours_back(i32::from(DAYS) * 24))?;
+    let depth = look.reads.outbox_depth()?;
+    let undelivered = look.reads.undelivered(None)?;
+    let delivered: i64 = look.reads.provider_hours(None, 0)?.iter().map(|it| it.delivered).sum();
+    let seal = look.reads.last_seal()?;
+    Ok(Overview {
+        activity: activity(&look, &hours),
+        api: api(&look, &hours),
+        deliveries: Deliveries {
+            pending: count(undelivered.pending),
+            delivered: count(delivered),
+            exhausted: count(undelivered.exhausted),
+            unaddressed: count(undelivered.unaddressed),
+            oldest_pending_at: depth.oldest.map(when),
+        },
+        mails: Mails {
+            waiting: count(depth.mails_waiting),
+            sent: count(look.reads.sent_mails()?),
+            given_up: count(depth.mails_given_up),
+        },
+        ledger: Ledger {
+            last_seal: seal.map(|it| Seal {
+                sequence: count(it.sequence),
+                created_at: when(it.created_at),
+                head: hex::encode(&it.head),
+            }),
+            last_verification: verification(&mut look)?,
+            unbalanced_companies: count(look.service.unbalanced.load(Ordering::Relaxed)),
+        },
+        troubles: troubles(&mut look)?,
+        service: service(&mut look)?,
+    })
+}
+
+fn activity(look: &Look<'_>, hours: &[ServiceHour]) -> Activity {
+    let sums = |step, number, of: fn(&ServiceHour) -> i64| {
+        Series::sums(step, look.time(), number, hours.iter().map(|it| (hour_begins(it.hour), of(it))))
+    };
+    Activity {
+        recognitions_by_hour: sums(Step::Hour, HOURS, |it| it.recognitions),
+        points_by_hour: sums(Step::Hour, HOURS, |it| it.points),
+        recognitions_by_day: sums(Step::Day, DAYS, |it| it.recognitions),
+        points_by_day: sums(Step::Day, DAYS, |it| it.points),
+    }
+}
+
+fn api(look: &Look<'_>, hours: &[ServiceHour]) -> Option<Api> {
+    if hours.iter().all(|it| it.requests == 0) {
+        return None;
+    }
+    let sums = |of: fn(&ServiceHour) -> i64| {
+        let found = hours.iter().map(|it| (hour_begins(it.hour), of(it)));
+        Series::sums(Step::Hour, look.time(), HOURS, found)
+    };
+    let means = hours
+        .iter()
+        .filter_map(|it| it.micros.checked_div(it.requests).map(|mean| (hour_begins(it.hour), mean)));
+    Some(Api {
+        counted: "Requests to all processes of this service, written down every ten seconds.".to_owned(),
+        requests: sums(|it| it.requests),
+        client_errors: sums(|it| it.client_errors),
+        server_errors: sums(|it| it.server_errors),
+        latency: Series::means(Step::Hour, look.time(), HOURS, means),
+    })
+}
+
+/// When `guerdon verify` last ended, as it noted.
+fn verification(look: &mut Look<'_>) -> Result<Option<Verification>, StoreError> {
+    let noted = look.reads.setting(Setting::LastVerification)?;
+    let parts = noted.as_deref().and_then(|it| it.split_once(' '));
+    Ok(parts.and_then(|(at, found)| {
+        let ended_at = Timestamp::from_unix_micros(at.parse().ok()?).map(when)?;
+        Some(Verification { ended_at, violations: found.parse().ok()? })
+    }))
+}
+
+fn troubles(look: &mut Look<'_>) -> Result<Troubles, StoreError> {
+    let number = |it: usize| u64::try_from(it).unwrap_or(0);
+    let schedules = look.reads.active_schedules()?;
+    let providers = look.reads.providers()?;
+    Ok(Troubles {
+        low_reserves: count(look.reads.low_reserves()?),
+        failing_schedules: number(schedules.iter().filter(|it| it.0.failing.is_some()).count()),
+        suspended_providers: number(providers.iter().filter(|it| it.suspended).count()),
+    })
+}
+
+fn service(look: &mut Look<'_>) -> Result<Service, StoreError> {
+    let it = look.service;
+    let up = time::Duration::try_from(it.started.elapsed()).unwrap_or_default();
+    Ok(Service {
+        commit: crate::build_info::COMMIT.to_owned(),
+        started_at: look.time() - up,
+        database: it.database.clone(),
+        database_bytes: Some(count(look.reads.database_bytes()?)),
+        certificate: it
+            .certificate_ends()
+            .map(|end| Certificate { last_day: end.date(), is_self_signed: it.is_self_signed }),
+    })
+}

@@ -1,0 +1,86 @@
+//! Providers, and how their receivers do.
+
+use guerdon_console::Listing;
+use guerdon_console::model::{
+    Failure, Performance, Provider, ProviderDetail, ProviderRow, Providers, Series, Step, Waiting,
+};
+use guerdon_console::pages::providers::ProviderColumn;
+use guerdon_domain::ports::{ProviderHour, StoreError, Undelivered};
+use guerdon_domain::providers::Provider as Whole;
+use guerdon_domain::values::ProviderId;
+
+use super::attempts::attempt;
+use super::{Look, count, hour_begins};
+
+const HOURS: u16 = 24;
+const DAYS: u16 = 30;
+
+pub(super) fn shown(it: &Whole) -> Provider {
+    Provider {
+        id: it.id.to_string(),
+        name: it.name.clone(),
+        callback_url: it.callback_url.clone(),
+        is_designated: it.manages_all_domain_resources,
+        is_suspended: it.suspended,
+    }
+}
+
+fn waiting(it: Undelivered) -> Waiting {
+    Waiting { pending: count(it.pending), exhausted: count(it.exhausted), unaddressed: count(it.unaddressed) }
+}
+
+fn performance(hours: &[ProviderHour], from: i32) -> Performance {
+    let (mut confirmed, mut attempts, mut micros) = (0, 0, 0_i64);
+    for it in hours.iter().filter(|it| it.hour >= from) {
+        confirmed += it.delivered;
+        attempts += it.delivered + it.failed;
+        micros = micros.saturating_add(it.micros);
+    }
+    Performance {
+        attempts: count(attempts),
+        confirmed: count(confirmed),
+        mean_latency: micros.checked_div(attempts),
+    }
+}
+
+pub(super) fn providers(look: Look<'_>) -> Result<Providers, StoreError> {
+    let from = look.hours_back(i32::from(HOURS));
+    let mut rows = Vec::new();
+    for it in look.reads.providers()? {
+        rows.push(ProviderRow {
+            provider: shown(&it),
+            companies: count(look.reads.company_count(it.id, None)?),
+            last_24h: performance(&look.reads.provider_hours(Some(it.id), from)?, from),
+            waiting: waiting(look.reads.undelivered(Some(it.id))?),
+        });
+    }
+    Ok(Providers { list: Listing::<ProviderColumn>::read(look.query).cut(rows) })
+}
+
+pub(super) fn provider(look: Look<'_>, id: &str) -> Result<Option<ProviderDetail>, StoreError> {
+    let Ok(id) = id.parse::<ProviderId>() else { return Ok(None) };
+    let Some(it) = look.reads.provider(id)? else { return Ok(None) };
+    let (recent, long) = (look.hours_back(i32::from(HOURS)), look.hours_back(i32::from(DAYS) * 24));
+    let hours = look.reads.provider_hours(Some(id), long)?;
+    let series = |step, number, of: fn(&ProviderHour) -> i64| {
+        Series::sums(step, look.time(), number, hours.iter().map(|it| (hour_begins(it.hour), of(it))))
+    };
+    let (confirmed_by_hour, failed_by_hour) =
+        (series(Step::Hour, HOURS, |it| it.delivered), series(Step::Hour, HOURS, |it| it.failed));
+    let (confirmed_by_day, failed_by_day) =
+        (series(Step::Day, DAYS, |it| it.delivered), series(Step::Day, DAYS, |it| it.failed));
+    let last = look.reads.last_failure(id)?;
+    Ok(Some(ProviderDetail {
+        provider: shown(&it),
+        companies: count(look.reads.company_count(id, None)?),
+        last_24h: performance(&hours, recent),
+        last_30d: performance(&hours, long),
+        confirmed_by_hour,
+        failed_by_hour,
+        confirmed_by_day,
+        failed_by_day,
+        waiting: waiting(look.reads.undelivered(Some(id))?),
+        last_failure: last
+            .map(|(event, made)| Failure { event_id: event.to_string(), attempt: attempt(&made, None) }),
+    }))
+}

@@ -1,0 +1,172 @@
+//! A primary that dies under load, a synchronous standby that takes its place, and what became of what was acknowledged.
+//!
+//! Two instances of the service know both servers by one address and are never touched. When a standby is promoted its dead
+//! primary comes back as its standby, from a fresh copy, and the next round kills the other. In every other round the two are
+//! parted shortly before: on one machine what a primary has written reaches its standby also when it did not wait for that, and
+//! a loss would not show.
+
+mod found;
+mod load;
+mod pair;
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+
+use self::found::{Found, Over};
+use self::load::{Journal, Load, Site};
+use self::pair::Pair;
+use super::Finding;
+use super::victim::count;
+use crate::harness::fixture::{Company, Provider};
+use crate::harness::receiver::{Manner, Receiver};
+use crate::harness::service::Service;
+use crate::workspace::Workspace;
+
+const DATABASE: &str = "failover";
+const USERS: usize = 200;
+const POINTS: &str = "1000000";
+/// Before the primary dies; the first second does not count.
+const BEFORE: Duration = Duration::from_secs(6);
+const WARM_UP: Duration = Duration::from_secs(1);
+/// Between the parting of both servers and the death of the primary.
+const PARTED: Duration = Duration::from_millis(500);
+/// After the full rate is there again.
+const AFTERWARDS: Duration = Duration::from_secs(3);
+/// The part of the rate before that counts as the full one.
+const FULL: f64 = 0.9;
+const FULL_WITHIN: Duration = Duration::from_secs(10);
+/// Until a round gives up waiting for it.
+const PATIENCE: Duration = Duration::from_secs(40);
+
+/// One round.
+struct Round {
+    before: f64,
+    after: f64,
+    /// From the primary's death: until the standby stood in its place, until something was acknowledged again, until a whole
+    /// second had passed at the full rate.
+    promoted: Duration,
+    first: Option<Duration>,
+    full: Option<Duration>,
+    journal: Journal,
+    found: Found,
+}
+
+pub(super) fn run(workspace: &Workspace, program: &Path, rounds: usize) -> Result<Vec<Finding>> {
+    let mut pair = Pair::start(workspace)?;
+    let url = pair.create_database(DATABASE)?;
+    let receiver = Receiver::start(Manner::Confirms)?;
+    let folders = [folder()?, folder()?];
+    let serve =
+        |it: &tempfile::TempDir| Service::start_with(program, it.path(), Some((url.clone(), pair.id())), &[]);
+    let services = folders.iter().map(serve).collect::<Result<Vec<_>>>()?;
+    let service = services.first().context("no service")?;
+    let provider = Provider::create(service, Some(&receiver.url()))?;
+    let company = Company::create(service, &provider, "failover", USERS)?;
+    service.operate(&["distribution", "run", &company.id, "--wallet", "peer_wallet", "--points", POINTS])?;
+    let site = Site { services: &services, provider: &provider, company: &company };
+    println!("{HEAD}");
+    let mut all = Vec::new();
+    for number in 1..=rounds {
+        let round = one(&site, &mut pair, &receiver, number).with_context(|| format!("round {number}"))?;
+        println!("{}", line(number, &round));
+        all.push(round);
+    }
+    for service in &services {
+        service.health().context("an instance does not live any more")?;
+        let log = service.log()?;
+        ensure!(!log.contains("panicked"), "the service panicked:\n{log}");
+    }
+    Ok(judge(&all))
+}
+
+fn folder() -> Result<tempfile::TempDir> {
+    Ok(tempfile::Builder::new().prefix("guerdon-siege-").tempdir()?)
+}
+
+fn one(site: &Site<'_>, pair: &mut Pair, receiver: &Receiver, number: usize) -> Result<Round> {
+    let load = Load::new(site, number);
+    let ((before, killed, promoted, dead, full), mut journal) = load.run(|| {
+        std::thread::sleep(BEFORE);
+        let before = load.rate(WARM_UP, load.began.elapsed());
+        if is_parted(number) {
+            pair.part()?;
+            std::thread::sleep(PARTED);
+        }
+        let (killed, promoted, dead) = pair.fail_over()?;
+        let at = killed - load.began;
+        let full = loop {
+            let full = load.full_after(at, before * FULL);
+            if full.is_some() || killed.elapsed() > PATIENCE {
+                break full;
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        };
+        std::thread::sleep(AFTERWARDS);
+        Ok((before, killed, promoted, dead, full.map(|it| it.saturating_sub(at))))
+    })?;
+    let end = load.began.elapsed();
+    let after = load.rate(end.saturating_sub(AFTERWARDS), end.saturating_sub(Duration::from_millis(100)));
+    let first = journal.sent.iter().filter(|it| it.answer.is_some() && it.at > promoted);
+    let first = first.map(|it| it.at - killed).min();
+    let over = Over { site, pair, database: DATABASE, round: number, killed };
+    let found = over.look(receiver, &mut journal)?;
+    site.services.first().context("no service")?.operate(&["verify"]).context("afterwards")?;
+    pair.add_standby(dead)?;
+    Ok(Round { before, after, promoted: promoted - killed, first, full, journal, found })
+}
+
+fn is_parted(round: usize) -> bool {
+    round.is_multiple_of(2)
+}
+
+const HEAD: &str = "round  parted  before/s  after/s  promoted  first 201  full rate  longest  acknowledged  lost  doubled  503  \
+     of these done  cut off  other  unknown  repeated  changed  events lost  twice";
+
+fn line(number: usize, it: &Round) -> String {
+    let seconds = |it: Option<Duration>| it.map_or("-".to_owned(), |it| format!("{:.2} s", it.as_secs_f64()));
+    let (found, journal) = (&it.found, &it.journal);
+    format!(
+        "{number:5}  {:6}  {:8.0}  {:7.0}  {:>8}  {:>9}  {:>9}  {:>7}  {:12}  {:4}  {:7}  {:3}  {:13}  {:7}  {:5}  {:7}  {:8}  \
+         {:7}  {:11}  {:5}",
+        if is_parted(number) { "yes" } else { "" },
+        it.before,
+        it.after,
+        seconds(Some(it.promoted)),
+        seconds(it.first),
+        seconds(it.full),
+        seconds(Some(journal.longest)),
+        found.acknowledged,
+        found.lost,
+        found.doubled,
+        journal.put_off,
+        journal.done_unseen,
+        journal.cut_off,
+        journal.others.len(),
+        found.unknown,
+        found.repeated,
+        found.changed,
+        found.events_lost,
+        found.events_twice,
+    )
+}
+
+fn judge(all: &[Round]) -> Vec<Finding> {
+    let sum = |of: &dyn Fn(&Round) -> usize| count(all.iter().map(of).sum());
+    let slowest = all.iter().map(|it| it.full.unwrap_or(Duration::MAX)).max().unwrap_or(Duration::MAX);
+    let other = all.iter().flat_map(|it| &it.journal.others).next();
+    let mut findings = vec![
+        Finding::told("failovers", all.len().to_string()),
+        Finding::told("acknowledged", sum(&|it| it.found.acknowledged).to_string()),
+        Finding::at_most("  of these lost", sum(&|it| it.found.lost), 0.0, ""),
+        Finding::at_most("  doubled", sum(&|it| it.found.doubled), 0.0, ""),
+        Finding::at_most("  answered otherwise when repeated", sum(&|it| it.found.changed), 0.0, ""),
+        Finding::at_most("their events lost", sum(&|it| it.found.events_lost), 0.0, ""),
+        Finding::at_most("answers that are neither 201 nor 503", sum(&|it| it.journal.others.len()), 0.0, ""),
+        Finding::at_most("connections that the service cut off", sum(&|it| it.journal.cut_off), 0.0, ""),
+        Finding::within("full rate again, at the slowest", slowest, FULL_WITHIN),
+    ];
+    findings.extend(other.map(|it| Finding::told("the first other answer", it.clone())));
+    findings
+}

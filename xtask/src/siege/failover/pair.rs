@@ -1,0 +1,179 @@
+//! A primary and its synchronous standby: two PostgreSQL servers on loopback, each with an address that it keeps.
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use tempfile::TempDir;
+
+use crate::guarded::{Guarded, StopSignal};
+use crate::harness::cpu;
+use crate::harness::service::free_address;
+use crate::postgres::{Owner, as_owner, beside, initialise, is_ready, new_folder, psql};
+use crate::postgres_binaries::Binaries;
+use crate::workspace::{Workspace, output};
+
+/// What is committed reaches the disk, and `max_connections` is enough for two instances of the service.
+const SETTINGS: [&str; 5] = [
+    "listen_addresses=127.0.0.1",
+    "max_connections=200",
+    "max_locks_per_transaction=128",
+    "shared_buffers=256MB",
+    "log_min_messages=fatal",
+];
+const READY_WITHIN: Duration = Duration::from_secs(60);
+
+/// Both of them, and what they are made with.
+pub(super) struct Pair {
+    primary: Node,
+    /// None from the death of a primary until it has come back as the standby of the other.
+    standby: Option<Node>,
+    programs: Programs,
+}
+
+/// Where the programs are, which may be a copy for the user that runs them.
+struct Programs {
+    binaries: Binaries,
+    _copy: TempDir,
+}
+
+/// A running server, from a fresh folder to its end.
+struct Node {
+    server: Guarded,
+    port: u16,
+    psql: PathBuf,
+    _folder: TempDir,
+}
+
+/// A folder that waits for its server.
+struct Site {
+    folder: TempDir,
+    owner: Option<Owner>,
+    port: u16,
+}
+
+impl Pair {
+    pub(super) fn start(workspace: &Workspace) -> Result<Self> {
+        let (copy, owner) = new_folder()?;
+        let mut binaries = Binaries::find_or_fetch(workspace)?;
+        if owner.is_some() {
+            binaries = binaries.reachable_by_others(copy.path())?;
+        }
+        let programs = Programs { binaries, _copy: copy };
+        let site = Site::new(free_address()?.port())?;
+        initialise(&programs.binaries, &site.data(), site.owner, site.folder.path())?;
+        let primary = site.start(&programs)?;
+        let mut pair = Self { primary, standby: None, programs };
+        pair.add_standby(free_address()?.port())?;
+        Ok(pair)
+    }
+
+    /// Makes an empty database; answers the address under which both servers are asked for it.
+    pub(super) fn create_database(&self, name: &str) -> Result<String> {
+        self.psql("postgres", &format!("CREATE DATABASE {name}"))?;
+        let standby = self.standby.as_ref().context("no standby")?;
+        let hosts = format!("127.0.0.1:{},127.0.0.1:{}", self.primary.port, standby.port);
+        Ok(format!("postgres://postgres@{hosts}/{name}?target_session_attrs=read-write"))
+    }
+
+    /// The process that all others of the primary come from.
+    pub(super) fn id(&self) -> u32 {
+        self.primary.server.id()
+    }
+
+    /// Runs SQL on the primary, whichever that is.
+    pub(super) fn psql(&self, database: &str, sql: &str) -> Result<String> {
+        self.primary.psql(database, sql)
+    }
+
+    /// Ends the standby's connection to the primary: from now on nothing reaches it, and no commit may be acknowledged.
+    pub(super) fn part(&self) -> Result<()> {
+        let standby = self.standby.as_ref().context("no standby")?;
+        standby.psql("postgres", "ALTER SYSTEM SET primary_conninfo = ''")?;
+        standby.psql("postgres", "SELECT pg_reload_conf()")?;
+        Ok(())
+    }
+
+    /// Kills the primary with everything it consists of, and promotes the standby. Answers when the one died, when the other took
+    /// its place, and the address of the dead.
+    pub(super) fn fail_over(&mut self) -> Result<(Instant, Instant, u16)> {
+        let standby = self.standby.take().context("no standby")?;
+        let killed = Instant::now();
+        cpu::kill(self.primary.server.id())?;
+        let dead = std::mem::replace(&mut self.primary, standby);
+        let promoted = self.primary.psql("postgres", "SELECT pg_promote(true, 60)")?;
+        ensure!(promoted.trim() == "t", "the standby was not promoted");
+        Ok((killed, Instant::now(), dead.port))
+    }
+
+    /// A server at this address that has copied the primary and follows it; the primary waits for it before it answers a commit.
+    pub(super) fn add_standby(&mut self, port: u16) -> Result<()> {
+        let site = Site::new(port)?;
+        let program = beside(&self.programs.binaries.program("postgres"), "pg_basebackup");
+        let mut copy = as_owner(&program, site.owner, site.folder.path());
+        copy.args([
+            "-R",
+            "-X",
+            "stream",
+            "-c",
+            "fast",
+            "--no-sync",
+            "-w",
+            "-h",
+            "127.0.0.1",
+            "-U",
+            "postgres",
+        ]);
+        copy.args(["-p", &self.primary.port.to_string(), "-D"]).arg(site.data());
+        output(&mut copy)?;
+        self.standby = Some(site.start(&self.programs)?);
+        // After the copy was made: a standby that had this setting too would wait for its own standby once it is promoted.
+        self.psql("postgres", "ALTER SYSTEM SET synchronous_standby_names = '*'")?;
+        self.psql("postgres", "SELECT pg_reload_conf()")?;
+        let began = Instant::now();
+        let question = "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'";
+        while self.psql("postgres", question)?.trim() != "1" {
+            ensure!(began.elapsed() < READY_WITHIN, "the standby does not follow");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        Ok(())
+    }
+}
+
+impl Site {
+    fn new(port: u16) -> Result<Self> {
+        let (folder, owner) = new_folder()?;
+        Ok(Self { folder, owner, port })
+    }
+
+    fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    fn start(self, programs: &Programs) -> Result<Node> {
+        let (data, log) = (self.data(), self.folder.path().join("log"));
+        let mut command: Command =
+            as_owner(&programs.binaries.program("postgres"), self.owner, self.folder.path());
+        command.arg("-D").arg(&data).arg("-k").arg(self.folder.path()).args(["-p", &self.port.to_string()]);
+        for setting in SETTINGS {
+            command.args(["-c", setting]);
+        }
+        let file = File::create(&log)?;
+        command.stdout(file.try_clone()?).stderr(file);
+        let mut server = Guarded::start(command, StopSignal::Interrupt, self.folder.path())?;
+        let pid_file = data.join("postmaster.pid");
+        server
+            .wait_until(READY_WITHIN, || is_ready(&pid_file))
+            .with_context(|| format!("PostgreSQL: {}", std::fs::read_to_string(&log).unwrap_or_default()))?;
+        let psql = beside(&programs.binaries.program("postgres"), "psql");
+        Ok(Node { server, port: self.port, psql, _folder: self.folder })
+    }
+}
+
+impl Node {
+    fn psql(&self, database: &str, sql: &str) -> Result<String> {
+        psql(&self.psql, &format!("postgres://postgres@127.0.0.1:{}/{database}", self.port), sql)
+    }
+}
