@@ -105,7 +105,16 @@ pub(crate) fn subfolders(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 fn cargo() -> Command {
-    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    // What cargo says of this crate to whom it runs would be news to the build scripts of others: ring's would run again,
+    // and whatever needs it be compiled anew, at each change between `cargo xtask …` and `cargo …`.
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(name);
+        }
+    }
+    command
 }
 
 fn name(command: &Command) -> String {

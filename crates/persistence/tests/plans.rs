@@ -7,12 +7,12 @@ use guerdon_domain::companies::UpdateCompany;
 use guerdon_domain::idempotency::IdempotencyKey;
 use guerdon_domain::money::PointsPerDollar;
 use guerdon_domain::occasions;
-use guerdon_domain::ports::{Claim, Role, Row, StoreError, StoreExt as _, Tx};
+use guerdon_domain::ports::{Claim, Role, Row, StoreError, StoreExt as _, Tx, Wanted};
 use guerdon_domain::recognitions::Sender;
 use guerdon_domain::saml::{self, UpdateSaml};
 use guerdon_domain::users::{self, UpdateUser};
 use guerdon_domain::values::{
-    CorporationId, DomainName, EmailAddress, EntityId, OccasionId, Page, Update, UserId,
+    CorporationId, DomainName, EmailAddress, EntityId, Line, OccasionId, Page, Update, UserId,
 };
 use guerdon_domain::wallets::{Account, WalletType};
 use guerdon_persistence::testing::{TestDatabase, each};
@@ -117,8 +117,12 @@ fn postgres() -> String {
     format!("CREATE TEMP TABLE n AS SELECT generate_series(1, 1000000) AS i; {rows} ANALYZE")
 }
 
+fn page() -> Page {
+    Page::new(3, 100).unwrap()
+}
+
 fn request_like(world: &World, ann: UserId, corporation: CorporationId, occasion: OccasionId) {
-    let (scope, company, page) = (world.provider, world.company, Page::new(3, 100).unwrap());
+    let (scope, company, page) = (world.provider, world.company, page());
     let domain = DomainName::parse("example.com").unwrap();
     let email = EmailAddress::parse("ann@example.com").unwrap();
     world.reading(|reads| -> Result<(), StoreError> {
@@ -185,6 +189,15 @@ fn changes(world: &World, ann: UserId) {
     world.delete(ann).unwrap();
 }
 
+/// What finds few of a company's users, and by which index: `users_all` would walk the company.
+fn searches() -> [(Wanted, &'static str); 2] {
+    let (email, employee_id) = (EmailAddress::parse("ann@example.com").ok(), Line::parse("E-1").ok());
+    [
+        (Wanted { email, ..Wanted::default() }, "users_email"),
+        (Wanted { employee_id, ..Wanted::default() }, "users_employee"),
+    ]
+}
+
 #[test]
 fn no_statement_of_a_request_reads_a_whole_table() {
     overheard::listen();
@@ -206,6 +219,17 @@ fn no_statement_of_a_request_reads_a_whole_table() {
             .map(|(statement, plan)| format!("{statement}\n{}\n", plan.join("\n")))
             .collect();
         assert!(faults.is_empty(), "{}", faults.join("\n"));
+        for (wanted, index) in searches() {
+            let searched = statements(&world, || {
+                world.reading(|reads| reads.users(world.company, &wanted, page()).map(drop))
+            });
+            let of_users = searched.iter().filter(|it| it.contains("ORDER BY"));
+            let plans: Vec<String> = of_users.map(|it| world.database.plan(it).join("\n")).collect();
+            assert!(
+                !plans.is_empty() && plans.iter().all(|it| it.contains(index)),
+                "not by {index}: {plans:?}"
+            );
+        }
         let whole = world.database.plan("SELECT count(*) FROM transfers WHERE amount = 7");
         assert!(!scans(&whole).is_empty(), "a scan would be seen: {whole:?}");
     };

@@ -6,10 +6,10 @@ use anyhow::{Context, Result, bail};
 use guerdon_persistence::{Access, OpenError, open};
 use serde::Serialize;
 
-use crate::application::{mail_transport, webhook_roots};
 use crate::command_socket::is_served;
 use crate::commands::{Output, View};
 use crate::keys::{require, settle};
+use crate::outgoing::{mail_transport, webhook_roots, where_mails_go};
 use crate::settings::Settings;
 use crate::tls;
 use crate::world::{files, random};
@@ -76,11 +76,10 @@ fn database(settings: &Settings) -> Result<String> {
 
 /// Whether the mail server lets us in.
 fn mail(settings: &Settings) -> Result<String> {
-    let Some(url) = &settings.mail.smtp_url else {
-        let folder = settings.data_dir.join("mail");
-        return Ok(format!("mail: no mail server is set, mails are written into {}", folder.display()));
-    };
+    let way = where_mails_go(settings);
+    if settings.mail.smtp_url.is_none() {
+        return Ok(format!("mail: {way}"));
+    }
     mail_transport(settings)?.check().map_err(|cause| anyhow::anyhow!("mail server: {cause}"))?;
-    let host = url::Url::parse(url.expose()).ok().and_then(|it| it.host_str().map(str::to_owned));
-    Ok(format!("mail: the mail server {} lets us in", host.unwrap_or_default()))
+    Ok(format!("mail: {way}, which lets us in"))
 }

@@ -39,10 +39,10 @@ pub(crate) fn prune(
 ) -> Result<Pruned, StoreError> {
     let now = context.clock.now();
     let mut pruned = Pruned { idempotency_records: expired(store, now)?, ..Pruned::default() };
-    if let Some(before) = retention.events.and_then(|it| earlier(now, it)) {
+    if let Some(before) = retention.events.map(|it| now - it) {
         pruned.events = events(store, before)?;
     }
-    if let Some(before) = retention.mails.and_then(|it| earlier(now, it)) {
+    if let Some(before) = retention.mails.map(|it| now - it) {
         let mut steps = Steps::default();
         pruned.mails = steps.all(|limit| store.transaction(|tx| tx.prune_mails(before, limit)))?;
     }
@@ -61,11 +61,6 @@ pub(crate) fn prune(
 /// Lets go of the answers that nobody can ask for any more.
 pub(crate) fn expired(store: &dyn Store, now: Timestamp) -> Result<usize, StoreError> {
     Steps::default().all(|limit| store.transaction(|tx| tx.prune_idempotency_records(now, limit)))
-}
-
-fn earlier(now: Timestamp, by: Duration) -> Option<Timestamp> {
-    let micros = i64::try_from(by.as_micros()).ok()?;
-    Timestamp::from_unix_micros(now.unix_micros().checked_sub(micros)?)
 }
 
 fn events(store: &dyn Store, before: Timestamp) -> Result<usize, StoreError> {

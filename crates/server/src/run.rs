@@ -105,5 +105,5 @@ fn serve(settings: &Settings) -> anyhow::Result<Output> {
         };
         application.run(stop).await
     })?;
-    Ok(Output { text: String::new(), json: String::new(), status: 0, ..Output::default() })
+    Ok(Output::default())
 }

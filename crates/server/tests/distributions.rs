@@ -1,13 +1,13 @@
 //! Distributions: by schedules, by several services at once, under kill -9.
 
 use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use guerdon_persistence::testing::each;
 use serde_json::{Value, json};
 
 use crate::support::service::Service;
-use crate::support::{Sample, on_each};
+use crate::support::{Sample, on_each, until};
 
 /// Enough that one is under way for a while.
 const CROWD: i64 = 20_000;
@@ -26,16 +26,6 @@ fn schedule(service: &Service, company: &str, points: &str, start: &str) -> Valu
         "--start",
         start,
     ])
-}
-
-/// Waits until something is so, or fails.
-fn until(what: &str, is_so: impl Fn() -> bool) {
-    let started = Instant::now();
-    while !is_so() {
-        assert!(started.elapsed() < Duration::from_secs(60), "{what} in time");
-        // tidy: another process does it, as time goes by
-        std::thread::sleep(Duration::from_millis(50));
-    }
 }
 
 /// The first of the month so many months before this one.
@@ -143,7 +133,7 @@ fn two_services_on_one_postgresql_pay_each_date_once() {
             schedule(&service, &sample.company, "2", &months_ago(5));
         }
         let paid = || service.database.count("causes WHERE kind = 7 AND actor = 3");
-        until("six dates of four schedules are paid", || paid() == 24);
+        until("six dates of four schedules are paid", || (paid() == 24).then_some(()));
         assert_eq!(
             service.database.count("(SELECT DISTINCT subject_id, due_on FROM causes WHERE kind = 7) AS x"),
             24
@@ -163,13 +153,13 @@ fn what_a_reserve_does_not_cover_is_told_and_paid_later() {
         let sample = Sample::make(service, 1);
         schedule(service, &sample.company, "10", &months_ago(0));
         let list = || service.json(&["distribution", "list", &sample.company])[0].clone();
-        until("the refusal is recorded", || list()["failure"] == "Insufficient funds");
+        until("the refusal is recorded", || (list()["failure"] == "Insufficient funds").then_some(()));
         assert!(list()["failing_since"].is_string());
         assert_eq!(service.database.count("mails"), 1);
         sample.deposit(service, 20);
         let due = "UPDATE schedules SET due_at = created_at";
         service.database.tamper(due, due); // as if an hour had gone by
-        until("the date is paid", || list()["failure"].is_null());
+        until("the date is paid", || list()["failure"].is_null().then_some(()));
         assert_eq!(sample.shows(service, &sample.users[0], "peer_wallet"), Some(10));
     });
 }
@@ -230,8 +220,8 @@ fn a_schedule_whose_service_is_killed_while_it_pays_pays_each_date_once() {
             service.restart();
         }
         let dates = "(SELECT DISTINCT due_on FROM causes WHERE kind = 7) AS dates";
-        until("four dates are paid", || service.database.count(dates) == 4);
-        until("the last is given", || service.database.count("distributions_under_way") == 0);
+        until("four dates are paid", || (service.database.count(dates) == 4).then_some(()));
+        until("the last is given", || (service.database.count("distributions_under_way") == 0).then_some(()));
         assert_eq!(all_or_nothing(service, &sample, FUNDS), 4);
     });
 }

@@ -13,13 +13,11 @@ mod schedule;
 mod severed;
 mod sharing;
 
-use std::time::{Duration, Instant};
-
 use serde_json::Value;
 
-use crate::support::Sample;
-use crate::support::receiver::{Arrival, PATIENCE, Receiver};
+use crate::support::receiver::{Arrival, Receiver};
 use crate::support::service::{Provider, Service};
+use crate::support::{Sample, until};
 
 /// Receivers on this machine may be called.
 const LOCAL: [(&str, &str); 2] =
@@ -95,16 +93,4 @@ fn in_state(service: &Service, event: &str, state: &str) -> Value {
         let all = listed(service, &["--state", state]);
         all.into_iter().find(|it| it["id"] == event)
     })
-}
-
-/// Asks again and again, until there is an answer.
-fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
-    let started = Instant::now();
-    loop {
-        if let Some(answer) = ask() {
-            return answer;
-        }
-        assert!(started.elapsed() < PATIENCE, "{what}");
-        std::thread::sleep(Duration::from_millis(5)); // tidy: polls another process
-    }
 }

@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use server::MailServer;
 
-use crate::support::receiver::PATIENCE;
 use crate::support::service::Service;
-use crate::support::{Sample, on_each, on_each_with, user_body};
+use crate::support::world::CERTIFICATE;
+use crate::support::{Sample, on_each, on_each_with, until, user_body};
 
 /// Everybody who is told.
 const TOLD: [&str; 3] = ["bcc@example.com", "olive@example.com", "second@example.com"];
@@ -79,7 +79,7 @@ fn says_what_to_do(text: &str, sample: &Sample, left: i64, missing: i64) {
 
 /// The mails in the folder by recipient, oldest first, once there are so many.
 fn files(folder: &Path, count: usize) -> BTreeMap<String, Vec<String>> {
-    let mut names = until(|| {
+    let mut names = until("so many mails should be in the folder", || {
         let all = std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().file_name().into_string().unwrap());
         let whole = all.filter(|it| it.ends_with(".eml") && !it.starts_with('.'));
         let names: Vec<String> = whole.collect();
@@ -117,7 +117,7 @@ fn while_the_mail_server_is_away_the_alerts_wait() {
             sample.deposit(service, 51);
         }
         assert!(began.elapsed() < Duration::from_secs(5), "nobody waits for a mail server");
-        until(|| (failed(service) > 0).then_some(()));
+        until("it should be tried in vain", || (failed(service) > 0).then_some(()));
         assert_eq!(service.database.count("mails WHERE state = 1"), 12);
         service.running.kill();
         let due = "UPDATE mails SET next_attempt_at = created_at WHERE state = 1";
@@ -134,12 +134,16 @@ fn while_the_mail_server_is_away_the_alerts_wait() {
             *told.entry(mail.to).or_default() += 1;
         }
         assert_eq!(told, TOLD.map(|it| (it.to_owned(), 4)).into());
-        until(|| (service.database.count("mails WHERE state = 2") == 12).then_some(()));
+        until("all should be handed over", || {
+            (service.database.count("mails WHERE state = 2") == 12).then_some(())
+        });
         pay(service, &sample, 51); // what comes next is new
         for _ in 0..3 {
             assert!(TOLD.contains(&server.next().to.as_str()));
         }
-        until(|| (service.database.count("mails WHERE state = 2") == 15).then_some(()));
+        until("all should be handed over", || {
+            (service.database.count("mails WHERE state = 2") == 15).then_some(())
+        });
         assert_eq!(server.so_far(), 0);
     });
 }
@@ -148,13 +152,24 @@ fn failed(service: &Service) -> i64 {
     service.database.count("mails WHERE attempts > 0")
 }
 
-fn until<T>(mut ask: impl FnMut() -> Option<T>) -> T {
-    let started = Instant::now();
-    loop {
-        if let Some(answer) = ask() {
-            return answer;
+#[test]
+fn who_administers_a_company_is_told_once_that_its_certificate_has_ended() {
+    on_each(|service| {
+        let sample = Sample::make(service, 1);
+        let saml = json!({"idp_id": "https://idp.example", "idp_url": "https://idp.example/sso",
+            "idp_certificate": CERTIFICATE, "active": true});
+        let path = format!("/v1/companies/{}/saml", sample.company);
+        assert_eq!(service.put(&sample.provider, &path, &saml).status, 200);
+        for _ in 0..2 {
+            service.running.kill();
+            service.restart();
+            until("one certificate should be counted", || {
+                let page = service.running.page("/metrics").2;
+                page.lines().any(|it| it == "guerdon_saml_certificates_ending 1").then_some(())
+            });
         }
-        assert!(started.elapsed() < PATIENCE);
-        std::thread::sleep(Duration::from_millis(5)); // tidy: polls another process
-    }
+        let told = files(&service.data.path().join("mail"), 1);
+        let mail = &told["olive@example.com"][0];
+        assert!(mail.contains("the certificate of single sign-on has ended"), "{mail}");
+    });
 }

@@ -80,7 +80,7 @@ CREATE TABLE users (
 CREATE UNIQUE INDEX users_email ON users (company_id, email_folded) WHERE deleted_at IS NULL;
 CREATE INDEX users_active ON users (company_id, created_at, id) WHERE deleted_at IS NULL;
 CREATE INDEX users_all ON users (company_id, created_at, id);
-CREATE INDEX users_employee ON users (company_id, employee_id) WHERE employee_id IS NOT NULL;
+CREATE INDEX users_employee ON users (company_id, employee_id, created_at, id) WHERE employee_id IS NOT NULL;
 CREATE INDEX users_updated ON users (company_id, updated_at);
 
 -- How many users of a company are not deleted: the sum of up to 16 parts, so that users who are made at the same time

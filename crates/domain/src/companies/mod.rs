@@ -17,4 +17,5 @@ pub use owner_name::OwnerName;
 pub use preview_rate::{NowAndThen, RatePreview, preview_rate};
 pub use update::update;
 
+pub use crate::look_up::company as anybodys;
 pub use crate::model::{Company, CompanyWithOwner};

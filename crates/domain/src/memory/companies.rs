@@ -53,6 +53,10 @@ impl ReadCompanies for Unit {
         })
     }
 
+    fn id_of_domain(&mut self, domain: &DomainName) -> Result<Option<CompanyId>, StoreError> {
+        self.read(|data| data.companies.values().find(|it| it.domain == *domain).map(|it| it.id))
+    }
+
     fn companies(
         &mut self,
         scope: ProviderId,

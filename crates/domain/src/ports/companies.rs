@@ -13,6 +13,9 @@ pub trait ReadCompanies {
         domain: &DomainName,
     ) -> Result<Lookup<CompanyWithOwner>, StoreError>;
 
+    /// The company of a domain, whoever's it is: for the operator's commands.
+    fn id_of_domain(&mut self, domain: &DomainName) -> Result<Option<CompanyId>, StoreError>;
+
     /// A page of the provider's companies, or of those within a corporation, oldest first, ties by id.
     fn companies(
         &mut self,

@@ -18,6 +18,9 @@ pub enum Setting {
 }
 
 impl Setting {
+    /// The value of [`Maintenance`](Self::Maintenance) while the API answers 503.
+    pub const ON: &str = "on";
+
     /// The stored name.
     pub fn name(self) -> &'static str {
         match self {

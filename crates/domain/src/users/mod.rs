@@ -3,12 +3,14 @@
 mod create;
 mod delete;
 mod erase;
+mod find;
 mod open_wallets;
 mod update;
 
 pub use create::{CreateUserError, create};
 pub use delete::{DeleteUserError, delete};
 pub use erase::{EraseUserError, erase, erase_from_events};
+pub use find::{Found, find};
 pub(crate) use open_wallets::open_wallets;
 pub use update::{UpdateUser, UpdateUserError, update};
 

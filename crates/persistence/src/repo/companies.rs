@@ -61,6 +61,17 @@ impl ReadCompanies for Unit<'_> {
         self.judge(scope, found)
     }
 
+    fn id_of_domain(&mut self, domain: &DomainName) -> Result<Option<CompanyId>, StoreError> {
+        let found: Option<Id<CompanyId>> = self.query(|conn| {
+            companies::table
+                .filter(companies::domain.eq(domain.as_str()))
+                .select(companies::id)
+                .get_result(conn)
+                .optional()
+        })?;
+        Ok(found.map(|it| it.0))
+    }
+
     fn companies(
         &mut self,
         scope: ProviderId,

@@ -16,7 +16,6 @@ use super::metrics::{
     Metrics, look_at_certificate, look_at_ledger, look_at_outbox, look_at_process, tell_maintenance,
 };
 use super::{distributions, single_sign_on};
-use crate::commands::MAINTENANCE_ON;
 use crate::retention;
 use crate::sealing::Sealing;
 use crate::settings::Retention;
@@ -109,7 +108,7 @@ pub(super) fn spawn(
 pub(super) fn look(store: &dyn Store, gate: &Gate, pulse: &Pulse) -> Result<(), StoreError> {
     let maintenance = pulse
         .look(|| store.snapshot(|reads| -> Result<_, StoreError> { reads.setting(Setting::Maintenance) }))?;
-    let is_on = maintenance.as_deref() == Some(MAINTENANCE_ON);
+    let is_on = maintenance.as_deref() == Some(Setting::ON);
     gate.set_maintenance(is_on);
     tell_maintenance(is_on);
     Ok(())

@@ -1,25 +1,19 @@
 //! What leaves the service: events to providers, mails to administrators.
 
 use std::future::Future;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
 use guerdon_domain::ports::{Clock, Store, StoreError, StoreExt, Wakes};
-use guerdon_mailer::{
-    FolderTransport, FromAddress, Mailer, Running as Mailing, SmtpTransport, SmtpUrl, StoreMailJournal,
-    Transport,
-};
+use guerdon_mailer::{Mailer, Running as Mailing, StoreMailJournal};
 use guerdon_persistence::Wakeups;
-use guerdon_webhook_dispatcher::{
-    Dispatcher, HttpCourier, HttpCourierParts, Running as Dispatching, Schedule, TrustedRoots,
-};
+use guerdon_webhook_dispatcher::{Dispatcher, Running as Dispatching, Schedule};
 use tokio::sync::oneshot;
-use url::Url;
 
 use super::metrics::Counting;
-use crate::keys::{Keys, SigningSecrets};
+use crate::keys::Keys;
+use crate::outgoing::{courier, mail_transport, where_mails_go};
 use crate::settings::Settings;
 use crate::world::{SystemClock, SystemIds};
 
@@ -48,6 +42,7 @@ impl Delivery {
             store.transaction(|tx| -> Result<(), StoreError> { tx.end_leases(SystemClock.now()) })?;
         }
         let mailer = mailer(settings, store, counting)?.woken_by(wakes.mails.clone());
+        log::info!("{}", where_mails_go(settings));
         let mails = mailer.start().context("cannot make a thread")?;
         let events =
             dispatcher(settings, store, keys, wakes, counting)?.start().context("cannot make a thread")?;
@@ -93,50 +88,15 @@ fn dispatcher(
     wakes: &Wakes,
     counting: &Arc<Counting>,
 ) -> anyhow::Result<Dispatcher> {
-    let allowed = settings.webhooks;
-    let secrets = Arc::new(SigningSecrets(Arc::clone(keys)));
-    let mut parts = HttpCourierParts::new(allowed.policy(), secrets, Arc::new(SystemClock));
-    parts.roots = webhook_roots(settings)?;
-    let sender = HttpCourier::new(parts).context("webhooks.extra_roots")?;
+    let sender = courier(settings, keys)?;
     let mut dispatcher =
         Dispatcher::new(Arc::clone(store), Arc::new(sender), Arc::new(SystemClock), Arc::new(SystemIds));
-    dispatcher.schedule = Schedule::scaled(allowed.time_scale)
+    dispatcher.schedule = Schedule::scaled(settings.webhooks.time_scale)
         .context("webhooks.time_scale must be from 0.001 to 1000000000")?;
     dispatcher.observer = counting.clone();
     dispatcher.wake = wakes.events.clone();
     dispatcher.processes = wakes.processes.clone();
     Ok(dispatcher)
-}
-
-/// Whose certificates receivers may show.
-pub(crate) fn webhook_roots(settings: &Settings) -> anyhow::Result<TrustedRoots> {
-    match &settings.webhook_roots {
-        None => Ok(TrustedRoots::Public),
-        Some(file) => Ok(TrustedRoots::And(read_roots("webhooks.extra_roots", file)?)),
-    }
-}
-
-fn read_roots(key: &str, file: &Path) -> anyhow::Result<Vec<u8>> {
-    std::fs::read(file).with_context(|| format!("{key}: cannot read {}", file.display()))
-}
-
-/// The way mails go: to the mail server, or as files into the data folder.
-pub(crate) fn mail_transport(settings: &Settings) -> anyhow::Result<Box<dyn Transport>> {
-    let mail = &settings.mail;
-    let sender = mail.from.as_deref().map_or_else(|| Ok(FromAddress::local()), FromAddress::parse)?;
-    let Some(url) = &mail.smtp_url else {
-        let folder = settings.data_dir.join("mail");
-        let opened = FolderTransport::open(&folder, sender);
-        let opened = opened.with_context(|| format!("cannot make the folder {}", folder.display()))?;
-        return Ok(Box::new(opened));
-    };
-    let roots = mail.extra_roots.as_deref().map(|it| read_roots("mail.extra_roots", it)).transpose()?;
-    let transport = SmtpTransport::new(SmtpUrl::parse(url.expose())?, sender, &roots.unwrap_or_default())
-        .context("mail.extra_roots")?;
-    Ok(match Url::parse(&settings.service_url).ok().and_then(|it| it.host_str().map(str::to_owned)) {
-        Some(host) => Box::new(transport.greeting_as(&host)),
-        None => Box::new(transport),
-    })
 }
 
 fn mailer(settings: &Settings, store: &Arc<dyn Store>, counting: &Arc<Counting>) -> anyhow::Result<Mailer> {

@@ -8,7 +8,6 @@ mod figures;
 mod metrics;
 mod operator;
 mod single_sign_on;
-mod status;
 mod stop;
 mod warnings;
 
@@ -31,15 +30,14 @@ use crate::commands::Workplace;
 use crate::description::pages;
 use crate::keys::{Keys, require, settle};
 use crate::settings::{Http, Retention, Settings, Tls};
+use crate::status::Service;
 use crate::tls::{self, Reloading, Terminated};
 use crate::world::{SystemClock, SystemIds, descriptors};
 
 pub(crate) use database::prepare_folders;
 use delivery::Delivery;
-pub(crate) use delivery::{mail_transport, webhook_roots};
 use figures::Figures;
 use metrics::{Counting, Metrics};
-pub(crate) use status::{Service, Status};
 
 /// Descriptors that no client gets: they are for the operator's listener, the database, commands and deliveries.
 const KEPT_BACK: usize = 256;

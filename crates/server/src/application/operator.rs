@@ -12,9 +12,9 @@ use guerdon_http_api::{Gate, Pulse};
 use serde::Serialize;
 
 use super::metrics::Metrics;
-use super::status::Service;
 use crate::build_info::{COMMIT, VERSION};
 use crate::console::{Shown, shown};
+use crate::status::Service;
 
 /// The open listener.
 pub(super) struct Listening {

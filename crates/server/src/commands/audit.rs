@@ -2,15 +2,14 @@
 
 use guerdon_domain::audit_log::{AuditEntry, newest};
 use guerdon_domain::causes::Actor;
-use guerdon_domain::ports::{AuditWanted, Clock as _, StoreExt};
+use guerdon_domain::ports::{AuditWanted, StoreExt};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::named::{CompanyName, ProviderName};
 use super::output::table;
-use super::since::{self, moment};
+use super::since::{given, moment};
 use super::{CommandError, Output, Runnable, View, Workplace};
-use crate::world::SystemClock;
 
 /// How many entries are shown where nothing else is asked for.
 const SHOWN: u32 = 100;
@@ -88,11 +87,10 @@ impl Runnable for Audit {
     }
 
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let since = self.since.as_deref().map(|it| since::read(it, SystemClock.now())).transpose();
         let wanted = AuditWanted {
             company: self.company.as_ref().map(|it| it.id(workplace)).transpose()?,
             provider: self.provider.as_ref().map(|it| it.id(workplace)).transpose()?,
-            since: since.map_err(CommandError::refused)?,
+            since: given(self.since.as_ref())?,
             before: None,
             limit: i64::from(self.limit),
         };

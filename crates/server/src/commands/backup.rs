@@ -104,15 +104,11 @@ fn drawn(database: &Path, to: &Path, workplace: &Workplace) -> Result<(), Comman
     scope(|scope| {
         let copying = scope.spawn(|| copy_sqlite(database, to).map_err(CommandError::refused));
         let mut there = 0;
-        while !copying.is_finished() {
-            if workplace.progress.is_shown() {
-                let now = size(to);
-                workplace.progress.advance(now.saturating_sub(there));
-                there = now;
-                sleep(DRAWN_EVERY);
-            } else {
-                break;
-            }
+        while workplace.progress.is_shown() && !copying.is_finished() {
+            let now = size(to);
+            workplace.progress.advance(now.saturating_sub(there));
+            there = now;
+            sleep(DRAWN_EVERY);
         }
         copying.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })

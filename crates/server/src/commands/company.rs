@@ -52,7 +52,7 @@ impl Runnable for List {
                 }
             }
             let text = table(&["id", "domain", "name", "owner", "users", "provider"], &rows);
-            Ok(Output { text, json: format!("[{}]", json.join(",")), status: 0, ..Output::default() })
+            Ok(Output { text, json: format!("[{}]", json.join(",")), ..Output::default() })
         })
     }
 }
@@ -84,7 +84,7 @@ impl Runnable for Show {
                 ("reserve alert", &alert),
                 ("created", &company.created_at.to_string()),
             ]);
-            Ok(Output { text, json, status: 0, ..Output::default() })
+            Ok(Output { text, json, ..Output::default() })
         })
     }
 }

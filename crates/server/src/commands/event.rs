@@ -3,9 +3,7 @@
 use guerdon_domain::audit_log::Action;
 use guerdon_domain::events::ReplayError;
 use guerdon_domain::events::{EventState, replay, replay_all};
-use guerdon_domain::ports::{
-    Clock as _, EventsWanted, MadeAttempt, QueuedEvent, StoreError, StoreExt, ToldEvent,
-};
+use guerdon_domain::ports::{EventsWanted, MadeAttempt, QueuedEvent, StoreError, StoreExt, ToldEvent};
 use guerdon_domain::values::EventId;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -14,9 +12,8 @@ use uuid::Uuid;
 use super::error::refusals;
 use super::named::ProviderName;
 use super::output::{fields, table};
-use super::since::{self, moment};
+use super::since::{given, moment};
 use super::{CommandError, Output, Runnable, View, Workplace};
-use crate::world::SystemClock;
 
 /// How many events are shown where nothing else is asked for.
 const SHOWN: u32 = 100_000;
@@ -230,8 +227,7 @@ impl Runnable for List {
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let provider = self.provider.as_ref().map(|it| it.id(workplace)).transpose()?;
         let state = self.state.map(EventState::from);
-        let since = self.since.as_deref().map(|it| since::read(it, SystemClock.now())).transpose();
-        let since = since.map_err(CommandError::refused)?;
+        let since = given(self.since.as_ref())?;
         let limit = i64::from(self.limit);
         let wanted = EventsWanted { provider, state, since, limit, ..EventsWanted::default() };
         let found = workplace.store.snapshot(|reads| -> Result<_, StoreError> { reads.events(&wanted) })?;

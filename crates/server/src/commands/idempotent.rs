@@ -31,8 +31,8 @@ fn visible_ascii(text: &str) -> Result<String, String> {
     }
 }
 
-/// Runs `work` in one transaction: at most once per key; a repeat is answered as the first was, and says so to people. `what` is the command, by which a key's second use is
-/// told from a repeat.
+/// Runs `work` in one transaction: at most once per key; a repeat is answered as the first was, and says so to people.
+/// `what` is the command, by which a key's second use is told from a repeat.
 pub(super) fn once<V: View>(
     workplace: &Workplace,
     key: &Keyed,

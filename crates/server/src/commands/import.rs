@@ -1,12 +1,11 @@
 //! `guerdon import users`.
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use guerdon_domain::audit_log::Action;
-use guerdon_domain::ports::{Context, StoreExt, Tx, Wanted};
-use guerdon_domain::users::{CreateUserError, UpdateUserError, User, create, update};
-use guerdon_domain::values::{CompanyId, EmailAddress, Line, Page, ProviderId};
+use guerdon_domain::ports::{Context, StoreExt, Tx};
+use guerdon_domain::users::{CreateUserError, Found, UpdateUserError, create, find, update};
+use guerdon_domain::values::{CompanyId, EmailAddress, Line, ProviderId};
 use guerdon_http_api::rows::{changed_user, new_user};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -167,59 +166,46 @@ fn one(
     row: &Map<String, Value>,
     context: &Context<'_>,
 ) -> Result<Done, CommandError> {
-    let before = match known(tx, company, row)? {
-        Ok(found) => found,
-        Err(why) => return Ok(Done::Refused(why)),
-    };
-    let Some(before) = before else {
-        let profile = match new_user(company, row) {
-            Ok(profile) => profile,
-            Err(why) => return Ok(Done::Refused(why)),
-        };
-        return match create(tx, scope, company, &profile, context) {
-            Ok(_) => Ok(Done::Created),
-            Err(CreateUserError::Store(cause)) => Err(cause.into()),
-            Err(why) => Ok(Done::Refused(why.to_string())),
-        };
+    let text = |name: &str| row.get(name).and_then(Value::as_str).filter(|it| !it.is_empty());
+    let (employee_id, email) = (text("employee_id"), text("email"));
+    if employee_id.is_none() && email.is_none() {
+        return Ok(Done::Refused("employee_id or email is required".to_owned()));
+    }
+    // What is no id or address names nobody; the reader of the field tells the fault.
+    let id = employee_id.and_then(|it| Line::parse(it).ok());
+    let address = email.and_then(|it| EmailAddress::parse(it).ok());
+    let before = match find(tx, company, id, address)? {
+        Found::One(user) => user,
+        Found::Several => {
+            return Ok(Done::Refused("several active users have this employee_id".to_owned()));
+        }
+        Found::Nobody => return new(tx, (scope, company), row, context),
     };
     let command = match changed_user(row) {
         Ok(command) => command,
         Err(why) => return Ok(Done::Refused(why)),
     };
     match update(tx, scope, before.id, &command, context) {
-        Ok(after) if after == before => Ok(Done::Unchanged),
+        Ok(after) if after == *before => Ok(Done::Unchanged),
         Ok(_) => Ok(Done::Updated),
         Err(UpdateUserError::Store(cause)) => Err(cause.into()),
         Err(why) => Ok(Done::Refused(why.to_string())),
     }
 }
 
-/// The active user whom a row is about.
-fn known(
+fn new(
     tx: &mut dyn Tx,
-    company: CompanyId,
+    (scope, company): (ProviderId, CompanyId),
     row: &Map<String, Value>,
-) -> Result<Result<Option<User>, String>, CommandError> {
-    let text = |name: &str| row.get(name).and_then(Value::as_str).filter(|it| !it.is_empty());
-    let Some(page) = Page::new(1, 2) else { return Ok(Ok(None)) };
-    if let Some(employee_id) = text("employee_id").and_then(|it| Line::parse(it).ok()) {
-        let wanted = Wanted { employee_id: Some(employee_id), ..Wanted::default() };
-        let mut found = tx.users(company, &wanted, page)?;
-        let ids: BTreeSet<_> = found.iter().map(|it| it.id).collect();
-        if ids.len() > 1 {
-            return Ok(Err("several active users have this employee_id".to_owned()));
-        }
-        if let Some(user) = found.pop() {
-            return Ok(Ok(Some(user)));
-        }
-    }
-    let Some(email) = text("email").and_then(|it| EmailAddress::parse(it).ok()) else {
-        return Ok(if text("email").is_some() || text("employee_id").is_some() {
-            Ok(None) // a new user, or a fault that the reader of its fields tells
-        } else {
-            Err("employee_id or email is required".to_owned())
-        });
+    context: &Context<'_>,
+) -> Result<Done, CommandError> {
+    let profile = match new_user(company, row) {
+        Ok(profile) => profile,
+        Err(why) => return Ok(Done::Refused(why)),
     };
-    let wanted = Wanted { email: Some(email), ..Wanted::default() };
-    Ok(Ok(tx.users(company, &wanted, page)?.pop()))
+    match create(tx, scope, company, &profile, context) {
+        Ok(_) => Ok(Done::Created),
+        Err(CreateUserError::Store(cause)) => Err(cause.into()),
+        Err(why) => Ok(Done::Refused(why.to_string())),
+    }
 }

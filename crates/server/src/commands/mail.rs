@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::output::table;
-use super::since::{self, moment};
+use super::since::{given, moment};
 use super::{CommandError, Output, Runnable, View, Workplace};
-use crate::application::mail_transport;
+use crate::outgoing::mail_transport;
 use crate::world::{SystemClock, SystemIds};
 
 /// How many mails are shown where nothing else is asked for.
@@ -166,8 +166,7 @@ impl Runnable for List {
     }
 
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let since = self.since.as_deref().map(|it| since::read(it, SystemClock.now())).transpose();
-        let since = since.map_err(CommandError::refused)?;
+        let since = given(self.since.as_ref())?;
         let (state, limit) = (self.state.map(MailState::from), i64::from(self.limit));
         let found = workplace
             .store

@@ -7,9 +7,6 @@ use serde::{Deserialize, Serialize};
 use super::{CommandError, Output, Runnable, View, Workplace};
 use crate::world::SystemClock;
 
-/// The value of [`Setting::Maintenance`] while the API answers 503.
-pub(crate) const ON: &str = "on";
-
 /// Turns maintenance on or off.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 pub(crate) struct Maintenance {
@@ -69,7 +66,7 @@ impl Runnable for Maintenance {
         if self.state == Switch::Status {
             return status(workplace);
         }
-        let value = if self.state == Switch::On { ON } else { "off" };
+        let value = if self.state == Switch::On { Setting::ON } else { "off" };
         let context = workplace.context();
         workplace.store.transaction(|tx| -> Result<(), StoreError> {
             if tx.setting(Setting::Maintenance)?.as_deref() != Some(value) {
@@ -86,6 +83,6 @@ fn status(workplace: &Workplace) -> Result<Output, CommandError> {
     let (value, since) = workplace.store.snapshot(|reads| -> Result<_, StoreError> {
         Ok((reads.setting(Setting::Maintenance)?, reads.setting(Setting::MaintenanceSince)?))
     })?;
-    let maintenance = if value.as_deref() == Some(ON) { Switch::On } else { Switch::Off };
+    let maintenance = if value.as_deref() == Some(Setting::ON) { Switch::On } else { Switch::Off };
     Status { maintenance, since }.output()
 }

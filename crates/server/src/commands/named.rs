@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use guerdon_domain::companies::Company;
+use guerdon_domain::companies::{Company, anybodys};
 use guerdon_domain::ports::{Lookup, Reads, StoreError, StoreExt};
 use guerdon_domain::values::{CompanyId, DomainName, EmailAddress, ProviderId, UserId};
 use serde::{Deserialize, Serialize};
@@ -34,16 +34,8 @@ impl CompanyName {
             return Ok(CompanyId::from_uuid(id));
         }
         let domain = DomainName::parse(&self.0).map_err(CommandError::refused)?;
-        let found = workplace.store.snapshot(|reads| -> Result<_, StoreError> {
-            for provider in reads.providers()? {
-                match reads.company_by_domain(provider.id, &domain)? {
-                    Lookup::Own(found) => return Ok(Some(found.company.id)),
-                    Lookup::Absent => return Ok(None),
-                    Lookup::Foreign => {}
-                }
-            }
-            Ok(None)
-        })?;
+        let found =
+            workplace.store.snapshot(|reads| -> Result<_, StoreError> { reads.id_of_domain(&domain) })?;
         found.ok_or_else(|| CommandError::Refused(format!("no company has the domain {}", self.0)))
     }
 
@@ -55,13 +47,8 @@ impl CompanyName {
 }
 
 /// A company that must be there.
-pub(super) fn company(reads: &mut dyn Reads, id: CompanyId) -> Result<Company, CommandError> {
-    let absent = || CommandError::refused("no company has this id");
-    let scope = reads.provider_of_company(id)?.ok_or_else(absent)?;
-    match reads.company(scope, id)? {
-        Lookup::Own(found) => Ok(found.company),
-        Lookup::Absent | Lookup::Foreign => Err(absent()),
-    }
+fn company(reads: &mut dyn Reads, id: CompanyId) -> Result<Company, CommandError> {
+    anybodys(reads, id)?.ok_or_else(|| CommandError::refused("no company has this id"))
 }
 
 /// A provider, by its id or its name.

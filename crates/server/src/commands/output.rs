@@ -43,7 +43,7 @@ pub(crate) trait View: Serialize {
 
     fn output(&self) -> Result<Output, CommandError> {
         let json = serde_json::to_string(self)?;
-        Ok(Output { text: self.text(), json, status: 0, ..Output::default() })
+        Ok(Output { text: self.text(), json, ..Output::default() })
     }
 }
 

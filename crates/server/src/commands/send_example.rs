@@ -1,7 +1,5 @@
 //! `guerdon webhook send-example`: one signed event that tells of nothing, to see what a receiver makes of it.
 
-use std::sync::Arc;
-
 use guerdon_domain::events::{Event, EventKind, RecognitionEvent, RedemptionEvent, SenderName};
 use guerdon_domain::money::Points;
 use guerdon_domain::ports::{Clock as _, EventBodies as _, Ids as _, StoreError, StoreExt as _};
@@ -10,13 +8,13 @@ use guerdon_domain::users::Person;
 use guerdon_domain::values::{
     CompanyId, EmailAddress, EventId, InvalidValue, Line, Message, OccasionId, RecognitionId, UserId,
 };
-use guerdon_webhook_dispatcher::{Bodies, Courier as _, HttpCourier, HttpCourierParts, Order};
+use guerdon_webhook_dispatcher::{Bodies, Courier as _, Order};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::named::ProviderName;
 use super::{CommandError, Output, Runnable, View, Workplace};
-use crate::keys::SigningSecrets;
+use crate::outgoing::courier;
 use crate::world::{SystemClock, SystemIds};
 
 /// Sends one.
@@ -74,10 +72,8 @@ impl Runnable for SendExample {
         let url = provider.callback_url.clone();
         let url = url.ok_or_else(|| CommandError::refused("the provider has no callback URL"))?;
         let body = example(kind).map_err(CommandError::refused)?;
-        let secrets = Arc::new(SigningSecrets(Arc::clone(&workplace.keys)));
-        let parts =
-            HttpCourierParts::new(workplace.settings.webhooks.policy(), secrets, Arc::new(SystemClock));
-        let courier = HttpCourier::new(parts).map_err(CommandError::refused)?;
+        let courier =
+            courier(&workplace.settings, &workplace.keys).map_err(|it| CommandError::failed(&it))?;
         let event = EventId::from_uuid(SystemIds.next());
         let outcome = courier.attempt(&Order { provider: &provider, event, body: &body });
         let confirmed = outcome.cause.is_none();

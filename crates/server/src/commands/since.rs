@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use guerdon_domain::ports::{Clock as _, Timestamp};
 
+use super::CommandError;
 use crate::world::SystemClock;
 
 /// RFC 3339, or a number of seconds, minutes, hours or days ago such as `90s`, `30m`, `2h` or `7d`.
@@ -26,6 +27,11 @@ pub(crate) fn read(text: &str, now: Timestamp) -> Result<Timestamp, String> {
     age().ok_or_else(|| {
         "must be a time such as 2026-11-20T20:01:02Z, or an age such as 30m, 2h or 7d".to_owned()
     })
+}
+
+/// The moment that was asked for, if one was.
+pub(super) fn given(text: Option<&String>) -> Result<Option<Timestamp>, CommandError> {
+    text.map(|it| read(it, SystemClock.now())).transpose().map_err(CommandError::refused)
 }
 
 /// A time, or an age; kept as it is written, so that a command can be handed over.

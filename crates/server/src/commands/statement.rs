@@ -2,7 +2,7 @@
 
 use guerdon_domain::companies::Company;
 use guerdon_domain::money::{Amount, PointsPerDollar};
-use guerdon_domain::ports::{Clock as _, LedgerLine, StoreExt};
+use guerdon_domain::ports::{LedgerLine, StoreExt};
 use guerdon_domain::statement::{Entry, Period, statement};
 use guerdon_domain::values::Timestamp;
 use guerdon_domain::wallets::{Account, Direction};
@@ -10,10 +10,9 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::named::{CompanyName, id_or_email, user_of};
-use super::since::{self, moment};
+use super::since::{given, moment};
 use super::wallet::WalletName;
 use super::{CommandError, Output, Runnable, Workplace};
-use crate::world::SystemClock;
 
 /// How many lines one statement has at most.
 const LINES_MAX: usize = 200_000;
@@ -125,10 +124,7 @@ fn exact(amount: Amount) -> String {
 
 impl Statement {
     fn period(&self) -> Result<Period, CommandError> {
-        let now = SystemClock.now();
-        let read = |it: &Option<String>| it.as_deref().map(|it| since::read(it, now)).transpose();
-        let (from, to) = (read(&self.from), read(&self.to));
-        Ok(Period { from: from.map_err(CommandError::refused)?, to: to.map_err(CommandError::refused)? })
+        Ok(Period { from: given(self.from.as_ref())?, to: given(self.to.as_ref())? })
     }
 
     fn account(&self, workplace: &Workplace, company: &Company) -> Result<Account, CommandError> {
@@ -173,7 +169,7 @@ impl Runnable for Statement {
             StatementFormat::Json => json.clone(),
             StatementFormat::Csv => csv(&lines)?,
         };
-        Ok(Output { text, json, status: 0, ..Output::default() })
+        Ok(Output { text, json, ..Output::default() })
     }
 }
 

@@ -88,7 +88,7 @@ impl Runnable for List {
                 json.push(shown::user(&it)?);
             }
             let text = table(&["id", "email", "name", "rights"], &rows);
-            Ok(Output { text, json: format!("[{}]", json.join(",")), status: 0, ..Output::default() })
+            Ok(Output { text, json: format!("[{}]", json.join(",")), ..Output::default() })
         })
     }
 }
@@ -116,7 +116,7 @@ impl Runnable for Show {
                 ("updated", &user.updated_at.to_string()),
                 ("deleted", &deleted),
             ]);
-            Ok(Output { text, json, status: 0, ..Output::default() })
+            Ok(Output { text, json, ..Output::default() })
         })
     }
 }

@@ -17,14 +17,14 @@ use actix_web::http::header::{
 };
 use guerdon_console::model::Named;
 use guerdon_console::{CONTENT_SECURITY_POLICY, Frame, Query, STYLE, STYLE_PATH, pages};
+use guerdon_domain::companies::anybodys;
 use guerdon_domain::money::{Dollars, Points, PointsPerDollar};
 use guerdon_domain::ports::{Clock as _, Reads, Setting, StoreError, StoreExt, Timestamp};
 use guerdon_domain::values::{CompanyId, ProviderId};
 use time::OffsetDateTime;
 
-use crate::application::Service;
 use crate::build_info::VERSION;
-use crate::commands::MAINTENANCE_ON;
+use crate::status::Service;
 use crate::world::SystemClock;
 
 const HTML: &str = "text/html; charset=utf-8";
@@ -59,14 +59,8 @@ impl Look<'_> {
 
     /// A company by what people call it.
     fn company_name(&mut self, id: CompanyId) -> Result<Named, StoreError> {
-        use guerdon_domain::ports::Lookup;
-        let name = match self.reads.provider_of_company(id)? {
-            Some(scope) => match self.reads.company(scope, id)? {
-                Lookup::Own(found) => found.company.name.as_str().to_owned(),
-                Lookup::Absent | Lookup::Foreign => id.to_string(),
-            },
-            None => id.to_string(),
-        };
+        let found = anybodys(self.reads, id)?;
+        let name = found.map_or_else(|| id.to_string(), |it| it.name.as_str().to_owned());
         Ok(Named { id: id.to_string(), name })
     }
 }
@@ -127,7 +121,7 @@ pub(crate) fn shown(service: &Service, path: &str, query: &str) -> Shown {
         is_in_maintenance: false,
     };
     let page = service.store.snapshot(|reads| {
-        frame.is_in_maintenance = reads.setting(Setting::Maintenance)?.as_deref() == Some(MAINTENANCE_ON);
+        frame.is_in_maintenance = reads.setting(Setting::Maintenance)?.as_deref() == Some(Setting::ON);
         page(Look { reads, service, query: &query, now }, path, &frame)
     });
     let (status, body) = match page {

@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Output> {
     let ended = Arc::new(Mutex::new(Ok(())));
     System::new().block_on(serve(Arc::new(sandbox), arguments.check, Arc::clone(&ended)))?;
     std::mem::replace(&mut *ended.lock().unwrap_or_else(PoisonError::into_inner), Ok(()))?;
-    Ok(Output { text: String::new(), json: String::new(), status: 0, ..Output::default() })
+    Ok(Output::default())
 }
 
 /// Serves, while the sandbox is filled and shown beside it. What ends that ends the program.

@@ -55,5 +55,5 @@ pub(super) fn manual(mut program: Command) -> Result<Output> {
 
 fn printed(text: Vec<u8>) -> Result<Output> {
     let text = String::from_utf8(text)?;
-    Ok(Output { json: serde_json::to_string(&text)?, text, status: 0, ..Output::default() })
+    Ok(Output { json: serde_json::to_string(&text)?, text, ..Output::default() })
 }

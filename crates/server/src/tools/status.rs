@@ -4,9 +4,9 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use super::healthcheck::ask;
-use crate::application::Status;
 use crate::commands::{Output, View, fields};
 use crate::settings::Settings;
+use crate::status::Status;
 
 impl View for Status {
     fn text(&self) -> String {

@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::{HASTY, LOCAL, Post, in_state, listed, registered, until};
+use super::{HASTY, LOCAL, Post, in_state, listed, registered};
 use crate::support::receiver::{Receiver, Reply};
 use crate::support::service::Service;
+use crate::support::until;
 use crate::support::{Sample, on_each_with};
 
 #[test]

@@ -2,10 +2,11 @@
 
 use guerdon_persistence::testing::each;
 
-use super::{HASTY, LOCAL, Post, until};
+use super::{HASTY, LOCAL, Post};
 use crate::support::on_each_with;
 use crate::support::receiver::Receiver;
 use crate::support::service::Service;
+use crate::support::until;
 
 /// Each of them means this machine or a private network, or is not https.
 const REFUSED: [&str; 24] = [

@@ -1,9 +1,10 @@
 //! What the operator's monitoring sees.
 
-use super::{HASTY, Post, until};
+use super::{HASTY, Post};
 use crate::support::on_each_with;
 use crate::support::receiver::Reply;
 use crate::support::service::Service;
+use crate::support::until;
 
 #[test]
 fn metrics_move_with_what_happens() {

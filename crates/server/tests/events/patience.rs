@@ -7,6 +7,7 @@ use guerdon_persistence::testing::{TestDatabase, each};
 use super::{HASTY, LOCAL, Post, in_state};
 use crate::support::receiver::Reply;
 use crate::support::service::Service;
+use crate::support::until;
 use crate::support::{Sample, on_each_with};
 
 #[test]
@@ -63,7 +64,7 @@ fn events_go_on_in_maintenance() {
         post.next();
         service.json(&["maintenance", "on"]);
         let Sample { provider, company, .. } = &post.sample;
-        super::until("maintenance should begin", || {
+        until("maintenance should begin", || {
             (service.get(provider, &format!("/v1/companies/{company}")).status == 503).then_some(())
         });
         let id = recognition["id"].as_str().unwrap();

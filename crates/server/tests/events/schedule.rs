@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::{LOCAL, Post, in_state, listed, until};
+use super::{LOCAL, Post, in_state, listed};
 use crate::support::on_each_with;
 use crate::support::receiver::{Arrival, Reply};
 use crate::support::service::Service;
+use crate::support::until;
 
 const SCALE: f64 = 100_000.0;
 /// In seconds (behaviour 23.8).

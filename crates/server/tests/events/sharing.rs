@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 use guerdon_persistence::testing::each;
 
 use super::metrics::metric_at;
-use super::{LOCAL, Post, until};
+use super::{LOCAL, Post};
 use crate::support::receiver::Arrival;
 use crate::support::service::{Running, Service, basic};
+use crate::support::until;
 use crate::support::wire::Dialer;
 
 const USERS: usize = 26;

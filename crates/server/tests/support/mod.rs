@@ -9,6 +9,8 @@ pub mod service;
 pub mod wire;
 pub mod world;
 
+use std::time::{Duration, Instant};
+
 use guerdon_persistence::testing::each;
 use serde_json::{Value, json};
 use service::{Answer, Provider, Service};
@@ -120,13 +122,20 @@ pub fn user_body(company: &str, name: &str) -> Value {
 
 /// A provider's first event in the feed, as soon as nothing can precede it any more.
 pub fn first_event(service: &Service, provider: &Provider) -> Value {
-    let started = std::time::Instant::now();
+    until("an event should be in the feed", || {
+        service.get(provider, "/v1/events").json()["events"].get(0).cloned()
+    })
+}
+
+/// Asks again and again, until there is an answer.
+pub fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
+    let started = Instant::now();
     loop {
-        let feed = service.get(provider, "/v1/events").json();
-        if let Some(event) = feed["events"].get(0) {
-            return event.clone();
+        if let Some(answer) = ask() {
+            return answer;
         }
-        assert!(started.elapsed() < std::time::Duration::from_secs(10), "no event is in the feed");
+        assert!(started.elapsed() < Duration::from_secs(60), "{what}");
+        std::thread::sleep(Duration::from_millis(5)); // tidy: polls another process
     }
 }
 

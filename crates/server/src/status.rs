@@ -12,7 +12,6 @@ use time::OffsetDateTime;
 use url::Url;
 
 use crate::build_info::LONG;
-use crate::commands::MAINTENANCE_ON;
 use crate::settings::{Settings, Tls};
 use crate::tls::Reloading;
 use crate::world::SystemClock;
@@ -65,7 +64,7 @@ pub(crate) struct SealStatus {
 
 impl Service {
     /// One that begins now, with what the settings say of it.
-    pub(super) fn of(settings: &Settings, store: &Arc<dyn Store>) -> Self {
+    pub(crate) fn of(settings: &Settings, store: &Arc<dyn Store>) -> Self {
         let url = Url::parse(&settings.service_url).ok();
         let host = url.and_then(|it| it.host_str().map(str::to_owned));
         Self {
@@ -96,7 +95,7 @@ impl Service {
             database: self.database.clone(),
             listen: self.listen.to_string(),
             operator_listen: self.operator_address.get().unwrap_or(&self.operator_listen).to_string(),
-            maintenance: maintenance.as_deref() == Some(MAINTENANCE_ON),
+            maintenance: maintenance.as_deref() == Some(Setting::ON),
             events_pending: depth.pending,
             oldest_event_seconds: depth.oldest.map(age),
             mails_waiting: depth.mails_waiting,

@@ -1,0 +1,67 @@
+//! The ways out: events to receivers, mails to the mail server or into files; the same for the service, for commands and
+//! for checks.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::Context;
+use guerdon_mailer::{FolderTransport, FromAddress, SmtpTransport, SmtpUrl, Transport};
+use guerdon_webhook_dispatcher::{HttpCourier, HttpCourierParts, TrustedRoots};
+use url::Url;
+
+use crate::keys::{Keys, SigningSecrets};
+use crate::settings::Settings;
+use crate::world::SystemClock;
+
+/// What makes attempts at events.
+pub(crate) fn courier(settings: &Settings, keys: &Arc<Keys>) -> anyhow::Result<HttpCourier> {
+    let secrets = Arc::new(SigningSecrets(Arc::clone(keys)));
+    let mut parts = HttpCourierParts::new(settings.webhooks.policy(), secrets, Arc::new(SystemClock));
+    parts.roots = webhook_roots(settings)?;
+    HttpCourier::new(parts).context("webhooks.extra_roots")
+}
+
+/// Whose certificates receivers may show.
+pub(crate) fn webhook_roots(settings: &Settings) -> anyhow::Result<TrustedRoots> {
+    match &settings.webhook_roots {
+        None => Ok(TrustedRoots::Public),
+        Some(file) => Ok(TrustedRoots::And(read_roots("webhooks.extra_roots", file)?)),
+    }
+}
+
+fn read_roots(key: &str, file: &Path) -> anyhow::Result<Vec<u8>> {
+    std::fs::read(file).with_context(|| format!("{key}: cannot read {}", file.display()))
+}
+
+/// The way mails go: to the mail server, or as files into the data folder.
+pub(crate) fn mail_transport(settings: &Settings) -> anyhow::Result<Box<dyn Transport>> {
+    let mail = &settings.mail;
+    let sender = mail.from.as_deref().map_or_else(|| Ok(FromAddress::local()), FromAddress::parse)?;
+    let Some(url) = &mail.smtp_url else {
+        let folder = settings.data_dir.join("mail");
+        let opened = FolderTransport::open(&folder, sender);
+        let opened = opened.with_context(|| format!("cannot make the folder {}", folder.display()))?;
+        return Ok(Box::new(opened));
+    };
+    let roots = mail.extra_roots.as_deref().map(|it| read_roots("mail.extra_roots", it)).transpose()?;
+    let transport = SmtpTransport::new(SmtpUrl::parse(url.expose())?, sender, &roots.unwrap_or_default())
+        .context("mail.extra_roots")?;
+    Ok(match Url::parse(&settings.service_url).ok().and_then(|it| it.host_str().map(str::to_owned)) {
+        Some(host) => Box::new(transport.greeting_as(&host)),
+        None => Box::new(transport),
+    })
+}
+
+/// Where mails go, for people.
+pub(crate) fn where_mails_go(settings: &Settings) -> String {
+    match &settings.mail.smtp_url {
+        None => {
+            let folder = settings.data_dir.join("mail");
+            format!("no mail server is set (mail.smtp_url), mails are written into {}", folder.display())
+        }
+        Some(url) => {
+            let host = Url::parse(url.expose()).ok().and_then(|it| it.host_str().map(str::to_owned));
+            format!("mails go to the mail server {}", host.unwrap_or_default())
+        }
+    }
+}
