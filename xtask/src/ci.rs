@@ -22,10 +22,11 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
         run_command(cargo.env("RUSTDOCFLAGS", "-D warnings"))
     };
     let tests = || test::run(workspace, &test::Arguments::all());
+    let encryption = || test::run(workspace, &test::Arguments::encryption());
     let sandbox = || dev::check(workspace);
     let description = || openapi::run(workspace, &openapi::Arguments::check());
     let schemathesis = || schemathesis::run(workspace, &schemathesis::Arguments::short());
-    let steps: [Step<'_>; 9] = [
+    let steps: [Step<'_>; 10] = [
         ("format", &format),
         ("lints", &lints),
         ("features", &features),
@@ -34,6 +35,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
         ("description", &description),
         ("sandbox", &sandbox),
         ("schemathesis", &schemathesis),
+        ("encryption", &encryption),
         ("tests", &tests),
     ];
     for (name, step) in steps {

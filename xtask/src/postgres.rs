@@ -91,6 +91,11 @@ impl Cluster {
         self.database_url("postgres")
     }
 
+    /// The folder of the programs that came with it.
+    pub(crate) fn programs(&self) -> &Path {
+        self.psql.parent().unwrap_or(Path::new(""))
+    }
+
     /// One of the programs that came with the server, or of this name wherever it is.
     pub(crate) fn program(&self, name: &str) -> PathBuf {
         beside(&self.psql, name)

@@ -10,6 +10,7 @@ mod neighbour;
 mod overload;
 mod refusals;
 mod slow;
+mod upkeep;
 mod victim;
 
 use std::path::{Path, PathBuf};
@@ -47,7 +48,7 @@ pub(crate) struct Arguments {
     /// Where chance begins; another number makes other requests
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
-    /// How often a primary dies
+    /// How often a primary dies, and how often a backup is taken
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=100))]
     rounds: u8,
     /// Attack this build of the service, in place of building one
@@ -77,6 +78,8 @@ enum Attack {
     Fuzz,
     /// The death of a PostgreSQL primary, whose standby takes its place
     Failover,
+    /// Backups under load; on what is restored of them imports, prunes and backups that are killed
+    Upkeep,
 }
 
 /// What an attack is given.
@@ -86,6 +89,10 @@ struct Siege<'a> {
     period: Duration,
     requests: u32,
     seed: u64,
+    rounds: u8,
+    cluster: Option<&'a Cluster>,
+    /// Plain programs, of which one runs SQL.
+    ceilings: &'a Path,
 }
 
 /// One figure, beside what it may be.
@@ -123,7 +130,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     if cfg!(debug_assertions) {
         return release::run_again(workspace);
     }
-    let program = release::build(workspace, &[], arguments.program.as_deref())?;
+    let program = release::build(workspace, &["guerdon-ceilings"], arguments.program.as_deref())?;
     release::end_within(LONGEST_RUN)?;
     let mut broken = 0;
     for database in Database::chosen(arguments.database) {
@@ -179,6 +186,9 @@ fn besiege(
         period: Duration::from_secs(arguments.seconds),
         requests: arguments.requests,
         seed: arguments.seed,
+        rounds: arguments.rounds,
+        cluster: cluster.as_ref(),
+        ceilings: &workspace.target.join("release").join("guerdon-ceilings"),
     };
     let mut findings = match attack {
         Attack::SlowHeads => slow::run(&siege, slow::Manner::Heads),
@@ -190,6 +200,7 @@ fn besiege(
         Attack::Overload => overload::run(&siege),
         Attack::Refusals => refusals::run(&siege),
         Attack::Fuzz => fuzz::run(&siege),
+        Attack::Upkeep => upkeep::run(&siege),
         Attack::Failover => Ok(Vec::new()), // it has servers and instances of its own
     }?;
     let log = service.log()?;

@@ -14,6 +14,9 @@ const FEWEST_TESTS: usize = 20;
 /// The variable that names the tests' PostgreSQL; set by hand, no cluster is started.
 const POSTGRES_URL: &str = "TEST_POSTGRES_URL";
 
+/// The variable that names the folder of its programs.
+const POSTGRES_PROGRAMS: &str = "TEST_POSTGRES_PROGRAMS";
+
 /// Run every test on SQLite and on a throw-away PostgreSQL, and fail if either half did not run
 ///
 /// PostgreSQL is a private, throw-away cluster, started from PG_BIN, pg_config, PATH or /usr/lib/postgresql, or
@@ -23,6 +26,9 @@ pub(crate) struct Arguments {
     /// Run one half only
     #[arg(long, value_name = "DATABASE")]
     only: Option<Half>,
+    /// Of the persistence crate, with OpenSSL built into libpq: takes perl and make
+    #[arg(long)]
+    postgres_tls: bool,
     /// What goes to the test programs: names to filter by, or flags such as --nocapture
     #[arg(last = true, value_name = "FILTER")]
     filters: Vec<String>,
@@ -46,7 +52,13 @@ impl Half {
 impl Arguments {
     /// Everything, as `ci` runs it.
     pub(crate) fn all() -> Self {
-        Self { only: None, filters: Vec::new() }
+        Self { only: None, postgres_tls: false, filters: Vec::new() }
+    }
+
+    /// Encrypted connections, as `ci` tries them.
+    pub(crate) fn encryption() -> Self {
+        let filters = ["encryption", "another_host"].map(str::to_owned).to_vec();
+        Self { only: Some(Half::Postgres), postgres_tls: true, filters }
     }
 }
 
@@ -54,8 +66,13 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let tally = folder.path().join("tally");
 
-    let mut cargo = workspace.cargo(&["test", "--workspace", "--locked", "--no-fail-fast", "--"]);
-    cargo.args(&arguments.filters).env("TEST_TALLY", &tally);
+    let packages: &[&str] = if arguments.postgres_tls {
+        &["--package", "guerdon-persistence", "--features", "postgres-tls"]
+    } else {
+        &["--workspace"]
+    };
+    let mut cargo = workspace.cargo(&["test", "--locked", "--no-fail-fast"]);
+    cargo.args(packages).arg("--").args(&arguments.filters).env("TEST_TALLY", &tally);
     if let Some(half) = arguments.only {
         cargo.env("TEST_ONLY", half.name());
     }
@@ -67,7 +84,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
         None
     } else {
         let cluster = Cluster::start(workspace)?;
-        cargo.env(POSTGRES_URL, cluster.url());
+        cargo.env(POSTGRES_URL, cluster.url()).env(POSTGRES_PROGRAMS, cluster.programs());
         Some(cluster)
     };
     let outcome = workspace::run(&mut cargo);

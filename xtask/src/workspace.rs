@@ -78,11 +78,12 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs a command and answers its standard output; the error carries what it wrote to standard error.
+/// Runs a command and answers its standard output; the error carries what it wrote, to standard error or else there.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
     let done = command.output().with_context(|| format!("starting {}", name(command)))?;
     if !done.status.success() {
-        let said = String::from_utf8_lossy(&done.stderr);
+        let said = if done.stderr.is_empty() { &done.stdout } else { &done.stderr };
+        let said = String::from_utf8_lossy(said);
         bail!("{} failed ({}): {}", name(command), done.status, said.trim());
     }
     String::from_utf8(done.stdout).with_context(|| format!("output of {}", name(command)))

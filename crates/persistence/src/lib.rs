@@ -17,7 +17,7 @@ pub mod testing;
 mod url;
 
 pub use access::{Access, OpenError, Opened};
-pub use open::{migrate, open, open_waking};
+pub use open::{kept_setting, migrate, open, open_waking};
 pub use postgres::wakeups::Wakeups;
 pub use sqlite::copy::copy_sqlite;
 pub use url::DatabaseUrl;

@@ -2,10 +2,15 @@
 
 use std::sync::Arc;
 
-use guerdon_domain::ports::{Store, Wakes};
+use diesel::prelude::*;
+use diesel::sql_query;
+use diesel::sql_types::Text;
+use guerdon_domain::ports::{Setting, Store, Wakes};
 
 use crate::access::{Access, OpenError, Opened};
 use crate::migrations::{self, Patience};
+use crate::postgres::connect::patience;
+use crate::postgres::hosts::Hosts;
 use crate::url::DatabaseUrl;
 use crate::{postgres, sqlite};
 
@@ -27,4 +32,27 @@ pub fn open_waking(url: &DatabaseUrl, access: Access, wakes: Wakes) -> Result<Op
         DatabaseUrl::Sqlite(path) => sqlite::open::open(path, access, wakes),
         DatabaseUrl::Postgres(url) => postgres::open::open(url, access, wakes),
     }
+}
+
+/// What a database keeps under a setting's name, whichever version it is of, before anything of it is changed; none where
+/// nothing is kept, or it cannot be asked.
+pub fn kept_setting(url: &DatabaseUrl, setting: Setting) -> Option<String> {
+    const QUERY: &str = "SELECT value FROM settings WHERE name = ";
+    let found: QueryResult<Kept> = match url {
+        DatabaseUrl::Sqlite(path) => {
+            let mut conn = sqlite::connect::connect(path).ok()?;
+            sql_query(format!("{QUERY}?")).bind::<Text, _>(setting.name()).get_result(&mut conn)
+        }
+        DatabaseUrl::Postgres(url) => {
+            let mut conn = Hosts::of(url).connect(patience(Access::Command)).ok()?;
+            sql_query(format!("{QUERY}$1")).bind::<Text, _>(setting.name()).get_result(&mut conn)
+        }
+    };
+    found.ok().map(|it| it.value)
+}
+
+#[derive(QueryableByName)]
+struct Kept {
+    #[diesel(sql_type = Text)]
+    value: String,
 }

@@ -13,6 +13,21 @@ pub enum DatabaseUrl {
     Postgres(String),
 }
 
+/// The values of `sslmode` with which another host is spoken to.
+const MODES: &[&str] = if cfg!(feature = "postgres-tls") {
+    &["verify-full", "verify-ca", "require", "disable"]
+} else {
+    &["disable"]
+};
+
+const UNENCRYPTED: &str = if cfg!(feature = "postgres-tls") {
+    "PostgreSQL on another host needs sslmode=verify-full, and sslrootcert with the file of the authority that vouches \
+     for it; or sslmode=disable, if the network between is trusted"
+} else {
+    "this build cannot encrypt the connection to PostgreSQL on another host (those of a release can); say \
+     sslmode=disable if the network between is trusted"
+};
+
 impl std::fmt::Debug for DatabaseUrl {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -23,8 +38,9 @@ impl std::fmt::Debug for DatabaseUrl {
 }
 
 impl DatabaseUrl {
-    /// Reads `sqlite://PATH` or `postgres://…`. A PostgreSQL server on another host is refused unless the URL says
-    /// `sslmode=disable` aloud, since this build of libpq cannot encrypt.
+    /// Reads `sqlite://PATH` or `postgres://…`. A PostgreSQL server on another host is refused unless the URL says aloud
+    /// how the connection is encrypted, or `sslmode=disable`: libpq by itself would go on in plain text where a server, or
+    /// who stands between, does not encrypt. Only a build with the feature `postgres-tls` can encrypt.
     pub fn parse(url: &str) -> Result<Self, OpenError> {
         if let Some(path) = url.strip_prefix("sqlite://") {
             return match path {
@@ -35,12 +51,11 @@ impl DatabaseUrl {
         if !url.starts_with("postgres://") && !url.starts_with("postgresql://") {
             return Err(OpenError::Url("must begin with sqlite:// or postgres://".into()));
         }
-        if !is_local(url) && !parameters(url).any(|it| it == "sslmode=disable") {
-            return Err(OpenError::Url(
-                "this build cannot encrypt the connection to PostgreSQL on another host; say sslmode=disable if the \
-                 network between is trusted"
-                    .into(),
-            ));
+        if !is_local(url) {
+            let mut modes = parameters(url).filter_map(|it| it.strip_prefix("sslmode=")).peekable();
+            if modes.peek().is_none() || !modes.all(|it| MODES.contains(&it)) {
+                return Err(OpenError::Url(UNENCRYPTED.into()));
+            }
         }
         let mut wanted = parameters(url).filter_map(|it| it.strip_prefix("target_session_attrs="));
         if !wanted.all(|it| matches!(it, "read-write" | "primary")) {
@@ -111,6 +126,17 @@ mod tests {
         check("postgres://u:sslmode=disable@db.example.com/guerdon", false);
         check("postgres://localhost/guerdon?%68ost=db.example.com", false);
         check("postgres://localhost/guerdon?service=other", false);
+    }
+
+    #[test]
+    fn another_host_is_spoken_to_in_secret_where_this_build_can() {
+        let can = cfg!(feature = "postgres-tls");
+        check("postgres://db.example.com/guerdon?sslmode=verify-full&sslrootcert=/etc/ca.pem", can);
+        check("postgres://db1.example.com,db2.example.com/guerdon?sslmode=verify-ca", can);
+        check("postgres://db.example.com/guerdon?sslmode=require", can);
+        check("postgres://db.example.com/guerdon?sslmode=prefer", false);
+        check("postgres://db.example.com/guerdon?sslmode=verify-full&sslmode=allow", false);
+        check("postgres://localhost/guerdon?sslmode=prefer", true);
     }
 
     #[test]

@@ -3,9 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod audit;
+mod audit_log;
 mod contract;
 mod cycles;
 mod deliveries;
+#[cfg(feature = "postgres-tls")]
+mod encryption;
 mod fairness;
 mod feed;
 mod handed_over;

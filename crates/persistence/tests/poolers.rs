@@ -15,16 +15,18 @@ const PROGRAM: &str = "/usr/sbin/pgbouncer";
 /// It refuses to run as root.
 const NOBODY: u32 = 65_534;
 
-/// A running one, and the address of the database behind it.
-struct Pooler {
+/// A running one, and how the database behind it is reached.
+pub struct Pooler {
     child: Child,
-    url: DatabaseUrl,
+    user: String,
+    port: u16,
+    database: String,
     _folder: TempDir,
 }
 
 impl Pooler {
-    /// None where it is not installed, or the database is not on a Unix socket.
-    fn start(mode: &str, round_robin: bool, database: &TestDatabase) -> Option<Self> {
+    /// With further settings. None where it is not installed, or the database is not on a Unix socket.
+    pub fn start(settings: &str, database: &TestDatabase) -> Option<Self> {
         let (before, query) = database.url.split_once('?')?;
         let name = before.strip_prefix("postgres:///")?;
         let value = |of: &str| query.split('&').find_map(|it| it.strip_prefix(of));
@@ -40,10 +42,8 @@ impl Pooler {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let settings = format!(
             "[databases]\n* = host={socket} user={user}\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\n\
-             unix_socket_dir =\nauth_type = any\nauth_file = {}\npool_mode = {mode}\nserver_round_robin = {}\n\
-             default_pool_size = 20\n",
+             unix_socket_dir =\nauth_type = any\nauth_file = {}\ndefault_pool_size = 20\n{settings}\n",
             users.display(),
-            u8::from(round_robin)
         );
         let file = folder.path().join("pgbouncer.ini");
         std::fs::write(&file, settings).unwrap();
@@ -59,8 +59,13 @@ impl Pooler {
             assert!(began.elapsed() < Duration::from_secs(20), "it does not listen");
             std::thread::yield_now();
         }
-        let url = DatabaseUrl::parse(&format!("postgres://{user}@127.0.0.1:{port}/{name}")).unwrap();
-        Some(Self { child, url, _folder: folder })
+        Some(Self { child, user: user.to_owned(), port, database: name.to_owned(), _folder: folder })
+    }
+
+    /// The address of the database behind it, by this name of our machine and with these parameters.
+    pub fn url(&self, host: &str, parameters: &str) -> DatabaseUrl {
+        let Self { user, port, database, .. } = self;
+        DatabaseUrl::parse(&format!("postgres://{user}@{host}:{port}/{database}?{parameters}")).unwrap()
     }
 }
 
@@ -74,20 +79,21 @@ impl Drop for Pooler {
 #[test]
 fn a_pooler_that_keeps_a_session_for_a_connection_does() {
     for database in each() {
-        let Some(pooler) = Pooler::start("session", false, &database) else { continue };
-        migrate(&pooler.url).unwrap();
-        open(&pooler.url, Access::Rehearse).map(drop).unwrap();
+        let Some(pooler) = Pooler::start("pool_mode = session", &database) else { continue };
+        migrate(&pooler.url("127.0.0.1", "")).unwrap();
+        open(&pooler.url("127.0.0.1", ""), Access::Rehearse).map(drop).unwrap();
     }
 }
 
 #[test]
 fn a_pooler_that_gives_each_transaction_another_session_is_refused() {
     for database in each() {
-        for round_robin in [false, true] {
-            let Some(pooler) = Pooler::start("transaction", round_robin, &database) else { continue };
+        for round_robin in [0, 1] {
+            let settings = format!("pool_mode = transaction\nserver_round_robin = {round_robin}");
+            let Some(pooler) = Pooler::start(&settings, &database) else { continue };
             for _ in 0..3 {
-                let migrated = migrate(&pooler.url).map(drop);
-                let opened = open(&pooler.url, Access::Command).map(drop);
+                let migrated = migrate(&pooler.url("127.0.0.1", "")).map(drop);
+                let opened = open(&pooler.url("127.0.0.1", ""), Access::Command).map(drop);
                 for refused in [migrated, opened] {
                     let why = refused.unwrap_err().to_string();
                     assert!(why.contains("pool_mode = session"), "{why}");

@@ -17,6 +17,7 @@ mod outgoing;
 mod progress;
 mod retention;
 mod run;
+mod say;
 mod sealing;
 mod secret;
 mod settings;

@@ -46,8 +46,8 @@ pub(crate) fn prune(
         let mut steps = Steps::default();
         pruned.mails = steps.all(|limit| store.transaction(|tx| tx.prune_mails(before, limit)))?;
     }
+    Steps::default().all(|limit| store.transaction(|tx| tx.prune_figures(now, limit)))?;
     store.transaction(|tx| -> Result<(), StoreError> {
-        tx.prune_figures(now)?;
         if pruned.is_nothing() {
             return Ok(());
         }

@@ -12,7 +12,7 @@ use tokio::sync::Mutex;
 
 use crate::application::{Application, prepare_folders};
 use crate::cli::{Cli, Config, What};
-use crate::commands::{Format, Output, Runnable as _, View};
+use crate::commands::{Command, Format, ImportCommand, Output, Runnable as _, View};
 use crate::progress::Progress;
 use crate::settings::Settings;
 use crate::work::work;
@@ -71,7 +71,14 @@ fn run(cli: &Cli) -> anyhow::Result<Output> {
         What::Work(command) => {
             let is_shown = cli.output == Format::Text && command.may_take_long();
             let progress = if is_shown { Progress::on_terminal() } else { Progress::default() };
-            let done = work(&settings()?, command, &progress);
+            let settings = settings()?;
+            let run = |command: &Command| work(&settings, command, &progress);
+            let done = match command {
+                Command::Import(ImportCommand::Users(it)) => {
+                    it.in_parts(&progress, |part| run(&Command::Import(ImportCommand::Users(part))))
+                }
+                command => run(command),
+            };
             progress.finish();
             done
         }

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::support::service::{Provider, Service, basic};
 use crate::support::wire::Dialer;
-use crate::support::{Sample, on_each, on_each_with};
+use crate::support::{Sample, on_each, on_each_with, until};
 
 const ADDRESS_MAX: usize = 20;
 
@@ -140,5 +140,11 @@ fn who_was_let_in_lately_is_let_in_although_others_fail_at_the_address() {
         let until_seen = || (0..10_000).map(|_| ask(&known)).find(|it| *it != 200);
         assert_eq!(until_seen(), Some(429), "a secret that was withdrawn is a wrong one");
         assert_eq!(rotated["api_key"], json!(known.api_key));
+        let refused = format!("were refused (API key: {})", known.api_key);
+        until("refused credentials should be told by their key", || {
+            (service.running.says(&refused) >= 2).then_some(())
+        });
+        assert!(service.running.says("were refused (API key: none of ours)") >= 8);
+        assert_eq!(service.running.says("are not looked at for"), 1, "once a minute");
     });
 }

@@ -13,6 +13,7 @@ mod bad_input;
 mod balancers;
 mod client;
 mod commands;
+mod console;
 mod crash;
 mod differential;
 mod distributions;

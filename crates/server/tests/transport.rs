@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::support::service::{Service, basic};
 use crate::support::wire::Dialer;
-use crate::support::{Sample, on_each, on_each_with};
+use crate::support::{Sample, on_each, on_each_with, until};
 
 /// What a plain TCP client is answered.
 fn plain(service: &Service, request: &str) -> String {
@@ -182,6 +182,8 @@ fn the_limits_answer_429_with_their_headers() {
                 break answer;
             }
         };
+        let limited = format!("provider {} sends more requests than its limit", busy.id);
+        until("who is limited should be told", || (service.running.says(&limited) >= 1).then_some(()));
         assert!(refused.header("retry-after").unwrap().parse::<u32>().unwrap() >= 1);
         assert_eq!(service.get(&quiet, "/v1/companies/example.com").status, 404);
         let mut wrong = quiet.clone();

@@ -236,14 +236,14 @@ CREATE TABLE causes (
       WHEN 1 THEN legs = 0 AND points = 0 AND subject_id IS NULL
       WHEN 2 THEN legs = 0 AND points = 0 AND subject_id IS NULL
       WHEN 3 THEN legs = 0 AND points = 0 AND subject_id IS NOT NULL
-      WHEN 4 THEN legs BETWEEN 1 AND 10000 AND subject_id IS NOT NULL AND message IS NOT NULL
+      WHEN 4 THEN legs >= 1 AND legs <= 10000 AND subject_id IS NOT NULL AND message IS NOT NULL
       WHEN 5 THEN legs = 0 AND points = 0 AND subject_id IS NOT NULL AND (share IS NOT NULL OR message IS NOT NULL)
       WHEN 6 THEN legs = 1 AND points > 0 AND subject_id IS NULL
       WHEN 7 THEN legs >= 1 AND points > 0 AND wallet IS NOT NULL AND (subject_id IS NULL) = (due_on IS NULL)
       WHEN 8 THEN legs = 1 AND points > 0 AND subject_id IS NOT NULL
       WHEN 9 THEN legs = 1 AND subject_id IS NOT NULL
       WHEN 10 THEN legs = 1 AND subject_id IS NOT NULL AND wallet IS NOT NULL
-      WHEN 11 THEN legs BETWEEN 0 AND 3 AND points = 0 AND subject_id IS NOT NULL
+      WHEN 11 THEN legs >= 0 AND legs <= 3 AND points = 0 AND subject_id IS NOT NULL
       WHEN 12 THEN legs = 1 AND points > 0 AND subject_id IS NULL
       ELSE false
     END
@@ -257,6 +257,7 @@ CREATE TABLE causes (
 CREATE UNIQUE INDEX causes_position ON causes (position, id);
 CREATE UNIQUE INDEX causes_once ON causes (subject_id) WHERE kind IN (9, 11);
 CREATE INDEX causes_company ON causes (company_id, position) WHERE kind <= 3;
+CREATE INDEX causes_of_company ON causes (company_id, id);
 CREATE INDEX causes_amended ON causes (subject_id, position) WHERE kind = 5;
 CREATE UNIQUE INDEX causes_date_once ON causes (subject_id, due_on) WHERE due_on IS NOT NULL;
 CREATE TRIGGER causes_keep BEFORE UPDATE OR DELETE OR TRUNCATE ON causes
@@ -480,6 +481,7 @@ CREATE TABLE audit_entries (
   detail text NOT NULL,
   created_at timestamptz NOT NULL
 );
+CREATE INDEX audit_entries_company ON audit_entries (company_id, id);
 CREATE TRIGGER audit_entries_keep BEFORE UPDATE OR DELETE OR TRUNCATE ON audit_entries
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
@@ -505,6 +507,7 @@ CREATE TABLE occasion_figures (
   points bigint NOT NULL,
   PRIMARY KEY (company_id, day, occasion_id)
 ) WITH (fillfactor = 70);
+CREATE INDEX occasion_figures_day ON occasion_figures (day, company_id);
 CREATE TABLE service_figures (
   hour integer NOT NULL PRIMARY KEY,
   recognitions bigint NOT NULL,
@@ -522,3 +525,4 @@ CREATE TABLE provider_figures (
   micros bigint NOT NULL,
   PRIMARY KEY (provider_id, hour)
 ) WITH (fillfactor = 70);
+CREATE INDEX provider_figures_hour ON provider_figures (hour);

@@ -212,14 +212,14 @@ CREATE TABLE causes (
       WHEN 1 THEN legs = 0 AND points = 0 AND subject_id IS NULL
       WHEN 2 THEN legs = 0 AND points = 0 AND subject_id IS NULL
       WHEN 3 THEN legs = 0 AND points = 0 AND subject_id IS NOT NULL
-      WHEN 4 THEN legs BETWEEN 1 AND 10000 AND subject_id IS NOT NULL AND message IS NOT NULL
+      WHEN 4 THEN legs >= 1 AND legs <= 10000 AND subject_id IS NOT NULL AND message IS NOT NULL
       WHEN 5 THEN legs = 0 AND points = 0 AND subject_id IS NOT NULL AND (share IS NOT NULL OR message IS NOT NULL)
       WHEN 6 THEN legs = 1 AND points > 0 AND subject_id IS NULL
       WHEN 7 THEN legs >= 1 AND points > 0 AND wallet IS NOT NULL AND (subject_id IS NULL) = (due_on IS NULL)
       WHEN 8 THEN legs = 1 AND points > 0 AND subject_id IS NOT NULL
       WHEN 9 THEN legs = 1 AND subject_id IS NOT NULL
       WHEN 10 THEN legs = 1 AND subject_id IS NOT NULL AND wallet IS NOT NULL
-      WHEN 11 THEN legs BETWEEN 0 AND 3 AND points = 0 AND subject_id IS NOT NULL
+      WHEN 11 THEN legs >= 0 AND legs <= 3 AND points = 0 AND subject_id IS NOT NULL
       WHEN 12 THEN legs = 1 AND points > 0 AND subject_id IS NULL
       ELSE 0
     END
@@ -232,6 +232,7 @@ CREATE TABLE causes (
 ) STRICT;
 CREATE UNIQUE INDEX causes_once ON causes (subject_id) WHERE kind IN (9, 11);
 CREATE INDEX causes_company ON causes (company_id, position) WHERE kind <= 3;
+CREATE INDEX causes_of_company ON causes (company_id, id);
 CREATE INDEX causes_amended ON causes (subject_id, position) WHERE kind = 5;
 CREATE UNIQUE INDEX causes_date_once ON causes (subject_id, due_on) WHERE due_on IS NOT NULL;
 CREATE TRIGGER causes_keep_updates_out BEFORE UPDATE ON causes
@@ -461,6 +462,7 @@ CREATE TABLE audit_entries (
   detail TEXT NOT NULL,
   created_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX audit_entries_company ON audit_entries (company_id, id);
 CREATE TRIGGER audit_entries_keep_updates_out BEFORE UPDATE ON audit_entries
   BEGIN SELECT RAISE(ABORT, 'audit_entries are never changed'); END;
 CREATE TRIGGER audit_entries_keep_deletes_out BEFORE DELETE ON audit_entries
@@ -488,6 +490,7 @@ CREATE TABLE occasion_figures (
   points INTEGER NOT NULL,
   PRIMARY KEY (company_id, day, occasion_id)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX occasion_figures_day ON occasion_figures (day, company_id);
 CREATE TABLE service_figures (
   hour INTEGER NOT NULL PRIMARY KEY,
   recognitions INTEGER NOT NULL,
@@ -505,3 +508,4 @@ CREATE TABLE provider_figures (
   micros INTEGER NOT NULL,
   PRIMARY KEY (provider_id, hour)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX provider_figures_hour ON provider_figures (hour);

@@ -1,8 +1,9 @@
 //! What plain programs do on the same machine: the least that a server of the same parts does for a request, and the
-//! least that SQLite does for a recognition. `cargo xtask bench` runs it; nothing else needs it.
+//! least that SQLite does for a recognition. `cargo xtask bench` runs it, and `cargo xtask siege` for SQL on an SQLite file.
 
 mod http;
 mod rows;
+mod sql;
 mod sqlite;
 
 use std::path::PathBuf;
@@ -25,6 +26,8 @@ enum Command {
         #[arg(long)]
         seconds: u64,
     },
+    /// Run SQL on an SQLite file, all or nothing; print the number that a query finds
+    Sql { file: PathBuf, sql: String },
 }
 
 fn main() -> Result<()> {
@@ -34,5 +37,6 @@ fn main() -> Result<()> {
             println!("{:.1}", sqlite::recognitions_per_second(&file, batch, Duration::from_secs(seconds))?);
             Ok(())
         }
+        Command::Sql { file, sql } => sql::run(&file, &sql),
     }
 }

@@ -46,10 +46,16 @@ pub(crate) struct Service {
     server: Guarded,
     /// The database server, where there is one.
     database: Option<u32>,
-    program: PathBuf,
-    data: PathBuf,
+    ledger: Ledger,
     https: Https,
     operator: SocketAddr,
+}
+
+/// Where a ledger is, served or not: what commands are run on.
+#[derive(Clone)]
+pub(crate) struct Ledger {
+    program: PathBuf,
+    data: PathBuf,
     variables: Vec<(&'static str, String)>,
 }
 
@@ -102,7 +108,8 @@ impl Service {
         let (url, database) = database.unzip();
         variables.extend(url.map(|url| ("GUERDON_DATABASE__URL", url)));
         variables.extend_from_slice(further);
-        let mut serve = command(program, data, &variables, &["serve"]);
+        let ledger = Ledger { program: program.to_path_buf(), data: data.to_path_buf(), variables };
+        let mut serve = ledger.command(&["serve"]);
         if keeps_log {
             serve.stderr(File::create(data.join(LOG))?);
         }
@@ -113,20 +120,16 @@ impl Service {
         };
         server.wait_until(Duration::from_secs(60), is_ready).context("guerdon serve")?;
         let https = Https::new(listen, &data.join("tls"))?;
-        Ok(Self {
-            server,
-            database,
-            program: program.to_path_buf(),
-            data: data.to_path_buf(),
-            https,
-            operator,
-            variables,
-        })
+        Ok(Self { server, database, ledger, https, operator })
+    }
+
+    pub(crate) fn ledger(&self) -> &Ledger {
+        &self.ledger
     }
 
     /// Its address, as clients name it.
     pub(crate) fn base(&self) -> String {
-        let named = self.variables.iter().find(|(name, _)| *name == "GUERDON_SERVICE_URL");
+        let named = self.ledger.variables.iter().find(|(name, _)| *name == "GUERDON_SERVICE_URL");
         named.map(|(_, url)| url.clone()).unwrap_or_default()
     }
 
@@ -152,16 +155,12 @@ impl Service {
     }
 
     pub(crate) fn data(&self) -> &Path {
-        &self.data
+        &self.ledger.data
     }
 
     /// Runs an operator's command and answers what it prints.
     pub(crate) fn operate(&self, arguments: &[&str]) -> Result<Value> {
-        let mut command = command(&self.program, &self.data, &self.variables, arguments);
-        let printed = output(command.args(["--output", "json"]))
-            .with_context(|| format!("guerdon {}", arguments.join(" ")))?;
-        serde_json::from_str(&printed)
-            .with_context(|| format!("reading the output of guerdon {}", arguments.join(" ")))
+        self.ledger.operate(arguments)
     }
 
     /// Leaves the first processor to it and to its database; whether there are others for whoever asks.
@@ -172,7 +171,7 @@ impl Service {
 
     /// Its log lines so far, of one that was started with further settings.
     pub(crate) fn log(&self) -> Result<String> {
-        Ok(std::fs::read_to_string(self.data.join(LOG))?)
+        Ok(std::fs::read_to_string(self.ledger.data.join(LOG))?)
     }
 
     /// Whether it says that it is well, and within which time.
@@ -180,6 +179,14 @@ impl Service {
         let began = Instant::now();
         ureq::get(format!("http://{}/healthz", self.operator)).call()?;
         Ok(began.elapsed())
+    }
+
+    /// A page of the operator's, and how long it took.
+    pub(crate) fn page(&self, path: &str) -> Result<(Duration, String)> {
+        let began = Instant::now();
+        let text =
+            ureq::get(format!("http://{}{path}", self.operator)).call()?.body_mut().read_to_string()?;
+        Ok((began.elapsed(), text))
     }
 
     /// How many events wait, as of the last look: two seconds ago, or longer where many do.
@@ -215,11 +222,40 @@ impl Meter<'_> {
     }
 }
 
-fn command(program: &Path, data: &Path, variables: &[(&'static str, String)], arguments: &[&str]) -> Command {
-    let mut command = guerdon(program);
-    command.args(arguments).current_dir(data);
-    command.envs(variables.iter().map(|(name, value)| (*name, value.as_str())));
-    command
+impl Ledger {
+    /// The same settings for another folder, and another database where one is named.
+    pub(crate) fn at(&self, data: &Path, url: Option<String>) -> Self {
+        let mut other = Self { data: data.to_path_buf(), ..self.clone() };
+        for (name, value) in &mut other.variables {
+            match (*name, &url) {
+                ("GUERDON_DATA_DIR", _) => *value = data.display().to_string(),
+                ("GUERDON_DATABASE__URL", Some(url)) => value.clone_from(url),
+                _ => {}
+            }
+        }
+        other
+    }
+
+    /// The file of an embedded database.
+    pub(crate) fn file(&self) -> PathBuf {
+        self.data.join("guerdon.db")
+    }
+
+    /// An operator's command.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = guerdon(&self.program);
+        command.args(arguments).current_dir(&self.data);
+        command.envs(self.variables.iter().map(|(name, value)| (*name, value.as_str())));
+        command
+    }
+
+    /// Runs an operator's command and answers what it prints.
+    pub(crate) fn operate(&self, arguments: &[&str]) -> Result<Value> {
+        let printed = output(self.command(arguments).args(["--output", "json"]))
+            .with_context(|| format!("guerdon {}", arguments.join(" ")))?;
+        serde_json::from_str(&printed)
+            .with_context(|| format!("reading the output of guerdon {}", arguments.join(" ")))
+    }
 }
 
 pub(crate) fn free_address() -> Result<SocketAddr> {

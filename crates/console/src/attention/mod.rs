@@ -114,8 +114,8 @@ fn others(overview: &Overview, frame: &Frame) -> Vec<Note> {
     let failed = overview.api.as_ref().map_or(0, |it| it.server_errors.total());
     if let Ok(failed @ 1..) = u64::try_from(failed) {
         let text = format!(
-            "{} within the service. The log tells why.",
-            numbers::of(failed, "request failed", "requests failed")
+            "{} answered 5xx: 503 while it was busy or in maintenance; of the rest the log tells why.",
+            numbers::of(failed, "request was", "requests were")
         );
         notes.push(Note::new(Tone::Bad, text).at("#api", "See when"));
     }

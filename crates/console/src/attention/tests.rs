@@ -88,7 +88,7 @@ fn failures_and_unbalanced_books_are_told() {
             Tone::Bad,
             "The accounts of 1 company do not add up. Stop the service and verify the ledger.".to_owned(),
         ),
-        (Tone::Bad, "2 requests failed within the service. The log tells why.".to_owned()),
+        (Tone::Bad, "2 requests were answered 5xx: 503 while it was busy or in maintenance; of the rest the log tells why.".to_owned()),
     ];
     assert_eq!(told(&overview), expected);
 }

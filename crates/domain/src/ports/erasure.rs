@@ -1,7 +1,7 @@
 //! Erasing what is known of a deleted user from what is kept beside the ledger.
 
 use super::StoreError;
-use crate::values::{CompanyId, EmailAddress, EventId, UserId};
+use crate::values::{CompanyId, EmailAddress, EventId, Timestamp, UserId};
 
 pub trait Erasure {
     /// The events that tell of a user and stand behind an id, with their bodies, in the order of their ids; at most
@@ -16,6 +16,11 @@ pub trait Erasure {
     /// Puts a body in the place of another.
     fn replace_body(&mut self, id: EventId, body: &[u8]) -> Result<(), StoreError>;
 
-    /// Deletes the mails of a company to an address; answers how many.
-    fn delete_mails_to(&mut self, company: CompanyId, recipient: &EmailAddress) -> Result<usize, StoreError>;
+    /// Deletes the mails of a company to an address that were written up to a moment; answers how many.
+    fn delete_mails_to(
+        &mut self,
+        company: CompanyId,
+        recipient: &EmailAddress,
+        until: Timestamp,
+    ) -> Result<usize, StoreError>;
 }

@@ -18,5 +18,5 @@ pub trait Retention {
     fn prune_mails(&mut self, before: Timestamp, limit: i64) -> Result<usize, StoreError>;
 
     /// Deletes figures of hours and days that nothing shows any more.
-    fn prune_figures(&mut self, now: Timestamp) -> Result<(), StoreError>;
+    fn prune_figures(&mut self, now: Timestamp, limit: i64) -> Result<usize, StoreError>;
 }

@@ -45,10 +45,8 @@ pub fn erase<T: AuditLog + Erasure + Locks + Users + ?Sized>(
     let company = tx.user(scope, id)?.named("id")?.company_id;
     tx.hold(Row::Company(company))?;
     let mut user = tx.user(scope, id)?.named("id")?;
-    if user.deleted_at.is_none() {
-        return Err(EraseUserError::Active);
-    }
-    tx.delete_mails_to(company, &user.profile.email)?;
+    let Some(deleted_at) = user.deleted_at else { return Err(EraseUserError::Active) };
+    tx.delete_mails_to(company, &user.profile.email, deleted_at)?;
     let (email, name) = nobody(id)?;
     let was = &user.profile;
     user.profile = Profile {

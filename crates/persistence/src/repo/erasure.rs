@@ -2,14 +2,14 @@
 
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Binary};
-use guerdon_domain::ports::{Erasure, StoreError};
+use guerdon_domain::ports::{Erasure, StoreError, Timestamp};
 use guerdon_domain::values::{CompanyId, EmailAddress, EventId, UserId};
 
 use super::super::place;
 use super::Unit;
 use crate::rows::conditions::AMENDS;
 use crate::rows::schema::{events, mails};
-use crate::rows::types::{Id, Identifier};
+use crate::rows::types::{At, Id, Identifier};
 
 #[derive(QueryableByName)]
 struct BodyRow {
@@ -66,10 +66,15 @@ impl Erasure for Unit<'_> {
         Ok(())
     }
 
-    fn delete_mails_to(&mut self, company: CompanyId, recipient: &EmailAddress) -> Result<usize, StoreError> {
+    fn delete_mails_to(
+        &mut self,
+        company: CompanyId,
+        recipient: &EmailAddress,
+        until: Timestamp,
+    ) -> Result<usize, StoreError> {
         let to: Vec<(Id, String)> = self.query(|conn| {
             mails::table
-                .filter(mails::company_id.eq(Id(company)))
+                .filter(mails::company_id.eq(Id(company)).and(mails::created_at.le(At(until))))
                 .select((mails::id, mails::recipient))
                 .get_results(conn)
         })?;

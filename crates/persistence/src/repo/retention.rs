@@ -3,7 +3,7 @@
 use diesel::prelude::*;
 use guerdon_domain::events::EventState;
 use guerdon_domain::ports::{Retention, StoreError, Timestamp};
-use guerdon_domain::values::EventId;
+use guerdon_domain::values::{CompanyId, EventId};
 
 use super::Unit;
 use super::events::first_id;
@@ -47,6 +47,15 @@ impl Retention for Unit<'_> {
                 .select(events::id)
                 .get_results(conn)
         })?;
+        // Held from here on: one that is to be sent again meanwhile stays, or its replay finds nothing.
+        let delivered = EventState::Delivered.code();
+        let old: Vec<Id<EventId>> = self.query(|conn| {
+            diesel::update(deliveries::table)
+                .filter(deliveries::event_id.eq_any(&old).and(deliveries::state.eq(delivered)))
+                .set(deliveries::state.eq(delivered))
+                .returning(deliveries::event_id)
+                .get_results(conn)
+        })?;
         if !old.is_empty() {
             self.query(|conn| diesel::delete(events::table.filter(events::id.eq_any(&old))).execute(conn))?;
             self.query(|conn| {
@@ -71,18 +80,41 @@ impl Retention for Unit<'_> {
         self.query(|conn| diesel::delete(mails::table.filter(mails::id.eq_any(&old))).execute(conn))
     }
 
-    fn prune_figures(&mut self, now: Timestamp) -> Result<(), StoreError> {
+    fn prune_figures(&mut self, now: Timestamp, limit: i64) -> Result<usize, StoreError> {
         let hour = i32::try_from(now.unix_micros() / HOUR - HOURS_KEPT).unwrap_or(0);
         let day = i32::try_from(now.unix_micros() / (24 * HOUR) - DAYS_KEPT).unwrap_or(0);
-        self.query(|conn| {
+        let mut gone = self.query(|conn| {
             diesel::delete(service_figures::table.filter(service_figures::hour.lt(hour))).execute(conn)
         })?;
-        self.query(|conn| {
-            diesel::delete(provider_figures::table.filter(provider_figures::hour.lt(hour))).execute(conn)
+        let of_providers = provider_figures::table.filter(provider_figures::hour.lt(hour));
+        let first: Option<i32> = self
+            .query(|conn| of_providers.select(diesel::dsl::min(provider_figures::hour)).get_result(conn))?;
+        if let Some(first) = first {
+            let of_hour = provider_figures::table.filter(provider_figures::hour.eq(first));
+            gone += self.query(|conn| diesel::delete(of_hour).execute(conn))?;
+        }
+        Ok(gone + self.prune_occasion_figures(day, limit)?)
+    }
+}
+
+impl Unit<'_> {
+    /// Of the oldest day before this one, those of the first companies.
+    fn prune_occasion_figures(&mut self, day: i32, limit: i64) -> Result<usize, StoreError> {
+        let old =
+            occasion_figures::table.filter(occasion_figures::day.gt(0).and(occasion_figures::day.lt(day)));
+        let first: Option<i32> =
+            self.query(|conn| old.select(diesel::dsl::min(occasion_figures::day)).get_result(conn))?;
+        let Some(first) = first else { return Ok(0) };
+        let of_day = occasion_figures::table.filter(occasion_figures::day.eq(first));
+        let companies: Vec<Id<CompanyId>> = self.query(|conn| {
+            of_day
+                .order(occasion_figures::company_id)
+                .limit(limit)
+                .select(occasion_figures::company_id)
+                .get_results(conn)
         })?;
-        self.query(|conn| {
-            diesel::delete(occasion_figures::table.filter(occasion_figures::day.lt(day))).execute(conn)
-        })?;
-        Ok(())
+        let Some(last) = companies.last() else { return Ok(0) };
+        let some = of_day.filter(occasion_figures::company_id.le(last));
+        self.query(|conn| diesel::delete(some).execute(conn))
     }
 }

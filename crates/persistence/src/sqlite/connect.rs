@@ -12,10 +12,20 @@ use crate::access::OpenError;
 
 /// Older versions can lose committed writes when two connections checkpoint one WAL file.
 const OLDEST_SAFE: (u32, u32, u32) = (3, 51, 3);
-/// From how many pages of the log on the writer itself makes a checkpoint after a commit: 256 MiB.
-const LOG_MAX: u32 = 65_536;
+/// From how many pages of the log on the writer itself makes a checkpoint after a commit, for which everybody waits: 4 GiB,
+/// so that one does not follow each long backup, during which the log only grows.
+const LOG_MAX: u32 = 1 << 20;
 /// How many KiB of pages the writer keeps: those that a recognition changes lie far apart.
 const CACHED: u32 = 32_000;
+
+/// Refuses a path at which there is no file. One that may not be looked at is not called absent.
+pub(crate) fn require(path: &Path) -> Result<(), OpenError> {
+    match path.try_exists() {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(OpenError::Missing(path.display().to_string())),
+        Err(e) => Err(OpenError::failed(&format!("cannot look at {}", path.display()), &e)),
+    }
+}
 
 pub(crate) fn connect(path: &Path) -> Result<SqliteConnection, OpenError> {
     let name = path.to_str().ok_or_else(|| OpenError::Url("the database's path is not UTF-8".into()))?;

@@ -5,15 +5,13 @@ use std::path::Path;
 use diesel::prelude::*;
 use diesel::sql_types::Text;
 
-use super::connect::connect;
+use super::connect::{connect, require};
 use crate::access::OpenError;
 
 /// Writes the database as it stands at one moment into a file that is not there yet, as one that needs no log beside it.
 /// Whoever reads or writes waits for nothing; the log of the original grows until the copy is whole.
 pub fn copy_sqlite(from: &Path, to: &Path) -> Result<(), OpenError> {
-    if !from.exists() {
-        return Err(OpenError::Missing(from.display().to_string()));
-    }
+    require(from)?;
     let failed = |e: &dyn std::fmt::Display| OpenError::failed("the database cannot be copied", e);
     let to = to.to_str().ok_or_else(|| OpenError::Url("the copy's path is not UTF-8".into()))?;
     let mut conn = connect(from)?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use guerdon_domain::ports::{Store, Wakes};
 
 use super::checkpoints::Checkpoints;
-use super::connect::{assert_version, connect, connect_reader, lock, prepare_writer};
+use super::connect::{assert_version, connect, connect_reader, lock, prepare_writer, require};
 use super::group_commit::{Beside, GroupCommit};
 use super::postings::Postings;
 use crate::access::{Access, CONNECTIONS_OF_A_COMMAND, OpenError, Opened, WITHIN};
@@ -21,9 +21,7 @@ const CACHED: u32 = 2_000;
 const CACHED_BY_A_COMMAND: u32 = 16_000;
 
 pub(crate) fn open(path: &Path, access: Access, wakes: Wakes) -> Result<Opened, OpenError> {
-    if !path.exists() {
-        return Err(OpenError::Missing(path.display().to_string()));
-    }
+    require(path)?;
     let lock = lock(path)?;
     let mut writer = connect(path)?;
     prepare_writer(&mut writer, 5_000).map_err(|e| OpenError::failed("cannot prepare the database", &e))?;

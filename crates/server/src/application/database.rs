@@ -4,10 +4,12 @@ use std::path::Path;
 use std::thread::sleep; // tidy: a command, another process, holds the database for a moment
 use std::time::Duration;
 
-use guerdon_domain::ports::Wakes;
-use guerdon_persistence::{Access, OpenError, Opened, migrate, open_waking};
+use anyhow::Context as _;
+use guerdon_domain::ports::{Setting, Wakes};
+use guerdon_persistence::{Access, OpenError, Opened, kept_setting, migrate, open_waking};
 
 use crate::command_socket::is_served;
+use crate::keys::require_own;
 use crate::settings::Settings;
 use crate::world::files;
 
@@ -19,6 +21,11 @@ const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(100);
 /// never under a process that has an embedded one open. One that another `serve` holds is refused at once; a command
 /// that holds it is waited for.
 pub(super) fn open_for_service(settings: &Settings, wakes: &Wakes) -> anyhow::Result<Opened> {
+    if let Some(database) = settings.embedded_database().filter(|_| !settings.migrate)
+        && !database.try_exists().with_context(|| format!("cannot look at {}", database.display()))?
+    {
+        return Err(OpenError::Missing(database.display().to_string())).context("database.migrate is false");
+    }
     prepare_folders(settings)?;
     let access = if settings.allow_unsafe_postgres { Access::Rehearse } else { Access::Serve };
     let mut attempts = ATTEMPTS;
@@ -30,6 +37,8 @@ pub(super) fn open_for_service(settings: &Settings, wakes: &Wakes) -> anyhow::Re
                 return Err(anyhow::Error::from(cause).context("database.migrate is false"));
             }
             Err(OpenError::Missing(_) | OpenError::Older) if attempts > 0 => {
+                let kept = kept_setting(&settings.database, Setting::MasterKeyFingerprint);
+                require_own(settings, kept.as_deref())?; // else it would be refused when it is migrated
                 migrate(&settings.database).map(|applied| told(&applied)).err()
             }
             Err(cause) => Some(cause),
@@ -84,7 +93,10 @@ mod tests {
         let open = || open_for_service(&by_hand, &Wakes::default()).map(drop);
         let line = format!("{:#}", open().unwrap_err());
         assert!(line.contains("database.migrate is false"), "{line}");
-        assert!(line.contains("run `guerdon migrate`"), "{line}");
+        assert!(
+            line.contains("`guerdon migrate`") && !by_hand.data_dir.join("guerdon.db").exists(),
+            "{line}"
+        );
         guerdon_persistence::migrate(&by_hand.database).unwrap();
         open().unwrap();
         let itself = Settings::from_sources(None, environment("true")).unwrap();

@@ -12,6 +12,7 @@ mod stop;
 mod warnings;
 
 use std::future::Future;
+use std::net::TcpListener;
 use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
@@ -66,7 +67,14 @@ impl Application {
     /// an actix system.
     pub(crate) fn build(settings: &Settings) -> anyhow::Result<Self> {
         log::info!(version = VERSION, commit = COMMIT; "guerdon {LONG}");
-        require(settings)?; // before anything is made
+        // Before anything is made: what would be refused later leaves nothing behind.
+        require(settings)?;
+        tls::check(settings)?;
+        for (address, name) in
+            [(settings.http.listen, "http.listen"), (settings.operator_listen, "operator.listen")]
+        {
+            TcpListener::bind(address).with_context(|| format!("cannot listen on {address} ({name})"))?;
+        }
         warnings::tell(settings);
         let (metrics, wakes) = (Metrics::install()?, Wakes::default());
         let Opened { requests, background } = database::open_for_service(settings, &wakes)?;
@@ -83,9 +91,8 @@ impl Application {
         };
         let address = settings.http.listen;
         let (counting, traffic) = (Arc::<Counting>::default(), Arc::<Traffic>::default());
-        let delivery = Delivery::start(settings, &background, &keys, &wakes, &counting)?;
         let api = guerdon_http_api::listen(
-            api(settings, requests, keys, &gate, &pulse, &traffic),
+            api(settings, requests, Arc::clone(&keys), &gate, &pulse, &traffic),
             address,
             tls_config,
         )
@@ -99,6 +106,7 @@ impl Application {
         };
         let operator = operator::listen(service, Arc::clone(&gate), Arc::clone(&pulse), metrics.clone())
             .with_context(|| format!("cannot listen on {} (operator.listen)", settings.operator_listen))?;
+        let delivery = Delivery::start(settings, &background, &keys, &wakes, &counting)?;
         let scheme = if certificate.is_some() { "https" } else { "http" };
         let (listening, health, database) = (api.address, operator.address, settings.shown_database());
         log::info!("listening on {scheme}://{listening} (database {database}), health on http://{health}");

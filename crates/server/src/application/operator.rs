@@ -1,13 +1,15 @@
 //! The operator's listener: health and metrics, never on the provider port; nothing here changes anything.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use actix_web::dev::Server;
+use actix_web::body::{BoxBody, MessageBody};
+use actix_web::dev::{Server, ServiceRequest, ServiceResponse};
 use actix_web::http::StatusCode;
-use actix_web::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
+use actix_web::http::header::{CACHE_CONTROL, CONTENT_TYPE, HOST, HeaderValue};
+use actix_web::middleware::{Next, from_fn};
 use actix_web::web::{Data, ServiceConfig, block, get};
-use actix_web::{App, HttpRequest, HttpResponse, HttpServer};
+use actix_web::{App, Error, HttpRequest, HttpResponse, HttpServer};
 use guerdon_http_api::{Gate, Pulse};
 use serde::Serialize;
 
@@ -52,6 +54,7 @@ pub(super) fn listen(
         App::new()
             .app_data(health.clone())
             .app_data(service.clone())
+            .wrap(from_fn(by_own_name))
             .configure(routes)
             .default_service(get().to(console))
     };
@@ -67,6 +70,28 @@ fn routes(config: &mut ServiceConfig) {
         .route("/readyz", get().to(ready))
         .route("/metrics", get().to(counted))
         .route("/status", get().to(stands));
+}
+
+/// A listener on loopback answers under an address or as `localhost`: a page from elsewhere whose name was made to lead
+/// here in the operator's browser reads nothing. Health may be asked for under any name.
+async fn by_own_name(
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    let listen = request.app_data::<Data<Service>>().map(|it| it.operator_listen.ip());
+    let host = request.headers().get(HOST).and_then(|it| it.to_str().ok());
+    let is_health = matches!(request.path(), "/healthz" | "/readyz");
+    if is_health || listen.is_none_or(|it| !it.is_loopback()) || host.is_none_or(is_own_name) {
+        return Ok(next.call(request).await?.map_into_boxed_body());
+    }
+    let told = "this listener is on loopback, and answers as localhost or under an address only\n";
+    Ok(request.into_response(HttpResponse::MisdirectedRequest().body(told)))
+}
+
+fn is_own_name(host: &str) -> bool {
+    let name = host.rsplit_once(':').filter(|it| !it.1.ends_with(']')).map_or(host, |it| it.0);
+    let address = name.strip_prefix('[').and_then(|it| it.strip_suffix(']')).unwrap_or(name);
+    name.eq_ignore_ascii_case("localhost") || address.parse::<IpAddr>().is_ok()
 }
 
 /// The process answers; asks nobody.
@@ -116,4 +141,21 @@ fn answer(code: StatusCode, status: &'static str) -> HttpResponse {
     let mut response = HttpResponse::build(code).json(State { status, version: None, commit: None });
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_own_name;
+
+    #[test]
+    fn an_own_name_is_an_address_or_localhost() {
+        for own in ["localhost", "LocalHost:9090", "127.0.0.1", "127.0.0.1:9090", "[::1]", "[::1]:9090"] {
+            assert!(is_own_name(own), "{own}");
+        }
+        for other in
+            ["evil.example", "evil.example:9090", "localhost.evil.example", "127.0.0.1.evil.example", ""]
+        {
+            assert!(!is_own_name(other), "{other}");
+        }
+    }
 }

@@ -16,7 +16,7 @@ fn of(settings: &Settings) -> Vec<String> {
     let mut lines = Vec::new();
     if !settings.operator_listen.ip().is_loopback() {
         lines.push(format!(
-            "operator.listen is {}: whoever reaches that address can read metrics and health",
+            "operator.listen is {}: whoever reaches that address reads the console, metrics and health",
             settings.operator_listen
         ));
     }

@@ -20,9 +20,10 @@ use crate::world::files::ensure_private_folder;
 use crate::world::random;
 
 const CLIENTS_MAX: u32 = 64;
-const LINE_LENGTH_MAX: u64 = 4 << 20;
+const LINE_LENGTH_MAX: u64 = 64 << 20;
 /// A command comes and goes as one line at once: whoever takes longer keeps others out.
-const LINE_WITHIN: Duration = Duration::from_secs(2);
+const LINE_WITHIN: Duration = Duration::from_secs(10);
+const ANSWER_WITHIN: Duration = Duration::from_secs(30);
 const REST_AFTER_ERROR: Duration = Duration::from_millis(100);
 
 /// The socket, open; goes with its file when it is dropped.
@@ -114,7 +115,7 @@ fn is_of(stream: &UnixStream, user: u32) -> bool {
 async fn answer(stream: &mut BufReader<UnixStream>, reply: &Reply) {
     let mut line = serde_json::to_vec(reply).unwrap_or_default();
     line.push(b'\n');
-    if !matches!(timeout(LINE_WITHIN, stream.write_all(&line)).await, Ok(Ok(()))) {
+    if !matches!(timeout(ANSWER_WITHIN, stream.write_all(&line)).await, Ok(Ok(()))) {
         log::warn!("a command went before its answer came");
     }
 }

@@ -28,7 +28,7 @@ pub(crate) struct Audit {
     #[arg(long, value_name = "T", value_parser = moment)]
     since: Option<String>,
     /// At most so many
-    #[arg(long, default_value_t = SHOWN, value_name = "N")]
+    #[arg(long, default_value_t = SHOWN, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     limit: u32,
 }
 

@@ -56,18 +56,19 @@ impl View for Distributed {
 impl Runnable for Run {
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let company = self.company_id.company(workplace)?;
-        let (id, rate) = (company.id, company.rate);
+        let id = company.id;
         let users: Vec<UserId> =
             self.users.iter().map(|it| user_of(workplace, id, it)).collect::<Result<_, _>>()?;
-        let points = self.sum.points(rate)?;
-        let command =
-            RunDistribution { company_id: id, wallet: self.wallet.into(), points, users, date: None };
-        let named: Vec<Uuid> = command.users.iter().map(|it| it.as_uuid()).collect();
-        let what = ("distribution run", id.as_uuid(), self.wallet, points.get(), &named);
-        let look = |reads: &mut dyn Reads| read_ahead(reads, id, command.wallet);
-        let ahead = if command.users.is_empty() { workplace.store.snapshot(look)? } else { None };
+        let wallet = self.wallet.into();
+        let named: Vec<Uuid> = users.iter().map(|it| it.as_uuid()).collect();
+        let what = ("distribution run", id.as_uuid(), self.wallet, &self.sum, &named);
+        let look = |reads: &mut dyn Reads| read_ahead(reads, id, wallet);
+        let ahead = if users.is_empty() { workplace.store.snapshot(look)? } else { None };
         let in_steps = Cell::new(false);
         let output = once(workplace, &self.key, &what, |tx, context| {
+            let (points, rate) = self.sum.at_rate_of(tx, id)?;
+            let command =
+                RunDistribution { company_id: id, wallet, points, users: users.clone(), date: None };
             let before = worth(shown(tx, id)?, rate);
             let done = run_with(tx, &command, ahead.as_deref(), context)?;
             in_steps.set(done.in_steps);

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use super::error::refusals;
-use super::named::ProviderName;
+use super::named::{ProviderName, id};
 use super::output::{fields, table};
 use super::since::{given, moment};
 use super::{CommandError, Output, Runnable, View, Workplace};
@@ -56,7 +56,7 @@ pub(crate) struct List {
     #[arg(long, value_name = "T", value_parser = moment)]
     since: Option<String>,
     /// At most so many.
-    #[arg(long, default_value_t = SHOWN, value_name = "N")]
+    #[arg(long, default_value_t = SHOWN, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     limit: u32,
 }
 
@@ -64,7 +64,7 @@ pub(crate) struct List {
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 pub(crate) struct Show {
     /// The event.
-    #[arg(value_name = "EVENT_ID")]
+    #[arg(value_name = "EVENT_ID", value_parser = id)]
     id: Uuid,
 }
 
@@ -72,7 +72,7 @@ pub(crate) struct Show {
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 pub(crate) struct Replay {
     /// The events.
-    #[arg(value_name = "EVENT_ID", required_unless_present = "provider", conflicts_with_all = ["provider", "state"])]
+    #[arg(value_name = "EVENT_ID", value_parser = id, required_unless_present = "provider", conflicts_with_all = ["provider", "state"])]
     ids: Vec<Uuid>,
     /// All events of this provider, by id or name, in the state named
     #[arg(long, value_name = "PROVIDER", requires = "state")]

@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{CommandError, Output, Runnable, Workplace};
 use super::{
-    audit, backup, company, distribution, event, import, mail, maintenance, occasion, provider,
-    provider_create, provider_rotate, prune, recognition, redemption, reserve, saml, schedule, seal,
-    send_example, statement, user, verify, wallet,
+    audit, company, distribution, event, import, mail, maintenance, occasion, provider, provider_create,
+    provider_rotate, prune, recognition, redemption, reserve, saml, schedule, seal, send_example, statement,
+    user, verify, wallet,
 };
 
 /// Commands, or groups of them, by the names that they have on the command line.
@@ -94,8 +94,6 @@ commands! {
         Audit(audit::Audit),
         /// Every movement of a reserve or a wallet, with the balance after each.
         Statement(statement::Statement),
-        /// Copy the embedded database into a file, while it is in use.
-        Backup(backup::Backup),
         /// Bring many things in at once.
         #[command(subcommand)]
         Import(ImportCommand),

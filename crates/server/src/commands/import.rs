@@ -1,7 +1,6 @@
 //! `guerdon import users`.
 
-use std::path::PathBuf;
-
+use anyhow::Context as _;
 use guerdon_domain::audit_log::Action;
 use guerdon_domain::ports::{Context, StoreExt, Tx};
 use guerdon_domain::users::{CreateUserError, Found, UpdateUserError, create, find, update};
@@ -10,13 +9,15 @@ use guerdon_http_api::rows::{changed_user, new_user};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::backup::absolute;
-use super::import_file::{Row, rows};
+use super::import_file::{Row, Rows, rows};
 use super::named::CompanyName;
 use super::{CommandError, Output, Runnable, View, Workplace};
+use crate::progress::Progress;
 
 /// How many rows one transaction takes: few enough that nobody waits long behind it.
 const AT_ONCE: usize = 100;
+/// How many are handed over at a time.
+const PART: usize = 5_000;
 
 /// Creates or updates a company's users from a file: CSV with a line of field names, or JSON lines. A row is about the
 /// user who has its `employee_id`, or else its `email`; who is not there is created. A field that a row does not have stays
@@ -24,8 +25,8 @@ const AT_ONCE: usize = 100;
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 pub(crate) struct Users {
     /// The file: .csv, or .jsonl with a JSON object on each line
-    #[arg(value_name = "FILE", value_parser = absolute)]
-    file: PathBuf,
+    #[arg(value_name = "FILE", value_parser = rows)]
+    file: Result<Rows, String>,
     /// Into this company: an id or a domain
     #[arg(long, value_name = "COMPANY")]
     company: CompanyName,
@@ -35,12 +36,18 @@ pub(crate) struct Users {
 }
 
 /// What became of the rows.
-#[derive(Debug, Clone, Copy, Default, Serialize)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct Imported {
     created: usize,
     updated: usize,
     unchanged: usize,
     refused: usize,
+}
+
+impl Imported {
+    fn all(self) -> usize {
+        self.created + self.updated + self.unchanged + self.refused
+    }
 }
 
 impl View for Imported {
@@ -86,9 +93,52 @@ impl Report {
         self.notes.extend(other.notes);
     }
 
+    /// What stands where a part could not be done.
+    fn until(&self, part: &[Row], cause: anyhow::Error) -> anyhow::Error {
+        let line = part.first().map_or(0, |it| it.line);
+        let Imported { refused, .. } = self.counts;
+        cause.context(format!(
+            "from line {line} on it is not known to be done ({} before, of which {refused} refused); repeat it all, \
+             nothing is done twice",
+            self.counts.all()
+        ))
+    }
+
     fn output(self) -> Result<Output, CommandError> {
         let status = u8::from(self.counts.refused > 0);
         Ok(Output { status, notes: self.notes, ..self.counts.output()? })
+    }
+}
+
+impl Users {
+    /// Has it done part by part, each by `run`: a file may hold more than a service should keep at once. Tells all of them
+    /// as one.
+    pub(crate) fn in_parts(
+        &self,
+        progress: &Progress,
+        mut run: impl FnMut(Self) -> anyhow::Result<Output>,
+    ) -> anyhow::Result<Output> {
+        let Rows(rows) = self.rows()?;
+        progress.of_rows(rows.len());
+        let size = if self.atomic { rows.len().max(1) } else { PART };
+        let mut report = Report::default();
+        for part in rows.chunks(size) {
+            let done = run(self.of(part));
+            let done = done.map_err(|cause| report.until(part, cause))?;
+            let counts: Imported = serde_json::from_str(&done.json).context("reading what was done")?;
+            report.merge(Report { counts, notes: done.notes });
+            progress.advance(part.len());
+        }
+        Ok(report.output()?)
+    }
+
+    fn rows(&self) -> Result<&Rows, CommandError> {
+        self.file.as_ref().map_err(CommandError::refused)
+    }
+
+    /// The same with these rows alone.
+    fn of(&self, part: &[Row]) -> Self {
+        Self { file: Ok(Rows(part.to_vec())), company: self.company.clone(), atomic: self.atomic }
     }
 }
 
@@ -108,8 +158,7 @@ impl Runnable for Users {
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let company = self.company.company(workplace)?;
         let place = (company.provider_id, company.id);
-        let rows = rows(&self.file).map_err(CommandError::refused)?;
-        workplace.progress.of_rows(rows.len());
+        let Rows(rows) = self.rows()?;
         if !self.atomic {
             let mut report = Report::default();
             for rows in rows.chunks(AT_ONCE) {
@@ -118,7 +167,7 @@ impl Runnable for Users {
             return report.output();
         }
         let done = workplace.store.transaction(|tx| {
-            let report = import(tx, place, &rows, workplace)?;
+            let report = import(tx, place, rows, workplace)?;
             if report.counts.refused > 0 { Err(Undone::Refused(report)) } else { Ok(report) }
         });
         match done {
@@ -156,7 +205,6 @@ fn import(
         let entry = context.entry(Action::UsersImported).of_company(company).of_provider(scope);
         tx.note(&entry.saying(format!("{created} created, {updated} updated")))?;
     }
-    workplace.progress.advance(rows.len());
     Ok(report)
 }
 

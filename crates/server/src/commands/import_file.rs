@@ -1,9 +1,11 @@
 //! The rows of a file that is imported.
 
+use std::convert::Infallible;
 use std::fs;
 use std::path::Path;
 
 use guerdon_http_api::rows::user_fields;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// A larger file is cut by whoever has it: all rows are held in memory.
@@ -11,7 +13,13 @@ const BYTES_MAX: u64 = 256 << 20;
 /// Cells of these fields are booleans.
 const FLAGS: [&str; 3] = ["manager", "company_admin", "corporation_admin"];
 
+/// The rows of a file, read by whoever gives the command: `serve`, to which it may be handed, need not see the file.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct Rows(pub(super) Vec<Row>);
+
 /// One row.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Row {
     /// In which line of the file it begins.
     pub(super) line: usize,
@@ -19,20 +27,24 @@ pub(super) struct Row {
     pub(super) fields: Result<Map<String, Value>, String>,
 }
 
-/// All rows of a file, by its name's ending.
-pub(super) fn rows(file: &Path) -> Result<Vec<Row>, String> {
-    let shown = file.display();
-    let size = fs::metadata(file).map_err(|cause| format!("cannot read {shown}: {cause}"))?.len();
+/// All rows of a file, by its name's ending; or why there are none, which is for the command to say.
+pub(super) fn rows(name: &str) -> Result<Result<Rows, String>, Infallible> {
+    Ok(read(name).map_err(|why| format!("{name}: {why}")))
+}
+
+fn read(name: &str) -> Result<Rows, String> {
+    let file = Path::new(name);
+    let size = fs::metadata(file).map_err(|cause| format!("it cannot be read: {cause}"))?.len();
     if size > BYTES_MAX {
-        return Err(format!("{shown} is larger than 256 MiB: import it in parts"));
+        return Err("it is larger than 256 MiB: import it in parts".to_owned());
     }
-    let text = fs::read(file).map_err(|cause| format!("cannot read {shown}: {cause}"))?;
-    let text = String::from_utf8(text).map_err(|_bytes| format!("{shown} is not UTF-8"))?;
+    let text = fs::read(file).map_err(|cause| format!("it cannot be read: {cause}"))?;
+    let text = String::from_utf8(text).map_err(|_bytes| "it is not UTF-8".to_owned())?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     match file.extension().and_then(|it| it.to_str()).map(str::to_ascii_lowercase).as_deref() {
-        Some("csv") => from_csv(text),
-        Some("jsonl" | "ndjson") => Ok(from_lines(text)),
-        _ => Err(format!("{shown} must end in .csv or .jsonl")),
+        Some("csv") => from_csv(text).map(Rows),
+        Some("jsonl" | "ndjson") => Ok(Rows(from_lines(text))),
+        _ => Err("its name must end in .csv or .jsonl".to_owned()),
     }
 }
 

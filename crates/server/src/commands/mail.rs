@@ -6,6 +6,7 @@ use guerdon_domain::values::EmailAddress;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::named::id;
 use super::output::table;
 use super::since::{given, moment};
 use super::{CommandError, Output, Runnable, View, Workplace};
@@ -47,7 +48,7 @@ pub(crate) struct List {
     #[arg(long, value_name = "T", value_parser = moment)]
     since: Option<String>,
     /// At most so many
-    #[arg(long, default_value_t = SHOWN, value_name = "N")]
+    #[arg(long, default_value_t = SHOWN, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     limit: u32,
 }
 
@@ -55,7 +56,7 @@ pub(crate) struct List {
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 pub(crate) struct Retry {
     /// The mails' ids, as `mail list` shows them
-    #[arg(value_name = "MAIL_ID", required = true)]
+    #[arg(value_name = "MAIL_ID", value_parser = id, required = true)]
     ids: Vec<Uuid>,
 }
 

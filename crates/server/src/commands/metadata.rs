@@ -1,11 +1,13 @@
 //! The metadata of an identity provider (SAML 2.0 metadata, section 2.4.3), as far as single sign-on needs it.
 
+use std::convert::Infallible;
 use std::fs;
 use std::path::Path;
 
 use quick_xml::XmlVersion;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::NsReader;
+use serde::{Deserialize, Serialize};
 
 /// A larger file is no metadata of one identity provider.
 const BYTES_MAX: u64 = 1 << 20;
@@ -13,7 +15,7 @@ const REDIRECT: &str = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect";
 const POST: &str = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST";
 
 /// What it says.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Metadata {
     pub(super) entity_id: String,
     /// Where users are sent to sign on: by redirection, or else by a form.
@@ -22,15 +24,19 @@ pub(super) struct Metadata {
     pub(super) certificate: String,
 }
 
-/// Reads a file. Entities of one's own making and other documents are not looked at.
-pub(super) fn read(file: &Path) -> Result<Metadata, String> {
-    let shown = file.display();
-    let size = fs::metadata(file).map_err(|cause| format!("cannot read {shown}: {cause}"))?.len();
+/// Reads a file, or says why it is none; that is for the command to say. Entities of one's own making and other documents are
+/// not looked at.
+pub(super) fn read(name: &str) -> Result<Result<Metadata, String>, Infallible> {
+    Ok(read_file(name).map_err(|why| format!("{name}: {why}")))
+}
+
+fn read_file(name: &str) -> Result<Metadata, String> {
+    let file = Path::new(name);
+    let size = fs::metadata(file).map_err(|cause| format!("it cannot be read: {cause}"))?.len();
     if size > BYTES_MAX {
-        return Err(format!("{shown} is larger than 1 MiB: it is no metadata of one identity provider"));
+        return Err("it is larger than 1 MiB: it is no metadata of one identity provider".to_owned());
     }
-    let text = fs::read_to_string(file).map_err(|cause| format!("cannot read {shown}: {cause}"))?;
-    parse(&text).map_err(|why| format!("{shown}: {why}"))
+    parse(&fs::read_to_string(file).map_err(|cause| format!("it cannot be read: {cause}"))?)
 }
 
 /// Where the reader stands.

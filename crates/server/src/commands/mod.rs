@@ -4,7 +4,6 @@
 //! To add a command: a file here with its arguments and its [`Runnable`], and a line in its group in `groups.rs`.
 
 mod audit;
-mod backup;
 mod company;
 mod distribution;
 mod error;
@@ -51,8 +50,9 @@ use crate::settings::Settings;
 use crate::world::{SystemClock, SystemIds, user as system_user};
 
 pub(crate) use error::CommandError;
-pub(crate) use groups::Command;
+pub(crate) use groups::{Command, ImportCommand};
 pub(crate) use output::{Format, Output, View, fields};
+pub(crate) use seal::{Seal, Sealed};
 pub(crate) use send_example::SendExample;
 
 /// What a command works with.

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use guerdon_domain::companies::{Company, anybodys};
-use guerdon_domain::ports::{Lookup, Reads, StoreError, StoreExt};
+use guerdon_domain::ports::{Lookup, ReadCompanies, StoreError, StoreExt};
 use guerdon_domain::values::{CompanyId, DomainName, EmailAddress, ProviderId, UserId};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -47,7 +47,10 @@ impl CompanyName {
 }
 
 /// A company that must be there.
-fn company(reads: &mut dyn Reads, id: CompanyId) -> Result<Company, CommandError> {
+pub(super) fn company<R: ReadCompanies + ?Sized>(
+    reads: &mut R,
+    id: CompanyId,
+) -> Result<Company, CommandError> {
     anybodys(reads, id)?.ok_or_else(|| CommandError::refused("no company has this id"))
 }
 
@@ -109,6 +112,12 @@ impl UserName {
             .id(workplace)?;
         user_of(workplace, company, &self.user_id)
     }
+}
+
+/// The id of a thing that has no other name.
+pub(super) fn id(text: &str) -> Result<Uuid, String> {
+    Uuid::try_parse(text)
+        .map_err(|_it| "must be an id, such as 01a2057f-7518-7734-a515-cb366f579795".to_owned())
 }
 
 /// An id, or an email: what names a user.

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::error::refusals;
+use super::named::id;
 use super::output::{fields, table};
 use super::{CommandError, Output, Runnable, View, Workplace};
 
@@ -49,7 +50,7 @@ pub(crate) struct ListGlobal {}
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 pub(crate) struct SetGlobal {
     /// The occasion's id
-    #[arg(value_name = "OCCASION_ID")]
+    #[arg(value_name = "OCCASION_ID", value_parser = id)]
     id: Uuid,
     /// Whether it can be used
     #[arg(long, value_name = "true|false")]
@@ -63,7 +64,7 @@ pub(crate) struct SetGlobal {
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 pub(crate) struct DeleteGlobal {
     /// The occasion's id
-    #[arg(value_name = "OCCASION_ID")]
+    #[arg(value_name = "OCCASION_ID", value_parser = id)]
     id: Uuid,
 }
 

@@ -6,15 +6,24 @@ use guerdon_domain::values::{Page, fit};
 const PER_PAGE: i64 = 1_000;
 
 /// All items of a list.
-pub(super) fn all<T>(mut read: impl FnMut(Page) -> Result<Vec<T>, StoreError>) -> Result<Vec<T>, StoreError> {
+pub(super) fn all<T>(read: impl FnMut(Page) -> Result<Vec<T>, StoreError>) -> Result<Vec<T>, StoreError> {
+    first(usize::MAX, read)
+}
+
+/// So many items of a list, if there are as many.
+pub(super) fn first<T>(
+    limit: usize,
+    mut read: impl FnMut(Page) -> Result<Vec<T>, StoreError>,
+) -> Result<Vec<T>, StoreError> {
     let mut all = Vec::new();
     for page in (1..).map_while(|number| Page::new(number, PER_PAGE)) {
         let found = read(page)?;
         let is_last = found.len() < fit::<usize, _>(PER_PAGE);
         all.extend(found);
-        if is_last {
+        if is_last || all.len() >= limit {
             break;
         }
     }
+    all.truncate(limit);
     Ok(all)
 }

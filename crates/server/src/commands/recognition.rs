@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::error::refusals;
+use super::named::id;
 use super::output::fields;
 use super::{CommandError, Output, Runnable, View, Workplace};
 
@@ -16,6 +17,7 @@ use super::{CommandError, Output, Runnable, View, Workplace};
 #[command(group(clap::ArgGroup::new("change").required(true).multiple(true)))]
 pub(crate) struct Update {
     /// The recognition.
+    #[arg(value_name = "ID", value_parser = id)]
     id: Uuid,
     /// What it says from now on.
     #[arg(long, group = "change")]

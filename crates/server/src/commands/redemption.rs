@@ -1,7 +1,6 @@
 //! `guerdon redemption`.
 
-use guerdon_domain::companies::Company;
-use guerdon_domain::money::Points;
+use guerdon_domain::money::{Points, PointsPerDollar};
 use guerdon_domain::ports::{StoreError, StoreExt, Tx};
 use guerdon_domain::redemptions::RefundError;
 use guerdon_domain::redemptions::{RedeemError, create, refund};
@@ -12,7 +11,7 @@ use uuid::Uuid;
 
 use super::error::refusals;
 use super::idempotent::{Keyed, once};
-use super::named::{UserName, company_of};
+use super::named::{UserName, company_of, id};
 use super::sum::{Sum, worth};
 use super::{CommandError, Output, Runnable, View, Workplace};
 
@@ -34,6 +33,7 @@ pub(crate) struct Create {
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 pub(crate) struct Refund {
     /// The redemption's id, as `redemption create` printed it
+    #[arg(value_name = "REDEMPTION_ID", value_parser = id)]
     redemption_id: Uuid,
 }
 
@@ -55,22 +55,22 @@ impl View for Redeemed {
 }
 
 /// What a user's earned wallet shows.
-fn shown(tx: &mut dyn Tx, user: UserId, company: &Company) -> Result<String, StoreError> {
+fn shown(tx: &mut dyn Tx, user: UserId, rate: PointsPerDollar) -> Result<String, StoreError> {
     let held = tx.wallets(user)?.into_iter().find(|it| it.wallet_type == WalletType::User);
-    Ok(worth(held.map_or(Points::ZERO, |it| it.points(company.rate)), company.rate))
+    Ok(worth(held.map_or(Points::ZERO, |it| it.points(rate)), rate))
 }
 
 impl Runnable for Create {
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let user = self.user.id(workplace)?;
         let company = company_of(workplace, user)?;
-        let points = self.sum.points(company.rate)?;
-        let what = ("redemption create", user.as_uuid(), points.get());
+        let what = ("redemption create", user.as_uuid(), &self.sum);
         once(workplace, &self.key, &what, |tx, context| {
-            let before = shown(tx, user, &company)?;
+            let (points, rate) = self.sum.at_rate_of(tx, company.id)?;
+            let before = shown(tx, user, rate)?;
             let made = create(tx, user, points, context)?;
-            let (id, now) = (made.id.as_uuid(), shown(tx, user, &company)?);
-            let (spent, domain) = (worth(points, company.rate), company.domain.as_str());
+            let (id, now) = (made.id.as_uuid(), shown(tx, user, rate)?);
+            let (spent, domain) = (worth(points, rate), company.domain.as_str());
             let text = format!(
                 "redemption {id}: {spent} of user {user} of {domain}; the user_wallet held {before}, now {now}"
             );
@@ -82,13 +82,17 @@ impl Runnable for Create {
 impl Runnable for Refund {
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let id = RedemptionId::from_uuid(self.redemption_id);
-        let (user, points) = workplace.store.transaction(|tx| -> Result<_, CommandError> {
+        let (user, points, now) = workplace.store.transaction(|tx| -> Result<_, CommandError> {
             let (redemption, points) = refund(tx, id, &workplace.context())?;
-            Ok((redemption.user_id, points))
+            let held = tx.wallets(redemption.user_id)?;
+            Ok((redemption.user_id, points, held.into_iter().find(|it| it.wallet_type == WalletType::User)))
         })?;
         let company = company_of(workplace, user)?;
-        let (back, domain) = (worth(points, company.rate), company.domain.as_str());
-        let text = format!("redemption {id}: {back} returned to user {user} of {domain}");
+        let (rate, domain) = (company.rate, company.domain.as_str());
+        let (back, now) = (worth(points, rate), worth(now.map_or(Points::ZERO, |it| it.points(rate)), rate));
+        let text = format!(
+            "redemption {id}: {back} returned to user {user} of {domain}; the user_wallet holds {now} now"
+        );
         Redeemed { id: self.redemption_id, user_id: user.as_uuid(), points: points.get(), text }.output()
     }
 }

@@ -109,13 +109,13 @@ where
     CommandError: From<E>,
 {
     let company = company.company(workplace)?;
-    let points = sum.points(company.rate)?;
-    let what = (name, company.id.as_uuid(), points.get());
+    let what = (name, company.id.as_uuid(), sum);
     once(workplace, key, &what, |tx, context| {
+        let (points, rate) = sum.at_rate_of(tx, company.id)?;
         let before = shown(tx, company.id)?;
         let after = work(tx, company.id, points, context)?;
         let domain = company.domain.as_str();
-        Ok(Change { verb, domain, rate: company.rate, points, before, after }.view(company.id))
+        Ok(Change { verb, domain, rate, points, before, after }.view(company.id))
     })
 }
 

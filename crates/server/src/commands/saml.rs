@@ -1,7 +1,5 @@
 //! `guerdon saml`.
 
-use std::path::PathBuf;
-
 use guerdon_domain::companies::Company;
 use guerdon_domain::ports::StoreExt;
 use guerdon_domain::saml::{SamlSettings, UpdateSaml, UpdateSamlError, update};
@@ -9,9 +7,8 @@ use guerdon_domain::values::{EntityId, PemCertificate, Update, WebUrl};
 use guerdon_http_api::shown;
 use serde::{Deserialize, Serialize};
 
-use super::backup::absolute;
 use super::error::refusals;
-use super::metadata::read;
+use super::metadata::{Metadata, read};
 use super::named::CompanyName;
 use super::output::fields;
 use super::{CommandError, Output, Runnable, Workplace};
@@ -24,8 +21,8 @@ pub(crate) struct Import {
     #[arg(value_name = "COMPANY")]
     company_id: CompanyName,
     /// The metadata file of the identity provider (SAML 2.0)
-    #[arg(value_name = "METADATA.xml", value_parser = absolute)]
-    file: PathBuf,
+    #[arg(value_name = "METADATA.xml", value_parser = read)]
+    file: Result<Metadata, String>,
 }
 
 /// Shows the settings, with what is to be entered at the identity provider.
@@ -39,7 +36,7 @@ pub(crate) struct Show {
 impl Runnable for Import {
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let company = self.company_id.company(workplace)?;
-        let found = read(&self.file).map_err(CommandError::refused)?;
+        let found = self.file.as_ref().map_err(CommandError::refused)?;
         let told = |name: &str, cause: &dyn ToString| {
             CommandError::Refused(format!("the metadata's {name} {}", cause.to_string()))
         };

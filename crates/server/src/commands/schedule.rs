@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::error::refusals;
-use super::named::CompanyName;
+use super::named::{CompanyName, id};
 use super::output::table;
 use super::sum::Sum;
 use super::wallet::WalletName;
@@ -68,6 +68,7 @@ pub(crate) struct List {
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 pub(crate) struct Cancel {
     /// The schedule.
+    #[arg(value_name = "SCHEDULE_ID", value_parser = id)]
     schedule_id: Uuid,
 }
 
@@ -192,14 +193,13 @@ impl View for Cancelled {
 impl Runnable for Schedule {
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let company = self.company_id.company(workplace)?;
-        let command = CreateSchedule {
-            company_id: company.id,
-            wallet: self.wallet.into(),
-            points: self.sum.points(company.rate)?,
-            every: self.every.into(),
-            start_on: IsoDate::parse(&self.start).map_err(CommandError::refused)?,
-        };
-        let made = workplace.store.transaction(|tx| create_schedule(tx, &command, &workplace.context()))?;
+        let start_on = IsoDate::parse(&self.start).map_err(CommandError::refused)?;
+        let made = workplace.store.transaction(|tx| -> Result<_, CommandError> {
+            let (points, _) = self.sum.at_rate_of(tx, company.id)?;
+            let (wallet, every) = (self.wallet.into(), self.every.into());
+            let command = CreateSchedule { company_id: company.id, wallet, points, every, start_on };
+            Ok(create_schedule(tx, &command, &workplace.context())?)
+        })?;
         Shown::of(&made).output()
     }
 }

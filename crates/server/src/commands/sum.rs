@@ -1,9 +1,12 @@
 //! How much: points, or dollars that are whole points.
 
 use guerdon_domain::money::{Amount, Dollars, Points, PointsPerDollar};
+use guerdon_domain::ports::{Row, Tx};
+use guerdon_domain::values::CompanyId;
 use serde::{Deserialize, Serialize};
 
 use super::CommandError;
+use super::named::company;
 
 const NANODOLLARS: i64 = 1_000_000_000;
 
@@ -20,8 +23,19 @@ pub(super) struct Sum {
 }
 
 impl Sum {
+    /// The points at the company's rate, which stays as it is until the transaction ends; and that rate.
+    pub(super) fn at_rate_of(
+        &self,
+        tx: &mut dyn Tx,
+        id: CompanyId,
+    ) -> Result<(Points, PointsPerDollar), CommandError> {
+        tx.hold(Row::Company(id))?;
+        let rate = company(tx, id)?.rate;
+        Ok((self.points(rate)?, rate))
+    }
+
     /// The points at a rate.
-    pub(super) fn points(&self, rate: PointsPerDollar) -> Result<Points, CommandError> {
+    fn points(&self, rate: PointsPerDollar) -> Result<Points, CommandError> {
         match (&self.dollars, self.points) {
             (Some(text), _) => {
                 let amount = nanodollars(text).ok_or_else(|| CommandError::refused(MUST_BE_DOLLARS))?;

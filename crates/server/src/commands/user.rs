@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::error::refusals;
-use super::named::{CompanyName, UserName};
+use super::named::{CompanyName, UserName, id};
 use super::output::{fields, table};
 use super::{CommandError, Output, Runnable, View, Workplace, pages};
 
@@ -18,6 +18,9 @@ pub(crate) struct List {
     /// Of this company: an id or a domain
     #[arg(long, value_name = "COMPANY")]
     company: CompanyName,
+    /// At most so many
+    #[arg(long, default_value_t = 10_000, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    limit: u32,
 }
 
 /// Shows one user, a deleted one too.
@@ -33,7 +36,7 @@ pub(crate) struct Show {
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 pub(crate) struct Erase {
     /// The user's id
-    #[arg(value_name = "USER_ID")]
+    #[arg(value_name = "USER_ID", value_parser = id)]
     user_id: Uuid,
 }
 
@@ -82,13 +85,20 @@ impl Runnable for List {
                 return Err(CommandError::refused("no company has this id"));
             }
             let (mut rows, mut json) = (Vec::new(), Vec::new());
-            for it in pages::all(|page| reads.users(id, &Wanted::default(), page))? {
+            let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
+            let found = pages::first(limit, |page| reads.users(id, &Wanted::default(), page))?;
+            let notes = if found.len() < limit {
+                Vec::new()
+            } else {
+                vec![format!("there may be more than these {limit} users: --limit shows more")]
+            };
+            for it in found {
                 let email = it.profile.email.as_str().to_owned();
                 rows.push(vec![it.id.to_string(), email, name(&it), rights(&it)]);
                 json.push(shown::user(&it)?);
             }
             let text = table(&["id", "email", "name", "rights"], &rows);
-            Ok(Output { text, json: format!("[{}]", json.join(",")), ..Output::default() })
+            Ok(Output { text, json: format!("[{}]", json.join(",")), notes, ..Output::default() })
         })
     }
 }

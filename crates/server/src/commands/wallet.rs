@@ -77,14 +77,14 @@ impl Runnable for Override {
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let (user, wallet) = (self.user.id(workplace)?, self.wallet);
         let company = company_of(workplace, user)?;
-        let points = self.sum.points(company.rate)?;
-        let what = ("wallet override", user.as_uuid(), wallet, points.get());
+        let what = ("wallet override", user.as_uuid(), wallet, &self.sum);
         once(workplace, &self.key, &what, |tx, context| {
+            let (points, rate) = self.sum.at_rate_of(tx, company.id)?;
             let kind = WalletType::from(wallet);
             let held = tx.wallets(user)?.into_iter().find(|it| it.wallet_type == kind);
             replace(tx, user, kind, points, context)?;
-            let before = worth(held.map_or(Points::ZERO, |it| it.points(company.rate)), company.rate);
-            let (now, name, domain) = (worth(points, company.rate), kind.name(), company.domain.as_str());
+            let before = worth(held.map_or(Points::ZERO, |it| it.points(rate)), rate);
+            let (now, name, domain) = (worth(points, rate), kind.name(), company.domain.as_str());
             let text = format!("the {name} of user {user} of {domain}: before {before}, now {now}");
             Ok(Replaced { user_id: user.as_uuid(), wallet, points: points.get(), text })
         })

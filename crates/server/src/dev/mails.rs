@@ -6,11 +6,11 @@ use std::path::Path;
 use std::thread::sleep; // tidy: nobody tells when a file is there
 use std::time::Duration;
 
-use anstream::println;
 use anyhow::Result;
 
 use super::mime::Mail;
 use super::paint::good;
+use crate::say::say;
 
 const EVERY: Duration = Duration::from_millis(500);
 /// So many lines of a mail are shown.
@@ -34,8 +34,8 @@ pub(super) fn watch(folder: &Path) -> Result<()> {
 
 fn show(mail: &str) {
     let mail = Mail::read(mail);
-    println!("{}", good("mail", &format!("to {}: {}", mail.to, mail.subject)));
+    say(good("mail", &format!("to {}: {}", mail.to, mail.subject)));
     for line in mail.body.lines().filter(|it| !it.trim().is_empty()).take(LINES) {
-        println!("      {}", line.replace(char::is_control, " "));
+        say(format_args!("      {}", line.replace(char::is_control, " ")));
     }
 }

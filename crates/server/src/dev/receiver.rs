@@ -9,13 +9,13 @@ use std::time::Duration;
 use actix_web::rt::System;
 use actix_web::web::{self, Bytes, Data};
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer};
-use anstream::println;
 use anyhow::Result;
 use guerdon_domain::ports::Clock as _;
 use guerdon_webhook_dispatcher::{Delivery, Schedule, verify};
 use serde_json::Value;
 
 use super::paint::{bad, good};
+use crate::say::say;
 use crate::world::SystemClock;
 
 const PATH: &str = "/hook";
@@ -87,7 +87,7 @@ impl Receiver {
         };
         let secret = self.0.secret.get().map(String::as_str).unwrap_or_default();
         if let Err(cause) = verify(secret, &delivery, SystemClock.now()) {
-            println!("{}", bad("refused", &cause.to_string()));
+            say(bad("refused", &cause.to_string()));
             return HttpResponse::Unauthorized().body(cause.to_string());
         }
         let (event, id) =
@@ -99,7 +99,7 @@ impl Receiver {
         }
         let took = since(text(&event, "/data/created_at")).or_else(|| since(delivery.timestamp));
         let took = took.map(|it| format!(", {it:.0?} after it was caused")).unwrap_or_default();
-        println!("{}", good("verified", &format!("{what}{took} (event {id})")));
+        say(good("verified", &format!("{what}{took} (event {id})")));
         if let Some(sender) = &*self.0.verified.lock().unwrap_or_else(PoisonError::into_inner) {
             let _nobody_waits = sender.send(id.to_owned());
         }
@@ -120,7 +120,7 @@ impl Receiver {
             _ => "the last: the event is exhausted, and stays to be sent again".to_owned(),
         };
         let all = earnest.waits().len();
-        println!("{}", bad("answered 500", &format!("{what}, attempt {attempt} of {all}; {next}")));
+        say(bad("answered 500", &format!("{what}, attempt {attempt} of {all}; {next}")));
     }
 }
 

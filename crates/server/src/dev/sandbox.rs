@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anstream::println;
 use anyhow::{Context as _, Result, ensure};
 use clap::Parser;
 use guerdon_client::{
@@ -17,6 +16,7 @@ use super::receiver::{REFUSED, Receiver};
 use crate::commands::{Command, Format};
 use crate::hex;
 use crate::progress::Progress;
+use crate::say::say;
 use crate::settings::Settings;
 use crate::work::work;
 use crate::world::random;
@@ -188,28 +188,26 @@ impl Filled<'_> {
     /// Prints what there is, and what to do with it.
     pub(super) fn show(&self) {
         let base = &self.sandbox.settings.service_url;
-        println!("\nThe sandbox is at {base}, its pages at {base}/docs");
-        println!("A browser has to be told to trust the certificate of a sandbox.");
-        println!("\nPaste these lines into another terminal; the examples of the pages use them:\n");
+        say(format_args!("\nThe sandbox is at {base}, its pages at {base}/docs"));
+        say("A browser has to be told to trust the certificate of a sandbox.");
+        say("\nPaste these lines into another terminal; the examples of the pages use them:\n");
         let of_commands = self.sandbox.variables.iter().filter(|(name, _)| OF_COMMANDS.contains(name));
         for (name, value) in self.exports.iter().chain(of_commands) {
-            println!("export {name}={}", quoted(value));
+            say(format_args!("export {name}={}", quoted(value)));
         }
         if let Some(folder) = std::env::current_exe().ok().as_deref().and_then(Path::parent) {
-            println!("export PATH={}:\"$PATH\"", quoted(&folder.display().to_string()));
+            say(format_args!("export PATH={}:\"$PATH\"", quoted(&folder.display().to_string())));
         }
-        println!("\nThen try one of these, and look here:\n");
-        println!("1. Send a recognition:\n\n{}\n", self.send("You made my day."));
-        println!(
+        say("\nThen try one of these, and look here:\n");
+        say(format_args!("1. Send a recognition:\n\n{}\n", self.send("You made my day.")));
+        say(format_args!(
             "2. See what happens when your receiver fails:\n\n{}\n",
             self.send(&format!("{REFUSED} this one"))
-        );
-        println!(
-            "3. See what moved:\n\ncurl --cacert \"$CERTIFICATE\" --user \"$API_KEY:$API_SECRET\" \
-             \"$URL/users/$RECEIVER_ID/balances\"\n"
-        );
-        println!("4. Bring the events to a receiver of your own as well:\n\n{LISTEN}\n");
-        println!("Commands such as `guerdon company list` work there too. Ctrl-C here ends it all.\n");
+        ));
+        say("3. See what moved:\n\ncurl --cacert \"$CERTIFICATE\" --user \"$API_KEY:$API_SECRET\" \
+             \"$URL/users/$RECEIVER_ID/balances\"\n");
+        say(format_args!("4. Bring the events to a receiver of your own as well:\n\n{LISTEN}\n"));
+        say("Commands such as `guerdon company list` work there too. Ctrl-C here ends it all.\n");
     }
 
     fn send(&self, message: &str) -> String {
@@ -234,7 +232,7 @@ impl Filled<'_> {
         verified.recv_timeout(PATIENCE).context("the event did not arrive")?;
         let (expected, points) = (before + GIFT, self.received()?);
         ensure!(points == expected, "the receiver was to have {expected} points then, and has {points}");
-        println!("All of it works.");
+        say("All of it works.");
         Ok(())
     }
 

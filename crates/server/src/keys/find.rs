@@ -88,16 +88,28 @@ fn kept_fingerprint(store: &dyn Store) -> Result<Option<String>, StoreError> {
     store.snapshot(|reads| reads.setting(Setting::MasterKeyFingerprint))
 }
 
+/// Refuses a key that is not the one of a database which has this fingerprint, before it is opened.
+pub(crate) fn require_own(settings: &Settings, kept: Option<&str>) -> anyhow::Result<()> {
+    let found = given(settings)?.map_or_else(|| in_file(&settings.data_dir), |it| Ok(Some(it)))?;
+    match (found, kept) {
+        (Some(key), Some(kept)) => compare(&key.fingerprint(), kept),
+        _ => Ok(()),
+    }
+}
+
 /// Notes the key's fingerprint on first use; later refuses another key.
 fn adopt(store: &dyn Store, keys: &Keys) -> anyhow::Result<()> {
     let kept = match kept_fingerprint(store)? {
         Some(kept) => kept,
         None => store.transaction(|tx| note(tx, keys))?,
     };
-    if kept != keys.fingerprint() {
+    compare(keys.fingerprint(), &kept)
+}
+
+fn compare(found: &str, kept: &str) -> anyhow::Result<()> {
+    if kept != found {
         bail!(
-            "this master key (fingerprint {}) is not the one this database was made with (fingerprint {kept})",
-            keys.fingerprint()
+            "this master key (fingerprint {found}) is not the one this database was made with (fingerprint {kept})"
         );
     }
     Ok(())

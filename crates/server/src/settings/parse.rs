@@ -208,8 +208,13 @@ fn retention(source: &Source<'_>) -> anyhow::Result<Retention> {
     Ok(Retention {
         events: days("retention.events_days")?,
         mails: days("retention.mails_days")?,
-        idempotency: seconds(source, "retention.idempotency_hours", 72, 1..=87_600)? * 3_600,
+        idempotency: hours_or_ever(seconds(source, "retention.idempotency_hours", 72, 0..=87_600)?),
     })
+}
+
+/// As many hours as seconds are told; a century for none.
+fn hours_or_ever(hours: Duration) -> Duration {
+    if hours.is_zero() { Duration::from_secs(100 * 365 * 86_400) } else { hours * 3_600 }
 }
 
 fn mail(source: &Source<'_>) -> anyhow::Result<Mail> {

@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use std::thread::sleep; // tidy: nobody tells when an event is there
 use std::time::{Duration, Instant};
 
-use anstream::println;
 use anyhow::{Context as _, Result, anyhow, bail};
 use guerdon_client::{Client, Credentials, Error, Event, Events};
 use guerdon_domain::ports::Clock as _;
@@ -16,6 +15,7 @@ use url::Url;
 use self::place::Place;
 use self::target::{Answer, Target};
 use crate::commands::{Output, since};
+use crate::say::say;
 use crate::world::SystemClock;
 
 /// How often it asks while nothing comes.
@@ -62,7 +62,7 @@ impl Listen {
             None => place.begin(now)?,
         }
         let mut part = client.next_event(place.start()).map_err(explained)?;
-        say(&format!("Forwarding events of {base} to {}. Ctrl-C stops it.", self.forward_to));
+        tell(&format!("Forwarding events of {base} to {}. Ctrl-C stops it.", self.forward_to));
         let mut is_told = false;
         loop {
             for event in part.events.iter().filter(|it| place.wants(it)) {
@@ -93,17 +93,17 @@ impl Listen {
             let (took, what) = (began.elapsed(), format!("{} {}", event.r#type, event.id));
             match answer {
                 Answer::Taken => {
-                    say(&format!("ok {what} 200 in {took:.0?}"));
+                    tell(&format!("ok {what} 200 in {took:.0?}"));
                     return Ok(false);
                 }
                 Answer::Refused(status, said) if said.is_empty() => {
-                    say(&format!("!! {what} {status} in {took:.0?}"));
+                    tell(&format!("!! {what} {status} in {took:.0?}"));
                 }
-                Answer::Refused(status, said) => say(&format!("!! {what} {status} in {took:.0?}: {said}")),
-                Answer::Silent(cause) => say(&format!("!! {what} {cause}")),
+                Answer::Refused(status, said) => tell(&format!("!! {what} {status} in {took:.0?}: {said}")),
+                Answer::Silent(cause) => tell(&format!("!! {what} {cause}")),
                 Answer::Away(cause) => {
                     if !is_waiting {
-                        say(&format!("nobody takes events at {}: {cause}; waiting", self.forward_to));
+                        tell(&format!("nobody takes events at {}: {cause}; waiting", self.forward_to));
                     }
                     is_waiting = true;
                     sleep(AWAY);
@@ -111,7 +111,7 @@ impl Listen {
                 }
             }
             if !is_told {
-                say(
+                tell(
                     "   It is not repeated here: stop this, and begin earlier with --since, such as --since 10m.",
                 );
             }
@@ -128,7 +128,7 @@ fn patiently(ask: impl Fn() -> Result<Events, Error>) -> Result<Events> {
             Err(cause @ Error::Refused { status, .. }) if status < 429 => return Err(cause.into()),
             Err(cause @ Error::Untrusted(_)) => return Err(explained(cause)),
             Err(_) if is_told => {}
-            Err(cause) => say(&format!("the service does not answer: {cause}; waiting")),
+            Err(cause) => tell(&format!("the service does not answer: {cause}; waiting")),
             Ok(events) => return Ok(events),
         }
         is_told = true;
@@ -145,8 +145,8 @@ fn explained(error: Error) -> anyhow::Error {
 }
 
 /// Prints a line, whoever wrote what is in it.
-fn say(line: &str) {
-    println!("{}", line.replace(char::is_control, " "));
+fn tell(line: &str) {
+    say(line.replace(char::is_control, " "));
 }
 
 fn check(option: &str, url: &str) -> Result<()> {

@@ -1,5 +1,6 @@
 //! Commands that need no database, and one that stands beside its sibling.
 
+mod backup;
 mod healthcheck;
 mod listen;
 mod pages;
@@ -26,6 +27,8 @@ pub(crate) enum Tool {
     /// The credentials come from GUERDON_API_KEY and GUERDON_API_SECRET. Each event is printed with what the address
     /// answered; where it stops, it goes on the next time.
     Listen(listen::Listen),
+    /// Copy the embedded database into a file, while it is in use.
+    Backup(backup::Backup),
     /// Put a backup of the embedded database into an empty data folder.
     Restore(restore::Restore),
     /// Show how the running service stands, on one screen.
@@ -58,6 +61,7 @@ impl Tool {
                 work(settings, &Work::SendExample(it.clone()), &Progress::default())
             }
             Self::Listen(it) => it.run(),
+            Self::Backup(it) => it.run(settings, &Progress::on_terminal()),
             Self::Restore(it) => it.run(settings),
             Self::Status => status::run(settings),
             Self::Healthcheck => healthcheck::run(settings),

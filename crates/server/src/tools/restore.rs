@@ -62,12 +62,23 @@ impl Restore {
                 database.display()
             );
         }
+        for left in ["-wal", "-shm", "-journal"] {
+            let mut name = database.as_os_str().to_owned();
+            name.push(left);
+            let name = PathBuf::from(name);
+            if name.try_exists().with_context(|| format!("cannot look at {}", name.display()))? {
+                bail!(
+                    "{} is there, of a database that is gone: move it out of the way first",
+                    name.display()
+                );
+            }
+        }
         files::ensure_private_folder(&settings.data_dir)?;
         files::require_own(&settings.data_dir)?;
         if let Some(folder) = database.parent() {
             files::ensure_private_folder(folder)?;
         }
-        let partial = database.with_extension("restoring");
+        let partial = database.with_extension(format!("restoring-{}", std::process::id()));
         let restored = self.restore(settings, database, &partial);
         for left in ["", "-wal", "-shm", ".lock", ".migrating"] {
             let mut name = partial.as_os_str().to_owned();

@@ -1,5 +1,6 @@
 //! The real binary, started on a database and a data folder of the test's own, and a client that speaks TLS to it.
 
+pub mod browser;
 pub mod conformity;
 pub mod proxy;
 pub mod receiver;

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -29,6 +30,7 @@ pub struct Running {
     pub api: String,
     pub operator: String,
     agent: Option<Agent>,
+    log: Arc<Mutex<String>>,
 }
 
 /// Credentials.
@@ -191,13 +193,22 @@ impl Running {
             let Some(Ok(line)) = lines.next() else { panic!("serve ended: {}", log) };
             api = api.or_else(|| after(&line, "listening on "));
             operator = operator.or_else(|| after(&line, "health on "));
-            log.push_str(&line);
+            log.push_str(&format!("{line}\n"));
         }
-        std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop)); // a full pipe would stop the service
+        let log = Arc::new(Mutex::new(log));
+        let told = Arc::clone(&log);
+        std::thread::spawn(move || {
+            lines.map_while(Result::ok).for_each(|line| told.lock().unwrap().push_str(&format!("{line}\n")));
+        });
         let data = settings.iter().find(|(key, _)| key == "GUERDON_DATA_DIR").map(|(_, value)| value.clone());
         let certificate = std::fs::read(format!("{}/tls/certificate.pem", data.unwrap())).ok();
         let agent = certificate.map(|it| agent(&it));
-        Self { child, api: api.unwrap(), operator: operator.unwrap(), agent }
+        Self { child, api: api.unwrap(), operator: operator.unwrap(), agent, log }
+    }
+
+    /// How often its log says something.
+    pub fn says(&self, what: &str) -> usize {
+        self.log.lock().unwrap().matches(what).count()
     }
 
     pub fn pid(&self) -> i32 {

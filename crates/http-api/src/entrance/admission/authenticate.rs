@@ -11,7 +11,7 @@ use guerdon_domain::providers::Provider;
 
 use super::Admission;
 use super::basic::{self, Credentials};
-use crate::arrival::{Arrival, Caller, Repeated, single_header};
+use crate::arrival::{Arrival, Caller, Repeated, network, single_header};
 use crate::operation::error::ApiError;
 
 /// What an unknown key's secret is compared with, so that it takes as long as a known one's.
@@ -30,6 +30,12 @@ pub(super) async fn caller(admission: &Admission, request: &ServiceRequest) -> R
     let now = Instant::now();
     let is_proven = || credentials.as_ref().is_some_and(|it| admission.proven.has(it, now));
     if let Some(wait_seconds) = admission.failed_logins.wait(address, key, now).filter(|_| !is_proven()) {
+        if admission.locked_out.is_news(network(address), now) {
+            log::warn!(
+                "credentials from {address} (API key: {}) are not looked at for {wait_seconds} s: too many were wrong",
+                shown(key)
+            );
+        }
         return Err(ApiError::too_many_failures(wait_seconds));
     }
     let provider = match &credentials {
@@ -39,11 +45,21 @@ pub(super) async fn caller(admission: &Admission, request: &ServiceRequest) -> R
     if let Some(provider) = provider {
         return Ok(Caller::new(&provider));
     }
-    log::info!("request {id}: credentials from {address} were refused");
+    log::info!(
+        request_id:% = id, address:% = address, api_key = shown(key);
+        "request {id}: credentials from {address} were refused (API key: {})", shown(key)
+    );
     match admission.failed_logins.record(address, key, Instant::now()) {
         Some(wait_seconds) => Err(ApiError::too_many_failures(wait_seconds)),
         None => Err(ApiError::unauthorized()),
     }
+}
+
+/// A key as the log may have it. Whatever has another form than ours may be a secret in the wrong place.
+fn shown(key: &str) -> &str {
+    let is_ours = key.len() <= 64
+        && key.strip_prefix("gk_").is_some_and(|rest| rest.bytes().all(|it| it.is_ascii_alphanumeric()));
+    if is_ours { key } else { "none of ours" }
 }
 
 /// The provider whose credentials these are, unless it is suspended. What was read lately is believed only where it

@@ -6,10 +6,12 @@ mod failed_logins;
 mod proven;
 mod provider_cache;
 mod provider_limit;
+mod told;
 mod version;
 
+use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
@@ -18,11 +20,13 @@ use actix_web::middleware::Next;
 use actix_web::web::Data;
 use actix_web::{Error, HttpMessage};
 use failed_logins::FailedLogins;
+use guerdon_domain::values::ProviderId;
 use proven::Proven;
 use provider_cache::ProviderCache;
 use provider_limit::ProviderLimit;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
+use told::Told;
 
 use crate::arrival::{Arrival, Caller};
 use crate::operation::error::ApiError;
@@ -49,6 +53,9 @@ pub(super) struct Admission {
     proven: Proven,
     /// For look-ups of credentials that were not right lately.
     strangers: Semaphore,
+    /// Networks whose credentials are not looked at, and providers over their limit: each is told once.
+    locked_out: Told<IpAddr>,
+    limited: Told<ProviderId>,
     /// Each provider's token bucket; none where the limit is off.
     provider_limit: Option<ProviderLimit>,
 }
@@ -61,6 +68,8 @@ impl Admission {
             failed_logins: FailedLogins::new(limits.failed_logins_per_minute),
             proven: Proven::default(),
             strangers: Semaphore::new(STRANGERS_AT_ONCE),
+            locked_out: Told::default(),
+            limited: Told::default(),
             provider_limit: ProviderLimit::new(limits),
             state,
         }
@@ -93,7 +102,15 @@ pub(super) async fn admit(
             request.extensions_mut().insert(caller);
             next.call(request).await?.map_into_boxed_body()
         }
-        Err(wait_seconds) => refuse(request, &ApiError::too_many_requests(wait_seconds)),
+        Err(wait_seconds) => {
+            if admission.limited.is_news(caller.id, Instant::now()) {
+                log::warn!(
+                    "provider {} sends more requests than its limit: the others are answered 429",
+                    caller.id
+                );
+            }
+            refuse(request, &ApiError::too_many_requests(wait_seconds))
+        }
     };
     for (name, value) in [(RATE_LIMIT, allowance), (RATE_LIMIT_POLICY, limit.policy().to_owned())] {
         if let Ok(value) = HeaderValue::from_str(&value) {

@@ -1,0 +1,30 @@
+//! The audit log, a stretch at a time.
+
+use guerdon_domain::audit_log::newest;
+use guerdon_domain::ports::AuditWanted;
+
+use crate::support::on_each;
+
+#[test]
+fn stretches_of_the_log_tell_of_each_cause_once() {
+    on_each(|world| {
+        for points in 1..=9 {
+            world.deposit(points);
+        }
+        let look = |before, limit| {
+            let wanted =
+                AuditWanted { company: Some(world.company), provider: None, since: None, before, limit };
+            world.reading(|reads| newest(reads, &wanted))
+        };
+        let all: Vec<_> = look(None, 50).into_iter().map(|it| it.id).collect();
+        let (mut told, mut before) = (Vec::new(), None);
+        loop {
+            let some = look(before, 4);
+            let Some(last) = some.last() else { break };
+            before = Some(last.at);
+            told.extend(some.into_iter().map(|it| it.id));
+        }
+        assert!(all.len() > 9, "the company's founding too: {all:?}");
+        assert_eq!(told, all);
+    });
+}

@@ -1,0 +1,105 @@
+//! The operator's pages, as a browser gets them.
+
+use std::collections::BTreeMap;
+
+use crate::support::browser::Browser;
+use crate::support::service::Service;
+use crate::support::{Sample, on_each, on_each_with, until};
+
+#[test]
+fn the_console_shows_what_there_is_and_nothing_more_may_run() {
+    on_each(|service| {
+        let sample = Sample::make(service, 2);
+        sample.fund(service, 10);
+        let (company, provider) = (&sample.company, &sample.provider.id);
+        let paths = [
+            ("/".to_owned(), "Overview"),
+            ("/companies?q=example&sort=reserve&order=desc".to_owned(), "Companies"),
+            (format!("/companies/{company}?days=90"), "Reserve"),
+            ("/providers".to_owned(), "Providers"),
+            (format!("/providers/{provider}"), "Sample"),
+            ("/events?state=exhausted".to_owned(), "Events"),
+            ("/schedules".to_owned(), "Schedules"),
+            ("/audit?action=reserve.deposit".to_owned(), "reserve.deposit"),
+        ];
+        for (path, holds) in paths {
+            let (status, head, body) = service.running.page(&path);
+            assert_eq!(status, 200, "{path}");
+            assert!(head.contains("default-src 'none'") && body.contains(holds), "{path}: {head}");
+            assert!(!body.contains("<script") && !body.contains("@example.com"), "{path}");
+        }
+        for path in ["/nothing", "/companies/nobody", "/events/1", "/providers/x/y"] {
+            assert_eq!(service.running.page(path).0, 404, "{path}");
+        }
+    });
+}
+
+/// Every page, by following all links from the first: path to text, the shortest query of each.
+fn pages(service: &Service) -> BTreeMap<String, String> {
+    let (mut found, mut open) = (BTreeMap::new(), vec!["/".to_owned()]);
+    let mut seen = open.clone();
+    while let Some(link) = open.pop() {
+        let (status, _, page) = service.running.page(&link);
+        assert_eq!(status, 200, "{link}");
+        let links = page.split(" href=\"").skip(1).filter_map(|it| it.split('"').next());
+        for next in links.map(|it| it.replace("&amp;", "&")) {
+            if next.starts_with('/') && !next.ends_with(".css") && !seen.contains(&next) && seen.len() < 300 {
+                seen.push(next.clone());
+                open.push(next);
+            }
+        }
+        let path = link.split('?').next().unwrap().to_owned();
+        found.entry(path).or_insert(page);
+    }
+    found
+}
+
+#[test]
+fn every_link_leads_somewhere_and_a_browser_shows_what_is_there() {
+    let settings =
+        [("GUERDON_WEBHOOKS__ALLOW_HTTP", "true"), ("GUERDON_WEBHOOKS__ALLOW_PRIVATE_NETWORKS", "true")];
+    on_each_with(&settings, |service| {
+        let sample = Sample::make(service, 3);
+        sample.fund(service, 100);
+        sample.deposit(service, 1_000);
+        let url = "http://127.0.0.1:9/hook";
+        let id = sample.provider.id.as_str();
+        service.json(&["provider", "set", id, "--callback-url", url]);
+        for receiver in &sample.users[1..] {
+            assert_eq!(sample.send(service, &sample.users[0], &[receiver], 7).status, 201);
+        }
+        until("the figures should be counted", || service.running.page("/").2.contains(">2<").then_some(()));
+        let pages = pages(service);
+        assert!(pages.keys().any(|it| it.starts_with("/events/")), "{:?}", pages.keys());
+        assert!(pages.len() >= 9, "{:?}", pages.keys());
+        let Some(browser) = Browser::find().filter(|_| service.database.is_embedded()) else { return };
+        let style = service.running.page("/console.css").2;
+        for (path, page) in &pages {
+            browser.shows(path, page, &style);
+        }
+    });
+}
+
+#[test]
+fn a_name_that_was_made_to_lead_here_reads_nothing() {
+    on_each(|service| {
+        let address = service.running.operator.trim_start_matches("http://").to_owned();
+        let port = address.rsplit(':').next().unwrap().to_owned();
+        let ask = |path: &str, host: &str| {
+            let answer = ureq::get(format!("http://{address}{path}"))
+                .config()
+                .http_status_as_error(false)
+                .build()
+                .header("Host", host)
+                .call();
+            answer.unwrap().status().as_u16()
+        };
+        for path in ["/", "/status", "/metrics", "/console.css"] {
+            assert_eq!(ask(path, &format!("rebound.example:{port}")), 421, "{path}");
+            for own in ["localhost", "127.0.0.1", "[::1]"] {
+                assert_eq!(ask(path, &format!("{own}:{port}")), 200, "{path} as {own}");
+            }
+        }
+        assert_eq!(ask("/readyz", "guerdon.internal"), 200);
+    });
+}
