@@ -37,8 +37,11 @@ fn print(output: &Output, cli: &Cli) -> ExitCode {
         let _closed = writeln!(std::io::stderr(), "{note}");
     }
     let text = output.rendered(cli.output);
+    if text.is_empty() {
+        return ExitCode::from(output.status);
+    }
     let mut out = std::io::stdout();
-    let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+    let end = if text.ends_with('\n') { "" } else { "\n" };
     match write!(out, "{text}{end}").and_then(|()| out.flush()) {
         Ok(()) => ExitCode::from(output.status),
         Err(_closed) => ExitCode::FAILURE,

@@ -115,6 +115,24 @@ fn the_end_of_its_terminal_leaves_nothing_behind() {
 }
 
 #[test]
+fn it_ends_where_nobody_reads_on() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_guerdon"))
+        .args(["dev", "--speed", "1000000"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut printed = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    printed.read_line(&mut line).unwrap();
+    drop(printed); // as `head -1` does
+    let told = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&told.stderr);
+    assert!(told.status.success() && !said.contains("panicked"), "{said}");
+}
+
+#[test]
 fn a_speed_that_no_clock_can_follow_is_refused() {
     for speed in ["0", "0.0001", "1e300", "NaN"] {
         let refused = Command::new(env!("CARGO_BIN_EXE_guerdon")).args(["dev", "--speed", speed]).output();

@@ -21,6 +21,43 @@ fn a_stop_cuts_no_request_and_exits_with_zero() {
     });
 }
 
+#[test]
+fn a_start_that_is_refused_leaves_nothing_behind() {
+    on_each(|service| {
+        let folder = tempfile::tempdir().unwrap();
+        let taken = service.running.api.trim_start_matches("https://");
+        let key = "f".repeat(64);
+        let wrong = [
+            ("GUERDON_HTTP__LISTEN", taken, "http.listen"),
+            ("GUERDON_OPERATOR__LISTEN", taken, "operator.listen"),
+            ("GUERDON_DATABASE__MIGRATE", "false", "database.migrate is false"),
+            ("GUERDON_MASTER_KEY_FILE", "/nowhere/master.key", "master_key"),
+        ];
+        let embedded = service.database.is_embedded();
+        for (name, value, told) in wrong {
+            if name == "GUERDON_DATABASE__MIGRATE" && !embedded {
+                continue; // that database is there
+            }
+            let data = folder.path().join(name);
+            let mut start = service.command();
+            if embedded {
+                start.env_remove("GUERDON_DATABASE__URL");
+            }
+            let refused =
+                start.env("GUERDON_DATA_DIR", &data).env(name, value).arg("serve").output().unwrap();
+            let said = String::from_utf8_lossy(&refused.stderr);
+            assert!(refused.status.code() == Some(1) && said.contains(told), "{name}: {said}");
+            assert!(!data.join("guerdon.db").exists() && !data.join("tls").exists(), "{name}: {said}");
+        }
+        if !embedded {
+            let mut start = service.command();
+            let refused = start.env("GUERDON_MASTER_KEY", key).arg("serve").output().unwrap();
+            let said = String::from_utf8_lossy(&refused.stderr);
+            assert!(refused.status.code() == Some(1) && said.contains("this master key"), "{said}");
+        }
+    });
+}
+
 /// Clients send, each on a connection kept alive until it is told to close, until nobody shakes hands any more.
 /// Whatever was sent on an established connection must be answered 201; how many were.
 fn load_then_stop(service: &Service, sample: &Sample) -> usize {

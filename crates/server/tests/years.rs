@@ -31,6 +31,14 @@ fn a_reserve_is_emptied_again_and_dollars_are_points() {
         assert!(told.out.contains("already done") && told.out.contains("$10.00"), "{}", told.out);
         let refused = service.guerdon(&["reserve", "withdraw", &sample.company, "--points", "501"]);
         assert_eq!((refused.status, refused.err.contains("500 points")), (1, true), "{}", refused.err);
+        let cents = ["reserve", "deposit", &domain, "--dollars", "1", "--key", "d"];
+        service.json(&cents);
+        let path = format!("/v1/companies/{}", sample.company);
+        assert_eq!(service.put(&sample.provider, &path, &json!({"points_per_dollar": 100})).status, 200);
+        let told = service.guerdon(&cents);
+        assert!(told.status == 0 && told.out.contains("already done"), "{} {}", told.out, told.err);
+        assert_eq!(service.put(&sample.provider, &path, &json!({"points_per_dollar": 50})).status, 200);
+        service.json(&["reserve", "withdraw", &domain, "--points", "50"]);
         let odd = service.guerdon(&["reserve", "deposit", &domain, "--dollars", "0.01"]);
         assert!(odd.status == 1 && odd.err.contains("whole number of points"), "{}", odd.err);
         for wrong in ["-5", "1,000", "1.5"] {
@@ -259,6 +267,13 @@ fn a_copy_is_taken_beside_the_service_and_restored() {
         fs::remove_file(elsewhere.path().join("guerdon.db")).unwrap();
         assert_eq!(run(&["restore", damaged.to_str().unwrap()]).status.code(), Some(1));
         assert!(!elsewhere.path().join("guerdon.db").exists());
+        let log = elsewhere.path().join("guerdon.db-wal");
+        fs::write(&log, "of another database").unwrap();
+        let told = run(&["restore", file.to_str().unwrap()]);
+        let told = (told.status.code(), String::from_utf8(told.stderr).unwrap());
+        assert!(told.0 == Some(1) && told.1.contains("guerdon.db-wal"), "{told:?}");
+        fs::remove_file(&log).unwrap();
+        assert!(run(&["restore", file.to_str().unwrap()]).status.success());
     });
 }
 
