@@ -4,10 +4,11 @@
 use std::collections::BTreeSet;
 
 use guerdon_domain::companies::UpdateCompany;
+use guerdon_domain::events::EventState;
 use guerdon_domain::idempotency::IdempotencyKey;
 use guerdon_domain::money::PointsPerDollar;
 use guerdon_domain::occasions;
-use guerdon_domain::ports::{Claim, Role, Row, StoreError, StoreExt as _, Tx, Wanted};
+use guerdon_domain::ports::{Claim, EventsWanted, Role, Row, StoreError, StoreExt as _, Tx, Wanted};
 use guerdon_domain::recognitions::Sender;
 use guerdon_domain::saml::{self, UpdateSaml};
 use guerdon_domain::users::{self, UpdateUser};
@@ -234,6 +235,51 @@ fn no_statement_of_a_request_reads_a_whole_table() {
         assert!(!scans(&whole).is_empty(), "a scan would be seen: {whole:?}");
     };
     each().into_iter().for_each(judge);
+}
+
+/// What the operator's pages ask of tables with a row for each user or event.
+fn pages(world: &World) {
+    let state = |state| EventsWanted { state: Some(state), limit: 50, ..EventsWanted::default() };
+    world.reading(|reads| -> Result<(), StoreError> {
+        reads.company_lines(1)?;
+        reads.low_reserves()?;
+        reads.outbox_depth()?;
+        for provider in [None, Some(world.provider)] {
+            reads.undelivered(provider, 10_000)?;
+            for undelivered in [EventState::Exhausted, EventState::Unaddressed] {
+                reads.events(&EventsWanted { provider, ..state(undelivered) })?;
+            }
+        }
+        reads.sent_mails(10_000)?;
+        reads.last_failure(world.provider).map(drop)
+    });
+}
+
+#[test]
+fn no_page_of_the_console_walks_accounts_or_deliveries() {
+    overheard::listen();
+    for database in each() {
+        let world = World::new(database);
+        world.database.tamper(&sqlite(), &postgres());
+        let sent = statements(&world, || pages(&world));
+        let asked: Vec<&String> =
+            sent.iter().filter(|it| it.contains("deliveries") || it.contains("accounts")).collect();
+        assert!(asked.len() >= 8, "{} statements overheard", asked.len());
+        for statement in asked {
+            let plan = world.database.plan(statement);
+            let walks = |line: &&String| {
+                let line = line.trim();
+                let is_whole = ["SCAN a", "SCAN deliveries", "SCAN events"].contains(&line)
+                    || line.contains("USING INDEX sqlite_autoindex");
+                (is_whole && !line.starts_with("SEARCH"))
+                    || ["accounts", "deliveries", "events"]
+                        .iter()
+                        .any(|it| line.contains(&format!("Seq Scan on {it}")))
+                    || line.contains("Index Scan Backward using deliveries_pkey")
+            };
+            assert_eq!(plan.iter().find(walks), None, "{statement}\n{}", plan.join("\n"));
+        }
+    }
 }
 
 /// Tables that are small, or that belong to no company.

@@ -23,11 +23,13 @@ pub(crate) struct Pruned {
     pub(crate) mails: usize,
     /// Answers kept for repeats that have expired.
     pub(crate) idempotency_records: usize,
+    /// How long the longest step took, which others who write may have waited for.
+    pub(crate) longest_step: Duration,
 }
 
 impl Pruned {
     pub(crate) fn is_nothing(&self) -> bool {
-        *self == Self::default()
+        self.events + self.mails + self.idempotency_records == 0
     }
 }
 
@@ -38,20 +40,22 @@ pub(crate) fn prune(
     context: &Context<'_>,
 ) -> Result<Pruned, StoreError> {
     let now = context.clock.now();
-    let mut pruned = Pruned { idempotency_records: expired(store, now)?, ..Pruned::default() };
+    let mut pruned = Pruned::default();
+    let mut steps = Steps::default();
+    pruned.idempotency_records = records(&mut steps, store, now)?;
     if let Some(before) = retention.events.map(|it| now - it) {
-        pruned.events = events(store, before)?;
+        pruned.events = events(steps.anew(), store, before)?;
     }
     if let Some(before) = retention.mails.map(|it| now - it) {
-        let mut steps = Steps::default();
-        pruned.mails = steps.all(|limit| store.transaction(|tx| tx.prune_mails(before, limit)))?;
+        pruned.mails = steps.anew().all(|limit| store.transaction(|tx| tx.prune_mails(before, limit)))?;
     }
-    Steps::default().all(|limit| store.transaction(|tx| tx.prune_figures(now, limit)))?;
+    steps.anew().all(|limit| store.transaction(|tx| tx.prune_figures(now, limit)))?;
+    pruned.longest_step = steps.longest;
     store.transaction(|tx| -> Result<(), StoreError> {
         if pruned.is_nothing() {
             return Ok(());
         }
-        let Pruned { events, mails, idempotency_records } = pruned;
+        let Pruned { events, mails, idempotency_records, .. } = pruned;
         let said = format!("{events} events, {mails} mails, {idempotency_records} kept answers");
         tx.note(&context.entry(Action::Pruned).saying(said))
     })?;
@@ -60,10 +64,14 @@ pub(crate) fn prune(
 
 /// Lets go of the answers that nobody can ask for any more.
 pub(crate) fn expired(store: &dyn Store, now: Timestamp) -> Result<usize, StoreError> {
-    Steps::default().all(|limit| store.transaction(|tx| tx.prune_idempotency_records(now, limit)))
+    records(&mut Steps::default(), store, now)
 }
 
-fn events(store: &dyn Store, before: Timestamp) -> Result<usize, StoreError> {
+fn records(steps: &mut Steps, store: &dyn Store, now: Timestamp) -> Result<usize, StoreError> {
+    steps.all(|limit| store.transaction(|tx| tx.prune_idempotency_records(now, limit)))
+}
+
+fn events(steps: &mut Steps, store: &dyn Store, before: Timestamp) -> Result<usize, StoreError> {
     // First it is noted that they may be gone, so that `guerdon verify` misses none that went.
     store.transaction(|tx| -> Result<(), StoreError> {
         let noted = tx.setting(Setting::EventsPrunedBefore)?.and_then(|it| it.parse::<i64>().ok());
@@ -72,7 +80,7 @@ fn events(store: &dyn Store, before: Timestamp) -> Result<usize, StoreError> {
         }
         Ok(())
     })?;
-    let (mut steps, mut behind, mut gone) = (Steps::default(), None, 0);
+    let (mut behind, mut gone) = (None, 0);
     loop {
         let (went, last) =
             steps.step(|limit| store.transaction(|tx| tx.prune_events(before, behind, limit)))?;
@@ -84,23 +92,31 @@ fn events(store: &dyn Store, before: Timestamp) -> Result<usize, StoreError> {
     }
 }
 
-/// The steps of one kind: as large as is quick.
+/// Steps that are as large as is quick.
 struct Steps {
     limit: i64,
+    longest: Duration,
 }
 
 impl Default for Steps {
     fn default() -> Self {
-        Self { limit: AT_ONCE }
+        Self { limit: AT_ONCE, longest: Duration::ZERO }
     }
 }
 
 impl Steps {
+    /// Goes on with steps of another kind.
+    fn anew(&mut self) -> &mut Self {
+        self.limit = AT_ONCE;
+        self
+    }
+
     /// Takes one step, and rests as long as it took.
     fn step<T>(&mut self, take: impl FnOnce(i64) -> Result<T, StoreError>) -> Result<T, StoreError> {
         let began = Instant::now();
         let done = take(self.limit)?;
         let took = began.elapsed();
+        self.longest = self.longest.max(took);
         if took > STEP {
             self.limit = (self.limit / 2).max(LEAST);
         }

@@ -70,22 +70,33 @@ fn run(cli: &Cli) -> anyhow::Result<Output> {
             })
         }
         What::Config(Config::Check { connect }) => check::run(&settings()?, *connect),
-        What::Tool(tool) => tool.run(&settings()?, examples::shown(Cli::command())),
-        What::Work(command) => {
-            let is_shown = cli.output == Format::Text && command.may_take_long();
-            let progress = if is_shown { Progress::on_terminal() } else { Progress::default() };
+        What::Tool(tool) => shown(cli, tool.may_take_long(), |progress| {
+            tool.run(&settings()?, examples::shown(Cli::command()), progress)
+        }),
+        What::Work(command) => shown(cli, command.may_take_long(), |progress| {
             let settings = settings()?;
-            let run = |command: &Command| work(&settings, command, &progress);
-            let done = match command {
+            let run = |command: &Command| work(&settings, command, progress);
+            match command {
                 Command::Import(ImportCommand::Users(it)) => {
-                    it.in_parts(&progress, |part| run(&Command::Import(ImportCommand::Users(part))))
+                    it.in_parts(progress, |part| run(&Command::Import(ImportCommand::Users(part))))
                 }
                 command => run(command),
-            };
-            progress.finish();
-            done
-        }
+            }
+        }),
     }
+}
+
+/// Runs what may take long, and shows meanwhile how far it is.
+fn shown(
+    cli: &Cli,
+    may_take_long: bool,
+    run: impl FnOnce(&Progress) -> anyhow::Result<Output>,
+) -> anyhow::Result<Output> {
+    let is_shown = cli.output == Format::Text && may_take_long;
+    let progress = if is_shown { Progress::on_terminal() } else { Progress::default() };
+    let done = run(&progress);
+    progress.finish();
+    done
 }
 
 /// The migrations that were applied.

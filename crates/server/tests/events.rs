@@ -20,7 +20,7 @@ use crate::support::service::{Provider, Service};
 use crate::support::{Sample, until};
 
 /// Receivers on this machine may be called.
-const LOCAL: [(&str, &str); 2] =
+pub const LOCAL: [(&str, &str); 2] =
     [("GUERDON_WEBHOOKS__ALLOW_HTTP", "true"), ("GUERDON_WEBHOOKS__ALLOW_PRIVATE_NETWORKS", "true")];
 /// The same, and a first retry after a few milliseconds.
 const HASTY: [(&str, &str); 3] = [LOCAL[0], LOCAL[1], ("GUERDON_WEBHOOKS__TIME_SCALE", "10000")];

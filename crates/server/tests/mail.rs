@@ -167,9 +167,14 @@ fn who_administers_a_company_is_told_once_that_its_certificate_has_ended() {
                 let page = service.running.page("/metrics").2;
                 page.lines().any(|it| it == "guerdon_saml_certificates_ending 1").then_some(())
             });
+            // Whoever kills a process while it hands a mail over waits until its hold on the mail ends.
+            until("the mail should be handed over", || {
+                (service.database.count("mails WHERE state = 2") == 1).then_some(())
+            });
+            assert_eq!(service.database.count("mails"), 1);
+            let told = files(&service.data.path().join("mail"), 1);
+            let mail = &told["olive@example.com"][0];
+            assert!(mail.contains("the certificate of single sign-on has ended"), "{mail}");
         }
-        let told = files(&service.data.path().join("mail"), 1);
-        let mail = &told["olive@example.com"][0];
-        assert!(mail.contains("the certificate of single sign-on has ended"), "{mail}");
     });
 }

@@ -1,8 +1,6 @@
-//! What an operator does over the years: finds, corrects, brings in, lets go, keeps copies.
+//! What an operator does over the years: finds, corrects, brings in, lets go.
 
 use std::fs;
-use std::path::PathBuf;
-use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -13,7 +11,7 @@ fn domain(sample: &Sample) -> String {
     format!("{}.example.com", sample.provider.id)
 }
 
-fn text<'a>(it: &'a Value, key: &str) -> &'a str {
+pub fn text<'a>(it: &'a Value, key: &str) -> &'a str {
     it[key].as_str().unwrap_or_else(|| panic!("{key} of {it}"))
 }
 
@@ -163,6 +161,7 @@ fn users_come_from_a_file_and_a_second_run_changes_nothing() {
         let rows =
             "7,ann@example.com,Ann,Lee,true,Boss\n8,bob@example.com,Bob,Ray,,\n9,broken,Cy,Ro,perhaps,\n";
         fs::write(&file, format!("{head}{rows}")).unwrap();
+        let empty = service.data.path().join("nobody.csv");
         let run = |more: &[&str]| {
             let file = file.to_str().unwrap();
             service.guerdon(
@@ -170,6 +169,10 @@ fn users_come_from_a_file_and_a_second_run_changes_nothing() {
                     .concat(),
             )
         };
+        fs::write(&empty, head).unwrap();
+        let nobodys = ["import", "users", empty.to_str().unwrap(), "--company", "nowhere.example"];
+        let told = service.guerdon(&nobodys);
+        assert!(told.status == 1 && told.err.contains("nowhere.example"), "{}", told.err);
         let refused = run(&["--atomic"]);
         let counts = |out: &str| serde_json::from_str::<Value>(out).unwrap();
         assert_eq!(counts(&refused.out), json!({"created": 0, "updated": 0, "unchanged": 0, "refused": 1}));
@@ -216,7 +219,8 @@ fn what_is_done_with_goes_and_a_deleted_person_can_be_erased() {
         sample.fund(service, 10);
         assert_eq!(sample.send(service, &sample.users[0], &[&sample.users[1]], 5).status, 201);
         let gone = service.json(&["prune"]);
-        assert_eq!(gone, json!({"events": 0, "mails": 0, "idempotency_records": 0}), "nothing is old enough");
+        let counts = ["events", "mails", "idempotency_records"].map(|it| gone[it].clone());
+        assert_eq!(counts, [0, 0, 0].map(Value::from), "nothing is old enough: {gone}");
         let user = &sample.users[1];
         assert_eq!(service.guerdon(&["user", "erase", user]).status, 1, "an active user is the provider's");
         assert_eq!(service.delete(&sample.provider, &format!("/v1/users/{user}")).status, 204);
@@ -228,52 +232,6 @@ fn what_is_done_with_goes_and_a_deleted_person_can_be_erased() {
         assert_eq!((&data["receiver_name"], &data["receiver_id"]), (&json!("erased"), &json!(user)));
         assert_ne!(data["sender_name"], "erased");
         service.json(&["user", "erase", user]);
-    });
-}
-
-#[test]
-fn a_copy_is_taken_beside_the_service_and_restored() {
-    on_each(|service| {
-        let sample = Sample::make(service, 2);
-        sample.fund(service, 10);
-        let file = service.data.path().join("copy.db");
-        let backup = ["--output", "json", "backup", file.to_str().unwrap()];
-        let told = service.guerdon(&backup);
-        if !service.database.is_embedded() {
-            assert!(told.status == 1 && told.err.contains("pg_dump"), "{}", told.err);
-            return;
-        }
-        assert_eq!(told.status, 0, "{}", told.err);
-        let head = text(&serde_json::from_str(&told.out).unwrap(), "head").to_owned();
-        assert_eq!(service.guerdon(&backup).status, 1, "a file that is there is not replaced");
-        sample.deposit(service, 1);
-        let elsewhere = tempfile::tempdir().unwrap();
-        let run = |words: &[&str]| {
-            let mut command = service.command();
-            command.env_remove("GUERDON_DATABASE__URL").env("GUERDON_DATA_DIR", elsewhere.path());
-            command.args(words).output().unwrap()
-        };
-        fs::copy(service.data.path().join("master.key"), elsewhere.path().join("master.key"))
-            .unwrap_or_default();
-        let restored = run(&["restore", file.to_str().unwrap()]);
-        assert!(restored.status.success(), "{}", String::from_utf8_lossy(&restored.stderr));
-        assert!(run(&["verify", "--head", &head]).status.success());
-        assert_eq!(run(&["restore", file.to_str().unwrap()]).status.code(), Some(1), "not over another");
-        let mut bytes = fs::read(&file).unwrap();
-        let middle = bytes.len() / 2;
-        bytes[middle..middle + 4096].fill(0xA5);
-        let damaged = service.data.path().join("damaged.db");
-        fs::write(&damaged, bytes).unwrap();
-        fs::remove_file(elsewhere.path().join("guerdon.db")).unwrap();
-        assert_eq!(run(&["restore", damaged.to_str().unwrap()]).status.code(), Some(1));
-        assert!(!elsewhere.path().join("guerdon.db").exists());
-        let log = elsewhere.path().join("guerdon.db-wal");
-        fs::write(&log, "of another database").unwrap();
-        let told = run(&["restore", file.to_str().unwrap()]);
-        let told = (told.status.code(), String::from_utf8(told.stderr).unwrap());
-        assert!(told.0 == Some(1) && told.1.contains("guerdon.db-wal"), "{told:?}");
-        fs::remove_file(&log).unwrap();
-        assert!(run(&["restore", file.to_str().unwrap()]).status.success());
     });
 }
 
@@ -322,52 +280,8 @@ fn mails_are_listed_and_tested_and_the_service_tells_how_it_stands() {
     });
 }
 
-/// A program of PostgreSQL's, where `cargo xtask test` says that they are, or of this machine.
-fn postgres_program(name: &str) -> PathBuf {
-    std::env::var_os("TEST_POSTGRES_PROGRAMS").map_or_else(PathBuf::new, PathBuf::from).join(name)
-}
-
-/// Whether they are there; in CI they must be.
-fn has_postgres_programs() -> bool {
-    let found = Command::new(postgres_program("pg_dump")).arg("--version").output().is_ok();
-    assert!(found || std::env::var_os("CI").is_none(), "pg_dump is missing: install PostgreSQL's client");
-    found
-}
-
-#[test]
-fn a_dump_of_postgresql_is_restored_as_the_guide_says() {
-    on_each(|service| {
-        if service.database.is_embedded() || !has_postgres_programs() {
-            return;
-        }
-        let (sample, file) = (Sample::make(service, 2), service.data.path().join("guerdon.dump"));
-        sample.fund(service, 10);
-        assert_eq!(sample.send(service, &sample.users[0], &[&sample.users[1]], 5).status, 201);
-        let head = text(&service.json(&["seal"]), "head").to_owned();
-        let run = |command: &mut Command| {
-            let done = command.output().unwrap();
-            let told = [done.stdout, done.stderr].map(|it| String::from_utf8(it).unwrap()).concat();
-            assert!(done.status.success(), "{command:?}: {told}");
-        };
-        let mut dump = Command::new(postgres_program("pg_dump"));
-        run(dump.args(["-Fc", "-f"]).arg(&file).arg(&service.database.url));
-        sample.deposit(service, 1); // after the dump
-        let other = guerdon_persistence::testing::postgres();
-        other.tamper("", "DROP SCHEMA public CASCADE; CREATE SCHEMA public");
-        let mut restore = Command::new(postgres_program("pg_restore"));
-        restore.args(["--no-owner", "--exit-on-error", "--single-transaction", "-d", &other.url]).arg(&file);
-        run(&mut restore);
-        let guerdon =
-            |words: &[&str]| run(service.command().env("GUERDON_DATABASE__URL", &other.url).args(words));
-        guerdon(&["migrate"]);
-        guerdon(&["verify", "--head", &head]);
-        guerdon(&["reserve", "deposit", &sample.company, "--points", "3"]);
-        guerdon(&["verify"]);
-    });
-}
-
 /// Metadata of an identity provider, with a certificate of our own making.
-fn metadata(service: &Service) -> String {
+pub fn metadata(service: &Service) -> String {
     let pem = fs::read_to_string(service.data.path().join("tls/certificate.pem")).unwrap();
     let first = pem.split("-----END").next().unwrap();
     let digits: String = first.lines().filter(|it| !it.starts_with("-----")).collect();
@@ -408,93 +322,5 @@ fn what_the_settings_name_is_tried() {
             .env("GUERDON_MAIL__FROM", "a@a.example");
         let told = wrong.args(["config", "check", "--connect"]).output().unwrap();
         assert_eq!(told.status.code(), Some(1), "{}", String::from_utf8_lossy(&told.stdout));
-    });
-}
-
-/// The lines under `Examples:` of a command's help.
-fn examples(service: &Service, path: &str) -> Vec<String> {
-    let words: Vec<&str> = path.split(' ').chain(["--help"]).collect();
-    let help = service.guerdon(&words).out;
-    let lines = help.split("Examples:\n").nth(1).unwrap_or_else(|| panic!("{path} has no example:\n{help}"));
-    let is_narrow = |it: &str| it.chars().count() <= 80 || it.starts_with("Usage: ");
-    assert!(help.lines().all(is_narrow), "{path}: {help}");
-    let whole = lines.replace(" \\\n    ", " ");
-    whole.lines().filter(|it| it.starts_with("  guerdon ")).map(|it| it.trim().to_owned()).collect()
-}
-
-/// Commands that go on until they are stopped, and those of which a test of their own tells.
-const OTHERS: [&str; 8] =
-    ["serve", "dev", "listen", "webhook verify", "webhook send-example", "restore", "backup", "config check"];
-
-/// Every command on the command line.
-fn commands(service: &Service, path: &str) -> Vec<String> {
-    let words: Vec<&str> = path.split(' ').filter(|it| !it.is_empty()).chain(["--help"]).collect();
-    let help = service.guerdon(&words).out;
-    let Some(listed) = help.split("Commands:\n").nth(1) else { return vec![path.to_owned()] };
-    let names = listed.lines().take_while(|it| !it.is_empty()).filter(|it| !it.starts_with("   "));
-    let names = names.filter_map(|it| it.split_whitespace().next()).filter(|it| *it != "help");
-    names.flat_map(|it| commands(service, format!("{path} {it}").trim())).collect()
-}
-
-#[test]
-fn every_example_in_the_help_runs() {
-    on_each(|service| {
-        let provider = service.provider("Acme", true);
-        let sample = Sample::in_domain(service, provider.clone(), "acme.example", 2);
-        service.provider("Other", true);
-        sample.fund(service, 1_000);
-        sample.deposit(service, 1_000_000);
-        let user = json!({"email": "ann@acme.example"});
-        service.put(&provider, &format!("/v1/users/{}", sample.users[0]), &user);
-        service.delete(&provider, &format!("/v1/users/{}", sample.users[1]));
-        let third = crate::support::created(service.post(
-            &provider,
-            "/v1/users",
-            &crate::support::user_body(&sample.company, "third"),
-        ));
-        let sent = sample.send(service, &sample.users[0], &[&third], 100).json();
-        service.json(&["wallet", "override", &sample.users[0], "--wallet", "user_wallet", "--points", "50"]);
-        let redeemed = service.json(&["redemption", "create", &sample.users[0], "--points", "1"]);
-        let words =
-            ["occasion", "create-global", "--name", "Joy", "--title", "Joy", "--default-message", "Joy"];
-        let occasion = service.json(&words);
-        let every = ["--every", "week", "--start", "2100-01-01"];
-        let plan = ["distribution", "schedule", "acme.example", "--wallet", "peer_wallet", "--points", "1"];
-        let schedule = service.json(&[&plan[..], &every].concat());
-        let event = first_event(service, &provider);
-        let path = |name: &str| service.data.path().join(name).display().to_string();
-        fs::write(path("people.csv"), "email,first_name,last_name\nzoe@acme.example,Zoe,Ray\n").unwrap();
-        fs::write(path("idp.xml"), metadata(service)).unwrap();
-        let ids = [
-            ("DELETED_USER_ID", sample.users[1].clone()),
-            ("USER_ID", sample.users[0].clone()),
-            ("REDEMPTION_ID", text(&redeemed, "id").to_owned()),
-            ("RECOGNITION_ID", text(&sent["recognitions"][0], "id").to_owned()),
-            ("OCCASION_ID", text(&occasion, "id").to_owned()),
-            ("SCHEDULE_ID", text(&schedule, "id").to_owned()),
-            ("EVENT_ID", text(&event, "id").to_owned()),
-            ("PEOPLE", path("people.csv")),
-            ("METADATA", path("idp.xml")),
-            ("HEAD", text(&service.json(&["seal"]), "head").to_owned()),
-        ];
-        let operator = service.running.operator.trim_start_matches("http://").to_owned();
-        let mut all = commands(service, "");
-        // What takes something away comes last.
-        all.sort_by_key(|it| ["company transfer", "provider set", "user erase"].contains(&it.as_str()));
-        assert!(all.len() > 50, "{all:?}");
-        for command in all.iter().filter(|it| !OTHERS.contains(&it.as_str()) && *it != "mail retry") {
-            for line in examples(service, command) {
-                let filled = ids.iter().fold(line.clone(), |line, (name, id)| line.replace(name, id));
-                let words: Vec<&str> = filled.split(' ').skip(1).collect();
-                let done = service
-                    .command()
-                    .env("GUERDON_OPERATOR__LISTEN", &operator)
-                    .args(words)
-                    .output()
-                    .unwrap();
-                let told = String::from_utf8_lossy(&done.stderr);
-                assert!(done.status.success(), "{line}: {told}");
-            }
-        }
     });
 }

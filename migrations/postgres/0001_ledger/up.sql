@@ -409,7 +409,10 @@ CREATE TABLE deliveries (
   CONSTRAINT only_pending_is_leased CHECK (lease_id IS NULL OR state = 1)
 ) WITH (fillfactor = 70);
 CREATE INDEX deliveries_due ON deliveries (provider_id, next_attempt_at, event_id) WHERE state = 1;
-CREATE INDEX deliveries_kept ON deliveries (provider_id, state, event_id) WHERE state IN (3, 4);
+CREATE INDEX deliveries_exhausted ON deliveries (event_id) WHERE state = 3;
+CREATE INDEX deliveries_exhausted_of ON deliveries (provider_id, event_id) WHERE state = 3;
+CREATE INDEX deliveries_unaddressed ON deliveries (event_id) WHERE state = 4;
+CREATE INDEX deliveries_unaddressed_of ON deliveries (provider_id, event_id) WHERE state = 4;
 
 -- Only an event that was delivered may go; of any a deleted person's data can be erased from the body.
 CREATE FUNCTION refuse_loss_of_event() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -2,6 +2,8 @@
 //!
 //! The large one is made once, which takes some ten minutes, and kept under `target/bench/large`.
 
+mod console;
+
 use std::fs;
 use std::iter::{once, repeat_n};
 use std::path::{Path, PathBuf};
@@ -31,9 +33,6 @@ const TIMES: usize = 8;
 const RECEIVERS_MAX: usize = 10_000;
 /// Of each company so many users are asked for.
 const ASKED_FOR: usize = 1_000;
-/// How often each page of the console is asked for, and the longest that it may take.
-const PAGE_TIMES: usize = 20;
-const PAGE_WITHIN: Duration = Duration::from_millis(200);
 const FACTS: &str = "filled.json";
 
 /// What is measured, and for how long.
@@ -81,7 +80,7 @@ pub(super) fn measure(settings: &Settings<'_>) -> Result<Vec<Row>> {
                 .wanted(&[must], &[reach]),
         );
     }
-    rows.extend(large.console()?);
+    rows.extend(console::measure(&large.service, &large.first.id, &large.provider.id)?);
     rows.push(Row::new("  memory of the service in all of large").memory(large.service.memory_peak()?));
     small.service.operate(&["verify"])?;
     Ok(rows)
@@ -143,39 +142,6 @@ impl Filled {
         let rate = median.as_secs_f64().recip();
         let refused = done.refusal.map(|it| format!("{} answered {}", done.refused, it.status));
         Ok(Round { cpu, refused, times, ..Round::rated(rate) })
-    }
-
-    /// How long the operator's pages take.
-    fn console(&self) -> Result<Vec<Row>> {
-        let company = &self.first.id;
-        let page = |path: &str| -> Result<(Duration, String)> {
-            self.service.page(path).with_context(|| format!("the page {path}"))
-        };
-        let (_, events) = page("/events")?;
-        let event = events.split(" href=\"").find(|it| it.starts_with("/events/")).unwrap_or_default();
-        let event = event.split('"').next().unwrap_or_default().to_owned();
-        let paths = [
-            ("overview", "/".to_owned()),
-            ("companies", "/companies".to_owned()),
-            ("companies by reserve", "/companies?sort=reserve&order=desc".to_owned()),
-            ("a company", format!("/companies/{company}")),
-            ("a company, a year", format!("/companies/{company}?days=365")),
-            ("providers", "/providers".to_owned()),
-            ("a provider", format!("/providers/{}", self.provider.id)),
-            ("events", "/events".to_owned()),
-            ("exhausted events", "/events?state=exhausted".to_owned()),
-            ("an event", event),
-            ("schedules", "/schedules".to_owned()),
-            ("audit", "/audit".to_owned()),
-            ("audit of a company", format!("/audit?company={company}")),
-        ];
-        let mut rows = Vec::new();
-        for (name, path) in paths {
-            let times = (0..PAGE_TIMES).map(|_| Ok(page(&path)?.0)).collect::<Result<Vec<_>>>()?;
-            let row = Row::new(format!("large: console, {name}")).times(times);
-            rows.push(row.wanted(&[Wanted::P99Below(PAGE_WITHIN)], &[]));
-        }
-        Ok(rows)
     }
 
     /// What is asked: a name, the status of the answer, and the requests.

@@ -32,6 +32,8 @@ const ROWS_AT_ONCE: u64 = 100;
 const EVENTS: u32 = 30_000;
 /// While a backup is taken, and beside.
 const LONGEST_ANSWER: Duration = Duration::from_millis(100);
+/// So long a prune may hold the writer.
+const LONGEST_STEP: Duration = Duration::from_millis(50);
 
 /// What was seen of all rounds.
 #[derive(Default)]
@@ -40,6 +42,8 @@ struct Seen {
     /// The longest answer while a backup was taken, and otherwise.
     longest: Duration,
     longest_else: Duration,
+    /// The longest step of a prune.
+    longest_step: Duration,
     /// How many commands a kill met at work.
     killed: usize,
     kills: usize,
@@ -88,6 +92,7 @@ pub(super) fn run(siege: &Siege<'_>) -> Result<Vec<Finding>> {
         Finding::at_most("  refused", count(clients.refused.load(Ordering::Relaxed)), 0.0, ""),
         Finding::told("  the longest answer without a backup", ms(seen.longest_else)),
         Finding::within("  and while one was taken", seen.longest, LONGEST_ANSWER),
+        Finding::within("the longest step of a prune", seen.longest_step, LONGEST_STEP),
         Finding::told("commands that were killed at work", format!("{} of {}", seen.killed, seen.kills)),
     ])
 }
@@ -164,7 +169,9 @@ fn prune(copy: &Copy<'_>, lots: &mut Lots, seen: &mut Seen) -> Result<()> {
         events == deliveries && events == attempts,
         "{events} events, {deliveries} states, {attempts} attempts"
     );
-    copy.ledger().operate(&["prune"])?;
+    let done = copy.ledger().operate(&["prune"])?;
+    let micros = done.get("longest_step_micros").and_then(serde_json::Value::as_u64);
+    seen.longest_step = seen.longest_step.max(Duration::from_micros(micros.context("no longest step")?));
     ensure!(copy.old()? == (0, 0, 0), "old events stay");
     Ok(())
 }

@@ -79,25 +79,23 @@ fn ledger(overview: &Overview, now: OffsetDateTime) -> Vec<Note> {
 fn deliveries(overview: &Overview, now: OffsetDateTime) -> Vec<Note> {
     let deliveries = &overview.deliveries;
     let mut notes = Vec::new();
-    if deliveries.exhausted > 0 {
-        let text = format!("{} given up.", numbers::of(deliveries.exhausted, "event was", "events were"));
+    if !deliveries.exhausted.is_zero() {
+        let text = format!("{} given up.", deliveries.exhausted.of("event was", "events were"));
         notes.push(Note::new(Tone::Bad, text).at("/events?state=exhausted", "See why"));
     }
-    if deliveries.unaddressed > 0 {
-        let text = format!(
-            "{} no callback URL to go to.",
-            numbers::of(deliveries.unaddressed, "event had", "events had")
-        );
+    if !deliveries.unaddressed.is_zero() {
+        let text =
+            format!("{} no callback URL to go to.", deliveries.unaddressed.of("event had", "events had"));
         notes.push(Note::new(Tone::Warn, text).at("/events?state=unaddressed", "See whose"));
     }
     if let Some(age) = deliveries.oldest_pending_at.map(|it| now - it).filter(|it| *it > LONG_WAIT) {
         let text = format!("The oldest event waits for {}.", numbers::seconds(age.whole_seconds()));
         notes.push(Note::new(Tone::Warn, text).at("/events?state=pending", "See what waits"));
     }
-    if overview.mails.given_up > 0 {
+    if !overview.mails.given_up.is_zero() {
         let text = format!(
             "{} given up. The log tells which.",
-            numbers::of(overview.mails.given_up, "mail was", "mails were")
+            overview.mails.given_up.of("mail was", "mails were")
         );
         notes.push(Note::new(Tone::Warn, text));
     }

@@ -3,7 +3,9 @@
 use time::macros::{date, datetime};
 
 use super::*;
-use crate::model::{Activity, Api, Deliveries, Ledger, Mails, Series, Service, Step, Troubles, Verification};
+use crate::model::{
+    Activity, Api, Counted, Deliveries, Ledger, Mails, Series, Service, Step, Troubles, Verification,
+};
 
 const NOW: OffsetDateTime = datetime!(2026-11-20 14:35 UTC);
 
@@ -22,7 +24,11 @@ fn well() -> Overview {
             points_by_day: none(),
         },
         api: None,
-        deliveries: Deliveries { pending: 3, oldest_pending_at: Some(NOW), ..Deliveries::default() },
+        deliveries: Deliveries {
+            pending: Counted::new(3),
+            oldest_pending_at: Some(NOW),
+            ..Deliveries::default()
+        },
         mails: Mails::default(),
         ledger: Ledger {
             last_verification: Some(Verification { ended_at: NOW, violations: 0 }),
@@ -52,7 +58,7 @@ fn where_all_is_well_nothing_is_told() {
 fn what_needs_somebody_is_told_in_words_the_worst_first() {
     let mut overview = well();
     overview.ledger.last_verification = None;
-    overview.deliveries.exhausted = 12;
+    overview.deliveries.exhausted = Counted::new(12);
     overview.troubles.suspended_providers = 1;
     let expected = [
         (Tone::Bad, "12 events were given up.".to_owned()),

@@ -6,6 +6,7 @@
 mod attempt;
 mod audit;
 mod company;
+mod counted;
 mod event;
 mod overview;
 mod provider;
@@ -15,6 +16,7 @@ mod series;
 pub use attempt::Attempt;
 pub use audit::{Actor, AuditEntry, AuditLog};
 pub use company::{Circulation, Companies, Company, CompanyRow, OccasionUse, Reserve};
+pub use counted::Counted;
 pub use event::{Event, EventRow, EventState, Events};
 pub use overview::{
     Activity, Api, Certificate, Deliveries, Ledger, Mails, Overview, Seal, Service, Troubles, Verification,

@@ -2,7 +2,7 @@
 
 use time::{Date, OffsetDateTime};
 
-use super::Series;
+use super::{Counted, Series};
 
 /// What the first page shows.
 #[derive(Debug, Clone)]
@@ -46,10 +46,11 @@ pub struct Api {
 /// Events by what has become of them.
 #[derive(Debug, Clone, Default)]
 pub struct Deliveries {
-    pub pending: u64,
+    pub pending: Counted,
+    /// Within the last 24 hours.
     pub delivered: u64,
-    pub exhausted: u64,
-    pub unaddressed: u64,
+    pub exhausted: Counted,
+    pub unaddressed: Counted,
     /// When the oldest of those that are pending was caused.
     pub oldest_pending_at: Option<OffsetDateTime>,
 }
@@ -57,9 +58,10 @@ pub struct Deliveries {
 /// Mails by what has become of them.
 #[derive(Debug, Clone, Default)]
 pub struct Mails {
-    pub waiting: u64,
-    pub sent: u64,
-    pub given_up: u64,
+    pub waiting: Counted,
+    /// And still kept.
+    pub sent: Counted,
+    pub given_up: Counted,
 }
 
 /// How the ledger stands.

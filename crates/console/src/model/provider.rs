@@ -1,7 +1,7 @@
 //! Providers, and how their receivers do.
 
 use super::attempt::Attempt;
-use super::{Rows, Series};
+use super::{Counted, Rows, Series};
 
 /// A provider, as far as deliveries hang on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,9 +28,9 @@ pub struct Performance {
 /// Events of a provider that are not delivered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Waiting {
-    pub pending: u64,
-    pub exhausted: u64,
-    pub unaddressed: u64,
+    pub pending: Counted,
+    pub exhausted: Counted,
+    pub unaddressed: Counted,
 }
 
 /// A page of providers.

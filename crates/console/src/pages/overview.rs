@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 
+use super::providers::alarming;
 use crate::attention::{self, Note};
 use crate::frame::{self, At, Frame, Section};
 use crate::model::{Activity, Api, EventState, Overview, Series};
@@ -91,7 +92,7 @@ fn tiles(overview: &Overview, frame: &Frame) -> Markup {
         ),
         (
             "Events that wait",
-            html! { (numbers::counted(deliveries.pending)) },
+            html! { (deliveries.pending) },
             html! {
                 @match oldest {
                     Some(seconds) => { "the oldest for " (numbers::seconds(seconds)) },
@@ -141,29 +142,30 @@ fn api(api: &Api) -> Markup {
 
 fn deliveries(overview: &Overview, frame: &Frame) -> Markup {
     let (it, mails) = (&overview.deliveries, &overview.mails);
-    let counts = [it.pending, it.delivered, it.exhausted, it.unaddressed];
-    let events = html! {
-        @for (state, count) in EventState::ALL.into_iter().zip(counts) {
+    let events = |state: EventState, count: Markup| {
+        html! {
             tr {
-                th scope="row" { a href={ "/events?state=" (state.name()) } { "events " (state.name()) } }
-                td.number {
-                    @if count > 0 && [Tone::Warn, Tone::Bad].contains(&parts::state_tone(state)) { (parts::badge(parts::state_tone(state), &numbers::counted(count))) }
-                    @else { (numbers::counted(count)) }
+                th scope="row" {
+                    a href={ "/events?state=" (state.name()) } { "events " (state.name()) }
+                    @if state == EventState::Delivered { ", 24 hours" }
                 }
-            }
-        }
-        @for (state, count) in [("waiting", mails.waiting), ("sent", mails.sent), ("given up", mails.given_up)] {
-            tr {
-                th scope="row" { "mails " (state) }
-                td.number {
-                    @if count > 0 && state == "given up" { (parts::badge(Tone::Warn, &numbers::counted(count))) }
-                    @else { (numbers::counted(count)) }
-                }
+                td.number { (count) }
             }
         }
     };
+    let of_mails =
+        |what: &str, count: Markup| html! { tr { th scope="row" { "mails " (what) } td.number { (count) } } };
+    let rows = html! {
+        (events(EventState::Pending, html! { (it.pending) }))
+        (events(EventState::Delivered, html! { (numbers::counted(it.delivered)) }))
+        (events(EventState::Exhausted, alarming(it.exhausted, Tone::Bad)))
+        (events(EventState::Unaddressed, alarming(it.unaddressed, Tone::Warn)))
+        (of_mails("waiting", html! { (mails.waiting) }))
+        (of_mails("sent", html! { (mails.sent) }))
+        (of_mails("given up", alarming(mails.given_up, Tone::Warn)))
+    };
     html! {
-        (parts::table("Events and mails", &parts::headings(&["What", "How many#"]), &events))
+        (parts::table("Events and mails", &parts::headings(&["What", "How many#"]), &rows))
         @if let Some(at) = it.oldest_pending_at {
             p.soft { "The oldest event that waits is of " (times::moment_ago(frame.now, at)) "." }
         }

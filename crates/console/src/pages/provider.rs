@@ -70,7 +70,7 @@ fn tiles(detail: &ProviderDetail) -> Markup {
     };
     let ((day, of_day), (month, of_month)) = (performance(&detail.last_24h), performance(&detail.last_30d));
     let waiting = &detail.waiting;
-    let pending = html! { (numbers::counted(waiting.pending)) };
+    let pending = html! { (waiting.pending) };
     parts::tiles(&[
         ("Confirmed, 24 hours", day, of_day),
         ("Confirmed, 30 days", month, of_month),
@@ -123,7 +123,7 @@ fn commands(detail: &ProviderDetail) -> Markup {
         format!("guerdon webhook send-example {id} --type recognition.received")
     })];
     for (count, state) in [(waiting.exhausted, "exhausted"), (waiting.unaddressed, "unaddressed")] {
-        if count > 0 {
+        if !count.is_zero() {
             let what =
                 if state == "exhausted" { "Send again what was given up" } else { "Send what had no URL" };
             all.push((what, format!("guerdon event replay --provider {id} --state {state}")));

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use crate::frame::{self, At, Frame, Section};
 use crate::listing::{Column, Listing};
-use crate::model::{Performance, Provider, ProviderRow, Providers};
+use crate::model::{Counted, Performance, Provider, ProviderRow, Providers};
 use crate::numbers;
 use crate::parts::{self, Tone};
 use crate::query::Query;
@@ -130,7 +130,7 @@ fn table(providers: &Providers, listing: &Listing<ProviderColumn>, query: &Query
                 td.number { (numbers::counted(it.companies)) }
                 td.number { (confirmed(&it.last_24h)) }
                 td.number { (latency(&it.last_24h)) }
-                td.number { (numbers::counted(it.waiting.pending)) }
+                td.number { (it.waiting.pending) }
                 td.number { (alarming(it.waiting.exhausted, Tone::Bad)) }
                 td.number { (alarming(it.waiting.unaddressed, Tone::Warn)) }
                 td.url { @if let Some(url) = &it.provider.callback_url { code { (url) } } @else { span.soft { "none" } } }
@@ -159,12 +159,11 @@ pub(super) fn latency(performance: &Performance) -> String {
 }
 
 /// A number that is to be seen unless it is 0.
-pub(super) fn alarming(value: u64, tone: Tone) -> Markup {
-    let text = numbers::counted(value);
-    if value == 0 {
-        html! { (text) }
+pub(super) fn alarming(value: Counted, tone: Tone) -> Markup {
+    if value.is_zero() {
+        html! { (value) }
     } else {
-        parts::badge(tone, &text)
+        parts::badge(tone, &value.to_string())
     }
 }
 

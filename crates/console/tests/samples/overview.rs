@@ -1,8 +1,8 @@
 //! The service: busy and troubled, and as it begins.
 
 use guerdon_console::model::{
-    Activity, Api, Certificate, Deliveries, Ledger, Mails, Overview, Seal, Series, Service, Step, Troubles,
-    Verification,
+    Activity, Api, Certificate, Counted, Deliveries, Ledger, Mails, Overview, Seal, Series, Service, Step,
+    Troubles, Verification,
 };
 use time::Duration;
 use time::macros::{date, datetime};
@@ -35,13 +35,13 @@ pub fn large() -> Overview {
         },
         api: Some(api),
         deliveries: Deliveries {
-            pending: 1_284,
+            pending: Counted::new(1_284),
             delivered: 8_412_733,
-            exhausted: 12,
-            unaddressed: 3,
+            exhausted: Counted::new(12),
+            unaddressed: Counted::new(3),
             oldest_pending_at: Some(NOW - Duration::minutes(167)),
         },
-        mails: Mails { waiting: 2, sent: 1_408, given_up: 1 },
+        mails: Mails { waiting: Counted::new(2), sent: Counted::new(1_408), given_up: Counted::new(1) },
         ledger: Ledger {
             last_seal: Some(Seal {
                 sequence: 48_211,

@@ -1,7 +1,8 @@
 //! Providers.
 
 use guerdon_console::model::{
-    Failure, Performance, Provider, ProviderDetail, ProviderRow, Providers, Rows, Series, Step, Waiting,
+    Counted, Failure, Performance, Provider, ProviderDetail, ProviderRow, Providers, Rows, Series, Step,
+    Waiting,
 };
 use time::Duration;
 
@@ -36,9 +37,9 @@ pub fn list() -> Providers {
         companies: u64::from(wave(number, 300)),
         last_24h: if number == 5 { Performance::default() } else { performance(number) },
         waiting: Waiting {
-            pending: u64::from(wave(number, 40)),
-            exhausted: if number == 2 { 12 } else { 0 },
-            unaddressed: if number == 5 { 3 } else { 0 },
+            pending: Counted::new(u64::from(wave(number, 40))),
+            exhausted: Counted::new(if number == 2 { 12 } else { 0 }),
+            unaddressed: Counted::new(if number == 5 { 3 } else { 0 }),
         },
     };
     Providers { list: Rows { rows: (1..=5).map(row).collect(), total: 5 } }
@@ -60,7 +61,7 @@ pub fn large() -> ProviderDetail {
         failed_by_hour: Series::sums(Step::Hour, NOW, 24, hours(300, 9)),
         confirmed_by_day: Series::sums(Step::Day, NOW, 30, days(50_000, 6)),
         failed_by_day: Series::sums(Step::Day, NOW, 30, days(3_000, 2)),
-        waiting: Waiting { pending: 31, exhausted: 12, unaddressed: 0 },
+        waiting: Waiting { pending: Counted::new(31), exhausted: Counted::new(12), ..Waiting::default() },
         last_failure: Some(Failure {
             event_id: id(5_003),
             attempt: events::attempt(11, Some(403), "answered with status 403"),

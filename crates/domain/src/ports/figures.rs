@@ -102,11 +102,11 @@ pub trait ReadFigures {
         limit: i64,
     ) -> Result<Vec<OccasionLine>, StoreError>;
 
-    /// A provider's events that are not delivered, or everybody's.
-    fn undelivered(&mut self, provider: Option<ProviderId>) -> Result<Undelivered, StoreError>;
+    /// A provider's events that are not delivered, or everybody's; no more than so many of each are counted.
+    fn undelivered(&mut self, provider: Option<ProviderId>, most: i64) -> Result<Undelivered, StoreError>;
 
-    /// How many mails were handed over, and are kept.
-    fn sent_mails(&mut self) -> Result<i64, StoreError>;
+    /// How many mails were handed over, and are kept; no more than so many are counted.
+    fn sent_mails(&mut self, most: i64) -> Result<i64, StoreError>;
 
     /// How many companies have a reserve below their threshold.
     fn low_reserves(&mut self) -> Result<i64, StoreError>;

@@ -17,6 +17,7 @@ pub trait Retention {
     /// Deletes up to `limit` mails that were handed over and caused before a moment; answers how many went.
     fn prune_mails(&mut self, before: Timestamp, limit: i64) -> Result<usize, StoreError>;
 
-    /// Deletes figures of hours and days that nothing shows any more.
+    /// Deletes figures of hours and days that nothing shows any more: of one hour, and of one day those of some companies,
+    /// found in `limit` rows. Answers how many went; 0 is the end.
     fn prune_figures(&mut self, now: Timestamp, limit: i64) -> Result<usize, StoreError>;
 }

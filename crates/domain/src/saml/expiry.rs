@@ -3,12 +3,19 @@
 use std::time::Duration;
 
 use crate::look_up;
+use crate::model::SamlSettings;
 use crate::ports::{Context, Locks, MailOutbox, ReadCompanies, ReadUsers, Row, Saml, StoreError};
 use crate::reserve::mail_admins;
 use crate::values::{CompanyId, Timestamp};
 
 /// So long before its end the administrators are told.
-pub const ENDS_SOON: Duration = Duration::from_secs(30 * 86_400);
+const ENDS_SOON: Duration = Duration::from_secs(30 * 86_400);
+
+/// When the certificate of single sign-on ends, where that is on, and the end is near or over.
+pub fn ends_soon(settings: &SamlSettings, now: Timestamp) -> Option<Timestamp> {
+    let end = settings.idp_certificate.as_ref().filter(|_| settings.active)?.expires_at();
+    (end < now.saturating_add(ENDS_SOON)).then_some(end)
+}
 
 /// Tells the administrators of a company that the certificate of its single sign-on ends soon, or has ended; once for each
 /// certificate. Answers when it ends, where that is soon.
@@ -23,8 +30,7 @@ where
     tx.hold(Row::Company(id))?;
     let settings = tx.saml(id)?;
     let now = context.clock.now();
-    let end = settings.idp_certificate.filter(|_| settings.active).map(|it| it.expires_at());
-    let Some(end) = end.filter(|it| *it < now.saturating_add(ENDS_SOON)) else { return Ok(None) };
+    let Some(end) = ends_soon(&settings, now) else { return Ok(None) };
     let Some(company) = look_up::company(tx, id)? else { return Ok(None) };
     if tx.note_end_told(id, end)? {
         let (name, domain) = (company.name.as_str(), company.domain.as_str());

@@ -3,7 +3,7 @@
 mod expiry;
 mod update;
 
-pub use expiry::{ENDS_SOON, tell_of_end};
+pub use expiry::{ends_soon, tell_of_end};
 pub use update::{UpdateSaml, UpdateSamlError, update};
 
 pub use crate::model::SamlSettings;

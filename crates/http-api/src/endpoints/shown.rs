@@ -7,6 +7,8 @@ use guerdon_domain::users::User;
 use super::companies::{CompanyView, SamlView};
 use super::users::UserView;
 
+pub use super::companies::sp_id;
+
 /// A company, as fetching it answers (behaviour 11.1).
 ///
 /// # Errors

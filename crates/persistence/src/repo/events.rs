@@ -42,7 +42,7 @@ impl ReadOutbox for Unit<'_> {
             wanted = wanted.filter(deliveries::provider_id.eq(Id(provider)));
         }
         if let Some(state) = asked.state {
-            wanted = wanted.filter(deliveries::state.eq(state.code()));
+            wanted = wanted.filter(sql::<Bool>(&format!("deliveries.state = {}", state.code())));
         }
         if let Some(kind) = asked.kind {
             wanted = wanted.filter(events::kind.eq(kind.code()));

@@ -87,9 +87,9 @@ impl ReadFigures for Unit<'_> {
              CAST(COALESCE((SELECT SUM(number) FROM active_users AS u WHERE u.company_id = c.id), 0) AS bigint) AS users, \
              CAST(COALESCE((SELECT SUM(recognitions) FROM company_figures AS f WHERE f.company_id = c.id \
              AND f.day >= {}), 0) AS bigint) AS recognitions \
-             FROM companies AS c JOIN accounts AS a ON a.owner_id = c.id AND a.kind = {}",
+             FROM {}",
             place(1),
-            AccountKind::Reserve.code()
+            with_reserves()
         );
         let rows: Vec<CompanyLineRow> =
             self.query(|conn| diesel::sql_query(query).bind::<Integer, _>(since_day).get_results(conn))?;
@@ -121,9 +121,9 @@ impl ReadFigures for Unit<'_> {
         Ok(rows.into_iter().map(OccasionLineRow::read).collect())
     }
 
-    fn undelivered(&mut self, provider: Option<ProviderId>) -> Result<Undelivered, StoreError> {
+    fn undelivered(&mut self, provider: Option<ProviderId>, most: i64) -> Result<Undelivered, StoreError> {
         let of = if provider.is_some() { format!("provider_id = {} AND ", place(1)) } else { String::new() };
-        let count = |state: &str| format!("(SELECT count(*) FROM deliveries WHERE {of}{state})");
+        let count = |state: &str| counted(&format!("deliveries WHERE {of}{state}"), most);
         let query = format!(
             "SELECT {} AS pending, {} AS exhausted, {} AS unaddressed",
             count(PENDING),
@@ -141,17 +141,13 @@ impl ReadFigures for Unit<'_> {
         Ok(Undelivered { pending, exhausted, unaddressed })
     }
 
-    fn sent_mails(&mut self) -> Result<i64, StoreError> {
-        let count = format!("(SELECT count(*) FROM mails WHERE {SENT})");
+    fn sent_mails(&mut self, most: i64) -> Result<i64, StoreError> {
+        let count = counted(&format!("mails WHERE {SENT}"), most);
         self.query(|conn| diesel::select(diesel::dsl::sql::<BigInt>(&count)).get_result(conn))
     }
 
     fn low_reserves(&mut self) -> Result<i64, StoreError> {
-        let reserve = AccountKind::Reserve.code();
-        let count = format!(
-            "(SELECT count(*) FROM companies AS c JOIN accounts AS a ON a.owner_id = c.id AND a.kind = {reserve} \
-             WHERE a.balance < a.alert_below)"
-        );
+        let count = format!("(SELECT count(*) FROM {} AND a.balance < a.alert_below)", with_reserves());
         self.query(|conn| diesel::select(diesel::dsl::sql::<BigInt>(&count)).get_result(conn))
     }
 
@@ -216,6 +212,17 @@ impl Figures for Unit<'_> {
         })?;
         Ok(())
     }
+}
+
+/// The companies with their reserves, which are found one by one: a `CROSS JOIN` keeps SQLite from walking all accounts.
+fn with_reserves() -> String {
+    let reserve = AccountKind::Reserve.code();
+    format!("companies AS c CROSS JOIN accounts AS a WHERE a.owner_id = c.id AND a.kind = {reserve}")
+}
+
+/// How many rows there are, up to so many.
+fn counted(rows: &str, most: i64) -> String {
+    format!("(SELECT count(*) FROM (SELECT 1 FROM {rows} LIMIT {most}) AS found)")
 }
 
 /// A statement that adds to the row of a key, or makes it.

@@ -3,9 +3,9 @@
 
 /// Deliveries and mails that wait for an attempt (`deliveries_due`, `mails_due`).
 pub(crate) const PENDING: &str = "state = 1";
-/// Deliveries that failed for the last time (`deliveries_kept`).
+/// Deliveries that failed for the last time (`deliveries_exhausted`, `deliveries_exhausted_of`).
 pub(crate) const EXHAUSTED: &str = "state = 3";
-/// Deliveries that had no address (`deliveries_kept`).
+/// Deliveries that had no address (`deliveries_unaddressed`, `deliveries_unaddressed_of`).
 pub(crate) const UNADDRESSED: &str = "state = 4";
 /// Mails that were handed over (`mails_sent`).
 pub(crate) const SENT: &str = "state = 2";

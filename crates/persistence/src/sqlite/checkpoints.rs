@@ -1,18 +1,49 @@
 //! Moving what was committed from the embedded database's log into its file, beside the writer: it would keep everybody
 //! waiting meanwhile.
+//!
+//! The log begins anew only where all of it is in the file, and under load the writer has gone on before that is so. Once the
+//! log is long, and nearly all of it in the file, the writer moves the last pages itself, between two batches.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use diesel::connection::SimpleConnection as _;
 use diesel::prelude::*;
+use diesel::sql_types::Integer;
 
 /// How long after one the next begins.
 const PAUSE: Duration = Duration::from_secs(1);
+/// How often it is gone through at once: each time less is left.
+const PASSES: u32 = 8;
+pub(super) const CHECKPOINT: &str = "PRAGMA wal_checkpoint(PASSIVE)";
+
+/// When the writer is to move the last pages.
+#[derive(Clone, Copy)]
+pub(super) struct Limits {
+    /// From how many pages of the log on.
+    pub(super) log: i32,
+    /// Where no more than these are left.
+    pub(super) left: i32,
+}
+
+pub(super) const LIMITS: Limits = Limits { log: super::connect::LOG_MAX, left: 2_048 };
+
+/// Whether the writer is to move the last pages.
+#[derive(Clone, Default)]
+pub(super) struct Due(Arc<AtomicBool>);
+
+impl Due {
+    /// Takes the wish back, if there was one.
+    pub(super) fn take(&self) -> bool {
+        self.0.load(Ordering::Relaxed) && self.0.swap(false, Ordering::Relaxed)
+    }
+}
 
 /// A thread that checkpoints; it ends when this is dropped.
 pub(crate) struct Checkpoints {
+    due: Due,
     stop: Option<SyncSender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -21,17 +52,49 @@ impl Checkpoints {
     /// Begins, on a connection of its own.
     pub(crate) fn begin(mut conn: SqliteConnection) -> std::io::Result<Self> {
         let (stop, stopped) = sync_channel(0);
+        let due = Due::default();
+        let wanted = due.clone();
         let work = move || {
             while stopped.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
-                // One that fails is made up for by the next, or by the writer where the log has become long.
-                if let Err(cause) = conn.batch_execute("PRAGMA wal_checkpoint(PASSIVE)") {
-                    log::debug!("no checkpoint was made: {cause}");
+                // One that fails is made up for by the next.
+                match look(&mut conn, LIMITS) {
+                    Ok(is_due) => wanted.0.store(is_due, Ordering::Relaxed),
+                    Err(cause) => log::debug!("no checkpoint was made: {cause}"),
                 }
             }
         };
         let thread = Builder::new().name("checkpoints".to_owned()).spawn(work)?;
-        Ok(Self { stop: Some(stop), thread: Some(thread) })
+        Ok(Self { due, stop: Some(stop), thread: Some(thread) })
     }
+
+    pub(super) fn due(&self) -> Due {
+        self.due.clone()
+    }
+}
+
+#[derive(QueryableByName)]
+struct Pages {
+    #[diesel(sql_type = Integer)]
+    log: i32,
+    #[diesel(sql_type = Integer)]
+    checkpointed: i32,
+}
+
+/// Moves what there is; answers whether the writer is to move the rest. What somebody still reads as it was is left where it is.
+fn look(conn: &mut SqliteConnection, limits: Limits) -> QueryResult<bool> {
+    let mut before = i32::MAX;
+    for _ in 0..PASSES {
+        let Pages { log, checkpointed } = diesel::sql_query(CHECKPOINT).get_result(conn)?;
+        let left = log - checkpointed;
+        if log < limits.log || left <= limits.left {
+            return Ok(log >= limits.log);
+        }
+        if left >= before {
+            break;
+        }
+        before = left;
+    }
+    Ok(false)
 }
 
 impl Drop for Checkpoints {
@@ -40,5 +103,50 @@ impl Drop for Checkpoints {
         if let Some(thread) = self.thread.take() {
             thread.join().unwrap_or_default(); // a panic of it would have nothing to say here
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use diesel::connection::SimpleConnection as _;
+
+    use super::*;
+
+    const FEW: Limits = Limits { log: 100, left: 10 };
+
+    fn write(conn: &mut SqliteConnection, pages: usize) {
+        for _ in 0..pages {
+            conn.batch_execute("INSERT INTO t VALUES (zeroblob(3900))").unwrap();
+        }
+    }
+
+    fn length(conn: &mut SqliteConnection) -> i32 {
+        diesel::sql_query(CHECKPOINT).get_result::<Pages>(conn).unwrap().log
+    }
+
+    #[test]
+    fn a_long_log_begins_anew_once_nobody_reads_what_was_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let name = folder.path().join("test.db").to_str().unwrap().to_owned();
+        let [mut writer, mut beside, mut reader] = [(); 3].map(|()| {
+            let mut conn = SqliteConnection::establish(&name).unwrap();
+            conn.batch_execute(
+                "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = OFF",
+            )
+            .unwrap();
+            conn
+        });
+        writer.batch_execute("CREATE TABLE t (x BLOB)").unwrap();
+        write(&mut writer, 10);
+        assert!(!look(&mut beside, FEW).unwrap(), "it is short");
+        reader.batch_execute("BEGIN; SELECT count(*) FROM t").unwrap();
+        write(&mut writer, 100);
+        assert!(!look(&mut beside, FEW).unwrap(), "somebody reads what was before");
+        reader.batch_execute("COMMIT").unwrap();
+        assert!(look(&mut beside, FEW).unwrap());
+        write(&mut writer, 1); // the writer has gone on
+        writer.batch_execute(CHECKPOINT).unwrap();
+        write(&mut writer, 1);
+        assert!(length(&mut beside) < 10);
     }
 }

@@ -12,9 +12,10 @@ use crate::access::OpenError;
 
 /// Older versions can lose committed writes when two connections checkpoint one WAL file.
 const OLDEST_SAFE: (u32, u32, u32) = (3, 51, 3);
-/// From how many pages of the log on the writer itself makes a checkpoint after a commit, for which everybody waits: 4 GiB,
-/// so that one does not follow each long backup, during which the log only grows.
-const LOG_MAX: u32 = 1 << 20;
+/// How many pages the log has before it is to begin anew: 256 MiB. What is longer, since somebody read an old state for long, is
+/// cut off then.
+pub(super) const LOG_MAX: i32 = 65_536;
+const PAGE: i64 = 4_096;
 /// How many KiB of pages the writer keeps: those that a recognition changes lie far apart.
 const CACHED: u32 = 32_000;
 
@@ -38,7 +39,8 @@ pub(crate) fn prepare_writer(conn: &mut SqliteConnection, wait_ms: u32) -> Query
     conn.batch_execute(&format!(
         "PRAGMA busy_timeout = {wait_ms}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
          PRAGMA foreign_keys = ON; PRAGMA wal_autocheckpoint = {LOG_MAX}; PRAGMA trusted_schema = OFF; \
-         PRAGMA cache_size = -{CACHED};"
+         PRAGMA cache_size = -{CACHED}; PRAGMA journal_size_limit = {};",
+        i64::from(LOG_MAX) * PAGE
     ))
 }
 

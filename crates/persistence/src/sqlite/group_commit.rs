@@ -67,10 +67,15 @@ impl GroupCommit {
     }
 
     /// The same for a service: somebody waits so long for a unit, and another thread makes the checkpoints.
-    pub(crate) fn for_requests(mut self, within: Duration, checkpoints: Checkpoints) -> Self {
+    pub(crate) fn for_requests(
+        mut self,
+        within: Duration,
+        checkpoints: Checkpoints,
+    ) -> Result<Self, StoreError> {
+        lock(&self.writer).leave_checkpoints(checkpoints.due())?;
         self.within = Some(within);
         self.checkpoints = Some(checkpoints);
-        self
+        Ok(self)
     }
 
     fn take_baton(&self) -> MutexGuard<'_, Writer> {

@@ -44,7 +44,8 @@ pub(crate) fn open(path: &Path, access: Access, wakes: Wakes) -> Result<Opened, 
     let checkpoints =
         Checkpoints::begin(beside).map_err(|e| OpenError::failed("cannot start a thread", &e))?;
     let store = GroupCommit::new(writer, readers(READERS)?, lock, wakes);
-    let store = Arc::new(store.for_requests(WITHIN, checkpoints));
+    let store = store.for_requests(WITHIN, checkpoints);
+    let store = Arc::new(store.map_err(|e| OpenError::failed("cannot prepare the database", &e))?);
     let background = Beside { store: Arc::clone(&store), readers: readers(READERS_BESIDE)? };
     let requests = Postings::begin(store).map_err(|e| OpenError::failed("cannot start a thread", &e))?;
     Ok(Opened { requests: Arc::new(requests), background: Arc::new(background) })

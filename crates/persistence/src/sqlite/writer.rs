@@ -9,6 +9,7 @@ use diesel::prelude::*;
 use diesel::sql_types::Bool;
 use guerdon_domain::ports::{StoreError, Tx, Verdict, Wakes};
 
+use super::checkpoints::{CHECKPOINT, Due};
 use super::repo::Unit;
 use super::{Conn, Db, Terms, classify, lock};
 use crate::queued::Queued;
@@ -67,6 +68,7 @@ pub(super) struct Writer {
     /// Where the pages stand that a savepoint would put back: in memory, unless they are very many.
     undo: &'static str,
     wakes: Wakes,
+    checkpoint: Due,
 }
 
 /// How one unit ended, before its batch was committed.
@@ -81,7 +83,13 @@ pub(super) enum SavepointEnd {
 
 impl Writer {
     pub(super) fn new(conn: SqliteConnection, wakes: Wakes) -> Self {
-        Self { conn, batch: None, undo: "", wakes }
+        Self { conn, batch: None, undo: "", wakes, checkpoint: Due::default() }
+    }
+
+    /// Leaves checkpoints to another thread, but for what is due here.
+    pub(super) fn leave_checkpoints(&mut self, due: Due) -> Result<(), StoreError> {
+        self.checkpoint = due;
+        self.execute("PRAGMA wal_autocheckpoint = 0")
     }
 
     pub(super) fn execute(&mut self, sql: &str) -> Result<(), StoreError> {
@@ -148,6 +156,9 @@ impl Writer {
         batch.fate.settle(result.map_err(unavailable));
         if committed {
             batch.queued.tell(&self.wakes);
+            if self.checkpoint.take() {
+                self.execute(CHECKPOINT).unwrap_or_default(); // one that fails is made up for by the next
+            }
         }
     }
 

@@ -177,8 +177,11 @@ impl Pruning {
             Ok(gone) => {
                 self.all_at = Some(Instant::now());
                 if !gone.is_nothing() {
-                    let (events, mails) = (gone.events, gone.mails);
-                    log::info!("retention let go of {events} delivered events and {mails} mails");
+                    let (events, mails, step) = (gone.events, gone.mails, gone.longest_step);
+                    log::info!(
+                        "retention let go of {events} delivered events and {mails} mails; the longest step took {} ms",
+                        step.as_millis()
+                    );
                 }
             }
             Err(cause) => log::warn!("what retention allows to go stays: {cause}"),

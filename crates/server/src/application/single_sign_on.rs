@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use guerdon_domain::causes::{Actor, Origin};
 use guerdon_domain::ports::{Context, Store, StoreError, StoreExt};
-use guerdon_domain::saml::{ENDS_SOON, tell_of_end};
+use guerdon_domain::saml::{ends_soon, tell_of_end};
 use guerdon_domain::values::CompanyId;
 use guerdon_webhook_dispatcher::Bodies;
 use metrics::gauge;
@@ -26,16 +26,13 @@ pub(super) fn look(store: &dyn Store) {
 fn ending(store: &dyn Store) -> Result<u32, StoreError> {
     let origin = Origin { actor: Actor::Operator, reference: Some("single sign-on"), key: None };
     let context = Context { clock: &SystemClock, ids: &SystemIds, bodies: &Bodies, origin };
-    let soon = context.clock.now().saturating_add(ENDS_SOON);
+    let now = context.clock.now();
     let (mut behind, mut count): (Option<CompanyId>, u32) = (None, 0);
     loop {
         let page = store.snapshot(|reads| reads.with_active_saml(behind, PAGE))?;
         let Some((last, _)) = page.last() else { return Ok(count) };
         behind = Some(*last);
-        let ending = page.iter().filter(|(_, it)| {
-            it.idp_certificate.as_ref().is_some_and(|certificate| certificate.expires_at() < soon)
-        });
-        for (company, _) in ending {
+        for (company, _) in page.iter().filter(|(_, it)| ends_soon(it, now).is_some()) {
             if let Some(end) = store.transaction(|tx| tell_of_end(tx, *company, &context))? {
                 log::warn!("the single sign-on certificate of company {company} ends at {end}");
                 count += 1;

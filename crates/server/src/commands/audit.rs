@@ -8,6 +8,7 @@ use uuid::Uuid;
 
 use super::named::{CompanyName, ProviderName};
 use super::output::table;
+use super::pages::most;
 use super::since::{given, moment};
 use super::{CommandError, Output, Runnable, View, Workplace};
 
@@ -28,7 +29,7 @@ pub(crate) struct Audit {
     #[arg(long, value_name = "T", value_parser = moment)]
     since: Option<String>,
     /// At most so many
-    #[arg(long, default_value_t = SHOWN, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, default_value_t = SHOWN, value_name = "N", value_parser = most())]
     limit: u32,
 }
 

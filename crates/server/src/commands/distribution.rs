@@ -12,9 +12,10 @@ use uuid::Uuid;
 use super::error::refusals;
 use super::idempotent::{Keyed, once};
 use super::named::{CompanyName, id_or_email, user_of};
+use super::output::Told;
 use super::sum::{Sum, worth};
 use super::wallet::WalletName;
-use super::{CommandError, Output, Runnable, View, Workplace};
+use super::{CommandError, Output, Runnable, Workplace};
 
 /// Gives points to users, all or nothing, from the reserve.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -42,15 +43,6 @@ struct Distributed {
     company_id: Uuid,
     users: usize,
     points: i64,
-    /// For people.
-    #[serde(skip)]
-    text: String,
-}
-
-impl View for Distributed {
-    fn text(&self) -> String {
-        self.text.clone()
-    }
 }
 
 impl Runnable for Run {
@@ -79,7 +71,8 @@ impl Runnable for Run {
                 done.users,
                 company.domain.as_str()
             );
-            Ok(Distributed { company_id: id.as_uuid(), users: done.users, points: done.points.get(), text })
+            let points = done.points.get();
+            Ok(Told { fields: Distributed { company_id: id.as_uuid(), users: done.users, points }, text })
         })?;
         if in_steps.get() {
             finish(workplace.store.as_ref(), &mut |users| workplace.progress.advance(users))?;

@@ -12,6 +12,7 @@ use uuid::Uuid;
 use super::error::refusals;
 use super::named::{ProviderName, id};
 use super::output::{fields, table};
+use super::pages::most;
 use super::since::{given, moment};
 use super::{CommandError, Output, Runnable, View, Workplace};
 
@@ -56,7 +57,7 @@ pub(crate) struct List {
     #[arg(long, value_name = "T", value_parser = moment)]
     since: Option<String>,
     /// At most so many.
-    #[arg(long, default_value_t = SHOWN, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, default_value_t = SHOWN, value_name = "N", value_parser = most())]
     limit: u32,
 }
 

@@ -93,15 +93,13 @@ impl Report {
         self.notes.extend(other.notes);
     }
 
-    /// What stands where a part could not be done.
-    fn until(&self, part: &[Row], cause: anyhow::Error) -> anyhow::Error {
+    /// What is told where a part could not be done: what came before it, and why it ends there.
+    fn until(mut self, part: &[Row], cause: &anyhow::Error) -> Result<Output, CommandError> {
         let line = part.first().map_or(0, |it| it.line);
-        let Imported { refused, .. } = self.counts;
-        cause.context(format!(
-            "from line {line} on it is not known to be done ({} before, of which {refused} refused); repeat it all, \
-             nothing is done twice",
-            self.counts.all()
-        ))
+        self.notes.push(format!(
+            "from line {line} on it is not known to be done: {cause:#}\nRepeat it all: nothing is done twice."
+        ));
+        Ok(Output { status: 1, ..self.output()? })
     }
 
     fn output(self) -> Result<Output, CommandError> {
@@ -120,13 +118,20 @@ impl Users {
     ) -> anyhow::Result<Output> {
         let Rows(rows) = self.rows()?;
         progress.of_rows(rows.len());
-        let size = if self.atomic { rows.len().max(1) } else { PART };
+        if self.atomic || rows.len() <= PART {
+            return run(self.clone());
+        }
         let mut report = Report::default();
-        for part in rows.chunks(size) {
-            let done = run(self.of(part));
-            let done = done.map_err(|cause| report.until(part, cause))?;
-            let counts: Imported = serde_json::from_str(&done.json).context("reading what was done")?;
-            report.merge(Report { counts, notes: done.notes });
+        for part in rows.chunks(PART) {
+            match run(self.of(part)) {
+                Ok(done) => {
+                    let counts: Imported =
+                        serde_json::from_str(&done.json).context("reading what was done")?;
+                    report.merge(Report { counts, notes: done.notes });
+                }
+                Err(cause) if report.counts.all() == 0 => return Err(cause),
+                Err(cause) => return Ok(report.until(part, &cause)?),
+            }
             progress.advance(part.len());
         }
         Ok(report.output()?)
@@ -255,5 +260,35 @@ fn new(
         Ok(_) => Ok(Done::Created),
         Err(CreateUserError::Store(cause)) => Err(cause.into()),
         Err(why) => Ok(Done::Refused(why.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::anyhow;
+
+    use super::*;
+
+    #[test]
+    fn what_came_before_a_fault_is_told() {
+        let row = |at: usize| Row { line: at + 2, fields: Ok(Map::new()) };
+        let rows = Rows((0..2 * PART).map(row).collect());
+        let all = Users { file: Ok(rows), company: "acme.example".parse().unwrap(), atomic: false };
+        let refused =
+            || Report { counts: Imported { refused: 1, ..Imported::default() }, notes: vec!["x".to_owned()] };
+        let mut left = 1;
+        let told = all.in_parts(&Progress::default(), |_part| match left {
+            0 => Err(anyhow!("gone")),
+            _ => {
+                left -= 1;
+                Ok(refused().output()?)
+            }
+        });
+        let told = told.unwrap();
+        assert_eq!((told.status, told.notes.len()), (1, 2));
+        assert!(told.text.ends_with("1 refused") && told.notes[0] == "x", "{told:?}");
+        assert!(told.notes[1].contains("from line 5002 on") && told.notes[1].contains("gone"), "{told:?}");
+        let failed = all.in_parts(&Progress::default(), |_part| Err(anyhow!("gone")));
+        assert_eq!(failed.unwrap_err().to_string(), "gone");
     }
 }

@@ -1,19 +1,20 @@
 //! The rows of a file that is imported.
 
 use std::convert::Infallible;
-use std::fs;
 use std::path::Path;
 
 use guerdon_http_api::rows::user_fields;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::given_file::given;
+
 /// A larger file is cut by whoever has it: all rows are held in memory.
 const BYTES_MAX: u64 = 256 << 20;
 /// Cells of these fields are booleans.
 const FLAGS: [&str; 3] = ["manager", "company_admin", "corporation_admin"];
 
-/// The rows of a file, read by whoever gives the command: `serve`, to which it may be handed, need not see the file.
+/// The rows of a file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Rows(pub(super) Vec<Row>);
@@ -29,23 +30,14 @@ pub(super) struct Row {
 
 /// All rows of a file, by its name's ending; or why there are none, which is for the command to say.
 pub(super) fn rows(name: &str) -> Result<Result<Rows, String>, Infallible> {
-    Ok(read(name).map_err(|why| format!("{name}: {why}")))
-}
-
-fn read(name: &str) -> Result<Rows, String> {
-    let file = Path::new(name);
-    let size = fs::metadata(file).map_err(|cause| format!("it cannot be read: {cause}"))?.len();
-    if size > BYTES_MAX {
-        return Err("it is larger than 256 MiB: import it in parts".to_owned());
-    }
-    let text = fs::read(file).map_err(|cause| format!("it cannot be read: {cause}"))?;
-    let text = String::from_utf8(text).map_err(|_bytes| "it is not UTF-8".to_owned())?;
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    match file.extension().and_then(|it| it.to_str()).map(str::to_ascii_lowercase).as_deref() {
-        Some("csv") => from_csv(text).map(Rows),
-        Some("jsonl" | "ndjson") => Ok(Rows(from_lines(text))),
-        _ => Err("its name must end in .csv or .jsonl".to_owned()),
-    }
+    let ending = Path::new(name).extension().and_then(|it| it.to_str()).map(str::to_ascii_lowercase);
+    given(name, (BYTES_MAX, "it is larger than 256 MiB: import it in parts"), |text| {
+        match ending.as_deref() {
+            Some("csv") => from_csv(text).map(Rows),
+            Some("jsonl" | "ndjson") => Ok(Rows(from_lines(text))),
+            _ => Err("its name must end in .csv or .jsonl".to_owned()),
+        }
+    })
 }
 
 fn from_csv(text: &str) -> Result<Vec<Row>, String> {

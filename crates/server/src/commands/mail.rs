@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::named::id;
-use super::output::table;
+use super::output::{Told, table};
+use super::pages::most;
 use super::since::{given, moment};
 use super::{CommandError, Output, Runnable, View, Workplace};
 use crate::outgoing::mail_transport;
@@ -48,7 +49,7 @@ pub(crate) struct List {
     #[arg(long, value_name = "T", value_parser = moment)]
     since: Option<String>,
     /// At most so many
-    #[arg(long, default_value_t = SHOWN, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, default_value_t = SHOWN, value_name = "N", value_parser = most())]
     limit: u32,
 }
 
@@ -76,14 +77,6 @@ fn address(text: &str) -> Result<String, String> {
 struct Tested {
     to: String,
     sent: bool,
-    #[serde(skip)]
-    way: String,
-}
-
-impl View for Tested {
-    fn text(&self) -> String {
-        format!("a mail to {} was {}", self.to, self.way)
-    }
 }
 
 impl Runnable for Test {
@@ -108,7 +101,8 @@ impl Runnable for Test {
             Some(_) => "taken by the mail server".to_owned(),
             None => format!("written into {}", settings.data_dir.join("mail").display()),
         };
-        Tested { to: self.address.clone(), sent: true, way }.output()
+        let to = self.address.clone();
+        Told { text: format!("a mail to {to} was {way}"), fields: Tested { to, sent: true } }.output()
     }
 }
 

@@ -1,13 +1,13 @@
 //! The metadata of an identity provider (SAML 2.0 metadata, section 2.4.3), as far as single sign-on needs it.
 
 use std::convert::Infallible;
-use std::fs;
-use std::path::Path;
 
 use quick_xml::XmlVersion;
 use quick_xml::events::{BytesStart, Event};
-use quick_xml::reader::NsReader;
+use quick_xml::reader::Reader;
 use serde::{Deserialize, Serialize};
+
+use super::given_file::given;
 
 /// A larger file is no metadata of one identity provider.
 const BYTES_MAX: u64 = 1 << 20;
@@ -27,16 +27,7 @@ pub(super) struct Metadata {
 /// Reads a file, or says why it is none; that is for the command to say. Entities of one's own making and other documents are
 /// not looked at.
 pub(super) fn read(name: &str) -> Result<Result<Metadata, String>, Infallible> {
-    Ok(read_file(name).map_err(|why| format!("{name}: {why}")))
-}
-
-fn read_file(name: &str) -> Result<Metadata, String> {
-    let file = Path::new(name);
-    let size = fs::metadata(file).map_err(|cause| format!("it cannot be read: {cause}"))?.len();
-    if size > BYTES_MAX {
-        return Err("it is larger than 1 MiB: it is no metadata of one identity provider".to_owned());
-    }
-    parse(&fs::read_to_string(file).map_err(|cause| format!("it cannot be read: {cause}"))?)
+    given(name, (BYTES_MAX, "it is larger than 1 MiB: it is no metadata of one identity provider"), parse)
 }
 
 /// Where the reader stands.
@@ -51,7 +42,7 @@ struct Place {
 }
 
 fn parse(text: &str) -> Result<Metadata, String> {
-    let mut reader = NsReader::from_str(text);
+    let mut reader = Reader::from_str(text);
     let mut place = Place::default();
     loop {
         match reader.read_event().map_err(|cause| format!("it is no XML: {cause}"))? {

@@ -8,6 +8,7 @@ mod company;
 mod distribution;
 mod error;
 mod event;
+mod given_file;
 mod groups;
 mod idempotent;
 mod import;

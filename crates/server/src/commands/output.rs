@@ -47,6 +47,21 @@ pub(crate) trait View: Serialize {
     }
 }
 
+/// Fields for programs, and for people their own words.
+#[derive(Serialize)]
+pub(super) struct Told<T> {
+    #[serde(flatten)]
+    pub(super) fields: T,
+    #[serde(skip)]
+    pub(super) text: String,
+}
+
+impl<T: Serialize> View for Told<T> {
+    fn text(&self) -> String {
+        self.text.clone()
+    }
+}
+
 /// Names and values in two columns.
 pub(crate) fn fields(rows: &[(&str, &str)]) -> String {
     let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);

@@ -1,9 +1,17 @@
 //! Lists that are read page by page.
 
+use clap::builder::RangedI64ValueParser;
 use guerdon_domain::ports::StoreError;
 use guerdon_domain::values::{Page, fit};
 
 const PER_PAGE: i64 = 1_000;
+/// However many are asked for, one command shows no more.
+const MOST: i64 = 100_000;
+
+/// Reads how many items are shown at most.
+pub(super) fn most() -> RangedI64ValueParser<u32> {
+    RangedI64ValueParser::new().range(1..=MOST)
+}
 
 /// All items of a list.
 pub(super) fn all<T>(read: impl FnMut(Page) -> Result<Vec<T>, StoreError>) -> Result<Vec<T>, StoreError> {

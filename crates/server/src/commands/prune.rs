@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{CommandError, Output, Runnable, View, Workplace};
-use crate::retention;
+use crate::retention::{self, Pruned};
 
 /// Lets go of what retention allows, as `serve` does each day: delivered events with their attempts, mails that were
 /// handed over, answers kept for repeats. `retention` in the settings says how long each stays.
@@ -15,12 +15,18 @@ struct Gone {
     events: usize,
     mails: usize,
     idempotency_records: usize,
+    /// Others who wrote may have waited for it.
+    longest_step_micros: u64,
 }
 
 impl View for Gone {
     fn text(&self) -> String {
-        let Self { events, mails, idempotency_records } = self;
-        format!("gone: {events} delivered events, {mails} mails, {idempotency_records} kept answers")
+        let Self { events, mails, idempotency_records, longest_step_micros: micros } = self;
+        let (ms, tenth) = (micros / 1_000, micros % 1_000 / 100);
+        format!(
+            "gone: {events} delivered events, {mails} mails, {idempotency_records} kept answers; the longest step took \
+             {ms}.{tenth} ms"
+        )
     }
 }
 
@@ -28,8 +34,9 @@ impl Runnable for Prune {
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let gone =
             retention::prune(workplace.store.as_ref(), &workplace.settings.retention, &workplace.context())?;
-        let (events, mails) = (gone.events, gone.mails);
-        Gone { events, mails, idempotency_records: gone.idempotency_records }.output()
+        let Pruned { events, mails, idempotency_records, longest_step } = gone;
+        let longest_step_micros = u64::try_from(longest_step.as_micros()).unwrap_or(u64::MAX);
+        Gone { events, mails, idempotency_records, longest_step_micros }.output()
     }
 
     fn may_take_long(&self) -> bool {

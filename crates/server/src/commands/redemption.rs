@@ -11,9 +11,10 @@ use uuid::Uuid;
 
 use super::error::refusals;
 use super::idempotent::{Keyed, once};
-use super::named::{UserName, company_of, id};
+use super::named::{UserName, company, company_of, id};
+use super::output::Told;
 use super::sum::{Sum, worth};
-use super::{CommandError, Output, Runnable, View, Workplace};
+use super::{CommandError, Output, Runnable, View as _, Workplace};
 
 /// Spends points of a user's earned wallet on a reward.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -43,15 +44,6 @@ struct Redeemed {
     id: Uuid,
     user_id: Uuid,
     points: i64,
-    /// For people.
-    #[serde(skip)]
-    text: String,
-}
-
-impl View for Redeemed {
-    fn text(&self) -> String {
-        self.text.clone()
-    }
 }
 
 /// What a user's earned wallet shows.
@@ -74,7 +66,7 @@ impl Runnable for Create {
             let text = format!(
                 "redemption {id}: {spent} of user {user} of {domain}; the user_wallet held {before}, now {now}"
             );
-            Ok(Redeemed { id, user_id: user.as_uuid(), points: points.get(), text })
+            Ok(Told { fields: Redeemed { id, user_id: user.as_uuid(), points: points.get() }, text })
         })
     }
 }
@@ -82,18 +74,17 @@ impl Runnable for Create {
 impl Runnable for Refund {
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let id = RedemptionId::from_uuid(self.redemption_id);
-        let (user, points, now) = workplace.store.transaction(|tx| -> Result<_, CommandError> {
+        workplace.store.transaction(|tx| {
             let (redemption, points) = refund(tx, id, &workplace.context())?;
-            let held = tx.wallets(redemption.user_id)?;
-            Ok((redemption.user_id, points, held.into_iter().find(|it| it.wallet_type == WalletType::User)))
-        })?;
-        let company = company_of(workplace, user)?;
-        let (rate, domain) = (company.rate, company.domain.as_str());
-        let (back, now) = (worth(points, rate), worth(now.map_or(Points::ZERO, |it| it.points(rate)), rate));
-        let text = format!(
-            "redemption {id}: {back} returned to user {user} of {domain}; the user_wallet holds {now} now"
-        );
-        Redeemed { id: self.redemption_id, user_id: user.as_uuid(), points: points.get(), text }.output()
+            let (user, company) = (redemption.user_id, company(tx, redemption.company_id)?);
+            let (now, back) = (shown(tx, user, company.rate)?, worth(points, company.rate));
+            let domain = company.domain.as_str();
+            let text = format!(
+                "redemption {id}: {back} returned to user {user} of {domain}; the user_wallet holds {now} now"
+            );
+            let fields = Redeemed { id: self.redemption_id, user_id: user.as_uuid(), points: points.get() };
+            Told { fields, text }.output()
+        })
     }
 }
 

@@ -10,8 +10,9 @@ use uuid::Uuid;
 use super::error::refusals;
 use super::idempotent::{Keyed, once};
 use super::named::CompanyName;
+use super::output::Told;
 use super::sum::{Sum, worth};
-use super::{CommandError, Output, Runnable, View, Workplace};
+use super::{CommandError, Output, Runnable, View as _, Workplace};
 
 /// Shows a company's reserve.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -54,15 +55,6 @@ pub(crate) struct Withdraw {
 struct Reserve {
     company_id: Uuid,
     points: i64,
-    /// For people.
-    #[serde(skip)]
-    text: String,
-}
-
-impl View for Reserve {
-    fn text(&self) -> String {
-        self.text.clone()
-    }
 }
 
 impl Runnable for Show {
@@ -71,7 +63,7 @@ impl Runnable for Show {
         let id = company.id;
         let points = workplace.store.snapshot(|reads| -> Result<_, DepositError> { shown(reads, id) })?;
         let text = worth(points, company.rate);
-        Reserve { company_id: id.as_uuid(), points: points.get(), text }.output()
+        Told { fields: Reserve { company_id: id.as_uuid(), points: points.get() }, text }.output()
     }
 
     fn is_reading(&self) -> bool {
@@ -90,11 +82,11 @@ struct Change<'a> {
 }
 
 impl Change<'_> {
-    fn view(&self, id: CompanyId) -> Reserve {
+    fn told(&self, id: CompanyId) -> Told<Reserve> {
         let Self { verb, domain, rate, .. } = *self;
         let [moved, before, after] = [self.points, self.before, self.after].map(|it| worth(it, rate));
         let text = format!("{moved} {verb} the reserve of {domain}: before {before}, now {after}");
-        Reserve { company_id: id.as_uuid(), points: self.after.get(), text }
+        Told { fields: Reserve { company_id: id.as_uuid(), points: self.after.get() }, text }
     }
 }
 
@@ -115,7 +107,7 @@ where
         let before = shown(tx, company.id)?;
         let after = work(tx, company.id, points, context)?;
         let domain = company.domain.as_str();
-        Ok(Change { verb, domain, rate, points, before, after }.view(company.id))
+        Ok(Change { verb, domain, rate, points, before, after }.told(company.id))
     })
 }
 

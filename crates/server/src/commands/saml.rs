@@ -78,7 +78,7 @@ fn output(workplace: &Workplace, company: &Company, it: &SamlSettings) -> Result
         ("signs on at", &unset(it.idp_url.as_ref().map(WebUrl::as_str))),
         ("certificate ends", &unset(ends.as_deref())),
     ]);
-    let sp = format!("{service_url}/saml/{}", company.domain.as_str());
+    let sp = shown::sp_id(service_url, company);
     let text =
         format!("{shown_fields}\n\nTo be entered at the identity provider:\n\nentity id, audience  {sp}");
     let json = shown::saml(service_url, company, it)?;

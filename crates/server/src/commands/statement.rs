@@ -16,7 +16,6 @@ use super::{CommandError, Output, Runnable, Workplace};
 
 /// How many lines one statement has at most.
 const LINES_MAX: usize = 200_000;
-const NANODOLLARS: i64 = 1_000_000_000;
 
 /// Every movement of a company's reserve, or of a user's wallet, oldest first, with the balance after each, between an
 /// opening and a closing balance. Points are converted at the rate of each movement, so that a period that is over gives the
@@ -90,7 +89,7 @@ impl Line {
             points: None,
             dollars: None,
             balance_points: rate.points(balance).get(),
-            balance_dollars: exact(balance),
+            balance_dollars: balance.to_string(),
             cause: None,
         }
     }
@@ -105,21 +104,11 @@ impl Line {
             place: Some(line.place),
             r#type: Some(r#type),
             points: Some(line.points.get()),
-            dollars: Some(exact(line.amount)),
+            dollars: Some(line.amount.to_string()),
             cause: Some(line.cause.as_uuid()),
             ..Self::balance(Some(line.at.to_string()), reason, balance, line.rate)
         }
     }
-}
-
-/// Dollars with at least two decimals, and as many as it takes.
-fn exact(amount: Amount) -> String {
-    let nano = amount.nanodollars();
-    let sign = if nano < 0 { "-" } else { "" };
-    let (whole, rest) = ((nano / NANODOLLARS).abs(), (nano % NANODOLLARS).abs());
-    let digits = format!("{rest:09}");
-    let kept = digits.trim_end_matches('0').len().max(2);
-    format!("{sign}{whole}.{}", digits.get(..kept).unwrap_or_default())
 }
 
 impl Statement {
@@ -181,19 +170,4 @@ fn csv(lines: &[Line]) -> Result<String, CommandError> {
     }
     let bytes = writer.into_inner().map_err(|it| failed(&it))?;
     String::from_utf8(bytes).map_err(|it| failed(&it))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn dollars_have_two_decimals_or_as_many_as_it_takes() {
-        let check = |nano: i64, expected: &str| assert_eq!(exact(Amount::from_nanodollars(nano)), expected);
-        check(0, "0.00");
-        check(500_000_000, "0.50");
-        check(-1_234_567_890, "-1.23456789");
-        check(-1, "-0.000000001");
-        check(i64::MIN, "-9223372036.854775808");
-    }
 }

@@ -8,8 +8,6 @@ use serde::{Deserialize, Serialize};
 use super::CommandError;
 use super::named::company;
 
-const NANODOLLARS: i64 = 1_000_000_000;
-
 /// `--points N`, or `--dollars D` instead.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[group(required = true, multiple = false)]
@@ -38,7 +36,7 @@ impl Sum {
     fn points(&self, rate: PointsPerDollar) -> Result<Points, CommandError> {
         match (&self.dollars, self.points) {
             (Some(text), _) => {
-                let amount = nanodollars(text).ok_or_else(|| CommandError::refused(MUST_BE_DOLLARS))?;
+                let amount = amount(text).ok_or_else(|| CommandError::refused(MUST_BE_DOLLARS))?;
                 rate.whole_points(amount).ok_or_else(|| {
                     CommandError::Refused(format!(
                         "{text} dollars are no whole number of points at {} points for a dollar",
@@ -64,18 +62,11 @@ pub(super) fn whole(text: &str) -> Result<i64, String> {
 }
 
 fn dollars(text: &str) -> Result<String, String> {
-    nanodollars(text).map(|_| text.to_owned()).ok_or_else(|| MUST_BE_DOLLARS.to_owned())
+    amount(text).map(|_| text.to_owned()).ok_or_else(|| MUST_BE_DOLLARS.to_owned())
 }
 
-fn nanodollars(text: &str) -> Option<Amount> {
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
-    let digits = |it: &str| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit());
-    if !digits(whole) || !digits(fraction) || fraction.len() > 9 {
-        return None;
-    }
-    let fraction: i64 = format!("{fraction:0<9}").parse().ok()?;
-    let whole: i64 = whole.parse().ok()?;
-    whole.checked_mul(NANODOLLARS)?.checked_add(fraction).map(Amount::from_nanodollars)
+fn amount(text: &str) -> Option<Amount> {
+    text.parse().ok().filter(|_| !text.starts_with('-'))
 }
 
 /// Points with what they are worth, for people.

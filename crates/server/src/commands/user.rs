@@ -10,6 +10,7 @@ use uuid::Uuid;
 use super::error::refusals;
 use super::named::{CompanyName, UserName, id};
 use super::output::{fields, table};
+use super::pages::most;
 use super::{CommandError, Output, Runnable, View, Workplace, pages};
 
 /// Shows a company's active users, oldest first.
@@ -19,7 +20,7 @@ pub(crate) struct List {
     #[arg(long, value_name = "COMPANY")]
     company: CompanyName,
     /// At most so many
-    #[arg(long, default_value_t = 10_000, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, default_value_t = 10_000, value_name = "N", value_parser = most())]
     limit: u32,
 }
 

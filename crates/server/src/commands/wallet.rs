@@ -9,8 +9,9 @@ use uuid::Uuid;
 use super::error::refusals;
 use super::idempotent::{Keyed, once};
 use super::named::{UserName, company_of};
+use super::output::Told;
 use super::sum::{Sum, worth};
-use super::{CommandError, Output, Runnable, View, Workplace};
+use super::{CommandError, Output, Runnable, Workplace};
 
 /// The wallets by their names at the API.
 #[derive(Debug, Clone, Copy, clap::ValueEnum, Serialize, Deserialize)]
@@ -62,15 +63,6 @@ struct Replaced {
     user_id: Uuid,
     wallet: WalletName,
     points: i64,
-    /// For people.
-    #[serde(skip)]
-    text: String,
-}
-
-impl View for Replaced {
-    fn text(&self) -> String {
-        self.text.clone()
-    }
 }
 
 impl Runnable for Override {
@@ -86,7 +78,7 @@ impl Runnable for Override {
             let before = worth(held.map_or(Points::ZERO, |it| it.points(rate)), rate);
             let (now, name, domain) = (worth(points, rate), kind.name(), company.domain.as_str());
             let text = format!("the {name} of user {user} of {domain}: before {before}, now {now}");
-            Ok(Replaced { user_id: user.as_uuid(), wallet, points: points.get(), text })
+            Ok(Told { fields: Replaced { user_id: user.as_uuid(), wallet, points: points.get() }, text })
         })
     }
 }

@@ -15,7 +15,7 @@ use actix_web::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY as POLICY, CONTENT_TYPE, HeaderName, HeaderValue, REFERRER_POLICY,
     X_CONTENT_TYPE_OPTIONS,
 };
-use guerdon_console::model::Named;
+use guerdon_console::model::{Counted, Named};
 use guerdon_console::{CONTENT_SECURITY_POLICY, Frame, Query, STYLE, STYLE_PATH, pages};
 use guerdon_domain::companies::anybodys;
 use guerdon_domain::money::{Dollars, Points, PointsPerDollar};
@@ -81,6 +81,13 @@ fn hour_begins(hour: i32) -> OffsetDateTime {
 /// When a day since 1970 begins.
 fn day_begins(day: i32) -> OffsetDateTime {
     OffsetDateTime::UNIX_EPOCH + time::Duration::days(i64::from(day))
+}
+
+/// So far is counted what may be much.
+const MOST: i64 = Counted::MAX.cast_signed();
+
+fn counted(it: i64) -> Counted {
+    Counted::new(count(it))
 }
 
 fn count(it: i64) -> u64 {

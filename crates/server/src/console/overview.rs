@@ -8,7 +8,7 @@ use guerdon_console::model::{
 };
 use guerdon_domain::ports::{ServiceHour, Setting, StoreError, Timestamp};
 
-use super::{Look, count, hour_begins, when};
+use super::{Look, MOST, count, counted, hour_begins, when};
 use crate::hex;
 
 const HOURS: u16 = 24;
@@ -17,23 +17,23 @@ const DAYS: u16 = 30;
 pub(super) fn overview(mut look: Look<'_>) -> Result<Overview, StoreError> {
     let hours = look.reads.service_hours(look.hours_back(i32::from(DAYS) * 24))?;
     let depth = look.reads.outbox_depth()?;
-    let undelivered = look.reads.undelivered(None)?;
-    let delivered: i64 = look.reads.provider_hours(None, 0)?.iter().map(|it| it.delivered).sum();
+    let undelivered = look.reads.undelivered(None, MOST)?;
+    let day = look.reads.provider_hours(None, look.hours_back(i32::from(HOURS)))?;
     let seal = look.reads.last_seal()?;
     Ok(Overview {
         activity: activity(&look, &hours),
         api: api(&look, &hours),
         deliveries: Deliveries {
-            pending: count(undelivered.pending),
-            delivered: count(delivered),
-            exhausted: count(undelivered.exhausted),
-            unaddressed: count(undelivered.unaddressed),
+            pending: counted(undelivered.pending),
+            delivered: count(day.iter().map(|it| it.delivered).sum()),
+            exhausted: counted(undelivered.exhausted),
+            unaddressed: counted(undelivered.unaddressed),
             oldest_pending_at: depth.oldest.map(when),
         },
         mails: Mails {
-            waiting: count(depth.mails_waiting),
-            sent: count(look.reads.sent_mails()?),
-            given_up: count(depth.mails_given_up),
+            waiting: counted(depth.mails_waiting),
+            sent: counted(look.reads.sent_mails(MOST)?),
+            given_up: counted(depth.mails_given_up),
         },
         ledger: Ledger {
             last_seal: seal.map(|it| Seal {

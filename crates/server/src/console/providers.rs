@@ -10,7 +10,7 @@ use guerdon_domain::providers::Provider as Whole;
 use guerdon_domain::values::ProviderId;
 
 use super::attempts::attempt;
-use super::{Look, count, hour_begins};
+use super::{Look, MOST, count, counted, hour_begins};
 
 const HOURS: u16 = 24;
 const DAYS: u16 = 30;
@@ -26,7 +26,11 @@ pub(super) fn shown(it: &Whole) -> Provider {
 }
 
 fn waiting(it: Undelivered) -> Waiting {
-    Waiting { pending: count(it.pending), exhausted: count(it.exhausted), unaddressed: count(it.unaddressed) }
+    Waiting {
+        pending: counted(it.pending),
+        exhausted: counted(it.exhausted),
+        unaddressed: counted(it.unaddressed),
+    }
 }
 
 fn performance(hours: &[ProviderHour], from: i32) -> Performance {
@@ -51,7 +55,7 @@ pub(super) fn providers(look: Look<'_>) -> Result<Providers, StoreError> {
             provider: shown(&it),
             companies: count(look.reads.company_count(it.id, None)?),
             last_24h: performance(&look.reads.provider_hours(Some(it.id), from)?, from),
-            waiting: waiting(look.reads.undelivered(Some(it.id))?),
+            waiting: waiting(look.reads.undelivered(Some(it.id), MOST)?),
         });
     }
     Ok(Providers { list: Listing::<ProviderColumn>::read(look.query).cut(rows) })
@@ -79,7 +83,7 @@ pub(super) fn provider(look: Look<'_>, id: &str) -> Result<Option<ProviderDetail
         failed_by_hour,
         confirmed_by_day,
         failed_by_day,
-        waiting: waiting(look.reads.undelivered(Some(id))?),
+        waiting: waiting(look.reads.undelivered(Some(id), MOST)?),
         last_failure: last
             .map(|(event, made)| Failure { event_id: event.to_string(), attempt: attempt(&made, None) }),
     }))

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, TryLockError};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, absolute};
 use std::thread::{scope, sleep}; // tidy: the bar is drawn while the copy grows
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use crate::commands::{Command, Output, Seal, Sealed, View};
 use crate::progress::Progress;
 use crate::settings::Settings;
 use crate::work::work;
+use crate::world::files;
 
 const DRAWN_EVERY: Duration = Duration::from_millis(200);
 
@@ -53,15 +54,15 @@ impl Backup {
         let Some(database) = settings.embedded_database() else {
             bail!("the database is PostgreSQL: use pg_dump or pg_basebackup, as docs/operating.md shows");
         };
-        if self.file.try_exists().with_context(|| format!("cannot look at {}", self.file.display()))? {
-            bail!("{} is there already", self.file.display());
+        let file = absolute(&self.file).with_context(|| format!("cannot look at {}", self.file.display()))?;
+        if file.try_exists().with_context(|| format!("cannot look at {}", file.display()))? {
+            bail!("{} is there already", file.display());
         }
         let sealed = work(settings, &Command::Seal(Seal::if_any()), &Progress::default())?;
         let sealed: Option<Sealed> = serde_json::from_str(&sealed.json).context("reading the seal")?;
-        let bytes = copied(database, &self.file, progress)?;
-        progress.finish();
+        let bytes = copied(database, &file, progress)?;
         let head = sealed.map(|it| it.head);
-        Ok(Copied { file: self.file.display().to_string(), bytes, head }.output()?)
+        Ok(Copied { file: file.display().to_string(), bytes, head }.output()?)
     }
 }
 
@@ -78,10 +79,10 @@ fn copied(database: &Path, file: &Path, progress: &Progress) -> Result<u64> {
     let done = drawn(database, &partial, progress);
     let kept = done.and_then(|()| {
         own.sync_all().map_err(failed)?;
-        fs::hard_link(&partial, file).map_err(failed)?; // unlike a rename, a link does not replace
-        let folder = file.parent().unwrap_or(Path::new("/"));
-        File::open(folder).and_then(|it| it.sync_all()).map_err(failed)?;
-        Ok(file.metadata().map_err(failed)?.len())
+        if !files::place_new(&partial, file)? {
+            bail!("{} is there already", file.display());
+        }
+        Ok(own.metadata().map_err(failed)?.len())
     });
     let _gone = fs::remove_file(&partial);
     kept

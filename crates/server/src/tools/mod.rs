@@ -1,4 +1,4 @@
-//! Commands that need no database, and one that stands beside its sibling.
+//! Commands that are run where they are given, not where the database is.
 
 mod backup;
 mod healthcheck;
@@ -16,7 +16,7 @@ use crate::progress::Progress;
 use crate::settings::Settings;
 use crate::work::work;
 
-/// A command that needs no database.
+/// A command that is run where it is given.
 #[derive(Subcommand)]
 pub(crate) enum Tool {
     /// Signed events: is one genuine?
@@ -53,15 +53,20 @@ pub(crate) enum Webhook {
 }
 
 impl Tool {
+    /// Whether it may take so long that a terminal should show something meanwhile.
+    pub(crate) fn may_take_long(&self) -> bool {
+        matches!(self, Self::Backup(_))
+    }
+
     /// Runs it; `program` is the command line that shells and manuals tell of.
-    pub(crate) fn run(&self, settings: &Settings, program: Command) -> Result<Output> {
+    pub(crate) fn run(&self, settings: &Settings, program: Command, progress: &Progress) -> Result<Output> {
         match self {
             Self::Webhook(Webhook::Verify(it)) => it.run(),
             Self::Webhook(Webhook::SendExample(it)) => {
                 work(settings, &Work::SendExample(it.clone()), &Progress::default())
             }
             Self::Listen(it) => it.run(),
-            Self::Backup(it) => it.run(settings, &Progress::on_terminal()),
+            Self::Backup(it) => it.run(settings, progress),
             Self::Restore(it) => it.run(settings),
             Self::Status => status::run(settings),
             Self::Healthcheck => healthcheck::run(settings),

@@ -96,9 +96,9 @@ impl Restore {
         if fits == Some(false) && fingerprint.is_some() {
             bail!("the master key that is here is not the one that the backup was made with");
         }
-        fs::hard_link(partial, database).with_context(|| format!("cannot write {}", database.display()))?;
-        let folder = database.parent().unwrap_or(Path::new("."));
-        File::open(folder).and_then(|it| it.sync_all()).context("cannot sync the data folder")?;
+        if !files::place_new(partial, database)? {
+            bail!("{} is there already", database.display());
+        }
         let database = database.display().to_string();
         Ok(Restored { database, master_key: fingerprint, has_master_key: fits == Some(true) })
     }

@@ -6,6 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use super::{random, user};
 
@@ -39,9 +40,21 @@ pub(crate) fn ensure_private_file(path: &Path) -> anyhow::Result<()> {
 /// Writes a file of mode 0600 where none is; `false` where one is already.
 pub(crate) fn create_private_file(path: &Path, content: &[u8]) -> anyhow::Result<bool> {
     let beside = write_beside(path, content)?;
-    let linked = fs::hard_link(&beside, path); // unlike a rename, a link does not replace
+    let placed = place_new(&beside, path);
     let _gone = fs::remove_file(&beside);
-    match linked {
+    placed
+}
+
+/// Gives a file that is on the disk the name that it is to have; `false` where something has that name already.
+pub(crate) fn place_new(beside: &Path, path: &Path) -> anyhow::Result<bool> {
+    // Unlike a rename, a link does not replace; where a file system has no links, the kernel may be asked not to.
+    let placed = fs::hard_link(beside, path).or_else(|cause| match cause.kind() {
+        ErrorKind::PermissionDenied | ErrorKind::Unsupported => {
+            Ok(renameat_with(CWD, beside, CWD, path, RenameFlags::NOREPLACE)?)
+        }
+        _ => Err(cause),
+    });
+    match placed {
         Ok(()) => sync_folder(path).map(|()| true),
         Err(cause) if cause.kind() == ErrorKind::AlreadyExists => Ok(false),
         Err(cause) => Err(cause).with_context(|| format!("cannot write {}", path.display())),

@@ -19,6 +19,7 @@ pub(crate) use list::{List, answer as answer_list, weight as list_weight};
 pub(crate) use occasions::Occasions;
 pub(crate) use rate_preview::RatePreview;
 pub(crate) use reserve::{Reserve, ReserveTransactions};
+pub use saml::sp_id;
 pub(crate) use saml::{GetSaml, SamlView, UpdateSamlSettings};
 pub(crate) use update::Update;
 pub(crate) use users::Users;

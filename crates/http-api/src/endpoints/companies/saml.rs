@@ -102,10 +102,15 @@ impl<'a> SamlView<'a> {
         Self {
             idp_id: settings.idp_id.as_ref().map(EntityId::as_str),
             idp_url: settings.idp_url.as_ref().map(WebUrl::as_str),
-            sp_id: format!("{service_url}/saml/{}", company.domain.as_str()),
+            sp_id: sp_id(service_url, company),
             active: settings.active,
         }
     }
+}
+
+/// By what name an identity provider knows a company here (behaviour 18.1).
+pub fn sp_id(service_url: &str, company: &Company) -> String {
+    format!("{service_url}/saml/{}", company.domain.as_str())
 }
 
 impl From<UpdateSamlError> for ApiError {

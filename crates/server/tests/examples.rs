@@ -1,0 +1,148 @@
+//! The examples in the help of each command.
+
+use std::fs;
+
+use guerdon_webhook_dispatcher::{Timestamp, sign};
+use serde_json::{Value, json};
+
+use crate::events::LOCAL;
+use crate::support::receiver::Receiver;
+use crate::support::service::Service;
+use crate::support::{Sample, created, first_event, on_each_with, until, user_body};
+use crate::years::{metadata, text};
+
+/// The lines under `Examples:` of a command's help.
+fn examples(service: &Service, path: &str) -> Vec<String> {
+    let words: Vec<&str> = path.split(' ').chain(["--help"]).collect();
+    let help = service.guerdon(&words).out;
+    let lines = help.split("Examples:\n").nth(1).unwrap_or_else(|| panic!("{path} has no example:\n{help}"));
+    let is_narrow = |it: &str| it.chars().count() <= 80 || it.starts_with("Usage: ");
+    assert!(help.lines().all(is_narrow), "{path}: {help}");
+    let whole = lines.replace(" \\\n    ", " ");
+    whole.lines().filter(|it| it.starts_with("  guerdon ")).map(|it| it.trim().to_owned()).collect()
+}
+
+/// Commands that go on until they are stopped: tests of their own start them.
+const GOING_ON: [&str; 3] = ["serve", "dev", "listen"];
+/// What a backup of PostgreSQL has tools of its own for.
+const OF_SQLITE: [&str; 2] = ["backup", "restore"];
+
+/// Every command on the command line.
+fn commands(service: &Service, path: &str) -> Vec<String> {
+    let words: Vec<&str> = path.split(' ').filter(|it| !it.is_empty()).chain(["--help"]).collect();
+    let help = service.guerdon(&words).out;
+    let Some(listed) = help.split("Commands:\n").nth(1) else { return vec![path.to_owned()] };
+    let names = listed.lines().take_while(|it| !it.is_empty()).filter(|it| !it.starts_with("   "));
+    let names = names.filter_map(|it| it.split_whitespace().next()).filter(|it| *it != "help");
+    names.flat_map(|it| commands(service, format!("{path} {it}").trim())).collect()
+}
+
+#[test]
+fn every_example_in_the_help_runs() {
+    on_each_with(&LOCAL, |service| {
+        let (sample, receiver) = (sample(service), Receiver::start());
+        service.json(&["provider", "set", "Acme", "--callback-url", &receiver.url()]);
+        let names = names(service, &sample);
+        let empty = tempfile::tempdir().unwrap();
+        let operator = service.running.operator.trim_start_matches("http://").to_owned();
+        let mut all = commands(service, "");
+        // What takes something away comes last, and what is restored is written before.
+        let last = ["company transfer", "provider set", "user erase", "restore"];
+        all.sort_by_key(|it| last.contains(&it.as_str()));
+        assert!(all.len() > 50, "{all:?}");
+        all.retain(|it| !GOING_ON.contains(&it.as_str()));
+        all.retain(|it| service.database.is_embedded() || !OF_SQLITE.contains(&it.as_str()));
+        for command in all {
+            for line in examples(service, &command) {
+                let filled = names.iter().fold(line.clone(), |line, (name, it)| line.replace(name, it));
+                let words: Vec<&str> = filled.split(' ').skip(1).collect();
+                let mut run = service.command();
+                run.env("GUERDON_OPERATOR__LISTEN", &operator).args(words);
+                if command == "restore" {
+                    run.env_remove("GUERDON_DATABASE__URL").env("GUERDON_DATA_DIR", empty.path());
+                }
+                let done = run.output().unwrap();
+                let told = [done.stdout, done.stderr].map(|it| String::from_utf8(it).unwrap()).concat();
+                assert!(done.status.success(), "{line}: {told}");
+            }
+        }
+    });
+}
+
+/// A company whose domain and people the examples name.
+fn sample(service: &Service) -> Sample {
+    let provider = service.provider("Acme", true);
+    let sample = Sample::in_domain(service, provider.clone(), "acme.example", 2);
+    service.provider("Other", true);
+    sample.fund(service, 1_000);
+    sample.deposit(service, 1_000_000);
+    let user = json!({"email": "ann@acme.example"});
+    service.put(&provider, &format!("/v1/users/{}", sample.users[0]), &user);
+    service.delete(&provider, &format!("/v1/users/{}", sample.users[1]));
+    sample
+}
+
+/// What stands in the examples for ids and files, and what is there in its place.
+fn names(service: &mut Service, sample: &Sample) -> Vec<(&'static str, String)> {
+    let provider = &sample.provider;
+    let third = created(service.post(provider, "/v1/users", &user_body(&sample.company, "third")));
+    let sent = sample.send(service, &sample.users[0], &[&third], 100).json();
+    service.json(&["wallet", "override", &sample.users[0], "--wallet", "user_wallet", "--points", "50"]);
+    let redeemed = service.json(&["redemption", "create", &sample.users[0], "--points", "1"]);
+    let words = ["occasion", "create-global", "--name", "Joy", "--title", "Joy", "--default-message", "Joy"];
+    let occasion = service.json(&words);
+    let every = ["--every", "week", "--start", "2100-01-01"];
+    let plan = ["distribution", "schedule", "acme.example", "--wallet", "peer_wallet", "--points", "1"];
+    let schedule = service.json(&[&plan[..], &every].concat());
+    let event = first_event(service, provider);
+    let folder = service.data.path().to_owned();
+    let path = |name: &str| folder.join(name).display().to_string();
+    fs::write(path("people.csv"), "email,first_name,last_name\nzoe@acme.example,Zoe,Ray\n").unwrap();
+    fs::write(path("idp.xml"), metadata(service)).unwrap();
+    delivery(&path("headers"), &path("body"));
+    let id = |it: &Value| text(it, "id").to_owned();
+    vec![
+        ("DELETED_USER_ID", sample.users[1].clone()),
+        ("USER_ID", sample.users[0].clone()),
+        ("REDEMPTION_ID", id(&redeemed)),
+        ("RECOGNITION_ID", id(&sent["recognitions"][0])),
+        ("OCCASION_ID", id(&occasion)),
+        ("SCHEDULE_ID", id(&schedule)),
+        ("EVENT_ID", id(&event)),
+        ("MAIL_ID", mail_given_up(service, sample)),
+        ("PEOPLE", path("people.csv")),
+        ("METADATA", path("idp.xml")),
+        ("HEADERS", path("headers")),
+        ("BODY", path("body")),
+        ("NEW_COPY", path("copy.db")),
+        ("COPY", path("copy.db")),
+        ("HEAD", text(&service.json(&["seal"]), "head").to_owned()),
+    ]
+}
+
+/// A delivery to the URL and with the secret of the example, signed just now.
+fn delivery(headers: &str, body: &str) {
+    fs::write(body, "{}").unwrap();
+    let now = Timestamp::new(fs::metadata(body).unwrap().modified().unwrap().into()).to_string();
+    let signature = sign("gw_1", "https://acme.example/hook", &now, "0123456789abcdef", b"{}");
+    let lines = format!(
+        "X-Service-Timestamp: {now}\nX-Service-Nonce: 0123456789abcdef\nX-Service-Signature: {signature}\n"
+    );
+    fs::write(headers, lines).unwrap();
+}
+
+/// A mail that was given up: one about the reserve, as if its mail server had been away for days.
+fn mail_given_up(service: &mut Service, sample: &Sample) -> String {
+    let alert = json!({"reserve_alert": 10_000_000, "reserve_bcc": "bcc@acme.example"});
+    let path = format!("/v1/companies/{}", sample.company);
+    assert_eq!(service.put(&sample.provider, &path, &alert).status, 200);
+    until("a mail should be handed over", || {
+        (service.database.count("mails WHERE state = 2") > 0).then_some(())
+    });
+    let given_up = "UPDATE mails SET state = 3 WHERE state = 2";
+    service.running.kill();
+    service.database.tamper(given_up, given_up);
+    service.restart();
+    let listed = service.json(&["mail", "list", "--state", "given-up"]);
+    text(&listed[0], "id").to_owned()
+}

@@ -1,0 +1,44 @@
+//! The operator's pages over all of it.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+
+use crate::bench::figures::{Row, Wanted};
+use crate::harness::service::Service;
+
+/// How often each page is asked for, and the longest that it may take.
+const TIMES: usize = 20;
+const WITHIN: Duration = Duration::from_millis(200);
+
+/// How long the operator's pages take.
+pub(super) fn measure(service: &Service, company: &str, provider: &str) -> Result<Vec<Row>> {
+    let page = |path: &str| -> Result<(Duration, String)> {
+        service.page(path).with_context(|| format!("the page {path}"))
+    };
+    let (_, events) = page("/events")?;
+    let event = events.split(" href=\"").find(|it| it.starts_with("/events/")).unwrap_or_default();
+    let event = event.split('"').next().unwrap_or_default().to_owned();
+    let paths = [
+        ("overview", "/".to_owned()),
+        ("companies", "/companies".to_owned()),
+        ("companies by reserve", "/companies?sort=reserve&order=desc".to_owned()),
+        ("a company", format!("/companies/{company}")),
+        ("a company, a year", format!("/companies/{company}?days=365")),
+        ("providers", "/providers".to_owned()),
+        ("a provider", format!("/providers/{provider}")),
+        ("events", "/events".to_owned()),
+        ("exhausted events", "/events?state=exhausted".to_owned()),
+        ("an event", event),
+        ("schedules", "/schedules".to_owned()),
+        ("audit", "/audit".to_owned()),
+        ("audit of a company", format!("/audit?company={company}")),
+    ];
+    let mut rows = Vec::new();
+    for (name, path) in paths {
+        let times = (0..TIMES).map(|_| Ok(page(&path)?.0)).collect::<Result<Vec<_>>>()?;
+        let row = Row::new(format!("large: console, {name}")).times(times);
+        rows.push(row.wanted(&[Wanted::P99Below(WITHIN)], &[]));
+    }
+    Ok(rows)
+}
