@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use guerdon_domain::ports::{
-    Attempt, Claim, ClaimedEvent, Fate, MailFate, NewMail, Settlement, StoreExt as _, Timestamp, Tx,
+    Attempt, Claim, ClaimedEvent, Fate, MailFate, NewMail, Settlement, StoreError, StoreExt as _, Timestamp,
+    Tx,
 };
 use guerdon_domain::recognitions::Sender;
 use guerdon_domain::values::EmailAddress;
@@ -102,6 +103,31 @@ fn each_fate_is_written_with_its_attempt() {
         let retried = claim(world, retry, 3, 5);
         assert_eq!((retried.len(), retried[0].id, retried[0].attempts), (1, claimed[1].id, 1));
         assert_eq!(retried[0].body, claimed[1].body);
+    });
+}
+
+#[test]
+fn the_last_failure_is_found_behind_many_that_were_not_tried() {
+    on_each(|world| {
+        cause_events(world, 30);
+        let last = || {
+            let mut found = None;
+            world.reading(|reads| {
+                found = reads.last_failure(world.provider)?;
+                Ok::<_, StoreError>(())
+            });
+            found.map(|(event, made)| (event, made.number))
+        };
+        assert_eq!(last(), None);
+        let at = now(world);
+        let claimed = claim(world, at, 1, 2);
+        let failed = settlement(world, &claimed[0], 1, Fate::Exhausted, at);
+        let later = at + Duration::from_secs(1);
+        let again = settlement(world, &claimed[1], 1, Fate::RetryAt(later + Duration::from_secs(15)), later);
+        settle(world, &[failed]);
+        assert_eq!(last(), Some((claimed[0].id, 1)));
+        settle(world, &[again]);
+        assert_eq!(last(), Some((claimed[1].id, 1)));
     });
 }
 

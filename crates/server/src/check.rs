@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::command_socket::is_served;
 use crate::commands::{Output, View};
-use crate::keys::{require, settle};
+use crate::keys::{is_own, require};
 use crate::outgoing::{mail_transport, webhook_roots, where_mails_go};
 use crate::settings::Settings;
 use crate::tls;
@@ -58,8 +58,12 @@ fn database(settings: &Settings) -> Result<String> {
     let shown = settings.shown_database();
     match open(&settings.database, Access::Command) {
         Ok(store) => {
-            settle(settings, store.as_ref())?;
-            Ok(format!("database: {shown} answers, and the master key is its own"))
+            let key = if is_own(settings, store.as_ref())? {
+                "and the master key is its own"
+            } else {
+                "and has no master key yet: `guerdon serve` settles it"
+            };
+            Ok(format!("database: {shown} answers, {key}"))
         }
         Err(OpenError::Locked(_)) if is_served(&settings.data_dir) => {
             Ok(format!("database: {shown} is in use by the running guerdon"))

@@ -25,11 +25,6 @@ impl Progress {
         Self(Some(bar))
     }
 
-    /// Whether anybody sees it.
-    pub(crate) fn is_shown(&self) -> bool {
-        self.0.is_some()
-    }
-
     /// Says how many users there are.
     pub(crate) fn of(&self, all: usize) {
         self.as_bar(all, BAR);

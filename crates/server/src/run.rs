@@ -3,8 +3,11 @@
 use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::thread::{Builder, sleep}; // tidy: the last seconds of a process
+use std::time::Duration;
 
 use actix_web::rt::System;
+use anyhow::Context as _;
 use clap::CommandFactory as _;
 use guerdon_persistence::migrate;
 use serde::Serialize;
@@ -18,6 +21,9 @@ use crate::settings::Settings;
 use crate::work::work;
 use crate::world::signals::StopSignals;
 use crate::{check, dev, examples, logging};
+
+/// How long work beside the requests has to end, after everything else has.
+const BESIDE_WITHIN: Duration = Duration::from_secs(5);
 
 /// The whole program: reads the command line, does what it says.
 pub fn main() -> ExitCode {
@@ -124,7 +130,19 @@ fn serve(settings: &Settings) -> anyhow::Result<Output> {
             let signals = Arc::clone(&signals);
             async move { signals.lock().await.next().await }
         };
-        application.run(stop).await
+        application.run(stop).await?;
+        end_soon()
     })?;
     Ok(Output::default())
+}
+
+/// Gives up what goes on beside the requests and does not end by itself: whatever is cut off there is a transaction that is
+/// undone, or a step after which the next start goes on.
+fn end_soon() -> anyhow::Result<()> {
+    let wait = || {
+        sleep(BESIDE_WITHIN);
+        log::warn!("stopping without what is still under way: it goes on after the next start");
+        std::process::exit(0)
+    };
+    Builder::new().name("end".to_owned()).spawn(wait).map(drop).context("cannot start a thread")
 }

@@ -12,8 +12,14 @@ use crate::world::SystemClock;
 /// How long a transaction that is under way is waited for.
 const TRIES: u32 = 200;
 const BETWEEN_TRIES: Duration = Duration::from_millis(50);
-/// How many causes one seal holds at most: few enough that one is made in moments.
+/// How many causes one seal holds at first, at least and at most: as many as are written down in moments. Each company adds to
+/// that, for its figures.
+const CAUSES: i64 = 2_000;
+const CAUSES_MIN: i64 = 200;
 const CAUSES_MAX: i64 = 20_000;
+/// How long writing one should take, and what is too short to matter.
+const WITHIN: Duration = Duration::from_millis(20);
+const SHORT: Duration = Duration::from_millis(5);
 
 /// How often the log is told of the head, so that a copy of the log is a copy of heads too.
 const TELL_EVERY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -23,18 +29,23 @@ pub(crate) struct Sealing {
     store: Arc<dyn Store>,
     told_at: Option<Instant>,
     was_well: bool,
+    causes: i64,
 }
 
 impl Sealing {
     pub(crate) fn new(store: Arc<dyn Store>) -> Self {
-        Self { store, told_at: None, was_well: true }
+        Self { store, told_at: None, was_well: true, causes: CAUSES }
     }
 
     /// Seals what is new, and tells the head once a day.
     pub(crate) fn go_on(&mut self) {
         loop {
-            match seal(self.store.as_ref(), SystemClock.now()) {
-                Ok(Some(_)) => self.was_well = true,
+            match seal(self.store.as_ref(), SystemClock.now(), self.causes) {
+                Ok(Some(took)) => {
+                    self.was_well = true;
+                    self.causes = next(self.causes, took);
+                    sleep(took.min(WITHIN)); // who waits for the writer comes between
+                }
                 Ok(None) => return self.tell(),
                 Err(cause) => {
                     if std::mem::replace(&mut self.was_well, false) {
@@ -58,12 +69,24 @@ impl Sealing {
     }
 }
 
-/// Seals what is new, a bounded part of it; none where nothing is, or another process did.
-fn seal(store: &dyn Store, now: Timestamp) -> Result<Option<Seal>, StoreError> {
-    let next = store.snapshot(|reads| reads.next_seal(now, CAUSES_MAX))?;
+/// Seals what is new, a bounded part of it; answers how long writing it took. None where nothing is new, or another process
+/// was first.
+fn seal(store: &dyn Store, now: Timestamp, causes_max: i64) -> Result<Option<Duration>, StoreError> {
+    let next = store.snapshot(|reads| reads.next_seal(now, causes_max))?;
     let Some(next) = next else { return Ok(None) };
+    let began = Instant::now();
     let written = store.transaction(|tx| tx.insert_seal(&next))?;
-    Ok(written.then_some(next.seal))
+    Ok(written.then(|| began.elapsed()))
+}
+
+/// How many causes the next one holds, after one that took so long.
+fn next(causes: i64, took: Duration) -> i64 {
+    let next = match took {
+        it if it > WITHIN => causes / 2,
+        it if it < SHORT => causes * 2,
+        _ => causes,
+    };
+    next.clamp(CAUSES_MIN, CAUSES_MAX)
 }
 
 /// Seals all that is committed; answers the latest seal, which is none where nothing was ever committed. Waits a while
@@ -71,11 +94,23 @@ fn seal(store: &dyn Store, now: Timestamp) -> Result<Option<Seal>, StoreError> {
 /// takes too long.
 pub(crate) fn seal_all(store: &dyn Store, now: Timestamp) -> Result<Option<Seal>, StoreError> {
     for _ in 0..TRIES {
-        while seal(store, now)?.is_some() {}
+        while seal(store, now, CAUSES)?.is_some() {}
         if !store.snapshot(|reads| reads.has_unsealed())? {
             return store.snapshot(|reads| reads.last_seal());
         }
         sleep(BETWEEN_TRIES);
     }
     Err(StoreError::Unavailable("a transaction that began before is still under way: try again".into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_takes_long_becomes_less_and_what_is_short_more() {
+        let after = |causes, ms| next(causes, Duration::from_millis(ms));
+        assert_eq!((after(2_000, 10), after(2_000, 50), after(2_000, 1)), (2_000, 1_000, 4_000));
+        assert_eq!((after(CAUSES_MIN, 500), after(CAUSES_MAX, 0)), (CAUSES_MIN, CAUSES_MAX));
+    }
 }

@@ -53,7 +53,17 @@ fn a_copy_is_taken_beside_the_service_and_restored() {
         let told = (told.status.code(), String::from_utf8(told.stderr).unwrap());
         assert!(told.0 == Some(1) && told.1.contains("guerdon.db-wal"), "{told:?}");
         fs::remove_file(&log).unwrap();
+        // What was in use when it was moved away is no backup: a part of it is in its log.
+        let moved = service.data.path().join("moved.db");
+        fs::copy(&file, &moved).unwrap();
+        fs::write(service.data.path().join("moved.db-wal"), "a part of it").unwrap();
+        let told = run(&["restore", moved.to_str().unwrap()]);
+        let told = (told.status.code(), String::from_utf8(told.stderr).unwrap());
+        assert!(told.0 == Some(1) && told.1.contains("moved.db-wal"), "{told:?}");
+        let left = elsewhere.path().join("guerdon.db.restoring");
+        fs::write(&left, "of a restore that was killed").unwrap();
         assert!(run(&["restore", file.to_str().unwrap()]).status.success());
+        assert!(!left.exists());
     });
 }
 

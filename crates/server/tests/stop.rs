@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::support::service::{Service, basic};
 use crate::support::wire::Dialer;
-use crate::support::{Sample, on_each};
+use crate::support::{Sample, on_each, until};
 
 #[test]
 fn a_stop_cuts_no_request_and_exits_with_zero() {
@@ -18,6 +18,31 @@ fn a_stop_cuts_no_request_and_exits_with_zero() {
         service.restart();
         let left = 1_000_000 - i64::try_from(answered).unwrap();
         assert_eq!(sample.shows(service, &sample.users[0], "peer_wallet"), Some(left));
+    });
+}
+
+/// Answers that expired so many years ago that nobody can ask for them.
+const EXPIRED: [&str; 2] = [
+    "INSERT INTO idempotency_records SELECT zeroblob(16), i, zeroblob(32), 200, x'', i, i + 1 FROM (WITH RECURSIVE n(i) AS \
+     (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500000) SELECT i FROM n)",
+    "INSERT INTO idempotency_records SELECT '00000000-0000-0000-0000-000000000000', i, decode(repeat('00', 32), 'hex'), 200, \
+     '', to_timestamp(i), to_timestamp(i + 1) FROM generate_series(1, 500000) AS n(i)",
+];
+
+#[test]
+fn what_goes_on_beside_the_requests_holds_no_stop_for_long() {
+    on_each(|service| {
+        service.running.kill();
+        service.database.tamper(EXPIRED[0], EXPIRED[1]);
+        service.restart(); // which begins to prune
+        until("some should have gone", || {
+            (service.database.count("idempotency_records") < 500_000).then_some(())
+        });
+        service.running.terminate();
+        assert_eq!(service.running.ended(), Some(0));
+        assert!(service.database.count("idempotency_records") > 0, "it waited for all of them");
+        service.restart();
+        assert_eq!(service.guerdon(&["verify"]).status, 0);
     });
 }
 

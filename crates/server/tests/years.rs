@@ -256,6 +256,7 @@ fn mails_are_listed_and_tested_and_the_service_tells_how_it_stands() {
         assert_eq!(service.guerdon(&["mail", "retry", "01a2052a-e21a-709c-95a1-218edf798ec9"]).status, 1);
         let sent = service.guerdon(&["mail", "test", "somebody@example.com"]);
         assert!(sent.status == 0 && sent.out.contains("written"), "{} {}", sent.out, sent.err);
+        assert_eq!(service.json(&["audit"])[0]["action"], "mail.test");
         let operator = service.running.operator.trim_start_matches("http://").to_owned();
         let asked = service
             .command()
@@ -322,5 +323,41 @@ fn what_the_settings_name_is_tried() {
             .env("GUERDON_MAIL__FROM", "a@a.example");
         let told = wrong.args(["config", "check", "--connect"]).output().unwrap();
         assert_eq!(told.status.code(), Some(1), "{}", String::from_utf8_lossy(&told.stdout));
+        if service.database.is_embedded() {
+            let fresh = tempfile::tempdir().unwrap();
+            let run = |key: &str, words: &[&str]| {
+                let mut command = service.command();
+                command.env_remove("GUERDON_DATABASE__URL").env("GUERDON_DATA_DIR", fresh.path());
+                let told = command.env("GUERDON_MASTER_KEY", key.repeat(64)).args(words).output().unwrap();
+                (told.status.code(), String::from_utf8([told.stdout, told.stderr].concat()).unwrap())
+            };
+            assert_eq!(run("a", &["migrate"]).0, Some(0));
+            let told = run("a", &["config", "check", "--connect"]);
+            assert!(told.0 == Some(0) && told.1.contains("no master key yet"), "{told:?}");
+            assert_eq!(run("b", &["provider", "list"]).0, Some(0), "a look settles nothing");
+            let told = run("a", &["config", "check", "--connect"]);
+            assert!(told.0 == Some(1) && told.1.contains("fingerprint"), "{told:?}");
+        }
+    });
+}
+
+#[test]
+fn nobody_makes_files_in_a_folder_of_another() {
+    on_each(|service| {
+        let folder = tempfile::tempdir().unwrap();
+        if std::os::unix::fs::chown(folder.path(), Some(65_534), None).is_err() {
+            return; // only root can give a folder away, and only root could write there then
+        }
+        for command in ["migrate", "serve"] {
+            let mut run = service.command();
+            run.env_remove("GUERDON_DATABASE__URL").env("GUERDON_DATA_DIR", folder.path());
+            let refused = run.arg(command).output().unwrap();
+            let told = String::from_utf8_lossy(&refused.stderr);
+            assert!(
+                refused.status.code() == Some(1) && told.contains("run this command as that user"),
+                "{told}"
+            );
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        }
     });
 }

@@ -485,6 +485,7 @@ CREATE TABLE audit_entries (
   created_at timestamptz NOT NULL
 );
 CREATE INDEX audit_entries_company ON audit_entries (company_id, id);
+CREATE INDEX audit_entries_provider ON audit_entries (provider_id, id);
 CREATE TRIGGER audit_entries_keep BEFORE UPDATE OR DELETE OR TRUNCATE ON audit_entries
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 

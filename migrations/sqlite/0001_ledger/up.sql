@@ -466,6 +466,7 @@ CREATE TABLE audit_entries (
   created_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX audit_entries_company ON audit_entries (company_id, id);
+CREATE INDEX audit_entries_provider ON audit_entries (provider_id, id);
 CREATE TRIGGER audit_entries_keep_updates_out BEFORE UPDATE ON audit_entries
   BEGIN SELECT RAISE(ABORT, 'audit_entries are never changed'); END;
 CREATE TRIGGER audit_entries_keep_deletes_out BEFORE DELETE ON audit_entries

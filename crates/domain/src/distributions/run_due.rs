@@ -185,7 +185,7 @@ where
         && let Some(company) = look_up::company(tx, seen.company_id)?
     {
         let (subject, body) = letter(&company, seen, &reason);
-        reserve::mail_admins(tx, &company, &subject, &body, context)?;
+        reserve::mail_admins(tx, (&company, company.reserve_bcc.clone()), &subject, &body, context)?;
     }
     Ok(ran(DateEnd::Refused { reason, again_at }))
 }

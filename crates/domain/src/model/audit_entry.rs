@@ -41,6 +41,12 @@ stored! {
         /// Maintenance was turned on or off.
         MaintenanceTurned => 27, "maintenance";
         Pruned => 28, "prune";
+        /// A mail was sent to see whether mails go.
+        MailTested => 29, "mail.test";
+        /// A provider was sent an event that tells of nothing.
+        ExampleSent => 30, "webhook.send-example";
+        /// A copy of the embedded database was begun.
+        BackupBegun => 31, "backup";
     }
 }
 

@@ -37,18 +37,19 @@ pub fn alert_if_low<T: MailOutbox + ReadUsers + ?Sized>(
 ) -> Result<(), StoreError> {
     let Some((low, threshold)) = low.zip(company.reserve_alert) else { return Ok(()) };
     let (subject, body) = letter(company, threshold, company.rate.points(low));
-    mail_admins(tx, company, &subject, &body, context)
+    let others = company.reserve_bcc.clone();
+    mail_admins(tx, (company, others), &subject, &body, context)
 }
 
-/// Queues a mail to each active admin of a company, and to `reserve_bcc`.
+/// Queues a mail to each active admin of a company, and to whoever else is named; once for each address.
 pub fn mail_admins<T: MailOutbox + ReadUsers + ?Sized>(
     tx: &mut T,
-    company: &Company,
+    (company, others): (&Company, impl IntoIterator<Item = EmailAddress>),
     subject: &str,
     body: &str,
     context: &Context<'_>,
 ) -> Result<(), StoreError> {
-    let recipients = tx.admin_emails(company.id)?.into_iter().chain(company.reserve_bcc.clone());
+    let recipients = tx.admin_emails(company.id)?.into_iter().chain(others);
     let distinct: BTreeMap<String, EmailAddress> =
         recipients.map(|it| (it.folded().to_owned(), it)).collect();
     let created_at = context.clock.now();

@@ -43,7 +43,7 @@ where
              Until then: nothing changes here. Once the certificate has ended, signing on may be refused.\n\n\
              This mail is sent once for each certificate. You receive it as an administrator of {name}.\n"
         );
-        mail_admins(tx, &company, &subject, &body, context)?;
+        mail_admins(tx, (&company, None), &subject, &body, context)?;
     }
     Ok(Some(end))
 }

@@ -8,7 +8,7 @@ use guerdon_domain::values::{CompanyId, EmailAddress, EventId, UserId};
 use super::super::place;
 use super::Unit;
 use crate::rows::conditions::AMENDS;
-use crate::rows::schema::{events, mails};
+use crate::rows::schema::{attempts, events, mails};
 use crate::rows::types::{At, Id, Identifier};
 
 #[derive(QueryableByName)]
@@ -63,6 +63,9 @@ impl Erasure for Unit<'_> {
         self.query(|conn| {
             diesel::update(events::table.find(Id(id))).set(events::body.eq(body)).execute(conn)
         })?;
+        // What a receiver answered may say again what it was told.
+        let answers = attempts::table.filter(attempts::event_id.eq(Id(id)));
+        self.query(|conn| diesel::update(answers).set(attempts::answer.eq(&[0_u8; 0][..])).execute(conn))?;
         Ok(())
     }
 

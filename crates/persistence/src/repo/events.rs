@@ -85,6 +85,7 @@ impl ReadOutbox for Unit<'_> {
     }
 
     fn outbox_depth(&mut self) -> Result<Depth, StoreError> {
+        self.query(super::super::lift_time_limit)?; // a long outage leaves many
         let query = format!(
             "SELECT pending, created_at AS oldest, (SELECT count(*) FROM mails WHERE {PENDING}) AS mails_waiting, \
              (SELECT count(*) FROM mails WHERE {GIVEN_UP}) AS mails_given_up FROM \

@@ -1,12 +1,12 @@
 //! Figures for the operator's pages.
 
+use diesel::dsl::sql;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Integer};
-use guerdon_domain::events::EventState;
+use diesel::sql_types::{BigInt, Bool, Integer};
 use guerdon_domain::ports::ReadOutbox as _;
 use guerdon_domain::ports::{
-    CompanyDay, CompanyLine, EventsWanted, Figures, MadeAttempt, OccasionLine, ProviderHour, ReadFigures,
-    ServiceHour, StoreError, Undelivered,
+    CompanyDay, CompanyLine, Figures, MadeAttempt, OccasionLine, ProviderHour, ReadFigures, ServiceHour,
+    StoreError, Undelivered,
 };
 use guerdon_domain::values::{CompanyId, EventId, ProviderId};
 use guerdon_domain::wallets::AccountKind;
@@ -14,7 +14,7 @@ use guerdon_domain::wallets::AccountKind;
 use super::super::{DATABASE_BYTES, place};
 use super::Unit;
 use crate::rows::conditions::{EXHAUSTED, PENDING, SENT, UNADDRESSED};
-use crate::rows::schema::{company_figures, events, service_figures};
+use crate::rows::schema::{company_figures, deliveries, events, service_figures};
 use crate::rows::types::{Id, Identifier};
 use crate::rows::{CompanyDayRow, CompanyLineRow, OccasionLineRow, ProviderHourRow, ServiceHourRow};
 
@@ -152,20 +152,28 @@ impl ReadFigures for Unit<'_> {
     }
 
     fn last_failure(&mut self, provider: ProviderId) -> Result<Option<(EventId, MadeAttempt)>, StoreError> {
-        for state in [EventState::Pending, EventState::Exhausted] {
-            let wanted = EventsWanted {
-                provider: Some(provider),
-                state: Some(state),
-                limit: LOOKED_AT,
-                ..EventsWanted::default()
-            };
-            for event in self.events(&wanted)?.into_iter().filter(|it| it.attempts > 0) {
-                if let Some(last) = self.attempts(event.id)?.pop().filter(|it| it.cause.is_some()) {
-                    return Ok(Some((event.id, last)));
-                }
+        // One that was tried is due later than all that were not.
+        let pending = deliveries::table
+            .filter(deliveries::provider_id.eq(Id(provider)).and(sql::<Bool>(PENDING)))
+            .order((deliveries::next_attempt_at.desc(), deliveries::event_id.desc()));
+        let exhausted = deliveries::table
+            .filter(deliveries::provider_id.eq(Id(provider)).and(sql::<Bool>(EXHAUSTED)))
+            .order(deliveries::event_id.desc());
+        let mut found: Vec<Id<EventId>> =
+            self.query(|conn| pending.limit(LOOKED_AT).select(deliveries::event_id).get_results(conn))?;
+        found.extend(self.query(|conn| {
+            exhausted.limit(1).select(deliveries::event_id).get_results::<Id<EventId>>(conn)
+        })?);
+        let mut last: Option<(EventId, MadeAttempt)> = None;
+        for Id(event) in found {
+            let failed = self.attempts(event)?.pop().filter(|it| it.cause.is_some());
+            let is_later =
+                |it: &MadeAttempt| last.as_ref().is_none_or(|(_, last)| it.started_at > last.started_at);
+            if let Some(failed) = failed.filter(is_later) {
+                last = Some((event, failed));
             }
         }
-        Ok(None)
+        Ok(last)
     }
 
     fn company_of_event(&mut self, id: EventId) -> Result<Option<CompanyId>, StoreError> {

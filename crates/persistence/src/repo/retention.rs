@@ -72,6 +72,7 @@ impl Retention for Unit<'_> {
         let old: Vec<Id> = self.query(|conn| {
             mails::table
                 .filter(mails::state.eq(mail::SENT).and(mails::created_at.lt(At(before))))
+                .filter(mails::id.lt(Id(first_id(before)))) // ids rise with time
                 .order(mails::id)
                 .limit(limit)
                 .select(mails::id)

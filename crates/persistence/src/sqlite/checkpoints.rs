@@ -4,6 +4,7 @@
 //! The log begins anew only where all of it is in the file, and under load the writer has gone on before that is so. Once the
 //! log is long, and nearly all of it in the file, the writer moves the last pages itself, between two batches.
 
+use std::mem::replace;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
@@ -24,11 +25,13 @@ pub(super) const CHECKPOINT: &str = "PRAGMA wal_checkpoint(PASSIVE)";
 pub(super) struct Limits {
     /// From how many pages of the log on.
     pub(super) log: i32,
-    /// Where no more than these are left.
+    /// Where no more than these are left, however often it is gone through.
     pub(super) left: i32,
+    /// So few are at once its own.
+    pub(super) few: i32,
 }
 
-pub(super) const LIMITS: Limits = Limits { log: super::connect::LOG_MAX, left: 2_048 };
+pub(super) const LIMITS: Limits = Limits { log: super::connect::LOG_MAX, left: 2_048, few: 64 };
 
 /// Whether the writer is to move the last pages.
 #[derive(Clone, Default)]
@@ -82,19 +85,18 @@ struct Pages {
 
 /// Moves what there is; answers whether the writer is to move the rest. What somebody still reads as it was is left where it is.
 fn look(conn: &mut SqliteConnection, limits: Limits) -> QueryResult<bool> {
-    let mut before = i32::MAX;
+    let mut left = i32::MAX;
     for _ in 0..PASSES {
         let Pages { log, checkpointed } = diesel::sql_query(CHECKPOINT).get_result(conn)?;
-        let left = log - checkpointed;
-        if log < limits.log || left <= limits.left {
-            return Ok(log >= limits.log);
+        if log < limits.log {
+            return Ok(false);
         }
-        if left >= before {
+        let before = replace(&mut left, log - checkpointed);
+        if left <= limits.few || left >= before {
             break;
         }
-        before = left;
     }
-    Ok(false)
+    Ok(left <= limits.left)
 }
 
 impl Drop for Checkpoints {
@@ -112,7 +114,7 @@ mod tests {
 
     use super::*;
 
-    const FEW: Limits = Limits { log: 100, left: 10 };
+    const FEW: Limits = Limits { log: 100, left: 10, few: 1 };
 
     fn write(conn: &mut SqliteConnection, pages: usize) {
         for _ in 0..pages {

@@ -62,6 +62,9 @@ fn told(applied: &[String]) {
 /// Makes the data folder, and the embedded database's files, so that only their owner can read them.
 pub(crate) fn prepare_folders(settings: &Settings) -> anyhow::Result<()> {
     files::ensure_private_folder(&settings.data_dir)?;
+    if rustix::process::geteuid().is_root() {
+        files::require_own(&settings.data_dir)?; // anybody else is stopped by the system where it is needed
+    }
     let Some(database) = settings.embedded_database() else { return Ok(()) };
     if let Some(folder) = database.parent().filter(|it| !it.as_os_str().is_empty()) {
         files::ensure_private_folder(folder)?;

@@ -1,4 +1,5 @@
-//! Writes down what this process counts, for the operator's pages. What a crash loses is a few seconds of figures.
+//! Writes down what this process counts, for the operator's pages. What a crash loses is a few seconds of figures; an
+//! end in order loses none.
 
 use std::sync::Arc;
 use std::time::Duration;

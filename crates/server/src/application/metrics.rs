@@ -129,7 +129,11 @@ fn describe() {
 /// Looks how much waits.
 pub(super) fn look_at_outbox(store: &dyn Store) {
     let depth = store.snapshot(|reads| -> Result<_, StoreError> { reads.outbox_depth() });
-    let Ok(depth) = depth else { return }; // a database that is away is told elsewhere, once
+    let depth = match depth {
+        Ok(depth) => depth,
+        Err(StoreError::Unavailable(_)) => return, // a database that is away is told elsewhere, once
+        Err(cause) => return log::warn!("what waits to be sent cannot be counted: {cause}"),
+    };
     let age = depth.oldest.map_or(Duration::ZERO, |it| {
         Duration::try_from(SystemClock.now() - it).unwrap_or_default() // negative where the clock was set back
     });

@@ -135,7 +135,8 @@ impl Application {
         let operator = self.operator.server.handle();
         let mut api_ends = rt::spawn(self.api.server);
         rt::spawn(self.operator.server);
-        let figures = self.figures;
+        let figures = Arc::new(self.figures);
+        let writing = Arc::clone(&figures);
         let mut tasks = background::spawn(
             self.background,
             self.retention,
@@ -145,7 +146,7 @@ impl Application {
             self.metrics,
             self.unbalanced,
         );
-        tasks.push(rt::spawn(background::every(figures::EVERY, move || figures.write())));
+        tasks.push(rt::spawn(background::every(figures::EVERY, move || writing.write())));
         let handler = self.command_socket.map(|(command_socket, handler)| {
             tasks.push(rt::spawn(command_socket.take(Arc::clone(&handler))));
             handler
@@ -164,6 +165,9 @@ impl Application {
             handler.finish(stop::COMMANDS_WITHIN).await;
         }
         operator.stop(false).await;
+        if let Err(cause) = actix_web::web::block(move || figures.write()).await {
+            log::debug!("figures of some seconds are lost: {cause}");
+        }
         if ended_early { bail!("the provider API ended by itself") } else { Ok(()) }
     }
 }

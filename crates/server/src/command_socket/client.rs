@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::{Reply, Request, SOCKET, ShortPath, one_name};
 use crate::commands::{Command, Output, Runnable as _};
+use crate::world::user;
 
 const SEND_WITHIN: Duration = Duration::from_secs(10);
 /// A command that is soon done is not waited for any longer, nor is one that may take long.
@@ -32,7 +33,7 @@ pub(crate) enum Sent {
 pub(crate) fn send(data_dir: &Path, database: &Path, command: &Command) -> Sent {
     let Ok(way) = ShortPath::to(data_dir, SOCKET) else { return Sent::Nobody };
     let Ok(stream) = UnixStream::connect(&way.path) else { return Sent::Nobody };
-    let request = Request { database: one_name(database), command: command.clone() };
+    let request = Request { database: one_name(database), by: user::name(), command: command.clone() };
     let Ok(mut line) = serde_json::to_vec(&request) else { return Sent::Nobody };
     line.push(b'\n');
     // What is not there to its line feed is never run.

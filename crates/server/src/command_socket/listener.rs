@@ -161,7 +161,7 @@ impl CommandHandler {
         if request.database != self.database {
             return Reply::Elsewhere;
         }
-        match request.command.run_logged(&self.workplace) {
+        match request.command.run_logged(&self.workplace.of(request.by)) {
             Ok(output) => Reply::Done(output),
             Err(cause) => Reply::Refused(cause.to_string()),
         }

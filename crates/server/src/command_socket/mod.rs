@@ -25,6 +25,8 @@ const PATH_LENGTH_MAX: usize = 100;
 struct Request {
     /// The database it means; the running `serve` may have another.
     database: PathBuf,
+    /// Who gives it, as the system of the command knows.
+    by: Option<String>,
     command: Command,
 }
 

@@ -11,6 +11,7 @@ use uuid::Uuid;
 use super::error::refusals;
 use super::named::{CompanyName, ProviderName};
 use super::output::{fields, table};
+use super::pages::most;
 use super::{CommandError, Output, Runnable, View, Workplace, pages};
 
 /// Shows companies, oldest first, those of each provider together.
@@ -19,6 +20,9 @@ pub(crate) struct List {
     /// Of this provider only: an id or a name
     #[arg(long, value_name = "PROVIDER")]
     provider: Option<ProviderName>,
+    /// At most so many
+    #[arg(long, default_value_t = 10_000, value_name = "N", value_parser = most())]
+    limit: u32,
 }
 
 /// Shows one company.
@@ -44,7 +48,8 @@ impl Runnable for List {
             }
             let (mut rows, mut json) = (Vec::new(), Vec::new());
             for provider in chosen {
-                let found = pages::all(|page| reads.companies(provider.id, None, page))?;
+                let left = usize::try_from(self.limit).unwrap_or(usize::MAX) - rows.len();
+                let found = pages::first(left, |page| reads.companies(provider.id, None, page))?;
                 for it in &found {
                     let users = reads.active_user_count(it.company.id)?;
                     rows.push(row(it, users, &provider.name));

@@ -10,7 +10,7 @@ use super::named::id;
 use super::output::{Told, table};
 use super::pages::most;
 use super::since::{given, moment};
-use super::{CommandError, Output, Runnable, View, Workplace};
+use super::{CommandError, Output, Runnable, View, Workplace, note};
 use crate::outgoing::mail_transport;
 use crate::world::{SystemClock, SystemIds};
 
@@ -80,10 +80,6 @@ struct Tested {
 }
 
 impl Runnable for Test {
-    fn is_reading(&self) -> bool {
-        true
-    }
-
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let settings = &workplace.settings;
         let mut transport = mail_transport(settings).map_err(|it| CommandError::failed(&it))?;
@@ -97,6 +93,7 @@ impl Runnable for Test {
         };
         transport.send(&mail).map_err(CommandError::refused)?;
         transport.rest();
+        note(workplace, |entry| entry.about(mail.id), Action::MailTested)?;
         let way = match &settings.mail.smtp_url {
             Some(_) => "taken by the mail server".to_owned(),
             None => format!("written into {}", settings.data_dir.join("mail").display()),

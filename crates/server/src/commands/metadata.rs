@@ -20,8 +20,8 @@ pub(super) struct Metadata {
     pub(super) entity_id: String,
     /// Where users are sent to sign on: by redirection, or else by a form.
     pub(super) sign_on_url: String,
-    /// The first certificate for signing, in PEM.
-    pub(super) certificate: String,
+    /// The certificates for signing, in PEM: at least one.
+    pub(super) certificates: Vec<String>,
 }
 
 /// Reads a file, or says why it is none; that is for the command to say. Entities of one's own making and other documents are
@@ -53,7 +53,9 @@ fn parse(text: &str) -> Result<Metadata, String> {
                 place.end(it.local_name().as_ref());
             }
             Event::Text(it) if place.is_in_certificate => {
-                place.found.certificate.extend(it.into_inner().chars().filter(|it| !it.is_whitespace()));
+                let digits = it.into_inner();
+                let digits = digits.chars().filter(|it| !it.is_whitespace());
+                place.found.certificates.last_mut().into_iter().for_each(|it| it.extend(digits.clone()));
             }
             Event::End(it) => place.end(it.local_name().as_ref()),
             Event::Eof => break,
@@ -61,13 +63,13 @@ fn parse(text: &str) -> Result<Metadata, String> {
         }
     }
     let Place { mut found, entities, .. } = place;
-    match (entities, found.sign_on_url.is_empty(), found.certificate.is_empty()) {
+    match (entities, found.sign_on_url.is_empty(), found.certificates.is_empty()) {
         (0, _, _) => Err("it describes no identity provider".to_owned()),
         (2.., _, _) => Err("it describes several identity providers: keep one".to_owned()),
         (_, true, _) => Err("it says no place to sign on (SingleSignOnService)".to_owned()),
         (_, _, true) => Err("it has no certificate for signing (X509Certificate)".to_owned()),
         _ => {
-            found.certificate = pem(&found.certificate);
+            found.certificates = found.certificates.iter().map(|it| pem(it)).collect();
             Ok(found)
         }
     }
@@ -82,7 +84,8 @@ impl Place {
                 self.is_in_idp = self.entities == 1;
             }
             "KeyDescriptor" => self.is_for_signing = self.is_in_idp && value(it, "use")? != "encryption",
-            "X509Certificate" if self.is_for_signing && self.found.certificate.is_empty() => {
+            "X509Certificate" if self.is_for_signing => {
+                self.found.certificates.push(String::new());
                 self.is_in_certificate = true;
             }
             "SingleSignOnService" if self.is_in_idp && !self.has_redirect => {
@@ -152,7 +155,8 @@ mod tests {
         let found = parse(&document(&(keys.clone() + &places))).unwrap();
         assert_eq!(found.entity_id, "https://idp.example/a&b");
         assert_eq!(found.sign_on_url, "https://idp.example/r?x=1&y=2");
-        assert_eq!(found.certificate, "-----BEGIN CERTIFICATE-----\nQUJDREVG\n-----END CERTIFICATE-----\n");
+        let certificate = |it| format!("-----BEGIN CERTIFICATE-----\n{it}\n-----END CERTIFICATE-----\n");
+        assert_eq!(found.certificates, [certificate("QUJDREVG"), certificate("R0hJ")]);
         let by_form = parse(&document(&(keys + &service(POST, "https://idp.example/post")))).unwrap();
         assert_eq!(by_form.sign_on_url, "https://idp.example/post");
     }

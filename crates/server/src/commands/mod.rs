@@ -41,8 +41,9 @@ mod wallet;
 use std::num::NonZero;
 use std::sync::Arc;
 
+use guerdon_domain::audit_log::{Action, AuditEntry};
 use guerdon_domain::causes::{Actor, Origin};
-use guerdon_domain::ports::{Context, Store};
+use guerdon_domain::ports::{Context, Store, StoreExt as _};
 use guerdon_webhook_dispatcher::Bodies;
 
 use crate::keys::Keys;
@@ -63,7 +64,7 @@ pub(crate) struct Workplace {
     /// The keys over the secrets.
     pub(crate) keys: Arc<Keys>,
     pub(crate) settings: Arc<Settings>,
-    /// Who gives commands: the operating system's user of this process, which is also that of whoever hands one over.
+    /// Who gives the command: the operating system's user, and who logged in to become that one.
     pub(crate) user: Option<String>,
     /// What a terminal shows meanwhile.
     pub(crate) progress: Progress,
@@ -84,6 +85,13 @@ impl Workplace {
         }
     }
 
+    /// The same for commands that somebody else gives.
+    pub(crate) fn of(&self, user: Option<String>) -> Self {
+        let (store, keys, settings) =
+            (Arc::clone(&self.store), Arc::clone(&self.keys), Arc::clone(&self.settings));
+        Self { store, keys, settings, user, progress: self.progress.clone(), threads: self.threads }
+    }
+
     /// What use cases are given: the world as it is.
     pub(crate) fn context(&self) -> Context<'_> {
         self.context_for(None)
@@ -94,6 +102,18 @@ impl Workplace {
         let origin = Origin { actor: Actor::Operator, reference: self.user.as_deref(), key };
         Context { clock: &SystemClock, ids: &SystemIds, bodies: &Bodies, origin }
     }
+}
+
+/// Notes what moved nothing in the database, once it is done.
+fn note(
+    workplace: &Workplace,
+    about: impl Fn(AuditEntry) -> AuditEntry,
+    action: Action,
+) -> Result<(), CommandError> {
+    let context = workplace.context();
+    workplace
+        .store
+        .transaction(|tx| -> Result<(), CommandError> { Ok(tx.note(&about(context.entry(action)))?) })
 }
 
 impl Command {

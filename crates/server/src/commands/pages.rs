@@ -13,17 +13,15 @@ pub(super) fn most() -> RangedI64ValueParser<u32> {
     RangedI64ValueParser::new().range(1..=MOST)
 }
 
-/// All items of a list.
-pub(super) fn all<T>(read: impl FnMut(Page) -> Result<Vec<T>, StoreError>) -> Result<Vec<T>, StoreError> {
-    first(usize::MAX, read)
-}
-
 /// So many items of a list, if there are as many.
 pub(super) fn first<T>(
     limit: usize,
     mut read: impl FnMut(Page) -> Result<Vec<T>, StoreError>,
 ) -> Result<Vec<T>, StoreError> {
     let mut all = Vec::new();
+    if limit == 0 {
+        return Ok(all);
+    }
     for page in (1..).map_while(|number| Page::new(number, PER_PAGE)) {
         let found = read(page)?;
         let is_last = found.len() < fit::<usize, _>(PER_PAGE);

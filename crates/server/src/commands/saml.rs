@@ -40,19 +40,31 @@ impl Runnable for Import {
         let told = |name: &str, cause: &dyn ToString| {
             CommandError::Refused(format!("the metadata's {name} {}", cause.to_string()))
         };
+        let certificates: Result<Vec<_>, _> =
+            found.certificates.iter().map(|it| PemCertificate::parse(it)).collect();
+        let certificates = certificates.map_err(|it| told("certificate", &it))?;
+        let several = certificates.len() > 1;
+        // While an identity provider changes its key it names the old one and the new.
+        let last = certificates.into_iter().max_by_key(PemCertificate::expires_at);
+        let certificate = last.ok_or_else(|| CommandError::refused("the metadata has no certificate"))?;
+        let note = several.then(|| {
+            format!(
+                "the metadata has {} certificates for signing: the one that ends last is taken, on {}",
+                found.certificates.len(),
+                certificate.expires_at()
+            )
+        });
         let command = UpdateSaml {
             idp_id: Update::Set(EntityId::parse(&found.entity_id).map_err(|it| told("entityID", &it))?),
             idp_url: Update::Set(WebUrl::parse(&found.sign_on_url).map_err(|it| told("Location", &it))?),
-            idp_certificate: Update::Set(
-                PemCertificate::parse(&found.certificate).map_err(|it| told("certificate", &it))?,
-            ),
+            idp_certificate: Update::Set(certificate),
             active: None,
         };
         let context = workplace.context();
         let (company, settings) = workplace
             .store
             .transaction(|tx| update(tx, company.provider_id, company.id, &command, &context))?;
-        output(workplace, &company, &settings)
+        Ok(Output { notes: note.into_iter().collect(), ..output(workplace, &company, &settings)? })
     }
 }
 

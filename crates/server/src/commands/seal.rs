@@ -1,26 +1,27 @@
 //! `guerdon seal`.
 
+use guerdon_domain::audit_log::Action;
 use guerdon_domain::ports::Clock;
 use serde::{Deserialize, Serialize};
 
 use super::output::fields;
-use super::{CommandError, Output, Runnable, View, Workplace};
+use super::{CommandError, Output, Runnable, View, Workplace, note};
 use crate::world::SystemClock;
 use crate::{hex, sealing};
 
 /// Seals what is committed now; answers the chain's head.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 pub(crate) struct Seal {
-    /// Nothing to seal is no fault.
+    /// Nothing to seal is no fault then.
     #[arg(skip)]
     #[serde(default)]
-    is_optional: bool,
+    is_for_backup: bool,
 }
 
 impl Seal {
-    /// Seals what there is, if there is anything.
-    pub(crate) fn if_any() -> Self {
-        Self { is_optional: true }
+    /// Notes that a backup begins, and seals what there is, if there is anything.
+    pub(crate) fn for_backup() -> Self {
+        Self { is_for_backup: true }
     }
 }
 
@@ -44,8 +45,11 @@ impl View for Sealed {
 
 impl Runnable for Seal {
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+        if self.is_for_backup {
+            note(workplace, |entry| entry, Action::BackupBegun)?;
+        }
         let seal = sealing::seal_all(workplace.store.as_ref(), SystemClock.now())?;
-        if seal.is_none() && self.is_optional {
+        if seal.is_none() && self.is_for_backup {
             return Ok(Output { json: "null".to_owned(), ..Output::default() });
         }
         let seal = seal.ok_or_else(|| CommandError::refused("there is nothing to seal yet"))?;

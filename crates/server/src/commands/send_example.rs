@@ -1,5 +1,6 @@
 //! `guerdon webhook send-example`: one signed event that tells of nothing, to see what a receiver makes of it.
 
+use guerdon_domain::audit_log::Action;
 use guerdon_domain::events::{Event, EventKind, RecognitionEvent, RedemptionEvent, SenderName};
 use guerdon_domain::money::Points;
 use guerdon_domain::ports::{Clock as _, EventBodies as _, Ids as _, StoreError, StoreExt as _};
@@ -13,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::named::ProviderName;
-use super::{CommandError, Output, Runnable, View, Workplace};
+use super::{CommandError, Output, Runnable, View, Workplace, note};
 use crate::outgoing::courier;
 use crate::world::{SystemClock, SystemIds};
 
@@ -56,10 +57,6 @@ impl View for Told {
 }
 
 impl Runnable for SendExample {
-    fn is_reading(&self) -> bool {
-        true
-    }
-
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let kind = EventKind::from_name(&self.r#type).ok_or_else(|| {
             CommandError::refused(
@@ -77,6 +74,7 @@ impl Runnable for SendExample {
         let event = EventId::from_uuid(SystemIds.next());
         let outcome = courier.attempt(&Order { provider: &provider, event, body: &body });
         let confirmed = outcome.cause.is_none();
+        note(workplace, |entry| entry.of_provider(id).about(event.as_uuid()), Action::ExampleSent)?;
         let told = Told {
             event_id: event.as_uuid(),
             r#type: kind.name(),

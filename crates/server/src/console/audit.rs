@@ -1,12 +1,14 @@
 //! Who did what.
 
+use std::collections::HashMap;
+
 use guerdon_console::Place;
 use guerdon_console::model::{Actor, AuditEntry, AuditLog, Stretch};
 use guerdon_console::pages::audit::AuditFilter;
 use guerdon_domain::audit_log::{Action, AuditEntry as Entry, newest};
 use guerdon_domain::causes::Actor as Who;
 use guerdon_domain::ports::{AuditWanted, StoreError, Timestamp};
-use guerdon_domain::values::CompanyId;
+use guerdon_domain::values::{CompanyId, ProviderId};
 
 use super::{Look, named, when};
 
@@ -35,12 +37,12 @@ pub(super) fn audit(mut look: Look<'_>) -> Result<AuditLog, StoreError> {
     let is_cut = fitting.len() > PER_PAGE;
     fitting.truncate(PER_PAGE);
     let older = if is_cut { fitting.last().map(|it| it.at) } else { last_seen.filter(|_| is_more) };
-    let mut rows = Vec::new();
-    for it in &fitting {
-        rows.push(entry(&mut look, it)?);
-    }
     Ok(AuditLog {
-        list: Stretch { rows, newer: None, older: older.map(|it| it.unix_micros().to_string()) },
+        list: Stretch {
+            rows: told(&mut look, &fitting)?,
+            newer: None,
+            older: older.map(|it| it.unix_micros().to_string()),
+        },
         actions: Action::ALL.iter().map(|it| it.name().to_owned()).collect(),
         company: company.map(|it| look.company_name(it)).transpose()?,
     })
@@ -49,7 +51,12 @@ pub(super) fn audit(mut look: Look<'_>) -> Result<AuditLog, StoreError> {
 /// The entries that are as wanted, newest first.
 pub(super) fn entries(look: &mut Look<'_>, wanted: &AuditWanted) -> Result<Vec<AuditEntry>, StoreError> {
     let found = newest(look.reads, wanted)?;
-    found.iter().map(|it| entry(look, it)).collect()
+    told(look, &found)
+}
+
+fn told(look: &mut Look<'_>, found: &[Entry]) -> Result<Vec<AuditEntry>, StoreError> {
+    let providers = look.provider_names()?;
+    found.iter().map(|it| entry(look, &providers, it)).collect()
 }
 
 fn kind(actor: Who) -> &'static str {
@@ -60,10 +67,14 @@ fn kind(actor: Who) -> &'static str {
     }
 }
 
-fn entry(look: &mut Look<'_>, it: &Entry) -> Result<AuditEntry, StoreError> {
+fn entry(
+    look: &mut Look<'_>,
+    providers: &HashMap<ProviderId, String>,
+    it: &Entry,
+) -> Result<AuditEntry, StoreError> {
     let reference = it.by.reference.clone().unwrap_or_default();
     let actor = match (it.by.actor, it.provider_id) {
-        (Who::Provider, Some(provider)) => Actor::Provider(named(&look.provider_names()?, provider)),
+        (Who::Provider, Some(provider)) => Actor::Provider(named(providers, provider)),
         (Who::Provider | Who::Operator, _) => Actor::Operator(reference),
         (Who::Schedule, _) => Actor::Schedule(reference),
     };

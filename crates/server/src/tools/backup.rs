@@ -1,9 +1,8 @@
 //! `guerdon backup`.
 
-use std::fs::{self, File, TryLockError};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::fs::{self, File};
 use std::path::{Path, PathBuf, absolute};
-use std::thread::{scope, sleep}; // tidy: the bar is drawn while the copy grows
+use std::thread::{scope, sleep}; // tidy: what the copy has grown by is put on the disk meanwhile
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -16,7 +15,8 @@ use crate::settings::Settings;
 use crate::work::work;
 use crate::world::files;
 
-const DRAWN_EVERY: Duration = Duration::from_millis(200);
+/// How often what is copied is put on the disk: much at once would keep the commits of others waiting there.
+const SYNCED_EVERY: Duration = Duration::from_millis(20);
 
 /// Copies the embedded database into a file, as it stands at one moment, while it is in use. The master key is not in it.
 #[derive(Debug, Clone, clap::Args)]
@@ -58,7 +58,7 @@ impl Backup {
         if file.try_exists().with_context(|| format!("cannot look at {}", file.display()))? {
             bail!("{} is there already", file.display());
         }
-        let sealed = work(settings, &Command::Seal(Seal::if_any()), &Progress::default())?;
+        let sealed = work(settings, &Command::Seal(Seal::for_backup()), &Progress::default())?;
         let sealed: Option<Sealed> = serde_json::from_str(&sealed.json).context("reading the seal")?;
         let bytes = copied(database, &file, progress)?;
         let head = sealed.map(|it| it.head);
@@ -72,11 +72,11 @@ fn copied(database: &Path, file: &Path, progress: &Progress) -> Result<u64> {
     partial.push(".partial");
     let partial = PathBuf::from(partial);
     let failed = |cause: std::io::Error| anyhow!("cannot write {}: {cause}", file.display());
-    let own = claimed(&partial).map_err(failed)?;
+    let own = files::claim(&partial).map_err(failed)?;
     let Some(own) = own else {
         bail!("another backup is writing {}", file.display());
     };
-    let done = drawn(database, &partial, progress);
+    let done = synced(database, (&own, &partial), progress);
     let kept = done.and_then(|()| {
         own.sync_all().map_err(failed)?;
         if !files::place_new(&partial, file)? {
@@ -88,37 +88,24 @@ fn copied(database: &Path, file: &Path, progress: &Progress) -> Result<u64> {
     kept
 }
 
-/// An empty file that is ours alone while we hold it, and that nobody else can read; none while it is another's. What a backup
-/// that was killed has left is begun anew.
-fn claimed(partial: &Path) -> std::io::Result<Option<File>> {
-    loop {
-        let own = File::options().write(true).create(true).truncate(false).mode(0o600).open(partial)?;
-        match own.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Ok(None),
-            Err(TryLockError::Error(cause)) => return Err(cause),
-        }
-        // Whoever held it before us may have taken it away meanwhile.
-        if partial.metadata().is_ok_and(|it| own.metadata().is_ok_and(|own| own.ino() == it.ino())) {
-            own.set_len(0)?;
-            return Ok(Some(own));
-        }
-    }
-}
-
-/// Copies, and draws meanwhile how much of it is there.
-fn drawn(database: &Path, to: &Path, progress: &Progress) -> Result<()> {
+/// Copies; meanwhile puts what is there on the disk, and draws how much it is.
+fn synced(database: &Path, (own, to): (&File, &Path), progress: &Progress) -> Result<()> {
     let size = |it: &Path| usize::try_from(it.metadata().map_or(0, |it| it.len())).unwrap_or(0);
     progress.of_bytes(size(database));
     scope(|scope| {
         let copying = scope.spawn(|| copy_sqlite(database, to));
-        let mut there = 0;
-        while progress.is_shown() && !copying.is_finished() {
+        let (mut there, mut faults) = (0, Vec::new());
+        while !copying.is_finished() {
+            faults.extend(own.sync_data().err()); // such a failure is told once: a later sync may say nothing of it
             let now = size(to);
             progress.advance(now.saturating_sub(there));
             there = now;
-            sleep(DRAWN_EVERY);
+            sleep(SYNCED_EVERY);
         }
-        Ok(copying.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?)
+        copying.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        match faults.into_iter().next() {
+            Some(cause) => Err(anyhow!("cannot write {}: {cause}", to.display())),
+            None => Ok(()),
+        }
     })
 }

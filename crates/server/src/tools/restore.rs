@@ -1,8 +1,7 @@
 //! `guerdon restore`.
 
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -63,12 +62,21 @@ impl Restore {
             );
         }
         for left in ["-wal", "-shm", "-journal"] {
-            let mut name = database.as_os_str().to_owned();
-            name.push(left);
-            let name = PathBuf::from(name);
+            let name = beside(database, left);
             if name.try_exists().with_context(|| format!("cannot look at {}", name.display()))? {
                 bail!(
                     "{} is there, of a database that is gone: move it out of the way first",
+                    name.display()
+                );
+            }
+        }
+        for log in ["-wal", "-journal"] {
+            let name = beside(&self.file, log);
+            if name.metadata().is_ok_and(|it| it.len() > 0) {
+                bail!(
+                    "{} is no backup but a database whose log {} is not yet in it: take both back into a data folder as \
+                     they are, and start `guerdon serve` there",
+                    self.file.display(),
                     name.display()
                 );
             }
@@ -78,18 +86,27 @@ impl Restore {
         if let Some(folder) = database.parent() {
             files::ensure_private_folder(folder)?;
         }
-        let partial = database.with_extension(format!("restoring-{}", std::process::id()));
-        let restored = self.restore(settings, database, &partial);
+        let partial = beside(database, ".restoring");
+        let own = files::claim(&partial).with_context(|| format!("cannot write {}", partial.display()))?;
+        let Some(own) = own else {
+            bail!("another restore is writing {}", partial.display());
+        };
+        let restored = self.restore(settings, database, (own, &partial));
         for left in ["", "-wal", "-shm", ".lock", ".migrating"] {
-            let mut name = partial.as_os_str().to_owned();
-            name.push(left);
-            let _gone = fs::remove_file(PathBuf::from(name));
+            let _gone = fs::remove_file(beside(&partial, left));
         }
         Ok(restored?.output()?)
     }
 
-    fn restore(&self, settings: &Settings, database: &Path, partial: &Path) -> Result<Restored> {
-        copy(&self.file, partial).with_context(|| format!("cannot read {}", self.file.display()))?;
+    fn restore(
+        &self,
+        settings: &Settings,
+        database: &Path,
+        (mut own, partial): (File, &Path),
+    ) -> Result<Restored> {
+        let copied = File::open(&self.file).and_then(|mut it| io::copy(&mut it, &mut own));
+        copied.with_context(|| format!("cannot read {}", self.file.display()))?;
+        own.sync_all().with_context(|| format!("cannot write {}", partial.display()))?;
         let fingerprint = judged(partial).with_context(|| format!("{} is refused", self.file.display()))?;
         let found = given(settings)?.map_or_else(|| in_file(&settings.data_dir), |it| Ok(Some(it)))?;
         let fits = found.map(|it| Some(it.fingerprint()) == fingerprint);
@@ -104,15 +121,11 @@ impl Restore {
     }
 }
 
-fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    match fs::remove_file(to) {
-        Err(cause) if cause.kind() != io::ErrorKind::NotFound => return Err(cause),
-        _ => {}
-    }
-    let (mut source, mut copy) = (File::open(from)?, File::create_new(to)?);
-    fs::set_permissions(to, Permissions::from_mode(0o600))?;
-    io::copy(&mut source, &mut copy)?;
-    copy.sync_all()
+/// The file of this name with an ending.
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
 }
 
 /// Refuses what is no ledger, newer than this program, or damaged; brings what is older up to date. Answers the

@@ -1,6 +1,6 @@
 //! Files that only their owner can read, written whole or not at all.
 
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -66,6 +66,24 @@ pub(crate) fn replace_private_file(path: &Path, content: &[u8]) -> anyhow::Resul
     let beside = write_beside(path, content)?;
     fs::rename(&beside, path).with_context(|| format!("cannot write {}", path.display()))?;
     sync_folder(path)
+}
+
+/// An empty file that is ours alone while we hold it, and that nobody else can read; none while it is another's. What one
+/// who was killed has left is begun anew.
+pub(crate) fn claim(partial: &Path) -> std::io::Result<Option<File>> {
+    loop {
+        let own = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(partial)?;
+        match own.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(cause)) => return Err(cause),
+        }
+        // Whoever held it before us may have taken it away meanwhile.
+        if partial.metadata().is_ok_and(|it| own.metadata().is_ok_and(|own| own.ino() == it.ino())) {
+            own.set_len(0)?;
+            return Ok(Some(own));
+        }
+    }
 }
 
 fn write_beside(path: &Path, content: &[u8]) -> anyhow::Result<PathBuf> {
