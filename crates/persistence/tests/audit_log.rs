@@ -13,7 +13,7 @@ fn stretches_of_the_log_tell_of_each_cause_once() {
         }
         let look = |before, limit| {
             let wanted =
-                AuditWanted { company: Some(world.company), provider: None, since: None, before, limit };
+                AuditWanted { company: Some(world.company), before, limit, ..AuditWanted::default() };
             world.reading(|reads| newest(reads, &wanted))
         };
         let all: Vec<_> = look(None, 50).into_iter().map(|it| it.id).collect();

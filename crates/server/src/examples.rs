@@ -125,7 +125,13 @@ const EXAMPLES: &[Example] = &[
     ("mail test", &["guerdon mail test admin@acme.example"]),
     ("saml import", &["guerdon saml import acme.example METADATA"]),
     ("saml show", &["guerdon saml show acme.example"]),
-    ("audit", &["guerdon audit --company acme.example --since 7d", "guerdon audit --limit 20"]),
+    (
+        "audit",
+        &[
+            "guerdon audit --company acme.example --since 7d",
+            "guerdon audit --action provider.rotate --limit 20",
+        ],
+    ),
     (
         "statement",
         &[

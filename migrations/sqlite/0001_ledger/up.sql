@@ -233,6 +233,8 @@ CREATE TABLE causes (
 CREATE UNIQUE INDEX causes_once ON causes (subject_id) WHERE kind IN (9, 11);
 CREATE INDEX causes_company ON causes (company_id, position) WHERE kind <= 3;
 CREATE INDEX causes_of_company ON causes (company_id, id);
+CREATE INDEX causes_others ON causes (kind, id) WHERE kind <> 4;
+CREATE INDEX causes_not_of_providers ON causes (id) WHERE actor <> 1;
 CREATE INDEX causes_amended ON causes (subject_id, position) WHERE kind = 5;
 CREATE UNIQUE INDEX causes_date_once ON causes (subject_id, due_on) WHERE due_on IS NOT NULL;
 CREATE TRIGGER causes_keep_updates_out BEFORE UPDATE ON causes
@@ -378,6 +380,7 @@ CREATE TABLE events (
 ) STRICT;
 
 CREATE INDEX events_feed ON events (provider_id, position);
+CREATE INDEX events_others ON events (kind, id) WHERE kind <> 1;
 
 -- How an event fares: 1 pending, 2 delivered, 3 exhausted, 4 unaddressed. While it is claimed, next_attempt_at is the
 -- end of its lease.

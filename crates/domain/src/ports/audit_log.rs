@@ -1,14 +1,16 @@
 //! The audit log: what moved points is told by the causes, the rest by entries of its own.
 
 use super::{StoreError, Timestamp};
-use crate::model::{AuditEntry, Cause};
+use crate::model::{Action, Actor, AuditEntry, Cause};
 use crate::values::{CompanyId, ProviderId};
 
 /// Which part of the log is wanted; all of these must be so.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct AuditWanted {
     pub company: Option<CompanyId>,
     pub provider: Option<ProviderId>,
+    pub actor: Option<Actor>,
+    pub action: Option<Action>,
     /// Then or later.
     pub since: Option<Timestamp>,
     /// Before then.

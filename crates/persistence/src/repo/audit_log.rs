@@ -2,16 +2,19 @@
 
 use std::time::Duration;
 
+use diesel::dsl::sql;
 use diesel::prelude::*;
+use diesel::sql_types::Bool;
 use guerdon_domain::audit_log::AuditEntry;
-use guerdon_domain::causes::Cause;
+use guerdon_domain::causes::{Actor, Cause};
 use guerdon_domain::ports::{AuditLog, AuditWanted, ReadAuditLog, StoreError};
 
 use super::Unit;
 use super::events::first_id;
+use crate::rows::conditions::{NO_SENDING, OF_NO_PROVIDER};
 use crate::rows::schema::{audit_entries, causes};
 use crate::rows::types::{At, Id};
-use crate::rows::{AuditEntryRow, CauseRow};
+use crate::rows::{AuditEntryRow, CauseRow, kind};
 
 /// The rows of a table that are as wanted, the newest first.
 macro_rules! wanted {
@@ -37,13 +40,32 @@ macro_rules! wanted {
 
 impl ReadAuditLog for Unit<'_> {
     fn noted(&mut self, wanted: &AuditWanted) -> Result<Vec<AuditEntry>, StoreError> {
-        let query = wanted!(audit_entries, AuditEntryRow<'static>, wanted);
+        let mut query = wanted!(audit_entries, AuditEntryRow<'static>, wanted);
+        if let Some(action) = wanted.action {
+            query = query.filter(audit_entries::action.eq(action.code()));
+        }
+        if let Some(actor) = wanted.actor {
+            query = query.filter(audit_entries::actor.eq(actor.code()));
+        }
         let rows: Vec<AuditEntryRow<'static>> = self.query(|conn| query.get_results(conn))?;
         self.keep(rows.into_iter().map(AuditEntryRow::read).collect())
     }
 
     fn caused(&mut self, wanted: &AuditWanted) -> Result<Vec<Cause>, StoreError> {
-        let query = wanted!(causes, CauseRow<'static>, wanted);
+        let mut query = wanted!(causes, CauseRow<'static>, wanted);
+        if let Some(action) = wanted.action {
+            let Some(kind) = kind::of(action) else { return Ok(Vec::new()) };
+            query = query.filter(sql::<Bool>(&format!("kind = {kind}")));
+            if kind != kind::SENDING {
+                query = query.filter(sql::<Bool>(NO_SENDING));
+            }
+        }
+        if let Some(actor) = wanted.actor {
+            query = query.filter(sql::<Bool>(&format!("actor = {}", actor.code())));
+            if actor != Actor::Provider {
+                query = query.filter(sql::<Bool>(OF_NO_PROVIDER));
+            }
+        }
         let rows: Vec<CauseRow<'static>> = self.query(|conn| query.get_results(conn))?;
         self.keep(rows.iter().map(CauseRow::read).collect())
     }

@@ -3,7 +3,7 @@
 use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable};
-use guerdon_domain::events::EventState;
+use guerdon_domain::events::{EventKind, EventState};
 use guerdon_domain::ports::{
     Depth, EventsWanted, Feed, FeedWanted, Lookup, MadeAttempt, NewEvent, Outbox, QueuedEvent, ReadOutbox,
     Replays, StoreError, Timestamp, ToldEvent,
@@ -14,7 +14,7 @@ use uuid::Uuid;
 use super::super::{BINDS, Db, OLDEST_ID};
 use super::Unit;
 use super::slices::slices;
-use crate::rows::conditions::{EXHAUSTED, GIVEN_UP, PENDING, UNADDRESSED};
+use crate::rows::conditions::{EXHAUSTED, GIVEN_UP, NOT_RECEIVED, PENDING, UNADDRESSED};
 use crate::rows::schema::{deliveries, events};
 use crate::rows::types::{At, Id, Identifier, Moment};
 use crate::rows::{DeliveryRow, EventRow, FareRow, QueuedEventRow};
@@ -38,28 +38,51 @@ impl ReadOutbox for Unit<'_> {
             .inner_join(events::table)
             .select((QueuedEventRow::as_select(), FareRow::as_select()))
             .into_boxed();
-        if let Some(provider) = asked.provider {
-            wanted = wanted.filter(deliveries::provider_id.eq(Id(provider)));
-        }
         if let Some(state) = asked.state {
             wanted = wanted.filter(sql::<Bool>(&format!("deliveries.state = {}", state.code())));
         }
         if let Some(kind) = asked.kind {
-            wanted = wanted.filter(events::kind.eq(kind.code()));
+            wanted = wanted.filter(sql::<Bool>(&format!("events.kind = {}", kind.code())));
+            if kind != EventKind::RecognitionReceived {
+                wanted = wanted.filter(sql::<Bool>(&format!("events.{NOT_RECEIVED}")));
+            }
         }
         if let Some(since) = asked.since {
             wanted = wanted.filter(deliveries::event_id.ge(Id(first_id(since))));
             wanted = wanted.filter(events::created_at.ge(At(since)));
         }
-        if let Some(before) = asked.before {
-            wanted = wanted.filter(deliveries::event_id.lt(Id(before)));
-        }
-        let wanted = match asked.after {
-            Some(after) => {
-                wanted.filter(deliveries::event_id.gt(Id(after))).order(deliveries::event_id.asc())
+        // Each order is that of an index over what is asked for. Ids rise with time, and so do positions.
+        let cursor = asked.before.map(|it| (it, "<")).or(asked.after.map(|it| (it, ">")));
+        let wanted = match (asked.provider, asked.state, asked.since) {
+            (Some(provider), None, None) => {
+                wanted = wanted.filter(events::provider_id.eq(Id(provider)));
+                if let Some((id, side)) = cursor {
+                    let beyond = format!(
+                        "(events.position, events.id) {side} ((SELECT position FROM events AS it WHERE it.id = "
+                    );
+                    let beyond = sql::<Bool>(&beyond).bind::<Identifier, _>(Id(id)).sql("), ");
+                    wanted = wanted.filter(beyond.bind::<Identifier, _>(Id(id)).sql(")"));
+                }
+                if asked.after.is_some() {
+                    wanted.order((events::position.asc(), events::id.asc()))
+                } else {
+                    wanted.order((events::position.desc(), events::id.desc()))
+                }
             }
-            None => wanted.order(deliveries::event_id.desc()),
-        }; // ids rise with time
+            (provider, state, _) => {
+                if let Some(provider) = provider {
+                    wanted = wanted.filter(deliveries::provider_id.eq(Id(provider)));
+                }
+                let id =
+                    if state.is_none() && asked.kind.is_some() { "events.id" } else { "deliveries.event_id" };
+                if let Some((cursor, side)) = cursor {
+                    let beyond = sql::<Bool>(&format!("{id} {side} ")).bind::<Identifier, _>(Id(cursor));
+                    wanted = wanted.filter(beyond);
+                }
+                let direction = if asked.after.is_some() { "ASC" } else { "DESC" };
+                wanted.order(sql::<Bool>(&format!("{id} {direction}")))
+            }
+        };
         let wanted = wanted.limit(asked.limit);
         let mut found: Vec<(QueuedEventRow, FareRow)> = self.query(|conn| wanted.get_results(conn))?;
         if asked.after.is_some() {

@@ -19,6 +19,8 @@ use super::types::{At, Id};
 
 /// The stored numbers of what was asked for.
 pub(crate) mod kind {
+    use guerdon_domain::audit_log::Action;
+
     pub(crate) const FOUNDING: i16 = 1;
     pub(crate) const RATE: i16 = 2;
     pub(crate) const MOVE: i16 = 3;
@@ -31,6 +33,25 @@ pub(crate) mod kind {
     pub(crate) const OVERRIDE: i16 = 10;
     pub(crate) const DELETION: i16 = 11;
     pub(crate) const WITHDRAWAL: i16 = 12;
+
+    /// Of what the audit log tells under that name; none where no cause tells it.
+    pub(crate) fn of(action: Action) -> Option<i16> {
+        Some(match action {
+            Action::CompanyCreated => FOUNDING,
+            Action::RateChanged => RATE,
+            Action::CompanyTransferred => MOVE,
+            Action::RecognitionSent => SENDING,
+            Action::RecognitionUpdated => AMENDMENT,
+            Action::Deposited => DEPOSIT,
+            Action::Distributed => DISTRIBUTION,
+            Action::Redeemed => REDEMPTION,
+            Action::Refunded => REFUND,
+            Action::WalletReplaced => OVERRIDE,
+            Action::UserDeleted => DELETION,
+            Action::Withdrawn => WITHDRAWAL,
+            _ => return None,
+        })
+    }
 }
 
 #[derive(Queryable, Selectable, Insertable)]

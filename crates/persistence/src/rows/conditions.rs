@@ -19,12 +19,20 @@ pub(crate) const AMENDS: &str = "kind = 5";
 /// Causes that happen once to what they are about: refunds and deletions (`causes_once`).
 pub(crate) const HAPPENS_ONCE: &str = "kind IN (9, 11)";
 
+/// Causes that are no sendings, which are most of all (`causes_others`).
+pub(crate) const NO_SENDING: &str = "kind <> 4";
+/// Causes that no provider asked for (`causes_not_of_providers`).
+pub(crate) const OF_NO_PROVIDER: &str = "actor <> 1";
+/// Events that are none of a received recognition, which are most of all (`events_others`).
+pub(crate) const NOT_RECEIVED: &str = "kind <> 1";
+
 /// Accounts that are wallets of users; all others are their company's own.
 pub(crate) const IS_WALLET: &str = "kind <= 3";
 
 #[cfg(test)]
 mod tests {
-    use guerdon_domain::events::EventState;
+    use guerdon_domain::causes::Actor;
+    use guerdon_domain::events::{EventKind, EventState};
     use guerdon_domain::wallets::AccountKind;
 
     use super::super::{kind, mail};
@@ -40,6 +48,9 @@ mod tests {
         assert_eq!(EXHAUSTED, state(EventState::Exhausted.code()));
         assert_eq!(UNADDRESSED, state(EventState::Unaddressed.code()));
         assert_eq!([kind::FOUNDING, kind::RATE, kind::MOVE, kind::SENDING], [1, 2, 3, 4]);
+        assert_eq!(NO_SENDING, format!("kind <> {}", kind::SENDING));
+        assert_eq!(OF_NO_PROVIDER, format!("actor <> {}", Actor::Provider.code()));
+        assert_eq!(NOT_RECEIVED, format!("kind <> {}", EventKind::RecognitionReceived.code()));
         assert_eq!(CHANGES_COMPANY, format!("kind <= {}", kind::MOVE));
         assert_eq!(AMENDS, format!("kind = {}", kind::AMENDMENT));
         assert_eq!(HAPPENS_ONCE, format!("kind IN ({}, {})", kind::REFUND, kind::DELETION));

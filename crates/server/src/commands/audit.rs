@@ -1,6 +1,6 @@
 //! `guerdon audit`.
 
-use guerdon_domain::audit_log::{AuditEntry, newest};
+use guerdon_domain::audit_log::{Action, AuditEntry, newest};
 use guerdon_domain::causes::Actor;
 use guerdon_domain::ports::{AuditWanted, StoreExt};
 use serde::{Deserialize, Serialize};
@@ -25,12 +25,20 @@ pub(crate) struct Audit {
     /// Of this provider only: an id or a name
     #[arg(long, value_name = "PROVIDER")]
     provider: Option<ProviderName>,
+    /// Of this action only, such as provider.rotate
+    #[arg(long, value_name = "ACTION", value_parser = action)]
+    action: Option<String>,
     /// Then or later: a time, or an age such as 2h
     #[arg(long, value_name = "T", value_parser = moment)]
     since: Option<String>,
     /// At most so many
     #[arg(long, default_value_t = SHOWN, value_name = "N", value_parser = most())]
     limit: u32,
+}
+
+fn action(text: &str) -> Result<String, String> {
+    let all = || Action::ALL.iter().map(|it| it.name()).collect::<Vec<_>>().join(", ");
+    Action::from_name(text).map(|it| it.name().to_owned()).ok_or_else(|| format!("must be one of {}", all()))
 }
 
 #[derive(Serialize)]
@@ -91,9 +99,10 @@ impl Runnable for Audit {
         let wanted = AuditWanted {
             company: self.company.as_ref().map(|it| it.id(workplace)).transpose()?,
             provider: self.provider.as_ref().map(|it| it.id(workplace)).transpose()?,
+            action: self.action.as_deref().and_then(Action::from_name),
             since: given(self.since.as_ref())?,
-            before: None,
             limit: i64::from(self.limit),
+            ..AuditWanted::default()
         };
         let found = workplace.store.snapshot(|reads| newest(reads, &wanted))?;
         found.into_iter().map(Told::from).collect::<Vec<_>>().output()

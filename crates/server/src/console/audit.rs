@@ -13,8 +13,6 @@ use guerdon_domain::values::{CompanyId, ProviderId};
 use super::{Look, named, when};
 
 const PER_PAGE: usize = 50;
-/// How many entries are looked at for those of an actor or an action.
-const LOOKED_AT: i64 = 2_000;
 
 pub(super) fn audit(mut look: Look<'_>) -> Result<AuditLog, StoreError> {
     let filter = AuditFilter::read(look.query);
@@ -23,23 +21,21 @@ pub(super) fn audit(mut look: Look<'_>) -> Result<AuditLog, StoreError> {
         Place::Before(micros) => micros.parse().ok().and_then(Timestamp::from_unix_micros),
         _ => None,
     };
-    let is_filtered = filter.actor.is_some() || filter.action.is_some();
-    let limit = if is_filtered { LOOKED_AT } else { i64::try_from(PER_PAGE).unwrap_or(50) + 1 };
-    let wanted = AuditWanted { company, provider: None, since: None, before, limit };
-    let found = newest(look.reads, &wanted)?;
-    let is_more = i64::try_from(found.len()).is_ok_and(|it| it >= limit);
-    let last_seen = found.last().map(|it| it.at);
-    let fits = |it: &Entry| {
-        filter.action.as_deref().is_none_or(|name| it.action.name() == name)
-            && filter.actor.as_deref().is_none_or(|name| kind(it.by.actor) == name)
+    let wanted = AuditWanted {
+        company,
+        actor: filter.actor.as_deref().and_then(actor),
+        action: filter.action.as_deref().and_then(Action::from_name),
+        before,
+        limit: i64::try_from(PER_PAGE).unwrap_or(50) + 1, // one more than is shown tells whether there are more
+        ..AuditWanted::default()
     };
-    let mut fitting: Vec<Entry> = found.into_iter().filter(fits).collect();
-    let is_cut = fitting.len() > PER_PAGE;
-    fitting.truncate(PER_PAGE);
-    let older = if is_cut { fitting.last().map(|it| it.at) } else { last_seen.filter(|_| is_more) };
+    let mut found = newest(look.reads, &wanted)?;
+    let is_more = found.len() > PER_PAGE;
+    found.truncate(PER_PAGE);
+    let older = found.last().map(|it| it.at).filter(|_| is_more);
     Ok(AuditLog {
         list: Stretch {
-            rows: told(&mut look, &fitting)?,
+            rows: told(&mut look, &found)?,
             newer: None,
             older: older.map(|it| it.unix_micros().to_string()),
         },
@@ -59,11 +55,12 @@ fn told(look: &mut Look<'_>, found: &[Entry]) -> Result<Vec<AuditEntry>, StoreEr
     found.iter().map(|it| entry(look, &providers, it)).collect()
 }
 
-fn kind(actor: Who) -> &'static str {
-    match actor {
-        Who::Provider => "provider",
-        Who::Operator => "operator",
-        Who::Schedule => "schedule",
+fn actor(kind: &str) -> Option<Who> {
+    match kind {
+        "provider" => Some(Who::Provider),
+        "operator" => Some(Who::Operator),
+        "schedule" => Some(Who::Schedule),
+        _ => None,
     }
 }
 

@@ -90,7 +90,7 @@ pub(super) fn company(mut look: Look<'_>, id: &str) -> Result<Option<Company>, S
 }
 
 fn wanted(id: CompanyId) -> AuditWanted {
-    AuditWanted { company: Some(id), provider: None, since: None, before: None, limit: ENTRIES }
+    AuditWanted { company: Some(id), limit: ENTRIES, ..AuditWanted::default() }
 }
 
 /// What the reserve held at the end of each day: what it holds, less what came since.
