@@ -36,6 +36,11 @@ pub struct Listing<C> {
     pub page: u32,
 }
 
+/// Names in the order of their letters, large or small.
+pub(crate) fn by_letters(a: &str, b: &str) -> Ordering {
+    a.chars().flat_map(char::to_lowercase).cmp(b.chars().flat_map(char::to_lowercase))
+}
+
 impl<C: Column> Listing<C> {
     /// What the parameters say; whatever they say wrongly is as if it was not said.
     pub fn read(query: &Query) -> Self {

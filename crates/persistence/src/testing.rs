@@ -239,16 +239,19 @@ impl TestDatabase {
     /// Runs SQL behind the service's back, as a fault would.
     pub fn tamper(&self, sqlite: &str, postgres: &str) {
         match self.address() {
-            DatabaseUrl::Sqlite(path) => {
-                let mut conn = SqliteConnection::establish(&path.to_string_lossy()).expect("the database");
-                conn.batch_execute(sqlite).unwrap_or_else(|e| panic!("{sqlite}: {e}"));
-            }
+            DatabaseUrl::Sqlite(path) => tamper_with(&path, sqlite),
             DatabaseUrl::Postgres(url) => {
                 let mut conn = PgConnection::establish(&url).expect("the database");
                 conn.batch_execute(postgres).unwrap_or_else(|e| panic!("{postgres}: {e}"));
             }
         }
     }
+}
+
+/// Runs SQL on a file that is, or becomes, a database.
+pub fn tamper_with(path: &std::path::Path, sql: &str) {
+    let mut conn = SqliteConnection::establish(&path.to_string_lossy()).expect("the database");
+    conn.batch_execute(sql).unwrap_or_else(|e| panic!("{sql}: {e}"));
 }
 
 /// A session of a test's own on PostgreSQL, with a transaction open: what it locked stays locked until this is dropped.

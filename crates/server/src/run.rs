@@ -19,6 +19,7 @@ use crate::commands::{Command, Format, ImportCommand, Output, Runnable as _, Vie
 use crate::progress::Progress;
 use crate::settings::Settings;
 use crate::work::work;
+use crate::world::clock;
 use crate::world::signals::StopSignals;
 use crate::{check, dev, examples, logging};
 
@@ -28,7 +29,7 @@ const BESIDE_WITHIN: Duration = Duration::from_secs(5);
 /// The whole program: reads the command line, does what it says.
 pub fn main() -> ExitCode {
     let cli = Cli::read();
-    match run(&cli) {
+    match clock::require_sane().and_then(|()| run(&cli)) {
         Ok(output) => print(&output, &cli),
         Err(cause) => {
             let line = format!("{cause:#}").replace(char::is_control, " ");
@@ -50,7 +51,12 @@ fn print(output: &Output, cli: &Cli) -> ExitCode {
     let end = if text.ends_with('\n') { "" } else { "\n" };
     match write!(out, "{text}{end}").and_then(|()| out.flush()) {
         Ok(()) => ExitCode::from(output.status),
-        Err(_closed) => ExitCode::FAILURE,
+        Err(cause) => {
+            let told = "it was done, but what it prints could not be written";
+            let _closed =
+                writeln!(std::io::stderr(), "guerdon: {told} ({cause}): look before it is repeated");
+            ExitCode::FAILURE
+        }
     }
 }
 

@@ -36,7 +36,7 @@ pub(crate) fn work(settings: &Settings, command: &Command, progress: &Progress) 
                 Sent::NotRun => bail!("the running guerdon did not take the command: it was not run"),
                 Sent::Unknown => bail!(
                     "the running guerdon did not answer: it is unknown whether the command ran; \
-                     look before it is repeated, or repeat it with the same --key"
+                     look before it is repeated, or repeat it with the same --key (an import may always be repeated)"
                 ),
                 Sent::Nobody => {}
             }
@@ -64,7 +64,8 @@ pub(crate) fn work(settings: &Settings, command: &Command, progress: &Progress) 
         }
     }
     Err(anyhow!(
-        "another process holds the database and takes no commands on {}: is its data_dir another?",
+        "another process holds the database and takes no commands on {}: another command is at work (wait for it), \
+         or a `guerdon serve` whose socket is gone (start it again), or one with another data_dir",
         settings.data_dir.join("guerdon.sock").display()
     ))
 }

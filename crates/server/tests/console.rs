@@ -101,5 +101,12 @@ fn a_name_that_was_made_to_lead_here_reads_nothing() {
             }
         }
         assert_eq!(ask("/readyz", "guerdon.internal"), 200);
+        let posted =
+            ureq::post(format!("http://{address}/companies")).config().http_status_as_error(false).build();
+        let posted = posted.send_empty().unwrap();
+        assert_eq!(
+            (posted.status().as_u16(), &posted.headers()["Allow"]),
+            (405, &"GET, HEAD".parse().unwrap())
+        );
     });
 }

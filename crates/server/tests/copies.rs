@@ -1,8 +1,10 @@
 //! Copies of the database, and what is restored from them.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use guerdon_persistence::testing::tamper_with;
 
 use crate::support::{Sample, on_each};
 use crate::years::text;
@@ -39,31 +41,55 @@ fn a_copy_is_taken_beside_the_service_and_restored() {
         assert!(restored.status.success(), "{}", String::from_utf8_lossy(&restored.stderr));
         assert!(run(&["verify", "--head", &head]).status.success());
         assert_eq!(run(&["restore", file.to_str().unwrap()]).status.code(), Some(1), "not over another");
-        let mut bytes = fs::read(&file).unwrap();
+    });
+}
+
+#[test]
+fn what_is_no_whole_backup_is_refused() {
+    on_each(|service| {
+        if !service.database.is_embedded() {
+            return;
+        }
+        let folder = service.data.path().to_owned();
+        let path = |name: &str| folder.join(name);
+        assert_eq!(service.guerdon(&["backup", path("copy.db").to_str().unwrap()]).status, 0);
+        let elsewhere = tempfile::tempdir().unwrap();
+        let there = |name: &str| elsewhere.path().join(name);
+        let restored = |file: &Path| {
+            let mut command = service.command();
+            command.env_remove("GUERDON_DATABASE__URL").env("GUERDON_DATA_DIR", elsewhere.path());
+            let told = command.arg("restore").arg(file).output().unwrap();
+            (told.status.code(), String::from_utf8(told.stderr).unwrap())
+        };
+        let refused = |file: &Path, why: &str| {
+            let told = restored(file);
+            assert!(told.0 == Some(1) && told.1.contains(why), "{}: {told:?}", file.display());
+            assert!(!there("guerdon.db").exists());
+        };
+        let mut bytes = fs::read(path("copy.db")).unwrap();
         let middle = bytes.len() / 2;
         bytes[middle..middle + 4096].fill(0xA5);
-        let damaged = service.data.path().join("damaged.db");
-        fs::write(&damaged, bytes).unwrap();
-        fs::remove_file(elsewhere.path().join("guerdon.db")).unwrap();
-        assert_eq!(run(&["restore", damaged.to_str().unwrap()]).status.code(), Some(1));
-        assert!(!elsewhere.path().join("guerdon.db").exists());
-        let log = elsewhere.path().join("guerdon.db-wal");
-        fs::write(&log, "of another database").unwrap();
-        let told = run(&["restore", file.to_str().unwrap()]);
-        let told = (told.status.code(), String::from_utf8(told.stderr).unwrap());
-        assert!(told.0 == Some(1) && told.1.contains("guerdon.db-wal"), "{told:?}");
-        fs::remove_file(&log).unwrap();
+        fs::write(path("damaged.db"), bytes).unwrap();
+        refused(&path("damaged.db"), "damaged.db is refused");
+        fs::write(path("empty.db"), "").unwrap();
+        refused(&path("empty.db"), "empty");
+        refused(&folder, "no file");
+        tamper_with(&path("foreign.db"), "CREATE TABLE posts (id, title)");
+        refused(&path("foreign.db"), "no backup of guerdon");
+        fs::copy(path("copy.db"), path("tampered.db")).unwrap();
+        let added = "CREATE TRIGGER added AFTER INSERT ON transfers BEGIN SELECT 1; END";
+        tamper_with(&path("tampered.db"), added);
+        refused(&path("tampered.db"), "trigger added");
         // What was in use when it was moved away is no backup: a part of it is in its log.
-        let moved = service.data.path().join("moved.db");
-        fs::copy(&file, &moved).unwrap();
-        fs::write(service.data.path().join("moved.db-wal"), "a part of it").unwrap();
-        let told = run(&["restore", moved.to_str().unwrap()]);
-        let told = (told.status.code(), String::from_utf8(told.stderr).unwrap());
-        assert!(told.0 == Some(1) && told.1.contains("moved.db-wal"), "{told:?}");
-        let left = elsewhere.path().join("guerdon.db.restoring");
-        fs::write(&left, "of a restore that was killed").unwrap();
-        assert!(run(&["restore", file.to_str().unwrap()]).status.success());
-        assert!(!left.exists());
+        fs::copy(path("copy.db"), path("moved.db")).unwrap();
+        fs::write(path("moved.db-wal"), "a part of it").unwrap();
+        refused(&path("moved.db"), "moved.db-wal");
+        fs::write(there("guerdon.db-wal"), "of another database").unwrap();
+        refused(&path("copy.db"), "guerdon.db-wal");
+        fs::remove_file(there("guerdon.db-wal")).unwrap();
+        fs::write(there("guerdon.db.restoring"), "of a restore that was killed").unwrap();
+        assert_eq!(restored(&path("copy.db")).0, Some(0));
+        assert!(!there("guerdon.db.restoring").exists());
     });
 }
 

@@ -116,6 +116,7 @@ fn what_is_wrong_with_a_schedule_is_refused() {
         check(&sample.company, "peer_wallet", "1", "week", "31.01.2026", 2);
         check(&sample.company, "peer_wallet", "1", "day", "2026-01-31", 2);
         check(&sample.company, "reserve", "1", "week", "2026-01-31", 2);
+        check(&sample.company, "peer_wallet", "1", "week", "0226-11-01", 1); // 2026 was meant
         assert_eq!(service.guerdon(&["distribution", "cancel", absent]).status, 1);
         assert_eq!(service.guerdon(&["distribution", "list", absent]).status, 1);
         assert_eq!(service.database.count("schedules"), 0);

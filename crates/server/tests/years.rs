@@ -149,6 +149,17 @@ fn a_statement_adds_up_and_is_the_same_twice() {
         let later = service.json(&later);
         assert_eq!(later.as_array().unwrap().len(), 2);
         assert_eq!(later[0]["balance_dollars"], later[1]["balance_dollars"]);
+        let reversed = service.guerdon(&["statement", &sample.company, "--from", "1s", "--to", "7d"]);
+        assert!(
+            reversed.status == 1 && reversed.err.contains("--from must be before --to"),
+            "{}",
+            reversed.err
+        );
+        let full = fs::File::options().write(true).open("/dev/full").unwrap();
+        let mut show = service.command();
+        let lost = show.args(["reserve", "show", &sample.company]).stdout(full).output().unwrap();
+        let told = String::from_utf8_lossy(&lost.stderr);
+        assert!(lost.status.code() == Some(1) && told.contains("could not be written"), "{told}");
     });
 }
 

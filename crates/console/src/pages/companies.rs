@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use crate::forms;
 use crate::frame::{self, At, Frame, Section};
-use crate::listing::{Column, Listing};
+use crate::listing::{Column, Listing, by_letters};
 use crate::model::{Companies, CompanyRow, Reserve};
 use crate::numbers;
 use crate::parts::{self, Tone};
@@ -56,9 +56,9 @@ impl Column for CompanyColumn {
 
     fn compare(self, a: &CompanyRow, b: &CompanyRow) -> Ordering {
         match self {
-            Self::Name => a.name.to_lowercase().cmp(&b.name.to_lowercase()),
+            Self::Name => by_letters(&a.name, &b.name),
             Self::Domain => a.domain.cmp(&b.domain),
-            Self::Provider => a.provider.name.to_lowercase().cmp(&b.provider.name.to_lowercase()),
+            Self::Provider => by_letters(&a.provider.name, &b.provider.name),
             Self::Users => a.users.cmp(&b.users),
             Self::Reserve => a.reserve.points.cmp(&b.reserve.points),
             Self::Recognitions => a.recognitions_30d.cmp(&b.recognitions_30d),
@@ -82,10 +82,11 @@ impl CompanyFilter {
 
     /// Whether a company is asked for, for those who have all at hand.
     pub fn admits(&self, company: &CompanyRow) -> bool {
-        let text = self.text.as_deref().map(str::to_lowercase).unwrap_or_default();
-        let is_named = company.name.to_lowercase().contains(&text)
-            || company.domain.contains(&text)
-            || company.id.to_lowercase() == text;
+        let is_named = self.text.as_deref().map(str::to_lowercase).is_none_or(|text| {
+            company.name.to_lowercase().contains(&text)
+                || company.domain.contains(&text)
+                || company.id.to_lowercase() == text
+        });
         is_named && (!self.is_low_only || company.reserve.is_low())
     }
 }

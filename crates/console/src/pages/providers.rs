@@ -5,7 +5,7 @@ use std::cmp::{Ordering, Reverse};
 use maud::{Markup, html};
 
 use crate::frame::{self, At, Frame, Section};
-use crate::listing::{Column, Listing};
+use crate::listing::{Column, Listing, by_letters};
 use crate::model::{Counted, Performance, Provider, ProviderRow, Providers};
 use crate::numbers;
 use crate::parts::{self, Tone};
@@ -73,7 +73,7 @@ impl Column for ProviderColumn {
 
     fn compare(self, a: &ProviderRow, b: &ProviderRow) -> Ordering {
         match self {
-            Self::Name => a.provider.name.to_lowercase().cmp(&b.provider.name.to_lowercase()),
+            Self::Name => by_letters(&a.provider.name, &b.provider.name),
             // Those that are, first.
             Self::Suspended => Reverse(a.provider.is_suspended).cmp(&Reverse(b.provider.is_suspended)),
             Self::Companies => a.companies.cmp(&b.companies),

@@ -7,7 +7,7 @@ use time::OffsetDateTime;
 
 use crate::forms;
 use crate::frame::{self, At, Frame, Section};
-use crate::listing::{Column, Listing};
+use crate::listing::{Column, Listing, by_letters};
 use crate::model::{Schedule, Schedules};
 use crate::numbers;
 use crate::parts::{self, Tone};
@@ -64,7 +64,7 @@ impl Column for ScheduleColumn {
         let since = |it: &Schedule| it.failing.as_ref().map(|it| it.since);
         match self {
             Self::Next => a.next_on.cmp(&b.next_on),
-            Self::Company => a.company.name.to_lowercase().cmp(&b.company.name.to_lowercase()),
+            Self::Company => by_letters(&a.company.name, &b.company.name),
             Self::Wallet => a.wallet.cmp(&b.wallet),
             Self::Points => a.points.cmp(&b.points),
             Self::Every => a.every.cmp(&b.every),

@@ -30,11 +30,17 @@ pub enum ScheduleError {
     /// The points are none, or too many.
     #[error("points must be at least 1, and a possible amount")]
     OutOfRange,
+    /// All of them would be made up at once.
+    #[error("more than {PAST_MAX} of its dates are past: is the year of the start right?")]
+    LongPast,
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// Makes a schedule.
+/// How many dates a schedule may have before it is made.
+const PAST_MAX: u32 = 1_000;
+
+/// Makes a schedule. Dates that are past are made up, one after the other.
 pub fn create_schedule<T: AuditLog + Locks + ReadCompanies + Schedules + ?Sized>(
     tx: &mut T,
     command: &CreateSchedule,
@@ -43,6 +49,10 @@ pub fn create_schedule<T: AuditLog + Locks + ReadCompanies + Schedules + ?Sized>
     let company = look_up::kept_company(tx, command.company_id)?.ok_or(ScheduleError::NoSuchCompany)?;
     if command.points == Points::ZERO || price(company.rate, command.points, 1).is_none() {
         return Err(ScheduleError::OutOfRange);
+    }
+    let today = context.clock.now();
+    if command.every.date(command.start_on, PAST_MAX).is_some_and(|it| it.begins() <= today) {
+        return Err(ScheduleError::LongPast);
     }
     let schedule = Schedule {
         id: ScheduleId::from_uuid(context.ids.next()),

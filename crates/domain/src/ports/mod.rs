@@ -40,7 +40,7 @@ pub use deliveries::{
     Attempt, CLOCK_TOLERANCE, Claim, Claimed, ClaimedEvent, ClaimedMail, Deliveries, Fate, MailDeliveries,
     MailFate, Settlement,
 };
-pub use erasure::Erasure;
+pub use erasure::{Erasure, ReadErasure};
 pub use error::StoreError;
 pub use events::{
     Depth, EventBodies, EventsWanted, Feed, FeedPlace, FeedWanted, MadeAttempt, NewEvent, Outbox,

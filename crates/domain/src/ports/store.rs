@@ -3,8 +3,8 @@
 use super::{
     Accounts, Audit, AuditLog, Causes, Companies, Corporations, Deliveries, Erasure, Figures, Idempotency,
     Locks, MailDeliveries, MailOutbox, MailRetries, Occasions, Outbox, Providers, ReadAccounts, ReadAuditLog,
-    ReadCompanies, ReadCorporations, ReadFigures, ReadMails, ReadMovements, ReadOccasions, ReadOutbox,
-    ReadProviders, ReadRecognitions, ReadSaml, ReadSchedules, ReadSettings, ReadSteps, ReadUsers,
+    ReadCompanies, ReadCorporations, ReadErasure, ReadFigures, ReadMails, ReadMovements, ReadOccasions,
+    ReadOutbox, ReadProviders, ReadRecognitions, ReadSaml, ReadSchedules, ReadSettings, ReadSteps, ReadUsers,
     Recognitions, Replays, Retention, Saml, Schedules, Seals, Settings, Steps, StoreError, Users,
 };
 
@@ -14,6 +14,7 @@ pub trait Reads:
     + ReadAuditLog
     + ReadCompanies
     + ReadCorporations
+    + ReadErasure
     + ReadFigures
     + ReadMails
     + ReadMovements

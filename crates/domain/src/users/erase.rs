@@ -1,13 +1,11 @@
 //! Erasing what is known of a deleted user (behaviour 13.5).
 
 use crate::model::{Action, Profile};
-use crate::ports::{
-    AuditLog, Context, Denied, Erasure, Locks, ReadUsers, Row, StoreError, Unrenderable, Users,
-};
+use crate::ports::{AuditLog, Context, Denied, Erasure, Locks, Row, StoreError, Unrenderable, Users};
 use crate::values::{EmailAddress, EventId, Line, ProviderId, UserId};
 
-/// How many bodies one step changes.
-const STEP: i64 = 200;
+/// How many bodies one step changes at most.
+pub const ERASED_AT_ONCE: usize = 200;
 
 /// Why nothing was erased.
 #[derive(Debug, thiserror::Error)]
@@ -61,22 +59,20 @@ pub fn erase<T: AuditLog + Erasure + Locks + Users + ?Sized>(
     Ok(tx.note(&entry.about(id.as_uuid()))?)
 }
 
-/// Erases name and address of a deleted user from the bodies of events behind an id, some at a time; answers behind which
-/// to go on, none at the end.
-pub fn erase_from_events<T: Erasure + ReadUsers + ?Sized>(
+/// Erases name and address of a deleted user from the bodies of these events, of which there are [`ERASED_AT_ONCE`] at most.
+pub fn erase_from_events<T: Erasure + ?Sized>(
     tx: &mut T,
     id: UserId,
-    behind: Option<EventId>,
+    events: &[EventId],
     context: &Context<'_>,
-) -> Result<Option<EventId>, EraseUserError> {
+) -> Result<(), EraseUserError> {
     let (email, _) = nobody(id)?;
-    let found = tx.events_about(id, behind, STEP)?;
-    for (event, body) in &found {
-        let erased = context.bodies.without(body, id, &email);
+    for (event, body) in tx.bodies(events)? {
+        let erased = context.bodies.without(&body, id, &email);
         let erased = erased.map_err(|cause: Unrenderable| StoreError::from(cause))?;
-        if erased != *body {
-            tx.replace_body(*event, &erased)?;
+        if erased != body {
+            tx.replace_body(event, &erased)?;
         }
     }
-    Ok(found.last().map(|it| it.0))
+    Ok(())
 }

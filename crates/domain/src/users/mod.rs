@@ -9,7 +9,7 @@ mod update;
 
 pub use create::{CreateUserError, create};
 pub use delete::{DeleteUserError, delete};
-pub use erase::{EraseUserError, erase, erase_from_events};
+pub use erase::{ERASED_AT_ONCE, EraseUserError, erase, erase_from_events};
 pub use find::{Found, find};
 pub(crate) use open_wallets::open_wallets;
 pub use update::{UpdateUser, UpdateUserError, update};

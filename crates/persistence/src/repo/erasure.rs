@@ -1,8 +1,8 @@
 //! Erasing what is known of a deleted user from what is kept beside the ledger.
 
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Binary};
-use guerdon_domain::ports::{Erasure, StoreError, Timestamp};
+use diesel::sql_types::BigInt;
+use guerdon_domain::ports::{Erasure, ReadErasure, StoreError, Timestamp};
 use guerdon_domain::values::{CompanyId, EmailAddress, EventId, UserId};
 
 use super::super::place;
@@ -12,11 +12,9 @@ use crate::rows::schema::{attempts, events, mails};
 use crate::rows::types::{At, Id, Identifier};
 
 #[derive(QueryableByName)]
-struct BodyRow {
+struct EventIdRow {
     #[diesel(sql_type = Identifier)]
     id: Id<EventId>,
-    #[diesel(sql_type = Binary)]
-    body: Vec<u8>,
 }
 
 /// Of recognitions that the user sent or received, of their amendments, and of what the user redeemed.
@@ -30,7 +28,7 @@ fn about() -> String {
         )
     };
     format!(
-        "SELECT e.id, e.body FROM events AS e JOIN ({} UNION {} UNION {} UNION {} UNION \
+        "SELECT e.id FROM events AS e JOIN ({} UNION {} UNION {} UNION {} UNION \
          SELECT cause_id FROM transfers WHERE debit_owner = {user} AND debit_kind = 1) AS about ON about.id = e.id \
          WHERE e.id > {behind} ORDER BY e.id LIMIT {limit}",
         recognitions("receiver_id"),
@@ -40,23 +38,33 @@ fn about() -> String {
     )
 }
 
-impl Erasure for Unit<'_> {
+impl ReadErasure for Unit<'_> {
     fn events_about(
         &mut self,
         user: UserId,
         behind: Option<EventId>,
         limit: i64,
-    ) -> Result<Vec<(EventId, Vec<u8>)>, StoreError> {
+    ) -> Result<Vec<EventId>, StoreError> {
         self.query(super::super::lift_time_limit)?;
         let behind = behind.unwrap_or_else(|| EventId::from_uuid(uuid::Uuid::nil()));
-        let rows: Vec<BodyRow> = self.query(|conn| {
+        let rows: Vec<EventIdRow> = self.query(|conn| {
             diesel::sql_query(about())
                 .bind::<Identifier, _>(Id(user))
                 .bind::<Identifier, _>(Id(behind))
                 .bind::<BigInt, _>(limit)
                 .get_results(conn)
         })?;
-        Ok(rows.into_iter().map(|it| (it.id.0, it.body)).collect())
+        Ok(rows.into_iter().map(|it| it.id.0).collect())
+    }
+}
+
+impl Erasure for Unit<'_> {
+    fn bodies(&mut self, of: &[EventId]) -> Result<Vec<(EventId, Vec<u8>)>, StoreError> {
+        let of: Vec<Id<EventId>> = of.iter().copied().map(Id).collect();
+        let rows: Vec<(Id<EventId>, Vec<u8>)> = self.query(|conn| {
+            events::table.filter(events::id.eq_any(&of)).select((events::id, events::body)).get_results(conn)
+        })?;
+        Ok(rows.into_iter().map(|(id, body)| (id.0, body)).collect())
     }
 
     fn replace_body(&mut self, id: EventId, body: &[u8]) -> Result<(), StoreError> {

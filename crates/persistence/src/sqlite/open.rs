@@ -24,7 +24,7 @@ pub(crate) fn open(path: &Path, access: Access, wakes: Wakes) -> Result<Opened, 
     require(path)?;
     let lock = lock(path)?;
     let mut writer = connect(path)?;
-    prepare_writer(&mut writer, 5_000).map_err(|e| OpenError::failed("cannot prepare the database", &e))?;
+    prepare_writer(&mut writer, 5_000).map_err(|e| unprepared(&e))?;
     assert_version(&mut writer)?;
     check_sqlite(&mut writer)?;
     let name = path.to_string_lossy().into_owned();
@@ -40,13 +40,20 @@ pub(crate) fn open(path: &Path, access: Access, wakes: Wakes) -> Result<Opened, 
         return Ok(Opened { requests: Arc::clone(&store), background: store });
     }
     let mut beside = connect(path)?;
-    prepare_writer(&mut beside, 0).map_err(|e| OpenError::failed("cannot prepare the database", &e))?;
+    prepare_writer(&mut beside, 0).map_err(|e| unprepared(&e))?;
     let checkpoints =
         Checkpoints::begin(beside).map_err(|e| OpenError::failed("cannot start a thread", &e))?;
     let store = GroupCommit::new(writer, readers(READERS)?, lock, wakes);
     let store = store.for_requests(WITHIN, checkpoints);
-    let store = Arc::new(store.map_err(|e| OpenError::failed("cannot prepare the database", &e))?);
+    let store = Arc::new(store.map_err(|e| unprepared(&e))?);
     let background = Beside { store: Arc::clone(&store), readers: readers(READERS_BESIDE)? };
     let requests = Postings::begin(store).map_err(|e| OpenError::failed("cannot start a thread", &e))?;
     Ok(Opened { requests: Arc::new(requests), background: Arc::new(background) })
+}
+
+/// Where the files beside the database cannot be made, SQLite tells of the disk alone.
+fn unprepared(cause: &dyn std::fmt::Display) -> OpenError {
+    let text = cause.to_string();
+    let hint = if text.contains("disk I/O error") { " (is its disk full?)" } else { "" };
+    OpenError::failed(&format!("cannot prepare the database{hint}"), &text)
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{Server, ServiceRequest, ServiceResponse};
-use actix_web::http::StatusCode;
-use actix_web::http::header::{CACHE_CONTROL, CONTENT_TYPE, HOST, HeaderValue};
+use actix_web::http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, HOST, HeaderValue};
+use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::{Next, from_fn};
 use actix_web::web::{Data, ServiceConfig, block, get};
 use actix_web::{App, Error, HttpRequest, HttpResponse, HttpServer};
@@ -132,6 +132,11 @@ async fn stands(service: Data<Service>) -> HttpResponse {
 
 /// The console, which has an answer for every path.
 async fn console(service: Data<Service>, request: HttpRequest) -> HttpResponse {
+    if !matches!(*request.method(), Method::GET | Method::HEAD) {
+        let mut refused = answer(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD are answered here");
+        refused.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
+        return refused;
+    }
     let (path, query) = (request.path().to_owned(), request.query_string().to_owned());
     let shown = block(move || shown(&service, &path, &query)).await;
     shown.map_or_else(|_| answer(StatusCode::SERVICE_UNAVAILABLE, "try again"), Shown::into_response)

@@ -11,6 +11,8 @@ use super::given_file::given;
 
 /// A larger file is cut by whoever has it: all rows are held in memory.
 const BYTES_MAX: u64 = 256 << 20;
+/// A longer row is no user's.
+const ROW_BYTES_MAX: usize = 256 << 10;
 /// Cells of these fields are booleans.
 const FLAGS: [&str; 3] = ["manager", "company_admin", "corporation_admin"];
 
@@ -56,6 +58,10 @@ fn from_csv(text: &str) -> Result<Vec<Row>, String> {
         let (line, fields) = match record {
             Ok(record) => {
                 let line = record.position().map_or(0, csv::Position::line);
+                if record.as_slice().len() > ROW_BYTES_MAX {
+                    rows.push(Row { line: usize::try_from(line).unwrap_or(0), fields: Err(too_long()) });
+                    continue;
+                }
                 (line, head.iter().zip(record.iter()).filter_map(|(name, cell)| value(name, cell)).collect())
             }
             Err(cause) => {
@@ -94,7 +100,14 @@ fn from_lines(text: &str) -> Vec<Row> {
     lines.map(|(at, it)| Row { line: at + 1, fields: object(it) }).collect()
 }
 
+fn too_long() -> String {
+    "it is longer than 256 KiB".to_owned()
+}
+
 fn object(line: &str) -> Result<Map<String, Value>, String> {
+    if line.len() > ROW_BYTES_MAX {
+        return Err(too_long());
+    }
     serde_json::from_str(line).map_err(|cause| format!("it is no JSON object (column {})", cause.column()))
 }
 
@@ -129,5 +142,10 @@ mod tests {
             json!({"email": "a@a.example", "title": null})
         );
         assert_eq!((rows[1].line, rows[1].fields.is_err()), (3, true));
+        let long = "x".repeat(ROW_BYTES_MAX);
+        let rows = from_lines(&format!("{{\"email\": \"{long}\"}}"));
+        assert!(rows[0].fields.as_ref().unwrap_err().contains("256 KiB"));
+        let rows = from_csv(&format!("email,title\na@a.example,{long}\nb@a.example,t\n")).unwrap();
+        assert_eq!((rows[0].fields.is_err(), rows[1].fields.is_ok()), (true, true));
     }
 }

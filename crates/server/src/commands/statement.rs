@@ -113,7 +113,11 @@ impl Line {
 
 impl Statement {
     fn period(&self) -> Result<Period, CommandError> {
-        Ok(Period { from: given(self.from.as_ref())?, to: given(self.to.as_ref())? })
+        let (from, to) = (given(self.from.as_ref())?, given(self.to.as_ref())?);
+        match from.zip(to) {
+            Some((from, to)) if from >= to => Err(CommandError::refused("--from must be before --to")),
+            _ => Ok(Period { from, to }),
+        }
     }
 
     fn account(&self, workplace: &Workplace, company: &Company) -> Result<Account, CommandError> {

@@ -1,7 +1,7 @@
 //! `guerdon user`.
 
-use guerdon_domain::ports::{Lookup, StoreExt, Wanted};
-use guerdon_domain::users::{EraseUserError, User, erase, erase_from_events};
+use guerdon_domain::ports::{Lookup, StoreError, StoreExt, Wanted};
+use guerdon_domain::users::{ERASED_AT_ONCE, EraseUserError, User, erase, erase_from_events};
 use guerdon_domain::values::{Line, UserId};
 use guerdon_http_api::shown;
 use serde::{Deserialize, Serialize};
@@ -12,6 +12,9 @@ use super::named::{CompanyName, UserName, id};
 use super::output::{fields, table};
 use super::pages::most;
 use super::{CommandError, Output, Runnable, View, Workplace, pages};
+
+/// How many events are looked for at once, while nobody waits for it.
+const FOUND_AT_ONCE: i64 = 20_000;
 
 /// Shows a company's active users, oldest first.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -60,11 +63,18 @@ impl Runnable for Erase {
             let scope = tx.provider_of_user(id)?.ok_or(EraseUserError::NoSuchUser)?;
             erase(tx, scope, id, &context)
         })?;
+        let store = workplace.store.as_ref();
         let mut behind = None;
         loop {
-            behind = workplace.store.transaction(|tx| erase_from_events(tx, id, behind, &context))?;
-            if behind.is_none() {
+            let found = store.snapshot(|reads| -> Result<_, StoreError> {
+                reads.events_about(id, behind, FOUND_AT_ONCE)
+            })?;
+            let Some(last) = found.last() else {
                 return Erased { user_id: self.user_id, erased: true }.output();
+            };
+            behind = Some(*last);
+            for some in found.chunks(ERASED_AT_ONCE) {
+                store.transaction(|tx| erase_from_events(tx, id, some, &context))?;
             }
         }
     }

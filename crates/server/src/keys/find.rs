@@ -76,8 +76,8 @@ fn in_data_folder(path: &Path, store: &dyn Store) -> anyhow::Result<MasterKey> {
 }
 
 fn read(path: &Path) -> anyhow::Result<MasterKey> {
-    let text = std::fs::read_to_string(path).map(Zeroizing::new);
-    let text = text.with_context(|| format!("cannot read the master key in {}", path.display()))?;
+    let text = files::small_text(path)
+        .with_context(|| format!("cannot read the master key in {}", path.display()))?;
     match MasterKey::parse(&text) {
         Ok(key) => Ok(key),
         Err(_) => bail!("{} does not hold a master key of 64 hex digits", path.display()),

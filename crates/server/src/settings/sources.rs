@@ -7,6 +7,7 @@ use anyhow::{Context, bail};
 use config::{Config, File, FileFormat, Map, Source, Value, ValueKind};
 
 use super::keys::{ALLOW_UNSAFE_POSTGRES, is_known, is_list, is_section};
+use crate::world::files;
 
 const PREFIX: &str = "GUERDON_";
 /// What `guerdon listen` takes from the environment; no settings.
@@ -19,7 +20,7 @@ pub(super) fn read(
 ) -> anyhow::Result<Config> {
     let mut builder = Config::builder();
     if let Some(path) = file {
-        let text = std::fs::read_to_string(path)
+        let text = files::small_text(path)
             .with_context(|| format!("cannot read the settings in {}", path.display()))?;
         let source = File::from_str(&text, FileFormat::Toml);
         let table = source.collect().with_context(|| format!("{} is no TOML", path.display()))?;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use guerdon_domain::audit::Part;
 use guerdon_domain::ports::{Setting, StoreError, StoreExt};
-use guerdon_persistence::{Access, DatabaseUrl, migrate, open};
+use guerdon_persistence::{Access, DatabaseUrl, kept_setting, migrate, open};
 use serde::Serialize;
 
 use crate::commands::{Output, View};
@@ -104,6 +104,10 @@ impl Restore {
         database: &Path,
         (mut own, partial): (File, &Path),
     ) -> Result<Restored> {
+        let is_plain = self.file.metadata().is_ok_and(|it| it.is_file() && it.len() > 0);
+        if self.file.exists() && !is_plain {
+            bail!("{} is no backup: it is empty, or no file", self.file.display());
+        }
         let copied = File::open(&self.file).and_then(|mut it| io::copy(&mut it, &mut own));
         copied.with_context(|| format!("cannot read {}", self.file.display()))?;
         own.sync_all().with_context(|| format!("cannot write {}", partial.display()))?;
@@ -132,6 +136,9 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
 /// fingerprint of its master key. Nothing of the log beside it remains.
 fn judged(copy: &Path) -> Result<Option<String>> {
     let url = DatabaseUrl::Sqlite(copy.to_owned());
+    if kept_setting(&url, Setting::MasterKeyFingerprint).is_none() {
+        bail!("it is no backup of guerdon"); // one has a key from its first start on
+    }
     let store = match open(&url, Access::Command) {
         Err(guerdon_persistence::OpenError::Older) => {
             migrate(&url)?;
@@ -142,6 +149,9 @@ fn judged(copy: &Path) -> Result<Option<String>> {
     let found = store.snapshot(|reads| reads.audit(Part::Storage, None))?.into_violations();
     if let Some(first) = found.first() {
         bail!("it is damaged: {}", first.detail);
+    }
+    if let Some(first) = store.check_schema()?.first() {
+        bail!("it is not as a migration made it: {first}");
     }
     let fingerprint =
         store.snapshot(|reads| -> Result<_, StoreError> { reads.setting(Setting::MasterKeyFingerprint) })?;

@@ -1,14 +1,28 @@
 //! Files that only their owner can read, written whole or not at all.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, Read as _, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
+use zeroize::Zeroizing;
 
 use super::{random, user};
+
+/// A file of settings or of a key that is larger is something else.
+const SMALL: u64 = 1 << 20;
+
+/// The text of a small file, or of a pipe; what goes on and on is none.
+pub(crate) fn small_text(path: &Path) -> std::io::Result<Zeroizing<String>> {
+    let mut text = Zeroizing::new(String::new());
+    let read = File::open(path)?.take(SMALL + 1).read_to_string(&mut text)?;
+    if u64::try_from(read).is_ok_and(|it| it > SMALL) {
+        return Err(std::io::Error::other("it is larger than 1 MiB"));
+    }
+    Ok(text)
+}
 
 /// Makes a folder of mode 0700, with its parents; one that is there already stays as it is.
 pub(crate) fn ensure_private_folder(path: &Path) -> anyhow::Result<()> {

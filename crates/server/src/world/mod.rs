@@ -1,7 +1,7 @@
 //! The world behind the ports: time, ids, randomness, files, descriptors, signals. Nothing else asks for the time or makes
 //! an id.
 
-mod clock;
+pub(crate) mod clock;
 pub(crate) mod descriptors;
 pub(crate) mod files;
 mod ids;
