@@ -136,19 +136,20 @@ fn serve(settings: &Settings) -> anyhow::Result<Output> {
             let signals = Arc::clone(&signals);
             async move { signals.lock().await.next().await }
         };
-        application.run(stop).await?;
-        end_soon()
+        let ended = application.run(stop).await;
+        end_soon(u8::from(ended.is_err()))?;
+        ended
     })?;
     Ok(Output::default())
 }
 
 /// Gives up what goes on beside the requests and does not end by itself: whatever is cut off there is a transaction that is
 /// undone, or a step after which the next start goes on.
-fn end_soon() -> anyhow::Result<()> {
-    let wait = || {
+fn end_soon(status: u8) -> anyhow::Result<()> {
+    let wait = move || {
         sleep(BESIDE_WITHIN);
         log::warn!("stopping without what is still under way: it goes on after the next start");
-        std::process::exit(0)
+        std::process::exit(status.into())
     };
     Builder::new().name("end".to_owned()).spawn(wait).map(drop).context("cannot start a thread")
 }

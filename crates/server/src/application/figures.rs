@@ -11,6 +11,8 @@ use super::metrics::Counting;
 use crate::world::SystemClock;
 
 pub(super) const EVERY: Duration = Duration::from_secs(10);
+/// How long an end waits for the last of them.
+pub(super) const LAST_WITHIN: Duration = Duration::from_secs(2);
 
 /// Where it is counted, and where it is written down.
 pub(super) struct Figures {

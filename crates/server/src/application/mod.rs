@@ -18,12 +18,13 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use actix_web::dev::ServerHandle;
-use actix_web::rt;
+use actix_web::{rt, web};
 use anyhow::{Context, bail};
 use guerdon_domain::ports::{Store, Wakes};
 use guerdon_http_api::{Api, ConnectionLimits, Gate, Limits, Listening, Pulse, Traffic, Transport};
 use guerdon_persistence::Opened;
 use guerdon_webhook_dispatcher::Bodies;
+use tokio::time::timeout;
 
 use crate::build_info::{COMMIT, LONG, VERSION};
 use crate::command_socket::{CommandHandler, CommandSocket};
@@ -165,9 +166,8 @@ impl Application {
             handler.finish(stop::COMMANDS_WITHIN).await;
         }
         operator.stop(false).await;
-        if let Err(cause) = actix_web::web::block(move || figures.write()).await {
-            log::debug!("figures of some seconds are lost: {cause}");
-        }
+        // A database that is away holds no end: nothing rests on figures.
+        let _written = timeout(figures::LAST_WITHIN, web::block(move || figures.write())).await;
         if ended_early { bail!("the provider API ended by itself") } else { Ok(()) }
     }
 }

@@ -20,7 +20,7 @@ pub(super) struct Metadata {
     pub(super) entity_id: String,
     /// Where users are sent to sign on: by redirection, or else by a form.
     pub(super) sign_on_url: String,
-    /// The certificates for signing, in PEM: at least one.
+    /// The certificates for signing, one of each key, in PEM: at least one.
     pub(super) certificates: Vec<String>,
 }
 
@@ -85,6 +85,7 @@ impl Place {
             }
             "KeyDescriptor" => self.is_for_signing = self.is_in_idp && value(it, "use")? != "encryption",
             "X509Certificate" if self.is_for_signing => {
+                self.is_for_signing = false; // what follows in the same key are those who vouch for it
                 self.found.certificates.push(String::new());
                 self.is_in_certificate = true;
             }
@@ -155,6 +156,9 @@ mod tests {
         let found = parse(&document(&(keys.clone() + &places))).unwrap();
         assert_eq!(found.entity_id, "https://idp.example/a&b");
         assert_eq!(found.sign_on_url, "https://idp.example/r?x=1&y=2");
+        let chain = key("", "QUJD</ds:X509Certificate><ds:X509Certificate>Q0FD");
+        let places_alone = service(POST, "https://idp.example/post");
+        assert_eq!(parse(&document(&(chain + &places_alone))).unwrap().certificates.len(), 1, "no chain");
         let certificate = |it| format!("-----BEGIN CERTIFICATE-----\n{it}\n-----END CERTIFICATE-----\n");
         assert_eq!(found.certificates, [certificate("QUJDREVG"), certificate("R0hJ")]);
         let by_form = parse(&document(&(keys + &service(POST, "https://idp.example/post")))).unwrap();
