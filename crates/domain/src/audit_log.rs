@@ -12,7 +12,7 @@ pub fn newest<R: ReadAuditLog + ?Sized>(
 ) -> Result<Vec<AuditEntry>, StoreError> {
     let mut all = reads.noted(wanted)?;
     all.extend(reads.caused(wanted)?.iter().map(told));
-    all.sort_by_key(|it| std::cmp::Reverse((it.at, it.id)));
+    all.sort_by_key(|it| std::cmp::Reverse(it.id)); // ids rise with time
     all.truncate(usize::try_from(wanted.limit).unwrap_or(0));
     Ok(all)
 }

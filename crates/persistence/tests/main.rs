@@ -21,6 +21,7 @@ mod plans;
 mod poolers;
 mod races;
 mod redemptions;
+mod retention;
 mod schedules;
 mod sets;
 mod size;

@@ -11,7 +11,7 @@ use guerdon_domain::idempotency::IdempotencyKey;
 use guerdon_domain::money::PointsPerDollar;
 use guerdon_domain::occasions;
 use guerdon_domain::ports::{
-    AuditWanted, Claim, EventsWanted, Role, Row, StoreError, StoreExt as _, Tx, Wanted,
+    AuditWanted, Claim, EventsWanted, Role, Row, StoreError, StoreExt as _, Timestamp, Tx, Wanted,
 };
 use guerdon_domain::recognitions::Sender;
 use guerdon_domain::saml::{self, UpdateSaml};
@@ -176,6 +176,7 @@ fn changes(world: &World, ann: UserId) {
     let manager = UpdateUser { manager: Some(true), ..UpdateUser::default() };
     let (provider, lease) = (world.provider, Uuid::nil());
     let claim = Claim { provider, limit: 8, now, until: now, lease };
+    let far = Timestamp::from_unix_micros(200_000_000_000_000_000).unwrap(); // all ids are older
     let work = |tx: &mut dyn Tx| -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         tx.hold(Row::Company(world.company))?;
         tx.claim_key(&key)?;
@@ -188,6 +189,9 @@ fn changes(world: &World, ann: UserId) {
         tx.claim_events(&claim)?;
         tx.claim_mails(now, now, lease, 8)?;
         tx.next_mail_due()?;
+        let gone = tx.prune_events(far, None, 500)?.0;
+        let gone = [gone, tx.prune_mails(far, 500)?, tx.prune_idempotency_records(now, 500)?];
+        assert!(gone.iter().all(|it| *it > 400), "{gone:?} of 500 each");
         Ok(())
     };
     world.store.transaction(work).unwrap();

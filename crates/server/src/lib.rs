@@ -22,6 +22,7 @@ mod sealing;
 mod secret;
 mod settings;
 mod status;
+mod steps;
 mod tls;
 mod tools;
 mod work;

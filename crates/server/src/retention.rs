@@ -1,18 +1,18 @@
 //! Letting go of what is done with, in steps so small that nobody waits behind one.
 
-use std::thread::sleep; // tidy: requests come between two steps
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use guerdon_domain::audit_log::Action;
 use guerdon_domain::ports::{Context, Setting, Store, StoreError, StoreExt, Timestamp};
 
 use crate::settings::Retention;
+use crate::steps::Steps;
 
-/// How many rows one step looks at, at first; fewer where a step takes longer than it should.
-const AT_ONCE: i64 = 500;
+/// How many rows one step looks at, at first, at least and at most: as many as go in moments, on a database that nobody has
+/// read yet as well.
+const AT_FIRST: i64 = 50;
 const LEAST: i64 = 20;
-/// How long a step should hold the writer at most.
-const STEP: Duration = Duration::from_millis(20);
+const MOST: i64 = 200;
 
 /// What went.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -41,16 +41,15 @@ pub(crate) fn prune(
 ) -> Result<Pruned, StoreError> {
     let now = context.clock.now();
     let mut pruned = Pruned::default();
-    let mut steps = Steps::default();
-    pruned.idempotency_records = records(&mut steps, store, now)?;
+    let longest = &mut pruned.longest_step;
+    pruned.idempotency_records = all(longest, |limit| records(store, now, limit))?;
     if let Some(before) = retention.events.map(|it| now - it) {
-        pruned.events = events(steps.anew(), store, before)?;
+        pruned.events = events(longest, store, before)?;
     }
     if let Some(before) = retention.mails.map(|it| now - it) {
-        pruned.mails = steps.anew().all(|limit| store.transaction(|tx| tx.prune_mails(before, limit)))?;
+        pruned.mails = all(longest, |limit| store.transaction(|tx| tx.prune_mails(before, limit)))?;
     }
-    steps.anew().all(|limit| store.transaction(|tx| tx.prune_figures(now, limit)))?;
-    pruned.longest_step = steps.longest;
+    all(longest, |limit| store.transaction(|tx| tx.prune_figures(now, limit)))?;
     store.transaction(|tx| -> Result<(), StoreError> {
         if pruned.is_nothing() {
             return Ok(());
@@ -64,14 +63,27 @@ pub(crate) fn prune(
 
 /// Lets go of the answers that nobody can ask for any more.
 pub(crate) fn expired(store: &dyn Store, now: Timestamp) -> Result<usize, StoreError> {
-    records(&mut Steps::default(), store, now)
+    all(&mut Pruned::default().longest_step, |limit| records(store, now, limit))
 }
 
-fn records(steps: &mut Steps, store: &dyn Store, now: Timestamp) -> Result<usize, StoreError> {
-    steps.all(|limit| store.transaction(|tx| tx.prune_idempotency_records(now, limit)))
+fn records(store: &dyn Store, now: Timestamp, limit: i64) -> Result<usize, StoreError> {
+    store.transaction(|tx| tx.prune_idempotency_records(now, limit))
 }
 
-fn events(steps: &mut Steps, store: &dyn Store, before: Timestamp) -> Result<usize, StoreError> {
+/// Takes steps until one finds nothing; answers how much went.
+fn all(longest: &mut Duration, take: impl Fn(i64) -> Result<usize, StoreError>) -> Result<usize, StoreError> {
+    let (mut steps, mut gone) = (steps(), 0);
+    loop {
+        let went = steps.step(&take)?;
+        *longest = steps.longest().max(*longest);
+        gone += went;
+        if went == 0 {
+            return Ok(gone);
+        }
+    }
+}
+
+fn events(longest: &mut Duration, store: &dyn Store, before: Timestamp) -> Result<usize, StoreError> {
     // First it is noted that they may be gone, so that `guerdon verify` misses none that went.
     store.transaction(|tx| -> Result<(), StoreError> {
         let noted = tx.setting(Setting::EventsPrunedBefore)?.and_then(|it| it.parse::<i64>().ok());
@@ -80,10 +92,11 @@ fn events(steps: &mut Steps, store: &dyn Store, before: Timestamp) -> Result<usi
         }
         Ok(())
     })?;
-    let (mut behind, mut gone) = (None, 0);
+    let (mut steps, mut behind, mut gone) = (steps(), None, 0);
     loop {
         let (went, last) =
             steps.step(|limit| store.transaction(|tx| tx.prune_events(before, behind, limit)))?;
+        *longest = steps.longest().max(*longest);
         gone += went;
         match last {
             None => return Ok(gone),
@@ -92,46 +105,6 @@ fn events(steps: &mut Steps, store: &dyn Store, before: Timestamp) -> Result<usi
     }
 }
 
-/// Steps that are as large as is quick.
-struct Steps {
-    limit: i64,
-    longest: Duration,
-}
-
-impl Default for Steps {
-    fn default() -> Self {
-        Self { limit: AT_ONCE, longest: Duration::ZERO }
-    }
-}
-
-impl Steps {
-    /// Goes on with steps of another kind.
-    fn anew(&mut self) -> &mut Self {
-        self.limit = AT_ONCE;
-        self
-    }
-
-    /// Takes one step, and rests as long as it took.
-    fn step<T>(&mut self, take: impl FnOnce(i64) -> Result<T, StoreError>) -> Result<T, StoreError> {
-        let began = Instant::now();
-        let done = take(self.limit)?;
-        let took = began.elapsed();
-        self.longest = self.longest.max(took);
-        if took > STEP {
-            self.limit = (self.limit / 2).max(LEAST);
-        }
-        sleep(took.min(STEP));
-        Ok(done)
-    }
-
-    /// Takes steps until one finds nothing; answers how much went.
-    fn all(&mut self, mut take: impl FnMut(i64) -> Result<usize, StoreError>) -> Result<usize, StoreError> {
-        let mut gone = 0;
-        loop {
-            match self.step(&mut take)? {
-                0 => return Ok(gone),
-                went => gone += went,
-            }
-        }
-    }
+fn steps() -> Steps {
+    Steps::new(AT_FIRST, LEAST..=MOST)
 }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use guerdon_domain::ports::{Clock, Seal, Store, StoreError, StoreExt, Timestamp};
 
 use crate::hex;
+use crate::steps::Steps;
 use crate::world::SystemClock;
 
 /// How long a transaction that is under way is waited for.
@@ -17,9 +18,6 @@ const BETWEEN_TRIES: Duration = Duration::from_millis(50);
 const CAUSES: i64 = 2_000;
 const CAUSES_MIN: i64 = 200;
 const CAUSES_MAX: i64 = 20_000;
-/// How long writing one should take, and what is too short to matter.
-const WITHIN: Duration = Duration::from_millis(20);
-const SHORT: Duration = Duration::from_millis(5);
 
 /// How often the log is told of the head, so that a copy of the log is a copy of heads too.
 const TELL_EVERY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -29,22 +27,21 @@ pub(crate) struct Sealing {
     store: Arc<dyn Store>,
     told_at: Option<Instant>,
     was_well: bool,
-    causes: i64,
+    steps: Steps,
 }
 
 impl Sealing {
     pub(crate) fn new(store: Arc<dyn Store>) -> Self {
-        Self { store, told_at: None, was_well: true, causes: CAUSES }
+        Self { store, told_at: None, was_well: true, steps: Steps::new(CAUSES, CAUSES_MIN..=CAUSES_MAX) }
     }
 
     /// Seals what is new, and tells the head once a day.
     pub(crate) fn go_on(&mut self) {
         loop {
-            match seal(self.store.as_ref(), SystemClock.now(), self.causes) {
+            match seal(self.store.as_ref(), SystemClock.now(), self.steps.size()) {
                 Ok(Some(took)) => {
                     self.was_well = true;
-                    self.causes = next(self.causes, took);
-                    sleep(took.min(WITHIN)); // who waits for the writer comes between
+                    self.steps.took(took);
                 }
                 Ok(None) => return self.tell(),
                 Err(cause) => {
@@ -79,16 +76,6 @@ fn seal(store: &dyn Store, now: Timestamp, causes_max: i64) -> Result<Option<Dur
     Ok(written.then(|| began.elapsed()))
 }
 
-/// How many causes the next one holds, after one that took so long.
-fn next(causes: i64, took: Duration) -> i64 {
-    let next = match took {
-        it if it > WITHIN => causes / 2,
-        it if it < SHORT => causes * 2,
-        _ => causes,
-    };
-    next.clamp(CAUSES_MIN, CAUSES_MAX)
-}
-
 /// Seals all that is committed; answers the latest seal, which is none where nothing was ever committed. Waits a while
 /// for transactions that are under way, before which nothing that came after them can be sealed; an error where one
 /// takes too long.
@@ -101,16 +88,4 @@ pub(crate) fn seal_all(store: &dyn Store, now: Timestamp) -> Result<Option<Seal>
         sleep(BETWEEN_TRIES);
     }
     Err(StoreError::Unavailable("a transaction that began before is still under way: try again".into()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_takes_long_becomes_less_and_what_is_short_more() {
-        let after = |causes, ms| next(causes, Duration::from_millis(ms));
-        assert_eq!((after(2_000, 10), after(2_000, 50), after(2_000, 1)), (2_000, 1_000, 4_000));
-        assert_eq!((after(CAUSES_MIN, 500), after(CAUSES_MAX, 0)), (CAUSES_MIN, CAUSES_MAX));
-    }
 }

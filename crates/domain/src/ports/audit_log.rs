@@ -1,5 +1,7 @@
 //! The audit log: what moved points is told by the causes, the rest by entries of its own.
 
+use uuid::Uuid;
+
 use super::{StoreError, Timestamp};
 use crate::model::{Action, Actor, AuditEntry, Cause};
 use crate::values::{CompanyId, ProviderId};
@@ -13,8 +15,8 @@ pub struct AuditWanted {
     pub action: Option<Action>,
     /// Then or later.
     pub since: Option<Timestamp>,
-    /// Before then.
-    pub before: Option<Timestamp>,
+    /// Older than the entry of this id.
+    pub before: Option<Uuid>,
     /// At most so many, the newest.
     pub limit: i64,
 }

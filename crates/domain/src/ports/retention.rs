@@ -6,7 +6,7 @@ use crate::values::EventId;
 pub trait Retention {
     /// Deletes delivered events that were caused before a moment, with their attempts, of those behind an id; looks at no
     /// more than `limit`. Answers how many went, and behind which to go on; the latter is none at the end. The last event
-    /// of all never goes.
+    /// of all stays where the numbers of those to come depend on it.
     fn prune_events(
         &mut self,
         before: Timestamp,

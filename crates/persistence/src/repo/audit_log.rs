@@ -1,7 +1,5 @@
 //! The audit log: entries, and the causes that are told with them. Ids rise with time, so the newest stand last.
 
-use std::time::Duration;
-
 use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::Bool;
@@ -31,8 +29,7 @@ macro_rules! wanted {
             all = all.filter($table::id.ge(Id(first_id(since))).and($table::created_at.ge(At(since))));
         }
         if let Some(before) = wanted.before {
-            let end = first_id(before.saturating_add(Duration::from_secs(2 * 3_600))); // an hour's error either way
-            all = all.filter($table::id.lt(Id(end)).and($table::created_at.lt(At(before))));
+            all = all.filter($table::id.lt(Id(before)));
         }
         all.order($table::id.desc()).limit(wanted.limit)
     }};

@@ -37,35 +37,8 @@ impl Retention for Unit<'_> {
                 .get_results(conn)
         })?;
         let delivered = seen.iter().filter(|it| it.1 == EventState::Delivered.code()).map(|it| it.0);
-        let delivered: Vec<Id<EventId>> = delivered.collect();
-        let old: Vec<Id<EventId>> = self.query(|conn| {
-            let last = diesel::alias!(events as last);
-            let is_last = last.select(diesel::dsl::max(last.field(events::position)));
-            events::table
-                .filter(events::id.eq_any(&delivered).and(events::created_at.lt(At(before))))
-                .filter(events::position.nullable().ne_all(is_last))
-                .select(events::id)
-                .get_results(conn)
-        })?;
-        // Held from here on: one that is to be sent again meanwhile stays, or its replay finds nothing.
-        let delivered = EventState::Delivered.code();
-        let old: Vec<Id<EventId>> = self.query(|conn| {
-            diesel::update(deliveries::table)
-                .filter(deliveries::event_id.eq_any(&old).and(deliveries::state.eq(delivered)))
-                .set(deliveries::state.eq(delivered))
-                .returning(deliveries::event_id)
-                .get_results(conn)
-        })?;
-        if !old.is_empty() {
-            self.query(|conn| diesel::delete(events::table.filter(events::id.eq_any(&old))).execute(conn))?;
-            self.query(|conn| {
-                diesel::delete(deliveries::table.filter(deliveries::event_id.eq_any(&old))).execute(conn)
-            })?;
-            self.query(|conn| {
-                diesel::delete(attempts::table.filter(attempts::event_id.eq_any(&old))).execute(conn)
-            })?;
-        }
-        Ok((old.len(), seen.last().map(|it| it.0.0)))
+        let gone = self.let_events_go(&delivered.collect::<Vec<_>>(), before)?;
+        Ok((gone, seen.last().map(|it| it.0.0)))
     }
 
     fn prune_mails(&mut self, before: Timestamp, limit: i64) -> Result<usize, StoreError> {
@@ -78,6 +51,9 @@ impl Retention for Unit<'_> {
                 .select(mails::id)
                 .get_results(conn)
         })?;
+        if old.is_empty() {
+            return Ok(0);
+        }
         self.query(|conn| diesel::delete(mails::table.filter(mails::id.eq_any(&old))).execute(conn))
     }
 
@@ -99,6 +75,39 @@ impl Retention for Unit<'_> {
 }
 
 impl Unit<'_> {
+    /// Of delivered events those that were caused before a moment; answers how many.
+    fn let_events_go(&mut self, ids: &[Id<EventId>], before: Timestamp) -> Result<usize, StoreError> {
+        let stays = self.query(super::super::kept_event)?;
+        let caused: Vec<(Id<EventId>, i64)> = self.query(|conn| {
+            events::table
+                .filter(events::id.eq_any(ids).and(events::created_at.lt(At(before))))
+                .select((events::id, events::position))
+                .get_results(conn)
+        })?;
+        let old: Vec<Id<EventId>> =
+            caused.into_iter().filter(|it| Some(it.1) != stays).map(|it| it.0).collect();
+        if old.is_empty() {
+            return Ok(0);
+        }
+        // Held from here on: one that is to be sent again meanwhile stays, or its replay finds nothing.
+        let delivered = EventState::Delivered.code();
+        let old: Vec<Id<EventId>> = self.query(|conn| {
+            diesel::update(deliveries::table)
+                .filter(deliveries::event_id.eq_any(&old).and(deliveries::state.eq(delivered)))
+                .set(deliveries::state.eq(delivered))
+                .returning(deliveries::event_id)
+                .get_results(conn)
+        })?;
+        self.query(|conn| diesel::delete(events::table.filter(events::id.eq_any(&old))).execute(conn))?;
+        self.query(|conn| {
+            diesel::delete(deliveries::table.filter(deliveries::event_id.eq_any(&old))).execute(conn)
+        })?;
+        self.query(|conn| {
+            diesel::delete(attempts::table.filter(attempts::event_id.eq_any(&old))).execute(conn)
+        })?;
+        Ok(old.len())
+    }
+
     /// Of the oldest day before this one, those of the first companies.
     fn prune_occasion_figures(&mut self, day: i32, limit: i64) -> Result<usize, StoreError> {
         let old =

@@ -10,7 +10,7 @@ use guerdon_domain::idempotency::IdempotencyKey;
 use guerdon_domain::ports::{Payment, Settlement};
 use guerdon_domain::values::{CompanyId, EventId};
 
-use crate::rows::schema::{accounts, attempts, transfers};
+use crate::rows::schema::{accounts, attempts, events, transfers};
 use crate::rows::types::{At, Id, Identifier, Moment};
 use crate::rows::{AttemptRow, Leg, SettledRow, TransferRow};
 use crate::statement::statement;
@@ -127,6 +127,11 @@ pub(crate) fn settled_before(conn: &mut Conn) -> QueryResult<i64> {
 /// From where on events may still come in between those that are there: nowhere, since one writer numbers them as it commits.
 pub(crate) fn feed_before(_conn: &mut Conn) -> QueryResult<i64> {
     Ok(i64::MAX)
+}
+
+/// The event behind which the next one is numbered: it may never go.
+pub(crate) fn kept_event(conn: &mut Conn) -> QueryResult<Option<i64>> {
+    events::table.select(diesel::dsl::max(events::position)).get_result(conn)
 }
 
 /// Adds the transfers of a payment.

@@ -2,8 +2,9 @@
 //! handed, need not see the file.
 
 use std::convert::Infallible;
-use std::fs::File;
-use std::io::Read as _;
+use std::path::Path;
+
+use crate::world::files;
 
 /// Reads a text of at most so many bytes, and what it says; a fault is for the command to tell, with the file's name.
 pub(super) fn given<T>(
@@ -17,13 +18,9 @@ pub(super) fn given<T>(
 }
 
 fn text(name: &str, bytes_max: u64, too_large: &str) -> Result<String, String> {
-    let mut bytes = Vec::new();
-    let read = File::open(name).and_then(|it| it.take(bytes_max + 1).read_to_end(&mut bytes));
-    let length = read.map_err(|cause| format!("it cannot be read: {cause}"))?;
-    if u64::try_from(length).is_ok_and(|it| it > bytes_max) {
-        return Err(too_large.to_owned());
-    }
-    String::from_utf8(bytes).map_err(|_bytes| "it is not UTF-8".to_owned())
+    let read = files::bounded(Path::new(name), bytes_max);
+    let bytes = read.map_err(|cause| format!("it cannot be read: {cause}"))?;
+    String::from_utf8(bytes.ok_or(too_large)?).map_err(|_bytes| "it is not UTF-8".to_owned())
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use guerdon_console::model::{Actor, AuditEntry, AuditLog, Stretch};
 use guerdon_console::pages::audit::AuditFilter;
 use guerdon_domain::audit_log::{Action, AuditEntry as Entry, newest};
 use guerdon_domain::causes::Actor as Who;
-use guerdon_domain::ports::{AuditWanted, StoreError, Timestamp};
+use guerdon_domain::ports::{AuditWanted, StoreError};
 use guerdon_domain::values::{CompanyId, ProviderId};
 
 use super::{Look, named, when};
@@ -18,7 +18,7 @@ pub(super) fn audit(mut look: Look<'_>) -> Result<AuditLog, StoreError> {
     let filter = AuditFilter::read(look.query);
     let company = filter.company.as_deref().and_then(|it| it.parse::<CompanyId>().ok());
     let before = match Place::read(look.query) {
-        Place::Before(micros) => micros.parse().ok().and_then(Timestamp::from_unix_micros),
+        Place::Before(id) => id.parse().ok(),
         _ => None,
     };
     let wanted = AuditWanted {
@@ -32,13 +32,9 @@ pub(super) fn audit(mut look: Look<'_>) -> Result<AuditLog, StoreError> {
     let mut found = newest(look.reads, &wanted)?;
     let is_more = found.len() > PER_PAGE;
     found.truncate(PER_PAGE);
-    let older = found.last().map(|it| it.at).filter(|_| is_more);
+    let older = found.last().filter(|_| is_more).map(|it| it.id.to_string());
     Ok(AuditLog {
-        list: Stretch {
-            rows: told(&mut look, &found)?,
-            newer: None,
-            older: older.map(|it| it.unix_micros().to_string()),
-        },
+        list: Stretch { rows: told(&mut look, &found)?, newer: None, older },
         actions: Action::ALL.iter().map(|it| it.name().to_owned()).collect(),
         company: company.map(|it| look.company_name(it)).transpose()?,
     })

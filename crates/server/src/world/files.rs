@@ -1,7 +1,7 @@
 //! Files that only their owner can read, written whole or not at all.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
-use std::io::{ErrorKind, Read as _, Write};
+use std::io::{Error, ErrorKind, Read as _, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -16,12 +16,15 @@ const SMALL: u64 = 1 << 20;
 
 /// The text of a small file, or of a pipe; what goes on and on is none.
 pub(crate) fn small_text(path: &Path) -> std::io::Result<Zeroizing<String>> {
-    let mut text = Zeroizing::new(String::new());
-    let read = File::open(path)?.take(SMALL + 1).read_to_string(&mut text)?;
-    if u64::try_from(read).is_ok_and(|it| it > SMALL) {
-        return Err(std::io::Error::other("it is larger than 1 MiB"));
-    }
-    Ok(text)
+    let bytes = bounded(path, SMALL)?.ok_or_else(|| Error::other("it is larger than 1 MiB"))?;
+    String::from_utf8(bytes).map(Zeroizing::new).map_err(|_bytes| Error::other("it is not UTF-8"))
+}
+
+/// What is in a file, or comes out of a pipe; none where it is more than so many bytes.
+pub(crate) fn bounded(path: &Path, bytes_max: u64) -> std::io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    let read = File::open(path)?.take(bytes_max + 1).read_to_end(&mut bytes)?;
+    Ok(u64::try_from(read).is_ok_and(|it| it <= bytes_max).then_some(bytes))
 }
 
 /// Makes a folder of mode 0700, with its parents; one that is there already stays as it is.

@@ -1,0 +1,111 @@
+//! What goes after its time, and what stays.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use guerdon_domain::ports::{
+    Attempt, Claim, EventsWanted, Fate, FeedPlace, FeedWanted, Setting, Settlement, StoreExt as _, Timestamp,
+    Tx,
+};
+use guerdon_domain::recognitions::Sender;
+use guerdon_domain::values::EventId;
+use uuid::Uuid;
+
+use crate::support::{World, on_each};
+
+const HOUR: Duration = Duration::from_secs(60 * 60);
+
+fn now(world: &World) -> Timestamp {
+    world.context().clock.now()
+}
+
+/// Events of as many recognitions, each settled in one of these ways.
+fn events(world: &World, fates: &[Fate]) -> Vec<EventId> {
+    let ann = world.user(&format!("receiver{}", world.database.count("users")));
+    world.deposit(1_000);
+    for _ in fates {
+        world.send(Sender::Company(world.company), &[ann], 1).unwrap();
+    }
+    let (at, lease, limit) = (now(world), Uuid::from_u128(7), 100);
+    let claim = Claim { provider: world.provider, limit, now: at, until: at + HOUR, lease };
+    let claimed = world.store.transaction(|tx| tx.claim_events(&claim)).unwrap().unwrap().events;
+    let settled: Vec<Settlement> = claimed
+        .iter()
+        .zip(fates)
+        .map(|(event, fate)| {
+            let attempt = Attempt {
+                id: world.context().ids.next(),
+                company_id: world.company,
+                number: 1,
+                started_at: at,
+                duration: Duration::from_millis(1),
+                status: None,
+                cause: None,
+                answer: Vec::new(),
+            };
+            Settlement { event: event.id, lease, attempt: Some(attempt), fate: *fate }
+        })
+        .collect();
+    world.store.transaction(|tx| tx.settle_events(&settled)).unwrap();
+    claimed.into_iter().map(|it| it.id).collect()
+}
+
+/// As the service does, in steps of so many; answers how many went.
+fn prune(world: &World, before: Timestamp, limit: i64) -> usize {
+    let noted = before.unix_micros().to_string();
+    world.store.transaction(|tx| tx.set_setting(Setting::EventsPrunedBefore, &noted)).unwrap();
+    let (mut behind, mut gone) = (None, 0);
+    loop {
+        let step = |tx: &mut dyn Tx| tx.prune_events(before, behind, limit);
+        let (went, last) = world.store.transaction(step).unwrap();
+        gone += went;
+        if last.is_none() {
+            return gone;
+        }
+        behind = last;
+    }
+}
+
+fn there(world: &World) -> BTreeSet<EventId> {
+    let all = EventsWanted { limit: 100, ..EventsWanted::default() };
+    world.reading(|reads| reads.events(&all)).into_iter().map(|it| it.id).collect()
+}
+
+/// What a reader of the feed meets behind a place, and where it stands then.
+fn follow(world: &World, after: Option<FeedPlace>) -> (Vec<EventId>, Option<FeedPlace>) {
+    let provider = world.provider;
+    let wanted = FeedWanted { provider, after, since: None, kind: None, state: None, limit: 100 };
+    let part = world.reading(|reads| reads.feed(&wanted));
+    (part.events.iter().map(|it| it.event.id).collect(), part.next)
+}
+
+#[test]
+fn delivered_events_go_with_their_attempts_and_all_others_stay() {
+    on_each(|world| {
+        let before_all = now(world);
+        let fates = [Fate::Delivered, Fate::Exhausted, Fate::Unaddressed, Fate::Delivered, Fate::Delivered];
+        let old = events(world, &fates);
+        world.clock.jump(now(world) + HOUR);
+        let since = now(world);
+        let young = events(world, &[Fate::Delivered]);
+        assert_eq!(prune(world, before_all, 2), 0, "nothing is so old");
+        assert_eq!(prune(world, since, 2), 3);
+        assert_eq!(there(world), [old[1], old[2], young[0]].into());
+        assert_eq!(world.database.count("attempts"), 3);
+        assert_eq!(world.database.count("deliveries"), 3);
+        assert_eq!(prune(world, since, 2), 0, "what goes, goes once");
+    });
+}
+
+#[test]
+fn where_all_have_gone_the_feed_goes_on_behind_the_last() {
+    on_each(|world| {
+        events(world, &[Fate::Delivered, Fate::Delivered, Fate::Delivered]);
+        let (met, last) = follow(world, None);
+        assert_eq!(met.len(), 3);
+        let stays = usize::from(world.database.is_embedded()); // it numbers the next by the last
+        assert_eq!(prune(world, now(world) + HOUR, 100), 3 - stays);
+        let next = events(world, &[Fate::Delivered]);
+        assert_eq!(follow(world, last).0, next);
+    });
+}
