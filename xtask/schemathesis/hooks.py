@@ -75,6 +75,9 @@ def before_call(context, case, kwargs):
     key = (case.headers or {}).get("Idempotency-Key")
     if key and key.isascii() and key.isprintable() and " " not in key and len(key) <= 255:
         case.headers["Idempotency-Key"] = f"key-{next(numbers)}"  # nobody means two things by one (behaviour 19.4)
+    after = (case.query or {}).get("after")
+    if isinstance(after, str) and 0 < len(after) <= 255:
+        case.query["after"] = "0"  # not every text is a cursor that an answer had (behaviour 25.5)
     if not isinstance(case.body, dict):
         return
     content = case.operation.definition.raw["requestBody"]["content"]

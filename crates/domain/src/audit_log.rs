@@ -61,7 +61,7 @@ fn words(it: &Cause) -> (Action, Option<uuid::Uuid>, String) {
         Act::Redemption { user, points } => (Action::Redeemed, Some(user.as_uuid()), many(*points)),
         Act::Refund { redemption, points } => (Action::Refunded, Some(redemption.as_uuid()), many(*points)),
         Act::Override { user, wallet, points } => {
-            let detail = format!("{} by {}", wallet.name(), many(*points));
+            let detail = format!("{} to {}", wallet.name(), many(*points));
             (Action::WalletReplaced, Some(user.as_uuid()), detail)
         }
         Act::Deletion { user, .. } => (Action::UserDeleted, Some(user.as_uuid()), String::new()),

@@ -37,7 +37,9 @@ pub enum OpenError {
     #[error("{0}")]
     Url(String),
     /// There is no database yet.
-    #[error("{0} holds no ledger yet: `guerdon migrate` or `guerdon serve` makes one")]
+    #[error(
+        "{0} holds no ledger yet: `guerdon migrate` makes one, and `guerdon serve` where database.migrate is true"
+    )]
     Missing(String),
     /// Another process has the embedded database open.
     #[error("another process has {0} open")]

@@ -8,6 +8,7 @@ use std::num::NonZero;
 use std::sync::OnceLock;
 
 use guerdon_domain::audit::verify;
+use guerdon_domain::companies::set_allow_zero_points;
 use guerdon_domain::money::{Points, PointsPerDollar};
 use guerdon_domain::overrides::replace;
 use guerdon_domain::ports::StoreExt as _;
@@ -60,6 +61,8 @@ fn eventful(database: TestDatabase) -> (World, [u8; 32]) {
     world.deposit(8);
     world.send(Sender::Company(world.company), &[ann], 3).unwrap();
     let context = world.context();
+    world.store.transaction(|tx| set_allow_zero_points(tx, world.company, true, &context)).unwrap();
+    world.send(Sender::User(ann), &[bob], 0).unwrap();
     let message = Some(Message::parse("Thanks again").unwrap());
     let amend = UpdateRecognition { message, share: Some(false) };
     world

@@ -258,6 +258,7 @@ fn pages(world: &World) {
                 reads.events(&EventsWanted { provider, ..state(undelivered) })?;
             }
         }
+        reads.events(&EventsWanted { provider: Some(world.provider), ..state(EventState::Delivered) })?;
         let one = Some(EventId::from_uuid(Uuid::nil()));
         let rare = Some(EventKind::RedemptionCreated);
         for (provider, kind) in [(None, rare), (Some(world.provider), None), (Some(world.provider), rare)] {

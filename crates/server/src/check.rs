@@ -2,17 +2,19 @@
 
 use std::fs;
 
-use anyhow::{Context, Result, bail};
-use guerdon_persistence::{Access, OpenError, open};
+use anyhow::{Context, Result, anyhow, bail};
+use guerdon_domain::ports::{Clock as _, Setting};
+use guerdon_persistence::{Access, OpenError, kept_setting, open};
 use serde::Serialize;
+use time::OffsetDateTime;
 
 use crate::command_socket::is_served;
 use crate::commands::{Output, View};
-use crate::keys::{is_own, require};
+use crate::keys::{is_own, require, require_own};
 use crate::outgoing::{mail_transport, webhook_roots, where_mails_go};
 use crate::settings::Settings;
 use crate::tls;
-use crate::world::{files, random};
+use crate::world::{SystemClock, files, random};
 
 /// What was found.
 #[derive(Serialize)]
@@ -31,12 +33,33 @@ impl View for Checked {
 }
 
 pub(crate) fn run(settings: &Settings, connects: bool) -> Result<Output> {
-    tls::check(settings)?;
+    let certificate = tls::check(settings)?;
     require(settings)?;
     webhook_roots(settings)?;
-    let tried =
-        if connects { vec![folder(settings)?, database(settings)?, mail(settings)?] } else { Vec::new() };
+    let tried = if connects { tried(settings, certificate)? } else { Vec::new() };
     Ok(Checked { ok: true, tried }.output()?)
+}
+
+/// What came of each trial; every fault where there is one.
+fn tried(settings: &Settings, certificate: Option<OffsetDateTime>) -> Result<Vec<String>> {
+    let all = [folder(settings), database(settings), mail(settings), ended(certificate)];
+    let (mut tried, mut faults) = (Vec::new(), Vec::new());
+    for it in all {
+        match it {
+            Ok(line) => tried.push(line),
+            Err(cause) => faults.push(format!("{cause:#}")),
+        }
+    }
+    if faults.is_empty() { Ok(tried) } else { Err(anyhow!("{}", faults.join("; "))) }
+}
+
+/// Whether the certificate that was given is still good.
+fn ended(certificate: Option<OffsetDateTime>) -> Result<String> {
+    match certificate {
+        None => Ok("certificate: none is given".to_owned()),
+        Some(end) if end <= SystemClock.now().utc() => bail!("certificate: it ended on {}", end.date()),
+        Some(end) => Ok(format!("certificate: it ends on {}", end.date())),
+    }
 }
 
 /// Whether files can be made in the data folder.
@@ -66,7 +89,9 @@ fn database(settings: &Settings) -> Result<String> {
             Ok(format!("database: {shown} answers, {key}"))
         }
         Err(OpenError::Locked(_)) if is_served(&settings.data_dir) => {
-            Ok(format!("database: {shown} is in use by the running guerdon"))
+            let kept = kept_setting(&settings.database, Setting::MasterKeyFingerprint);
+            require_own(settings, kept.as_deref()).context("database")?;
+            Ok(format!("database: {shown} is in use by the running guerdon, and the master key is its own"))
         }
         Err(OpenError::Missing(_)) => {
             Ok(format!("database: {shown} is not there yet, `guerdon serve` makes it"))
@@ -84,6 +109,6 @@ fn mail(settings: &Settings) -> Result<String> {
     if settings.mail.smtp_url.is_none() {
         return Ok(format!("mail: {way}"));
     }
-    mail_transport(settings)?.check().map_err(|cause| anyhow::anyhow!("mail server: {cause}"))?;
+    mail_transport(settings)?.check().map_err(|cause| anyhow!("mail server: {cause}"))?;
     Ok(format!("mail: {way}, which lets us in"))
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::build_info::LONG;
-use crate::commands::{Command, Format};
+use crate::commands::{Command, Format, Runnable as _};
 use crate::tools::Tool;
 use crate::{dev, examples};
 
@@ -54,6 +54,18 @@ pub(crate) enum What {
     Tool(Tool),
     #[command(flatten)]
     Work(Command),
+}
+
+impl What {
+    /// Whether it changes nothing.
+    pub(crate) fn is_reading(&self) -> bool {
+        match self {
+            Self::Serve | Self::Dev(_) | Self::Migrate => false,
+            Self::Config(_) => true,
+            Self::Tool(tool) => tool.is_reading(),
+            Self::Work(command) => command.is_reading(),
+        }
+    }
 }
 
 /// The settings.

@@ -5,6 +5,8 @@ use clap::Command;
 
 /// How wide a line is at most, behind its two blanks and before the sign that it goes on.
 const WIDTH: usize = 75;
+/// How wide any line of a help is at most.
+const LINE: usize = 80;
 
 /// A command and its lines.
 type Example = (&'static str, &'static [&'static str]);
@@ -19,9 +21,16 @@ const EXAMPLES: &[Example] = &[
         "webhook verify",
         &[
             "guerdon webhook verify --url https://acme.example/hook --shared-secret gw_1 --headers HEADERS --body BODY",
+            "guerdon --output json webhook verify --url https://acme.example/hook --shared-secret gw_1 --headers HEADERS --body BODY",
         ],
     ),
-    ("webhook send-example", &["guerdon webhook send-example Acme --type recognition.received"]),
+    (
+        "webhook send-example",
+        &[
+            "guerdon webhook send-example Acme --type recognition.received",
+            "guerdon webhook send-example Acme --type redemption.created",
+        ],
+    ),
     (
         "listen",
         &[
@@ -29,14 +38,14 @@ const EXAMPLES: &[Example] = &[
             "guerdon listen --base-url https://guerdon.example --forward-to http://127.0.0.1:8080/hook --since 2h",
         ],
     ),
-    ("restore", &["guerdon restore COPY"]),
+    ("restore", &["guerdon restore COPY", "guerdon --output json restore COPY"]),
     ("status", &["guerdon status", "guerdon --output json status"]),
-    ("healthcheck", &["guerdon healthcheck"]),
-    ("openapi", &["guerdon openapi"]),
+    ("healthcheck", &["guerdon healthcheck", "guerdon --output json healthcheck"]),
+    ("openapi", &["guerdon openapi", "guerdon --output json openapi"]),
     ("completions", &["guerdon completions bash", "guerdon completions zsh"]),
-    ("man", &["guerdon man"]),
+    ("man", &["guerdon man", "guerdon --output json man"]),
     ("verify", &["guerdon verify", "guerdon verify --head HEAD"]),
-    ("seal", &["guerdon seal"]),
+    ("seal", &["guerdon seal", "guerdon --output json seal"]),
     (
         "provider create",
         &[
@@ -60,16 +69,43 @@ const EXAMPLES: &[Example] = &[
         ],
     ),
     ("company list", &["guerdon company list", "guerdon company list --provider Acme"]),
-    ("company show", &["guerdon company show acme.example"]),
-    ("company options", &["guerdon company options acme.example --allow-zero-points true"]),
-    ("company transfer", &["guerdon company transfer acme.example --to Other"]),
-    ("user list", &["guerdon user list --company acme.example"]),
+    (
+        "company show",
+        &["guerdon company show acme.example", "guerdon --output json company show acme.example"],
+    ),
+    (
+        "company options",
+        &[
+            "guerdon company options acme.example --allow-zero-points true",
+            "guerdon company options acme.example --allow-zero-points false",
+        ],
+    ),
+    (
+        "company transfer",
+        &[
+            "guerdon company transfer acme.example --to Other",
+            "guerdon --output json company transfer acme.example --to Acme",
+        ],
+    ),
+    (
+        "user list",
+        &[
+            "guerdon user list --company acme.example",
+            "guerdon user list --company acme.example --email ann@acme.example --deleted",
+        ],
+    ),
     (
         "user show",
         &["guerdon user show ann@acme.example --company acme.example", "guerdon user show USER_ID"],
     ),
-    ("user erase", &["guerdon user erase DELETED_USER_ID"]),
-    ("reserve show", &["guerdon reserve show acme.example"]),
+    (
+        "user erase",
+        &["guerdon user erase DELETED_USER_ID", "guerdon --output json user erase DELETED_USER_ID"],
+    ),
+    (
+        "reserve show",
+        &["guerdon reserve show acme.example", "guerdon --output json reserve show acme.example"],
+    ),
     (
         "reserve deposit",
         &[
@@ -77,7 +113,13 @@ const EXAMPLES: &[Example] = &[
             "guerdon reserve deposit acme.example --dollars 2000",
         ],
     ),
-    ("reserve withdraw", &["guerdon reserve withdraw acme.example --points 500 --key correction-11"]),
+    (
+        "reserve withdraw",
+        &[
+            "guerdon reserve withdraw acme.example --points 500 --key correction-11",
+            "guerdon reserve withdraw acme.example --dollars 10",
+        ],
+    ),
     (
         "distribution run",
         &[
@@ -89,42 +131,94 @@ const EXAMPLES: &[Example] = &[
         "distribution schedule",
         &[
             "guerdon distribution schedule acme.example --wallet peer_wallet --points 50 --every month --start 2100-01-31",
+            "guerdon distribution schedule acme.example --wallet user_wallet --points 10 --every week --start 2100-02-01",
         ],
     ),
-    ("distribution list", &["guerdon distribution list acme.example"]),
-    ("distribution cancel", &["guerdon distribution cancel SCHEDULE_ID"]),
+    (
+        "distribution list",
+        &["guerdon distribution list acme.example", "guerdon --output json distribution list acme.example"],
+    ),
+    (
+        "distribution cancel",
+        &[
+            "guerdon distribution cancel SCHEDULE_ID",
+            "guerdon --output json distribution cancel OTHER_SCHEDULE_ID",
+        ],
+    ),
     (
         "redemption create",
-        &["guerdon redemption create ann@acme.example --company acme.example --points 5 --key order-4711"],
+        &[
+            "guerdon redemption create ann@acme.example --company acme.example --points 5 --key order-4711",
+            "guerdon redemption create USER_ID --points 5",
+        ],
     ),
-    ("redemption refund", &["guerdon redemption refund REDEMPTION_ID"]),
+    (
+        "redemption refund",
+        &[
+            "guerdon redemption refund REDEMPTION_ID",
+            "guerdon --output json redemption refund OTHER_REDEMPTION_ID",
+        ],
+    ),
     (
         "wallet override",
-        &["guerdon wallet override ann@acme.example --company acme.example --wallet peer_wallet --points 30"],
+        &[
+            "guerdon wallet override ann@acme.example --company acme.example --wallet peer_wallet --points 30",
+            "guerdon wallet override USER_ID --wallet user_wallet --points 40 --key correction-12",
+        ],
     ),
-    ("recognition update", &["guerdon recognition update RECOGNITION_ID --share false"]),
+    (
+        "recognition update",
+        &[
+            "guerdon recognition update RECOGNITION_ID --share false",
+            "guerdon recognition update RECOGNITION_ID --message Thanks",
+        ],
+    ),
     (
         "occasion create-global",
-        &["guerdon occasion create-global --name Thanks --title Thanks --default-message Thanks"],
+        &[
+            "guerdon occasion create-global --name Thanks --title Thanks --default-message Thanks",
+            "guerdon occasion create-global --name Welcome --title Welcome --default-message Welcome",
+        ],
     ),
-    ("occasion list-global", &["guerdon occasion list-global"]),
-    ("occasion set-global", &["guerdon occasion set-global OCCASION_ID --enabled false"]),
-    ("occasion delete-global", &["guerdon occasion delete-global OCCASION_ID"]),
+    ("occasion list-global", &["guerdon occasion list-global", "guerdon --output json occasion list-global"]),
+    (
+        "occasion set-global",
+        &[
+            "guerdon occasion set-global OCCASION_ID --enabled false",
+            "guerdon occasion set-global OCCASION_ID --visible false",
+        ],
+    ),
+    (
+        "occasion delete-global",
+        &[
+            "guerdon occasion delete-global OCCASION_ID",
+            "guerdon --output json occasion delete-global OTHER_OCCASION_ID",
+        ],
+    ),
     (
         "event list",
         &["guerdon event list --state exhausted", "guerdon event list --provider Acme --since 2h --limit 20"],
     ),
-    ("event show", &["guerdon event show EVENT_ID"]),
+    ("event show", &["guerdon event show EVENT_ID", "guerdon --output json event show EVENT_ID"]),
     (
         "event replay",
         &["guerdon event replay EVENT_ID", "guerdon event replay --provider Acme --state exhausted"],
     ),
     ("maintenance", &["guerdon maintenance status", "guerdon maintenance off"]),
     ("mail list", &["guerdon mail list --state given-up", "guerdon mail list --since 7d"]),
-    ("mail retry", &["guerdon mail retry MAIL_ID"]),
-    ("mail test", &["guerdon mail test admin@acme.example"]),
-    ("saml import", &["guerdon saml import acme.example METADATA"]),
-    ("saml show", &["guerdon saml show acme.example"]),
+    ("mail retry", &["guerdon mail retry MAIL_ID", "guerdon --output json mail retry OTHER_MAIL_ID"]),
+    (
+        "mail test",
+        &["guerdon mail test admin@acme.example", "guerdon --output json mail test admin@acme.example"],
+    ),
+    (
+        "saml import",
+        &[
+            "guerdon saml import acme.example METADATA",
+            "guerdon --output json saml import acme.example METADATA",
+        ],
+    ),
+    ("saml show", &["guerdon saml show acme.example", "guerdon --output json saml show acme.example"]),
     (
         "audit",
         &[
@@ -139,7 +233,7 @@ const EXAMPLES: &[Example] = &[
             "guerdon statement acme.example --user ann@acme.example --wallet user_wallet --format json",
         ],
     ),
-    ("backup", &["guerdon backup NEW_COPY"]),
+    ("backup", &["guerdon backup NEW_COPY", "guerdon --output json backup NEW_COPY-2"]),
     (
         "import users",
         &[
@@ -147,7 +241,7 @@ const EXAMPLES: &[Example] = &[
             "guerdon import users PEOPLE --company acme.example --atomic",
         ],
     ),
-    ("prune", &["guerdon prune"]),
+    ("prune", &["guerdon prune", "guerdon --output json prune"]),
 ];
 
 /// The command line with its examples.
@@ -161,6 +255,17 @@ fn with(mut command: Command, path: &str) -> Command {
         let path = format!("{path} {name}").trim_start().to_owned();
         command = command.mut_subcommand(&name, |it| with(it, &path));
     }
+    if !path.is_empty() {
+        let name = format!("guerdon {path}");
+        let usage = command.clone().bin_name(&name).render_usage().to_string();
+        let mut usage = usage.trim_start_matches("Usage: ").to_owned();
+        if !usage.contains("[OPTIONS]") {
+            usage = usage.replacen(&name, &format!("{name} [OPTIONS]"), 1); // the global ones
+        }
+        if "Usage: ".len() + usage.chars().count() > LINE {
+            command = command.override_usage(narrow(&usage));
+        }
+    }
     match EXAMPLES.iter().find(|it| it.0 == path) {
         Some((_, lines)) => {
             let lines: Vec<String> = lines.iter().map(|it| folded(it)).collect();
@@ -168,6 +273,38 @@ fn with(mut command: Command, path: &str) -> Command {
         }
         None => command,
     }
+}
+
+/// What a usage line takes, in as many lines as fit.
+fn narrow(usage: &str) -> String {
+    let (mut narrow, mut width) = (String::new(), "Usage: ".len());
+    for word in parts(usage) {
+        if !narrow.is_empty() && width + 1 + word.chars().count() > LINE {
+            narrow.push_str("\n           ");
+            width = 11;
+        } else if !narrow.is_empty() {
+            narrow.push(' ');
+            width += 1;
+        }
+        narrow.push_str(&word);
+        width += word.chars().count();
+    }
+    narrow
+}
+
+/// The words of a usage line, each option with its value.
+fn parts(usage: &str) -> Vec<String> {
+    let mut parts: Vec<String> = Vec::new();
+    for word in usage.split(' ') {
+        match parts.last_mut() {
+            Some(option) if word.starts_with('<') && option.starts_with("--") && !option.contains(' ') => {
+                option.push(' ');
+                option.push_str(word);
+            }
+            _ => parts.push(word.to_owned()),
+        }
+    }
+    parts
 }
 
 /// A line in as many as it takes, each but the last with the sign that it goes on.

@@ -1,6 +1,6 @@
 //! From the command line to the exit status.
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread::{Builder, sleep}; // tidy: the last seconds of a process
@@ -51,10 +51,17 @@ fn print(output: &Output, cli: &Cli) -> ExitCode {
     let end = if text.ends_with('\n') { "" } else { "\n" };
     match write!(out, "{text}{end}").and_then(|()| out.flush()) {
         Ok(()) => ExitCode::from(output.status),
+        // Whoever stops reading has read enough; but of what was changed they should know.
+        Err(cause) if cli.what.is_reading() && cause.kind() == ErrorKind::BrokenPipe => ExitCode::FAILURE,
         Err(cause) => {
-            let told = "it was done, but what it prints could not be written";
-            let _closed =
-                writeln!(std::io::stderr(), "guerdon: {told} ({cause}): look before it is repeated");
+            let told = if cli.what.is_reading() {
+                format!("what it prints could not be written: {cause}")
+            } else {
+                format!(
+                    "it was done, but what it prints could not be written ({cause}): look before it is repeated"
+                )
+            };
+            let _closed = writeln!(std::io::stderr(), "guerdon: {told}");
             ExitCode::FAILURE
         }
     }

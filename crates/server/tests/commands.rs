@@ -1,5 +1,8 @@
 //! The commands, beside a running service and alone.
 
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::net::UnixStream;
+
 use serde_json::{Value, json};
 
 use crate::support::service::{Provider, Service};
@@ -208,5 +211,52 @@ fn settings_are_checked_and_shown_without_secrets() {
         assert_eq!(unknown.status.code(), Some(1));
         let err = String::from_utf8(unknown.stderr).unwrap();
         assert!(err.to_lowercase().contains("listne"), "{err}");
+    });
+}
+
+#[test]
+fn a_command_of_another_version_is_refused_by_the_running_service() {
+    on_each(|service| {
+        if !service.database.is_embedded() {
+            return;
+        }
+        for version in ["", r#""version": "0.0.1", "#] {
+            let mut stream = UnixStream::connect(service.data.path().join("guerdon.sock")).unwrap();
+            let line =
+                format!("{{{version}\"database\": \"x\", \"by\": null, \"command\": {{\"seal\": {{}}}}}}\n");
+            stream.write_all(line.as_bytes()).unwrap();
+            let mut told = String::new();
+            BufReader::new(&stream).read_line(&mut told).unwrap();
+            assert!(told.contains("refused") && told.contains("version"), "{told}");
+        }
+    });
+}
+
+#[test]
+fn a_company_named_beside_a_user_must_be_the_users_own() {
+    on_each(|service| {
+        let (sample, other) = (Sample::make(service, 1), Sample::make(service, 1));
+        sample.deposit(service, 100);
+        service.json(&["wallet", "override", &sample.users[0], "--wallet", "user_wallet", "--points", "10"]);
+        let spend = |company: &str| {
+            service.guerdon(&[
+                "redemption",
+                "create",
+                &sample.users[0],
+                "--company",
+                company,
+                "--points",
+                "1",
+            ])
+        };
+        let refused = spend(&other.company);
+        assert!(refused.status == 1 && refused.err.contains("no user of this company"), "{}", refused.err);
+        assert_eq!(spend(&sample.company).status, 0);
+        let user = &sample.users[0];
+        assert_eq!(service.delete(&sample.provider, &format!("/v1/users/{user}")).status, 204);
+        let listed =
+            |words: &[&str]| service.json(&[&["user", "list", "--company", &sample.company], words].concat());
+        assert!(listed(&[]).as_array().unwrap().iter().all(|it| it["id"] != **user));
+        assert!(listed(&["--deleted"]).as_array().unwrap().iter().any(|it| it["id"] == **user));
     });
 }

@@ -52,6 +52,9 @@ fn what_is_no_whole_backup_is_refused() {
         }
         let folder = service.data.path().to_owned();
         let path = |name: &str| folder.join(name);
+        let sample = Sample::make(service, 1);
+        let paid = ["reserve", "deposit", &sample.company, "--points", "5", "--key", "invoice-117"];
+        service.json(&paid);
         assert_eq!(service.guerdon(&["backup", path("copy.db").to_str().unwrap()]).status, 0);
         let elsewhere = tempfile::tempdir().unwrap();
         let there = |name: &str| elsewhere.path().join(name);
@@ -71,6 +74,14 @@ fn what_is_no_whole_backup_is_refused() {
         bytes[middle..middle + 4096].fill(0xA5);
         fs::write(path("damaged.db"), bytes).unwrap();
         refused(&path("damaged.db"), "damaged.db is refused");
+        // A letter of a fact, which contradicts nothing but the seal over it.
+        let mut bytes = fs::read(path("copy.db")).unwrap();
+        let places: Vec<usize> =
+            bytes.windows(11).enumerate().filter(|it| it.1 == b"invoice-117").map(|it| it.0).collect();
+        places.iter().for_each(|it| bytes[it + 10] = b'8');
+        assert!(!places.is_empty());
+        fs::write(path("altered.db"), bytes).unwrap();
+        refused(&path("altered.db"), "damaged (seal)");
         fs::write(path("empty.db"), "").unwrap();
         refused(&path("empty.db"), "empty");
         refused(&folder, "no file");

@@ -16,10 +16,12 @@ fn examples(service: &Service, path: &str) -> Vec<String> {
     let words: Vec<&str> = path.split(' ').chain(["--help"]).collect();
     let help = service.guerdon(&words).out;
     let lines = help.split("Examples:\n").nth(1).unwrap_or_else(|| panic!("{path} has no example:\n{help}"));
-    let is_narrow = |it: &str| it.chars().count() <= 80 || it.starts_with("Usage: ");
-    assert!(help.lines().all(is_narrow), "{path}: {help}");
+    assert!(help.lines().all(|it| it.chars().count() <= 80), "{path}: {help}");
     let whole = lines.replace(" \\\n    ", " ");
-    whole.lines().filter(|it| it.starts_with("  guerdon ")).map(|it| it.trim().to_owned()).collect()
+    let lines = whole.lines().filter(|it| it.starts_with("  guerdon "));
+    let lines: Vec<String> = lines.map(|it| it.trim().to_owned()).collect();
+    assert!(lines.len() >= 2, "{path}: {help}");
+    lines
 }
 
 /// Commands that go on until they are stopped: tests of their own start them.
@@ -43,7 +45,6 @@ fn every_example_in_the_help_runs() {
         let (sample, receiver) = (sample(service), Receiver::start());
         service.json(&["provider", "set", "Acme", "--callback-url", &receiver.url()]);
         let names = names(service, &sample);
-        let empty = tempfile::tempdir().unwrap();
         let operator = service.running.operator.trim_start_matches("http://").to_owned();
         let mut all = commands(service, "");
         // What takes something away comes last, and what is restored is written before.
@@ -58,6 +59,7 @@ fn every_example_in_the_help_runs() {
                 let words: Vec<&str> = filled.split(' ').skip(1).collect();
                 let mut run = service.command();
                 run.env("GUERDON_OPERATOR__LISTEN", &operator).args(words);
+                let empty = tempfile::tempdir().unwrap();
                 if command == "restore" {
                     run.env_remove("GUERDON_DATABASE__URL").env("GUERDON_DATA_DIR", empty.path());
                 }
@@ -88,28 +90,35 @@ fn names(service: &mut Service, sample: &Sample) -> Vec<(&'static str, String)> 
     let third = created(service.post(provider, "/v1/users", &user_body(&sample.company, "third")));
     let sent = sample.send(service, &sample.users[0], &[&third], 100).json();
     service.json(&["wallet", "override", &sample.users[0], "--wallet", "user_wallet", "--points", "50"]);
-    let redeemed = service.json(&["redemption", "create", &sample.users[0], "--points", "1"]);
-    let words = ["occasion", "create-global", "--name", "Joy", "--title", "Joy", "--default-message", "Joy"];
-    let occasion = service.json(&words);
     let every = ["--every", "week", "--start", "2100-01-01"];
     let plan = ["distribution", "schedule", "acme.example", "--wallet", "peer_wallet", "--points", "1"];
-    let schedule = service.json(&[&plan[..], &every].concat());
+    let made = |words: &[&str]| text(&service.json(words), "id").to_owned();
+    let [redeemed, redeemed_too] =
+        ["1", "2"].map(|it| made(&["redemption", "create", &sample.users[0], "--points", it]));
+    let [occasion, occasion_too] = ["Joy", "Fun"]
+        .map(|it| made(&["occasion", "create-global", "--name", it, "--title", it, "--default-message", it]));
+    let [schedule, schedule_too] = [(); 2].map(|()| made(&[&plan[..], &every].concat()));
     let event = first_event(service, provider);
     let folder = service.data.path().to_owned();
     let path = |name: &str| folder.join(name).display().to_string();
     fs::write(path("people.csv"), "email,first_name,last_name\nzoe@acme.example,Zoe,Ray\n").unwrap();
     fs::write(path("idp.xml"), metadata(service)).unwrap();
     delivery(&path("headers"), &path("body"));
+    let [mail, mail_too] = mails_given_up(service, sample);
     let id = |it: &Value| text(it, "id").to_owned();
     vec![
         ("DELETED_USER_ID", sample.users[1].clone()),
         ("USER_ID", sample.users[0].clone()),
-        ("REDEMPTION_ID", id(&redeemed)),
+        ("OTHER_REDEMPTION_ID", redeemed_too),
+        ("OTHER_OCCASION_ID", occasion_too),
+        ("OTHER_SCHEDULE_ID", schedule_too),
+        ("REDEMPTION_ID", redeemed),
         ("RECOGNITION_ID", id(&sent["recognitions"][0])),
-        ("OCCASION_ID", id(&occasion)),
-        ("SCHEDULE_ID", id(&schedule)),
+        ("OCCASION_ID", occasion),
+        ("SCHEDULE_ID", schedule),
         ("EVENT_ID", id(&event)),
-        ("MAIL_ID", mail_given_up(service, sample)),
+        ("OTHER_MAIL_ID", mail_too),
+        ("MAIL_ID", mail),
         ("PEOPLE", path("people.csv")),
         ("METADATA", path("idp.xml")),
         ("HEADERS", path("headers")),
@@ -131,18 +140,18 @@ fn delivery(headers: &str, body: &str) {
     fs::write(headers, lines).unwrap();
 }
 
-/// A mail that was given up: one about the reserve, as if its mail server had been away for days.
-fn mail_given_up(service: &mut Service, sample: &Sample) -> String {
+/// Mails that were given up: about the reserve, as if its mail server had been away for days.
+fn mails_given_up(service: &mut Service, sample: &Sample) -> [String; 2] {
     let alert = json!({"reserve_alert": 10_000_000, "reserve_bcc": "bcc@acme.example"});
     let path = format!("/v1/companies/{}", sample.company);
     assert_eq!(service.put(&sample.provider, &path, &alert).status, 200);
-    until("a mail should be handed over", || {
-        (service.database.count("mails WHERE state = 2") > 0).then_some(())
+    until("mails should be handed over", || {
+        (service.database.count("mails WHERE state = 2") > 1).then_some(())
     });
     let given_up = "UPDATE mails SET state = 3 WHERE state = 2";
     service.running.kill();
     service.database.tamper(given_up, given_up);
     service.restart();
     let listed = service.json(&["mail", "list", "--state", "given-up"]);
-    text(&listed[0], "id").to_owned()
+    [0, 1].map(|it| text(&listed[it], "id").to_owned())
 }

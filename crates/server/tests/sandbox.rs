@@ -137,9 +137,9 @@ fn a_speed_that_no_clock_can_follow_is_refused() {
     for speed in ["0", "0.0001", "1e300", "NaN"] {
         let refused = Command::new(env!("CARGO_BIN_EXE_guerdon")).args(["dev", "--speed", speed]).output();
         let refused = refused.unwrap();
-        assert_eq!(refused.status.code(), Some(1));
+        assert_eq!(refused.status.code(), Some(2));
         let told = String::from_utf8(refused.stderr).unwrap();
-        assert_eq!(told, "guerdon: --speed must be a number from 0.001 to 1000000000\n", "{speed}");
+        assert!(told.contains("must be a number from 0.001 to 1000000000"), "{speed}: {told}");
     }
 }
 

@@ -36,8 +36,8 @@ impl Schedule {
 
     /// How long to wait, from the end of a failed attempt, when `attempts` attempts of this schedule came before
     /// it. None after the eleventh, which is the last.
-    pub fn wait(&self, attempts: u16) -> Option<Duration> {
-        let seconds = *WAITS_SECONDS.get(usize::from(attempts))?;
+    pub fn wait(&self, attempts: u32) -> Option<Duration> {
+        let seconds = *WAITS_SECONDS.get(usize::try_from(attempts).ok()?)?;
         let exact = Duration::from_secs(seconds);
         let scaled =
             Duration::try_from_secs_f64(exact.as_secs_f64() / self.time_scale).unwrap_or(Duration::MAX);
@@ -94,14 +94,14 @@ mod tests {
 
     #[test]
     fn there_are_ten_retries() {
-        for retries in [10, 11, 500, u16::MAX] {
+        for retries in [10, 11, 500, u32::MAX] {
             assert_eq!(Schedule::default().wait(retries), None);
         }
     }
 
     #[test]
     fn the_scale_divides_every_wait_and_never_makes_one_early() {
-        let check = |scale: f64, retries: u16, micros: u64| {
+        let check = |scale: f64, retries: u32, micros: u64| {
             let wait = Schedule::scaled(scale).unwrap().wait(retries);
             assert_eq!(wait, Some(Duration::from_micros(micros)), "{scale} {retries}");
         };

@@ -37,7 +37,7 @@ CREATE TABLE companies (
   company_name text NOT NULL CHECK (length(company_name) BETWEEN 1 AND 255),
   owner_id uuid NOT NULL,
   logo_url text NOT NULL CHECK (length(logo_url) <= 2048),
-  points_per_dollar integer NOT NULL CHECK (points_per_dollar BETWEEN 1 AND 10000),
+  points_per_dollar integer NOT NULL CONSTRAINT rate_within_bounds CHECK (points_per_dollar BETWEEN 1 AND 10000),
   reserve_alert bigint CHECK (reserve_alert >= 0),
   reserve_bcc text CHECK (length(reserve_bcc) <= 254),
   allow_zero_points boolean NOT NULL,
@@ -147,9 +147,9 @@ CREATE TABLE settings (
 CREATE TABLE schedules (
   id uuid NOT NULL PRIMARY KEY,
   company_id uuid NOT NULL REFERENCES companies (id),
-  wallet smallint NOT NULL CHECK (wallet BETWEEN 1 AND 3),
+  wallet smallint NOT NULL CONSTRAINT known_wallet CHECK (wallet BETWEEN 1 AND 3),
   points bigint NOT NULL CHECK (points > 0),
-  period smallint NOT NULL CHECK (period IN (1, 2)),
+  period smallint NOT NULL CONSTRAINT known_period CHECK (period IN (1, 2)),
   start_on text NOT NULL CHECK (length(start_on) = 10),
   next_on text NOT NULL CHECK (length(next_on) = 10 AND next_on >= start_on),
   due_at timestamptz NOT NULL,
@@ -218,13 +218,13 @@ CREATE TABLE causes (
   company_id uuid NOT NULL,
   provider_id uuid NOT NULL,
   kind smallint NOT NULL,
-  actor smallint NOT NULL CHECK (actor BETWEEN 1 AND 3),
+  actor smallint NOT NULL CONSTRAINT known_actor CHECK (actor BETWEEN 1 AND 3),
   reference text CHECK (length(reference) BETWEEN 1 AND 255),
   idempotency_key text CHECK (length(idempotency_key) BETWEEN 1 AND 255),
-  points_per_dollar integer NOT NULL CHECK (points_per_dollar BETWEEN 1 AND 10000),
+  points_per_dollar integer NOT NULL CONSTRAINT rate_within_bounds CHECK (points_per_dollar BETWEEN 1 AND 10000),
   points bigint NOT NULL CHECK (points >= 0),
   legs integer NOT NULL CHECK (legs >= 0),
-  wallet smallint CHECK (wallet BETWEEN 1 AND 3),
+  wallet smallint CONSTRAINT known_wallet CHECK (wallet BETWEEN 1 AND 3),
   subject_id uuid,
   occasion_id uuid,
   due_on text CHECK (length(due_on) = 10),
@@ -269,7 +269,7 @@ CREATE TRIGGER causes_keep BEFORE UPDATE OR DELETE OR TRUNCATE ON causes
 -- put in place of that. Who is sent for by a company has the company as the sender.
 CREATE TABLE recognitions (
   cause_id uuid NOT NULL,
-  leg integer NOT NULL CHECK (leg BETWEEN 1 AND 10000),
+  leg integer NOT NULL CONSTRAINT leg_within_bounds CHECK (leg BETWEEN 1 AND 10000),
   id uuid NOT NULL UNIQUE,
   company_id uuid NOT NULL,
   sender_id uuid NOT NULL,
@@ -292,12 +292,12 @@ CREATE TRIGGER recognitions_keep
 -- out of it was short of, within the tolerance. alert_below is the least that does not count as low.
 CREATE TABLE accounts (
   owner_id uuid NOT NULL,
-  kind smallint NOT NULL CHECK (kind BETWEEN 1 AND 8),
+  kind smallint NOT NULL CONSTRAINT known_kind CHECK (kind BETWEEN 1 AND 8),
   company_id uuid NOT NULL,
   balance bigint NOT NULL,
   spent bigint NOT NULL CHECK (spent >= 0),
   movements bigint NOT NULL CHECK (movements >= 0),
-  made_up bigint NOT NULL CHECK (made_up BETWEEN 0 AND 10000000),
+  made_up bigint NOT NULL CONSTRAINT within_tolerance CHECK (made_up BETWEEN 0 AND 10000000),
   alert_below bigint,
   created_at timestamptz NOT NULL,
   closed_at timestamptz,
@@ -328,7 +328,7 @@ CREATE TABLE transfers (
   credit_place bigint NOT NULL CHECK (credit_place >= 1),
   amount bigint NOT NULL CHECK (amount > 0),
   points bigint NOT NULL CHECK (points >= 0),
-  points_per_dollar integer NOT NULL CHECK (points_per_dollar BETWEEN 1 AND 10000),
+  points_per_dollar integer NOT NULL CONSTRAINT rate_within_bounds CHECK (points_per_dollar BETWEEN 1 AND 10000),
   reason smallint NOT NULL,
   created_at timestamptz NOT NULL,
   PRIMARY KEY (cause_id, leg),
@@ -369,9 +369,11 @@ CREATE UNIQUE INDEX transfers_credit ON transfers (credit_owner, credit_kind, cr
 CREATE TRIGGER transfers_keep BEFORE UPDATE OR DELETE OR TRUNCATE ON transfers
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
--- Seal n chains everything that stands before `before` onto seal n - 1.
+-- Seal n chains everything that stands before `before` onto seal n - 1. format: 1 causes with their transfers and
+-- recognitions, of a message its digest.
 CREATE TABLE seals (
   sequence bigint NOT NULL PRIMARY KEY CHECK (sequence >= 1),
+  format smallint NOT NULL CONSTRAINT known_format CHECK (format = 1),
   before bigint NOT NULL,
   causes bigint NOT NULL CHECK (causes >= 1),
   head bytea NOT NULL CHECK (length(head) = 32),
@@ -387,7 +389,7 @@ CREATE TABLE events (
   id uuid NOT NULL PRIMARY KEY,
   company_id uuid NOT NULL,
   provider_id uuid NOT NULL,
-  kind smallint NOT NULL CHECK (kind BETWEEN 1 AND 3),
+  kind smallint NOT NULL CONSTRAINT known_kind CHECK (kind BETWEEN 1 AND 3),
   cause_id uuid NOT NULL,
   body bytea NOT NULL CHECK (length(body) >= 2),
   created_at timestamptz NOT NULL,
@@ -403,9 +405,9 @@ CREATE TABLE deliveries (
   event_id uuid NOT NULL PRIMARY KEY,
   company_id uuid NOT NULL,
   provider_id uuid NOT NULL,
-  state smallint NOT NULL CHECK (state BETWEEN 1 AND 4),
-  attempts smallint NOT NULL,
-  attempts_before_replay smallint NOT NULL CHECK (attempts_before_replay BETWEEN 0 AND attempts),
+  state smallint NOT NULL CONSTRAINT known_state CHECK (state BETWEEN 1 AND 4),
+  attempts integer NOT NULL,
+  attempts_before_replay integer NOT NULL CHECK (attempts_before_replay BETWEEN 0 AND attempts),
   next_attempt_at timestamptz,
   lease_id uuid,
   CONSTRAINT pending_means_due CHECK ((state = 1) = (next_attempt_at IS NOT NULL)),
@@ -433,7 +435,7 @@ CREATE TABLE attempts (
   event_id uuid NOT NULL,
   id uuid NOT NULL,
   company_id uuid NOT NULL,
-  number smallint NOT NULL CHECK (number >= 1),
+  number integer NOT NULL CHECK (number >= 1),
   started_at timestamptz NOT NULL,
   duration_micros bigint NOT NULL CHECK (duration_micros >= 0),
   status smallint,
@@ -449,7 +451,7 @@ CREATE TABLE mails (
   recipient text NOT NULL CHECK (length(recipient) <= 254),
   subject text NOT NULL,
   body text NOT NULL,
-  state smallint NOT NULL CHECK (state BETWEEN 1 AND 3),
+  state smallint NOT NULL CONSTRAINT known_state CHECK (state BETWEEN 1 AND 3),
   attempts smallint NOT NULL CHECK (attempts >= 0),
   next_attempt_at timestamptz,
   lease_id uuid,
@@ -477,7 +479,7 @@ CREATE INDEX idempotency_records_expiry ON idempotency_records (expires_at);
 -- changed. Numbers of actions are those of the domain crate.
 CREATE TABLE audit_entries (
   id uuid NOT NULL PRIMARY KEY,
-  actor smallint NOT NULL CHECK (actor BETWEEN 1 AND 3),
+  actor smallint NOT NULL CONSTRAINT known_actor CHECK (actor BETWEEN 1 AND 3),
   reference text CHECK (length(reference) BETWEEN 1 AND 255),
   idempotency_key text CHECK (length(idempotency_key) BETWEEN 1 AND 255),
   action smallint NOT NULL CHECK (action >= 1),

@@ -37,7 +37,7 @@ CREATE TABLE companies (
   company_name TEXT NOT NULL CHECK (length(company_name) BETWEEN 1 AND 255),
   owner_id BLOB NOT NULL CHECK (length(owner_id) = 16),
   logo_url TEXT NOT NULL CHECK (length(logo_url) <= 2048),
-  points_per_dollar INTEGER NOT NULL CHECK (points_per_dollar BETWEEN 1 AND 10000),
+  points_per_dollar INTEGER NOT NULL CONSTRAINT rate_within_bounds CHECK (points_per_dollar BETWEEN 1 AND 10000),
   reserve_alert INTEGER CHECK (reserve_alert >= 0),
   reserve_bcc TEXT CHECK (length(reserve_bcc) <= 254),
   allow_zero_points INTEGER NOT NULL CHECK (allow_zero_points IN (0, 1)),
@@ -89,7 +89,7 @@ CREATE TABLE active_users (
   part INTEGER NOT NULL CHECK (part = 0),
   number INTEGER NOT NULL CHECK (number >= 0),
   PRIMARY KEY (company_id, part)
-) WITHOUT ROWID;
+) STRICT, WITHOUT ROWID;
 CREATE TRIGGER users_count_new AFTER INSERT ON users WHEN NEW.deleted_at IS NULL
   BEGIN
     INSERT INTO active_users VALUES (NEW.company_id, 0, 1)
@@ -141,9 +141,9 @@ CREATE TABLE settings (
 CREATE TABLE schedules (
   id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
   company_id BLOB NOT NULL REFERENCES companies (id) CHECK (length(company_id) = 16),
-  wallet INTEGER NOT NULL CHECK (wallet BETWEEN 1 AND 3),
+  wallet INTEGER NOT NULL CONSTRAINT known_wallet CHECK (wallet BETWEEN 1 AND 3),
   points INTEGER NOT NULL CHECK (points > 0),
-  period INTEGER NOT NULL CHECK (period IN (1, 2)),
+  period INTEGER NOT NULL CONSTRAINT known_period CHECK (period IN (1, 2)),
   start_on TEXT NOT NULL CHECK (length(start_on) = 10),
   next_on TEXT NOT NULL CHECK (length(next_on) = 10 AND next_on >= start_on),
   due_at INTEGER NOT NULL,
@@ -194,13 +194,13 @@ CREATE TABLE causes (
   company_id BLOB NOT NULL CHECK (length(company_id) = 16),
   provider_id BLOB NOT NULL CHECK (length(provider_id) = 16),
   kind INTEGER NOT NULL,
-  actor INTEGER NOT NULL CHECK (actor BETWEEN 1 AND 3),
+  actor INTEGER NOT NULL CONSTRAINT known_actor CHECK (actor BETWEEN 1 AND 3),
   reference TEXT CHECK (length(reference) BETWEEN 1 AND 255),
   idempotency_key TEXT CHECK (length(idempotency_key) BETWEEN 1 AND 255),
-  points_per_dollar INTEGER NOT NULL CHECK (points_per_dollar BETWEEN 1 AND 10000),
+  points_per_dollar INTEGER NOT NULL CONSTRAINT rate_within_bounds CHECK (points_per_dollar BETWEEN 1 AND 10000),
   points INTEGER NOT NULL CHECK (points >= 0),
   legs INTEGER NOT NULL CHECK (legs >= 0),
-  wallet INTEGER CHECK (wallet BETWEEN 1 AND 3),
+  wallet INTEGER CONSTRAINT known_wallet CHECK (wallet BETWEEN 1 AND 3),
   subject_id BLOB CHECK (length(subject_id) = 16),
   occasion_id BLOB CHECK (length(occasion_id) = 16),
   due_on TEXT CHECK (length(due_on) = 10),
@@ -246,7 +246,7 @@ CREATE TRIGGER causes_keep_deletes_out BEFORE DELETE ON causes
 -- put in place of that. Who is sent for by a company has the company as the sender.
 CREATE TABLE recognitions (
   cause_id BLOB NOT NULL CHECK (length(cause_id) = 16),
-  leg INTEGER NOT NULL CHECK (leg BETWEEN 1 AND 10000),
+  leg INTEGER NOT NULL CONSTRAINT leg_within_bounds CHECK (leg BETWEEN 1 AND 10000),
   id BLOB NOT NULL UNIQUE CHECK (length(id) = 16),
   company_id BLOB NOT NULL CHECK (length(company_id) = 16),
   sender_id BLOB NOT NULL CHECK (length(sender_id) = 16),
@@ -270,12 +270,12 @@ CREATE TRIGGER recognitions_keep_deletes_out BEFORE DELETE ON recognitions
 -- out of it was short of, within the tolerance. alert_below is the least that does not count as low.
 CREATE TABLE accounts (
   owner_id BLOB NOT NULL CHECK (length(owner_id) = 16),
-  kind INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 8),
+  kind INTEGER NOT NULL CONSTRAINT known_kind CHECK (kind BETWEEN 1 AND 8),
   company_id BLOB NOT NULL CHECK (length(company_id) = 16),
   balance INTEGER NOT NULL,
   spent INTEGER NOT NULL CHECK (spent >= 0),
   movements INTEGER NOT NULL CHECK (movements >= 0),
-  made_up INTEGER NOT NULL CHECK (made_up BETWEEN 0 AND 10000000),
+  made_up INTEGER NOT NULL CONSTRAINT within_tolerance CHECK (made_up BETWEEN 0 AND 10000000),
   alert_below INTEGER,
   created_at INTEGER NOT NULL,
   closed_at INTEGER,
@@ -308,7 +308,7 @@ CREATE TABLE transfers (
   credit_place INTEGER NOT NULL CHECK (credit_place >= 1),
   amount INTEGER NOT NULL CHECK (amount > 0),
   points INTEGER NOT NULL CHECK (points >= 0),
-  points_per_dollar INTEGER NOT NULL CHECK (points_per_dollar BETWEEN 1 AND 10000),
+  points_per_dollar INTEGER NOT NULL CONSTRAINT rate_within_bounds CHECK (points_per_dollar BETWEEN 1 AND 10000),
   reason INTEGER NOT NULL,
   created_at INTEGER NOT NULL,
   PRIMARY KEY (cause_id, leg),
@@ -351,9 +351,11 @@ CREATE TRIGGER transfers_keep_updates_out BEFORE UPDATE ON transfers
 CREATE TRIGGER transfers_keep_deletes_out BEFORE DELETE ON transfers
   BEGIN SELECT RAISE(ABORT, 'transfers are never changed'); END;
 
--- Seal n chains everything that stands before `before` onto seal n - 1.
+-- Seal n chains everything that stands before `before` onto seal n - 1. format: 1 causes with their transfers and
+-- recognitions, of a message its digest.
 CREATE TABLE seals (
   sequence INTEGER NOT NULL PRIMARY KEY CHECK (sequence >= 1),
+  format INTEGER NOT NULL CONSTRAINT known_format CHECK (format = 1),
   before INTEGER NOT NULL,
   causes INTEGER NOT NULL CHECK (causes >= 1),
   head BLOB NOT NULL CHECK (length(head) = 32),
@@ -372,7 +374,7 @@ CREATE TABLE events (
   id BLOB NOT NULL UNIQUE CHECK (length(id) = 16),
   company_id BLOB NOT NULL CHECK (length(company_id) = 16),
   provider_id BLOB NOT NULL CHECK (length(provider_id) = 16),
-  kind INTEGER NOT NULL CHECK (kind BETWEEN 1 AND 3),
+  kind INTEGER NOT NULL CONSTRAINT known_kind CHECK (kind BETWEEN 1 AND 3),
   cause_id BLOB NOT NULL CHECK (length(cause_id) = 16),
   body BLOB NOT NULL CHECK (length(body) >= 2),
   created_at INTEGER NOT NULL,
@@ -388,7 +390,7 @@ CREATE TABLE deliveries (
   event_id BLOB NOT NULL PRIMARY KEY CHECK (length(event_id) = 16),
   company_id BLOB NOT NULL CHECK (length(company_id) = 16),
   provider_id BLOB NOT NULL CHECK (length(provider_id) = 16),
-  state INTEGER NOT NULL CHECK (state BETWEEN 1 AND 4),
+  state INTEGER NOT NULL CONSTRAINT known_state CHECK (state BETWEEN 1 AND 4),
   attempts INTEGER NOT NULL,
   attempts_before_replay INTEGER NOT NULL CHECK (attempts_before_replay BETWEEN 0 AND attempts),
   next_attempt_at INTEGER,
@@ -430,7 +432,7 @@ CREATE TABLE mails (
   recipient TEXT NOT NULL CHECK (length(recipient) <= 254),
   subject TEXT NOT NULL,
   body TEXT NOT NULL,
-  state INTEGER NOT NULL CHECK (state BETWEEN 1 AND 3),
+  state INTEGER NOT NULL CONSTRAINT known_state CHECK (state BETWEEN 1 AND 3),
   attempts INTEGER NOT NULL CHECK (attempts >= 0),
   next_attempt_at INTEGER,
   lease_id BLOB CHECK (length(lease_id) = 16),
@@ -458,7 +460,7 @@ CREATE INDEX idempotency_records_expiry ON idempotency_records (expires_at);
 -- changed. Numbers of actions are those of the domain crate.
 CREATE TABLE audit_entries (
   id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
-  actor INTEGER NOT NULL CHECK (actor BETWEEN 1 AND 3),
+  actor INTEGER NOT NULL CONSTRAINT known_actor CHECK (actor BETWEEN 1 AND 3),
   reference TEXT CHECK (length(reference) BETWEEN 1 AND 255),
   idempotency_key TEXT CHECK (length(idempotency_key) BETWEEN 1 AND 255),
   action INTEGER NOT NULL CHECK (action >= 1),

@@ -67,6 +67,12 @@ pub struct AuditEntry {
 }
 
 impl AuditEntry {
+    /// What it was done to: the object, or the provider where it is about no company.
+    pub fn object_or_provider(&self) -> Option<Uuid> {
+        let provider = self.provider_id.filter(|_| self.company_id.is_none());
+        self.object_id.or(provider.map(|it| it.as_uuid()))
+    }
+
     #[must_use]
     pub fn of_company(self, id: CompanyId) -> Self {
         Self { company_id: Some(id), ..self }

@@ -18,9 +18,9 @@ pub struct ClaimedEvent {
     /// The bytes to send.
     pub body: Vec<u8>,
     /// Attempts made before, over all replays.
-    pub attempts: u16,
+    pub attempts: u32,
     /// Attempts made before the last replay; the schedule counts from there.
-    pub attempts_before_replay: u16,
+    pub attempts_before_replay: u32,
 }
 
 /// The due events of one provider, claimed together, with where they go as of the claim.
@@ -54,7 +54,7 @@ pub struct Attempt {
     /// In which company its event was caused.
     pub company_id: CompanyId,
     /// Its number, from 1 on, over all replays.
-    pub number: u16,
+    pub number: u32,
     /// When it began.
     pub started_at: Timestamp,
     /// How long it took.

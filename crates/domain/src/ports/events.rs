@@ -55,7 +55,7 @@ pub struct QueuedEvent {
     /// What has become of it.
     pub state: EventState,
     /// Attempts made, over all replays.
-    pub attempts: u16,
+    pub attempts: u32,
     /// When it is tried again, or when the lease of whoever is trying it ends.
     pub next_attempt_at: Option<Timestamp>,
     /// When it was caused.
@@ -105,7 +105,7 @@ pub struct ToldEvent {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MadeAttempt {
     /// From 1 on, over all replays.
-    pub number: u16,
+    pub number: u32,
     pub started_at: Timestamp,
     pub duration: Duration,
     /// What the receiver answered, if it answered.

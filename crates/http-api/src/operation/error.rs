@@ -132,9 +132,9 @@ impl ApiError {
     pub(crate) fn respond(&self, request_id: &str) -> HttpResponse {
         match &self.cause {
             Some(Cause(cause)) if self.status.is_server_error() => {
-                log::error!("request {request_id} failed: {cause}");
+                log::error!(request_id; "request {request_id} failed: {cause}");
             }
-            Some(Cause(cause)) => log::info!("request {request_id} was refused: {cause}"),
+            Some(Cause(cause)) => log::info!(request_id; "request {request_id} was refused: {cause}"),
             None => {}
         }
         self.render()

@@ -83,8 +83,8 @@ columns! {
         company_id: Identifier = Id<CompanyId>,
         provider_id: Identifier = Id<ProviderId>,
         state: SmallInt = i16,
-        attempts: SmallInt = i16,
-        attempts_before_replay: SmallInt = i16,
+        attempts: Integer = i32,
+        attempts_before_replay: Integer = i32,
         next_attempt_at: Nullable<Moment> = Option<At>,
     }
 }
@@ -94,7 +94,7 @@ columns! {
         event_id: Identifier = Id<EventId>,
         id: Identifier = Id,
         company_id: Identifier = Id<CompanyId>,
-        number: SmallInt = i16,
+        number: Integer = i32,
         started_at: Moment = At,
         duration_micros: BigInt = i64,
         status: Nullable<SmallInt> = Option<i16>,

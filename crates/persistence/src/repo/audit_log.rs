@@ -49,6 +49,7 @@ impl ReadAuditLog for Unit<'_> {
     }
 
     fn caused(&mut self, wanted: &AuditWanted) -> Result<Vec<Cause>, StoreError> {
+        self.query(super::super::lift_time_limit)?; // those of one provider may lie far apart
         let mut query = wanted!(causes, CauseRow<'static>, wanted);
         if let Some(action) = wanted.action {
             let Some(kind) = kind::of(action) else { return Ok(Vec::new()) };

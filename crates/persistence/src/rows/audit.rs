@@ -72,6 +72,13 @@ impl RecognitionFact {
         self.leg
     }
 
+    /// Chains what of it never changes and no transfer tells, as a part of its cause.
+    pub(crate) fn seal(&self, chain: &mut Chain) {
+        chain.number(self.leg);
+        chain.bytes(Some(self.id.0.as_ref()));
+        chain.bytes(Some(self.receiver_id.0.as_ref()));
+    }
+
     /// Whether it says what its sending says.
     pub(crate) fn is_as_sent_by(&self, sending: &CauseRow<'_>) -> bool {
         self.message.is_none() && sending.shares() == Some(self.share)
@@ -106,6 +113,7 @@ impl AccountFact {
 #[diesel(table_name = seals, treat_none_as_default_value = false)]
 pub(crate) struct SealRow {
     pub(crate) sequence: i64,
+    pub(crate) format: i16,
     pub(crate) before: i64,
     pub(crate) causes: i64,
     pub(crate) head: Vec<u8>,

@@ -157,6 +157,11 @@ impl<'a> CauseRow<'a> {
         }
     }
 
+    /// Whether recognitions belong to it.
+    pub(crate) fn is_sending(&self) -> bool {
+        self.kind == kind::SENDING
+    }
+
     /// How many legs it says it has.
     pub(crate) fn legs(&self) -> usize {
         usize::try_from(self.legs).unwrap_or(0)
@@ -172,7 +177,7 @@ impl<'a> CauseRow<'a> {
         self.subject_id.filter(|_| self.kind == kind::REFUND).map(|it| Id(it.0.into()))
     }
 
-    /// Chains all of it; its transfers follow.
+    /// Chains all of it; its transfers and its recognitions follow.
     pub(crate) fn seal(&self, chain: &mut Chain) {
         fn text<'a>(it: &'a Option<Cow<'_, str>>) -> Option<&'a [u8]> {
             it.as_deref().map(str::as_bytes)
@@ -188,7 +193,7 @@ impl<'a> CauseRow<'a> {
         chain.bytes(id(&self.subject_id));
         chain.bytes(id(&self.occasion_id));
         chain.bytes(self.due_on.as_deref().map(str::as_bytes));
-        chain.bytes(text(&self.message));
+        chain.digest(text(&self.message));
         chain.number(self.kind);
         chain.number(self.actor);
         chain.number(self.points_per_dollar);

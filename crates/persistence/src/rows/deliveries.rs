@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use diesel::prelude::*;
-use diesel::sql_types::{Binary, Nullable, SmallInt};
+use diesel::sql_types::{Binary, Integer, Nullable};
 use guerdon_domain::events::EventState;
 use guerdon_domain::ports::{Attempt, ClaimedEvent, Fate, MadeAttempt, NewEvent, Settlement, StoreError};
 use guerdon_domain::values::{CompanyId, EventId, ProviderId, fit};
@@ -27,8 +27,8 @@ pub(crate) struct DeliveryRow {
     pub(crate) company_id: Id<CompanyId>,
     pub(crate) provider_id: Id<ProviderId>,
     pub(crate) state: i16,
-    pub(crate) attempts: i16,
-    pub(crate) attempts_before_replay: i16,
+    pub(crate) attempts: i32,
+    pub(crate) attempts_before_replay: i32,
     pub(crate) next_attempt_at: Option<At>,
 }
 
@@ -55,7 +55,7 @@ impl DeliveryRow {
 #[diesel(table_name = deliveries)]
 pub(crate) struct FareRow {
     pub(super) state: i16,
-    pub(super) attempts: i16,
+    pub(super) attempts: i32,
     pub(super) next_attempt_at: Option<At>,
 }
 
@@ -68,21 +68,21 @@ pub(crate) struct ClaimedEventRow {
     company_id: Id<CompanyId>,
     #[diesel(sql_type = Binary)]
     body: Vec<u8>,
-    #[diesel(sql_type = SmallInt)]
-    attempts: i16,
-    #[diesel(sql_type = SmallInt)]
-    attempts_before_replay: i16,
+    #[diesel(sql_type = Integer)]
+    attempts: i32,
+    #[diesel(sql_type = Integer)]
+    attempts_before_replay: i32,
 }
 
 impl ClaimedEventRow {
     pub(crate) fn read(self) -> Result<ClaimedEvent, StoreError> {
         let reading = Reading { table: "events", id: &self.id.0 };
-        let before_replay = u16::try_from(self.attempts_before_replay).ok();
+        let before_replay = u32::try_from(self.attempts_before_replay).ok();
         Ok(ClaimedEvent {
             id: self.id.0,
             company_id: self.company_id.0,
             body: self.body,
-            attempts: reading.make("attempts", u16::try_from(self.attempts).ok())?,
+            attempts: reading.make("attempts", u32::try_from(self.attempts).ok())?,
             attempts_before_replay: reading.make("attempts_before_replay", before_replay)?,
         })
     }
@@ -94,7 +94,7 @@ pub(crate) struct AttemptRow<'a> {
     pub(crate) event_id: Id<EventId>,
     pub(crate) id: Id,
     pub(crate) company_id: Id<CompanyId>,
-    pub(crate) number: i16,
+    pub(crate) number: i32,
     pub(crate) started_at: At,
     pub(crate) duration_micros: i64,
     pub(crate) status: Option<i16>,
@@ -123,7 +123,7 @@ impl<'a> AttemptRow<'a> {
 #[diesel(table_name = attempts)]
 pub(crate) struct MadeAttemptRow {
     event_id: Id<EventId>,
-    number: i16,
+    number: i32,
     started_at: At,
     duration_micros: i64,
     status: Option<i16>,
@@ -135,7 +135,7 @@ impl MadeAttemptRow {
         let reading = Reading { table: "attempts", id: &self.event_id.0 };
         let micros = reading.make("duration_micros", u64::try_from(self.duration_micros).ok())?;
         Ok(MadeAttempt {
-            number: reading.make("number", u16::try_from(self.number).ok())?,
+            number: reading.make("number", u32::try_from(self.number).ok())?,
             started_at: self.started_at.0,
             duration: Duration::from_micros(micros),
             status: self.status.and_then(|it| u16::try_from(it).ok()),

@@ -89,7 +89,7 @@ impl QueuedEventRow {
             provider_id: self.provider_id.0,
             kind: reading.make("kind", EventKind::from_code(self.kind))?,
             state: faring.make("state", EventState::from_code(fare.state))?,
-            attempts: faring.make("attempts", u16::try_from(fare.attempts).ok())?,
+            attempts: faring.make("attempts", u32::try_from(fare.attempts).ok())?,
             next_attempt_at: fare.next_attempt_at.map(|it| it.0),
             created_at: self.created_at.0,
         })

@@ -188,6 +188,7 @@ tables! {
     }
     seals (sequence) {
         sequence -> BigInt,
+        format -> SmallInt,
         before -> BigInt,
         causes -> BigInt,
         head -> Binary,
@@ -208,8 +209,8 @@ tables! {
         company_id -> Identifier,
         provider_id -> Identifier,
         state -> SmallInt,
-        attempts -> SmallInt,
-        attempts_before_replay -> SmallInt,
+        attempts -> Integer,
+        attempts_before_replay -> Integer,
         next_attempt_at -> Nullable<Moment>,
         lease_id -> Nullable<Identifier>,
     }
@@ -217,7 +218,7 @@ tables! {
         event_id -> Identifier,
         id -> Identifier,
         company_id -> Identifier,
-        number -> SmallInt,
+        number -> Integer,
         started_at -> Moment,
         duration_micros -> BigInt,
         status -> Nullable<SmallInt>,

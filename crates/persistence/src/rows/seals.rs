@@ -2,7 +2,10 @@
 //! that no two journals have one head.
 
 use guerdon_domain::values::fit;
-use ring::digest::{Context, SHA256};
+use ring::digest::{Context, SHA256, digest};
+
+/// Which facts are chained, and how: another way has another number, so that the seals of this one can still be followed.
+pub(crate) const FORMAT: i16 = 1;
 
 /// Where the chain begins.
 pub(crate) const BEGINNING: [u8; 32] = [0; 32];
@@ -21,7 +24,9 @@ impl Chain {
     pub(crate) fn after(head: [u8; 32]) -> Self {
         let mut context = Context::new(&SHA256);
         context.update(&head);
-        Self { digested: context, gathered: Vec::with_capacity(GATHERED) }
+        let mut chain = Self { digested: context, gathered: Vec::with_capacity(GATHERED) };
+        chain.number(FORMAT);
+        chain
     }
 
     fn gather(&mut self, bytes: &[u8]) {
@@ -42,6 +47,11 @@ impl Chain {
                 self.gather(it);
             }
         }
+    }
+
+    /// The digest of a text that may have to be erased one day: the chain holds without it.
+    pub(crate) fn digest(&mut self, it: Option<&[u8]>) {
+        self.bytes(it.map(|it| digest(&SHA256, it)).as_ref().map(AsRef::as_ref));
     }
 
     pub(crate) fn number(&mut self, it: impl Into<i64>) {

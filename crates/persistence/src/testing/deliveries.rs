@@ -17,18 +17,18 @@ pub struct StoredDelivery {
     /// Where the event has got to.
     pub state: EventState,
     /// How many attempts it counts.
-    pub attempts: i16,
+    pub attempts: i32,
     /// How many it counted at the latest replay.
-    pub attempts_before_replay: i16,
+    pub attempts_before_replay: i32,
     /// When it can be claimed.
     pub next_attempt_at: Option<Timestamp>,
     /// Under which lease it is.
     pub lease_id: Option<Uuid>,
     /// The attempts on record, number and id, in this order.
-    pub recorded: Vec<(i16, Uuid)>,
+    pub recorded: Vec<(i32, Uuid)>,
 }
 
-type Row = (i16, i16, i16, Option<At>, Option<Id>);
+type Row = (i16, i32, i32, Option<At>, Option<Id>);
 
 impl TestDatabase {
     /// How an event fares; it must be there.
@@ -45,7 +45,7 @@ impl TestDatabase {
             .filter(attempts::event_id.eq(event))
             .order((attempts::number, attempts::id))
             .select((attempts::number, attempts::id));
-        let (row, made): (QueryResult<Row>, QueryResult<Vec<(i16, Id)>>) = match self.address() {
+        let (row, made): (QueryResult<Row>, QueryResult<Vec<(i32, Id)>>) = match self.address() {
             DatabaseUrl::Sqlite(path) => {
                 let mut conn = SqliteConnection::establish(&path.to_string_lossy()).expect("the database");
                 (row.get_result(&mut conn), made.get_results(&mut conn))

@@ -39,7 +39,13 @@ fn what_is_changed_or_removed_without_a_contradiction_breaks_the_seal() {
     let provider = "UPDATE causes SET actor = 1 WHERE kind = 8";
     let date =
         "UPDATE causes SET subject_id = company_id, due_on = '2026-01-31' WHERE kind = 7 AND points = 5";
-    for damage in [reference, key, provider, date, &redemption_removed()] {
+    let message = "UPDATE causes SET message = 'Never mind' WHERE kind = 4 AND points = 1";
+    // What is worth nothing moves nothing that could contradict it.
+    let receiver = "UPDATE recognitions SET receiver_id = \
+        (SELECT id FROM users WHERE id NOT IN (r.sender_id, r.receiver_id) AND email LIKE 'gone%') \
+        FROM recognitions AS r WHERE r.id = recognitions.id \
+        AND recognitions.cause_id = (SELECT id FROM causes WHERE kind = 4 AND points = 0)";
+    for damage in [reference, key, provider, date, message, receiver, &redemption_removed()] {
         check(damage, &["seal", "head"]);
     }
     check(

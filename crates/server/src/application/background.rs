@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use actix_web::rt::{self, task::JoinHandle};
 use actix_web::web;
+use anyhow::Context as _;
 use guerdon_domain::causes::{Actor, Origin};
 use guerdon_domain::ports::{Clock, Context, Setting, Store, StoreError, StoreExt};
 use guerdon_http_api::{Gate, Pulse};
@@ -102,6 +103,15 @@ pub(super) fn spawn(
         })));
     }
     tasks
+}
+
+/// The look at the start; maintenance that was left on is told.
+pub(super) fn look_first(store: &dyn Store, gate: &Gate, pulse: &Pulse) -> anyhow::Result<()> {
+    look(store, gate, pulse).context("the database does not answer")?;
+    if gate.maintenance() {
+        log::warn!("maintenance is on: the API answers 503 until `guerdon maintenance off`");
+    }
+    Ok(())
 }
 
 /// Looks whether the database answers, and whether maintenance is on.

@@ -26,13 +26,15 @@ pub(super) fn open_for_service(settings: &Settings, wakes: &Wakes) -> anyhow::Re
     {
         return Err(OpenError::Missing(database.display().to_string())).context("database.migrate is false");
     }
-    prepare_folders(settings)?;
+    if settings.embedded_database().is_some() {
+        prepare_folders(settings)?;
+    }
     let access = if settings.allow_unsafe_postgres { Access::Rehearse } else { Access::Serve };
     let mut attempts = ATTEMPTS;
     loop {
         attempts -= 1;
         let refused = match open_waking(&settings.database, access, wakes.clone()) {
-            Ok(opened) => return Ok(opened),
+            Ok(opened) => return prepare_folders(settings).map(|()| opened),
             Err(cause @ (OpenError::Missing(_) | OpenError::Older)) if !settings.migrate => {
                 return Err(anyhow::Error::from(cause).context("database.migrate is false"));
             }

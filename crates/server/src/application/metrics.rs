@@ -106,7 +106,7 @@ fn describe() {
     describe_counter!(ATTEMPTS, "Attempts to deliver an event by result: delivered, rejected, failed");
     describe_histogram!(ATTEMPT_TIME, Unit::Seconds, "How long attempts took, by result");
     describe_gauge!(IN_FLIGHT, "Attempts under way or not settled yet");
-    describe_counter!(EXHAUSTED, "Events that failed for the last time and wait to be replayed");
+    describe_counter!(EXHAUSTED, "Events that failed for the last time, since the start");
     describe_counter!(MAILS, "Attempts to send a mail by result: sent, failed, given_up");
     describe_gauge!(BUILD, "Always 1; its labels say which program this is");
     describe_gauge!(SAML_ENDING, "Companies whose single sign-on certificate ends within 30 days, or has");

@@ -84,7 +84,7 @@ impl Application {
             .context("a distribution that was under way cannot be finished")?;
         let gate = Gate::new();
         let pulse = Arc::<Pulse>::default();
-        background::look(background.as_ref(), &gate, &pulse).context("the database does not answer")?;
+        background::look_first(background.as_ref(), &gate, &pulse)?;
         let command_socket = command_socket(settings, &background, &keys)?;
         let (tls_config, certificate) = match tls::prepare(settings)? {
             Some(Terminated { config, certificate }) => (Some(config), Some(certificate)),

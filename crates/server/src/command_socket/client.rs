@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::{Reply, Request, SOCKET, ShortPath, one_name};
+use crate::build_info::VERSION;
 use crate::commands::{Command, Output, Runnable as _};
 use crate::world::user;
 
@@ -33,7 +34,12 @@ pub(crate) enum Sent {
 pub(crate) fn send(data_dir: &Path, database: &Path, command: &Command) -> Sent {
     let Ok(way) = ShortPath::to(data_dir, SOCKET) else { return Sent::Nobody };
     let Ok(stream) = UnixStream::connect(&way.path) else { return Sent::Nobody };
-    let request = Request { database: one_name(database), by: user::name(), command: command.clone() };
+    let request = Request {
+        version: VERSION.to_owned(),
+        database: one_name(database),
+        by: user::name(),
+        command: command.clone(),
+    };
     let Ok(mut line) = serde_json::to_vec(&request) else { return Sent::Nobody };
     line.push(b'\n');
     // What is not there to its line feed is never run.

@@ -14,7 +14,8 @@ use tokio::net::UnixStream;
 use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
-use super::{Reply, Request, SOCKET, ShortPath, is_served, one_name};
+use super::{Envelope, Reply, Request, SOCKET, ShortPath, is_served, one_name};
+use crate::build_info::VERSION;
 use crate::commands::Workplace;
 use crate::world::files::ensure_private_folder;
 use crate::world::random;
@@ -150,13 +151,16 @@ impl CommandHandler {
     }
 
     fn reply(&self, line: &[u8]) -> Reply {
+        let version = serde_json::from_slice::<Envelope>(line).ok().and_then(|it| it.version);
+        if version.as_deref() != Some(VERSION) {
+            return Reply::Refused(format!(
+                "the running guerdon is version {VERSION}, this command {}: use the same, or start it again",
+                version.as_deref().unwrap_or("another")
+            ));
+        }
         let request: Request = match serde_json::from_slice(line) {
             Ok(request) => request,
-            Err(_) => {
-                return Reply::Refused(
-                    "the running guerdon, of another version, has no such command".to_owned(),
-                );
-            }
+            Err(cause) => return Reply::Refused(format!("the running guerdon has no such command: {cause}")),
         };
         if request.database != self.database {
             return Reply::Elsewhere;

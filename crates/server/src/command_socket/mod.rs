@@ -23,11 +23,19 @@ const PATH_LENGTH_MAX: usize = 100;
 /// What a command sends.
 #[derive(Serialize, Deserialize)]
 struct Request {
+    /// That of the command. An older or newer one may mean something else by the same words.
+    version: String,
     /// The database it means; the running `serve` may have another.
     database: PathBuf,
     /// Who gives it, as the system of the command knows.
     by: Option<String>,
     command: Command,
+}
+
+/// So much of it can be read of whichever version it is.
+#[derive(Deserialize)]
+struct Envelope {
+    version: Option<String>,
 }
 
 /// What it is answered.

@@ -32,6 +32,21 @@ fn where_nobody_listens_nobody_takes_a_command() {
 }
 
 #[test]
+fn a_command_says_of_which_version_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let listener = UnixListener::bind(folder.path().join(SOCKET)).unwrap();
+    let heard = std::thread::spawn(move || {
+        let (stream, _) = listener.accept().unwrap();
+        let mut line = String::new();
+        BufReader::new(stream).read_line(&mut line).unwrap();
+        line
+    });
+    send(folder.path(), &folder.path().join("guerdon.db"), &seal());
+    let said: serde_json::Value = serde_json::from_str(&heard.join().unwrap()).unwrap();
+    assert_eq!(said["version"], crate::build_info::VERSION);
+}
+
+#[test]
 fn an_answer_that_does_not_come_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let listener = UnixListener::bind(folder.path().join(SOCKET)).unwrap();

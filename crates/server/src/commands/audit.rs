@@ -29,10 +29,10 @@ pub(crate) struct Audit {
     #[arg(long, value_name = "ACTION", value_parser = action)]
     action: Option<String>,
     /// Then or later: a time, or an age such as 2h
-    #[arg(long, value_name = "T", value_parser = moment)]
+    #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = moment)]
     since: Option<String>,
     /// At most so many
-    #[arg(long, default_value_t = SHOWN, value_name = "N", value_parser = most())]
+    #[arg(long, default_value_t = SHOWN, value_name = "N", allow_negative_numbers = true, value_parser = most)]
     limit: u32,
 }
 
@@ -53,19 +53,18 @@ struct Told {
 
 impl From<AuditEntry> for Told {
     fn from(it: AuditEntry) -> Self {
-        let provider = it.provider_id.filter(|_| it.company_id.is_none()).map(|it| it.as_uuid());
         Self {
             at: it.at.to_string(),
             actor: actor(&it),
             action: it.action.name(),
             company_id: it.company_id.map(|it| it.as_uuid()),
-            object_id: it.object_id.or(provider),
+            object_id: it.object_or_provider(),
             detail: it.detail,
         }
     }
 }
 
-/// Who did it: a provider by its id with the request's, the operator by the name of the operating system's user.
+/// Who did it: a provider by its id, the operator by the name of the operating system's user.
 fn actor(it: &AuditEntry) -> String {
     let reference = it.by.reference.as_deref().map_or_else(String::new, |it| format!(" {it}"));
     match it.by.actor {

@@ -21,7 +21,7 @@ pub(crate) struct List {
     #[arg(long, value_name = "PROVIDER")]
     provider: Option<ProviderName>,
     /// At most so many
-    #[arg(long, default_value_t = 10_000, value_name = "N", value_parser = most())]
+    #[arg(long, default_value_t = 10_000, value_name = "N", allow_negative_numbers = true, value_parser = most)]
     limit: u32,
 }
 
@@ -87,6 +87,7 @@ impl Runnable for Show {
                 ("users", &count),
                 ("points per dollar", &rate),
                 ("reserve alert", &alert),
+                ("0 points", if company.allow_zero_points { "allowed" } else { "not allowed" }),
                 ("created", &company.created_at.to_string()),
             ]);
             Ok(Output { text, json, ..Output::default() })

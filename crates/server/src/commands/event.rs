@@ -54,10 +54,10 @@ pub(crate) struct List {
     #[arg(long, value_enum)]
     state: Option<StateName>,
     /// Caused then or later.
-    #[arg(long, value_name = "T", value_parser = moment)]
+    #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = moment)]
     since: Option<String>,
     /// At most so many.
-    #[arg(long, default_value_t = SHOWN, value_name = "N", value_parser = most())]
+    #[arg(long, default_value_t = SHOWN, value_name = "N", allow_negative_numbers = true, value_parser = most)]
     limit: u32,
 }
 
@@ -97,7 +97,7 @@ struct Listed {
     provider_id: Uuid,
     r#type: &'static str,
     state: &'static str,
-    attempts: u16,
+    attempts: u32,
     next_attempt_at: Option<String>,
     created_at: String,
 }
@@ -153,7 +153,7 @@ struct Shown {
 
 #[derive(Serialize)]
 struct Tried {
-    number: u16,
+    number: u32,
     started_at: String,
     status: Option<u16>,
     cause: Option<String>,

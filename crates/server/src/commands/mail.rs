@@ -46,10 +46,10 @@ pub(crate) struct List {
     #[arg(long, value_enum)]
     state: Option<StateName>,
     /// Caused then or later: a time, or an age such as 2h
-    #[arg(long, value_name = "T", value_parser = moment)]
+    #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = moment)]
     since: Option<String>,
     /// At most so many
-    #[arg(long, default_value_t = SHOWN, value_name = "N", value_parser = most())]
+    #[arg(long, default_value_t = SHOWN, value_name = "N", allow_negative_numbers = true, value_parser = most)]
     limit: u32,
 }
 

@@ -101,16 +101,15 @@ pub(super) struct UserName {
 }
 
 impl UserName {
-    /// The id that is meant; one that is given as such is not looked for.
+    /// The id that is meant. One that is given as such is not looked for, but where a company is named beside it.
     pub(super) fn id(&self, workplace: &Workplace) -> Result<UserId, CommandError> {
-        if let Ok(id) = Uuid::try_parse(&self.user_id) {
-            return Ok(UserId::from_uuid(id));
+        let company = self.company.as_ref().map(|it| it.id(workplace)).transpose()?;
+        match (Uuid::try_parse(&self.user_id).map(UserId::from_uuid), company) {
+            (Ok(id), None) => Ok(id),
+            (Ok(id), Some(company)) => member(workplace, company, id).map(|()| id),
+            (Err(_email), Some(company)) => user_of(workplace, company, &self.user_id),
+            (Err(_email), None) => Err(CommandError::refused("an email names a user only with --company")),
         }
-        let company = self.company.as_ref();
-        let company = company
-            .ok_or_else(|| CommandError::refused("an email names a user only with --company"))?
-            .id(workplace)?;
-        user_of(workplace, company, &self.user_id)
     }
 }
 
@@ -118,6 +117,11 @@ impl UserName {
 pub(super) fn id(text: &str) -> Result<Uuid, String> {
     Uuid::try_parse(text)
         .map_err(|_it| "must be an id, such as 01a2057f-7518-7734-a515-cb366f579795".to_owned())
+}
+
+/// An email.
+pub(super) fn email(text: &str) -> Result<String, String> {
+    EmailAddress::parse(text).map(|_| text.to_owned()).map_err(|_it| "must be an email".to_owned())
 }
 
 /// An id, or an email: what names a user.
@@ -139,6 +143,20 @@ pub(super) fn user_of(workplace: &Workplace, company: CompanyId, name: &str) -> 
         .store
         .snapshot(|reads| -> Result<_, StoreError> { reads.active_user_by_email(company, &email) })?;
     found.ok_or_else(|| CommandError::Refused(format!("no active user of the company has the email {name}")))
+}
+
+/// Refuses a user of another company.
+fn member(workplace: &Workplace, company: CompanyId, id: UserId) -> Result<(), CommandError> {
+    let found = workplace.store.snapshot(|reads| -> Result<_, StoreError> {
+        match reads.provider_of_user(id)? {
+            Some(scope) => reads.user(scope, id),
+            None => Ok(Lookup::Absent),
+        }
+    })?;
+    match found {
+        Lookup::Own(user) if user.company_id == company => Ok(()),
+        _ => Err(CommandError::refused("no user of this company has this id")),
+    }
 }
 
 /// A user's company.

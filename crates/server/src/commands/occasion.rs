@@ -156,6 +156,9 @@ impl Runnable for ListGlobal {
 
 impl Runnable for SetGlobal {
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+        if self.enabled.is_none() && self.visible.is_none() {
+            return Err(CommandError::refused("nothing to set: say what is to be changed"));
+        }
         let (id, context) = (OccasionId::from_uuid(self.id), workplace.context());
         let set =
             workplace.store.transaction(|tx| set_global(tx, id, self.enabled, self.visible, &context))?;

@@ -1,16 +1,26 @@
 //! Lists that are read page by page.
 
-use clap::builder::RangedI64ValueParser;
+use std::ops::RangeInclusive;
+
 use guerdon_domain::ports::StoreError;
 use guerdon_domain::values::{Page, fit};
 
 const PER_PAGE: i64 = 1_000;
 /// However many are asked for, one command shows no more.
-const MOST: i64 = 100_000;
+const MOST: u32 = 100_000;
 
 /// Reads how many items are shown at most.
-pub(super) fn most() -> RangedI64ValueParser<u32> {
-    RangedI64ValueParser::new().range(1..=MOST)
+pub(super) fn most(text: &str) -> Result<u32, String> {
+    whole(text, 1..=MOST)
+}
+
+/// Reads a whole number between two.
+pub(super) fn whole(text: &str, range: RangeInclusive<u32>) -> Result<u32, String> {
+    let is_number = !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
+    let number = if is_number { text.parse().ok() } else { None };
+    number.filter(|it| range.contains(it)).ok_or_else(|| {
+        format!("must be a whole number from {} to {}: no sign, no comma", range.start(), range.end())
+    })
 }
 
 /// So many items of a list, if there are as many.

@@ -128,6 +128,10 @@ pub(super) fn changed(
 
 impl Runnable for Set {
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+        let is_changed = self.name.is_some() || self.callback_url.is_some() || self.no_callback_url;
+        if !is_changed && self.manages_all_domain_resources.is_none() && self.suspended.is_none() {
+            return Err(CommandError::refused("nothing to set: say what is to be changed"));
+        }
         if let Some(url) = &self.callback_url {
             check_url(url, workplace.settings.webhooks.policy()).map_err(CommandError::refused)?;
         }

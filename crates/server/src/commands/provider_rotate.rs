@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use guerdon_domain::ports::StoreExt as _;
 use guerdon_domain::providers::{ChangeProviderError, NewSecret, Provider, rotate};
-use guerdon_domain::values::ProviderId;
+use guerdon_domain::values::{ProviderId, fit};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::named::ProviderName;
 use super::output::fields;
+use super::pages::whole;
 use super::provider_create::{API_SECRET, SHARED_SECRET};
 use super::{CommandError, Output, Runnable, View, Workplace};
 use crate::world::random;
@@ -24,9 +25,13 @@ pub(crate) struct Rotate {
     #[serde(flatten)]
     which: Which,
     /// The old one works for so many hours yet: an API secret beside the new one; a shared secret signs until then.
-    #[arg(long, value_name = "HOURS", value_parser = clap::value_parser!(u16).range(1..=8_760))]
+    #[arg(long, value_name = "HOURS", allow_negative_numbers = true, value_parser = hours)]
     #[serde(default)]
     grace: Option<u16>,
+}
+
+fn hours(text: &str) -> Result<u16, String> {
+    whole(text, 1..=8_760).map(fit)
 }
 
 /// One of the two.

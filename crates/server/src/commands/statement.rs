@@ -32,10 +32,10 @@ pub(crate) struct Statement {
     #[arg(long, value_enum, requires = "user")]
     wallet: Option<WalletName>,
     /// From then on: a time, or an age such as 7d
-    #[arg(long, value_name = "T", value_parser = moment)]
+    #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = moment)]
     from: Option<String>,
     /// Before then
-    #[arg(long, value_name = "T", value_parser = moment)]
+    #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = moment)]
     to: Option<String>,
     /// How it is written
     #[arg(long, value_enum, default_value = "csv")]

@@ -2,13 +2,13 @@
 
 use guerdon_domain::ports::{Lookup, StoreError, StoreExt, Wanted};
 use guerdon_domain::users::{ERASED_AT_ONCE, EraseUserError, User, erase, erase_from_events};
-use guerdon_domain::values::{Line, UserId};
+use guerdon_domain::values::{EmailAddress, Line, UserId};
 use guerdon_http_api::shown;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::error::refusals;
-use super::named::{CompanyName, UserName, id};
+use super::named::{CompanyName, UserName, email, id};
 use super::output::{fields, table};
 use super::pages::most;
 use super::{CommandError, Output, Runnable, View, Workplace, pages};
@@ -16,14 +16,22 @@ use super::{CommandError, Output, Runnable, View, Workplace, pages};
 /// How many events are looked for at once, while nobody waits for it.
 const FOUND_AT_ONCE: i64 = 20_000;
 
-/// Shows a company's active users, oldest first.
+/// Shows a company's users, oldest first.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 pub(crate) struct List {
     /// Of this company: an id or a domain
     #[arg(long, value_name = "COMPANY")]
     company: CompanyName,
+    /// With this email only
+    #[arg(long, value_name = "EMAIL", value_parser = email)]
+    #[serde(default)]
+    email: Option<String>,
+    /// Deleted ones too
+    #[arg(long)]
+    #[serde(default)]
+    deleted: bool,
     /// At most so many
-    #[arg(long, default_value_t = 10_000, value_name = "N", value_parser = most())]
+    #[arg(long, default_value_t = 10_000, value_name = "N", allow_negative_numbers = true, value_parser = most)]
     limit: u32,
 }
 
@@ -97,7 +105,9 @@ impl Runnable for List {
             }
             let (mut rows, mut json) = (Vec::new(), Vec::new());
             let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
-            let found = pages::first(limit, |page| reads.users(id, &Wanted::default(), page))?;
+            let email = self.email.as_deref().and_then(|it| EmailAddress::parse(it).ok());
+            let wanted = Wanted { email, deleted: self.deleted, ..Wanted::default() };
+            let found = pages::first(limit, |page| reads.users(id, &wanted, page))?;
             let notes = if found.len() < limit {
                 Vec::new()
             } else {
@@ -105,10 +115,11 @@ impl Runnable for List {
             };
             for it in found {
                 let email = it.profile.email.as_str().to_owned();
-                rows.push(vec![it.id.to_string(), email, name(&it), rights(&it)]);
+                let deleted = it.deleted_at.map_or_else(|| "-".to_owned(), |it| it.to_string());
+                rows.push(vec![it.id.to_string(), email, name(&it), rights(&it), deleted]);
                 json.push(shown::user(&it)?);
             }
-            let text = table(&["id", "email", "name", "rights"], &rows);
+            let text = table(&["id", "email", "name", "rights", "deleted"], &rows);
             Ok(Output { text, json: format!("[{}]", json.join(",")), notes, ..Output::default() })
         })
     }

@@ -7,7 +7,7 @@ use super::when;
 
 pub(super) fn attempt(it: &MadeAttempt, next_wait: Option<i64>) -> Attempt {
     Attempt {
-        number: it.number.into(),
+        number: it.number,
         started_at: when(it.started_at),
         status: it.status,
         cause: it.cause.clone(),

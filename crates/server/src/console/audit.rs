@@ -76,7 +76,7 @@ fn entry(
         actor,
         action: it.action.name().to_owned(),
         company: it.company_id.map(|it| look.company_name(it)).transpose()?,
-        object: it.object_id.map(|it| it.to_string()),
+        object: it.object_or_provider().map(|it| it.to_string()),
         detail: it.detail.clone(),
     })
 }

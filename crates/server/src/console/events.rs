@@ -54,7 +54,7 @@ pub(super) fn events(mut look: Look<'_>) -> Result<Events, StoreError> {
         kind: it.kind.name().to_owned(),
         state: state(it.state),
         provider: named(&names, it.provider_id),
-        attempts: it.attempts.into(),
+        attempts: it.attempts,
         created_at: when(it.created_at),
         next_attempt_at: it.next_attempt_at.map(when),
     };

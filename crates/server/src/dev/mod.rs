@@ -33,7 +33,7 @@ use crate::world::signals::StopSignals;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Divide every wait before a retry by this, and show the whole schedule at an event that is refused
-    #[arg(long, value_name = "N", default_value_t = 1.0)]
+    #[arg(long, value_name = "N", default_value_t = 1.0, allow_negative_numbers = true, value_parser = speed)]
     speed: f64,
     /// Keep the data in this database instead of a throw-away one; to use it again, set GUERDON_MASTER_KEY to what was printed
     /// the first time
@@ -44,10 +44,15 @@ pub(crate) struct Arguments {
     check: bool,
 }
 
+const MUST_BE_SPEED: &str = "must be a number from 0.001 to 1000000000, such as 60: no sign, no comma";
+
+fn speed(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|it| Schedule::scaled(*it).is_some()).ok_or_else(|| MUST_BE_SPEED.to_owned())
+}
+
 /// Runs it until it is stopped.
 pub(crate) fn run(arguments: &Arguments) -> Result<Output> {
-    let schedule =
-        Schedule::scaled(arguments.speed).context("--speed must be a number from 0.001 to 1000000000")?;
+    let schedule = Schedule::scaled(arguments.speed).context(MUST_BE_SPEED)?;
     let folder = tempfile::Builder::new().prefix("guerdon-dev-").tempdir()?;
     let variables = variables(arguments, folder.path())?;
     let settings = settings(&variables)?;

@@ -33,7 +33,7 @@ struct Inner {
     /// What events are signed with, as soon as there is a provider.
     secret: OnceLock<String>,
     /// How often each event was refused.
-    refused: Mutex<HashMap<String, u16>>,
+    refused: Mutex<HashMap<String, u32>>,
     /// Ids of events that were verified.
     verified: Mutex<Option<Sender<String>>>,
 }

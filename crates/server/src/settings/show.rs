@@ -12,6 +12,7 @@ use super::keys::KEYS;
 use super::{LogFormat, Settings, Tls};
 
 const MASK: &str = "***";
+const STAND_IN: &str = "several.invalid";
 
 /// The value of a key.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -125,10 +126,23 @@ fn text(value: impl ToString) -> Value {
     Value::Text(value.to_string())
 }
 
+/// What stands between the user and the path.
+fn hosts(url: &str) -> Option<&str> {
+    let behind = url.split_once("://")?.1;
+    let authority = behind.split(['/', '?', '#']).next()?;
+    Some(authority.rsplit_once('@').map_or(authority, |it| it.1))
+}
+
 /// A URL whose password, in the authority or in the query, is masked; wholly masked where it cannot be read.
 pub(super) fn masked(url: &str) -> String {
     if url.starts_with("sqlite:") {
         return url.to_owned();
+    }
+    // Several hosts with their ports are no URL to anybody but libpq: one stands for all of them meanwhile.
+    let several = hosts(url).filter(|it| it.contains(','));
+    if let Some(several) = several {
+        let one = masked(&url.replacen(several, STAND_IN, 1));
+        return one.replacen(STAND_IN, several, 1);
     }
     let Ok(mut parsed) = Url::parse(url) else { return MASK.to_owned() };
     if parsed.password().is_some() && parsed.set_password(Some(MASK)).is_err() {

@@ -119,6 +119,11 @@ fn no_secret_is_shown() {
     let in_query = [("GUERDON_DATABASE__URL", "postgres://localhost/g?user=a&password=hunter2")];
     let shown = self::shown(&load("", &in_query).unwrap());
     assert_eq!(shown["database.url"], "postgres://localhost/g?user=a&password=***");
+    let several =
+        [("GUERDON_DATABASE__URL", "postgres://g:hunter2@a.example:5432,b.example:5433/g?sslmode=disable")];
+    let shown = self::shown(&load("", &several).unwrap());
+    let expected = "postgres://g:***@a.example:5432,b.example:5433/g?sslmode=disable";
+    assert_eq!(shown["database.url"], expected);
 }
 
 #[test]

@@ -11,10 +11,11 @@ use rustls::ServerConfig;
 use rustls::crypto::ring::default_provider;
 use rustls::server::ResolvesServerCert;
 use rustls::version::{TLS12, TLS13};
+use time::OffsetDateTime;
 
 use crate::settings::{Settings, Tls};
 use crate::world::SystemClock;
-use certificate::Files;
+use certificate::{Files, own};
 use guerdon_domain::ports::Clock;
 
 pub(crate) use reload::Reloading;
@@ -54,13 +55,15 @@ pub(crate) fn prepare(settings: &Settings) -> anyhow::Result<Option<Terminated>>
     Ok(Some(Terminated { config, certificate }))
 }
 
-/// Whether the certificate that is set can be used; a self-signed one is only made by `serve`.
-pub(crate) fn check(settings: &Settings) -> anyhow::Result<()> {
+/// Whether the certificate that is set can be used, and when it ends; a self-signed one is only made by `serve`.
+pub(crate) fn check(settings: &Settings) -> anyhow::Result<Option<OffsetDateTime>> {
     match &settings.http.tls {
         Tls::Files { certificate, private_key } => {
-            Files { certificate: certificate.clone(), private_key: private_key.clone() }.load().map(|_| ())
+            let files = Files { certificate: certificate.clone(), private_key: private_key.clone() };
+            let (_, key) = files.load()?;
+            Ok(own(&key).map(|it| it.validity().not_after.to_datetime()))
         }
-        Tls::SelfSigned | Tls::Proxy { .. } => Ok(()),
+        Tls::SelfSigned | Tls::Proxy { .. } => Ok(None),
     }
 }
 

@@ -55,7 +55,15 @@ pub(crate) enum Webhook {
 impl Tool {
     /// Whether it may take so long that a terminal should show something meanwhile.
     pub(crate) fn may_take_long(&self) -> bool {
-        matches!(self, Self::Backup(_))
+        matches!(self, Self::Backup(_) | Self::Restore(_))
+    }
+
+    /// Whether it changes and sends nothing.
+    pub(crate) fn is_reading(&self) -> bool {
+        !matches!(
+            self,
+            Self::Backup(_) | Self::Restore(_) | Self::Listen(_) | Self::Webhook(Webhook::SendExample(_))
+        )
     }
 
     /// Runs it; `program` is the command line that shells and manuals tell of.

@@ -1,8 +1,11 @@
 //! `guerdon completions` and `guerdon man`, made of the command line itself.
 
+use std::io::Write as _;
+
 use anyhow::Result;
 use clap::{Command, ValueEnum};
 use clap_complete::{Shell, generate};
+use clap_mangen::Man;
 
 use crate::commands::Output;
 use crate::description::description;
@@ -45,12 +48,42 @@ pub(super) fn openapi() -> Result<Output> {
     })
 }
 
-/// The page of the program, which names its commands.
+/// The page of the program and of each of its commands.
 pub(super) fn manual(mut program: Command) -> Result<Output> {
-    let mut text = Vec::new();
     program.build();
-    clap_mangen::Man::new(program).render(&mut text)?;
+    let mut text = Vec::new();
+    let page = Man::new(program.clone());
+    page.render_title(&mut text)?;
+    page.render_name_section(&mut text)?;
+    page.render_synopsis_section(&mut text)?;
+    page.render_description_section(&mut text)?;
+    page.render_options_section(&mut text)?;
+    for command in program.get_subcommands() {
+        of_command(command, "guerdon", &mut text)?;
+    }
+    page.render_version_section(&mut text)?;
     printed(text)
+}
+
+/// A section for a command, or for each of those below it.
+fn of_command(command: &Command, above: &str, text: &mut Vec<u8>) -> Result<()> {
+    let name = format!("{above} {}", command.get_name());
+    if command.get_name() == "help" {
+        return Ok(());
+    }
+    if command.has_subcommands() {
+        return command.get_subcommands().try_for_each(|it| of_command(it, &name, text));
+    }
+    let own = command.clone().mut_args(|it| if it.is_global_set() { it.hide(true) } else { it });
+    let (page, mut section) = (Man::new(own), Vec::new());
+    page.render_description_section(&mut section)?;
+    page.render_synopsis_section(&mut section)?;
+    page.render_options_section(&mut section)?;
+    page.render_extra_section(&mut section)?;
+    // Its sections are parts of this page's.
+    let section = String::from_utf8(section)?.replace(".SH ", ".SS ");
+    writeln!(text, ".SH \"{}\"\n{section}", name.to_uppercase())?;
+    Ok(())
 }
 
 fn printed(text: Vec<u8>) -> Result<Output> {

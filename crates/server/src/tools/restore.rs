@@ -2,10 +2,12 @@
 
 use std::fs::{self, File};
 use std::io;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::thread::available_parallelism; // tidy: the parts of an audit run beside one another
 
 use anyhow::{Context, Result, bail};
-use guerdon_domain::audit::Part;
+use guerdon_domain::audit;
 use guerdon_domain::ports::{Setting, StoreError, StoreExt};
 use guerdon_persistence::{Access, DatabaseUrl, kept_setting, migrate, open};
 use serde::Serialize;
@@ -146,12 +148,9 @@ fn judged(copy: &Path) -> Result<Option<String>> {
         }
         opened => opened?,
     };
-    let found = store.snapshot(|reads| reads.audit(Part::Storage, None))?.into_violations();
-    if let Some(first) = found.first() {
-        bail!("it is damaged: {}", first.detail);
-    }
-    if let Some(first) = store.check_schema()?.first() {
-        bail!("it is not as a migration made it: {first}");
+    let threads = available_parallelism().unwrap_or(NonZero::<usize>::MIN);
+    if let Some(first) = audit::verify(store.as_ref(), None, threads)?.first() {
+        bail!("it is damaged ({}): {}", first.invariant, first.detail);
     }
     let fingerprint =
         store.snapshot(|reads| -> Result<_, StoreError> { reads.setting(Setting::MasterKeyFingerprint) })?;

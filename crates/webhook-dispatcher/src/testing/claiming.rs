@@ -92,7 +92,7 @@ fn one_look_claims_for_several(bench: &dyn Bench) {
 
 fn a_claim_tells_of_the_attempts_before(bench: &dyn Bench) {
     with_events(bench, 1);
-    let told = |number, second| -> Vec<(u16, u16)> {
+    let told = |number, second| -> Vec<(u32, u32)> {
         let events = claimed(bench, claim(number, at(second), 9));
         let fate = if number == 2 { Fate::Exhausted } else { Fate::RetryAt(at(second + 1)) };
         settle(bench, &events.iter().map(|it| attempted(it, number, fate)).collect::<Vec<_>>());

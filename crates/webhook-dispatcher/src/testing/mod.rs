@@ -48,15 +48,15 @@ pub struct Delivery {
     /// Where it has got to.
     pub state: EventState,
     /// How many attempts it counts.
-    pub attempts: u16,
+    pub attempts: u32,
     /// How many it counted at the latest replay.
-    pub attempts_before_replay: u16,
+    pub attempts_before_replay: u32,
     /// When it can be claimed, while it is pending.
     pub due: Option<Timestamp>,
     /// Under which lease it is.
     pub lease: Option<Uuid>,
     /// The attempts on record, number and id, in this order.
-    pub recorded: Vec<(u16, Uuid)>,
+    pub recorded: Vec<(u32, Uuid)>,
 }
 
 /// Runs every case on a bench of its own; the last name on stderr is that of the case that failed.

@@ -18,7 +18,7 @@ pub(crate) struct EventView<'a> {
     r#type: &'static str,
     #[schemars(with = "Shown<EventState>")]
     state: &'static str,
-    attempts: u16,
+    attempts: u32,
     created_at: Shown<Timestamp>,
     next_attempt_at: Option<Shown<Timestamp>>,
     #[schemars(extend("type" = "object"), with = "serde_json::Value")]
@@ -47,7 +47,7 @@ impl<'a> EventView<'a> {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Attempt")]
 pub(crate) struct AttemptView<'a> {
-    number: u16,
+    number: u32,
     started_at: Shown<Timestamp>,
     status: Option<u16>,
     cause: Option<&'a str>,

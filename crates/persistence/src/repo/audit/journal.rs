@@ -102,6 +102,7 @@ impl Unit<'_> {
                     }
                 }
             }
+            recognitions.of(row.id).iter().for_each(|it| it.seal(&mut walk.seals.chain));
             if let Some(mut judge) = judge {
                 sent.for_each(|it| judge.recognition(&it.sent(), findings));
                 judge.end(findings);

@@ -22,6 +22,7 @@ use guerdon_domain::ports::{Audit, PendingSeal, Seal, Seals, StoreError, Timesta
 use super::Unit;
 use crate::rows::SealRow;
 use crate::rows::schema::seals;
+use crate::rows::seals::FORMAT;
 use crate::rows::types::At;
 
 impl Audit for Unit<'_> {
@@ -62,6 +63,7 @@ impl Seals for Unit<'_> {
     fn insert_seal(&mut self, it: &PendingSeal) -> Result<bool, StoreError> {
         let row = SealRow {
             sequence: it.seal.sequence,
+            format: FORMAT,
             before: it.before,
             causes: it.causes,
             head: it.seal.head.to_vec(),

@@ -135,6 +135,12 @@ impl Span {
 /// What causes brought about, in the order of the causes' ids and of their legs.
 pub(super) struct Legs<T>(Vec<T>);
 
+impl<T> Default for Legs<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
 impl<T: OfCause> Legs<T> {
     /// That of one cause.
     pub(super) fn of(&self, cause: Id<CauseId>) -> &[T] {

@@ -7,7 +7,7 @@ use guerdon_domain::values::fit;
 use super::super::super::settled_before;
 use super::super::Unit;
 use super::counting::Counting;
-use super::pages::{CAUSES, Place, Placed, batches};
+use super::pages::{CAUSES, Legs, Place, Placed, batches};
 use crate::rows::SealRow;
 use crate::rows::schema::seals;
 use crate::rows::seals::{BEGINNING, Chain};
@@ -81,18 +81,23 @@ impl Unit<'_> {
         if batch.is_empty() {
             return Ok(());
         }
+        let recognitions = if batch.iter().any(|it| it.1.is_sending()) {
+            self.recognitions_of(batch)?
+        } else {
+            Legs::default()
+        };
         if let [(_, alone)] = batch {
             alone.seal(chain);
-            let mut leg = -1;
-            loop {
-                let transfers = self.transfers_after(alone.id, leg)?;
-                let Some(last) = transfers.last() else { return Ok(()) };
-                leg = last.leg;
-                transfers.iter().for_each(|it| {
+            let mut page = self.transfers_after(alone.id, -1)?;
+            while let Some(leg) = page.last().map(|it| it.leg) {
+                page.iter().for_each(|it| {
                     it.seal(chain);
                     counting.transfer(it);
                 });
+                page = self.transfers_after(alone.id, leg)?;
             }
+            recognitions.of(alone.id).iter().for_each(|it| it.seal(chain));
+            return Ok(());
         }
         let transfers = self.transfers_of(batch)?;
         for (_, cause) in batch {
@@ -101,6 +106,7 @@ impl Unit<'_> {
                 it.seal(chain);
                 counting.transfer(it);
             });
+            recognitions.of(cause.id).iter().for_each(|it| it.seal(chain));
         }
         Ok(())
     }

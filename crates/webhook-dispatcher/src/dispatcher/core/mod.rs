@@ -43,7 +43,7 @@ pub(in crate::dispatcher) struct Job {
 /// What an attempt came to.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::dispatcher) struct Report {
-    pub(in crate::dispatcher) number: u16,
+    pub(in crate::dispatcher) number: u32,
     pub(in crate::dispatcher) fate: Fate,
 }
 

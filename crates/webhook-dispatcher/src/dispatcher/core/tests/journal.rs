@@ -23,8 +23,8 @@ pub(in crate::dispatcher) struct Row {
     /// On record.
     pub(in crate::dispatcher) attempts: Vec<Attempt>,
     /// How many of them count: those settled under a lease that held.
-    pub(in crate::dispatcher) attempts_made: u16,
-    pub(in crate::dispatcher) attempts_before_replay: u16,
+    pub(in crate::dispatcher) attempts_made: u32,
+    pub(in crate::dispatcher) attempts_before_replay: u32,
     pub(in crate::dispatcher) lease: Option<Uuid>,
 }
 
@@ -196,7 +196,7 @@ impl Journal for Memory {
             }
             let mut count = 0;
             for (id, row) in book.rows.iter_mut().filter(|(_, it)| it.state == EventState::Pending) {
-                let failed = usize::from(row.attempts_made - row.attempts_before_replay);
+                let failed = usize::try_from(row.attempts_made - row.attempts_before_replay).unwrap();
                 let latest = if row.lease.is_some() { Some(lease) } else { waits.get(failed).copied() };
                 let latest = latest.map_or(row.due, |it| now + it);
                 if row.due > latest + CLOCK_TOLERANCE {

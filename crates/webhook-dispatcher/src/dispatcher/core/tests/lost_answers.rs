@@ -35,7 +35,7 @@ fn check(world: &World, posts: &[usize], seed: u64) {
             assert_eq!(row.lease, None);
             assert_eq!(row.attempts.len(), sent[event], "seed {seed}: {event}");
             assert_eq!(
-                usize::from(row.attempts_made),
+                usize::try_from(row.attempts_made).unwrap(),
                 sent[event],
                 "seed {seed}: {event} counts another number"
             );
