@@ -87,7 +87,7 @@ CREATE INDEX users_updated ON users (company_id, updated_at);
 -- seldom wait for each other. The database itself keeps it. A user's part is told by the last digit of the id.
 CREATE TABLE active_users (
   company_id uuid NOT NULL,
-  part smallint NOT NULL CHECK (part BETWEEN 0 AND 15),
+  part smallint NOT NULL CONSTRAINT known_part CHECK (part BETWEEN 0 AND 15),
   number bigint NOT NULL CHECK (number >= 0),
   PRIMARY KEY (company_id, part)
 ) WITH (fillfactor = 70);
@@ -407,7 +407,7 @@ CREATE TABLE deliveries (
   provider_id uuid NOT NULL,
   state smallint NOT NULL CONSTRAINT known_state CHECK (state BETWEEN 1 AND 4),
   attempts integer NOT NULL,
-  attempts_before_replay integer NOT NULL CHECK (attempts_before_replay BETWEEN 0 AND attempts),
+  attempts_before_replay integer NOT NULL CONSTRAINT replayed_after_attempts CHECK (attempts_before_replay BETWEEN 0 AND attempts),
   next_attempt_at timestamptz,
   lease_id uuid,
   CONSTRAINT pending_means_due CHECK ((state = 1) = (next_attempt_at IS NOT NULL)),
@@ -467,7 +467,7 @@ CREATE TABLE idempotency_records (
   scope uuid NOT NULL,
   idempotency_key text NOT NULL CHECK (length(idempotency_key) BETWEEN 1 AND 255),
   request_hash bytea NOT NULL CHECK (length(request_hash) = 32),
-  status smallint NOT NULL CHECK (status BETWEEN 200 AND 299),
+  status smallint NOT NULL CONSTRAINT only_successes_are_kept CHECK (status BETWEEN 200 AND 299),
   body bytea NOT NULL,
   created_at timestamptz NOT NULL,
   expires_at timestamptz NOT NULL CHECK (expires_at > created_at),

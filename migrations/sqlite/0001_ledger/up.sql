@@ -86,7 +86,7 @@ CREATE INDEX users_updated ON users (company_id, updated_at);
 -- How many users of a company are not deleted. The database itself keeps it; one writer needs no more than one part.
 CREATE TABLE active_users (
   company_id BLOB NOT NULL CHECK (length(company_id) = 16),
-  part INTEGER NOT NULL CHECK (part = 0),
+  part INTEGER NOT NULL CONSTRAINT known_part CHECK (part = 0),
   number INTEGER NOT NULL CHECK (number >= 0),
   PRIMARY KEY (company_id, part)
 ) STRICT, WITHOUT ROWID;
@@ -392,7 +392,7 @@ CREATE TABLE deliveries (
   provider_id BLOB NOT NULL CHECK (length(provider_id) = 16),
   state INTEGER NOT NULL CONSTRAINT known_state CHECK (state BETWEEN 1 AND 4),
   attempts INTEGER NOT NULL,
-  attempts_before_replay INTEGER NOT NULL CHECK (attempts_before_replay BETWEEN 0 AND attempts),
+  attempts_before_replay INTEGER NOT NULL CONSTRAINT replayed_after_attempts CHECK (attempts_before_replay BETWEEN 0 AND attempts),
   next_attempt_at INTEGER,
   lease_id BLOB CHECK (length(lease_id) = 16),
   CONSTRAINT pending_means_due CHECK ((state = 1) = (next_attempt_at IS NOT NULL)),
@@ -448,7 +448,7 @@ CREATE TABLE idempotency_records (
   scope BLOB NOT NULL CHECK (length(scope) = 16),
   idempotency_key TEXT NOT NULL CHECK (length(idempotency_key) BETWEEN 1 AND 255),
   request_hash BLOB NOT NULL CHECK (length(request_hash) = 32),
-  status INTEGER NOT NULL CHECK (status BETWEEN 200 AND 299),
+  status INTEGER NOT NULL CONSTRAINT only_successes_are_kept CHECK (status BETWEEN 200 AND 299),
   body BLOB NOT NULL,
   created_at INTEGER NOT NULL,
   expires_at INTEGER NOT NULL CHECK (expires_at > created_at),

@@ -22,9 +22,33 @@ pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     for name in &names {
         for database in DATABASES {
             findings.extend(missing(&folder, database, name));
+            let place = format!("migrations/{database}/{name}/up.sql");
+            let text = std::fs::read_to_string(workspace.root.join(&place)).unwrap_or_default();
+            findings.extend(nameless(&text).map(|line| {
+                let mend = "write CONSTRAINT and a name before CHECK: SQLite drops no other when the rule is widened";
+                Finding::new(format!("{place}:{line}"), "bounds a number by a rule without a name", mend)
+            }));
         }
     }
     Ok(findings)
+}
+
+/// The lines with a rule on which numbers there are that cannot be taken back by its name.
+fn nameless(text: &str) -> impl Iterator<Item = usize> {
+    let bounds = |rule: &str| {
+        let mut words = rule.split_whitespace();
+        match (words.next(), words.next(), words.next()) {
+            (Some(text), ..) if text.starts_with("length(") => false,
+            (_, Some("BETWEEN"), Some(least)) => least.bytes().all(|it| it.is_ascii_digit()),
+            (_, Some("IN"), Some(first)) => first != "(0,", // 0 and 1 are no and yes
+            _ => false,
+        }
+    };
+    let is_nameless = move |line: &str| {
+        let (before, rule) = line.split_once("CHECK (").unwrap_or(("CONSTRAINT", ""));
+        !before.contains("CONSTRAINT") && bounds(rule)
+    };
+    text.lines().enumerate().filter(move |it| is_nameless(it.1)).map(|it| it.0 + 1)
 }
 
 fn missing(folder: &Path, database: &str, name: &str) -> Vec<Finding> {
@@ -36,4 +60,21 @@ fn missing(folder: &Path, database: &str, name: &str) -> Vec<Finding> {
             Finding::new(place, "is missing", "write it; `cargo xtask migration new` makes all four files")
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_rule_on_numbers_has_a_name() {
+        let found = |text: &str| super::nameless(text).collect::<Vec<_>>();
+        assert_eq!(
+            found("  kind INTEGER CHECK (kind BETWEEN 1 AND 3),\n  period CHECK (period IN (1, 2))"),
+            [1, 2]
+        );
+        assert!(found("  kind INTEGER CONSTRAINT known_kind CHECK (kind BETWEEN 1 AND 3)").is_empty());
+        assert!(
+            found("  is INTEGER CHECK (is IN (0, 1)),\n  t TEXT CHECK (length(t) BETWEEN 1 AND 9)")
+                .is_empty()
+        );
+    }
 }

@@ -77,7 +77,7 @@ pub(super) fn company(mut look: Look<'_>, id: &str) -> Result<Option<Company>, S
             days.iter().filter(|day| day.day >= recent).map(|day| day.recognitions).sum(),
         ),
         reserve: reserve(balance, it.rate, it.reserve_alert),
-        reserve_by_day: past(&look, &days, balance, it.rate),
+        reserve_by_day: past(&look, &it, &days, balance),
         circulation: circulation(&it, &days),
         occasions: used
             .into_iter()
@@ -94,15 +94,16 @@ fn wanted(id: CompanyId) -> AuditWanted {
 }
 
 /// What the reserve held at the end of each day: what it holds, less what came since.
-fn past(look: &Look<'_>, days: &[CompanyDay], balance: Amount, rate: PointsPerDollar) -> Series {
-    let mut held = balance;
+fn past(look: &Look<'_>, company: &Whole, days: &[CompanyDay], balance: Amount) -> Series {
+    let (mut held, rate) = (balance, company.rate);
     let mut levels = Vec::new();
     for day in days.iter().rev().filter(|it| it.day > 0) {
         levels.push((day_begins(day.day), rate.points(held).get()));
         held = held.checked_sub(day.reserve).unwrap_or(held);
     }
-    // Before the first of these days it stood as its first change found it.
-    levels.push((day_begins(look.days_back(i32::from(RESERVE_DAYS)) - 1), rate.points(held).get()));
+    // Before the first of these days it stood as its first change found it; before it was made there was none.
+    let first = day_begins(look.days_back(i32::from(RESERVE_DAYS)) - 1).max(when(company.created_at));
+    levels.push((first, rate.points(held).get()));
     levels.reverse();
     Series::levels(Step::Day, look.time(), RESERVE_DAYS, levels)
 }

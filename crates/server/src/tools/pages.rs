@@ -82,6 +82,7 @@ fn of_command(command: &Command, above: &str, text: &mut Vec<u8>) -> Result<()> 
     page.render_extra_section(&mut section)?;
     // Its sections are parts of this page's.
     let section = String::from_utf8(section)?.replace(".SH ", ".SS ");
+    let section = section.replace(".SS EXTRA\nExamples:\n", ".SS EXAMPLES\n");
     writeln!(text, ".SH \"{}\"\n{section}", name.to_uppercase())?;
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use std::future::pending;
 
+use rustix::process;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// SIGTERM and SIGINT, and for some SIGHUP.
@@ -12,8 +13,10 @@ pub(crate) struct StopSignals {
 }
 
 impl StopSignals {
-    /// Begins to listen for them; from now on they do not end the process by themselves.
+    /// Begins to listen for them; from now on they do not end the process by themselves. Nor does a file that may not grow:
+    /// writing to it fails, as it does on a full disk.
     pub(crate) fn listen() -> std::io::Result<Self> {
+        let _unheeded = signal(SignalKind::from_raw(process::Signal::XFSZ.as_raw()))?;
         let (terminate, interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
         Ok(Self { terminate, interrupt, hangup: None })
     }
