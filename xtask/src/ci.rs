@@ -5,7 +5,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 
 use crate::workspace::{Workspace, run as run_command};
-use crate::{dev, openapi, schemathesis, test, tidy};
+use crate::{dev, openapi, packaging, schemathesis, test, tidy};
 
 type Step<'a> = (&'a str, &'a dyn Fn() -> Result<()>);
 
@@ -21,16 +21,18 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
         let mut cargo = workspace.cargo(&["doc", "--workspace", "--no-deps", "--locked"]);
         run_command(cargo.env("RUSTDOCFLAGS", "-D warnings"))
     };
+    let packaging = || packaging::run(workspace);
     let tests = || test::run(workspace, &test::Arguments::all());
     let encryption = || test::run(workspace, &test::Arguments::encryption());
     let sandbox = || dev::check(workspace);
     let description = || openapi::run(workspace, &openapi::Arguments::check());
     let schemathesis = || schemathesis::run(workspace, &schemathesis::Arguments::short());
-    let steps: [Step<'_>; 10] = [
+    let steps: [Step<'_>; 11] = [
         ("format", &format),
         ("lints", &lints),
         ("features", &features),
         ("tidy", &tidy),
+        ("packaging", &packaging),
         ("docs", &docs),
         ("description", &description),
         ("sandbox", &sandbox),

@@ -9,6 +9,7 @@ mod harness;
 mod instructions;
 mod migration;
 mod openapi;
+mod packaging;
 mod postgres;
 mod postgres_binaries;
 mod python;
@@ -34,7 +35,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Test(test::Arguments),
-    /// Check what no compiler checks: arrows between crates, lengths of files, migrations, READMEs, citations, links
+    /// Check what no compiler checks: arrows between crates, lengths of files, migrations, metrics, READMEs, citations, links
     Tidy,
     /// Everything that must pass before a change lands: format, lints, tidy, docs, tests
     Ci,
@@ -42,6 +43,8 @@ enum Command {
     #[command(subcommand)]
     Migration(migration::Command),
     Dev(dev::Arguments),
+    /// Judge the files of `packaging` by the tools that read them, as far as those are installed
+    Packaging,
     Openapi(openapi::Arguments),
     Bench(bench::Arguments),
     Siege(siege::Arguments),
@@ -68,6 +71,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Ci => ci::run(&workspace),
         Command::Migration(command) => migration::run(&workspace, &command),
         Command::Dev(arguments) => dev::run(&workspace, &arguments),
+        Command::Packaging => packaging::run(&workspace),
         Command::Openapi(arguments) => openapi::run(&workspace, &arguments),
         Command::Bench(arguments) => bench::run(&workspace, &arguments),
         Command::Generated(arguments) => generated::run(&workspace, &arguments),

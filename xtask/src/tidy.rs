@@ -5,6 +5,7 @@ mod circles;
 mod citations;
 mod dependencies;
 mod links;
+mod metrics;
 mod migrations;
 mod readmes;
 mod sources;
@@ -33,6 +34,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     findings.extend(dependencies::check(workspace)?);
     findings.extend(sources::check(workspace)?);
     findings.extend(migrations::check(workspace)?);
+    findings.extend(metrics::check(workspace)?);
     findings.extend(readmes::check(workspace)?);
     findings.extend(citations::check(workspace)?);
     findings.extend(links::check(workspace)?);

@@ -1,0 +1,53 @@
+//! `cargo xtask packaging`: what the files to run Guerdon by say, judged by the tools that read them.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use crate::workspace::{Workspace, output};
+
+/// Where the unit expects the program, and what stands for it while it is judged.
+const PROGRAM: &str = "/usr/local/bin/guerdon";
+const STAND_IN: &str = "/bin/true";
+/// The most exposed that the unit may be: tenths, as `systemd-analyze security` counts them.
+const EXPOSURE_MAX: &str = "--threshold=20";
+
+/// Judges each file whose tool is installed, and names those that are not judged.
+pub(crate) fn run(workspace: &Workspace) -> Result<()> {
+    let packaging = workspace.root.join("packaging");
+    if is_there("promtool") {
+        alerts(&packaging.join("prometheus")).context("packaging/prometheus")?;
+    }
+    if is_there("systemd-analyze") {
+        unit(&packaging.join("systemd/guerdon.service")).context("packaging/systemd/guerdon.service")?;
+    }
+    Ok(())
+}
+
+fn is_there(tool: &str) -> bool {
+    let is_there = Command::new(tool).arg("--version").output().is_ok_and(|it| it.status.success());
+    if !is_there {
+        println!("{tool} is not installed: what it judges is not judged");
+    }
+    is_there
+}
+
+fn alerts(folder: &Path) -> Result<()> {
+    let promtool = || {
+        let mut promtool = Command::new("promtool");
+        promtool.current_dir(folder);
+        promtool
+    };
+    output(promtool().args(["check", "rules", "alerts.yml"]))?;
+    output(promtool().args(["test", "rules", "alerts_test.yml"])).map(drop)
+}
+
+fn unit(file: &Path) -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let copy = folder.path().join("guerdon.service");
+    std::fs::write(&copy, std::fs::read_to_string(file)?.replace(PROGRAM, STAND_IN))?;
+    output(Command::new("systemd-analyze").arg("verify").arg(&copy))?;
+    let security = ["security", "--no-pager", "--offline=true", EXPOSURE_MAX];
+    output(Command::new("systemd-analyze").args(security).arg(&copy)).map(drop)
+}

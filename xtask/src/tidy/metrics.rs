@@ -1,0 +1,60 @@
+//! Alerts and dashboards ask for metrics that there are.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Context, Result};
+
+use super::Finding;
+use crate::workspace::Workspace;
+
+const ASKING: [&str; 2] = ["packaging/prometheus/alerts.yml", "packaging/grafana/dashboard.json"];
+const PREFIX: &str = "guerdon_";
+/// What Prometheus adds to the name of a histogram.
+const PARTS: [&str; 3] = ["_bucket", "_sum", "_count"];
+
+pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
+    let mut sources = String::new();
+    for file in workspace.files()? {
+        let is_source = file.starts_with("crates") && file.extension().is_some_and(|it| it == "rs");
+        if is_source {
+            let text = std::fs::read_to_string(workspace.root.join(&file));
+            sources.push_str(&text.with_context(|| file.display().to_string())?);
+        }
+    }
+    let mut findings = Vec::new();
+    for place in ASKING {
+        let text = std::fs::read_to_string(workspace.root.join(place)).context(place)?;
+        for name in names(&text).into_iter().filter(|it| !is_made(&sources, it)) {
+            let problem = format!("asks for {name}, which nothing measures");
+            findings.push(Finding::new(place, problem, "name a metric of crates/*/src"));
+        }
+    }
+    Ok(findings)
+}
+
+/// The metrics that a text names.
+fn names(text: &str) -> BTreeSet<&str> {
+    let ends = |it: char| !(it.is_ascii_alphanumeric() || it == '_');
+    text.split(ends).filter(|it| it.starts_with(PREFIX)).collect()
+}
+
+fn is_made(sources: &str, name: &str) -> bool {
+    let whole = PARTS.iter().find_map(|it| name.strip_suffix(it)).unwrap_or(name);
+    [name, whole].iter().any(|it| sources.contains(&format!("\"{it}\"")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_counts_with_what_prometheus_adds() {
+        let text = "sum(rate(guerdon_requests_seconds_bucket{route=\"/\"}[5m])) > guerdon_made";
+        assert_eq!(
+            names(text).into_iter().collect::<Vec<_>>(),
+            ["guerdon_made", "guerdon_requests_seconds_bucket"]
+        );
+        let sources = "const A: &str = \"guerdon_requests_seconds\";";
+        assert!(is_made(sources, "guerdon_requests_seconds_bucket") && !is_made(sources, "guerdon_made"));
+    }
+}
