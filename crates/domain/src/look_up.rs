@@ -1,6 +1,6 @@
 //! Finding things for the operator, who acts for every provider.
 
-use crate::model::{Company, Person};
+use crate::model::{Company, Person, User};
 use crate::ports::{Locks, Lookup, ReadCompanies, ReadUsers, StoreError};
 use crate::values::{CompanyId, UserId};
 
@@ -23,6 +23,15 @@ pub fn kept_company<T: Locks + ReadCompanies + ?Sized>(
 ) -> Result<Option<Company>, StoreError> {
     tx.keep_provider(id)?;
     company(tx, id)
+}
+
+/// The user of an id, whoever's it is, deleted ones included.
+pub fn user<R: ReadUsers + ?Sized>(reads: &mut R, id: UserId) -> Result<Option<User>, StoreError> {
+    let Some(scope) = reads.provider_of_user(id)? else { return Ok(None) };
+    Ok(match reads.user(scope, id)? {
+        Lookup::Own(user) => Some(user),
+        Lookup::Absent | Lookup::Foreign => None,
+    })
 }
 
 /// The person of an id, whosever user it is, deleted ones included.

@@ -10,7 +10,7 @@ use time::OffsetDateTime;
 
 use crate::command_socket::is_served;
 use crate::commands::{Output, View};
-use crate::keys::{is_own, require, require_own};
+use crate::keys::{is_own, require};
 use crate::outgoing::{mail_transport, webhook_roots, where_mails_go};
 use crate::settings::Settings;
 use crate::tls;
@@ -80,8 +80,9 @@ fn folder(settings: &Settings) -> Result<String> {
 fn database(settings: &Settings) -> Result<String> {
     let shown = settings.shown_database();
     match open(&settings.database, Access::Command) {
-        Ok(store) => {
-            let key = if is_own(settings, store.as_ref())? {
+        Ok(_store) => {
+            let kept = kept_setting(&settings.database, Setting::MasterKeyFingerprint);
+            let key = if is_own(settings, kept.as_deref())? {
                 "and the master key is its own"
             } else {
                 "and has no master key yet: `guerdon serve` settles it"
@@ -90,7 +91,7 @@ fn database(settings: &Settings) -> Result<String> {
         }
         Err(OpenError::Locked(_)) if is_served(&settings.data_dir) => {
             let kept = kept_setting(&settings.database, Setting::MasterKeyFingerprint);
-            require_own(settings, kept.as_deref()).context("database")?;
+            is_own(settings, kept.as_deref()).context("database")?;
             Ok(format!("database: {shown} is in use by the running guerdon, and the master key is its own"))
         }
         Err(OpenError::Missing(_)) => {

@@ -41,15 +41,16 @@ pub(crate) fn prune(
 ) -> Result<Pruned, StoreError> {
     let now = context.clock.now();
     let mut pruned = Pruned::default();
-    let longest = &mut pruned.longest_step;
-    pruned.idempotency_records = all(longest, |limit| records(store, now, limit))?;
+    let mut steps = steps();
+    pruned.idempotency_records = all(&mut steps, |limit| records(store, now, limit))?;
     if let Some(before) = retention.events.map(|it| now - it) {
-        pruned.events = events(longest, store, before)?;
+        pruned.events = events(steps.anew(), store, before)?;
     }
     if let Some(before) = retention.mails.map(|it| now - it) {
-        pruned.mails = all(longest, |limit| store.transaction(|tx| tx.prune_mails(before, limit)))?;
+        pruned.mails = all(steps.anew(), |limit| store.transaction(|tx| tx.prune_mails(before, limit)))?;
     }
-    all(longest, |limit| store.transaction(|tx| tx.prune_figures(now, limit)))?;
+    all(steps.anew(), |limit| store.transaction(|tx| tx.prune_figures(now, limit)))?;
+    pruned.longest_step = steps.longest();
     store.transaction(|tx| -> Result<(), StoreError> {
         if pruned.is_nothing() {
             return Ok(());
@@ -63,7 +64,7 @@ pub(crate) fn prune(
 
 /// Lets go of the answers that nobody can ask for any more.
 pub(crate) fn expired(store: &dyn Store, now: Timestamp) -> Result<usize, StoreError> {
-    all(&mut Pruned::default().longest_step, |limit| records(store, now, limit))
+    all(&mut steps(), |limit| records(store, now, limit))
 }
 
 fn records(store: &dyn Store, now: Timestamp, limit: i64) -> Result<usize, StoreError> {
@@ -71,11 +72,10 @@ fn records(store: &dyn Store, now: Timestamp, limit: i64) -> Result<usize, Store
 }
 
 /// Takes steps until one finds nothing; answers how much went.
-fn all(longest: &mut Duration, take: impl Fn(i64) -> Result<usize, StoreError>) -> Result<usize, StoreError> {
-    let (mut steps, mut gone) = (steps(), 0);
+fn all(steps: &mut Steps, take: impl Fn(i64) -> Result<usize, StoreError>) -> Result<usize, StoreError> {
+    let mut gone = 0;
     loop {
         let went = steps.step(&take)?;
-        *longest = steps.longest().max(*longest);
         gone += went;
         if went == 0 {
             return Ok(gone);
@@ -83,7 +83,7 @@ fn all(longest: &mut Duration, take: impl Fn(i64) -> Result<usize, StoreError>) 
     }
 }
 
-fn events(longest: &mut Duration, store: &dyn Store, before: Timestamp) -> Result<usize, StoreError> {
+fn events(steps: &mut Steps, store: &dyn Store, before: Timestamp) -> Result<usize, StoreError> {
     // First it is noted that they may be gone, so that `guerdon verify` misses none that went.
     store.transaction(|tx| -> Result<(), StoreError> {
         let noted = tx.setting(Setting::EventsPrunedBefore)?.and_then(|it| it.parse::<i64>().ok());
@@ -92,11 +92,10 @@ fn events(longest: &mut Duration, store: &dyn Store, before: Timestamp) -> Resul
         }
         Ok(())
     })?;
-    let (mut steps, mut behind, mut gone) = (steps(), None, 0);
+    let (mut behind, mut gone) = (None, 0);
     loop {
         let (went, last) =
             steps.step(|limit| store.transaction(|tx| tx.prune_events(before, behind, limit)))?;
-        *longest = steps.longest().max(*longest);
         gone += went;
         match last {
             None => return Ok(gone),

@@ -10,6 +10,7 @@ const SHORT: Duration = Duration::from_millis(5);
 
 /// Steps that are as large as is quick.
 pub(crate) struct Steps {
+    first: i64,
     size: i64,
     sizes: RangeInclusive<i64>,
     longest: Duration,
@@ -18,7 +19,13 @@ pub(crate) struct Steps {
 impl Steps {
     /// The first step is of this size, each after it of one of those.
     pub(crate) fn new(first: i64, sizes: RangeInclusive<i64>) -> Self {
-        Self { size: first, sizes, longest: Duration::ZERO }
+        Self { first, size: first, sizes, longest: Duration::ZERO }
+    }
+
+    /// Goes on with steps of another kind.
+    pub(crate) fn anew(&mut self) -> &mut Self {
+        self.size = self.first;
+        self
     }
 
     /// How much the next step takes.

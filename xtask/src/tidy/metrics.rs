@@ -15,7 +15,8 @@ const PARTS: [&str; 3] = ["_bucket", "_sum", "_count"];
 pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     let mut sources = String::new();
     for file in workspace.files()? {
-        let is_source = file.starts_with("crates") && file.extension().is_some_and(|it| it == "rs");
+        let is_in_src = file.starts_with("crates") && file.iter().nth(2).is_some_and(|it| it == "src");
+        let is_source = is_in_src && file.extension().is_some_and(|it| it == "rs");
         if is_source {
             let text = std::fs::read_to_string(workspace.root.join(&file));
             sources.push_str(&text.with_context(|| file.display().to_string())?);

@@ -7,6 +7,7 @@ mod find;
 mod open_wallets;
 mod update;
 
+pub use crate::look_up::user as anybodys;
 pub use create::{CreateUserError, create};
 pub use delete::{DeleteUserError, delete};
 pub use erase::{ERASED_AT_ONCE, EraseUserError, erase, erase_from_events};

@@ -77,6 +77,9 @@ impl Retention for Unit<'_> {
 impl Unit<'_> {
     /// Of delivered events those that were caused before a moment; answers how many.
     fn let_events_go(&mut self, ids: &[Id<EventId>], before: Timestamp) -> Result<usize, StoreError> {
+        if ids.is_empty() {
+            return Ok(0);
+        }
         let stays = self.query(super::super::kept_event)?;
         let caused: Vec<(Id<EventId>, i64)> = self.query(|conn| {
             events::table

@@ -3,7 +3,8 @@
 use std::str::FromStr;
 
 use guerdon_domain::companies::{Company, anybodys};
-use guerdon_domain::ports::{Lookup, ReadCompanies, StoreError, StoreExt};
+use guerdon_domain::ports::{ReadCompanies, StoreError, StoreExt};
+use guerdon_domain::users;
 use guerdon_domain::values::{CompanyId, DomainName, EmailAddress, ProviderId, UserId};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -147,14 +148,9 @@ pub(super) fn user_of(workplace: &Workplace, company: CompanyId, name: &str) -> 
 
 /// Refuses a user of another company.
 fn member(workplace: &Workplace, company: CompanyId, id: UserId) -> Result<(), CommandError> {
-    let found = workplace.store.snapshot(|reads| -> Result<_, StoreError> {
-        match reads.provider_of_user(id)? {
-            Some(scope) => reads.user(scope, id),
-            None => Ok(Lookup::Absent),
-        }
-    })?;
+    let found = workplace.store.snapshot(|reads| -> Result<_, StoreError> { users::anybodys(reads, id) })?;
     match found {
-        Lookup::Own(user) if user.company_id == company => Ok(()),
+        Some(user) if user.company_id == company => Ok(()),
         _ => Err(CommandError::refused("no user of this company has this id")),
     }
 }
@@ -163,10 +159,7 @@ fn member(workplace: &Workplace, company: CompanyId, id: UserId) -> Result<(), C
 pub(super) fn company_of(workplace: &Workplace, user: UserId) -> Result<Company, CommandError> {
     let absent = || CommandError::refused("no active user has this id");
     workplace.store.snapshot(|reads| {
-        let scope = reads.provider_of_user(user)?.ok_or_else(absent)?;
-        match reads.user(scope, user)? {
-            Lookup::Own(found) => company(reads, found.company_id),
-            Lookup::Absent | Lookup::Foreign => Err(absent()),
-        }
+        let found = users::anybodys(reads, user)?.ok_or_else(absent)?;
+        company(reads, found.company_id)
     })
 }

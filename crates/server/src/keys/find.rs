@@ -88,10 +88,9 @@ fn kept_fingerprint(store: &dyn Store) -> Result<Option<String>, StoreError> {
     store.snapshot(|reads| reads.setting(Setting::MasterKeyFingerprint))
 }
 
-/// Whether the key that is here is the database's own; neither is changed. Where there is none yet it is `false`.
-pub(crate) fn is_own(settings: &Settings, store: &dyn Store) -> anyhow::Result<bool> {
-    let kept = kept_fingerprint(store)?;
-    require_own(settings, kept.as_deref())?;
+/// Whether the key that is here is that of a database which has this fingerprint; `false` where that has none yet.
+pub(crate) fn is_own(settings: &Settings, kept: Option<&str>) -> anyhow::Result<bool> {
+    require_own(settings, kept)?;
     let found = given(settings)?.map_or_else(|| in_file(&settings.data_dir), |it| Ok(Some(it)))?;
     if kept.is_some() && found.is_none() {
         bail!("the database has a master key, and none is here");
