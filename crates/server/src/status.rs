@@ -6,7 +6,6 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use guerdon_domain::ports::{Clock as _, Seal, Setting, Store, StoreError, StoreExt, Timestamp};
-use guerdon_webhook_dispatcher::Schedule;
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use url::Url;
@@ -31,7 +30,6 @@ pub(crate) struct Service {
     pub(crate) is_self_signed: bool,
     /// The host by which clients know it.
     pub(crate) instance: String,
-    pub(crate) time_scale: f64,
     /// How many companies have accounts that do not sum to zero, as of the last look.
     pub(crate) unbalanced: Arc<AtomicI64>,
 }
@@ -77,7 +75,6 @@ impl Service {
             certificate: None,
             is_self_signed: settings.http.tls == Tls::SelfSigned,
             instance: host.unwrap_or_else(|| settings.service_url.clone()),
-            time_scale: settings.webhooks.time_scale,
             unbalanced: Arc::default(),
         }
     }
@@ -102,11 +99,6 @@ impl Service {
             certificate_expires_at: self.certificate_ends().map(|it| Timestamp::new(it).to_string()),
             seal: seal.map(|it: Seal| SealStatus { sequence: it.sequence, at: it.created_at.to_string() }),
         })
-    }
-
-    /// The waits between attempts.
-    pub(crate) fn schedule(&self) -> Schedule {
-        Schedule::scaled(self.time_scale).unwrap_or_default()
     }
 
     /// When its certificate ends; none behind a proxy.

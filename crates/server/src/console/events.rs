@@ -4,7 +4,7 @@ use guerdon_console::Place;
 use guerdon_console::model::{Event, EventRow, EventState as State, Events, Named, Stretch};
 use guerdon_console::pages::events::EventFilter;
 use guerdon_domain::events::{EventKind, EventState};
-use guerdon_domain::ports::{EventsWanted, QueuedEvent, StoreError};
+use guerdon_domain::ports::{EventsWanted, MadeAttempt, QueuedEvent, StoreError, Timestamp};
 use guerdon_domain::values::{EventId, ProviderId};
 
 use super::attempts::attempt;
@@ -78,16 +78,8 @@ pub(super) fn event(mut look: Look<'_>, id: &str) -> Result<Option<Event>, Store
         Some(company) => look.company_name(company)?,
         None => Named { id: String::new(), name: "unknown".to_owned() },
     };
-    let starts = made.iter().skip(1).map(|it| Some(it.started_at)).chain(std::iter::once(None));
-    let attempts = made.iter().zip(starts).map(|(it, next)| {
-        let end = it.started_at.saturating_add(it.duration);
-        let waited = next.map(|next| i64::try_from((next - end).whole_microseconds()).unwrap_or(0).max(0));
-        let planned = (told.event.state == EventState::Pending)
-            .then(|| look.service.schedule().wait(it.number))
-            .flatten()
-            .and_then(|it| i64::try_from(it.as_micros()).ok());
-        attempt(it, waited.or(planned).filter(|_| it.cause.is_some()))
-    });
+    let waits = waits(&made, told.event.next_attempt_at);
+    let attempts = made.iter().zip(waits).map(|(made, wait)| attempt(made, wait));
     Ok(Some(Event {
         id: id.to_string(),
         kind: told.event.kind.name().to_owned(),
@@ -99,4 +91,59 @@ pub(super) fn event(mut look: Look<'_>, id: &str) -> Result<Option<Event>, Store
         attempts: attempts.collect(),
         body: String::from_utf8_lossy(&told.body).into_owned(),
     }))
+}
+
+/// For each attempt, oldest first, the wait in microseconds from its end to the next one: None after a confirmed attempt
+/// and after the last one. `next_attempt_at` is that of a pending event; replays and `webhooks.time_scale` are in it.
+fn waits(attempts: &[MadeAttempt], next_attempt_at: Option<Timestamp>) -> Vec<Option<i64>> {
+    let next_starts = attempts.iter().skip(1).map(|it| Some(it.started_at)).chain([next_attempt_at]);
+    let wait = |attempt: &MadeAttempt, next: Option<Timestamp>| {
+        attempt.cause.as_ref()?;
+        let end = attempt.started_at.saturating_add(attempt.duration);
+        Some(i64::try_from((next? - end).whole_microseconds()).unwrap_or(0).max(0))
+    };
+    attempts.iter().zip(next_starts).map(|(attempt, next)| wait(attempt, next)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    const SECOND: i64 = 1_000_000;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_unix_micros(seconds * SECOND).unwrap()
+    }
+
+    fn made(number: u32, started: i64, cause: Option<&str>) -> MadeAttempt {
+        MadeAttempt {
+            number,
+            started_at: at(started),
+            duration: Duration::from_secs(2),
+            status: None,
+            cause: cause.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn the_wait_after_the_latest_attempt_ends_when_the_next_one_is_due() {
+        let (first, second) = (made(1, 100, Some("refused")), made(2, 117, Some("refused")));
+        assert_eq!(waits(&[first.clone()], Some(at(117))), [Some(15 * SECOND)]);
+        assert_eq!(waits(&[first, second], Some(at(137))), [Some(15 * SECOND), Some(18 * SECOND)]);
+    }
+
+    #[test]
+    fn a_replay_shortens_the_wait_and_the_numbers_go_on() {
+        let replayed = [made(11, 100, Some("refused")), made(12, 160, Some("refused"))];
+        assert_eq!(waits(&replayed, Some(at(177))), [Some(58 * SECOND), Some(15 * SECOND)]);
+    }
+
+    #[test]
+    fn no_wait_follows_a_confirmed_attempt_or_the_last_one() {
+        assert_eq!(waits(&[made(1, 100, None)], Some(at(200))), [None], "replayed after it was confirmed");
+        assert_eq!(waits(&[made(11, 100, Some("refused"))], None), [None]);
+        assert_eq!(waits(&[made(1, 100, Some("refused"))], Some(at(101))), [Some(0)], "replayed meanwhile");
+    }
 }
