@@ -1,11 +1,14 @@
 //! The order of facts.
 
-use guerdon_domain::recognitions::Sender;
+use guerdon_domain::money::PointsPerDollar;
+use guerdon_domain::ports::StoreExt as _;
+use guerdon_domain::recognitions::{self, Sender, UpdateRecognition};
+use guerdon_domain::values::{Message, fit};
 use guerdon_domain::wallets::WalletType;
 use guerdon_persistence::testing::each;
 use guerdon_persistence::{Access, OpenError, migrate, open};
 
-use crate::support::World;
+use crate::support::{World, at_once};
 
 #[test]
 fn a_database_restored_into_another_cluster_goes_on_where_it_stopped() {
@@ -32,5 +35,29 @@ fn a_database_restored_into_another_cluster_goes_on_where_it_stopped() {
         let head = world.seal();
         assert_eq!(world.audit_with(Some(head)), []);
         assert_eq!(world.database.count("causes WHERE position < 9000000000"), 0);
+    }
+}
+
+#[test]
+fn concurrent_changes_of_one_row_are_journaled_in_the_order_in_which_they_happen() {
+    const WRITERS: usize = 10;
+    const ROUNDS: usize = 20;
+    for database in each().into_iter().filter(|it| !it.is_embedded()) {
+        let world = World::new(database);
+        let ann = world.user("ann");
+        world.fund(WalletType::Peer, ann, 5);
+        let sent = world.send(Sender::User(ann), &[world.owner], 1).unwrap();
+        let sent = sent.first().unwrap().id;
+        for round in 0..ROUNDS {
+            at_once(WRITERS, |writer| {
+                let rate = 1 + fit::<i64, _>(round * WRITERS + writer) % 9_000;
+                world.change_rate(PointsPerDollar::new(rate).unwrap());
+                let message = Some(Message::parse(&format!("{round} by {writer}")).unwrap());
+                let change = UpdateRecognition { message, share: None };
+                let context = world.context();
+                world.store.transaction(|tx| recognitions::update(tx, sent, &change, &context)).unwrap();
+            });
+            assert_eq!(world.audit(), [], "after round {round}");
+        }
     }
 }

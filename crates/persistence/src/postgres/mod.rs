@@ -9,6 +9,7 @@ use diesel::sql_types::{BigInt, Bool, Integer};
 use guerdon_domain::idempotency::IdempotencyKey;
 use guerdon_domain::ports::Payment;
 use guerdon_domain::values::CompanyId;
+use uuid::Uuid;
 
 use crate::rows::schema::accounts;
 use crate::rows::types::{At, Id, Identifier};
@@ -55,6 +56,8 @@ pub(crate) const SKIP_LOCKED: &str = " FOR UPDATE SKIP LOCKED";
 pub(crate) const BLOCKS_OTHERS: bool = false;
 /// The class of the advisory locks of companies.
 const COMPANY_LOCKS: i32 = 0x67_7565;
+/// The class of the advisory locks that are taken before a row whose changes are ordered by the journal.
+const JOURNALED_ROW_LOCKS: i32 = 0x67_7566;
 /// A bound value's place in hand-written SQL.
 pub(crate) fn place(number: u8) -> String {
     format!("${number}")
@@ -112,7 +115,7 @@ pub(crate) enum Hold {
 
 /// Holds a company's place with its provider until the transaction ends: by an advisory lock, which writes to no row.
 pub(crate) fn hold_company(conn: &mut Conn, company: CompanyId, hold: Hold) -> QueryResult<()> {
-    let key = company_key(company);
+    let key = advisory_key(company.as_uuid());
     let how = if hold == Hold::Shared { "_shared" } else { "" };
     diesel::sql_query(format!("SELECT pg_advisory_xact_lock{how}({COMPANY_LOCKS}, $1)"))
         .bind::<Integer, _>(key)
@@ -120,9 +123,9 @@ pub(crate) fn hold_company(conn: &mut Conn, company: CompanyId, hold: Hold) -> Q
         .map(drop)
 }
 
-/// A company among the advisory locks; companies that share a key wait for each other needlessly, no more.
-fn company_key(company: CompanyId) -> i32 {
-    let (front, back) = company.as_uuid().as_u64_pair();
+/// The key of an id's advisory lock. Two ids that share a key only wait for each other needlessly.
+fn advisory_key(id: Uuid) -> i32 {
+    let (front, back) = id.as_u64_pair();
     let [a, b, c, d, ..] = (front ^ back ^ (back >> 32)).to_le_bytes();
     i32::from_le_bytes([a, b, c, d])
 }
@@ -152,6 +155,23 @@ pub(crate) fn lock_row<T: AsRef<[u8]> + Debug>(
         .bind::<Identifier, _>(id)
         .execute(conn)
         .map(drop)
+}
+
+/// Locks one row like [`lock_row`], in the order in which transactions get their journal positions.
+///
+/// A journal position is the transaction's id, which PostgreSQL may assign while the statement still waits for the row.
+/// Two waiting transactions could then change the row in the opposite order of their positions. The advisory lock is
+/// waited for without a transaction id, and at most one transaction at a time goes on to the row. The transaction must
+/// not have written anything before.
+pub(crate) fn lock_row_in_journal_order<T: AsRef<[u8]> + Debug>(
+    conn: &mut Conn,
+    table: &'static str,
+    id: Id<T>,
+) -> QueryResult<()> {
+    diesel::sql_query(format!("SELECT pg_advisory_xact_lock({JOURNALED_ROW_LOCKS}, $1)"))
+        .bind::<Integer, _>(advisory_key(Uuid::from_slice(id.0.as_ref()).unwrap_or_default()))
+        .execute(conn)?;
+    lock_row(conn, table, id)
 }
 
 /// Claims a key by an advisory lock that ends with the transaction.

@@ -12,7 +12,7 @@ use guerdon_domain::ports::StoreError;
 use guerdon_domain::values::{CompanyId, OccasionId, ProviderId, UserId, fit};
 use guerdon_domain::wallets::Account;
 
-use super::super::{COMPANY_LOCKS, Conn, Db, classify, company_key, digest};
+use super::super::{COMPANY_LOCKS, Conn, Db, classify, advisory_key, digest};
 use crate::postings::{Ahead, Facts, Set};
 use crate::rows::schema::{companies, occasions, providers, users};
 use crate::rows::types::{Id, Identifier, Moment};
@@ -80,7 +80,7 @@ pub(super) fn gather(conn: &mut PgConnection, ahead: &[&Ahead]) -> Result<Set, S
     let keys: Vec<IdempotencyKey> = ahead.iter().filter_map(|it| it.key.clone()).collect();
     let in_which: Vec<CompanyId> = in_which.into_iter().collect();
     let locks = KeepAndClaim {
-        companies: in_which.iter().map(|it| company_key(*it)).collect(),
+        companies: in_which.iter().map(|it| advisory_key(it.as_uuid())).collect(),
         class: COMPANY_LOCKS,
         keys: keys.iter().map(digest).collect(),
     };
