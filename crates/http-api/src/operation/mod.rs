@@ -1,6 +1,7 @@
 //! How an endpoint is read, run and rendered. `call`, `query` and `body` read; `read`, `question` and `write` run, in the
 //! order of the checks, with `idempotency` and `flights` for repeats, over `state`, the one crossing to the store, or by
-//! `handing_over` to it, with `budget`, the memory that large requests share, and `shares`, the turns of providers;
+//! `handing_over` to it, with `budget`, the memory that large requests share, `parsing`, which keeps large bodies off the
+//! event loop, and `shares`, the turns of providers;
 //! `answer`, `list` and `error` render.
 
 pub(crate) mod answer;
@@ -14,6 +15,7 @@ mod flights;
 mod handing_over;
 mod idempotency;
 pub(crate) mod list;
+mod parsing;
 mod promise;
 pub(crate) mod query;
 mod question;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use actix_web::HttpRequest;
+use actix_web::http::header::HeaderMap;
 use actix_web::web::Payload;
 use guerdon_domain::ports::{Reads, StoreExt as _};
 
@@ -40,7 +41,9 @@ pub(crate) async fn run<Q: Question>(
     payload: Payload,
 ) -> Result<Answer, ApiError> {
     let read = body::read(&request, payload, state.bodies.weight(call.scope)).await;
-    let parsed = read.and_then(|it| parse(request.headers(), &it.bytes, Q::command));
+    let length = read.as_ref().map_or(0, |it| it.bytes.len());
+    let parse = move |headers: &HeaderMap| read.and_then(|it| parse(headers, &it.bytes, Q::command));
+    let parsed = state.parsing.run(request.headers(), length, parse).await?;
     let turn = state.reads.turn(call.scope).await?;
     let work = move |state: &State, _: &Promise| {
         let _turn = turn;

@@ -17,6 +17,7 @@ use crate::api::Api;
 use crate::operation::budget::{Budget, SMALL_MAX, SMALL_WORK_MAX};
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
+use crate::operation::parsing::Parsing;
 use crate::operation::promise::Promise;
 use crate::operation::shares::{self, Shares};
 
@@ -64,8 +65,7 @@ pub(crate) struct State {
     pub(crate) bodies: Arc<Budget>,
     /// Memory for large requests at work and their answers. Apart from that of bodies: who has one waits for the other.
     pub(crate) work: Arc<Budget>,
-    /// Held while a large body is parsed, which takes many times its size: one after the other.
-    pub(crate) parsing: Semaphore,
+    pub(crate) parsing: Parsing,
     /// Whose request is at work.
     pub(crate) reads: Arc<Shares>,
     pub(crate) writes: Arc<Shares>,
@@ -78,7 +78,7 @@ impl State {
             flights: Arc::default(),
             bodies: Budget::new("body", SMALL_MAX, BODIES.0, BODIES.1),
             work: Budget::new("work", SMALL_WORK_MAX, WORK.0, WORK.1),
-            parsing: Semaphore::new(1),
+            parsing: Parsing::new(),
             reads: Shares::new("read", READS),
             writes: Shares::new("write", WRITES),
             crossings: Arc::new(Semaphore::new(CROSSINGS_MAX)),

@@ -14,7 +14,7 @@ use super::flights::Flight;
 use super::idempotency;
 use crate::operation::answer::Answer;
 use crate::operation::body::{self, Fields, Parsed, Read};
-use crate::operation::budget::{SMALL_MAX, Weight};
+use crate::operation::budget::Weight;
 use crate::operation::call::Call;
 use crate::operation::described::Described;
 use crate::operation::error::ApiError;
@@ -98,13 +98,11 @@ pub(crate) async fn run<W: Write>(
     payload: Payload,
 ) -> Result<Answer, ApiError> {
     state.writes.require_room(call.scope)?; // before it costs anything
-    let headers = request.headers();
     let weight = state.bodies.weight(call.scope);
     let read = if W::HAS_BODY { body::read(&request, payload, weight).await } else { Ok(Read::default()) };
-    let is_large = read.as_ref().is_ok_and(|it| it.bytes.len() > SMALL_MAX);
-    let turn = if is_large { state.parsing.acquire().await.ok() } else { None };
-    let work = Arc::new(prepare::<W>(call, headers, read));
-    drop(turn);
+    let length = read.as_ref().map_or(0, |it| it.bytes.len());
+    let prepared = move |headers: &HeaderMap| prepare::<W>(call, headers, read);
+    let work = Arc::new(state.parsing.run(request.headers(), length, prepared).await?);
     let Some(key) = work.key.clone() else {
         return perform_once(&state, &work, None).await.map_err(|stop| match stop {
             Stop::InFlight => busy(),

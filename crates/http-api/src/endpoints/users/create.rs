@@ -97,7 +97,8 @@ mod tests {
             "last_name": "Lovelace",
         });
         body[field] = value;
-        let mut fields = Fields::parse(body.to_string().as_bytes()).unwrap();
+        let body = body.to_string();
+        let mut fields = Fields::parse(body.as_bytes()).unwrap();
         let command = Create::command(&mut fields);
         fields.unless_faulty(command).map_err(|it| it.told().1.to_owned())
     }

@@ -3,9 +3,8 @@
 mod updates;
 
 use schemars::json_schema;
-use serde_json::{Map, Value};
 
-use super::json;
+use super::json::{self, Field};
 use crate::operation::asked::{Asked, Notes};
 use crate::operation::error::ApiError;
 use crate::operation::values::{FromInteger, FromText};
@@ -16,12 +15,12 @@ const IGNORED_NAME_MAX: usize = 64;
 /// The fields of one body. A reader answers `None` for a fault, which [`Fields::unless_faulty`] then reports; an
 /// optional reader answers `None` for an unset field too.
 #[derive(Default)]
-pub(crate) struct Fields {
-    values: Map<String, Value>,
+pub(crate) struct Fields<'a> {
+    values: json::Fields<'a>,
     notes: Notes,
 }
 
-impl Fields {
+impl<'a> Fields<'a> {
     /// What a reader asks for.
     pub(crate) fn asked_by<T>(read: impl FnOnce(&mut Self) -> T) -> Vec<Asked> {
         let mut fields = Self { notes: Notes::of_what_is_asked(), ..Self::default() };
@@ -30,15 +29,15 @@ impl Fields {
     }
 
     /// Reads a body that must be a JSON object.
-    pub(crate) fn parse(body: &[u8]) -> Result<Self, ApiError> {
-        Ok(Self { values: json::object(body)?, ..Self::default() })
+    pub(crate) fn parse(body: &'a [u8]) -> Result<Self, ApiError> {
+        Ok(Self { values: json::parse_object(body)?, ..Self::default() })
     }
 
     /// A text that must be sent.
     pub(crate) fn required<T: FromText>(&mut self, name: &str) -> Option<T> {
         self.notes.asks(|| Asked::required(name, T::form()));
         match self.sent(name) {
-            Some(Value::String(text)) => self.notes.parsed(name, T::from_text(&text)),
+            Some(Field::Text(text)) => self.notes.parsed(name, T::from_text(&text)),
             Some(_) => self.expected(name, T::EXPECTED),
             None => self.notes.refused(name, "is required"),
         }
@@ -48,8 +47,8 @@ impl Fields {
     pub(crate) fn optional<T: FromText>(&mut self, name: &str) -> Option<T> {
         self.notes.asks(|| Asked::nullable(name, T::form()));
         match self.sent(name) {
-            Some(Value::String(text)) if text.is_empty() => None,
-            Some(Value::String(text)) => self.notes.parsed(name, T::from_text(&text)),
+            Some(Field::Text(text)) if text.is_empty() => None,
+            Some(Field::Text(text)) => self.notes.parsed(name, T::from_text(&text)),
             Some(_) => self.expected(name, T::EXPECTED),
             None => None,
         }
@@ -62,13 +61,10 @@ impl Fields {
             Asked::required(name, json_schema!({"type": "integer", "format": "int64", "minimum": 0}))
         });
         match self.sent(name) {
-            Some(value) if is_beyond(&value) => {
-                Some(if value.as_f64() < Some(0.0) { i64::MIN } else { i64::MAX })
-            }
-            Some(value) => match value.as_i64() {
-                Some(integer) => Some(integer),
-                None => self.expected(name, "an integer"),
-            },
+            Some(Field::Integer(integer)) => Some(integer),
+            Some(Field::HugeNumber { is_negative: false }) => Some(i64::MAX),
+            Some(Field::HugeNumber { is_negative: true }) => Some(i64::MIN),
+            Some(_) => self.expected(name, "an integer"),
             None => self.notes.refused(name, "is required"),
         }
     }
@@ -104,7 +100,7 @@ impl Fields {
             Asked { may_be_null: true, ..flag }
         });
         match self.sent(name) {
-            Some(Value::Bool(flag)) => flag,
+            Some(Field::Flag(flag)) => flag,
             Some(_) => self.notes.refused(name, "must be true or false").unwrap_or(default),
             None => default,
         }
@@ -116,8 +112,9 @@ impl Fields {
             (1..=IGNORED_NAME_MAX).contains(&it.len())
                 && it.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte))
         };
-        let names: Vec<&str> =
-            self.values.keys().map(String::as_str).filter(is_plain).take(IGNORED_MAX).collect();
+        let mut names: Vec<&str> = self.values.keys().map(AsRef::as_ref).filter(is_plain).collect();
+        names.sort_unstable();
+        names.truncate(IGNORED_MAX);
         if names.is_empty() { None } else { Some(names.join(", ")) }
     }
 
@@ -133,7 +130,7 @@ impl Fields {
     /// What was read, or the 400 that names every fault.
     pub(crate) fn unless_faulty<T>(&self, read: Option<T>) -> Result<T, ApiError> {
         if self.notes.faults.is_empty()
-            && self.values.iter().any(|(name, it)| name.contains('\0') || holds_nul(it))
+            && self.values.iter().any(|(name, it)| name.contains('\0') || it.has_nul())
         {
             return Err(ApiError::bad_request("fields that are unknown must not hold U+0000 either"));
         }
@@ -146,12 +143,14 @@ impl Fields {
         }
     }
 
-    fn sent(&mut self, name: &str) -> Option<Value> {
-        self.values.remove(name).filter(|it| !it.is_null())
+    /// Takes a field out of the body; `None` where it is absent or null.
+    fn sent(&mut self, name: &str) -> Option<Field<'a>> {
+        self.values.remove(name).filter(|it| *it != Field::Null)
     }
 
-    fn integer<T: FromInteger>(&mut self, name: &str, value: &Value) -> Option<T> {
-        match value.as_i64().and_then(T::from_integer) {
+    fn integer<T: FromInteger>(&mut self, name: &str, value: &Field<'_>) -> Option<T> {
+        let read = if let Field::Integer(integer) = value { T::from_integer(*integer) } else { None };
+        match read {
             Some(read) => Some(read),
             None => self.expected(name, T::EXPECTED),
         }
@@ -162,33 +161,17 @@ impl Fields {
     }
 }
 
-/// Whether a number is too large for 64 bits. The parser gives such an integer as a double, like any fraction; but no
-/// double of that size has one.
-fn is_beyond(value: &Value) -> bool {
-    !value.is_i64() && value.as_f64().is_some_and(|it| it.abs() >= 9_223_372_036_854_775_808.0)
-}
-
-/// Whether a value holds a U+0000 anywhere, which is refused everywhere (behaviour 8.1).
-fn holds_nul(value: &Value) -> bool {
-    match value {
-        Value::String(text) => text.contains('\0'),
-        Value::Array(items) => items.iter().any(holds_nul),
-        Value::Object(fields) => fields.iter().any(|(name, value)| name.contains('\0') || holds_nul(value)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use guerdon_domain::values::{Line, UserId};
 
     use super::*;
 
-    pub(super) fn fields(body: &str) -> Fields {
+    pub(super) fn fields(body: &str) -> Fields<'_> {
         Fields::parse(body.as_bytes()).unwrap()
     }
 
-    pub(super) fn told(fields: &Fields) -> String {
+    pub(super) fn told(fields: &Fields<'_>) -> String {
         match fields.unless_faulty(Some(())) {
             Ok(()) => String::new(),
             Err(refusal) => refusal.told().1.to_owned(),
@@ -230,7 +213,8 @@ mod tests {
     #[test]
     fn an_integer_is_a_json_integer_of_64_bits() {
         let check = |value: &str, expected: Option<i64>| {
-            let mut it = fields(&format!("{{\"a\": {value}}}"));
+            let body = format!("{{\"a\": {value}}}");
+            let mut it = fields(&body);
             assert_eq!(it.unjudged_integer("a"), expected, "{value}");
             assert_eq!(told(&it).is_empty(), expected.is_some(), "{value}");
         };
@@ -278,7 +262,8 @@ mod tests {
         check(&format!("{{\"{}\": 1}}", "x".repeat(64)), Some(&"x".repeat(64)));
         check(&format!("{{\"{}\": 1}}", "x".repeat(65)), None);
         let many: Vec<String> = (0..30).map(|it| format!("\"f{it}\": 1")).collect();
-        let named = fields(&format!("{{{}}}", many.join(","))).ignored().unwrap();
+        let named = format!("{{{}}}", many.join(","));
+        let named = fields(&named).ignored().unwrap();
         assert_eq!(named.split(", ").count(), 20);
     }
 }

@@ -2,18 +2,17 @@
 
 use guerdon_domain::values::Update;
 use schemars::json_schema;
-use serde_json::Value;
 
-use super::Fields;
+use super::{Field, Fields};
 use crate::operation::asked::Asked;
 use crate::operation::values::{FromInteger, FromText};
 
-impl Fields {
+impl Fields<'_> {
     /// A text that an update may change and never unset: absent stays, null is a fault.
     pub(crate) fn changed<T: FromText>(&mut self, name: &str) -> Option<T> {
         self.notes.asks(|| Asked::optional(name, T::form()));
         match self.values.remove(name)? {
-            Value::String(text) => self.notes.parsed(name, T::from_text(&text)),
+            Field::Text(text) => self.notes.parsed(name, T::from_text(&text)),
             _ => self.expected(name, T::EXPECTED),
         }
     }
@@ -23,9 +22,9 @@ impl Fields {
         self.notes.asks(|| Asked::nullable(name, T::form()));
         match self.values.remove(name) {
             None => Update::Keep,
-            Some(Value::Null) => Update::Clear,
-            Some(Value::String(text)) if text.is_empty() => Update::Clear,
-            Some(Value::String(text)) => {
+            Some(Field::Null) => Update::Clear,
+            Some(Field::Text(text)) if text.is_empty() => Update::Clear,
+            Some(Field::Text(text)) => {
                 self.notes.parsed(name, T::from_text(&text)).map_or(Update::Keep, Update::Set)
             }
             Some(_) => {
@@ -46,7 +45,7 @@ impl Fields {
         self.notes.asks(|| Asked::nullable(name, T::form()));
         match self.values.remove(name) {
             None => Update::Keep,
-            Some(Value::Null) => Update::Clear,
+            Some(Field::Null) => Update::Clear,
             Some(value) => self.integer(name, &value).map_or(Update::Keep, Update::Set),
         }
     }
@@ -55,7 +54,7 @@ impl Fields {
     pub(crate) fn changed_flag(&mut self, name: &str) -> Option<bool> {
         self.notes.asks(|| Asked::optional(name, json_schema!({"type": "boolean"})));
         match self.values.remove(name)? {
-            Value::Bool(flag) => Some(flag),
+            Field::Flag(flag) => Some(flag),
             _ => self.notes.refused(name, "must be true or false"),
         }
     }
