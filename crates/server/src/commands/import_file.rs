@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::path::Path;
 
+use csv::StringRecord;
 use guerdon_http_api::rows::user_fields;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -53,34 +54,64 @@ fn from_csv(text: &str) -> Result<Vec<Row>, String> {
     {
         return Err(format!("the first line names `{}` twice", twice.1));
     }
+    let mut lines = LineNumbers::of(text);
     let mut rows = Vec::new();
     for record in reader.records() {
-        let (line, fields) = match record {
-            Ok(record) => {
-                let line = record.position().map_or(0, csv::Position::line);
-                if record.as_slice().len() > ROW_BYTES_MAX {
-                    rows.push(Row { line: usize::try_from(line).unwrap_or(0), fields: Err(too_long()) });
-                    continue;
-                }
-                (line, head.iter().zip(record.iter()).filter_map(|(name, cell)| value(name, cell)).collect())
-            }
-            Err(cause) => {
-                let line = cause.position().map_or(0, csv::Position::line);
-                rows.push(Row { line: usize::try_from(line).unwrap_or(0), fields: Err(told(&cause)) });
-                continue;
-            }
+        let (position, fields) = match &record {
+            Ok(record) => (record.position(), fields(&head, record)),
+            Err(cause) => (cause.position(), Err(unreadable(cause))),
         };
-        rows.push(Row { line: usize::try_from(line).unwrap_or(0), fields: Ok(fields) });
+        rows.push(Row { line: lines.at(position.map_or(0, csv::Position::byte)), fields });
     }
     Ok(rows)
 }
 
-fn told(cause: &csv::Error) -> String {
+fn fields(head: &StringRecord, record: &StringRecord) -> Result<Map<String, Value>, String> {
+    if record.as_slice().len() > ROW_BYTES_MAX {
+        return Err(too_long());
+    }
+    Ok(head.iter().zip(record).filter_map(|(name, cell)| value(name, cell)).collect())
+}
+
+fn unreadable(cause: &csv::Error) -> String {
     match cause.kind() {
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-            format!("it has {len} cells, the first line has {expected_len}")
+            let cells = if *len == 1 { "cell" } else { "cells" };
+            format!("it has {len} {cells}, the header has {expected_len}")
         }
         _ => cause.to_string(),
+    }
+}
+
+/// The line of a text that a record begins in. `csv::Position::line` is not it: with CRLF, and after empty lines, that is
+/// the line in which the record before ended.
+struct LineNumbers<'a> {
+    text: &'a [u8],
+    /// Everything before this byte is counted.
+    counted_bytes: usize,
+    /// The line of that byte, counted from 1.
+    line: usize,
+}
+
+impl<'a> LineNumbers<'a> {
+    fn of(text: &'a str) -> Self {
+        Self { text: text.as_bytes(), counted_bytes: 0, line: 1 }
+    }
+
+    /// The line of the first byte at or after `byte` that does not end a line. `byte` must not be smaller than in the call
+    /// before.
+    fn at(&mut self, byte: u64) -> usize {
+        let byte = usize::try_from(byte).unwrap_or(usize::MAX);
+        while let Some(current) = self.text.get(self.counted_bytes) {
+            let ends_line = matches!(current, b'\n' | b'\r');
+            if self.counted_bytes >= byte && !ends_line {
+                break;
+            }
+            self.counted_bytes += 1;
+            let is_half_of_crlf = *current == b'\r' && self.text.get(self.counted_bytes) == Some(&b'\n');
+            self.line += usize::from(ends_line && !is_half_of_crlf);
+        }
+        self.line
     }
 }
 
@@ -127,11 +158,24 @@ mod tests {
             fields(1),
             json!({"email": "b@a.example", "first_name": "B, \"x\"", "manager": "no", "title": "t"})
         );
-        assert_eq!(rows[2].fields.as_ref().unwrap_err(), "it has 1 cells, the first line has 4");
+        assert_eq!(rows[2].fields.as_ref().unwrap_err(), "it has 1 cell, the header has 4");
         assert_eq!(rows.iter().map(|it| it.line).collect::<Vec<_>>(), [2, 3, 4]);
         let unknown = from_csv("email,wage\n").err().unwrap();
         assert!(unknown.contains("`wage`") && unknown.contains("custom_field_5"), "{unknown}");
         assert!(from_csv("email,email\n").err().unwrap().contains("twice"));
+    }
+
+    #[test]
+    fn a_row_has_the_line_number_of_an_editor() {
+        let check = |text: &str, expected: &[usize]| {
+            let lines: Vec<usize> = from_csv(text).unwrap().iter().map(|it| it.line).collect();
+            assert_eq!(lines, expected, "{text:?}");
+        };
+        let text = "email,title\na@a.example,t\n\nb@a.example,\"over\ntwo lines\"\nshort\n\n\nc@a.example,t";
+        for ending in ["\n", "\r\n", "\r"] {
+            check(&text.replace('\n', ending), &[2, 4, 6, 9]);
+        }
+        check("email\r\n\"a@a.example\"\r\nb@a.example\r\n", &[2, 3]);
     }
 
     #[test]
