@@ -70,22 +70,27 @@ pub fn sign(secret: impl AsRef<[u8]>, url: &str, timestamp: &str, nonce: &str, b
 /// # Errors
 ///
 /// As [`verify_within`].
-pub fn verify(secret: impl AsRef<[u8]>, delivery: &Delivery<'_>, now: Timestamp) -> Result<(), VerifyError> {
+pub fn verify(
+    secret: impl AsRef<[u8]>,
+    delivery: &Delivery<'_>,
+    now: impl Into<Timestamp>,
+) -> Result<(), VerifyError> {
     verify_within(secret, delivery, now, REPLAY_WINDOW)
 }
 
-/// Checks that a delivery was signed with this secret, and at most `window` before or after `now`. The comparison
-/// takes the same time wherever a difference lies. It does not tell a repetition within the window: remember the
-/// nonces for that ([`SeenNonces`]), or the event's id, which is the same in every attempt.
+/// Checks that a delivery was signed with this secret, and at most `window` before or after `now`, which is the
+/// receiver's clock: [`SystemTime::now`](std::time::SystemTime::now) or a [`Timestamp`]. The comparison takes constant
+/// time. It does not detect a replay within the window: remember the nonces for that ([`SeenNonces`]), or the event's id,
+/// which is the same in every attempt.
 ///
 /// # Errors
 ///
-/// [`VerifyError::Malformed`], [`VerifyError::BadSignature`] or [`VerifyError::Stale`]; that a delivery is stale is
-/// told only of one whose signature is right.
+/// [`VerifyError::Malformed`], [`VerifyError::BadSignature`] or [`VerifyError::Stale`]. A delivery is reported as stale
+/// only if its signature is right.
 pub fn verify_within(
     secret: impl AsRef<[u8]>,
     delivery: &Delivery<'_>,
-    now: Timestamp,
+    now: impl Into<Timestamp>,
     window: Duration,
 ) -> Result<(), VerifyError> {
     let signed_at = signed_at(delivery)?;
@@ -104,7 +109,7 @@ pub fn verify_within(
     base.extend_from_slice(delivery.body);
     hmac::verify(&Key::new(HMAC_SHA256, secret.as_ref()), &base, &signature)
         .map_err(|_unspecified| VerifyError::BadSignature)?;
-    if (now - signed_at).unsigned_abs() > window {
+    if (now.into() - signed_at).unsigned_abs() > window {
         return Err(VerifyError::Stale);
     }
     Ok(())

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::ops::{Add, Sub};
+use std::time::SystemTime;
 
 use time::format_description::well_known::Rfc3339;
 use time::{Duration, OffsetDateTime, UtcDateTime};
@@ -66,6 +67,17 @@ impl fmt::Display for Timestamp {
         let (hour, minute, second) = self.0.as_hms();
         let millisecond = self.0.millisecond();
         write!(formatter, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millisecond:03}Z")
+    }
+}
+
+/// The nearest moment that a timestamp can hold, which is within the years -9999 to 9999.
+impl From<SystemTime> for Timestamp {
+    fn from(at: SystemTime) -> Self {
+        let offset = match at.duration_since(SystemTime::UNIX_EPOCH) {
+            Ok(after) => Duration::try_from(after).unwrap_or(Duration::MAX),
+            Err(cause) => Duration::try_from(cause.duration()).map_or(Duration::MIN, |before| -before),
+        };
+        Self(UtcDateTime::UNIX_EPOCH.saturating_add(offset).truncate_to_microsecond())
     }
 }
 
@@ -144,5 +156,15 @@ mod tests {
         let last = Timestamp::new(datetime!(9999-12-31 23:59:59.999999 UTC));
         assert_eq!(at.saturating_add(std::time::Duration::MAX), last);
         assert_eq!((at - Duration::DAY) - at, -Duration::DAY);
+    }
+
+    #[test]
+    fn a_system_time_becomes_the_nearest_timestamp() {
+        let check = |at: SystemTime, micros: i64| assert_eq!(Timestamp::from(at).unix_micros(), micros);
+        let epoch = SystemTime::UNIX_EPOCH;
+        check(epoch + std::time::Duration::from_nanos(1_999), 1);
+        check(epoch - std::time::Duration::from_secs(1), -1_000_000);
+        let last = Timestamp::new(datetime!(9999-12-31 23:59:59.999999 UTC));
+        check(epoch + std::time::Duration::from_secs(1 << 40), last.unix_micros());
     }
 }

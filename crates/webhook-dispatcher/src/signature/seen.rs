@@ -31,14 +31,19 @@ impl SeenNonces {
         Self { window, seen: HashSet::new(), by_age: VecDeque::new() }
     }
 
-    /// Remembers a verified delivery's nonce.
+    /// Remembers a verified delivery's nonce. `now` is the time with which the delivery was verified.
     ///
     /// # Errors
     ///
-    /// [`VerifyError::Replayed`] where it was remembered already; [`VerifyError::Malformed`] where the timestamp is
-    /// none.
-    pub fn remember(&mut self, delivery: &Delivery<'_>, now: Timestamp) -> Result<(), VerifyError> {
+    /// [`VerifyError::Replayed`] if the nonce was remembered before; [`VerifyError::Malformed`] if the timestamp cannot be
+    /// parsed.
+    pub fn remember(
+        &mut self,
+        delivery: &Delivery<'_>,
+        now: impl Into<Timestamp>,
+    ) -> Result<(), VerifyError> {
         signed_at(delivery)?;
+        let now = now.into();
         self.forget(now);
         if !self.seen.insert(delivery.nonce.to_owned()) {
             return Err(VerifyError::Replayed);
