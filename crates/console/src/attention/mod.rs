@@ -3,7 +3,7 @@
 use time::{Duration, OffsetDateTime};
 
 use crate::frame::Frame;
-use crate::model::{Certificate, Overview};
+use crate::model::{Certificate, Named, Overview, Performance};
 use crate::numbers;
 use crate::parts::Tone;
 use crate::times;
@@ -14,13 +14,16 @@ const LONG_WAIT: Duration = Duration::hours(1);
 const VERIFIED_WITHIN: Duration = Duration::hours(36);
 const CERTIFICATE_DAYS: i64 = 30;
 
+/// As many failing receivers have a note each; the rest share one.
+const FAILING_RECEIVERS_NAMED: usize = 5;
+
 /// Something that needs somebody.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Note {
     pub(crate) tone: Tone,
     pub(crate) text: String,
     /// Where it is shown, and what the link says.
-    pub(crate) link: Option<(&'static str, &'static str)>,
+    pub(crate) link: Option<(String, &'static str)>,
     pub(crate) command: Option<&'static str>,
 }
 
@@ -29,8 +32,8 @@ impl Note {
         Self { tone, text: text.into(), link: None, command: None }
     }
 
-    fn at(self, path: &'static str, says: &'static str) -> Self {
-        Self { link: Some((path, says)), ..self }
+    fn at(self, path: impl Into<String>, says: &'static str) -> Self {
+        Self { link: Some((path.into(), says)), ..self }
     }
 
     fn by(self, command: &'static str) -> Self {
@@ -41,6 +44,7 @@ impl Note {
 /// Everything that needs somebody.
 pub(crate) fn notes(overview: &Overview, frame: &Frame) -> Vec<Note> {
     let mut notes = ledger(overview, frame.now);
+    notes.extend(failing_receivers(overview));
     notes.extend(deliveries(overview, frame.now));
     notes.extend(others(overview, frame));
     // Stable: within a tone the order stays.
@@ -72,6 +76,25 @@ fn ledger(overview: &Overview, now: OffsetDateTime) -> Vec<Note> {
             let text = "The ledger was never verified. Let it be done each night.";
             notes.push(Note::new(Tone::Warn, text).by("guerdon verify"));
         }
+    }
+    notes
+}
+
+fn failing_receivers(overview: &Overview) -> Vec<Note> {
+    let all = &overview.troubles.failing_receivers;
+    let note = |(provider, recent): &(Named, Performance)| {
+        let attempts = numbers::of(recent.attempts, "delivery attempt", "delivery attempts");
+        let confirmed = numbers::counted(recent.confirmed);
+        let text = format!(
+            "The receiver of {} is failing: {confirmed} of {attempts} confirmed in this hour and the one before.",
+            provider.name
+        );
+        Note::new(Tone::Bad, text).at(format!("/providers/{}", provider.id), "See why")
+    };
+    let mut notes: Vec<Note> = all.iter().take(FAILING_RECEIVERS_NAMED).map(note).collect();
+    if let Ok(more @ 1..) = u64::try_from(all.len().saturating_sub(FAILING_RECEIVERS_NAMED)) {
+        let text = format!("{} failing, too.", numbers::of(more, "more receiver is", "more receivers are"));
+        notes.push(Note::new(Tone::Bad, text).at("/providers?sort=success", "See which"));
     }
     notes
 }

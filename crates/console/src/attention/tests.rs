@@ -4,7 +4,8 @@ use time::macros::{date, datetime};
 
 use super::*;
 use crate::model::{
-    Activity, Api, Counted, Deliveries, Ledger, Mails, Series, Service, Step, Troubles, Verification,
+    Activity, Api, Counted, Deliveries, Ledger, Mails, Named, Performance, Series, Service, Step, Troubles,
+    Verification,
 };
 
 const NOW: OffsetDateTime = datetime!(2026-11-20 14:35 UTC);
@@ -75,6 +76,23 @@ fn waiting_is_told_after_an_hour() {
     assert_eq!(told(&overview), []);
     overview.deliveries.oldest_pending_at = Some(NOW - Duration::minutes(90));
     assert_eq!(told(&overview), [(Tone::Warn, "The oldest event waits for 1 h 30 min.".to_owned())]);
+}
+
+#[test]
+fn a_failing_receiver_is_reported_at_once() {
+    let failing = |number: usize| {
+        let provider = Named { id: format!("id-{number}"), name: format!("Provider {number}") };
+        (provider, Performance { attempts: 1_340, confirmed: 0, mean_latency: None })
+    };
+    let mut overview = well();
+    overview.troubles.failing_receivers = vec![failing(1)];
+    let text = "The receiver of Provider 1 is failing: 0 of 1,340 delivery attempts confirmed in this hour and the one before.";
+    assert_eq!(told(&overview), [(Tone::Bad, text.to_owned())]);
+    let link = notes(&overview, &frame()).remove(0).link;
+    assert_eq!(link, Some(("/providers/id-1".to_owned(), "See why")));
+    overview.troubles.failing_receivers = (1..=8).map(failing).collect();
+    let all = told(&overview);
+    assert_eq!((all.len(), all[5].1.as_str()), (6, "3 more receivers are failing, too."));
 }
 
 #[test]

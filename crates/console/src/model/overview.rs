@@ -2,7 +2,7 @@
 
 use time::{Date, OffsetDateTime};
 
-use super::{Counted, Series};
+use super::{Counted, Named, Performance, Series};
 
 /// What the first page shows.
 #[derive(Debug, Clone)]
@@ -118,4 +118,7 @@ pub struct Troubles {
     /// Schedules whose date was tried and could not be paid.
     pub failing_schedules: u64,
     pub suspended_providers: u64,
+    /// Providers whose receiver [fails](Performance::is_failing), by name, with their attempts of this hour and the one
+    /// before.
+    pub failing_receivers: Vec<(Named, Performance)>,
 }

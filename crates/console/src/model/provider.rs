@@ -25,6 +25,16 @@ pub struct Performance {
     pub mean_latency: Option<i64>,
 }
 
+impl Performance {
+    /// Fewer attempts say nothing: one event whose receiver restarts fails several times.
+    const JUDGED_FROM_ATTEMPTS: u64 = 20;
+
+    /// Whether fewer than half of the attempts were confirmed, of enough to judge by.
+    pub fn is_failing(&self) -> bool {
+        self.attempts >= Self::JUDGED_FROM_ATTEMPTS && self.confirmed < self.attempts.div_ceil(2)
+    }
+}
+
 /// Events of a provider that are not delivered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Waiting {

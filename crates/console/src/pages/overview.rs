@@ -50,7 +50,7 @@ fn notes(notes: &[Note]) -> Markup {
                         li class=(note.tone.class()) {
                             p {
                                 (note.text)
-                                @if let Some((path, says)) = note.link { " " a href=(path) { (says) } }
+                                @if let Some((path, says)) = &note.link { " " a href=(path) { (says) } }
                             }
                             @if let Some(command) = note.command { (parts::line(command)) }
                         }

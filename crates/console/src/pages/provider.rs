@@ -66,7 +66,7 @@ fn tiles(detail: &ProviderDetail) -> Markup {
     let performance = |it: &Performance| {
         let note =
             format!("of {}, {} on average", numbers::of(it.attempts, "attempt", "attempts"), latency(it));
-        (html! { (confirmed(it)) }, html! { (if it.attempts == 0 { "no attempt" } else { note.as_str() }) })
+        (confirmed(it), html! { (if it.attempts == 0 { "no attempt" } else { note.as_str() }) })
     };
     let ((day, of_day), (month, of_month)) = (performance(&detail.last_24h), performance(&detail.last_30d));
     let waiting = &detail.waiting;

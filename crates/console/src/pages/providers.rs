@@ -149,9 +149,16 @@ pub(super) fn standing(provider: &Provider) -> Markup {
     }
 }
 
-/// The share of attempts that was confirmed.
-pub(super) fn confirmed(performance: &Performance) -> String {
-    numbers::percent(performance.confirmed, performance.attempts).unwrap_or_else(|| "–".to_owned())
+/// The share of attempts that was confirmed, marked if the receiver fails.
+pub(super) fn confirmed(performance: &Performance) -> Markup {
+    let share = numbers::percent(performance.confirmed, performance.attempts);
+    html! {
+        @match share {
+            Some(share) if performance.is_failing() => (parts::badge(Tone::Bad, &share)),
+            Some(share) => (share),
+            None => "–",
+        }
+    }
 }
 
 pub(super) fn latency(performance: &Performance) -> String {
@@ -170,6 +177,21 @@ pub(super) fn alarming(value: Counted, tone: Tone) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_failing_receiver_is_marked_once_there_are_enough_attempts() {
+        let check = |confirmed, attempts, is_marked: bool| {
+            let shown = super::confirmed(&Performance { attempts, confirmed, mean_latency: None });
+            assert_eq!(shown.into_string().contains("badge"), is_marked, "{confirmed} of {attempts}");
+        };
+        check(0, 0, false);
+        check(0, 19, false);
+        check(0, 20, true);
+        check(9, 20, true);
+        check(10, 20, false);
+        check(10, 21, true);
+        check(11, 21, false);
+    }
 
     #[test]
     fn shares_are_compared_and_none_is_least() {

@@ -1,8 +1,8 @@
 //! The service: busy and troubled, and as it begins.
 
 use guerdon_console::model::{
-    Activity, Api, Certificate, Counted, Deliveries, Ledger, Mails, Overview, Seal, Series, Service, Step,
-    Troubles, Verification,
+    Activity, Api, Certificate, Counted, Deliveries, Ledger, Mails, Named, Overview, Performance, Seal,
+    Series, Service, Step, Troubles, Verification,
 };
 use time::Duration;
 use time::macros::{date, datetime};
@@ -58,7 +58,18 @@ pub fn large() -> Overview {
             database_bytes: Some(48_318_382_080),
             certificate: Some(Certificate { last_day: date!(2026 - 12 - 04), is_self_signed: false }),
         },
-        troubles: Troubles { low_reserves: 2, failing_schedules: 1, suspended_providers: 1 },
+        troubles: Troubles {
+            low_reserves: 2,
+            failing_schedules: 1,
+            suspended_providers: 1,
+            failing_receivers: vec![(
+                Named {
+                    id: "0190f3d2-4e00-7000-8000-000000000001".to_owned(),
+                    name: "Perks & Co".to_owned(),
+                },
+                Performance { attempts: 1_340, confirmed: 0, mean_latency: Some(9_000) },
+            )],
+        },
     }
 }
 

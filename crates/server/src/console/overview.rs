@@ -3,16 +3,20 @@
 use std::sync::atomic::Ordering;
 
 use guerdon_console::model::{
-    Activity, Api, Certificate, Deliveries, Ledger, Mails, Overview, Seal, Series, Service, Step, Troubles,
-    Verification,
+    Activity, Api, Certificate, Deliveries, Ledger, Mails, Named, Overview, Performance, Seal, Series,
+    Service, Step, Troubles, Verification,
 };
-use guerdon_domain::ports::{ServiceHour, Setting, StoreError, Timestamp};
+use guerdon_domain::ports::{ProviderHour, ServiceHour, Setting, StoreError, Timestamp};
+use guerdon_domain::providers::Provider;
 
+use super::providers::performance;
 use super::{Look, MOST, count, counted, hour_begins, when};
 use crate::hex;
 
 const HOURS: u16 = 24;
 const DAYS: u16 = 30;
+/// Of how many hours attempts are looked at to tell whether a receiver fails now.
+const RECENT_HOURS: i32 = 2;
 
 pub(super) fn overview(mut look: Look<'_>) -> Result<Overview, StoreError> {
     let hours = look.reads.service_hours(look.hours_back(i32::from(DAYS) * 24))?;
@@ -44,7 +48,7 @@ pub(super) fn overview(mut look: Look<'_>) -> Result<Overview, StoreError> {
             last_verification: verification(&mut look)?,
             unbalanced_companies: count(look.service.unbalanced.load(Ordering::Relaxed)),
         },
-        troubles: troubles(&mut look)?,
+        troubles: troubles(&mut look, &day)?,
         service: service(&mut look)?,
     })
 }
@@ -91,7 +95,7 @@ fn verification(look: &mut Look<'_>) -> Result<Option<Verification>, StoreError>
     }))
 }
 
-fn troubles(look: &mut Look<'_>) -> Result<Troubles, StoreError> {
+fn troubles(look: &mut Look<'_>, attempts: &[ProviderHour]) -> Result<Troubles, StoreError> {
     let number = |it: usize| u64::try_from(it).unwrap_or(0);
     let schedules = look.reads.active_schedules()?;
     let providers = look.reads.providers()?;
@@ -99,7 +103,30 @@ fn troubles(look: &mut Look<'_>) -> Result<Troubles, StoreError> {
         low_reserves: count(look.reads.low_reserves()?),
         failing_schedules: number(schedules.iter().filter(|it| it.0.failing.is_some()).count()),
         suspended_providers: number(providers.iter().filter(|it| it.suspended).count()),
+        failing_receivers: failing_receivers(look, &providers, attempts)?,
     })
+}
+
+/// Judges each provider by its attempts of this hour and the one before. `attempts` is of all of them together: if hardly
+/// any failed, no provider has to be looked at.
+fn failing_receivers(
+    look: &mut Look<'_>,
+    providers: &[Provider],
+    attempts: &[ProviderHour],
+) -> Result<Vec<(Named, Performance)>, StoreError> {
+    let from = look.hours_back(RECENT_HOURS);
+    if attempts.iter().all(|it| it.hour < from || it.failed == 0) {
+        return Ok(Vec::new());
+    }
+    let mut failing = Vec::new();
+    for provider in providers {
+        let recent = performance(&look.reads.provider_hours(Some(provider.id), from)?, from);
+        if recent.is_failing() {
+            failing.push((Named { id: provider.id.to_string(), name: provider.name.clone() }, recent));
+        }
+    }
+    failing.sort_by(|(a, _), (b, _)| a.name.cmp(&b.name));
+    Ok(failing)
 }
 
 fn service(look: &mut Look<'_>) -> Result<Service, StoreError> {

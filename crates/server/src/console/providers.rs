@@ -33,7 +33,8 @@ fn waiting(it: Undelivered) -> Waiting {
     }
 }
 
-fn performance(hours: &[ProviderHour], from: i32) -> Performance {
+/// What came of the attempts since the hour `from`.
+pub(super) fn performance(hours: &[ProviderHour], from: i32) -> Performance {
     let (mut confirmed, mut attempts, mut micros) = (0, 0, 0_i64);
     for it in hours.iter().filter(|it| it.hour >= from) {
         confirmed += it.delivered;
