@@ -134,6 +134,22 @@ fn a_connection_that_is_lost_before_the_commit_costs_nobody_anything() {
 }
 
 #[test]
+fn a_statement_that_the_operator_cancels_is_unavailable_and_writes_nothing() {
+    on_each(|world| {
+        let user = world.user("user");
+        world.deposit(100);
+        forbid(world, user, "PERFORM pg_cancel_backend(pg_backend_pid())");
+        let refused = world.send(Sender::Company(world.company), &[user], 1).unwrap_err();
+        let SendError::Store(cause) = refused else { panic!("{refused:?}") };
+        assert_eq!(matches!(cause, StoreError::Unavailable(_)), !world.database.is_embedded(), "{cause:?}");
+        allow(world);
+        assert_eq!(world.reserve(), 100);
+        world.send(Sender::Company(world.company), &[user], 1).unwrap();
+        assert_eq!(world.reserve(), 99);
+    });
+}
+
+#[test]
 fn a_posting_that_panics_takes_nobody_with_it() {
     on_each(|world| {
         let (there, other) = (world.user("there"), world.user("other"));

@@ -9,7 +9,8 @@ pub(crate) fn classify(error: &Error) -> StoreError {
     let text = error.to_string();
     let races = ["deadlock detected", "could not serialize", "lock timeout"];
     let away = [
-        "statement timeout", // nobody was faster: a second run would take as long
+        "statement timeout",   // nobody was faster: a second run would take as long
+        "due to user request", // pg_cancel_backend: the database's operator ends what is too much for it
         "server closed",
         "terminating connection",
         "connection",
@@ -35,6 +36,16 @@ pub(crate) fn classify(error: &Error) -> StoreError {
 #[cfg(test)]
 mod tests {
     use super::{DatabaseErrorKind, Error, StoreError, classify};
+
+    #[test]
+    fn what_the_operator_of_the_database_ends_is_unavailable() {
+        for message in
+            ["canceling statement due to user request", "terminating connection due to administrator command"]
+        {
+            let error = Error::DatabaseError(DatabaseErrorKind::Unknown, Box::new(message.to_owned()));
+            assert!(matches!(classify(&error), StoreError::Unavailable(_)), "{message}");
+        }
+    }
 
     #[test]
     fn a_server_that_only_reads_is_away() {
