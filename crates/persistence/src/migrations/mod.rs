@@ -34,7 +34,10 @@
 //! SQLite, which nobody else has open meanwhile, runs all that is missing in one exclusive transaction, each step in
 //! batches as one, without foreign keys, and looks at those of every table before it commits.
 //!
-//! A step `in batches` or `outside a transaction` has one statement and no other `;`, in strings neither.
+//! A step `in batches` or `outside a transaction` has one statement. PostgreSQL gets each statement on its own.
+//!
+//! On PostgreSQL everything is created in the first schema of the connection's `search_path`, and functions that are
+//! declared `SET search_path FROM CURRENT` are bound to it.
 
 mod embedded;
 mod journal;
@@ -43,6 +46,7 @@ mod postgres;
 mod record;
 mod script;
 mod sqlite;
+mod statements;
 
 use diesel::{PgConnection, SqliteConnection};
 
@@ -84,13 +88,14 @@ pub(crate) fn check_postgres(conn: &mut PgConnection) -> Result<(), OpenError> {
     if journal::is_behind(conn)? { Err(OpenError::Older) } else { Ok(()) }
 }
 
-/// The texts of the migrations for PostgreSQL, in order, without what changes rows in batches and without
+/// The statements of the migrations for PostgreSQL, in order, without what changes rows in batches and without
 /// `CONCURRENTLY`, so that one transaction can run them into an empty schema.
 pub(crate) fn structure_of_postgres() -> Result<Vec<String>, String> {
-    structure(embedded::POSTGRES)
+    let texts = structure(embedded::POSTGRES)?;
+    Ok(texts.iter().flat_map(|it| statements::statements(it)).map(str::to_owned).collect())
 }
 
-/// The same for SQLite.
+/// The texts of the migrations for SQLite, as `structure_of_postgres`.
 pub(crate) fn structure_of_sqlite() -> Result<Vec<String>, String> {
     structure(embedded::SQLITE)
 }

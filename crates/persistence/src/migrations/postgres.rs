@@ -5,12 +5,13 @@ use std::time::{Duration, Instant};
 use diesel::connection::SimpleConnection as _;
 use diesel::prelude::*;
 use diesel::result::Error;
-use diesel::sql_types::{BigInt, Bool, Text};
+use diesel::sql_types::{BigInt, Bool, Nullable, Text};
 
 use super::journal;
 use super::migration::{Migration, Patience};
 use super::record::{APPLIED, Applied, Pending, TABLE, pending};
 use super::script::{Batches, Concurrently, Step};
+use super::statements::statements;
 use crate::access::{Access, OpenError};
 use crate::postgres::connect::{patience as patience_of, require_english, unreachable};
 use crate::postgres::hosts::Hosts;
@@ -38,6 +39,7 @@ pub(super) fn migrate(url: &str, known: &[Migration], patience: Patience) -> Res
     conn.batch_execute("SET statement_timeout = 0; SET lock_timeout = 0").map_err(|e| failed(&e))?;
     let mut runner = Runner { conn, patience };
     runner.take_turn()?;
+    stay_in_schema(&mut runner.conn)?;
     runner.conn.batch_execute(TABLE).map_err(|e| failed(&e))?;
     let pending = pending(&applied(&mut runner.conn)?.unwrap_or_default(), known)?;
     for it in &pending {
@@ -51,6 +53,24 @@ pub(super) fn migrate(url: &str, known: &[Migration], patience: Patience) -> Res
 
 fn failed(cause: &dyn std::fmt::Display) -> OpenError {
     OpenError::failed("cannot migrate the database", cause)
+}
+
+/// Limits the session's `search_path` to the schema in which the tables are created, so that functions declared
+/// `SET search_path FROM CURRENT` are bound to it: the usual path begins with `"$user"`, which depends on the caller.
+fn stay_in_schema(conn: &mut Conn) -> Result<(), OpenError> {
+    let path = diesel::dsl::sql::<Nullable<Text>>(
+        "CASE WHEN current_schema() IS NOT NULL \
+         THEN set_config('search_path', quote_ident(current_schema()) || ', pg_temp', false) END",
+    );
+    match diesel::select(path).get_result::<Option<String>>(conn).map_err(|e| failed(&e))? {
+        Some(_) => Ok(()),
+        None => Err(failed(&"the connection's search_path names no schema that exists")),
+    }
+}
+
+/// Runs the statements of a script one by one.
+pub(super) fn run_each(conn: &mut Conn, script: &str) -> QueryResult<()> {
+    statements(script).into_iter().try_for_each(|it| conn.batch_execute(it))
 }
 
 /// The migrations of a database; none where it has no table of them, which is not made.
@@ -99,7 +119,7 @@ impl Runner {
             let note = pending.note(number);
             let done = match step {
                 Step::Together(sql) => self.patiently(name, |conn| {
-                    conn.batch_execute(sql)?;
+                    run_each(conn, sql)?;
                     conn.batch_execute(&note)
                 }),
                 Step::Concurrently(it) => {

@@ -1,6 +1,7 @@
 //! What a migration's file says: its floor and its steps.
 
 use super::migration::Migration;
+use super::statements::statements;
 use crate::access::OpenError;
 
 const DIRECTIVES: &str = "floor NNNN, in a transaction, outside a transaction, in batches of TABLE by KEY";
@@ -120,7 +121,7 @@ fn step(kind: Option<Kind>, text: &str) -> Result<Option<Step>, String> {
     if statement.is_empty() {
         return if kind.is_some() { Err("a step has no statement".into()) } else { Ok(None) };
     }
-    let is_one = statement.matches(';').count() == 1 && statement.ends_with(';');
+    let is_one = statements(&statement).len() == 1 && statement.ends_with(';');
     Ok(Some(match kind.unwrap_or(Kind::Together) {
         Kind::Together => Step::Together(text.to_owned()),
         _ if !is_one => {
@@ -221,6 +222,8 @@ mod tests {
         );
         refused("-- guerdon: in batches of a by id\nUPDATE a SET b = 1 WHERE :batch", "one statement");
         refused("-- guerdon: in batches of a by id\nUPDATE a SET b = 1;", ":batch");
+        let quoted = "-- guerdon: in batches of a by id\nUPDATE a SET b = ';' WHERE :batch;";
+        assert_eq!(steps(quoted), ["batches"]);
         refused("-- guerdon: outside a transaction\nCREATE INDEX i ON a (b);", "CONCURRENTLY");
         refused("-- guerdon: outside a transaction\nDROP INDEX CONCURRENTLY i;", "IF EXISTS");
         assert!(parse("5", "SELECT 1;").is_err());

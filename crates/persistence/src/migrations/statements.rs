@@ -1,0 +1,250 @@
+//! Splits a migration for PostgreSQL into its statements, each of which is sent on its own: an error then belongs to one
+//! statement, and servers that accept a single command per message (Citus, some proxies) work as well.
+//!
+//! A statement ends at a semicolon outside of quotes, comments, parentheses and the body of a function. The rules are those
+//! of psql, with `standard_conforming_strings` on.
+
+/// The statements of a script in order, each with its semicolon and the comments before it. A part without any token, such
+/// as a comment at the end, is none.
+pub(super) fn statements(sql: &str) -> Vec<&str> {
+    let (mut all, mut rest) = (Vec::new(), sql);
+    while !rest.is_empty() {
+        let (statement, after) = split_first(rest);
+        all.extend(statement.map(str::trim));
+        rest = after;
+    }
+    all
+}
+
+enum Token {
+    /// White space or a comment.
+    Blank,
+    Word,
+    Open,
+    Close,
+    Semicolon,
+    /// A literal, a quoted identifier, a number or an operator.
+    Other,
+}
+
+/// The first statement, if there is one, and what follows it.
+fn split_first(sql: &str) -> (Option<&str>, &str) {
+    let (mut end, mut is_empty, mut nesting) = (0, true, Nesting::default());
+    loop {
+        let (head, rest) = sql.split_at(end);
+        if rest.is_empty() {
+            return ((!is_empty).then_some(head), rest);
+        }
+        let (token, length) = next_token(rest);
+        let (text, _) = rest.split_at(length);
+        end += length;
+        is_empty &= matches!(token, Token::Blank | Token::Semicolon);
+        if matches!(token, Token::Semicolon) && nesting.is_outermost() {
+            let (statement, after) = sql.split_at(end);
+            return ((!is_empty).then_some(statement), after);
+        }
+        nesting.enter(&token, text);
+    }
+}
+
+/// Parentheses and blocks that are open. `BEGIN` opens a block in `CREATE [OR REPLACE] FUNCTION | PROCEDURE` alone: it is
+/// the body of a function in standard SQL.
+#[derive(Default)]
+struct Nesting {
+    parentheses: usize,
+    blocks: usize,
+    first_words: Vec<String>,
+}
+
+impl Nesting {
+    fn is_outermost(&self) -> bool {
+        self.parentheses == 0 && self.blocks == 0
+    }
+
+    fn enter(&mut self, token: &Token, text: &str) {
+        match token {
+            Token::Open => self.parentheses += 1,
+            Token::Close => self.parentheses = self.parentheses.saturating_sub(1),
+            Token::Word => self.enter_word(&text.to_ascii_uppercase()),
+            Token::Blank | Token::Semicolon | Token::Other => {}
+        }
+    }
+
+    fn enter_word(&mut self, word: &str) {
+        if self.first_words.len() < 4 {
+            self.first_words.push(word.to_owned());
+        }
+        let words: Vec<&str> = self.first_words.iter().map(String::as_str).collect();
+        let makes_function = matches!(
+            words.as_slice(),
+            ["CREATE", "FUNCTION" | "PROCEDURE", ..]
+                | ["CREATE", "OR", "REPLACE", "FUNCTION" | "PROCEDURE", ..]
+        );
+        match word {
+            "BEGIN" if makes_function && self.parentheses == 0 => self.blocks += 1,
+            "CASE" if self.blocks > 0 => self.blocks += 1,
+            "END" => self.blocks = self.blocks.saturating_sub(1),
+            _ => {}
+        }
+    }
+}
+
+/// The kind and the length of the token at the start of a text that is not empty. A quote or a comment that never ends
+/// reaches to the end of the text: the server explains it.
+fn next_token(text: &str) -> (Token, usize) {
+    let first = text.chars().next().unwrap_or_default();
+    if first.is_whitespace() {
+        return (Token::Blank, length_while(text, char::is_whitespace));
+    }
+    if text.starts_with("--") {
+        return (Token::Blank, text.find('\n').unwrap_or(text.len()));
+    }
+    if text.starts_with("/*") {
+        return (Token::Blank, comment_length(text));
+    }
+    if text.starts_with("e'") || text.starts_with("E'") {
+        return (Token::Other, 1 + quoted_length(text.trim_start_matches(['e', 'E']), '\'', true));
+    }
+    match first {
+        ';' => (Token::Semicolon, 1),
+        '(' => (Token::Open, 1),
+        ')' => (Token::Close, 1),
+        '\'' | '"' => (Token::Other, quoted_length(text, first, false)),
+        '$' => (Token::Other, dollar_quoted_length(text).unwrap_or(1)),
+        _ if first.is_ascii_digit() => (Token::Other, length_while(text, is_in_word)),
+        _ if is_in_word(first) => (Token::Word, length_while(text, is_in_word)),
+        _ => (Token::Other, first.len_utf8()),
+    }
+}
+
+/// Whether a character stands in an identifier, at its start or later. All beyond ASCII do.
+fn is_in_word(it: char) -> bool {
+    it == '_' || it == '$' || it.is_ascii_alphanumeric() || !it.is_ascii()
+}
+
+fn length_while(text: &str, holds: impl Fn(char) -> bool) -> usize {
+    text.find(|it: char| !holds(it)).unwrap_or(text.len())
+}
+
+/// Comments nest.
+fn comment_length(text: &str) -> usize {
+    let (mut end, mut depth) = (0, 0_u32);
+    while let Some(rest) = text.get(end..).filter(|it| !it.is_empty()) {
+        if rest.starts_with("/*") {
+            depth += 1;
+            end += 2;
+        } else if rest.starts_with("*/") {
+            depth -= 1;
+            end += 2;
+            if depth == 0 {
+                return end;
+            }
+        } else {
+            end += rest.chars().next().map_or(1, char::len_utf8);
+        }
+    }
+    text.len()
+}
+
+/// The length of a text in quotes. A doubled quote does not end it.
+fn quoted_length(text: &str, quote: char, has_escapes: bool) -> usize {
+    let mut characters = text.char_indices().skip(1).peekable();
+    while let Some((at, it)) = characters.next() {
+        let is_doubled = it == quote && characters.peek().is_some_and(|(_, next)| *next == quote);
+        if is_doubled || (has_escapes && it == '\\') {
+            characters.next();
+        } else if it == quote {
+            return at + quote.len_utf8();
+        }
+    }
+    text.len()
+}
+
+/// The length of a `$tag$ … $tag$`; none where the dollar begins none, as in `$1`.
+fn dollar_quoted_length(text: &str) -> Option<usize> {
+    let tag = text.get(1..)?;
+    let tag = tag.get(..tag.find('$')?)?;
+    let is_tag = tag.chars().all(is_in_word) && !tag.starts_with(|it: char| it.is_ascii_digit());
+    let quote = text.get(..tag.len() + 2).filter(|_| is_tag)?;
+    let body = text.get(quote.len()..)?;
+    Some(body.find(quote).map_or(text.len(), |end| quote.len() + end + quote.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::statements;
+    use crate::migrations::embedded;
+
+    fn check(sql: &str, expected: &[&str]) {
+        assert_eq!(statements(sql), expected, "{sql}");
+    }
+
+    #[test]
+    fn a_semicolon_ends_a_statement_and_the_last_needs_none() {
+        check("SELECT 1; SELECT 2;", &["SELECT 1;", "SELECT 2;"]);
+        check("SELECT 1;\nSELECT 2", &["SELECT 1;", "SELECT 2"]);
+        check("", &[]);
+        check(" ;; \n-- nothing\n ; /* nor here */", &[]);
+    }
+
+    #[test]
+    fn quotes_hide_semicolons() {
+        check("SELECT ';', 'it''s; so'; SELECT 2;", &["SELECT ';', 'it''s; so';", "SELECT 2;"]);
+        check(r"SELECT '\'; SELECT 2;", &[r"SELECT '\';", "SELECT 2;"]);
+        check(r"SELECT E'\';', e'\\'; SELECT 2;", &[r"SELECT E'\';', e'\\';", "SELECT 2;"]);
+        check(r"SELECT E'a''b\';c'; SELECT 2;", &[r"SELECT E'a''b\';c';", "SELECT 2;"]);
+        check(r"SELECT case';'; SELECT 2;", &["SELECT case';';", "SELECT 2;"]);
+        check(r#"SELECT 1 AS "a;""b;"; SELECT 2;"#, &[r#"SELECT 1 AS "a;""b;";"#, "SELECT 2;"]);
+        check("SELECT 'ends never; SELECT 2;", &["SELECT 'ends never; SELECT 2;"]);
+    }
+
+    #[test]
+    fn dollar_quotes_end_at_their_own_tag() {
+        check("DO $$ BEGIN NULL; END $$; SELECT 2;", &["DO $$ BEGIN NULL; END $$;", "SELECT 2;"]);
+        check("DO $a$ ; $b$ ; $$ ; $a$; SELECT 2;", &["DO $a$ ; $b$ ; $$ ; $a$;", "SELECT 2;"]);
+        check("DO $é1$ ; ' $é1$; SELECT 2;", &["DO $é1$ ; ' $é1$;", "SELECT 2;"]);
+        check("SELECT $1; SELECT a$b$; SELECT $2;", &["SELECT $1;", "SELECT a$b$;", "SELECT $2;"]);
+        check("SELECT 'a'$$;$$; SELECT 2;", &["SELECT 'a'$$;$$;", "SELECT 2;"]);
+    }
+
+    #[test]
+    fn comments_hide_semicolons_and_nest() {
+        check("SELECT 1 -- ; it's\n; SELECT 2;", &["SELECT 1 -- ; it's\n;", "SELECT 2;"]);
+        check("/* a; /* b; */ c; */ SELECT 1; SELECT 2;", &["/* a; /* b; */ c; */ SELECT 1;", "SELECT 2;"]);
+        check("SELECT '-- ;'; SELECT 2;", &["SELECT '-- ;';", "SELECT 2;"]);
+        check("SELECT 4 /* é;", &["SELECT 4 /* é;"]);
+    }
+
+    #[test]
+    fn bodies_of_functions_and_parentheses_hide_semicolons() {
+        check(
+            "CREATE FUNCTION f() RETURNS int BEGIN ATOMIC SELECT CASE WHEN a THEN 1 END; SELECT 2; END; SELECT 3;",
+            &[
+                "CREATE FUNCTION f() RETURNS int BEGIN ATOMIC SELECT CASE WHEN a THEN 1 END; SELECT 2; END;",
+                "SELECT 3;",
+            ],
+        );
+        check(
+            "create or replace procedure p() begin atomic end; BEGIN; END;",
+            &["create or replace procedure p() begin atomic end;", "BEGIN;", "END;"],
+        );
+        check(
+            "CREATE RULE r AS ON INSERT TO a DO (SELECT 1; SELECT 2); SELECT 3;",
+            &["CREATE RULE r AS ON INSERT TO a DO (SELECT 1; SELECT 2);", "SELECT 3;"],
+        );
+    }
+
+    #[test]
+    fn the_migrations_are_split_into_whole_statements() {
+        for migration in embedded::POSTGRES {
+            let parts = statements(migration.sql);
+            assert!(parts.len() > 50, "{}: {}", migration.name, parts.len());
+            for part in &parts {
+                let tokens = part.lines().filter(|it| !it.trim_start().starts_with("--"));
+                let text: Vec<&str> = tokens.collect();
+                assert!(text.join(" ").trim_start().starts_with("CREATE "), "{part}");
+                assert!(part.ends_with(';'), "{part}");
+            }
+        }
+    }
+}
