@@ -10,7 +10,7 @@ use guerdon_domain::ports::{
 };
 use guerdon_domain::values::{EventId, ProviderId};
 
-use super::super::{SKIP_LOCKED, moment_text, place, settle};
+use super::super::{SKIP_LOCKED, place, settle};
 use super::Unit;
 use crate::rows::conditions::PENDING;
 use crate::rows::schema::{deliveries, mails};
@@ -97,14 +97,20 @@ impl Deliveries for Unit<'_> {
         lease: Duration,
     ) -> Result<usize, StoreError> {
         self.query(super::super::lift_time_limit)?;
-        let latest = |tolerance: Duration| {
-            let after = |wait: Duration| moment_text(At(now + wait + tolerance));
-            let steps = waits.iter().enumerate().map(|(n, wait)| format!(" WHEN {n} THEN {}", after(*wait)));
+        // The moment of each wait is bound: computed in the statement it would not be a constant to every database.
+        let mut moments = Vec::new();
+        let mut bound = |wait: Duration| {
+            moments.push(At(now + wait));
+            place(u8::try_from(moments.len()).unwrap_or(u8::MAX))
+        };
+        let mut latest = |tolerance: Duration| {
+            let leased = bound(lease + tolerance);
+            let steps = waits.iter().zip(0..);
+            let steps: String =
+                steps.map(|(wait, n)| format!(" WHEN {n} THEN {}", bound(*wait + tolerance))).collect();
             format!(
-                "CASE WHEN lease_id IS NOT NULL THEN {} \
-                 ELSE CASE attempts - attempts_before_replay{} ELSE next_attempt_at END END",
-                after(lease),
-                steps.collect::<String>()
+                "CASE WHEN lease_id IS NOT NULL THEN {leased} \
+                 ELSE CASE attempts - attempts_before_replay{steps} ELSE next_attempt_at END END"
             )
         };
         let query = format!(
@@ -112,7 +118,10 @@ impl Deliveries for Unit<'_> {
             latest(Duration::ZERO),
             latest(CLOCK_TOLERANCE)
         );
-        let changed = self.query(|conn| diesel::sql_query(query).execute(conn))?;
+        let update = moments
+            .into_iter()
+            .fold(diesel::sql_query(query).into_boxed(), |update, it| update.bind::<Moment, _>(it));
+        let changed = self.query(|conn| update.execute(conn))?;
         self.queued.events |= changed > 0;
         Ok(changed)
     }
