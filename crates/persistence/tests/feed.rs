@@ -3,6 +3,8 @@
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
+use diesel::connection::SimpleConnection as _;
+use diesel::{Connection as _, PgConnection};
 use guerdon_domain::events::EventState;
 use guerdon_domain::money::Points;
 use guerdon_domain::overrides::replace;
@@ -11,6 +13,7 @@ use guerdon_domain::recognitions::Sender;
 use guerdon_domain::redemptions::{self, RedeemError};
 use guerdon_domain::values::{EventId, Timestamp};
 use guerdon_domain::wallets::WalletType;
+use guerdon_persistence::DatabaseUrl;
 
 use crate::support::{World, on_each};
 
@@ -118,5 +121,65 @@ fn one_whose_transaction_is_slow_is_met_once_too() {
             rest.retain(|it| *it != late);
             assert_eq!(rest, beside);
         });
+    });
+}
+
+/// A connection that is not one of guerdon's, to a PostgreSQL of this run.
+fn stranger(world: &World) -> Option<PgConnection> {
+    let DatabaseUrl::Postgres(url) = world.database.address() else { return None };
+    Some(PgConnection::establish(&url).unwrap())
+}
+
+fn feed_held(world: &World) -> Duration {
+    world.reading(|reads| reads.outbox_depth()).feed_held
+}
+
+#[test]
+fn a_transaction_of_somebody_else_does_not_hold_the_feed_back() {
+    on_each(|world| {
+        let Some(mut stranger) = stranger(world) else { return };
+        world.deposit(1_000_000);
+        stranger
+            .batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ; CREATE TEMP TABLE mine (id integer)")
+            .unwrap();
+        let sent = send(world, 20);
+        assert_eq!(follow(world, None, None).0, sent);
+        assert_eq!(feed_held(world), Duration::ZERO);
+        world.seal();
+        stranger.batch_execute("COMMIT").unwrap();
+        assert_eq!(follow(world, None, None).0, sent);
+    });
+}
+
+#[test]
+fn somebody_else_cannot_add_to_what_the_feed_has_passed() {
+    on_each(|world| {
+        let Some(mut stranger) = stranger(world) else { return };
+        world.deposit(1_000_000);
+        send(world, 1);
+        let add = "INSERT INTO events (id, company_id, provider_id, kind, cause_id, body, created_at) \
+                   SELECT gen_random_uuid(), company_id, provider_id, kind, cause_id, body, created_at FROM events";
+        let refused = stranger.batch_execute(add).unwrap_err().to_string();
+        assert!(refused.contains("null value in column \"position\""), "{refused}");
+    });
+}
+
+#[test]
+fn the_age_of_the_transaction_that_the_feed_waits_for_is_known() {
+    on_each(|world| {
+        let Some(mut writer) = stranger(world) else {
+            assert_eq!(feed_held(world), Duration::ZERO);
+            return;
+        };
+        world.deposit(1_000_000);
+        // The mark of a session of guerdon: it may add events before those of later transactions.
+        let mark = "SELECT pg_advisory_lock_shared(1735746916, 1)";
+        writer.batch_execute(&format!("{mark}; BEGIN; SELECT pg_current_xact_id()")).unwrap();
+        let sent = send(world, 2);
+        assert_eq!(follow(world, None, None).0, []);
+        assert!(feed_held(world) > Duration::ZERO);
+        writer.batch_execute("COMMIT").unwrap();
+        assert_eq!(follow(world, None, None).0, sent);
+        assert_eq!(feed_held(world), Duration::ZERO);
     });
 }

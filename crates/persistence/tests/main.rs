@@ -23,6 +23,7 @@ mod races;
 mod redemptions;
 mod retention;
 mod schedules;
+mod schemas;
 mod sets;
 mod size;
 mod statements;

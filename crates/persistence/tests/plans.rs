@@ -119,7 +119,9 @@ fn postgres() -> String {
         .replace("AT,", "to_timestamp(i),")
         .replace("AT FROM", "to_timestamp(i) FROM")
         .replace("AT\n", "to_timestamp(i)\n");
-    format!("CREATE TEMP TABLE n AS SELECT generate_series(1, 1000000) AS i; {rows} ANALYZE")
+    format!(
+        "SET guerdon.writer = on; CREATE TEMP TABLE n AS SELECT generate_series(1, 1000000) AS i; {rows} ANALYZE"
+    )
 }
 
 fn page() -> Page {

@@ -85,19 +85,20 @@ CREATE INDEX users_updated ON users (company_id, updated_at);
 
 -- How many users of a company are not deleted: the sum of up to 16 parts, so that users who are made at the same time
 -- seldom wait for each other. The database itself keeps it. A user's part is told by the last digit of the id.
+-- Functions that name tables are bound to the schema of the migration, whatever the search_path of their caller.
 CREATE TABLE active_users (
   company_id uuid NOT NULL,
   part smallint NOT NULL CONSTRAINT known_part CHECK (part BETWEEN 0 AND 15),
   number bigint NOT NULL CHECK (number >= 0),
   PRIMARY KEY (company_id, part)
 ) WITH (fillfactor = 70);
-CREATE FUNCTION count_new_user() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION count_new_user() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
   BEGIN
     INSERT INTO active_users AS a VALUES (NEW.company_id, get_byte(uuid_send(NEW.id), 15) & 15, 1)
       ON CONFLICT (company_id, part) DO UPDATE SET number = a.number + 1;
     RETURN NULL;
   END $$;
-CREATE FUNCTION count_changed_user() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION count_changed_user() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
   BEGIN
     UPDATE active_users SET number = number + CASE WHEN NEW.deleted_at IS NULL THEN 1 ELSE -1 END
       WHERE company_id = NEW.company_id AND part = get_byte(uuid_send(NEW.id), 15) & 15;
@@ -189,22 +190,40 @@ CREATE TABLE distribution_steps (
 -- The hot tables name rows that were read in the same transaction and are never removed, so they carry no foreign
 -- keys: on PostgreSQL each would lock the row it names. Each carries its company.
 
--- Where facts stand in the order of the transactions that wrote them, and from where on that order may still change:
--- whatever stands before settled_before() is committed, and nothing will ever come between. Transactions of other
--- databases, which take their numbers from the same row, do not count. `guerdon migrate` makes both anew after a
--- restore into another cluster, whose transactions are numbered from the start again.
-CREATE FUNCTION journal_position() RETURNS bigint LANGUAGE sql STABLE AS
-  $$ SELECT pg_current_xact_id()::text::bigint + 0 $$;
-CREATE FUNCTION settled_before() RETURNS bigint LANGUAGE sql STABLE AS
-  $$ SELECT COALESCE(min(under_way::text::bigint), pg_snapshot_xmax(pg_current_snapshot())::text::bigint) + 0
-     FROM pg_snapshot_xip(pg_current_snapshot()) AS under_way
-     WHERE NOT EXISTS (
-       SELECT FROM pg_locks AS l JOIN pg_stat_activity AS a ON a.pid = l.pid
-       WHERE l.locktype = 'transactionid' AND l.transactionid = under_way::xid AND l.mode = 'ExclusiveLock'
-         AND a.datid <> (SELECT oid FROM pg_database WHERE datname = current_database())
-     ) $$;
+-- Facts are ordered by the id of the transaction that wrote them. Everything before settled_before() is committed, and
+-- no later commit can add to it.
+--
+-- Only sessions of guerdon write facts. Each takes the advisory lock (1735746916, 1) when it connects, before its first
+-- transaction, and keeps it: a transaction whose session does not hold that lock in this database cannot add facts, and
+-- is left out. A transaction whose session is not known (a prepared one, or one that ends at this moment) counts.
+-- journal_position() is null for every other session, so that a fact inserted by one is refused.
+--
+-- All three functions are bound to what they name when they are created, whatever the search_path of their caller.
+-- `guerdon migrate` replaces them after a restore into another cluster, whose transaction ids start again.
+CREATE FUNCTION journal_position() RETURNS bigint LANGUAGE sql STABLE
+  RETURN CASE WHEN current_setting('guerdon.writer', true) = 'on' THEN pg_current_xact_id()::text::bigint + 0 END;
+CREATE FUNCTION unsettled_transactions() RETURNS TABLE (fact_position bigint, transaction_id xid, pid integer)
+LANGUAGE sql STABLE
+BEGIN ATOMIC
+  -- Both sides of the join come from one reading of the locks: between two readings a session could end.
+  WITH locks AS MATERIALIZED (
+    SELECT l.pid, l.locktype, l.transactionid, l.mode, l.database, l.classid, l.objid, l.objsubid FROM pg_locks AS l
+  )
+  SELECT under_way::text::bigint + 0, under_way::xid, owner.pid
+  FROM pg_snapshot_xip(pg_current_snapshot()) AS under_way LEFT JOIN locks AS owner
+    ON owner.locktype = 'transactionid' AND owner.mode = 'ExclusiveLock' AND owner.transactionid = under_way::xid
+  WHERE owner.pid IS NULL OR EXISTS (
+    SELECT FROM locks AS writer WHERE writer.pid = owner.pid AND writer.locktype = 'advisory'
+      AND writer.classid = 1735746916 AND writer.objid = 1 AND writer.objsubid = 2
+      AND writer.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+  );
+END;
+CREATE FUNCTION settled_before() RETURNS bigint LANGUAGE sql STABLE
+  RETURN COALESCE(
+    (SELECT min(fact_position) FROM unsettled_transactions()), pg_snapshot_xmax(pg_current_snapshot())::text::bigint + 0
+  );
 
-CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
   BEGIN RAISE EXCEPTION '% are never changed', TG_TABLE_NAME; END $$;
 
 -- Why points moved: a row for each thing that was asked for. kind: 1 founding, 2 rate, 3 move to another provider,
@@ -420,7 +439,7 @@ CREATE INDEX deliveries_unaddressed ON deliveries (event_id) WHERE state = 4;
 CREATE INDEX deliveries_unaddressed_of ON deliveries (provider_id, event_id) WHERE state = 4;
 
 -- Only an event that was delivered may go; of any a deleted person's data can be erased from the body.
-CREATE FUNCTION refuse_loss_of_event() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION refuse_loss_of_event() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
   BEGIN
     IF EXISTS (SELECT FROM deliveries WHERE event_id = OLD.id AND state = 2) THEN RETURN OLD; END IF;
     RAISE EXCEPTION 'only delivered events go';

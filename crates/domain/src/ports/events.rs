@@ -125,6 +125,8 @@ pub struct Depth {
     pub mails_waiting: i64,
     /// How many mails were given up, and are kept.
     pub mails_given_up: i64,
+    /// How long the oldest transaction has been open that the event feed and the seals wait for; zero where there is none.
+    pub feed_held: Duration,
 }
 
 /// Which events an operator wants to see; all of these must be so.

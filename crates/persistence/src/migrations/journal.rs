@@ -1,12 +1,12 @@
 //! The order of the journal on PostgreSQL: facts stand where their transaction's number says. A dump that is restored
 //! into another cluster brings its facts along, but not that count, which begins anew: what is written then would stand
-//! before what is there. So both functions of the schema that know the count are made anew, further on.
+//! before what is there. So the functions of the schema that know the count are replaced by some that add an offset to it.
 
-use diesel::connection::SimpleConnection as _;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 
 use super::migration::Migration;
+use super::postgres::run_each;
 use crate::access::OpenError;
 use diesel::PgConnection as Conn;
 
@@ -37,12 +37,12 @@ pub(super) fn catch_up(conn: &mut Conn, known: &[Migration]) -> Result<(), OpenE
     let text = text.ok_or_else(|| failed(&"no migration makes its functions"))?;
     let further =
         text.replace("CREATE FUNCTION", "CREATE OR REPLACE FUNCTION").replace("+ 0", &format!("+ {last}"));
-    conn.batch_execute(&further).map_err(|e| failed(&e))?;
+    conn.transaction(|conn| run_each(conn, &further)).map_err(|e: diesel::result::Error| failed(&e))?;
     log::warn!("the database was restored from elsewhere: its journal goes on behind position {last}");
     Ok(())
 }
 
-/// The part of a migration that makes both functions.
+/// The part of a migration that creates the functions that know the count.
 fn functions(sql: &str) -> Option<&str> {
     let begin = sql.find("CREATE FUNCTION journal_position()")?;
     let end = sql.find("CREATE FUNCTION refuse_change()")?;
@@ -55,9 +55,9 @@ mod tests {
     use crate::migrations::embedded;
 
     #[test]
-    fn the_functions_are_found_and_know_one_count_each() {
+    fn the_functions_are_found_and_each_count_has_an_offset() {
         let text = embedded::POSTGRES.iter().find_map(|it| functions(it.sql)).unwrap();
-        assert_eq!(text.matches("+ 0").count(), 2);
-        assert_eq!(text.matches("CREATE FUNCTION").count(), 2);
+        assert_eq!(text.matches("+ 0").count(), 3);
+        assert_eq!(text.matches("CREATE FUNCTION").count(), 3);
     }
 }

@@ -1,16 +1,22 @@
 //! PostgreSQL rewrites what it was told to make, so the migrations are run into the temporary schema of a transaction
 //! that is rolled back, and both are asked for in the same words.
+//!
+//! The tables may be in any schema: names in it and in the temporary schema lose their schema before they are compared.
 
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::result::Error;
+use diesel::sql_types::Text;
 
 use crate::catalog::{Object, differences};
 use crate::migrations::structure_of_postgres;
 
-/// Everything of one schema; `NAMESPACE` stands for its oid. Names of schemas are cut out of the definitions.
+/// The schema of the tables, as it is written in SQL.
+const SCHEMA: &str =
+    "(SELECT relnamespace::regnamespace::text FROM pg_class WHERE oid = to_regclass('transfers'))";
+/// Everything of the schema with the oid `NAMESPACE`. The tables are in the schema `$1`.
 const OBJECTS: &str = r"
-    SELECT name, regexp_replace(definition, '\m(pg_temp(_\d+)?|public)\.', '', 'g') AS definition, matters FROM (
+    SELECT name, replace(regexp_replace(definition, '\mpg_temp(_\d+)?\.', '', 'g'), $1 || '.', '') AS definition, matters FROM (
       SELECT 'column ' || c.relname || '.' || a.attname AS name, format_type(a.atttypid, a.atttypmod)
         || CASE WHEN a.attnotnull THEN ' NOT NULL' ELSE '' END || COALESCE(' ' || pg_get_expr(d.adbin, d.adrelid), '')
         AS definition, FALSE AS matters
@@ -32,23 +38,31 @@ const OBJECTS: &str = r"
         FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
         WHERE c.relnamespace = NAMESPACE AND NOT t.tgisinternal
       UNION ALL
-      SELECT 'function ' || p.proname, regexp_replace(p.prosrc, '\+ \d+', '+ N'), FALSE
+      SELECT 'function ' || p.proname,
+        regexp_replace(COALESCE(pg_get_function_sqlbody(p.oid), p.prosrc), '\+ ''?\d+''?(::bigint)?', '+ N', 'g')
+        || COALESCE(' SET ' || replace(replace(array_to_string(p.proconfig, ' '),
+          'search_path=' || $1 || ', pg_temp', 'SCHEMA'), 'search_path=pg_temp, ' || $1, 'SCHEMA'), ''), FALSE
         FROM pg_proc p WHERE p.pronamespace = NAMESPACE
     ) AS objects WHERE name NOT LIKE '%schema_migrations%'";
 
 /// What is not as the migrations make it.
 pub(crate) fn check(conn: &mut PgConnection) -> Result<Vec<String>, String> {
-    let texts = structure_of_postgres()?;
+    let statements = structure_of_postgres()?;
+    let schema: String =
+        diesel::select(diesel::dsl::sql::<Text>(SCHEMA)).get_result(conn).map_err(|e| e.to_string())?;
     let objects = |conn: &mut PgConnection, namespace: &str| {
-        diesel::sql_query(OBJECTS.replace("NAMESPACE", namespace)).get_results::<Object>(conn)
+        diesel::sql_query(OBJECTS.replace("NAMESPACE", namespace))
+            .bind::<Text, _>(&schema)
+            .get_results::<Object>(conn)
     };
     let found = objects(conn, "(SELECT relnamespace FROM pg_class WHERE oid = to_regclass('transfers'))")
         .map_err(|e| e.to_string())?;
     let mut wanted = Ok(Vec::new());
     let ended = conn.transaction(|conn| -> QueryResult<()> {
-        conn.batch_execute("SET LOCAL search_path = pg_temp, public")?;
-        for text in &texts {
-            conn.batch_execute(text)?;
+        // Functions are never looked up in the temporary schema: those of the tables' own schema stand in for them.
+        conn.batch_execute(&format!("SET LOCAL search_path = pg_temp, {schema}"))?;
+        for statement in &statements {
+            conn.batch_execute(statement)?;
         }
         wanted = objects(conn, "pg_my_temp_schema()");
         Err(Error::RollbackTransaction)

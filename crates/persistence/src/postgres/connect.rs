@@ -15,12 +15,18 @@ pub(crate) fn patience(access: Access) -> u32 {
 
 /// What a URL is taken to say where it does not. A silent server is given up after five seconds or little more, so that its
 /// connections are gone when another stands in its place. One that only reads is none: libpq looks on.
-const UNSAID: [(&str, &str); 4] = [
+const UNSAID: [(&str, &str); 5] = [
     ("tcp_user_timeout", "5000"),
     ("keepalives_idle", "4"),
     ("keepalives_interval", "2"),
     ("target_session_attrs", "read-write"),
+    ("fallback_application_name", "guerdon"),
 ];
+
+/// Marks a session as one that may write facts. `settled_before()` waits for transactions of marked sessions alone, so the
+/// mark is taken before the first transaction and kept until the session ends; `journal_position()` refuses facts of any
+/// other session. Both are defined in the first migration.
+const MARK_AS_WRITER: &str = "SELECT pg_advisory_lock_shared(1735746916, 1); SET guerdon.writer = on";
 
 /// A URL with the limits that it does not set itself.
 fn limited(url: &str, seconds: u32) -> String {
@@ -45,7 +51,7 @@ pub(super) fn connect(url: &str, seconds: u32) -> diesel::ConnectionResult<PgCon
     conn.batch_execute(&format!(
         "SET client_min_messages = warning; SET TIME ZONE 'UTC'; \
          SET synchronous_commit = on; SET statement_timeout = '{}s'; SET lock_timeout = '2s'; \
-         SET idle_in_transaction_session_timeout = '60s'",
+         SET idle_in_transaction_session_timeout = '60s'; {MARK_AS_WRITER}",
         STATEMENT_LIMIT.as_secs()
     ))
     .map_err(diesel::ConnectionError::CouldntSetupConfiguration)?;
@@ -102,13 +108,13 @@ mod tests {
         assert_eq!(
             limited("postgres:///db", 2),
             "postgres:///db?connect_timeout=2&tcp_user_timeout=5000&keepalives_idle=4&keepalives_interval=2&\
-             target_session_attrs=read-write"
+             target_session_attrs=read-write&fallback_application_name=guerdon"
         );
         assert_eq!(limited("postgres:///db?", 2), limited("postgres:///db", 2));
         assert_eq!(
             limited("postgres://h/db?keepalives_idle=9&target_session_attrs=primary&connect_timeout=7", 2),
             "postgres://h/db?keepalives_idle=9&target_session_attrs=primary&connect_timeout=7&tcp_user_timeout=5000&\
-             keepalives_interval=2"
+             keepalives_interval=2&fallback_application_name=guerdon"
         );
     }
 }

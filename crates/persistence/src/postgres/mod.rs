@@ -45,6 +45,12 @@ pub(crate) type Db = diesel::pg::Pg;
 
 /// The id among those of events that was made first; up to version 17 there is no least of ids.
 pub(crate) const OLDEST_ID: &str = "min(event_id::text COLLATE \"C\")::uuid";
+/// For how many microseconds the oldest transaction has been open that `settled_before()` waits for. The start of another
+/// role's transaction is hidden from a role without `pg_read_all_stats`, and is left out.
+pub(crate) const FEED_HELD_MICROS: &str = "(SELECT COALESCE(max(extract(epoch FROM \
+    clock_timestamp() - COALESCE(a.xact_start, p.prepared)) * 1000000), 0)::bigint FROM unsettled_transactions() AS u \
+    LEFT JOIN pg_stat_activity AS a ON a.pid = u.pid \
+    LEFT JOIN pg_prepared_xacts AS p ON u.pid IS NULL AND p.transaction = u.transaction_id)";
 /// How many bytes the database takes.
 pub(crate) const DATABASE_BYTES: &str = "pg_database_size(current_database())";
 /// The most bound values of one statement.
@@ -68,9 +74,9 @@ pub(crate) fn movements(_side: &str) -> (String, &'static str) {
     ("transfers AS t".to_owned(), "t")
 }
 
-/// A moment in hand-written SQL.
+/// A moment as a literal of hand-written SQL.
 pub(crate) fn moment_text(at: At) -> String {
-    format!("(TIMESTAMPTZ 'epoch' + {} * INTERVAL '1 microsecond')", at.0.unix_micros())
+    format!("TIMESTAMPTZ '{}'", at.0.utc())
 }
 
 /// An identifier column as text, for people.

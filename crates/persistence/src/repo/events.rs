@@ -1,5 +1,7 @@
 //! Events that wait to be sent.
 
+use std::time::Duration;
+
 use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable};
@@ -11,7 +13,7 @@ use guerdon_domain::ports::{
 use guerdon_domain::values::{EventId, ProviderId};
 use uuid::Uuid;
 
-use super::super::{BINDS, Db, OLDEST_ID};
+use super::super::{BINDS, Db, FEED_HELD_MICROS, OLDEST_ID};
 use super::Unit;
 use super::slices::slices;
 use crate::rows::conditions::{EXHAUSTED, GIVEN_UP, NOT_RECEIVED, PENDING, UNADDRESSED};
@@ -29,6 +31,8 @@ struct DepthRow {
     mails_waiting: i64,
     #[diesel(sql_type = BigInt)]
     mails_given_up: i64,
+    #[diesel(sql_type = BigInt)]
+    feed_held_micros: i64,
 }
 
 impl ReadOutbox for Unit<'_> {
@@ -112,7 +116,8 @@ impl ReadOutbox for Unit<'_> {
         self.query(super::super::lift_time_limit)?; // a long outage leaves many
         let query = format!(
             "SELECT pending, created_at AS oldest, (SELECT count(*) FROM mails WHERE {PENDING}) AS mails_waiting, \
-             (SELECT count(*) FROM mails WHERE {GIVEN_UP}) AS mails_given_up FROM \
+             (SELECT count(*) FROM mails WHERE {GIVEN_UP}) AS mails_given_up, \
+             {FEED_HELD_MICROS} AS feed_held_micros FROM \
              (SELECT count(*) AS pending, {OLDEST_ID} AS oldest FROM deliveries WHERE {PENDING}) AS depth \
              LEFT JOIN events ON id = oldest"
         ); // ids rise with time
@@ -122,6 +127,7 @@ impl ReadOutbox for Unit<'_> {
             oldest: found.oldest.map(|it| it.0),
             mails_waiting: found.mails_waiting,
             mails_given_up: found.mails_given_up,
+            feed_held: Duration::from_micros(found.feed_held_micros.try_into().unwrap_or(0)),
         })
     }
 }

@@ -44,6 +44,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// The id among those of events that was made first.
 pub(crate) const OLDEST_ID: &str = "min(event_id)";
+/// Nobody writes beside the one writer, so that the event feed waits for no transaction.
+pub(crate) const FEED_HELD_MICROS: &str = "0";
 /// How many bytes the database takes.
 pub(crate) const DATABASE_BYTES: &str =
     "(SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size())";

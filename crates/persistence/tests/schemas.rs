@@ -1,0 +1,129 @@
+//! PostgreSQL with everything in a schema that the URL chooses, and no schema `public`.
+
+use diesel::connection::SimpleConnection as _;
+use diesel::{Connection as _, PgConnection};
+use guerdon_domain::money::Points;
+use guerdon_domain::ports::{Claim, StoreExt as _};
+use guerdon_domain::recognitions::Sender;
+use guerdon_domain::redemptions;
+use guerdon_domain::wallets::WalletType;
+use guerdon_persistence::testing::{TestDatabase, each};
+use guerdon_persistence::{Access, DatabaseUrl, OpenError, migrate, open};
+use uuid::Uuid;
+
+use crate::support::World;
+
+/// An empty database whose URL names a schema of this name, and that has no other.
+fn in_schema(mut database: TestDatabase, schema: &str) -> TestDatabase {
+    database.tamper("", &format!("DROP SCHEMA public CASCADE; CREATE SCHEMA {schema}"));
+    let option = schema.replace('"', "%22");
+    database.url = format!("{}&options=-csearch_path%3D{option}", database.url);
+    database
+}
+
+fn on_postgres(test: impl Fn(TestDatabase)) {
+    each().into_iter().filter(|it| !it.is_embedded()).for_each(test);
+}
+
+/// A session whose `search_path` names no schema of guerdon's.
+fn elsewhere(world: &World) -> PgConnection {
+    let DatabaseUrl::Postgres(url) = world.database.address() else { unreachable!() };
+    let mut conn = PgConnection::establish(&url).unwrap();
+    conn.batch_execute("SET search_path = pg_catalog").unwrap();
+    conn
+}
+
+#[test]
+fn everything_works_in_a_schema_that_the_url_names() {
+    for schema in ["cell_7", "\"Cell-7.x\""] {
+        on_postgres(|database| {
+            let database = in_schema(database, schema);
+            assert_eq!(migrate(&database.address()).unwrap().len(), 1);
+            let world = World::new(database);
+            let (ann, bob) = (world.user("ann"), world.user("bob"));
+            world.fund(WalletType::Peer, ann, 10);
+            world.send(Sender::User(ann), &[world.owner, bob], 2).unwrap();
+            let one = Points::new(1).unwrap();
+            world.store.transaction(|tx| redemptions::create(tx, bob, one, &world.context())).unwrap();
+            world.delete(bob).unwrap();
+            let now = world.context().clock.now();
+            let claim = Claim { provider: world.provider, limit: 8, now, until: now, lease: Uuid::nil() };
+            let claimed = world.background.transaction(|tx| tx.claim_events(&claim)).unwrap().unwrap();
+            assert_eq!(claimed.events.len(), 3);
+            let head = world.seal();
+            assert_eq!(world.audit_with(Some(head)), []);
+            assert_eq!(world.store.check_schema().unwrap(), Vec::<String>::new());
+        });
+    }
+}
+
+#[test]
+fn triggers_find_their_tables_from_a_session_with_another_search_path() {
+    on_postgres(|database| {
+        let database = in_schema(database, "cell_7");
+        migrate(&database.address()).unwrap();
+        let world = World::new(database);
+        let ann = world.user("ann");
+        world.deposit(10);
+        world.send(Sender::Company(world.company), &[ann], 1).unwrap();
+        let mut conn = elsewhere(&world);
+        let refused = conn.batch_execute("DELETE FROM cell_7.events").unwrap_err().to_string();
+        assert!(refused.contains("only delivered events go"), "{refused}");
+        let refused = conn.batch_execute("DELETE FROM cell_7.causes").unwrap_err().to_string();
+        assert!(refused.contains("causes are never changed"), "{refused}");
+        let count = || world.reading(|reads| reads.active_user_count(world.company));
+        assert_eq!(count(), 2);
+        let delete = format!("UPDATE cell_7.users SET deleted_at = now() WHERE id = '{ann}'");
+        conn.batch_execute(&delete).unwrap();
+        assert_eq!(count(), 1);
+        let add = "INSERT INTO cell_7.users (id, company_id, email, email_folded, first_name, manager, company_admin, \
+                   corporation_admin, created_at, updated_at) SELECT gen_random_uuid(), company_id, 'x', 'x', 'X', \
+                   false, false, false, now(), now() FROM cell_7.users WHERE deleted_at IS NOT NULL";
+        conn.batch_execute(add).unwrap();
+        assert_eq!(count(), 2);
+    });
+}
+
+#[test]
+fn every_function_is_bound_to_a_schema() {
+    on_postgres(|database| {
+        let functions = "pg_proc WHERE pronamespace = 'public'::regnamespace";
+        assert_eq!(database.count(functions), 7);
+        // Of SQL in the standard form, names are resolved when the function is created.
+        let bound = "(prosqlbody IS NOT NULL OR proconfig = '{\"search_path=public, pg_temp\"}')";
+        assert_eq!(database.count(&format!("{functions} AND NOT {bound}")), 0);
+    });
+}
+
+#[test]
+fn what_is_not_as_it_was_made_is_found_in_any_schema() {
+    on_postgres(|database| {
+        let database = in_schema(database, "cell_7");
+        migrate(&database.address()).unwrap();
+        let differences = |change: &str| {
+            database.tamper("", change);
+            database.store().check_schema().unwrap()
+        };
+        let found = differences("ALTER FUNCTION count_new_user() RESET search_path");
+        assert!(
+            matches!(found.as_slice(), [one] if one.starts_with("function count_new_user is not")),
+            "{found:?}"
+        );
+        let found = differences(
+            "ALTER FUNCTION count_new_user() SET search_path = cell_7, pg_temp; \
+             ALTER TABLE cell_7.mails ADD COLUMN n integer; DROP INDEX cell_7.mails_due",
+        );
+        assert_eq!(found, ["index mails_due is missing"]);
+    });
+}
+
+#[test]
+fn a_url_that_names_no_schema_is_refused() {
+    on_postgres(|database| {
+        let mut database = in_schema(database, "cell_7");
+        database.url = database.url.replace("cell_7", "cell_8");
+        let refused = migrate(&database.address()).unwrap_err().to_string();
+        assert!(refused.contains("search_path names no schema that exists"), "{refused}");
+        assert!(matches!(open(&database.address(), Access::Rehearse).map(drop), Err(OpenError::Missing(_))));
+    });
+}
