@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::{ABSENT, call, rows, send};
-use crate::support::on_each;
 use crate::support::service::{Provider, Service, basic};
 use crate::support::world::{self, World};
+use crate::support::{on_each, on_each_with};
 
 /// Waits until a change shows, which must be within one second.
 fn within_a_second(is_so: impl Fn() -> bool) {
@@ -110,6 +110,32 @@ fn what_is_withdrawn_stops_within_a_second() {
         within_a_second(|| !is_designated(service, &renewed));
         designate(service, &renewed, true);
         within_a_second(|| is_designated(service, &renewed));
+    });
+}
+
+#[test]
+fn a_new_secret_works_while_a_worker_at_the_same_address_repeats_the_old_one() {
+    on_each_with(&[("GUERDON_RATE_LIMIT__FAILED_LOGINS_PER_MINUTE", "2")], |service| {
+        let old = service.provider("Rotated", true);
+        let status = |provider: &Provider| service.get(provider, "/v1/companies").status;
+        let rotate = || {
+            let rotated = service.json(&["provider", "rotate", &old.id, "--api-secret"]);
+            Provider { api_secret: rotated["api_secret"].as_str().unwrap().to_owned(), ..old.clone() }
+        };
+        assert_eq!(status(&old), 200);
+        let first = rotate();
+        within_a_second(|| status(&old) == 429);
+        for _ in 0..10 {
+            assert_eq!((status(&first), status(&old)), (200, 429));
+        }
+        let second = rotate();
+        assert_eq!(status(&second), 200, "its first request comes during the lockout");
+        within_a_second(|| status(&first) == 429);
+        let suspend = |yes: &str| service.json(&["provider", "set", &old.id, "--suspended", yes]);
+        suspend("true");
+        within_a_second(|| status(&second) == 429);
+        suspend("false");
+        assert_eq!((status(&second), status(&old)), (200, 429));
     });
 }
 

@@ -11,13 +11,12 @@ use guerdon_domain::providers::Provider;
 
 use super::Admission;
 use super::basic::{self, Credentials};
+use super::current_secrets::{NO_HASH, hashes_of};
 use crate::arrival::{Arrival, Caller, Repeated, network, single_header};
 use crate::operation::error::ApiError;
 
-/// What an unknown key's secret is compared with, so that it takes as long as a known one's.
-const NOBODYS_HASH: [u8; 32] = [0; 32];
-
-/// The caller of a request: 429 where too many failed before, 401 for every other cause alike.
+/// The caller of a request: 401 for every cause alike, or 429 if too many logins failed before and these credentials are not
+/// right either.
 pub(super) async fn caller(admission: &Admission, request: &ServiceRequest) -> Result<Caller, ApiError> {
     let credentials = match single_header(request.headers(), AUTHORIZATION.as_str()) {
         Ok(None) => return Err(ApiError::unauthorized()),
@@ -28,18 +27,18 @@ pub(super) async fn caller(admission: &Admission, request: &ServiceRequest) -> R
     let address = address.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
     let key = credentials.as_ref().map_or("", |it| it.key.as_str());
     let now = Instant::now();
-    let is_proven = || credentials.as_ref().is_some_and(|it| admission.proven.has(it, now));
-    if let Some(wait_seconds) = admission.failed_logins.wait(address, key, now).filter(|_| !is_proven()) {
-        if admission.locked_out.is_news(network(address), now) {
-            log::warn!(
-                "credentials from {address} (API key: {}) are not looked at for {wait_seconds} s: too many were wrong",
-                shown(key)
-            );
+    let mut is_known = false;
+    if let Some(wait_seconds) = admission.failed_logins.wait(address, key, now) {
+        is_known = match &credentials {
+            Some(it) => admission.proven.has(it, now) || are_current(admission, it).await?,
+            None => false,
+        };
+        if !is_known {
+            return Err(locked_out(admission, address, key, wait_seconds));
         }
-        return Err(ApiError::too_many_failures(wait_seconds));
     }
     let provider = match &credentials {
-        Some(credentials) => verify(admission, credentials).await?,
+        Some(credentials) => verify(admission, credentials, is_known).await?,
         None => None,
     };
     if let Some(provider) = provider {
@@ -55,6 +54,28 @@ pub(super) async fn caller(admission: &Admission, request: &ServiceRequest) -> R
     }
 }
 
+/// Whether these credentials let their provider in now, for an address that is locked out.
+async fn are_current(admission: &Admission, credentials: &Credentials) -> Result<bool, ApiError> {
+    let state = &admission.state;
+    let read = async || {
+        let providers =
+            state.block(|state, _| Ok(state.api.store.snapshot(|reads| reads.providers())?)).await?;
+        Ok(hashes_of(&providers, state.api.clock.now()))
+    };
+    admission.current_secrets.include(credentials, &*state.api.secrets, read).await
+}
+
+/// The 429 of an address that is locked out, which is logged once a minute.
+fn locked_out(admission: &Admission, address: IpAddr, key: &str, wait_seconds: u64) -> ApiError {
+    if admission.locked_out.is_news(network(address), Instant::now()) {
+        log::warn!(
+            "too many failed logins from {address} (API key: {}): for {wait_seconds} s only right credentials pass there",
+            shown(key)
+        );
+    }
+    ApiError::too_many_failures(wait_seconds)
+}
+
 /// A key as the log may have it. Whatever has another form than ours may be a secret in the wrong place.
 fn shown(key: &str) -> &str {
     let is_ours = key.len() <= 64
@@ -65,8 +86,13 @@ fn shown(key: &str) -> &str {
 /// The provider whose credentials these are, unless it is suspended. What was read lately is believed only where it
 /// lets the caller in: a new secret, and a suspension that has ended, work at once.
 ///
-/// Strangers look few at a time and have no share in the places of those whose credentials were right lately.
-async fn verify(admission: &Admission, credentials: &Credentials) -> Result<Option<Arc<Provider>>, ApiError> {
+/// Strangers look few at a time and have no share in the places of those whose credentials were right lately, or are known
+/// to be right.
+async fn verify(
+    admission: &Admission,
+    credentials: &Credentials,
+    is_known: bool,
+) -> Result<Option<Arc<Provider>>, ApiError> {
     let state = &admission.state;
     let moment = state.api.clock.now();
     let matches = |provider: &Provider| {
@@ -78,7 +104,7 @@ async fn verify(admission: &Admission, credentials: &Credentials) -> Result<Opti
     {
         return Ok(Some(provider));
     }
-    let is_stranger = !admission.proven.has(credentials, now);
+    let is_stranger = !is_known && !admission.proven.has(credentials, now);
     let _turn = if is_stranger { Some(admission.strangers_turn().await?) } else { None };
     let key = credentials.key.clone();
     let found = state
@@ -86,7 +112,7 @@ async fn verify(admission: &Admission, credentials: &Credentials) -> Result<Opti
         .await?;
     let is_right = match &found {
         Some(provider) => matches(provider),
-        None => state.api.secrets.matches(&credentials.secret, &NOBODYS_HASH),
+        None => state.api.secrets.matches(&credentials.secret, &NO_HASH),
     };
     let Some(provider) = found.filter(|it| is_right && !it.suspended) else {
         admission.proven.forget(credentials);

@@ -2,6 +2,7 @@
 
 mod authenticate;
 mod basic;
+mod current_secrets;
 mod failed_logins;
 mod proven;
 mod provider_cache;
@@ -19,6 +20,7 @@ use actix_web::http::header::{HeaderName, HeaderValue};
 use actix_web::middleware::Next;
 use actix_web::web::Data;
 use actix_web::{Error, HttpMessage};
+use current_secrets::CurrentSecrets;
 use failed_logins::FailedLogins;
 use guerdon_domain::values::ProviderId;
 use proven::Proven;
@@ -51,6 +53,8 @@ pub(super) struct Admission {
     failed_logins: FailedLogins,
     /// Who was right lately.
     proven: Proven,
+    /// Who is right now, for addresses that are locked out.
+    current_secrets: CurrentSecrets,
     /// For look-ups of credentials that were not right lately.
     strangers: Semaphore,
     /// Networks whose credentials are not looked at, and providers over their limit: each is told once.
@@ -67,6 +71,7 @@ impl Admission {
             providers: ProviderCache::default(),
             failed_logins: FailedLogins::new(limits.failed_logins_per_minute),
             proven: Proven::default(),
+            current_secrets: CurrentSecrets::default(),
             strangers: Semaphore::new(STRANGERS_AT_ONCE),
             locked_out: Told::default(),
             limited: Told::default(),

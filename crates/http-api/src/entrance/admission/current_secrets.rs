@@ -1,0 +1,154 @@
+//! Recognises right credentials at an address that is locked out by failed logins.
+//!
+//! A client with a new secret must get in even while another worker at its address repeats the old one. Looking up each
+//! request would undo the lockout, so all requests that arrive at about the same time are compared with one reading of the
+//! secrets of all providers. Reading takes at most a tenth of one thread's time, however many requests there are.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use guerdon_domain::ports::Timestamp;
+use guerdon_domain::providers::Provider;
+use tokio::sync::Mutex;
+use tokio::time::{Instant, sleep_until};
+
+use super::basic::Credentials;
+use crate::api::VerifySecret;
+use crate::operation::error::ApiError;
+
+/// The shortest time between the starts of two readings.
+const INTERVAL_MIN: Duration = Duration::from_millis(5);
+/// A reading that took long delays the next one by this multiple of its duration.
+const INTERVAL_FACTOR: u32 = 10;
+
+/// What an unknown key's secret is compared with, so that it takes as long as a known one's.
+pub(super) const NO_HASH: [u8; 32] = [0; 32];
+
+/// Hashes of the API secrets that let a provider in, by API key.
+pub(super) type Hashes = HashMap<String, Vec<Vec<u8>>>;
+
+/// The last reading, shared by all requests that arrived before it started.
+#[derive(Default)]
+pub(super) struct CurrentSecrets(Mutex<Reading>);
+
+#[derive(Default)]
+struct Reading {
+    /// When the reading started that `hashes` came from.
+    started_at: Option<Instant>,
+    hashes: Hashes,
+    /// When the next one may start.
+    next_at: Option<Instant>,
+    took: Duration,
+}
+
+impl CurrentSecrets {
+    /// Whether `credentials` let their provider in now, by a reading that starts after this call. Requests that arrive while
+    /// another one waits for its reading share it. Fails if `read` fails.
+    pub(super) async fn include(
+        &self,
+        credentials: &Credentials,
+        secrets: &dyn VerifySecret,
+        read: impl AsyncFnOnce() -> Result<Hashes, ApiError>,
+    ) -> Result<bool, ApiError> {
+        let arrived_at = Instant::now();
+        let mut reading = self.0.lock().await;
+        if reading.started_at.is_none_or(|it| it < arrived_at) {
+            if let Some(next_at) = reading.next_at {
+                sleep_until(next_at).await;
+            }
+            let started_at = Instant::now();
+            // Before the reading: a client that goes away meanwhile must not let the next one start earlier.
+            reading.next_at = Some(started_at + INTERVAL_MIN.max(reading.took * INTERVAL_FACTOR));
+            let read = read().await;
+            reading.took = started_at.elapsed();
+            reading.next_at = Some(started_at + INTERVAL_MIN.max(reading.took * INTERVAL_FACTOR));
+            reading.hashes = read?;
+            reading.started_at = Some(started_at);
+        }
+        let matches = |hash: &[u8]| secrets.matches(&credentials.secret, hash);
+        Ok(match reading.hashes.get(&credentials.key) {
+            Some(hashes) => hashes.iter().any(|hash| matches(hash)),
+            None => matches(&NO_HASH),
+        })
+    }
+}
+
+/// The hashes of the secrets that are valid at `moment`; suspended providers have none.
+pub(super) fn hashes_of(providers: &[Provider], moment: Timestamp) -> Hashes {
+    let active = providers.iter().filter(|it| !it.suspended);
+    let hashes = |it: &Provider| it.api_secret_hashes(moment).map(<[u8]>::to_vec).collect();
+    active.map(|it| (it.api_key.clone(), hashes(it))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use zeroize::Zeroizing;
+
+    use super::*;
+
+    /// A secret matches the hash of the same bytes.
+    struct Plain;
+
+    impl VerifySecret for Plain {
+        fn matches(&self, secret: &str, hash: &[u8]) -> bool {
+            secret.as_bytes() == hash
+        }
+    }
+
+    fn credentials(key: &str, secret: &str) -> Credentials {
+        Credentials { key: key.to_owned(), secret: Zeroizing::new(secret.to_owned()) }
+    }
+
+    fn hashes(secret: &str) -> Hashes {
+        Hashes::from([("key".to_owned(), vec![secret.as_bytes().to_vec()])])
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn credentials_are_compared_with_a_reading_that_starts_after_their_arrival() {
+        let current = CurrentSecrets::default();
+        let check = async |key: &str, secret: &str, read: &str, expected: bool| {
+            tokio::time::advance(Duration::from_nanos(1)).await;
+            let found = current.include(&credentials(key, secret), &Plain, async || Ok(hashes(read))).await;
+            assert!(found.is_ok_and(|it| it == expected), "{key} {secret} {read}");
+        };
+        check("key", "old", "old", true).await;
+        check("key", "new", "new", true).await;
+        check("key", "old", "new", false).await;
+        check("another", "new", "new", false).await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn requests_share_readings_and_these_take_a_tenth_of_the_time() {
+        let (current, readings, took) =
+            (CurrentSecrets::default(), Cell::new(0_u32), Duration::from_millis(40));
+        let request = async |secret: &str| {
+            let read = async || {
+                readings.set(readings.get() + 1);
+                tokio::time::sleep(took).await;
+                Ok(hashes("new"))
+            };
+            current.include(&credentials("key", secret), &Plain, read).await
+        };
+        let started_at = Instant::now();
+        for round in 1..=5 {
+            let answers = futures_util::future::join_all((0..100).map(|_| request("wrong"))).await;
+            assert!(answers.iter().all(|it| matches!(it, Ok(false))));
+            assert_eq!(readings.get(), round);
+        }
+        assert!(started_at.elapsed() >= 4 * INTERVAL_FACTOR * took);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_reading_that_fails_or_is_abandoned_does_not_count() {
+        let current = CurrentSecrets::default();
+        let right = credentials("key", "new");
+        let failed = current.include(&right, &Plain, async || Err(ApiError::unavailable("away", 1))).await;
+        assert!(failed.is_err());
+        let never = current.include(&right, &Plain, async || std::future::pending().await);
+        assert!(tokio::time::timeout(Duration::from_secs(1), never).await.is_err());
+        let read = current.include(&right, &Plain, async || Ok(hashes("new"))).await;
+        assert!(matches!(read, Ok(true)));
+    }
+}
