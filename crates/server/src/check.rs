@@ -71,7 +71,7 @@ fn folder(settings: &Settings) -> Result<String> {
     }
     files::require_own(folder)?;
     let file = folder.join(random::name(".check-")?);
-    fs::write(&file, b"").with_context(|| format!("nothing can be written into {shown}"))?;
+    files::create_new(&file).with_context(|| format!("nothing can be written into {shown}"))?;
     fs::remove_file(&file).with_context(|| format!("nothing can be removed from {shown}"))?;
     Ok(format!("data folder: {shown} can be written"))
 }

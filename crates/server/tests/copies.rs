@@ -1,6 +1,7 @@
 //! Copies of the database, and what is restored from them.
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -41,6 +42,35 @@ fn a_copy_is_taken_beside_the_service_and_restored() {
         assert!(restored.status.success(), "{}", String::from_utf8_lossy(&restored.stderr));
         assert!(run(&["verify", "--head", &head]).status.success());
         assert_eq!(run(&["restore", file.to_str().unwrap()]).status.code(), Some(1), "not over another");
+    });
+}
+
+#[test]
+fn a_backup_writes_only_to_a_file_that_it_created() {
+    on_each(|service| {
+        if !service.database.is_embedded() {
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let [file, partial, victim] =
+            ["copy.db", "copy.db.partial", "victim"].map(|name| folder.path().join(name));
+        let backup = || service.guerdon(&["backup", file.to_str().unwrap()]);
+        fs::write(&victim, "of the same user").unwrap();
+        symlink(&victim, &partial).unwrap();
+        let refused = backup();
+        assert!(
+            refused.status == 1 && refused.err.contains("not a regular file of this user"),
+            "{}",
+            refused.err
+        );
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "of the same user");
+        assert!(partial.is_symlink() && !file.exists(), "what belongs to somebody else is left alone");
+        fs::remove_file(&partial).unwrap();
+        fs::write(&partial, "left by a backup that was killed").unwrap();
+        fs::set_permissions(&partial, Permissions::from_mode(0o666)).unwrap();
+        assert_eq!(backup().status, 0);
+        assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        assert!(!partial.exists());
     });
 }
 

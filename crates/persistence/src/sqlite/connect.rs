@@ -1,6 +1,7 @@
 //! Connections to the embedded database, and the locks beside it.
 
 use std::fs::{File, TryLockError};
+use std::io::ErrorKind;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -65,7 +66,13 @@ pub(crate) fn lock_file(path: &Path, purpose: &str) -> Result<File, OpenError> {
     name.push(purpose);
     let name = PathBuf::from(name);
     let failed = |e: std::io::Error| OpenError::failed(&format!("cannot open {}", name.display()), &e);
-    File::options().create(true).truncate(false).write(true).mode(0o600).open(&name).map_err(failed)
+    // Never the target of a symbolic link that leads nowhere.
+    let created = File::options().create_new(true).write(true).mode(0o600).open(&name);
+    let opened = created.or_else(|e| match e.kind() {
+        ErrorKind::AlreadyExists => File::options().write(true).open(&name),
+        _ => Err(e),
+    });
+    opened.map_err(failed)
 }
 
 /// Takes the lock beside the database, for as long as the answer lives.

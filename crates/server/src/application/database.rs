@@ -1,6 +1,5 @@
 //! The database at the start of the service: made, migrated, opened.
 
-use std::path::Path;
 use std::thread::sleep; // tidy: a command, another process, holds the database for a moment
 use std::time::Duration;
 
@@ -71,9 +70,6 @@ pub(crate) fn prepare_folders(settings: &Settings) -> anyhow::Result<()> {
     if let Some(folder) = database.parent().filter(|it| !it.as_os_str().is_empty()) {
         files::ensure_private_folder(folder)?;
     }
-    let mut lock = database.as_os_str().to_owned();
-    lock.push(".lock");
-    files::ensure_private_file(Path::new(&lock))?;
     files::ensure_private_file(database)
 }
 

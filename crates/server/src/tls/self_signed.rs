@@ -1,7 +1,6 @@
 //! The certificate of our own making: for a trial, and for clients that are told to trust it.
 
-use std::fs::{File, OpenOptions};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::File;
 use std::path::Path;
 
 use anyhow::Context;
@@ -15,7 +14,7 @@ use x509_parser::prelude::{GeneralName, X509Certificate};
 use zeroize::Zeroizing;
 
 use super::certificate::{Files, own};
-use crate::world::files::{ensure_private_folder, replace_private_file};
+use crate::world::files::{ensure_private_folder, lock_file, replace_private_file};
 
 const FOLDER: &str = "tls";
 const VALID: Duration = Duration::days(365);
@@ -37,8 +36,7 @@ pub(super) fn ensure(data_dir: &Path, service_url: &str, now: Timestamp) -> anyh
 }
 
 fn lock(folder: &Path) -> anyhow::Result<File> {
-    let file =
-        OpenOptions::new().create(true).write(true).truncate(false).mode(0o600).open(folder.join("lock"))?;
+    let file = lock_file(&folder.join("lock"))?;
     file.lock().with_context(|| format!("cannot lock {}", folder.display()))?;
     Ok(file)
 }

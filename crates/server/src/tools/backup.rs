@@ -79,6 +79,9 @@ fn copied(database: &Path, file: &Path, progress: &Progress) -> Result<u64> {
     let done = synced(database, (&own, &partial), progress);
     let kept = done.and_then(|()| {
         own.sync_all().map_err(failed)?;
+        if !files::is_at(&own, &partial) {
+            bail!("{} was replaced while it was written", partial.display());
+        }
         if !files::place_new(&partial, file)? {
             bail!("{} is there already", file.display());
         }

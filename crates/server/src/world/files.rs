@@ -6,7 +6,8 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::fs::{CWD, Mode, OFlags, RenameFlags, renameat_with};
+use rustix::io::Errno;
 use zeroize::Zeroizing;
 
 use super::{random, user};
@@ -36,7 +37,7 @@ pub(crate) fn ensure_private_folder(path: &Path) -> anyhow::Result<()> {
 /// Refuses a folder of another user: what is written there by this one, were it root, its owner could not use any more.
 pub(crate) fn require_own(folder: &Path) -> anyhow::Result<()> {
     let Ok(owner) = folder.metadata().map(|it| it.uid()) else { return Ok(()) }; // others say what is missing
-    let own = rustix::process::geteuid().as_raw();
+    let own = own_uid();
     if owner != own {
         bail!(
             "{} belongs to {}: run this command as that user, not as {}",
@@ -48,10 +49,31 @@ pub(crate) fn require_own(folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Makes an empty file of mode 0600; one that is there already stays as it is.
+/// Creates an empty file of mode 0600. An existing file stays as it is, unless it is an empty one of another user, who could
+/// read what is written to it. Never creates the target of a symbolic link.
 pub(crate) fn ensure_private_file(path: &Path) -> anyhow::Result<()> {
-    let made = OpenOptions::new().create(true).append(true).mode(0o600).open(path);
-    made.map(|_| ()).with_context(|| format!("cannot make {}", path.display()))
+    match create_new(path) {
+        Err(cause) if cause.kind() == ErrorKind::AlreadyExists => {}
+        created => return created.map(drop).with_context(|| format!("cannot create {}", path.display())),
+    }
+    let found = path.metadata().with_context(|| format!("cannot look at {}", path.display()))?;
+    if found.len() == 0 && found.uid() != own_uid() {
+        bail!("{} is empty and belongs to {}: remove it", path.display(), user::named(found.uid()));
+    }
+    Ok(())
+}
+
+/// Creates a file of mode 0600. Fails with `AlreadyExists` if anything has this name, even a symbolic link to nothing.
+pub(crate) fn create_new(path: &Path) -> std::io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
+}
+
+/// Opens a file that processes lock, and creates it with mode 0600 if it is missing.
+pub(crate) fn lock_file(path: &Path) -> std::io::Result<File> {
+    create_new(path).or_else(|cause| match cause.kind() {
+        ErrorKind::AlreadyExists => OpenOptions::new().write(true).open(path),
+        _ => Err(cause),
+    })
 }
 
 /// Writes a file of mode 0600 where none is; `false` where one is already.
@@ -85,32 +107,67 @@ pub(crate) fn replace_private_file(path: &Path, content: &[u8]) -> anyhow::Resul
     sync_folder(path)
 }
 
-/// An empty file that is ours alone while we hold it, and that nobody else can read; none while it is another's. What one
-/// who was killed has left is begun anew.
+/// Creates a file of mode 0600 and locks it; `None` while another process holds the lock. A file that a killed process left
+/// is removed first, never written to. Fails if anything else has this name.
 pub(crate) fn claim(partial: &Path) -> std::io::Result<Option<File>> {
     loop {
-        let own = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(partial)?;
+        let own = match create_new(partial) {
+            Ok(own) => own,
+            Err(cause) if cause.kind() == ErrorKind::AlreadyExists => match remove_abandoned(partial)? {
+                true => continue,
+                false => return Ok(None),
+            },
+            Err(cause) => return Err(cause),
+        };
         match own.try_lock() {
+            // Before it was locked, another process may have removed it as abandoned.
+            Ok(()) if is_at(&own, partial) => return Ok(Some(own)),
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Ok(None),
             Err(TryLockError::Error(cause)) => return Err(cause),
         }
-        // Whoever held it before us may have taken it away meanwhile.
-        if partial.metadata().is_ok_and(|it| own.metadata().is_ok_and(|own| own.ino() == it.ino())) {
-            own.set_len(0)?;
-            return Ok(Some(own));
-        }
     }
+}
+
+/// Removes a file that nobody locks, if it is a regular file of this user; `false` while another process locks it.
+fn remove_abandoned(partial: &Path) -> std::io::Result<bool> {
+    let foreign = || {
+        Error::other(format!(
+            "{} exists and is not a regular file of this user: remove it, or choose a folder that only this user can write to",
+            partial.display()
+        ))
+    };
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let found = match rustix::fs::open(partial, flags, Mode::empty()) {
+        Ok(found) => File::from(found),
+        Err(Errno::NOENT) => return Ok(true),
+        Err(_unreadable) => return Err(foreign()),
+    };
+    if !found.metadata().is_ok_and(|it| it.is_file() && it.uid() == own_uid()) {
+        return Err(foreign());
+    }
+    match found.try_lock() {
+        Ok(()) if is_at(&found, partial) => fs::remove_file(partial).map(|()| true),
+        Ok(()) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(cause)) => Err(cause),
+    }
+}
+
+/// Whether `path` names the file that is open as `file`.
+pub(crate) fn is_at(file: &File, path: &Path) -> bool {
+    let (Ok(named), Ok(open)) = (path.symlink_metadata(), file.metadata()) else { return false };
+    (named.dev(), named.ino()) == (open.dev(), open.ino())
+}
+
+fn own_uid() -> u32 {
+    rustix::process::geteuid().as_raw()
 }
 
 fn write_beside(path: &Path, content: &[u8]) -> anyhow::Result<PathBuf> {
     let beside = path.with_extension(random::name("new-")?);
-    let written = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(&beside)
-        .and_then(|mut file| file.write_all(content).and_then(|()| file.sync_all()));
+    let written =
+        create_new(&beside).and_then(|mut file| file.write_all(content).and_then(|()| file.sync_all()));
     written.with_context(|| format!("cannot write {}", beside.display())).map(|()| beside)
 }
 
@@ -124,7 +181,7 @@ fn sync_folder(path: &Path) -> anyhow::Result<()> {
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 
-    use super::{create_private_file, ensure_private_folder, replace_private_file, require_own};
+    use super::*;
 
     #[test]
     fn a_folder_of_another_user_is_refused_by_name() {
@@ -151,5 +208,60 @@ mod tests {
         assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
         let mode = |it: &std::path::Path| std::fs::metadata(it).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
+    }
+
+    #[test]
+    fn a_claimed_file_is_always_a_new_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let (partial, other) = (folder.path().join("partial"), folder.path().join("other"));
+        std::fs::write(&partial, b"left by a killed process").unwrap();
+        std::fs::set_permissions(&partial, std::fs::Permissions::from_mode(0o666)).unwrap();
+        let left = std::fs::File::open(&partial).unwrap();
+        let own = claim(&partial).unwrap().unwrap();
+        assert!(
+            is_at(&own, &partial) && !is_at(&left, &partial),
+            "whoever has the old one open sees nothing"
+        );
+        let metadata = own.metadata().unwrap();
+        assert_eq!((metadata.len(), metadata.permissions().mode() & 0o777), (0, 0o600));
+        assert!(claim(&partial).unwrap().is_none(), "while it is locked");
+        drop(own);
+        std::fs::remove_file(&partial).unwrap();
+        std::fs::write(&other, b"kept").unwrap();
+        let refused = || claim(&partial).unwrap_err().to_string();
+        std::os::unix::fs::symlink(&other, &partial).unwrap();
+        assert!(refused().contains("not a regular file of this user"), "{}", refused());
+        std::fs::remove_file(&partial).unwrap();
+        std::os::unix::fs::symlink(folder.path().join("missing"), &partial).unwrap();
+        assert!(refused().contains("not a regular file of this user"), "{}", refused());
+        std::fs::remove_file(&partial).unwrap();
+        std::fs::create_dir(&partial).unwrap();
+        assert!(refused().contains("not a regular file of this user"), "{}", refused());
+        assert_eq!(std::fs::read(&other).unwrap(), b"kept");
+        assert!(!folder.path().join("missing").exists());
+    }
+
+    #[test]
+    fn the_target_of_a_link_is_not_created_and_an_existing_file_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let (link, target) = (folder.path().join("link"), folder.path().join("target"));
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        assert!(ensure_private_file(&link).is_err() && lock_file(&link).is_err());
+        assert!(!target.exists());
+        std::fs::write(&target, b"database").unwrap();
+        ensure_private_file(&link).unwrap();
+        assert_eq!(std::fs::read(&target).unwrap(), b"database");
+    }
+
+    #[test]
+    fn an_empty_file_of_another_user_is_not_written_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        std::fs::write(&path, b"").unwrap();
+        // Only root may give a file away.
+        if std::os::unix::fs::chown(&path, Some(65_534), None).is_ok() {
+            assert!(ensure_private_file(&path).unwrap_err().to_string().contains("remove it"));
+            assert!(claim(&path).unwrap_err().to_string().contains("not a regular file of this user"));
+        }
     }
 }
