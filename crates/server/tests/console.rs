@@ -34,6 +34,21 @@ fn the_console_shows_what_there_is_and_nothing_more_may_run() {
     });
 }
 
+#[test]
+fn a_callback_url_is_shown_without_what_may_be_secret_in_it() {
+    on_each(|service| {
+        let sample = Sample::make(service, 1);
+        let url = "https://user:PASSWORD@hooks.example:8443/hook/PATHTOKEN?token=QUERYTOKEN";
+        service.json(&["provider", "set", &sample.provider.id, "--callback-url", url]);
+        for path in ["/providers".to_owned(), format!("/providers/{}", sample.provider.id)] {
+            let (status, _, page) = service.running.page(&path);
+            assert_eq!(status, 200, "{path}");
+            assert!(page.contains("<code>https://hooks.example:8443</code>"), "{path}: {page}");
+            assert!(!["PASSWORD", "PATHTOKEN", "QUERYTOKEN"].iter().any(|it| page.contains(it)), "{path}");
+        }
+    });
+}
+
 /// Every page, by following all links from the first: path to text, the shortest query of each.
 fn pages(service: &Service) -> BTreeMap<String, String> {
     let (mut found, mut open) = (BTreeMap::new(), vec!["/".to_owned()]);

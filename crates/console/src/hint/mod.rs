@@ -11,7 +11,7 @@ pub fn hint(attempt: &Attempt, provider: &Provider) -> Option<String> {
     match (attempt.status, attempt.cause.as_deref()) {
         (Some(200), None) => None,
         (Some(status), _) => status::hint(status, provider),
-        (None, _) if provider.callback_url.is_none() => Some(unaddressed(provider)),
+        (None, _) if provider.callback_origin.is_none() => Some(unaddressed(provider)),
         (None, Some(cause)) => unanswered(cause, provider),
         (None, None) => None,
     }

@@ -18,7 +18,12 @@ pub(super) fn hint(status: u16, provider: &Provider) -> Option<String> {
                 set_url(provider)
             ));
         }
-        401 | 403 => return Some(unauthorized(provider)),
+        401 | 403 => {
+            "The receiver, or a wall before it, does not accept the request. Events bear a signature and no other \
+             credentials. If the receiver checks that, it may hold another secret or another URL: let its owner keep \
+             headers and body of an attempt and ask `guerdon webhook verify --url URL --shared-secret SECRET --headers FILE \
+             --body FILE`, which names the part that is wrong."
+        }
         404 | 405 | 410 => {
             return Some(format!(
                 "Nothing takes events at that path: {}. Compare the callback URL with the receiver's route, letter by \
@@ -52,14 +57,4 @@ pub(super) fn hint(status: u16, provider: &Provider) -> Option<String> {
         _ => return None,
     };
     Some(text.to_owned())
-}
-
-fn unauthorized(provider: &Provider) -> String {
-    let url = provider.callback_url.as_deref().unwrap_or("URL").replace('\'', "'\\''");
-    format!(
-        "The receiver, or a wall before it, does not accept the request. Events bear a signature and no other credentials. \
-         If the receiver checks that, it may hold another secret or another URL: let its owner keep headers and body of \
-         an attempt and ask `guerdon webhook verify --url '{url}' --shared-secret SECRET --headers FILE --body FILE`, which \
-         names the part that is wrong."
-    )
 }

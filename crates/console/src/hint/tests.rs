@@ -5,11 +5,11 @@ use time::macros::datetime;
 use super::hint;
 use crate::model::{Attempt, Provider};
 
-fn provider(callback_url: Option<&str>) -> Provider {
+fn provider(callback_origin: Option<&str>) -> Provider {
     Provider {
         id: "P".to_owned(),
         name: "Acme".to_owned(),
-        callback_url: callback_url.map(str::to_owned),
+        callback_origin: callback_origin.map(str::to_owned),
         is_designated: true,
         is_suspended: false,
     }
@@ -27,7 +27,7 @@ fn attempt(status: Option<u16>, cause: Option<&str>) -> Attempt {
 }
 
 fn of(status: Option<u16>, cause: Option<&str>) -> Option<String> {
-    hint(&attempt(status, cause), &provider(Some("https://acme.example/hook")))
+    hint(&attempt(status, cause), &provider(Some("https://acme.example")))
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn a_status_is_explained() {
         check(status, "guerdon provider set P --callback-url URL");
     }
     for status in [401, 403] {
-        check(status, "guerdon webhook verify --url 'https://acme.example/hook'");
+        check(status, "guerdon webhook verify --url URL");
     }
     check(404, "the path is unknown");
     check(405, "not for POST");

@@ -8,7 +8,8 @@ use super::{Counted, Rows, Series};
 pub struct Provider {
     pub id: String,
     pub name: String,
-    pub callback_url: Option<String>,
+    /// Scheme, host and port of its callback URL, whose path and query may contain tokens; `None` if it has no URL.
+    pub callback_origin: Option<String>,
     /// Whether it manages all domain resources.
     pub is_designated: bool,
     /// Its credentials are refused, and its events wait.

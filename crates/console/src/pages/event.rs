@@ -37,7 +37,7 @@ fn diagnosis(event: &Event) -> Markup {
     let provider = &event.provider;
     let advice = match event.state {
         EventState::Delivered => None,
-        EventState::Unaddressed if provider.callback_url.is_some() => Some(format!(
+        EventState::Unaddressed if provider.callback_origin.is_some() => Some(format!(
             "The provider had no callback URL when this was due. It has one now: `guerdon event replay {}` sends it.",
             event.id
         )),
@@ -60,7 +60,7 @@ fn diagnosis(event: &Event) -> Markup {
 
 fn facts(event: &Event, frame: &Frame) -> Markup {
     let provider = Named { id: event.provider.id.clone(), name: event.provider.name.clone() };
-    let url = event.provider.callback_url.as_deref();
+    let url = event.provider.callback_origin.as_deref();
     let mut facts = vec![
         ("Provider", parts::provider(&provider)),
         ("Callback URL", html! { @if let Some(url) = url { code { (url) } } @else { "none" } }),

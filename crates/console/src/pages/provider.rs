@@ -45,10 +45,10 @@ fn troubles(detail: &ProviderDetail) -> Markup {
     let provider = &detail.provider;
     let suspended = "It is suspended: its credentials are refused, and its events wait.";
     html! {
-        @if provider.is_suspended || provider.callback_url.is_none() {
+        @if provider.is_suspended || provider.callback_origin.is_none() {
             ul.notes {
                 @if provider.is_suspended { li.warn { p { (suspended) } } }
-                @if provider.callback_url.is_none() {
+                @if provider.callback_origin.is_none() {
                     li.warn { p { (parts::prose(&hint::unaddressed(provider))) } }
                 }
             }
@@ -106,7 +106,7 @@ fn failure(failure: &Failure, detail: &ProviderDetail, frame: &Frame) -> Markup 
 
 fn facts(detail: &ProviderDetail) -> Markup {
     let provider = &detail.provider;
-    let url = provider.callback_url.as_deref();
+    let url = provider.callback_origin.as_deref();
     let designated = if provider.is_designated { "yes" } else { "no" };
     parts::facts(&[
         ("Id", html! { code { (provider.id) } }),

@@ -82,7 +82,7 @@ impl Column for ProviderColumn {
             Self::Pending => a.waiting.pending.cmp(&b.waiting.pending),
             Self::Exhausted => a.waiting.exhausted.cmp(&b.waiting.exhausted),
             Self::Unaddressed => a.waiting.unaddressed.cmp(&b.waiting.unaddressed),
-            Self::CallbackUrl => a.provider.callback_url.cmp(&b.provider.callback_url),
+            Self::CallbackUrl => a.provider.callback_origin.cmp(&b.provider.callback_origin),
         }
     }
 }
@@ -133,7 +133,7 @@ fn table(providers: &Providers, listing: &Listing<ProviderColumn>, query: &Query
                 td.number { (it.waiting.pending) }
                 td.number { (alarming(it.waiting.exhausted, Tone::Bad)) }
                 td.number { (alarming(it.waiting.unaddressed, Tone::Warn)) }
-                td.url { @if let Some(url) = &it.provider.callback_url { code { (url) } } @else { span.soft { "none" } } }
+                td.url { @if let Some(url) = &it.provider.callback_origin { code { (url) } } @else { span.soft { "none" } } }
             }
         }
     };

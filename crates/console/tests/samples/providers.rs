@@ -15,8 +15,7 @@ pub fn provider(number: u32) -> Provider {
     Provider {
         id: id(number),
         name: name.to_owned(),
-        callback_url: (number != 5)
-            .then(|| format!("https://hooks-{number}.example.com/guerdon?token=a&b='c'")),
+        callback_origin: (number != 5).then(|| format!("https://hooks-{number}.example.com")),
         is_designated: number % 2 == 1,
         is_suspended: number == 4,
     }

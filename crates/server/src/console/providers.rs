@@ -8,6 +8,7 @@ use guerdon_console::pages::providers::ProviderColumn;
 use guerdon_domain::ports::{ProviderHour, StoreError, Undelivered};
 use guerdon_domain::providers::Provider as Whole;
 use guerdon_domain::values::ProviderId;
+use url::Url;
 
 use super::attempts::attempt;
 use super::{Look, MOST, count, counted, hour_begins};
@@ -15,11 +16,16 @@ use super::{Look, MOST, count, counted, hour_begins};
 const HOURS: u16 = 24;
 const DAYS: u16 = 30;
 
+/// Scheme, host and port of a callback URL, without user name, password, path and query.
+fn origin(callback_url: &str) -> String {
+    Url::parse(callback_url).map_or_else(|_| "set".to_owned(), |it| it.origin().ascii_serialization())
+}
+
 pub(super) fn shown(it: &Whole) -> Provider {
     Provider {
         id: it.id.to_string(),
         name: it.name.clone(),
-        callback_url: it.callback_url.clone(),
+        callback_origin: it.callback_url.as_deref().map(origin),
         is_designated: it.manages_all_domain_resources,
         is_suspended: it.suspended,
     }
