@@ -21,10 +21,9 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; base
 const NO_REFERRER: (HeaderName, HeaderValue) =
     (HeaderName::from_static("referrer-policy"), HeaderValue::from_static("no-referrer"));
 
-/// The page that somebody asks for, with a slash at its end or without.
+/// The page whose path a request names exactly.
 pub(super) fn asked_for<'a>(state: &'a State, request: &ServiceRequest) -> Option<&'a Page> {
     let path = request.path();
-    let path = path.strip_suffix('/').unwrap_or(path);
     let may_be_one = PLACES.iter().any(|it| path.starts_with(it));
     if may_be_one { state.api.pages.iter().find(|it| it.path == path) } else { None }
 }
