@@ -14,6 +14,7 @@ mod hex;
 mod keys;
 mod logging;
 mod outgoing;
+mod printable;
 mod progress;
 mod retention;
 mod run;

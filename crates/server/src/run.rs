@@ -21,7 +21,7 @@ use crate::settings::Settings;
 use crate::work::work;
 use crate::world::clock;
 use crate::world::signals::StopSignals;
-use crate::{check, dev, examples, logging};
+use crate::{check, dev, examples, logging, printable};
 
 /// How long work beside the requests has to end, after everything else has.
 const BESIDE_WITHIN: Duration = Duration::from_secs(5);
@@ -32,8 +32,8 @@ pub fn main() -> ExitCode {
     match clock::require_sane().and_then(|()| run(&cli)) {
         Ok(output) => print(&output, &cli),
         Err(cause) => {
-            let line = format!("{cause:#}").replace(char::is_control, " ");
-            let _closed = writeln!(std::io::stderr(), "guerdon: {line}");
+            let line = format!("{cause:#}");
+            let _closed = writeln!(std::io::stderr(), "guerdon: {}", printable::one_line(&line));
             ExitCode::FAILURE
         }
     }
@@ -41,9 +41,9 @@ pub fn main() -> ExitCode {
 
 fn print(output: &Output, cli: &Cli) -> ExitCode {
     for note in &output.notes {
-        let _closed = writeln!(std::io::stderr(), "{note}");
+        let _closed = writeln!(std::io::stderr(), "{}", printable::one_line(note));
     }
-    let text = output.rendered(cli.output);
+    let text = printable::lines(output.rendered(cli.output));
     if text.is_empty() {
         return ExitCode::from(output.status);
     }

@@ -10,6 +10,7 @@ use anyhow::Result;
 
 use super::mime::Mail;
 use super::paint::good;
+use crate::printable;
 use crate::say::say;
 
 const EVERY: Duration = Duration::from_millis(500);
@@ -36,6 +37,6 @@ fn show(mail: &str) {
     let mail = Mail::read(mail);
     say(good("mail", &format!("to {}: {}", mail.to, mail.subject)));
     for line in mail.body.lines().filter(|it| !it.trim().is_empty()).take(LINES) {
-        say(format_args!("      {}", line.replace(char::is_control, " ")));
+        say(format_args!("      {}", printable::one_line(line)));
     }
 }

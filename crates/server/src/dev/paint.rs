@@ -2,6 +2,8 @@
 
 use anstyle::{AnsiColor, Style};
 
+use crate::printable;
+
 /// A line about something good.
 pub(super) fn good(title: &str, line: &str) -> String {
     painted(AnsiColor::Green, title, line)
@@ -14,5 +16,5 @@ pub(super) fn bad(title: &str, line: &str) -> String {
 
 fn painted(color: AnsiColor, title: &str, line: &str) -> String {
     let style = Style::new().bold().fg_color(Some(color.into()));
-    format!("{style}{title}{style:#}  {}", line.replace(char::is_control, " "))
+    format!("{style}{title}{style:#}  {}", printable::one_line(line))
 }
