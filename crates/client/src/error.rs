@@ -24,6 +24,9 @@ pub enum Error {
     /// An answer came that is none of this API's.
     #[error("an answer that cannot be read: {0}")]
     Unreadable(serde_json::Error),
+    /// A response has more bytes than the client takes.
+    #[error("the response is larger than {0} bytes")]
+    TooLarge(u64),
     /// The certificates to be trusted are none.
     #[error("the certificate cannot be read: {0}")]
     Certificate(String),
@@ -34,9 +37,10 @@ pub enum Error {
 
 impl From<ureq::Error> for Error {
     fn from(error: ureq::Error) -> Self {
-        match untrusted(&error) {
-            Some(cause) => Self::Untrusted(cause),
-            None => Self::Unreachable(Box::new(error)),
+        match (untrusted(&error), error) {
+            (Some(cause), _) => Self::Untrusted(cause),
+            (None, ureq::Error::BodyExceedsLimit(limit)) => Self::TooLarge(limit),
+            (None, error) => Self::Unreachable(Box::new(error)),
         }
     }
 }
@@ -51,7 +55,11 @@ impl From<serde_json::Error> for Error {
 pub(crate) fn is_lasting(error: &ureq::Error) -> bool {
     matches!(
         error,
-        ureq::Error::Rustls(_) | ureq::Error::BadUri(_) | ureq::Error::Http(_) | ureq::Error::Tls(_)
+        ureq::Error::Rustls(_)
+            | ureq::Error::BadUri(_)
+            | ureq::Error::Http(_)
+            | ureq::Error::Tls(_)
+            | ureq::Error::BodyExceedsLimit(_)
     ) || matches!(error, ureq::Error::Io(cause) if cause.kind() == ErrorKind::InvalidData)
 }
 

@@ -21,8 +21,10 @@ const WITHIN: Duration = Duration::from_secs(30);
 const FIRST_WAIT: Duration = Duration::from_millis(250);
 /// The longest that `Retry-After` is heeded for.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
-/// The most bytes of an answer.
-const ANSWER_MAX: u64 = 256 << 20;
+/// The most bytes of a response, unless the client is given another limit.
+const RESPONSE_MAX_BYTES: u64 = 256 << 20;
+/// The most characters of a response that is no refusal of this API, as an error shows them.
+const SHOWN_CHARACTERS_MAX: usize = 1_000;
 /// Refusals that may be none the next time; 502 and 504 are a proxy's.
 const TRANSIENT: [u16; 5] = [429, 500, 502, 503, 504];
 /// What stands before each path.
@@ -43,6 +45,7 @@ pub struct Client {
     agent: Agent,
     base: String,
     authorization: String,
+    response_max_bytes: u64,
 }
 
 impl Client {
@@ -87,7 +90,14 @@ impl Client {
         let authorization = format!("Basic {}", STANDARD.encode(format!("{api_key}:{api_secret}")));
         let base = base.trim_end_matches('/');
         let base = base.strip_suffix(VERSION).unwrap_or(base).trim_end_matches('/').to_owned();
-        Self { agent, base, authorization }
+        Self { agent, base, authorization, response_max_bytes: RESPONSE_MAX_BYTES }
+    }
+
+    /// The same client with another limit than 256 MiB on each response, which is held in memory. Responses beyond it are an
+    /// [`Error::TooLarge`].
+    #[must_use]
+    pub fn with_response_max_bytes(self, response_max_bytes: u64) -> Self {
+        Self { response_max_bytes, ..self }
     }
 
     /// The address of the service, the same however it was written: no version, no slash at its end.
@@ -189,7 +199,7 @@ impl Client {
             }
             None => self.agent.run(request.body(())?)?,
         };
-        let body = response.body_mut().with_config().limit(ANSWER_MAX).read_to_string()?;
+        let body = response.body_mut().with_config().limit(self.response_max_bytes).read_to_string()?;
         let header = |name: &str| text(&response, name);
         Ok(Answer {
             status: response.status().as_u16(),
@@ -221,7 +231,7 @@ impl Answer {
             Some(message) => message.to_owned(),
             // Nothing is followed: the credentials are for this address, and the service never sends anybody elsewhere.
             None if !self.location.is_empty() => format!("it leads elsewhere, to {}", self.location),
-            None => self.body,
+            None => self.body.chars().take(SHOWN_CHARACTERS_MAX).collect(),
         };
         Error::Refused { status: self.status, message, request_id: self.request_id }
     }

@@ -1,6 +1,8 @@
 //! `guerdon listen`: events on one's own machine, without a callback URL.
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::iter::repeat;
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::time::Instant;
@@ -149,7 +151,7 @@ fn what_is_refused_is_told_with_its_reason_and_how_to_get_it_again() {
         }
         let first = listener.line();
         assert!(first.starts_with("!! recognition.received ") && first.contains(" 422 in "), "{first}");
-        assert!(first.ends_with(": not  [31mmine"), "{first}");
+        assert!(first.ends_with(": not \\u001b[31mmine"), "{first}");
         assert!(listener.line().contains("not repeated here: stop this, and begin earlier with --since"));
         let second = listener.line();
         assert!(second.starts_with("!! ") && second.contains(" 201 in "), "{second}");
@@ -174,12 +176,75 @@ fn addresses_and_certificates_that_cannot_be_right_are_told() {
         let told = refused("localhost:8443", here);
         assert_eq!(told, "guerdon: --base-url must be an http or https URL, not localhost:8443\n");
         let told = refused("https://localhost:1", "ftp://\n\u{1b}localhost");
-        assert_eq!(told, "guerdon: --forward-to must be an http or https URL, not ftp://  localhost\n");
+        assert_eq!(
+            told,
+            "guerdon: --forward-to must be an http or https URL, not ftp://\\n\\u001blocalhost\n"
+        );
         let told = refused(&service.running.api, here);
         let expected = "guerdon: the certificate is not trusted: invalid peer certificate: UnknownIssuer; name the service's \
                         certificate by --cacert FILE\n";
         assert_eq!(told, expected);
     });
+}
+
+/// A service in plain HTTP that gives these answers, one connection each, the last one again and again; its address.
+fn hostile_service(answers: Vec<Vec<u8>>) -> String {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        let last = answers.last().cloned().unwrap();
+        for (stream, answer) in listener.incoming().zip(answers.into_iter().chain(repeat(last))) {
+            let mut stream = stream.unwrap();
+            let _request = stream.read(&mut [0; 8_192]);
+            let _cut_off = stream.write_all(&answer);
+        }
+    });
+    address
+}
+
+fn http(status: &str, body: &str) -> Vec<u8> {
+    let length = body.len();
+    format!("HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}").into_bytes()
+}
+
+/// What `listen` prints until it ends by itself, on a service without credentials of ours.
+fn listen_to(base_url: &str, forward_to: &str) -> (String, String) {
+    let home = tempfile::tempdir().unwrap();
+    let done = Command::new(env!("CARGO_BIN_EXE_guerdon"))
+        .args(["listen", "--base-url", base_url, "--forward-to", forward_to])
+        .envs([("GUERDON_API_KEY", "gk_x"), ("GUERDON_API_SECRET", "gs_x")])
+        .env("XDG_STATE_HOME", home.path())
+        .output()
+        .unwrap();
+    assert_eq!(done.status.code(), Some(1));
+    (String::from_utf8(done.stdout).unwrap(), String::from_utf8(done.stderr).unwrap())
+}
+
+#[test]
+fn a_response_beyond_8_mib_is_not_taken_and_plain_http_is_warned_of() {
+    let mut endless = b"HTTP/1.1 200 OK\r\n\r\n{\"events\": [], \"next\": \"".to_vec();
+    endless.resize(9 << 20, b'a');
+    let base = hostile_service(vec![endless]);
+    let (_, err) = listen_to(&base, "http://localhost:2/hook");
+    let warning =
+        format!("guerdon: warning: {base} is not https: the API key and secret are sent unencrypted\n");
+    assert_eq!(err, format!("{warning}guerdon: the response is larger than 8388608 bytes\n"));
+}
+
+#[test]
+fn nothing_from_the_service_steers_the_terminal() {
+    let event = r#"{"events": [{"id": "01a1fdd4-8a51-741c-a29d-73192bacd34c", "type": "evil\u202egpj\u001b[2J\n",
+        "state": "pending", "attempts": 0, "created_at": "2999-11-20T20:01:02.345Z", "next_attempt_at": null,
+        "body": {}}], "next": "1f.ab"}"#;
+    let refusal = r#"{"error": {"status": 401, "message": "gone\u2066\u009b1m"}}"#;
+    let none = r#"{"events": [], "next": "1f.aa"}"#;
+    let base = hostile_service(vec![http("200 OK", none), http("200 OK", event), http("401 No", refusal)]);
+    let receiver = Receiver::start();
+    let (out, err) = listen_to(&base, &receiver.url());
+    assert!(out.contains("ok evil\\u202egpj\\u001b[2J\\n 01a1fdd4"), "{out:?}");
+    assert!(err.contains("401: gone\\u2066\\u009b1m"), "{err:?}");
+    let is_plain = |it: &str| it.chars().all(|c| c == '\n' || c.is_ascii_graphic() || " µ".contains(c));
+    assert!(is_plain(&out) && is_plain(&err), "{out:?} {err:?}");
 }
 
 #[test]

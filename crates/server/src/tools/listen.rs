@@ -3,6 +3,7 @@
 mod place;
 mod target;
 
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::thread::sleep; // tidy: nobody tells when an event is there
 use std::time::{Duration, Instant};
@@ -15,9 +16,12 @@ use url::Url;
 use self::place::Place;
 use self::target::{Answer, Target};
 use crate::commands::{Output, since};
+use crate::printable;
 use crate::say::say;
 use crate::world::SystemClock;
 
+/// The most bytes of a response, which is one event: far more than any has.
+const RESPONSE_MAX_BYTES: u64 = 8 << 20;
 /// How often it asks while nothing comes.
 const EVERY: Duration = Duration::from_secs(1);
 /// How long it waits for a receiver, or a service, that is not there.
@@ -49,9 +53,12 @@ impl Listen {
     pub(super) fn run(&self) -> Result<Output> {
         let credentials =
             Credentials { api_key: secret("GUERDON_API_KEY")?, api_secret: secret("GUERDON_API_SECRET")? };
-        check("--base-url", &self.base_url)?;
+        let base_url = check("--base-url", &self.base_url)?;
         check("--forward-to", &self.forward_to)?;
-        let client = self.client(&credentials)?;
+        if base_url.scheme() == "http" {
+            warn_of_plain_http(&self.base_url);
+        }
+        let client = self.client(&credentials)?.with_response_max_bytes(RESPONSE_MAX_BYTES);
         let (base, target) = (client.base(), Target::new(&self.forward_to, self.shared_secret.as_deref()));
         let mut place = Place::find(&[base, &credentials.api_key, &self.forward_to])?;
         let now = SystemClock.now();
@@ -127,6 +134,7 @@ fn patiently(ask: impl Fn() -> Result<Events, Error>) -> Result<Events> {
         match ask() {
             Err(cause @ Error::Refused { status, .. }) if status < 429 => return Err(cause.into()),
             Err(cause @ Error::Untrusted(_)) => return Err(explained(cause)),
+            Err(cause @ (Error::TooLarge(_) | Error::Unreadable(_))) => return Err(cause.into()),
             Err(_) if is_told => {}
             Err(cause) => tell(&format!("the service does not answer: {cause}; waiting")),
             Ok(events) => return Ok(events),
@@ -144,14 +152,20 @@ fn explained(error: Error) -> anyhow::Error {
     }
 }
 
-/// Prints a line, whoever wrote what is in it.
+/// Prints a line that may contain text of the service or the receiver.
 fn tell(line: &str) {
-    say(line.replace(char::is_control, " "));
+    say(printable::one_line(line));
 }
 
-fn check(option: &str, url: &str) -> Result<()> {
+/// Warns on standard error of credentials that anybody on the way can read.
+fn warn_of_plain_http(base: &str) {
+    let warning = format!("warning: {base} is not https: the API key and secret are sent unencrypted");
+    let _closed = writeln!(std::io::stderr(), "guerdon: {}", printable::one_line(&warning));
+}
+
+fn check(option: &str, url: &str) -> Result<Url> {
     let url_or_none = Url::parse(url).ok().filter(|it| matches!(it.scheme(), "http" | "https"));
-    url_or_none.map(drop).with_context(|| format!("{option} must be an http or https URL, not {url}"))
+    url_or_none.with_context(|| format!("{option} must be an http or https URL, not {url}"))
 }
 
 fn secret(name: &str) -> Result<String> {
