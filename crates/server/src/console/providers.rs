@@ -16,7 +16,7 @@ use super::{Look, MOST, count, counted, hour_begins};
 const HOURS: u16 = 24;
 const DAYS: u16 = 30;
 
-/// Scheme, host and port of a callback URL, without user name, password, path and query.
+/// Scheme, host and port of a callback URL.
 fn origin(callback_url: &str) -> String {
     Url::parse(callback_url).map_or_else(|_| "set".to_owned(), |it| it.origin().ascii_serialization())
 }
