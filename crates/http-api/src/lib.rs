@@ -5,6 +5,7 @@ mod arrival;
 mod description;
 mod endpoints;
 mod entrance;
+mod log_throttle;
 mod operation;
 mod pulse;
 mod traffic;

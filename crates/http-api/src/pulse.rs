@@ -1,4 +1,4 @@
-//! Whether the database answers, as far as can be told without asking it.
+//! Whether the database answers and takes writes, as far as can be told without asking it.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -18,6 +18,18 @@ struct Beats {
     looked: Option<Instant>,
     /// When a request was answered.
     served: Option<Instant>,
+    writes: Writes,
+}
+
+/// Whether writes succeed.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Writes {
+    #[default]
+    Succeed,
+    /// A request failed; a write is to be tried.
+    Doubted,
+    /// The last write that was tried failed.
+    Fail,
 }
 
 fn is_recent(at: Option<Instant>) -> bool {
@@ -44,6 +56,30 @@ impl Pulse {
     /// A request was answered by it just now.
     pub(crate) fn served(&self) {
         self.beats().served = Some(Instant::now());
+    }
+
+    /// A request failed because of the database.
+    pub(crate) fn doubt_writes(&self) {
+        let mut beats = self.beats();
+        if beats.writes == Writes::Succeed {
+            beats.writes = Writes::Doubted;
+        }
+    }
+
+    /// Runs `write` if it is in doubt whether writes succeed, or if the last one failed; to be called about once a second.
+    /// `None` while there is no doubt, or while the database does not even answer reads.
+    pub fn try_write<T, E>(&self, write: impl FnOnce() -> Result<T, E>) -> Option<Result<T, E>> {
+        if !self.is_fresh() || self.beats().writes == Writes::Succeed {
+            return None;
+        }
+        let written = write();
+        self.beats().writes = if written.is_ok() { Writes::Succeed } else { Writes::Fail };
+        Some(written)
+    }
+
+    /// Whether the last write that was tried succeeded, or none had to be tried.
+    pub fn takes_writes(&self) -> bool {
+        self.beats().writes != Writes::Fail
     }
 
     /// Whether a look was answered lately.
@@ -83,5 +119,24 @@ mod tests {
         assert!(pulse.is_fresh());
         pulse.beats().looked = since(now);
         assert!(!pulse.is_fresh());
+    }
+
+    #[test]
+    fn a_write_is_tried_after_a_failure_until_it_succeeds() {
+        let pulse = Pulse::default();
+        assert_eq!(pulse.look(|| Ok::<_, ()>(())), Ok(()));
+        assert_eq!(pulse.try_write(|| Err::<(), _>("not called")), None);
+        pulse.doubt_writes();
+        assert!(pulse.takes_writes(), "one failed request does not prove it");
+        assert_eq!(pulse.try_write(|| Err::<(), _>("full")), Some(Err("full")));
+        assert!(!pulse.takes_writes());
+        pulse.doubt_writes();
+        assert!(!pulse.takes_writes());
+        pulse.beats().looked = since(Instant::now());
+        assert_eq!(pulse.try_write(|| Err::<(), _>("not called")), None, "the database is away");
+        pulse.beats().looked = Some(Instant::now());
+        assert_eq!(pulse.try_write(|| Ok::<_, &str>(())), Some(Ok(())));
+        assert!(pulse.takes_writes());
+        assert_eq!(pulse.try_write(|| Err::<(), _>("not called")), None);
     }
 }

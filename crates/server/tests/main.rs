@@ -30,6 +30,7 @@ mod journal;
 mod listen;
 mod mail;
 mod memory;
+mod readiness;
 mod rules;
 mod sandbox;
 mod stop;

@@ -13,6 +13,8 @@ pub enum Setting {
     EventsPrunedBefore,
     /// When `guerdon verify` last ended, in microseconds since 1970, and how many violations it found: `at found`.
     LastVerification,
+    /// When a write was last tried because requests had failed, in microseconds since 1970.
+    WriteTried,
     /// The fingerprint of the master key that sealed what is stored.
     MasterKeyFingerprint,
 }
@@ -28,6 +30,7 @@ impl Setting {
             Self::MaintenanceSince => "maintenance_since",
             Self::EventsPrunedBefore => "events_pruned_before",
             Self::LastVerification => "last_verification",
+            Self::WriteTried => "write_tried",
             Self::MasterKeyFingerprint => "master_key_fingerprint",
         }
     }

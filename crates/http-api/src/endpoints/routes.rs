@@ -234,9 +234,12 @@ async fn answer(
         return ApiError::internal("a request passed without credentials").respond(&request_id);
     };
     let call = Call::new(route.method, &request, &caller, &state.api);
-    match (route.handle)(state, call, request, payload).await {
+    match (route.handle)(Arc::clone(&state), call, request, payload).await {
         Ok(answer) => answer.respond(),
-        Err(refusal) => refusal.respond(&request_id),
+        Err(refusal) => {
+            state.note_failure(&refusal, &request_id);
+            refusal.respond(&request_id)
+        }
     }
 }
 

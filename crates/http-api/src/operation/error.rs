@@ -123,6 +123,12 @@ impl ApiError {
         self
     }
 
+    /// Why the store could not serve, for a 503. It may concern every request for a while, so it is not logged for each.
+    pub(crate) fn store_failure(&self) -> Option<&str> {
+        let cause = self.cause.as_ref().filter(|_| self.status == StatusCode::SERVICE_UNAVAILABLE);
+        cause.map(|Cause(cause)| cause.as_str())
+    }
+
     fn with(mut self, header: Header) -> Self {
         self.header = Some(header);
         self
@@ -131,10 +137,10 @@ impl ApiError {
     /// The answer; what only the log may know is logged here, under the request's id.
     pub(crate) fn respond(&self, request_id: &str) -> HttpResponse {
         match &self.cause {
-            Some(Cause(cause)) if self.status.is_server_error() => {
-                log::error!(request_id; "request {request_id} failed: {cause}");
+            Some(Cause(cause)) if self.store_failure().is_some() => {
+                log::debug!(request_id; "request {request_id} failed: {cause}");
             }
-            Some(Cause(cause)) => log::info!(request_id; "request {request_id} was refused: {cause}"),
+            Some(Cause(cause)) => log::error!(request_id; "request {request_id} failed: {cause}"),
             None => {}
         }
         self.render()

@@ -14,6 +14,7 @@ use tokio::time::{Instant, timeout};
 
 use super::flights::Flights;
 use crate::api::Api;
+use crate::log_throttle::LogThrottle;
 use crate::operation::budget::{Budget, SMALL_MAX, SMALL_WORK_MAX};
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
@@ -66,6 +67,7 @@ pub(crate) struct State {
     /// Memory for large requests at work and their answers. Apart from that of bodies: who has one waits for the other.
     pub(crate) work: Arc<Budget>,
     pub(crate) parsing: Parsing,
+    store_failures: LogThrottle<String>,
     /// Whose request is at work.
     pub(crate) reads: Arc<Shares>,
     pub(crate) writes: Arc<Shares>,
@@ -79,6 +81,7 @@ impl State {
             bodies: Budget::new("body", SMALL_MAX, BODIES.0, BODIES.1),
             work: Budget::new("work", SMALL_WORK_MAX, WORK.0, WORK.1),
             parsing: Parsing::new(),
+            store_failures: LogThrottle::default(),
             reads: Shares::new("read", READS),
             writes: Shares::new("write", WRITES),
             crossings: Arc::new(Semaphore::new(CROSSINGS_MAX)),
@@ -122,6 +125,16 @@ impl State {
             self.api.pulse.served();
         }
         answer
+    }
+
+    /// Takes note of a refusal that the store caused: logs each cause once a minute, and has it examined whether the
+    /// database still takes writes.
+    pub(crate) fn note_failure(&self, refusal: &ApiError, request_id: &str) {
+        let Some(cause) = refusal.store_failure() else { return };
+        self.api.pulse.doubt_writes();
+        if self.store_failures.allows(cause.to_owned(), std::time::Instant::now()) {
+            log::error!(request_id; "request {request_id} failed (logged once a minute): {cause}");
+        }
     }
 
     /// Leave to ask the store for something.

@@ -25,6 +25,7 @@ use crate::world::{SystemClock, SystemIds};
 
 /// How often it looks at the database; a maintenance that is turned on holds within a second.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
+const TRY_WRITE_EVERY: Duration = Duration::from_secs(1);
 const CERTIFICATE_EVERY: Duration = Duration::from_secs(5);
 const LOOK_AT_OUTBOX_EVERY: Duration = Duration::from_secs(2);
 /// How often a certificate is looked at that may soon end.
@@ -50,17 +51,22 @@ pub(super) fn spawn(
     unbalanced: Arc<AtomicI64>,
 ) -> Vec<JoinHandle<()>> {
     let gate = Arc::clone(gate);
-    let beating = Arc::clone(&store);
+    let (beating, beaten) = (Arc::clone(&store), Arc::clone(&pulse));
     let mut was_well = true;
     let mut tasks = vec![
         rt::spawn(every(LOOK_EVERY, move || {
-            let beat = look(beating.as_ref(), &gate, &pulse);
+            let beat = look(beating.as_ref(), &gate, &beaten);
             match &beat {
                 Err(cause) if was_well => log::error!("the database does not answer: {cause}"),
                 Ok(()) if !was_well => log::info!("the database answers again"),
                 _ => {}
             }
             was_well = beat.is_ok();
+        })),
+        rt::spawn(every(TRY_WRITE_EVERY, {
+            let (store, pulse) = (Arc::clone(&store), Arc::clone(&pulse));
+            let mut did_fail = false;
+            move || did_fail = try_write(store.as_ref(), &pulse, did_fail)
         })),
         rt::spawn(every(LOOK_AT_LEDGER_EVERY, {
             let store = Arc::clone(&store);
@@ -122,6 +128,20 @@ pub(super) fn look(store: &dyn Store, gate: &Gate, pulse: &Pulse) -> Result<(), 
     gate.set_maintenance(is_on);
     tell_maintenance(is_on);
     Ok(())
+}
+
+/// Tries a write if requests have failed because of the database, so that readiness tells a full disk and its end. Logs a
+/// change; returns whether writes fail. Not part of the look, which must not wait for a lock.
+fn try_write(store: &dyn Store, pulse: &Pulse, did_fail: bool) -> bool {
+    let now = SystemClock.now().unix_micros().to_string();
+    let write =
+        || store.transaction(|tx| -> Result<_, StoreError> { tx.set_setting(Setting::WriteTried, &now) });
+    match pulse.try_write(write) {
+        Some(Err(cause)) if !did_fail => log::error!("the database takes no writes: {cause}"),
+        Some(Ok(())) if did_fail => log::info!("the database takes writes again"),
+        _ => {}
+    }
+    !pulse.takes_writes()
 }
 
 /// Does a piece of blocking work again and again, on the blocking threads, one at a time.

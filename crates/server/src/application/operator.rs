@@ -102,12 +102,14 @@ async fn alive() -> HttpResponse {
     response
 }
 
-/// Requests are welcome: not while the service ends or the database is away, but also in maintenance.
+/// Requests are welcome: not while the service ends, the database is away or takes no writes, but also in maintenance.
 async fn ready(health: Data<Health>) -> HttpResponse {
     if health.gate.draining() {
         answer(StatusCode::SERVICE_UNAVAILABLE, "draining")
     } else if !health.pulse.is_fresh() {
         answer(StatusCode::SERVICE_UNAVAILABLE, "the database does not answer")
+    } else if !health.pulse.takes_writes() {
+        answer(StatusCode::SERVICE_UNAVAILABLE, "the database takes no writes")
     } else {
         answer(StatusCode::OK, "ok")
     }

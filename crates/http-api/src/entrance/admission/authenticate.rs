@@ -67,7 +67,7 @@ async fn are_current(admission: &Admission, credentials: &Credentials) -> Result
 
 /// The 429 of an address that is locked out, which is logged once a minute.
 fn locked_out(admission: &Admission, address: IpAddr, key: &str, wait_seconds: u64) -> ApiError {
-    if admission.locked_out.is_news(network(address), Instant::now()) {
+    if admission.locked_out.allows(network(address), Instant::now()) {
         log::warn!(
             "too many failed logins from {address} (API key: {}): for {wait_seconds} s only right credentials pass there",
             shown(key)

@@ -7,7 +7,6 @@ mod failed_logins;
 mod proven;
 mod provider_cache;
 mod provider_limit;
-mod told;
 mod version;
 
 use std::net::IpAddr;
@@ -28,9 +27,9 @@ use provider_cache::ProviderCache;
 use provider_limit::ProviderLimit;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
-use told::Told;
 
 use crate::arrival::{Arrival, Caller};
+use crate::log_throttle::LogThrottle;
 use crate::operation::error::ApiError;
 use crate::operation::state::State;
 
@@ -58,8 +57,8 @@ pub(super) struct Admission {
     /// For look-ups of credentials that were not right lately.
     strangers: Semaphore,
     /// Networks whose credentials are not looked at, and providers over their limit: each is told once.
-    locked_out: Told<IpAddr>,
-    limited: Told<ProviderId>,
+    locked_out: LogThrottle<IpAddr>,
+    limited: LogThrottle<ProviderId>,
     /// Each provider's token bucket; none where the limit is off.
     provider_limit: Option<ProviderLimit>,
 }
@@ -73,8 +72,8 @@ impl Admission {
             proven: Proven::default(),
             current_secrets: CurrentSecrets::default(),
             strangers: Semaphore::new(STRANGERS_AT_ONCE),
-            locked_out: Told::default(),
-            limited: Told::default(),
+            locked_out: LogThrottle::default(),
+            limited: LogThrottle::default(),
             provider_limit: ProviderLimit::new(limits),
             state,
         }
@@ -95,7 +94,10 @@ pub(super) async fn admit(
 ) -> Result<ServiceResponse<BoxBody>, Error> {
     let caller = match identify(&admission, &request).await {
         Ok(caller) => caller,
-        Err(refusal) => return Ok(refuse(request, &refusal)),
+        Err(refusal) => {
+            admission.state.note_failure(&refusal, &Arrival::of(request.request()).id);
+            return Ok(refuse(request, &refusal));
+        }
     };
     let Some(limit) = &admission.provider_limit else {
         request.extensions_mut().insert(caller);
@@ -108,7 +110,7 @@ pub(super) async fn admit(
             next.call(request).await?.map_into_boxed_body()
         }
         Err(wait_seconds) => {
-            if admission.limited.is_news(caller.id, Instant::now()) {
+            if admission.limited.allows(caller.id, Instant::now()) {
                 log::warn!(
                     "provider {} sends more requests than its limit: the others are answered 429",
                     caller.id

@@ -1,0 +1,49 @@
+//! Readiness while the disk takes no more writes.
+
+use rustix::process::{Pid, Resource, Rlimit, prlimit};
+use serde_json::json;
+
+use crate::support::service::Service;
+use crate::support::{Sample, on_each, until};
+
+/// Lets no file of the service grow beyond so many bytes; `None` ends that.
+fn limit_files(service: &Service, bytes_max: Option<u64>) {
+    let maximum = rustix::process::getrlimit(Resource::Fsize).maximum;
+    let pid = Pid::from_raw(service.running.pid());
+    prlimit(pid, Resource::Fsize, Rlimit { current: bytes_max, maximum }).unwrap();
+}
+
+fn until_ready(service: &Service, expected: u16) {
+    until("readiness should follow the disk", || {
+        (service.running.health("/readyz") == expected).then_some(())
+    });
+}
+
+#[test]
+fn a_full_disk_shows_in_readiness_and_in_one_line_and_ends_by_itself() {
+    on_each(|service| {
+        if !service.database.is_embedded() {
+            return;
+        }
+        let sample = Sample::make(service, 1);
+        let create = |number: u32| {
+            let body = json!({"name": format!("Corporation {number}")});
+            service.post(&sample.provider, "/v1/corporations", &body).status
+        };
+        assert_eq!((create(0), service.running.health("/readyz")), (201, 200));
+        limit_files(service, Some(0));
+        assert!((1..=20).all(|number| create(number) == 503));
+        until_ready(service, 503);
+        assert_eq!(service.get(&sample.provider, "/v1/companies").status, 200, "reads are served");
+        assert!((21..=40).all(|number| create(number) == 503));
+        until("the log should tell it", || {
+            (service.running.says("the database takes no writes") > 0).then_some(())
+        });
+        assert_eq!(service.running.says("failed (logged once a minute)"), 1);
+        limit_files(service, None);
+        until_ready(service, 200);
+        assert_eq!(create(41), 201);
+        let listed = service.get(&sample.provider, "/v1/corporations").json();
+        assert_eq!(listed["total_count"], 2, "nothing that was refused was kept");
+    });
+}
