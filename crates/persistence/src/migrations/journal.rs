@@ -6,7 +6,7 @@ use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 
 use super::migration::Migration;
-use super::postgres::run_each;
+use super::statements::run_each;
 use crate::access::OpenError;
 use diesel::PgConnection as Conn;
 

@@ -11,7 +11,7 @@ use super::journal;
 use super::migration::{Migration, Patience};
 use super::record::{APPLIED, Applied, Pending, TABLE, pending};
 use super::script::{Batches, Concurrently, Step};
-use super::statements::statements;
+use super::statements::run_each;
 use crate::access::{Access, OpenError};
 use crate::postgres::connect::{patience as patience_of, require_english, unreachable};
 use crate::postgres::hosts::Hosts;
@@ -66,11 +66,6 @@ fn stay_in_schema(conn: &mut Conn) -> Result<(), OpenError> {
         Some(_) => Ok(()),
         None => Err(failed(&"the connection's search_path names no schema that exists")),
     }
-}
-
-/// Runs the statements of a script one by one.
-pub(super) fn run_each(conn: &mut Conn, script: &str) -> QueryResult<()> {
-    statements(script).into_iter().try_for_each(|it| conn.batch_execute(it))
 }
 
 /// The migrations of a database; none where it has no table of them, which is not made.

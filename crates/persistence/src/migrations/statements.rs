@@ -4,6 +4,14 @@
 //! A statement ends at a semicolon outside of quotes, comments, parentheses and the body of a function. The rules are those
 //! of psql, with `standard_conforming_strings` on.
 
+use diesel::connection::SimpleConnection as _;
+use diesel::{PgConnection, QueryResult};
+
+/// Sends the statements of a script one by one.
+pub(super) fn run_each(conn: &mut PgConnection, script: &str) -> QueryResult<()> {
+    statements(script).into_iter().try_for_each(|it| conn.batch_execute(it))
+}
+
 /// The statements of a script in order, each with its semicolon and the comments before it. A part without any token, such
 /// as a comment at the end, is none.
 pub(super) fn statements(sql: &str) -> Vec<&str> {
