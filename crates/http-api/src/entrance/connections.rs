@@ -8,9 +8,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use actix_web::rt::net::TcpStream;
+use guerdon_domain::values::fit;
+use ipnet::IpNet;
 use metrics::{counter, gauge};
 
+use super::framing::Connection;
 use super::placed::Placed;
+use super::receive_budget::{Held, ReceiveBudget};
 use crate::api::{ConnectionLimits, Transport};
 use crate::arrival::{is_proxy, network};
 
@@ -25,8 +29,12 @@ const BEGUN_ALONE: u32 = 8;
 const MANY_EACH: Duration = Duration::from_secs(1);
 const BEGUN_EACH_OF_CROWD: Duration = Duration::from_millis(2);
 const BEGUN_AT_ONCE_OF_CROWD: u32 = 256;
-/// So many addresses are remembered whatever they do.
-const ADDRESSES_MIN: usize = 10_000;
+/// So many networks are remembered whatever they do.
+const NETWORKS_MIN: usize = 10_000;
+/// In IPv6 whoever has one network of 64 bits may have all of a network of 48 bits, which has the limits of this many addresses.
+const SITE: IpNetwork = IpNetwork { bits: 48, addresses: 4 };
+const ADDRESS_V6: IpNetwork = IpNetwork { bits: 64, addresses: 1 };
+const ADDRESS_V4: IpNetwork = IpNetwork { bits: 32, addresses: 1 };
 const TELL_EVERY: Duration = Duration::from_secs(1);
 
 /// Who is connected.
@@ -34,13 +42,14 @@ pub(super) struct Connections {
     limits: ConnectionLimits,
     transport: Transport,
     open: Mutex<Open>,
+    received: Arc<ReceiveBudget>,
 }
 
 #[derive(Default)]
 struct Open {
     all: usize,
-    each: HashMap<IpAddr, Address>,
-    /// With so many addresses those are forgotten that do nothing any more.
+    each: HashMap<IpNet, Network>,
+    /// With so many networks those are forgotten that do nothing any more.
     forget_at: usize,
     /// When all that the crowd has begun would have begun if it had waited each time.
     crowd_until: Option<Instant>,
@@ -49,7 +58,15 @@ struct Open {
     told_at: Option<Instant>,
 }
 
-struct Address {
+/// A size of networks whose connections are counted together.
+#[derive(Clone, Copy)]
+struct IpNetwork {
+    bits: u8,
+    /// How many times the limits of one address it has.
+    addresses: u32,
+}
+
+struct Network {
     open: usize,
     /// When all that it has begun would have begun if it had waited each time.
     begun_until: Instant,
@@ -62,7 +79,7 @@ struct Address {
 enum Refused {
     /// There are too many in all.
     All,
-    /// There are too many of this address.
+    /// There are too many of this address, or of the network around it.
     Address,
 }
 
@@ -77,7 +94,7 @@ impl Connections {
     pub(super) fn new(limits: ConnectionLimits, transport: Transport) -> Arc<Self> {
         counter!(REFUSED, "cause" => Refused::All.label()).absolute(0);
         counter!(REFUSED, "cause" => Refused::Address.label()).absolute(0);
-        Arc::new(Self { limits, transport, open: Mutex::default() })
+        Arc::new(Self { limits, transport, open: Mutex::default(), received: Arc::default() })
     }
 
     /// Gives a new connection its place, where there is one, when its address may go on.
@@ -92,7 +109,11 @@ impl Connections {
         }
         // An answer may follow what the handshake still says: the system would wait for that to be acknowledged, 40 ms.
         stream.set_nodelay(true)?;
-        Ok(Placed::new(stream, place, is_proxy))
+        let connection = Connection::new(Held::of(&self.received));
+        if is_proxy {
+            connection.trust(); // it keeps connections for everybody
+        }
+        Ok(Placed::new(stream, place, connection))
     }
 
     /// A place, and how long to wait before it is used.
@@ -159,22 +180,20 @@ impl Open {
         }
         let mut wait = Duration::ZERO;
         if let Some(address) = address {
-            if self.each.len() >= self.forget_at.max(ADDRESSES_MIN) {
-                self.each.retain(|_, it| it.open > 0 || it.begun_until > now || it.many_until > now);
-                self.forget_at = (2 * self.each.len()).max(ADDRESSES_MIN);
+            self.forget(now);
+            for (network, size) in networks(address) {
+                let open = self.each.get(&network).map_or(0, |it| it.open);
+                if open >= limits.of_one_address.saturating_mul(fit(size.addresses)) {
+                    return Err(Refused::Address);
+                }
             }
-            let address =
-                self.each.entry(address).or_insert(Address { open: 0, begun_until: now, many_until: now });
-            if address.open >= limits.of_one_address {
-                return Err(Refused::Address);
+            let mut begins_many = false;
+            for (network, size) in networks(address) {
+                let network = self.each.entry(network).or_insert_with(|| Network::new(now));
+                wait = wait.max(network.begin(size, now));
+                begins_many |= network.begins_many(size, now);
             }
-            address.open += 1;
-            address.begun_until = address.begun_until.max(now) + BEGUN_EACH;
-            let ahead = address.begun_until.saturating_duration_since(now);
-            wait = ahead.saturating_sub(BEGUN_EACH * BEGUN_AT_ONCE);
-            let many = address.many_until.max(now) + MANY_EACH;
-            address.many_until = many.min(now + MANY_EACH * (2 * BEGUN_ALONE));
-            if many.saturating_duration_since(now) > MANY_EACH * BEGUN_ALONE {
+            if begins_many {
                 let until = self.crowd_until.map_or(now, |it| it.max(now)) + BEGUN_EACH_OF_CROWD;
                 let ahead = until.saturating_duration_since(now);
                 wait = wait.max(ahead.saturating_sub(BEGUN_EACH_OF_CROWD * BEGUN_AT_ONCE_OF_CROWD));
@@ -184,100 +203,56 @@ impl Open {
         self.all += 1;
         Ok(wait)
     }
+
+    fn forget(&mut self, now: Instant) {
+        if self.each.len() >= self.forget_at.max(NETWORKS_MIN) {
+            self.each.retain(|_, it| it.open > 0 || it.begun_until > now || it.many_until > now);
+            self.forget_at = (2 * self.each.len()).max(NETWORKS_MIN);
+        }
+    }
+}
+
+impl Network {
+    fn new(now: Instant) -> Self {
+        Self { open: 0, begun_until: now, many_until: now }
+    }
+
+    /// Counts a connection; how long it waits for those that the network began before it.
+    fn begin(&mut self, size: IpNetwork, now: Instant) -> Duration {
+        let each = BEGUN_EACH / size.addresses;
+        self.open += 1;
+        self.begun_until = self.begun_until.max(now) + each;
+        let ahead = self.begun_until.saturating_duration_since(now);
+        ahead.saturating_sub(BEGUN_EACH * BEGUN_AT_ONCE)
+    }
+
+    /// Whether the network is one of the crowd, now that it begins another connection.
+    fn begins_many(&mut self, size: IpNetwork, now: Instant) -> bool {
+        let each = MANY_EACH / size.addresses;
+        let many = self.many_until.max(now) + each;
+        self.many_until = many.min(now + 2 * MANY_EACH * BEGUN_ALONE);
+        many.saturating_duration_since(now) > MANY_EACH * BEGUN_ALONE
+    }
+}
+
+/// The networks that an address counts for.
+fn networks(address: IpAddr) -> impl Iterator<Item = (IpNet, IpNetwork)> {
+    let sizes: &[IpNetwork] = if address.is_ipv6() { &[ADDRESS_V6, SITE] } else { &[ADDRESS_V4] };
+    sizes.iter().filter_map(move |it| Some((IpNet::new(address, it.bits).ok()?.trunc(), *it)))
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
         let mut open = self.connections.lock();
         open.all -= 1;
-        if let Some(address) = self.address.and_then(|it| open.each.get_mut(&it)) {
-            address.open -= 1;
+        for (network, _) in self.address.into_iter().flat_map(networks) {
+            if let Some(network) = open.each.get_mut(&network) {
+                network.open -= 1;
+            }
         }
         gauge!(OPEN).decrement(1);
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn connections(in_all: usize, of_one_address: usize) -> Arc<Connections> {
-        Connections::new(ConnectionLimits { in_all, of_one_address }, Transport::Tls)
-    }
-
-    fn take(from: &Arc<Connections>, address: &str, now: Instant) -> Result<Place, Refused> {
-        from.take(address.parse().unwrap(), false, now).map(|(place, _)| place)
-    }
-
-    #[test]
-    fn an_address_has_its_part_and_a_network_of_ipv6_is_one() {
-        let (all, now) = (connections(10, 2), Instant::now());
-        let first = take(&all, "192.0.2.1", now).unwrap();
-        let second = take(&all, "192.0.2.1", now).unwrap();
-        assert_eq!(take(&all, "192.0.2.1", now).err(), Some(Refused::Address));
-        drop(first);
-        let third = take(&all, "::ffff:192.0.2.1", now).unwrap();
-        assert_eq!(take(&all, "192.0.2.1", now).err(), Some(Refused::Address));
-        let others = ["2001:db8::1", "2001:db8::ffff:2"].map(|it| take(&all, it, now).unwrap());
-        assert_eq!(take(&all, "2001:db8::3", now).err(), Some(Refused::Address));
-        assert!(take(&all, "2001:db8:0:1::3", now).is_ok());
-        drop((second, third, others));
-        assert_eq!(all.lock().all, 0);
-    }
-
-    #[test]
-    fn there_are_so_many_in_all_and_a_proxy_counts_for_nothing_else() {
-        let (all, now) = (connections(3, 1), Instant::now());
-        let proxy = "10.0.0.1".parse().unwrap();
-        let taken = [(); 3].map(|()| all.take(proxy, true, now).unwrap().0);
-        assert_eq!(all.take(proxy, true, now).map(drop).err(), Some(Refused::All));
-        assert_eq!(take(&all, "192.0.2.1", now).err(), Some(Refused::All));
-        drop(taken);
-        assert!(take(&all, "192.0.2.1", now).is_ok());
-    }
-
-    #[test]
-    fn an_address_begins_two_hundred_at_once_and_then_two_hundred_a_second() {
-        let (all, now) = (connections(10_000, 10_000), Instant::now());
-        let mut places = Vec::new();
-        let mut waits = |count: usize| {
-            let taken = (0..count).map(|_| all.take("192.0.2.1".parse().unwrap(), false, now).unwrap());
-            let (taken, waits): (Vec<_>, Vec<_>) = taken.unzip();
-            places.extend(taken);
-            *waits.last().unwrap()
-        };
-        assert_eq!(waits(200), Duration::ZERO);
-        assert_eq!(waits(1), BEGUN_EACH);
-        assert_eq!(waits(199), Duration::from_secs(1));
-        assert_eq!(all.take("192.0.2.2".parse().unwrap(), false, now).unwrap().1, Duration::ZERO);
-    }
-
-    #[test]
-    fn addresses_that_do_nothing_any_more_are_forgotten() {
-        let (all, now) = (connections(10, 1), Instant::now());
-        for number in 0..ADDRESSES_MIN {
-            let address = std::net::Ipv4Addr::from_bits(u32::try_from(number).unwrap());
-            drop(all.take(address.into(), false, now).unwrap());
-        }
-        let kept = take(&all, "192.0.2.1", now + Duration::from_secs(1)).unwrap();
-        assert_eq!(all.lock().each.len(), 1);
-        drop(kept);
-    }
-
-    #[test]
-    fn addresses_that_begin_many_wait_for_each_other_and_a_newcomer_for_nobody() {
-        let (all, now) = (connections(10_000, 1_000), Instant::now());
-        let mut held = Vec::new();
-        let mut wait = |address: String| {
-            let (place, wait) = all.take(address.parse().unwrap(), false, now).unwrap();
-            held.push(place);
-            wait
-        };
-        let waits: Vec<Duration> =
-            (0..8).flat_map(|it| vec![format!("192.0.2.{it}"); 100]).map(&mut wait).collect();
-        let longest = waits.iter().max().unwrap();
-        // Of each address' hundred all but the first eight are the crowd's.
-        assert_eq!(*longest, BEGUN_EACH_OF_CROWD * (8 * 92 - BEGUN_AT_ONCE_OF_CROWD));
-        assert_eq!(wait("198.51.100.1".to_owned()), Duration::ZERO);
-    }
-}
+mod tests;

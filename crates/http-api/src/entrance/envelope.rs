@@ -22,6 +22,9 @@ use crate::arrival::{Arrival, AwaitsLeave, BodyFault, Caller, REQUEST_ID};
 use crate::operation::error::ApiError;
 use crate::operation::state::State;
 
+/// What a connection holds while a page goes out: the buffers of TLS and of the HTTP server, where the client does not read.
+const PAGE_HELD_BYTES: usize = 128 << 10;
+
 /// Wraps every request, whatever becomes of it.
 pub(crate) async fn wrap(
     state: Data<State>,
@@ -54,7 +57,9 @@ pub(crate) async fn wrap(
         let fault = fault.unwrap_or("a body that the method does not read must be sent at once and be small");
         request.into_response(ApiError::bad_request(fault).and_close().respond(&id))
     } else if let Some(page) = page {
-        let answer = pages::answer(page, &request, &id);
+        let has_room = connection.as_ref().is_none_or(|it| it.hold(PAGE_HELD_BYTES));
+        let busy = || ApiError::unavailable("the service is busy", 1).and_close().respond(&id);
+        let answer = if has_room { pages::answer(page, &request, &id) } else { busy() };
         request.into_response(answer)
     } else {
         next.call(request).await?.map_into_boxed_body()
@@ -90,7 +95,12 @@ pub(crate) async fn wrap(
 /// The whole answer to a head that is no sound request, as bytes: no such request comes up to [`wrap`].
 pub(super) fn refuse(state: &State, refusal: Refusal, is_head: bool) -> Vec<u8> {
     let (began, id) = (Instant::now(), state.api.ids.next().to_string());
-    let mut response = ApiError::bad_request(refusal.message()).and_close().respond(&id);
+    let error = if refusal.is_for_now() {
+        ApiError::unavailable(refusal.message(), 1)
+    } else {
+        ApiError::bad_request(refusal.message())
+    };
+    let mut response = error.and_close().respond(&id);
     adorn(response.headers_mut(), &id, matches!(state.api.transport, Transport::Tls));
     let method = if is_head { "HEAD" } else { "GET" };
     tell(&state.api, &id, None, method, None, response.status(), began);

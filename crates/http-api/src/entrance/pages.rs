@@ -11,6 +11,7 @@ use actix_web::http::header::{
 use super::compression;
 use crate::api::Page;
 use crate::operation::error::ApiError;
+use crate::operation::segments::Outgoing;
 use crate::operation::state::State;
 
 /// Where pages are; they are made when the first is asked for.
@@ -41,7 +42,7 @@ pub(super) fn answer(page: &Page, request: &ServiceRequest, request_id: &str) ->
     }
     if compression::takes_gzip(request) {
         builder.insert_header((CONTENT_ENCODING, HeaderValue::from_static("gzip")));
-        return builder.body(page.gzipped.clone());
+        return builder.body(Outgoing::from(page.gzipped.clone()));
     }
-    builder.body(page.body.clone())
+    builder.body(Outgoing::from(page.body.clone()))
 }

@@ -3,30 +3,33 @@
 use std::io::{self, IoSlice};
 use std::net::SocketAddr;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::rc::Rc;
+use std::task::{Context, Poll, ready};
 
 use actix_web::rt::net::{ActixStream, Ready, TcpStream};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// The stream, with whatever is to go when it does.
+use super::framing::{Connection, NO_ROOM};
+
+/// The stream, which counts what it receives, with whatever is to go when it does.
 pub(super) struct Placed {
     stream: TcpStream,
-    is_proxy: bool,
+    connection: Rc<Connection>,
     _place: Box<dyn Send>,
 }
 
 impl Placed {
-    pub(super) fn new(stream: TcpStream, place: impl Send + 'static, is_proxy: bool) -> Self {
-        Self { stream, is_proxy, _place: Box::new(place) }
+    pub(super) fn new(stream: TcpStream, place: impl Send + 'static, connection: Connection) -> Self {
+        Self { stream, connection: Rc::new(connection), _place: Box::new(place) }
     }
 
     pub(super) fn peer(&self) -> Option<SocketAddr> {
         self.stream.peer_addr().ok()
     }
 
-    /// Whether it is a trusted proxy's.
-    pub(super) fn is_proxy(&self) -> bool {
-        self.is_proxy
+    /// What the requests on it share with it.
+    pub(super) fn connection(&self) -> Rc<Connection> {
+        Rc::clone(&self.connection)
     }
 }
 
@@ -36,7 +39,14 @@ impl AsyncRead for Placed {
         context: &mut Context<'_>,
         out: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().stream).poll_read(context, out)
+        let this = self.get_mut();
+        if !this.connection.has_room() {
+            return Poll::Ready(Err(NO_ROOM.into()));
+        }
+        let before = out.filled().len();
+        ready!(Pin::new(&mut this.stream).poll_read(context, out))?;
+        this.connection.received(out.filled().len() - before);
+        Poll::Ready(Ok(()))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Listening.
 
+use std::cell::RefCell;
 use std::future::Future;
 use std::io::Error;
 use std::net::{SocketAddr, TcpListener};
@@ -11,7 +12,7 @@ use std::time::Duration;
 
 use actix_http::HttpService;
 use actix_http::error::DispatchError;
-use actix_service::{ServiceFactory, ServiceFactoryExt as _, map_config};
+use actix_service::{ServiceFactory, ServiceFactoryExt as _, boxed, fn_factory, map_config};
 use actix_tls::accept::rustls_0_23::{Acceptor, TlsStream};
 use actix_tls::accept::{TlsError, max_concurrent_tls_connect};
 use actix_web::dev::{AppConfig, Server, fn_service};
@@ -24,8 +25,9 @@ use tokio::net::TcpSocket;
 use super::admission::{Admission, admit};
 use super::connections::Connections;
 use super::envelope;
-use super::framing::{Guarded, Refuse};
+use super::framing::{Connection, Guarded, Refuse};
 use super::placed::Placed;
+use super::session::{self, Lease, Shared};
 use crate::api::{Api, Transport};
 use crate::endpoints::configure;
 use crate::operation::state::State;
@@ -48,6 +50,8 @@ const SURPLUS: usize = 64;
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a connection that is closed may take to say so.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
+/// How long a connection keeps its parser behind a response.
+const PARSER_KEPT: Duration = Duration::from_secs(1);
 const PROTOCOL: &[u8] = b"http/1.1";
 
 /// An API that listens; it serves once `server` is awaited.
@@ -72,6 +76,7 @@ pub fn listen(
     let threads = BLOCKING_THREADS_MIN.div_ceil(workers).max(BLOCKING_THREADS_PER_WORKER_MIN);
     let connections_per_worker = api.connections.in_all.div_ceil(workers).saturating_add(SURPLUS);
     let connections = Connections::new(api.connections, api.transport.clone());
+    let keep_alive = api.keep_alive.saturating_sub(PARSER_KEPT);
     let state = State::new(api);
     let admission = web::Data::new(Admission::new(Arc::clone(&state)));
     let state = web::Data::from(state);
@@ -95,13 +100,19 @@ pub fn listen(
                 Arc::clone(&connections).place(stream).map_err(TlsError::<Error, DispatchError>::Tls)
             });
             let http = http(state.clone(), admission.clone(), stopping.clone());
-            place.and_then(accept(tls.clone(), refuse(&state))).and_then(http.map_err(TlsError::Service))
+            let guard = guard(refuse(&state), keep_alive);
+            // Boxed, so that a connection does not keep the room of its handshake.
+            let handshake = boxed::factory(place.and_then(accept(tls.clone(), guard)));
+            handshake.and_then(http.map_err(TlsError::Service))
         })?,
         None => builder.listen("http", listener, move || {
-            let (refuse, connections) = (refuse(&state), Arc::clone(&connections));
+            let (guard, connections) = (guard(refuse(&state), keep_alive), Arc::clone(&connections));
             let plain = fn_service(move |stream| {
-                let (refuse, place) = (Refuse::clone(&refuse), Arc::clone(&connections).place(stream));
-                async move { Ok(guarded(place.await?, Placed::peer, Placed::is_proxy, refuse)) }
+                let (guard, place) = (guard.clone(), Arc::clone(&connections).place(stream));
+                async move {
+                    let placed = place.await?;
+                    Ok(guard(placed.connection(), placed.peer(), placed))
+                }
             });
             plain.and_then(http(state.clone(), admission.clone(), stopping.clone()))
         })?,
@@ -125,47 +136,39 @@ fn refuse(state: &web::Data<State>) -> Refuse {
     Rc::new(move |refusal, is_head| envelope::refuse(&state, refusal, is_head))
 }
 
-/// The strict reader of a stream, and the address it comes from.
-fn guarded<IO: AsyncRead + AsyncWrite + Unpin>(
-    stream: IO,
-    peer: impl FnOnce(&IO) -> Option<SocketAddr>,
-    is_proxy: impl FnOnce(&IO) -> bool,
+/// Makes the strict reader of a stream, beside the address that the stream comes from.
+fn guard<IO: AsyncRead + AsyncWrite + Unpin>(
     refuse: Refuse,
-) -> (Guarded<IO>, Option<SocketAddr>) {
-    let (peer, is_proxy) = (peer(&stream), is_proxy(&stream));
-    let guarded = Guarded::new(stream, refuse);
-    if is_proxy {
-        guarded.connection().trust(); // it keeps connections for everybody
+    keep_alive: Duration,
+) -> impl Fn(Rc<Connection>, Option<SocketAddr>, IO) -> (Shared<IO>, Option<SocketAddr>) + Clone {
+    move |connection, peer, stream| {
+        let stream = Guarded::new(stream, connection, keep_alive, Refuse::clone(&refuse));
+        (Rc::new(RefCell::new(stream)), peer)
     }
-    (guarded, peer)
 }
 
 /// Ends TLS.
-fn accept(
+fn accept<R>(
     mut tls: rustls::ServerConfig,
-    refuse: Refuse,
-) -> impl ServiceFactory<
-    Placed,
-    Config = (),
-    Response = (Guarded<TlsStream<Placed>>, Option<SocketAddr>),
-    Error = TlsError<Error, DispatchError>,
-    InitError = (),
-> {
+    guard: impl Fn(Rc<Connection>, Option<SocketAddr>, TlsStream<Placed>) -> R + Clone,
+) -> impl ServiceFactory<Placed, Config = (), Response = R, Error = TlsError<Error, DispatchError>, InitError = ()>
+{
     tls.alpn_protocols.insert(0, PROTOCOL.to_vec());
     let mut acceptor = Acceptor::new(tls);
     acceptor.set_handshake_timeout(HANDSHAKE_TIMEOUT);
     acceptor.map_err(TlsError::into_service_error).map(move |stream: TlsStream<Placed>| {
-        guarded(stream, |it| it.get_ref().0.peer(), |_| false, Refuse::clone(&refuse))
+        let placed = stream.get_ref().0;
+        guard(placed.connection(), placed.peer(), stream)
     })
 }
 
-/// Serves the requests of connections. How long a client may take for a head the strict stream knows.
+/// Serves connections.
 fn http<IO, F>(
     state: web::Data<State>,
     admission: web::Data<Admission>,
-    stopping: impl Fn() -> F + 'static,
+    stopping: impl Fn() -> F + Clone + 'static,
 ) -> impl ServiceFactory<
-    (Guarded<IO>, Option<SocketAddr>),
+    (Shared<IO>, Option<SocketAddr>),
     Config = (),
     Response = (),
     Error = DispatchError,
@@ -175,7 +178,32 @@ where
     IO: AsyncRead + AsyncWrite + Unpin + 'static,
     F: Future<Output = ()> + 'static,
 {
-    let keep_alive = state.api.keep_alive;
+    let parser = parser(state, admission, stopping.clone());
+    fn_factory(move || {
+        let (parser, stopping) = (parser.new_service(()), stopping.clone());
+        async move {
+            let parser = Rc::new(parser.await?);
+            Ok(fn_service(move |(stream, peer)| session::serve(Rc::clone(&parser), stream, peer, stopping())))
+        }
+    })
+}
+
+/// Serves the requests of connections. How long a client may take for a head the strict stream knows.
+fn parser<IO, F>(
+    state: web::Data<State>,
+    admission: web::Data<Admission>,
+    stopping: impl Fn() -> F + 'static,
+) -> impl ServiceFactory<
+    (Lease<IO>, Option<SocketAddr>),
+    Config = (),
+    Response = (),
+    Error = DispatchError,
+    InitError = (),
+>
+where
+    IO: AsyncRead + AsyncWrite + Unpin + 'static,
+    F: Future<Output = ()> + 'static,
+{
     let app = App::new()
         .app_data(state)
         .app_data(admission)
@@ -184,10 +212,11 @@ where
         .configure(configure);
     HttpService::build()
         .graceful_shutdown_signal(stopping)
-        .keep_alive(keep_alive)
+        .keep_alive(PARSER_KEPT)
         .client_request_timeout(Duration::ZERO)
         .client_disconnect_timeout(CLOSE_TIMEOUT)
-        .on_connect_ext(|stream: &Guarded<IO>, extensions| {
+        .on_connect_ext(|lease: &Lease<IO>, extensions| {
+            let stream = lease.stream().borrow();
             extensions.insert(stream.connection());
             extensions.insert(stream.body_fault());
         })

@@ -20,8 +20,8 @@ use super::framing::Connection;
 
 /// A larger rest is not taken.
 const DROPPED_MAX: usize = 64 << 10;
-/// Nor is one waited for that does not come.
-const WITHIN: Duration = Duration::from_secs(1);
+/// A client that asked to be told to send its body (`Expect: 100-continue`) and has sent none of it for so long waits to be told.
+const EXPECT_WAIT: Duration = Duration::from_millis(100);
 
 /// A body that somebody may read, or not.
 pub(super) struct Unread {
@@ -67,39 +67,53 @@ impl Unread {
         self.length.is_none()
     }
 
-    /// Takes and drops what is left, unless that is much or does not come; whether nothing is left.
+    /// Takes and drops what is left, unless that is more than 64 KiB or the client waits to be told to send it; whether nothing
+    /// is left. A body that comes too slowly ends as a broken one, in the strict reader of the connection.
     pub(super) async fn finish(&self) -> bool {
         let (end, is_awaited) = {
             let body = self.body.borrow();
-            (body.end, body.connection.as_ref().is_some_and(|it| it.is_awaited()))
+            (body.end, body.is_awaited())
         };
         match end {
             End::Whole => true,
-            End::NotYet if self.length.is_none_or(|it| it <= DROPPED_MAX) && !is_awaited => {
-                timeout(WITHIN, self.drop_all()).await.unwrap_or(false)
+            End::NotYet if self.length.is_none_or(|it| it <= DROPPED_MAX) => {
+                let mut left = DROPPED_MAX;
+                if is_awaited {
+                    let _began = timeout(EXPECT_WAIT, self.drop_next(&mut left, false)).await;
+                    if self.body.borrow().is_awaited() {
+                        return false;
+                    }
+                }
+                while self.drop_next(&mut left, true).await {}
+                self.body.borrow().end == End::Whole
             }
             End::NotYet | End::Broken => false,
         }
     }
 
-    async fn drop_all(&self) -> bool {
-        let mut left = DROPPED_MAX;
-        loop {
-            match poll_fn(|context| self.body.borrow_mut().poll(context)).await {
-                None => return true,
-                Some(Ok(bytes)) if bytes.len() <= left => left -= bytes.len(),
-                Some(_) => return false,
-            }
-        }
+    /// Takes and drops the next part of the body, where one comes and at most `left` bytes of it; the client is told to send it
+    /// where `asks` says so.
+    async fn drop_next(&self, left: &mut usize, asks: bool) -> bool {
+        let next = poll_fn(|context| self.body.borrow_mut().poll(context, asks)).await;
+        let Some(Ok(bytes)) = next else { return false };
+        let fits = bytes.len() <= *left;
+        *left = left.saturating_sub(bytes.len());
+        fits
     }
 }
 
 impl Body {
-    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, PayloadError>>> {
+    /// Whether the client waits to be told to send it.
+    fn is_awaited(&self) -> bool {
+        self.connection.as_ref().is_some_and(|it| it.is_awaited())
+    }
+
+    /// The next part; `asks` tells a client to send it that waits for that.
+    fn poll(&mut self, context: &mut Context<'_>, asks: bool) -> Poll<Option<Result<Bytes, PayloadError>>> {
         if self.end != End::NotYet {
             return Poll::Ready(None);
         }
-        if let Some(connection) = &self.connection {
+        if let Some(connection) = self.connection.as_ref().filter(|_| asks) {
             connection.want_body();
         }
         let next = Pin::new(&mut self.payload).poll_next(context);
@@ -116,6 +130,69 @@ impl Stream for Reader {
     type Item = Result<Bytes, PayloadError>;
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.0.borrow_mut().poll(context)
+        self.0.borrow_mut().poll(context, true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::test::TestRequest;
+    use futures_util::stream::{self, StreamExt as _};
+    use tokio::time::{Instant, sleep};
+
+    use super::*;
+
+    /// Drops a body whose parts come each after so many seconds; whether it was all of it, and after how many milliseconds.
+    async fn finish(
+        length: Option<usize>,
+        parts: Vec<(u64, usize)>,
+        connection: Option<Rc<Connection>>,
+    ) -> (bool, u128) {
+        let request = TestRequest::post();
+        let request = match length {
+            Some(length) => request.insert_header((CONTENT_LENGTH, length)),
+            None => request.insert_header((TRANSFER_ENCODING, "chunked")),
+        };
+        let mut request = request.to_srv_request();
+        let (began, sender) = (Instant::now(), connection.clone());
+        let parts = stream::iter(parts).then(move |(seconds, size)| {
+            let sender = sender.clone();
+            async move {
+                sleep(Duration::from_secs(seconds)).await;
+                if let Some(connection) = sender {
+                    connection.body_has_begun();
+                }
+                Ok(Bytes::from(vec![7; size]))
+            }
+        });
+        request.set_payload(Payload::Stream { payload: Box::pin(parts) });
+        let body = Unread::of(&mut request, connection).unwrap();
+        (body.finish().await, began.elapsed().as_millis())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_small_body_is_taken_however_slowly_it_comes() {
+        assert_eq!(finish(Some(3), vec![(2, 1), (3, 2)], None).await, (true, 5_000));
+        assert_eq!(finish(Some(64 << 10), vec![(2, 64 << 10)], None).await, (true, 2_000));
+        assert_eq!(finish(None, vec![(2, 60 << 10), (2, 4 << 10)], None).await, (true, 4_000));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_large_body_is_not_taken() {
+        assert_eq!(finish(Some((64 << 10) + 1), vec![(1, 9)], None).await, (false, 0));
+        assert_eq!(finish(None, vec![(1, 60 << 10), (1, (4 << 10) + 1)], None).await, (false, 2_000));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_waits_to_be_told_is_not_told_and_one_that_does_not_wait_is_read() {
+        let awaited = || {
+            let connection = Rc::<Connection>::default();
+            connection.pass_turn(true);
+            connection
+        };
+        let connection = awaited();
+        assert_eq!(finish(Some(3), vec![(9, 3)], Some(Rc::clone(&connection))).await, (false, 100));
+        assert!(!connection.takes_go_ahead());
+        assert_eq!(finish(Some(3), vec![(0, 1), (2, 2)], Some(awaited())).await, (true, 2_000));
     }
 }

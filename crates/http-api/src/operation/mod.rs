@@ -20,7 +20,7 @@ mod promise;
 pub(crate) mod query;
 mod question;
 mod read;
-mod segments;
+pub(crate) mod segments;
 mod shares;
 pub(crate) mod state;
 pub(crate) mod values;

@@ -100,6 +100,12 @@ impl Outgoing {
     }
 }
 
+impl From<Bytes> for Outgoing {
+    fn from(body: Bytes) -> Self {
+        Self { length: body.len(), pieces: VecDeque::from([body]), _weight: None }
+    }
+}
+
 impl MessageBody for Outgoing {
     type Error = Infallible;
 
@@ -111,7 +117,9 @@ impl MessageBody for Outgoing {
         mut self: Pin<&mut Self>,
         _context: &mut Context<'_>,
     ) -> Poll<Option<Result<Bytes, Infallible>>> {
-        let Some(first) = self.pieces.front_mut() else { return Poll::Ready(None) };
+        let Some(first) = self.pieces.front_mut().filter(|it| !it.is_empty()) else {
+            return Poll::Ready(None);
+        };
         let next = first.split_to(first.len().min(SENT_AT_ONCE));
         if first.is_empty() {
             self.pieces.pop_front();
@@ -125,7 +133,10 @@ mod tests {
     use super::*;
 
     fn sent(body: Segments) -> Vec<u8> {
-        let mut outgoing = Outgoing::new(body, None);
+        drained(Outgoing::new(body, None))
+    }
+
+    fn drained(mut outgoing: Outgoing) -> Vec<u8> {
         let mut context = Context::from_waker(std::task::Waker::noop());
         let mut all = Vec::new();
         while let Poll::Ready(Some(Ok(piece))) = Pin::new(&mut outgoing).poll_next(&mut context) {
@@ -148,6 +159,7 @@ mod tests {
             assert!(body.pieces().all(|it| it.len() <= PIECE));
             assert_eq!(sent(body), bytes);
             assert_eq!(sent(Segments::from(bytes.clone())), bytes);
+            assert_eq!(drained(Bytes::from(bytes.clone()).into()), bytes);
         }
     }
 }

@@ -4,38 +4,47 @@ use std::ops::Range;
 
 use tokio::io::ReadBuf;
 
-const SIZE: usize = 8 << 10;
-/// For the rest of a body that was not all there with its head.
-const BODY_SIZE: usize = 32 << 10;
-/// More than the largest head, so that one that is too large is seen as such.
-const SIZE_MAX: usize = 64 << 10;
+/// The buffer grows in steps of this size.
+const STEP: usize = 1 << 10;
 
-/// A buffer between a connection and the parser.
+/// What was received and has not been passed to the parser. Empty, it holds no memory: most connections are idle.
+#[derive(Default)]
 pub(super) struct Inbox {
     bytes: Vec<u8>,
     from: usize,
-    to: usize,
     /// How many of the first ones were judged and may pass.
     good: usize,
 }
 
 impl Inbox {
-    pub(super) fn new() -> Self {
-        Self { bytes: vec![0; SIZE], from: 0, to: 0, good: 0 }
-    }
-
     /// What has not passed yet.
     pub(super) fn unread(&self) -> &[u8] {
-        self.bytes.get(self.from..self.to).unwrap_or_default()
+        self.bytes.get(self.from..).unwrap_or_default()
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.from == self.to
+        self.from == self.bytes.len()
+    }
+
+    /// Appends received bytes.
+    pub(super) fn push(&mut self, received: &[u8]) {
+        self.bytes.drain(..self.from);
+        self.from = 0;
+        let length = self.bytes.len() + received.len();
+        if length > self.bytes.capacity() {
+            self.bytes.reserve_exact(length.next_multiple_of(STEP) - self.bytes.len());
+        }
+        self.bytes.extend_from_slice(received);
     }
 
     /// Lets the first bytes pass from now on.
     pub(super) fn approve(&mut self, count: usize) {
         self.good = count;
+    }
+
+    /// Whether anything may pass.
+    pub(super) fn may_pass(&self) -> bool {
+        self.good > 0
     }
 
     /// Hands over what may pass, as far as there is room; whether there was anything.
@@ -74,37 +83,14 @@ impl Inbox {
 
     /// Drops the first bytes.
     pub(super) fn skip(&mut self, count: usize) {
-        self.from = (self.from + count).min(self.to);
-    }
-
-    /// Puts other bytes in the place of all, to pass.
-    pub(super) fn replace(&mut self, by: &[u8]) {
-        self.bytes.clear();
-        self.bytes.extend_from_slice(by);
-        (self.from, self.to, self.good) = (0, by.len(), by.len());
-    }
-
-    /// Where more can be put, more of a body or of a head; [`Self::filled`] says how much was.
-    pub(super) fn room(&mut self, of_body: bool) -> &mut [u8] {
-        if self.from > 0 {
-            self.bytes.copy_within(self.from..self.to, 0);
-            (self.from, self.to) = (0, self.to - self.from);
+        self.from += count;
+        if self.from >= self.bytes.len() {
+            *self = Self::default();
         }
-        let size = match self.to {
-            0 if of_body => BODY_SIZE,
-            0 => SIZE,
-            full if full == self.bytes.len() => (2 * full).min(SIZE_MAX),
-            _ => self.bytes.len(),
-        };
-        if size != self.bytes.len() {
-            self.bytes.resize(size, 0);
-            self.bytes.shrink_to(SIZE);
-        }
-        self.bytes.get_mut(self.to..).unwrap_or_default()
     }
 
-    /// So many bytes were put into the room.
-    pub(super) fn filled(&mut self, count: usize) {
-        self.to += count;
+    /// Drops all.
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
     }
 }

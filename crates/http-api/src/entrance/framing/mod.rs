@@ -24,7 +24,7 @@ use body::Chunks;
 pub(super) use connection::Connection;
 use head::{Head, Whole};
 pub(crate) use refusal::Refusal;
-pub(super) use stream::{Guarded, Refuse};
+pub(super) use stream::{Guarded, NO_ROOM, Refuse};
 
 /// Where in the requests of a connection its bytes stand.
 #[derive(Debug)]

@@ -33,6 +33,8 @@ pub(crate) enum Refusal {
     SlowBody,
     /// An end in the middle.
     Incomplete,
+    /// Too much is held of what clients sent before any right credentials were seen.
+    NoRoom,
 }
 
 impl Refusal {
@@ -62,6 +64,12 @@ impl Refusal {
             Self::SlowHead => "a request's head must be sent within 5 seconds",
             Self::SlowBody => "the body must be sent within 10 seconds",
             Self::Incomplete => "a request must be sent completely",
+            Self::NoRoom => "the service is busy",
         }
+    }
+
+    /// Whether the same request may be served later.
+    pub(crate) fn is_for_now(self) -> bool {
+        matches!(self, Self::NoRoom)
     }
 }

@@ -1,6 +1,9 @@
 //! A byte stream out of which only sound requests come, one after the other.
 
+mod parser_side;
+
 use std::io;
+use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
@@ -20,7 +23,13 @@ const BODY_WITHIN: Duration = Duration::from_secs(10);
 /// the connection, and the answer may be lost with it.
 const LINGER: Duration = Duration::from_secs(1);
 
+/// The most that is read at a time, as much as a TLS record holds.
+const READ_MAX: usize = 16 << 10;
+
 const GO_AHEAD: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
+
+/// The error of a stream below this one whose connection may not hold more.
+pub(crate) const NO_ROOM: io::ErrorKind = io::ErrorKind::QuotaExceeded;
 
 /// Makes the whole answer to a head that is refused; without a body where the request was a HEAD.
 pub(crate) type Refuse = Rc<dyn Fn(Refusal, bool) -> Vec<u8>>;
@@ -31,14 +40,18 @@ pub(crate) struct Guarded<IO> {
     inbox: Inbox,
     framing: Framing,
     connection: Rc<Connection>,
+    /// How long it may be idle once it is trusted.
+    keep_alive: Duration,
     body_fault: BodyFault,
     refuse: Refuse,
-    /// What is said before an answer.
-    interim: Vec<u8>,
+    /// What is left to write of an interim response; it stands before the response.
+    interim: &'static [u8],
     /// The answer to a head that is refused: written behind all others, when the connection is shut down.
     farewell: Vec<u8>,
     /// No request has come yet.
     is_fresh: bool,
+    /// A parser reads it: a request is at work, or was a moment ago.
+    has_parser: bool,
     /// The client sends no more.
     has_ended: bool,
     /// Nothing more is passed on.
@@ -55,23 +68,25 @@ enum NextBytes {
     Pass,
     /// What depends on the client's next bytes.
     More,
-    /// Something, once the request before it has its answer.
+    /// Something, once the request before it has its answer or asks for more of its body.
     Hold,
     End,
 }
 
 impl<IO: AsyncRead + AsyncWrite + Unpin> Guarded<IO> {
-    pub(crate) fn new(io: IO, refuse: Refuse) -> Self {
+    pub(crate) fn new(io: IO, connection: Rc<Connection>, keep_alive: Duration, refuse: Refuse) -> Self {
         Self {
             io,
-            inbox: Inbox::new(),
+            inbox: Inbox::default(),
             framing: Framing::new(),
-            connection: Rc::default(),
+            connection,
+            keep_alive,
             body_fault: BodyFault::default(),
             refuse,
-            interim: Vec::new(),
+            interim: &[],
             farewell: Vec::new(),
             is_fresh: true,
+            has_parser: false,
             has_ended: false,
             is_cut: false,
             is_shut: false,
@@ -90,25 +105,61 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Guarded<IO> {
         self.body_fault.clone()
     }
 
+    /// Says whether a parser reads it from now on.
+    pub(crate) fn set_parser(&mut self, is_there: bool) {
+        self.has_parser = is_there;
+    }
+
+    /// Waits, without a parser, until the whole head of a request is there; false where the stream is to be shut down instead.
+    pub(crate) fn poll_request(&mut self, context: &mut Context<'_>) -> Poll<io::Result<bool>> {
+        let mut next = NextBytes::Pass;
+        loop {
+            next = match next {
+                NextBytes::Pass if self.inbox.may_pass() => return Poll::Ready(Ok(true)),
+                NextBytes::Pass => self.next(),
+                NextBytes::More => ready!(self.fill(context))?,
+                NextBytes::Hold | NextBytes::End => return Poll::Ready(Ok(false)),
+            };
+        }
+    }
+
+    /// Whether no request is at work and more may come, so that the parser may go while the stream stays.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        self.connection.turn() == Turn::Client && self.framing.is_in_head() && !self.is_cut && !self.has_ended
+    }
+
     fn next(&mut self) -> NextBytes {
         let turn = self.connection.turn();
         if self.is_cut || turn == Turn::Nobody {
             return NextBytes::End;
         }
         let was_in_head = self.framing.is_in_head();
-        if was_in_head && turn == Turn::Service && !self.inbox.is_empty() {
-            return NextBytes::Hold;
+        let mut unread = self.inbox.unread();
+        if was_in_head {
+            // The end of the stream waits, too: at an end the parser drops what it has not decoded yet of a body.
+            if turn == Turn::Service && (self.has_ended || !unread.is_empty()) {
+                return NextBytes::Hold;
+            }
+        } else if !unread.is_empty() {
+            self.connection.body_has_begun();
+            let credit = self.connection.body_credit();
+            if credit == 0 {
+                return NextBytes::Hold;
+            }
+            unread = unread.get(..credit).unwrap_or(unread);
         }
-        match self.framing.judge(self.inbox.unread()) {
+        match self.framing.judge(unread) {
             Ok(Judged::Head(count, head)) => {
                 self.inbox.approve_without(count, &head.cuts);
                 self.is_fresh = false;
                 self.connection.pass_turn(head.expects && !self.framing.is_in_head());
+                self.connection.pass_head(count);
                 self.reading.off();
                 NextBytes::Pass
             }
             Ok(Judged::Pass(count)) => {
                 self.inbox.approve(count);
+                self.connection.pass_body(count, self.inbox.unread().len() - count);
                 if self.framing.is_in_head() {
                     self.reading.off();
                 }
@@ -140,31 +191,53 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Guarded<IO> {
 
     /// Takes what the client has sent, or sees that it takes too long.
     fn fill(&mut self, context: &mut Context<'_>) -> Poll<io::Result<NextBytes>> {
-        let mut room = ReadBuf::new(self.inbox.room(!self.framing.is_in_head()));
-        match Pin::new(&mut self.io).poll_read(context, &mut room) {
-            Poll::Ready(read) => read?,
+        let mut room = [const { MaybeUninit::uninit() }; READ_MAX];
+        let mut room = ReadBuf::uninit(&mut room);
+        match self.receive(context, &mut room) {
+            Poll::Ready(Ok(())) => {}
+            Poll::Ready(Err(error)) if error.kind() == NO_ROOM && self.framing.is_in_head() => {
+                return Poll::Ready(Ok(self.refuse(Refusal::NoRoom)));
+            }
+            Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
             Poll::Pending => return self.wait(context).map(Ok),
         }
-        let count = room.filled().len();
-        self.inbox.filled(count);
-        self.has_ended = count == 0;
+        let received = room.filled();
+        if self.inbox.is_empty() && self.framing.is_in_head() {
+            self.reading.off(); // the time of a head begins with its first byte
+        }
+        self.inbox.push(received);
+        self.has_ended = received.is_empty();
         Poll::Ready(Ok(NextBytes::Pass))
     }
 
+    /// Reads the client's next bytes, none at the end of the stream. TCP's end counts as such where TLS did not announce it:
+    /// requests say their own length, so that one that was cut off is seen.
+    fn receive(&mut self, context: &mut Context<'_>, room: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_read(context, room).map(|received| match received {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(()),
+            received => received,
+        })
+    }
+
+    /// The client has sent nothing more: bounds how long it may take.
     fn wait(&mut self, context: &mut Context<'_>) -> Poll<NextBytes> {
+        let is_trusted = self.connection.is_trusted();
         let (within, refusal) = if !self.framing.is_in_head() {
             // The answer may come first, and be the last.
             self.connection.wake_at_end(context.waker());
             (BODY_WITHIN, Some(Refusal::SlowBody))
-        } else if !self.inbox.is_empty() {
-            (HEAD_WITHIN, Some(Refusal::SlowHead))
-        } else if !self.is_fresh && self.connection.turn() == Turn::Service {
+        } else if self.connection.turn() == Turn::Service {
             self.connection.wake_at_end(context.waker()); // the time of the next head begins with the answer
             return Poll::Pending;
-        } else if self.is_fresh || !self.connection.is_trusted() {
-            (HEAD_WITHIN, None)
+        } else if self.has_parser && !is_trusted {
+            return Poll::Ready(NextBytes::End); // of the parser, not of the stream
+        } else if !self.inbox.is_empty() {
+            (HEAD_WITHIN, Some(Refusal::SlowHead))
+        } else if self.has_parser {
+            return Poll::Pending; // until the parser ends by itself
         } else {
-            return Poll::Pending;
+            self.connection.rest();
+            (if self.is_fresh || !is_trusted { HEAD_WITHIN } else { self.keep_alive }, None)
         };
         if !self.reading.rings(within, context) {
             return Poll::Pending;
@@ -172,7 +245,7 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Guarded<IO> {
         Poll::Ready(match refusal {
             Some(refusal) => self.refuse(refusal),
             None => {
-                self.is_cut = true;
+                self.is_cut = !is_trusted;
                 NextBytes::End
             }
         })
@@ -198,10 +271,12 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Guarded<IO> {
 
     /// Takes and drops what still comes, until the client ends too or has had its time.
     fn linger(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        self.inbox.clear();
+        self.connection.rest();
+        let mut room = [const { MaybeUninit::uninit() }; READ_MAX];
         loop {
-            self.inbox.replace(&[]);
-            let mut room = ReadBuf::new(self.inbox.room(false));
-            match Pin::new(&mut self.io).poll_read(context, &mut room) {
+            let mut room = ReadBuf::uninit(&mut room);
+            match self.receive(context, &mut room) {
                 Poll::Ready(Ok(())) if !room.filled().is_empty() => {}
                 Poll::Ready(_) => return Poll::Ready(()),
                 Poll::Pending if self.reading.rings(LINGER, context) => return Poll::Ready(()),
@@ -209,82 +284,15 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Guarded<IO> {
             }
         }
     }
-}
 
-impl<IO: AsyncRead + AsyncWrite + Unpin> AsyncRead for Guarded<IO> {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        out: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let this = self.get_mut();
-        this.connection.forget_reader();
-        // Not where the body has come without it.
-        if this.connection.takes_go_ahead() && this.inbox.is_empty() && !this.framing.is_in_head() {
-            this.interim.extend_from_slice(GO_AHEAD);
+    /// Writes what is left of an interim response.
+    fn poll_interim(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        while !self.interim.is_empty() {
+            let poll = Pin::new(&mut self.io).poll_write(context, self.interim);
+            let count = ready!(self.unless_stalled(poll, context))?;
+            self.interim = self.interim.get(count..).unwrap_or_default();
         }
-        while !this.interim.is_empty() {
-            let count = ready!(Pin::new(&mut this.io).poll_write(context, &this.interim))?;
-            this.interim.drain(..count);
-            if this.interim.is_empty() {
-                ready!(Pin::new(&mut this.io).poll_flush(context))?;
-            }
-        }
-        let mut next = NextBytes::Pass;
-        loop {
-            next = match next {
-                NextBytes::Pass if this.inbox.pass(out) => return Poll::Ready(Ok(())),
-                NextBytes::Pass => this.next(),
-                NextBytes::More => ready!(this.fill(context))?,
-                NextBytes::Hold => {
-                    this.connection.wake_at_end(context.waker());
-                    return Poll::Pending;
-                }
-                NextBytes::End => return Poll::Ready(Ok(())),
-            };
-        }
-    }
-}
-
-impl<IO: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Guarded<IO> {
-    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let this = self.get_mut();
-        let poll = Pin::new(&mut this.io).poll_write(context, bytes);
-        if let Poll::Ready(Ok(count)) = &poll {
-            this.taking.took(*count);
-        }
-        this.unless_stalled(poll, context)
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let this = self.get_mut();
-        let poll = Pin::new(&mut this.io).poll_flush(context);
-        if poll.is_ready() {
-            this.taking.is_done();
-        }
-        this.unless_stalled(poll, context)
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let this = self.get_mut();
-        while !this.farewell.is_empty() {
-            let poll = Pin::new(&mut this.io).poll_write(context, &this.farewell);
-            let count = ready!(this.unless_stalled(poll, context))?;
-            if count == 0 {
-                return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
-            }
-            this.farewell.drain(..count);
-        }
-        if !this.is_shut {
-            let poll = Pin::new(&mut this.io).poll_shutdown(context);
-            ready!(this.unless_stalled(poll, context))?;
-            this.is_shut = true;
-            if this.is_clean() {
-                return Poll::Ready(Ok(()));
-            }
-            this.reading.off();
-        }
-        this.linger(context).map(Ok)
+        Poll::Ready(Ok(()))
     }
 }
 

@@ -15,8 +15,8 @@ fn read(pieces: &[&[u8]]) -> (usize, Vec<u8>, Option<Refusal>) {
                 Ok(Judged::Head(count, head)) => {
                     assert!(is_head);
                     heads += 1;
-                    let mut inbox = Inbox::new();
-                    inbox.replace(&unread);
+                    let mut inbox = Inbox::default();
+                    inbox.push(&unread);
                     inbox.approve_without(count, &head.cuts);
                     let mut out = vec![0; count];
                     let mut out = ReadBuf::new(&mut out);

@@ -12,7 +12,14 @@ fn on_a_connection<F: Future<Output = ()>>(test: impl FnOnce(DuplexStream, Guard
     let runtime = Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     let (client, server) = duplex(64 << 10);
     let refuse = |refusal, is_head| format!("{refusal:?} {is_head}").into_bytes();
-    runtime.block_on(test(client, Guarded::new(server, Rc::new(refuse))));
+    runtime.block_on(test(client, guarded(server, refuse)));
+}
+
+fn guarded<IO: AsyncRead + AsyncWrite + Unpin>(
+    io: IO,
+    refuse: impl Fn(Refusal, bool) -> Vec<u8> + 'static,
+) -> Guarded<IO> {
+    Guarded::new(io, Rc::default(), Duration::from_secs(75), Rc::new(refuse))
 }
 
 /// The end that the parser sees where a head is refused, and what the client is told.
@@ -56,6 +63,20 @@ fn each_head_must_come_within_five_seconds_of_its_first_byte() {
             assert!(timeout(Duration::from_millis(400), next(&mut stream)).await.is_err());
         }
         assert_eq!(is_refused(&mut stream, "SlowHead false").await, 1);
+    });
+}
+
+#[test]
+fn the_time_of_a_head_begins_with_its_first_byte_on_a_connection_without_credentials() {
+    on_a_connection(|mut client, mut stream| async move {
+        client.write_all(GET).await.unwrap();
+        assert_eq!(next(&mut stream).await.0, GET);
+        stream.connection().end(false);
+        assert!(timeout(Duration::from_secs(4), next(&mut stream)).await.is_err());
+        client.write_all(&GET[..10]).await.unwrap();
+        assert!(timeout(Duration::from_secs(4), next(&mut stream)).await.is_err());
+        client.write_all(&GET[10..]).await.unwrap();
+        assert_eq!(next(&mut stream).await.0, GET);
     });
 }
 
@@ -126,16 +147,17 @@ fn a_client_that_waits_for_it_is_told_to_go_on_when_somebody_wants_the_body() {
         assert_eq!(next(&mut stream).await.0, passed);
         let connection = stream.connection();
         assert!(connection.is_awaited());
-        let wants = async {
-            tokio::time::sleep(Duration::from_secs(1)).await;
-            connection.want_body();
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        connection.want_body();
+        stream.flush().await.unwrap();
+        let client_sends = async {
             let mut told = [0; 64];
             let count = client.read(&mut told).await.unwrap();
             assert_eq!(&told[..count], b"HTTP/1.1 100 Continue\r\n\r\n");
             client.write_all(b"abc").await.unwrap();
         };
-        let (body, ()) = futures_util::future::join(next(&mut stream), wants).await;
-        assert_eq!(body, (b"abc".to_vec(), 1));
+        let (body, ()) = futures_util::future::join(next(&mut stream), client_sends).await;
+        assert_eq!(body, (b"abc".to_vec(), 0));
         assert!(!connection.is_awaited());
     });
 }
@@ -232,4 +254,150 @@ fn what_follows_a_refused_request_is_taken_for_a_second_at_most() {
             assert_eq!(told, if more.is_empty() { &b""[..] } else { b"LineEnd false" });
         });
     }
+}
+
+/// A TLS stream whose client ends the TCP connection without saying so in TLS.
+struct Unannounced(DuplexStream);
+
+impl AsyncRead for Unannounced {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        out: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = out.filled().len();
+        ready!(Pin::new(&mut self.0).poll_read(context, out))?;
+        let is_end = out.filled().len() == before;
+        Poll::Ready(if is_end { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(()) })
+    }
+}
+
+impl AsyncWrite for Unannounced {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_shutdown(context)
+    }
+}
+
+#[test]
+fn an_end_that_tls_does_not_announce_is_an_end() {
+    for (sent, farewell) in [(GET.to_vec(), ""), ([GET, b"GET /"].concat(), "Incomplete false")] {
+        let runtime = Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+        runtime.block_on(async {
+            let (mut client, server) = duplex(64 << 10);
+            let refuse = |refusal, is_head| format!("{refusal:?} {is_head}").into_bytes();
+            let mut stream = guarded(Unannounced(server), refuse);
+            client.write_all(&sent).await.unwrap();
+            client.shutdown().await.unwrap();
+            let mut bytes = vec![0; 1 << 10];
+            let count = stream.read(&mut bytes).await.unwrap();
+            assert_eq!(&bytes[..count], GET);
+            stream.connection().end(false);
+            assert_eq!(stream.read(&mut bytes).await.unwrap(), 0);
+            assert_eq!(String::from_utf8_lossy(&stream.farewell), farewell);
+        });
+    }
+}
+
+#[test]
+fn the_end_of_the_stream_is_passed_on_behind_the_response() {
+    on_a_connection(|mut client, mut stream| async move {
+        client.write_all(&[POST, b"012345678"].concat()).await.unwrap();
+        client.shutdown().await.unwrap();
+        assert_eq!(next(&mut stream).await.0, POST);
+        assert_eq!(next(&mut stream).await.0, b"012345678");
+        assert!(is_silent(&mut stream).await);
+        stream.connection().end(false);
+        assert_eq!(next(&mut stream).await, (Vec::new(), 0));
+        assert!(stream.farewell.is_empty());
+    });
+}
+
+#[test]
+fn a_body_is_passed_on_as_far_as_the_request_reads_it() {
+    on_a_connection(|mut client, mut stream| async move {
+        let body = vec![7; 15_000];
+        let head = format!("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: {}\r\n\r\n", body.len());
+        client.write_all(&[head.as_bytes(), &body].concat()).await.unwrap();
+        assert_eq!(next(&mut stream).await.0, head.as_bytes());
+        let mut passed = next(&mut stream).await.0.len();
+        while passed < body.len() {
+            assert!(is_silent(&mut stream).await, "nobody has asked for more");
+            stream.connection().want_body();
+            let (part, seconds) = next(&mut stream).await;
+            assert!((1..=6 << 10).contains(&part.len()) && seconds == 0, "{}", part.len());
+            passed += part.len();
+        }
+        assert_eq!(passed, body.len());
+    });
+}
+
+#[test]
+fn an_interim_response_waits_until_the_response_before_it_is_out() {
+    let runtime = Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    runtime.block_on(async {
+        let (mut client, server) = duplex(64);
+        let mut stream = guarded(server, |_, _| Vec::new());
+        let head = b"POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n";
+        let (sent, passed) = futures_util::future::join(client.write_all(head), next(&mut stream)).await;
+        assert!(sent.is_ok() && !passed.0.is_empty());
+        let mut before = &[b'x'; 100][..];
+        assert_eq!(stream.write(before).await.unwrap(), 64);
+        before = &before[64..];
+        stream.connection().want_body();
+        assert!(timeout(Duration::from_secs(1), next(&mut stream)).await.is_err());
+        let serve = async {
+            stream.write_all(before).await.unwrap();
+            stream.flush().await.unwrap();
+        };
+        let mut told = [0; 125];
+        let (told, ()) = futures_util::future::join(
+            async {
+                client.read_exact(&mut told).await.unwrap();
+                String::from_utf8_lossy(&told).into_owned()
+            },
+            serve,
+        )
+        .await;
+        assert_eq!(told, format!("{}HTTP/1.1 100 Continue\r\n\r\n", "x".repeat(100)));
+    });
+}
+
+#[test]
+fn a_client_whose_request_is_answered_is_not_told_to_go_on() {
+    on_a_connection(|mut client, mut stream| async move {
+        let head = b"POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n";
+        client.write_all(head).await.unwrap();
+        next(&mut stream).await;
+        stream.connection().want_body();
+        stream.connection().end(true);
+        stream.write_all(b"refused").await.unwrap();
+        stream.flush().await.unwrap();
+        drop(stream);
+        let mut told = Vec::new();
+        client.read_to_end(&mut told).await.unwrap();
+        assert_eq!(told, b"refused");
+    });
+}
+
+#[test]
+fn a_client_that_sends_the_body_at_once_does_not_wait() {
+    on_a_connection(|mut client, mut stream| async move {
+        let head = b"POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n";
+        client.write_all(&[&head[..], b"abc"].concat()).await.unwrap();
+        next(&mut stream).await;
+        assert_eq!(next(&mut stream).await.0, b"abc");
+        assert!(!stream.connection().is_awaited());
+    });
 }

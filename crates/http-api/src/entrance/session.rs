@@ -1,0 +1,91 @@
+//! The life of a connection between its requests.
+//!
+//! The HTTP parser underneath keeps the buffers it has once needed for as long as it lives, 16 KiB and more. So it lives only while
+//! requests are at work: a connection begins without one, gets one when the head of a request is there, and loses it when
+//! the request has its response; where right credentials were used, a second later.
+
+use std::cell::RefCell;
+use std::future::{Future, poll_fn};
+use std::io;
+use std::net::SocketAddr;
+use std::pin::{Pin, pin};
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use actix_http::error::DispatchError;
+use actix_service::Service;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use super::framing::Guarded;
+
+/// The stream of a connection, which outlives its parsers.
+pub(super) type Shared<IO> = Rc<RefCell<Guarded<IO>>>;
+
+/// The stream of a connection as long as a parser has it.
+pub(super) struct Lease<IO>(Shared<IO>);
+
+/// Serves the requests of a connection until it ends, or `stop` does.
+pub(super) async fn serve<IO, S>(
+    http: Rc<S>,
+    stream: Shared<IO>,
+    peer: Option<SocketAddr>,
+    stop: impl Future<Output = ()>,
+) -> Result<(), DispatchError>
+where
+    IO: AsyncRead + AsyncWrite + Unpin,
+    S: Service<(Lease<IO>, Option<SocketAddr>), Response = (), Error = DispatchError>,
+{
+    let mut stop = pin!(stop);
+    loop {
+        let has_request = poll_fn(|context| {
+            if stop.as_mut().poll(context).is_ready() {
+                return Poll::Ready(Ok(false));
+            }
+            stream.borrow_mut().poll_request(context)
+        });
+        if !has_request.await? {
+            break;
+        }
+        stream.borrow_mut().set_parser(true);
+        Box::pin(http.call((Lease(Rc::clone(&stream)), peer))).await?;
+        let mut stream = stream.borrow_mut();
+        if !stream.is_at_rest() {
+            return Ok(()); // the parser has shut it down
+        }
+        stream.set_parser(false);
+    }
+    poll_fn(|context| Pin::new(&mut *stream.borrow_mut()).poll_shutdown(context)).await?;
+    Ok(())
+}
+
+impl<IO> Lease<IO> {
+    pub(super) fn stream(&self) -> &RefCell<Guarded<IO>> {
+        &self.0
+    }
+}
+
+impl<IO: AsyncRead + AsyncWrite + Unpin> AsyncRead for Lease<IO> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        out: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut *self.0.borrow_mut()).poll_read(context, out)
+    }
+}
+
+impl<IO: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Lease<IO> {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut *self.0.borrow_mut()).poll_write(context, bytes)
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut *self.0.borrow_mut()).poll_flush(context)
+    }
+
+    /// Of a stream at rest nothing ends but the parser.
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let mut stream = self.0.borrow_mut();
+        if stream.is_at_rest() { Poll::Ready(Ok(())) } else { Pin::new(&mut *stream).poll_shutdown(context) }
+    }
+}
