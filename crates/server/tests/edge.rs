@@ -83,6 +83,17 @@ fn a_refused_request_keeps_its_connection_where_its_body_is_small() {
                 assert_eq!(next.is_ok_and(|it| it.starts_with("HTTP/1.1 200")), stays, "{line} {size}");
             }
         }
+        for authorization in [&wrong, &right] {
+            let mut wire = dialer.dial().unwrap();
+            let at_once = format!(
+                "POST /v1/nothing HTTP/1.1\r\nHost: localhost\r\nAuthorization: {authorization}\r\nContent-Length: 3\r\n\
+                 Expect: 100-continue\r\n\r\nabc"
+            );
+            let answer = wire.ask(at_once.as_bytes()).unwrap();
+            assert!(answer.starts_with("HTTP/1.1 40") && !answer.contains("connection: close"), "{answer}");
+            let next = wire.ask(get("/v1/companies", &right).as_bytes()).unwrap();
+            assert!(next.starts_with("HTTP/1.1 200"), "{next}");
+        }
         let chunked = format!(
             "POST /v1/users HTTP/1.1\r\nHost: localhost\r\nAuthorization: {wrong}\r\nTransfer-Encoding: chunked\r\n\r\n\
              3\r\nabc\r\n0\r\n\r\n"

@@ -1,7 +1,7 @@
 //! A connection whose every step can be seen: reached, shaken hands, asked, answered.
 
 use std::io::{Read as _, Write as _};
-use std::net::{Ipv4Addr, SocketAddrV4, TcpStream};
+use std::net::{Ipv4Addr, Shutdown, SocketAddrV4, TcpStream};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -85,8 +85,25 @@ impl Wire {
 
     /// Sends bytes and reads all that comes until the service ends the connection in order.
     pub fn finish(mut self, bytes: &[u8]) -> Vec<Said> {
+        self.send(bytes);
+        self.read_to_end()
+    }
+
+    /// Sends bytes, ends the TCP stream without an end of TLS, and reads all that comes until the service ends the connection in
+    /// order.
+    pub fn send_and_shut(mut self, bytes: &[u8]) -> Vec<Said> {
+        self.send(bytes);
+        self.0.sock.shutdown(Shutdown::Write).unwrap();
+        self.read_to_end()
+    }
+
+    /// Sends bytes that need be no whole request.
+    pub fn send(&mut self, bytes: &[u8]) {
         self.0.write_all(bytes).unwrap();
         self.0.flush().unwrap();
+    }
+
+    fn read_to_end(mut self) -> Vec<Said> {
         let mut all = String::new();
         self.0.read_to_string(&mut all).unwrap_or_else(|e| panic!("{e} after {all:?}"));
         said(&all)
