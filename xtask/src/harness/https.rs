@@ -95,6 +95,11 @@ impl Connection {
     pub(crate) fn finish(&mut self) -> Result<()> {
         self.stream.conn.send_close_notify();
         self.stream.flush()?;
+        self.shut()
+    }
+
+    /// Ends the TCP stream without an end of TLS, as many clients do.
+    pub(crate) fn shut(&mut self) -> Result<()> {
         Ok(self.stream.sock.shutdown(std::net::Shutdown::Write)?)
     }
 

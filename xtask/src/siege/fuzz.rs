@@ -1,7 +1,8 @@
 //! Requests that are damaged at random, and what each is answered.
 //!
-//! A stream of bytes is sent twice: whole, and in pieces. Whatever it holds, both must be read alike; every answer must be one
-//! that the API makes, and a stream must be answered as long as the service does not say that it closes.
+//! A stream of bytes is sent twice: whole, and in pieces. Whatever it holds, both must be read alike; every response must be one
+//! that the API makes, and the service must answer until a response announces that the connection closes. The client ends its side
+//! in TLS and TCP, or in TCP alone.
 
 use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -80,6 +81,14 @@ impl Dice {
     fn one_of<'a, T>(&mut self, all: &'a [T]) -> Option<&'a T> {
         all.get(self.index(all.len()))
     }
+}
+
+/// A response of a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Response {
+    status: u16,
+    /// Whether it announces that the connection closes (`connection: close`).
+    closes: bool,
 }
 
 /// Damaged credentials are told as what they are, however many there are.
@@ -209,9 +218,10 @@ fn damage(stream: &mut Vec<u8>, dice: &mut Dice) {
     }
 }
 
-/// Sends a stream whole, then in pieces; how many answers it got, which are alike.
+/// Sends a stream whole, then in pieces; returns how many responses it got, which are alike.
 fn twice(https: &Https, from: Ipv4Addr, stream: &[u8], dice: &mut Dice) -> Result<u32> {
-    let whole = answers(&exchange(https, from, &[stream])?)?;
+    let announces_end = dice.below(2) == 0;
+    let whole = responses(&exchange(https, from, &[stream], announces_end)?)?;
     let mut pieces = Vec::new();
     let mut rest = stream;
     while !rest.is_empty() {
@@ -221,13 +231,16 @@ fn twice(https: &Https, from: Ipv4Addr, stream: &[u8], dice: &mut Dice) -> Resul
         pieces.push(piece);
         rest = left;
     }
-    let in_pieces = answers(&exchange(https, from, &pieces)?)?;
-    ensure!(whole == in_pieces, "whole it is answered {whole:?}, in pieces {in_pieces:?}");
+    let in_pieces = responses(&exchange(https, from, &pieces, announces_end)?)?;
+    ensure!(
+        whole == in_pieces,
+        "whole it is answered {whole:?}, in pieces {in_pieces:?} (end announced in TLS: {announces_end})"
+    );
     Ok(u32::try_from(whole.len()).unwrap_or(u32::MAX))
 }
 
 /// All that is answered until the service closes.
-fn exchange(https: &Https, from: Ipv4Addr, pieces: &[&[u8]]) -> Result<Vec<u8>> {
+fn exchange(https: &Https, from: Ipv4Addr, pieces: &[&[u8]], announces_end: bool) -> Result<Vec<u8>> {
     let mut connection = https.connect_from(from)?;
     connection.patience(PATIENCE)?;
     connection.shake_hands()?;
@@ -236,7 +249,7 @@ fn exchange(https: &Https, from: Ipv4Addr, pieces: &[&[u8]]) -> Result<Vec<u8>> 
             break; // it has answered and closed: what it said is there to be read
         }
     }
-    let _said_more_than_was_read = connection.finish();
+    let _said_more_than_was_read = if announces_end { connection.finish() } else { connection.shut() };
     let (mut all, mut room) = (Vec::new(), vec![0; 16 << 10]);
     loop {
         match connection.receive(&mut room) {
@@ -247,9 +260,9 @@ fn exchange(https: &Https, from: Ipv4Addr, pieces: &[&[u8]]) -> Result<Vec<u8>> 
     }
 }
 
-/// The statuses of some answers, each of which must be one that the API makes.
-fn answers(mut bytes: &[u8]) -> Result<Vec<u16>> {
-    let mut statuses = Vec::new();
+/// The responses in some bytes, each of which must be one that the API makes.
+fn responses(mut bytes: &[u8]) -> Result<Vec<Response>> {
+    let mut responses = Vec::new();
     while !bytes.is_empty() {
         let end = bytes.windows(4).position(|it| it == b"\r\n\r\n").context("an answer without an end")?;
         let (head, rest) = bytes.split_at(end + 4);
@@ -272,7 +285,7 @@ fn answers(mut bytes: &[u8]) -> Result<Vec<u16>> {
             let said: Value = serde_json::from_slice(body)?;
             ensure!(said.is_object(), "a refusal that is no object: {said}");
         }
-        statuses.push(status);
+        responses.push(Response { status, closes: value("connection") == Some("close") });
     }
-    Ok(statuses)
+    Ok(responses)
 }
