@@ -21,6 +21,7 @@ use crate::world::{SystemClock, descriptors};
 
 const PENDING: &str = "guerdon_outbox_pending_events";
 const OLDEST: &str = "guerdon_outbox_oldest_event_age_seconds";
+const FEED_HELD: &str = "guerdon_feed_held_seconds";
 const MAILS_WAITING: &str = "guerdon_mails_waiting";
 const MAILS_GIVEN_UP: &str = "guerdon_mails_given_up";
 pub(super) const SAML_ENDING: &str = "guerdon_saml_certificates_ending";
@@ -83,6 +84,11 @@ fn describe() {
     describe_counter!("guerdon_database_wait_timeouts_total", "Units of work that got no connection in time");
     describe_gauge!(PENDING, "Events that wait for their delivery");
     describe_gauge!(OLDEST, Unit::Seconds, "The age of the oldest of them; 0 where none waits");
+    describe_gauge!(
+        FEED_HELD,
+        Unit::Seconds,
+        "How long the oldest transaction has been open that the event feed and the seals wait for; 0 where there is none"
+    );
     describe_gauge!(MAILS_WAITING, "Mails that wait to be handed over");
     describe_gauge!(MAILS_GIVEN_UP, "Mails that were given up, and are kept");
     describe_gauge!(UNBALANCED, "Companies whose accounts do not sum to zero: never anything but 0");
@@ -115,6 +121,7 @@ fn describe() {
     gauge!(MAINTENANCE).set(0.0);
     gauge!(PENDING).set(0.0);
     gauge!(OLDEST).set(0.0);
+    gauge!(FEED_HELD).set(0.0);
     gauge!(UNBALANCED).set(0.0);
     gauge!(IN_FLIGHT).set(0.0);
     for result in [AttemptResult::Delivered, AttemptResult::Rejected, AttemptResult::Failed] {
@@ -142,6 +149,7 @@ pub(super) fn look_at_outbox(store: &dyn Store) {
     gauge!(MAILS_WAITING).set(many(depth.mails_waiting));
     gauge!(MAILS_GIVEN_UP).set(many(depth.mails_given_up));
     gauge!(OLDEST).set(age.as_secs_f64());
+    gauge!(FEED_HELD).set(depth.feed_held.as_secs_f64());
 }
 
 /// Tells whether maintenance is on.

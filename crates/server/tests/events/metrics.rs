@@ -52,6 +52,7 @@ fn outbox(service: &Service, post: &Post) {
         (metric(service, pending)? >= 1.0 && metric(service, oldest)? > 0.0).then_some(())
     });
     assert_eq!(metric(service, "guerdon_webhook_attempts_in_flight"), Some(1.0));
+    assert!(metric(service, "guerdon_feed_held_seconds").is_some_and(|it| it < 60.0));
     post.receiver.release();
     until("no event should wait", || {
         (metric(service, pending)? == 0.0 && metric(service, oldest)? == 0.0).then_some(())
