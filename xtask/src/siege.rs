@@ -10,6 +10,7 @@ mod neighbour;
 mod overload;
 mod refusals;
 mod slow;
+mod small_objects;
 mod upkeep;
 mod victim;
 
@@ -70,6 +71,8 @@ enum Attack {
     Handshakes,
     /// One provider at full load of large pages
     Neighbour,
+    /// Bodies of many small objects from three providers
+    SmallObjects,
     /// Five times as many requests as can be served, whoever waits
     Overload,
     /// What refusing costs: a POST beside a GET
@@ -143,7 +146,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
                 .with_context(|| format!("{name} on {}", database.name()))?;
             for Finding { what, figure, bound, holds } in findings {
                 let verdict = if holds { "" } else { "BROKEN" };
-                println!("{:8}  {name:11}  {what:52}  {figure:>16}  {bound:14}  {verdict}", database.name());
+                println!("{:8}  {name:13}  {what:52}  {figure:>16}  {bound:14}  {verdict}", database.name());
                 broken += u32::from(!holds);
             }
         }
@@ -197,6 +200,7 @@ fn besiege(
         Attack::Ranges => slow::run(&siege, slow::Manner::Ranges),
         Attack::Handshakes => flood::run(&siege),
         Attack::Neighbour => neighbour::run(&siege),
+        Attack::SmallObjects => small_objects::run(&siege),
         Attack::Overload => overload::run(&siege),
         Attack::Refusals => refusals::run(&siege),
         Attack::Fuzz => fuzz::run(&siege),

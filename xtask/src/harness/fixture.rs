@@ -60,12 +60,20 @@ impl Provider {
         self.with_body("PUT", path, body, None)
     }
 
+    pub(crate) fn put_text(&self, path: &str, body: &str) -> Vec<u8> {
+        self.with_text("PUT", path, body, None)
+    }
+
     pub(crate) fn post_with_key(&self, path: &str, body: &Value, key: Option<&str>) -> Vec<u8> {
         self.with_body("POST", path, body, key)
     }
 
     fn with_body(&self, method: &str, path: &str, body: &Value, key: Option<&str>) -> Vec<u8> {
-        let (authorization, body) = (&self.authorization, body.to_string());
+        self.with_text(method, path, &body.to_string(), key)
+    }
+
+    fn with_text(&self, method: &str, path: &str, body: &str, key: Option<&str>) -> Vec<u8> {
+        let authorization = &self.authorization;
         let key = key.map(|it| format!("Idempotency-Key: {it}\r\n")).unwrap_or_default();
         format!(
             "{method} {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: {authorization}\r\n{key}\

@@ -17,7 +17,7 @@ const LETTERS: usize = 10_000;
 
 pub(super) fn run(siege: &Siege<'_>) -> Result<Vec<Finding>> {
     let service = siege.service;
-    let (loud, path) = loud(service)?;
+    let (loud, path) = loud(service, "loud")?;
     let request = loud.get(&path);
     let victim = Victim::settle(service)?;
     let before = victim.go_on_for(siege.period)?;
@@ -54,9 +54,9 @@ pub(super) fn run(siege: &Siege<'_>) -> Result<Vec<Finding>> {
 }
 
 /// A provider, and the path of the largest page it can ask for.
-fn loud(service: &Service) -> Result<(Provider, String)> {
+pub(super) fn loud(service: &Service, name: &str) -> Result<(Provider, String)> {
     let provider = Provider::create(service, None)?;
-    let company = Company::create(service, &provider, "loud", 1)?;
+    let company = Company::create(service, &provider, name, 1)?;
     let user = company.users.first().context("no user")?;
     let message = "loud and clear ".repeat(LETTERS / 15);
     let thanks = json!({

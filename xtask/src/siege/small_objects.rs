@@ -1,0 +1,133 @@
+//! Bodies of many small objects, from three providers at once, beside large pages that nobody reads: what is parsed must
+//! neither take many times its size nor keep other clients waiting.
+
+use std::net::Ipv4Addr;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+
+use super::neighbour::loud;
+use super::victim::{compare, count};
+use super::{Finding, Siege, stand_back};
+use crate::harness::fixture::Provider;
+use crate::harness::https::{Connection, Https};
+
+const PROVIDERS: u8 = 3;
+/// Connections of each provider that ask for a large page and do not read it.
+const READERS: usize = 40;
+/// Bodies of each provider that are sent at once: how many, and of what size.
+const BURSTS: [(usize, usize); 2] = [(100, 64 << 10), (12, 1 << 20)];
+/// Connections that then send one large body after the other while another client is measured.
+const SENDERS: usize = 8;
+/// Until the bursts are over.
+const WARM_UP: Duration = Duration::from_secs(15);
+const MEMORY_MAX_MIB: f64 = 200.0;
+
+struct Crowd<'a> {
+    https: &'a Https,
+    providers: Vec<(Provider, String)>,
+    served: AtomicUsize,
+    refused: AtomicUsize,
+}
+
+pub(super) fn run(siege: &Siege<'_>) -> Result<Vec<Finding>> {
+    let service = siege.service;
+    let providers = (0..PROVIDERS).map(|number| loud(service, &format!("loud-{number}")));
+    let crowd = Crowd {
+        https: service.https(),
+        providers: providers.collect::<Result<_>>()?,
+        served: AtomicUsize::new(0),
+        refused: AtomicUsize::new(0),
+    };
+    let mut findings = compare(siege, WARM_UP, |ended| {
+        let readers = crowd.readers()?;
+        let after_readers = service.memory_peak()? >> 20;
+        for (number, bytes) in BURSTS {
+            crowd.send_at_once(number, bytes)?;
+        }
+        let after_bursts = service.memory_peak()? >> 20;
+        crowd.go_on(ended)?;
+        drop(readers);
+        Ok(vec![
+            Finding::told("memory with readers", format!("{after_readers} MiB")),
+            Finding::told("memory after the bursts", format!("{after_bursts} MiB")),
+            Finding::told("bodies served", format!("{}", count(crowd.served.load(Ordering::Relaxed)))),
+            Finding::told("bodies refused", format!("{}", count(crowd.refused.load(Ordering::Relaxed)))),
+        ])
+    })?;
+    let peak = f64::from(u32::try_from(service.memory_peak()? >> 20).unwrap_or(u32::MAX));
+    findings.push(Finding::at_most("memory", peak, MEMORY_MAX_MIB, " MiB"));
+    Ok(findings)
+}
+
+impl Crowd<'_> {
+    /// Each provider has an address of its own.
+    fn connect(&self, provider: usize) -> Result<Connection> {
+        let last = u8::try_from(provider + 1).unwrap_or(u8::MAX);
+        let mut connection = self.https.connect_from(Ipv4Addr::new(127, 0, 4, last))?;
+        connection.shake_hands()?;
+        Ok(connection)
+    }
+
+    fn readers(&self) -> Result<Vec<Connection>> {
+        let mut readers = Vec::new();
+        for (number, (provider, path)) in self.providers.iter().enumerate() {
+            for _ in 0..READERS {
+                let mut connection = self.connect(number)?;
+                connection.send(&provider.get(path))?;
+                readers.push(connection);
+            }
+        }
+        Ok(readers)
+    }
+
+    /// Sends so many bodies of each provider, all at the same time.
+    fn send_at_once(&self, number: usize, bytes: usize) -> Result<()> {
+        let (body, never) = (&small_objects(bytes), &AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            let all: Vec<_> = (0..number * usize::from(PROVIDERS))
+                .map(|it| scope.spawn(move || self.send(it, body, 1, never)))
+                .collect();
+            all.into_iter().try_for_each(|it| it.join().unwrap_or_else(|_panic| bail!("a sender panicked")))
+        })
+    }
+
+    /// Sends one large body after the other on a few connections.
+    fn go_on(&self, ended: &AtomicBool) -> Result<()> {
+        let body = &small_objects(1 << 20);
+        std::thread::scope(|scope| {
+            let all: Vec<_> =
+                (0..SENDERS).map(|it| scope.spawn(move || self.send(it, body, usize::MAX, ended))).collect();
+            all.into_iter().try_for_each(|it| it.join().unwrap_or_else(|_panic| bail!("a sender panicked")))
+        })
+    }
+
+    fn send(&self, number: usize, body: &str, times: usize, ended: &AtomicBool) -> Result<()> {
+        stand_back();
+        let provider = number % self.providers.len();
+        let (its, path) = self.providers.get(provider).context("no provider")?;
+        let user = path.split('/').nth(3).context("a path without a user")?;
+        let request = its.put_text(&format!("/v1/users/{user}"), body);
+        let mut connection = self.connect(provider)?;
+        for _ in 0..times {
+            if ended.load(Ordering::Relaxed) {
+                break;
+            }
+            let is_served = connection.call(&request)?.status == 200;
+            let counted = if is_served { &self.served } else { &self.refused };
+            counted.fetch_add(1, Ordering::Relaxed);
+            if !is_served {
+                connection = self.connect(provider)?; // a refused large body closes its connection
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A body of at most so many bytes, with as many objects in an unknown field as fit.
+fn small_objects(bytes: usize) -> String {
+    let (head, object, tail) = (r#"{"first_name":"Grace","x":["#, r#"{"":1},"#, r#"{"":1}]}"#);
+    let number = (bytes - head.len() - tail.len()) / object.len();
+    format!("{head}{}{tail}", object.repeat(number))
+}
