@@ -4,10 +4,12 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::Value;
 
-use crate::support::service::{Answer, Service};
-use crate::support::{Sample, on_each};
+use crate::support::service::{Answer, Service, basic};
+use crate::support::wire::{Dialer, Wire};
+use crate::support::{Sample, on_each, until};
 
 const AT_ONCE: usize = 16;
 const RECEIVERS: usize = 10_000;
@@ -17,6 +19,10 @@ const OCCASIONS: usize = 1_000;
 /// Recognitions on a page.
 const PAGE: usize = 100;
 const RESIDENT_MAX_KIB: u64 = 256 << 10;
+/// Addresses that connect without credentials, and connections of each: together they send more than is held of heads.
+const ADDRESSES: u8 = 5;
+const CONNECTIONS_PER_ADDRESS: usize = 200;
+const HELD: &str = "guerdon_http_held_bytes{kind=\"received\"} ";
 /// What one kind of load brought about.
 struct Load {
     answers: Vec<(u16, Option<String>, String)>,
@@ -78,6 +84,67 @@ fn the_largest_requests_and_answers_stay_within_256_mebibytes() {
         }
         assert!(peak <= RESIDENT_MAX_KIB, "{peak} KiB");
     });
+}
+
+#[test]
+fn connections_without_credentials_hold_little_and_keep_nobody_out() {
+    raise_descriptors();
+    on_each(|service| {
+        let provider = service.provider("Acme", true);
+        let authorization = basic(&provider);
+        let before = kib(service, "VmRSS");
+        let dialer = Dialer::new(service);
+        let mut wires: Vec<Wire> = std::thread::scope(|scope| {
+            let all: Vec<_> = (1..=ADDRESSES)
+                .map(|address| {
+                    let dialer = &dialer;
+                    scope.spawn(move || {
+                        let dial = |_| dialer.dial_from([127, 0, 5, address].into()).unwrap();
+                        let mut wires: Vec<Wire> = (0..CONNECTIONS_PER_ADDRESS).map(dial).collect();
+                        for wire in &mut wires {
+                            let answer = wire.ask(b"GET /v1/x HTTP/1.1\r\nHost: localhost\r\n\r\n");
+                            assert!(answer.unwrap().starts_with("HTTP/1.1 401"));
+                        }
+                        wires
+                    })
+                })
+                .collect();
+            all.into_iter().flat_map(|it| it.join().unwrap()).collect()
+        });
+        let idle = (kib(service, "VmRSS") - before) * 1_024 / metric(service, "guerdon_http_connections ");
+        println!("{idle} bytes for an idle connection");
+        assert!(idle < 20 << 10, "{idle} bytes for an idle connection");
+
+        let head = format!("GET /v1/x HTTP/1.1\r\nHost: localhost\r\nX: {}", "x".repeat(31 << 10));
+        for wire in &mut wires {
+            wire.send(head.as_bytes());
+        }
+        let asked = format!(
+            "GET /v1/companies HTTP/1.1\r\nHost: localhost\r\nAuthorization: {authorization}\r\n\r\n"
+        );
+        let answer = dialer.dial().unwrap().ask(asked.as_bytes()).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        let held = metric(service, HELD);
+        assert!((1..=25 << 20).contains(&held), "{held} bytes held");
+        println!("resident: {before} KiB before, at most {} KiB", kib(service, "VmHWM"));
+        let statuses: Vec<u16> = wires.into_iter().map(|it| it.finish(b"")[0].status).collect();
+        let [cut, busy] = [400, 503].map(|status| statuses.iter().filter(|it| **it == status).count());
+        assert_eq!(cut + busy, statuses.len(), "{statuses:?}");
+        assert!(cut > 0 && busy > 0, "{cut} took too long, {busy} found no room");
+        until("nothing should be held any more", || (metric(service, HELD) == 0).then_some(()));
+    });
+}
+
+/// As many descriptors as the system allows, as the service has.
+fn raise_descriptors() {
+    let limit = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }).unwrap();
+}
+
+fn metric(service: &Service, name: &str) -> u64 {
+    let text = ureq::get(format!("{}/metrics", service.running.operator)).call().unwrap();
+    let text = text.into_body().read_to_string().unwrap();
+    text.lines().find_map(|it| it.strip_prefix(name)?.parse().ok()).unwrap()
 }
 
 /// Sixteen at once, each once, while another provider reads and writes.
