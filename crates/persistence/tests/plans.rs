@@ -241,6 +241,15 @@ fn no_statement_of_a_request_reads_a_whole_table() {
                 "not by {index}: {plans:?}"
             );
         }
+        let found_by_key = statements(&world, || {
+            let (emails, ids) = ([EmailAddress::parse("ann@example.com").unwrap()], [Line::parse("E-1").unwrap()]);
+            world.reading(|reads| reads.active_users_of(world.company, &ids, &emails).map(drop));
+        });
+        for (column, index) in [("employee_id", "users_employee"), ("email_folded", "users_email")] {
+            let condition = |it: &&String| it.split("WHERE").nth(1).is_some_and(|it| it.contains(column));
+            let plan = world.database.plan(found_by_key.iter().find(condition).unwrap()).join("\n");
+            assert!(plan.contains(index), "not by {index}: {plan}");
+        }
         let whole = world.database.plan("SELECT count(*) FROM transfers WHERE amount = 7");
         assert!(!scans(&whole).is_empty(), "a scan would be seen: {whole:?}");
     };

@@ -21,7 +21,7 @@ use crate::settings::Settings;
 use crate::work::work;
 use crate::world::clock;
 use crate::world::signals::StopSignals;
-use crate::{check, dev, examples, logging, printable};
+use crate::{check, command_socket, dev, examples, logging, printable};
 
 /// How long work beside the requests has to end, after everything else has.
 const BESIDE_WITHIN: Duration = Duration::from_secs(5);
@@ -94,15 +94,21 @@ fn run(cli: &Cli) -> anyhow::Result<Output> {
         }),
         What::Work(command) => shown(cli, command.may_take_long(), |progress| {
             let settings = settings()?;
-            let run = |command: &Command| work(&settings, command, progress);
             match command {
-                Command::Import(ImportCommand::Users(it)) => {
-                    it.in_parts(progress, |part| run(&Command::Import(ImportCommand::Users(part))))
+                Command::Import(ImportCommand::Users(it)) if is_served(&settings) => {
+                    it.in_requests(progress, |part| {
+                        work(&settings, &Command::Import(ImportCommand::Users(part)), &Progress::default())
+                    })
                 }
-                command => run(command),
+                command => work(&settings, command, progress),
             }
         }),
     }
+}
+
+/// Whether a running service holds the embedded database, and so runs the commands on it.
+fn is_served(settings: &Settings) -> bool {
+    settings.embedded_database().is_some() && command_socket::is_served(&settings.data_dir)
 }
 
 /// Runs what may take long, and shows meanwhile how far it is.

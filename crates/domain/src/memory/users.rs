@@ -5,7 +5,7 @@ use super::data::{Data, count, page_of};
 use crate::books::require;
 use crate::model::{Person, User};
 use crate::ports::{Lookup, ReadUsers, StoreError, Timestamp, Users, Wanted};
-use crate::values::{CompanyId, EmailAddress, Page, ProviderId, UserId};
+use crate::values::{CompanyId, EmailAddress, Line, Page, ProviderId, UserId};
 
 impl Data {
     /// A company's active users, in the order of ids.
@@ -94,6 +94,21 @@ impl ReadUsers for Unit {
         self.read(|data| data.active(company).find(|it| it.profile.email == *email).map(|it| it.id))
     }
 
+    fn active_users_of(
+        &mut self,
+        company: CompanyId,
+        employee_ids: &[Line],
+        emails: &[EmailAddress],
+    ) -> Result<Vec<User>, StoreError> {
+        self.read(|data| {
+            let is_named = |it: &&User| {
+                let employee_id = it.profile.details.employee_id.as_ref();
+                employee_id.is_some_and(|it| employee_ids.contains(it)) || emails.contains(&it.profile.email)
+            };
+            data.active(company).filter(is_named).cloned().collect()
+        })
+    }
+
     fn admin_emails(&mut self, company: CompanyId) -> Result<Vec<EmailAddress>, StoreError> {
         self.read(|data| {
             let admins = data.active(company).filter(|it| it.profile.company_admin);
@@ -112,6 +127,16 @@ impl Users for Unit {
             data.users.insert(user.id, user.clone());
             Ok(true)
         })
+    }
+
+    fn insert_users(&mut self, users: &[User]) -> Result<Vec<UserId>, StoreError> {
+        let mut inserted = Vec::new();
+        for user in users {
+            if self.insert_user(user)? {
+                inserted.push(user.id);
+            }
+        }
+        Ok(inserted)
     }
 
     fn update_user(&mut self, user: &User) -> Result<(), StoreError> {

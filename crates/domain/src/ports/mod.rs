@@ -64,5 +64,5 @@ pub use schedules::{ReadSchedules, Schedules};
 pub use settings::{ReadSettings, Setting, Settings};
 pub use steps::{ReadSteps, Step, Steps};
 pub use store::{Ledger, Posting, PostingEnd, PostingWork, Reads, Store, StoreExt, Tx, Verdict};
-pub use users::{ReadUsers, Users, Wanted};
+pub use users::{INSERTED_USERS_MAX, ReadUsers, Users, Wanted};
 pub use wake::{Processes, Wake, Wakes};

@@ -45,14 +45,30 @@ pub trait ReadUsers {
         email: &EmailAddress,
     ) -> Result<Option<UserId>, StoreError>;
 
+    /// The active users of a company who have any of these employee ids or any of these addresses, in any order; one may be
+    /// in it twice.
+    fn active_users_of(
+        &mut self,
+        company: CompanyId,
+        employee_ids: &[Line],
+        emails: &[EmailAddress],
+    ) -> Result<Vec<User>, StoreError>;
+
     /// The addresses of a company's active administrators.
     fn admin_emails(&mut self, company: CompanyId) -> Result<Vec<EmailAddress>, StoreError>;
 }
+
+/// How many users [`Users::insert_users`] takes: one statement of either database has room for their values.
+pub const INSERTED_USERS_MAX: usize = 500;
 
 /// Writing users.
 pub trait Users: ReadUsers {
     /// Adds a user; `false` where an active user of the company has its email.
     fn insert_user(&mut self, user: &User) -> Result<bool, StoreError>;
+
+    /// Adds up to [`INSERTED_USERS_MAX`] users, apart from those whose email an active user of their company has. Returns the
+    /// ids of those that were added, in any order.
+    fn insert_users(&mut self, users: &[User]) -> Result<Vec<UserId>, StoreError>;
 
     /// Writes everything that can change of a user that this transaction holds.
     fn update_user(&mut self, user: &User) -> Result<(), StoreError>;

@@ -4,7 +4,7 @@ use super::Case;
 use super::world::{World, email, line, page, profile};
 use crate::ports::{Denied, Lookup};
 use crate::users::{
-    self, CreateUserError, DeleteUserError, UpdateDetails, UpdateUser, UpdateUserError, User,
+    self, CreateUserError, DeleteUserError, Found, Key, UpdateDetails, UpdateUser, UpdateUserError, User,
 };
 use crate::values::{CompanyId, Update, UserId};
 use crate::wallets::WalletType;
@@ -17,6 +17,8 @@ pub(super) const CASES: &[Case] = &[
     ("a manager's wallet opens with the first time as a manager and stays", a_managers_wallet_opens_once),
     ("a user is deleted once, and never the owner", a_user_is_deleted_once),
     ("users are found and listed in their order", users_are_listed),
+    ("many users are found by their keys", many_users_are_found),
+    ("many users are made together, apart from those whose address is taken", many_users_are_made),
 ];
 
 fn change(world: &World<'_>, user: UserId, command: &UpdateUser) -> Result<User, UpdateUserError> {
@@ -159,4 +161,69 @@ fn users_are_listed(world: &World<'_>) {
     assert!(matches!(&people[0], Lookup::Own(it) if !it.active && it.id == gone));
     assert_eq!((&people[1], &people[2]), (&Lookup::Foreign, &Lookup::Absent));
     assert!(matches!(&people[3], Lookup::Own(it) if it.active && it.name() == "ann Doe"));
+}
+
+fn many_users_are_found(world: &World<'_>) {
+    let employed = |name: &str, employee_id: &str| {
+        let mut profile = profile(name);
+        profile.details.employee_id = Some(line(employee_id));
+        world.user_of(&profile)
+    };
+    let (ann, bob) = (employed("ann", "1"), employed("bob", "2"));
+    let (_one, _other) = (employed("cy", "3"), employed("di", "3"));
+    world.delete(employed("gone", "4").id).unwrap();
+    let (_, foreign, _) = world.foreign();
+    let find = |company, keys: &[(&str, &str)]| {
+        let key = |(employee_id, address): &(&str, &str)| Key {
+            employee_id: (!employee_id.is_empty()).then(|| line(employee_id)),
+            email: (!address.is_empty()).then(|| email(address)),
+        };
+        let keys: Vec<Key> = keys.iter().map(key).collect();
+        world.read(|tx| users::find_all(tx, company, &keys))
+    };
+    let one = |user: &User| Found::One(Box::new(user.clone()));
+    let keys = [
+        ("1", ""),
+        ("", "BOB@example.com"),
+        ("1", "bob@example.com"),
+        ("9", "bob@example.com"),
+        ("3", "ann@example.com"),
+        ("4", "gone@example.com"),
+        ("", ""),
+    ];
+    let found = find(world.company, &keys);
+    let expected = [one(&ann), one(&bob), one(&ann), one(&bob), Found::Several, Found::Nobody, Found::Nobody];
+    assert_eq!(found, expected);
+    assert_eq!(find(foreign.company.id, &[("1", "ann@example.com")]), [Found::Nobody]);
+    assert_eq!(find(world.company, &[]), []);
+}
+
+fn many_users_are_made(world: &World<'_>) {
+    let ann = world.user("ann");
+    let mut boss = profile("boss");
+    (boss.manager, boss.corporation_admin) = (true, true);
+    let profiles = [profile("bob"), profile("ANN"), boss, profile("Bob"), profile("cy")];
+    let create = |company: CompanyId| {
+        let profiles = profiles.to_vec();
+        world.transaction(|tx| {
+            users::create_all(tx, world.provider, company, profiles.clone(), &world.context())
+        })
+    };
+    assert_eq!(create(world.company).unwrap(), [true, false, true, false, true]);
+    let ids = world.read(|tx| tx.active_users(world.company, false));
+    let users: Vec<User> =
+        ids.iter().map(|it| world.read(|tx| tx.user(world.provider, *it)).named("id").unwrap()).collect();
+    let emails: Vec<&str> = users.iter().map(|it| it.profile.email.as_str()).collect();
+    let expected = ["owner", "ann", "bob", "boss", "cy"].map(|it| format!("{it}@example.com"));
+    assert_eq!(emails, expected);
+    assert!(users.iter().all(|it| !it.profile.corporation_admin), "there is no corporation");
+    let wallets = world.read(|tx| tx.wallets_of(&ids));
+    assert_eq!(wallets.iter().map(Vec::len).collect::<Vec<_>>(), [2, 2, 2, 3, 2]);
+    assert_eq!(create(world.company).unwrap(), [false; 5]);
+    assert_eq!(world.read(|tx| tx.user(world.provider, ann)), Lookup::Own(users[1].clone()));
+    let (_, foreign, _) = world.foreign();
+    assert!(matches!(
+        create(foreign.company.id),
+        Err(CreateUserError::Denied(Denied::Foreign("company_id")))
+    ));
 }

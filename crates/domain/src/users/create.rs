@@ -1,9 +1,14 @@
 //! Creating a user (behaviour 13).
 
-use crate::model::{Profile, User};
-use crate::ports::{Accounts, Context, Denied, Locks, ReadCompanies, Row, StoreError, Users};
-use crate::users::open_wallets;
+use std::collections::HashSet;
+
+use crate::model::{Company, Profile, User};
+use crate::ports::{
+    Accounts, Context, Denied, INSERTED_USERS_MAX, Locks, ReadCompanies, Row, StoreError, Timestamp, Users,
+};
+use crate::users::open_wallets::{open_wallets, wallets_of};
 use crate::values::{CompanyId, ProviderId, UserId};
+use crate::wallets::Account;
 
 /// Why a user was not created.
 #[derive(Debug, thiserror::Error)]
@@ -29,20 +34,59 @@ pub fn create<T>(
 where
     T: Accounts + Locks + ReadCompanies + Users + ?Sized,
 {
-    if profile.corporation_admin {
-        tx.hold(Row::Company(company_id))?; // so that it does not leave its corporation meanwhile
-    } else {
-        tx.keep_provider(company_id)?;
-    }
-    let company = tx.company(scope, company_id)?.named("company_id")?.company;
+    let company = hold_company(tx, scope, company_id, profile.corporation_admin)?;
     let now = context.clock.now();
-    let mut profile = profile.clone();
-    profile.corporation_admin &= company.corporation_id.is_some();
-    let id = UserId::from_uuid(context.ids.next());
-    let user = User { id, company_id, profile, created_at: now, updated_at: now, deleted_at: None };
+    let user = new_user(&company, profile.clone(), UserId::from_uuid(context.ids.next()), now);
     if !tx.insert_user(&user)? {
         return Err(CreateUserError::EmailTaken);
     }
     open_wallets(tx, &user, now)?;
     Ok(user)
+}
+
+/// Creates many users with their wallets, in a few statements. Returns for each profile whether its user was created; if
+/// not, an active user of the company has the address.
+pub fn create_all<T>(
+    tx: &mut T,
+    scope: ProviderId,
+    company_id: CompanyId,
+    profiles: Vec<Profile>,
+    context: &Context<'_>,
+) -> Result<Vec<bool>, CreateUserError>
+where
+    T: Accounts + Locks + ReadCompanies + Users + ?Sized,
+{
+    let company = hold_company(tx, scope, company_id, profiles.iter().any(|it| it.corporation_admin))?;
+    let now = context.clock.now();
+    let new = |profile| new_user(&company, profile, UserId::from_uuid(context.ids.next()), now);
+    let users: Vec<User> = profiles.into_iter().map(new).collect();
+    let mut inserted = HashSet::new();
+    for part in users.chunks(INSERTED_USERS_MAX) {
+        inserted.extend(tx.insert_users(part)?);
+        let wallets: Vec<Account> =
+            part.iter().filter(|it| inserted.contains(&it.id)).flat_map(wallets_of).collect();
+        tx.open(company_id, &wallets, now)?;
+    }
+    Ok(users.iter().map(|it| inserted.contains(&it.id)).collect())
+}
+
+/// The company, of which no transaction changes meanwhile what a new user depends on: its provider and, for an administrator
+/// of its corporation, that.
+fn hold_company<T: Locks + ReadCompanies + ?Sized>(
+    tx: &mut T,
+    scope: ProviderId,
+    id: CompanyId,
+    with_corporation: bool,
+) -> Result<Company, CreateUserError> {
+    if with_corporation {
+        tx.hold(Row::Company(id))?;
+    } else {
+        tx.keep_provider(id)?;
+    }
+    Ok(tx.company(scope, id)?.named("company_id")?.company)
+}
+
+fn new_user(company: &Company, mut profile: Profile, id: UserId, now: Timestamp) -> User {
+    profile.corporation_admin &= company.corporation_id.is_some();
+    User { id, company_id: company.id, profile, created_at: now, updated_at: now, deleted_at: None }
 }

@@ -1,8 +1,17 @@
-//! Whom a record of somebody else's is about.
+//! Whom a record of another system is about.
+
+use std::collections::HashMap;
 
 use crate::model::User;
-use crate::ports::{ReadUsers, StoreError, Wanted};
-use crate::values::{CompanyId, EmailAddress, Line, Page};
+use crate::ports::{ReadUsers, StoreError};
+use crate::values::{CompanyId, EmailAddress, Line};
+
+/// What a record names its user by.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Key {
+    pub employee_id: Option<Line>,
+    pub email: Option<EmailAddress>,
+}
 
 /// Whom a record is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,26 +23,36 @@ pub enum Found {
     Several,
 }
 
-/// The active user of a company who has an employee id, or else an address.
-pub fn find<R: ReadUsers + ?Sized>(
+/// For each key the active user of a company who has its employee id, or else its address.
+pub fn find_all<R: ReadUsers + ?Sized>(
     reads: &mut R,
     company: CompanyId,
-    employee_id: Option<Line>,
-    email: Option<EmailAddress>,
-) -> Result<Found, StoreError> {
-    let Some(page) = Page::new(1, 2) else { return Ok(Found::Nobody) };
-    if employee_id.is_some() {
-        let mut found = reads.users(company, &Wanted { employee_id, ..Wanted::default() }, page)?;
-        if found.len() > 1 {
-            return Ok(Found::Several);
-        }
-        if let Some(user) = found.pop() {
-            return Ok(Found::One(Box::new(user)));
+    keys: &[Key],
+) -> Result<Vec<Found>, StoreError> {
+    let employee_ids: Vec<Line> = keys.iter().filter_map(|it| it.employee_id.clone()).collect();
+    let emails: Vec<EmailAddress> = keys.iter().filter_map(|it| it.email.clone()).collect();
+    let users = reads.active_users_of(company, &employee_ids, &emails)?;
+    let mut by_employee_id: HashMap<&str, Found> = HashMap::new();
+    let mut by_email: HashMap<&str, &User> = HashMap::new();
+    for user in &users {
+        by_email.insert(user.profile.email.folded(), user);
+        if let Some(employee_id) = &user.profile.details.employee_id {
+            let found = by_employee_id.entry(employee_id.as_str()).or_insert(Found::Nobody);
+            *found = match found {
+                Found::Nobody => Found::One(Box::new(user.clone())),
+                Found::One(first) if first.id == user.id => continue, // found by its address, too
+                Found::One(_) | Found::Several => Found::Several,
+            };
         }
     }
-    if email.is_none() {
-        return Ok(Found::Nobody);
-    }
-    let found = reads.users(company, &Wanted { email, ..Wanted::default() }, page)?.pop();
-    Ok(found.map_or(Found::Nobody, |it| Found::One(Box::new(it))))
+    let find = |key: &Key| {
+        let by_id = key.employee_id.as_ref().and_then(|it| by_employee_id.get(it.as_str()));
+        let by_address = key.email.as_ref().and_then(|it| by_email.get(it.folded()));
+        match (by_id, by_address) {
+            (Some(found), _) => found.clone(),
+            (None, Some(user)) => Found::One(Box::new((*user).clone())),
+            (None, None) => Found::Nobody,
+        }
+    };
+    Ok(keys.iter().map(find).collect())
 }

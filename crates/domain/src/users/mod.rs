@@ -8,11 +8,11 @@ mod open_wallets;
 mod update;
 
 pub use crate::look_up::user as anybodys;
-pub use create::{CreateUserError, create};
+pub use create::{CreateUserError, create, create_all};
 pub use delete::{DeleteUserError, delete};
 pub use erase::{ERASED_AT_ONCE, EraseUserError, erase, erase_from_events};
-pub use find::{Found, find};
+pub use find::{Found, Key, find_all};
 pub(crate) use open_wallets::open_wallets;
-pub use update::{UpdateUser, UpdateUserError, update};
+pub use update::{UpdateUser, UpdateUserError, update, would_change};
 
 pub use crate::model::{Details, Person, Profile, UpdateDetails, User, full_name};

@@ -84,6 +84,14 @@ where
     Ok(user)
 }
 
+/// Whether [`update`] has anything to do or to refuse, judged by the active user alone. False means that it would return the
+/// user as it is.
+pub fn would_change(user: &User, command: &UpdateUser) -> bool {
+    let mut profile = user.profile.clone();
+    apply(command, &mut profile);
+    profile != user.profile || command.company_id.is_some_and(|it| it != user.company_id)
+}
+
 fn judge<T: ReadUsers + ?Sized>(
     tx: &mut T,
     command: &UpdateUser,

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use diesel::prelude::*;
 use guerdon_domain::ports::{Lookup, ReadCompanies as _, ReadUsers, StoreError, Timestamp, Users, Wanted};
 use guerdon_domain::users::{Person, User};
-use guerdon_domain::values::{CompanyId, EmailAddress, Page, ProviderId, UserId};
+use guerdon_domain::values::{CompanyId, EmailAddress, Line, Page, ProviderId, UserId};
 
 use super::super::Db;
 use super::Unit;
@@ -159,6 +159,33 @@ impl ReadUsers for Unit<'_> {
         Ok(found.map(|it| it.0))
     }
 
+    fn active_users_of(
+        &mut self,
+        company: CompanyId,
+        employee_ids: &[Line],
+        emails: &[EmailAddress],
+    ) -> Result<Vec<User>, StoreError> {
+        // Two queries rather than an OR: each is one index scan, whatever the statistics of the table say.
+        let active = || {
+            let of_company = users::company_id.eq(Id(company)).and(users::deleted_at.is_null());
+            users::table.filter(of_company).select(UserRow::as_select())
+        };
+        let mut rows: Vec<UserRow> = Vec::new();
+        if !employee_ids.is_empty() {
+            let ids: Vec<&str> = employee_ids.iter().map(Line::as_str).collect();
+            rows.extend(
+                self.query(|conn| active().filter(users::employee_id.eq_any(&ids)).get_results(conn))?,
+            );
+        }
+        if !emails.is_empty() {
+            let emails: Vec<&str> = emails.iter().map(EmailAddress::folded).collect();
+            rows.extend(
+                self.query(|conn| active().filter(users::email_folded.eq_any(&emails)).get_results(conn))?,
+            );
+        }
+        self.keep(rows.into_iter().map(UserRow::read).collect())
+    }
+
     fn admin_emails(&mut self, company: CompanyId) -> Result<Vec<EmailAddress>, StoreError> {
         let found: Vec<(Id<UserId>, String)> = self.query(|conn| {
             users::table
@@ -182,6 +209,18 @@ impl Users for Unit<'_> {
             diesel::insert_into(users::table).values(&row).on_conflict_do_nothing().execute(conn)
         })?;
         Ok(inserted == 1)
+    }
+
+    fn insert_users(&mut self, users: &[User]) -> Result<Vec<UserId>, StoreError> {
+        let rows: Vec<UserRow> = users.iter().map(UserRow::of).collect();
+        let inserted: Vec<Id<UserId>> = self.query(|conn| {
+            diesel::insert_into(users::table)
+                .values(&rows)
+                .on_conflict_do_nothing()
+                .returning(users::id)
+                .get_results(conn)
+        })?;
+        Ok(inserted.into_iter().map(|it| it.0).collect())
     }
 
     fn update_user(&mut self, user: &User) -> Result<(), StoreError> {

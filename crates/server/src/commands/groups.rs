@@ -38,6 +38,12 @@ macro_rules! commands {
                     $(Self::$name(it) => it.is_reading(),)+
                 }
             }
+
+            fn is_logged(&self) -> bool {
+                match self {
+                    $(Self::$name(it) => it.is_logged(),)+
+                }
+            }
         }
     };
 }

@@ -12,6 +12,7 @@ mod given_file;
 mod groups;
 mod idempotent;
 mod import;
+mod import_batch;
 mod import_file;
 mod mail;
 mod maintenance;
@@ -120,7 +121,7 @@ impl Command {
     /// Runs it, and leaves a line in the log where it changed something.
     pub(crate) fn run_logged(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let done = self.run(workplace)?;
-        if !self.is_reading() {
+        if self.is_logged() {
             let (name, user) = (self.name(), workplace.user.as_deref().unwrap_or("nobody known"));
             log::info!(command = name.as_str(), user; "{user} ran `{name}`");
         }
@@ -157,6 +158,11 @@ pub(crate) trait Runnable {
     /// Whether it changes nothing.
     fn is_reading(&self) -> bool {
         false
+    }
+
+    /// Whether the log has a line of it.
+    fn is_logged(&self) -> bool {
+        !self.is_reading()
     }
 }
 

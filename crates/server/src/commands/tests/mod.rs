@@ -1,5 +1,6 @@
 //! The commands, run on an embedded database of their own.
 
+mod imports;
 mod wallets;
 
 use std::sync::Arc;
