@@ -70,6 +70,8 @@ fn a_delivery_is_verified_or_its_wrong_part_named() {
         check(judged(service, URL, "gs_other", same, BODY), "secret");
         check(judged(service, URL, SECRET, same, &BODY.replace(":", ": ")), "body");
         check(judged(service, URL, SECRET, |it| it.replace("nonce", "once"), BODY), "nonce");
+        let length = |it: String| format!("{it}Content-Length: {}\n", BODY.len());
+        check(judged(service, URL, SECRET, length, "{}"), "body");
         let missing = service.guerdon(&["webhook", "verify", "--url", URL, "--shared-secret", SECRET]);
         assert_eq!(missing.status, 2);
     });

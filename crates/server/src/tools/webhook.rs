@@ -68,7 +68,8 @@ impl Verify {
         .map(|(part, name)| value(headers, part, name));
         let delivery =
             Delivery { url: &self.url, timestamp: timestamp?, nonce: nonce?, signature: signature?, body };
-        diagnose(&self.shared_secret, &delivery, SystemClock.now())
+        let content_length = values(headers, "content-length").next().and_then(|it| it.parse().ok());
+        diagnose(&self.shared_secret, &delivery, content_length, SystemClock.now())
     }
 }
 
@@ -76,14 +77,17 @@ fn read(file: &Path) -> Result<Vec<u8>> {
     std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))
 }
 
-fn value<'a>(headers: &'a str, part: &'static str, name: &str) -> Result<&'a str, Diagnosis> {
-    let mut values = headers.lines().filter_map(|line| {
+fn value<'a>(headers: &'a str, part: &'static str, name: &'static str) -> Result<&'a str, Diagnosis> {
+    values(headers, name).next().ok_or_else(|| {
+        let hint = format!("the header {name} is missing; a proxy or a framework may have left it out");
+        Diagnosis { part, hint }
+    })
+}
+
+fn values<'a>(headers: &'a str, name: &'static str) -> impl Iterator<Item = &'a str> {
+    headers.lines().filter_map(move |line| {
         // `curl -v` marks what was sent and what came.
         let (its, value) = line.trim_start_matches(['<', '>', ' ']).split_once(':')?;
         its.trim().eq_ignore_ascii_case(name).then(|| value.trim())
-    });
-    values.next().ok_or_else(|| {
-        let hint = format!("the header {name} is missing; a proxy or a framework may have left it out");
-        Diagnosis { part, hint }
     })
 }

@@ -3,12 +3,20 @@
 use std::fmt;
 
 use guerdon_domain::ports::Timestamp;
+use serde::de::IgnoredAny;
 
 use super::rewritten::before;
 use super::{Delivery, REPLAY_WINDOW, VerifyError, sign, signed_at, verify};
 
 /// So many digits have the nonces that are sent.
 const NONCE_DIGITS: usize = 32;
+
+/// Names of this machine, which a browser takes for the same.
+const LOOPBACK: [(&str, &str); 3] = [
+    ("localhost", "with the host localhost"),
+    ("127.0.0.1", "with the host 127.0.0.1"),
+    ("[::1]", "with the host [::1]"),
+];
 
 /// What is wrong with a delivery, and how to mend it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,12 +34,18 @@ impl fmt::Display for Diagnosis {
     }
 }
 
-/// Checks a delivery as [`verify`] does, and finds out which part is wrong.
+/// Checks a delivery as [`verify`] does, and finds out which part is wrong. `content_length` is the value of that header, if
+/// it is known.
 ///
 /// # Errors
 ///
 /// The part that is wrong, as far as that can be told.
-pub fn diagnose(secret: &str, delivery: &Delivery<'_>, now: Timestamp) -> Result<(), Diagnosis> {
+pub fn diagnose(
+    secret: &str,
+    delivery: &Delivery<'_>,
+    content_length: Option<usize>,
+    now: Timestamp,
+) -> Result<(), Diagnosis> {
     let told = |part, hint: &str| Err(Diagnosis { part, hint: hint.to_owned() });
     match verify(secret, delivery, now) {
         Ok(()) => Ok(()),
@@ -45,7 +59,9 @@ pub fn diagnose(secret: &str, delivery: &Delivery<'_>, now: Timestamp) -> Result
             "signature",
             "it is not 64 lower-case hexadecimal digits; take the header's value as it came",
         ),
-        Err(VerifyError::BadSignature | VerifyError::Replayed) => Err(mistake(secret, delivery)),
+        Err(VerifyError::BadSignature | VerifyError::Replayed) => {
+            Err(mistake(secret, delivery, content_length))
+        }
     }
 }
 
@@ -60,7 +76,7 @@ fn stale(delivery: &Delivery<'_>, now: Timestamp) -> String {
 }
 
 /// Whoever changes one part, or two of them, and finds the signature knows what is wrong.
-fn mistake(secret: &str, delivery: &Delivery<'_>) -> Diagnosis {
+fn mistake(secret: &str, delivery: &Delivery<'_>, content_length: Option<usize>) -> Diagnosis {
     let fits = |secret: &str, url: &str, body: &[u8]| {
         sign(secret, url, delivery.timestamp, delivery.nonce, body) == delivery.signature
     };
@@ -81,15 +97,14 @@ fn mistake(secret: &str, delivery: &Delivery<'_>) -> Diagnosis {
         let hint = format!("{}; and the body: {}", told_url(url, other), told_body(what));
         return Diagnosis { part: "url and body", hint };
     }
-    if secret != secret.trim() && fits(secret.trim(), url, body) {
-        let hint = "it has blanks or a line break around it that are none of it".to_owned();
-        return Diagnosis { part: "secret", hint };
+    if let Some((_, hint)) = secrets(secret).iter().find(|(secret, _)| fits(secret, url, body)) {
+        return Diagnosis { part: "secret", hint: (*hint).to_owned() };
     }
-    unexplained(secret, delivery)
+    unexplained(secret, delivery, content_length)
 }
 
 /// What is not as the service sends it, where no change leads to the signature.
-fn unexplained(secret: &str, delivery: &Delivery<'_>) -> Diagnosis {
+fn unexplained(secret: &str, delivery: &Delivery<'_>, content_length: Option<usize>) -> Diagnosis {
     let timestamp = signed_at(delivery).map(|it| it.to_string()).unwrap_or_default();
     let is_digit = |it: u8| it.is_ascii_digit() || (b'a'..=b'f').contains(&it);
     let (part, hint) = if secret.trim().starts_with("gs_") || secret.trim().starts_with("gk_") {
@@ -101,12 +116,37 @@ fn unexplained(secret: &str, delivery: &Delivery<'_>) -> Diagnosis {
         )
     } else if delivery.nonce.len() != NONCE_DIGITS || !delivery.nonce.bytes().all(is_digit) {
         ("nonce", "it is not 32 lower-case hexadecimal digits; take the header's value as it came")
+    } else if let Some(hint) = incomplete(delivery.body, content_length) {
+        return Diagnosis { part: "body", hint };
     } else {
         let hint = "no usual mistake explains it: it is another provider's secret, or an older one; or the body is of another \
                     delivery, or was changed";
         ("secret or body", hint)
     };
     Diagnosis { part, hint: hint.to_owned() }
+}
+
+/// Why a body cannot be the whole body of an event.
+fn incomplete(body: &[u8], content_length: Option<usize>) -> Option<String> {
+    let length = body.len();
+    if length == 0 {
+        return Some("it is empty: save the raw body before anything reads it".to_owned());
+    }
+    if let Some(sent) = content_length.filter(|it| *it != length) {
+        return Some(format!("it has {length} bytes, but the content-length header says {sent}"));
+    }
+    let cause = serde_json::from_slice::<IgnoredAny>(body).err()?;
+    cause.is_eof().then(|| format!("it was cut off: its JSON is not complete after {length} bytes"))
+}
+
+/// What the secret may be if it was copied wrongly, and how.
+fn secrets(secret: &str) -> [(String, &'static str); 3] {
+    let bare = secret.trim();
+    [
+        (bare.to_owned(), "it has blanks or a line break around it that are none of it"),
+        (bare.trim_matches(['"', '\'']).to_owned(), "it has quotes around it that are not part of it"),
+        (format!("gw_{bare}"), "its first three characters, gw_, are missing"),
+    ]
 }
 
 /// Other ways to write a URL, and what distinguishes them.
@@ -117,12 +157,19 @@ fn urls(url: &str) -> Vec<(String, &'static str)> {
         None => all.push((format!("{url}/"), "with a slash at its end")),
     }
     all.push((url.trim().to_owned(), "without blanks around it"));
+    all.push((url.trim_matches(['"', '\'']).to_owned(), "without quotes around it"));
     all.push((url.to_lowercase(), "in lower case"));
     if let Some((scheme, rest)) = url.split_once("://") {
         let (host, path) = rest.find(['/', '?']).map_or((rest, ""), |at| rest.split_at(at));
         all.push((format!("{scheme}://{}{path}", host.to_lowercase()), "with its host in lower case"));
         let other = if scheme == "https" { "http" } else { "https" };
         all.push((format!("{other}://{rest}"), "with the other scheme"));
+        let port = host.rfind(':').filter(|at| !host.ends_with(']') && *at > 0);
+        let (name, port) = port.map_or((host, ""), |at| host.split_at(at));
+        if LOOPBACK.iter().any(|(it, _)| *it == name) {
+            let others = LOOPBACK.iter().filter(|(it, _)| *it != name);
+            all.extend(others.map(|(other, what)| (format!("{scheme}://{other}{port}{path}"), *what)));
+        }
         for port in [":443", ":80"] {
             match host.strip_suffix(port) {
                 Some(bare) => all.push((format!("{scheme}://{bare}{path}"), "without its port")),
