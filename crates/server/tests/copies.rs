@@ -112,6 +112,10 @@ fn what_is_no_whole_backup_is_refused() {
         assert!(!places.is_empty());
         fs::write(path("altered.db"), bytes).unwrap();
         refused(&path("altered.db"), "damaged (seal)");
+        let bytes = fs::read(path("copy.db")).unwrap();
+        let (length, cut) = (bytes.len(), bytes.len() * 2 / 3);
+        fs::write(path("cut.db"), &bytes[..cut]).unwrap();
+        refused(&path("cut.db"), &format!("it is incomplete: {cut} of {length} bytes are there"));
         fs::write(path("empty.db"), "").unwrap();
         refused(&path("empty.db"), "empty");
         refused(&folder, "no file");

@@ -1,7 +1,7 @@
 //! `guerdon restore`.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read as _};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::thread::available_parallelism; // tidy: the parts of an audit run beside one another
@@ -134,12 +134,38 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
+/// The length of an SQLite database, and the one that it should have by its header. None of any other file, or where the
+/// header does not say.
+fn whole_length(file: &Path) -> Result<Option<(u64, u64)>> {
+    let mut header = [0; 100];
+    let mut opened = File::open(file)?;
+    if opened.read_exact(&mut header).is_err() || !header.starts_with(b"SQLite format 3\0") {
+        return Ok(None);
+    }
+    let field = |at: usize| {
+        let bytes = header.get(at..at + 4)?;
+        Some(u32::from_be_bytes(bytes.try_into().ok()?))
+    };
+    let [Some(pages), Some(changes), Some(valid_for)] = [28, 24, 92].map(field) else { return Ok(None) };
+    let page_bytes = match [header[16], header[17]] {
+        [0, 1] => 65_536,
+        size => u64::from(u16::from_be_bytes(size)),
+    };
+    let whole = u64::from(pages) * page_bytes;
+    Ok((pages > 0 && changes == valid_for).then_some((opened.metadata()?.len(), whole)))
+}
+
 /// Refuses what is no ledger, newer than this program, or damaged; brings what is older up to date. Answers the
 /// fingerprint of its master key. Nothing of the log beside it remains.
 fn judged(copy: &Path) -> Result<Option<String>> {
     let url = DatabaseUrl::Sqlite(copy.to_owned());
+    let whole = whole_length(copy)?;
+    if let Some((length, whole)) = whole.filter(|(length, whole)| length < whole) {
+        bail!("it is incomplete: {length} of {whole} bytes are there");
+    }
     if kept_setting(&url, Setting::MasterKeyFingerprint).is_none() {
-        bail!("it is no backup of guerdon"); // one has a key from its first start on
+        // A database of guerdon has a master key from its first start on.
+        bail!(if whole.is_some() { "it is damaged, or no backup of guerdon" } else { "it is no backup of guerdon" });
     }
     let store = match open(&url, Access::Command) {
         Err(guerdon_persistence::OpenError::Older) => {
