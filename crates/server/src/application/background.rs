@@ -13,10 +13,11 @@ use guerdon_http_api::{Gate, Pulse};
 use guerdon_webhook_dispatcher::Bodies;
 use tokio::time::{MissedTickBehavior, interval};
 
+use super::distributions::{self, DuePayments};
 use super::metrics::{
     Metrics, look_at_certificate, look_at_ledger, look_at_outbox, look_at_process, tell_maintenance,
 };
-use super::{distributions, single_sign_on};
+use super::single_sign_on;
 use crate::retention;
 use crate::sealing::Sealing;
 use crate::settings::Retention;
@@ -89,8 +90,8 @@ pub(super) fn spawn(
             move || single_sign_on::look(store.as_ref())
         })),
         rt::spawn(every(distributions::EVERY, {
-            let store = Arc::clone(&store);
-            move || distributions::pay_due(store.as_ref())
+            let mut payments = DuePayments::new(Arc::clone(&store));
+            move || payments.go_on()
         })),
         rt::spawn(every(PRUNE_EVERY, {
             let mut pruning = Pruning { store, retention, all_at: None };

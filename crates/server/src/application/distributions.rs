@@ -1,10 +1,11 @@
 //! The dates of schedules, paid as they come.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use guerdon_domain::causes::{Actor, Origin};
 use guerdon_domain::distributions::{DateEnd, Ran, run_due};
-use guerdon_domain::ports::{Context, Store};
+use guerdon_domain::ports::{Context, Store, StoreError};
 use guerdon_webhook_dispatcher::Bodies;
 
 use crate::world::{SystemClock, SystemIds};
@@ -14,17 +15,41 @@ pub(super) const EVERY: Duration = Duration::from_secs(1);
 /// How long it goes on at a stretch: whoever wants to stop waits for so long at most, and for one distribution.
 const AT_A_STRETCH: Duration = Duration::from_secs(4);
 
-/// Pays what is due, one date after the other.
-pub(super) fn pay_due(store: &dyn Store) {
-    let origin = Origin { actor: Actor::Schedule, reference: None, key: None };
-    let context = Context { clock: &SystemClock, ids: &SystemIds, bodies: &Bodies, origin };
-    let begun = Instant::now();
-    while begun.elapsed() < AT_A_STRETCH {
-        match run_due(store, &context) {
-            Ok(Some(ran)) => told(&ran),
-            Ok(None) => return,
-            Err(cause) => return log::warn!("a distribution that is due has to wait: {cause}"),
+/// Pays scheduled distributions when they are due.
+pub(super) struct DuePayments {
+    store: Arc<dyn Store>,
+    has_failed: bool,
+}
+
+impl DuePayments {
+    pub(super) fn new(store: Arc<dyn Store>) -> Self {
+        Self { store, has_failed: false }
+    }
+
+    /// Pays what is due, one date after the other, and logs what became of each.
+    pub(super) fn go_on(&mut self) {
+        if let Some(cause) = self.pay() {
+            log::warn!("cannot look for scheduled distributions that are due: {cause}");
         }
+    }
+
+    /// Returns the failure that ended it, unless the run before failed, too: an outage is logged once.
+    fn pay(&mut self) -> Option<StoreError> {
+        let origin = Origin { actor: Actor::Schedule, reference: None, key: None };
+        let context = Context { clock: &SystemClock, ids: &SystemIds, bodies: &Bodies, origin };
+        let begun = Instant::now();
+        while begun.elapsed() < AT_A_STRETCH {
+            match run_due(self.store.as_ref(), &context) {
+                Ok(Some(ran)) => told(&ran),
+                Ok(None) => break,
+                Err(cause) => {
+                    let failed_before = std::mem::replace(&mut self.has_failed, true);
+                    return (!failed_before).then_some(cause);
+                }
+            }
+        }
+        self.has_failed = false;
+        None
     }
 }
 
@@ -39,5 +64,54 @@ fn told(Ran { schedule, due_on, ended }: &Ran) {
         }
         DateEnd::GivenUp { reason } => log::info!("schedule {schedule}: {due_on} is given up ({reason})"),
         DateEnd::Overtaken => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use guerdon_domain::ports::{Reads, Tx, Verdict};
+    use guerdon_persistence::{Access, DatabaseUrl, migrate, open};
+
+    use super::*;
+
+    struct Interrupted {
+        store: Arc<dyn Store>,
+        is_away: AtomicBool,
+    }
+
+    impl Store for Interrupted {
+        fn run(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError> {
+            self.store.run(work)
+        }
+
+        fn check_schema(&self) -> Result<Vec<String>, StoreError> {
+            self.store.check_schema()
+        }
+
+        fn read(&self, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError> {
+            if self.is_away.load(Ordering::Relaxed) {
+                return Err(StoreError::Unavailable("connection refused".to_owned()));
+            }
+            self.store.read(work)
+        }
+    }
+
+    #[test]
+    fn an_outage_is_reported_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let url = DatabaseUrl::Sqlite(folder.path().join("guerdon.db"));
+        migrate(&url).unwrap();
+        let store = open(&url, Access::Command).unwrap();
+        let database = Arc::new(Interrupted { store, is_away: AtomicBool::new(true) });
+        let mut payments = DuePayments::new(Arc::<Interrupted>::clone(&database));
+        for _outage in 0..2 {
+            database.is_away.store(true, Ordering::Relaxed);
+            let reported: Vec<bool> = (0..3).map(|_| payments.pay().is_some()).collect();
+            assert_eq!(reported, [true, false, false]);
+            database.is_away.store(false, Ordering::Relaxed);
+            assert!(payments.pay().is_none());
+        }
     }
 }
