@@ -16,13 +16,15 @@ fn variable(field: &str) -> Option<&'static str> {
     })
 }
 
-/// What stands for the id in a path.
-fn variable_in(path: &str) -> &'static str {
-    match path.split('/').nth(1) {
-        Some("companies") => "COMPANY_ID",
-        Some("corporations") => "CORPORATION_ID",
-        Some("occasions") => "OCCASION_ID",
-        Some("users") => "USER_ID",
+/// What stands for the id in a path. What is deleted is something that no other example needs.
+fn variable_in(method: &str, path: &str) -> &'static str {
+    match (path.split('/').nth(1), method) {
+        (Some("companies"), _) => "COMPANY_ID",
+        (Some("corporations"), _) => "CORPORATION_ID",
+        (Some("occasions"), "DELETE") => "EXTRA_OCCASION_ID",
+        (Some("occasions"), _) => "OCCASION_ID",
+        (Some("users"), "DELETE") => "EXTRA_USER_ID",
+        (Some("users"), _) => "USER_ID",
         _ => "EVENT_ID",
     }
 }
@@ -30,7 +32,7 @@ fn variable_in(path: &str) -> &'static str {
 /// The line.
 pub(crate) fn line(method: &str, path: &str, operation: &Value) -> String {
     let path = path.trim_start_matches("/v1");
-    let path = path.replace("{id}", &format!("${}", variable_in(path)));
+    let path = path.replace("{id}", &format!("${}", variable_in(method, path)));
     let query = query(operation);
     let mut line = "curl --cacert \"$CERTIFICATE\" --user \"$API_KEY:$API_SECRET\"".to_owned();
     if !matches!(method, "GET" | "POST") {
@@ -83,9 +85,9 @@ fn body(operation: &Value) -> Option<String> {
     Some(format!("{{{}}}", written.collect::<Vec<_>>().join(",\n       ")))
 }
 
-/// What an update shows: a field that can be set to its example.
+/// What an update shows: a field that can be set to its example, whatever else was created from the examples.
 fn is_harmless(name: &str) -> bool {
-    !["domain", "company_id", "active"].contains(&name)
+    !["domain", "company_id", "email", "active"].contains(&name)
 }
 
 /// What need not be sent and says what the operation is for.

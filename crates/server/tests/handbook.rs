@@ -3,12 +3,15 @@
 mod clients;
 
 use std::process::Command;
+use std::sync::PoisonError;
 
+use guerdon_persistence::testing::each;
 use serde_json::Value;
 
+use crate::sandbox::{ALONE, Sandbox};
 use crate::support::browser::Browser;
+use crate::support::on_each;
 use crate::support::service::Service;
-use crate::support::{Sample, first_event, on_each};
 
 /// A page as the service serves it.
 fn page(service: &Service, path: &str) -> String {
@@ -17,18 +20,17 @@ fn page(service: &Service, path: &str) -> String {
     answer.body
 }
 
-/// Every page of text, by following the links of the first.
+/// Every page of text in the order of the contents, by following the links of the first.
 fn pages(service: &Service) -> Vec<(String, String)> {
     let first = page(service, "/docs");
     let links = first.split(" href=\"").skip(1).filter_map(|it| it.split('"').next());
-    let mut paths: Vec<String> = links
-        .filter(|it| it.starts_with("/docs/guides/") || it.starts_with("/docs/reference/"))
-        .map(str::to_owned)
-        .collect();
-    paths.sort();
-    paths.dedup();
-    assert!(paths.len() > 15, "{paths:?}");
-    paths.insert(0, "/docs".to_owned());
+    let mut paths = vec!["/docs".to_owned()];
+    for link in links.filter(|it| it.starts_with("/docs/guides/") || it.starts_with("/docs/reference/")) {
+        if !paths.iter().any(|it| it == link) {
+            paths.push(link.to_owned());
+        }
+    }
+    assert!(paths.len() > 16, "{paths:?}");
     paths.into_iter().map(|path| (path.clone(), page(service, &path))).collect()
 }
 
@@ -97,54 +99,38 @@ fn whoever_is_lost_outside_the_versions_is_led_to_the_pages() {
 }
 
 #[test]
-fn every_line_of_curl_works() {
-    on_each(|service| {
+fn every_example_works_in_the_sandbox_in_page_order() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let pages = {
+        let database = each().into_iter().next().unwrap();
+        pages(&Service::start(database, &[]))
+    };
+    for database in each() {
+        let sandbox = Sandbox::start(&["--database", &database.url]);
+        let exports = sandbox.exports();
         let mut count = 0;
-        for (path, page) in pages(service) {
-            for line in lines(&page) {
-                let printed = run(service, &line);
+        for (path, page) in &pages {
+            for line in lines(page) {
+                let printed = run(&exports, &line);
                 assert!(printed.starts_with('2'), "{path}: {printed} for\n{line}");
                 count += 1;
             }
         }
         assert!(count > 40, "{count}");
-    });
+    }
 }
 
-/// The status that a line gets, with something of its own behind each variable.
-fn run(service: &Service, line: &str) -> String {
-    let sample = Sample::make(service, 3);
-    sample.fund(service, 1_000);
-    sample.deposit(service, 1_000);
-    let corporation =
-        service.post(&sample.provider, "/v1/corporations", &serde_json::json!({"name": "Group"}));
-    let corporation = corporation.json()["id"].as_str().unwrap().to_owned();
-    let sent = sample.send(service, &sample.users[0], &[&sample.users[1]], 1);
-    assert_eq!(sent.status, 201, "{}", sent.body);
-    let event = first_event(service, &sample.provider)["id"].as_str().unwrap().to_owned();
+/// The status that an example gets in a shell into which the lines of the sandbox were pasted.
+fn run(exports: &str, line: &str) -> String {
     let line = line.replace("curl ", "curl -sS -o /dev/null -w '%{http_code}' ");
-    let output = Command::new("sh")
-        .args(["-c", &line])
-        .env("URL", format!("{}/v1", service.running.api))
-        .env("BASE_URL", &service.running.api)
-        .env("CERTIFICATE", service.data.path().join("tls/certificate.pem"))
-        .env("API_KEY", &sample.provider.api_key)
-        .env("API_SECRET", &sample.provider.api_secret)
-        .envs([
-            ("COMPANY_ID", &sample.company),
-            ("CORPORATION_ID", &corporation),
-            ("OCCASION_ID", &sample.occasion),
-        ])
-        .envs([("USER_ID", &sample.users[0]), ("RECEIVER_ID", &sample.users[2]), ("EVENT_ID", &event)])
-        .output()
-        .unwrap();
+    let output = Command::new("sh").args(["-c", &format!("{exports}{line}")]).output().unwrap();
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
 #[test]
 fn a_browser_shows_every_page_at_both_widths_in_light_and_dark() {
     let Some(browser) = Browser::find() else { return };
-    let database = guerdon_persistence::testing::each().into_iter().next().unwrap();
+    let database = each().into_iter().next().unwrap();
     let service = Service::start(database, &[]);
     let style = page(&service, "/docs/style.css");
     for (path, page) in pages(&service) {

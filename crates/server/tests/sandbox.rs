@@ -11,16 +11,16 @@ use guerdon_persistence::testing::each;
 use crate::support::receiver::PATIENCE;
 
 /// A sandbox looks for free ports, and takes them a moment later: one at a time.
-static ALONE: Mutex<()> = Mutex::new(());
+pub static ALONE: Mutex<()> = Mutex::new(());
 
 /// It and what it prints, line by line.
-struct Sandbox {
+pub struct Sandbox {
     child: Child,
     lines: Receiver<String>,
 }
 
 impl Sandbox {
-    fn start(arguments: &[&str]) -> Self {
+    pub fn start(arguments: &[&str]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_guerdon"))
             .arg("dev")
             .args(arguments)
@@ -42,6 +42,13 @@ impl Sandbox {
             lines.push(line.unwrap_or_else(|_| panic!("{part} did not come: {lines:#?}")));
         }
         lines
+    }
+
+    /// The lines that it offers to be pasted into a shell, once all that they name is there.
+    pub fn exports(&self) -> String {
+        let printed = self.until("Ctrl-C here ends it all.");
+        let exports = printed.iter().filter(|it| it.starts_with("export "));
+        exports.map(|it| format!("{it}\n")).collect()
     }
 
     fn ends_at(&mut self, signal: &str) {

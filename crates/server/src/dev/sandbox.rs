@@ -63,6 +63,9 @@ struct Scene {
     ada: Uuid,
     alan: Uuid,
     occasion: Uuid,
+    /// For examples that delete something.
+    extra_user: Uuid,
+    extra_occasion: Uuid,
 }
 
 /// A command as an operator gives it.
@@ -126,6 +129,8 @@ impl Sandbox {
             ("USER_ID", scene.ada.to_string()),
             ("RECEIVER_ID", scene.alan.to_string()),
             ("OCCASION_ID", scene.occasion.to_string()),
+            ("EXTRA_USER_ID", scene.extra_user.to_string()),
+            ("EXTRA_OCCASION_ID", scene.extra_occasion.to_string()),
             ("EVENT_ID", event),
             ("GUERDON_API_KEY", credentials.api_key),
             ("GUERDON_API_SECRET", credentials.api_secret),
@@ -165,6 +170,7 @@ impl Scene {
         };
         let alan = user("Alan", "Turing", false)?.id;
         user("Edith", "Clarke", true)?;
+        let extra_user = user("Konrad", "Zuse", false)?.id;
         let occasion = |name: &str, title: &str, message: &str| {
             client.create_occasion(&NewOccasion {
                 company_id: acme.id,
@@ -173,9 +179,10 @@ impl Scene {
                 default_message: message.to_owned(),
             })
         };
-        occasion("Birthday", "Happy birthday", "Happy birthday!")?;
+        let extra_occasion = occasion("Birthday", "Happy birthday", "Happy birthday!")?.id;
         let occasion = occasion("Thank you", "You were thanked", "Thank you for your help.")?.id;
-        Ok(Self { corporation, company: acme.id, ada: acme.owner_id, alan, occasion })
+        let (company, ada) = (acme.id, acme.owner_id);
+        Ok(Self { corporation, company, ada, alan, occasion, extra_user, extra_occasion })
     }
 
     /// Some points from Ada to Alan.
