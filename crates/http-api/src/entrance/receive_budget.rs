@@ -27,28 +27,31 @@ impl ReceiveBudget {
     }
 }
 
-/// What one connection holds; dropped, it holds nothing.
+/// What one connection holds. The most that it has held so far stays counted: what a connection returns to the heap lies in pieces
+/// between what others still hold.
 #[derive(Default)]
 pub(super) struct Held {
     budget: Arc<ReceiveBudget>,
     bytes: Cell<usize>,
+    counted: Cell<usize>,
 }
 
 impl Held {
     pub(super) fn of(budget: &Arc<ReceiveBudget>) -> Self {
-        Self { budget: Arc::clone(budget), bytes: Cell::new(0) }
+        Self { budget: Arc::clone(budget), bytes: Cell::default(), counted: Cell::default() }
     }
 
     /// Whether the connection may receive more.
     pub(super) fn has_room(&self) -> bool {
-        self.bytes.get() < UNCOUNTED || !self.budget.is_full()
+        self.bytes.get() < UNCOUNTED + self.counted.get() || !self.budget.is_full()
     }
 
     /// Counts `bytes` more, unless too much is held already; whether they are counted.
     pub(super) fn grows(&self, bytes: usize) -> bool {
-        let has_room = !self.budget.is_full();
+        let grown = self.bytes.get() + bytes;
+        let has_room = grown <= UNCOUNTED + self.counted.get() || !self.budget.is_full();
         if has_room {
-            self.set(self.bytes() + bytes);
+            self.set(grown);
         }
         has_room
     }
@@ -59,23 +62,30 @@ impl Held {
 
     /// Sets what the connection holds.
     pub(super) fn set(&self, bytes: usize) {
-        let before = self.bytes.replace(bytes).saturating_sub(UNCOUNTED);
-        let after = bytes.saturating_sub(UNCOUNTED);
-        if after == before {
-            return;
+        self.bytes.set(bytes);
+        let more = bytes.saturating_sub(UNCOUNTED + self.counted.get());
+        if more > 0 {
+            self.counted.set(self.counted.get() + more);
+            show(self.budget.held.fetch_add(more, Ordering::Relaxed) + more);
         }
-        let held = if after > before {
-            self.budget.held.fetch_add(after - before, Ordering::Relaxed) + (after - before)
-        } else {
-            self.budget.held.fetch_sub(before - after, Ordering::Relaxed) - (before - after)
-        };
-        gauge!("guerdon_http_held_bytes", "kind" => "received").set(u32::try_from(held).unwrap_or(u32::MAX));
     }
+
+    /// The connection is not counted any more.
+    pub(super) fn release(&self) {
+        let counted = self.counted.take();
+        if counted > 0 {
+            show(self.budget.held.fetch_sub(counted, Ordering::Relaxed) - counted);
+        }
+    }
+}
+
+fn show(held: usize) {
+    gauge!("guerdon_http_held_bytes", "kind" => "received").set(u32::try_from(held).unwrap_or(u32::MAX));
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
-        self.set(0);
+        self.release();
     }
 }
 
@@ -95,9 +105,12 @@ mod tests {
         assert!(modest.has_room(), "its own part is always there");
         modest.set(UNCOUNTED);
         assert!(!modest.has_room());
-        greedy.set(UNCOUNTED + 1);
-        assert_eq!(budget.held.load(Ordering::Relaxed), 1);
+        greedy.set(0);
+        assert!(!modest.has_room(), "the most that it has held stays counted");
+        assert!(greedy.has_room() && greedy.grows(UNCOUNTED + HELD_MAX), "for itself, too");
+        greedy.release();
         assert!(modest.has_room() && modest.grows(1));
+        assert_eq!(budget.held.load(Ordering::Relaxed), 1);
         drop((greedy, modest));
         assert_eq!(budget.held.load(Ordering::Relaxed), 0);
     }

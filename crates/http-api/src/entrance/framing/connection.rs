@@ -91,7 +91,7 @@ impl Connection {
     /// Somebody with right credentials uses it.
     pub(crate) fn trust(&self) {
         self.is_trusted.set(true);
-        self.held.set(0);
+        self.held.release();
     }
 
     /// Whether somebody with right credentials has used it.
