@@ -100,7 +100,7 @@ mod tests {
         greedy.set(UNCOUNTED);
         assert_eq!(budget.held.load(Ordering::Relaxed), 0);
         greedy.set(UNCOUNTED + HELD_MAX);
-        assert!(!greedy.has_room() && !modest.grows(1));
+        assert!(!greedy.has_room() && !modest.grows(UNCOUNTED + 1));
         modest.set(UNCOUNTED - 1);
         assert!(modest.has_room(), "its own part is always there");
         modest.set(UNCOUNTED);
