@@ -3,26 +3,29 @@
 mod consistent;
 mod schema;
 mod single;
+mod unsealed;
 
 use std::num::NonZero;
 use std::sync::OnceLock;
 
-use guerdon_domain::audit::verify;
 use guerdon_domain::companies::set_allow_zero_points;
+use guerdon_domain::distributions::{CreateSchedule, Period, cancel_schedule, create_schedule, run_due};
 use guerdon_domain::money::{Points, PointsPerDollar};
+use guerdon_domain::occasions::{self, OccasionText};
 use guerdon_domain::overrides::replace;
-use guerdon_domain::ports::StoreExt as _;
+use guerdon_domain::ports::{StoreExt as _, Timestamp};
 use guerdon_domain::recognitions::{self, Sender, UpdateRecognition};
 use guerdon_domain::redemptions;
-use guerdon_domain::values::Message;
+use guerdon_domain::saml::{self, UpdateSaml};
+use guerdon_domain::values::{EntityId, IsoDate, Line, Message, Update};
 use guerdon_domain::wallets::WalletType;
 use guerdon_persistence::testing::{TestDatabase, each};
 
-use crate::support::World;
+use crate::support::{World, verify};
 
 /// Takes away what keeps damage out: rules of single rows, triggers, the uniqueness of what happens once.
 fn unguard(database: &TestDatabase) {
-    const TRIGGERS: [&str; 11] = [
+    const TRIGGERS: [&str; 13] = [
         "causes_keep_updates_out",
         "causes_keep_deletes_out",
         "recognitions_keep_updates_out",
@@ -34,6 +37,8 @@ fn unguard(database: &TestDatabase) {
         "seals_keep_updates_out",
         "seals_keep_deletes_out",
         "events_go_delivered",
+        "audit_entries_keep_updates_out",
+        "audit_entries_keep_deletes_out",
     ];
     let mut sqlite: String = TRIGGERS.iter().map(|it| format!("DROP TRIGGER {it};")).collect();
     sqlite.push_str("DROP TRIGGER events_keep_updates_out; DROP INDEX causes_once;");
@@ -79,10 +84,61 @@ fn eventful(database: TestDatabase) -> (World, [u8; 32]) {
     world.change_rate(PointsPerDollar::new(14).unwrap());
     world.fund(WalletType::User, world.user("gone"), 6);
     world.delete(gone(&world)).unwrap();
+    settings(&world);
+    deliver_one(&world);
     let head = world.seal();
     world.deposit(1); // not sealed yet
     assert_eq!(world.audit_with(Some(head)), []);
     (world, head)
+}
+
+/// Settings that are audited: single sign-on, a global occasion, and two schedules, of which one has paid and one is
+/// cancelled.
+fn settings(world: &World) {
+    let context = world.context();
+    let text = OccasionText {
+        name: Line::parse("Birthday").unwrap(),
+        title: Line::parse("Happy birthday").unwrap(),
+        default_message: Message::parse("All the best").unwrap(),
+    };
+    let schedule = CreateSchedule {
+        company_id: world.company,
+        wallet: WalletType::Peer,
+        points: Points::new(1).unwrap(),
+        every: Period::Month,
+        start_on: IsoDate::parse("2026-11-01").unwrap(),
+    };
+    let saml = UpdateSaml {
+        idp_id: Update::Set(EntityId::parse("https://idp.example.com").unwrap()),
+        ..UpdateSaml::default()
+    };
+    world.deposit(10);
+    world
+        .store
+        .transaction(|tx| -> Result<_, Box<dyn std::error::Error + Send + Sync>> {
+            occasions::create_global(tx, &text, &context)?;
+            saml::update(tx, world.provider, world.company, &saml, &context)?;
+            create_schedule(tx, &schedule, &context)?;
+            let other = create_schedule(tx, &schedule, &context)?;
+            cancel_schedule(tx, other.id, &context)?;
+            Ok(())
+        })
+        .unwrap();
+    assert!(run_due(world.background.as_ref(), &context).unwrap().is_some());
+}
+
+/// The oldest event is delivered at the first attempt.
+fn deliver_one(world: &World) {
+    let event = "(SELECT event_id FROM deliveries ORDER BY event_id LIMIT 1)";
+    let delivered = |started_at: &str, answer: &str| {
+        format!(
+            "INSERT INTO attempts (event_id, id, company_id, number, started_at, duration_micros, status, answer) \
+             SELECT event_id, event_id, company_id, 1, {started_at}, 1, 200, {answer} FROM deliveries \
+             WHERE event_id = {event}; \
+             UPDATE deliveries SET state = 2, attempts = 1, next_attempt_at = NULL WHERE event_id = {event}"
+        )
+    };
+    world.database.tamper(&delivered("1795000000000000", "x'4f4b'"), &delivered("now()", "'OK'"));
 }
 
 fn gone(world: &World) -> guerdon_domain::values::UserId {
@@ -104,17 +160,28 @@ fn samples() -> &'static [(TestDatabase, [u8; 32])] {
     })
 }
 
+/// Some time after everything in the samples.
+fn moment() -> Timestamp {
+    Timestamp::from_unix_micros(1_795_000_600_000_000).unwrap()
+}
+
 /// As many threads as find a fault of parts that meet.
 const TWO: NonZero<usize> = NonZero::<usize>::MIN.saturating_add(1);
 
 /// Damages a sound ledger on each database; every one of these invariants must be found broken.
 fn check(damage: &str, expected: &[&str]) {
+    check_each(damage, damage, expected);
+}
+
+/// The same where the databases need statements of their own.
+fn check_each(sqlite: &str, postgres: &str, expected: &[&str]) {
     for (sample, head) in samples() {
         let database = sample.duplicate();
         unguard(&database);
-        let sqlite = format!("PRAGMA ignore_check_constraints = ON; PRAGMA foreign_keys = OFF; {damage}");
-        database.tamper(&sqlite, damage);
-        let found = verify(database.store().as_ref(), Some(*head), TWO).unwrap();
+        let damage = if database.is_embedded() { sqlite } else { postgres };
+        let prepared = format!("PRAGMA ignore_check_constraints = ON; PRAGMA foreign_keys = OFF; {sqlite}");
+        database.tamper(&prepared, postgres);
+        let found = verify(database.store().as_ref(), Some(*head), moment(), TWO);
         for invariant in expected {
             assert!(
                 found.iter().any(|it| it.invariant == *invariant),

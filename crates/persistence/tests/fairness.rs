@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::sleep; // tidy: lets a deadline pass
 use std::time::{Duration, Instant};
 
-use guerdon_domain::audit::Part;
+use guerdon_domain::audit::{Examination, Part};
 use guerdon_domain::ports::{Setting, Store, StoreError, StoreExt as _, Timestamp, Verdict};
 use guerdon_domain::recognitions::{SendError, Sender};
 use guerdon_domain::values::UserId;
@@ -15,7 +15,7 @@ use guerdon_domain::wallets::{Account, WalletType};
 use guerdon_persistence::testing::{Held, TestDatabase, each};
 use guerdon_persistence::{Access, OpenError, open};
 
-use crate::support::{World, on_each};
+use crate::support::{TestBodies, World, on_each};
 
 /// What a request may take, and what its answer may take beyond that.
 const DEADLINE: Duration = Duration::from_secs(8);
@@ -236,8 +236,9 @@ fn what_takes_its_time_and_what_nobody_waits_for_has_no_deadline() {
     on_postgres(|world| {
         let short = Duration::from_millis(300);
         let hasty = world.database.opened_within(short);
+        let asked = Examination { head: None, bodies: &TestBodies, now: world.context().clock.now() };
         let audited = hasty.requests.snapshot(|reads| {
-            let found = reads.audit(Part::Tables, None)?;
+            let found = reads.audit(Part::Tables, &asked)?;
             sleep(short);
             reads.setting(Setting::Maintenance)?;
             Ok::<_, StoreError>(found.into_violations())

@@ -1,27 +1,42 @@
 //! The order of facts.
 
 use guerdon_domain::money::PointsPerDollar;
-use guerdon_domain::ports::StoreExt as _;
+use guerdon_domain::ports::{StoreExt as _, Tx};
 use guerdon_domain::recognitions::{self, Sender, UpdateRecognition};
-use guerdon_domain::values::{Message, fit};
+use guerdon_domain::saml::{self, UpdateSaml};
+use guerdon_domain::values::{EntityId, Message, Update, fit};
 use guerdon_domain::wallets::WalletType;
 use guerdon_persistence::testing::each;
 use guerdon_persistence::{Access, OpenError, migrate, open};
 
 use crate::support::{World, at_once};
 
+/// Adds an entry to the audit log, which is ordered by the same count.
+fn configure_saml(world: &World, idp_id: &str) {
+    let settings =
+        UpdateSaml { idp_id: Update::Set(EntityId::parse(idp_id).unwrap()), ..UpdateSaml::default() };
+    let change = |tx: &mut dyn Tx| {
+        saml::update(tx, world.provider, world.company, &settings, &world.context()).map(drop)
+    };
+    world.store.transaction(change).unwrap();
+}
+
 #[test]
 fn a_database_restored_into_another_cluster_goes_on_where_it_stopped() {
     for database in each().into_iter().filter(|it| !it.is_embedded()) {
         let world = World::new(database);
         world.deposit(10);
+        configure_saml(&world, "https://first.example");
         let World { database, store, background, clock, ids, provider, company, owner, occasion } = world;
         drop((store, background));
         // As if the cluster that it came from had seen far more transactions than this one.
         let far = "ALTER TABLE causes DISABLE TRIGGER USER; ALTER TABLE events DISABLE TRIGGER USER; \
                    UPDATE causes SET position = position + 9000000000; \
                    UPDATE events SET position = position + 9000000000; \
-                   ALTER TABLE causes ENABLE TRIGGER USER; ALTER TABLE events ENABLE TRIGGER USER;";
+                   ALTER TABLE causes ENABLE TRIGGER USER; ALTER TABLE events ENABLE TRIGGER USER; \
+                   ALTER TABLE audit_entries DISABLE TRIGGER USER; \
+                   UPDATE audit_entries SET position = position + 9000001000; \
+                   ALTER TABLE audit_entries ENABLE TRIGGER USER;";
         database.tamper("", far);
         let refused = open(&database.address(), Access::Rehearse).map(drop);
         assert!(matches!(refused, Err(OpenError::Older)), "{refused:?}");
@@ -32,9 +47,11 @@ fn a_database_restored_into_another_cluster_goes_on_where_it_stopped() {
         let ann = world.user("ann");
         world.fund(WalletType::Peer, ann, 5);
         world.send(Sender::User(ann), &[world.owner], 1).unwrap();
+        configure_saml(&world, "https://second.example");
         let head = world.seal();
         assert_eq!(world.audit_with(Some(head)), []);
         assert_eq!(world.database.count("causes WHERE position < 9000000000"), 0);
+        assert_eq!(world.database.count("audit_entries WHERE position < 9000001000"), 0);
     }
 }
 

@@ -2,7 +2,8 @@
 
 use guerdon_domain::companies::UpdateCompany;
 use guerdon_domain::money::{Points, PointsPerDollar};
-use guerdon_domain::ports::StoreExt as _;
+use guerdon_domain::ports::{ProviderChange, StoreExt as _};
+use guerdon_domain::providers;
 use guerdon_domain::recognitions::{SendError, SendFault, Sender};
 use guerdon_domain::reserve::{self, DepositError};
 use guerdon_domain::users::DeleteUserError;
@@ -76,8 +77,11 @@ fn each_receiver_has_a_recognition_a_transfer_and_an_event() {
         assert_eq!(world.database.count("recognitions"), 5);
         assert_eq!(world.database.count("transfers WHERE reason = 1"), 5);
         assert_eq!(world.database.count("deliveries WHERE state = 1 AND next_attempt_at IS NOT NULL"), 5);
-        let unaddressed = "UPDATE providers SET callback_url = NULL";
-        world.database.tamper(unaddressed, unaddressed);
+        let unaddressed = ProviderChange { callback_url: Update::Clear, ..ProviderChange::default() };
+        world
+            .store
+            .transaction(|tx| providers::change(tx, world.provider, &unaddressed, &world.context()))
+            .unwrap();
         world.send(Sender::Company(world.company), &users[..2], 10).unwrap();
         assert_eq!(world.database.count("deliveries WHERE state = 4 AND next_attempt_at IS NULL"), 2);
     });

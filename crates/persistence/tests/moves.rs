@@ -2,9 +2,10 @@
 
 use std::sync::mpsc::channel;
 
+use guerdon_domain::audit_log::Action;
 use guerdon_domain::companies::{MoveCompanyError, move_to_provider};
 use guerdon_domain::ports::{ProviderChange, StoreError, StoreExt as _};
-use guerdon_domain::providers::Provider;
+use guerdon_domain::providers::{self, Provider};
 use guerdon_domain::recognitions::{SendError, Sender};
 use guerdon_domain::values::ProviderId;
 
@@ -25,7 +26,9 @@ fn another(world: &World) -> ProviderId {
         suspended: false,
         created_at: world.context().clock.now(),
     };
-    world.store.transaction(|tx| tx.insert_provider(&provider)).unwrap();
+    let context = world.context();
+    let entry = context.entry(Action::ProviderCreated).of_provider(provider.id);
+    world.store.transaction(|tx| tx.insert_provider(&provider).and_then(|()| tx.note(&entry))).unwrap();
     id
 }
 
@@ -62,7 +65,6 @@ fn a_move_waits_for_requests_under_way_and_none_writes_for_the_old_provider_afte
         let sent = world.send(Sender::Company(world.company), &[ann], 1);
         assert!(matches!(sent, Err(SendError::Denied(_))));
         let change = ProviderChange { suspended: Some(true), ..ProviderChange::default() };
-        let now = world.context().clock.now();
-        world.store.transaction(|tx| tx.change_provider(other, &change, now)).unwrap();
+        world.store.transaction(|tx| providers::change(tx, other, &change, &world.context())).unwrap();
     });
 }

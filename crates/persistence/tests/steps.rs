@@ -2,7 +2,7 @@
 
 use guerdon_domain::distributions::{self, DistributeError, RunDistribution, finish, run};
 use guerdon_domain::money::Points;
-use guerdon_domain::ports::StoreExt as _;
+use guerdon_domain::ports::{InTransit, StoreExt as _};
 use guerdon_domain::wallets::WalletType;
 use guerdon_persistence::testing::sqlite;
 
@@ -40,7 +40,9 @@ fn a_distribution_in_steps_is_sound_at_each_and_whole_at_the_end() {
     let users = crowd(&world, CROWD);
     let everybody = i64::try_from(CROWD).unwrap() + 1;
     world.deposit(3 * everybody);
-    assert!(begin(&world).unwrap().in_steps);
+    begin(&world).unwrap();
+    let in_transit = world.reading(|reads| reads.in_transit());
+    assert_eq!((in_transit.distributions.len(), in_transit.points), (1, 3 * everybody));
     assert_eq!(world.reserve(), 0, "the whole is taken at once");
     assert_eq!(world.shows(WalletType::Peer, users[0]), Some((0, 0)));
     assert_eq!(world.audit(), []);
@@ -48,7 +50,8 @@ fn a_distribution_in_steps_is_sound_at_each_and_whole_at_the_end() {
     one_step(&world);
     assert_eq!(world.audit(), [], "under way");
     world.delete(users[CROWD - 1]).unwrap();
-    finish(world.background.as_ref(), &mut |_| ()).unwrap();
+    assert!(finish(world.background.as_ref(), &mut |_| ()).unwrap().is_empty());
+    assert_eq!(world.reading(|reads| reads.in_transit()), InTransit::default());
     assert_eq!(world.shows(WalletType::Peer, users[0]), Some((3, 0)));
     assert_eq!(world.shows(WalletType::Peer, users[CROWD - 2]), Some((3, 0)));
     assert_eq!(world.shows(WalletType::Peer, users[CROWD - 1]), Some((0, 0)));
@@ -71,7 +74,7 @@ fn a_seal_waits_for_a_distribution_that_is_under_way() {
             world.reading(|reads| reads.next_seal(guerdon_domain::ports::Clock::now(&*world.clock), 1_000));
         let Some(next) = next else { return 0 };
         world.store.transaction(|tx| tx.insert_seal(&next)).unwrap();
-        next.causes
+        next.causes.count
     };
     let before = seal();
     assert_eq!(before, world.database.count("causes") - 2);
@@ -101,4 +104,19 @@ fn what_does_not_come_to_the_whole_is_found() {
         found("INSERT INTO distributions_under_way SELECT id, 1 FROM causes WHERE kind = 6"),
         "a deposit is no distribution"
     );
+}
+
+#[test]
+fn a_distribution_that_cannot_be_finished_keeps_no_other_from_being_finished() {
+    let world = World::new(sqlite());
+    crowd(&world, CROWD);
+    world.deposit(20_000);
+    begin(&world).unwrap();
+    let damage = "INSERT INTO distributions_under_way VALUES (zeroblob(16), 0)";
+    world.database.tamper(damage, damage);
+    let found: Vec<&str> = world.audit().iter().map(|it| it.invariant).collect();
+    assert!(found.contains(&"under way"), "{found:?}");
+    let failed = finish(world.background.as_ref(), &mut |_| ()).unwrap();
+    assert_eq!(failed.len(), 1, "{failed:?}");
+    assert_eq!(world.database.count("distributions_under_way"), 1, "the real one is finished");
 }

@@ -26,6 +26,7 @@ mod status;
 mod steps;
 mod tls;
 mod tools;
+mod verification;
 mod work;
 mod world;
 

@@ -51,6 +51,17 @@ pub(crate) struct Status {
     pub(crate) certificate_expires_at: Option<String>,
     /// None where nothing was ever sealed.
     pub(crate) seal: Option<SealStatus>,
+    /// What unfinished distributions hold; none if all are finished.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) in_transit: Option<InTransitStatus>,
+}
+
+/// Distributions in several steps that are not finished.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct InTransitStatus {
+    pub(crate) distributions: usize,
+    /// What they have taken from reserves and not given to users yet.
+    pub(crate) points: i64,
 }
 
 /// The latest seal.
@@ -81,9 +92,11 @@ impl Service {
 
     /// How it stands now; an error where the database does not answer.
     pub(crate) fn status(&self) -> Result<Status, StoreError> {
-        let (maintenance, depth, seal) = self.store.snapshot(|reads| -> Result<_, StoreError> {
-            Ok((reads.setting(Setting::Maintenance)?, reads.outbox_depth()?, reads.last_seal()?))
-        })?;
+        let (maintenance, depth, seal, in_transit) =
+            self.store.snapshot(|reads| -> Result<_, StoreError> {
+                let maintenance = reads.setting(Setting::Maintenance)?;
+                Ok((maintenance, reads.outbox_depth()?, reads.last_seal()?, reads.in_transit()?))
+            })?;
         let now = SystemClock.now();
         let age = |it: Timestamp| (now - it).whole_seconds().max(0);
         Ok(Status {
@@ -98,6 +111,10 @@ impl Service {
             mails_waiting: depth.mails_waiting,
             certificate_expires_at: self.certificate_ends().map(|it| Timestamp::new(it).to_string()),
             seal: seal.map(|it: Seal| SealStatus { sequence: it.sequence, at: it.created_at.to_string() }),
+            in_transit: (!in_transit.distributions.is_empty()).then(|| InTransitStatus {
+                distributions: in_transit.distributions.len(),
+                points: in_transit.points,
+            }),
         })
     }
 

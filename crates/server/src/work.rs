@@ -7,13 +7,13 @@ use std::thread::sleep; // tidy: another process holds the database for a moment
 use std::time::Duration;
 
 use anyhow::{anyhow, bail};
-use guerdon_domain::distributions::finish;
 use guerdon_domain::ports::Wakes;
 use guerdon_persistence::{Access, OpenError, Wakeups, open_waking};
 
+use crate::application::finish_started;
 use crate::command_socket::{Sent, send};
 use crate::commands::{Command, Output, Runnable as _, Workplace};
-use crate::keys::settle;
+use crate::keys::{look_up, settle};
 use crate::logging;
 use crate::progress::Progress;
 use crate::settings::Settings;
@@ -45,14 +45,16 @@ pub(crate) fn work(settings: &Settings, command: &Command, progress: &Progress) 
         match open_waking(&settings.database, Access::Command, wakes.clone()) {
             Ok(opened) => {
                 let store = opened.requests;
-                let keys = Arc::new(settle(settings, store.as_ref())?);
-                finish(store.as_ref(), &mut |_| ())?; // what another process left when it was killed
-                let progress = progress.clone();
-                let threads = available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-                let workplace = Workplace { progress, threads, ..Workplace::new(store, keys, settings) };
+                let find_keys = if command.is_reading() { look_up } else { settle };
+                let keys = Arc::new(find_keys(settings, store.as_ref())?);
                 if !command.is_reading() {
                     logging::start(settings.log);
+                    finish_started(store.as_ref());
                 }
+                let progress = progress.clone();
+                let threads = available_parallelism().unwrap_or(NonZero::<usize>::MIN);
+                let own = Workplace::new(store, keys, settings);
+                let workplace = Workplace { progress, threads, in_service: false, ..own };
                 let done = command.run_logged(&workplace);
                 if wakes.elsewhere.wait(Duration::ZERO) {
                     Wakeups::tell_once(&settings.database);

@@ -183,7 +183,7 @@ fn kill_nine_in_the_middle_of_a_large_distribution_leaves_all_or_nothing() {
         let sample = Sample::make(service, 1);
         crowd(service, &sample.company, CROWD);
         sample.deposit(service, FUNDS);
-        let mut runs = 0;
+        let (mut runs, mut paid_in) = (0, FUNDS);
         for cycle in 0..6 {
             let words = ["distribution", "run", &sample.company, "--wallet", "peer_wallet", "--points", "1"];
             let mut command = service.command();
@@ -193,10 +193,21 @@ fn kill_nine_in_the_middle_of_a_large_distribution_leaves_all_or_nothing() {
             run.kill().unwrap(); // on PostgreSQL it works in a process of its own
             run.wait().unwrap();
             service.running.kill();
+            let transfers = service.database.count("transfers");
+            assert_eq!(service.guerdon(&["verify"]).status, 0);
+            service.json(&["reserve", "show", &sample.company]);
+            assert_eq!(
+                service.database.count("transfers"),
+                transfers,
+                "a command that reads finishes nothing"
+            );
             if cycle % 2 == 0 {
                 service.restart();
+            } else {
+                sample.deposit(service, 1); // a command that writes finishes it first
+                paid_in += 1;
             }
-            let after = all_or_nothing(service, &sample, FUNDS); // where nobody serves, the command finishes it
+            let after = all_or_nothing(service, &sample, paid_in);
             assert!((runs..=runs + 1).contains(&after));
             runs = after;
             if cycle % 2 == 1 {

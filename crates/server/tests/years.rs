@@ -345,7 +345,13 @@ fn what_the_settings_name_is_tried() {
             assert_eq!(run("a", &["migrate"]).0, Some(0));
             let told = run("a", &["config", "check", "--connect"]);
             assert!(told.0 == Some(0) && told.1.contains("no master key yet"), "{told:?}");
-            assert_eq!(run("b", &["provider", "list"]).0, Some(0), "a look settles nothing");
+            assert_eq!(run("b", &["provider", "list"]).0, Some(0));
+            let told = run("a", &["config", "check", "--connect"]);
+            assert!(
+                told.0 == Some(0) && told.1.contains("no master key yet"),
+                "a command that reads stores nothing"
+            );
+            assert_eq!(run("b", &["provider", "create", "--name", "Acme"]).0, Some(0));
             let told = run("a", &["config", "check", "--connect"]);
             assert!(told.0 == Some(1) && told.1.contains("fingerprint"), "{told:?}");
         }

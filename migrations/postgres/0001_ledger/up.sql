@@ -388,21 +388,29 @@ CREATE UNIQUE INDEX transfers_credit ON transfers (credit_owner, credit_kind, cr
 CREATE TRIGGER transfers_keep BEFORE UPDATE OR DELETE OR TRUNCATE ON transfers
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
--- Seal n chains everything that stands before `before` onto seal n - 1. format: 1 causes with their transfers and
--- recognitions, of a message its digest.
+-- Seal n chains onto seal n - 1 the causes before `before` and the audit entries before `entries_before` that are in no
+-- earlier seal: causes with their transfers and recognitions, and of a message its digest. Of the causes' events it
+-- chains one digest over their ids and bodies, which stays when events are deleted. The counts say how many rows it
+-- covers. format: 1 is this one.
 CREATE TABLE seals (
   sequence bigint NOT NULL PRIMARY KEY CHECK (sequence >= 1),
   format smallint NOT NULL CONSTRAINT known_format CHECK (format = 1),
   before bigint NOT NULL,
-  causes bigint NOT NULL CHECK (causes >= 1),
+  causes bigint NOT NULL CHECK (causes >= 0),
+  entries_before bigint NOT NULL,
+  entries bigint NOT NULL CHECK (entries >= 0),
+  events bigint NOT NULL CHECK (events >= 0),
+  events_digest bytea NOT NULL CHECK (length(events_digest) = 32),
   head bytea NOT NULL CHECK (length(head) = 32),
-  created_at timestamptz NOT NULL
+  created_at timestamptz NOT NULL,
+  CONSTRAINT covers_something CHECK (causes + entries >= 1)
 );
 CREATE TRIGGER seals_keep BEFORE UPDATE OR DELETE OR TRUNCATE ON seals
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 -- What a provider is told. An event bears the id of what it tells of: the recognition, the amendment, the redemption.
--- kind: 1 recognition received, 2 recognition updated, 3 redemption created.
+-- kind: 1 recognition received, 2 recognition updated, 3 redemption created. original_digest is set when the data of a
+-- deleted person is erased from the body: the digest of the body as it was written.
 CREATE TABLE events (
   position bigint NOT NULL DEFAULT journal_position(),
   id uuid NOT NULL PRIMARY KEY,
@@ -411,6 +419,7 @@ CREATE TABLE events (
   kind smallint NOT NULL CONSTRAINT known_kind CHECK (kind BETWEEN 1 AND 3),
   cause_id uuid NOT NULL,
   body bytea NOT NULL CHECK (length(body) >= 2),
+  original_digest bytea CHECK (length(original_digest) = 32),
   created_at timestamptz NOT NULL,
   CONSTRAINT named_after_what_it_tells CHECK ((kind = 1) = (id <> cause_id))
 );
@@ -495,8 +504,10 @@ CREATE TABLE idempotency_records (
 CREATE INDEX idempotency_records_expiry ON idempotency_records (expires_at);
 
 -- Who did what, where no cause tells it: credentials, settings of single sign-on, options, schedules, what the operator
--- changed. Numbers of actions are those of the domain crate.
+-- changed. Numbers of actions are those of the domain crate. state_digest is a digest of what the action left: of the
+-- provider, the schedule, the settings of single sign-on, the options or the global occasion.
 CREATE TABLE audit_entries (
+  position bigint NOT NULL DEFAULT journal_position(),
   id uuid NOT NULL PRIMARY KEY,
   actor smallint NOT NULL CONSTRAINT known_actor CHECK (actor BETWEEN 1 AND 3),
   reference text CHECK (length(reference) BETWEEN 1 AND 255),
@@ -506,8 +517,10 @@ CREATE TABLE audit_entries (
   provider_id uuid,
   object_id uuid,
   detail text NOT NULL,
+  state_digest bytea CHECK (length(state_digest) = 32),
   created_at timestamptz NOT NULL
 );
+CREATE UNIQUE INDEX audit_entries_position ON audit_entries (position, id);
 CREATE INDEX audit_entries_company ON audit_entries (company_id, id);
 CREATE INDEX audit_entries_provider ON audit_entries (provider_id, id);
 CREATE TRIGGER audit_entries_keep BEFORE UPDATE OR DELETE OR TRUNCATE ON audit_entries

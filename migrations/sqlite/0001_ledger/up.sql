@@ -351,15 +351,22 @@ CREATE TRIGGER transfers_keep_updates_out BEFORE UPDATE ON transfers
 CREATE TRIGGER transfers_keep_deletes_out BEFORE DELETE ON transfers
   BEGIN SELECT RAISE(ABORT, 'transfers are never changed'); END;
 
--- Seal n chains everything that stands before `before` onto seal n - 1. format: 1 causes with their transfers and
--- recognitions, of a message its digest.
+-- Seal n chains onto seal n - 1 the causes before `before` and the audit entries before `entries_before` that are in no
+-- earlier seal: causes with their transfers and recognitions, and of a message its digest. Of the causes' events it
+-- chains one digest over their ids and bodies, which stays when events are deleted. The counts say how many rows it
+-- covers. format: 1 is this one.
 CREATE TABLE seals (
   sequence INTEGER NOT NULL PRIMARY KEY CHECK (sequence >= 1),
   format INTEGER NOT NULL CONSTRAINT known_format CHECK (format = 1),
   before INTEGER NOT NULL,
-  causes INTEGER NOT NULL CHECK (causes >= 1),
+  causes INTEGER NOT NULL CHECK (causes >= 0),
+  entries_before INTEGER NOT NULL,
+  entries INTEGER NOT NULL CHECK (entries >= 0),
+  events INTEGER NOT NULL CHECK (events >= 0),
+  events_digest BLOB NOT NULL CHECK (length(events_digest) = 32),
   head BLOB NOT NULL CHECK (length(head) = 32),
-  created_at INTEGER NOT NULL
+  created_at INTEGER NOT NULL,
+  CONSTRAINT covers_something CHECK (causes + entries >= 1)
 ) STRICT;
 CREATE TRIGGER seals_keep_updates_out BEFORE UPDATE ON seals
   BEGIN SELECT RAISE(ABORT, 'seals are never changed'); END;
@@ -377,6 +384,7 @@ CREATE TABLE events (
   kind INTEGER NOT NULL CONSTRAINT known_kind CHECK (kind BETWEEN 1 AND 3),
   cause_id BLOB NOT NULL CHECK (length(cause_id) = 16),
   body BLOB NOT NULL CHECK (length(body) >= 2),
+  original_digest BLOB CHECK (length(original_digest) = 32),
   created_at INTEGER NOT NULL,
   CONSTRAINT named_after_what_it_tells CHECK ((kind = 1) = (id <> cause_id))
 ) STRICT;
@@ -457,9 +465,11 @@ CREATE TABLE idempotency_records (
 CREATE INDEX idempotency_records_expiry ON idempotency_records (expires_at);
 
 -- Who did what, where no cause tells it: credentials, settings of single sign-on, options, schedules, what the operator
--- changed. Numbers of actions are those of the domain crate.
+-- changed. Numbers of actions are those of the domain crate. state_digest is a digest of what the action left: of the
+-- provider, the schedule, the settings of single sign-on, the options or the global occasion.
 CREATE TABLE audit_entries (
-  id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+  position INTEGER PRIMARY KEY,
+  id BLOB NOT NULL UNIQUE CHECK (length(id) = 16),
   actor INTEGER NOT NULL CONSTRAINT known_actor CHECK (actor BETWEEN 1 AND 3),
   reference TEXT CHECK (length(reference) BETWEEN 1 AND 255),
   idempotency_key TEXT CHECK (length(idempotency_key) BETWEEN 1 AND 255),
@@ -468,8 +478,9 @@ CREATE TABLE audit_entries (
   provider_id BLOB CHECK (length(provider_id) = 16),
   object_id BLOB CHECK (length(object_id) = 16),
   detail TEXT NOT NULL,
+  state_digest BLOB CHECK (length(state_digest) = 32),
   created_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+) STRICT;
 CREATE INDEX audit_entries_company ON audit_entries (company_id, id);
 CREATE INDEX audit_entries_provider ON audit_entries (provider_id, id);
 CREATE TRIGGER audit_entries_keep_updates_out BEFORE UPDATE ON audit_entries

@@ -77,7 +77,7 @@ impl AccountJudge {
         }
         let inside = AccountKind::from_code(self.held.kind).is_some_and(|it| !it.is_outside());
         findings.demand(!inside || self.balance >= 0, "never negative", || {
-            format!("{} stands at {} after its movement {}", who(), self.balance, it.place)
+            format!("{} stands at {} nano-dollars after its movement {}", who(), self.balance, it.place)
         });
         self.balance
     }
@@ -87,21 +87,21 @@ impl AccountJudge {
         let Self { held, last, balance, spent } = self;
         let who = || name(&held);
         findings.demand(i128::from(held.balance) == balance, "balance", || {
-            format!("{} says it holds {}, its movements say {balance}", who(), held.balance)
+            format!("{} says it holds {} nano-dollars, its movements say {balance}", who(), held.balance)
         });
         findings.demand(held.movements == last, "movements", || {
             format!("{} says it had {} movements, the last is {last}", who(), held.movements)
         });
         let spent = spent.min(i128::from(i64::MAX));
         findings.demand(i128::from(held.spent) == spent, "spent", || {
-            format!("{} says it has spent {}, its movements say {spent}", who(), held.spent)
+            format!("{} says it has spent {} nano-dollars, its movements say {spent}", who(), held.spent)
         });
         findings.demand(!held.closed || held.balance == 0, "closed at zero", || {
-            format!("{} is closed and holds {}", who(), held.balance)
+            format!("{} is closed and holds {} nano-dollars", who(), held.balance)
         });
     }
 }
 
 fn name(held: &Held) -> String {
-    format!("account {} of {}", held.kind, held.owner)
+    format!("{} of {}", AccountKind::stored_name(held.kind), held.owner)
 }

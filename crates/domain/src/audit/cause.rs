@@ -5,7 +5,7 @@ use super::{End, Movement, Sent};
 use crate::model::{Act, Cause, Findings, Sender, Sending};
 use crate::money::{Amount, Points, PointsPerDollar, Price, price};
 use crate::values::{UserId, fit};
-use crate::wallets::{Account, Reason, WalletType};
+use crate::wallets::{Account, AccountKind, Reason, WalletType};
 
 /// Judges the transfers and the recognitions of one cause, each in the order of the legs: of a leg the recognition
 /// first.
@@ -99,16 +99,22 @@ impl<'a> CauseJudge<'a> {
         });
         findings.demand(self.parties_fit(it), "transfer's parties", || {
             format!(
-                "{} goes from account {} of {} to account {} of {}",
+                "{} goes from {} of {} to {} of {}",
                 self.name(it.leg),
-                it.debit.kind,
+                AccountKind::stored_name(it.debit.kind),
                 it.debit.owner,
-                it.credit.kind,
+                AccountKind::stored_name(it.credit.kind),
                 it.credit.owner
             )
         });
         findings.demand(self.price_fits(it), "price", || {
-            format!("{} moves {} for {} points at {}", self.name(it.leg), it.amount, it.points, it.rate)
+            format!(
+                "{} moves {} nano-dollars for {} points at {} points per dollar",
+                self.name(it.leg),
+                it.amount,
+                it.points,
+                it.rate
+            )
         });
         self.payer.get_or_insert(it.debit);
         self.exact.get_or_insert(it.amount);
@@ -151,7 +157,7 @@ impl<'a> CauseJudge<'a> {
         );
         if let Some(rounding) = self.rounding {
             findings.demand(self.rounding_fits(&rounding), "rounding", || {
-                format!("{} makes up {}", self.name(0), rounding.amount)
+                format!("{} makes up {} nano-dollars", self.name(0), rounding.amount)
             });
         }
     }

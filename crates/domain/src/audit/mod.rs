@@ -14,4 +14,5 @@ pub use cause::CauseJudge;
 pub use facts::{End, Movement, Sent};
 pub use verify::verify;
 
-pub use crate::model::{Findings, Part, Violation};
+pub use crate::model::{AuditReport, Checked, Findings, Part, Violation};
+pub use crate::ports::Examination;

@@ -6,8 +6,8 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use crate::model::{Findings, Part, Violation};
-use crate::ports::{Store, StoreError, StoreExt as _};
+use crate::model::{AuditReport, Findings, Part};
+use crate::ports::{Examination, Store, StoreError, StoreExt as _};
 
 impl fmt::Display for Part {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -20,19 +20,18 @@ impl fmt::Display for Part {
     }
 }
 
-/// Checks everything: each part once, as many beside one another as there are threads, and the schema. Answers every
-/// violation there is, none for a sound ledger. With a head, one more where no seal has it: then something that was
-/// sealed before was changed or removed. What is so damaged that a part cannot be judged is a violation too.
+/// Checks every part of the database once, on up to `threads` threads, and the schema. A part that is too damaged to be
+/// checked is a violation, too. Writes nothing.
 pub fn verify(
     store: &dyn Store,
-    head: Option<[u8; 32]>,
+    asked: &Examination<'_>,
     threads: NonZero<usize>,
-) -> Result<Vec<Violation>, StoreError> {
+) -> Result<AuditReport, StoreError> {
     let next = AtomicUsize::new(0);
     let work = || {
         let mut all = Findings::default();
         while let Some(part) = Part::ALL.get(next.fetch_add(1, Ordering::Relaxed)) {
-            match store.snapshot(|reads| reads.audit(*part, head)) {
+            match store.snapshot(|reads| reads.audit(*part, asked)) {
                 Ok(found) => all.merge(found),
                 Err(cause @ (StoreError::Corrupt { .. } | StoreError::Broken(_))) => {
                     all.add("unreadable", || format!("the {part} cannot be judged: {cause}"));
@@ -57,5 +56,6 @@ pub fn verify(
     for detail in store.check_schema()? {
         all.add("schema", || detail);
     }
-    Ok(all.into_violations())
+    let checked = all.checked;
+    Ok(AuditReport { violations: all.into_violations(), checked })
 }

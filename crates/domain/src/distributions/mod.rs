@@ -10,6 +10,6 @@ pub use error::DistributeError;
 pub use run::{Distribution, RunDistribution, run, run_with};
 pub use run_due::{DateEnd, Ran, run_due};
 pub use schedules::{CreateSchedule, ScheduleError, cancel_schedule, create_schedule, schedules};
-pub use steps::{finish, read_ahead};
+pub use steps::{Unfinishable, finish, read_ahead};
 
 pub use crate::model::{Failing, MissedDate, Period, Schedule};

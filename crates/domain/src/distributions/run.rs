@@ -36,12 +36,12 @@ pub struct Distribution {
     pub users: usize,
     /// Points each.
     pub points: Points,
-    /// Whether more is to be done once this is committed, by [`finish`](super::finish).
-    pub in_steps: bool,
 }
 
-/// Distributes points from the reserve to every receiver, all or nothing: at once, or where many receivers would keep
-/// others waiting in steps, of which this is the first.
+/// Distributes points from the reserve to every receiver, all or nothing.
+///
+/// A distribution that would keep other writers waiting is done in several steps, and this is the first: the caller
+/// runs [`finish`](super::finish) after the commit.
 pub fn run<T>(
     tx: &mut T,
     command: &RunDistribution,
@@ -71,7 +71,7 @@ where
     }
     let in_steps = tx.blocks_others() && receivers.len() > steps::AT_ONCE;
     pay(tx, &company, command, &receivers, in_steps, context)?;
-    Ok(Distribution { users: receivers.len(), points: command.points, in_steps })
+    Ok(Distribution { users: receivers.len(), points: command.points })
 }
 
 fn receivers<T: ReadSteps + ReadUsers + ?Sized>(

@@ -2,7 +2,7 @@
 
 use time::Duration;
 
-use super::{DistributeError, RunDistribution, finish, read_ahead, run_with};
+use super::{DistributeError, RunDistribution, read_ahead, run_with};
 use crate::look_up;
 use crate::model::{Actor, Company, Failing, MissedDate, Origin, Schedule, ScheduledDate};
 use crate::ports::{
@@ -50,7 +50,8 @@ pub enum DateEnd {
 }
 
 /// Pays the date that has been due for longest, if one is; any number of processes may call this at once. A refusal is
-/// recorded for a later try and told to the company's admins. Where it answers something, more may be due.
+/// recorded for a later try and told to the company's admins. Where it answers something, more may be due, and the
+/// distribution may be in several steps: the caller then calls [`finish`](super::finish).
 pub fn run_due(store: &dyn Store, context: &Context<'_>) -> Result<Option<Ran>, StoreError> {
     let origin = Origin { actor: Actor::Schedule, reference: None, key: None };
     let context = Context { origin, ..*context };
@@ -68,13 +69,7 @@ pub fn run_due(store: &dyn Store, context: &Context<'_>) -> Result<Option<Ran>, 
         seen.as_ref().map(|it| pay_next(tx, it, ahead, &context)).transpose()
     });
     match (paid, seen) {
-        (Ok(Some((ran, in_steps))), _) => {
-            if in_steps {
-                finish(store, &mut |_| ())?;
-            }
-            Ok(Some(ran))
-        }
-        (Ok(None), _) => Ok(None),
+        (Ok(ran), _) => Ok(ran),
         (Err(Unpaid::Refused(reason)), Some(seen)) => {
             store.transaction(|tx| record_refusal(tx, &seen, &reason, &context)).map(Some)
         }
@@ -100,13 +95,12 @@ impl From<StoreError> for Unpaid {
 }
 
 /// The payment and the step to the next date are one transaction: a date is paid once whoever else is at work.
-/// Answers whether more is to be done of the payment, too.
 fn pay_next<T>(
     tx: &mut T,
     schedule: &Schedule,
     ahead: Option<&[UserId]>,
     context: &Context<'_>,
-) -> Result<(Ran, bool), Unpaid>
+) -> Result<Ran, Unpaid>
 where
     T: Accounts + Causes + Locks + MailOutbox + ReadCompanies + ReadUsers + Schedules + Steps + ?Sized,
 {
@@ -118,16 +112,16 @@ where
         users: Vec::new(),
         date: Some(ScheduledDate { schedule: schedule.id, due_on }),
     };
-    let (users, in_steps) = match run_with(tx, &command, ahead, context) {
-        Ok(done) => (done.users, done.in_steps),
-        Err(DistributeError::AlreadyPaid) => (0, false),
+    let users = match run_with(tx, &command, ahead, context) {
+        Ok(done) => done.users,
+        Err(DistributeError::AlreadyPaid) => 0,
         Err(DistributeError::Store(cause)) => return Err(cause.into()),
         Err(refusal) => return Err(Unpaid::Refused(refusal.to_string())),
     };
     let mut next = schedule.clone();
     next.advance(context.clock.now());
     tx.update_schedule(&next)?;
-    Ok((Ran { schedule: next.id, due_on, ended: DateEnd::Paid { users } }, in_steps))
+    Ok(Ran { schedule: next.id, due_on, ended: DateEnd::Paid { users } })
 }
 
 /// Whether a schedule still is as it was when its payment was begun; held from then on.

@@ -13,7 +13,7 @@ use crate::ports::{
     StoreError, StoreExt,
 };
 use crate::reserve;
-use crate::values::{CompanyId, UserId, fit};
+use crate::values::{CauseId, CompanyId, UserId, fit};
 use crate::wallets::{Account, Reason, WalletType};
 
 /// To how many receivers a single transaction gives where it keeps others waiting.
@@ -56,19 +56,43 @@ where
     }
 }
 
-/// Does what is left of every distribution in steps, a transaction for each step; `given` is told to how many receivers
-/// each gave. To be called after [`run`](super::run) says that it works in steps, and before anybody is let at a
-/// database that may have been left by a crash. Several may do so at once.
-pub fn finish(store: &dyn Store, given: &mut dyn FnMut(usize)) -> Result<(), StoreError> {
-    while let Some(count) = store.transaction(|tx| step(tx))? {
-        given(count);
-    }
-    Ok(())
+/// A distribution whose stored steps cannot be carried out. Its points stay in transit until an operator repairs the
+/// database.
+#[derive(Debug, Clone)]
+pub struct Unfinishable {
+    /// The journal entry of the distribution.
+    pub cause: CauseId,
+    /// Why its next step fails.
+    pub reason: StoreError,
 }
 
-/// Does the next step; answers to how many receivers it gave, and nothing where nothing was left.
-fn step<T: Accounts + Steps + ?Sized>(tx: &mut T) -> Result<Option<usize>, StoreError> {
-    match tx.next_step()? {
+/// Carries out the remaining steps of every unfinished distribution, one transaction per step, and calls `given` with
+/// the number of receivers of each. Any number of processes may do this at once.
+///
+/// Returns the distributions that cannot be finished; these do not keep others from being finished. Fails if the
+/// database cannot be used now; a later call then continues.
+pub fn finish(store: &dyn Store, given: &mut dyn FnMut(usize)) -> Result<Vec<Unfinishable>, StoreError> {
+    let unfinished = store.snapshot(|reads| reads.in_transit())?.distributions;
+    let mut failed = Vec::new();
+    for cause in unfinished {
+        loop {
+            match store.transaction(|tx| step(tx, cause)) {
+                Ok(Some(count)) => given(count),
+                Ok(None) => break,
+                Err(reason @ (StoreError::Broken(_) | StoreError::Corrupt { .. })) => {
+                    failed.push(Unfinishable { cause, reason });
+                    break;
+                }
+                Err(cause) => return Err(cause),
+            }
+        }
+    }
+    Ok(failed)
+}
+
+/// Carries out the next step of a distribution. Returns the number of its receivers, or `None` if nothing was left.
+fn step<T: Accounts + Steps + ?Sized>(tx: &mut T, cause: CauseId) -> Result<Option<usize>, StoreError> {
+    match tx.next_step(cause)? {
         None => Ok(None),
         Some(Step::Give { cause, first_leg, users }) => {
             let (wallet, points, each) = terms(&cause)?;

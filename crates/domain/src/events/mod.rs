@@ -4,4 +4,6 @@ mod replay;
 
 pub use replay::{ReplayError, Replayed, replay, replay_all, replay_own};
 
-pub use crate::model::{Event, EventKind, EventState, RecognitionEvent, RedemptionEvent, SenderName};
+pub use crate::model::{
+    Event, EventFacts, EventKind, EventState, RecognitionEvent, RedemptionEvent, SenderName,
+};

@@ -8,7 +8,7 @@
 //! nothing, and as slow as there is much in it. One unit is at work at a time, so that locks have nothing to do.
 //!
 //! ```
-//! use guerdon_domain::memory::{CountedIds, Memory, NamedBodies, StillClock};
+//! use guerdon_domain::memory::{CountedIds, Memory, PlainBodies, StillClock};
 //! # use guerdon_domain::causes::{Actor, Origin};
 //! # use guerdon_domain::companies::{self, CreateCompany};
 //! # use guerdon_domain::money::{Points, PointsPerDollar};
@@ -20,7 +20,7 @@
 //! # use guerdon_domain::values::{DomainName, EmailAddress, Line, Message, ProviderId, WebUrl};
 //! let (clock, ids) = (StillClock(Timestamp::UNIX_EPOCH), CountedIds::default());
 //! let origin = Origin { actor: Actor::Operator, reference: None, key: None };
-//! let context = Context { clock: &clock, ids: &ids, bodies: &NamedBodies, origin };
+//! let context = Context { clock: &clock, ids: &ids, bodies: &PlainBodies, origin };
 //! let store = Memory::default();
 //! let acme = Line::parse("Acme")?;
 //! let sent = store.transaction(|tx| -> Result<_, Box<dyn std::error::Error>> {
@@ -70,7 +70,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::ports::{Ledger, NewEvent, NewMail, StoreError};
 use data::Data;
 
-pub use surroundings::{CountedIds, NamedBodies, StillClock};
+pub use surroundings::{CountedIds, PlainBodies, StillClock};
 
 /// Everything there is, in memory; empty at first.
 #[derive(Default)]

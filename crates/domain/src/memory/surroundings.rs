@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use uuid::Uuid;
 
-use crate::model::Event;
+use crate::model::{Event, EventFacts};
 use crate::ports::{Clock, EventBodies, Ids, Timestamp, Unrenderable};
 use crate::values::{EmailAddress, UserId};
 
@@ -28,13 +28,17 @@ impl Ids for CountedIds {
     }
 }
 
-/// Event bodies that are the name of the kind alone.
+/// Event bodies that hold the facts of the event and nothing else, as one line of text.
 #[derive(Debug, Clone, Copy)]
-pub struct NamedBodies;
+pub struct PlainBodies;
 
-impl EventBodies for NamedBodies {
+impl EventBodies for PlainBodies {
     fn body(&self, event: &Event<'_>) -> Result<Vec<u8>, Unrenderable> {
-        Ok(event.kind().name().into())
+        Ok(EventFacts::of(event).to_string().into())
+    }
+
+    fn facts(&self, body: &[u8]) -> Option<EventFacts> {
+        std::str::from_utf8(body).ok()?.parse().ok()
     }
 
     fn without(&self, body: &[u8], _: UserId, _: &EmailAddress) -> Result<Vec<u8>, Unrenderable> {

@@ -14,10 +14,30 @@ pub struct Violation {
     pub detail: String,
 }
 
+/// How many rows an audit has read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Checked {
+    pub journal_entries: u64,
+    pub transfers: u64,
+    pub accounts: u64,
+    pub recognitions: u64,
+    pub events: u64,
+    pub seals: u64,
+}
+
+/// What an audit has found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AuditReport {
+    /// Empty for a sound database.
+    pub violations: Vec<Violation>,
+    pub checked: Checked,
+}
+
 /// Violations so far: at most a hundred lines of each invariant, and a count of the others.
 #[derive(Debug, Default)]
 pub struct Findings {
     found: BTreeMap<&'static str, (Vec<String>, u64)>,
+    pub checked: Checked,
 }
 
 impl Findings {
@@ -45,6 +65,13 @@ impl Findings {
             *counted += more;
             lines.into_iter().for_each(|it| self.add(invariant, || it));
         }
+        let (sum, more) = (&mut self.checked, other.checked);
+        sum.journal_entries += more.journal_entries;
+        sum.transfers += more.transfers;
+        sum.accounts += more.accounts;
+        sum.recognitions += more.recognitions;
+        sum.events += more.events;
+        sum.seals += more.seals;
     }
 
     /// All of it, the invariants in the order of their names.
@@ -98,7 +125,7 @@ pub enum Part {
     Storage,
     /// The accounts, each beside its movements.
     Balances,
-    /// The causes in their order, each with what it moved and sent, and the chain of seals over them.
+    /// The causes in their order, each with what it moved, sent and told, and the chain of seals over them.
     Journal,
     /// What single queries tell.
     Tables,

@@ -1,6 +1,6 @@
 //! Every invariant of the ledger, checked where the data is.
 
-use super::{CompanyDay, ServiceHour, StoreError, Timestamp};
+use super::{CompanyDay, EventBodies, ServiceHour, StoreError, Timestamp};
 use crate::model::{Findings, Part};
 use crate::values::{CompanyId, OccasionId};
 
@@ -15,10 +15,21 @@ pub struct Seal {
     pub created_at: Timestamp,
 }
 
+/// What an audit is asked for, and what it needs to know of the world.
+#[derive(Clone, Copy)]
+pub struct Examination<'a> {
+    /// The head of a seal: if no seal has it, something that was sealed before was changed or removed.
+    pub head: Option<[u8; 32]>,
+    /// Reads the stored bodies of events.
+    pub bodies: &'a dyn EventBodies,
+    /// No note of the past may be later.
+    pub now: Timestamp,
+}
+
 /// Checking the whole database, read-only.
 pub trait Audit {
-    /// What breaks a part of the invariants. With a head, its absence from the chain of seals is found with the journal.
-    fn audit(&mut self, part: Part, head: Option<[u8; 32]>) -> Result<Findings, StoreError>;
+    /// Checks one part of the invariants.
+    fn audit(&mut self, part: Part, asked: &Examination<'_>) -> Result<Findings, StoreError>;
 
     /// How many companies have accounts that do not sum to zero: the one invariant that is watched all the time.
     fn unbalanced_companies(&mut self) -> Result<i64, StoreError>;
@@ -28,9 +39,18 @@ pub trait Audit {
     /// Whether anything is committed that no seal holds.
     fn has_unsealed(&mut self) -> Result<bool, StoreError>;
 
-    /// What the next seal would be over what is committed and can no longer be preceded, at most so many causes; none
-    /// where there is nothing new.
-    fn next_seal(&mut self, now: Timestamp, causes_max: i64) -> Result<Option<PendingSeal>, StoreError>;
+    /// What the next seal would be over everything that is committed and can no longer be preceded, at most `rows_max`
+    /// rows of each table but never a part of a transaction; `None` if nothing is new.
+    fn next_seal(&mut self, now: Timestamp, rows_max: i64) -> Result<Option<PendingSeal>, StoreError>;
+}
+
+/// The part of a table that a seal covers: it begins where the seal before ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stretch {
+    /// Every row before this position is covered by this seal or an earlier one.
+    pub before: i64,
+    /// Rows that this seal covers.
+    pub count: i64,
 }
 
 /// A seal that is not written yet.
@@ -38,9 +58,15 @@ pub trait Audit {
 pub struct PendingSeal {
     /// What it will be.
     pub seal: Seal,
-    /// Everything before this position of the journal is in it, or in one before.
-    pub before: i64,
-    pub causes: i64,
+    /// The journal up to its end.
+    pub causes: Stretch,
+    /// The audit log up to its end.
+    pub entries: Stretch,
+    /// The events of these journal entries.
+    pub events: i64,
+    /// A digest of their ids and bodies. Events are deleted when their retention ends, so the chain holds this
+    /// digest in their place.
+    pub events_digest: [u8; 32],
     /// What it adds to the figures.
     pub counted: Counted,
 }

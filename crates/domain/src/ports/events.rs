@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Lookup, StoreError, Timestamp};
-use crate::model::{Event, EventKind, EventState};
+use crate::model::{Event, EventFacts, EventKind, EventState};
 use crate::values::{CauseId, CompanyId, EmailAddress, EventId, ProviderId, UserId};
 
 /// An event could not be rendered; what was caused is undone with it.
@@ -21,6 +21,9 @@ impl From<Unrenderable> for StoreError {
 pub trait EventBodies: Send + Sync {
     /// The body of an event.
     fn body(&self, event: &Event<'_>) -> Result<Vec<u8>, Unrenderable>;
+
+    /// What a body says of the ledger; `None` if it cannot be read.
+    fn facts(&self, body: &[u8]) -> Option<EventFacts>;
 
     /// A body as it is without the name and the address of a person of whom it tells; `email` stands in its place.
     fn without(&self, body: &[u8], user: UserId, email: &EmailAddress) -> Result<Vec<u8>, Unrenderable>;

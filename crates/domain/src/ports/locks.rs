@@ -1,13 +1,14 @@
 //! Holding rows that are read first and written then.
 
 use super::StoreError;
-use crate::values::{CompanyId, CorporationId, OccasionId, RecognitionId, ScheduleId, UserId};
+use crate::values::{CompanyId, CorporationId, OccasionId, ProviderId, RecognitionId, ScheduleId, UserId};
 use crate::wallets::Account;
 
 /// A row that a transaction can hold. One that takes several takes them in this order; accounts, which only payments
 /// hold, come after them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Row {
+    Provider(ProviderId),
     Schedule(ScheduleId),
     Corporation(CorporationId),
     /// A company; its SAML settings are held with it.

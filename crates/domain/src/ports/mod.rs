@@ -30,7 +30,7 @@ mod users;
 mod wake;
 
 pub use accounts::{Accounts, Balances, Holding, Moved, Outcome, Paid, Payment, ReadAccounts};
-pub use audit::{Audit, Counted, PendingSeal, Seal, Seals};
+pub use audit::{Audit, Counted, Examination, PendingSeal, Seal, Seals, Stretch};
 pub use audit_log::{AuditLog, AuditWanted, ReadAuditLog};
 pub use causes::Causes;
 pub use clock::{Clock, Context, Ids, Timestamp};
@@ -62,7 +62,7 @@ pub use retention::Retention;
 pub use saml::{ReadSaml, Saml};
 pub use schedules::{ReadSchedules, Schedules};
 pub use settings::{ReadSettings, Setting, Settings};
-pub use steps::{ReadSteps, Step, Steps};
+pub use steps::{InTransit, ReadSteps, Step, Steps};
 pub use store::{Ledger, Posting, PostingEnd, PostingWork, Reads, Store, StoreExt, Tx, Verdict};
 pub use users::{INSERTED_USERS_MAX, ReadUsers, Users, Wanted};
 pub use wake::{Processes, Wake, Wakes};

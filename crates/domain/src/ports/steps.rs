@@ -24,10 +24,22 @@ pub enum Step {
     },
 }
 
+/// The distributions in several steps that are not finished.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct InTransit {
+    /// Their journal entries, oldest first.
+    pub distributions: Vec<CauseId>,
+    /// The points that their companies have in transit, each company's at its current rate.
+    pub points: i64,
+}
+
 /// Choosing between one transaction and several.
 pub trait ReadSteps {
     /// Whether one long transaction keeps everybody else waiting, so that long work is better done in several.
     fn blocks_others(&self) -> bool;
+
+    /// The distributions that are not finished, and the points that they hold.
+    fn in_transit(&mut self) -> Result<InTransit, StoreError>;
 }
 
 /// Keeping what is still to be done.
@@ -40,8 +52,8 @@ pub trait Steps: ReadSteps {
         each_step: usize,
     ) -> Result<(), StoreError>;
 
-    /// The next step of the oldest distribution that is under way, held until the transaction ends.
-    fn next_step(&mut self) -> Result<Option<Step>, StoreError>;
+    /// The next step of a distribution, which this transaction then holds; `None` if it is finished.
+    fn next_step(&mut self, cause: CauseId) -> Result<Option<Step>, StoreError>;
 
     /// Strikes a step of giving off the list; so many of its receivers could not be given to.
     fn end_step(&mut self, cause: CauseId, first_leg: u32, not_given: u32) -> Result<(), StoreError>;

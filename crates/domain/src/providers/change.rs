@@ -1,7 +1,7 @@
 //! Changing a provider, its secrets included.
 
 use crate::model::{Action, Provider};
-use crate::ports::{AuditLog, Context, ProviderChange, Providers, StoreError};
+use crate::ports::{AuditLog, Context, Locks, ProviderChange, Providers, Row, StoreError};
 use crate::values::{ProviderId, Update};
 
 /// Why a provider was not changed.
@@ -14,12 +14,13 @@ pub enum ChangeProviderError {
 }
 
 /// Changes a provider; answers it as it then is.
-pub fn change<T: AuditLog + Providers + ?Sized>(
+pub fn change<T: AuditLog + Locks + Providers + ?Sized>(
     tx: &mut T,
     id: ProviderId,
     change: &ProviderChange,
     context: &Context<'_>,
 ) -> Result<Provider, ChangeProviderError> {
+    tx.hold(Row::Provider(id))?;
     let provider = apply(tx, id, change, context)?;
     tx.note(&context.entry(Action::ProviderChanged).of_provider(id).saying(words(change)))?;
     Ok(provider)

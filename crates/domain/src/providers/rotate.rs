@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::change::{ChangeProviderError, apply};
 use crate::model::{Action, Former, Provider};
-use crate::ports::{AuditLog, Context, ProviderChange, Providers};
+use crate::ports::{AuditLog, Context, Locks, ProviderChange, Providers, Row};
 use crate::values::{ProviderId, Update};
 
 /// The secret that comes, as it is kept.
@@ -18,13 +18,14 @@ pub enum NewSecret {
 
 /// Replaces a secret. The one before works on for as long as the grace lasts, if there is any; every older one stops at
 /// once.
-pub fn rotate<T: AuditLog + Providers + ?Sized>(
+pub fn rotate<T: AuditLog + Locks + Providers + ?Sized>(
     tx: &mut T,
     id: ProviderId,
     secret: NewSecret,
     grace: Option<Duration>,
     context: &Context<'_>,
 ) -> Result<Provider, ChangeProviderError> {
+    tx.hold(Row::Provider(id))?;
     let before = tx.provider(id)?.ok_or(ChangeProviderError::NoSuchProvider)?;
     let former = |kept: Vec<u8>| match grace {
         Some(grace) => Update::Set(Former { kept, until: context.clock.now().saturating_add(grace) }),

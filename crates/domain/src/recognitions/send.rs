@@ -115,7 +115,7 @@ where
     let recognitions = compose(&parties, command, points, &cause, context);
     tx.insert_recognitions(cause.id, &recognitions)?;
     let told = Told {
-        cause: cause.id,
+        cause: &cause,
         provider: scope,
         company: &parties.company,
         sender: parties.sender.as_ref(),

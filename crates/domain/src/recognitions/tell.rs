@@ -1,8 +1,8 @@
 //! The events about recognitions (behaviour 23.3).
 
-use crate::model::{Company, Event, Person, Recognition, RecognitionEvent, SenderName};
+use crate::model::{Cause, Company, Event, Person, Recognition, RecognitionEvent, SenderName};
 use crate::ports::{Context, NewEvent, Outbox, ReadProviders, StoreError};
-use crate::values::{CauseId, ProviderId};
+use crate::values::ProviderId;
 
 /// How many events are rendered before they are handed to the store: thousands of bodies are never held at once.
 const SLICE_MAX: usize = 256;
@@ -14,7 +14,7 @@ const BODY_BYTES: usize = 1 << 10;
 /// What the events of one sending have in common.
 pub(super) struct Told<'a> {
     /// Why they are told.
-    pub(super) cause: CauseId,
+    pub(super) cause: &'a Cause,
     /// Who is told.
     pub(super) provider: ProviderId,
     /// The company in which it happened.
@@ -39,19 +39,18 @@ pub(super) fn tell<T: Outbox + ReadProviders + ?Sized>(
         email: told.sender.map(|it| it.email.as_str()),
     };
     let addressed = tx.provider(told.provider)?.is_some_and(|it| it.callback_url.is_some());
-    let created_at = context.clock.now();
     let occasion_name = told.occasion_name;
     let one = |(recognition, receiver): (&Recognition, &Person)| -> Result<NewEvent, StoreError> {
         let event = event(RecognitionEvent { recognition, sender: &sender, receiver, occasion_name });
         Ok(NewEvent {
-            id: event.id(told.cause),
+            id: event.id(told.cause.id),
             company_id: told.company.id,
             provider_id: told.provider,
             kind: event.kind(),
-            cause: told.cause,
+            cause: told.cause.id,
             body: context.bodies.body(&event)?,
             addressed,
-            created_at,
+            created_at: told.cause.created_at,
         })
     };
     let message = recognitions.iter().map(|it| it.message.as_str().len()).max().unwrap_or_default();

@@ -84,13 +84,8 @@ where
         Sender::User(id) => Some(person(tx, provider, id)?.ok_or_else(|| missing("sender"))?),
     };
     let occasion_name = tx.occasion_name(recognition.occasion_id)?.ok_or_else(|| missing("occasion"))?;
-    let told = Told {
-        cause: cause.id,
-        provider,
-        company,
-        sender: sender.as_ref(),
-        occasion_name: occasion_name.as_str(),
-    };
+    let told =
+        Told { cause, provider, company, sender: sender.as_ref(), occasion_name: occasion_name.as_str() };
     tell(tx, updated, &told, std::slice::from_ref(recognition), &[receiver], context)
 }
 

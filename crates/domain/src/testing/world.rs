@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::Bench;
 use crate::causes::{Actor, Origin};
 use crate::companies::{self, CompanyWithOwner, CreateCompany, UpdateCompany, UpdateCompanyError};
-use crate::events::Event;
+use crate::events::{Event, EventFacts};
 use crate::money::{Points, PointsPerDollar};
 use crate::occasions::{self, Occasion, OccasionText};
 use crate::overrides::{self, ReplaceError};
@@ -43,7 +43,11 @@ impl Ids for Surroundings {
 
 impl EventBodies for Surroundings {
     fn body(&self, event: &Event<'_>) -> Result<Vec<u8>, Unrenderable> {
-        Ok(format!("{event:?}").into_bytes())
+        Ok(EventFacts::of(event).to_string().into_bytes())
+    }
+
+    fn facts(&self, body: &[u8]) -> Option<EventFacts> {
+        std::str::from_utf8(body).ok()?.parse().ok()
     }
 
     fn without(&self, body: &[u8], _: UserId, _: &EmailAddress) -> Result<Vec<u8>, Unrenderable> {

@@ -36,25 +36,30 @@ stored! {
     /// The kinds of account, in the order in which their rows are locked: whoever many wait for comes last.
     enum AccountKind {
         /// A user's earned points.
-        UserWallet => 1;
+        UserWallet => 1, "user_wallet";
         /// A user's points to send.
-        PeerWallet => 2;
+        PeerWallet => 2, "peer_wallet";
         /// A manager's points to send.
-        ManagerWallet => 3;
+        ManagerWallet => 3, "manager_wallet";
         /// A company's reserve.
-        Reserve => 4;
+        Reserve => 4, "reserve";
         /// What a distribution in several steps has taken and not given yet.
-        Transit => 5;
+        Transit => 5, "transit";
         /// Outside: what deposits come from.
-        Funding => 6;
+        Funding => 6, "funding";
         /// Outside: what redemptions go to.
-        Redeemed => 7;
+        Redeemed => 7, "redeemed";
         /// Outside: what makes up fractions of a point within the tolerance.
-        Rounding => 8;
+        Rounding => 8, "rounding";
     }
 }
 
 impl AccountKind {
+    /// The name of a stored kind, for people; a number that is no kind is shown as it is.
+    pub fn stored_name(code: i16) -> String {
+        Self::from_code(code).map_or_else(|| format!("account of kind {code}"), |it| it.name().to_owned())
+    }
+
     /// Whether the account stands for the world outside and may be overdrawn.
     pub fn is_outside(self) -> bool {
         matches!(self, Self::Funding | Self::Redeemed | Self::Rounding)

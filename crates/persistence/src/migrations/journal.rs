@@ -12,6 +12,9 @@ use diesel::PgConnection as Conn;
 
 const JOURNAL: &str = "to_regclass('causes') IS NOT NULL AND to_regproc('settled_before') IS NOT NULL";
 
+/// The last position that something has. Every event has the position of a journal entry.
+const LAST: &str = "GREATEST((SELECT max(position) FROM causes), (SELECT max(position) FROM audit_entries))";
+
 fn failed(cause: &dyn std::fmt::Display) -> OpenError {
     OpenError::failed("cannot read the order of the journal", cause)
 }
@@ -23,15 +26,14 @@ pub(super) fn is_behind(conn: &mut Conn) -> Result<bool, OpenError> {
         return Ok(false);
     }
     // Whoever asks takes a number of its own, which is above that of every transaction before.
-    let behind = diesel::dsl::sql::<diesel::sql_types::Bool>(
-        "COALESCE((SELECT max(position) FROM causes), 0) > journal_position()",
-    );
+    let behind =
+        diesel::dsl::sql::<diesel::sql_types::Bool>(&format!("COALESCE({LAST}, 0) > journal_position()"));
     diesel::select(behind).get_result(conn).map_err(|e| failed(&e))
 }
 
 /// Lets the journal go on behind its last fact.
 pub(super) fn catch_up(conn: &mut Conn, known: &[Migration]) -> Result<(), OpenError> {
-    let last = diesel::dsl::sql::<BigInt>("(SELECT max(position) FROM causes)");
+    let last = diesel::dsl::sql::<BigInt>(LAST);
     let last: i64 = diesel::select(last).get_result(conn).map_err(|e| failed(&e))?;
     let text = known.iter().map(|it| it.sql).find_map(functions);
     let text = text.ok_or_else(|| failed(&"no migration makes its functions"))?;

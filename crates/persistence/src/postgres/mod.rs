@@ -62,8 +62,8 @@ pub(crate) const SKIP_LOCKED: &str = " FOR UPDATE SKIP LOCKED";
 pub(crate) const BLOCKS_OTHERS: bool = false;
 /// The class of the advisory locks of companies.
 const COMPANY_LOCKS: i32 = 0x67_7565;
-/// The class of the advisory locks that are taken before a row whose changes are ordered by the journal.
-const JOURNALED_ROW_LOCKS: i32 = 0x67_7566;
+/// The class of the advisory locks that are taken before rows.
+const ROW_LOCKS: i32 = 0x67_7566;
 /// A bound value's place in hand-written SQL.
 pub(crate) fn place(number: u8) -> String {
     format!("${number}")
@@ -141,6 +141,11 @@ pub(crate) fn settled_before(conn: &mut Conn) -> QueryResult<i64> {
     diesel::select(diesel::dsl::sql::<BigInt>("settled_before()")).get_result(conn)
 }
 
+/// The same for the audit log and for events: their positions are transactions, too.
+pub(crate) fn settled_rows_before(conn: &mut Conn, _table: &str) -> QueryResult<i64> {
+    settled_before(conn)
+}
+
 /// From where on events may still come in between those that are there.
 pub(crate) fn feed_before(conn: &mut Conn) -> QueryResult<i64> {
     settled_before(conn)
@@ -151,33 +156,27 @@ pub(crate) fn kept_event(_conn: &mut Conn) -> QueryResult<Option<i64>> {
     Ok(None)
 }
 
-/// Locks one row against other writers; readers pass.
-pub(crate) fn lock_row<T: AsRef<[u8]> + Debug>(
-    conn: &mut Conn,
-    table: &'static str,
-    id: Id<T>,
-) -> QueryResult<()> {
-    diesel::sql_query(format!("SELECT FROM {table} WHERE id = $1 FOR NO KEY UPDATE"))
-        .bind::<Identifier, _>(id)
-        .execute(conn)
-        .map(drop)
-}
-
-/// Locks one row like [`lock_row`], in the order in which transactions get their journal positions.
+/// Locks one row against other writers, in the order in which transactions get their journal positions; readers pass.
 ///
 /// A journal position is the transaction's id, which PostgreSQL may assign while the statement still waits for the row.
 /// Two waiting transactions could then change the row in the opposite order of their positions. The advisory lock is
 /// waited for without a transaction id, and at most one transaction at a time goes on to the row. The transaction must
 /// not have written anything before.
-pub(crate) fn lock_row_in_journal_order<T: AsRef<[u8]> + Debug>(
+pub(crate) fn lock_row<T: AsRef<[u8]> + Debug>(
     conn: &mut Conn,
     table: &'static str,
     id: Id<T>,
 ) -> QueryResult<()> {
-    diesel::sql_query(format!("SELECT pg_advisory_xact_lock({JOURNALED_ROW_LOCKS}, $1)"))
-        .bind::<Integer, _>(advisory_key(Uuid::from_slice(id.0.as_ref()).unwrap_or_default()))
-        .execute(conn)?;
-    lock_row(conn, table, id)
+    let key = advisory_key(Uuid::from_slice(id.0.as_ref()).unwrap_or_default());
+    // The row is locked in its newest version after the subquery has returned.
+    diesel::sql_query(format!(
+        "SELECT FROM {table} AS t, (SELECT pg_advisory_xact_lock({ROW_LOCKS}, $2) OFFSET 0) AS turn \
+         WHERE t.id = $1 FOR NO KEY UPDATE OF t"
+    ))
+    .bind::<Identifier, _>(id)
+    .bind::<Integer, _>(key)
+    .execute(conn)
+    .map(drop)
 }
 
 /// Claims a key by an advisory lock that ends with the transaction.

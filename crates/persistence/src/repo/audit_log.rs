@@ -71,7 +71,10 @@ impl ReadAuditLog for Unit<'_> {
 
 impl AuditLog for Unit<'_> {
     fn note(&mut self, entry: &AuditEntry) -> Result<(), StoreError> {
-        let row = AuditEntryRow::of(entry);
+        let mut row = AuditEntryRow::of(entry);
+        if let Some(subject) = row.subject() {
+            row.state_digest = self.state_of(subject)?;
+        }
         self.query(|conn| diesel::insert_into(audit_entries::table).values(&row).execute(conn))?;
         Ok(())
     }

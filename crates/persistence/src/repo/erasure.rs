@@ -5,6 +5,8 @@ use diesel::sql_types::BigInt;
 use guerdon_domain::ports::{Erasure, ReadErasure, StoreError, Timestamp};
 use guerdon_domain::values::{CompanyId, EmailAddress, EventId, UserId};
 
+use ring::digest::{SHA256, digest};
+
 use super::super::place;
 use super::Unit;
 use crate::rows::conditions::AMENDS;
@@ -68,8 +70,14 @@ impl Erasure for Unit<'_> {
     }
 
     fn replace_body(&mut self, id: EventId, body: &[u8]) -> Result<(), StoreError> {
+        let (before, original): (Vec<u8>, Option<Vec<u8>>) = self.query(|conn| {
+            events::table.find(Id(id)).select((events::body, events::original_digest)).get_result(conn)
+        })?;
+        let original = original.unwrap_or_else(|| digest(&SHA256, &before).as_ref().to_vec());
         self.query(|conn| {
-            diesel::update(events::table.find(Id(id))).set(events::body.eq(body)).execute(conn)
+            diesel::update(events::table.find(Id(id)))
+                .set((events::body.eq(body), events::original_digest.eq(Some(original))))
+                .execute(conn)
         })?;
         // What a receiver answered may say again what it was told.
         let answers = attempts::table.filter(attempts::event_id.eq(Id(id)));

@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 
 use diesel::prelude::*;
-use diesel::sql_types::BigInt;
-use guerdon_domain::ports::{ReadSteps, Step, Steps, StoreError};
+use diesel::sql_types::{BigInt, Integer};
+use guerdon_domain::money::{Amount, PointsPerDollar};
+use guerdon_domain::ports::{InTransit, ReadSteps, Step, Steps, StoreError};
 use guerdon_domain::values::{CauseId, UserId, fit};
+use guerdon_domain::wallets::AccountKind;
 
 use super::super::{BLOCKS_OTHERS, lock_row};
 use super::Unit;
@@ -21,9 +23,38 @@ struct Waiting {
     receivers: i64,
 }
 
+/// What a company has in transit, in nano-dollars, and its rate.
+#[derive(QueryableByName)]
+struct HeldRow {
+    #[diesel(sql_type = BigInt)]
+    balance: i64,
+    #[diesel(sql_type = Integer)]
+    points_per_dollar: i32,
+}
+
 impl ReadSteps for Unit<'_> {
     fn blocks_others(&self) -> bool {
         BLOCKS_OTHERS
+    }
+
+    fn in_transit(&mut self) -> Result<InTransit, StoreError> {
+        let distributions: Vec<Id<CauseId>> =
+            self.query(|conn| under_way::table.select(under_way::id).order(under_way::id).get_results(conn))?;
+        if distributions.is_empty() {
+            return Ok(InTransit::default());
+        }
+        let held = format!(
+            "SELECT a.balance, c.points_per_dollar FROM accounts AS a JOIN companies AS c ON c.id = a.owner_id \
+             WHERE a.kind = {} AND a.owner_id IN (SELECT x.company_id FROM causes AS x \
+             JOIN distributions_under_way AS u ON u.id = x.id)",
+            AccountKind::Transit.code()
+        );
+        let held: Vec<HeldRow> = self.query(|conn| diesel::sql_query(held).get_results(conn))?;
+        let points = held.iter().filter_map(|it| {
+            let rate = PointsPerDollar::new(it.points_per_dollar.into())?;
+            Some(rate.points(Amount::from_nanodollars(it.balance)).get())
+        });
+        Ok(InTransit { points: points.sum(), distributions: distributions.iter().map(|it| it.0).collect() })
     }
 }
 
@@ -49,11 +80,8 @@ impl Steps for Unit<'_> {
         Ok(())
     }
 
-    fn next_step(&mut self) -> Result<Option<Step>, StoreError> {
-        let oldest: Option<Id<CauseId>> = self.query(|conn| {
-            under_way::table.select(under_way::id).order(under_way::id).limit(1).get_result(conn).optional()
-        })?;
-        let Some(id) = oldest else { return Ok(None) };
+    fn next_step(&mut self, cause: CauseId) -> Result<Option<Step>, StoreError> {
+        let id = Id(cause);
         self.query(|conn| lock_row(conn, "distributions_under_way", id))?;
         let left: Option<i32> = self.query(|conn| {
             under_way::table.find(id).select(under_way::not_given).get_result(conn).optional()

@@ -2,10 +2,11 @@
 
 use diesel::prelude::*;
 use guerdon_domain::audit::{End, Held, Movement, Sent};
+use guerdon_domain::ports::PendingSeal;
 use guerdon_domain::values::{CauseId, CompanyId, RecognitionId, UserId};
 
 use super::schema::{accounts, recognitions, seals};
-use super::seals::Chain;
+use super::seals::{Chain, FORMAT};
 use super::types::{At, Id};
 use super::{CauseRow, TransferRow};
 
@@ -72,6 +73,14 @@ impl RecognitionFact {
         self.leg
     }
 
+    pub(crate) fn sender(&self) -> uuid::Uuid {
+        self.sender_id.0
+    }
+
+    pub(crate) fn receiver(&self) -> uuid::Uuid {
+        self.receiver_id.0.as_uuid()
+    }
+
     /// Chains what of it never changes and no transfer tells, as a part of its cause.
     pub(crate) fn seal(&self, chain: &mut Chain) {
         chain.number(self.leg);
@@ -116,6 +125,39 @@ pub(crate) struct SealRow {
     pub(crate) format: i16,
     pub(crate) before: i64,
     pub(crate) causes: i64,
+    pub(crate) entries_before: i64,
+    pub(crate) entries: i64,
+    pub(crate) events: i64,
+    pub(crate) events_digest: Vec<u8>,
     pub(crate) head: Vec<u8>,
     pub(crate) created_at: At,
+}
+
+impl SealRow {
+    pub(crate) fn of(it: &PendingSeal) -> Self {
+        Self {
+            sequence: it.seal.sequence,
+            format: FORMAT,
+            before: it.causes.before,
+            causes: it.causes.count,
+            entries_before: it.entries.before,
+            entries: it.entries.count,
+            events: it.events,
+            events_digest: it.events_digest.to_vec(),
+            head: it.seal.head.to_vec(),
+            created_at: At(it.seal.created_at),
+        }
+    }
+
+    /// Chains everything that the row says of itself, behind the rows that it covers.
+    pub(crate) fn chain_to(&self, chain: &mut Chain) {
+        chain.number(self.sequence);
+        chain.number(self.before);
+        chain.number(self.causes);
+        chain.number(self.entries_before);
+        chain.number(self.entries);
+        chain.number(self.events);
+        chain.bytes(Some(&self.events_digest));
+        chain.number(self.created_at.0.unix_micros());
+    }
 }

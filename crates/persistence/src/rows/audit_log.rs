@@ -10,6 +10,8 @@ use guerdon_domain::values::{CompanyId, ProviderId};
 
 use super::Reading;
 use super::schema::audit_entries;
+use super::seals::Chain;
+use super::states::Subject;
 use super::types::{At, Id};
 
 #[derive(Queryable, Selectable, Insertable)]
@@ -24,6 +26,7 @@ pub(crate) struct AuditEntryRow<'a> {
     provider_id: Option<Id<ProviderId>>,
     object_id: Option<Id>,
     detail: Cow<'a, str>,
+    pub(crate) state_digest: Option<Vec<u8>>,
     created_at: At,
 }
 
@@ -39,8 +42,47 @@ impl<'a> AuditEntryRow<'a> {
             provider_id: it.provider_id.map(Id),
             object_id: it.object_id.map(Id),
             detail: Cow::Borrowed(&it.detail),
+            state_digest: None,
             created_at: At(it.at),
         }
+    }
+
+    pub(crate) fn id(&self) -> Id {
+        self.id
+    }
+
+    /// Chains all of it.
+    pub(crate) fn chain_to(&self, chain: &mut Chain) {
+        fn id<T: AsRef<[u8]>>(it: &Option<Id<T>>) -> Option<&[u8]> {
+            it.as_ref().map(|it| it.0.as_ref())
+        }
+        chain.bytes(Some(self.id.0.as_ref()));
+        chain.number(self.actor);
+        chain.bytes(self.reference.as_deref().map(str::as_bytes));
+        chain.bytes(self.idempotency_key.as_deref().map(str::as_bytes));
+        chain.number(self.action);
+        chain.bytes(id(&self.company_id));
+        chain.bytes(id(&self.provider_id));
+        chain.bytes(id(&self.object_id));
+        chain.bytes(Some(self.detail.as_bytes()));
+        chain.bytes(self.state_digest.as_deref());
+        chain.number(self.created_at.0.unix_micros());
+    }
+
+    /// What the entry's state digest is of; `None` for actions that leave no state of their own.
+    pub(crate) fn subject(&self) -> Option<Subject> {
+        Some(match Action::from_code(self.action)? {
+            Action::ProviderCreated | Action::ProviderChanged | Action::SecretRotated => {
+                Subject::Provider(self.provider_id?)
+            }
+            Action::OptionsSet => Subject::Options(self.company_id?),
+            Action::SamlChanged => Subject::Saml(self.company_id?),
+            Action::ScheduleCreated => Subject::Schedule(Id(self.object_id?.0.into())),
+            Action::GlobalOccasionCreated | Action::GlobalOccasionChanged | Action::GlobalOccasionDeleted => {
+                Subject::GlobalOccasion(Id(self.object_id?.0.into()))
+            }
+            _ => return None,
+        })
     }
 
     pub(crate) fn read(self) -> Result<AuditEntry, StoreError> {

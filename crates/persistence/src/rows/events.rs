@@ -9,6 +9,7 @@ use guerdon_domain::values::{CauseId, CompanyId, EventId, ProviderId, Timestamp}
 use super::Reading;
 use super::deliveries::FareRow;
 use super::schema::events;
+use super::seals::Chain;
 use super::types::{At, Id, Identifier, Moment};
 
 #[derive(Insertable)]
@@ -36,6 +37,28 @@ impl<'a> EventRow<'a> {
             cause_id: Id(it.cause),
             body: &it.body,
             created_at: At(it.created_at),
+        }
+    }
+}
+
+/// An event with its body, as an audit reads it.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = events)]
+pub(crate) struct StoredEventRow {
+    pub(crate) id: Id<EventId>,
+    pub(crate) kind: i16,
+    pub(crate) body: Vec<u8>,
+    /// The digest of the body before data of a deleted person was erased from it.
+    pub(crate) original_digest: Option<Vec<u8>>,
+}
+
+impl StoredEventRow {
+    /// Chains the event by the body that was written.
+    pub(crate) fn chain_to(&self, chain: &mut Chain) {
+        chain.bytes(Some(self.id.0.as_ref()));
+        match &self.original_digest {
+            None => chain.digest(Some(&self.body)),
+            Some(original) => chain.bytes(Some(original)),
         }
     }
 }

@@ -22,6 +22,7 @@ mod saml;
 mod schedules;
 pub(crate) mod schema;
 pub(crate) mod seals;
+mod states;
 mod steps;
 pub(crate) mod types;
 mod users;
@@ -35,7 +36,7 @@ pub(crate) use corporations::CorporationRow;
 pub(crate) use deliveries::{
     AttemptRow, ClaimedEventRow, DeliveryRow, DueRow, FareRow, MadeAttemptRow, SettledRow,
 };
-pub(crate) use events::{DatedPlaceRow, EventRow, FeedPlaceRow, QueuedEventRow};
+pub(crate) use events::{DatedPlaceRow, EventRow, FeedPlaceRow, QueuedEventRow, StoredEventRow};
 pub(crate) use figures::{CompanyDayRow, CompanyLineRow, OccasionLineRow, ProviderHourRow, ServiceHourRow};
 pub(crate) use idempotency::IdempotencyRow;
 pub(crate) use mails::{ClaimedMailRow, KeptMailRow, MailRow, mail};
@@ -45,6 +46,9 @@ pub(crate) use providers::ProviderRow;
 pub(crate) use recognitions::{NewRecognitionRow, RecognitionRow, SendingRow};
 pub(crate) use saml::SamlRow;
 pub(crate) use schedules::{MissedDateRow, ScheduleRow};
+pub(crate) use states::{
+    OccasionState, OptionsState, ProviderState, SamlState, ScheduleState, State, Subject,
+};
 pub(crate) use steps::StepRow;
 pub(crate) use users::{PersonRow, UserRow};
 

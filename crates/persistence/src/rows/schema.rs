@@ -191,6 +191,10 @@ tables! {
         format -> SmallInt,
         before -> BigInt,
         causes -> BigInt,
+        entries_before -> BigInt,
+        entries -> BigInt,
+        events -> BigInt,
+        events_digest -> Binary,
         head -> Binary,
         created_at -> Moment,
     }
@@ -202,6 +206,7 @@ tables! {
         kind -> SmallInt,
         cause_id -> Identifier,
         body -> Binary,
+        original_digest -> Nullable<Binary>,
         created_at -> Moment,
     }
     deliveries (event_id) {
@@ -260,6 +265,7 @@ tables! {
         value -> Text,
     }
     audit_entries (id) {
+        position -> BigInt,
         id -> Identifier,
         actor -> SmallInt,
         reference -> Nullable<Text>,
@@ -269,6 +275,7 @@ tables! {
         provider_id -> Nullable<Identifier>,
         object_id -> Nullable<Identifier>,
         detail -> Text,
+        state_digest -> Nullable<Binary>,
         created_at -> Moment,
     }
     company_figures (company_id, day) {

@@ -79,7 +79,9 @@ pub(crate) fn moment_text(at: At) -> String {
 
 /// An identifier column as text, for people.
 pub(crate) fn id_text(column: &str) -> String {
-    format!("lower(hex({column}))")
+    let part = |from: u8, length: u8| format!("substr(hex({column}), {from}, {length})");
+    let parts = [part(1, 8), part(9, 4), part(13, 4), part(17, 4), part(21, 12)];
+    format!("lower({})", parts.join(" || '-' || "))
 }
 
 /// One writer: nothing to lock.
@@ -89,15 +91,6 @@ pub(crate) fn lock_accounts(_conn: &mut Conn, _kind: i16, _owners: &[Id]) -> Que
 
 /// The same.
 pub(crate) fn lock_row<T: AsRef<[u8]> + Debug>(
-    _conn: &mut Conn,
-    _table: &'static str,
-    _id: Id<T>,
-) -> QueryResult<()> {
-    Ok(())
-}
-
-/// One writer: nothing to lock, and the journal has its order.
-pub(crate) fn lock_row_in_journal_order<T: AsRef<[u8]> + Debug>(
     _conn: &mut Conn,
     _table: &'static str,
     _id: Id<T>,
@@ -133,6 +126,12 @@ pub(crate) fn settled_before(conn: &mut Conn) -> QueryResult<i64> {
         (SELECT min(position) FROM causes WHERE id IN (SELECT id FROM distributions_under_way)), \
         (SELECT max(position) + 1 FROM causes), 1))";
     diesel::select(diesel::dsl::sql::<BigInt>(next)).get_result(conn)
+}
+
+/// The position behind the last row of the audit log or of the events.
+pub(crate) fn settled_rows_before(conn: &mut Conn, table: &str) -> QueryResult<i64> {
+    let next = format!("(SELECT COALESCE(max(position), 0) + 1 FROM {table})");
+    diesel::select(diesel::dsl::sql::<BigInt>(&next)).get_result(conn)
 }
 
 /// From where on events may still come in between those that are there: nowhere, since one writer numbers them as it commits.

@@ -7,11 +7,12 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Barrier, Mutex, PoisonError};
 
-use guerdon_domain::audit::{self, Violation};
+use guerdon_domain::audit::{self, Examination, Violation};
+use guerdon_domain::audit_log::Action;
 use guerdon_domain::causes::{Actor, Origin};
 use guerdon_domain::companies::{self, CompanyWithOwner, CreateCompany, UpdateCompany, UpdateCompanyError};
 use guerdon_domain::distributions::{self, RunDistribution};
-use guerdon_domain::events::Event;
+use guerdon_domain::events::{Event, EventFacts};
 use guerdon_domain::money::{Points, PointsPerDollar};
 use guerdon_domain::occasions::{self, OccasionText};
 use guerdon_domain::ports::{
@@ -62,22 +63,22 @@ pub const ORIGIN: Origin<'_> = Origin { actor: Actor::Operator, reference: Some(
 
 pub struct TestBodies;
 
+/// Separates the facts of an erased body from the note on what was erased.
+const ERASED: &str = " without ";
+
 impl EventBodies for TestBodies {
     fn body(&self, event: &Event<'_>) -> Result<Vec<u8>, Unrenderable> {
-        let kind = event.kind().name();
-        Ok(match event {
-            Event::RecognitionReceived(it) | Event::RecognitionUpdated(it) => {
-                format!("{kind} {}", it.recognition.id)
-            }
-            Event::RedemptionCreated(it) => {
-                format!("{kind} {} {}", it.points.get(), it.cumulative_points_spent.get())
-            }
-        }
-        .into_bytes())
+        Ok(EventFacts::of(event).to_string().into_bytes())
     }
 
-    fn without(&self, _: &[u8], user: UserId, email: &EmailAddress) -> Result<Vec<u8>, Unrenderable> {
-        Ok(format!("without {user}, now {}", email.as_str()).into_bytes())
+    fn facts(&self, body: &[u8]) -> Option<EventFacts> {
+        let text = std::str::from_utf8(body).ok()?;
+        text.split_once(ERASED).map_or(text, |(before, _)| before).parse().ok()
+    }
+
+    fn without(&self, body: &[u8], user: UserId, email: &EmailAddress) -> Result<Vec<u8>, Unrenderable> {
+        let erased = format!("{ERASED}{user}, now {}", email.as_str());
+        Ok([body, erased.as_bytes()].concat())
     }
 }
 
@@ -136,6 +137,7 @@ impl World {
         let (company, owner, occasion) = store
             .transaction(|tx| -> Result<_, Box<dyn std::error::Error + Send + Sync>> {
                 tx.insert_provider(&sample_provider(provider, clock.now()))?;
+                tx.note(&context.entry(Action::ProviderCreated).of_provider(provider))?;
                 let company = companies::create(tx, provider, &sample_company(rate), &context)?.company;
                 let text = OccasionText {
                     name: Line::parse("Great job").unwrap(),
@@ -272,7 +274,7 @@ impl World {
 
     /// The same, and the chain of seals must hold this head.
     pub fn audit_with(&self, head: Option<[u8; 32]>) -> Vec<Violation> {
-        audit::verify(self.store.as_ref(), head, NonZero::<usize>::MIN).unwrap()
+        verify(self.store.as_ref(), head, self.clock.now(), NonZero::<usize>::MIN)
     }
 
     /// Seals what is committed; answers the head of the chain.
@@ -295,6 +297,16 @@ impl World {
     pub fn reading<T>(&self, read: impl FnMut(&mut dyn Reads) -> Result<T, StoreError>) -> T {
         self.store.snapshot(read).unwrap()
     }
+}
+
+/// The violations that an audit finds at a moment.
+pub fn verify(
+    store: &dyn Store,
+    head: Option<[u8; 32]>,
+    now: Timestamp,
+    threads: NonZero<usize>,
+) -> Vec<Violation> {
+    audit::verify(store, &Examination { head, bodies: &TestBodies, now }, threads).unwrap().violations
 }
 
 fn sample_provider(id: ProviderId, created_at: Timestamp) -> Provider {

@@ -1,11 +1,13 @@
-//! The dates of schedules, paid as they come.
+//! The dates of schedules, paid as they come, and distributions in steps, continued where they stopped.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use guerdon_domain::causes::{Actor, Origin};
-use guerdon_domain::distributions::{DateEnd, Ran, run_due};
+use guerdon_domain::distributions::{DateEnd, Ran, Unfinishable, finish, run_due};
 use guerdon_domain::ports::{Context, Store, StoreError};
+use guerdon_domain::values::CauseId;
 use guerdon_webhook_dispatcher::Bodies;
 
 use crate::world::{SystemClock, SystemIds};
@@ -19,11 +21,13 @@ const AT_A_STRETCH: Duration = Duration::from_secs(4);
 pub(super) struct DuePayments {
     store: Arc<dyn Store>,
     has_failed: bool,
+    /// The distributions that were logged as impossible to finish.
+    reported: BTreeSet<CauseId>,
 }
 
 impl DuePayments {
     pub(super) fn new(store: Arc<dyn Store>) -> Self {
-        Self { store, has_failed: false }
+        Self { store, has_failed: false, reported: BTreeSet::new() }
     }
 
     /// Pays what is due, one date after the other, and logs what became of each.
@@ -39,7 +43,7 @@ impl DuePayments {
         let context = Context { clock: &SystemClock, ids: &SystemIds, bodies: &Bodies, origin };
         let begun = Instant::now();
         while begun.elapsed() < AT_A_STRETCH {
-            match run_due(self.store.as_ref(), &context) {
+            match self.finish_started().and_then(|()| run_due(self.store.as_ref(), &context)) {
                 Ok(Some(ran)) => told(&ran),
                 Ok(None) => break,
                 Err(cause) => {
@@ -51,6 +55,31 @@ impl DuePayments {
         self.has_failed = false;
         None
     }
+
+    /// Continues the distributions in steps that are not finished, whoever began them.
+    fn finish_started(&mut self) -> Result<(), StoreError> {
+        for failed in finish(self.store.as_ref(), &mut |_| ())? {
+            if self.reported.insert(failed.cause) {
+                warn_of_unfinishable(&failed);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Finishes the distributions in steps that a process left when it was killed. One that cannot be finished keeps nobody
+/// from the database: it is logged here and reported by `guerdon verify`.
+pub(crate) fn finish_started(store: &dyn Store) {
+    match finish(store, &mut |_| ()) {
+        Ok(failed) => failed.iter().for_each(warn_of_unfinishable),
+        Err(cause) => log::warn!("distributions that were started cannot be finished now: {cause}"),
+    }
+}
+
+fn warn_of_unfinishable(Unfinishable { cause, reason }: &Unfinishable) {
+    log::warn!(
+        "distribution {cause} cannot be finished, its points stay in transit: {reason}; run `guerdon verify`"
+    );
 }
 
 fn told(Ran { schedule, due_on, ended }: &Ran) {

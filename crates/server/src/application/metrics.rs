@@ -19,6 +19,8 @@ use crate::build_info::{COMMIT, VERSION};
 use crate::tls::Reloading;
 use crate::world::{SystemClock, descriptors};
 
+const UNFINISHED: &str = "guerdon_distributions_unfinished";
+const IN_TRANSIT: &str = "guerdon_points_in_transit";
 const PENDING: &str = "guerdon_outbox_pending_events";
 const OLDEST: &str = "guerdon_outbox_oldest_event_age_seconds";
 const FEED_HELD: &str = "guerdon_feed_held_seconds";
@@ -84,6 +86,8 @@ fn describe() {
     describe_counter!("guerdon_database_wait_timeouts_total", "Units of work that got no connection in time");
     describe_gauge!(PENDING, "Events that wait for their delivery");
     describe_gauge!(OLDEST, Unit::Seconds, "The age of the oldest of them; 0 where none waits");
+    describe_gauge!(UNFINISHED, "Distributions in several steps that are not finished");
+    describe_gauge!(IN_TRANSIT, "Points that these have taken from reserves and not given to users yet");
     describe_gauge!(
         FEED_HELD,
         Unit::Seconds,
@@ -103,7 +107,7 @@ fn describe() {
     describe_gauge!(
         "guerdon_http_held_bytes",
         Unit::Bytes,
-        "Memory held for large requests and answers, by kind: body, work (what is composed, or is being read by a client)"
+        "Memory held by kind: body (large ones), work (large requests and answers, until the client has read them), received (what connections without right credentials sent)"
     );
     describe_counter!(
         "guerdon_http_connections_refused_total",
@@ -117,11 +121,18 @@ fn describe() {
     describe_gauge!(BUILD, "Always 1; its labels say which program this is");
     describe_gauge!(SAML_ENDING, "Companies whose single sign-on certificate ends within 30 days, or has");
     describe_gauge!(MAINTENANCE, "1 while maintenance is on, 0 otherwise");
+    set_initial_values();
+}
+
+/// Sets what would otherwise be absent until it first happens.
+fn set_initial_values() {
     gauge!(BUILD, "version" => VERSION, "commit" => COMMIT).set(1.0);
     gauge!(MAINTENANCE).set(0.0);
     gauge!(PENDING).set(0.0);
     gauge!(OLDEST).set(0.0);
     gauge!(FEED_HELD).set(0.0);
+    gauge!(UNFINISHED).set(0.0);
+    gauge!(IN_TRANSIT).set(0.0);
     gauge!(UNBALANCED).set(0.0);
     gauge!(IN_FLIGHT).set(0.0);
     for result in [AttemptResult::Delivered, AttemptResult::Rejected, AttemptResult::Failed] {
@@ -133,11 +144,12 @@ fn describe() {
     }
 }
 
-/// Looks how much waits.
+/// Measures the outbox and the points in transit.
 pub(super) fn look_at_outbox(store: &dyn Store) {
-    let depth = store.snapshot(|reads| -> Result<_, StoreError> { reads.outbox_depth() });
-    let depth = match depth {
-        Ok(depth) => depth,
+    let found =
+        store.snapshot(|reads| -> Result<_, StoreError> { Ok((reads.outbox_depth()?, reads.in_transit()?)) });
+    let (depth, in_transit) = match found {
+        Ok(found) => found,
         Err(StoreError::Unavailable(_)) => return, // a database that is away is told elsewhere, once
         Err(cause) => return log::warn!("what waits to be sent cannot be counted: {cause}"),
     };
@@ -150,6 +162,8 @@ pub(super) fn look_at_outbox(store: &dyn Store) {
     gauge!(MAILS_GIVEN_UP).set(many(depth.mails_given_up));
     gauge!(OLDEST).set(age.as_secs_f64());
     gauge!(FEED_HELD).set(depth.feed_held.as_secs_f64());
+    gauge!(UNFINISHED).set(u32::try_from(in_transit.distributions.len()).unwrap_or(u32::MAX));
+    gauge!(IN_TRANSIT).set(many(in_transit.points));
 }
 
 /// Tells whether maintenance is on.

@@ -38,11 +38,15 @@ use crate::world::{SystemClock, SystemIds, descriptors};
 
 pub(crate) use database::prepare_folders;
 use delivery::Delivery;
+pub(crate) use distributions::finish_started;
 use figures::Figures;
 use metrics::{Counting, Metrics};
 
 /// Descriptors that no client gets: they are for the operator's listener, the database, commands and deliveries.
 const KEPT_BACK: usize = 256;
+/// How many connections fit into 128 MiB, which is what one `serve` has for them beside all else. A connection over TLS that is idle
+/// takes 10 KiB.
+const CONNECTIONS_IN_MEMORY: usize = (128 << 20) / (11 << 10);
 
 /// A service whose listeners are open.
 pub(crate) struct Application {
@@ -80,8 +84,7 @@ impl Application {
         let (metrics, wakes) = (Metrics::install()?, Wakes::default());
         let Opened { requests, background } = database::open_for_service(settings, &wakes)?;
         let keys = Arc::new(settle(settings, background.as_ref())?);
-        guerdon_domain::distributions::finish(background.as_ref(), &mut |_| ())
-            .context("a distribution that was under way cannot be finished")?;
+        finish_started(background.as_ref());
         let gate = Gate::new();
         let pulse = Arc::<Pulse>::default();
         background::look_first(background.as_ref(), &gate, &pulse)?;
@@ -210,14 +213,20 @@ fn api(
     }
 }
 
-/// As many connections as the descriptors allow that are left for them, or fewer where fewer are wanted.
+/// As many connections as the descriptors and the memory allow that are left for them. A number that is set may exceed the memory,
+/// not the descriptors.
 fn connection_limits(http: &Http) -> ConnectionLimits {
     let left = descriptors::raised().saturating_sub(KEPT_BACK).max(1);
     let wanted = usize::try_from(http.max_connections).unwrap_or(usize::MAX);
     if wanted > left {
         log::warn!("http.max_connections is {wanted}, but the limit of descriptors leaves room for {left}");
     }
-    let in_all = if wanted == 0 { left } else { wanted.min(left) };
+    if wanted > CONNECTIONS_IN_MEMORY {
+        log::warn!(
+            "http.max_connections is {wanted}: more than {CONNECTIONS_IN_MEMORY} connections may take more memory than 256 MiB"
+        );
+    }
+    let in_all = if wanted == 0 { left.min(CONNECTIONS_IN_MEMORY) } else { wanted.min(left) };
     let of_one_address = usize::try_from(http.max_connections_per_address).unwrap_or(usize::MAX);
     log::info!("up to {in_all} connections to the provider API, {of_one_address} of one address");
     ConnectionLimits { in_all, of_one_address }

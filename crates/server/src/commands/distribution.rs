@@ -1,9 +1,7 @@
 //! `guerdon distribution`.
 
-use std::cell::Cell;
-
 use guerdon_domain::distributions::{DistributeError, RunDistribution, finish, read_ahead, run_with};
-use guerdon_domain::ports::{Reads, StoreExt};
+use guerdon_domain::ports::{Reads, StoreError, StoreExt};
 use guerdon_domain::reserve::shown;
 use guerdon_domain::values::UserId;
 use serde::{Deserialize, Serialize};
@@ -56,14 +54,12 @@ impl Runnable for Run {
         let what = ("distribution run", id.as_uuid(), self.wallet, &self.sum, &named);
         let look = |reads: &mut dyn Reads| read_ahead(reads, id, wallet);
         let ahead = if users.is_empty() { workplace.store.snapshot(look)? } else { None };
-        let in_steps = Cell::new(false);
         let output = once(workplace, &self.key, &what, |tx, context| {
             let (points, rate) = self.sum.at_rate_of(tx, id)?;
             let command =
                 RunDistribution { company_id: id, wallet, points, users: users.clone(), date: None };
             let before = worth(shown(tx, id)?, rate);
             let done = run_with(tx, &command, ahead.as_deref(), context)?;
-            in_steps.set(done.in_steps);
             workplace.progress.of(done.users);
             let (each, now) = (worth(done.points, rate), worth(shown(tx, id)?, rate));
             let text = format!(
@@ -74,15 +70,25 @@ impl Runnable for Run {
             let points = done.points.get();
             Ok(Told { fields: Distributed { company_id: id.as_uuid(), users: done.users, points }, text })
         })?;
-        if in_steps.get() {
-            finish(workplace.store.as_ref(), &mut |users| workplace.progress.advance(users))?;
-        }
-        Ok(output)
+        // After a repeat too: an earlier run under this key may have ended between two steps.
+        let store = workplace.store.as_ref();
+        let finished = finish(store, &mut |users| workplace.progress.advance(users));
+        let failed = finished.map_err(|cause| unfinished(&cause))?;
+        failed.first().map_or(Ok(output), |it| Err(unfinished(&it.reason)))
     }
 
     fn may_take_long(&self) -> bool {
         true
     }
+}
+
+/// The distribution is committed, and some of its receivers still wait for their points.
+fn unfinished(cause: &StoreError) -> CommandError {
+    CommandError::Failed(format!(
+        "the reserve has paid, but not every user has received points yet ({cause}): a running guerdon serve \
+         continues within seconds; do not run the distribution again without the same --key; `guerdon status` shows \
+         points in transit until it is finished"
+    ))
 }
 
 refusals!(DistributeError);

@@ -71,6 +71,8 @@ pub(crate) struct Workplace {
     pub(crate) progress: Progress,
     /// How many threads a long command may take: one, beside a service that answers others.
     pub(crate) threads: NonZero<usize>,
+    /// Whether the running service does the work, as for every command while it holds the embedded database.
+    pub(crate) in_service: bool,
 }
 
 impl Workplace {
@@ -83,6 +85,7 @@ impl Workplace {
             user: system_user::name(),
             progress: Progress::default(),
             threads: NonZero::<usize>::MIN,
+            in_service: true,
         }
     }
 
@@ -90,7 +93,8 @@ impl Workplace {
     pub(crate) fn of(&self, user: Option<String>) -> Self {
         let (store, keys, settings) =
             (Arc::clone(&self.store), Arc::clone(&self.keys), Arc::clone(&self.settings));
-        Self { store, keys, settings, user, progress: self.progress.clone(), threads: self.threads }
+        let progress = self.progress.clone();
+        Self { store, keys, settings, user, progress, threads: self.threads, in_service: self.in_service }
     }
 
     /// What use cases are given: the world as it is.

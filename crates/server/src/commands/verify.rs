@@ -1,11 +1,12 @@
 //! `guerdon verify`.
 
-use guerdon_domain::audit::{self, Violation};
+use guerdon_domain::audit::{AuditReport, Checked, Violation};
 use guerdon_domain::ports::{Clock as _, Setting, StoreError, StoreExt as _};
 use serde::{Deserialize, Serialize};
 
 use super::{CommandError, Output, Runnable, View, Workplace};
 use crate::hex;
+use crate::verification::verify;
 use crate::world::SystemClock;
 
 /// Checks every ledger invariant, read-only.
@@ -30,38 +31,49 @@ fn bytes(text: &str) -> Option<[u8; 32]> {
 #[derive(Serialize)]
 struct Findings {
     ok: bool,
-    violations: Vec<Finding>,
+    /// The invariant and what is wrong, in one line each.
+    violations: Vec<String>,
+    checked: Counts,
 }
 
-/// One of them.
+/// How many rows were read.
 #[derive(Serialize)]
-struct Finding {
-    invariant: &'static str,
-    detail: String,
+struct Counts {
+    journal_entries: u64,
+    transfers: u64,
+    accounts: u64,
+    recognitions: u64,
+    events: u64,
+    seals: u64,
 }
 
-impl From<Violation> for Finding {
-    fn from(it: Violation) -> Self {
-        Self { invariant: it.invariant, detail: it.detail }
+impl From<AuditReport> for Findings {
+    fn from(it: AuditReport) -> Self {
+        let Checked { journal_entries, transfers, accounts, recognitions, events, seals } = it.checked;
+        let line = |it: &Violation| format!("{}: {}", it.invariant, it.detail.replace('\n', " "));
+        Self {
+            ok: it.violations.is_empty(),
+            violations: it.violations.iter().map(line).collect(),
+            checked: Counts { journal_entries, transfers, accounts, recognitions, events, seals },
+        }
     }
 }
 
 impl View for Findings {
     fn text(&self) -> String {
-        if self.ok {
-            return "ok: every invariant holds".to_owned();
+        if !self.ok {
+            return self.violations.join("\n");
         }
-        let lines: Vec<String> = self
-            .violations
-            .iter()
-            .map(|it| format!("{}: {}", it.invariant, it.detail.replace('\n', " ")))
-            .collect();
-        lines.join("\n")
+        let Counts { journal_entries, transfers, accounts, recognitions, events, seals } = self.checked;
+        format!(
+            "ok: every invariant holds\nchecked: {journal_entries} journal entries, {transfers} transfers, \
+             {accounts} accounts, {recognitions} recognitions, {events} events, {seals} seals"
+        )
     }
 }
 
-/// Notes for the console when it was and what came of it, beside the ledger. A database that takes no such note was
-/// verified all the same.
+/// Stores the time and the result for the console, as far as the database takes them. An embedded database that no
+/// service has open is left exactly as it is: it may be evidence.
 fn note(workplace: &Workplace, found: usize) {
     let told = format!("{} {found}", SystemClock.now().unix_micros());
     let noted = workplace
@@ -79,10 +91,12 @@ impl Runnable for Verify {
 
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let head = self.head.as_deref().and_then(bytes);
-        let found = audit::verify(workplace.store.as_ref(), head, workplace.threads)?;
-        note(workplace, found.len());
-        let findings =
-            Findings { ok: found.is_empty(), violations: found.into_iter().map(Finding::from).collect() };
+        let Workplace { store, keys, threads, .. } = workplace;
+        let report = verify(store.as_ref(), Some(keys), head, *threads)?;
+        if workplace.in_service || workplace.settings.embedded_database().is_none() {
+            note(workplace, report.violations.len());
+        }
+        let findings = Findings::from(report);
         Ok(Output { status: u8::from(!findings.ok), ..findings.output()? })
     }
 

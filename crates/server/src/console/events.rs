@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn the_wait_after_the_latest_attempt_ends_when_the_next_one_is_due() {
         let (first, second) = (made(1, 100, Some("refused")), made(2, 117, Some("refused")));
-        assert_eq!(waits(&[first.clone()], Some(at(117))), [Some(15 * SECOND)]);
+        assert_eq!(waits(std::slice::from_ref(&first), Some(at(117))), [Some(15 * SECOND)]);
         assert_eq!(waits(&[first, second], Some(at(137))), [Some(15 * SECOND), Some(18 * SECOND)]);
     }
 

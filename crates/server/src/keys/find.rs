@@ -27,6 +27,21 @@ pub(crate) fn settle(settings: &Settings, store: &dyn Store) -> anyhow::Result<K
     Ok(keys)
 }
 
+/// The keys over the secrets for a command that only reads: nothing is created or stored. Fails if the database was
+/// created with another master key, or if there is none.
+pub(crate) fn look_up(settings: &Settings, store: &dyn Store) -> anyhow::Result<Keys> {
+    require(settings)?;
+    let master = match given(settings)? {
+        Some(key) => key,
+        None => read(&settings.data_dir.join(FILE))?,
+    };
+    let keys = Keys::of(&master)?;
+    if let Some(kept) = kept_fingerprint(store)? {
+        compare(keys.fingerprint(), &kept)?;
+    }
+    Ok(keys)
+}
+
 /// Refuses settings that name no master key where the data folder cannot have it: it may be another one on every
 /// machine.
 pub(crate) fn require(settings: &Settings) -> anyhow::Result<()> {

@@ -6,6 +6,6 @@ mod master;
 mod signing;
 
 pub(crate) use derived::{Keys, SealedError};
-pub(crate) use find::{FILE, given, in_file, is_own, require, require_own, settle};
+pub(crate) use find::{FILE, given, in_file, is_own, look_up, require, require_own, settle};
 pub(crate) use master::MasterKey;
 pub(crate) use signing::SigningSecrets;

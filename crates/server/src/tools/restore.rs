@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::thread::available_parallelism; // tidy: the parts of an audit run beside one another
 
 use anyhow::{Context, Result, bail};
-use guerdon_domain::audit;
 use guerdon_domain::ports::{Setting, StoreError, StoreExt};
 use guerdon_persistence::{Access, DatabaseUrl, kept_setting, migrate, open};
 use serde::Serialize;
@@ -15,6 +14,7 @@ use serde::Serialize;
 use crate::commands::{Output, View};
 use crate::keys::{given, in_file};
 use crate::settings::Settings;
+use crate::verification::verify;
 use crate::world::files;
 
 /// Puts a backup of the embedded database into an empty data folder.
@@ -165,7 +165,7 @@ fn judged(copy: &Path) -> Result<Option<String>> {
     }
     if kept_setting(&url, Setting::MasterKeyFingerprint).is_none() {
         // A database of guerdon has a master key from its first start on.
-        bail!(if whole.is_some() { "it is damaged, or no backup of guerdon" } else { "it is no backup of guerdon" });
+        bail!("it is {}no backup of guerdon", if whole.is_some() { "damaged, or " } else { "" });
     }
     let store = match open(&url, Access::Command) {
         Err(guerdon_persistence::OpenError::Older) => {
@@ -175,7 +175,7 @@ fn judged(copy: &Path) -> Result<Option<String>> {
         opened => opened?,
     };
     let threads = available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-    if let Some(first) = audit::verify(store.as_ref(), None, threads)?.first() {
+    if let Some(first) = verify(store.as_ref(), None, None, threads)?.violations.first() {
         bail!("it is damaged ({}): {}", first.invariant, first.detail);
     }
     let fingerprint =

@@ -15,6 +15,10 @@ impl View for Status {
             self.oldest_event_seconds.map_or_else(String::new, |it| format!(", the oldest for {it} s"));
         let seal = self.seal.as_ref();
         let seal = seal.map_or_else(|| "none yet".to_owned(), |it| format!("{} at {}", it.sequence, it.at));
+        let in_transit = self.in_transit.as_ref().map_or_else(
+            || "0".to_owned(),
+            |it| format!("{} of unfinished distributions: {}", it.points, it.distributions),
+        );
         fields(&[
             ("version", &self.version),
             ("up for", &long(self.uptime_seconds)),
@@ -26,6 +30,7 @@ impl View for Status {
             ("mails waiting", &self.mails_waiting.to_string()),
             ("certificate ends", self.certificate_expires_at.as_deref().unwrap_or("at the proxy")),
             ("latest seal", &seal),
+            ("points in transit", &in_transit),
         ])
     }
 }

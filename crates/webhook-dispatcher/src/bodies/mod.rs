@@ -2,10 +2,11 @@
 
 mod envelope;
 mod erased;
+mod facts;
 mod recognition;
 mod redemption;
 
-use guerdon_domain::events::{Event, EventKind};
+use guerdon_domain::events::{Event, EventFacts, EventKind};
 use guerdon_domain::ports::{EventBodies, Unrenderable};
 use guerdon_domain::values::{EmailAddress, UserId};
 use schemars::Schema;
@@ -33,6 +34,10 @@ impl EventBodies for Bodies {
             }
             Event::RedemptionCreated(it) => envelope::render(kind, redemption::Data::of(it)),
         }
+    }
+
+    fn facts(&self, body: &[u8]) -> Option<EventFacts> {
+        facts::of(body)
     }
 
     fn without(&self, body: &[u8], user: UserId, email: &EmailAddress) -> Result<Vec<u8>, Unrenderable> {

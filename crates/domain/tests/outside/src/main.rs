@@ -4,7 +4,7 @@ use std::error::Error;
 
 use guerdon_domain::causes::{Actor, Origin};
 use guerdon_domain::companies::{self, CreateCompany};
-use guerdon_domain::memory::{CountedIds, Memory, NamedBodies, StillClock};
+use guerdon_domain::memory::{CountedIds, Memory, PlainBodies, StillClock};
 use guerdon_domain::money::{Points, PointsPerDollar};
 use guerdon_domain::occasions::{self, OccasionText};
 use guerdon_domain::ports::{Context, Ids, ReadAccounts, Timestamp};
@@ -17,7 +17,7 @@ use guerdon_domain::values::{DomainName, EmailAddress, Line, Message, ProviderId
 fn main() -> Result<(), Box<dyn Error>> {
     let (clock, ids) = (StillClock(Timestamp::UNIX_EPOCH), CountedIds::default());
     let origin = Origin { actor: Actor::Operator, reference: Some("outside"), key: None };
-    let context = Context { clock: &clock, ids: &ids, bodies: &NamedBodies, origin };
+    let context = Context { clock: &clock, ids: &ids, bodies: &PlainBodies, origin };
     let store = Memory::default();
 
     let sent = store.transaction(|tx| -> Result<_, Box<dyn Error>> {

@@ -12,7 +12,7 @@ use guerdon_domain::ports::StoreError;
 use guerdon_domain::values::{CompanyId, OccasionId, ProviderId, UserId, fit};
 use guerdon_domain::wallets::Account;
 
-use super::super::{COMPANY_LOCKS, Conn, Db, classify, advisory_key, digest};
+use super::super::{COMPANY_LOCKS, Conn, Db, advisory_key, classify, digest};
 use crate::postings::{Ahead, Facts, Set};
 use crate::rows::schema::{companies, occasions, providers, users};
 use crate::rows::types::{Id, Identifier, Moment};

@@ -11,7 +11,7 @@ use guerdon_domain::money::{Amount, PointsPerDollar};
 use guerdon_domain::ports::StoreError;
 use guerdon_domain::wallets::{AccountKind, Reason};
 
-use guerdon_domain::values::CauseId;
+use guerdon_domain::values::{CauseId, fit};
 
 use super::super::super::{Conn, movements};
 use super::super::Unit;
@@ -79,6 +79,7 @@ impl Unit<'_> {
             let page = self.accounts_after(behind)?;
             let Some(last) = page.last() else { break };
             behind = Some((last.owner_id, last.kind));
+            findings.checked.accounts += fit::<u64, _>(page.len());
             for account in &page {
                 self.judge_account(account.held(), &mut debits, &mut credits, findings)?;
             }
@@ -147,7 +148,8 @@ impl Unit<'_> {
             _ => false,
         });
         findings.demand(fits, "override", || {
-            format!("account {} of {} stands at {balance} after its override", held.kind, held.owner)
+            let name = AccountKind::stored_name(held.kind);
+            format!("{name} of {} holds {balance} nano-dollars after its override", held.owner)
         });
         Ok(())
     }
@@ -177,7 +179,7 @@ impl Unit<'_> {
 
 fn no_account((owner, kind): Key, findings: &mut Findings) {
     findings.add("transfer's account", || {
-        format!("a transfer names account {kind} of {}, which is missing", owner.0)
+        format!("a transfer names {} of {}, which is missing", AccountKind::stored_name(kind), owner.0)
     });
 }
 

@@ -5,9 +5,12 @@ use guerdon_domain::audit::Findings;
 use guerdon_domain::ports::StoreError;
 
 use super::super::Unit;
+use super::events::ToldChain;
+use super::pages::CAUSES;
 use crate::rows::SealRow;
 use crate::rows::schema::seals;
 use crate::rows::seals::{BEGINNING, Chain};
+use crate::rows::types::Id;
 
 /// The seals, followed beside the causes.
 pub(super) struct Followed {
@@ -15,6 +18,9 @@ pub(super) struct Followed {
     pub(super) head: [u8; 32],
     pub(super) chain: Chain,
     pub(super) causes: i64,
+    /// The events of these causes that still exist.
+    pub(super) told: ToldChain,
+    entries_from: i64,
     pub(super) next: Option<SealRow>,
     pub(super) is_broken: bool,
 }
@@ -24,7 +30,17 @@ impl Unit<'_> {
     pub(super) fn first_seal(&mut self, wanted: Option<[u8; 32]>) -> Result<Followed, StoreError> {
         let next = self.seal_after(0)?;
         let chain = Chain::after(BEGINNING);
-        Ok(Followed { wanted, head: BEGINNING, chain, causes: 0, next, is_broken: false })
+        let told = ToldChain::new();
+        Ok(Followed {
+            wanted,
+            head: BEGINNING,
+            chain,
+            causes: 0,
+            told,
+            entries_from: i64::MIN,
+            next,
+            is_broken: false,
+        })
     }
 
     fn seal_after(&mut self, sequence: i64) -> Result<Option<SealRow>, StoreError> {
@@ -46,17 +62,46 @@ impl Unit<'_> {
         findings: &mut Findings,
     ) -> Result<(), StoreError> {
         let Some(row) = seals.next.take() else { return Ok(()) };
-        let head = std::mem::replace(&mut seals.chain, Chain::after(BEGINNING)).finish();
-        let fits = row.head == head && row.causes == seals.causes;
+        findings.checked.seals += 1;
+        let mut chain = std::mem::replace(&mut seals.chain, Chain::after(BEGINNING));
+        let entries = self.follow_entries(seals.entries_from, row.entries_before, &mut chain)?;
+        row.chain_to(&mut chain);
+        let head = chain.finish();
+        let fits = row.head == head && row.causes == seals.causes && row.entries == entries;
         findings.demand(fits || seals.is_broken, "seal", || {
             format!("what seal {} was put on is not what stands there now", row.sequence)
         });
         seals.is_broken |= !fits;
+        let told = std::mem::replace(&mut seals.told, ToldChain::new());
+        let (count, digest) = (told.count, told.finish());
+        // Delivered events are deleted when their retention ends: a seal that has lost some proves nothing of the others.
+        let told_fits = count < row.events || (count == row.events && digest == row.events_digest.as_slice());
+        findings.demand(told_fits || seals.is_broken, "sealed events", || {
+            format!("the events under seal {} are not those that were sealed", row.sequence)
+        });
         (seals.head, seals.causes, seals.chain) = (head, 0, Chain::after(head));
+        seals.entries_from = row.entries_before;
         seals.wanted = seals.wanted.filter(|it| *it != seals.head);
         seals.next = self.seal_after(row.sequence)?;
         let gap = seals.next.as_ref().is_some_and(|it| it.sequence != row.sequence + 1);
         findings.demand(!gap, "seal", || format!("the seal after {} is missing", row.sequence));
         Ok(())
+    }
+
+    /// Chains the entries of the audit log from a position to before another, and counts them.
+    fn follow_entries(&mut self, from: i64, before: i64, chain: &mut Chain) -> Result<i64, StoreError> {
+        let (mut count, mut behind): (i64, Option<(i64, Id)>) = (0, None);
+        loop {
+            let page = self.entries_after(from, behind, CAUSES)?;
+            let Some((position, last)) = page.last() else { return Ok(count) };
+            behind = Some((*position, last.id()));
+            for (position, entry) in &page {
+                if *position >= before {
+                    return Ok(count);
+                }
+                entry.chain_to(chain);
+                count += 1;
+            }
+        }
     }
 }

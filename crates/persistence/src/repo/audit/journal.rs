@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use diesel::connection::DefaultLoadingMode;
 use diesel::prelude::*;
-use guerdon_domain::audit::{CauseJudge, Findings};
+use guerdon_domain::audit::{CauseJudge, Examination, Findings};
 use guerdon_domain::ports::StoreError;
 
 use super::super::Unit;
@@ -27,10 +27,10 @@ struct Walk {
 impl Unit<'_> {
     pub(super) fn audit_journal(
         &mut self,
-        head: Option<[u8; 32]>,
+        asked: &Examination<'_>,
         findings: &mut Findings,
     ) -> Result<(), StoreError> {
-        let (waiting, seals) = (self.waiting()?, self.first_seal(head)?);
+        let (waiting, seals) = (self.waiting()?, self.first_seal(asked.head)?);
         let mut walk = Walk { transfers: 0, recognitions: 0, waiting, seals };
         let mut behind = None;
         loop {
@@ -38,7 +38,7 @@ impl Unit<'_> {
             let Some(last) = page.last() else { break };
             behind = Some((last.0, last.1.id));
             for batch in batches(&page) {
-                self.judge_batch(batch, &mut walk, findings)?;
+                self.judge_batch(batch, &mut walk, asked, findings)?;
             }
         }
         while walk.seals.next.is_some() {
@@ -50,6 +50,8 @@ impl Unit<'_> {
         for id in walk.waiting.keys() {
             findings.add("under way", || format!("a distribution is under way and has no cause {}", id.0));
         }
+        findings.checked.transfers += fit::<u64, _>(walk.transfers);
+        findings.checked.recognitions += fit::<u64, _>(walk.recognitions);
         self.audit_orphans(&walk, findings)
     }
 
@@ -57,11 +59,15 @@ impl Unit<'_> {
         &mut self,
         batch: &[Placed],
         walk: &mut Walk,
+        asked: &Examination<'_>,
         findings: &mut Findings,
     ) -> Result<(), StoreError> {
+        findings.checked.journal_entries += fit::<u64, _>(batch.len());
         let refunded: Vec<Id<CauseId>> = batch.iter().filter_map(|it| it.1.refunds()).collect();
         let redemptions = self.causes_of(&refunded)?;
         let recognitions = self.recognitions_of(batch)?;
+        let events = self.events_of(batch, &recognitions)?;
+        self.judge_events(batch, &recognitions, &events, asked, findings)?;
         let mut changed = Vec::new();
         let transfers = if batch.len() > 1 { Some(self.transfers_of(batch)?) } else { None };
         for (position, row) in batch {
@@ -102,7 +108,12 @@ impl Unit<'_> {
                     }
                 }
             }
-            recognitions.of(row.id).iter().for_each(|it| it.seal(&mut walk.seals.chain));
+            let sent_rows = recognitions.of(row.id);
+            sent_rows.iter().for_each(|it| it.seal(&mut walk.seals.chain));
+            for event in events.of(row, sent_rows) {
+                walk.seals.told.add(event);
+                findings.checked.events += 1;
+            }
             if let Some(mut judge) = judge {
                 sent.for_each(|it| judge.recognition(&it.sent(), findings));
                 judge.end(findings);

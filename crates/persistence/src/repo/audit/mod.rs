@@ -1,39 +1,44 @@
 //! `guerdon verify`: the ledger reckoned anew, each part on one snapshot, in memory that does not grow with it.
 //!
-//! `journal` walks the causes in their order with their transfers and recognitions, and `following` the chain of seals
-//! beside it; `balances` walks the accounts with their movements; `tables` and `told` ask what
-//! single queries tell.
+//! `journal` reads the journal in its order with transfers, recognitions and `events`, and `following` the chain of seals
+//! and the audit log with it; `balances` reads the accounts with their movements; `states` and `schedules` compare
+//! settings with the audit log; `tables` and `told` run single queries.
 
 mod alerts;
 mod balances;
 mod counting;
+mod deliveries;
+mod events;
 mod following;
 mod journal;
 mod pages;
+mod schedules;
 mod sealing;
+mod states;
 mod tables;
 mod told;
 
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
-use guerdon_domain::audit::{Findings, Part};
+use guerdon_domain::audit::{Examination, Findings, Part};
 use guerdon_domain::ports::{Audit, PendingSeal, Seal, Seals, StoreError, Timestamp};
 
 use super::Unit;
 use crate::rows::SealRow;
 use crate::rows::schema::seals;
-use crate::rows::seals::FORMAT;
-use crate::rows::types::At;
+
+/// An invariant's name, and a query of what breaks it (one column, `detail`).
+type Check = (&'static str, String);
 
 impl Audit for Unit<'_> {
-    fn audit(&mut self, part: Part, head: Option<[u8; 32]>) -> Result<Findings, StoreError> {
+    fn audit(&mut self, part: Part, asked: &Examination<'_>) -> Result<Findings, StoreError> {
         self.query(super::super::lift_time_limit)?;
         let mut findings = Findings::default();
         match part {
             Part::Storage => self.audit_storage(&mut findings)?,
             Part::Balances => self.audit_balances(&mut findings)?,
-            Part::Journal => self.audit_journal(head, &mut findings)?,
-            Part::Tables => self.audit_tables(&mut findings)?,
+            Part::Journal => self.audit_journal(asked, &mut findings)?,
+            Part::Tables => self.audit_tables(asked, &mut findings)?,
         }
         Ok(findings)
     }
@@ -50,25 +55,20 @@ impl Audit for Unit<'_> {
     }
 
     fn has_unsealed(&mut self) -> Result<bool, StoreError> {
-        let from = self.latest_seal()?.map_or(i64::MIN, |it| it.before);
-        Ok(!self.causes_after(from, None, 1)?.is_empty())
+        let (causes, entries) =
+            self.latest_seal()?.map_or((i64::MIN, i64::MIN), |it| (it.before, it.entries_before));
+        Ok(!self.causes_after(causes, None, 1)?.is_empty()
+            || !self.entries_after(entries, None, 1)?.is_empty())
     }
 
-    fn next_seal(&mut self, now: Timestamp, causes_max: i64) -> Result<Option<PendingSeal>, StoreError> {
-        self.make_seal(now, causes_max)
+    fn next_seal(&mut self, now: Timestamp, rows_max: i64) -> Result<Option<PendingSeal>, StoreError> {
+        self.make_seal(now, rows_max)
     }
 }
 
 impl Seals for Unit<'_> {
     fn insert_seal(&mut self, it: &PendingSeal) -> Result<bool, StoreError> {
-        let row = SealRow {
-            sequence: it.seal.sequence,
-            format: FORMAT,
-            before: it.before,
-            causes: it.causes,
-            head: it.seal.head.to_vec(),
-            created_at: At(it.seal.created_at),
-        };
+        let row = SealRow::of(it);
         let inserted = self.query(|conn| {
             diesel::insert_into(seals::table).values(&row).on_conflict_do_nothing().execute(conn)
         })?;

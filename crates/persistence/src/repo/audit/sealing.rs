@@ -1,16 +1,18 @@
 //! Making the next seal.
 
 use diesel::prelude::*;
-use guerdon_domain::ports::{PendingSeal, Seal, StoreError, Timestamp};
+use guerdon_domain::ports::{PendingSeal, Seal, StoreError, Stretch, Timestamp};
 use guerdon_domain::values::fit;
 
-use super::super::super::settled_before;
+use super::super::super::{settled_before, settled_rows_before};
 use super::super::Unit;
 use super::counting::Counting;
+use super::events::ToldChain;
 use super::pages::{CAUSES, Legs, Place, Placed, batches};
-use crate::rows::SealRow;
 use crate::rows::schema::seals;
 use crate::rows::seals::{BEGINNING, Chain};
+use crate::rows::types::Id;
+use crate::rows::{SealRow, TransferRow};
 
 /// A seal as the domain knows it.
 pub(super) fn read(row: &SealRow) -> Result<Seal, StoreError> {
@@ -34,49 +36,81 @@ impl Unit<'_> {
         })
     }
 
+    /// What the next seal would be; `rows_max` bounds the journal entries and the audit entries, each for itself.
     pub(super) fn make_seal(
         &mut self,
         now: Timestamp,
-        causes_max: i64,
+        rows_max: i64,
     ) -> Result<Option<PendingSeal>, StoreError> {
         let last = self.latest_seal()?;
-        let from = last.as_ref().map_or(i64::MIN, |it| it.before);
+        let (from, entries_from) =
+            last.as_ref().map_or((i64::MIN, i64::MIN), |it| (it.before, it.entries_before));
         let seal = last.as_ref().map(read).transpose();
         let (sequence, head) = self.keep(seal)?.map_or((1, BEGINNING), |it| (it.sequence + 1, it.head));
+        let mut making =
+            Making { chain: Chain::after(head), told: ToldChain::new(), counting: Counting::default() };
+        let causes = self.seal_causes(from, rows_max, &mut making)?;
+        let Making { mut chain, told, counting } = making;
+        let entries = self.seal_entries(entries_from, rows_max, &mut chain)?;
+        if causes.count + entries.count == 0 {
+            return Ok(None);
+        }
+        let (events, counted) = (told.count, counting.end());
+        let seal = Seal { sequence, head: BEGINNING, created_at: now };
+        let mut pending =
+            PendingSeal { seal, causes, entries, events, events_digest: told.finish(), counted };
+        SealRow::of(&pending).chain_to(&mut chain);
+        pending.seal.head = chain.finish();
+        Ok(Some(pending))
+    }
+
+    fn seal_causes(&mut self, from: i64, rows_max: i64, making: &mut Making) -> Result<Stretch, StoreError> {
         let settled = self.query(settled_before)?;
-        let (mut chain, mut counting) = (Chain::after(head), Counting::default());
-        let (mut causes, mut behind, mut before): (i64, Option<Place>, i64) = (0, None, settled);
-        'pages: loop {
-            let page = self.causes_after(from, behind, CAUSES.min((causes_max - causes).max(1)))?;
+        let (mut count, mut behind): (i64, Option<Place>) = (0, None);
+        loop {
+            let page = self.causes_after(from, behind, CAUSES.min((rows_max - count).max(1)))?;
             let fits: Vec<Placed> = page.into_iter().take_while(|it| it.0 < settled).collect();
             if fits.is_empty() {
-                break;
+                return Ok(Stretch { before: settled.max(from), count });
             }
             for batch in batches(&fits) {
                 // What one transaction wrote is never cut apart.
-                let is_full = causes >= causes_max;
+                let is_full = count >= rows_max;
                 let cut = batch.iter().position(|it| is_full && behind.is_some_and(|at| it.0 > at.0));
                 if let Some((rest, (next, _))) = cut.and_then(|it| Some((batch.get(..it)?, batch.get(it)?))) {
-                    self.chain(rest, &mut chain, &mut counting)?;
-                    causes += fit::<i64, _>(rest.len());
-                    before = *next;
-                    break 'pages;
+                    self.chain(rest, making)?;
+                    return Ok(Stretch { before: *next, count: count + fit::<i64, _>(rest.len()) });
                 }
-                self.chain(batch, &mut chain, &mut counting)?;
-                causes += fit::<i64, _>(batch.len());
+                self.chain(batch, making)?;
+                count += fit::<i64, _>(batch.len());
                 behind = batch.last().map(|it| (it.0, it.1.id));
             }
         }
-        let seal = Seal { sequence, head: chain.finish(), created_at: now };
-        Ok((causes > 0).then(|| PendingSeal { seal, before, causes, counted: counting.end() }))
     }
 
-    fn chain(
-        &mut self,
-        batch: &[Placed],
-        chain: &mut Chain,
-        counting: &mut Counting,
-    ) -> Result<(), StoreError> {
+    /// Chains the next entries of the audit log.
+    fn seal_entries(&mut self, from: i64, rows_max: i64, chain: &mut Chain) -> Result<Stretch, StoreError> {
+        let settled = self.query(|conn| settled_rows_before(conn, "audit_entries"))?;
+        let (mut count, mut behind): (i64, Option<(i64, Id)>) = (0, None);
+        loop {
+            let page = self.entries_after(from, behind, CAUSES)?;
+            if page.is_empty() {
+                return Ok(Stretch { before: settled.max(from), count });
+            }
+            for (position, entry) in page {
+                let is_next = behind.is_none_or(|it| position > it.0);
+                if position >= settled || (count >= rows_max && is_next) {
+                    return Ok(Stretch { before: position.min(settled).max(from), count });
+                }
+                entry.chain_to(chain);
+                count += 1;
+                behind = Some((position, entry.id()));
+            }
+        }
+    }
+
+    fn chain(&mut self, batch: &[Placed], making: &mut Making) -> Result<(), StoreError> {
+        let Making { chain, told, counting } = making;
         batch.iter().for_each(|(_, cause)| counting.cause(cause));
         if batch.is_empty() {
             return Ok(());
@@ -86,28 +120,37 @@ impl Unit<'_> {
         } else {
             Legs::default()
         };
-        if let [(_, alone)] = batch {
-            alone.seal(chain);
-            let mut page = self.transfers_after(alone.id, -1)?;
-            while let Some(leg) = page.last().map(|it| it.leg) {
+        let events = self.events_of(batch, &recognitions)?;
+        let transfers = if batch.len() > 1 { Some(self.transfers_of(batch)?) } else { None };
+        for (_, cause) in batch {
+            cause.seal(chain);
+            let mut take = |page: &[TransferRow]| {
                 page.iter().for_each(|it| {
                     it.seal(chain);
                     counting.transfer(it);
                 });
-                page = self.transfers_after(alone.id, leg)?;
+            };
+            match &transfers {
+                Some(all) => take(all.of(cause.id)),
+                None => {
+                    let mut page = self.transfers_after(cause.id, -1)?;
+                    while let Some(last) = page.last().map(|it| it.leg) {
+                        take(&page);
+                        page = self.transfers_after(cause.id, last)?;
+                    }
+                }
             }
-            recognitions.of(alone.id).iter().for_each(|it| it.seal(chain));
-            return Ok(());
-        }
-        let transfers = self.transfers_of(batch)?;
-        for (_, cause) in batch {
-            cause.seal(chain);
-            transfers.of(cause.id).iter().for_each(|it| {
-                it.seal(chain);
-                counting.transfer(it);
-            });
-            recognitions.of(cause.id).iter().for_each(|it| it.seal(chain));
+            let sent = recognitions.of(cause.id);
+            sent.iter().for_each(|it| it.seal(chain));
+            events.of(cause, sent).for_each(|it| told.add(it));
         }
         Ok(())
     }
+}
+
+/// What a seal over a stretch of the journal gathers.
+struct Making {
+    chain: Chain,
+    told: ToldChain,
+    counting: Counting,
 }

@@ -2,13 +2,14 @@
 
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
-use guerdon_domain::audit::Findings;
-use guerdon_domain::ports::StoreError;
+use guerdon_domain::audit::{Examination, Findings};
+use guerdon_domain::ports::{StoreError, Timestamp};
 use guerdon_domain::wallets::AccountKind;
 
 use super::super::super::{check_storage, id_text};
 use super::super::Unit;
-use crate::rows::conditions::{AMENDS, CHANGES_COMPANY, IS_WALLET, PENDING};
+use super::{Check, deliveries};
+use crate::rows::conditions::{AMENDS, CHANGES_COMPANY, HAPPENS_ONCE, IS_WALLET};
 use crate::rows::kind;
 
 /// Companies whose accounts do not sum to zero. Whole dollars and what is left of them are summed apart, so that
@@ -26,15 +27,18 @@ struct Broken {
     detail: String,
 }
 
-/// An invariant's name, and the query of what breaks it (one column, `detail`).
-type Check = (&'static str, String);
-
 impl Unit<'_> {
-    pub(super) fn audit_tables(&mut self, findings: &mut Findings) -> Result<(), StoreError> {
-        for (invariant, sql) in checks() {
+    pub(super) fn audit_tables(
+        &mut self,
+        asked: &Examination<'_>,
+        findings: &mut Findings,
+    ) -> Result<(), StoreError> {
+        for (invariant, sql) in checks(asked.now) {
             self.audit_table(invariant, &sql, findings)?;
         }
-        self.audit_told(findings)?;
+        self.audit_told(asked.now, findings)?;
+        self.audit_states(findings)?;
+        self.audit_schedules(asked.now, findings)?;
         self.audit_alerts(findings)
     }
 
@@ -64,7 +68,7 @@ impl Unit<'_> {
     }
 }
 
-fn checks() -> Vec<Check> {
+fn checks(now: Timestamp) -> Vec<Check> {
     let mut checks = vec![(
         "conservation",
         format!(
@@ -74,9 +78,12 @@ fn checks() -> Vec<Check> {
     )];
     checks.extend(owners());
     checks.extend(people());
+    checks.extend(deletions());
+    checks.extend(occasions());
     checks.extend(company_causes());
     checks.extend(amendments());
-    checks.extend(deliveries());
+    checks.extend(deliveries::checks());
+    checks.extend(deliveries::attempts(now));
     checks
 }
 
@@ -138,7 +145,7 @@ fn amendments() -> Vec<Check> {
 
 /// Every account has an owner of its company.
 fn owners() -> Vec<Check> {
-    let account = format!("'account ' || a.kind || ' of ' || {}", id_text("a.owner_id"));
+    let account = format!("{} || ' of ' || {}", account_text("a.kind"), id_text("a.owner_id"));
     vec![
         (
             "owner of an account",
@@ -157,6 +164,15 @@ fn owners() -> Vec<Check> {
             ),
         ),
         (
+            "creation of an account",
+            format!(
+                "SELECT {account} || ' was not created with its owner' AS detail FROM accounts AS a \
+                 LEFT JOIN users AS u ON u.id = a.owner_id LEFT JOIN companies AS c ON c.id = a.owner_id \
+                 WHERE a.kind <> {} AND a.created_at <> COALESCE(u.created_at, c.created_at)",
+                AccountKind::ManagerWallet.code()
+            ),
+        ),
+        (
             "company accounts",
             format!(
                 "SELECT 'company ' || {0} || ' has ' || COUNT(a.kind) || ' of its five accounts' AS detail \
@@ -171,9 +187,9 @@ fn owners() -> Vec<Check> {
 fn people() -> Vec<Check> {
     let user = id_text("u.id");
     let wallet = |kind: AccountKind, who: &str| {
-        let kind = kind.code();
+        let (name, kind) = (kind.name(), kind.code());
         format!(
-            "SELECT 'user ' || {user} || ' has no account of kind {kind}' AS detail FROM users AS u \
+            "SELECT 'user ' || {user} || ' has no {name}' AS detail FROM users AS u \
              LEFT JOIN accounts AS a ON a.owner_id = u.id AND a.kind = {kind} WHERE a.owner_id IS NULL{who}"
         )
     };
@@ -184,9 +200,10 @@ fn people() -> Vec<Check> {
         (
             "deleted means closed",
             format!(
-                "SELECT 'user ' || {user} || ' and account ' || a.kind || ' disagree on being deleted' AS detail \
+                "SELECT 'user ' || {user} || ' and ' || {} || ' disagree on being deleted' AS detail \
                  FROM users AS u JOIN accounts AS a ON a.owner_id = u.id \
-                 WHERE (u.deleted_at IS NULL) <> (a.closed_at IS NULL)"
+                 WHERE (u.deleted_at IS NULL) <> (a.closed_at IS NULL)",
+                account_text("a.kind")
             ),
         ),
         (
@@ -220,51 +237,49 @@ fn people() -> Vec<Check> {
     ]
 }
 
-/// Every event fares somehow, and what waits has a time.
-fn deliveries() -> Vec<Check> {
-    let event = id_text("d.event_id");
+/// A user is deleted if and only if the journal has an entry of the deletion.
+fn deletions() -> Vec<Check> {
+    let deletion = kind::DELETION;
     vec![
         (
-            "delivery of an event",
+            "deletion of a user",
             format!(
-                "SELECT 'event ' || {} || ' has no delivery' AS detail FROM events AS e \
-                 LEFT JOIN deliveries AS d ON d.event_id = e.id AND d.company_id = e.company_id \
-                 AND d.provider_id = e.provider_id WHERE d.event_id IS NULL",
-                id_text("e.id")
+                "SELECT 'user ' || {} || ' was deleted, and is active or missing' AS detail FROM causes AS c \
+                 LEFT JOIN users AS u ON u.id = c.subject_id AND u.company_id = c.company_id \
+                 WHERE c.kind = {deletion} AND u.deleted_at IS NULL",
+                id_text("c.subject_id")
             ),
         ),
         (
-            "delivery of an event",
+            "deletion of a user",
             format!(
-                "SELECT 'delivery ' || {event} || ' has no event' AS detail FROM deliveries AS d \
-                 LEFT JOIN events AS e ON e.id = d.event_id \
-                 WHERE (SELECT COUNT(*) FROM deliveries) <> (SELECT COUNT(*) FROM events) AND e.id IS NULL"
-            ),
-        ),
-        (
-            "pending means due",
-            format!(
-                "SELECT 'delivery ' || {event} || ' is in state ' || d.state || ' and due, or pending and never due' \
-                 AS detail FROM deliveries AS d WHERE (d.{PENDING}) <> (d.next_attempt_at IS NOT NULL) \
-                 OR (NOT d.{PENDING} AND d.lease_id IS NOT NULL)"
-            ),
-        ),
-        (
-            "attempts",
-            format!(
-                "SELECT 'delivery ' || {event} || ' counts ' || d.attempts || ' attempts, of which ' || COUNT(t.id) \
-                 || ' are there' AS detail FROM deliveries AS d LEFT JOIN attempts AS t ON t.event_id = d.event_id \
-                 GROUP BY d.event_id, d.attempts HAVING COUNT(t.id) < d.attempts"
-            ),
-        ),
-        (
-            "mail",
-            format!(
-                "SELECT 'mail ' || {} || ' is in state ' || m.state || ' and due, or waiting and never due' AS detail \
-                 FROM mails AS m WHERE (m.{PENDING}) <> (m.next_attempt_at IS NOT NULL) \
-                 OR (NOT m.{PENDING} AND m.lease_id IS NOT NULL)",
-                id_text("m.id")
+                "SELECT 'user ' || {} || ' is deleted, and the journal has no entry of it' AS detail FROM users AS u \
+                 WHERE u.deleted_at IS NOT NULL AND NOT EXISTS \
+                 (SELECT 1 FROM causes AS c WHERE c.subject_id = u.id AND c.{HAPPENS_ONCE} AND c.kind = {deletion})",
+                id_text("u.id")
             ),
         ),
     ]
+}
+
+/// Every recognition has an occasion of its company, or a global one.
+fn occasions() -> Vec<Check> {
+    vec![(
+        "occasion of a recognition",
+        format!(
+            "SELECT DISTINCT 'occasion ' || {} || ' of recognitions of company ' || {} || ' is missing or of another company' \
+             AS detail FROM causes AS c LEFT JOIN occasions AS o ON o.id = c.occasion_id \
+             AND (o.company_id IS NULL OR o.company_id = c.company_id) WHERE c.kind = {} AND o.id IS NULL",
+            id_text("c.occasion_id"),
+            id_text("c.company_id"),
+            kind::SENDING
+        ),
+    )]
+}
+
+/// The name of an account's kind, as SQL.
+fn account_text(kind: &str) -> String {
+    let cases: String =
+        AccountKind::ALL.iter().map(|it| format!(" WHEN {} THEN '{}'", it.code(), it.name())).collect();
+    format!("CASE {kind}{cases} ELSE 'account of kind ' || {kind} END")
 }

@@ -4,6 +4,7 @@
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use guerdon_domain::audit::Findings;
+use guerdon_domain::audit_log::Action;
 use guerdon_domain::events::EventKind;
 use guerdon_domain::ports::{ReadSettings as _, Setting, StoreError, Timestamp};
 
@@ -30,9 +31,14 @@ struct Counts {
 }
 
 impl Unit<'_> {
-    pub(super) fn audit_told(&mut self, findings: &mut Findings) -> Result<(), StoreError> {
+    pub(super) fn audit_told(&mut self, now: Timestamp, findings: &mut Findings) -> Result<(), StoreError> {
         let pruned = self.setting(Setting::EventsPrunedBefore)?;
-        let kept = pruned.and_then(|it| it.parse().ok()).and_then(Timestamp::from_unix_micros).map(At);
+        let kept = pruned.and_then(|it| it.parse().ok()).and_then(Timestamp::from_unix_micros);
+        findings.demand(kept.is_none_or(|it| it <= now), "pruning", || {
+            "the note on deleted events is later than now: events may have been deleted by hand".to_owned()
+        });
+        let kept = kept.map(At);
+        self.audit_erased(findings)?;
         let mut founded = 0;
         for Told { from, id, unfit } in [recognitions(kept), causes(kept)] {
             let counts = format!(
@@ -53,6 +59,20 @@ impl Unit<'_> {
             format!("{} events have no cause", there - founded)
         });
         Ok(())
+    }
+}
+
+impl Unit<'_> {
+    /// Bodies are changed for deleted users who were erased, and for nobody else.
+    fn audit_erased(&mut self, findings: &mut Findings) -> Result<(), StoreError> {
+        let sql = format!(
+            "SELECT 'the body of event ' || {} || ' was changed, and no user of its company was erased' AS detail \
+             FROM events AS e WHERE e.original_digest IS NOT NULL AND NOT EXISTS \
+             (SELECT 1 FROM audit_entries AS a WHERE a.company_id = e.company_id AND a.action = {})",
+            id_text("e.id"),
+            Action::UserErased.code()
+        );
+        self.audit_table("erased event", &sql, findings)
     }
 }
 
@@ -97,6 +117,6 @@ fn unfit(kept: Option<At>, kind: &str) -> String {
     let kept = kept.map_or_else(String::new, |it| format!(" AND c.created_at >= {}", moment_text(it)));
     format!(
         "(e.id IS NULL{kept}) OR e.kind <> {kind} OR e.cause_id <> c.id OR e.company_id <> c.company_id \
-         OR e.provider_id <> c.provider_id"
+         OR e.provider_id <> c.provider_id OR e.created_at <> c.created_at"
     )
 }

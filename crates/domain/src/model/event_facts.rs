@@ -1,0 +1,108 @@
+//! The part of an event's body that the ledger records, too.
+
+use std::fmt;
+use std::str::FromStr;
+
+use uuid::Uuid;
+
+use super::{Event, EventKind};
+
+/// What an event's body says of the ledger: enough to compare a stored body with what caused it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EventFacts {
+    pub kind: EventKind,
+    /// The recognition, or the user who redeemed.
+    pub subject: Uuid,
+    pub company: Uuid,
+    /// Of a recognition: the user or the company that sent it.
+    pub sender: Option<Uuid>,
+    /// Of a recognition.
+    pub receiver: Option<Uuid>,
+    /// Points of the recognition or the redemption.
+    pub points: i64,
+}
+
+impl EventFacts {
+    /// The facts that the body of an event must contain.
+    pub fn of(event: &Event<'_>) -> Self {
+        let kind = event.kind();
+        match event {
+            Event::RecognitionReceived(it) | Event::RecognitionUpdated(it) => Self {
+                kind,
+                subject: it.recognition.id.as_uuid(),
+                company: it.recognition.company_id.as_uuid(),
+                sender: Some(it.recognition.sender.id()),
+                receiver: Some(it.recognition.receiver_id.as_uuid()),
+                points: it.recognition.points.get(),
+            },
+            Event::RedemptionCreated(it) => Self {
+                kind,
+                subject: it.user.id.as_uuid(),
+                company: it.user.company_id.as_uuid(),
+                sender: None,
+                receiver: None,
+                points: it.points.get(),
+            },
+        }
+    }
+}
+
+/// One line, for renderers that put nothing else into a body.
+impl fmt::Display for EventFacts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kind, subject, company, sender, receiver, points } = self;
+        let id = |it: &Option<Uuid>| it.map_or_else(|| "-".to_owned(), |it| it.to_string());
+        write!(f, "{} {subject} {company} {} {} {points}", kind.name(), id(sender), id(receiver))
+    }
+}
+
+/// The text is not that of an event's facts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not the facts of an event")]
+pub struct InvalidFacts;
+
+impl FromStr for EventFacts {
+    type Err = InvalidFacts;
+
+    fn from_str(text: &str) -> Result<Self, InvalidFacts> {
+        let read = || {
+            let mut words = text.split(' ');
+            let kind = EventKind::from_name(words.next()?)?;
+            let mut id = || match words.next()? {
+                "-" => Some(None),
+                it => it.parse::<Uuid>().ok().map(Some),
+            };
+            let (subject, company, sender, receiver) = (id()??, id()??, id()?, id()?);
+            let points = words.next()?.parse().ok()?;
+            words.next().is_none().then_some(Self { kind, subject, company, sender, receiver, points })
+        };
+        read().ok_or(InvalidFacts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn facts_are_read_back_from_their_line() {
+        let id = Uuid::from_u128;
+        let recognition = EventFacts {
+            kind: EventKind::RecognitionUpdated,
+            subject: id(1),
+            company: id(2),
+            sender: Some(id(3)),
+            receiver: Some(id(4)),
+            points: 5,
+        };
+        let redemption =
+            EventFacts { kind: EventKind::RedemptionCreated, sender: None, receiver: None, ..recognition };
+        for facts in [recognition, redemption] {
+            assert_eq!(facts.to_string().parse(), Ok(facts));
+        }
+        for text in ["", "recognition.updated", "redemption.created - - - - 1", &format!("{redemption} more")]
+        {
+            assert_eq!(text.parse::<EventFacts>(), Err(InvalidFacts), "{text}");
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! The outbox: every event has a delivery, what waits has a time, and what was delivered has an attempt.
+
+use std::time::Duration;
+
+use guerdon_domain::events::EventState;
+use guerdon_domain::ports::Timestamp;
+
+use super::super::super::{id_text, moment_text};
+use super::Check;
+use crate::rows::conditions::PENDING;
+use crate::rows::types::At;
+
+/// No event waits longer for its next attempt.
+const LONGEST_WAIT: Duration = Duration::from_secs(3 * 86_400);
+
+/// Every event fares somehow, and what waits has a time.
+pub(super) fn checks() -> Vec<Check> {
+    let event = id_text("d.event_id");
+    vec![
+        (
+            "delivery of an event",
+            format!(
+                "SELECT 'event ' || {} || ' has no delivery' AS detail FROM events AS e \
+                 LEFT JOIN deliveries AS d ON d.event_id = e.id AND d.company_id = e.company_id \
+                 AND d.provider_id = e.provider_id WHERE d.event_id IS NULL",
+                id_text("e.id")
+            ),
+        ),
+        (
+            "delivery of an event",
+            format!(
+                "SELECT 'delivery ' || {event} || ' has no event' AS detail FROM deliveries AS d \
+                 LEFT JOIN events AS e ON e.id = d.event_id \
+                 WHERE (SELECT COUNT(*) FROM deliveries) <> (SELECT COUNT(*) FROM events) AND e.id IS NULL"
+            ),
+        ),
+        (
+            "pending means due",
+            format!(
+                "SELECT 'delivery ' || {event} || ' is in state ' || d.state || ' and due, or pending and never due' \
+                 AS detail FROM deliveries AS d WHERE (d.{PENDING}) <> (d.next_attempt_at IS NOT NULL) \
+                 OR (NOT d.{PENDING} AND d.lease_id IS NOT NULL)"
+            ),
+        ),
+        (
+            "mail",
+            format!(
+                "SELECT 'mail ' || {} || ' is in state ' || m.state || ' and due, or waiting and never due' AS detail \
+                 FROM mails AS m WHERE (m.{PENDING}) <> (m.next_attempt_at IS NOT NULL) \
+                 OR (NOT m.{PENDING} AND m.lease_id IS NOT NULL)",
+                id_text("m.id")
+            ),
+        ),
+    ]
+}
+
+/// What a delivery says of its attempts is what they say, and its next attempt is within the retry schedule.
+pub(super) fn attempts(now: Timestamp) -> Vec<Check> {
+    let event = id_text("d.event_id");
+    let latest = moment_text(At(now.saturating_add(LONGEST_WAIT)));
+    vec![
+        (
+            "attempts",
+            format!(
+                "SELECT 'delivery ' || {event} || ' counts ' || d.attempts || ' attempts, of which ' || COUNT(t.id) \
+                 || ' are there' AS detail FROM deliveries AS d LEFT JOIN attempts AS t ON t.event_id = d.event_id \
+                 GROUP BY d.event_id, d.attempts HAVING COUNT(t.id) < d.attempts"
+            ),
+        ),
+        (
+            "delivered by an attempt",
+            format!(
+                "SELECT 'delivery ' || {event} || ' is delivered, and no attempt was answered with 200' AS detail \
+                 FROM deliveries AS d WHERE d.state = {} AND NOT EXISTS \
+                 (SELECT 1 FROM attempts AS t WHERE t.event_id = d.event_id AND t.status = 200)",
+                EventState::Delivered.code()
+            ),
+        ),
+        (
+            "due within days",
+            format!(
+                "SELECT 'delivery ' || {event} || ' waits longer than any schedule has it wait' AS detail \
+                 FROM deliveries AS d WHERE d.{PENDING} AND d.next_attempt_at > {latest}"
+            ),
+        ),
+    ]
+}

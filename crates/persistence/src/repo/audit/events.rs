@@ -1,0 +1,165 @@
+//! The events of journal entries: their bodies say what the journal says, and are those that were sealed.
+
+use std::collections::HashMap;
+
+use diesel::prelude::*;
+use guerdon_domain::audit::{Examination, Findings};
+use guerdon_domain::events::{EventFacts, EventKind};
+use guerdon_domain::ports::StoreError;
+use guerdon_domain::values::{EventId, RecognitionId};
+use uuid::Uuid;
+
+use super::super::Unit;
+use super::pages::{Legs, Placed};
+use crate::rows::schema::{events, recognitions};
+use crate::rows::seals::Chain;
+use crate::rows::types::Id;
+use crate::rows::{CauseRow, RecognitionFact, StoredEventRow, kind};
+
+/// The events of a batch of journal entries.
+#[derive(Default)]
+pub(super) struct Events(HashMap<Id<EventId>, StoredEventRow>);
+
+impl Events {
+    /// The events of one entry that still exist, in the order in which seals chain them.
+    pub(super) fn of<'a>(
+        &'a self,
+        cause: &'a CauseRow<'_>,
+        sent: &'a [RecognitionFact],
+    ) -> impl Iterator<Item = &'a StoredEventRow> {
+        let own = kind_told(cause.kind).map(|_| Id(EventId::from_uuid(cause.id.0.as_uuid())));
+        let received = sent.iter().map(|it| Id(EventId::from_uuid(it.id.0.as_uuid())));
+        received.chain(own).filter_map(|it| self.0.get(&it))
+    }
+}
+
+/// What is told of a journal entry itself.
+pub(super) fn kind_told(cause: i16) -> Option<EventKind> {
+    match cause {
+        kind::AMENDMENT => Some(EventKind::RecognitionUpdated),
+        kind::REDEMPTION => Some(EventKind::RedemptionCreated),
+        _ => None,
+    }
+}
+
+/// The events of a stretch of the journal, as a seal chains them.
+pub(super) struct ToldChain {
+    chain: Chain,
+    pub(super) count: i64,
+}
+
+impl ToldChain {
+    pub(super) fn new() -> Self {
+        Self { chain: Chain::after(crate::rows::seals::BEGINNING), count: 0 }
+    }
+
+    pub(super) fn add(&mut self, event: &StoredEventRow) {
+        event.chain_to(&mut self.chain);
+        self.count += 1;
+    }
+
+    pub(super) fn finish(self) -> [u8; 32] {
+        self.chain.finish()
+    }
+}
+
+impl Unit<'_> {
+    pub(super) fn events_of(
+        &mut self,
+        batch: &[Placed],
+        recognitions: &Legs<RecognitionFact>,
+    ) -> Result<Events, StoreError> {
+        let mut ids: Vec<Id<EventId>> = Vec::new();
+        for (_, cause) in batch {
+            ids.extend(kind_told(cause.kind).map(|_| Id(EventId::from_uuid(cause.id.0.as_uuid()))));
+            let sent = recognitions.of(cause.id).iter();
+            ids.extend(sent.map(|it| Id(EventId::from_uuid(it.id.0.as_uuid()))));
+        }
+        if ids.is_empty() {
+            return Ok(Events::default());
+        }
+        let rows: Vec<StoredEventRow> = self.query(|conn| {
+            events::table
+                .filter(events::id.eq_any(&ids))
+                .select(StoredEventRow::as_select())
+                .get_results(conn)
+        })?;
+        Ok(Events(rows.into_iter().map(|it| (it.id, it)).collect()))
+    }
+
+    /// Compares the bodies of a batch with the journal.
+    pub(super) fn judge_events(
+        &mut self,
+        batch: &[Placed],
+        recognitions: &Legs<RecognitionFact>,
+        events: &Events,
+        asked: &Examination<'_>,
+        findings: &mut Findings,
+    ) -> Result<(), StoreError> {
+        let amended = self.amended_recognitions(batch)?;
+        for (_, cause) in batch {
+            let company = cause.company_id.0.as_uuid();
+            let told = |kind, it: &RecognitionFact, points| EventFacts {
+                kind,
+                subject: it.id.0.as_uuid(),
+                company,
+                sender: Some(it.sender()),
+                receiver: Some(it.receiver()),
+                points,
+            };
+            let sent = recognitions.of(cause.id);
+            for event in events.of(cause, sent) {
+                let subject = cause.subject_id.map_or(Uuid::nil(), |it| it.0);
+                let expected = match EventKind::from_code(event.kind) {
+                    Some(kind @ EventKind::RecognitionReceived) => sent
+                        .iter()
+                        .find(|it| it.id.0.as_uuid() == event.id.0.as_uuid())
+                        .map(|it| told(kind, it, cause.points)),
+                    Some(kind @ EventKind::RecognitionUpdated) => {
+                        amended.get(&subject).map(|(it, points)| told(kind, it, *points))
+                    }
+                    Some(kind @ EventKind::RedemptionCreated) => Some(EventFacts {
+                        kind,
+                        subject,
+                        company,
+                        sender: None,
+                        receiver: None,
+                        points: cause.points,
+                    }),
+                    None => None,
+                };
+                let fits = expected.is_some() && asked.bodies.facts(&event.body) == expected;
+                findings.demand(fits, "event's body", || {
+                    format!("the body of event {} does not say what the journal says", event.id.0)
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The recognitions that entries of a batch amended, each with its points.
+    fn amended_recognitions(
+        &mut self,
+        batch: &[Placed],
+    ) -> Result<HashMap<Uuid, (RecognitionFact, i64)>, StoreError> {
+        let amendments = batch.iter().filter(|it| it.1.kind == kind::AMENDMENT);
+        let ids: Vec<Id<RecognitionId>> =
+            amendments.filter_map(|it| Some(Id(it.1.subject_id?.0.into()))).collect();
+        if ids.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let found: Vec<RecognitionFact> = self.query(|conn| {
+            recognitions::table
+                .filter(recognitions::id.eq_any(&ids))
+                .select(RecognitionFact::as_select())
+                .get_results(conn)
+        })?;
+        let sendings: Vec<_> = found.iter().map(|it| it.cause_id).collect();
+        let sendings = self.causes_of(&sendings)?;
+        let priced = found.into_iter().filter_map(|it| {
+            let points = sendings.get(&it.cause_id)?.points;
+            Some((it.id.0.as_uuid(), (it, points)))
+        });
+        Ok(priced.collect())
+    }
+}

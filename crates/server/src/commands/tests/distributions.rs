@@ -1,0 +1,50 @@
+//! Distributions in several steps.
+
+use guerdon_domain::distributions::{RunDistribution, run};
+use guerdon_domain::money::Points;
+use guerdon_domain::ports::{InTransit, StoreExt};
+use guerdon_domain::users::{self, Profile};
+use guerdon_domain::values::{self, EmailAddress};
+use guerdon_domain::wallets::WalletType;
+use uuid::Uuid;
+
+use super::{Setup, company};
+
+#[test]
+fn a_repeated_distribution_finishes_what_was_left_between_two_steps() {
+    const CROWD: usize = 1_500;
+    let setup = Setup::new();
+    let company = company(&setup);
+    let id = company.parse::<Uuid>().unwrap();
+    let context = setup.workplace.context();
+    let provider =
+        setup.workplace.store.snapshot(|reads| reads.provider_of_company(id.into())).unwrap().unwrap();
+    setup
+        .workplace
+        .store
+        .transaction(|tx| -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+            for number in 0..CROWD {
+                let email = EmailAddress::parse(&format!("u{number}@example.com")).unwrap();
+                let profile = Profile::named(email, values::Line::parse("User").unwrap(), None);
+                users::create(tx, provider, id.into(), &profile, &context)?;
+            }
+            Ok(())
+        })
+        .unwrap();
+    setup.run(&["reserve", "deposit", &company, "--points", "10000"]).unwrap();
+    let words = ["distribution", "run", &company, "--wallet", "peer_wallet", "--points", "2", "--key", "k"];
+    let first = setup.run(&words).unwrap();
+    let begun = RunDistribution {
+        company_id: id.into(),
+        wallet: WalletType::Peer,
+        points: Points::new(1).unwrap(),
+        users: Vec::new(),
+        date: None,
+    };
+    let store = &setup.workplace.store;
+    store.transaction(|tx| run(tx, &begun, &context)).unwrap(); // and its process ends here
+    assert_eq!(store.snapshot(|reads| reads.in_transit()).unwrap().points, 1_501);
+    assert_eq!(setup.run(&words).unwrap(), first);
+    assert_eq!(store.snapshot(|reads| reads.in_transit()).unwrap(), InTransit::default());
+    assert_eq!(setup.json(&["verify"])["ok"], true);
+}

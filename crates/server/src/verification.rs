@@ -1,0 +1,44 @@
+//! The whole audit: the ledger's own, and what only the master key can tell.
+
+use std::num::NonZero;
+
+use guerdon_domain::audit::{self, AuditReport, Examination, Violation};
+use guerdon_domain::ports::{Clock as _, Setting, Store, StoreError, StoreExt as _};
+use guerdon_domain::providers::Provider;
+use guerdon_webhook_dispatcher::Bodies;
+
+use crate::keys::Keys;
+use crate::world::SystemClock;
+
+/// Checks the whole database and, with the keys, that each stored secret can be read. Writes nothing.
+pub(crate) fn verify(
+    store: &dyn Store,
+    keys: Option<&Keys>,
+    head: Option<[u8; 32]>,
+    threads: NonZero<usize>,
+) -> Result<AuditReport, StoreError> {
+    let asked = Examination { head, bodies: &Bodies, now: SystemClock.now() };
+    let mut report = audit::verify(store, &asked, threads)?;
+    if let Some(keys) = keys {
+        let (providers, fingerprint) = store.snapshot(|reads| -> Result<_, StoreError> {
+            Ok((reads.providers()?, reads.setting(Setting::MasterKeyFingerprint)?))
+        })?;
+        if fingerprint.is_none() && !providers.is_empty() {
+            let detail = "the fingerprint of the master key is missing".to_owned();
+            report.violations.push(Violation { invariant: "master key", detail });
+        }
+        report.violations.extend(providers.iter().filter(|it| !opens(keys, it)).map(|it| Violation {
+            invariant: "secret",
+            detail: format!("a shared secret of provider {} cannot be read with this master key", it.id),
+        }));
+    }
+    Ok(report)
+}
+
+fn opens(keys: &Keys, provider: &Provider) -> bool {
+    let former = provider.former_shared_secret.as_ref().map(|it| it.kept.as_slice());
+    [Some(provider.shared_secret_sealed.as_slice()), former]
+        .into_iter()
+        .flatten()
+        .all(|it| keys.open(provider.id, it).is_ok())
+}

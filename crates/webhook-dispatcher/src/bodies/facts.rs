@@ -1,0 +1,78 @@
+//! What a body says of the ledger, for `guerdon verify`.
+
+use guerdon_domain::events::{EventFacts, EventKind};
+use serde::Deserialize;
+use uuid::Uuid;
+
+#[derive(Deserialize)]
+struct Body {
+    r#type: String,
+    data: Data,
+}
+
+/// The fields of both kinds of data that the ledger knows.
+#[derive(Deserialize)]
+struct Data {
+    id: Option<Uuid>,
+    user_id: Option<Uuid>,
+    sender_id: Option<Uuid>,
+    receiver_id: Option<Uuid>,
+    company_id: Uuid,
+    points: i64,
+}
+
+pub(super) fn of(body: &[u8]) -> Option<EventFacts> {
+    let Body { r#type, data } = serde_json::from_slice(body).ok()?;
+    let kind = EventKind::from_name(&r#type)?;
+    let subject = match kind {
+        EventKind::RecognitionReceived | EventKind::RecognitionUpdated => data.id,
+        EventKind::RedemptionCreated => data.user_id,
+    };
+    Some(EventFacts {
+        kind,
+        subject: subject?,
+        company: data.company_id,
+        sender: data.sender_id,
+        receiver: data.receiver_id,
+        points: data.points,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn facts_of_both_kinds_are_read_and_others_are_none() {
+        let id = Uuid::from_u128;
+        let recognition = format!(
+            r#"{{"type":"recognition.received","version":"1.0","data":{{"id":"{}","sender_id":"{}","receiver_id":"{}","points":5,"company_id":"{}","message":null}}}}"#,
+            id(1),
+            id(2),
+            id(3),
+            id(4)
+        );
+        let expected = EventFacts {
+            kind: EventKind::RecognitionReceived,
+            subject: id(1),
+            company: id(4),
+            sender: Some(id(2)),
+            receiver: Some(id(3)),
+            points: 5,
+        };
+        assert_eq!(of(recognition.as_bytes()), Some(expected));
+        let redemption = format!(
+            r#"{{"type":"redemption.created","data":{{"user_id":"{}","points":3,"company_id":"{}"}}}}"#,
+            id(1),
+            id(4)
+        );
+        assert_eq!(
+            of(redemption.as_bytes()).map(|it| (it.subject, it.sender, it.points)),
+            Some((id(1), None, 3))
+        );
+        let wrong = recognition.replace("\"points\":5", "\"points\":\"5\"");
+        for body in ["", "{}", r#"{"type":"other","data":{}}"#, &wrong] {
+            assert_eq!(of(body.as_bytes()), None, "{body}");
+        }
+    }
+}
