@@ -6,6 +6,7 @@ mod guides;
 mod layout;
 mod reference;
 
+use maud::{Markup, html};
 use serde_json::Value;
 
 /// A page, ready to be served.
@@ -21,21 +22,26 @@ pub struct Page {
 const HTML: &str = "text/html; charset=utf-8";
 const PLAIN: &str = "text/plain; charset=utf-8";
 
-/// All pages: the guides, the reference of a description in OpenAPI 3.1, the files that they tell of, their style.
+/// The path of the page for paths under which there is nothing.
+pub const NOT_FOUND_PATH: &str = "/404";
+
+/// All pages: the guides, the reference of a description in OpenAPI 3.1, the files that they tell of, their style, and one
+/// that says that there is no such page.
 pub fn pages(description: &Value) -> Vec<Page> {
     let chapters = reference::chapters(description);
     let contents = layout::Contents {
         guides: guides::GUIDES.iter().map(|it| (it.path(), it.title.to_owned())).collect(),
         chapters: chapters.iter().map(|it| (it.path(), it.name.clone())).collect(),
     };
-    let html = |path: String, title: &str, main| Page {
+    let page = |path: String, title: &str, main| Page {
         body: layout::page(&contents, &path, title, &main).into_string(),
         path,
         content_type: HTML,
     };
-    let mut pages = vec![html("/docs".to_owned(), "Guerdon for integrators", guides::start(&contents))];
-    pages.extend(guides::GUIDES.iter().map(|it| html(it.path(), it.title, guides::render(it.text))));
-    pages.extend(chapters.iter().map(|it| html(it.path(), &it.name, reference::render(it, description))));
+    let mut pages = vec![page("/docs".to_owned(), "Guerdon for integrators", guides::start(&contents))];
+    pages.extend(guides::GUIDES.iter().map(|it| page(it.path(), it.title, guides::render(it.text))));
+    pages.extend(chapters.iter().map(|it| page(it.path(), &it.name, reference::render(it, description))));
+    pages.push(page(NOT_FOUND_PATH.to_owned(), "Page not found", not_found()));
     pages.extend(guides::FILES.iter().map(|(name, text)| Page {
         path: format!("/docs/files/{name}"),
         content_type: PLAIN,
@@ -47,6 +53,17 @@ pub fn pages(description: &Value) -> Vec<Page> {
         body: include_str!("style.css").to_owned(),
     });
     pages
+}
+
+fn not_found() -> Markup {
+    html! {
+        h1 { "Page not found" }
+        p {
+            "There is no page at this address. The contents list all of them, and "
+            a href="/docs" { "the first page" }
+            " says where to begin. The API is under " code { "/v1" } "."
+        }
+    }
 }
 
 #[cfg(test)]

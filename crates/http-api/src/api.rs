@@ -110,6 +110,9 @@ impl Sunset {
     }
 }
 
+/// The path of the page that a browser is shown under unknown paths. The page itself is not served there.
+pub const NOT_FOUND_PATH: &str = "/404";
+
 /// A page that everybody may read without credentials (behaviour 2.10).
 #[derive(Debug, Clone)]
 pub struct Page {
@@ -153,7 +156,8 @@ pub struct Api {
     pub retired_versions: Vec<String>,
     /// Versions that say in each answer when they end.
     pub sunsets: Vec<Sunset>,
-    /// Pages that need no credentials, under `/docs` and `/openapi.json`; made when the first is asked for.
+    /// Pages that need no credentials, under `/docs` and `/openapi.json`, and the one of [`NOT_FOUND_PATH`]; made when the
+    /// first is asked for.
     pub pages: LazyLock<Vec<Page>>,
     /// At which level each answered request leaves a log line.
     pub request_lines: log::Level,

@@ -10,7 +10,7 @@ mod operation;
 mod pulse;
 mod traffic;
 
-pub use api::{Api, ConnectionLimits, Gate, Limits, Page, Sunset, Transport, VerifySecret};
+pub use api::{Api, ConnectionLimits, Gate, Limits, NOT_FOUND_PATH, Page, Sunset, Transport, VerifySecret};
 pub use description::{Webhook, openapi};
 pub use endpoints::{ROUTES, Route, rows, shown};
 pub use entrance::{Listening, listen};

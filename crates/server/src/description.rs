@@ -38,3 +38,11 @@ fn webhook(kind: EventKind) -> Webhook {
     };
     Webhook { name: kind.name(), summary, body: guerdon_webhook_dispatcher::schema(kind).to_value() }
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn there_is_a_page_for_unknown_paths() {
+        assert!(super::pages().iter().any(|it| it.path == guerdon_http_api::NOT_FOUND_PATH));
+    }
+}

@@ -77,7 +77,6 @@ fn whoever_is_lost_outside_the_versions_is_led_to_the_pages() {
     on_each(|service| {
         let told = |path: &str| service.running.request("GET", path, &[], None).error(404);
         for path in [
-            "/",
             "/nope",
             "/docs/",
             "/docs/guides",
@@ -93,8 +92,30 @@ fn whoever_is_lost_outside_the_versions_is_led_to_the_pages() {
             );
         }
         assert_eq!(told("/v2/companies"), "there is no such version of the API");
+        let browser = [("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8")];
+        for path in ["/nope", "/docs/", "/docs/guides", "/docs/nothing", "/openapi.json/", "/404"] {
+            let shown = service.running.request("GET", path, &browser, None);
+            assert_eq!((shown.status, shown.header("content-type")), (404, Some("text/html; charset=utf-8")));
+            assert!(
+                shown.body.contains("Page not found") && shown.body.contains("href=\"/docs/guides/start\"")
+            );
+            assert!(shown.header("content-security-policy").is_some());
+        }
+        for path in ["/v2/companies", "/v1/nothing"] {
+            let refused = service.running.request("GET", path, &browser, None);
+            assert_eq!(refused.header("content-type"), Some("application/json"), "{path}");
+        }
         let refused = service.running.request("POST", "/health", &[], None);
         assert_eq!((refused.status, refused.header("allow")), (405, Some("GET, HEAD")));
+    });
+}
+
+#[test]
+fn the_root_leads_to_the_pages() {
+    on_each(|service| {
+        assert!(page(service, "/").contains("<title>Guerdon for integrators"), "followed by the client");
+        let posted = service.running.request("POST", "/", &[], None);
+        assert_eq!((posted.status, posted.header("allow")), (405, Some("GET, HEAD")));
     });
 }
 

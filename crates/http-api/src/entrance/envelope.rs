@@ -62,7 +62,7 @@ pub(crate) async fn wrap(
         let answer = if has_room { pages::answer(page, &request, &id) } else { busy() };
         request.into_response(answer)
     } else {
-        next.call(request).await?.map_into_boxed_body()
+        pages::not_found(&state, next.call(request).await?.map_into_boxed_body())
     };
     if wants_problems {
         response = preferences::as_problem(response);

@@ -2,47 +2,118 @@
 //! (behaviour 2.10).
 
 use actix_web::HttpResponse;
-use actix_web::dev::ServiceRequest;
-use actix_web::http::Method;
+use actix_web::HttpResponseBuilder;
+use actix_web::body::BoxBody;
+use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::{
-    CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue,
+    Accept, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, Header as _, HeaderName, HeaderValue,
+    LOCATION,
 };
+use actix_web::http::{Method, StatusCode};
 
+use super::admission::is_versioned;
 use super::compression;
-use crate::api::Page;
+use crate::api::{NOT_FOUND_PATH, Page};
 use crate::operation::error::ApiError;
 use crate::operation::segments::Outgoing;
 use crate::operation::state::State;
 
 /// Where pages are; they are made when the first is asked for.
 const PLACES: [&str; 2] = ["/docs", "/openapi.json"];
+/// Where `/` leads.
+const FIRST: HeaderValue = HeaderValue::from_static("/docs");
 /// Nothing but the page's own style; no script, no frame, nothing from another host.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'";
 const NO_REFERRER: (HeaderName, HeaderValue) =
     (HeaderName::from_static("referrer-policy"), HeaderValue::from_static("no-referrer"));
 
-/// The page whose path a request names exactly.
-pub(super) fn asked_for<'a>(state: &'a State, request: &ServiceRequest) -> Option<&'a Page> {
+/// What a request outside of every version asks for.
+#[derive(Clone, Copy)]
+pub(super) enum Asked<'a> {
+    Page(&'a Page),
+    /// `/`, which leads to the pages.
+    Home,
+}
+
+/// What a request names by its exact path, if that is a page.
+pub(super) fn asked_for<'a>(state: &'a State, request: &ServiceRequest) -> Option<Asked<'a>> {
     let path = request.path();
+    if path == "/" {
+        return Some(Asked::Home);
+    }
     let may_be_one = PLACES.iter().any(|it| path.starts_with(it));
-    if may_be_one { state.api.pages.iter().find(|it| it.path == path) } else { None }
+    if may_be_one { state.api.pages.iter().find(|it| it.path == path).map(Asked::Page) } else { None }
 }
 
 /// The page, as the client wants it; it is never compressed anew.
-pub(super) fn answer(page: &Page, request: &ServiceRequest, request_id: &str) -> HttpResponse {
+pub(super) fn answer(asked: Asked<'_>, request: &ServiceRequest, request_id: &str) -> HttpResponse {
     if ![Method::GET, Method::HEAD].contains(request.method()) {
         return ApiError::method_not_allowed("GET, HEAD").respond(request_id);
     }
-    let mut builder = HttpResponse::Ok();
-    builder.insert_header((CONTENT_TYPE, page.content_type));
-    if page.content_type.starts_with("text/html") {
-        builder.insert_header((CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)));
-        builder.insert_header(NO_REFERRER);
-    }
+    let page = match asked {
+        Asked::Page(page) => page,
+        Asked::Home => return HttpResponse::SeeOther().insert_header((LOCATION, FIRST)).finish(),
+    };
+    let mut builder = begin(StatusCode::OK, page);
     if compression::takes_gzip(request) {
         builder.insert_header((CONTENT_ENCODING, HeaderValue::from_static("gzip")));
         return builder.body(Outgoing::from(page.gzipped.clone()));
     }
     builder.body(Outgoing::from(page.body.clone()))
+}
+
+/// Replaces the 404 of a path outside of every version by a page with the contents, if the client prefers HTML.
+pub(super) fn not_found(state: &State, response: ServiceResponse<BoxBody>) -> ServiceResponse<BoxBody> {
+    let request = response.request();
+    if response.status() != StatusCode::NOT_FOUND || is_versioned(request.path()) || !prefers_html(&response)
+    {
+        return response;
+    }
+    let Some(page) = state.api.pages.iter().find(|it| it.path == NOT_FOUND_PATH) else { return response };
+    let shown = begin(StatusCode::NOT_FOUND, page).body(Outgoing::from(page.body.clone()));
+    response.into_response(shown)
+}
+
+fn prefers_html(response: &ServiceResponse<BoxBody>) -> bool {
+    let accept = Accept::parse(response.request());
+    accept.is_ok_and(|it| it.preference().essence_str() == "text/html")
+}
+
+fn begin(status: StatusCode, page: &Page) -> HttpResponseBuilder {
+    let mut builder = HttpResponse::build(status);
+    builder.insert_header((CONTENT_TYPE, page.content_type));
+    if page.content_type.starts_with("text/html") {
+        builder.insert_header((CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)));
+        builder.insert_header(NO_REFERRER);
+    }
+    builder
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::http::header::ACCEPT;
+    use actix_web::test::TestRequest;
+
+    use super::*;
+
+    #[test]
+    fn a_browser_prefers_html_and_a_program_does_not() {
+        let check = |accept: Option<&str>, expected: bool| {
+            let mut request = TestRequest::get();
+            if let Some(accept) = accept {
+                request = request.insert_header((ACCEPT, accept));
+            }
+            let response = request.to_srv_response(HttpResponse::NotFound().finish());
+            assert_eq!(prefers_html(&response), expected, "{accept:?}");
+        };
+        check(Some("text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8"), true);
+        check(Some("application/json;q=0.5, text/html"), true);
+        check(Some("text/html;q=0.5, application/json"), false);
+        check(Some("application/json"), false);
+        check(Some("*/*"), false);
+        check(Some("text/html;q=0"), false);
+        check(Some("not a type"), false);
+        check(None, false);
+    }
 }

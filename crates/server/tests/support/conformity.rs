@@ -79,6 +79,7 @@ pub fn check_event(body: &[u8]) {
 fn check_refusal(path: &str, answer: &Answer) {
     if answer.status >= 400 && !answer.body.is_empty() {
         let schema = match answer.headers["content-type"].to_str().unwrap() {
+            "text/html; charset=utf-8" => return,
             "application/problem+json" => "Problem",
             _ => "Error",
         };

@@ -9,6 +9,8 @@ mod provider_cache;
 mod provider_limit;
 mod version;
 
+pub(super) use version::is_versioned;
+
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -23,6 +23,11 @@ pub(super) fn check(path: &str, retired: &[String]) -> Result<(), ApiError> {
     }
 }
 
+/// Whether a path names a version of the API, whichever.
+pub(in crate::entrance) fn is_versioned(path: &str) -> bool {
+    path.strip_prefix('/').and_then(|it| it.split('/').next()).is_some_and(is_version)
+}
+
 /// Whether it looks like a version, whichever.
 fn is_version(part: &str) -> bool {
     let number = part.strip_prefix('v').unwrap_or_default();
