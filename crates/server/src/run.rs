@@ -153,6 +153,7 @@ fn serve(settings: &Settings) -> anyhow::Result<Output> {
         end_soon(u8::from(ended.is_err()))?;
         ended
     })?;
+    log::info!("stopped");
     Ok(Output::default())
 }
 

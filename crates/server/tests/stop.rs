@@ -15,6 +15,7 @@ fn a_stop_cuts_no_request_and_exits_with_zero() {
         let answered = load_then_stop(service, &sample);
         assert_eq!(service.running.ended(), Some(0));
         assert!(answered > 20, "the load must have been real: {answered}");
+        until("the end is logged", || (service.running.says(": stopped\n") == 1).then_some(()));
         service.restart();
         let left = 1_000_000 - i64::try_from(answered).unwrap();
         assert_eq!(sample.shows(service, &sample.users[0], "peer_wallet"), Some(left));

@@ -1,8 +1,13 @@
 //! TLS, proxies, health, maintenance.
 
+use std::collections::BTreeSet;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
+
+use serde_json::json;
+use time::OffsetDateTime;
+use time::format_description::well_known::{Rfc2822, Rfc3339};
 
 use crate::support::service::{Service, basic};
 use crate::support::wire::Dialer;
@@ -74,6 +79,22 @@ fn every_answer_carries_its_headers() {
         assert_eq!(answer.header("allow"), Some("POST"));
         let answer = service.running.request("GET", "/", &[("X-Request-Id", "bad id")], None);
         assert_eq!(answer.header("x-request-id").map(str::len), Some(36));
+    });
+}
+
+#[test]
+fn the_date_is_not_before_the_times_in_the_body() {
+    on_each(|service| {
+        let provider = service.provider("Acme", true);
+        let mut dates = BTreeSet::new();
+        while dates.len() < 3 {
+            let created = service.post(&provider, "/v1/corporations", &json!({"name": "Group"}));
+            let date = OffsetDateTime::parse(created.header("date").unwrap(), &Rfc2822).unwrap();
+            let created_at = created.json()["created_at"].as_str().unwrap().to_owned();
+            let created_at = OffsetDateTime::parse(&created_at, &Rfc3339).unwrap();
+            assert!(date >= created_at.truncate_to_second(), "{date} is before {created_at}");
+            dates.insert(date);
+        }
     });
 }
 

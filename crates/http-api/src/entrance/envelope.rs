@@ -6,7 +6,7 @@ use std::time::{Instant, SystemTime};
 
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::header::{CACHE_CONTROL, HeaderMap, HeaderValue, HttpDate};
+use actix_web::http::header::{CACHE_CONTROL, DATE, HeaderMap, HeaderValue, HttpDate};
 use actix_web::http::header::{STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
 use actix_web::http::{ConnectionType, Method, StatusCode};
 use actix_web::middleware::Next;
@@ -67,7 +67,7 @@ pub(crate) async fn wrap(
     if wants_problems {
         response = preferences::as_problem(response);
     }
-    adorn(response.headers_mut(), &id, is_https);
+    adorn(response.headers_mut(), &state.api, &id, is_https);
     if let Some(sunset) = state.api.sunsets.iter().find(|it| it.is_of(response.request().path())) {
         sunset.tell(response.headers_mut());
     }
@@ -101,16 +101,15 @@ pub(super) fn refuse(state: &State, refusal: Refusal, is_head: bool) -> Vec<u8> 
         ApiError::bad_request(refusal.message())
     };
     let mut response = error.and_close().respond(&id);
-    adorn(response.headers_mut(), &id, matches!(state.api.transport, Transport::Tls));
+    adorn(response.headers_mut(), &state.api, &id, matches!(state.api.transport, Transport::Tls));
     let method = if is_head { "HEAD" } else { "GET" };
     tell(&state.api, &id, None, method, None, response.status(), began);
     let (head, body) = response.into_parts();
     let body = body.try_into_bytes().unwrap_or_default();
     let mut bytes = format!(
-        "HTTP/1.1 {}\r\ncontent-length: {}\r\nconnection: close\r\ndate: {}\r\n",
+        "HTTP/1.1 {}\r\ncontent-length: {}\r\nconnection: close\r\n",
         head.status(),
-        body.len(),
-        HttpDate::from(SystemTime::from(state.api.clock.now().utc()))
+        body.len()
     )
     .into_bytes();
     for (name, value) in head.headers() {
@@ -123,8 +122,12 @@ pub(super) fn refuse(state: &State, refusal: Refusal, is_head: bool) -> Vec<u8> 
     bytes
 }
 
-/// The headers of every answer.
-fn adorn(headers: &mut HeaderMap, id: &str, is_https: bool) {
+/// The headers of every answer. `Date` comes from the clock of the times in bodies, which are then never later.
+fn adorn(headers: &mut HeaderMap, api: &Api, id: &str, is_https: bool) {
+    let now = HttpDate::from(SystemTime::from(api.clock.now().utc()));
+    if let Ok(value) = HeaderValue::from_str(&now.to_string()) {
+        headers.insert(DATE, value);
+    }
     if let Ok(value) = HeaderValue::from_str(id) {
         headers.insert(REQUEST_ID, value);
     }
