@@ -157,11 +157,17 @@ impl<'de> Visitor<'de> for FieldVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Field<'de>, A::Error> {
-        let (mut names, mut has_nul) = (HashSet::new(), false);
+        // The first key stands apart, so that objects with a single key allocate nothing.
+        let (mut first, mut others, mut has_nul) = (None, HashSet::new(), false);
         while let Some(Key(name)) = entries.next_key()? {
             has_nul |= name.contains('\0');
-            if !names.insert(name) {
+            if first.as_ref() == Some(&name) || others.contains(&name) {
                 return Err(repeated_key());
+            }
+            if first.is_none() {
+                first = Some(name);
+            } else {
+                others.insert(name);
             }
             has_nul |= entries.next_value::<Field<'de>>()?.has_nul();
         }

@@ -65,6 +65,8 @@ fn a_key_is_named_once_at_every_level() {
     check(r#"{"a":1,"\u0061":2}"#, Err(TWICE));
     check(r#"{"x":{"a":1,"a":1}}"#, Err(TWICE));
     check(r#"{"x":[[{"a":1,"b":2,"a":null}]]}"#, Err(TWICE));
+    check(r#"{"x":{"a":1,"b":2,"c":3,"c":4}}"#, Err(TWICE));
+    check(r#"{"x":{"":1,"":1}}"#, Err(TWICE));
     check(r#"{"a":{"a":{"a":1}}}"#, Ok(1));
 }
 
