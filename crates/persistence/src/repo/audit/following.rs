@@ -3,6 +3,7 @@
 use diesel::prelude::*;
 use guerdon_domain::audit::Findings;
 use guerdon_domain::ports::StoreError;
+use guerdon_domain::values::fit;
 
 use super::super::Unit;
 use super::events::ToldChain;
@@ -92,16 +93,11 @@ impl Unit<'_> {
     fn follow_entries(&mut self, from: i64, before: i64, chain: &mut Chain) -> Result<i64, StoreError> {
         let (mut count, mut behind): (i64, Option<(i64, Id)>) = (0, None);
         loop {
-            let page = self.entries_after(from, behind, CAUSES)?;
+            let page = self.entries_in(from..before, behind, CAUSES)?;
             let Some((position, last)) = page.last() else { return Ok(count) };
             behind = Some((*position, last.id()));
-            for (position, entry) in &page {
-                if *position >= before {
-                    return Ok(count);
-                }
-                entry.chain_to(chain);
-                count += 1;
-            }
+            count += fit::<i64, _>(page.len());
+            page.iter().for_each(|(_, entry)| entry.chain_to(chain));
         }
     }
 }

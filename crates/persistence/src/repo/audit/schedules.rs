@@ -16,8 +16,8 @@ use crate::rows::schema::{audit_entries, causes, missed_dates, schedules};
 use crate::rows::types::Id;
 use crate::rows::{CauseRow, MissedDateRow, ScheduleRow, kind};
 
-/// How many schedules are read at a time.
-const PAGE: i64 = 1_000;
+/// How many schedules are read at a time, each with all its dates.
+const PAGE: i64 = 50;
 /// How long after now a schedule is tried again at the latest, if its date has come.
 const RETRIED_WITHIN: Duration = Duration::hours(2);
 

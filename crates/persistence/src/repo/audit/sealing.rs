@@ -93,14 +93,14 @@ impl Unit<'_> {
         let settled = self.query(|conn| settled_rows_before(conn, "audit_entries"))?;
         let (mut count, mut behind): (i64, Option<(i64, Id)>) = (0, None);
         loop {
-            let page = self.entries_after(from, behind, CAUSES)?;
+            let page = self.entries_in(from..settled, behind, CAUSES)?;
             if page.is_empty() {
                 return Ok(Stretch { before: settled.max(from), count });
             }
             for (position, entry) in page {
                 let is_next = behind.is_none_or(|it| position > it.0);
-                if position >= settled || (count >= rows_max && is_next) {
-                    return Ok(Stretch { before: position.min(settled).max(from), count });
+                if count >= rows_max && is_next {
+                    return Ok(Stretch { before: position, count });
                 }
                 entry.chain_to(chain);
                 count += 1;

@@ -1,6 +1,7 @@
 //! Settings that are audited: what each is now must be what the latest entry about it left.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use diesel::prelude::*;
 use guerdon_domain::audit::Findings;
@@ -63,7 +64,7 @@ impl Unit<'_> {
     fn latest_states(&mut self) -> Result<BTreeMap<Subject, Option<Vec<u8>>>, StoreError> {
         let (mut noted, mut behind) = (BTreeMap::new(), None);
         loop {
-            let page = self.entries_after(i64::MIN, behind, PAGE)?;
+            let page = self.entries_in(i64::MIN..i64::MAX, behind, PAGE)?;
             let Some((position, last)) = page.last() else { return Ok(noted) };
             behind = Some((*position, last.id()));
             let entries = page.into_iter().filter_map(|(_, it)| Some((it.subject()?, it.state_digest)));
@@ -90,19 +91,20 @@ impl Unit<'_> {
         Ok(all)
     }
 
-    /// The next entries of the audit log in their order, from a position on or behind a place of it.
-    pub(super) fn entries_after(
+    /// The next entries of the audit log in their order: those in a range of positions, behind a place in it.
+    pub(super) fn entries_in(
         &mut self,
-        from: i64,
+        range: Range<i64>,
         behind: Option<(i64, Id)>,
         limit: i64,
     ) -> Result<Vec<(i64, AuditEntryRow<'static>)>, StoreError> {
         let all = audit_entries::table
+            .filter(audit_entries::position.lt(range.end))
             .order((audit_entries::position, audit_entries::id))
             .limit(limit)
             .select((audit_entries::position, AuditEntryRow::as_select()));
-        self.query(|conn| match behind.filter(|it| it.0 >= from) {
-            None => all.filter(audit_entries::position.ge(from)).get_results(conn),
+        self.query(|conn| match behind {
+            None => all.filter(audit_entries::position.ge(range.start)).get_results(conn),
             Some((position, id)) => all
                 .filter(audit_entries::position.ge(position))
                 .filter(audit_entries::position.gt(position).or(audit_entries::id.gt(id)))

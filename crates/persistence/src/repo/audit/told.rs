@@ -18,6 +18,7 @@ use crate::rows::types::At;
 struct Told {
     /// Joins causes `c`, what is told `id`, and its event `e`.
     from: String,
+    what: &'static str,
     id: &'static str,
     unfit: String,
 }
@@ -40,7 +41,7 @@ impl Unit<'_> {
         let kept = kept.map(At);
         self.audit_erased(findings)?;
         let mut founded = 0;
-        for Told { from, id, unfit } in [recognitions(kept), causes(kept)] {
+        for Told { from, what, id, unfit } in [recognitions(kept), causes(kept)] {
             let counts = format!(
                 "SELECT COUNT(e.id) AS there, COUNT(CASE WHEN {unfit} THEN 1 END) AS unfit FROM {from}"
             );
@@ -49,7 +50,7 @@ impl Unit<'_> {
             if counts.unfit > 0 {
                 let text = id_text(id);
                 let sql = format!(
-                    "SELECT {text} || ' has no event of its own' AS detail FROM {from} AND ({unfit})"
+                    "SELECT '{what} ' || {text} || ' has no event, or one that differs from it' AS detail FROM {from} AND ({unfit})"
                 );
                 self.audit_table("told once", &sql, findings)?;
             }
@@ -86,6 +87,7 @@ fn recognitions(kept: Option<At>) -> Told {
              WHERE r.cause_id = c.id AND c.kind = {}",
             kind::SENDING
         ),
+        what: "recognition",
         id: "r.id",
         unfit: unfit(kept, &kind.to_string()),
     }
@@ -108,6 +110,7 @@ fn causes(kept: Option<At>) -> Told {
             "causes AS c LEFT JOIN events AS e ON e.id = c.id WHERE c.kind IN ({})",
             kinds.join(", ")
         ),
+        what: "journal entry",
         id: "c.id",
         unfit: unfit(kept, &format!("CASE c.kind{cases} END")),
     }
