@@ -74,6 +74,24 @@ fn a_server_that_is_away_is_asked_once_a_batch() {
 }
 
 #[test]
+fn a_retry_by_the_operator_is_not_kept_waiting_for_a_server_that_was_away() {
+    let clock = SetClock::at(START);
+    let back = START + Duration::minutes(100);
+    let here = Arc::clone(&clock);
+    let mut bench = Bench::on(clock, (1..=3).map(mail), move |_| {
+        if here.now() < back { Err(Failure::server("refused the connection")) } else { Ok(()) }
+    });
+    bench.run_for(Duration::minutes(80));
+    assert_eq!(bench.seconds().last(), Some(&3_825));
+    bench.journal.retry(id(2));
+    bench.run_for(Duration::seconds(20));
+    assert_eq!(bench.tried()[9..], [id(2), id(2)], "at once, and again after the first wait");
+    assert_eq!(bench.seconds()[9..], [4_800, 4_815]);
+    bench.run_for(Duration::hours(1));
+    assert_eq!(bench.journal.count(State::Sent), 3);
+}
+
+#[test]
 fn a_server_that_came_back_is_forgiven() {
     let mut answers = [false, false, true, false, true].into_iter();
     let mut bench = Bench::new([mail(1), mail(2)], move |_| {

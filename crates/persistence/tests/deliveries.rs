@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use guerdon_domain::ports::{
-    Attempt, Claim, ClaimedEvent, Fate, MailFate, NewMail, Settlement, StoreError, StoreExt as _, Timestamp,
-    Tx,
+    Attempt, Claim, ClaimedEvent, Fate, MailFate, NewMail, RETRIED_MAIL_DUE, Settlement, StoreError,
+    StoreExt as _, Timestamp, Tx,
 };
 use guerdon_domain::recognitions::Sender;
 use guerdon_domain::values::EmailAddress;
@@ -243,5 +243,39 @@ fn a_mail_is_claimed_once_and_settled_by_its_holder() {
         assert_eq!(world.database.count("mails WHERE state = 2"), 1);
         assert_eq!(world.database.count("mails WHERE state = 3 AND next_attempt_at IS NULL"), 1);
         assert_eq!(world.database.count("mails WHERE state = 1 AND lease_id IS NOT NULL"), 1);
+    });
+}
+
+#[test]
+fn a_mail_that_is_retried_is_due_before_all_others() {
+    on_each(|world| {
+        let at = now(world);
+        let mail = |number| NewMail {
+            id: lease(number),
+            company_id: world.company,
+            recipient: EmailAddress::parse("a@example.com").unwrap(),
+            subject: "Subject".into(),
+            body: "Body\n".into(),
+            created_at: at,
+        };
+        let later = at + Duration::from_secs(3_600);
+        let lease_end = at + Duration::from_secs(120);
+        let run =
+            |work: &dyn Fn(&mut dyn Tx) -> Result<(), StoreError>| world.store.transaction(work).unwrap();
+        run(&|tx| tx.queue_mails(&[mail(1), mail(2), mail(3)]));
+        run(&|tx| tx.claim_mails(at, lease_end, lease(10), 2).map(drop));
+        let retry = |number| world.store.transaction(|tx| tx.retry_mail(lease(number))).unwrap();
+        assert!(!retry(1), "it is being sent");
+        run(&|tx| tx.settle_mail(lease(1), lease(10), MailFate::RetryAt(later)));
+        run(&|tx| tx.settle_mail(lease(2), lease(10), MailFate::GivenUp));
+        let next = || world.store.transaction(|tx| tx.next_mail_due()).unwrap();
+        assert_eq!(next(), Some(at));
+        assert!(retry(1) && retry(2) && !retry(4));
+        assert_eq!(next(), Some(RETRIED_MAIL_DUE));
+        let claimed = world.store.transaction(|tx| tx.claim_mails(at, lease_end, lease(11), 2)).unwrap();
+        let mut claimed: Vec<_> = claimed.iter().map(|it| (it.id, it.attempts)).collect();
+        claimed.sort();
+        assert_eq!(claimed, [(lease(1), 1), (lease(2), 0)]);
+        assert_eq!(next(), Some(at));
     });
 }

@@ -54,10 +54,13 @@ pub trait ReadMails {
     ) -> Result<Vec<KeptMail>, StoreError>;
 }
 
+/// When a mail is due that an operator retries: before all others, and even while the mail server counts as away.
+pub const RETRIED_MAIL_DUE: Timestamp = Timestamp::UNIX_EPOCH;
+
 /// Sending mails again.
 pub trait MailRetries {
-    /// Makes a mail due at once that was given up, or that waits; `false` where there is none such.
-    fn retry_mail(&mut self, id: Uuid, now: Timestamp) -> Result<bool, StoreError>;
+    /// Makes a mail that was given up, or that waits, due at [`RETRIED_MAIL_DUE`]. Returns false if there is no such mail.
+    fn retry_mail(&mut self, id: Uuid) -> Result<bool, StoreError>;
 }
 
 /// Queueing mail.

@@ -53,7 +53,7 @@ pub use figures::{
 pub use idempotency::Idempotency;
 pub use locks::{Expected, Locks, Row};
 pub use lookup::{Denied, Lookup};
-pub use mails::{KeptMail, MailOutbox, MailRetries, MailState, NewMail, ReadMails};
+pub use mails::{KeptMail, MailOutbox, MailRetries, MailState, NewMail, RETRIED_MAIL_DUE, ReadMails};
 pub use movements::{LedgerLine, ReadMovements};
 pub use occasions::{Occasions, ReadOccasions};
 pub use providers::{ProviderChange, Providers, ReadProviders};

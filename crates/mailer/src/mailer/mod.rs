@@ -11,7 +11,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use guerdon_domain::ports::{ClaimedMail, Clock, Ids, MailFate, StoreError, Timestamp, Wake};
+use guerdon_domain::ports::{
+    ClaimedMail, Clock, Ids, MailFate, RETRIED_MAIL_DUE, StoreError, Timestamp, Wake,
+};
 use uuid::Uuid;
 
 use crate::journal::MailJournal;
@@ -41,7 +43,7 @@ pub struct Mailer {
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
     observer: Arc<dyn Observer>,
-    /// Rung by whoever queues mail; it does not shorten the wait for a server that is away.
+    /// Rung by whoever queues mail. It does not shorten the wait for a server that is away, unless an operator retries a mail.
     wake: Wake,
     stopped: Arc<AtomicBool>,
     server: ServerState,
@@ -131,7 +133,10 @@ impl Mailer {
     fn try_step(&mut self, now: Timestamp) -> Result<NextStep, StoreError> {
         self.settle_unsettled()?;
         if let Some(until) = self.server.away_until(now) {
-            return Ok(NextStep::At(until));
+            if self.journal.next_due()? != Some(RETRIED_MAIL_DUE) {
+                return Ok(NextStep::At(until));
+            }
+            self.server.works(); // as far as is known: an operator asks for a new attempt
         }
         let mut batch = Batch { lease: self.ids.next(), until: now + LEASE, troubles: 0 };
         let mails = self.journal.claim(now, batch.until, batch.lease, BATCH)?;

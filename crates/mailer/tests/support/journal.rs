@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
 
-use guerdon_domain::ports::{ClaimedMail, MailFate, StoreError, Timestamp};
+use guerdon_domain::ports::{ClaimedMail, MailFate, RETRIED_MAIL_DUE, StoreError, Timestamp};
 use guerdon_mailer::MailJournal;
 use uuid::Uuid;
 
@@ -42,6 +42,11 @@ impl Journal {
     pub fn queue(&self, mail: ClaimedMail) {
         let row = Row { state: State::Pending, due: mail.created_at, lease: None, mail };
         self.0.lock().unwrap().rows.insert(row.mail.id, row);
+    }
+
+    /// What `guerdon mail retry` does.
+    pub fn retry(&self, id: Uuid) {
+        self.0.lock().unwrap().rows.get_mut(&id).unwrap().due = RETRIED_MAIL_DUE;
     }
 
     /// The next settlements fail so.

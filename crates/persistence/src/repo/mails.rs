@@ -3,8 +3,8 @@
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use guerdon_domain::ports::{
-    ClaimedMail, KeptMail, MailDeliveries, MailFate, MailOutbox, MailRetries, MailState, NewMail, ReadMails,
-    StoreError, Timestamp,
+    ClaimedMail, KeptMail, MailDeliveries, MailFate, MailOutbox, MailRetries, MailState, NewMail,
+    RETRIED_MAIL_DUE, ReadMails, StoreError, Timestamp,
 };
 use uuid::Uuid;
 
@@ -49,9 +49,9 @@ impl ReadMails for Unit<'_> {
 }
 
 impl MailRetries for Unit<'_> {
-    fn retry_mail(&mut self, id: Uuid, now: Timestamp) -> Result<bool, StoreError> {
+    fn retry_mail(&mut self, id: Uuid) -> Result<bool, StoreError> {
         let which = || mails::table.find(Id(id)).filter(mails::lease_id.is_null());
-        let due = || mails::next_attempt_at.eq(Some(At(now)));
+        let due = || mails::next_attempt_at.eq(Some(At(RETRIED_MAIL_DUE)));
         let anew = (mails::state.eq(mail::WAITING), mails::attempts.eq(0), due());
         let given_up = which().filter(mails::state.eq(mail::GIVEN_UP));
         let mut changed = self.query(|conn| diesel::update(given_up).set(anew).execute(conn))?;

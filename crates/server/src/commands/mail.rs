@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::named::{email, id};
-use super::output::{Told, table};
+use super::output::{Told, counted, table};
 use super::pages::most;
 use super::since::{given, moment};
 use super::{CommandError, Output, Runnable, View, Workplace, note};
@@ -52,7 +52,8 @@ pub(crate) struct List {
     limit: u32,
 }
 
-/// Makes mails due at once that were given up, or that wait.
+/// Sends mails that were given up, or that wait, as soon as possible: the mail server is tried at once, even if it counts as
+/// away.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 pub(crate) struct Retry {
     /// The mails' ids, as `mail list` shows them
@@ -143,7 +144,7 @@ struct Retried {
 
 impl View for Retried {
     fn text(&self) -> String {
-        format!("{} mails are due again", self.retried)
+        format!("{} queued again: the mail server is tried now", counted(self.retried, "mail", "mails"))
     }
 }
 
@@ -167,7 +168,7 @@ impl Runnable for Retry {
         let context = workplace.context();
         workplace.store.transaction(|tx| -> Result<(), CommandError> {
             for id in &self.ids {
-                if !tx.retry_mail(*id, SystemClock.now())? {
+                if !tx.retry_mail(*id)? {
                     return Err(CommandError::Refused(format!("no mail {id} waits or was given up")));
                 }
                 tx.note(&context.entry(Action::MailsRetried).about(*id))?;
