@@ -7,7 +7,7 @@ mod frame;
 mod hint;
 mod listing;
 pub mod model;
-mod numbers;
+pub mod numbers;
 pub mod pages;
 mod parts;
 mod plot;

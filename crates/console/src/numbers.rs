@@ -1,7 +1,7 @@
 //! Numbers as people read them.
 
 /// With a comma before every three digits.
-pub(crate) fn grouped(value: i64) -> String {
+pub fn grouped(value: i64) -> String {
     let digits = value.unsigned_abs().to_string();
     let sign = if value < 0 { "−" } else { "" };
     let mut text = String::from(sign);
@@ -20,7 +20,7 @@ pub(crate) fn counted(value: u64) -> String {
 }
 
 /// A count with its noun: `1 event`, `12 events`.
-pub(crate) fn of(value: u64, one: &str, many: &str) -> String {
+pub fn of(value: u64, one: &str, many: &str) -> String {
     format!("{} {}", counted(value), if value == 1 { one } else { many })
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn micros(value: i64) -> String {
 }
 
 /// A longer time, in its two largest units: `45 s`, `9 min 42 s`, `3 d 4 h`.
-pub(crate) fn seconds(value: i64) -> String {
+pub fn seconds(value: i64) -> String {
     let value = value.max(0);
     let units = [(86_400, "d"), (3_600, "h"), (60, "min"), (1, "s")];
     let first = units.iter().position(|(unit, _)| value >= *unit).unwrap_or(3);

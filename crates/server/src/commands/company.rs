@@ -151,21 +151,32 @@ pub(crate) struct Transfer {
 struct Transferred {
     company_id: Uuid,
     provider_id: Uuid,
+    #[serde(skip)]
+    domain: String,
+    #[serde(skip)]
+    provider: String,
 }
 
 impl View for Transferred {
     fn text(&self) -> String {
-        format!("company {} now belongs to provider {}", self.company_id, self.provider_id)
+        format!("company {} now belongs to provider {} ({})", self.domain, self.provider, self.provider_id)
     }
 }
 
 impl Runnable for Transfer {
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let (id, to) = (self.company_id.id(workplace)?, self.to.id(workplace)?);
-        workplace.store.transaction(|tx| -> Result<(), CommandError> {
-            Ok(move_to_provider(tx, id, to, &workplace.context())?)
+        let (company, to) = (self.company_id.company(workplace)?, self.to.id(workplace)?);
+        let provider = workplace.store.transaction(|tx| -> Result<_, CommandError> {
+            move_to_provider(tx, company.id, to, &workplace.context())?;
+            Ok(tx.provider(to)?.map_or_else(String::new, |it| it.name))
         })?;
-        Transferred { company_id: id.as_uuid(), provider_id: to.as_uuid() }.output()
+        Transferred {
+            company_id: company.id.as_uuid(),
+            provider_id: to.as_uuid(),
+            domain: company.domain.as_str().to_owned(),
+            provider,
+        }
+        .output()
     }
 }
 

@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::error::refusals;
 use super::idempotent::{Keyed, once};
 use super::named::{CompanyName, id_or_email, user_of};
-use super::output::Told;
+use super::output::{Told, counted};
 use super::sum::{Sum, worth};
 use super::wallet::WalletName;
 use super::{CommandError, Output, Runnable, Workplace};
@@ -63,8 +63,8 @@ impl Runnable for Run {
             workplace.progress.of(done.users);
             let (each, now) = (worth(done.points, rate), worth(shown(tx, id)?, rate));
             let text = format!(
-                "{} users of {} received {each} each; the reserve held {before}, now {now}",
-                done.users,
+                "{} of {} received {each} each; the reserve held {before}, now {now}",
+                counted(done.users, "user", "users"),
                 company.domain.as_str()
             );
             let points = done.points.get();

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::error::refusals;
 use super::named::{ProviderName, id};
-use super::output::{fields, table};
+use super::output::{counted, fields, table};
 use super::pages::most;
 use super::since::{given, moment};
 use super::{CommandError, Output, Runnable, View, Workplace};
@@ -216,7 +216,7 @@ struct Replayed {
 
 impl View for Replayed {
     fn text(&self) -> String {
-        format!("{} events are due again", self.replayed)
+        format!("{} queued for redelivery", counted(self.replayed, "event", "events"))
     }
 }
 
@@ -268,7 +268,7 @@ impl Runnable for Replay {
                 _ => (entry, replay(tx, &ids, &context)?),
             };
             let entry = if let [one] = ids.as_slice() { entry.about(one.as_uuid()) } else { entry };
-            tx.note(&entry.saying(format!("{replayed} events")))?;
+            tx.note(&entry.saying(counted(replayed, "event", "events")))?;
             Ok(replayed)
         })?;
         Replayed { replayed }.output()

@@ -57,6 +57,7 @@ pub(crate) use groups::{Command, ImportCommand};
 pub(crate) use output::{Format, Output, View, fields};
 pub(crate) use seal::{Seal, Sealed};
 pub(crate) use send_example::SendExample;
+pub(crate) use sum::in_dollars;
 
 /// What a command works with.
 pub(crate) struct Workplace {

@@ -1,5 +1,6 @@
 //! What a command prints: rendered where it ran, both for people and for programs.
 
+use guerdon_console::numbers;
 use serde::{Deserialize, Serialize};
 
 use super::CommandError;
@@ -60,6 +61,11 @@ impl<T: Serialize> View for Told<T> {
     fn text(&self) -> String {
         self.text.clone()
     }
+}
+
+/// A count with its noun: `1 user`, `12,345 users`.
+pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
+    numbers::of(u64::try_from(count).unwrap_or(u64::MAX), one, many)
 }
 
 /// Names and values in two columns.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use guerdon_domain::ports::StoreExt as _;
-use guerdon_domain::providers::{ChangeProviderError, NewSecret, Provider, rotate};
+use guerdon_domain::providers::{ChangeProviderError, Former, NewSecret, Provider, rotate};
 use guerdon_domain::values::{ProviderId, fit};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -46,28 +46,54 @@ pub(crate) struct Which {
     shared_secret: bool,
 }
 
+/// A new secret, which is shown this once.
 #[derive(Serialize)]
-struct NewApiSecret<'a> {
+struct Rotated<'a> {
     id: Uuid,
-    api_key: &'a str,
-    api_secret: &'a str,
+    #[serde(skip)]
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    api_key: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    api_secret: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shared_secret: Option<&'a str>,
+    /// None if the old secret stopped working at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    old_secret_valid_until: Option<String>,
 }
 
-#[derive(Serialize)]
-struct NewSharedSecret<'a> {
-    id: Uuid,
-    shared_secret: &'a str,
-}
-
-impl View for NewApiSecret<'_> {
-    fn text(&self) -> String {
-        fields(&[("id", &self.id.to_string()), ("api_key", self.api_key), ("api_secret", self.api_secret)])
+impl<'a> Rotated<'a> {
+    fn of(provider: &'a Provider, former: Option<&Former>) -> Self {
+        Self {
+            id: provider.id.as_uuid(),
+            name: &provider.name,
+            api_key: None,
+            api_secret: None,
+            shared_secret: None,
+            old_secret_valid_until: former.map(|it| it.until.to_string()),
+        }
     }
 }
 
-impl View for NewSharedSecret<'_> {
+impl View for Rotated<'_> {
     fn text(&self) -> String {
-        fields(&[("id", &self.id.to_string()), ("shared_secret", self.shared_secret)])
+        let id = self.id.to_string();
+        let old = match &self.old_secret_valid_until {
+            Some(until) => format!("valid until {until}"),
+            None => "no longer valid".to_owned(),
+        };
+        let all = [
+            ("provider", Some(self.name)),
+            ("id", Some(&id)),
+            ("api_key", self.api_key),
+            ("api_secret", self.api_secret),
+            ("shared_secret", self.shared_secret),
+            ("old secret", Some(&old)),
+        ];
+        let shown: Vec<(&str, &str)> =
+            all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
+        fields(&shown)
     }
 }
 
@@ -82,14 +108,23 @@ impl Rotate {
     fn api_secret(&self, workplace: &Workplace, id: ProviderId) -> Result<Output, CommandError> {
         let secret = random::secret(API_SECRET).map_err(|it| CommandError::failed(&it))?;
         let provider = self.rotated(workplace, id, NewSecret::Api(workplace.keys.hash(&secret)))?;
-        NewApiSecret { id: id.as_uuid(), api_key: &provider.api_key, api_secret: secret.expose() }.output()
+        Rotated {
+            api_key: Some(&provider.api_key),
+            api_secret: Some(secret.expose()),
+            ..Rotated::of(&provider, provider.former_api_secret.as_ref())
+        }
+        .output()
     }
 
     fn shared_secret(&self, workplace: &Workplace, id: ProviderId) -> Result<Output, CommandError> {
         let secret = random::secret(SHARED_SECRET).map_err(|it| CommandError::failed(&it))?;
         let sealed = workplace.keys.seal(id, &secret)?;
-        self.rotated(workplace, id, NewSecret::Shared(sealed))?;
-        NewSharedSecret { id: id.as_uuid(), shared_secret: secret.expose() }.output()
+        let provider = self.rotated(workplace, id, NewSecret::Shared(sealed))?;
+        Rotated {
+            shared_secret: Some(secret.expose()),
+            ..Rotated::of(&provider, provider.former_shared_secret.as_ref())
+        }
+        .output()
     }
 
     fn rotated(

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::output::counted;
 use super::{CommandError, Output, Runnable, View, Workplace};
 use crate::retention::{self, Pruned};
 
@@ -24,8 +25,10 @@ impl View for Gone {
         let Self { events, mails, idempotency_records, longest_step_micros: micros } = self;
         let (ms, tenth) = (micros / 1_000, micros % 1_000 / 100);
         format!(
-            "gone: {events} delivered events, {mails} mails, {idempotency_records} kept answers; the longest step took \
-             {ms}.{tenth} ms"
+            "deleted: {}, {}, {}; the longest step took {ms}.{tenth} ms",
+            counted(*events, "delivered event", "delivered events"),
+            counted(*mails, "mail", "mails"),
+            counted(*idempotency_records, "idempotency record", "idempotency records")
         )
     }
 }

@@ -12,7 +12,7 @@ use uuid::Uuid;
 use super::error::refusals;
 use super::named::{CompanyName, id};
 use super::output::table;
-use super::sum::Sum;
+use super::sum::{Sum, in_words};
 use super::wallet::WalletName;
 use super::{CommandError, Output, Runnable, View, Workplace};
 
@@ -107,7 +107,8 @@ impl View for Shown {
     fn text(&self) -> String {
         let Self { id, points, wallet, every, .. } = self;
         let next = self.next.as_deref().unwrap_or("never");
-        format!("schedule {id}: {points} points into each {wallet} every {every}, next on {next}")
+        let points = in_words(*points);
+        format!("schedule {id}: {points} into each {wallet} every {every}, next on {next}")
     }
 }
 

@@ -1,5 +1,6 @@
 //! How much: points, or dollars that are whole points.
 
+use guerdon_console::numbers;
 use guerdon_domain::money::{Amount, Dollars, Points, PointsPerDollar};
 use guerdon_domain::ports::{Row, Tx};
 use guerdon_domain::values::CompanyId;
@@ -72,9 +73,24 @@ fn amount(text: &str) -> Option<Amount> {
     text.parse().ok().filter(|_| !text.starts_with('-'))
 }
 
-/// Points with what they are worth, for people.
+/// Points with what they are worth, for people: `1,250 points ($25.00)`.
 pub(super) fn worth(points: Points, rate: PointsPerDollar) -> String {
-    format!("{} points (${})", points.get(), Dollars::of(points, rate))
+    format!("{} (${})", in_words(points.get()), in_dollars(points, rate))
+}
+
+/// Points with their noun: `1 point`, `1,250 points`.
+pub(super) fn in_words(points: i64) -> String {
+    numbers::of(points.unsigned_abs(), "point", "points")
+}
+
+/// What points are worth, as people read it: `1,234.50`.
+pub(crate) fn in_dollars(points: Points, rate: PointsPerDollar) -> String {
+    let exact = Dollars::of(points, rate).to_string();
+    let (whole, cents) = exact.split_once('.').unwrap_or((&exact, "00"));
+    match whole.parse() {
+        Ok(whole) => format!("{}.{cents}", numbers::grouped(whole)),
+        Err(_not_a_number) => exact,
+    }
 }
 
 #[cfg(test)]
@@ -98,6 +114,18 @@ mod tests {
         for wrong in ["", ".5", "5.", "-1", "+1", "1,000", "1e3", "0.0000000001", "$5", "1.2.3"] {
             assert!(dollars(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn sums_are_shown_with_separators_and_nouns() {
+        let check = |points, expected: &str| {
+            assert_eq!(worth(Points::new(points).unwrap(), PointsPerDollar::DEFAULT), expected);
+        };
+        check(0, "0 points ($0.00)");
+        check(1, "1 point ($0.02)");
+        check(49_999, "49,999 points ($999.98)");
+        check(5_000_000, "5,000,000 points ($100,000.00)");
+        check(61_728_394_500, "61,728,394,500 points ($1,234,567,890.00)");
     }
 
     #[test]

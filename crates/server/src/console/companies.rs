@@ -16,7 +16,8 @@ use guerdon_domain::ports::{AuditWanted, CompanyDay, CompanyLine, Lookup, StoreE
 use guerdon_domain::values::{CompanyId, ProviderId};
 use guerdon_domain::wallets::Account;
 
-use super::{Look, audit, count, day_begins, dollars, named, when};
+use super::{Look, audit, count, day_begins, named, when};
+use crate::commands::in_dollars;
 
 const RESERVE_DAYS: u16 = 90;
 const RECENT_DAYS: i32 = 30;
@@ -25,7 +26,7 @@ const ENTRIES: i64 = 10;
 
 fn reserve(balance: Amount, rate: PointsPerDollar, alert: Option<Points>) -> Reserve {
     let points = rate.points(balance);
-    Reserve { points: points.get(), dollars: dollars(points, rate), alert_below: alert.map(Points::get) }
+    Reserve { points: points.get(), dollars: in_dollars(points, rate), alert_below: alert.map(Points::get) }
 }
 
 pub(super) fn companies(mut look: Look<'_>) -> Result<Companies, StoreError> {
@@ -117,7 +118,7 @@ fn circulation(it: &Whole, days: &[CompanyDay]) -> Vec<Circulation> {
     ];
     let one = |(name, amount): (&str, Amount)| {
         let points = it.rate.points(amount);
-        let dollars = dollars(points, it.rate);
+        let dollars = in_dollars(points, it.rate);
         Circulation { wallet: name.to_owned(), points: points.get(), dollars }
     };
     wallets.into_iter().map(one).collect()

@@ -18,7 +18,6 @@ use actix_web::http::header::{
 use guerdon_console::model::{Counted, Named};
 use guerdon_console::{CONTENT_SECURITY_POLICY, Frame, Query, STYLE, STYLE_PATH, pages};
 use guerdon_domain::companies::anybodys;
-use guerdon_domain::money::{Dollars, Points, PointsPerDollar};
 use guerdon_domain::ports::{Clock as _, Reads, Setting, StoreError, StoreExt, Timestamp};
 use guerdon_domain::values::{CompanyId, ProviderId};
 use time::OffsetDateTime;
@@ -94,20 +93,6 @@ fn count(it: i64) -> u64 {
     u64::try_from(it).unwrap_or(0)
 }
 
-/// Dollars as the pages show them: `1,234.50`.
-fn dollars(points: Points, rate: PointsPerDollar) -> String {
-    let text = Dollars::of(points, rate).to_string();
-    let (whole, cents) = text.split_once('.').unwrap_or((&text, "00"));
-    let mut grouped = String::new();
-    for (at, digit) in whole.chars().enumerate() {
-        if at > 0 && (whole.len() - at).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    format!("{grouped}.{cents}")
-}
-
 /// What a path of the console is answered.
 pub(crate) struct Shown {
     status: StatusCode,
@@ -175,21 +160,5 @@ impl Shown {
             response.headers_mut().insert(name, HeaderValue::from_static(value));
         }
         response
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn dollars_are_grouped() {
-        let check = |points, expected: &str| {
-            assert_eq!(dollars(Points::new(points).unwrap(), PointsPerDollar::DEFAULT), expected);
-        };
-        check(0, "0.00");
-        check(49_999, "999.98");
-        check(50_000, "1,000.00");
-        check(61_728_394_500, "1,234,567,890.00");
     }
 }

@@ -1,6 +1,7 @@
 //! `guerdon status`.
 
 use anyhow::{Context, Result, bail};
+use guerdon_console::numbers;
 use serde_json::Value;
 
 use super::healthcheck::ask;
@@ -11,8 +12,9 @@ use crate::status::Status;
 impl View for Status {
     fn text(&self) -> String {
         let yes = if self.maintenance { "on: the API answers 503" } else { "off" };
-        let oldest =
-            self.oldest_event_seconds.map_or_else(String::new, |it| format!(", the oldest for {it} s"));
+        let oldest = self
+            .oldest_event_seconds
+            .map_or_else(String::new, |it| format!(", oldest {}", numbers::seconds(it)));
         let seal = self.seal.as_ref();
         let seal = seal.map_or_else(|| "none yet".to_owned(), |it| format!("{} at {}", it.sequence, it.at));
         let in_transit = self.in_transit.as_ref().map_or_else(
@@ -21,25 +23,18 @@ impl View for Status {
         );
         fields(&[
             ("version", &self.version),
-            ("up for", &long(self.uptime_seconds)),
+            ("up for", &numbers::seconds(i64::try_from(self.uptime_seconds).unwrap_or(i64::MAX))),
             ("database", &self.database),
             ("API", &self.listen),
             ("operator", &self.operator_listen),
             ("maintenance", yes),
-            ("events pending", &format!("{}{oldest}", self.events_pending)),
-            ("mails waiting", &self.mails_waiting.to_string()),
+            ("events pending", &format!("{}{oldest}", numbers::grouped(self.events_pending))),
+            ("mails waiting", &numbers::grouped(self.mails_waiting)),
             ("certificate ends", self.certificate_expires_at.as_deref().unwrap_or("at the proxy")),
             ("latest seal", &seal),
             ("points in transit", &in_transit),
         ])
     }
-}
-
-/// Days, hours, minutes and seconds, from the first that is not 0.
-fn long(seconds: u64) -> String {
-    let parts = [(seconds / 86_400, "d"), (seconds / 3_600 % 24, "h"), (seconds / 60 % 60, "min")];
-    let told = parts.iter().skip_while(|it| it.0 == 0).map(|(it, unit)| format!("{it} {unit} "));
-    format!("{}{} s", told.collect::<String>(), seconds % 60)
 }
 
 /// Asks the operator's listener.
@@ -52,18 +47,4 @@ pub(super) fn run(settings: &Settings) -> Result<Output> {
     }
     let status: Status = serde_json::from_str(&body).context("the running guerdon is of another version")?;
     Ok(status.output()?)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::long;
-
-    #[test]
-    fn a_time_begins_with_its_largest_unit() {
-        let check = |seconds, expected: &str| assert_eq!(long(seconds), expected);
-        check(0, "0 s");
-        check(61, "1 min 1 s");
-        check(3_600, "1 h 0 min 0 s");
-        check(90_061, "1 d 1 h 1 min 1 s");
-    }
 }

@@ -2,6 +2,7 @@
 
 mod distributions;
 mod imports;
+mod texts;
 mod wallets;
 
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use guerdon_persistence::{Access, DatabaseUrl, migrate, open};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{Command, CommandError, Runnable as _, Workplace};
+use super::{Command, CommandError, Output, Runnable as _, Workplace};
 use crate::keys::{Keys, MasterKey};
 use crate::settings::Settings;
 
@@ -46,11 +47,20 @@ impl Setup {
 
     /// Runs a command as it arrives over the socket: parsed, written as JSON, read again.
     fn run(&self, words: &[&str]) -> Result<String, CommandError> {
+        self.output(words).map(|it| it.json)
+    }
+
+    /// What people read.
+    fn text(&self, words: &[&str]) -> String {
+        self.output(words).unwrap().text
+    }
+
+    fn output(&self, words: &[&str]) -> Result<Output, CommandError> {
         let line =
             CommandLine::try_parse_from(std::iter::once("guerdon").chain(words.iter().copied())).unwrap();
         let sent = serde_json::to_string(&line.command).unwrap();
         let received: Command = serde_json::from_str(&sent).unwrap();
-        received.run(&self.workplace).map(|it| it.json)
+        received.run(&self.workplace)
     }
 
     fn json(&self, words: &[&str]) -> Value {
