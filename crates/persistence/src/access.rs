@@ -1,5 +1,6 @@
 //! What opening a database needs to be told, and what it answers.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -38,7 +39,7 @@ pub enum OpenError {
     Url(String),
     /// There is no database yet.
     #[error(
-        "{0} holds no ledger yet: `guerdon migrate` makes one, and `guerdon serve` where database.migrate is true"
+        "{0}; `guerdon migrate` creates the database, and so does `guerdon serve` if database.migrate is true"
     )]
     Missing(String),
     /// Another process has the embedded database open.
@@ -50,6 +51,11 @@ pub enum OpenError {
     /// The database lacks migrations, or some are under way.
     #[error("the database is older than this program: run `guerdon migrate`")]
     Older,
+    /// A dump of another PostgreSQL server was restored here: new entries would come before those that are there.
+    #[error(
+        "the database was restored from a dump of another server: run `guerdon migrate` before anything else"
+    )]
+    Restored,
     /// A migration was not applied as this program knows it.
     #[error("the migration {0} was changed after it was applied: this program's text of it is another")]
     Changed(String),
@@ -59,6 +65,14 @@ pub enum OpenError {
 }
 
 impl OpenError {
+    /// There is no file of an embedded database at this path.
+    pub fn no_file(path: &Path) -> Self {
+        Self::Missing(format!(
+            "{} does not exist: check --config, GUERDON_DATA_DIR and the working directory",
+            path.display()
+        ))
+    }
+
     pub(crate) fn failed(what: &str, cause: &dyn std::fmt::Display) -> Self {
         let cause = cause.to_string();
         Self::Failed(format!("{what}: {}", cause.lines().collect::<Vec<_>>().join(" ")))

@@ -97,6 +97,9 @@ fn database(settings: &Settings) -> Result<String> {
         Err(OpenError::Missing(_)) => {
             Ok(format!("database: {shown} is not there yet, `guerdon serve` makes it"))
         }
+        Err(OpenError::Restored) if settings.migrate => Ok(format!(
+            "database: {shown} was restored from a dump of another server, `guerdon serve` migrates it"
+        )),
         Err(OpenError::Older) if settings.migrate => {
             Ok(format!("database: {shown} is older than this program, `guerdon serve` migrates it"))
         }

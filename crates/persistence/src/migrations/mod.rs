@@ -83,9 +83,9 @@ pub(crate) fn check_sqlite(conn: &mut SqliteConnection) -> Result<(), OpenError>
 /// Refuses a PostgreSQL database that this program cannot work on.
 pub(crate) fn check_postgres(conn: &mut PgConnection) -> Result<(), OpenError> {
     let applied = postgres::applied(conn)?;
-    let applied = applied.ok_or_else(|| OpenError::Missing("this PostgreSQL database".into()))?;
+    let applied = applied.ok_or_else(|| OpenError::Missing("this PostgreSQL database holds no ledger".into()))?;
     record::require_all(&applied, embedded::POSTGRES)?;
-    if journal::is_behind(conn)? { Err(OpenError::Older) } else { Ok(()) }
+    if journal::is_behind(conn)? { Err(OpenError::Restored) } else { Ok(()) }
 }
 
 /// The statements of the migrations for PostgreSQL, in order, without what changes rows in batches and without

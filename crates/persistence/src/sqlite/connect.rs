@@ -24,7 +24,7 @@ const CACHED: u32 = 32_000;
 pub(crate) fn require(path: &Path) -> Result<(), OpenError> {
     match path.try_exists() {
         Ok(true) => Ok(()),
-        Ok(false) => Err(OpenError::Missing(path.display().to_string())),
+        Ok(false) => Err(OpenError::no_file(path)),
         Err(e) => Err(OpenError::failed(&format!("cannot look at {}", path.display()), &e)),
     }
 }

@@ -107,7 +107,9 @@ fn what_is_missing_locked_newer_or_older_is_refused() {
         let open = |url: &DatabaseUrl| open(url, Access::Command).map(drop);
         if let DatabaseUrl::Sqlite(path) = database.address() {
             let missing = DatabaseUrl::Sqlite(path.with_file_name("missing.db"));
-            assert!(matches!(open(&missing), Err(OpenError::Missing(_))));
+            let refused = open(&missing).unwrap_err();
+            assert!(matches!(refused, OpenError::Missing(_)));
+            assert!(refused.to_string().contains("missing.db does not exist: check --config"), "{refused}");
             let held = database.store();
             assert!(matches!(open(&database.address()), Err(OpenError::Locked(_))));
             assert_eq!(migrate(&database.address()).unwrap(), [""; 0], "nothing is missing");

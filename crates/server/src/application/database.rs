@@ -23,7 +23,7 @@ pub(super) fn open_for_service(settings: &Settings, wakes: &Wakes) -> anyhow::Re
     if let Some(database) = settings.embedded_database().filter(|_| !settings.migrate)
         && !database.try_exists().with_context(|| format!("cannot look at {}", database.display()))?
     {
-        return Err(OpenError::Missing(database.display().to_string())).context("database.migrate is false");
+        return Err(OpenError::no_file(database)).context("database.migrate is false");
     }
     if settings.embedded_database().is_some() {
         prepare_folders(settings)?;
@@ -34,10 +34,12 @@ pub(super) fn open_for_service(settings: &Settings, wakes: &Wakes) -> anyhow::Re
         attempts -= 1;
         let refused = match open_waking(&settings.database, access, wakes.clone()) {
             Ok(opened) => return prepare_folders(settings).map(|()| opened),
-            Err(cause @ (OpenError::Missing(_) | OpenError::Older)) if !settings.migrate => {
+            Err(cause @ (OpenError::Missing(_) | OpenError::Older | OpenError::Restored))
+                if !settings.migrate =>
+            {
                 return Err(anyhow::Error::from(cause).context("database.migrate is false"));
             }
-            Err(OpenError::Missing(_) | OpenError::Older) if attempts > 0 => {
+            Err(OpenError::Missing(_) | OpenError::Older | OpenError::Restored) if attempts > 0 => {
                 let kept = kept_setting(&settings.database, Setting::MasterKeyFingerprint);
                 require_own(settings, kept.as_deref())?; // else it would be refused when it is migrated
                 migrate(&settings.database).map(|applied| told(&applied)).err()
