@@ -21,6 +21,30 @@ use super::{Http, Log, LogFormat, Mail, RateLimit, Retention, Settings, Tls, Web
 use crate::keys::MasterKey;
 use crate::secret::SecretText;
 
+/// A type of setting, and how a message names it.
+pub(super) trait Expected: DeserializeOwned {
+    const EXPECTED: &str;
+}
+
+macro_rules! expected {
+    ($($type:ty: $text:literal,)+) => {
+        $(impl Expected for $type {
+            const EXPECTED: &str = $text;
+        })+
+    };
+}
+
+expected! {
+    bool: "true or false",
+    f64: "a number",
+    u32: "a whole number from 0 to 4294967295",
+    u64: "a whole number",
+    usize: "a whole number",
+    String: "a text",
+    PathBuf: "a path",
+    Vec<String>: "a list of texts",
+}
+
 /// The merged sources.
 pub(super) struct Source<'a>(&'a Config);
 
@@ -29,23 +53,28 @@ impl<'a> Source<'a> {
         Self(config)
     }
 
-    fn get<T: DeserializeOwned>(&self, key: &str) -> anyhow::Result<Option<T>> {
+    fn get<T: Expected>(&self, key: &str) -> anyhow::Result<Option<T>> {
         match self.0.get(key) {
             Ok(value) => Ok(Some(value)),
             Err(ConfigError::NotFound(_)) => Ok(None),
             Err(_) if key == "master_key" => bail!("master_key must be 64 hex digits"), // the cause would show it
-            Err(cause) => Err(anyhow!("{key} cannot be understood: {cause}")),
+            Err(_) => {
+                // Only texts hold secrets, and every text is taken.
+                let given =
+                    self.0.get_string(key).map_or_else(|_| String::new(), |it| format!(", not `{it}`"));
+                Err(anyhow!("{key} must be {}{given}", T::EXPECTED))
+            }
         }
     }
 
-    fn or<T: DeserializeOwned>(&self, key: &str, default: T) -> anyhow::Result<T> {
+    fn or<T: Expected>(&self, key: &str, default: T) -> anyhow::Result<T> {
         Ok(self.get(key)?.unwrap_or(default))
     }
 
     fn address(&self, key: &str, default: &str) -> anyhow::Result<SocketAddr> {
         let text = self.or(key, default.to_owned())?;
         text.parse()
-            .with_context(|| format!("{key} must be an address and a port such as {default}, not `{text}`"))
+            .map_err(|_| anyhow!("{key} must be an address and a port such as {default}, not `{text}`"))
     }
 }
 
@@ -236,8 +265,8 @@ fn log(source: &Source<'_>) -> anyhow::Result<Log> {
     let level = source.or("log.level", "info".to_owned())?;
     let format = source.or("log.format", "text".to_owned())?;
     Ok(Log {
-        level: level.parse().with_context(|| {
-            format!("log.level must be off, error, warn, info, debug or trace, not `{level}`")
+        level: level.parse().map_err(|_| {
+            anyhow!("log.level must be off, error, warn, info, debug or trace, not `{level}`")
         })?,
         format: match format.as_str() {
             "text" => LogFormat::Text,

@@ -23,7 +23,12 @@ pub(super) fn read(
         let text = files::small_text(path)
             .with_context(|| format!("cannot read the settings in {}", path.display()))?;
         let source = File::from_str(&text, FileFormat::Toml);
-        let table = source.collect().with_context(|| format!("{} is no TOML", path.display()))?;
+        if let Err(fault) = toml::from_str::<toml::Table>(&text) {
+            let before = fault.span().and_then(|it| text.get(..it.start)).unwrap_or_default();
+            let line = before.matches('\n').count() + 1;
+            bail!("{} is not valid TOML: line {line}: {}", path.display(), fault.message());
+        }
+        let table = source.collect().with_context(|| path.display().to_string())?;
         refuse_unknown(&table, "").with_context(|| path.display().to_string())?;
         builder = builder.add_source(source);
     }

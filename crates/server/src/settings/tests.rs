@@ -150,7 +150,41 @@ fn a_wrong_value_is_refused_by_name() {
     refused("database.migrate = 'later'", &[], "database.migrate");
     refused("mail.smtp_url = 'http://x'", &[], "mail.smtp_url");
     refused("master_key = '5e5e'", &[], "master_key must be 64 hex digits");
-    refused("data_dir = ", &[], "is no TOML");
+    refused("# settings\ndata_dir = \"x", &[], "is not valid TOML: line 2: ");
+}
+
+#[test]
+fn a_refusal_speaks_of_settings_and_not_of_libraries() {
+    let check = |toml: &str, environment: &[(&str, &str)], expected: &str| {
+        let cause = load(toml, environment).err().expect("must be refused");
+        assert_eq!(format!("{cause:#}"), expected);
+    };
+    check("log.level = 'loud'", &[], "log.level must be off, error, warn, info, debug or trace, not `loud`");
+    check(
+        "http.listen = 'here'",
+        &[],
+        "http.listen must be an address and a port such as 127.0.0.1:8443, not `here`",
+    );
+    check(
+        "rate_limit.burst = -1",
+        &[],
+        "rate_limit.burst must be a whole number from 0 to 4294967295, not `-1`",
+    );
+    check(
+        "",
+        &[("GUERDON_DATABASE__MIGRATE", "later")],
+        "database.migrate must be true or false, not `later`",
+    );
+    check("webhooks.time_scale = 'fast'", &[], "webhooks.time_scale must be a number, not `fast`");
+    check("http.retired_versions = 3", &[], "http.retired_versions must be a list of texts, not `3`");
+    check("mail.from = ['a@a.example']", &[], "mail.from must be a text");
+}
+
+#[test]
+fn a_fault_in_the_file_has_its_line_and_no_other_text_of_it() {
+    let cause = load("# settings\nmaster_key = \"5e5e", &[]).err().unwrap();
+    let line = format!("{cause:#}");
+    assert!(line.contains("line 2: ") && !line.contains("5e5e") && !line.contains('|'), "{line}");
 }
 
 #[test]
