@@ -1,4 +1,4 @@
-//! Accounts: balances and opening; what changes a balance stands in `pay.rs`.
+//! Accounts: balances and opening; what changes a balance is in `books/pay.rs`.
 
 use super::Unit;
 use super::data::Data;

@@ -2,7 +2,7 @@
 //!
 //! It serves the use cases over companies, users, occasions, recognitions, redemptions, wallets and reserves: all that
 //! [`Ledger`] names. It refuses what the databases refuse, and passes the same contract. A file for each kind of thing
-//! that `ports` speaks of; `pay.rs` alone changes balances.
+//! that `ports` speaks of; balances are in [`books`](crate::books), which alone changes them.
 //!
 //! A unit of work gets a copy of everything and puts it in the place of the old when it ends well: simple, all or
 //! nothing, and as slow as there is much in it. One unit is at work at a time, so that locks have nothing to do.
