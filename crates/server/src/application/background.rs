@@ -27,6 +27,8 @@ use crate::world::{SystemClock, SystemIds};
 /// How often it looks at the database; a maintenance that is turned on holds within a second.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 const TRY_WRITE_EVERY: Duration = Duration::from_secs(1);
+/// More than most transactions write.
+const TRIED_WRITE_BYTES: usize = 256 << 10;
 const CERTIFICATE_EVERY: Duration = Duration::from_secs(5);
 const LOOK_AT_OUTBOX_EVERY: Duration = Duration::from_secs(2);
 /// How often a certificate is looked at that may soon end.
@@ -135,8 +137,11 @@ pub(super) fn look(store: &dyn Store, gate: &Gate, pulse: &Pulse) -> Result<(), 
 /// change; returns whether writes fail. Not part of the look, which must not wait for a lock.
 fn try_write(store: &dyn Store, pulse: &Pulse, did_fail: bool) -> bool {
     let now = SystemClock.now().unix_micros().to_string();
-    let write =
-        || store.transaction(|tx| -> Result<_, StoreError> { tx.set_setting(Setting::WriteTried, &now) });
+    let set = |value: &str| {
+        store.transaction(|tx| -> Result<_, StoreError> { tx.set_setting(Setting::WriteTried, value) })
+    };
+    // On a full disk there may still be room for a short value in a part of the log that is used again.
+    let write = || set(&format!("{now} {}", "x".repeat(TRIED_WRITE_BYTES))).and_then(|()| set(&now));
     match pulse.try_write(write) {
         Some(Err(cause)) if !did_fail => log::error!("the database takes no writes: {cause}"),
         Some(Ok(())) if did_fail => log::info!("the database takes writes again"),
