@@ -58,18 +58,19 @@ pub fn large() -> Overview {
             database_bytes: Some(48_318_382_080),
             certificate: Some(Certificate { last_day: date!(2026 - 12 - 04), is_self_signed: false }),
         },
-        troubles: Troubles {
-            low_reserves: 2,
-            failing_schedules: 1,
-            suspended_providers: 1,
-            failing_receivers: vec![(
-                Named {
-                    id: "0190f3d2-4e00-7000-8000-000000000001".to_owned(),
-                    name: "Perks & Co".to_owned(),
-                },
-                Performance { attempts: 1_340, confirmed: 0, mean_latency: Some(9_000) },
-            )],
-        },
+        troubles: troubles(),
+    }
+}
+
+fn troubles() -> Troubles {
+    let failing =
+        Named { id: "0190f3d2-4e00-7000-8000-000000000001".to_owned(), name: "Perks & Co".to_owned() };
+    let recent = Performance { attempts: 1_340, confirmed: 0, mean_latency: Some(9_000) };
+    Troubles {
+        low_reserves: 2,
+        failing_schedules: 1,
+        suspended_providers: 1,
+        failing_receivers: vec![(failing, recent)],
     }
 }
 

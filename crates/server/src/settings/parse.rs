@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{anyhow, bail};
 use config::{Config, ConfigError};
 use guerdon_domain::values::IsoDate;
 use guerdon_http_api::Sunset;
@@ -73,8 +73,9 @@ impl<'a> Source<'a> {
 
     fn address(&self, key: &str, default: &str) -> anyhow::Result<SocketAddr> {
         let text = self.or(key, default.to_owned())?;
-        text.parse()
-            .map_err(|_| anyhow!("{key} must be an address and a port such as {default}, not `{text}`"))
+        text.parse().map_err(|_no_address| {
+            anyhow!("{key} must be an address and a port such as {default}, not `{text}`")
+        })
     }
 }
 
@@ -265,7 +266,7 @@ fn log(source: &Source<'_>) -> anyhow::Result<Log> {
     let level = source.or("log.level", "info".to_owned())?;
     let format = source.or("log.format", "text".to_owned())?;
     Ok(Log {
-        level: level.parse().map_err(|_| {
+        level: level.parse().map_err(|_no_level| {
             anyhow!("log.level must be off, error, warn, info, debug or trace, not `{level}`")
         })?,
         format: match format.as_str() {
