@@ -54,7 +54,7 @@ use crate::world::{SystemClock, SystemIds, user as system_user};
 
 pub(crate) use error::CommandError;
 pub(crate) use groups::{Command, ImportCommand};
-pub(crate) use output::{Format, Output, View, fields};
+pub(crate) use output::{Format, Output, View, counted, fields};
 pub(crate) use seal::{Seal, Sealed};
 pub(crate) use send_example::SendExample;
 pub(crate) use sum::in_dollars;

@@ -1,5 +1,6 @@
 //! `guerdon verify`.
 
+use guerdon_console::numbers;
 use guerdon_domain::audit::{AuditReport, Checked, Violation};
 use guerdon_domain::ports::{Clock as _, Setting, StoreError, StoreExt as _};
 use serde::{Deserialize, Serialize};
@@ -65,10 +66,15 @@ impl View for Findings {
             return self.violations.join("\n");
         }
         let Counts { journal_entries, transfers, accounts, recognitions, events, seals } = self.checked;
-        format!(
-            "ok: every invariant holds\nchecked: {journal_entries} journal entries, {transfers} transfers, \
-             {accounts} accounts, {recognitions} recognitions, {events} events, {seals} seals"
-        )
+        let read = [
+            numbers::of(journal_entries, "journal entry", "journal entries"),
+            numbers::of(transfers, "transfer", "transfers"),
+            numbers::of(accounts, "account", "accounts"),
+            numbers::of(recognitions, "recognition", "recognitions"),
+            numbers::of(events, "event", "events"),
+            numbers::of(seals, "seal", "seals"),
+        ];
+        format!("ok: every invariant holds\nchecked: {}", read.join(", "))
     }
 }
 

@@ -5,7 +5,7 @@ use guerdon_console::numbers;
 use serde_json::Value;
 
 use super::healthcheck::ask;
-use crate::commands::{Output, View, fields};
+use crate::commands::{Output, View, counted, fields};
 use crate::settings::Settings;
 use crate::status::Status;
 
@@ -19,7 +19,11 @@ impl View for Status {
         let seal = seal.map_or_else(|| "none yet".to_owned(), |it| format!("{} at {}", it.sequence, it.at));
         let in_transit = self.in_transit.as_ref().map_or_else(
             || "0".to_owned(),
-            |it| format!("{} of unfinished distributions: {}", it.points, it.distributions),
+            |it| {
+                let distributions =
+                    counted(it.distributions, "unfinished distribution", "unfinished distributions");
+                format!("{} in {distributions}", numbers::grouped(it.points))
+            },
         );
         fields(&[
             ("version", &self.version),
