@@ -111,7 +111,7 @@ impl Service {
             mails_waiting: depth.mails_waiting,
             certificate_expires_at: self.certificate_ends().map(|it| Timestamp::new(it).to_string()),
             seal: seal.map(|it: Seal| SealStatus { sequence: it.sequence, at: it.created_at.to_string() }),
-            in_transit: (!in_transit.distributions.is_empty()).then(|| InTransitStatus {
+            in_transit: (!in_transit.distributions.is_empty()).then_some(InTransitStatus {
                 distributions: in_transit.distributions.len(),
                 points: in_transit.points,
             }),
