@@ -71,8 +71,11 @@ fn pages(service: &Service) -> BTreeMap<String, String> {
 
 #[test]
 fn every_link_leads_somewhere_and_a_browser_shows_what_is_there() {
-    let settings =
-        [("GUERDON_WEBHOOKS__ALLOW_HTTP", "true"), ("GUERDON_WEBHOOKS__ALLOW_PRIVATE_NETWORKS", "true")];
+    let settings = [
+        ("GUERDON_WEBHOOKS__ALLOW_HTTP", "true"),
+        ("GUERDON_WEBHOOKS__ALLOW_PRIVATE_NETWORKS", "true"),
+        ("GUERDON_WEBHOOKS__TIME_SCALE", "1000000"), // all attempts at once
+    ];
     on_each_with(&settings, |service| {
         let sample = Sample::make(service, 3);
         sample.fund(service, 100);
@@ -84,6 +87,10 @@ fn every_link_leads_somewhere_and_a_browser_shows_what_is_there() {
             assert_eq!(sample.send(service, &sample.users[0], &[receiver], 7).status, 201);
         }
         until("the figures should be counted", || service.running.page("/").2.contains(">2<").then_some(()));
+        until("the failing receiver should be shown", || {
+            let page = service.running.page("/").2;
+            (page.contains("The receiver of Sample is failing: 0 of 22") && page.contains(id)).then_some(())
+        });
         let pages = pages(service);
         assert!(pages.keys().any(|it| it.starts_with("/events/")), "{:?}", pages.keys());
         assert!(pages.len() >= 9, "{:?}", pages.keys());
