@@ -40,10 +40,7 @@ pub(super) fn run(siege: &Siege<'_>) -> Result<Vec<Finding>> {
         ended.store(true, Ordering::Relaxed);
         meanwhile
     })?;
-    let bound = match siege.database {
-        Database::Sqlite => Duration::from_millis(50),
-        Database::Postgres => Duration::from_millis(100),
-    };
+    let bound = p99_max(siege.database);
     let rate = count(pages.into_inner()) / siege.period.as_secs_f64();
     Ok(vec![
         Finding::told("pages of the loud one", format!("{rate:.0}/s of {} KB", bytes.into_inner() / 1_000)),
@@ -51,6 +48,14 @@ pub(super) fn run(siege: &Siege<'_>) -> Result<Vec<Finding>> {
         Finding::within("  and meanwhile", meanwhile.times.p99, bound),
         Finding::at_most("  refused", count(meanwhile.refused), 0.0, ""),
     ])
+}
+
+/// The longest p99 of another client while the one processor of the service is saturated.
+pub(super) fn p99_max(database: Database) -> Duration {
+    match database {
+        Database::Sqlite => Duration::from_millis(50),
+        Database::Postgres => Duration::from_millis(100),
+    }
 }
 
 /// A provider, and the path of the largest page it can ask for.

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use super::neighbour::loud;
-use super::victim::{compare, count};
+use super::neighbour::{loud, p99_max};
+use super::victim::{Victim, count};
 use super::{Finding, Siege, stand_back};
 use crate::harness::fixture::Provider;
 use crate::harness::https::{Connection, Https};
@@ -20,8 +20,6 @@ const READERS: usize = 40;
 const BURSTS: [(usize, usize); 2] = [(100, 64 << 10), (12, 1 << 20)];
 /// Connections that then send one large body after the other while another client is measured.
 const SENDERS: usize = 8;
-/// Until the bursts are over.
-const WARM_UP: Duration = Duration::from_secs(15);
 const MEMORY_MAX_MIB: f64 = 200.0;
 
 struct Crowd<'a> {
@@ -40,25 +38,36 @@ pub(super) fn run(siege: &Siege<'_>) -> Result<Vec<Finding>> {
         served: AtomicUsize::new(0),
         refused: AtomicUsize::new(0),
     };
-    let mut findings = compare(siege, WARM_UP, |ended| {
-        let readers = crowd.readers()?;
-        let after_readers = service.memory_peak()? >> 20;
-        for (number, bytes) in BURSTS {
-            crowd.send_at_once(number, bytes)?;
-        }
-        let after_bursts = service.memory_peak()? >> 20;
-        crowd.go_on(ended)?;
-        drop(readers);
-        Ok(vec![
-            Finding::told("memory with readers", format!("{after_readers} MiB")),
-            Finding::told("memory after the bursts", format!("{after_bursts} MiB")),
-            Finding::told("bodies served", format!("{}", count(crowd.served.load(Ordering::Relaxed)))),
-            Finding::told("bodies refused", format!("{}", count(crowd.refused.load(Ordering::Relaxed)))),
-        ])
+    let victim = Victim::settle(service)?;
+    victim.go_on_for(Duration::from_secs(2))?; // what is cold at first
+    let before = victim.go_on_for(siege.period)?;
+    let readers = crowd.readers()?;
+    let with_readers = service.memory_peak()? >> 20;
+    for (number, bytes) in BURSTS {
+        crowd.send_at_once(number, bytes)?;
+    }
+    let with_bursts = service.memory_peak()? >> 20;
+    drop(readers);
+    let ended = AtomicBool::new(false);
+    let meanwhile = std::thread::scope(|scope| {
+        let senders = scope.spawn(|| crowd.go_on(&ended));
+        std::thread::sleep(Duration::from_secs(1));
+        let meanwhile = victim.go_on_for(siege.period);
+        ended.store(true, Ordering::Relaxed);
+        senders.join().unwrap_or_else(|_panic| bail!("a sender panicked"))?;
+        meanwhile
     })?;
     let peak = f64::from(u32::try_from(service.memory_peak()? >> 20).unwrap_or(u32::MAX));
-    findings.push(Finding::at_most("memory", peak, MEMORY_MAX_MIB, " MiB"));
-    Ok(findings)
+    Ok(vec![
+        Finding::told("memory with readers", format!("{with_readers} MiB")),
+        Finding::told("memory after the bursts", format!("{with_bursts} MiB")),
+        Finding::at_most("memory", peak, MEMORY_MAX_MIB, " MiB"),
+        Finding::told("bodies served", format!("{}", count(crowd.served.load(Ordering::Relaxed)))),
+        Finding::at_most("bodies refused", count(crowd.refused.load(Ordering::Relaxed)), 0.0, ""),
+        Finding::told("another client's p99 before", format!("{:.1?}", before.times.p99)),
+        Finding::within("  and meanwhile", meanwhile.times.p99, p99_max(siege.database)),
+        Finding::at_most("  refused", count(meanwhile.refused), 0.0, ""),
+    ])
 }
 
 impl Crowd<'_> {
