@@ -17,6 +17,7 @@ pub(crate) fn classify(error: &Error) -> StoreError {
         "shutting down",
         "starting up",
         "SSL SYSCALL",
+        "No space left on device", // the server's disk is full: writes succeed again once there is room
     ];
     match error {
         Error::DatabaseError(DatabaseErrorKind::SerializationFailure, _) => StoreError::Contended,
@@ -45,6 +46,13 @@ mod tests {
             let error = Error::DatabaseError(DatabaseErrorKind::Unknown, Box::new(message.to_owned()));
             assert!(matches!(classify(&error), StoreError::Unavailable(_)), "{message}");
         }
+    }
+
+    #[test]
+    fn a_full_disk_of_the_server_is_unavailable() {
+        let message = "could not extend file \"base/16384/16385\": No space left on device".to_owned();
+        let error = Error::DatabaseError(DatabaseErrorKind::Unknown, Box::new(message));
+        assert!(matches!(classify(&error), StoreError::Unavailable(_)));
     }
 
     #[test]
