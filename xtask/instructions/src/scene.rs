@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result};
 use guerdon_domain::causes::{Actor, Origin};
 use guerdon_domain::companies::{self, CreateCompany};
-use guerdon_domain::memory::{CountedIds, NamedBodies, StillClock};
+use guerdon_domain::memory::{CountedIds, PlainBodies, StillClock};
 use guerdon_domain::money::Points;
 use guerdon_domain::occasions::{self, OccasionText};
 use guerdon_domain::ports::{Context, Ids as _, Ledger, Timestamp};
@@ -79,5 +79,5 @@ impl Scene {
 
 fn context<'a>(clock: &'a StillClock, ids: &'a CountedIds) -> Context<'a> {
     let origin = Origin { actor: Actor::Operator, reference: None, key: None };
-    Context { clock, ids, bodies: &NamedBodies, origin }
+    Context { clock, ids, bodies: &PlainBodies, origin }
 }
