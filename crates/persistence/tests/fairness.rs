@@ -236,7 +236,12 @@ fn what_takes_its_time_and_what_nobody_waits_for_has_no_deadline() {
     on_postgres(|world| {
         let short = Duration::from_millis(300);
         let hasty = world.database.opened_within(short);
-        let asked = Examination { head: None, bodies: &TestBodies, now: world.context().clock.now() };
+        let asked = Examination {
+            head: None,
+            bodies: &TestBodies,
+            now: world.context().clock.now(),
+            longest_wait: short,
+        };
         let audited = hasty.requests.snapshot(|reads| {
             let found = reads.audit(Part::Tables, &asked)?;
             sleep(short);

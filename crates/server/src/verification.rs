@@ -1,23 +1,31 @@
 //! The whole audit: the ledger's own, and what only the master key can tell.
 
 use std::num::NonZero;
+use std::time::Duration;
 
 use guerdon_domain::audit::{self, AuditReport, Examination, Violation};
 use guerdon_domain::ports::{Clock as _, Setting, Store, StoreError, StoreExt as _};
 use guerdon_domain::providers::Provider;
-use guerdon_webhook_dispatcher::Bodies;
+use guerdon_webhook_dispatcher::{Bodies, Schedule};
 
 use crate::keys::Keys;
+use crate::settings::Settings;
 use crate::world::SystemClock;
+
+/// Added to the longest wait of the retry schedule, for leases and for clocks that differ.
+const WAIT_TOLERANCE: Duration = Duration::from_secs(86_400);
 
 /// Checks the whole database and, with the keys, that each stored secret can be read. Writes nothing.
 pub(crate) fn verify(
     store: &dyn Store,
     keys: Option<&Keys>,
     head: Option<[u8; 32]>,
+    settings: &Settings,
     threads: NonZero<usize>,
 ) -> Result<AuditReport, StoreError> {
-    let asked = Examination { head, bodies: &Bodies, now: SystemClock.now() };
+    let schedule = Schedule::scaled(settings.webhooks.time_scale).unwrap_or_default();
+    let longest_wait = schedule.waits().into_iter().max().unwrap_or_default() + WAIT_TOLERANCE;
+    let asked = Examination { head, bodies: &Bodies, now: SystemClock.now(), longest_wait };
     let mut report = audit::verify(store, &asked, threads)?;
     if let Some(keys) = keys {
         let (providers, fingerprint) = store.snapshot(|reads| -> Result<_, StoreError> {

@@ -62,6 +62,8 @@ where
 pub struct Unfinishable {
     /// The journal entry of the distribution.
     pub cause: CauseId,
+    /// The company that pays; none if the journal has no such entry.
+    pub company: Option<CompanyId>,
     /// Why its next step fails.
     pub reason: StoreError,
 }
@@ -74,13 +76,13 @@ pub struct Unfinishable {
 pub fn finish(store: &dyn Store, given: &mut dyn FnMut(usize)) -> Result<Vec<Unfinishable>, StoreError> {
     let unfinished = store.snapshot(|reads| reads.in_transit())?.distributions;
     let mut failed = Vec::new();
-    for cause in unfinished {
+    for (cause, company) in unfinished {
         loop {
             match store.transaction(|tx| step(tx, cause)) {
                 Ok(Some(count)) => given(count),
                 Ok(None) => break,
                 Err(reason @ (StoreError::Broken(_) | StoreError::Corrupt { .. })) => {
-                    failed.push(Unfinishable { cause, reason });
+                    failed.push(Unfinishable { cause, company, reason });
                     break;
                 }
                 Err(cause) => return Err(cause),

@@ -1,5 +1,7 @@
 //! Every invariant of the ledger, checked where the data is.
 
+use std::time::Duration;
+
 use super::{CompanyDay, EventBodies, ServiceHour, StoreError, Timestamp};
 use crate::model::{Findings, Part};
 use crate::values::{CompanyId, OccasionId};
@@ -24,6 +26,8 @@ pub struct Examination<'a> {
     pub bodies: &'a dyn EventBodies,
     /// No note of the past may be later.
     pub now: Timestamp,
+    /// No event waits longer for its next attempt.
+    pub longest_wait: Duration,
 }
 
 /// Checking the whole database, read-only.

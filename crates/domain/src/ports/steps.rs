@@ -2,7 +2,7 @@
 
 use super::StoreError;
 use crate::model::Cause;
-use crate::values::{CauseId, UserId};
+use crate::values::{CauseId, CompanyId, UserId};
 
 /// The next thing to do of a distribution in several steps.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,8 +27,8 @@ pub enum Step {
 /// The distributions in several steps that are not finished.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct InTransit {
-    /// Their journal entries, oldest first.
-    pub distributions: Vec<CauseId>,
+    /// Their journal entries, oldest first, and the companies that pay.
+    pub distributions: Vec<(CauseId, Option<CompanyId>)>,
     /// The points that their companies have in transit, each company's at its current rate.
     pub points: i64,
 }

@@ -141,7 +141,7 @@ pub(crate) fn settled_before(conn: &mut Conn) -> QueryResult<i64> {
     diesel::select(diesel::dsl::sql::<BigInt>("settled_before()")).get_result(conn)
 }
 
-/// The same for the audit log and for events: their positions are transactions, too.
+/// From where on entries of the audit log may still come in: their positions are transactions, too.
 pub(crate) fn settled_rows_before(conn: &mut Conn, _table: &str) -> QueryResult<i64> {
     settled_before(conn)
 }
@@ -156,13 +156,26 @@ pub(crate) fn kept_event(_conn: &mut Conn) -> QueryResult<Option<i64>> {
     Ok(None)
 }
 
+/// Locks one row against other writers; readers pass.
+pub(crate) fn lock_row<T: AsRef<[u8]> + Debug>(
+    conn: &mut Conn,
+    table: &'static str,
+    id: Id<T>,
+) -> QueryResult<()> {
+    diesel::sql_query(format!("SELECT FROM {table} WHERE id = $1 FOR NO KEY UPDATE"))
+        .bind::<Identifier, _>(id)
+        .execute(conn)
+        .map(drop)
+}
+
 /// Locks one row against other writers, in the order in which transactions get their journal positions; readers pass.
 ///
 /// A journal position is the transaction's id, which PostgreSQL may assign while the statement still waits for the row.
 /// Two waiting transactions could then change the row in the opposite order of their positions. The advisory lock is
 /// waited for without a transaction id, and at most one transaction at a time goes on to the row. The transaction must
-/// not have written anything before.
-pub(crate) fn lock_row<T: AsRef<[u8]> + Debug>(
+/// not have written anything before. Each advisory lock takes a place in the server's shared lock table: a transaction
+/// that locks many rows uses [`lock_row`].
+pub(crate) fn lock_row_in_journal_order<T: AsRef<[u8]> + Debug>(
     conn: &mut Conn,
     table: &'static str,
     id: Id<T>,

@@ -3,7 +3,7 @@
 use guerdon_domain::ports::{Expected, Locks, Row, StoreError};
 use guerdon_domain::values::CompanyId;
 
-use super::super::{Hold, hold_company, lock_row};
+use super::super::{Hold, hold_company, lock_row, lock_row_in_journal_order};
 use super::Unit;
 use crate::postings::Part;
 use crate::rows::types::Id;
@@ -11,12 +11,12 @@ use crate::rows::types::Id;
 impl Locks for Unit<'_> {
     fn hold(&mut self, row: Row) -> Result<(), StoreError> {
         self.query(|conn| match row {
-            Row::Provider(it) => lock_row(conn, "providers", Id(it)),
-            Row::Schedule(it) => lock_row(conn, "schedules", Id(it)),
+            Row::Provider(it) => lock_row_in_journal_order(conn, "providers", Id(it)),
+            Row::Schedule(it) => lock_row_in_journal_order(conn, "schedules", Id(it)),
             Row::Corporation(it) => lock_row(conn, "corporations", Id(it)),
-            Row::Company(it) => lock_row(conn, "companies", Id(it)),
-            Row::Occasion(it) => lock_row(conn, "occasions", Id(it)),
-            Row::Recognition(it) => lock_row(conn, "recognitions", Id(it)),
+            Row::Company(it) => lock_row_in_journal_order(conn, "companies", Id(it)),
+            Row::Occasion(it) => lock_row_in_journal_order(conn, "occasions", Id(it)),
+            Row::Recognition(it) => lock_row_in_journal_order(conn, "recognitions", Id(it)),
             Row::User(it) => lock_row(conn, "users", Id(it)),
         })
     }

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Integer};
+use diesel::sql_types::{BigInt, Integer, Nullable};
 use guerdon_domain::money::{Amount, PointsPerDollar};
 use guerdon_domain::ports::{InTransit, ReadSteps, Step, Steps, StoreError};
-use guerdon_domain::values::{CauseId, UserId, fit};
+use guerdon_domain::values::{CauseId, CompanyId, UserId, fit};
 use guerdon_domain::wallets::AccountKind;
 
 use super::super::{BLOCKS_OTHERS, lock_row};
@@ -21,6 +21,15 @@ struct Waiting {
     id: Id<CauseId>,
     #[diesel(sql_type = BigInt)]
     receivers: i64,
+}
+
+/// A distribution that is not finished.
+#[derive(QueryableByName)]
+struct UnfinishedRow {
+    #[diesel(sql_type = Identifier)]
+    id: Id<CauseId>,
+    #[diesel(sql_type = Nullable<Identifier>)]
+    company_id: Option<Id<CompanyId>>,
 }
 
 /// What a company has in transit, in nano-dollars, and its rate.
@@ -38,8 +47,10 @@ impl ReadSteps for Unit<'_> {
     }
 
     fn in_transit(&mut self) -> Result<InTransit, StoreError> {
-        let distributions: Vec<Id<CauseId>> =
-            self.query(|conn| under_way::table.select(under_way::id).order(under_way::id).get_results(conn))?;
+        let unfinished = "SELECT u.id, x.company_id FROM distributions_under_way AS u \
+                          LEFT JOIN causes AS x ON x.id = u.id ORDER BY u.id";
+        let distributions: Vec<UnfinishedRow> =
+            self.query(|conn| diesel::sql_query(unfinished).get_results(conn))?;
         if distributions.is_empty() {
             return Ok(InTransit::default());
         }
@@ -54,7 +65,8 @@ impl ReadSteps for Unit<'_> {
             let rate = PointsPerDollar::new(it.points_per_dollar.into())?;
             Some(rate.points(Amount::from_nanodollars(it.balance)).get())
         });
-        Ok(InTransit { points: points.sum(), distributions: distributions.iter().map(|it| it.0).collect() })
+        let distributions = distributions.iter().map(|it| (it.id.0, it.company_id.map(|it| it.0)));
+        Ok(InTransit { points: points.sum(), distributions: distributions.collect() })
     }
 }
 

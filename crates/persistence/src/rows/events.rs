@@ -5,11 +5,11 @@ use diesel::sql_types::BigInt;
 use guerdon_domain::events::{EventKind, EventState};
 use guerdon_domain::ports::{FeedPlace, NewEvent, QueuedEvent, StoreError};
 use guerdon_domain::values::{CauseId, CompanyId, EventId, ProviderId, Timestamp};
+use ring::digest::{SHA256, digest};
 
 use super::Reading;
 use super::deliveries::FareRow;
 use super::schema::events;
-use super::seals::Chain;
 use super::types::{At, Id, Identifier, Moment};
 
 #[derive(Insertable)]
@@ -53,13 +53,9 @@ pub(crate) struct StoredEventRow {
 }
 
 impl StoredEventRow {
-    /// Chains the event by the body that was written.
-    pub(crate) fn chain_to(&self, chain: &mut Chain) {
-        chain.bytes(Some(self.id.0.as_ref()));
-        match &self.original_digest {
-            None => chain.digest(Some(&self.body)),
-            Some(original) => chain.bytes(Some(original)),
-        }
+    /// The digest of the body as it was written.
+    pub(crate) fn digest(self) -> Vec<u8> {
+        self.original_digest.unwrap_or_else(|| digest(&SHA256, &self.body).as_ref().to_vec())
     }
 }
 

@@ -76,7 +76,7 @@ pub(crate) fn finish_started(store: &dyn Store) {
     }
 }
 
-fn warn_of_unfinishable(Unfinishable { cause, reason }: &Unfinishable) {
+fn warn_of_unfinishable(Unfinishable { cause, reason, .. }: &Unfinishable) {
     log::warn!(
         "distribution {cause} cannot be finished, its points stay in transit: {reason}; run `guerdon verify`"
     );

@@ -74,7 +74,8 @@ impl Runnable for Run {
         let store = workplace.store.as_ref();
         let finished = finish(store, &mut |users| workplace.progress.advance(users));
         let failed = finished.map_err(|cause| unfinished(&cause))?;
-        failed.first().map_or(Ok(output), |it| Err(unfinished(&it.reason)))
+        let own = failed.iter().find(|it| it.company == Some(id));
+        own.map_or(Ok(output), |it| Err(unfinished(&it.reason)))
     }
 
     fn may_take_long(&self) -> bool {
@@ -82,10 +83,10 @@ impl Runnable for Run {
     }
 }
 
-/// The distribution is committed, and some of its receivers still wait for their points.
+/// The distribution is committed, and some of its receivers may still wait for their points.
 fn unfinished(cause: &StoreError) -> CommandError {
     CommandError::Failed(format!(
-        "the reserve has paid, but not every user has received points yet ({cause}): a running guerdon serve \
+        "the reserve has paid, but perhaps not every user has received points yet ({cause}): a running guerdon serve \
          continues within seconds; do not run the distribution again without the same --key; `guerdon status` shows \
          points in transit until it is finished"
     ))

@@ -97,8 +97,8 @@ impl Runnable for Verify {
 
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let head = self.head.as_deref().and_then(bytes);
-        let Workplace { store, keys, threads, .. } = workplace;
-        let report = verify(store.as_ref(), Some(keys), head, *threads)?;
+        let Workplace { store, keys, settings, threads, .. } = workplace;
+        let report = verify(store.as_ref(), Some(keys), head, settings, *threads)?;
         if workplace.in_service || workplace.settings.embedded_database().is_none() {
             note(workplace, report.violations.len());
         }

@@ -113,7 +113,8 @@ impl Restore {
         let copied = File::open(&self.file).and_then(|mut it| io::copy(&mut it, &mut own));
         copied.with_context(|| format!("cannot read {}", self.file.display()))?;
         own.sync_all().with_context(|| format!("cannot write {}", partial.display()))?;
-        let fingerprint = judged(partial).with_context(|| format!("{} is refused", self.file.display()))?;
+        let fingerprint =
+            judged(partial, settings).with_context(|| format!("{} is refused", self.file.display()))?;
         let found = given(settings)?.map_or_else(|| in_file(&settings.data_dir), |it| Ok(Some(it)))?;
         let fits = found.map(|it| Some(it.fingerprint()) == fingerprint);
         if fits == Some(false) && fingerprint.is_some() {
@@ -157,7 +158,7 @@ fn whole_length(file: &Path) -> Result<Option<(u64, u64)>> {
 
 /// Refuses what is no ledger, newer than this program, or damaged; brings what is older up to date. Answers the
 /// fingerprint of its master key. Nothing of the log beside it remains.
-fn judged(copy: &Path) -> Result<Option<String>> {
+fn judged(copy: &Path, settings: &Settings) -> Result<Option<String>> {
     let url = DatabaseUrl::Sqlite(copy.to_owned());
     let whole = whole_length(copy)?;
     if let Some((length, whole)) = whole.filter(|(length, whole)| length < whole) {
@@ -175,7 +176,7 @@ fn judged(copy: &Path) -> Result<Option<String>> {
         opened => opened?,
     };
     let threads = available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-    if let Some(first) = verify(store.as_ref(), None, None, threads)?.violations.first() {
+    if let Some(first) = verify(store.as_ref(), None, None, settings, threads)?.violations.first() {
         bail!("it is damaged ({}): {}", first.invariant, first.detail);
     }
     let fingerprint =

@@ -1,19 +1,14 @@
 //! The outbox: every event has a delivery, what waits has a time, and what was delivered has an attempt.
 
-use std::time::Duration;
-
+use guerdon_domain::audit::Examination;
 use guerdon_domain::events::EventState;
-use guerdon_domain::ports::Timestamp;
 
 use super::super::super::{id_text, moment_text};
 use super::Check;
 use crate::rows::conditions::PENDING;
 use crate::rows::types::At;
 
-/// No event waits longer for its next attempt.
-const LONGEST_WAIT: Duration = Duration::from_secs(3 * 86_400);
-
-/// Every event fares somehow, and what waits has a time.
+/// Every event has a delivery and every delivery an event; a pending delivery or mail has a time for its next attempt.
 pub(super) fn checks() -> Vec<Check> {
     let event = id_text("d.event_id");
     vec![
@@ -55,9 +50,9 @@ pub(super) fn checks() -> Vec<Check> {
 }
 
 /// What a delivery says of its attempts is what they say, and its next attempt is within the retry schedule.
-pub(super) fn attempts(now: Timestamp) -> Vec<Check> {
+pub(super) fn attempts(asked: &Examination<'_>) -> Vec<Check> {
     let event = id_text("d.event_id");
-    let latest = moment_text(At(now.saturating_add(LONGEST_WAIT)));
+    let latest = moment_text(At(asked.now.saturating_add(asked.longest_wait)));
     vec![
         (
             "attempts",

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use diesel::prelude::*;
-use guerdon_domain::audit::{Examination, Findings};
+use guerdon_domain::audit::Findings;
 use guerdon_domain::events::{EventFacts, EventKind};
-use guerdon_domain::ports::StoreError;
+use guerdon_domain::ports::{EventBodies, StoreError};
 use guerdon_domain::values::{EventId, RecognitionId};
 use uuid::Uuid;
 
@@ -16,9 +16,22 @@ use crate::rows::seals::Chain;
 use crate::rows::types::Id;
 use crate::rows::{CauseRow, RecognitionFact, StoredEventRow, kind};
 
+/// How many bodies are in memory at a time: each may be tens of kilobytes.
+const BODIES: usize = 100;
+
+/// What an audit keeps of an event once it has read the body.
+pub(super) struct EventDigest {
+    id: Id<EventId>,
+    kind: i16,
+    /// Of the body as it was written.
+    digest: Vec<u8>,
+    /// What the body says of the ledger, if that is asked for.
+    facts: Option<EventFacts>,
+}
+
 /// The events of a batch of journal entries.
 #[derive(Default)]
-pub(super) struct Events(HashMap<Id<EventId>, StoredEventRow>);
+pub(super) struct Events(HashMap<Id<EventId>, EventDigest>);
 
 impl Events {
     /// The events of one entry that still exist, in the order in which seals chain them.
@@ -26,15 +39,15 @@ impl Events {
         &'a self,
         cause: &'a CauseRow<'_>,
         sent: &'a [RecognitionFact],
-    ) -> impl Iterator<Item = &'a StoredEventRow> {
-        let own = kind_told(cause.kind).map(|_| Id(EventId::from_uuid(cause.id.0.as_uuid())));
+    ) -> impl Iterator<Item = &'a EventDigest> {
+        let own = kind_of_event(cause.kind).map(|_| Id(EventId::from_uuid(cause.id.0.as_uuid())));
         let received = sent.iter().map(|it| Id(EventId::from_uuid(it.id.0.as_uuid())));
         received.chain(own).filter_map(|it| self.0.get(&it))
     }
 }
 
-/// What is told of a journal entry itself.
-pub(super) fn kind_told(cause: i16) -> Option<EventKind> {
+/// The kind of the event that bears the id of the journal entry itself.
+fn kind_of_event(cause: i16) -> Option<EventKind> {
     match cause {
         kind::AMENDMENT => Some(EventKind::RecognitionUpdated),
         kind::REDEMPTION => Some(EventKind::RedemptionCreated),
@@ -42,19 +55,20 @@ pub(super) fn kind_told(cause: i16) -> Option<EventKind> {
     }
 }
 
-/// The events of a stretch of the journal, as a seal chains them.
-pub(super) struct ToldChain {
+/// The chain over the events of a part of the journal.
+pub(super) struct EventChain {
     chain: Chain,
     pub(super) count: i64,
 }
 
-impl ToldChain {
+impl EventChain {
     pub(super) fn new() -> Self {
         Self { chain: Chain::after(crate::rows::seals::BEGINNING), count: 0 }
     }
 
-    pub(super) fn add(&mut self, event: &StoredEventRow) {
-        event.chain_to(&mut self.chain);
+    pub(super) fn add(&mut self, event: &EventDigest) {
+        self.chain.bytes(Some(event.id.0.as_ref()));
+        self.chain.bytes(Some(&event.digest));
         self.count += 1;
     }
 
@@ -68,23 +82,28 @@ impl Unit<'_> {
         &mut self,
         batch: &[Placed],
         recognitions: &Legs<RecognitionFact>,
+        bodies: Option<&dyn EventBodies>,
     ) -> Result<Events, StoreError> {
         let mut ids: Vec<Id<EventId>> = Vec::new();
         for (_, cause) in batch {
-            ids.extend(kind_told(cause.kind).map(|_| Id(EventId::from_uuid(cause.id.0.as_uuid()))));
+            ids.extend(kind_of_event(cause.kind).map(|_| Id(EventId::from_uuid(cause.id.0.as_uuid()))));
             let sent = recognitions.of(cause.id).iter();
             ids.extend(sent.map(|it| Id(EventId::from_uuid(it.id.0.as_uuid()))));
         }
-        if ids.is_empty() {
-            return Ok(Events::default());
+        let mut events = Events::default();
+        for ids in ids.chunks(BODIES) {
+            let rows: Vec<StoredEventRow> = self.query(|conn| {
+                events::table
+                    .filter(events::id.eq_any(ids))
+                    .select(StoredEventRow::as_select())
+                    .get_results(conn)
+            })?;
+            events.0.extend(rows.into_iter().map(|it| {
+                let facts = bodies.and_then(|bodies| bodies.facts(&it.body));
+                (it.id, EventDigest { id: it.id, kind: it.kind, digest: it.digest(), facts })
+            }));
         }
-        let rows: Vec<StoredEventRow> = self.query(|conn| {
-            events::table
-                .filter(events::id.eq_any(&ids))
-                .select(StoredEventRow::as_select())
-                .get_results(conn)
-        })?;
-        Ok(Events(rows.into_iter().map(|it| (it.id, it)).collect()))
+        Ok(events)
     }
 
     /// Compares the bodies of a batch with the journal.
@@ -93,7 +112,6 @@ impl Unit<'_> {
         batch: &[Placed],
         recognitions: &Legs<RecognitionFact>,
         events: &Events,
-        asked: &Examination<'_>,
         findings: &mut Findings,
     ) -> Result<(), StoreError> {
         let amended = self.amended_recognitions(batch)?;
@@ -128,7 +146,7 @@ impl Unit<'_> {
                     }),
                     None => None,
                 };
-                let fits = expected.is_some() && asked.bodies.facts(&event.body) == expected;
+                let fits = expected.is_some() && event.facts == expected;
                 findings.demand(fits, "event's body", || {
                     format!("the body of event {} does not say what the journal says", event.id.0)
                 });

@@ -6,7 +6,7 @@ use guerdon_domain::ports::StoreError;
 use guerdon_domain::values::fit;
 
 use super::super::Unit;
-use super::events::ToldChain;
+use super::events::EventChain;
 use super::pages::CAUSES;
 use crate::rows::SealRow;
 use crate::rows::schema::seals;
@@ -20,7 +20,7 @@ pub(super) struct Followed {
     pub(super) chain: Chain,
     pub(super) causes: i64,
     /// The events of these causes that still exist.
-    pub(super) told: ToldChain,
+    pub(super) told: EventChain,
     entries_from: i64,
     pub(super) next: Option<SealRow>,
     pub(super) is_broken: bool,
@@ -31,7 +31,7 @@ impl Unit<'_> {
     pub(super) fn first_seal(&mut self, wanted: Option<[u8; 32]>) -> Result<Followed, StoreError> {
         let next = self.seal_after(0)?;
         let chain = Chain::after(BEGINNING);
-        let told = ToldChain::new();
+        let told = EventChain::new();
         Ok(Followed {
             wanted,
             head: BEGINNING,
@@ -73,7 +73,7 @@ impl Unit<'_> {
             format!("what seal {} was put on is not what stands there now", row.sequence)
         });
         seals.is_broken |= !fits;
-        let told = std::mem::replace(&mut seals.told, ToldChain::new());
+        let told = std::mem::replace(&mut seals.told, EventChain::new());
         let (count, digest) = (told.count, told.finish());
         // Delivered events are deleted when their retention ends: a seal that has lost some proves nothing of the others.
         let told_fits = count < row.events || (count == row.events && digest == row.events_digest.as_slice());

@@ -66,8 +66,8 @@ impl Unit<'_> {
         let refunded: Vec<Id<CauseId>> = batch.iter().filter_map(|it| it.1.refunds()).collect();
         let redemptions = self.causes_of(&refunded)?;
         let recognitions = self.recognitions_of(batch)?;
-        let events = self.events_of(batch, &recognitions)?;
-        self.judge_events(batch, &recognitions, &events, asked, findings)?;
+        let events = self.events_of(batch, &recognitions, Some(asked.bodies))?;
+        self.judge_events(batch, &recognitions, &events, findings)?;
         let mut changed = Vec::new();
         let transfers = if batch.len() > 1 { Some(self.transfers_of(batch)?) } else { None };
         for (position, row) in batch {

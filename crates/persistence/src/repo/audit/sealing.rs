@@ -7,7 +7,7 @@ use guerdon_domain::values::fit;
 use super::super::super::{settled_before, settled_rows_before};
 use super::super::Unit;
 use super::counting::Counting;
-use super::events::ToldChain;
+use super::events::EventChain;
 use super::pages::{CAUSES, Legs, Place, Placed, batches};
 use crate::rows::schema::seals;
 use crate::rows::seals::{BEGINNING, Chain};
@@ -48,7 +48,7 @@ impl Unit<'_> {
         let seal = last.as_ref().map(read).transpose();
         let (sequence, head) = self.keep(seal)?.map_or((1, BEGINNING), |it| (it.sequence + 1, it.head));
         let mut making =
-            Making { chain: Chain::after(head), told: ToldChain::new(), counting: Counting::default() };
+            Making { chain: Chain::after(head), told: EventChain::new(), counting: Counting::default() };
         let causes = self.seal_causes(from, rows_max, &mut making)?;
         let Making { mut chain, told, counting } = making;
         let entries = self.seal_entries(entries_from, rows_max, &mut chain)?;
@@ -120,7 +120,7 @@ impl Unit<'_> {
         } else {
             Legs::default()
         };
-        let events = self.events_of(batch, &recognitions)?;
+        let events = self.events_of(batch, &recognitions, None)?;
         let transfers = if batch.len() > 1 { Some(self.transfers_of(batch)?) } else { None };
         for (_, cause) in batch {
             cause.seal(chain);
@@ -151,6 +151,6 @@ impl Unit<'_> {
 /// What a seal over a stretch of the journal gathers.
 struct Making {
     chain: Chain,
-    told: ToldChain,
+    told: EventChain,
     counting: Counting,
 }

@@ -3,7 +3,7 @@
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
 use guerdon_domain::audit::{Examination, Findings};
-use guerdon_domain::ports::{StoreError, Timestamp};
+use guerdon_domain::ports::StoreError;
 use guerdon_domain::wallets::AccountKind;
 
 use super::super::super::{check_storage, id_text};
@@ -33,7 +33,7 @@ impl Unit<'_> {
         asked: &Examination<'_>,
         findings: &mut Findings,
     ) -> Result<(), StoreError> {
-        for (invariant, sql) in checks(asked.now) {
+        for (invariant, sql) in checks(asked) {
             self.audit_table(invariant, &sql, findings)?;
         }
         self.audit_told(asked.now, findings)?;
@@ -68,7 +68,7 @@ impl Unit<'_> {
     }
 }
 
-fn checks(now: Timestamp) -> Vec<Check> {
+fn checks(asked: &Examination<'_>) -> Vec<Check> {
     let mut checks = vec![(
         "conservation",
         format!(
@@ -83,7 +83,7 @@ fn checks(now: Timestamp) -> Vec<Check> {
     checks.extend(company_causes());
     checks.extend(amendments());
     checks.extend(deliveries::checks());
-    checks.extend(deliveries::attempts(now));
+    checks.extend(deliveries::attempts(asked));
     checks
 }
 
