@@ -3,6 +3,8 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use guerdon_domain::ports::StoreError;
+
 /// The database counts as answering for this long after it did.
 const FRESH: Duration = Duration::from_millis(1500);
 
@@ -58,21 +60,29 @@ impl Pulse {
         self.beats().served = Some(Instant::now());
     }
 
-    /// A request failed because of the database.
-    pub(crate) fn doubt_writes(&self) {
+    /// A request failed because of the database. If that was unavailable, it is in doubt whether writes succeed; a lost race
+    /// says nothing about them.
+    pub(crate) fn note_failure(&self, cause: &StoreError) {
         let mut beats = self.beats();
-        if beats.writes == Writes::Succeed {
+        if beats.writes == Writes::Succeed && matches!(cause, StoreError::Unavailable(_)) {
             beats.writes = Writes::Doubted;
         }
     }
 
     /// Runs `write` if it is in doubt whether writes succeed, or if the last one failed; to be called about once a second.
-    /// `None` while there is no doubt, or while the database does not even answer reads.
-    pub fn try_write<T, E>(&self, write: impl FnOnce() -> Result<T, E>) -> Option<Result<T, E>> {
+    /// `None` while there is no doubt, while the database does not even answer reads, and if the write lost a race: that
+    /// proves nothing, so the next call tries again.
+    pub fn try_write<T>(
+        &self,
+        write: impl FnOnce() -> Result<T, StoreError>,
+    ) -> Option<Result<T, StoreError>> {
         if !self.is_fresh() || self.beats().writes == Writes::Succeed {
             return None;
         }
         let written = write();
+        if matches!(written, Err(StoreError::Contended)) {
+            return None;
+        }
         self.beats().writes = if written.is_ok() { Writes::Succeed } else { Writes::Fail };
         Some(written)
     }
@@ -124,19 +134,35 @@ mod tests {
     #[test]
     fn a_write_is_tried_after_a_failure_until_it_succeeds() {
         let pulse = Pulse::default();
+        let unavailable = StoreError::Unavailable("full".to_owned());
+        let full = || Err::<(), _>(unavailable.clone());
+        let is_tried = || pulse.try_write(full).is_some();
         assert_eq!(pulse.look(|| Ok::<_, ()>(())), Ok(()));
-        assert_eq!(pulse.try_write(|| Err::<(), _>("not called")), None);
-        pulse.doubt_writes();
+        assert!(!is_tried());
+        pulse.note_failure(&StoreError::Contended);
+        assert!(!is_tried(), "a lost race raises no doubt");
+        pulse.note_failure(&unavailable);
         assert!(pulse.takes_writes(), "one failed request does not prove it");
-        assert_eq!(pulse.try_write(|| Err::<(), _>("full")), Some(Err("full")));
+        assert!(matches!(pulse.try_write(full), Some(Err(StoreError::Unavailable(_)))));
         assert!(!pulse.takes_writes());
-        pulse.doubt_writes();
+        pulse.note_failure(&unavailable);
         assert!(!pulse.takes_writes());
         pulse.beats().looked = since(Instant::now());
-        assert_eq!(pulse.try_write(|| Err::<(), _>("not called")), None, "the database is away");
+        assert!(!is_tried(), "the database is away");
         pulse.beats().looked = Some(Instant::now());
-        assert_eq!(pulse.try_write(|| Ok::<_, &str>(())), Some(Ok(())));
+        assert!(matches!(pulse.try_write(|| Ok(())), Some(Ok(()))));
         assert!(pulse.takes_writes());
-        assert_eq!(pulse.try_write(|| Err::<(), _>("not called")), None);
+        assert!(!is_tried());
+    }
+
+    #[test]
+    fn a_write_that_is_tried_and_loses_a_race_changes_nothing() {
+        let pulse = Pulse::default();
+        assert_eq!(pulse.look(|| Ok::<_, ()>(())), Ok(()));
+        for before in [Writes::Doubted, Writes::Fail] {
+            pulse.beats().writes = before;
+            assert!(pulse.try_write(|| Err::<(), _>(StoreError::Contended)).is_none());
+            assert_eq!(pulse.beats().writes, before);
+        }
     }
 }

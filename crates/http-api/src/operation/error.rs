@@ -31,7 +31,11 @@ enum Header {
 
 /// Why the service itself failed; for the log, never for a client.
 #[derive(Debug, Clone)]
-struct Cause(String);
+enum Cause {
+    /// The store could not serve for now: [`StoreError::Contended`] or [`StoreError::Unavailable`].
+    Store(StoreError),
+    Internal(String),
+}
 
 /// Goes with an answer that is a refusal: what it says, for whoever wants it in another shape.
 pub(crate) struct Refused(pub(crate) Cow<'static, str>);
@@ -113,7 +117,7 @@ impl ApiError {
     /// 500; the cause is logged under the request's id.
     pub(crate) fn internal(cause: impl Into<String>) -> Self {
         let mut refusal = Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal server error");
-        refusal.cause = Some(Cause(cause.into()));
+        refusal.cause = Some(Cause::Internal(cause.into()));
         refusal
     }
 
@@ -124,9 +128,11 @@ impl ApiError {
     }
 
     /// Why the store could not serve, for a 503. It may concern every request for a while, so it is not logged for each.
-    pub(crate) fn store_failure(&self) -> Option<&str> {
-        let cause = self.cause.as_ref().filter(|_| self.status == StatusCode::SERVICE_UNAVAILABLE);
-        cause.map(|Cause(cause)| cause.as_str())
+    pub(crate) fn store_failure(&self) -> Option<&StoreError> {
+        match &self.cause {
+            Some(Cause::Store(cause)) => Some(cause),
+            Some(Cause::Internal(_)) | None => None,
+        }
     }
 
     fn with(mut self, header: Header) -> Self {
@@ -137,10 +143,8 @@ impl ApiError {
     /// The answer; what only the log may know is logged here, under the request's id.
     pub(crate) fn respond(&self, request_id: &str) -> HttpResponse {
         match &self.cause {
-            Some(Cause(cause)) if self.store_failure().is_some() => {
-                log::debug!(request_id; "request {request_id} failed: {cause}");
-            }
-            Some(Cause(cause)) => log::error!(request_id; "request {request_id} failed: {cause}"),
+            Some(Cause::Store(cause)) => log::debug!(request_id; "request {request_id} failed: {cause}"),
+            Some(Cause::Internal(cause)) => log::error!(request_id; "request {request_id} failed: {cause}"),
             None => {}
         }
         self.render()
@@ -188,10 +192,10 @@ impl ResponseError for ApiError {
 
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
-        match &error {
+        match error {
             StoreError::Contended | StoreError::Unavailable(_) => {
                 let mut refusal = Self::unavailable("the service is temporarily unavailable", 1);
-                refusal.cause = Some(Cause(error.to_string()));
+                refusal.cause = Some(Cause::Store(error));
                 refusal
             }
             StoreError::Corrupt { .. } | StoreError::Broken(_) => Self::internal(error.to_string()),

@@ -127,12 +127,12 @@ impl State {
         answer
     }
 
-    /// Takes note of a refusal that the store caused: logs each cause once a minute, and has it examined whether the
-    /// database still takes writes.
+    /// Logs why the store caused a refusal, each cause once a minute, and notes it for the next check of whether the database
+    /// takes writes.
     pub(crate) fn note_failure(&self, refusal: &ApiError, request_id: &str) {
         let Some(cause) = refusal.store_failure() else { return };
-        self.api.pulse.doubt_writes();
-        if self.store_failures.allows(cause.to_owned(), std::time::Instant::now()) {
+        self.api.pulse.note_failure(cause);
+        if self.store_failures.allows(cause.to_string(), std::time::Instant::now()) {
             log::error!(request_id; "request {request_id} failed (logged once a minute): {cause}");
         }
     }
