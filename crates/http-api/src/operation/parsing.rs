@@ -1,12 +1,15 @@
 //! Keeps the parsing of large bodies off the event loop, where it would delay every other request of the worker.
 
 use std::fmt::Display;
-use std::sync::Arc;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use actix_web::web;
 use tokio::sync::Semaphore;
+use tokio::time::{Instant, timeout_at};
 
 use crate::operation::error::ApiError;
+use crate::operation::state::{BEGIN_WITHIN, busy};
 
 /// Parsing a body of this size takes a quarter of a millisecond at most.
 const PARSED_IN_PLACE_MAX_BYTES: usize = 16 << 10;
@@ -21,7 +24,7 @@ impl Parsing {
     }
 
     /// Runs `parse` on `input`, which comes with a body of `length` bytes: in place if the body is small, else on the blocking
-    /// pool. Fails only if `parse` panics.
+    /// pool. Fails if that does not start within [`BEGIN_WITHIN`], and if `parse` panics.
     pub(crate) async fn run<I: Clone + Send + 'static, T: Send + 'static>(
         &self,
         input: &I,
@@ -32,13 +35,27 @@ impl Parsing {
             return Ok(parse(input));
         }
         let input = input.clone();
-        let turn = Arc::clone(&self.0).acquire_owned().await.map_err(failed)?;
-        let parsed = web::block(move || {
-            let _turn = turn; // also if the client goes away
-            parse(&input)
-        });
-        parsed.await.map_err(failed)
+        let deadline = Instant::now() + BEGIN_WITHIN;
+        let permit = timeout_at(deadline, Arc::clone(&self.0).acquire_owned()).await;
+        let permit = permit.map_err(|_elapsed| busy())?.map_err(failed)?;
+        // The thread takes the permit when it starts. Until then this future owns it, and releases it when it is dropped.
+        let unstarted = Arc::new(Mutex::new(Some(permit)));
+        let starting = Arc::downgrade(&unstarted);
+        let mut parsed = pin!(web::block(move || {
+            let _permit = take(&*starting.upgrade()?)?;
+            Some(parse(&input))
+        }));
+        let parsed = match timeout_at(deadline, &mut parsed).await {
+            Ok(parsed) => parsed,
+            Err(_elapsed) if take(&unstarted).is_some() => return Err(busy()),
+            Err(_elapsed) => parsed.await, // it has started
+        };
+        parsed.map_err(failed)?.ok_or_else(busy)
     }
+}
+
+fn take<T>(slot: &Mutex<Option<T>>) -> Option<T> {
+    slot.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
 fn failed(cause: impl Display) -> ApiError {
@@ -48,7 +65,9 @@ fn failed(cause: impl Display) -> ApiError {
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::mpsc;
     use std::thread;
+    use std::time::Duration;
 
     use super::*;
 
@@ -78,5 +97,29 @@ mod tests {
         for others in futures_util::future::join_all(parses).await {
             assert!(matches!(others, Ok(0)));
         }
+    }
+    #[test]
+    fn a_large_body_that_waits_for_a_thread_holds_up_no_other_for_longer_than_the_deadline() {
+        let mut pool = tokio::runtime::Builder::new_current_thread();
+        let pool = pool.enable_time().start_paused(true).max_blocking_threads(1).build().unwrap();
+        pool.block_on(async {
+            let (parsing, (release, stalled)) = (Parsing::new(), mpsc::channel::<()>());
+            let (tell, has_stalled) = tokio::sync::oneshot::channel();
+            let stalling = tokio::task::spawn_blocking(move || (tell.send(()), stalled.recv()));
+            has_stalled.await.unwrap();
+            // A blocking task keeps the paused clock from advancing by itself.
+            let waiting = (0..2).map(|_| parsing.run(&(), 1 << 20, |()| ()));
+            let refused = futures_util::future::join_all(waiting);
+            let (refused, ()) = futures_util::future::join(refused, async {
+                tokio::task::yield_now().await;
+                tokio::time::advance(BEGIN_WITHIN + Duration::from_millis(1)).await;
+            })
+            .await;
+            assert!(refused.iter().all(|it| it.as_ref().is_err_and(|it| it.told().0 == 503)));
+            assert_eq!(parsing.0.available_permits(), 1, "not held in the queue");
+            drop(release);
+            assert!(stalling.await.is_ok());
+            assert!(parsing.run(&(), 1 << 20, |()| ()).await.is_ok());
+        });
     }
 }
