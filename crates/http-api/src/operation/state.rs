@@ -44,7 +44,7 @@ pub(super) const BEGIN_WITHIN: Duration = Duration::from_secs(2);
 /// How often a waiting request looks whether the database has fallen silent.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
-pub(super) fn busy() -> ApiError {
+pub(crate) fn busy() -> ApiError {
     ApiError::unavailable("the service is busy", 1)
 }
 

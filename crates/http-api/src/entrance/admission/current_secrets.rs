@@ -2,7 +2,8 @@
 //!
 //! A client with a new secret must get in even while another worker at its address repeats the old one. Looking up each
 //! request would undo the lockout, so all requests that arrive at about the same time are compared with one reading of the
-//! secrets of all providers. Reading takes at most a tenth of one thread's time, however many requests there are.
+//! secrets of all providers, and share its failure. However many requests there are, they wait for one reading at a time,
+//! and readings of up to 100 ms take at most a tenth of one thread's time.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -10,16 +11,20 @@ use std::time::Duration;
 use guerdon_domain::ports::Timestamp;
 use guerdon_domain::providers::Provider;
 use tokio::sync::Mutex;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep_until, timeout};
 
+use super::STRANGERS_WAIT;
 use super::basic::Credentials;
 use crate::api::VerifySecret;
 use crate::operation::error::ApiError;
+use crate::operation::state::busy;
 
 /// The shortest time between the starts of two readings.
 const INTERVAL_MIN: Duration = Duration::from_millis(5);
-/// A reading that took long delays the next one by this multiple of its duration.
+/// A reading that took long delays the next one by this multiple of its duration, up to [`INTERVAL_MAX`].
 const INTERVAL_FACTOR: u32 = 10;
+/// The longest time by which a reading delays the start of the next one.
+const INTERVAL_MAX: Duration = Duration::from_secs(1);
 
 /// What an unknown key's secret is compared with, so that it takes as long as a known one's.
 pub(super) const NO_HASH: [u8; 32] = [0; 32];
@@ -33,17 +38,29 @@ pub(super) struct CurrentSecrets(Mutex<Reading>);
 
 #[derive(Default)]
 struct Reading {
-    /// When the reading started that `hashes` came from.
-    started_at: Option<Instant>,
-    hashes: Hashes,
+    /// When the last reading that ended was started, and its result.
+    last: Option<(Instant, Result<Hashes, ApiError>)>,
     /// When the next one may start.
     next_at: Option<Instant>,
     took: Duration,
 }
 
+impl Reading {
+    fn delay_next(&mut self, started_at: Instant) {
+        let interval = (self.took * INTERVAL_FACTOR).clamp(INTERVAL_MIN, INTERVAL_MAX);
+        self.next_at = Some(started_at + interval);
+    }
+
+    /// The result of the last reading, if that did not start before `arrived_at`.
+    fn since(&self, arrived_at: Instant) -> Option<&Result<Hashes, ApiError>> {
+        self.last.as_ref().filter(|(started_at, _)| *started_at >= arrived_at).map(|(_, result)| result)
+    }
+}
+
 impl CurrentSecrets {
     /// Whether `credentials` let their provider in now, by a reading that starts after this call. Requests that arrive while
-    /// another one waits for its reading share it. Fails if `read` fails.
+    /// another one waits for its reading share it. Fails if `read` fails, and with 503 if the wait for a turn or `read` itself
+    /// takes longer than [`STRANGERS_WAIT`].
     pub(super) async fn include(
         &self,
         credentials: &Credentials,
@@ -51,22 +68,32 @@ impl CurrentSecrets {
         read: impl AsyncFnOnce() -> Result<Hashes, ApiError>,
     ) -> Result<bool, ApiError> {
         let arrived_at = Instant::now();
-        let mut reading = self.0.lock().await;
-        if reading.started_at.is_none_or(|it| it < arrived_at) {
-            if let Some(next_at) = reading.next_at {
+        let turn = async {
+            let reading = self.0.lock().await;
+            if reading.since(arrived_at).is_none()
+                && let Some(next_at) = reading.next_at
+            {
                 sleep_until(next_at).await;
             }
+            reading
+        };
+        let mut reading = timeout(STRANGERS_WAIT, turn).await.map_err(|_elapsed| busy())?;
+        if reading.since(arrived_at).is_none() {
             let started_at = Instant::now();
             // Before the reading: a client that goes away meanwhile must not let the next one start earlier.
-            reading.next_at = Some(started_at + INTERVAL_MIN.max(reading.took * INTERVAL_FACTOR));
-            let read = read().await;
+            reading.delay_next(started_at);
+            let result = timeout(STRANGERS_WAIT, read()).await.unwrap_or_else(|_elapsed| Err(busy()));
             reading.took = started_at.elapsed();
-            reading.next_at = Some(started_at + INTERVAL_MIN.max(reading.took * INTERVAL_FACTOR));
-            reading.hashes = read?;
-            reading.started_at = Some(started_at);
+            reading.delay_next(started_at);
+            reading.last = Some((started_at, result));
         }
+        let hashes = match reading.since(arrived_at) {
+            Some(Ok(hashes)) => hashes,
+            Some(Err(failure)) => return Err(failure.clone()),
+            None => return Err(busy()),
+        };
         let matches = |hash: &[u8]| secrets.matches(&credentials.secret, hash);
-        Ok(match reading.hashes.get(&credentials.key) {
+        Ok(match hashes.get(&credentials.key) {
             Some(hashes) => hashes.iter().any(|hash| matches(hash)),
             None => matches(&NO_HASH),
         })
@@ -141,14 +168,53 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_reading_that_fails_or_is_abandoned_does_not_count() {
+    async fn a_reading_that_fails_or_is_abandoned_does_not_count_for_later_requests() {
         let current = CurrentSecrets::default();
         let right = credentials("key", "new");
         let failed = current.include(&right, &Plain, async || Err(ApiError::unavailable("away", 1))).await;
         assert!(failed.is_err());
+        tokio::time::advance(Duration::from_nanos(1)).await;
         let never = current.include(&right, &Plain, async || std::future::pending().await);
         assert!(tokio::time::timeout(Duration::from_secs(1), never).await.is_err());
         let read = current.include(&right, &Plain, async || Ok(hashes("new"))).await;
         assert!(matches!(read, Ok(true)));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn all_who_arrived_before_a_reading_share_its_failure() {
+        let (current, readings, right) =
+            (CurrentSecrets::default(), Cell::new(0_u32), credentials("key", "new"));
+        let read = async || {
+            readings.set(readings.get() + 1);
+            tokio::time::sleep(Duration::from_millis(900)).await;
+            Err(ApiError::unavailable("away", 1))
+        };
+        let requests = (0..100).map(|_| current.include(&right, &Plain, read));
+        let answers = futures_util::future::join_all(requests).await;
+        assert!(answers.iter().all(|it| it.as_ref().is_err_and(|it| it.told() == (503, "away"))));
+        assert_eq!(readings.get(), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_database_that_hangs_delays_nobody_beyond_the_deadlines() {
+        let (current, right) = (CurrentSecrets::default(), credentials("key", "new"));
+        let started_at = Instant::now();
+        let hangs = async || std::future::pending().await;
+        let refused = current.include(&right, &Plain, hangs).await;
+        assert!(refused.is_err_and(|it| it.told().0 == 503));
+        assert_eq!(started_at.elapsed().as_secs(), STRANGERS_WAIT.as_secs());
+
+        let hanging = current.include(&right, &Plain, hangs);
+        let later = async {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            let arrived_at = Instant::now();
+            let read = current.include(&right, &Plain, async || Ok(hashes("new"))).await;
+            assert!(matches!(read, Ok(true)) && arrived_at.elapsed() <= STRANGERS_WAIT);
+        };
+        let (refused, ()) = futures_util::future::join(hanging, later).await;
+        assert!(refused.is_err());
+        let healed_at = Instant::now();
+        assert!(current.include(&right, &Plain, async || Ok(hashes("new"))).await.is_ok());
+        assert!(healed_at.elapsed() <= INTERVAL_MAX);
     }
 }
