@@ -3,28 +3,32 @@
 use std::fmt::Display;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use actix_web::web;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
 use crate::operation::error::ApiError;
-use crate::operation::state::{BEGIN_WITHIN, busy};
 
 /// Parsing a body of this size takes a quarter of a millisecond at most.
 const PARSED_IN_PLACE_MAX_BYTES: usize = 16 << 10;
 
 /// Runs parsers. Of those that run outside the event loop one runs at a time, so that parsing uses at most one core and the
 /// memory for the keys of one body.
-pub(crate) struct Parsing(Arc<Semaphore>);
+pub(crate) struct Parsing {
+    permit: Arc<Semaphore>,
+    begin_within: Duration,
+}
 
 impl Parsing {
-    pub(crate) fn new() -> Self {
-        Self(Arc::new(Semaphore::new(1)))
+    /// `begin_within` bounds how long a large body waits for its parser to start.
+    pub(crate) fn new(begin_within: Duration) -> Self {
+        Self { permit: Arc::new(Semaphore::new(1)), begin_within }
     }
 
     /// Runs `parse` on `input`, which comes with a body of `length` bytes: in place if the body is small, else on the blocking
-    /// pool. Fails if that does not start within [`BEGIN_WITHIN`], and if `parse` panics.
+    /// pool. Fails with 503 if it does not start within the deadline, and with 500 if `parse` panics.
     pub(crate) async fn run<I: Clone + Send + 'static, T: Send + 'static>(
         &self,
         input: &I,
@@ -35,8 +39,8 @@ impl Parsing {
             return Ok(parse(input));
         }
         let input = input.clone();
-        let deadline = Instant::now() + BEGIN_WITHIN;
-        let permit = timeout_at(deadline, Arc::clone(&self.0).acquire_owned()).await;
+        let deadline = Instant::now() + self.begin_within;
+        let permit = timeout_at(deadline, Arc::clone(&self.permit).acquire_owned()).await;
         let permit = permit.map_err(|_elapsed| busy())?.map_err(failed)?;
         // The thread takes the permit when it starts. Until then this future owns it, and releases it when it is dropped.
         let unstarted = Arc::new(Mutex::new(Some(permit)));
@@ -58,6 +62,10 @@ fn take<T>(slot: &Mutex<Option<T>>) -> Option<T> {
     slot.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
+fn busy() -> ApiError {
+    ApiError::unavailable("the service is busy", 1)
+}
+
 fn failed(cause: impl Display) -> ApiError {
     ApiError::internal(format!("parsing a body failed: {cause}"))
 }
@@ -67,13 +75,14 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::sync::mpsc;
     use std::thread;
-    use std::time::Duration;
 
     use super::*;
 
+    const BEGIN_WITHIN: Duration = Duration::from_secs(2);
+
     #[tokio::test]
     async fn only_large_bodies_are_parsed_on_another_thread() {
-        let parsing = Parsing::new();
+        let parsing = Parsing::new(BEGIN_WITHIN);
         let here = thread::current().id();
         for (length, is_in_place) in
             [(0, true), (PARSED_IN_PLACE_MAX_BYTES, true), (PARSED_IN_PLACE_MAX_BYTES + 1, false)]
@@ -85,7 +94,7 @@ mod tests {
 
     #[tokio::test]
     async fn large_bodies_are_parsed_one_at_a_time() {
-        let (parsing, running) = (Parsing::new(), Arc::new(AtomicUsize::new(0)));
+        let (parsing, running) = (Parsing::new(BEGIN_WITHIN), Arc::new(AtomicUsize::new(0)));
         let parses = (0..8).map(|_| {
             parsing.run(&running, 1 << 20, |running| {
                 let others = running.fetch_add(1, Ordering::SeqCst);
@@ -103,7 +112,7 @@ mod tests {
         let mut pool = tokio::runtime::Builder::new_current_thread();
         let pool = pool.enable_time().start_paused(true).max_blocking_threads(1).build().unwrap();
         pool.block_on(async {
-            let (parsing, (release, stalled)) = (Parsing::new(), mpsc::channel::<()>());
+            let (parsing, (release, stalled)) = (Parsing::new(BEGIN_WITHIN), mpsc::channel::<()>());
             let (tell, has_stalled) = tokio::sync::oneshot::channel();
             let stalling = tokio::task::spawn_blocking(move || (tell.send(()), stalled.recv()));
             has_stalled.await.unwrap();
@@ -116,7 +125,7 @@ mod tests {
             })
             .await;
             assert!(refused.iter().all(|it| it.as_ref().is_err_and(|it| it.told().0 == 503)));
-            assert_eq!(parsing.0.available_permits(), 1, "not held in the queue");
+            assert_eq!(parsing.permit.available_permits(), 1, "not held in the queue");
             drop(release);
             assert!(stalling.await.is_ok());
             assert!(parsing.run(&(), 1 << 20, |()| ()).await.is_ok());

@@ -80,7 +80,7 @@ impl State {
             flights: Arc::default(),
             bodies: Budget::new("body", SMALL_MAX, BODIES.0, BODIES.1),
             work: Budget::new("work", SMALL_WORK_MAX, WORK.0, WORK.1),
-            parsing: Parsing::new(),
+            parsing: Parsing::new(BEGIN_WITHIN),
             store_failures: LogThrottle::default(),
             reads: Shares::new("read", READS),
             writes: Shares::new("write", WRITES),
