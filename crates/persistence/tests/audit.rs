@@ -173,7 +173,7 @@ fn check(damage: &str, expected: &[&str]) {
     check_each(damage, damage, expected);
 }
 
-/// The same where the databases need statements of their own.
+/// Damages each database by its own statements; see [`check`].
 fn check_each(sqlite: &str, postgres: &str, expected: &[&str]) {
     for (sample, head) in samples() {
         let database = sample.duplicate();

@@ -50,7 +50,7 @@ pub enum DateEnd {
 }
 
 /// Pays the date that has been due for longest, if one is; any number of processes may call this at once. A refusal is
-/// recorded for a later try and told to the company's admins. Where it answers something, more may be due, and the
+/// recorded for a later try and mailed to the company's admins. If it returns a date, more may be due, and the
 /// distribution may be in several steps: the caller then calls [`finish`](super::finish).
 pub fn run_due(store: &dyn Store, context: &Context<'_>) -> Result<Option<Ran>, StoreError> {
     let origin = Origin { actor: Actor::Schedule, reference: None, key: None };

@@ -1,4 +1,4 @@
-//! The dates of schedules, paid as they come, and distributions in steps, continued where they stopped.
+//! Pays the dates of schedules when they are due, and continues distributions in steps that were interrupted.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ impl DuePayments {
         None
     }
 
-    /// Continues the distributions in steps that are not finished, whoever began them.
+    /// Continues the distributions in steps that are not finished.
     fn finish_started(&mut self) -> Result<(), StoreError> {
         for failed in finish(self.store.as_ref(), &mut |_| ())? {
             if self.reported.insert(failed.cause) {
@@ -67,8 +67,8 @@ impl DuePayments {
     }
 }
 
-/// Finishes the distributions in steps that a process left when it was killed. One that cannot be finished keeps nobody
-/// from the database: it is logged here and reported by `guerdon verify`.
+/// Finishes the distributions in steps that were interrupted when a process was killed. One that cannot be finished is
+/// logged, and `guerdon verify` reports it; it does not keep the service or a command from using the database.
 pub(crate) fn finish_started(store: &dyn Store) {
     match finish(store, &mut |_| ()) {
         Ok(failed) => failed.iter().for_each(warn_of_unfinishable),

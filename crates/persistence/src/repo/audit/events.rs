@@ -117,7 +117,7 @@ impl Unit<'_> {
         let amended = self.amended_recognitions(batch)?;
         for (_, cause) in batch {
             let company = cause.company_id.0.as_uuid();
-            let told = |kind, it: &RecognitionFact, points| EventFacts {
+            let facts_of = |kind, it: &RecognitionFact, points| EventFacts {
                 kind,
                 subject: it.id.0.as_uuid(),
                 company,
@@ -132,9 +132,9 @@ impl Unit<'_> {
                     Some(kind @ EventKind::RecognitionReceived) => sent
                         .iter()
                         .find(|it| it.id.0.as_uuid() == event.id.0.as_uuid())
-                        .map(|it| told(kind, it, cause.points)),
+                        .map(|it| facts_of(kind, it, cause.points)),
                     Some(kind @ EventKind::RecognitionUpdated) => {
-                        amended.get(&subject).map(|(it, points)| told(kind, it, *points))
+                        amended.get(&subject).map(|(it, points)| facts_of(kind, it, *points))
                     }
                     Some(kind @ EventKind::RedemptionCreated) => Some(EventFacts {
                         kind,

@@ -72,7 +72,7 @@ impl Unit<'_> {
         }
     }
 
-    /// Everything that must have an entry: what is not as it is when it was never set.
+    /// Everything that must have an audit entry, because only an audited action creates it or sets it.
     fn audited_subjects(&mut self) -> Result<Vec<Subject>, StoreError> {
         let mut all = Vec::new();
         all.extend(

@@ -64,7 +64,7 @@ impl Unit<'_> {
 }
 
 impl Unit<'_> {
-    /// Bodies are changed for deleted users who were erased, and for nobody else.
+    /// A body is changed only if a user of the company was erased.
     fn audit_erased(&mut self, findings: &mut Findings) -> Result<(), StoreError> {
         let sql = format!(
             "SELECT 'the body of event ' || {} || ' was changed, and no user of its company was erased' AS detail \
