@@ -93,6 +93,11 @@ fn whoever_is_lost_outside_the_versions_is_led_to_the_pages() {
         }
         assert_eq!(told("/v2/companies"), "there is no such version of the API");
         let browser = [("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8")];
+        for (accepted, expected) in [("gzip", Some("gzip")), ("zstd", None)] {
+            let headers = [browser[0], ("Accept-Encoding", accepted)];
+            let (_, encoding) = service.running.raw("/nope", &headers);
+            assert_eq!(encoding.as_deref(), expected, "a page is compressed once, not for each request");
+        }
         for path in ["/nope", "/docs/", "/docs/guides", "/docs/nothing", "/openapi.json/", "/404"] {
             let shown = service.running.request("GET", path, &browser, None);
             assert_eq!((shown.status, shown.header("content-type")), (404, Some("text/html; charset=utf-8")));

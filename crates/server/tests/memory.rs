@@ -135,6 +135,20 @@ fn connections_without_credentials_hold_little_and_keep_nobody_out() {
     });
 }
 
+#[test]
+fn a_page_is_not_held_once_the_client_has_it() {
+    on_each(|service| {
+        let asked = |method: &str, path: &str| format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        let mut wire = Dialer::new(service).dial().unwrap();
+        let page = wire.ask(asked("GET", "/openapi.json").as_bytes()).unwrap();
+        assert!(page.starts_with("HTTP/1.1 200"), "{page}");
+        until("the page should not be held any more", || (metric(service, HELD) == 0).then_some(()));
+        let next = wire.ask(asked("GET", "/").as_bytes()).unwrap();
+        assert!(next.starts_with("HTTP/1.1 303"), "the connection should have stayed: {next}");
+        assert_eq!(metric(service, HELD), 0);
+    });
+}
+
 /// As many descriptors as the system allows, as the service has.
 fn raise_descriptors() {
     let limit = getrlimit(Resource::Nofile);

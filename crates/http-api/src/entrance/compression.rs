@@ -1,6 +1,7 @@
 //! Answers that are worth it go out compressed where the client asks for that (behaviour 3.7).
 
 use actix_http::encoding::Encoder;
+use actix_web::HttpMessage;
 use actix_web::body::{BodySize, BoxBody, MessageBody as _};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::Method;
@@ -19,11 +20,11 @@ pub(super) fn asked_for(request: &ServiceRequest) -> Option<ContentEncoding> {
 }
 
 /// Whether a client takes what is there in gzip alone, beside the answer as it is.
-pub(super) fn takes_gzip(request: &ServiceRequest) -> bool {
+pub(super) fn takes_gzip(request: &impl HttpMessage) -> bool {
     negotiated(request, &[Encoding::gzip(), Encoding::identity()]).is_some()
 }
 
-fn negotiated(request: &ServiceRequest, offered: &[Encoding]) -> Option<ContentEncoding> {
+fn negotiated(request: &impl HttpMessage, offered: &[Encoding]) -> Option<ContentEncoding> {
     match AcceptEncoding::parse(request).ok()?.negotiate(offered.iter())? {
         Encoding::Known(encoding @ (ContentEncoding::Zstd | ContentEncoding::Gzip)) => Some(encoding),
         Encoding::Known(_) | Encoding::Unknown(_) => None,

@@ -14,7 +14,7 @@ use metrics::{counter, gauge};
 
 use super::framing::Connection;
 use super::placed::Placed;
-use super::receive_budget::{Held, ReceiveBudget};
+use super::receive_budget::{Held, ReceiveBudget, Share};
 use crate::api::{ConnectionLimits, Transport};
 use crate::arrival::{is_proxy, network};
 
@@ -72,6 +72,7 @@ struct Network {
     begun_until: Instant,
     /// The same with one a second; it tells who begins many.
     many_until: Instant,
+    received: Share,
 }
 
 /// Why a connection is closed at once.
@@ -109,11 +110,18 @@ impl Connections {
         }
         // An answer may follow what the handshake still says: the system would wait for that to be acknowledged, 40 ms.
         stream.set_nodelay(true)?;
-        let connection = Connection::new(Held::of(&self.received));
+        let connection = Connection::new(Held::of(&self.received, self.share(&place)));
         if is_proxy {
             connection.trust(); // it keeps connections for everybody
         }
         Ok(Placed::new(stream, place, connection))
+    }
+
+    /// What connections of the same address share; in IPv6 those of the same network of 48 bits.
+    fn share(&self, place: &Place) -> Share {
+        let network = place.address.and_then(|it| networks(it).last());
+        let share = network.and_then(|(it, _)| self.lock().each.get(&it).map(|it| Arc::clone(&it.received)));
+        share.unwrap_or_default()
     }
 
     /// A place, and how long to wait before it is used.
@@ -214,7 +222,7 @@ impl Open {
 
 impl Network {
     fn new(now: Instant) -> Self {
-        Self { open: 0, begun_until: now, many_until: now }
+        Self { open: 0, begun_until: now, many_until: now, received: Share::default() }
     }
 
     /// Counts a connection; how long it waits for those that the network began before it.

@@ -22,9 +22,6 @@ use crate::arrival::{Arrival, AwaitsLeave, BodyFault, Caller, REQUEST_ID};
 use crate::operation::error::ApiError;
 use crate::operation::state::State;
 
-/// What a connection holds while a page goes out: the buffers of TLS and of the HTTP server, where the client does not read.
-const PAGE_HELD_BYTES: usize = 128 << 10;
-
 /// Wraps every request, whatever becomes of it.
 pub(crate) async fn wrap(
     state: Data<State>,
@@ -48,21 +45,18 @@ pub(crate) async fn wrap(
         _ => true,
     };
     let page = pages::asked_for(&state, &request);
+    let mut is_page = false;
     let mut response = if health::is_asked(&request) {
         request.into_response(health::answer(&state))
     } else if !is_https {
         request.into_response(ApiError::forbidden("HTTPS is required").respond(&id))
     } else if !is_sound {
-        let fault = request.conn_data::<BodyFault>().and_then(BodyFault::said);
-        let fault = fault.unwrap_or("a body that the method does not read must be sent at once and be small");
-        request.into_response(ApiError::bad_request(fault).and_close().respond(&id))
-    } else if let Some(page) = page {
-        let has_room = connection.as_ref().is_none_or(|it| it.hold(PAGE_HELD_BYTES));
-        let busy = || ApiError::unavailable("the service is busy", 1).and_close().respond(&id);
-        let answer = if has_room { pages::answer(page, &request, &id) } else { busy() };
-        request.into_response(answer)
+        let error = unsound(request.conn_data());
+        request.into_response(error.and_close().respond(&id))
     } else {
-        pages::not_found(&state, next.call(request).await?.map_into_boxed_body())
+        let served = serve(&state, request, next, page, connection.as_ref()).await?;
+        is_page = served.1;
+        served.0
     };
     if wants_problems {
         response = preferences::as_problem(response);
@@ -81,15 +75,31 @@ pub(crate) async fn wrap(
         response.response_mut().head_mut().set_connection_type(ConnectionType::Close);
     }
     if let Some(connection) = &connection {
-        if response.request().extensions().contains::<Caller>() {
-            connection.trust();
-        }
         connection.end(is_last);
     }
     let provider = response.request().extensions().get::<Caller>().map(|it| it.id);
     let pattern = response.request().match_pattern();
     tell(&state.api, &id, provider, known(&method), pattern, response.status(), began);
-    Ok(if page.is_some() { response } else { compression::compressed(response, encoding) })
+    Ok(if is_page { response } else { compression::compressed(response, encoding) })
+}
+
+/// The response to a sound request, and whether it is a page.
+async fn serve(
+    state: &State,
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+    page: Option<pages::Asked<'_>>,
+    connection: Option<&Rc<Connection>>,
+) -> Result<(ServiceResponse<BoxBody>, bool), Error> {
+    if let Some(page) = page {
+        let shown = pages::answer(page, &request, connection);
+        return Ok((request.into_response(shown), true));
+    }
+    let response = next.call(request).await?.map_into_boxed_body();
+    Ok(match pages::not_found(state, &response, connection) {
+        Some(shown) => (response.into_response(shown), true),
+        None => (response, false),
+    })
 }
 
 /// The whole answer to a head that is no sound request, as bytes: no such request comes up to [`wrap`].
@@ -106,12 +116,9 @@ pub(super) fn refuse(state: &State, refusal: Refusal, is_head: bool) -> Vec<u8> 
     tell(&state.api, &id, None, method, None, response.status(), began);
     let (head, body) = response.into_parts();
     let body = body.try_into_bytes().unwrap_or_default();
-    let mut bytes = format!(
-        "HTTP/1.1 {}\r\ncontent-length: {}\r\nconnection: close\r\n",
-        head.status(),
-        body.len()
-    )
-    .into_bytes();
+    let mut bytes =
+        format!("HTTP/1.1 {}\r\ncontent-length: {}\r\nconnection: close\r\n", head.status(), body.len())
+            .into_bytes();
     for (name, value) in head.headers() {
         bytes.extend([name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());
     }
@@ -135,6 +142,17 @@ fn adorn(headers: &mut HeaderMap, api: &Api, id: &str, is_https: bool) {
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     if is_https {
         headers.insert(STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=63072000"));
+    }
+}
+
+/// Why a body that the method does not read is refused.
+fn unsound(fault: Option<&BodyFault>) -> ApiError {
+    match fault.and_then(|it| Some((it.said()?, it.is_for_now()))) {
+        Some((message, true)) => ApiError::unavailable(message, 1),
+        Some((message, false)) => ApiError::bad_request(message),
+        None => {
+            ApiError::bad_request("a body that the method does not read must be sent at once and be small")
+        }
     }
 }
 

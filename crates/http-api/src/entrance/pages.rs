@@ -1,19 +1,26 @@
 //! Pages for everybody: the description of the API and the documents, without credentials, outside every version
 //! (behaviour 2.10).
 
-use actix_web::HttpResponse;
-use actix_web::HttpResponseBuilder;
-use actix_web::body::BoxBody;
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use actix_web::body::{BodySize, BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::{
     Accept, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, Header as _, HeaderName, HeaderValue,
     LOCATION,
 };
 use actix_web::http::{Method, StatusCode};
+use actix_web::web::Bytes;
+use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 
 use super::admission::is_versioned;
 use super::compression;
+use super::framing::{Connection, PageUnderWay};
 use crate::api::{NOT_FOUND_PATH, Page};
+use crate::arrival::Arrival;
 use crate::operation::error::ApiError;
 use crate::operation::segments::Outgoing;
 use crate::operation::state::State;
@@ -47,7 +54,12 @@ pub(super) fn asked_for<'a>(state: &'a State, request: &ServiceRequest) -> Optio
 }
 
 /// The page, as the client wants it; it is never compressed anew.
-pub(super) fn answer(asked: Asked<'_>, request: &ServiceRequest, request_id: &str) -> HttpResponse {
+pub(super) fn answer(
+    asked: Asked<'_>,
+    request: &ServiceRequest,
+    connection: Option<&Rc<Connection>>,
+) -> HttpResponse {
+    let request_id = &Arrival::of(request.request()).id;
     if ![Method::GET, Method::HEAD].contains(request.method()) {
         return ApiError::method_not_allowed("GET, HEAD").respond(request_id);
     }
@@ -55,24 +67,61 @@ pub(super) fn answer(asked: Asked<'_>, request: &ServiceRequest, request_id: &st
         Asked::Page(page) => page,
         Asked::Home => return HttpResponse::SeeOther().insert_header((LOCATION, FIRST)).finish(),
     };
-    let mut builder = begin(StatusCode::OK, page);
-    if compression::takes_gzip(request) {
-        builder.insert_header((CONTENT_ENCODING, HeaderValue::from_static("gzip")));
-        return builder.body(Outgoing::from(page.gzipped.clone()));
-    }
-    builder.body(Outgoing::from(page.body.clone()))
+    shown(StatusCode::OK, page, request.request(), connection)
+        .unwrap_or_else(|| ApiError::unavailable("the service is busy", 1).and_close().respond(request_id))
 }
 
-/// Replaces the 404 of a path outside of every version by a page with the contents, if the client prefers HTML.
-pub(super) fn not_found(state: &State, response: ServiceResponse<BoxBody>) -> ServiceResponse<BoxBody> {
+/// The page with the contents that replaces the 404 of a path outside of every version, if the client prefers HTML and there is room
+/// for it.
+pub(super) fn not_found(
+    state: &State,
+    response: &ServiceResponse<BoxBody>,
+    connection: Option<&Rc<Connection>>,
+) -> Option<HttpResponse> {
     let request = response.request();
-    if response.status() != StatusCode::NOT_FOUND || is_versioned(request.path()) || !prefers_html(&response)
-    {
-        return response;
+    if response.status() != StatusCode::NOT_FOUND || is_versioned(request.path()) || !prefers_html(response) {
+        return None;
     }
-    let Some(page) = state.api.pages.iter().find(|it| it.path == NOT_FOUND_PATH) else { return response };
-    let shown = begin(StatusCode::NOT_FOUND, page).body(Outgoing::from(page.body.clone()));
-    response.into_response(shown)
+    let page = state.api.pages.iter().find(|it| it.path == NOT_FOUND_PATH)?;
+    shown(StatusCode::NOT_FOUND, page, request, connection)
+}
+
+/// The page in the encoding that the client takes; none where its connection may not hold it.
+fn shown(
+    status: StatusCode,
+    page: &Page,
+    request: &HttpRequest,
+    connection: Option<&Rc<Connection>>,
+) -> Option<HttpResponse> {
+    let mut builder = begin(status, page);
+    let takes_gzip = compression::takes_gzip(request);
+    if takes_gzip {
+        builder.insert_header((CONTENT_ENCODING, HeaderValue::from_static("gzip")));
+    }
+    let bytes = if takes_gzip { &page.gzipped } else { &page.body };
+    let under_way = match connection {
+        Some(connection) if request.method() != Method::HEAD => Some(connection.begin_page(bytes.len())?),
+        _ => None,
+    };
+    Some(builder.body(PageBody { body: bytes.clone().into(), _under_way: under_way }))
+}
+
+/// The body of a page, which is counted as long as it is under way.
+struct PageBody {
+    body: Outgoing,
+    _under_way: Option<PageUnderWay>,
+}
+
+impl MessageBody for PageBody {
+    type Error = Infallible;
+
+    fn size(&self) -> BodySize {
+        self.body.size()
+    }
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, Infallible>>> {
+        Pin::new(&mut self.get_mut().body).poll_next(context)
+    }
 }
 
 fn prefers_html(response: &ServiceResponse<BoxBody>) -> bool {

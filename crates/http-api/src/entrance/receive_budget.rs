@@ -1,8 +1,8 @@
 //! Memory for what clients send, and for the pages they read, before any right credentials were seen on their connection.
 //!
 //! A connection's first few KiB are part of what each connection may cost. What it holds beyond that, in TLS, in the strict reader
-//! and in the parser, is counted for all connections together. While too much is held, nothing more is read of a connection that
-//! holds more than its own part, and nobody without credentials is given a page.
+//! and in the parser, is counted for all connections together, and for those of one address. While either is too much, nothing more is
+//! read of a connection that holds more than its own part, and nobody without credentials is given a page.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -14,6 +14,8 @@ use metrics::gauge;
 const UNCOUNTED: usize = 4 << 10;
 /// What all connections together may hold beyond that.
 const HELD_MAX: usize = 24 << 20;
+/// What those of one address may: half of that, so that no single one keeps the others out.
+const SHARE_MAX: usize = HELD_MAX / 2;
 
 /// The bytes that connections without right credentials hold together.
 #[derive(Default)]
@@ -21,39 +23,50 @@ pub(super) struct ReceiveBudget {
     held: AtomicUsize,
 }
 
-impl ReceiveBudget {
-    fn is_full(&self) -> bool {
-        self.held.load(Ordering::Relaxed) >= HELD_MAX
-    }
-}
+/// The bytes that those of one address hold together.
+pub(super) type Share = Arc<AtomicUsize>;
 
-/// What one connection holds. The most that it has held so far stays counted: what a connection returns to the heap lies in pieces
-/// between what others still hold.
+/// What one connection holds. The most that it has received so far stays counted: what a connection returns to the heap lies in pieces
+/// between what others still hold. A page is shared by all who read it and counts until the client has taken it.
 #[derive(Default)]
 pub(super) struct Held {
     budget: Arc<ReceiveBudget>,
+    share: Share,
     bytes: Cell<usize>,
     counted: Cell<usize>,
+    page: Cell<usize>,
 }
 
 impl Held {
-    pub(super) fn of(budget: &Arc<ReceiveBudget>) -> Self {
-        Self { budget: Arc::clone(budget), bytes: Cell::default(), counted: Cell::default() }
+    pub(super) fn of(budget: &Arc<ReceiveBudget>, share: Share) -> Self {
+        Self {
+            budget: Arc::clone(budget),
+            share,
+            bytes: Cell::default(),
+            counted: Cell::default(),
+            page: Cell::default(),
+        }
     }
 
     /// Whether the connection may receive more.
     pub(super) fn has_room(&self) -> bool {
-        self.bytes.get() < UNCOUNTED + self.counted.get() || !self.budget.is_full()
+        self.bytes.get() < UNCOUNTED + self.counted.get() || !self.is_full()
     }
 
-    /// Counts `bytes` more, unless too much is held already; whether they are counted.
-    pub(super) fn grows(&self, bytes: usize) -> bool {
-        let grown = self.bytes.get() + bytes;
-        let has_room = grown <= UNCOUNTED + self.counted.get() || !self.budget.is_full();
-        if has_room {
-            self.set(grown);
+    /// Counts a page that takes `bytes` on its way out, unless too much is held already; whether it may go.
+    pub(super) fn add_page(&self, bytes: usize) -> bool {
+        let more = bytes.saturating_sub(self.page.get());
+        if more > 0 && self.is_full() {
+            return false;
         }
-        has_room
+        self.page.set(self.page.get() + more);
+        self.count(more);
+        true
+    }
+
+    /// No page is on its way out.
+    pub(super) fn release_page(&self) {
+        self.discount(self.page.take());
     }
 
     pub(super) fn bytes(&self) -> usize {
@@ -64,17 +77,31 @@ impl Held {
     pub(super) fn set(&self, bytes: usize) {
         self.bytes.set(bytes);
         let more = bytes.saturating_sub(UNCOUNTED + self.counted.get());
+        self.counted.set(self.counted.get() + more);
+        self.count(more);
+    }
+
+    /// What was received is not counted any more.
+    pub(super) fn release(&self) {
+        self.discount(self.counted.take());
+    }
+
+    fn is_full(&self) -> bool {
+        self.budget.held.load(Ordering::Relaxed) >= HELD_MAX
+            || self.share.load(Ordering::Relaxed) >= SHARE_MAX
+    }
+
+    fn count(&self, more: usize) {
         if more > 0 {
-            self.counted.set(self.counted.get() + more);
+            self.share.fetch_add(more, Ordering::Relaxed);
             show(self.budget.held.fetch_add(more, Ordering::Relaxed) + more);
         }
     }
 
-    /// The connection is not counted any more.
-    pub(super) fn release(&self) {
-        let counted = self.counted.take();
-        if counted > 0 {
-            show(self.budget.held.fetch_sub(counted, Ordering::Relaxed) - counted);
+    fn discount(&self, less: usize) {
+        if less > 0 {
+            self.share.fetch_sub(less, Ordering::Relaxed);
+            show(self.budget.held.fetch_sub(less, Ordering::Relaxed) - less);
         }
     }
 }
@@ -86,6 +113,7 @@ fn show(held: usize) {
 impl Drop for Held {
     fn drop(&mut self) {
         self.release();
+        self.release_page();
     }
 }
 
@@ -96,22 +124,37 @@ mod tests {
     #[test]
     fn a_connection_has_a_part_of_its_own_and_all_of_them_share_the_rest() {
         let budget = Arc::default();
-        let [greedy, modest] = [(); 2].map(|()| Held::of(&budget));
+        let [first, greedy, modest] = [(); 3].map(|()| Held::of(&budget, Share::default()));
         greedy.set(UNCOUNTED);
         assert_eq!(budget.held.load(Ordering::Relaxed), 0);
-        greedy.set(UNCOUNTED + HELD_MAX);
-        assert!(!greedy.has_room() && !modest.grows(UNCOUNTED + 1));
+        first.set(UNCOUNTED + SHARE_MAX);
+        assert!(!first.has_room() && greedy.has_room(), "one address has half of it");
+        greedy.set(UNCOUNTED + SHARE_MAX);
+        assert!(!greedy.has_room() && !modest.add_page(1));
         modest.set(UNCOUNTED - 1);
         assert!(modest.has_room(), "its own part is always there");
         modest.set(UNCOUNTED);
         assert!(!modest.has_room());
         greedy.set(0);
         assert!(!modest.has_room(), "the most that it has held stays counted");
-        assert!(greedy.has_room() && greedy.grows(UNCOUNTED + HELD_MAX), "for itself, too");
+        assert!(greedy.has_room(), "for itself, too");
         greedy.release();
-        assert!(modest.has_room() && modest.grows(1));
-        assert_eq!(budget.held.load(Ordering::Relaxed), 1);
-        drop((greedy, modest));
+        assert!(modest.has_room() && modest.add_page(1));
+        assert_eq!(budget.held.load(Ordering::Relaxed), SHARE_MAX + 1);
+        drop((first, greedy, modest));
         assert_eq!(budget.held.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn connections_of_one_address_have_one_share() {
+        let (budget, share) = (Arc::default(), Share::default());
+        let [one, other] = [(); 2].map(|()| Held::of(&budget, Arc::clone(&share)));
+        one.set(UNCOUNTED + SHARE_MAX);
+        assert!(!other.add_page(1));
+        drop(one);
+        assert!(other.add_page(5) && other.add_page(3));
+        assert_eq!(share.load(Ordering::Relaxed), 5, "pages of one connection go out one after the other");
+        other.release_page();
+        assert_eq!(share.load(Ordering::Relaxed), 0);
     }
 }

@@ -12,6 +12,7 @@ mod version;
 pub(super) use version::is_versioned;
 
 use std::net::IpAddr;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -30,6 +31,7 @@ use provider_limit::ProviderLimit;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 
+use super::framing::Connection;
 use crate::arrival::{Arrival, Caller};
 use crate::log_throttle::LogThrottle;
 use crate::operation::error::ApiError;
@@ -101,6 +103,9 @@ pub(super) async fn admit(
             return Ok(refuse(request, &refusal));
         }
     };
+    if let Some(connection) = request.conn_data::<Rc<Connection>>() {
+        connection.trust(); // before the body is read
+    }
     let Some(limit) = &admission.provider_limit else {
         request.extensions_mut().insert(caller);
         return Ok(next.call(request).await?.map_into_boxed_body());

@@ -2,6 +2,7 @@
 //! the next request may begin, and on how much of a body is passed on.
 
 use std::cell::Cell;
+use std::rc::Rc;
 use std::task::Waker;
 
 use crate::entrance::receive_budget::Held;
@@ -10,6 +11,9 @@ use crate::entrance::receive_budget::Held;
 /// fits into the buffer that the parser begins with.
 const BODY_PART: usize = 6 << 10;
 const TRUSTED_BODY_PART: usize = 32 << 10;
+
+/// The most that a connection holds while a page goes out: the buffers of TLS and of the HTTP server, where the client does not read.
+const PAGE_HELD_MAX: usize = 128 << 10;
 
 /// Who has the word.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -32,10 +36,23 @@ pub(crate) struct Connection {
     go_ahead: Cell<GoAhead>,
     /// How many bytes of the body may be passed to the parser before the request asks for more.
     body_credit: Cell<usize>,
+    /// The request that is up has read of its body.
+    is_body_wanted: Cell<bool>,
     /// What was received and is still held, as long as the connection is not trusted.
     held: Held,
     /// How much of that is the head of the request that is up.
     head: Cell<usize>,
+    /// The body of a page is under way.
+    has_page: Cell<bool>,
+}
+
+/// Goes with the body of a page.
+pub(crate) struct PageUnderWay(Rc<Connection>);
+
+impl Drop for PageUnderWay {
+    fn drop(&mut self) {
+        self.0.has_page.set(false);
+    }
 }
 
 /// Whether a client waits to be told to send its body (`Expect: 100-continue`).
@@ -67,10 +84,20 @@ impl Connection {
         }
     }
 
-    /// Counts `bytes` that the connection is about to hold until the request that is up has its response; false, and nothing is
-    /// counted, where it may not hold more.
-    pub(crate) fn hold(&self, bytes: usize) -> bool {
-        self.is_trusted() || self.held.grows(bytes)
+    /// Counts a page of `bytes` until its body is dropped and what was sent of it is flushed; none where no more may be held.
+    pub(crate) fn begin_page(self: &Rc<Self>, bytes: usize) -> Option<PageUnderWay> {
+        if !self.is_trusted() && !self.held.add_page(bytes.min(PAGE_HELD_MAX)) {
+            return None;
+        }
+        self.has_page.set(true);
+        Some(PageUnderWay(Rc::clone(self)))
+    }
+
+    /// The client has taken all that was written.
+    pub(crate) fn is_flushed(&self) {
+        if !self.has_page.get() {
+            self.held.release_page();
+        }
     }
 
     /// A head of `length` bytes was passed on; the parser holds it until the request has its response.
@@ -90,8 +117,10 @@ impl Connection {
 
     /// Somebody with right credentials uses it.
     pub(crate) fn trust(&self) {
-        self.is_trusted.set(true);
-        self.held.release();
+        if !self.is_trusted.replace(true) {
+            self.held.release();
+            self.wake_reader();
+        }
     }
 
     /// Whether somebody with right credentials has used it.
@@ -104,6 +133,7 @@ impl Connection {
         self.turn.set(Turn::Service);
         self.go_ahead.set(if expects { GoAhead::Awaited } else { GoAhead::Needless });
         self.body_credit.set(self.body_part());
+        self.is_body_wanted.set(false);
     }
 
     /// Whether the client waits to be told to send its body, and nobody has wanted it yet.
@@ -116,6 +146,7 @@ impl Connection {
         if self.is_awaited() {
             self.go_ahead.set(GoAhead::Given);
         }
+        self.is_body_wanted.set(true);
         if self.body_credit.replace(self.body_part()) == 0 {
             self.wake_reader();
         }
@@ -124,6 +155,12 @@ impl Connection {
     /// How many bytes of the body may be passed on.
     pub(crate) fn body_credit(&self) -> usize {
         self.body_credit.get()
+    }
+
+    /// Passes nothing on until the request reads its body; whether it has done so already.
+    pub(crate) fn withholds_body(&self) -> bool {
+        self.body_credit.set(0);
+        self.is_body_wanted.get()
     }
 
     /// Bytes of the body have been received: the client does not wait to be told to send it.
@@ -152,6 +189,10 @@ impl Connection {
     pub(crate) fn end(&self, is_last: bool) {
         self.turn.set(if is_last { Turn::Nobody } else { Turn::Client });
         self.go_ahead.set(GoAhead::Needless);
+        let head = self.head.take();
+        if !self.is_trusted() {
+            self.held.set(self.held.bytes().saturating_sub(head));
+        }
         self.wake_reader();
     }
 
@@ -173,5 +214,40 @@ impl Connection {
         if let Some(reader) = self.reader.take() {
             reader.wake();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::Ordering;
+
+    use super::*;
+    use crate::entrance::receive_budget::Share;
+
+    #[test]
+    fn a_page_counts_until_its_body_is_dropped_and_flushed() {
+        let share = Share::default();
+        let connection = Rc::new(Connection::new(Held::of(&Arc::default(), Arc::clone(&share))));
+        let counted = || share.load(Ordering::Relaxed);
+        let page = connection.begin_page(1 << 20);
+        connection.is_flushed();
+        assert_eq!(counted(), PAGE_HELD_MAX, "more of its body is to come");
+        drop(page);
+        assert_eq!(counted(), PAGE_HELD_MAX, "the client has not taken it");
+        connection.is_flushed();
+        assert_eq!(counted(), 0);
+        connection.trust();
+        assert!(connection.begin_page(7).is_some());
+        assert_eq!(counted(), 0, "only connections without right credentials are counted");
+    }
+
+    #[test]
+    fn the_head_of_a_request_is_not_held_behind_its_response() {
+        let connection = Connection::default();
+        connection.received(5_000);
+        connection.pass_head(4_900);
+        connection.end(false);
+        assert_eq!(connection.held.bytes(), 100);
     }
 }

@@ -21,7 +21,7 @@ mod request_line;
 mod stream;
 
 use body::Chunks;
-pub(super) use connection::Connection;
+pub(super) use connection::{Connection, PageUnderWay};
 use head::{Head, Whole};
 pub(crate) use refusal::Refusal;
 pub(super) use stream::{Guarded, NO_ROOM, Refuse};

@@ -184,7 +184,7 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Guarded<IO> {
         if self.framing.is_in_head() {
             self.farewell = (self.refuse)(refusal, self.inbox.unread().starts_with(b"HEAD "));
         } else {
-            self.body_fault.say(refusal.message());
+            self.body_fault.say(refusal.message(), refusal.is_for_now());
         }
         NextBytes::End
     }
@@ -195,9 +195,7 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Guarded<IO> {
         let mut room = ReadBuf::uninit(&mut room);
         match self.receive(context, &mut room) {
             Poll::Ready(Ok(())) => {}
-            Poll::Ready(Err(error)) if error.kind() == NO_ROOM && self.framing.is_in_head() => {
-                return Poll::Ready(Ok(self.refuse(Refusal::NoRoom)));
-            }
+            Poll::Ready(Err(error)) if error.kind() == NO_ROOM => return self.without_room(context).map(Ok),
             Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
             Poll::Pending => return self.wait(context).map(Ok),
         }
@@ -208,6 +206,17 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Guarded<IO> {
         self.inbox.push(received);
         self.has_ended = received.is_empty();
         Poll::Ready(Ok(NextBytes::Pass))
+    }
+
+    /// The connection may not hold more. What a request sends that has no response yet waits: right credentials may make room.
+    /// A body is refused once the request reads it without them.
+    fn without_room(&mut self, context: &mut Context<'_>) -> Poll<NextBytes> {
+        let is_refused = if self.framing.is_in_head() {
+            self.connection.turn() == Turn::Client
+        } else {
+            self.connection.withholds_body()
+        };
+        if is_refused { Poll::Ready(self.refuse(Refusal::NoRoom)) } else { self.wait(context) }
     }
 
     /// Reads the client's next bytes, none at the end of the stream. TCP's end counts as such where TLS did not announce it:

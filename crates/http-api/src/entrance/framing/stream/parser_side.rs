@@ -54,6 +54,7 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Guarded<IO> {
         let poll = Pin::new(&mut this.io).poll_flush(context);
         if poll.is_ready() {
             this.taking.is_done();
+            this.connection.is_flushed();
         }
         this.unless_stalled(poll, context)
     }

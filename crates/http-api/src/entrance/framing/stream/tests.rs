@@ -1,3 +1,5 @@
+mod room;
+
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex};
 use tokio::runtime::Builder;
 use tokio::time::{Instant, timeout};
@@ -30,7 +32,7 @@ async fn is_refused(stream: &mut Guarded<DuplexStream>, farewell: &str) -> u64 {
 }
 
 /// The next bytes that the parser is given, and after how many seconds.
-async fn next(stream: &mut Guarded<DuplexStream>) -> (Vec<u8>, u64) {
+async fn next<IO: AsyncRead + AsyncWrite + Unpin>(stream: &mut Guarded<IO>) -> (Vec<u8>, u64) {
     let (began, mut bytes) = (Instant::now(), vec![0; 64 << 10]);
     let count = stream.read(&mut bytes).await.unwrap();
     bytes.truncate(count);
