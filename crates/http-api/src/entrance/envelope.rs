@@ -65,12 +65,16 @@ pub(crate) async fn wrap(
     if let Some(sunset) = state.api.sunsets.iter().find(|it| it.is_of(response.request().path())) {
         sunset.tell(response.headers_mut());
     }
-    let mut is_last = asks_to_close
-        || state.api.gate.draining()
-        || response.response().head().connection_type() == ConnectionType::Close;
-    if let Some(unread) = unread {
-        is_last = is_last || !unread.finish().await;
+    let mut closes_because = reason_to_close(&state, asks_to_close, &response);
+    if let Some(unread) = unread.filter(|_| closes_because.is_none())
+        && !unread.finish().await
+    {
+        closes_because = Some("its body was not received completely");
     }
+    if let Some(reason) = closes_because {
+        log::debug!(request_id = &*id, reason; "the connection closes after the response");
+    }
+    let is_last = closes_because.is_some();
     if is_last {
         response.response_mut().head_mut().set_connection_type(ConnectionType::Close);
     }
@@ -81,6 +85,23 @@ pub(crate) async fn wrap(
     let pattern = response.request().match_pattern();
     tell(&state.api, &id, provider, known(&method), pattern, response.status(), began);
     Ok(if is_page { response } else { compression::compressed(response, encoding) })
+}
+
+/// Why the connection closes after a response, if that is known before the rest of the request's body is received.
+fn reason_to_close(
+    state: &State,
+    asks_to_close: bool,
+    response: &ServiceResponse<BoxBody>,
+) -> Option<&'static str> {
+    if asks_to_close {
+        Some("the client asked for it")
+    } else if state.api.gate.draining() {
+        Some("the service stops")
+    } else if response.response().head().connection_type() == ConnectionType::Close {
+        Some("the response says so")
+    } else {
+        None
+    }
 }
 
 /// The response to a sound request, and whether it is a page.
