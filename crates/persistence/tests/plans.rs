@@ -242,7 +242,8 @@ fn no_statement_of_a_request_reads_a_whole_table() {
             );
         }
         let found_by_key = statements(&world, || {
-            let (emails, ids) = ([EmailAddress::parse("ann@example.com").unwrap()], [Line::parse("E-1").unwrap()]);
+            let (emails, ids) =
+                ([EmailAddress::parse("ann@example.com").unwrap()], [Line::parse("E-1").unwrap()]);
             world.reading(|reads| reads.active_users_of(world.company, &ids, &emails).map(drop));
         });
         for (column, index) in [("employee_id", "users_employee"), ("email_folded", "users_email")] {

@@ -83,7 +83,8 @@ pub(crate) fn check_sqlite(conn: &mut SqliteConnection) -> Result<(), OpenError>
 /// Refuses a PostgreSQL database that this program cannot work on.
 pub(crate) fn check_postgres(conn: &mut PgConnection) -> Result<(), OpenError> {
     let applied = postgres::applied(conn)?;
-    let applied = applied.ok_or_else(|| OpenError::Missing("this PostgreSQL database holds no ledger".into()))?;
+    let applied =
+        applied.ok_or_else(|| OpenError::Missing("this PostgreSQL database holds no ledger".into()))?;
     record::require_all(&applied, embedded::POSTGRES)?;
     if journal::is_behind(conn)? { Err(OpenError::Restored) } else { Ok(()) }
 }
