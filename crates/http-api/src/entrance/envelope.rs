@@ -72,7 +72,7 @@ pub(crate) async fn wrap(
         closes_because = Some("its body was not received completely");
     }
     if let Some(reason) = closes_because {
-        log::debug!(request_id = &*id, reason; "the connection closes after the response");
+        log::debug!(request_id = &*id; "the connection closes after the response: {reason}");
     }
     let is_last = closes_because.is_some();
     if is_last {
