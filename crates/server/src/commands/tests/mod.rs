@@ -3,6 +3,7 @@
 mod distributions;
 mod imports;
 mod texts;
+mod verify;
 mod wallets;
 
 use std::sync::Arc;

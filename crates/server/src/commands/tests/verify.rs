@@ -1,0 +1,26 @@
+//! What `verify` checks with the master key.
+
+use guerdon_domain::ports::StoreExt;
+use guerdon_domain::providers::{CreateProvider, create};
+use guerdon_domain::values::{Line, ProviderId};
+use uuid::Uuid;
+
+use super::Setup;
+
+#[test]
+fn a_shared_secret_that_the_master_key_does_not_decrypt_is_reported() {
+    let setup = Setup::new();
+    setup.run(&["provider", "create", "--name", "Acme"]).unwrap();
+    assert_eq!(setup.json(&["verify"])["ok"], true);
+    let id = ProviderId::from_uuid(Uuid::from_u128(7));
+    let forged = || CreateProvider {
+        shared_secret_sealed: vec![1; 64],
+        ..CreateProvider::local(id, Line::parse("Forged").unwrap())
+    };
+    let workplace = &setup.workplace;
+    workplace.store.transaction(|tx| create(tx, forged(), &workplace.context())).unwrap();
+    let found = setup.json(&["verify"]);
+    let violations = found["violations"].as_array().unwrap();
+    assert_eq!((found["ok"].as_bool(), violations.len()), (Some(false), 1), "{found}");
+    assert!(violations[0].as_str().unwrap().contains(&id.to_string()), "{found}");
+}
