@@ -125,7 +125,7 @@ pub enum Part {
     Storage,
     /// The accounts, each beside its movements.
     Balances,
-    /// The causes in their order, each with what it moved, sent and told, and the chain of seals over them.
+    /// The journal in its order, with transfers, recognitions and events, and the chain of seals.
     Journal,
     /// What single queries tell.
     Tables,

@@ -17,7 +17,7 @@ pub struct Seal {
     pub created_at: Timestamp,
 }
 
-/// What an audit is asked for, and what it needs to know of the world.
+/// The options of an audit, and the surroundings that it depends on.
 #[derive(Clone, Copy)]
 pub struct Examination<'a> {
     /// The head of a seal: if no seal has it, something that was sealed before was changed or removed.
@@ -43,8 +43,8 @@ pub trait Audit {
     /// Whether anything is committed that no seal holds.
     fn has_unsealed(&mut self) -> Result<bool, StoreError>;
 
-    /// What the next seal would be over everything that is committed and can no longer be preceded, at most `rows_max`
-    /// rows of each table but never a part of a transaction; `None` if nothing is new.
+    /// Computes the next seal over the committed rows that no later commit can precede: about `rows_max` rows of each
+    /// table, and never a part of a transaction; `None` if nothing is new.
     fn next_seal(&mut self, now: Timestamp, rows_max: i64) -> Result<Option<PendingSeal>, StoreError>;
 }
 

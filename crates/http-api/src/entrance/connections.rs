@@ -29,9 +29,9 @@ const BEGUN_ALONE: u32 = 8;
 const MANY_EACH: Duration = Duration::from_secs(1);
 const BEGUN_EACH_OF_CROWD: Duration = Duration::from_millis(2);
 const BEGUN_AT_ONCE_OF_CROWD: u32 = 256;
-/// So many networks are remembered whatever they do.
+/// Idle networks are forgotten only when more than this many are remembered.
 const NETWORKS_MIN: usize = 10_000;
-/// In IPv6 whoever has one network of 64 bits may have all of a network of 48 bits, which has the limits of this many addresses.
+/// In IPv6 the owner of a /64 often owns the whole /48: a /48 has the limits of this many addresses.
 const SITE: IpNetwork = IpNetwork { bits: 48, addresses: 4 };
 const ADDRESS_V6: IpNetwork = IpNetwork { bits: 64, addresses: 1 };
 const ADDRESS_V4: IpNetwork = IpNetwork { bits: 32, addresses: 1 };
@@ -49,7 +49,7 @@ pub(super) struct Connections {
 struct Open {
     all: usize,
     each: HashMap<IpNet, Network>,
-    /// With so many networks those are forgotten that do nothing any more.
+    /// When this many networks are remembered, those without open or recent connections are forgotten.
     forget_at: usize,
     /// When all that the crowd has begun would have begun if it had waited each time.
     crowd_until: Option<Instant>,
@@ -112,7 +112,7 @@ impl Connections {
         stream.set_nodelay(true)?;
         let connection = Connection::new(Held::of(&self.received, self.share(&place)));
         if is_proxy {
-            connection.trust(); // it keeps connections for everybody
+            connection.trust(); // a trusted proxy carries the connections of many clients
         }
         Ok(Placed::new(stream, place, connection))
     }

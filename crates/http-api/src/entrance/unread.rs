@@ -20,7 +20,7 @@ use super::framing::Connection;
 
 /// A larger rest is not taken.
 const DROPPED_MAX: usize = 64 << 10;
-/// A client that asked to be told to send its body (`Expect: 100-continue`) and has sent none of it for so long waits to be told.
+/// A client that sent `Expect: 100-continue` and no byte of its body for this long waits for `100 Continue`.
 const EXPECT_WAIT: Duration = Duration::from_millis(100);
 
 /// A body that somebody may read, or not.
@@ -67,7 +67,7 @@ impl Unread {
         self.length.is_none()
     }
 
-    /// Takes and drops what is left, unless that is more than 64 KiB or the client waits to be told to send it; whether nothing
+    /// Takes and drops what is left, unless that is more than 64 KiB or the client waits for `100 Continue`; whether nothing
     /// is left. A body that comes too slowly ends as a broken one, in the strict reader of the connection.
     pub(super) async fn finish(&self) -> bool {
         let (end, is_awaited) = {
@@ -103,7 +103,7 @@ impl Unread {
 }
 
 impl Body {
-    /// Whether the client waits to be told to send it.
+    /// Whether the client waits for `100 Continue`.
     fn is_awaited(&self) -> bool {
         self.connection.as_ref().is_some_and(|it| it.is_awaited())
     }

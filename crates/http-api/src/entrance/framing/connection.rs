@@ -55,14 +55,14 @@ impl Drop for PageUnderWay {
     }
 }
 
-/// Whether a client waits to be told to send its body (`Expect: 100-continue`).
+/// Whether a client waits for `100 Continue` before it sends its body.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum GoAhead {
     #[default]
     Needless,
     /// It waits.
     Awaited,
-    /// Somebody wants the body: the client is to be told.
+    /// The request reads its body: `100 Continue` is to be sent.
     Given,
 }
 
@@ -128,7 +128,7 @@ impl Connection {
         self.is_trusted.get()
     }
 
-    /// A request goes up; `expects` where the client waits to be told to send its body.
+    /// A request goes up; `expects` if the client waits for `100 Continue`.
     pub(crate) fn pass_turn(&self, expects: bool) {
         self.turn.set(Turn::Service);
         self.go_ahead.set(if expects { GoAhead::Awaited } else { GoAhead::Needless });
@@ -136,7 +136,7 @@ impl Connection {
         self.is_body_wanted.set(false);
     }
 
-    /// Whether the client waits to be told to send its body, and nobody has wanted it yet.
+    /// Whether the client waits for `100 Continue` and the request has not read its body yet.
     pub(crate) fn is_awaited(&self) -> bool {
         self.go_ahead.get() == GoAhead::Awaited
     }
@@ -163,7 +163,7 @@ impl Connection {
         self.is_body_wanted.get()
     }
 
-    /// Bytes of the body have been received: the client does not wait to be told to send it.
+    /// Bytes of the body have been received: the client does not wait for `100 Continue`.
     pub(crate) fn body_has_begun(&self) {
         self.go_ahead.set(GoAhead::Needless);
     }
@@ -176,7 +176,7 @@ impl Connection {
         }
     }
 
-    /// Whether the client is to be told now; asked once.
+    /// Whether `100 Continue` is to be sent now; true once per request.
     pub(crate) fn takes_go_ahead(&self) -> bool {
         let is_given = self.go_ahead.get() == GoAhead::Given;
         if is_given {

@@ -1,4 +1,4 @@
-//! The outbox: every event has a delivery, what waits has a time, and what was delivered has an attempt.
+//! Checks of the outbox: deliveries against their events, their attempts and the retry schedule.
 
 use guerdon_domain::audit::Examination;
 use guerdon_domain::events::EventState;
@@ -49,7 +49,7 @@ pub(super) fn checks() -> Vec<Check> {
     ]
 }
 
-/// What a delivery says of its attempts is what they say, and its next attempt is within the retry schedule.
+/// A delivery agrees with its attempts, and its next attempt is within the retry schedule.
 pub(super) fn attempts(asked: &Examination<'_>) -> Vec<Check> {
     let event = id_text("d.event_id");
     let latest = moment_text(At(asked.now.saturating_add(asked.longest_wait)));

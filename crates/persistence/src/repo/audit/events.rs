@@ -1,4 +1,4 @@
-//! The events of journal entries: their bodies say what the journal says, and are those that were sealed.
+//! Checks that the bodies of events agree with the journal and are the ones that were sealed.
 
 use std::collections::HashMap;
 

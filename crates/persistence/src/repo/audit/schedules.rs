@@ -1,4 +1,4 @@
-//! Schedules: each is where the dates that were paid or given up have left it, and what it paid was due.
+//! Checks that the next date of each schedule follows from its paid and missed dates, and that no date was paid early.
 
 use std::collections::{BTreeMap, BTreeSet};
 
