@@ -123,6 +123,25 @@ fn lengths_that_can_be_read_in_two_ways_are_refused() {
     });
 }
 
+/// The HTTP server recycles response heads, with the version of the request that they answered.
+#[test]
+fn a_connection_stays_open_after_another_client_used_http_1_0() {
+    on_each(|service| {
+        let maker = Maker::new(service);
+        for _each_worker in 0..8 {
+            let old =
+                maker.finish(maker.request("GET /v1/nothing HTTP/1.0", "Host: localhost", "").as_bytes());
+            assert_eq!(old.iter().map(|it| it.status).collect::<Vec<_>>(), [404]);
+        }
+        for _each_worker in 0..8 {
+            let request = maker.request("GET /v1/nothing HTTP/1.1", "Host: localhost", "");
+            let responses = Dialer::new(service).dial().unwrap().send_and_shut(request.repeat(3).as_bytes());
+            assert_eq!(responses.len(), 3, "{responses:?}");
+            assert!(responses.iter().all(|it| !it.head.contains("connection: close")), "{responses:?}");
+        }
+    });
+}
+
 #[test]
 fn chunks_that_are_none_are_refused() {
     on_each(|service| {

@@ -8,7 +8,7 @@ use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::{CACHE_CONTROL, DATE, HeaderMap, HeaderValue, HttpDate};
 use actix_web::http::header::{STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
-use actix_web::http::{ConnectionType, Method, StatusCode};
+use actix_web::http::{ConnectionType, Method, StatusCode, Version};
 use actix_web::middleware::Next;
 use actix_web::web::Data;
 use actix_web::{Error, HttpMessage};
@@ -65,6 +65,8 @@ pub(crate) async fn wrap(
     if let Some(sunset) = state.api.sunsets.iter().find(|it| it.is_of(response.request().path())) {
         sunset.tell(response.headers_mut());
     }
+    // A recycled response head keeps the version of an earlier response, and HTTP/1.0 would read as `connection: close`.
+    response.response_mut().head_mut().version = Version::HTTP_11;
     let mut closes_because = reason_to_close(&state, asks_to_close, &response);
     if let Some(unread) = unread.filter(|_| closes_because.is_none())
         && !unread.finish().await

@@ -124,7 +124,8 @@ pub fn said(mut all: &str) -> Vec<Said> {
     while !all.is_empty() {
         let (head, rest) = all.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {all:?}"));
         let (body, rest) = rest.split_at(declared(head));
-        let status = head.strip_prefix("HTTP/1.1 ").and_then(|it| it.get(..3)?.parse().ok());
+        let line = head.strip_prefix("HTTP/1.1 ").or(head.strip_prefix("HTTP/1.0 "));
+        let status = line.and_then(|it| it.get(..3)?.parse().ok());
         let status = status.unwrap_or_else(|| panic!("no answer: {head:?}"));
         answers.push(Said { status, head: head.to_lowercase(), body: body.to_owned() });
         all = rest;
