@@ -35,14 +35,21 @@ struct Setup {
 
 impl Setup {
     fn new() -> Self {
+        let setup = Self::without_fingerprint();
+        let Workplace { store, keys, .. } = &setup.workplace;
+        let fingerprint = keys.fingerprint();
+        store.transaction(|tx| tx.set_setting(Setting::MasterKeyFingerprint, fingerprint)).unwrap();
+        setup
+    }
+
+    /// A database that does not know its master key.
+    fn without_fingerprint() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let url = DatabaseUrl::Sqlite(folder.path().join("guerdon.db"));
         migrate(&url).unwrap();
         let store = open(&url, Access::Command).unwrap();
         let keys = Arc::new(Keys::of(&MasterKey::parse(&"01".repeat(32)).unwrap()).unwrap());
         let settings = Settings::from_sources(None, std::iter::empty()).unwrap();
-        let fingerprint = keys.fingerprint();
-        store.transaction(|tx| tx.set_setting(Setting::MasterKeyFingerprint, fingerprint)).unwrap();
         Self { workplace: Workplace::new(store, keys, &settings), _folder: folder }
     }
 

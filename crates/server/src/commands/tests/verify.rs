@@ -24,3 +24,14 @@ fn a_shared_secret_that_the_master_key_does_not_decrypt_is_reported() {
     assert_eq!((found["ok"].as_bool(), violations.len()), (Some(false), 1), "{found}");
     assert!(violations[0].as_str().unwrap().contains(&id.to_string()), "{found}");
 }
+
+#[test]
+fn a_missing_fingerprint_of_the_master_key_is_reported() {
+    let setup = Setup::without_fingerprint();
+    assert_eq!(setup.json(&["verify"])["ok"], true, "nothing is encrypted yet");
+    setup.run(&["provider", "create", "--name", "Acme"]).unwrap();
+    let found = setup.json(&["verify"]);
+    let violations = found["violations"].as_array().unwrap();
+    assert_eq!((found["ok"].as_bool(), violations.len()), (Some(false), 1), "{found}");
+    assert!(violations[0].as_str().unwrap().contains("fingerprint of the master key"), "{found}");
+}

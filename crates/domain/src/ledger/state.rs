@@ -1,0 +1,45 @@
+//! An account as it stands, checked as the databases check it.
+
+use super::rules::{MADE_UP_MAX, require};
+use crate::money::Amount;
+use crate::ports::{StoreError, Timestamp};
+use crate::reserve::FUNDED_MAX;
+use crate::wallets::AccountKind;
+
+/// An account as it stands.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AccountState {
+    pub balance: Amount,
+    /// What it has spent in all; stops at [`Amount::MAX`].
+    pub spent: Amount,
+    /// The number of its movements.
+    pub movements: i64,
+    /// What the company's rounding account added to the last payment out of it.
+    pub made_up: Amount,
+    /// A payment that takes the balance from this amount or more to less reports it.
+    pub alert_below: Option<Amount>,
+    /// `None` while it is open.
+    pub closed_at: Option<Timestamp>,
+}
+
+impl AccountState {
+    pub fn is_open(&self) -> bool {
+        self.closed_at.is_none()
+    }
+
+    /// Refuses what the databases' CHECK constraints refuse for an account of this kind.
+    pub(super) fn check(&self, kind: AccountKind) -> Result<(), StoreError> {
+        let owed = Amount::ZERO.checked_sub(self.balance);
+        let holds = match kind {
+            AccountKind::Funding => owed.is_none_or(|it| it <= FUNDED_MAX),
+            AccountKind::Rounding => self.balance <= Amount::ZERO,
+            _ => !self.balance.is_negative(),
+        };
+        require(holds, "a balance is within its bounds")?;
+        require(!self.spent.is_negative(), "what was spent is not negative")?;
+        require(
+            (Amount::ZERO..=MADE_UP_MAX).contains(&self.made_up),
+            "what is made up is within the tolerance",
+        )
+    }
+}

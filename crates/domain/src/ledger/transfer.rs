@@ -1,0 +1,77 @@
+//! Transfers: facts, judged as the databases judge them.
+
+use super::rules::{MADE_UP_MAX, require};
+use crate::money::{Amount, Points, PointsPerDollar};
+use crate::ports::{StoreError, Timestamp};
+use crate::values::{CauseId, CompanyId};
+use crate::wallets::{Account, AccountKind, Reason, WalletType};
+
+/// One transfer. A place is where it stands among the movements of an account.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Transfer {
+    pub cause: CauseId,
+    pub leg: u32,
+    pub company: CompanyId,
+    pub debit: (Account, i64),
+    pub credit: (Account, i64),
+    pub amount: Amount,
+    pub points: Points,
+    pub rate: PointsPerDollar,
+    pub reason: Reason,
+    pub at: Timestamp,
+}
+
+impl Transfer {
+    pub(super) fn check(&self) -> Result<(), StoreError> {
+        require(self.amount > Amount::ZERO, "a transfer moves something")?;
+        require(self.goes_where_its_reason_says(), "a transfer goes where its reason says")?;
+        let own = |it: Account| (it.kind() >= AccountKind::Reserve) == (it.owner() == self.company.as_uuid());
+        require(own(self.debit.0) && own(self.credit.0), "a company's accounts are its own")?;
+        require(!self.is_alone() || self.leg == 1, "it is the only one of its kind")?;
+        let is_rounding = self.reason == Reason::Rounding;
+        let is_small = self.points == Points::ZERO && self.amount <= MADE_UP_MAX;
+        require(!is_rounding || is_small, "a rounding is within the tolerance")?;
+        require(self.is_priced(), "a transfer is priced by its rate")
+    }
+
+    fn goes_where_its_reason_says(&self) -> bool {
+        use AccountKind::{Funding, Redeemed, Reserve, Rounding, Transit, UserWallet};
+        let (debit, credit) = (self.debit.0.kind(), self.credit.0.kind());
+        let is_wallet = |it: AccountKind| WalletType::from_kind(it).is_some();
+        match self.reason {
+            Reason::Recognition => debit <= Reserve && debit > UserWallet && credit == UserWallet,
+            Reason::Redemption => (debit, credit) == (UserWallet, Redeemed),
+            Reason::PointDistribution => {
+                let gives = matches!(debit, Reserve | Transit) && is_wallet(credit);
+                gives || self.is_transit()
+            }
+            Reason::UserDeleted => is_wallet(debit) && credit == Reserve,
+            Reason::Refund => (debit, credit) == (Redeemed, UserWallet),
+            Reason::Override => {
+                (debit == Reserve && is_wallet(credit)) || (credit == Reserve && is_wallet(debit))
+            }
+            Reason::Deposit => (debit, credit) == (Funding, Reserve),
+            Reason::Rounding => debit == Rounding && credit <= Reserve,
+            Reason::Withdrawal => (debit, credit) == (Reserve, Funding),
+        }
+    }
+
+    fn is_alone(&self) -> bool {
+        use Reason::{Deposit, Override, Redemption, Refund, Withdrawal};
+        matches!(self.reason, Redemption | Refund | Override | Deposit | Withdrawal)
+    }
+
+    /// Into transit, or what is left of it: the sum of many.
+    fn is_transit(&self) -> bool {
+        let kinds = (self.debit.0.kind(), self.credit.0.kind());
+        kinds == (AccountKind::Reserve, AccountKind::Transit)
+            || kinds == (AccountKind::Transit, AccountKind::Reserve)
+    }
+
+    fn is_priced(&self) -> bool {
+        use Reason::{Deposit, PointDistribution, Recognition, Redemption, Withdrawal};
+        let by_points =
+            matches!(self.reason, Recognition | Redemption | PointDistribution | Deposit | Withdrawal);
+        !by_points || self.is_transit() || self.rate.amount(self.points) == Some(self.amount)
+    }
+}
