@@ -5,8 +5,6 @@ pub mod audit;
 #[cfg(feature = "use-cases")]
 pub mod audit_log;
 #[cfg(feature = "use-cases")]
-pub mod books;
-#[cfg(feature = "use-cases")]
 pub mod causes;
 #[cfg(feature = "use-cases")]
 pub mod companies;
@@ -18,6 +16,8 @@ pub mod distributions;
 pub mod events;
 #[cfg(feature = "use-cases")]
 pub mod idempotency;
+#[cfg(feature = "use-cases")]
+pub mod ledger;
 #[cfg(feature = "use-cases")]
 mod look_up;
 #[cfg(feature = "memory")]

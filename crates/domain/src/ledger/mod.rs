@@ -10,7 +10,7 @@ mod state;
 mod transfer;
 
 pub use book::AccountBook;
-pub use pay::PayError;
+pub use rules::PayError;
 #[cfg(feature = "memory")]
 pub(crate) use rules::require;
 pub use state::AccountState;

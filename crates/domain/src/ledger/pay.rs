@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::rules::require;
+use super::rules::{PayError, require};
 use super::{AccountBook, AccountState, Transfer};
 use crate::money::{Amount, Points, Price, difference};
-use crate::ports::{Moved, Outcome, Paid, Payment, StoreError};
+use crate::ports::{Moved, Outcome, Paid, Payment};
 use crate::values::fit;
 use crate::wallets::{Account, Reason};
 
@@ -19,32 +19,6 @@ struct Debited {
 }
 
 const NOTHING: Outcome = Outcome::Paid(Paid { transfers: 0, low: None });
-
-/// Why a payment was not decided.
-#[derive(Debug, Clone, thiserror::Error)]
-pub enum PayError {
-    /// The payment depends on this account, which is not loaded: load it, [roll back](AccountBook::roll_back) and pay again.
-    #[error("account {0:?} is not loaded")]
-    NotLoaded(Account),
-    /// The payment would break a rule that the databases check.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
-impl PayError {
-    pub(super) fn broken(rule: impl Into<String>) -> Self {
-        Self::Store(StoreError::Broken(rule.into()))
-    }
-}
-
-impl From<PayError> for StoreError {
-    fn from(cause: PayError) -> Self {
-        match cause {
-            PayError::NotLoaded(_) => Self::Broken(cause.to_string()),
-            PayError::Store(cause) => cause,
-        }
-    }
-}
 
 fn overflow() -> PayError {
     PayError::broken("an amount is out of range")

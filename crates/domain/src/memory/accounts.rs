@@ -1,8 +1,8 @@
-//! Accounts: balances and opening; what changes a balance is in `books/pay.rs`.
+//! Accounts: balances and opening; what changes a balance is in `ledger/pay.rs`.
 
 use super::Unit;
 use super::data::Data;
-use crate::books::{Held, require};
+use crate::ledger::{AccountState, require};
 use crate::money::Amount;
 use crate::ports::{
     Accounts, Balances, Holding, Lookup, Outcome, Payment, ReadAccounts, StoreError, Timestamp,
@@ -13,7 +13,7 @@ use crate::wallets::{Account, AccountKind, Wallet};
 impl Data {
     fn wallets(&self, user: UserId) -> Vec<Wallet> {
         let wallet = |account: Account| {
-            let (Account::Wallet(wallet_type, _), held) = (account, self.books.account(account)?) else {
+            let (Account::Wallet(wallet_type, _), held) = (account, self.book.account(account)?) else {
                 return None;
             };
             Some(Wallet { wallet_type, balance: held.balance, spent: held.spent })
@@ -50,7 +50,7 @@ impl ReadAccounts for Unit {
     }
 
     fn balance(&mut self, account: Account) -> Result<Option<Amount>, StoreError> {
-        self.read(|data| data.books.account(account).map(|it| it.balance))
+        self.read(|data| data.book.account(account).map(|it| it.balance))
     }
 }
 
@@ -61,7 +61,7 @@ impl Accounts for Unit {
                 let is_companys = account.kind() >= AccountKind::Reserve;
                 let is_own = account.owner() == company.as_uuid();
                 require(is_companys == is_own, "a company's accounts are its own")?;
-                let is_new = data.books.enter(*account, Held::default());
+                let is_new = data.book.load(*account, Some(AccountState::default()));
                 require(is_new, "an account is opened once")?;
             }
             Ok(())
@@ -69,12 +69,17 @@ impl Accounts for Unit {
     }
 
     fn pay(&mut self, payment: &Payment<'_>) -> Result<Outcome, StoreError> {
-        self.run(|data| data.books.pay(payment))
+        self.run(|data| {
+            for account in payment.accounts().into_iter().chain([Account::Rounding(payment.company)]) {
+                data.book.load(account, None); // which changes nothing of an account that was opened
+            }
+            Ok(data.book.pay(payment)?)
+        })
     }
 
     fn alert_below(&mut self, company: CompanyId, least: Option<Amount>) -> Result<Amount, StoreError> {
         self.run(|data| {
-            let reserve = data.books.account_mut(Account::Reserve(company))?;
+            let reserve = data.book.account_mut(Account::Reserve(company))?;
             reserve.alert_below = least;
             Ok(reserve.balance)
         })

@@ -2,7 +2,7 @@
 
 use super::Unit;
 use super::data::Data;
-use crate::books::require;
+use crate::ledger::require;
 use crate::model::{Act, Cause, Redemption, ScheduledDate};
 use crate::money::Points;
 use crate::ports::{Causes, StoreError};

@@ -2,7 +2,7 @@
 
 use super::Unit;
 use super::data::{Data, count, page_of};
-use crate::books::require;
+use crate::ledger::require;
 use crate::model::{Company, CompanyWithOwner};
 use crate::ports::{Companies, Lookup, ReadCompanies, StoreError};
 use crate::values::{CompanyId, CorporationId, DomainName, Page, ProviderId};

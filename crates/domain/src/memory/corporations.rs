@@ -2,7 +2,7 @@
 
 use super::Unit;
 use super::data::{count, page_of};
-use crate::books::require;
+use crate::ledger::require;
 use crate::model::Corporation;
 use crate::ports::{Corporations, Lookup, ReadCorporations, StoreError};
 use crate::values::{CorporationId, Page, ProviderId};

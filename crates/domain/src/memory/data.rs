@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::books::Books;
+use crate::ledger::AccountBook;
 use crate::model::{AuditEntry, Cause, Company, Corporation, Occasion, Provider, Recognition, User};
 use crate::ports::{NewEvent, NewMail, Timestamp};
 use crate::values::{
@@ -20,7 +20,7 @@ pub(super) struct Data {
     pub(super) occasions: BTreeMap<OccasionId, (Occasion, Option<Timestamp>)>,
     pub(super) causes: BTreeMap<CauseId, Cause>,
     pub(super) recognitions: BTreeMap<RecognitionId, Recognition>,
-    pub(super) books: Books,
+    pub(super) book: AccountBook,
     pub(super) events: Vec<NewEvent>,
     pub(super) mails: Vec<NewMail>,
     pub(super) noted: Vec<AuditEntry>,

@@ -2,7 +2,7 @@
 //!
 //! It serves the use cases over companies, users, occasions, recognitions, redemptions, wallets and reserves: all that
 //! [`Ledger`] names. It refuses what the databases refuse, and passes the same contract. A file for each kind of thing
-//! that `ports` speaks of; balances are in [`books`](crate::books), which alone changes them.
+//! that `ports` speaks of; balances are in [`ledger`](crate::ledger), which alone changes them.
 //!
 //! A unit of work gets a copy of everything and puts it in the place of the old when it ends well: simple, all or
 //! nothing, and as slow as there is much in it. One unit is at work at a time, so that locks have nothing to do.
@@ -95,7 +95,7 @@ impl Memory {
         // What a unit writes is put in place whole, so that a panic in one leaves nothing broken.
         let mut data = self.data.lock().unwrap_or_else(PoisonError::into_inner);
         let mut unit = Unit { data: data.clone(), fault: None };
-        unit.data.books.set_mark();
+        unit.data.book.set_savepoint();
         let done = work(&mut unit)?;
         match unit.fault {
             Some(fault) => Err(fault.into()),

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use super::Unit;
 use super::data::page_of;
-use crate::books::Transfer;
+use crate::ledger::Transfer;
 use crate::ports::{LedgerLine, ReadMovements, StoreError};
 use crate::values::{Page, fit};
 use crate::wallets::{Account, Direction, Reason, Transaction};
@@ -36,7 +36,7 @@ impl ReadMovements for Unit {
         limit: i64,
     ) -> Result<Vec<LedgerLine>, StoreError> {
         self.read(|data| {
-            let lines = data.books.transfers().iter().filter_map(|it| line(it, account));
+            let lines = data.book.transfers().iter().filter_map(|it| line(it, account));
             let mut lines: Vec<LedgerLine> = lines.filter(|it| it.place > behind).collect();
             lines.sort_by_key(|it| it.place);
             lines.truncate(fit(limit));
@@ -46,7 +46,7 @@ impl ReadMovements for Unit {
 
     fn transactions(&mut self, account: Account, page: Page) -> Result<Vec<Transaction>, StoreError> {
         self.read(|data| {
-            let told = data.books.transfers().iter().filter_map(|it| line(it, account));
+            let told = data.book.transfers().iter().filter_map(|it| line(it, account));
             let told = told.filter(|it| it.reason != Reason::Rounding);
             let told = page_of(told, |it| Reverse(it.place), page).into_iter();
             told.map(|it| Transaction {

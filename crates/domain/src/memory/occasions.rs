@@ -2,7 +2,7 @@
 
 use super::Unit;
 use super::data::{Data, count, page_of};
-use crate::books::require;
+use crate::ledger::require;
 use crate::model::Occasion;
 use crate::ports::{Lookup, Occasions, ReadOccasions, StoreError, Timestamp};
 use crate::values::{CompanyId, Line, OccasionId, Page, ProviderId};

@@ -1,7 +1,7 @@
 //! Providers.
 
 use super::Unit;
-use crate::books::require;
+use crate::ledger::require;
 use crate::model::Provider;
 use crate::ports::{ProviderChange, Providers, ReadProviders, StoreError, Timestamp};
 use crate::values::ProviderId;

@@ -1,7 +1,7 @@
 //! The outboxes: what was told, for whoever asks; and the audit log.
 
 use super::Unit;
-use crate::books::require;
+use crate::ledger::require;
 use crate::model::{AuditEntry, EventKind};
 use crate::ports::{AuditLog, MailOutbox, NewEvent, NewMail, Outbox, StoreError};
 

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use super::Unit;
 use super::data::{Data, count, page_of};
-use crate::books::require;
+use crate::ledger::require;
 use crate::model::Recognition;
 use crate::ports::{ReadRecognitions, Recognitions, Role, StoreError};
 use crate::recognitions::Receivers;

@@ -2,7 +2,7 @@
 
 use super::Unit;
 use super::data::{Data, count, page_of};
-use crate::books::require;
+use crate::ledger::require;
 use crate::model::{Person, User};
 use crate::ports::{Lookup, ReadUsers, StoreError, Timestamp, Users, Wanted};
 use crate::values::{CompanyId, EmailAddress, Line, Page, ProviderId, UserId};

@@ -1,5 +1,7 @@
 //! The ledger's accounts: opened, paid from, closed; never written in any other way.
 
+use std::collections::BTreeSet;
+
 use super::{Lookup, StoreError, Timestamp};
 use crate::money::{Amount, Points, PointsPerDollar, Price};
 use crate::values::{CauseId, CompanyId, ProviderId, UserId};
@@ -107,6 +109,20 @@ pub enum Moved<'a> {
         /// What it is to show.
         points: Points,
     },
+}
+
+impl Payment<'_> {
+    /// The accounts that it may debit, credit or close, each once, in the order in which they are locked. The company's
+    /// rounding account, which few payments need, is not among them.
+    pub fn accounts(&self) -> BTreeSet<Account> {
+        match self.moved {
+            Moved::Price { payers, credits, .. } => payers.iter().chain(credits).copied().collect(),
+            Moved::Everything { wallets, to } => wallets.iter().copied().chain([to]).collect(),
+            Moved::Sum { from, to, .. } => BTreeSet::from([from, to]),
+            Moved::Share { from, to, .. } => to.iter().copied().chain([from]).collect(),
+            Moved::Difference { wallet, reserve, .. } => BTreeSet::from([wallet, reserve]),
+        }
+    }
 }
 
 /// How a payment ended. Anything but `Paid` leaves the transaction to be rolled back by the caller.

@@ -7,15 +7,12 @@ use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Integer};
 use guerdon_domain::idempotency::IdempotencyKey;
-use guerdon_domain::ports::Payment;
 use guerdon_domain::values::CompanyId;
 use uuid::Uuid;
 
-use crate::rows::schema::accounts;
 use crate::rows::types::{At, Id, Identifier};
-use crate::rows::{Leg, TransferRow};
-use inserts::Transfers;
 
+mod accounts;
 mod catalog;
 mod columns;
 pub(crate) mod connect;
@@ -33,6 +30,7 @@ mod terms;
 mod transaction;
 pub(crate) mod wakeups;
 
+pub(crate) use accounts::{load_accounts, write_book};
 pub(crate) use faults::classify;
 pub(crate) use settle::settle;
 pub(crate) use terms::Terms;
@@ -82,34 +80,6 @@ pub(crate) fn moment_text(at: At) -> String {
 /// An identifier column as text, for people.
 pub(crate) fn id_text(column: &str) -> String {
     format!("{column}::text")
-}
-
-/// Locks accounts in the order of their owners, so that payments to many never wait in a circle.
-pub(crate) fn lock_accounts(conn: &mut Conn, kind: i16, owners: &[Id]) -> QueryResult<()> {
-    accounts::table
-        .filter(accounts::kind.eq(kind).and(accounts::owner_id.eq_any(owners)))
-        .order(accounts::owner_id)
-        .select(accounts::owner_id)
-        .for_no_key_update()
-        .get_results::<Id>(conn)
-        .map(drop)
-}
-
-/// Locks an owner's open accounts of these kinds, in their order; answers what each holds.
-pub(crate) fn hold_accounts(conn: &mut Conn, owner: Id, kinds: &[i16]) -> QueryResult<Vec<(i16, i64)>> {
-    accounts::table
-        .filter(accounts::owner_id.eq(owner).and(accounts::kind.eq_any(kinds)))
-        .filter(accounts::closed_at.is_null())
-        .order(accounts::kind)
-        .select((accounts::kind, accounts::balance))
-        .for_no_key_update()
-        .get_results(conn)
-}
-
-/// Adds the transfers of a payment.
-pub(crate) fn insert_many(conn: &mut Conn, payment: &Payment<'_>, legs: &[Leg]) -> QueryResult<usize> {
-    let rows: Vec<TransferRow> = legs.iter().map(|it| TransferRow::of(payment, it)).collect();
-    Transfers::of(&rows).execute(conn)
 }
 
 /// Whether others may hold a company too.

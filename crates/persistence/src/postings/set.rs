@@ -2,17 +2,16 @@
 
 use std::collections::{HashMap, HashSet};
 
-use guerdon_domain::books::{Books, Held};
 use guerdon_domain::causes::Cause;
 use guerdon_domain::companies::CompanyWithOwner;
 use guerdon_domain::idempotency::{IdempotencyKey, IdempotencyRecord};
+use guerdon_domain::ledger::{AccountBook, PayError};
 use guerdon_domain::occasions::Occasion;
-use guerdon_domain::ports::{Lookup, Moved, NewEvent, Outcome, Payment, StoreError, Timestamp};
+use guerdon_domain::ports::{Lookup, NewEvent, Outcome, Payment, StoreError, Timestamp};
 use guerdon_domain::providers::Provider;
 use guerdon_domain::recognitions::Recognition;
 use guerdon_domain::users::Person;
 use guerdon_domain::values::{CauseId, CompanyId, OccasionId, ProviderId, UserId};
-use guerdon_domain::wallets::Account;
 
 use crate::queued::Queued;
 
@@ -53,9 +52,7 @@ impl Facts {
 #[derive(Default)]
 pub(crate) struct Set {
     pub(crate) facts: Facts,
-    pub(crate) books: Books,
-    /// How many movements each account had when it was held, in the order of the books.
-    movements: Vec<i64>,
+    pub(crate) book: AccountBook,
     pub(crate) causes: Vec<Cause>,
     /// With their sendings and legs.
     pub(crate) recognitions: Vec<(CauseId, i32, Recognition)>,
@@ -67,34 +64,24 @@ pub(crate) struct Set {
 }
 
 impl Set {
-    pub(crate) fn new(facts: Facts, books: Books) -> Self {
-        let movements = books.accounts().map(|(_, held)| held.movements).collect();
-        Self { facts, books, movements, ..Self::default() }
+    pub(crate) fn new(facts: Facts, book: AccountBook) -> Self {
+        Self { facts, book, ..Self::default() }
     }
 
     /// Begins a posting.
     pub(crate) fn begin(&mut self) {
-        self.books.set_mark();
+        self.book.set_savepoint();
         self.mark = [self.causes.len(), self.recognitions.len(), self.events.len(), self.records.len()];
     }
 
     /// Undoes the present posting.
     pub(crate) fn go_back(&mut self) {
-        self.books.go_back();
+        self.book.roll_back();
         let [causes, recognitions, events, records] = self.mark;
         self.causes.truncate(causes);
         self.recognitions.truncate(recognitions);
         self.events.truncate(events);
         self.records.truncate(records);
-    }
-
-    /// The accounts of which something was moved.
-    pub(crate) fn changed(&self) -> impl Iterator<Item = (&Account, &Held)> {
-        self.books
-            .accounts()
-            .zip(&self.movements)
-            .filter(|((_, it), before)| it.movements != **before)
-            .map(|it| it.0)
     }
 
     /// Whether nothing is to be written.
@@ -114,11 +101,13 @@ impl Set {
         ids.iter().map(one).collect()
     }
 
-    /// Makes a payment; none where one of its accounts is not held.
+    /// Makes a payment; none if it depends on an account that is not loaded.
     pub(crate) fn pay(&mut self, payment: &Payment<'_>) -> Option<Result<Outcome, StoreError>> {
-        let Moved::Price { payers, credits, .. } = payment.moved else { return None };
-        let is_held = |it: &Account| self.books.account(*it).is_some();
-        payers.iter().chain(credits).all(is_held).then(|| self.books.pay(payment))
+        match self.book.pay(payment) {
+            Ok(outcome) => Some(Ok(outcome)),
+            Err(PayError::NotLoaded(_)) => None,
+            Err(PayError::Store(cause)) => Some(Err(cause)),
+        }
     }
 
     /// Whether the set has claimed a key.

@@ -1,9 +1,10 @@
-//! Accounts: balances and opening; what changes a balance stands in `pay/`.
+//! Accounts: balances, opening, and payments, which the domain's `ledger` decides.
 
 use std::collections::HashMap;
 
 use diesel::dsl::count_star;
 use diesel::prelude::*;
+use guerdon_domain::ledger::{AccountBook, PayError};
 use guerdon_domain::money::{Amount, PointsPerDollar};
 use guerdon_domain::ports::{
     Accounts, Balances, Holding, Lookup, Outcome, Payment, ReadAccounts, StoreError, Timestamp,
@@ -11,6 +12,7 @@ use guerdon_domain::ports::{
 use guerdon_domain::values::{CompanyId, ProviderId, UserId};
 use guerdon_domain::wallets::{Account, AccountKind, Wallet, WalletType};
 
+use super::super::{load_accounts, write_book};
 use super::Unit;
 use crate::rows::schema::{accounts, companies, users};
 use crate::rows::types::Id;
@@ -122,7 +124,24 @@ impl Accounts for Unit<'_> {
             return self.keep(outcome);
         }
         self.enter(payment)?;
-        self.make(payment)
+        let mut book = AccountBook::default();
+        let mut missing: Vec<Account> = payment.accounts().into_iter().collect();
+        let outcome = loop {
+            self.query(|conn| load_accounts(conn, &missing, &mut book))?;
+            book.set_savepoint();
+            match book.pay(payment) {
+                Ok(outcome) => break outcome,
+                Err(PayError::NotLoaded(account)) => {
+                    book.roll_back();
+                    missing = vec![account];
+                }
+                Err(PayError::Store(cause)) => return self.keep(Err(cause)),
+            }
+        };
+        if matches!(outcome, Outcome::Paid(_)) {
+            self.query(|conn| write_book(conn, &book))?;
+        }
+        Ok(outcome)
     }
 
     fn alert_below(&mut self, company: CompanyId, least: Option<Amount>) -> Result<Amount, StoreError> {

@@ -18,7 +18,6 @@ mod locks;
 mod mails;
 mod movements;
 mod occasions;
-mod pay;
 mod providers;
 mod recognitions;
 mod retention;

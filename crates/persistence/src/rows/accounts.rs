@@ -1,11 +1,11 @@
 //! Accounts, and the transfers between them.
 
 use diesel::prelude::*;
-use guerdon_domain::books::Transfer;
-use guerdon_domain::money::{Amount, Points};
-use guerdon_domain::ports::{Payment, StoreError, Timestamp};
+use guerdon_domain::ledger::{AccountState, Transfer};
+use guerdon_domain::money::Amount;
+use guerdon_domain::ports::{StoreError, Timestamp};
 use guerdon_domain::values::{CauseId, CompanyId, fit};
-use guerdon_domain::wallets::{Account, AccountKind, Reason, Wallet, WalletType};
+use guerdon_domain::wallets::{Account, AccountKind, Wallet, WalletType};
 
 use super::Reading;
 use super::companies::rate_column;
@@ -67,14 +67,46 @@ impl WalletRow {
     }
 }
 
-/// One leg of a payment: its number and its two ends, each an account and the movement of it that this is.
-pub(crate) struct Leg {
-    pub(crate) number: i32,
-    pub(crate) debit: (Account, i64),
-    pub(crate) credit: (Account, i64),
-    pub(crate) amount: i64,
-    pub(crate) points: Points,
-    pub(crate) reason: Reason,
+/// An account as payments load and write it.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = accounts)]
+pub(crate) struct AccountStateRow {
+    pub(crate) owner_id: Id,
+    pub(crate) kind: i16,
+    pub(crate) balance: i64,
+    pub(crate) spent: i64,
+    pub(crate) movements: i64,
+    pub(crate) made_up: i64,
+    pub(crate) alert_below: Option<i64>,
+    pub(crate) closed_at: Option<At>,
+}
+
+impl AccountStateRow {
+    pub(crate) fn of((account, state): (Account, &AccountState)) -> Self {
+        Self {
+            owner_id: Id(account.owner()),
+            kind: account.kind().code(),
+            balance: state.balance.nanodollars(),
+            spent: state.spent.nanodollars(),
+            movements: state.movements,
+            made_up: state.made_up.nanodollars(),
+            alert_below: state.alert_below.map(Amount::nanodollars),
+            closed_at: state.closed_at.map(At),
+        }
+    }
+
+    /// The key of the account, and its state.
+    pub(crate) fn read(self) -> ((Id, i16), AccountState) {
+        let state = AccountState {
+            balance: Amount::from_nanodollars(self.balance),
+            spent: Amount::from_nanodollars(self.spent),
+            movements: self.movements,
+            made_up: Amount::from_nanodollars(self.made_up),
+            alert_below: self.alert_below.map(Amount::from_nanodollars),
+            closed_at: self.closed_at.map(|it| it.0),
+        };
+        ((self.owner_id, self.kind), state)
+    }
 }
 
 #[derive(Insertable, Queryable, Selectable)]
@@ -100,7 +132,7 @@ impl TransferRow {
     /// Bound values a row.
     pub(crate) const COLUMNS: usize = 14;
 
-    pub(crate) fn of_transfer(it: &Transfer) -> Self {
+    pub(crate) fn of(it: &Transfer) -> Self {
         let ((debit, debit_place), (credit, credit_place)) = (it.debit, it.credit);
         Self {
             cause_id: Id(it.cause),
@@ -117,26 +149,6 @@ impl TransferRow {
             points_per_dollar: rate_column(it.rate),
             reason: it.reason.code(),
             created_at: At(it.at),
-        }
-    }
-
-    pub(crate) fn of(payment: &Payment<'_>, leg: &Leg) -> Self {
-        let ((debit, debit_place), (credit, credit_place)) = (leg.debit, leg.credit);
-        Self {
-            cause_id: Id(payment.cause),
-            leg: leg.number,
-            company_id: Id(payment.company),
-            debit_owner: Id(debit.owner()),
-            debit_kind: debit.kind().code(),
-            debit_place,
-            credit_owner: Id(credit.owner()),
-            credit_kind: credit.kind().code(),
-            credit_place,
-            amount: leg.amount,
-            points: leg.points.get(),
-            points_per_dollar: rate_column(payment.rate),
-            reason: leg.reason.code(),
-            created_at: At(payment.at),
         }
     }
 }

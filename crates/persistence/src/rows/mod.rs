@@ -27,7 +27,7 @@ mod steps;
 pub(crate) mod types;
 mod users;
 
-pub(crate) use accounts::{AccountRow, Leg, TransferRow, WalletRow};
+pub(crate) use accounts::{AccountRow, AccountStateRow, TransferRow, WalletRow};
 pub(crate) use audit::{AccountFact, RecognitionFact, SealRow};
 pub(crate) use audit_log::AuditEntryRow;
 pub(crate) use causes::{CauseRow, kind};

@@ -7,14 +7,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable, SmallInt};
 use guerdon_domain::idempotency::IdempotencyKey;
-use guerdon_domain::ports::{Payment, Settlement};
+use guerdon_domain::ports::Settlement;
 use guerdon_domain::values::{CompanyId, EventId};
 
-use crate::rows::schema::{accounts, attempts, events, transfers};
+use crate::rows::schema::{attempts, events};
 use crate::rows::types::{At, Id, Identifier, Moment};
-use crate::rows::{AttemptRow, Leg, SettledRow, TransferRow};
+use crate::rows::{AttemptRow, SettledRow};
 use crate::statement::statement;
 
+mod accounts;
 mod catalog;
 mod checkpoints;
 pub(crate) mod connect;
@@ -28,6 +29,7 @@ mod storage;
 mod terms;
 mod writer;
 
+pub(crate) use accounts::{load_accounts, write_book};
 pub(crate) use faults::classify;
 pub(crate) use storage::check as check_storage;
 pub(crate) use terms::Terms;
@@ -85,11 +87,6 @@ pub(crate) fn id_text(column: &str) -> String {
 }
 
 /// One writer: nothing to lock.
-pub(crate) fn lock_accounts(_conn: &mut Conn, _kind: i16, _owners: &[Id]) -> QueryResult<()> {
-    Ok(())
-}
-
-/// The same.
 pub(crate) fn lock_row<T: AsRef<[u8]> + Debug>(
     _conn: &mut Conn,
     _table: &'static str,
@@ -105,16 +102,6 @@ pub(crate) fn lock_row_in_journal_order<T: AsRef<[u8]> + Debug>(
     _id: Id<T>,
 ) -> QueryResult<()> {
     Ok(())
-}
-
-/// What an owner's open accounts of these kinds hold, in their order.
-pub(crate) fn hold_accounts(conn: &mut Conn, owner: Id, kinds: &[i16]) -> QueryResult<Vec<(i16, i64)>> {
-    accounts::table
-        .filter(accounts::owner_id.eq(owner).and(accounts::kind.eq_any(kinds)))
-        .filter(accounts::closed_at.is_null())
-        .order(accounts::kind)
-        .select((accounts::kind, accounts::balance))
-        .get_results(conn)
 }
 
 /// Whether others may hold a company too.
@@ -151,16 +138,6 @@ pub(crate) fn feed_before(_conn: &mut Conn) -> QueryResult<i64> {
 /// The event behind which the next one is numbered: it may never go.
 pub(crate) fn kept_event(conn: &mut Conn) -> QueryResult<Option<i64>> {
     events::table.select(diesel::dsl::max(events::position)).get_result(conn)
-}
-
-/// Adds the transfers of a payment.
-pub(crate) fn insert_many(conn: &mut Conn, payment: &Payment<'_>, legs: &[Leg]) -> QueryResult<usize> {
-    let mut inserted = 0;
-    for slice in legs.chunks(BINDS / TransferRow::COLUMNS) {
-        let rows: Vec<TransferRow> = slice.iter().map(|it| TransferRow::of(payment, it)).collect();
-        inserted += diesel::insert_into(transfers::table).values(&rows).execute(conn)?;
-    }
-    Ok(inserted)
 }
 
 statement! {

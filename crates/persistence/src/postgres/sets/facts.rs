@@ -1,17 +1,17 @@
 //! What a set of postings needs, read and held.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use diesel::pg::sql_types::Array;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Binary, Bool, Integer, Nullable, SmallInt, Text};
-use guerdon_domain::books::{Books, Held};
+use diesel::sql_types::{BigInt, Binary, Integer, SmallInt, Text};
 use guerdon_domain::idempotency::IdempotencyKey;
-use guerdon_domain::money::Amount;
+use guerdon_domain::ledger::AccountBook;
 use guerdon_domain::ports::StoreError;
 use guerdon_domain::values::{CompanyId, OccasionId, ProviderId, UserId, fit};
 use guerdon_domain::wallets::Account;
 
+use super::super::accounts::load_free_accounts;
 use super::super::{COMPANY_LOCKS, Conn, Db, advisory_key, classify, digest};
 use crate::postings::{Ahead, Facts, Set};
 use crate::rows::schema::{companies, occasions, providers, users};
@@ -41,21 +41,6 @@ statement! {
     "SELECT r.scope, r.idempotency_key, request_hash, status, body, created_at, expires_at \
      FROM unnest(?::uuid[], ?::text[]) AS wanted (scope, key) \
      JOIN idempotency_records AS r ON r.scope = wanted.scope AND r.idempotency_key = wanted.key"
-}
-
-/// Owner, kind, balance, spent, movements, made up, alert, closed.
-type HeldRow = (Id, i16, i64, i64, i64, i64, Option<i64>, bool);
-
-statement! {
-    /// Holds those accounts that nobody else does, in the program's one order.
-    Hold -> (Identifier, SmallInt, BigInt, BigInt, BigInt, BigInt, Nullable<BigInt>, Bool) {
-        owners: Array<Identifier> = Vec<Id>,
-        kinds: Array<SmallInt> = Vec<i16>,
-    }
-    "SELECT a.owner_id, a.kind, balance, spent, movements, made_up, alert_below, closed_at IS NOT NULL \
-     FROM accounts AS a JOIN unnest(?::uuid[], ?::smallint[]) AS wanted (owner_id, kind) \
-     ON a.owner_id = wanted.owner_id AND a.kind = wanted.kind ORDER BY a.kind, a.owner_id \
-     FOR NO KEY UPDATE OF a SKIP LOCKED"
 }
 
 /// Reads and holds what the postings of a set need, as far as that can be had without waiting for anybody. People are
@@ -92,8 +77,10 @@ pub(super) fn gather(conn: &mut PgConnection, ahead: &[&Ahead]) -> Result<Set, S
     read_companies(conn, &kept.copied().collect(), &mut facts)?;
     read_occasions(conn, &ahead.iter().filter_map(|it| it.occasion).collect(), &mut facts)?;
     read_records(conn, &keys, &mut facts)?;
-    let books = hold(conn, ahead.iter().flat_map(|it| &it.accounts).copied().collect())?;
-    Ok(Set::new(facts, books))
+    let accounts: BTreeSet<Account> = ahead.iter().flat_map(|it| &it.accounts).copied().collect();
+    let mut book = AccountBook::default();
+    ask(load_free_accounts(conn, &accounts.into_iter().collect::<Vec<_>>(), &mut book))?;
+    Ok(Set::new(facts, book))
 }
 
 fn ask<T>(answer: QueryResult<T>) -> Result<T, StoreError> {
@@ -158,28 +145,4 @@ fn read_records(
         facts.records.insert(record.key.clone(), record);
     }
     Ok(())
-}
-
-fn hold(conn: &mut PgConnection, wanted: BTreeSet<Account>) -> Result<Books, StoreError> {
-    let named: HashMap<(Id, i16), Account> =
-        wanted.iter().map(|it| ((Id(it.owner()), it.kind().code()), *it)).collect();
-    let hold = Hold {
-        owners: wanted.iter().map(|it| Id(it.owner())).collect(),
-        kinds: wanted.iter().map(|it| it.kind().code()).collect(),
-    };
-    let rows: Vec<HeldRow> = ask(hold.get_results(conn))?;
-    let mut books = Books::default();
-    for (owner, kind, balance, spent, movements, made_up, alert_below, is_closed) in rows {
-        let Some(account) = named.get(&(owner, kind)) else { continue };
-        let held = Held {
-            balance: Amount::from_nanodollars(balance),
-            spent: Amount::from_nanodollars(spent),
-            movements,
-            made_up: Amount::from_nanodollars(made_up),
-            alert_below: alert_below.map(Amount::from_nanodollars),
-            is_closed,
-        };
-        books.enter(*account, held);
-    }
-    Ok(books)
 }

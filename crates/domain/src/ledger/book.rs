@@ -1,0 +1,99 @@
+//! The accounts that are loaded, and what has become of them.
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::rules::PayError;
+use super::{AccountState, Transfer};
+use crate::values::CauseId;
+use crate::wallets::Account;
+
+/// Accounts, and the transfers made between them since they were loaded.
+///
+/// The accounts are kept in the order in which the databases lock them: by kind, then by owner.
+#[derive(Debug, Clone, Default)]
+pub struct AccountBook {
+    accounts: BTreeMap<Account, Entry>,
+    transfers: Vec<Transfer>,
+    legs: HashSet<(CauseId, u32)>,
+    /// The entries changed since the savepoint as they were before, the latest change last.
+    undo: Vec<(Account, Entry)>,
+    /// The number of transfers at the savepoint.
+    savepoint: usize,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Entry {
+    /// `None` for an account that was never opened.
+    state: Option<AccountState>,
+    is_changed: bool,
+}
+
+impl AccountBook {
+    /// The account, if it is loaded and was ever opened.
+    pub fn account(&self, account: Account) -> Option<&AccountState> {
+        self.accounts.get(&account)?.state.as_ref()
+    }
+
+    /// Whether the account was loaded, opened or not.
+    pub fn is_loaded(&self, account: Account) -> bool {
+        self.accounts.contains_key(&account)
+    }
+
+    /// The accounts that differ from what was loaded, in the order in which they are locked.
+    pub fn changed(&self) -> impl Iterator<Item = (Account, &AccountState)> {
+        let changed = self.accounts.iter().filter(|(_, entry)| entry.is_changed);
+        changed.filter_map(|(account, entry)| Some((*account, entry.state.as_ref()?)))
+    }
+
+    /// All transfers, in the order in which they were made.
+    pub fn transfers(&self) -> &[Transfer] {
+        &self.transfers
+    }
+
+    /// Adds an account as it was loaded; `None` for one that was never opened. Returns false, and changes nothing, if the
+    /// account is there already.
+    pub fn load(&mut self, account: Account, state: Option<AccountState>) -> bool {
+        let is_known = self.account(account).is_some();
+        if !is_known {
+            self.accounts.insert(account, Entry { state, is_changed: false });
+        }
+        !is_known
+    }
+
+    /// Makes the present state the one that [`roll_back`](Self::roll_back) returns to.
+    pub fn set_savepoint(&mut self) {
+        self.undo.clear();
+        self.savepoint = self.transfers.len();
+    }
+
+    /// Undoes every payment since the savepoint. What was loaded since then stays.
+    pub fn roll_back(&mut self) {
+        for (account, entry) in self.undo.drain(..).rev() {
+            self.accounts.insert(account, entry);
+        }
+        for undone in self.transfers.drain(self.savepoint..) {
+            self.legs.remove(&(undone.cause, undone.leg));
+        }
+    }
+
+    /// An account that is about to change.
+    pub(crate) fn account_mut(&mut self, account: Account) -> Result<&mut AccountState, PayError> {
+        let entry = self.accounts.get_mut(&account).ok_or(PayError::NotLoaded(account))?;
+        let before = entry.clone();
+        let Some(state) = &mut entry.state else {
+            return Err(PayError::broken(format!("there is no account {account:?}")));
+        };
+        self.undo.push((account, before));
+        entry.is_changed = true;
+        Ok(state)
+    }
+
+    /// Adds a transfer; false if its cause has this leg already.
+    pub(super) fn add(&mut self, transfer: Transfer) -> bool {
+        let is_new = self.legs.insert((transfer.cause, transfer.leg));
+        if is_new {
+            self.transfers.push(transfer);
+        }
+        is_new
+    }
+}
