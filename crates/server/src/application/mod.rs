@@ -84,6 +84,7 @@ impl Application {
         let (metrics, wakes) = (Metrics::install()?, Wakes::default());
         let Opened { requests, background } = database::open_for_service(settings, &wakes)?;
         let keys = Arc::new(settle(settings, background.as_ref())?);
+        finish_started(background.as_ref());
         let gate = Gate::new();
         let pulse = Arc::<Pulse>::default();
         background::look_first(background.as_ref(), &gate, &pulse)?;
