@@ -7,6 +7,8 @@ pub mod audit_log;
 #[cfg(feature = "use-cases")]
 pub mod causes;
 #[cfg(feature = "use-cases")]
+pub mod commands;
+#[cfg(feature = "use-cases")]
 pub mod companies;
 #[cfg(feature = "use-cases")]
 pub mod corporations;
@@ -14,6 +16,8 @@ pub mod corporations;
 pub mod distributions;
 #[cfg(feature = "use-cases")]
 pub mod events;
+#[cfg(test)]
+mod fixture;
 #[cfg(feature = "use-cases")]
 pub mod idempotency;
 #[cfg(feature = "use-cases")]

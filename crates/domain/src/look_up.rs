@@ -1,6 +1,6 @@
 //! Finding things for the operator, who acts for every provider.
 
-use crate::model::{Company, Person, User};
+use crate::model::{Company, User};
 use crate::ports::{Locks, Lookup, ReadCompanies, ReadUsers, StoreError};
 use crate::values::{CompanyId, UserId};
 
@@ -31,14 +31,5 @@ pub fn user<R: ReadUsers + ?Sized>(reads: &mut R, id: UserId) -> Result<Option<U
     Ok(match reads.user(scope, id)? {
         Lookup::Own(user) => Some(user),
         Lookup::Absent | Lookup::Foreign => None,
-    })
-}
-
-/// The person of an id, whosever user it is, deleted ones included.
-pub fn person<R: ReadUsers + ?Sized>(reads: &mut R, id: UserId) -> Result<Option<Person>, StoreError> {
-    let Some(scope) = reads.provider_of_user(id)? else { return Ok(None) };
-    Ok(match reads.people(scope, &[id])?.pop() {
-        Some(Lookup::Own(person)) => Some(person),
-        Some(Lookup::Absent | Lookup::Foreign) | None => None,
     })
 }

@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue, HttpDate};
 use actix_web::web::Bytes;
+use guerdon_domain::commands::CommandQueue;
 use guerdon_domain::ports::{Clock, EventBodies, Ids, Store};
 use ipnet::IpNet;
 use time::Date;
@@ -130,6 +131,8 @@ pub struct Page {
 pub struct Api {
     /// Where everything is kept.
     pub store: Arc<dyn Store>,
+    /// Where commands that move points are submitted.
+    pub commands: Arc<dyn CommandQueue>,
     pub clock: Arc<dyn Clock>,
     pub ids: Arc<dyn Ids>,
     /// Renders events.

@@ -64,7 +64,9 @@ impl Pulse {
     /// says nothing about them.
     pub(crate) fn note_failure(&self, cause: &StoreError) {
         let mut beats = self.beats();
-        if beats.writes == Writes::Succeed && matches!(cause, StoreError::Unavailable(_)) {
+        if beats.writes == Writes::Succeed
+            && matches!(cause, StoreError::Unavailable(_) | StoreError::OutcomeUnknown(_))
+        {
             beats.writes = Writes::Doubted;
         }
     }
@@ -80,7 +82,7 @@ impl Pulse {
             return None;
         }
         let written = write();
-        if matches!(written, Err(StoreError::Contended)) {
+        if matches!(written, Err(StoreError::Busy | StoreError::DeadlineExceeded)) {
             return None;
         }
         self.beats().writes = if written.is_ok() { Writes::Succeed } else { Writes::Fail };
@@ -139,7 +141,7 @@ mod tests {
         let is_tried = || pulse.try_write(full).is_some();
         assert_eq!(pulse.look(|| Ok::<_, ()>(())), Ok(()));
         assert!(!is_tried());
-        pulse.note_failure(&StoreError::Contended);
+        pulse.note_failure(&StoreError::Busy);
         assert!(!is_tried(), "a lost race raises no doubt");
         pulse.note_failure(&unavailable);
         assert!(pulse.takes_writes(), "one failed request does not prove it");
@@ -161,7 +163,7 @@ mod tests {
         assert_eq!(pulse.look(|| Ok::<_, ()>(())), Ok(()));
         for before in [Writes::Doubted, Writes::Fail] {
             pulse.beats().writes = before;
-            assert!(pulse.try_write(|| Err::<(), _>(StoreError::Contended)).is_none());
+            assert!(pulse.try_write(|| Err::<(), _>(StoreError::Busy)).is_none());
             assert_eq!(pulse.beats().writes, before);
         }
     }

@@ -71,7 +71,7 @@ fn a_server_that_fails_mail_after_mail_gets_a_short_rest() {
 #[test]
 fn a_mail_is_not_sent_again_where_its_settling_failed() {
     let mut bench = Bench::new((1..=3).map(mail), |_| Ok(()));
-    bench.journal.fail_settling([StoreError::Unavailable("gone".into()), StoreError::Contended]);
+    bench.journal.fail_settling([StoreError::Unavailable("gone".into()), StoreError::Busy]);
     assert_eq!(bench.mailer.step(), NextStep::At(START + Duration::seconds(5)));
     assert_eq!(bench.tried(), [id(1)]);
     assert_eq!(bench.mailer.step(), NextStep::At(START + Duration::seconds(5)));

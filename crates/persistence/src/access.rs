@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use guerdon_domain::commands::CommandQueue;
 use guerdon_domain::ports::Store;
 
 /// How long a request may take, all tries and all waiting included. The API gives one up 2 s later.
@@ -27,6 +28,8 @@ pub struct Opened {
     /// For what a client waits for. Its units are answered within 8 s, waiting included; what is not committed then is
     /// rolled back. On PostgreSQL reads and writes have connections of their own.
     pub requests: Arc<dyn Store>,
+    /// For the commands of requests that move points.
+    pub commands: Arc<dyn CommandQueue>,
     /// For what goes on beside the requests: health, deliveries, upkeep. A unit as a whole has no deadline.
     pub background: Arc<dyn Store>,
 }

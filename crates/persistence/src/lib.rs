@@ -3,13 +3,14 @@
 
 mod access;
 mod catalog;
+mod engine;
 mod migrations;
 mod open;
 mod pool;
 mod postgres;
-mod postings;
 mod queued;
 mod rows;
+mod slices;
 mod sqlite;
 mod statement;
 #[cfg(feature = "testing")]

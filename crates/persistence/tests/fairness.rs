@@ -106,7 +106,9 @@ fn sixteen_behind_a_locked_wallet_end_in_time_and_leave_the_others_alone() {
         for (sent, after) in ended {
             assert!(matches!(
                 sent,
-                Err(SendError::Store(StoreError::Contended | StoreError::Unavailable(_)))
+                Err(SendError::Store(
+                    StoreError::Busy | StoreError::DeadlineExceeded | StoreError::Unavailable(_)
+                ))
             ));
             assert!(after < ANSWERED, "{after:?}");
         }
@@ -217,7 +219,7 @@ fn nothing_commits_after_the_deadline() {
                 then(tx);
                 Verdict::Commit
             });
-            assert!(matches!(ended, Err(StoreError::Contended)), "{ended:?}");
+            assert!(matches!(ended, Err(StoreError::DeadlineExceeded)), "{ended:?}");
             assert_eq!(runs.into_inner(), 1);
             assert_eq!(world.reading(|reads| reads.setting(Setting::Maintenance)), None);
         };
@@ -227,7 +229,7 @@ fn nothing_commits_after_the_deadline() {
             sleep(short);
             reads.setting(Setting::Maintenance)
         });
-        assert!(matches!(late, Err(StoreError::Contended)));
+        assert!(matches!(late, Err(StoreError::DeadlineExceeded)));
     });
 }
 

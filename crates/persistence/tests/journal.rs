@@ -7,7 +7,7 @@ use guerdon_domain::saml::{self, UpdateSaml};
 use guerdon_domain::values::{EntityId, Message, Update, fit};
 use guerdon_domain::wallets::WalletType;
 use guerdon_persistence::testing::each;
-use guerdon_persistence::{Access, OpenError, migrate, open};
+use guerdon_persistence::{Access, OpenError, Opened, migrate, open};
 
 use crate::support::{World, at_once};
 
@@ -27,8 +27,9 @@ fn a_database_restored_into_another_cluster_goes_on_where_it_stopped() {
         let world = World::new(database);
         world.deposit(10);
         configure_saml(&world, "https://first.example");
-        let World { database, store, background, clock, ids, provider, company, owner, occasion } = world;
-        drop((store, background));
+        let World { database, store, commands, background, clock, ids, provider, company, owner, occasion } =
+            world;
+        drop((store, commands, background));
         // As if the cluster that it came from had seen far more transactions than this one.
         let far = "ALTER TABLE causes DISABLE TRIGGER USER; ALTER TABLE events DISABLE TRIGGER USER; \
                    UPDATE causes SET position = position + 9000000000; \
@@ -41,9 +42,9 @@ fn a_database_restored_into_another_cluster_goes_on_where_it_stopped() {
         let refused = open(&database.address(), Access::Rehearse).map(drop);
         assert!(matches!(refused, Err(OpenError::Restored)), "{refused:?}");
         assert_eq!(migrate(&database.address()).unwrap(), Vec::<String>::new());
-        let opened = database.opened();
-        let (store, background) = (opened.requests, opened.background);
-        let world = World { database, store, background, clock, ids, provider, company, owner, occasion };
+        let Opened { requests: store, commands, background } = database.opened();
+        let world =
+            World { database, store, commands, background, clock, ids, provider, company, owner, occasion };
         let ann = world.user("ann");
         world.fund(WalletType::Peer, ann, 5);
         world.send(Sender::User(ann), &[world.owner], 1).unwrap();

@@ -4,6 +4,7 @@
 
 mod audit;
 mod audit_log;
+mod batches;
 mod contract;
 mod cycles;
 mod deliveries;
@@ -11,7 +12,6 @@ mod deliveries;
 mod encryption;
 mod fairness;
 mod feed;
-mod handed_over;
 mod journal;
 mod ledger;
 mod migrations;
@@ -24,7 +24,6 @@ mod redemptions;
 mod retention;
 mod schedules;
 mod schemas;
-mod sets;
 mod size;
 mod statements;
 mod steps;

@@ -16,7 +16,9 @@ use crate::support::{World, at_once, on_each};
 fn insistent<T>(mut send: impl FnMut() -> Result<T, SendError>) -> Result<T, SendError> {
     loop {
         match send() {
-            Err(SendError::Store(StoreError::Contended | StoreError::Unavailable(_))) => {}
+            Err(SendError::Store(
+                StoreError::Busy | StoreError::Unavailable(_) | StoreError::OutcomeUnknown(_),
+            )) => {}
             other => return other,
         }
     }
@@ -117,7 +119,7 @@ fn deletions_against_distributions_never_deadlock() {
             let command =
                 RunDistribution { company_id: world.company, wallet, points, users: Vec::new(), date: None };
             match world.store.transaction(|tx| distributions::run(tx, &command, &world.context())) {
-                Ok(_) | Err(DistributeError::Store(StoreError::Contended) | DistributeError::Nobody) => {}
+                Ok(_) | Err(DistributeError::Store(StoreError::Busy) | DistributeError::Nobody) => {}
                 Err(e) => panic!("{e}"),
             }
         };

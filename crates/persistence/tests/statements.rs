@@ -12,11 +12,11 @@ use crate::support::{World, overheard};
 /// What is asked for, and how many statements it takes on the embedded database and on PostgreSQL, those included that
 /// begin and end the transaction.
 const TABLE: [(&str, usize, usize); 10] = [
-    ("recognition, user to one", 16, 8),
-    ("recognition, user to ten", 16, 8),
-    ("recognition, company to one", 15, 8),
-    ("redemption", 16, 15),
-    ("deletion", 10, 9),
+    ("recognition, user to one", 15, 8),
+    ("recognition, user to ten", 14, 8),
+    ("recognition, company to one", 14, 8),
+    ("redemption", 13, 8),
+    ("deletion", 10, 11),
     ("get a user", 1, 1),
     ("get a user, where the request is", 1, 0),
     ("balances", 1, 1),

@@ -70,7 +70,7 @@ fn a_swallowed_failure_rolls_back_all_the_same() {
             Verdict::Commit
         });
         // A row that is there already is a lost race to PostgreSQL, where others write beside this unit.
-        assert!(matches!(fate, Err(StoreError::Broken(_) | StoreError::Contended)));
+        assert!(matches!(fate, Err(StoreError::Broken(_) | StoreError::Busy)));
         assert_eq!(maintenance(world), None);
     });
 }
@@ -124,7 +124,7 @@ fn a_record_is_kept_until_it_expires_and_then_replaced() {
         assert_eq!(find(71, &key), Some(record("first", 0)));
         assert_eq!(find(72, &key), None);
         assert_eq!(find(1, &IdempotencyKey { scope: Uuid::nil(), key: "k".into() }), None);
-        assert!(matches!(keep(&record("second", 71)), Err(StoreError::Contended)));
+        assert!(matches!(keep(&record("second", 71)), Err(StoreError::Busy)));
         keep(&record("third", 72)).unwrap();
         assert_eq!(find(73, &key), Some(record("third", 72)));
         let prune =

@@ -5,18 +5,19 @@ mod scene;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use clap::{Parser, ValueEnum};
+use guerdon_domain::commands::{Command, Done, Outcome, Response, Submission};
 use guerdon_domain::memory::Memory;
 use guerdon_domain::money::Points;
-use guerdon_domain::ports::{Posting, PostingEnd, Store, StoreError, StoreExt as _, Verdict};
+use guerdon_domain::ports::{StoreError, StoreExt as _, Wakes};
 use guerdon_domain::values::Page;
 use guerdon_domain::wallets::{Account, WalletType};
 use guerdon_domain::{recognitions, redemptions};
-use guerdon_persistence::{Access, DatabaseUrl, migrate, open};
+use guerdon_persistence::{Access, DatabaseUrl, Opened, migrate, open_waking};
 
 use self::scene::Scene;
 
@@ -78,15 +79,15 @@ fn run(arguments: &Arguments) -> Result<()> {
             Ok(())
         }),
         Path::SqliteRecognition => on_sqlite(arguments, send),
-        Path::SqliteUser => on_sqlite(arguments, |store, scene| {
-            at_once(store, |reads| reads.user(scene.provider, scene.sender).map(drop))
+        Path::SqliteUser => on_sqlite(arguments, |opened, scene| {
+            at_once(opened, |reads| reads.user(scene.provider, scene.sender).map(drop))
         }),
-        Path::SqliteBalances => on_sqlite(arguments, |store, scene| {
-            at_once(store, |reads| reads.balances(scene.provider, scene.sender).map(drop))
+        Path::SqliteBalances => on_sqlite(arguments, |opened, scene| {
+            at_once(opened, |reads| reads.balances(scene.provider, scene.sender).map(drop))
         }),
-        Path::SqliteTransactions => on_sqlite(arguments, |store, scene| {
+        Path::SqliteTransactions => on_sqlite(arguments, |opened, scene| {
             let page = Page::new(1, 100).context("a page")?;
-            let found = store.glancing(|reads| {
+            let found = opened.requests.glancing(|reads| {
                 reads.transactions(Account::Wallet(WalletType::Peer, scene.sender), page)
             })?;
             ensure!(found.len() == 100, "a page that is not full");
@@ -105,47 +106,60 @@ fn in_memory(
     store.transaction(|tx| -> Result<()> { (0..times).try_for_each(|_| work(tx, &scene)) })
 }
 
-fn on_sqlite(
-    arguments: &Arguments,
-    mut work: impl FnMut(&dyn Store, &Arc<Scene>) -> Result<()>,
-) -> Result<()> {
+fn on_sqlite(arguments: &Arguments, mut work: impl FnMut(&Opened, &Arc<Scene>) -> Result<()>) -> Result<()> {
     let url = DatabaseUrl::Sqlite(arguments.folder.join("guerdon.db"));
     migrate(&url)?;
-    let store = open(&url, Access::Serve)?;
-    let scene = Arc::new(store.transaction(|tx| Scene::create(tx))?);
+    let opened = open_waking(&url, Access::Serve, Wakes::default())?;
+    let scene = Arc::new(opened.requests.transaction(|tx| Scene::create(tx))?);
     if matches!(arguments.path, Path::SqliteTransactions) {
-        (0..100).try_for_each(|_| send(store.as_ref(), &scene))?;
+        (0..100).try_for_each(|_| send(&opened, &scene))?;
     }
     for _ in 0..WARM_UP {
-        work(store.as_ref(), &scene)?;
+        work(&opened, &scene)?;
         std::thread::sleep(SETTLE);
     }
-    (0..arguments.times).try_for_each(|_| work(store.as_ref(), &scene))
+    (0..arguments.times).try_for_each(|_| work(&opened, &scene))
+}
+
+/// Waits for the outcome of a command.
+struct Waiting(Sender<Outcome>);
+
+impl Response for Waiting {
+    fn render(&mut self, _done: &Done) -> Result<(u16, Vec<u8>), StoreError> {
+        Ok((201, Vec::new()))
+    }
+
+    fn is_wanted(&self) -> bool {
+        true
+    }
+
+    fn end(self: Box<Self>, outcome: Outcome) {
+        self.0.send(outcome).unwrap_or_default();
+    }
 }
 
 /// As a request does it.
-fn send(store: &dyn Store, scene: &Arc<Scene>) -> Result<()> {
-    let (its, thanks) = (Arc::clone(scene), scene.thanks(1)?);
+fn send(opened: &Opened, scene: &Arc<Scene>) -> Result<()> {
     let (tell, told) = channel();
-    let posting = Posting {
-        work: Box::new(move |tx| match recognitions::send(tx, its.provider, &thanks, &its.context()) {
-            Ok(_sent) => Verdict::Commit,
-            Err(_refused) => Verdict::Rollback,
-        }),
-        told: Box::new(move |end| tell.send(end).unwrap_or_default()),
-    };
-    ensure!(store.take_over(posting).is_none(), "the store took nothing over");
+    opened.commands.submit(Submission {
+        command: Command::SendRecognition(scene.thanks(1)?),
+        provider: scene.provider,
+        by: scene.context().origin.into(),
+        surroundings: scene.surroundings(),
+        repeatable: None,
+        response: Box::new(Waiting(tell)),
+    });
     match told.recv()? {
-        PostingEnd::Ended(end) => Ok(end?),
-        PostingEnd::Alone(_) => bail!("it did not run with others"),
+        Outcome::Done => Ok(()),
+        other => bail!("it was not sent: {other:?}"),
     }
 }
 
 fn at_once(
-    store: &dyn Store,
+    opened: &Opened,
     mut read: impl FnMut(&mut dyn guerdon_domain::ports::Reads) -> Result<(), StoreError>,
 ) -> Result<()> {
     let mut done = Ok(());
-    store.glance_at_once(&mut |reads| done = read(reads)).context("it was not read at once")??;
+    opened.requests.glance_at_once(&mut |reads| done = read(reads)).context("it was not read at once")??;
     Ok(done?)
 }

@@ -1,7 +1,10 @@
 //! Who takes part: a provider, a company, a sender with points and eleven receivers.
 
+use std::sync::Arc;
+
 use anyhow::{Context as _, Result};
 use guerdon_domain::causes::{Actor, Origin};
+use guerdon_domain::commands::Surroundings;
 use guerdon_domain::companies::{self, CreateCompany};
 use guerdon_domain::memory::{CountedIds, PlainBodies, StillClock};
 use guerdon_domain::money::Points;
@@ -21,7 +24,7 @@ const POINTS: i64 = 1_000_000;
 
 pub(crate) struct Scene {
     clock: StillClock,
-    ids: CountedIds,
+    ids: Arc<CountedIds>,
     pub(crate) provider: ProviderId,
     pub(crate) sender: UserId,
     occasion: OccasionId,
@@ -30,7 +33,7 @@ pub(crate) struct Scene {
 
 impl Scene {
     pub(crate) fn create<T: Ledger + ?Sized>(tx: &mut T) -> Result<Self> {
-        let (clock, ids) = (StillClock(Timestamp::UNIX_EPOCH), CountedIds::default());
+        let (clock, ids) = (StillClock(Timestamp::UNIX_EPOCH), Arc::<CountedIds>::default());
         let context = context(&clock, &ids);
         let provider = ProviderId::from_uuid(ids.next());
         let name = Line::parse("Acme")?;
@@ -61,6 +64,14 @@ impl Scene {
 
     pub(crate) fn context(&self) -> Context<'_> {
         context(&self.clock, &self.ids)
+    }
+
+    pub(crate) fn surroundings(&self) -> Surroundings {
+        Surroundings {
+            clock: Arc::new(self.clock),
+            ids: Arc::<CountedIds>::clone(&self.ids),
+            bodies: Arc::new(PlainBodies),
+        }
     }
 
     /// A recognition of one point by the sender.

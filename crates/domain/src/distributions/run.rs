@@ -143,7 +143,7 @@ where
         at: cause.created_at,
     };
     match tx.pay(&payment)? {
-        Outcome::Paid(paid) => Ok(reserve::alert_if_low(tx, company, paid.low, context)?),
+        Outcome::Paid(paid) => Ok(reserve::queue_alert(tx, company, paid.low, context)?),
         Outcome::Insufficient => Err(DistributeError::InsufficientFunds),
         Outcome::Closed => Err(tx.lost_race().into()), // a user was deleted meanwhile: worth another try
     }

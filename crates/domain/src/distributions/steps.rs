@@ -48,7 +48,7 @@ where
     let (from, to) = (Account::Reserve(company.id), Account::Transit(company.id));
     match tx.pay(&payment(cause, Moved::Sum { from, to, price, leg }))? {
         Outcome::Paid(paid) => {
-            reserve::alert_if_low(tx, company, paid.low, context)?;
+            reserve::queue_alert(tx, company, paid.low, context)?;
             Ok(tx.begin_steps(cause.id, receivers, AT_ONCE)?)
         }
         Outcome::Insufficient => Err(DistributeError::InsufficientFunds),

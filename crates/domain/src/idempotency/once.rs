@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::ledger::Facts;
 use crate::model::{IdempotencyKey, IdempotencyRecord};
 use crate::ports::{Idempotency, StoreError, Timestamp};
 
@@ -35,11 +36,35 @@ impl Repeatable {
         if !tx.claim_key(&self.key)? {
             return Ok(Begun::InFlight);
         }
-        Ok(match tx.idempotency_record(&self.key, now)? {
+        Ok(self.judge(tx.idempotency_record(&self.key, now)?))
+    }
+
+    /// The same on facts that are loaded.
+    pub fn begin_on(&self, facts: &Facts, now: Timestamp) -> Begun {
+        if !facts.claimed.contains(&self.key) {
+            return Begun::InFlight;
+        }
+        self.judge(facts.records.get(&self.key).filter(|it| it.expires_at > now).cloned())
+    }
+
+    fn judge(&self, record: Option<IdempotencyRecord>) -> Begun {
+        match record {
             None => Begun::First,
             Some(record) if record.request_hash == self.request_hash => Begun::Repeat(record),
             Some(_other) => Begun::Misused,
-        })
+        }
+    }
+
+    /// The record of a response that is kept from now on.
+    pub fn record(&self, status: u16, body: Vec<u8>, now: Timestamp) -> IdempotencyRecord {
+        IdempotencyRecord {
+            key: self.key.clone(),
+            request_hash: self.request_hash.clone(),
+            status,
+            body,
+            created_at: now,
+            expires_at: now.saturating_add(self.kept),
+        }
     }
 
     /// Keeps what was answered, in the transaction of its effects.
@@ -50,13 +75,6 @@ impl Repeatable {
         body: Vec<u8>,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        tx.keep_idempotency_record(&IdempotencyRecord {
-            key: self.key.clone(),
-            request_hash: self.request_hash.clone(),
-            status,
-            body,
-            created_at: now,
-            expires_at: now.saturating_add(self.kept),
-        })
+        tx.keep_idempotency_record(&self.record(status, body, now))
     }
 }

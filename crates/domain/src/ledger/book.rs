@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::rules::PayError;
+use super::rules::LedgerError;
+#[cfg(feature = "memory")]
+use super::rules::require;
 use super::{AccountState, Transfer};
 use crate::values::CauseId;
 use crate::wallets::Account;
@@ -60,6 +62,22 @@ impl AccountBook {
         !is_known
     }
 
+    /// Takes over what another book has decided on accounts of this one.
+    #[cfg(feature = "memory")]
+    pub(crate) fn replace(
+        &mut self,
+        changed: impl IntoIterator<Item = (Account, AccountState)>,
+        transfers: &[Transfer],
+    ) -> Result<(), LedgerError> {
+        for (account, state) in changed {
+            *self.account_mut(account)? = state;
+        }
+        for transfer in transfers {
+            require(self.add(transfer.clone()), "a leg is added once")?;
+        }
+        Ok(())
+    }
+
     /// Makes the present state the one that [`roll_back`](Self::roll_back) returns to.
     pub fn set_savepoint(&mut self) {
         self.undo.clear();
@@ -77,11 +95,11 @@ impl AccountBook {
     }
 
     /// An account that is about to change.
-    pub(crate) fn account_mut(&mut self, account: Account) -> Result<&mut AccountState, PayError> {
-        let entry = self.accounts.get_mut(&account).ok_or(PayError::NotLoaded(account))?;
+    pub(crate) fn account_mut(&mut self, account: Account) -> Result<&mut AccountState, LedgerError> {
+        let entry = self.accounts.get_mut(&account).ok_or(LedgerError::AccountNotLoaded(account))?;
         let before = entry.clone();
         let Some(state) = &mut entry.state else {
-            return Err(PayError::broken(format!("there is no account {account:?}")));
+            return Err(LedgerError::Broken(format!("there is no account {account:?}")));
         };
         self.undo.push((account, before));
         entry.is_changed = true;

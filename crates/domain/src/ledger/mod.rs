@@ -1,17 +1,28 @@
 //! The rules by which points move, without a database.
 //!
-//! An [`AccountBook`] holds the accounts that a payment touches. [`AccountBook::pay`] decides the payment and keeps what
-//! becomes of the accounts, and the transfers. A store loads the accounts before it, and writes what has changed after it.
+//! A command first says what it [needs]: [`Needs`] names the [`Facts`] to read and the accounts to lock. From them it is
+//! decided in memory: [`AccountBook::pay`] moves points between the loaded accounts, and [`Changes`] gathers the rest of what
+//! is to be written. Nothing here waits, reads or writes.
+//!
+//! [needs]: Needs
 
 mod book;
+mod changes;
+mod facts;
+mod needs;
 mod pay;
+mod payment;
 mod rules;
 mod state;
 mod transfer;
 
 pub use book::AccountBook;
-pub use rules::PayError;
+pub use changes::{Changes, ChangesMark};
+pub use facts::{CompanyFacts, Facts};
+pub use needs::Needs;
+pub use payment::{Moved, Outcome, Paid, Payment};
 #[cfg(feature = "memory")]
 pub(crate) use rules::require;
+pub use rules::{FUNDED_MAX, LedgerError};
 pub use state::AccountState;
 pub use transfer::Transfer;

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::rules::{PayError, require};
-use super::{AccountBook, AccountState, Transfer};
+use super::rules::{LedgerError, require};
+use super::{AccountBook, AccountState, Moved, Outcome, Paid, Payment, Transfer};
 use crate::money::{Amount, Points, Price, difference};
-use crate::ports::{Moved, Outcome, Paid, Payment};
 use crate::values::fit;
 use crate::wallets::{Account, Reason};
 
@@ -20,8 +19,8 @@ struct Debited {
 
 const NOTHING: Outcome = Outcome::Paid(Paid { transfers: 0, low: None });
 
-fn overflow() -> PayError {
-    PayError::broken("an amount is out of range")
+fn overflow() -> LedgerError {
+    LedgerError::Broken("an amount is out of range".to_owned())
 }
 
 impl AccountBook {
@@ -31,7 +30,7 @@ impl AccountBook {
     /// # Errors
     ///
     /// If an account that the payment depends on is not loaded, or the payment would break a rule that the databases check.
-    pub fn pay(&mut self, payment: &Payment<'_>) -> Result<Outcome, PayError> {
+    pub fn pay(&mut self, payment: &Payment<'_>) -> Result<Outcome, LedgerError> {
         match payment.moved {
             Moved::Price { payers, credits, price, .. } if price.each.is_zero() => {
                 self.pay_nothing(payers, credits)
@@ -51,7 +50,7 @@ impl AccountBook {
     }
 
     /// A payment of no points moves nothing, but the first payer and the receivers must be open.
-    fn pay_nothing(&self, payers: &[Account], credits: &[Account]) -> Result<Outcome, PayError> {
+    fn pay_nothing(&self, payers: &[Account], credits: &[Account]) -> Result<Outcome, LedgerError> {
         if !self.are_open(credits)? {
             return Ok(Outcome::Closed);
         }
@@ -68,7 +67,7 @@ impl AccountBook {
         credits: &[Account],
         price: Price,
         points: Points,
-    ) -> Result<Outcome, PayError> {
+    ) -> Result<Outcome, LedgerError> {
         // The order of the locks decides which refusal comes first.
         let payer_is_first = payers.first().map(|it| it.kind()) < credits.first().map(|it| it.kind());
         let is_open = self.are_open(credits)?;
@@ -97,7 +96,7 @@ impl AccountBook {
         payment: &Payment<'_>,
         wallets: &[Account],
         to: Account,
-    ) -> Result<Outcome, PayError> {
+    ) -> Result<Outcome, LedgerError> {
         if wallets.is_empty() {
             return Ok(Outcome::Closed);
         }
@@ -128,7 +127,7 @@ impl AccountBook {
         (from, to): (Account, Account),
         price: Price,
         leg: u32,
-    ) -> Result<Outcome, PayError> {
+    ) -> Result<Outcome, LedgerError> {
         let Some(debited) = self.debit(payment, &[from], 1, price)? else {
             return Ok(Outcome::Insufficient);
         };
@@ -145,7 +144,7 @@ impl AccountBook {
         (to, first_leg): (&[Account], u32),
         each: Amount,
         points: Points,
-    ) -> Result<Outcome, PayError> {
+    ) -> Result<Outcome, LedgerError> {
         let mut open = Vec::with_capacity(to.len());
         for (leg, credit) in (first_leg..).zip(to) {
             if self.open(*credit)?.is_some() {
@@ -175,23 +174,25 @@ impl AccountBook {
         wallet: Account,
         reserve: Account,
         points: Points,
-    ) -> Result<Outcome, PayError> {
+    ) -> Result<Outcome, LedgerError> {
         let Some(state) = self.open(wallet)? else { return Ok(Outcome::Closed) };
         let by = difference(payment.rate, state.balance, points);
-        let Some(by) = by.map_err(|cause| PayError::broken(cause.to_string()))? else { return Ok(NOTHING) };
+        let Some(by) = by.map_err(|cause| LedgerError::Broken(cause.to_string()))? else {
+            return Ok(NOTHING);
+        };
         let (from, to) = if by.out { (wallet, reserve) } else { (reserve, wallet) };
         self.pay_price(payment, &[from], &[to], by.price, by.points)
     }
 
     /// An account that is open; `None` for one that is closed or was never opened.
-    fn open(&self, account: Account) -> Result<Option<&AccountState>, PayError> {
+    fn open(&self, account: Account) -> Result<Option<&AccountState>, LedgerError> {
         if !self.is_loaded(account) {
-            return Err(PayError::NotLoaded(account));
+            return Err(LedgerError::AccountNotLoaded(account));
         }
         Ok(self.account(account).filter(|it| it.is_open()))
     }
 
-    fn are_open(&self, accounts: &[Account]) -> Result<bool, PayError> {
+    fn are_open(&self, accounts: &[Account]) -> Result<bool, LedgerError> {
         for account in accounts {
             if self.open(*account)?.is_none() {
                 return Ok(false);
@@ -201,7 +202,7 @@ impl AccountBook {
     }
 
     /// Credits an open account. Returns the place of the movement in the account's history.
-    fn credit(&mut self, account: Account, amount: Amount) -> Result<i64, PayError> {
+    fn credit(&mut self, account: Account, amount: Amount) -> Result<i64, LedgerError> {
         let state = self.account_mut(account)?;
         require(state.is_open(), "an account that is credited is open")?;
         state.balance = state.balance.checked_add(amount).ok_or_else(overflow)?;
@@ -218,7 +219,7 @@ impl AccountBook {
         payers: &[Account],
         count: usize,
         price: Price,
-    ) -> Result<Option<Debited>, PayError> {
+    ) -> Result<Option<Debited>, LedgerError> {
         let Some(payer) = self.first_that_covers(payers, price)? else { return Ok(None) };
         let state = self.account_mut(payer)?;
         let before = state.balance;
@@ -242,7 +243,7 @@ impl AccountBook {
         Ok(Some(Debited { payer, first_place, low }))
     }
 
-    fn first_that_covers(&self, payers: &[Account], price: Price) -> Result<Option<Account>, PayError> {
+    fn first_that_covers(&self, payers: &[Account], price: Price) -> Result<Option<Account>, LedgerError> {
         for payer in payers {
             if self.open(*payer)?.is_some_and(|it| it.balance >= price.threshold) {
                 return Ok(Some(*payer));
@@ -257,7 +258,7 @@ impl AccountBook {
         payment: &Payment<'_>,
         payer: (Account, i64),
         amount: Amount,
-    ) -> Result<(), PayError> {
+    ) -> Result<(), LedgerError> {
         let rounding = Account::Rounding(payment.company);
         let state = self.account_mut(rounding)?;
         state.balance = state.balance.checked_sub(amount).ok_or_else(overflow)?;
@@ -274,7 +275,7 @@ impl AccountBook {
         leg: u32,
         (debit, credit): ((Account, i64), (Account, i64)),
         (amount, points): (Amount, Points),
-    ) -> Result<(), PayError> {
+    ) -> Result<(), LedgerError> {
         let reason = if leg == 0 { Reason::Rounding } else { payment.reason };
         let transfer = Transfer {
             cause: payment.cause,
@@ -289,6 +290,6 @@ impl AccountBook {
             at: payment.at,
         };
         transfer.check()?;
-        Ok(require(self.add(transfer), "a leg is added once")?)
+        require(self.add(transfer), "a leg is added once")
     }
 }

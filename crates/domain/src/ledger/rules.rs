@@ -1,39 +1,29 @@
-//! Errors of payments, and the check of a rule.
+//! Errors of decisions, and the check of a rule.
 
 use crate::money::Amount;
-use crate::ports::StoreError;
 use crate::wallets::Account;
 
 /// The most that a payment can be short of: a hundredth of a point of a dollar.
 pub(super) const MADE_UP_MAX: Amount = Amount::from_nanodollars(10_000_000);
 
-/// Refuses what breaks a rule, as a database would.
-pub(crate) fn require(holds: bool, rule: &str) -> Result<(), StoreError> {
-    if holds { Ok(()) } else { Err(StoreError::Broken(rule.to_owned())) }
-}
+/// The most that a company may be given in all: nine billion dollars, which leaves 64 bits room for what rounding adds.
+pub const FUNDED_MAX: Amount = Amount::from_nanodollars(9_000_000_000_000_000_000);
 
-/// Why a payment was not decided.
-#[derive(Debug, Clone, thiserror::Error)]
-pub enum PayError {
-    /// The payment depends on this account, which is not loaded: load it, [roll back](super::AccountBook::roll_back) and pay again.
+/// Why something cannot be decided.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LedgerError {
+    /// The decision depends on this account, which is not loaded.
     #[error("account {0:?} is not loaded")]
-    NotLoaded(Account),
-    /// The payment would break a rule that the databases check.
-    #[error(transparent)]
-    Store(#[from] StoreError),
+    AccountNotLoaded(Account),
+    /// The decision depends on a fact of this kind that is not loaded.
+    #[error("a {0} is not loaded")]
+    FactNotLoaded(&'static str),
+    /// The decision would break a rule that the databases check.
+    #[error("{0}")]
+    Broken(String),
 }
 
-impl PayError {
-    pub(super) fn broken(rule: impl Into<String>) -> Self {
-        Self::Store(StoreError::Broken(rule.into()))
-    }
-}
-
-impl From<PayError> for StoreError {
-    fn from(cause: PayError) -> Self {
-        match cause {
-            PayError::NotLoaded(_) => Self::Broken(cause.to_string()),
-            PayError::Store(cause) => cause,
-        }
-    }
+/// Refuses what breaks a rule that the databases check.
+pub(crate) fn require(holds: bool, rule: &str) -> Result<(), LedgerError> {
+    if holds { Ok(()) } else { Err(LedgerError::Broken(rule.to_owned())) }
 }

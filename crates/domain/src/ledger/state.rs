@@ -1,9 +1,8 @@
 //! An account as it stands, checked as the databases check it.
 
-use super::rules::{MADE_UP_MAX, require};
+use super::rules::{FUNDED_MAX, LedgerError, MADE_UP_MAX, require};
 use crate::money::Amount;
-use crate::ports::{StoreError, Timestamp};
-use crate::reserve::FUNDED_MAX;
+use crate::values::Timestamp;
 use crate::wallets::AccountKind;
 
 /// An account as it stands.
@@ -28,7 +27,7 @@ impl AccountState {
     }
 
     /// Refuses what the databases' CHECK constraints refuse for an account of this kind.
-    pub(super) fn check(&self, kind: AccountKind) -> Result<(), StoreError> {
+    pub(super) fn check(&self, kind: AccountKind) -> Result<(), LedgerError> {
         let owed = Amount::ZERO.checked_sub(self.balance);
         let holds = match kind {
             AccountKind::Funding => owed.is_none_or(|it| it <= FUNDED_MAX),

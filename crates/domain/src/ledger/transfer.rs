@@ -1,9 +1,8 @@
 //! Transfers: facts, judged as the databases judge them.
 
-use super::rules::{MADE_UP_MAX, require};
+use super::rules::{LedgerError, MADE_UP_MAX, require};
 use crate::money::{Amount, Points, PointsPerDollar};
-use crate::ports::{StoreError, Timestamp};
-use crate::values::{CauseId, CompanyId};
+use crate::values::{CauseId, CompanyId, Timestamp};
 use crate::wallets::{Account, AccountKind, Reason, WalletType};
 
 /// One transfer. A place is where it stands among the movements of an account.
@@ -22,7 +21,7 @@ pub struct Transfer {
 }
 
 impl Transfer {
-    pub(super) fn check(&self) -> Result<(), StoreError> {
+    pub(super) fn check(&self) -> Result<(), LedgerError> {
         require(self.amount > Amount::ZERO, "a transfer moves something")?;
         require(self.goes_where_its_reason_says(), "a transfer goes where its reason says")?;
         let own = |it: Account| (it.kind() >= AccountKind::Reserve) == (it.owner() == self.company.as_uuid());

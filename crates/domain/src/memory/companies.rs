@@ -33,7 +33,7 @@ impl Data {
     fn refers(&self, company: &Company) -> Result<(), StoreError> {
         require(self.providers.contains_key(&company.provider_id), "no provider has this id")?;
         let corporation = company.corporation_id.is_none_or(|it| self.corporations.contains_key(&it));
-        require(corporation, "no corporation has this id")
+        Ok(require(corporation, "no corporation has this id")?)
     }
 }
 

@@ -1,9 +1,12 @@
 //! What is kept, and the small tools for listing it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::ledger::AccountBook;
-use crate::model::{AuditEntry, Cause, Company, Corporation, Occasion, Provider, Recognition, User};
+use crate::model::{
+    AuditEntry, Cause, Company, Corporation, IdempotencyKey, IdempotencyRecord, Occasion, Provider,
+    Recognition, User,
+};
 use crate::ports::{NewEvent, NewMail, Timestamp};
 use crate::values::{
     CauseId, CompanyId, CorporationId, OccasionId, Page, ProviderId, RecognitionId, UserId, fit,
@@ -24,6 +27,7 @@ pub(super) struct Data {
     pub(super) events: Vec<NewEvent>,
     pub(super) mails: Vec<NewMail>,
     pub(super) noted: Vec<AuditEntry>,
+    pub(super) records: HashMap<IdempotencyKey, IdempotencyRecord>,
 }
 
 /// A page of a list in the order of a key.

@@ -1,15 +1,11 @@
 //! Holding rows: one unit is at work at a time, so everything is held.
 
 use super::Unit;
-use crate::ports::{Expected, Locks, Row, StoreError};
+use crate::ports::{Locks, Row, StoreError};
 use crate::values::CompanyId;
 
 impl Locks for Unit {
     fn hold(&mut self, _row: Row) -> Result<(), StoreError> {
-        self.read(|_| ())
-    }
-
-    fn line_up(&mut self, _expected: &Expected<'_>) -> Result<(), StoreError> {
         self.read(|_| ())
     }
 
@@ -22,6 +18,6 @@ impl Locks for Unit {
     }
 
     fn lost_race(&mut self) -> StoreError {
-        self.fault.get_or_insert(StoreError::Contended).clone()
+        self.fault.get_or_insert(StoreError::Busy).clone()
     }
 }

@@ -56,6 +56,7 @@ mod causes;
 mod companies;
 mod corporations;
 mod data;
+mod ledger;
 mod locks;
 mod movements;
 mod occasions;

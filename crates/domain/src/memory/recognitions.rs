@@ -7,8 +7,7 @@ use super::data::{Data, count, page_of};
 use crate::ledger::require;
 use crate::model::Recognition;
 use crate::ports::{ReadRecognitions, Recognitions, Role, StoreError};
-use crate::recognitions::Receivers;
-use crate::values::{CauseId, Message, Page, RecognitionId, UserId};
+use crate::values::{Message, Page, RecognitionId, UserId};
 
 impl Data {
     // No company has the id of a user: what a user sent is found by the id alone.
@@ -37,19 +36,21 @@ impl ReadRecognitions for Unit {
     }
 }
 
-impl Recognitions for Unit {
-    fn insert_recognitions(&mut self, _cause: CauseId, new: &[Recognition]) -> Result<(), StoreError> {
-        self.run(|data| {
-            require(new.len() <= Receivers::MAX, "a sending has at most 10,000 recognitions")?;
-            for it in new {
-                require(it.sender.id() != it.receiver_id.as_uuid(), "a recognition goes to somebody else")?;
-                let is_new = data.recognitions.insert(it.id, it.clone()).is_none();
-                require(is_new, "a recognition has this id")?;
-            }
-            Ok(())
-        })
+impl Data {
+    pub(super) fn insert_recognitions<'a>(
+        &mut self,
+        new: impl Iterator<Item = &'a Recognition>,
+    ) -> Result<(), StoreError> {
+        for it in new {
+            require(it.sender.id() != it.receiver_id.as_uuid(), "a recognition goes to somebody else")?;
+            let is_new = self.recognitions.insert(it.id, it.clone()).is_none();
+            require(is_new, "a recognition has this id")?;
+        }
+        Ok(())
     }
+}
 
+impl Recognitions for Unit {
     fn amend_recognition(
         &mut self,
         id: RecognitionId,

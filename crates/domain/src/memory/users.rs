@@ -37,7 +37,7 @@ impl Data {
     }
 }
 
-fn person(user: &User) -> Person {
+pub(super) fn person(user: &User) -> Person {
     Person {
         id: user.id,
         company_id: user.company_id,

@@ -2,7 +2,7 @@
 
 use super::{Person, Recognition};
 use crate::money::Points;
-use crate::values::{CauseId, EventId, stored};
+use crate::values::{CauseId, CompanyId, EventId, ProviderId, Timestamp, stored};
 
 stored! {
     /// The kinds of event, by their names in the envelope.
@@ -80,4 +80,23 @@ pub struct RedemptionEvent<'a> {
     pub points: Points,
     /// What the user has redeemed in all, at today's rate.
     pub cumulative_points_spent: Points,
+}
+
+/// An event to be delivered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewEvent {
+    /// Its id, constant over attempts and replays: that of what it tells of, the recognition, the amendment or the
+    /// redemption, each of which is told once.
+    pub id: EventId,
+    pub company_id: CompanyId,
+    /// To whom.
+    pub provider_id: ProviderId,
+    pub kind: EventKind,
+    pub cause: CauseId,
+    /// The bytes to send.
+    pub body: Vec<u8>,
+    /// Whether the provider has a callback URL; without one the event is kept, unaddressed (behaviour 23.10).
+    pub addressed: bool,
+    /// When it was caused.
+    pub created_at: Timestamp,
 }

@@ -38,3 +38,10 @@ impl From<Origin<'_>> for By {
         Self { actor: it.actor, reference: it.reference.map(str::to_owned), key: it.key.map(str::to_owned) }
     }
 }
+
+impl By {
+    /// The same, borrowed.
+    pub fn origin(&self) -> Origin<'_> {
+        Origin { actor: self.actor, reference: self.reference.as_deref(), key: self.key.as_deref() }
+    }
+}

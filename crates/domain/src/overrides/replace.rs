@@ -1,13 +1,12 @@
 //! Replacing what a wallet holds, for the operator: an override (behaviour 17.7).
 
-use crate::look_up;
+use std::collections::BTreeSet;
+
+use crate::ledger::{AccountBook, Changes, Facts, Moved, Needs, Outcome, Payment};
 use crate::model::Act;
 use crate::money::Points;
-use crate::ports::{
-    Accounts, Causes, Context, Locks, MailOutbox, Moved, Outcome, Payment, ReadCompanies, ReadUsers,
-    StoreError,
-};
-use crate::reserve;
+use crate::ports::{Context, LedgerAccess, StoreError, Undecided, carry_out};
+use crate::reserve::alert_if_low;
 use crate::values::UserId;
 use crate::wallets::{Account, Reason, WalletType};
 
@@ -32,20 +31,47 @@ pub enum ReplaceError {
 
 /// Makes a wallet show so many points: the difference comes from the company's reserve, or goes there. A wallet that
 /// shows them already stays as it is.
-pub fn replace<T>(
+pub fn replace<T: LedgerAccess + ?Sized>(
     tx: &mut T,
     user: UserId,
     wallet: WalletType,
     points: Points,
     context: &Context<'_>,
-) -> Result<(), ReplaceError>
-where
-    T: Accounts + Causes + Locks + MailOutbox + ReadCompanies + ReadUsers + ?Sized,
-{
-    let found = look_up::person(tx, user)?.filter(|it| it.active).ok_or(ReplaceError::NoSuchUser)?;
-    let company = look_up::kept_company(tx, found.company_id)?.ok_or(ReplaceError::NoSuchUser)?;
-    company.rate.amount(points).ok_or(ReplaceError::OutOfRange)?;
-    let cause = context.cause(&company, Act::Override { user, wallet, points });
+) -> Result<(), ReplaceError> {
+    let needs = Needs {
+        users: BTreeSet::from([user]),
+        accounts: BTreeSet::from([Account::Wallet(wallet, user)]),
+        ..Needs::default()
+    };
+    carry_out(
+        tx,
+        &needs,
+        |facts| {
+            let company = facts.person(user)?.map(|it| it.company_id);
+            let accounts = company.map(|it| [Account::Reserve(it), Account::Rounding(it)]);
+            Ok(Needs {
+                accounts: accounts.into_iter().flatten().collect(),
+                administrators: company.into_iter().collect(),
+                ..Needs::default()
+            })
+        },
+        |facts, book, changes| decide((user, wallet), points, facts, book, changes, context),
+    )
+}
+
+fn decide(
+    (user, wallet): (UserId, WalletType),
+    points: Points,
+    facts: &Facts,
+    book: &mut AccountBook,
+    changes: &mut Changes,
+    context: &Context<'_>,
+) -> Result<(), Undecided<ReplaceError>> {
+    let no_user = || Undecided::Refused(ReplaceError::NoSuchUser);
+    let found = facts.person(user)?.filter(|it| it.active).ok_or_else(no_user)?;
+    let company = &facts.company(found.company_id)?.ok_or_else(no_user)?.company;
+    company.rate.amount(points).ok_or(Undecided::Refused(ReplaceError::OutOfRange))?;
+    let cause = context.cause(company, Act::Override { user, wallet, points });
     let payment = Payment {
         company: company.id,
         cause: cause.id,
@@ -58,13 +84,67 @@ where
         },
         at: cause.created_at,
     };
-    let paid = match tx.pay(&payment)? {
+    let paid = match book.pay(&payment)? {
         Outcome::Paid(paid) => paid,
-        Outcome::Insufficient => return Err(ReplaceError::InsufficientFunds),
-        Outcome::Closed => return Err(ReplaceError::NoSuchWallet),
+        Outcome::Insufficient => return Err(Undecided::Refused(ReplaceError::InsufficientFunds)),
+        Outcome::Closed => return Err(Undecided::Refused(ReplaceError::NoSuchWallet)),
     };
     if paid.transfers > 0 {
-        tx.record(&cause)?;
+        alert_if_low(company, paid.low, facts, changes, context)?;
+        changes.causes.push(cause);
     }
-    Ok(reserve::alert_if_low(tx, &company, paid.low, context)?)
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{COMPANY, Fixture, points, refusal, user};
+    use crate::money::Amount;
+
+    fn set(
+        fixture: &mut Fixture,
+        id: UserId,
+        wallet: WalletType,
+        count: i64,
+    ) -> Result<(), Undecided<ReplaceError>> {
+        fixture.decide(|facts, book, changes, context| {
+            decide((id, wallet), points(count), facts, book, changes, context)
+        })
+    }
+
+    #[test]
+    fn the_difference_comes_from_the_reserve_or_goes_there() {
+        let mut fixture = Fixture::new(50);
+        let ann = fixture.add_user(1, &[10, 0]);
+        fixture.fund(100, None);
+        let (wallet, reserve) = (Account::Wallet(WalletType::User, ann), Account::Reserve(COMPANY));
+        set(&mut fixture, ann, WalletType::User, 30).unwrap();
+        assert_eq!((fixture.shows(wallet), fixture.shows(reserve)), (30, 80));
+        set(&mut fixture, ann, WalletType::User, 5).unwrap();
+        assert_eq!((fixture.shows(wallet), fixture.shows(reserve)), (5, 105));
+        set(&mut fixture, ann, WalletType::User, 5).unwrap();
+        assert_eq!(fixture.changes.causes.len(), 2, "a wallet that shows the points already stays as it is");
+    }
+
+    #[test]
+    fn what_cannot_be_replaced_is_refused() {
+        let mut fixture = Fixture::new(50);
+        let ann = fixture.add_user(1, &[10, 0]);
+        let gone = fixture.add_user(2, &[10, 0]);
+        fixture.person(gone).active = false;
+        fixture.book.load(Account::Wallet(WalletType::Manager, ann), None);
+        fixture.facts.people.insert(user(3), None);
+        fixture.load(Account::Rounding(COMPANY), Amount::ZERO);
+        let check = |fixture: &mut Fixture, id: UserId, wallet: WalletType, count: i64| {
+            refusal(set(fixture, id, wallet, count))
+        };
+        for nobody in [gone, user(3)] {
+            assert!(matches!(check(&mut fixture, nobody, WalletType::User, 1), ReplaceError::NoSuchUser));
+        }
+        assert!(matches!(check(&mut fixture, ann, WalletType::Manager, 1), ReplaceError::NoSuchWallet));
+        assert!(matches!(check(&mut fixture, ann, WalletType::User, 11), ReplaceError::InsufficientFunds));
+        assert!(matches!(check(&mut fixture, ann, WalletType::User, i64::MAX), ReplaceError::OutOfRange));
+        assert!(fixture.changes.is_empty());
+    }
 }

@@ -1,14 +1,23 @@
 //! Failures of the store.
 
+use crate::ledger::LedgerError;
+
 /// Why the store could not serve.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum StoreError {
-    /// Lost a race more often than it is worth trying again.
+    /// Too many want the same thing: a race was lost too often, or too much waits already. Another try may succeed.
     #[error("the database is busy")]
-    Contended,
-    /// The database cannot be reached, or a commit's fate is unknown; for the log, never for a client.
+    Busy,
+    /// It took longer than it may; nothing was kept.
+    #[error("the time for it is over")]
+    DeadlineExceeded,
+    /// The database cannot be reached, or does not take writes; nothing was kept. The text is for the log, never for a client.
     #[error("the database is unavailable: {0}")]
     Unavailable(String),
+    /// The acknowledgement of a commit was lost: it may have been kept. An idempotency key settles a retry. The text is for the
+    /// log, never for a client.
+    #[error("the outcome of a commit is unknown: {0}")]
+    OutcomeUnknown(String),
     /// A stored value breaks its own rules.
     #[error("{table}.{column} of {id} is corrupt")]
     Corrupt {
@@ -20,4 +29,10 @@ pub enum StoreError {
     /// A fault of the program or its schema; for the log, never for a client.
     #[error("the database refused: {0}")]
     Broken(String),
+}
+
+impl From<LedgerError> for StoreError {
+    fn from(cause: LedgerError) -> Self {
+        Self::Broken(cause.to_string())
+    }
 }

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::{Lookup, StoreError, Timestamp};
-use crate::model::{Event, EventFacts, EventKind, EventState};
-use crate::values::{CauseId, CompanyId, EmailAddress, EventId, ProviderId, UserId};
+use crate::model::{Event, EventFacts, EventKind, EventState, NewEvent};
+use crate::values::{EmailAddress, EventId, ProviderId, UserId};
 
 /// An event could not be rendered; what was caused is undone with it.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -27,25 +27,6 @@ pub trait EventBodies: Send + Sync {
 
     /// A body as it is without the name and the address of a person of whom it tells; `email` stands in its place.
     fn without(&self, body: &[u8], user: UserId, email: &EmailAddress) -> Result<Vec<u8>, Unrenderable>;
-}
-
-/// An event to be delivered.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewEvent {
-    /// Its id, constant over attempts and replays: that of what it tells of, the recognition, the amendment or the
-    /// redemption, each of which is told once.
-    pub id: EventId,
-    pub company_id: CompanyId,
-    /// To whom.
-    pub provider_id: ProviderId,
-    pub kind: EventKind,
-    pub cause: CauseId,
-    /// The bytes to send.
-    pub body: Vec<u8>,
-    /// Whether the provider has a callback URL; without one the event is kept, unaddressed (behaviour 23.10).
-    pub addressed: bool,
-    /// When it was caused.
-    pub created_at: Timestamp,
 }
 
 /// An event as an operator sees it.

@@ -3,22 +3,7 @@
 use uuid::Uuid;
 
 use super::{StoreError, Timestamp};
-use crate::values::{CompanyId, EmailAddress};
-
-/// A mail to be sent.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewMail {
-    pub id: Uuid,
-    /// Of which company it tells.
-    pub company_id: CompanyId,
-    pub recipient: EmailAddress,
-    /// The subject, one line.
-    pub subject: String,
-    /// The body, plain text.
-    pub body: String,
-    /// When it was caused.
-    pub created_at: Timestamp,
-}
+use crate::model::NewMail;
 
 /// What has become of a mail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

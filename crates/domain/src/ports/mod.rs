@@ -13,8 +13,8 @@ mod error;
 mod events;
 mod figures;
 mod idempotency;
+mod ledger;
 mod locks;
-mod lookup;
 mod mails;
 mod movements;
 mod occasions;
@@ -29,7 +29,9 @@ mod store;
 mod users;
 mod wake;
 
-pub use accounts::{Accounts, Balances, Holding, Moved, Outcome, Paid, Payment, ReadAccounts};
+pub use crate::ledger::{Moved, Outcome, Paid, Payment};
+pub use crate::model::{Denied, Lookup, NewEvent, NewMail};
+pub use accounts::{Accounts, Balances, Holding, ReadAccounts};
 pub use audit::{Audit, Counted, Examination, PendingSeal, Seal, Seals, Stretch};
 pub use audit_log::{AuditLog, AuditWanted, ReadAuditLog};
 pub use causes::Causes;
@@ -43,17 +45,17 @@ pub use deliveries::{
 pub use erasure::{Erasure, ReadErasure};
 pub use error::StoreError;
 pub use events::{
-    Depth, EventBodies, EventsWanted, Feed, FeedPlace, FeedWanted, MadeAttempt, NewEvent, Outbox,
-    QueuedEvent, ReadOutbox, Replays, ToldEvent, Unrenderable,
+    Depth, EventBodies, EventsWanted, Feed, FeedPlace, FeedWanted, MadeAttempt, Outbox, QueuedEvent,
+    ReadOutbox, Replays, ToldEvent, Unrenderable,
 };
 pub use figures::{
     CompanyDay, CompanyLine, Figures, OccasionLine, ProviderHour, ReadFigures, ServiceHour, Undelivered,
     day_of, hour_of,
 };
 pub use idempotency::Idempotency;
-pub use locks::{Expected, Locks, Row};
-pub use lookup::{Denied, Lookup};
-pub use mails::{KeptMail, MailOutbox, MailRetries, MailState, NewMail, RETRIED_MAIL_DUE, ReadMails};
+pub use ledger::{LedgerAccess, Undecided, carry_out, decide_only};
+pub use locks::{Locks, Row};
+pub use mails::{KeptMail, MailOutbox, MailRetries, MailState, RETRIED_MAIL_DUE, ReadMails};
 pub use movements::{LedgerLine, ReadMovements};
 pub use occasions::{Occasions, ReadOccasions};
 pub use providers::{ProviderChange, Providers, ReadProviders};
@@ -63,6 +65,6 @@ pub use saml::{ReadSaml, Saml};
 pub use schedules::{ReadSchedules, Schedules};
 pub use settings::{ReadSettings, Setting, Settings};
 pub use steps::{InTransit, ReadSteps, Step, Steps};
-pub use store::{Ledger, Posting, PostingEnd, PostingWork, Reads, Store, StoreExt, Tx, Verdict};
+pub use store::{Ledger, Reads, Store, StoreExt, Tx, Verdict};
 pub use users::{INSERTED_USERS_MAX, ReadUsers, Users, Wanted};
 pub use wake::{Processes, Wake, Wakes};

@@ -2,7 +2,7 @@
 
 use super::StoreError;
 use crate::model::Recognition;
-use crate::values::{CauseId, Message, Page, RecognitionId, UserId};
+use crate::values::{Message, Page, RecognitionId, UserId};
 
 /// The two ends of a recognition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,10 +24,6 @@ pub trait ReadRecognitions {
 
 /// Writing recognitions.
 pub trait Recognitions: ReadRecognitions {
-    /// Adds the recognitions of one sending, its legs in this order; any number of them.
-    fn insert_recognitions(&mut self, cause: CauseId, recognitions: &[Recognition])
-    -> Result<(), StoreError>;
-
     /// Writes what was amended of a recognition that this transaction holds; what is `None` stays.
     fn amend_recognition(
         &mut self,

@@ -2,10 +2,11 @@
 
 use super::{
     Accounts, Audit, AuditLog, Causes, Companies, Corporations, Deliveries, Erasure, Figures, Idempotency,
-    Locks, MailDeliveries, MailOutbox, MailRetries, Occasions, Outbox, Providers, ReadAccounts, ReadAuditLog,
-    ReadCompanies, ReadCorporations, ReadErasure, ReadFigures, ReadMails, ReadMovements, ReadOccasions,
-    ReadOutbox, ReadProviders, ReadRecognitions, ReadSaml, ReadSchedules, ReadSettings, ReadSteps, ReadUsers,
-    Recognitions, Replays, Retention, Saml, Schedules, Seals, Settings, Steps, StoreError, Users,
+    LedgerAccess, Locks, MailDeliveries, MailOutbox, MailRetries, Occasions, Outbox, Providers, ReadAccounts,
+    ReadAuditLog, ReadCompanies, ReadCorporations, ReadErasure, ReadFigures, ReadMails, ReadMovements,
+    ReadOccasions, ReadOutbox, ReadProviders, ReadRecognitions, ReadSaml, ReadSchedules, ReadSettings,
+    ReadSteps, ReadUsers, Recognitions, Replays, Retention, Saml, Schedules, Seals, Settings, Steps,
+    StoreError, Users,
 };
 
 /// Everything that can be read on one snapshot.
@@ -39,6 +40,7 @@ pub trait Ledger:
     + Causes
     + Companies
     + Corporations
+    + LedgerAccess
     + Locks
     + MailOutbox
     + Occasions
@@ -79,38 +81,12 @@ pub enum Verdict {
     Rollback,
 }
 
-/// A unit of work that a store is given, to run it on a thread of its own. It says what it will need
-/// ([`Locks::line_up`](super::Locks::line_up)) before it asks for anything but its key, and changes no company, occasion or
-/// provider.
-pub struct Posting {
-    pub work: Box<PostingWork>,
-    /// Told once how it ended.
-    pub told: Box<dyn FnOnce(PostingEnd) + Send>,
-}
-
-/// What a posting does in its transaction.
-pub type PostingWork = dyn FnMut(&mut dyn Tx) -> Verdict + Send;
-
-/// How a posting ended that a store took over.
-pub enum PostingEnd {
-    /// As [`Store::run`] would answer.
-    Ended(Result<(), StoreError>),
-    /// Nothing of it was kept, and it is to be [run](Store::run) alone. This is to be dropped after that.
-    Alone(Box<dyn Send>),
-}
-
 /// Where everything is kept. Object-safe; held as `Arc<dyn Store>`.
 pub trait Store: Send + Sync {
     /// Runs `work` in one transaction and answers once its commit is durable. May run it again from the start when
     /// it lost a race, so `work` has no effect outside the transaction. Once any call inside failed the
     /// transaction rolls back, whatever the verdict.
     fn run(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError>;
-
-    /// Takes a posting over: runs it as soon as it can, together with others that wait at the same moment, and tells how it
-    /// ended, so that nobody's thread waits. A store that has no thread for that gives it back.
-    fn take_over(&self, posting: Posting) -> Option<Posting> {
-        Some(posting)
-    }
 
     /// What of the schema is not as the migrations make it, a line each: a trigger that is missing, a rule that was
     /// loosened.

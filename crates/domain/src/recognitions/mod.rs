@@ -2,7 +2,7 @@
 
 mod receivers;
 mod rehearse;
-mod send;
+pub(crate) mod send;
 mod tell;
 mod update;
 

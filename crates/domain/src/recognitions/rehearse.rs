@@ -1,10 +1,11 @@
 //! What sending a recognition would do.
 
-use super::send::{SendError, SendRecognition, load, payers, send};
+use super::send::{SendError, SendRecognition, decide, further_needs, needs};
+use crate::model::Sender;
 use crate::money::{Points, PointsPerDollar};
-use crate::ports::{Context, Ledger, StoreError};
+use crate::ports::{Context, LedgerAccess, decide_only};
 use crate::values::{ProviderId, fit};
-use crate::wallets::Account;
+use crate::wallets::{Account, Reason, WalletType};
 
 /// What a recognition would do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,31 +21,27 @@ pub struct Rehearsal {
     pub rate: PointsPerDollar,
 }
 
-/// Sends a recognition, by the very rules, and tells what it did: its caller undoes all of it.
-pub fn rehearse<T: Ledger + ?Sized>(
+/// Decides a recognition and writes nothing; tells what it would do.
+pub fn rehearse<T: LedgerAccess + ?Sized>(
     tx: &mut T,
     scope: ProviderId,
     command: &SendRecognition,
     context: &Context<'_>,
 ) -> Result<Rehearsal, SendError> {
-    let parties = load(tx, scope, command)?;
-    let payers = payers(&parties);
-    let mut before = Vec::with_capacity(payers.len());
-    for payer in &payers {
-        before.push((*payer, tx.balance(*payer)?));
-    }
-    let sent = send(tx, scope, command, context)?;
-    let mut paid = None;
-    for (payer, held) in before {
-        let left = tx.balance(payer)?;
-        paid = paid.or(Some((payer, left))); // one of nothing moves nothing: the first would pay it
-        if left != held {
-            paid = Some((payer, left));
-            break;
-        }
-    }
-    let (payer, left) = paid.ok_or_else(|| StoreError::Broken("a recognition has no payer".into()))?;
-    let rate = parties.company.rate;
+    let (sent, changes, book) = decide_only(
+        tx,
+        &needs(command),
+        |facts| further_needs(command, facts),
+        |facts, book, changes| decide(scope, command, facts, book, changes, context),
+    )?;
+    // A recognition of no points moves nothing: its first payer would pay it.
+    let paid = book.transfers().iter().find(|it| it.reason == Reason::Recognition).map(|it| it.debit.0);
+    let payer = paid.unwrap_or(match command.sender {
+        Sender::Company(id) => Account::Reserve(id),
+        Sender::User(id) => Account::Wallet(WalletType::Peer, id),
+    });
+    let rate = changes.causes.first().map_or(PointsPerDollar::DEFAULT, |it| it.rate);
+    let left = book.account(payer).map(|it| rate.points(it.balance)).unwrap_or_default();
     let points = sent.first().and_then(|it| it.points.checked_mul(fit(sent.len()))).unwrap_or_default();
-    Ok(Rehearsal { payer, points, receivers: sent.len(), left: rate.points(left.unwrap_or_default()), rate })
+    Ok(Rehearsal { payer, points, receivers: sent.len(), left, rate })
 }

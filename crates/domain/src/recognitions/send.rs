@@ -1,15 +1,13 @@
 //! Sending a recognition (behaviour 15).
 
+use std::collections::BTreeSet;
+
 use super::Receivers;
 use super::tell::{Told, tell};
-use crate::model::{
-    Act, Cause, Company, Event, Occasion, Person, Recognition, RecognitionEvent, Sender, Sending,
-};
+use crate::ledger::{AccountBook, Changes, CompanyFacts, Facts, LedgerError, Moved, Needs, Outcome, Payment};
+use crate::model::{Act, Cause, Event, Occasion, Person, Recognition, RecognitionEvent, Sender, Sending};
 use crate::money::{Points, PointsRange, points_range, price};
-use crate::ports::{
-    Accounts, Causes, Context, Denied, Expected, Locks, Lookup, MailOutbox, Moved, Outbox, Outcome, Payment,
-    ReadCompanies, ReadOccasions, ReadProviders, ReadUsers, Recognitions, StoreError,
-};
+use crate::ports::{Context, Denied, LedgerAccess, StoreError, Undecided, carry_out};
 use crate::reserve;
 use crate::values::{CompanyId, Message, OccasionId, ProviderId, RecognitionId, UserId, fit};
 use crate::wallets::{Account, Reason, WalletType};
@@ -77,103 +75,139 @@ pub enum SendError {
 }
 
 /// The people and things that a recognition joins.
-pub(super) struct Parties {
-    pub(super) company: Company,
-    occasion: Occasion,
+struct Parties<'a> {
+    company: &'a CompanyFacts,
+    occasion: &'a Occasion,
     /// The sending user; none where the company sends.
-    sender: Option<Person>,
-    receivers: Vec<Person>,
+    sender: Option<&'a Person>,
+    receivers: Vec<&'a Person>,
 }
 
 /// Sends one recognition to each receiver, all or none: the points move, an event for each is queued.
-pub fn send<T>(
+pub fn send<T: LedgerAccess + ?Sized>(
     tx: &mut T,
     scope: ProviderId,
     command: &SendRecognition,
     context: &Context<'_>,
-) -> Result<Vec<Recognition>, SendError>
-where
-    T: Accounts
-        + Causes
-        + Locks
-        + MailOutbox
-        + Outbox
-        + ReadCompanies
-        + ReadOccasions
-        + ReadProviders
-        + ReadUsers
-        + Recognitions
-        + ?Sized,
-{
-    let (payer, receivers) = accounts_ahead(command);
-    tx.line_up(&Expected { occasion: command.occasion_id, payer, receivers: &receivers })?;
-    let parties = load(tx, scope, command)?;
+) -> Result<Vec<Recognition>, SendError> {
+    carry_out(
+        tx,
+        &needs(command),
+        |facts| further_needs(command, facts),
+        |facts, book, changes| decide(scope, command, facts, book, changes, context),
+    )
+}
+
+/// What the command alone says that the decision needs.
+pub(crate) fn needs(command: &SendRecognition) -> Needs {
+    let mut needs = Needs { occasions: BTreeSet::from([command.occasion_id]), ..Needs::default() };
+    let payer = match command.sender {
+        Sender::User(id) => {
+            needs.users.insert(id);
+            Account::Wallet(WalletType::Peer, id)
+        }
+        Sender::Company(id) => {
+            needs.companies.insert(id);
+            Account::Reserve(id)
+        }
+    };
+    needs.accounts.insert(payer);
+    for receiver in command.receivers.ids() {
+        needs.users.insert(*receiver);
+        needs.accounts.insert(Account::Wallet(WalletType::User, *receiver));
+    }
+    needs
+}
+
+/// What else it can need: a manager's wallet if the peer wallet does not cover the price, the rounding account if the payer is
+/// short of a fraction of a point, the administrators if the reserve falls below its alert.
+pub(crate) fn further_needs(command: &SendRecognition, facts: &Facts) -> Result<Needs, LedgerError> {
+    let mut needs = Needs::default();
+    let company = match command.sender {
+        Sender::Company(id) => Some(id),
+        Sender::User(id) => {
+            let sender = facts.person(id)?;
+            if sender.is_some_and(|it| it.manager) {
+                needs.accounts.insert(Account::Wallet(WalletType::Manager, id));
+            }
+            sender.map(|it| it.company_id)
+        }
+    };
+    needs.accounts.extend(company.map(Account::Rounding));
+    needs.administrators.extend(company);
+    Ok(needs)
+}
+
+/// Decides on what is loaded.
+pub(crate) fn decide(
+    scope: ProviderId,
+    command: &SendRecognition,
+    facts: &Facts,
+    book: &mut AccountBook,
+    changes: &mut Changes,
+    context: &Context<'_>,
+) -> Result<Vec<Recognition>, Undecided<SendError>> {
+    let parties = parties(scope, command, facts)?;
     let (points, faults) = judge(&parties, command);
-    let (Some(points), []) = (points, faults.as_slice()) else { return Err(SendError::Faults(faults)) };
-    let cause = context.cause(&parties.company, Act::Sending(sending(&parties, command, points)));
-    tx.record(&cause)?;
+    let (Some(points), []) = (points, faults.as_slice()) else {
+        return Err(Undecided::Refused(SendError::Faults(faults)));
+    };
+    let company = &parties.company.company;
+    let cause = context.cause(company, Act::Sending(sending(&parties, command, points)));
+    pay(&parties, points, &cause, facts, book, changes, context)?;
     let recognitions = compose(&parties, command, points, &cause, context);
-    tx.insert_recognitions(cause.id, &recognitions)?;
     let told = Told {
         cause: &cause,
-        provider: scope,
-        company: &parties.company,
-        sender: parties.sender.as_ref(),
+        company,
+        has_callback: parties.company.has_callback,
+        sender: parties.sender,
         occasion_name: parties.occasion.text.name.as_str(),
     };
-    tell(tx, received, &told, &recognitions, &parties.receivers, context)?;
-    pay(tx, &parties, points, &cause, context)?;
+    let receivers = parties.receivers.iter().copied();
+    let events = tell(received, &told, recognitions.iter().zip(receivers), context);
+    changes.events.extend(events.map_err(|cause| Undecided::Refused(StoreError::from(cause).into()))?);
+    changes.recognitions.extend((1..).zip(&recognitions).map(|(leg, it)| (cause.id, leg, it.clone())));
+    changes.causes.push(cause);
     Ok(recognitions)
 }
 
-/// The accounts that the command alone tells of: who pays, and who is paid.
-fn accounts_ahead(command: &SendRecognition) -> (Account, Vec<Account>) {
-    let payer = match command.sender {
-        Sender::User(id) => Account::Wallet(WalletType::Peer, id),
-        Sender::Company(id) => Account::Reserve(id),
-    };
-    let wallet = |id: &UserId| Account::Wallet(WalletType::User, *id);
-    (payer, command.receivers.ids().iter().map(wallet).collect())
-}
-
-pub(super) fn load<T>(tx: &mut T, scope: ProviderId, command: &SendRecognition) -> Result<Parties, SendError>
-where
-    T: Locks + ReadCompanies + ReadOccasions + ReadUsers + ?Sized,
-{
-    let occasion = tx.occasion(scope, command.occasion_id)?.named("occasion_id")?;
+fn parties<'a>(
+    scope: ProviderId,
+    command: &SendRecognition,
+    facts: &'a Facts,
+) -> Result<Parties<'a>, Undecided<SendError>> {
+    let denied = |it: Denied| Undecided::Refused(it.into());
+    let occasion = facts.own_occasion(scope, command.occasion_id)?.named("occasion_id").map_err(denied)?;
     let (sender, company_id) = match command.sender {
         Sender::Company(id) => (None, id),
         Sender::User(id) => {
-            let found = tx.people(scope, &[id])?.pop();
-            let person = found.ok_or(Denied::Absent("sender_id"))?.named("sender_id")?;
-            let company_id = person.company_id;
-            (Some(person), company_id)
+            let sender = facts.own_person(scope, id)?.named("sender_id").map_err(denied)?;
+            (Some(sender), sender.company_id)
         }
     };
-    tx.keep_provider(company_id)?;
-    let company = tx.company(scope, company_id)?.named("sender_id")?.company;
-    let found = tx.people(scope, command.receivers.ids())?;
-    let receivers = command.receivers.ids().iter().zip(found);
-    let named = |(id, it): (&UserId, Lookup<Person>)| {
-        it.named("receiver_ids").map_err(|denied| SendError::Receiver(*id, denied))
-    };
-    let receivers = receivers.map(named).collect::<Result<Vec<_>, _>>()?;
+    let company = facts.own_company(scope, company_id)?.named("sender_id").map_err(denied)?;
+    let mut receivers = Vec::with_capacity(command.receivers.ids().len());
+    for id in command.receivers.ids() {
+        let receiver = facts.own_person(scope, *id)?.named("receiver_ids");
+        receivers.push(receiver.map_err(|it| Undecided::Refused(SendError::Receiver(*id, it)))?);
+    }
     Ok(Parties { company, occasion, sender, receivers })
 }
 
 /// The points where they are in range, and every rule that is broken.
-fn judge(parties: &Parties, command: &SendRecognition) -> (Option<Points>, Vec<SendFault>) {
-    let company_id = parties.company.id;
-    let sender_id = parties.sender.as_ref().map(|it| it.id);
-    let range = points_range(parties.company.rate, parties.company.allow_zero_points);
+fn judge(parties: &Parties<'_>, command: &SendRecognition) -> (Option<Points>, Vec<SendFault>) {
+    let company = &parties.company.company;
+    let company_id = company.id;
+    let sender_id = parties.sender.map(|it| it.id);
+    let range = points_range(company.rate, company.allow_zero_points);
     let points = Points::new(command.points_per_receiver).filter(|it| range.contains(*it));
     let receivers = &parties.receivers;
     let broken = |is: bool, fault: SendFault| is.then_some(fault);
     let first = |is: &dyn Fn(&Person) -> bool| receivers.iter().find(|it| is(it)).map(|it| it.id);
     let faults = [
-        broken(of_another(&parties.occasion, company_id), SendFault::OccasionOfAnotherCompany),
+        broken(of_another(parties.occasion, company_id), SendFault::OccasionOfAnotherCompany),
         broken(!parties.occasion.enabled, SendFault::OccasionDisabled),
-        broken(parties.sender.as_ref().is_some_and(|it| !it.active), SendFault::SenderDeleted),
+        broken(parties.sender.is_some_and(|it| !it.active), SendFault::SenderDeleted),
         broken(receivers.iter().any(|it| Some(it.id) == sender_id), SendFault::SenderAmongReceivers),
         first(&|it| it.company_id != company_id).map(SendFault::ReceiverOfAnotherCompany),
         first(&|it| !it.active).map(|it| SendFault::ReceiverDeleted(Some(it))),
@@ -187,15 +221,15 @@ fn of_another(occasion: &Occasion, company: CompanyId) -> bool {
     occasion.company_id.is_some_and(|it| it != company)
 }
 
-fn message<'a>(parties: &'a Parties, command: &'a SendRecognition) -> &'a Message {
+fn message<'a>(parties: &'a Parties<'_>, command: &'a SendRecognition) -> &'a Message {
     command.message.as_ref().unwrap_or(&parties.occasion.text.default_message)
 }
 
-fn bytes(parties: &Parties, command: &SendRecognition) -> usize {
+fn bytes(parties: &Parties<'_>, command: &SendRecognition) -> usize {
     message(parties, command).as_str().len().saturating_mul(parties.receivers.len())
 }
 
-fn sending(parties: &Parties, command: &SendRecognition, points: Points) -> Sending {
+fn sending(parties: &Parties<'_>, command: &SendRecognition, points: Points) -> Sending {
     Sending {
         sender: command.sender,
         occasion_id: parties.occasion.id,
@@ -207,14 +241,14 @@ fn sending(parties: &Parties, command: &SendRecognition, points: Points) -> Send
 }
 
 fn compose(
-    parties: &Parties,
+    parties: &Parties<'_>,
     command: &SendRecognition,
     points: Points,
     cause: &Cause,
     context: &Context<'_>,
 ) -> Vec<Recognition> {
     let message = message(parties, command);
-    let one = |receiver: &Person| Recognition {
+    let one = |receiver: &&Person| Recognition {
         id: RecognitionId::from_uuid(context.ids.next()),
         receiver_id: receiver.id,
         sender: command.sender,
@@ -222,24 +256,27 @@ fn compose(
         points,
         share: command.share,
         occasion_id: parties.occasion.id,
-        company_id: parties.company.id,
+        company_id: parties.company.company.id,
         created_at: cause.created_at,
     };
     parties.receivers.iter().map(one).collect()
 }
 
-fn pay<T: Accounts + MailOutbox + ReadUsers + ?Sized>(
-    tx: &mut T,
-    parties: &Parties,
+fn pay(
+    parties: &Parties<'_>,
     points: Points,
     cause: &Cause,
+    facts: &Facts,
+    book: &mut AccountBook,
+    changes: &mut Changes,
     context: &Context<'_>,
-) -> Result<(), SendError> {
-    let company = &parties.company;
+) -> Result<(), Undecided<SendError>> {
+    let company = &parties.company.company;
     let receivers = fit(parties.receivers.len());
-    let price = price(company.rate, points, receivers).ok_or(SendError::InsufficientFunds)?;
-    let wallet = |it: &Person| Account::Wallet(WalletType::User, it.id);
-    let credits: Vec<Account> = parties.receivers.iter().map(wallet).collect();
+    let insufficient = || Undecided::Refused(SendError::InsufficientFunds);
+    let price = price(company.rate, points, receivers).ok_or_else(insufficient)?;
+    let credits: Vec<Account> =
+        parties.receivers.iter().map(|it| Account::Wallet(WalletType::User, it.id)).collect();
     let payment = Payment {
         company: company.id,
         cause: cause.id,
@@ -248,17 +285,17 @@ fn pay<T: Accounts + MailOutbox + ReadUsers + ?Sized>(
         moved: Moved::Price { payers: &payers(parties), credits: &credits, price, points },
         at: cause.created_at,
     };
-    match tx.pay(&payment)? {
-        Outcome::Paid(paid) => Ok(reserve::alert_if_low(tx, company, paid.low, context)?),
-        Outcome::Insufficient => Err(SendError::InsufficientFunds),
-        Outcome::Closed => Err(SendError::Faults(vec![SendFault::ReceiverDeleted(None)])),
+    match book.pay(&payment)? {
+        Outcome::Paid(paid) => Ok(reserve::alert_if_low(company, paid.low, facts, changes, context)?),
+        Outcome::Insufficient => Err(insufficient()),
+        Outcome::Closed => Err(Undecided::Refused(SendError::Faults(vec![SendFault::ReceiverDeleted(None)]))),
     }
 }
 
 /// Who may pay, in order (behaviour 15.2): the reserve for a company; the peer wallet, then a manager's, for a user.
-pub(super) fn payers(parties: &Parties) -> Vec<Account> {
-    match &parties.sender {
-        None => vec![Account::Reserve(parties.company.id)],
+fn payers(parties: &Parties<'_>) -> Vec<Account> {
+    match parties.sender {
+        None => vec![Account::Reserve(parties.company.company.id)],
         Some(person) => {
             let mut wallets = vec![Account::Wallet(WalletType::Peer, person.id)];
             if person.manager {
@@ -272,3 +309,6 @@ pub(super) fn payers(parties: &Parties) -> Vec<Account> {
 fn received(event: RecognitionEvent<'_>) -> Event<'_> {
     Event::RecognitionReceived(event)
 }
+
+#[cfg(test)]
+mod tests;

@@ -84,9 +84,11 @@ where
         Sender::User(id) => Some(person(tx, provider, id)?.ok_or_else(|| missing("sender"))?),
     };
     let occasion_name = tx.occasion_name(recognition.occasion_id)?.ok_or_else(|| missing("occasion"))?;
-    let told =
-        Told { cause, provider, company, sender: sender.as_ref(), occasion_name: occasion_name.as_str() };
-    tell(tx, updated, &told, std::slice::from_ref(recognition), &[receiver], context)
+    let has_callback = tx.provider(provider)?.is_some_and(|it| it.callback_url.is_some());
+    let occasion_name = occasion_name.as_str();
+    let told = Told { cause, company, has_callback, sender: sender.as_ref(), occasion_name };
+    let amended = std::iter::once((recognition, &receiver));
+    tx.queue_events(&tell(updated, &told, amended, context)?)
 }
 
 fn person<T: ReadUsers + ?Sized>(

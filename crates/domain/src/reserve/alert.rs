@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::Company;
+use crate::ledger::{Changes, Facts, LedgerError};
+use crate::model::{Company, NewMail};
 use crate::money::{Amount, Points};
-use crate::ports::{Accounts, Context, MailOutbox, NewMail, ReadUsers, StoreError};
-use crate::values::EmailAddress;
+use crate::ports::{Accounts, Context, MailOutbox, ReadUsers, StoreError};
+use crate::values::{CompanyId, EmailAddress};
 
 /// Has payments tell when they take the reserve below the company's threshold at its rate. Alerts where a new rate or
 /// a new threshold does: the reserve did not count as low `before`, and does now.
@@ -18,7 +19,19 @@ pub fn set_alert<T: Accounts + MailOutbox + ReadUsers + ?Sized>(
     let held = tx.alert_below(after.id, least(after))?;
     let was_low = least(before).is_some_and(|it| held < it);
     let is_low = least(after).is_some_and(|it| held < it);
-    alert_if_low(tx, after, (is_low && !was_low).then_some(held), context)
+    queue_alert(tx, after, (is_low && !was_low).then_some(held), context)
+}
+
+/// Queues the alert if the reserve fell below its threshold; `low` is what it holds then.
+pub fn queue_alert<T: MailOutbox + ReadUsers + ?Sized>(
+    tx: &mut T,
+    company: &Company,
+    low: Option<Amount>,
+    context: &Context<'_>,
+) -> Result<(), StoreError> {
+    let Some((low, threshold)) = low.zip(company.reserve_alert) else { return Ok(()) };
+    let admins = tx.admin_emails(company.id)?.into_iter();
+    tx.queue_mails(&alert(company, threshold, low, admins, context))
 }
 
 /// The least that a company's reserve can hold without counting as low; none where nothing does.
@@ -27,18 +40,31 @@ pub fn least(company: &Company) -> Option<Amount> {
     company.reserve_alert.map(|it| company.rate.least(it).unwrap_or(Amount::MAX))
 }
 
-/// Queues the alert, one mail to each active company admin and to `reserve_bcc`, where the reserve fell below its
-/// threshold just now; `low` is what it holds then.
-pub fn alert_if_low<T: MailOutbox + ReadUsers + ?Sized>(
-    tx: &mut T,
+/// Adds the alert, one mail to each active company admin and to `reserve_bcc`, if a payment took the reserve below its
+/// threshold; `low` is what it holds then.
+pub fn alert_if_low(
     company: &Company,
     low: Option<Amount>,
+    facts: &Facts,
+    changes: &mut Changes,
     context: &Context<'_>,
-) -> Result<(), StoreError> {
-    let Some((low, threshold)) = low.zip(company.reserve_alert) else { return Ok(()) };
+) -> Result<(), LedgerError> {
+    if let Some((low, threshold)) = low.zip(company.reserve_alert) {
+        let admins = facts.administrators(company.id)?.iter().cloned();
+        changes.mails.extend(alert(company, threshold, low, admins, context));
+    }
+    Ok(())
+}
+
+fn alert(
+    company: &Company,
+    threshold: Points,
+    low: Amount,
+    admins: impl Iterator<Item = EmailAddress>,
+    context: &Context<'_>,
+) -> Vec<NewMail> {
     let (subject, body) = letter(company, threshold, company.rate.points(low));
-    let others = company.reserve_bcc.clone();
-    mail_admins(tx, (company, others), &subject, &body, context)
+    mails(company.id, admins.chain(company.reserve_bcc.clone()), &subject, &body, context)
 }
 
 /// Queues a mail to each active admin of a company, and to whoever else is named; once for each address.
@@ -50,21 +76,29 @@ pub fn mail_admins<T: MailOutbox + ReadUsers + ?Sized>(
     context: &Context<'_>,
 ) -> Result<(), StoreError> {
     let recipients = tx.admin_emails(company.id)?.into_iter().chain(others);
+    tx.queue_mails(&mails(company.id, recipients, subject, body, context))
+}
+
+/// A mail to each recipient; once for each address.
+fn mails(
+    company: CompanyId,
+    recipients: impl Iterator<Item = EmailAddress>,
+    subject: &str,
+    body: &str,
+    context: &Context<'_>,
+) -> Vec<NewMail> {
     let distinct: BTreeMap<String, EmailAddress> =
         recipients.map(|it| (it.folded().to_owned(), it)).collect();
     let created_at = context.clock.now();
-    let mails: Vec<NewMail> = distinct
-        .into_values()
-        .map(|recipient| NewMail {
-            id: context.ids.next(),
-            company_id: company.id,
-            recipient,
-            subject: subject.to_owned(),
-            body: body.to_owned(),
-            created_at,
-        })
-        .collect();
-    tx.queue_mails(&mails)
+    let one = |recipient| NewMail {
+        id: context.ids.next(),
+        company_id: company,
+        recipient,
+        subject: subject.to_owned(),
+        body: body.to_owned(),
+        created_at,
+    };
+    distinct.into_values().map(one).collect()
 }
 
 /// Subject and body: what has happened, what to do, what happens until then.

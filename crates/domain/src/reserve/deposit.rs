@@ -1,16 +1,14 @@
 //! Putting points into a reserve.
 
+use std::collections::BTreeSet;
+
+use crate::ledger::{AccountBook, Changes, FUNDED_MAX, Facts, Moved, Needs, Outcome, Payment};
 use crate::look_up;
-use crate::model::Act;
-use crate::money::{Amount, Points, price};
-use crate::ports::{
-    Accounts, Causes, Context, Locks, Moved, Outcome, Payment, ReadAccounts, ReadCompanies, StoreError,
-};
+use crate::model::{Act, Company};
+use crate::money::{Points, price};
+use crate::ports::{Context, LedgerAccess, ReadAccounts, ReadCompanies, StoreError, Undecided, carry_out};
 use crate::values::CompanyId;
 use crate::wallets::{Account, Reason};
-
-/// What a company may have been given in all: nine billion dollars, which leaves 64 bits room for what rounding adds.
-pub const FUNDED_MAX: Amount = Amount::from_nanodollars(9_000_000_000_000_000_000);
 
 /// Why nothing was deposited or shown.
 #[derive(Debug, thiserror::Error)]
@@ -35,23 +33,42 @@ pub fn shown<R: ReadAccounts + ReadCompanies + ?Sized>(
 }
 
 /// Deposits points from outside; answers what the reserve shows afterwards.
-pub fn deposit<T>(
+pub fn deposit<T: LedgerAccess + ?Sized>(
     tx: &mut T,
     id: CompanyId,
     points: Points,
     context: &Context<'_>,
-) -> Result<Points, DepositError>
-where
-    T: Accounts + Causes + Locks + ReadCompanies + ?Sized,
-{
-    let company = look_up::kept_company(tx, id)?.ok_or(DepositError::NoSuchCompany)?;
+) -> Result<Points, DepositError> {
+    let needs = Needs {
+        companies: BTreeSet::from([id]),
+        accounts: BTreeSet::from([Account::Reserve(id), Account::Funding(id)]),
+        ..Needs::default()
+    };
+    carry_out(
+        tx,
+        &needs,
+        |_| Ok(Needs::default()),
+        |facts, book, changes| decide(id, points, facts, book, changes, context),
+    )
+}
+
+pub(super) fn decide(
+    id: CompanyId,
+    points: Points,
+    facts: &Facts,
+    book: &mut AccountBook,
+    changes: &mut Changes,
+    context: &Context<'_>,
+) -> Result<Points, Undecided<DepositError>> {
+    let no_company = || Undecided::Refused(DepositError::NoSuchCompany);
+    let out_of_range = || Undecided::Refused(DepositError::OutOfRange);
+    let company = &facts.company(id)?.ok_or_else(no_company)?.company;
     if points == Points::ZERO {
-        return Err(DepositError::OutOfRange);
+        return Err(out_of_range());
     }
     let price = price(company.rate, points, 1).and_then(|it| it.on_credit(FUNDED_MAX));
-    let price = price.ok_or(DepositError::OutOfRange)?;
-    let cause = context.cause(&company, Act::Deposit { points });
-    tx.record(&cause)?;
+    let price = price.ok_or_else(out_of_range)?;
+    let cause = context.cause(company, Act::Deposit { points });
     let payment = Payment {
         company: id,
         cause: cause.id,
@@ -65,11 +82,16 @@ where
         },
         at: cause.created_at,
     };
-    match tx.pay(&payment)? {
-        Outcome::Insufficient => Err(DepositError::OutOfRange),
-        outcome => {
-            outcome.certain()?; // a reserve never closes
-            shown(tx, id)
-        }
-    }
+    match book.pay(&payment)? {
+        Outcome::Insufficient => return Err(out_of_range()),
+        outcome => outcome.certain()?, // a reserve never closes
+    };
+    changes.causes.push(cause);
+    Ok(shown_in(book, company))
+}
+
+/// The points that a company's reserve shows in a book.
+pub(super) fn shown_in(book: &AccountBook, company: &Company) -> Points {
+    let balance = book.account(Account::Reserve(company.id)).map(|it| it.balance);
+    company.rate.points(balance.unwrap_or_default())
 }

@@ -4,6 +4,8 @@ mod alert;
 mod deposit;
 mod withdraw;
 
-pub use alert::{alert_if_low, least, mail_admins, set_alert};
-pub use deposit::{DepositError, FUNDED_MAX, deposit, shown};
+pub use crate::ledger::FUNDED_MAX;
+pub(crate) use alert::{alert_if_low, queue_alert};
+pub use alert::{least, mail_admins, set_alert};
+pub use deposit::{DepositError, deposit, shown};
 pub use withdraw::{WithdrawError, withdraw};

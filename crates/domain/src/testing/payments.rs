@@ -51,9 +51,9 @@ fn tried(world: &World<'_>, payers: &[Account], credits: &[Account], count: i64)
     let mut outcome = None;
     let undone = world.transaction(|tx| {
         outcome = Some(pay(world, tx, distribution(count.max(1), 1), Reason::PointDistribution, moved)?);
-        Err::<(), _>(StoreError::Contended)
+        Err::<(), _>(StoreError::Busy)
     });
-    assert!(matches!(undone, Err(StoreError::Contended)), "{undone:?}");
+    assert!(matches!(undone, Err(StoreError::Busy)), "{undone:?}");
     outcome.unwrap()
 }
 
@@ -114,7 +114,7 @@ fn the_first_that_covers_pays(world: &World<'_>) {
             let outcome = pay(world, tx, distribution(count, 1), Reason::Recognition, moved)?;
             assert!(matches!(outcome, Outcome::Paid(it) if it.transfers == 1));
             left = Some((tx.balance(payers[0])?.unwrap(), tx.balance(payers[1])?.unwrap()));
-            Err::<(), _>(StoreError::Contended)
+            Err::<(), _>(StoreError::Busy)
         });
         assert!(undone.is_err());
         let rate = world.found().company.rate;

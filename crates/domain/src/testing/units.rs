@@ -50,7 +50,7 @@ fn a_swallowed_failure_undoes_the_unit(world: &World<'_>) {
         Verdict::Commit
     });
     // A row that is there already is a lost race where others write beside this unit.
-    assert!(matches!(fate, Err(StoreError::Broken(_) | StoreError::Contended)));
+    assert!(matches!(fate, Err(StoreError::Broken(_) | StoreError::Busy)));
     assert_eq!(count(world), 1);
 }
 
@@ -59,7 +59,7 @@ fn a_lost_race_undoes_the_unit(world: &World<'_>) {
         users::create(tx, world.provider, world.company, &profile("ann"), &world.context())?;
         Err::<(), CreateUserError>(tx.lost_race().into())
     });
-    assert!(matches!(lost, Err(CreateUserError::Store(StoreError::Contended))));
+    assert!(matches!(lost, Err(CreateUserError::Store(StoreError::Busy))));
     assert_eq!(count(world), 1);
 }
 

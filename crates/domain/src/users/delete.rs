@@ -1,9 +1,10 @@
 //! Deleting a user (behaviour 13.4).
 
-use crate::model::{Act, Company};
-use crate::ports::{
-    Accounts, Causes, Context, Denied, Locks, Moved, Payment, ReadCompanies, Row, StoreError, Users,
-};
+use std::collections::BTreeSet;
+
+use crate::ledger::{AccountBook, Changes, Facts, LedgerError, Moved, Needs, Payment};
+use crate::model::Act;
+use crate::ports::{Context, Denied, LedgerAccess, StoreError, Undecided, carry_out};
 use crate::values::{ProviderId, UserId};
 use crate::wallets::{Account, Reason};
 
@@ -21,47 +22,108 @@ pub enum DeleteUserError {
 }
 
 /// Deletes a user; the funds of each wallet return to the company's reserve, once. Deleting again changes nothing.
-pub fn delete<T>(
+pub fn delete<T: LedgerAccess + ?Sized>(
     tx: &mut T,
     scope: ProviderId,
     id: UserId,
     context: &Context<'_>,
-) -> Result<(), DeleteUserError>
-where
-    T: Accounts + Causes + Locks + ReadCompanies + Users + ?Sized,
-{
-    let user = tx.user(scope, id)?.named("id")?;
-    tx.hold(Row::Company(user.company_id))?; // so that ownership cannot move to the user meanwhile
-    if user.deleted_at.is_some() {
-        return Ok(());
-    }
-    let company = tx.company(scope, user.company_id)?.named("company_id")?.company;
-    if company.owner_id == id {
-        return Err(DeleteUserError::IsOwner);
-    }
-    if !tx.mark_user_deleted(id, context.clock.now())? {
-        return Ok(());
-    }
-    Ok(return_funds(tx, &company, id, context)?)
+) -> Result<(), DeleteUserError> {
+    carry_out(
+        tx,
+        &needs(id),
+        |facts| further_needs(id, facts),
+        |facts, book, changes| decide(scope, id, facts, book, changes, context),
+    )
 }
 
-fn return_funds<T: Accounts + Causes + ?Sized>(
-    tx: &mut T,
-    company: &Company,
-    user: UserId,
+/// What the command alone says that the decision needs.
+pub(crate) fn needs(id: UserId) -> Needs {
+    Needs {
+        users: BTreeSet::from([id]),
+        locked_users: BTreeSet::from([id]), // so that ownership of the company cannot move to the user meanwhile
+        accounts: BTreeSet::from(Account::of_user(id)),
+        ..Needs::default()
+    }
+}
+
+/// What else it needs: the reserve to which the funds return.
+pub(crate) fn further_needs(id: UserId, facts: &Facts) -> Result<Needs, LedgerError> {
+    let company = facts.person(id)?.map(|it| it.company_id);
+    Ok(Needs { accounts: company.map(Account::Reserve).into_iter().collect(), ..Needs::default() })
+}
+
+/// Decides on what is loaded.
+pub(crate) fn decide(
+    scope: ProviderId,
+    id: UserId,
+    facts: &Facts,
+    book: &mut AccountBook,
+    changes: &mut Changes,
     context: &Context<'_>,
-) -> Result<(), StoreError> {
-    let mut cause = context.cause(company, Act::Deletion { user, wallets: 0 });
+) -> Result<(), Undecided<DeleteUserError>> {
+    let user = facts.own_person(scope, id)?.named("id").map_err(|it| Undecided::Refused(it.into()))?;
+    if !user.active {
+        return Ok(());
+    }
+    let company = facts.own_company(scope, user.company_id)?.named("company_id");
+    let company = &company.map_err(|it| Undecided::Refused(it.into()))?.company;
+    if company.owner_id == id {
+        return Err(Undecided::Refused(DeleteUserError::IsOwner));
+    }
+    let mut cause = context.cause(company, Act::Deletion { user: id, wallets: 0 });
     let payment = Payment {
         company: company.id,
         cause: cause.id,
         reason: Reason::UserDeleted,
         rate: company.rate,
-        moved: Moved::Everything { wallets: &Account::of_user(user), to: Account::Reserve(company.id) },
+        moved: Moved::Everything { wallets: &Account::of_user(id), to: Account::Reserve(company.id) },
         at: cause.created_at,
     };
-    let wallets = tx.pay(&payment)?.certain()?.transfers;
-    cause.act = Act::Deletion { user, wallets };
-    tx.record(&cause)?;
+    let wallets = book.pay(&payment)?.certain()?.transfers;
+    cause.act = Act::Deletion { user: id, wallets };
+    changes.deleted_users.push((id, cause.created_at));
+    changes.causes.push(cause);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{COMPANY, Fixture, PROVIDER, refusal, user};
+    use crate::wallets::WalletType;
+
+    fn deleted(fixture: &mut Fixture, id: UserId) -> Result<(), Undecided<DeleteUserError>> {
+        fixture.decide(|facts, book, changes, context| decide(PROVIDER, id, facts, book, changes, context))
+    }
+
+    #[test]
+    fn all_funds_return_to_the_reserve_and_the_wallets_close() {
+        let mut fixture = Fixture::new(50);
+        let ann = fixture.add_user(1, &[10, 0, 7]);
+        deleted(&mut fixture, ann).unwrap();
+        assert_eq!(fixture.shows(Account::Reserve(COMPANY)), 17);
+        for wallet in WalletType::ALL {
+            assert!(!fixture.book.account(Account::Wallet(*wallet, ann)).unwrap().is_open());
+        }
+        assert!(matches!(fixture.changes.causes[0].act, Act::Deletion { wallets: 2, .. }));
+        assert_eq!(fixture.changes.deleted_users[0].0, ann);
+        fixture.person(ann).active = false;
+        deleted(&mut fixture, ann).unwrap();
+        assert_eq!(fixture.changes.causes.len(), 1, "deleting again changes nothing");
+    }
+
+    #[test]
+    fn the_owner_and_nobody_are_refused() {
+        let mut fixture = Fixture::new(50);
+        let owner = fixture.add_user(0, &[10, 0]);
+        fixture.facts.people.insert(user(3), None);
+        assert!(matches!(refusal(deleted(&mut fixture, owner)), DeleteUserError::IsOwner));
+        let absent = refusal(deleted(&mut fixture, user(3)));
+        assert!(matches!(absent, DeleteUserError::Denied(Denied::Absent("id"))));
+        let stranger = fixture.decide(|facts, book, changes, context| {
+            let other = ProviderId::from_uuid(uuid::Uuid::from_u128(8));
+            decide(other, owner, facts, book, changes, context)
+        });
+        assert!(matches!(refusal(stranger), DeleteUserError::Denied(Denied::Foreign("id"))));
+    }
 }

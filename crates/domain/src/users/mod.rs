@@ -1,7 +1,7 @@
 //! Users (behaviour 13).
 
 mod create;
-mod delete;
+pub(crate) mod delete;
 mod erase;
 mod find;
 mod open_wallets;

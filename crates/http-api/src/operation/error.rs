@@ -32,7 +32,7 @@ enum Header {
 /// Why the service itself failed; for the log, never for a client.
 #[derive(Debug, Clone)]
 enum Cause {
-    /// The store could not serve for now: [`StoreError::Contended`] or [`StoreError::Unavailable`].
+    /// The store could not serve for now, or nobody knows whether it did.
     Store(StoreError),
     Internal(String),
 }
@@ -193,7 +193,10 @@ impl ResponseError for ApiError {
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::Contended | StoreError::Unavailable(_) => {
+            StoreError::Busy
+            | StoreError::DeadlineExceeded
+            | StoreError::Unavailable(_)
+            | StoreError::OutcomeUnknown(_) => {
                 let mut refusal = Self::unavailable("the service is temporarily unavailable", 1);
                 refusal.cause = Some(Cause::Store(error));
                 refusal

@@ -1,6 +1,6 @@
 //! How an endpoint is read, run and rendered. `call`, `query` and `body` read; `read`, `question` and `write` run, in the
 //! order of the checks, with `idempotency` and `flights` for repeats, over `state`, the one crossing to the store, or by
-//! `handing_over` to it, with `budget`, the memory that large requests share, `parsing`, which keeps large bodies off the
+//! `submit` to the queue of commands that move points, with `budget`, the memory that large requests share, `parsing`, which keeps large bodies off the
 //! event loop, and `shares`, the turns of providers;
 //! `answer`, `list` and `error` render.
 
@@ -12,7 +12,6 @@ pub(crate) mod call;
 mod described;
 pub(crate) mod error;
 mod flights;
-mod handing_over;
 mod idempotency;
 pub(crate) mod list;
 mod parsing;
@@ -23,6 +22,7 @@ mod read;
 pub(crate) mod segments;
 mod shares;
 pub(crate) mod state;
+mod submit;
 pub(crate) mod values;
 pub(crate) mod wire;
 mod write;
@@ -31,4 +31,5 @@ pub(crate) use asked::Asked;
 pub(crate) use described::Described;
 pub(crate) use question::{Question, run as run_question};
 pub(crate) use read::{Asks, Read, run as run_read};
-pub(crate) use write::{Write, run as run_write};
+pub(crate) use submit::Render;
+pub(crate) use write::{ToCommand, Write, run as run_write};

@@ -19,7 +19,7 @@ use self::lines::Lines;
 use crate::operation::error::ApiError;
 
 /// How long one waits.
-pub(crate) const WAIT_MAX: Duration = Duration::from_secs(2);
+const WAIT_MAX: Duration = Duration::from_secs(2);
 const WAITING: &str = "guerdon_http_requests_waiting";
 
 /// Places for requests of one kind.
@@ -27,25 +27,6 @@ pub(crate) struct Shares {
     kind: &'static str,
     places: usize,
     lines: Mutex<Lines>,
-}
-
-/// Whoever waits for a place.
-pub(crate) trait Waits: Send {
-    /// Whether nobody is there any more whom a place would serve.
-    fn has_gone(&self) -> bool;
-
-    /// Has a place from now on. Called on whatever thread leaves it.
-    fn begin(self: Box<Self>, turn: Turn);
-}
-
-impl Waits for oneshot::Sender<Turn> {
-    fn has_gone(&self) -> bool {
-        self.is_closed()
-    }
-
-    fn begin(self: Box<Self>, turn: Turn) {
-        drop(self.send(turn)); // whoever waits no longer gives the place back by dropping it
-    }
 }
 
 /// A place at work; dropped, it goes to the next.
@@ -70,28 +51,12 @@ impl Shares {
                 return Ok(self.place(provider));
             }
             let (tell, told) = oneshot::channel();
-            lines.wait(provider, Box::new(tell))?;
+            lines.wait(provider, tell)?;
             told
         };
         let _counted = Counted::new(self.kind);
         let turn = timeout(WAIT_MAX, told).await;
         turn.ok().and_then(Result::ok).ok_or_else(busy)
-    }
-
-    /// The same for what begins by itself, now or when it is its turn, however late; it is given what counts it while it waits.
-    pub(crate) fn line_up(
-        self: &Arc<Self>,
-        provider: ProviderId,
-        waits: impl FnOnce(Option<Counted>) -> Box<dyn Waits>,
-    ) -> Result<(), ApiError> {
-        let mut lines = self.lock();
-        if !lines.can_begin(provider, self.places) {
-            return lines.wait(provider, waits(Some(Counted::new(self.kind))));
-        }
-        lines.begin(provider);
-        drop(lines);
-        waits(None).begin(self.place(provider));
-        Ok(())
     }
 
     /// Refuses early whom nobody will wait for: before anything was done for it.
@@ -108,8 +73,8 @@ impl Shares {
     }
 }
 
-/// One that waits, counted until it does no more, also where its client has gone.
-pub(crate) struct Counted(Gauge);
+/// One that waits, counted until it does no more.
+struct Counted(Gauge);
 
 impl Counted {
     fn new(kind: &'static str) -> Self {
@@ -125,7 +90,7 @@ impl Drop for Counted {
     }
 }
 
-pub(crate) fn busy() -> ApiError {
+fn busy() -> ApiError {
     ApiError::unavailable("the service has too many requests of this provider at work", 1)
 }
 
@@ -135,7 +100,7 @@ impl Drop for Turn {
         loop {
             let next = self.shares.lock().next(self.shares.places);
             let Some((provider, first)) = next else { return };
-            first.begin(self.shares.place(provider));
+            drop(first.send(self.shares.place(provider))); // whoever waits no longer gives the place back by dropping it
         }
     }
 }
@@ -215,44 +180,6 @@ mod tests {
         }
         assert_eq!(*order.lock().unwrap(), [(1, 0), (2, 0), (1, 1), (2, 1), (1, 2)]);
         drop(held);
-    }
-
-    /// Begins by itself, and notes when.
-    struct Noted {
-        name: &'static str,
-        is_gone: bool,
-        begun: Arc<Mutex<Vec<&'static str>>>,
-    }
-
-    impl Waits for Noted {
-        fn has_gone(&self) -> bool {
-            self.is_gone
-        }
-
-        fn begin(self: Box<Self>, _turn: Turn) {
-            self.begun.lock().unwrap().push(self.name); // and is done: the next begins
-        }
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn what_begins_by_itself_does_on_the_thread_that_leaves_a_place() {
-        let shares = Shares::new("write", 17);
-        let begun = Arc::<Mutex<Vec<&'static str>>>::default();
-        let line_up = |number, name, is_gone| {
-            let begun = Arc::clone(&begun);
-            shares.line_up(provider(number), |_| Box::new(Noted { name, is_gone, begun })).unwrap();
-        };
-        line_up(1, "at once", false);
-        let (held, more) = (turns(&shares, 1, 9).await, turns(&shares, 2, 8).await);
-        line_up(3, "first", false);
-        line_up(3, "gone", true);
-        line_up(3, "last", false);
-        assert_eq!(*begun.lock().unwrap(), ["at once"]);
-        std::thread::spawn(move || drop(held)).join().unwrap();
-        assert_eq!(*begun.lock().unwrap(), ["at once", "first", "last"]);
-        drop(more);
-        let lines = shares.lock();
-        assert_eq!((lines.at_work, lines.each.len()), (0, 0));
     }
 
     #[tokio::test(start_paused = true)]

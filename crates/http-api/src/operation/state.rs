@@ -20,7 +20,7 @@ use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::parsing::Parsing;
 use crate::operation::promise::Promise;
-use crate::operation::shares::{self, Shares};
+use crate::operation::shares::Shares;
 
 /// Calls of the store that run or wait for a thread; more are answered 503 at once.
 const CROSSINGS_MAX: usize = 256;
@@ -120,7 +120,7 @@ impl State {
             answer
         });
         // Where it panics the permit is released by the unwinding.
-        let answer = self.wait_for(crossing, &promise, || false).await?.map_err(broken_off)?;
+        let answer = self.wait_for(crossing, &promise).await?.map_err(broken_off)?;
         if answer.is_ok() {
             self.api.pulse.served();
         }
@@ -140,16 +140,19 @@ impl State {
     /// Leave to ask the store for something.
     pub(super) fn cross(&self) -> Result<OwnedSemaphorePermit, ApiError> {
         let permit = Arc::clone(&self.crossings).try_acquire_owned().map_err(|_full| busy())?;
-        if self.api.pulse.is_silent() { Err(silent()) } else { Ok(permit) }
+        self.require_database().map(|()| permit)
+    }
+
+    /// Refuses at once what would wait for a database that has fallen silent.
+    pub(super) fn require_database(&self) -> Result<(), ApiError> {
+        if self.api.pulse.is_silent() { Err(silent()) } else { Ok(()) }
     }
 
     /// Waits for what the store does. A client that is sent away before is promised that nothing comes of it.
-    /// So is one that waits in line for too long.
     pub(super) async fn wait_for<F: Future>(
         &self,
         done: F,
         promise: &Promise,
-        waits_too_long: impl Fn() -> bool,
     ) -> Result<F::Output, ApiError> {
         let mut done = pin!(done);
         let given_up = Instant::now() + ANSWER_WITHIN;
@@ -160,7 +163,6 @@ impl State {
                     promise.break_off();
                     return Err(silent());
                 }
-                Err(_) if waits_too_long() && promise.break_off() => return Err(shares::busy()),
                 Err(_) if Instant::now() > given_up && promise.break_off() => return Err(silent()),
                 Err(_) => {}
             }

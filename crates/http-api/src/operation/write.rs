@@ -6,6 +6,7 @@ use std::time::Duration;
 use actix_web::HttpRequest;
 use actix_web::http::header::HeaderMap;
 use actix_web::web::Payload;
+use guerdon_domain::commands::Command;
 use guerdon_domain::idempotency::{Begun, Repeatable};
 use guerdon_domain::ports::{Context, StoreError, StoreExt, Tx, Verdict};
 use tokio::time::{Instant, sleep};
@@ -18,9 +19,9 @@ use crate::operation::budget::Weight;
 use crate::operation::call::Call;
 use crate::operation::described::Described;
 use crate::operation::error::ApiError;
-use crate::operation::handing_over::Handed;
 use crate::operation::promise::Promise;
 use crate::operation::state::State;
+use crate::operation::submit::{Render, Submitted};
 
 /// How long a repeat waits for the request that it repeats (behaviour 19.5).
 const WAIT_MAX: Duration = Duration::from_secs(2);
@@ -31,8 +32,9 @@ const WAIT_STEP: Duration = Duration::from_millis(50);
 pub(crate) trait Write: Described + 'static {
     /// Whether only a designated provider may (behaviour 9.3).
     const NEEDS_DESIGNATION: bool = false;
-    /// Whether it says what it will need before it asks for anything, so that several such requests can be one set.
-    const IS_POSTING: bool = false;
+    /// For an operation that moves points: the command that it submits, and how what was done is rendered. Nothing else of the
+    /// operation is in a transaction then.
+    const SUBMITS: Option<(ToCommand<Self::Command>, Render)> = None;
     /// Whether nothing of it is kept: it tells what would be. A key would keep its answer, and is ignored.
     const IS_UNDONE: bool = false;
     /// Whether it reads a body.
@@ -55,12 +57,17 @@ pub(crate) trait Write: Described + 'static {
 
     /// Calls the use case and renders. May be run again after a lost race, so it has no effect outside `tx`.
     fn perform(
-        tx: &mut dyn Tx,
-        call: &Call,
-        command: &Self::Command,
-        context: &Context<'_>,
-    ) -> Result<Answer, ApiError>;
+        _tx: &mut dyn Tx,
+        _call: &Call,
+        _command: &Self::Command,
+        _context: &Context<'_>,
+    ) -> Result<Answer, ApiError> {
+        Err(ApiError::internal("the operation submits a command"))
+    }
 }
+
+/// Makes the command of a request.
+pub(crate) type ToCommand<C> = fn(&Call, &C) -> Result<Command, ApiError>;
 
 /// A changing request, read; what is wrong with it is told only when its turn comes.
 struct Work<W: Write> {
@@ -168,25 +175,19 @@ async fn perform_once<W: Write>(
     }
     let weight = work.parsed.as_ref().map_or(0, |it| W::weight(&it.command));
     let weight = state.work.take(work.call.scope, weight).await?;
-    let mut held = (flight, weight);
-    let mut apart = None;
-    if W::IS_POSTING {
-        let its = Arc::clone(work);
-        let attempt =
-            move |state: &State, promise: &Promise, tx: &mut dyn Tx| attempt(state, &its, promise, tx);
-        match state.hand_over(work.call.scope, held, attempt).await? {
-            Handed::Done(answer, (_flight, weight)) => {
-                return Ok(work.complete(answer).holding(weight));
-            }
-            Handed::Alone(its, until_then) => (held, apart) = (its, Some(until_then)),
-        }
+    if let (Some((to_command, render)), Ok(parsed)) = (W::SUBMITS, &work.parsed) {
+        let command = to_command(&work.call, &parsed.command)?;
+        let held = (flight, weight);
+        return match state.submit(&work.call, command, work.key.clone(), render, held).await? {
+            (Submitted::Answered(answer), (_flight, weight)) => Ok(work.complete(answer).holding(weight)),
+            (Submitted::KeyInUse, _) => Err(Stop::InFlight),
+        };
     }
-    let (flight, weight) = held;
-    let turn = if apart.is_none() { Some(state.writes.turn(work.call.scope).await?) } else { None };
+    let turn = state.writes.turn(work.call.scope).await?;
     let work = Arc::clone(work);
     let ended = state.block(move |state, promise| {
         let ended = transact(state, &work, promise);
-        drop((flight, turn, apart));
+        drop((flight, turn));
         match ended {
             Ok(answer) => Ok(Some(work.complete(answer).holding(weight))),
             Err(Stop::InFlight) => Ok(None),

@@ -288,7 +288,10 @@ impl Mailer {
 
 fn may_pass(cause: &StoreError) -> bool {
     match cause {
-        StoreError::Contended | StoreError::Unavailable(_) => true,
+        StoreError::Busy
+        | StoreError::DeadlineExceeded
+        | StoreError::Unavailable(_)
+        | StoreError::OutcomeUnknown(_) => true,
         StoreError::Corrupt { .. } | StoreError::Broken(_) => false,
     }
 }

@@ -13,6 +13,7 @@ use guerdon_domain::wallets::Account;
 use super::columns::{ArrayOf, Kept, columns};
 use super::inserts::Transfers;
 use super::{Conn, Db};
+use crate::engine::Locking;
 use crate::rows::types::{At, Id, Identifier, Moment};
 use crate::rows::{AccountStateRow, TransferRow};
 use crate::statement::statement;
@@ -54,32 +55,23 @@ statement! {
     lock_accounts!(" SKIP LOCKED")
 }
 
-/// Locks accounts, waiting for each, and adds them to a book; `accounts` are in the order in which they are locked.
+/// Locks accounts, which are in the order in which they are locked, and adds them to a book. Those that it skips stay unloaded.
 pub(crate) fn load_accounts(
     conn: &mut Conn,
     accounts: &[Account],
+    locking: Locking,
     book: &mut AccountBook,
 ) -> QueryResult<()> {
     for slice in accounts.chunks(ROWS_MAX) {
         let (owners, kinds) = keys(slice);
-        let rows: Vec<AccountStateRow> = Lock { owners, kinds }.get_results(conn)?;
-        for (account, state) in found(slice, rows) {
+        let rows: Vec<AccountStateRow> = match locking {
+            Locking::Wait => Lock { owners, kinds }.get_results(conn)?,
+            Locking::Skip => LockFree { owners, kinds }.get_results(conn)?,
+        };
+        let is_complete = locking == Locking::Wait;
+        for (account, state) in found(slice, rows).filter(|(_, it)| is_complete || it.is_some()) {
             book.load(account, state);
         }
-    }
-    Ok(())
-}
-
-/// Locks those of some accounts that nobody has locked, and adds them to a book.
-pub(super) fn load_free_accounts(
-    conn: &mut Conn,
-    accounts: &[Account],
-    book: &mut AccountBook,
-) -> QueryResult<()> {
-    let (owners, kinds) = keys(accounts);
-    let rows: Vec<AccountStateRow> = LockFree { owners, kinds }.get_results(conn)?;
-    for (account, state) in found(accounts, rows).filter(|(_, state)| state.is_some()) {
-        book.load(account, state);
     }
     Ok(())
 }

@@ -20,15 +20,15 @@ pub(crate) fn classify(error: &Error) -> StoreError {
         "No space left on device", // the server's disk is full: writes succeed again once there is room
     ];
     match error {
-        Error::DatabaseError(DatabaseErrorKind::SerializationFailure, _) => StoreError::Contended,
+        Error::DatabaseError(DatabaseErrorKind::SerializationFailure, _) => StoreError::Busy,
         // The rules looked before they wrote: somebody was faster, and a second look sees it.
-        Error::DatabaseError(DatabaseErrorKind::UniqueViolation, _) => StoreError::Contended,
+        Error::DatabaseError(DatabaseErrorKind::UniqueViolation, _) => StoreError::Busy,
         // A standby, or a server that its keeper has closed to writes, as some do when its disk is full.
         Error::DatabaseError(
             DatabaseErrorKind::ClosedConnection | DatabaseErrorKind::ReadOnlyTransaction,
             _,
         ) => StoreError::Unavailable(text),
-        _ if races.iter().any(|it| text.contains(it)) => StoreError::Contended,
+        _ if races.iter().any(|it| text.contains(it)) => StoreError::Busy,
         _ if away.iter().any(|it| text.contains(it)) => StoreError::Unavailable(text),
         _ => StoreError::Broken(text),
     }

@@ -5,11 +5,12 @@ use std::fmt::Debug;
 
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Bool, Integer};
+use diesel::sql_types::{BigInt, Integer};
 use guerdon_domain::idempotency::IdempotencyKey;
-use guerdon_domain::values::CompanyId;
+use guerdon_domain::values::{CompanyId, UserId};
 use uuid::Uuid;
 
+use crate::rows::schema::users;
 use crate::rows::types::{At, Id, Identifier};
 
 mod accounts;
@@ -17,23 +18,25 @@ mod catalog;
 mod columns;
 pub(crate) mod connect;
 mod faults;
-mod gate;
+mod holding;
 pub(crate) mod hosts;
 mod inserts;
 pub(crate) mod open;
 pub(crate) mod pooled;
 mod races;
 pub(crate) mod sessions;
-mod sets;
 mod settle;
 mod terms;
 mod transaction;
 pub(crate) mod wakeups;
+mod writing;
 
 pub(crate) use accounts::{load_accounts, write_book};
 pub(crate) use faults::classify;
+pub(crate) use holding::{hold_companies_and_claim_keys, load_records};
 pub(crate) use settle::settle;
 pub(crate) use terms::Terms;
+pub(crate) use writing::write_changes;
 
 #[path = "../repo/mod.rs"]
 pub(crate) mod repo;
@@ -51,6 +54,8 @@ pub(crate) const FEED_HELD_MICROS: &str = "(SELECT COALESCE(max(extract(epoch FR
     LEFT JOIN pg_prepared_xacts AS p ON u.pid IS NULL AND p.transaction = u.transaction_id)";
 /// How many bytes the database takes.
 pub(crate) const DATABASE_BYTES: &str = "pg_database_size(current_database())";
+/// No id is looked up by itself: a list is one bound value.
+pub(crate) const SINGLE_READS_MAX: usize = 0;
 /// The most bound values of one statement.
 pub(crate) const BINDS: usize = 65_535;
 /// How a claim passes over what others claim.
@@ -162,11 +167,13 @@ pub(crate) fn lock_row_in_journal_order<T: AsRef<[u8]> + Debug>(
     .map(drop)
 }
 
-/// Claims a key by an advisory lock that ends with the transaction.
-pub(crate) fn try_claim(conn: &mut Conn, key: &IdempotencyKey) -> QueryResult<bool> {
-    let claim =
-        diesel::dsl::sql::<Bool>("pg_try_advisory_xact_lock(").bind::<BigInt, _>(digest(key)).sql(")");
-    diesel::select(claim).get_result(conn)
+/// Locks the row of a user, and that of its company before it.
+pub(crate) fn lock_user_and_company(conn: &mut Conn, id: UserId) -> QueryResult<()> {
+    let company: Option<Id<CompanyId>> =
+        users::table.find(Id(id)).select(users::company_id).get_result(conn).optional()?;
+    let Some(company) = company else { return Ok(()) };
+    lock_row_in_journal_order(conn, "companies", company)?;
+    lock_row(conn, "users", Id(id))
 }
 
 /// FNV-1a over scope and key: two keys that meet wait for each other needlessly, no more.

@@ -5,15 +5,25 @@ use std::sync::Arc;
 use diesel::prelude::*;
 use diesel::sql_types::Text;
 use guerdon_domain::ports::{Store, Wakes};
+use guerdon_domain::values::fit;
 
 use super::connect::{IN_ORDER, ONE_PLAN, patience, require_english, unreachable};
 use super::hosts::Hosts;
 use super::pooled::{Limits, Pooled};
 use super::sessions::require_own;
-use super::sets::Sets;
 use crate::access::{Access, CONNECTIONS_OF_A_COMMAND, OpenError, Opened};
+use crate::engine::Engine;
 use crate::migrations::check_postgres;
 use crate::pool::pool;
+
+/// Workers that wait for no lock. On two processors more are slower.
+const FAST_WORKERS: usize = 2;
+/// Workers that wait for locks.
+const PATIENT_WORKERS: usize = 2;
+
+fn no_thread(cause: &std::io::Error) -> OpenError {
+    OpenError::failed("cannot start a thread", cause)
+}
 
 /// Refuses a server that would lose commits when its machine stops: no setting of a connection can make up for these.
 fn require_durable(conn: &mut PgConnection) -> Result<(), OpenError> {
@@ -59,14 +69,21 @@ pub(crate) fn open_within(
             .map_err(|e| OpenError::failed("cannot connect to PostgreSQL", &e))
     };
     if access == Access::Command {
-        let store: Arc<dyn Store> =
-            Arc::new(Pooled::for_others(connections(CONNECTIONS_OF_A_COMMAND, None)?, wakes));
-        return Ok(Opened { requests: Arc::clone(&store), background: store });
+        let few = connections(CONNECTIONS_OF_A_COMMAND, None)?;
+        let batches = Pooled::for_batches(few.clone(), wakes.clone());
+        let commands = Engine::start(batches, 1, 1).map_err(|e| no_thread(&e))?;
+        let store: Arc<dyn Store> = Arc::new(Pooled::for_others(few, wakes));
+        return Ok(Opened { requests: Arc::clone(&store), commands: Arc::new(commands), background: store });
     }
     let (writes, reads) = (connections(limits.writes, None)?, connections(limits.reads, Some(IN_ORDER))?);
-    let sets = Sets::begin(connections(Sets::CONNECTIONS, Some(ONE_PLAN))?, wakes.clone())
-        .map_err(|e| OpenError::failed("cannot start a thread", &e))?;
+    let batches = connections(fit(FAST_WORKERS + PATIENT_WORKERS), Some(ONE_PLAN))?;
+    let batches = Pooled::for_batches(batches, wakes.clone());
+    let commands = Engine::start(batches, FAST_WORKERS, PATIENT_WORKERS).map_err(|e| no_thread(&e))?;
     let background = Pooled::for_others(connections(limits.background, None)?, wakes.clone());
-    let requests = Pooled::for_requests(sets, writes, reads, limits.within, wakes);
-    Ok(Opened { requests: Arc::new(requests), background: Arc::new(background) })
+    let requests = Pooled::for_requests(writes, reads, limits.within, wakes);
+    Ok(Opened {
+        requests: Arc::new(requests),
+        commands: Arc::new(commands),
+        background: Arc::new(background),
+    })
 }

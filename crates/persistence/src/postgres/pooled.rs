@@ -2,19 +2,17 @@
 //! place with an account was missing, until its time is over.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::Arc;
 use std::time::Duration;
 
 use diesel::prelude::*;
-use guerdon_domain::ports::{Posting, Reads, Store, StoreError, Tx, Verdict, Wakes};
+use guerdon_domain::ports::{LedgerAccess, Reads, Store, StoreError, Tx, Verdict, Wakes};
 
-use super::gate::Gate;
 use super::repo::Unit;
-use super::sets::Sets;
 use super::terms::Terms;
 use super::transaction::{UnitEnd, begin, commit, rollback};
 use super::{catalog, races};
 use crate::access::WITHIN;
+use crate::engine::{Backend, BatchError, Locking};
 use crate::pool::{POOL_WAIT, Pool};
 
 /// How many connections the service holds, and how long its requests may take.
@@ -38,28 +36,28 @@ pub(crate) struct Pooled {
     reads: Pool<PgConnection>,
     /// How long a unit may take; none where nobody waits for it.
     within: Option<Duration>,
-    /// None where no more than a few units pay at once.
-    gate: Option<Arc<Gate>>,
-    /// None where nobody waits who could share a transaction.
-    sets: Option<Sets>,
     wakes: Wakes,
 }
 
 impl Pooled {
     /// For requests: somebody waits, and there are many.
     pub(crate) fn for_requests(
-        sets: Sets,
         writes: Pool<PgConnection>,
         reads: Pool<PgConnection>,
         within: Duration,
         wakes: Wakes,
     ) -> Self {
-        Self { writes, reads, within: Some(within), gate: Some(Arc::default()), sets: Some(sets), wakes }
+        Self { writes, reads, within: Some(within), wakes }
+    }
+
+    /// For batches of commands, each of which says how long it may take.
+    pub(crate) fn for_batches(pool: Pool<PgConnection>, wakes: Wakes) -> Self {
+        Self { writes: pool.clone(), reads: pool, within: None, wakes }
     }
 
     /// For everything else: a few connections for all of it.
     pub(crate) fn for_others(few: Pool<PgConnection>, wakes: Wakes) -> Self {
-        Self { writes: few.clone(), reads: few, within: None, gate: None, sets: None, wakes }
+        Self { writes: few.clone(), reads: few, within: None, wakes }
     }
 
     fn run_alone(
@@ -71,13 +69,12 @@ impl Pooled {
         loop {
             match self.attempt(work, &mut terms)? {
                 UnitEnd::Done => return Ok(()),
-                UnitEnd::Failed(fault) => return Err(fault),
+                UnitEnd::Failed(fault) | UnitEnd::Unknown(fault) => return Err(fault),
                 UnitEnd::Panicked(panic) => resume_unwind(panic),
-                UnitEnd::LostRace if terms.lacks_a_place() => terms.wait()?,
                 UnitEnd::LostRace => {
                     tries += 1;
                     if tries == races::TRIES {
-                        return Err(StoreError::Contended);
+                        return Err(StoreError::Busy);
                     }
                     races::pause(tries - 1);
                 }
@@ -106,7 +103,7 @@ impl Pooled {
         rollback(&mut link);
         Ok(match (verdict, fault) {
             (Err(panic), _) => UnitEnd::Panicked(panic),
-            (Ok(_), Some(StoreError::Contended)) => UnitEnd::LostRace,
+            (Ok(_), Some(StoreError::Busy)) => UnitEnd::LostRace,
             (Ok(_), Some(fault)) => UnitEnd::Failed(fault),
             (Ok(_), None) => UnitEnd::Done,
         })
@@ -121,17 +118,11 @@ impl Store for Pooled {
     }
 
     fn run(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError> {
-        self.run_alone(work, Terms::new(self.within, self.gate.as_ref()))
-    }
-
-    fn take_over(&self, posting: Posting) -> Option<Posting> {
-        let Some(sets) = &self.sets else { return Some(posting) };
-        sets.take_over(posting, Terms::new(self.within, self.gate.as_ref()));
-        None
+        self.run_alone(work, Terms::new(self.within))
     }
 
     fn read(&self, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError> {
-        let mut terms = Terms::new(self.within, None);
+        let mut terms = Terms::new(self.within);
         let mut link = begin(&self.reads, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", &terms)?;
         let mut unit = Unit::new(&mut link.conn, &mut terms);
         let done = catch_unwind(AssertUnwindSafe(|| work(&mut unit)));
@@ -146,7 +137,7 @@ impl Store for Pooled {
     /// Without a transaction: a statement has a snapshot of its own. Where the connection turns out to be dead all is
     /// asked again, on one of which it is known that it lives.
     fn glance(&self, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError> {
-        let mut terms = Terms::new(self.within, None);
+        let mut terms = Terms::new(self.within);
         let wait = terms.patience(POOL_WAIT)?;
         let mut link = self.reads.get_timeout(wait).map_err(|e| StoreError::Unavailable(e.to_string()))?;
         let mut unit = Unit::new(&mut link.conn, &mut terms);
@@ -161,5 +152,28 @@ impl Store for Pooled {
         }
         drop(link); // it was dead, and leaves the pool
         self.read(work)
+    }
+}
+
+impl Backend for Pooled {
+    const HAS_LOCKS: bool = true;
+
+    fn transact(
+        &self,
+        locking: Locking,
+        within: Duration,
+        _changes_much: bool,
+        work: &mut dyn FnMut(&mut dyn LedgerAccess) -> Verdict,
+    ) -> Result<(), BatchError> {
+        let mut terms = Terms::locking_by(Some(within), locking);
+        // Where none can be begun, no command is the cause.
+        match self.attempt(&mut |tx| work(tx), &mut terms).map_err(BatchError::Unavailable)? {
+            UnitEnd::Done => Ok(()),
+            UnitEnd::LostRace => Err(BatchError::Contended),
+            UnitEnd::Failed(StoreError::DeadlineExceeded) => Err(BatchError::Contended),
+            UnitEnd::Failed(cause) => Err(BatchError::Failed(cause)),
+            UnitEnd::Unknown(cause) => Err(BatchError::Unavailable(cause)),
+            UnitEnd::Panicked(panic) => resume_unwind(panic),
+        }
     }
 }

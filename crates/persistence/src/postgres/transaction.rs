@@ -13,14 +13,17 @@ pub(super) type Link = pool::Pooled<PgConnection>;
 pub(super) enum UnitEnd {
     Done,
     LostRace,
+    /// Nothing of it was kept.
     Failed(StoreError),
+    /// Whether it was kept is unknown.
+    Unknown(StoreError),
     Panicked(Box<dyn std::any::Any + Send>),
 }
 
 /// A connection with a transaction begun. After the server was away every idle connection is dead: each is found out
 /// here, before anything happened on it, and dropped.
 pub(super) fn begin(pool: &Pool<PgConnection>, sql: &str, terms: &Terms) -> Result<Link, StoreError> {
-    let mut last = StoreError::Contended;
+    let mut last = StoreError::Busy;
     for _ in 0..=pool.max_size() {
         let wait = terms.patience(POOL_WAIT)?;
         let mut link = pool.get_timeout(wait).map_err(|e| StoreError::Unavailable(e.to_string()))?;
@@ -35,9 +38,9 @@ pub(super) fn begin(pool: &Pool<PgConnection>, sql: &str, terms: &Terms) -> Resu
 pub(super) fn commit(link: &mut Link) -> UnitEnd {
     match link.control("COMMIT").map_err(|e| classify(&e)) {
         Ok(()) => UnitEnd::Done,
-        Err(StoreError::Contended) => UnitEnd::LostRace,
+        Err(StoreError::Busy) => UnitEnd::LostRace,
         // The answer was lost, not necessarily the commit: never run again.
-        Err(fault) => UnitEnd::Failed(StoreError::Unavailable(fault.to_string())),
+        Err(fault) => UnitEnd::Unknown(StoreError::OutcomeUnknown(fault.to_string())),
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use diesel::dsl::count_star;
 use diesel::prelude::*;
-use guerdon_domain::ledger::{AccountBook, PayError};
+use guerdon_domain::ledger::{AccountBook, LedgerError};
 use guerdon_domain::money::{Amount, PointsPerDollar};
 use guerdon_domain::ports::{
     Accounts, Balances, Holding, Lookup, Outcome, Payment, ReadAccounts, StoreError, Timestamp,
@@ -14,6 +14,7 @@ use guerdon_domain::wallets::{Account, AccountKind, Wallet, WalletType};
 
 use super::super::{load_accounts, write_book};
 use super::Unit;
+use crate::engine::Locking;
 use crate::rows::schema::{accounts, companies, users};
 use crate::rows::types::Id;
 use crate::rows::{AccountRow, Reading, WalletRow};
@@ -118,24 +119,18 @@ impl Accounts for Unit<'_> {
     }
 
     fn pay(&mut self, payment: &Payment<'_>) -> Result<Outcome, StoreError> {
-        if let Some(set) = self.set() {
-            let outcome = set.pay(payment);
-            let outcome = self.known(outcome)?;
-            return self.keep(outcome);
-        }
-        self.enter(payment)?;
         let mut book = AccountBook::default();
         let mut missing: Vec<Account> = payment.accounts().into_iter().collect();
         let outcome = loop {
-            self.query(|conn| load_accounts(conn, &missing, &mut book))?;
+            self.query(|conn| load_accounts(conn, &missing, Locking::Wait, &mut book))?;
             book.set_savepoint();
             match book.pay(payment) {
                 Ok(outcome) => break outcome,
-                Err(PayError::NotLoaded(account)) => {
+                Err(LedgerError::AccountNotLoaded(account)) => {
                     book.roll_back();
                     missing = vec![account];
                 }
-                Err(PayError::Store(cause)) => return self.keep(Err(cause)),
+                Err(cause) => return self.keep(Err(cause.into())),
             }
         };
         if matches!(outcome, Outcome::Paid(_)) {

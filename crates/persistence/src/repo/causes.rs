@@ -16,10 +16,6 @@ use crate::rows::{CauseRow, kind};
 
 impl Causes for Unit<'_> {
     fn record(&mut self, cause: &Cause) -> Result<bool, StoreError> {
-        if let Some(set) = self.set() {
-            set.causes.push(cause.clone());
-            return Ok(true);
-        }
         let row = CauseRow::of(cause);
         let inserted = self.query(|conn| {
             diesel::insert_into(causes::table).values(&row).on_conflict_do_nothing().execute(conn)

@@ -27,9 +27,6 @@ impl Unit<'_> {
 
 impl ReadCompanies for Unit<'_> {
     fn company(&mut self, scope: ProviderId, id: CompanyId) -> Result<Lookup<CompanyWithOwner>, StoreError> {
-        if let Some(known) = self.facts().and_then(|it| it.company(scope, id)) {
-            return Ok(known);
-        }
         let found = self.query(|conn| {
             companies::table
                 .inner_join(users::table.on(users::id.eq(companies::owner_id)))
@@ -38,11 +35,7 @@ impl ReadCompanies for Unit<'_> {
                 .get_result(conn)
                 .optional()
         })?;
-        let company = self.judge(scope, found)?;
-        if let (Lookup::Own(found), Some(facts)) = (&company, self.facts()) {
-            facts.companies.insert(id, found.clone());
-        }
-        Ok(company)
+        self.judge(scope, found)
     }
 
     fn company_by_domain(

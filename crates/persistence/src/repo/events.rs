@@ -15,11 +15,11 @@ use uuid::Uuid;
 
 use super::super::{BINDS, Db, FEED_HELD_MICROS, OLDEST_ID};
 use super::Unit;
-use super::slices::slices;
 use crate::rows::conditions::{EXHAUSTED, GIVEN_UP, NOT_RECEIVED, PENDING, UNADDRESSED};
 use crate::rows::schema::{deliveries, events};
 use crate::rows::types::{At, Id, Identifier, Moment};
 use crate::rows::{DeliveryRow, EventRow, FareRow, QueuedEventRow};
+use crate::slices::slices;
 
 #[derive(QueryableByName)]
 struct DepthRow {
@@ -135,10 +135,6 @@ impl ReadOutbox for Unit<'_> {
 impl Outbox for Unit<'_> {
     fn queue_events(&mut self, new: &[NewEvent]) -> Result<(), StoreError> {
         self.queued.events |= new.iter().any(|it| it.addressed);
-        if let Some(set) = self.set() {
-            set.queue_events(new);
-            return Ok(());
-        }
         for slice in slices(new, BINDS / EventRow::COLUMNS.max(DeliveryRow::COLUMNS), |it| it.body.len()) {
             let rows: Vec<EventRow<'_>> = slice.iter().map(EventRow::of).collect();
             self.query(|conn| match rows.as_slice() {

@@ -4,22 +4,19 @@ use diesel::prelude::*;
 use guerdon_domain::idempotency::{IdempotencyKey, IdempotencyRecord};
 use guerdon_domain::ports::{Idempotency, StoreError, Timestamp};
 
+use super::super::hold_companies_and_claim_keys;
 use super::Unit;
-use crate::postings::Part;
+use crate::engine::Locking;
 use crate::rows::IdempotencyRow;
 use crate::rows::schema::idempotency_records;
 use crate::rows::types::{At, Id};
 
 impl Idempotency for Unit<'_> {
     fn claim_key(&mut self, key: &IdempotencyKey) -> Result<bool, StoreError> {
-        match self.terms.part() {
-            None => self.query(|conn| super::super::try_claim(conn, key)),
-            Some(Part::InSet(set)) => Ok(set.has_claimed(key)),
-            Some(Part::Ahead(ahead)) => {
-                ahead.key = Some(key.clone());
-                Ok(true)
-            }
-        }
+        let keys = std::slice::from_ref(key);
+        let (_, claimed) =
+            self.query(|conn| hold_companies_and_claim_keys(conn, &[], keys, Locking::Skip))?;
+        Ok(!claimed.is_empty())
     }
 
     fn idempotency_record(
@@ -27,11 +24,6 @@ impl Idempotency for Unit<'_> {
         key: &IdempotencyKey,
         now: Timestamp,
     ) -> Result<Option<IdempotencyRecord>, StoreError> {
-        match self.terms.part() {
-            None => {}
-            Some(Part::InSet(set)) => return Ok(set.record(key, now)),
-            Some(Part::Ahead(_)) => return Ok(None),
-        }
         let found = self.query(|conn| {
             idempotency_records::table
                 .find((Id(key.scope), &key.key))
@@ -44,10 +36,6 @@ impl Idempotency for Unit<'_> {
     }
 
     fn keep_idempotency_record(&mut self, record: &IdempotencyRecord) -> Result<(), StoreError> {
-        if let Some(set) = self.set() {
-            set.records.push(record.clone());
-            return Ok(());
-        }
         let row = IdempotencyRow::of(record);
         let insert = |conn: &mut super::Conn| {
             diesel::insert_into(idempotency_records::table)
@@ -61,7 +49,7 @@ impl Idempotency for Unit<'_> {
                 .filter(idempotency_records::expires_at.le(At(record.created_at)));
             self.query(|conn| diesel::delete(expired).execute(conn))?;
             if self.query(insert)? == 0 {
-                return self.keep(Err(StoreError::Contended));
+                return self.keep(Err(StoreError::Busy));
             }
         }
         Ok(())

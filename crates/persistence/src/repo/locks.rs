@@ -1,11 +1,10 @@
 //! Holding rows.
 
-use guerdon_domain::ports::{Expected, Locks, Row, StoreError};
+use guerdon_domain::ports::{Locks, Row, StoreError};
 use guerdon_domain::values::CompanyId;
 
 use super::super::{Hold, hold_company, lock_row, lock_row_in_journal_order};
 use super::Unit;
-use crate::postings::Part;
 use crate::rows::types::Id;
 
 impl Locks for Unit<'_> {
@@ -21,23 +20,7 @@ impl Locks for Unit<'_> {
         })
     }
 
-    fn line_up(&mut self, expected: &Expected<'_>) -> Result<(), StoreError> {
-        self.go_on()?;
-        let result = match self.terms.part() {
-            None => self.terms.line_up(expected),
-            Some(Part::InSet(_)) => Ok(()),
-            Some(Part::Ahead(ahead)) => {
-                ahead.expect(expected);
-                Err(StoreError::Contended)
-            }
-        };
-        self.keep(result)
-    }
-
     fn keep_provider(&mut self, company: CompanyId) -> Result<(), StoreError> {
-        if self.set().is_some() {
-            return Ok(()); // it keeps all of its companies
-        }
         self.query(|conn| hold_company(conn, company, Hold::Shared))
     }
 
@@ -46,6 +29,6 @@ impl Locks for Unit<'_> {
     }
 
     fn lost_race(&mut self) -> StoreError {
-        self.fault.get_or_insert(StoreError::Contended).clone()
+        self.fault.get_or_insert(StoreError::Busy).clone()
     }
 }

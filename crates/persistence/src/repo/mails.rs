@@ -11,11 +11,11 @@ use uuid::Uuid;
 use super::super::{BINDS, SKIP_LOCKED, place};
 use super::Unit;
 use super::events::first_id;
-use super::slices::slices;
 use crate::rows::conditions::PENDING;
 use crate::rows::schema::mails;
 use crate::rows::types::{At, Id, Moment};
 use crate::rows::{ClaimedMailRow, DueRow, KeptMailRow, MailRow, mail};
+use crate::slices::slices;
 
 impl MailOutbox for Unit<'_> {
     fn queue_mails(&mut self, new: &[NewMail]) -> Result<(), StoreError> {

@@ -14,6 +14,7 @@ mod events;
 mod feed;
 mod figures;
 mod idempotency;
+mod ledger;
 mod locks;
 mod mails;
 mod movements;
@@ -24,49 +25,27 @@ mod retention;
 mod saml;
 mod schedules;
 mod settings;
-mod slices;
 mod steps;
 mod users;
 
 use diesel::result::QueryResult;
-use guerdon_domain::ports::{Ledger, Payment, Reads, StoreError, Tx};
+use guerdon_domain::ports::{Ledger, Reads, StoreError, Tx};
 
 use super::{Conn, Terms};
-use crate::postings::{Facts, Part, Set};
 use crate::queued::Queued;
 
 /// One unit of work on one connection. It remembers the first failure of the database, so that a swallowed error
 /// still rolls the unit back; after one it runs no statement more.
 pub(crate) struct Unit<'a> {
-    /// None for a posting that is asked what it will need, or in a set.
-    conn: Option<&'a mut Conn>,
+    conn: &'a mut Conn,
     terms: &'a mut Terms,
     fault: Option<StoreError>,
     queued: Queued,
 }
 
 impl<'a> Unit<'a> {
-    /// A unit on a connection; or on none, which is given up where it asks for what was not read before it.
-    pub(crate) fn new(conn: impl Into<Option<&'a mut Conn>>, terms: &'a mut Terms) -> Self {
-        Self { conn: conn.into(), terms, fault: None, queued: Queued::default() }
-    }
-
-    /// The set in which this unit has its turn, if there is one.
-    fn set(&mut self) -> Option<&mut Set> {
-        match self.terms.part()? {
-            Part::InSet(set) => Some(set),
-            Part::Ahead(_) => None,
-        }
-    }
-
-    /// What is known without a question: to the set in which this unit has its turn, or of those before it in its batch.
-    fn facts(&mut self) -> Option<&mut Facts> {
-        self.terms.facts()
-    }
-
-    /// What a set knows; what it does not know has the unit run alone.
-    fn known<T>(&mut self, fact: Option<T>) -> Result<T, StoreError> {
-        self.keep(fact.ok_or(StoreError::Contended))
+    pub(crate) fn new(conn: &'a mut Conn, terms: &'a mut Terms) -> Self {
+        Self { conn, terms, fault: None, queued: Queued::default() }
     }
 
     /// The first failure, if there was one, and what was queued for sending.
@@ -79,26 +58,14 @@ impl<'a> Unit<'a> {
         if let Some(fault) = &self.fault {
             return Err(fault.clone());
         }
-        let Some(conn) = self.conn.as_deref_mut() else { return Ok(()) };
-        let result = self.terms.go_on(conn);
-        self.keep(result)
-    }
-
-    /// To be called before the first account of a payment is locked: where too many units are in the database with one
-    /// already, this one gives up, and is run again when there is room.
-    fn enter(&mut self, payment: &Payment<'_>) -> Result<(), StoreError> {
-        self.go_on()?;
-        let result = self.terms.enter(payment);
+        let result = self.terms.go_on(self.conn);
         self.keep(result)
     }
 
     /// Runs a query; remembers its failure.
     fn query<T>(&mut self, query: impl FnOnce(&mut Conn) -> QueryResult<T>) -> Result<T, StoreError> {
         self.go_on()?;
-        let result = match self.conn.as_deref_mut() {
-            Some(conn) => query(conn).map_err(|e| super::classify(&e)),
-            None => Err(StoreError::Contended),
-        };
+        let result = query(self.conn).map_err(|e| super::classify(&e));
         self.keep(result)
     }
 

@@ -34,9 +34,6 @@ fn page_query() -> String {
 
 impl ReadOccasions for Unit<'_> {
     fn occasion(&mut self, scope: ProviderId, id: OccasionId) -> Result<Lookup<Occasion>, StoreError> {
-        if let Some(known) = self.facts().and_then(|it| it.occasion(scope, id)) {
-            return Ok(known);
-        }
         let found: Option<(Option<Id<ProviderId>>, OccasionRow)> = self.query(|conn| {
             occasions::table
                 .left_join(companies::table.on(occasions::company_id.eq(companies::id.nullable())))
@@ -48,13 +45,7 @@ impl ReadOccasions for Unit<'_> {
         match found {
             None => Ok(Lookup::Absent),
             Some((Some(owner), _)) if owner.0 != scope => Ok(Lookup::Foreign),
-            Some((owner, row)) => {
-                let occasion = self.keep(row.read())?;
-                if let Some(facts) = self.facts() {
-                    facts.occasions.insert(id, (owner.map(|it| it.0), occasion.clone()));
-                }
-                Ok(Lookup::Own(occasion))
-            }
+            Some((_, row)) => self.keep(row.read()).map(Lookup::Own),
         }
     }
 

@@ -23,17 +23,10 @@ impl ReadProviders for Unit<'_> {
     }
 
     fn provider(&mut self, id: ProviderId) -> Result<Option<Provider>, StoreError> {
-        if let Some(known) = self.facts().and_then(|it| it.provider(id)) {
-            return Ok(Some(known));
-        }
         let found = self.query(|conn| {
             providers::table.find(Id(id)).select(ProviderRow::as_select()).get_result(conn).optional()
         })?;
-        let provider = found.map(ProviderRow::read);
-        if let (Some(found), Some(facts)) = (&provider, self.facts()) {
-            facts.providers.insert(id, found.clone());
-        }
-        Ok(provider)
+        Ok(found.map(ProviderRow::read))
     }
 
     fn providers(&mut self) -> Result<Vec<Provider>, StoreError> {

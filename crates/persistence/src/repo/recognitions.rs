@@ -3,13 +3,12 @@
 use diesel::prelude::*;
 use guerdon_domain::ports::{ReadRecognitions, Recognitions, Role, StoreError};
 use guerdon_domain::recognitions::Recognition;
-use guerdon_domain::values::{CauseId, Message, Page, RecognitionId, UserId};
+use guerdon_domain::values::{Message, Page, RecognitionId, UserId};
 
-use super::super::BINDS;
 use super::Unit;
 use crate::rows::schema::{causes, recognitions};
 use crate::rows::types::Id;
-use crate::rows::{NewRecognitionRow, RecognitionRow, SendingRow};
+use crate::rows::{RecognitionRow, SendingRow};
 
 type Found = (RecognitionRow, SendingRow);
 
@@ -58,27 +57,6 @@ impl ReadRecognitions for Unit<'_> {
 }
 
 impl Recognitions for Unit<'_> {
-    fn insert_recognitions(
-        &mut self,
-        cause: CauseId,
-        recognitions: &[Recognition],
-    ) -> Result<(), StoreError> {
-        if let Some(set) = self.set() {
-            set.insert_recognitions(cause, recognitions);
-            return Ok(());
-        }
-        let mut legs = 1..;
-        for slice in recognitions.chunks(BINDS / NewRecognitionRow::COLUMNS) {
-            let rows: Vec<NewRecognitionRow> =
-                slice.iter().zip(&mut legs).map(|(it, leg)| NewRecognitionRow::of(cause, leg, it)).collect();
-            self.query(|conn| match rows.as_slice() {
-                [one] => diesel::insert_into(recognitions::table).values(one).execute(conn),
-                many => diesel::insert_into(recognitions::table).values(many).execute(conn),
-            })?;
-        }
-        Ok(())
-    }
-
     fn amend_recognition(
         &mut self,
         id: RecognitionId,

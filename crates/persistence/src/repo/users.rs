@@ -79,10 +79,6 @@ impl ReadUsers for Unit<'_> {
     }
 
     fn people(&mut self, scope: ProviderId, ids: &[UserId]) -> Result<Vec<Lookup<Person>>, StoreError> {
-        if let Some(set) = self.set() {
-            let people = set.people(scope, ids);
-            return self.known(people);
-        }
         let mut found = HashMap::with_capacity(ids.len());
         for slice in ids.chunks(SLICE) {
             for (owner, row) in self.people_slice(slice)? {

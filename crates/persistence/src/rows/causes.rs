@@ -77,6 +77,9 @@ pub(crate) struct CauseRow<'a> {
 }
 
 impl<'a> CauseRow<'a> {
+    /// Bound values a row.
+    pub(crate) const COLUMNS: usize = 17;
+
     pub(crate) fn of(it: &'a Cause) -> Self {
         let bare = Self {
             id: Id(it.id),

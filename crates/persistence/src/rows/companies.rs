@@ -66,12 +66,12 @@ pub(crate) struct OwnerRow {
 }
 
 impl CompanyRow<'_> {
-    pub(crate) fn read(self, owner: OwnerRow) -> Result<CompanyWithOwner, StoreError> {
+    pub(crate) fn company(self) -> Result<Company, StoreError> {
         let reading = Reading { table: "companies", id: &self.id.0 };
         let rate = PointsPerDollar::new(i64::from(self.points_per_dollar));
         let alert =
             self.reserve_alert.map(|it| reading.make("reserve_alert", Points::new(it))).transpose()?;
-        let company = Company {
+        Ok(Company {
             id: self.id.0,
             provider_id: self.provider_id.0,
             corporation_id: self.corporation_id.map(|it| it.0),
@@ -89,13 +89,17 @@ impl CompanyRow<'_> {
             allow_zero_points: self.allow_zero_points,
             created_at: self.created_at.0,
             updated_at: self.updated_at.0,
-        };
-        let reading = Reading { table: "users", id: &self.owner_id.0 };
+        })
+    }
+
+    pub(crate) fn read(self, owner: OwnerRow) -> Result<CompanyWithOwner, StoreError> {
+        let company = self.company()?;
+        let reading = Reading { table: "users", id: &company.owner_id };
         Ok(CompanyWithOwner {
-            company,
             owner_email: reading.parse("email", &owner.email, EmailAddress::parse)?,
             owner_first_name: reading.parse("first_name", &owner.first_name, Line::parse)?,
             owner_last_name: reading.parse_opt("last_name", owner.last_name.as_deref(), Line::parse)?,
+            company,
         })
     }
 }

@@ -22,6 +22,9 @@ pub(crate) struct IdempotencyRow {
 }
 
 impl IdempotencyRow {
+    /// Bound values a row.
+    pub(crate) const COLUMNS: usize = 7;
+
     pub(crate) fn of(it: &IdempotencyRecord) -> Self {
         Self {
             scope: Id(it.key.scope),

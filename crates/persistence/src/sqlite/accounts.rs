@@ -9,6 +9,7 @@ use guerdon_domain::ledger::{AccountBook, AccountState};
 use guerdon_domain::wallets::Account;
 
 use super::{BINDS, Conn, Db};
+use crate::engine::Locking;
 use crate::rows::schema::{accounts as table, transfers};
 use crate::rows::types::{Id, Identifier, Moment};
 use crate::rows::{AccountStateRow, TransferRow};
@@ -94,6 +95,7 @@ impl QueryFragment<Db> for Update<'_> {
 pub(crate) fn load_accounts(
     conn: &mut Conn,
     accounts: &[Account],
+    _locking: Locking,
     book: &mut AccountBook,
 ) -> QueryResult<()> {
     if accounts.len() <= PREPARED_MAX {

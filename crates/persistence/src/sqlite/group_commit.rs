@@ -8,7 +8,7 @@
 //! Units that write much take turns, each with a commit of its own: whoever writes little waits for one of them at most
 //! before its own turn comes.
 //!
-//! Postings that were handed over (`postings`) are run by one thread, as many as wait for it in one go, under the same rules.
+//! The engine's worker runs a batch of commands as one unit, under the same rules.
 
 use std::fs::File;
 use std::panic::resume_unwind;
@@ -17,22 +17,16 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use diesel::SqliteConnection;
-use guerdon_domain::ports::{Posting, PostingEnd, Reads, Store, StoreError, Tx, Verdict, Wakes};
+use guerdon_domain::ports::{LedgerAccess, Reads, Store, StoreError, Tx, Verdict, Wakes};
 
 use super::catalog;
 use super::checkpoints::Checkpoints;
 use super::reading::{glance_on, read_at_once, read_on};
 use super::writer::{SavepointEnd, Writer};
 use super::{Terms, lock};
+use crate::engine::{Backend, BatchError, Locking};
 use crate::pool::Pool;
 use crate::pool::waits::waited;
-use crate::postings::{Facts, panicked};
-
-/// A posting that waits for the writer, and what it is held to.
-pub(super) struct Waiting {
-    pub(super) posting: Posting,
-    pub(super) terms: Terms,
-}
 
 /// One writer, a few readers, and the lock that keeps other processes away.
 pub(crate) struct GroupCommit {
@@ -90,78 +84,20 @@ impl GroupCommit {
     fn run_within(
         &self,
         within: Option<Duration>,
+        changes_much: bool,
         work: &mut dyn FnMut(&mut dyn Tx) -> Verdict,
     ) -> Result<(), StoreError> {
+        let _turn = changes_much.then(|| lock(&self.turn));
         let mut terms = Terms::new(within);
-        let done = self.attempt(&mut terms, work);
-        if !terms.lacks_turn() {
-            return done;
-        }
-        let _turn = lock(&self.turn);
-        terms.give_turn();
-        self.attempt(&mut terms, work)
-    }
-
-    /// What a request's unit is held to.
-    pub(super) fn terms(&self) -> Terms {
-        Terms::new(self.within)
-    }
-
-    /// Runs these units one after the other, commits them, and tells how each ended.
-    pub(super) fn run_together(&self, units: Vec<Waiting>) {
         let mut writer = self.take_baton();
-        let mut ended = Vec::with_capacity(units.len());
-        let mut facts = Facts::default(); // of this batch: nobody else writes meanwhile, and postings change none of them
-        for mut unit in units {
-            let fate = match writer.join(false) {
-                Ok(fate) => fate,
-                Err(cause) => {
-                    ended.push((unit.posting.told, None, Some(SavepointEnd::Cleanly(Err(cause)))));
-                    continue;
-                }
-            };
-            unit.terms.lend(facts);
-            let end = writer.run_unit(&mut unit.terms, &mut unit.posting.work);
-            facts = unit.terms.take_back();
-            if let SavepointEnd::BatchLost(cause) = &end {
-                writer.abandon(cause);
-                facts = Facts::default(); // what whoever opened the batch had changed is undone
-            } else if writer.is_full() {
-                writer.commit();
-                facts = Facts::default();
-            }
-            let end = if unit.terms.lacks_turn() { None } else { Some(end) };
-            ended.push((unit.posting.told, Some(fate), end));
-        }
-        if self.waiting.load(Ordering::SeqCst) == 0 {
-            writer.commit();
-        }
-        drop(writer);
-        for (told, fate, end) in ended {
-            let settled = fate.map_or(Ok(()), |it| it.wait());
-            told(match end {
-                None => PostingEnd::Alone(Box::new(())),
-                Some(SavepointEnd::Cleanly(result)) => PostingEnd::Ended(settled.and(result)),
-                Some(SavepointEnd::BatchLost(cause)) => PostingEnd::Ended(Err(cause)),
-                Some(SavepointEnd::Panicked(panic)) => PostingEnd::Ended(Err(panicked(&*panic))),
-            });
-        }
-    }
-
-    fn attempt(
-        &self,
-        terms: &mut Terms,
-        work: &mut dyn FnMut(&mut dyn Tx) -> Verdict,
-    ) -> Result<(), StoreError> {
-        let mut writer = self.take_baton();
-        if terms.has_turn() {
+        if changes_much {
             writer.commit(); // who wrote little before does not wait for this one
         }
-        let fate = writer.join(terms.has_turn())?;
-        let ended = writer.run_unit(terms, work);
+        let fate = writer.join(changes_much)?;
+        let ended = writer.run_unit(&mut terms, work);
         if let SavepointEnd::BatchLost(cause) = &ended {
             writer.abandon(cause);
-        } else if self.waiting.load(Ordering::SeqCst) == 0 || terms.has_turn() || writer.is_full() {
+        } else if self.waiting.load(Ordering::SeqCst) == 0 || changes_much || writer.is_full() {
             writer.commit();
         }
         drop(writer);
@@ -182,7 +118,7 @@ impl Store for GroupCommit {
     }
 
     fn run(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError> {
-        self.run_within(self.within, work)
+        self.run_within(self.within, false, work)
     }
 
     fn read(&self, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError> {
@@ -210,7 +146,7 @@ impl Store for Beside {
     }
 
     fn run(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError> {
-        self.store.run_within(None, work)
+        self.store.run_within(None, false, work)
     }
 
     fn read(&self, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError> {
@@ -225,5 +161,23 @@ impl Drop for GroupCommit {
         if let Err(e) = writer.execute("PRAGMA wal_checkpoint(TRUNCATE)") {
             log::warn!("the database was closed without a checkpoint: {e}");
         }
+    }
+}
+
+impl Backend for Arc<GroupCommit> {
+    const HAS_LOCKS: bool = false;
+
+    fn transact(
+        &self,
+        _locking: Locking,
+        within: Duration,
+        changes_much: bool,
+        work: &mut dyn FnMut(&mut dyn LedgerAccess) -> Verdict,
+    ) -> Result<(), BatchError> {
+        self.run_within(Some(within), changes_much, &mut |tx| work(tx)).map_err(|cause| match cause {
+            StoreError::Busy | StoreError::DeadlineExceeded => BatchError::Contended,
+            StoreError::Unavailable(_) | StoreError::OutcomeUnknown(_) => BatchError::Unavailable(cause),
+            StoreError::Corrupt { .. } | StoreError::Broken(_) => BatchError::Failed(cause),
+        })
     }
 }

@@ -6,9 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable, SmallInt};
-use guerdon_domain::idempotency::IdempotencyKey;
 use guerdon_domain::ports::Settlement;
-use guerdon_domain::values::{CompanyId, EventId};
+use guerdon_domain::values::{CompanyId, EventId, UserId};
 
 use crate::rows::schema::{attempts, events};
 use crate::rows::types::{At, Id, Identifier, Moment};
@@ -23,16 +22,17 @@ pub(crate) mod copy;
 mod faults;
 mod group_commit;
 pub(crate) mod open;
-mod postings;
 mod reading;
 mod storage;
 mod terms;
 mod writer;
+mod writing;
 
 pub(crate) use accounts::{load_accounts, write_book};
 pub(crate) use faults::classify;
 pub(crate) use storage::check as check_storage;
 pub(crate) use terms::Terms;
+pub(crate) use writing::{hold_companies_and_claim_keys, load_records, write_changes};
 
 #[path = "../repo/mod.rs"]
 pub(crate) mod repo;
@@ -51,6 +51,8 @@ pub(crate) const FEED_HELD_MICROS: &str = "0";
 /// How many bytes the database takes.
 pub(crate) const DATABASE_BYTES: &str =
     "(SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size())";
+/// Up to this number of ids are looked up one by one: the statement for one stays prepared.
+pub(crate) const SINGLE_READS_MAX: usize = 3;
 /// The most bound values of one statement.
 pub(crate) const BINDS: usize = 32_766;
 /// How a claim passes over what others claim: one writer has nothing to pass over.
@@ -92,6 +94,11 @@ pub(crate) fn lock_row<T: AsRef<[u8]> + Debug>(
     _table: &'static str,
     _id: Id<T>,
 ) -> QueryResult<()> {
+    Ok(())
+}
+
+/// One writer: nothing to lock.
+pub(crate) fn lock_user_and_company(_conn: &mut Conn, _id: UserId) -> QueryResult<()> {
     Ok(())
 }
 
@@ -172,11 +179,6 @@ pub(crate) fn settle(conn: &mut Conn, settlements: &[Settlement]) -> QueryResult
         Settle { state, made, due, event: settled.event_id, lease: settled.lease_id }.execute(conn)?;
     }
     Ok(())
-}
-
-/// One writer: whoever runs holds every key.
-pub(crate) fn try_claim(_conn: &mut Conn, _key: &IdempotencyKey) -> QueryResult<bool> {
-    Ok(true)
 }
 
 /// No query has a time limit.

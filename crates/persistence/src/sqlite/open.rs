@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use guerdon_domain::ports::{Store, Wakes};
+use guerdon_domain::ports::Wakes;
 
 use super::checkpoints::Checkpoints;
 use super::connect::{assert_version, connect, connect_reader, lock, prepare_writer, require};
 use super::group_commit::{Beside, GroupCommit};
-use super::postings::Postings;
 use crate::access::{Access, CONNECTIONS_OF_A_COMMAND, OpenError, Opened, WITHIN};
+use crate::engine::Engine;
 use crate::migrations::check_sqlite;
 use crate::pool::pool;
 
@@ -35,9 +35,9 @@ pub(crate) fn open(path: &Path, access: Access, wakes: Wakes) -> Result<Opened, 
             .map_err(|e| OpenError::failed("cannot open the database for reading", &e))
     };
     if access == Access::Command {
-        let store: Arc<dyn Store> =
-            Arc::new(GroupCommit::new(writer, readers(CONNECTIONS_OF_A_COMMAND)?, lock, wakes));
-        return Ok(Opened { requests: Arc::clone(&store), background: store });
+        let store = Arc::new(GroupCommit::new(writer, readers(CONNECTIONS_OF_A_COMMAND)?, lock, wakes));
+        let commands = Arc::new(Engine::start(Arc::clone(&store), 1, 0).map_err(|e| no_thread(&e))?);
+        return Ok(Opened { requests: Arc::<GroupCommit>::clone(&store), commands, background: store });
     }
     let mut beside = connect(path)?;
     prepare_writer(&mut beside, 0).map_err(|e| unprepared(&e))?;
@@ -47,8 +47,12 @@ pub(crate) fn open(path: &Path, access: Access, wakes: Wakes) -> Result<Opened, 
     let store = store.for_requests(WITHIN, checkpoints);
     let store = Arc::new(store.map_err(|e| unprepared(&e))?);
     let background = Beside { store: Arc::clone(&store), readers: readers(READERS_BESIDE)? };
-    let requests = Postings::begin(store).map_err(|e| OpenError::failed("cannot start a thread", &e))?;
-    Ok(Opened { requests: Arc::new(requests), background: Arc::new(background) })
+    let commands = Arc::new(Engine::start(Arc::clone(&store), 1, 0).map_err(|e| no_thread(&e))?);
+    Ok(Opened { requests: store, commands, background: Arc::new(background) })
+}
+
+fn no_thread(cause: &std::io::Error) -> OpenError {
+    OpenError::failed("cannot start a thread", cause)
 }
 
 /// Where the files beside the database cannot be made, SQLite tells of the disk alone.

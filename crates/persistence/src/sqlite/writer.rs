@@ -176,7 +176,10 @@ impl Writer {
 /// A batch that failed is nobody's fault in it.
 fn unavailable(cause: StoreError) -> StoreError {
     match cause {
-        StoreError::Unavailable(_) | StoreError::Contended => cause,
+        StoreError::Unavailable(_)
+        | StoreError::Busy
+        | StoreError::DeadlineExceeded
+        | StoreError::OutcomeUnknown(_) => cause,
         StoreError::Corrupt { .. } | StoreError::Broken(_) => StoreError::Unavailable(cause.to_string()),
     }
 }

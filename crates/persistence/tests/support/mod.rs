@@ -4,24 +4,27 @@ pub mod overheard;
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::sync::mpsc::channel;
-use std::sync::{Arc, Barrier, Mutex, PoisonError};
+use std::sync::mpsc::{Sender as Telling, channel};
+use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
 use guerdon_domain::audit::{self, Examination, Violation};
 use guerdon_domain::audit_log::Action;
 use guerdon_domain::causes::{Actor, Origin};
+use guerdon_domain::commands::{
+    Command, CommandQueue, Done, Outcome, Refusal, Response, Submission, Surroundings,
+};
 use guerdon_domain::companies::{self, CompanyWithOwner, CreateCompany, UpdateCompany, UpdateCompanyError};
 use guerdon_domain::distributions::{self, RunDistribution};
 use guerdon_domain::events::{Event, EventFacts};
+use guerdon_domain::idempotency::Repeatable;
 use guerdon_domain::money::{Points, PointsPerDollar};
 use guerdon_domain::occasions::{self, OccasionText};
 use guerdon_domain::ports::{
-    Clock, Context, EventBodies, Ids, Posting, PostingEnd, Reads, Store, StoreError, StoreExt as _,
-    Timestamp, Tx, Unrenderable, Verdict,
+    Clock, Context, EventBodies, Ids, Reads, Store, StoreError, StoreExt as _, Timestamp, Unrenderable,
 };
 use guerdon_domain::providers::Provider;
-use guerdon_domain::recognitions::{self, Receivers, Recognition, SendError, SendRecognition, Sender};
+use guerdon_domain::recognitions::{Receivers, Recognition, SendError, SendRecognition, Sender};
 use guerdon_domain::reserve;
 use guerdon_domain::users::{self, Profile};
 use guerdon_domain::values::{
@@ -62,6 +65,29 @@ impl Ids for TestIds {
 /// Who asks for everything here.
 pub const ORIGIN: Origin<'_> = Origin { actor: Actor::Operator, reference: Some("tester"), key: None };
 
+/// Waits for the outcome of a command.
+struct Waiting<F> {
+    done: Option<Done>,
+    on_render: F,
+    tell: Telling<(Outcome, Option<Done>)>,
+}
+
+impl<F: FnMut(&Done) + Send> Response for Waiting<F> {
+    fn render(&mut self, done: &Done) -> Result<(u16, Vec<u8>), StoreError> {
+        (self.on_render)(done);
+        self.done = Some(done.clone());
+        Ok((201, b"{}".to_vec()))
+    }
+
+    fn is_wanted(&self) -> bool {
+        true
+    }
+
+    fn end(self: Box<Self>, outcome: Outcome) {
+        drop(self.tell.send((outcome, self.done)));
+    }
+}
+
 pub struct TestBodies;
 
 /// Separates the facts of an erased body from the note on what was erased.
@@ -86,6 +112,7 @@ impl EventBodies for TestBodies {
 pub struct World {
     pub database: TestDatabase,
     pub store: Arc<dyn Store>,
+    pub commands: Arc<dyn CommandQueue>,
     pub background: Arc<dyn Store>,
     pub clock: Arc<TestClock>,
     pub ids: Arc<TestIds>,
@@ -101,8 +128,8 @@ pub fn on_each(test: impl Fn(&World)) {
         let world = World::new(database);
         test(&world);
         assert_eq!(world.audit(), [], "on {}", world.database.url);
-        let World { database, store, background, .. } = world;
-        drop((store, background)); // its sessions end, and with them tell what they counted
+        let World { database, store, commands, background, .. } = world;
+        drop((store, commands, background)); // its sessions end, and with them tell what they counted
         if !database.is_embedded() {
             let deadlocked = "pg_stat_database WHERE datname = current_database() AND deadlocks > 0";
             assert_eq!(database.count(deadlocked), 0, "deadlocks, though run again");
@@ -130,7 +157,7 @@ impl World {
     }
 
     pub fn at_rate(database: TestDatabase, rate: i64) -> Self {
-        let Opened { requests: store, background } = database.opened();
+        let Opened { requests: store, commands, background } = database.opened();
         let clock = Arc::new(TestClock(AtomicI64::new(1_795_000_000_000_000)));
         let ids = Arc::new(TestIds(AtomicU64::new(1)));
         let provider = ProviderId::from_uuid(ids.next());
@@ -149,7 +176,7 @@ impl World {
                 Ok((company.id, company.owner_id, occasion.id))
             })
             .unwrap();
-        Self { database, store, background, clock, ids, provider, company, owner, occasion }
+        Self { database, store, commands, background, clock, ids, provider, company, owner, occasion }
     }
 
     pub fn context(&self) -> Context<'_> {
@@ -189,52 +216,56 @@ impl World {
         self.store.transaction(|tx| distributions::run(tx, &command, &self.context())).unwrap();
     }
 
-    pub fn send(&self, sender: Sender, to: &[UserId], points: i64) -> Result<Vec<Recognition>, SendError> {
+    pub fn command(&self, sender: Sender, to: &[UserId], points: i64) -> SendRecognition {
         let ids: Vec<String> = to.iter().map(ToString::to_string).collect();
-        let command = SendRecognition {
+        SendRecognition {
             occasion_id: self.occasion,
             sender,
             receivers: Receivers::parse(&ids.join(",")).unwrap(),
             points_per_receiver: points,
             message: None,
             share: true,
-        };
-        let (clock, ids, provider) = (Arc::clone(&self.clock), Arc::clone(&self.ids), self.provider);
-        self.post(move |tx| {
-            let context = Context { clock: &*clock, ids: &*ids, bodies: &TestBodies, origin: ORIGIN };
-            recognitions::send(tx, provider, &command, &context)
-        })
+        }
     }
 
-    /// Makes a posting as a request does: by the store's own thread where it has one, else by this one.
-    pub fn post<T, E>(&self, work: impl FnMut(&mut dyn Tx) -> Result<T, E> + Send + 'static) -> Result<T, E>
-    where
-        T: Send + 'static,
-        E: From<StoreError> + Send + 'static,
-    {
-        let shared = Arc::new(Mutex::new((work, None)));
-        let its = Arc::clone(&shared);
+    pub fn send(&self, sender: Sender, to: &[UserId], points: i64) -> Result<Vec<Recognition>, SendError> {
+        match self.submit(Command::SendRecognition(self.command(sender, to, points))) {
+            Ok(Some(Done::Sent(sent))) => Ok(sent),
+            Err(Outcome::Refused(Refusal::Send(refusal))) => Err(refusal),
+            Err(Outcome::Refused(Refusal::Store(cause))) => Err(cause.into()),
+            other => Err(StoreError::Broken(format!("{other:?}")).into()),
+        }
+    }
+
+    /// Submits a command as a request does, and waits for its outcome.
+    pub fn submit(&self, command: Command) -> Result<Option<Done>, Outcome> {
+        self.submit_with(command, None, |_| ())
+    }
+
+    /// The same with an idempotency key, and with something that happens when the outcome is rendered.
+    pub fn submit_with(
+        &self,
+        command: Command,
+        repeatable: Option<Repeatable>,
+        on_render: impl FnMut(&Done) + Send + 'static,
+    ) -> Result<Option<Done>, Outcome> {
         let (tell, told) = channel();
-        let posting = Posting {
-            work: Box::new(move |tx| {
-                let mut shared = its.lock().unwrap_or_else(PoisonError::into_inner);
-                let done = (shared.0)(tx);
-                let verdict = if done.is_ok() { Verdict::Commit } else { Verdict::Rollback };
-                shared.1 = Some(done);
-                verdict
-            }),
-            told: Box::new(move |end| tell.send(end).unwrap()),
-        };
-        let end = self.store.take_over(posting).is_none().then(|| told.recv().unwrap());
-        let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
-        match end {
-            Some(PostingEnd::Ended(end)) => end.map_err(E::from).and_then(|()| shared.1.take().unwrap()),
-            Some(PostingEnd::Alone(apart)) => {
-                let done = self.store.transaction(|tx| (shared.0)(tx));
-                drop(apart);
-                done
-            }
-            None => self.store.transaction(|tx| (shared.0)(tx)),
+        self.commands.submit(Submission {
+            command,
+            provider: self.provider,
+            by: ORIGIN.into(),
+            surroundings: Surroundings {
+                clock: Arc::<TestClock>::clone(&self.clock),
+                ids: Arc::<TestIds>::clone(&self.ids),
+                bodies: Arc::new(TestBodies),
+            },
+            repeatable,
+            response: Box::new(Waiting { done: None, on_render, tell }),
+        });
+        let (outcome, done) = told.recv().unwrap();
+        match outcome {
+            Outcome::Done => Ok(done),
+            other => Err(other),
         }
     }
 

@@ -20,6 +20,7 @@ use std::time::Duration;
 use actix_web::dev::ServerHandle;
 use actix_web::{rt, web};
 use anyhow::{Context, bail};
+use guerdon_domain::commands::CommandQueue;
 use guerdon_domain::ports::{Store, Wakes};
 use guerdon_http_api::{Api, ConnectionLimits, Gate, Limits, Listening, Pulse, Traffic, Transport};
 use guerdon_persistence::Opened;
@@ -82,7 +83,7 @@ impl Application {
         }
         warnings::tell(settings);
         let (metrics, wakes) = (Metrics::install()?, Wakes::default());
-        let Opened { requests, background } = database::open_for_service(settings, &wakes)?;
+        let Opened { requests, commands, background } = database::open_for_service(settings, &wakes)?;
         let keys = Arc::new(settle(settings, background.as_ref())?);
         finish_started(background.as_ref());
         let gate = Gate::new();
@@ -96,7 +97,7 @@ impl Application {
         let address = settings.http.listen;
         let (counting, traffic) = (Arc::<Counting>::default(), Arc::<Traffic>::default());
         let api = guerdon_http_api::listen(
-            api(settings, requests, Arc::clone(&keys), &gate, &pulse, &traffic),
+            api(settings, requests, commands, Arc::clone(&keys), &gate, &pulse, &traffic),
             address,
             tls_config,
         )
@@ -178,6 +179,7 @@ impl Application {
 fn api(
     settings: &Settings,
     store: Arc<dyn Store>,
+    commands: Arc<dyn CommandQueue>,
     keys: Arc<Keys>,
     gate: &Arc<Gate>,
     pulse: &Arc<Pulse>,
@@ -186,6 +188,7 @@ fn api(
     let limit = settings.rate_limit;
     Api {
         store,
+        commands,
         clock: Arc::new(SystemClock),
         ids: Arc::new(SystemIds),
         bodies: Arc::new(Bodies),

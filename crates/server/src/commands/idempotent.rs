@@ -57,7 +57,7 @@ pub(super) fn once<V: View>(
     loop {
         left -= 1;
         match attempt() {
-            Err(CommandError::KeyInUse | CommandError::Store(StoreError::Contended)) if left > 0 => {
+            Err(CommandError::KeyInUse | CommandError::Store(StoreError::Busy)) if left > 0 => {
                 std::thread::sleep(BETWEEN_ATTEMPTS); // tidy: another process may hold the key
             }
             done => return done,

@@ -1,7 +1,8 @@
 //! `POST /v1/recognitions`: send a recognition to one or more users.
 
-use guerdon_domain::ports::{Context, Denied, Tx};
-use guerdon_domain::recognitions::{SendError, SendFault, SendRecognition, Sender, send};
+use guerdon_domain::commands::{Command, Done};
+use guerdon_domain::ports::Denied;
+use guerdon_domain::recognitions::{SendError, SendFault, SendRecognition, Sender};
 use guerdon_domain::values::{CompanyId, Message, UserId};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,9 +11,8 @@ use super::sender_type::SenderType;
 use super::view::RecognitionView;
 use crate::operation::answer::Answer;
 use crate::operation::body::Fields;
-use crate::operation::call::Call;
 use crate::operation::error::ApiError;
-use crate::operation::{Described, Write};
+use crate::operation::{Described, Render, ToCommand, Write};
 
 /// What each receiver takes beside the message: the user with names and address, the rows, the rest of the answer.
 const RECEIVER_BYTES: usize = 2_560;
@@ -35,7 +35,15 @@ impl Described for Create {
 }
 
 impl Write for Create {
-    const IS_POSTING: bool = true;
+    const SUBMITS: Option<(ToCommand<SendRecognition>, Render)> = Some((
+        |_, command| Ok(Command::SendRecognition(command.clone())),
+        |done| match done {
+            Done::Sent(sent) => {
+                Answer::created(&View { recognitions: sent.iter().map(RecognitionView::of).collect() })
+            }
+            Done::Deleted => Err(ApiError::internal("a recognition was not sent")),
+        },
+    ));
     type Command = SendRecognition;
 
     fn command(fields: &mut Fields) -> Option<SendRecognition> {
@@ -65,16 +73,6 @@ impl Write for Create {
     fn weight(command: &SendRecognition) -> usize {
         let receivers = command.receivers.ids().len();
         receivers.saturating_mul(RECEIVER_BYTES).saturating_add(command.message_bytes_max().saturating_mul(2))
-    }
-
-    fn perform(
-        tx: &mut dyn Tx,
-        call: &Call,
-        command: &SendRecognition,
-        context: &Context<'_>,
-    ) -> Result<Answer, ApiError> {
-        let sent = send(tx, call.scope, command, context)?;
-        Answer::created(&View { recognitions: sent.iter().map(RecognitionView::of).collect() })
     }
 }
 

@@ -1,13 +1,12 @@
 //! `DELETE /v1/users/{id}`: deactivate a user; its funds return to the reserve.
 
-use guerdon_domain::ports::{Context, Tx};
-use guerdon_domain::users::{DeleteUserError, delete};
+use guerdon_domain::commands::Command;
+use guerdon_domain::users::DeleteUserError;
 
 use crate::operation::answer::Answer;
 use crate::operation::body::Fields;
-use crate::operation::call::Call;
 use crate::operation::error::ApiError;
-use crate::operation::{Described, Write};
+use crate::operation::{Described, Render, ToCommand, Write};
 
 pub(crate) struct Delete;
 
@@ -22,15 +21,12 @@ impl Described for Delete {
 
 impl Write for Delete {
     const HAS_BODY: bool = false;
+    const SUBMITS: Option<(ToCommand<()>, Render)> =
+        Some((|call, _| Ok(Command::DeleteUser(call.path_id("user")?)), |_| Ok(Answer::no_content())));
     type Command = ();
 
     fn command(_fields: &mut Fields) -> Option<()> {
         Some(())
-    }
-
-    fn perform(tx: &mut dyn Tx, call: &Call, _: &(), context: &Context<'_>) -> Result<Answer, ApiError> {
-        delete(tx, call.scope, call.path_id("user")?, context)?;
-        Ok(Answer::no_content())
     }
 }
 

@@ -3,8 +3,9 @@
 use std::collections::{HashMap, VecDeque};
 
 use guerdon_domain::values::ProviderId;
+use tokio::sync::oneshot::Sender;
 
-use super::{Waits, busy};
+use super::{Turn, busy};
 use crate::operation::error::ApiError;
 
 /// A provider's share while others wait; and how many places are left for those who come.
@@ -24,7 +25,7 @@ pub(super) struct Lines {
 #[derive(Default)]
 pub(super) struct Line {
     at_work: usize,
-    pub(super) waiting: VecDeque<Box<dyn Waits>>,
+    pub(super) waiting: VecDeque<Sender<Turn>>,
 }
 
 impl Lines {
@@ -42,7 +43,7 @@ impl Lines {
     }
 
     /// Lines up behind the provider's others; 503 where these are too many.
-    pub(super) fn wait(&mut self, provider: ProviderId, waits: Box<dyn Waits>) -> Result<(), ApiError> {
+    pub(super) fn wait(&mut self, provider: ProviderId, waits: Sender<Turn>) -> Result<(), ApiError> {
         self.require_room(provider)?;
         let line = self.each.entry(provider).or_default();
         if line.waiting.is_empty() && !self.order.contains(&provider) {
@@ -55,7 +56,7 @@ impl Lines {
     pub(super) fn require_room(&mut self, provider: ProviderId) -> Result<(), ApiError> {
         let Some(line) = self.each.get_mut(&provider) else { return Ok(()) };
         if line.waiting.len() >= WAITING_MAX {
-            line.waiting.retain(|it| !it.has_gone());
+            line.waiting.retain(|it| !it.is_closed());
         }
         if line.waiting.len() >= WAITING_MAX { Err(busy()) } else { Ok(()) }
     }
@@ -71,7 +72,7 @@ impl Lines {
     }
 
     /// Who has a free place next, and how to tell them; their request is at work from now on.
-    pub(super) fn next(&mut self, places: usize) -> Option<(ProviderId, Box<dyn Waits>)> {
+    pub(super) fn next(&mut self, places: usize) -> Option<(ProviderId, Sender<Turn>)> {
         while self.at_work < places {
             let is_alone = self.order.len() <= 1;
             let left = places - self.at_work;
@@ -87,7 +88,7 @@ impl Lines {
                 self.order.push_back(provider);
             }
             match first {
-                Some(first) if !first.has_gone() => {
+                Some(first) if !first.is_closed() => {
                     self.begin(provider);
                     return Some((provider, first));
                 }

@@ -1,10 +1,10 @@
 //! Rows of which each carries a text of its own, as many to a statement as it should carry.
 
 /// How much of bodies one statement carries.
-const STATEMENT_BYTES: usize = 1 << 20;
+pub(crate) const STATEMENT_BYTES: usize = 1 << 20;
 
 /// Cuts rows to what one statement may bind and should carry.
-pub(super) fn slices<T>(new: &[T], rows_max: usize, size: fn(&T) -> usize) -> Vec<&[T]> {
+pub(crate) fn slices<T>(new: &[T], rows_max: usize, size: fn(&T) -> usize) -> Vec<&[T]> {
     let (mut slices, mut rest) = (Vec::new(), new);
     while !rest.is_empty() {
         let mut bytes = 0_usize;

@@ -1,19 +1,20 @@
-//! Postings that meet, made as one set: each ends in its own way, and what goes wrong with one goes wrong for nobody else.
-//! The embedded database makes no sets; what is true of them holds there all the same.
+//! Commands that wait at the same moment are carried out as one batch: each has its own outcome, and what goes wrong with one
+//! goes wrong for no other.
 
 use std::sync::Mutex;
 
-use guerdon_domain::ports::{Expected, StoreError};
+use guerdon_domain::commands::{Command, Outcome, Refusal};
+use guerdon_domain::ports::StoreError;
 use guerdon_domain::recognitions::{SendError, SendFault, Sender};
 use guerdon_domain::values::UserId;
-use guerdon_domain::wallets::{Account, WalletType};
+use guerdon_domain::wallets::WalletType;
 
 use crate::support::{World, at_once, on_each};
 
-/// More than a set holds.
+/// More than a batch holds.
 const CLIENTS: usize = 48;
 
-/// What came of a posting, in a word.
+/// The outcome of a command, in a word.
 fn word<T>(sent: &Result<T, SendError>) -> &'static str {
     match sent {
         Ok(_) => "sent",
@@ -68,7 +69,7 @@ fn whoever_is_refused_fails_no_neighbour() {
 }
 
 #[test]
-fn a_wallet_that_one_posting_fills_and_another_empties_is_right_after_both() {
+fn a_wallet_that_one_command_fills_and_another_empties_is_right_after_both() {
     on_each(|world| {
         let users: Vec<UserId> = (0..6)
             .map(|it| {
@@ -124,7 +125,7 @@ fn one_that_cannot_be_written(how: &str) {
 }
 
 #[test]
-fn a_posting_that_cannot_be_written_fails_alone() {
+fn a_command_that_cannot_be_written_fails_alone() {
     one_that_cannot_be_written("RAISE 'no'");
 }
 
@@ -150,7 +151,7 @@ fn a_statement_that_the_operator_cancels_is_unavailable_and_writes_nothing() {
 }
 
 #[test]
-fn a_posting_that_panics_takes_nobody_with_it() {
+fn a_command_that_panics_affects_no_other() {
     on_each(|world| {
         let (there, other) = (world.user("there"), world.user("other"));
         world.deposit(100);
@@ -159,15 +160,14 @@ fn a_posting_that_panics_takes_nobody_with_it() {
                 world.send(Sender::Company(world.company), &[there], 1).unwrap();
                 return;
             }
-            let payer = Account::Reserve(world.company);
-            let receivers = [Account::Wallet(WalletType::User, other)];
-            let occasion = world.occasion;
-            let refused = world.post(move |tx| -> Result<(), StoreError> {
-                tx.line_up(&Expected { occasion, payer, receivers: &receivers })?;
-                panic!("in its turn")
-            });
-            let said = "a unit of work panicked: in its turn";
-            assert!(matches!(refused, Err(StoreError::Broken(it)) if it == said));
+            let command =
+                Command::SendRecognition(world.command(Sender::Company(world.company), &[other], 1));
+            let refused = world.submit_with(command, None, |_| panic!("in its turn"));
+            let said = "a command panicked: in its turn";
+            let Err(Outcome::Refused(Refusal::Store(StoreError::Broken(cause)))) = refused else {
+                panic!("{refused:?}")
+            };
+            assert_eq!(cause, said);
         });
         assert_eq!(world.shows(WalletType::User, there), Some((42, 0)));
         world.send(Sender::Company(world.company), &[other], 1).unwrap();

@@ -1,0 +1,182 @@
+//! A company, its people and their accounts as loaded facts, for unit tests of decisions: no store.
+
+use uuid::Uuid;
+
+use crate::ledger::{AccountBook, AccountState, Changes, CompanyFacts, Facts, LedgerError};
+use crate::memory::{CountedIds, PlainBodies, StillClock};
+use crate::model::{Actor, Company, Occasion, OccasionText, Origin, Person};
+use crate::money::{Amount, Points, PointsPerDollar};
+use crate::ports::{Context, StoreError, Undecided};
+use crate::values::{
+    CompanyId, DomainName, EmailAddress, Line, Message, OccasionId, ProviderId, Timestamp, UserId, WebUrl,
+};
+use crate::wallets::{Account, WalletType};
+
+/// The provider of the company.
+pub(crate) const PROVIDER: ProviderId = ProviderId::from_uuid(Uuid::from_u128(1));
+pub(crate) const COMPANY: CompanyId = CompanyId::from_uuid(Uuid::from_u128(2));
+pub(crate) const OCCASION: OccasionId = OccasionId::from_uuid(Uuid::from_u128(3));
+
+pub(crate) struct Fixture {
+    pub(crate) facts: Facts,
+    pub(crate) book: AccountBook,
+    pub(crate) changes: Changes,
+    clock: StillClock,
+    ids: CountedIds,
+}
+
+/// The user of a number.
+pub(crate) fn user(number: u128) -> UserId {
+    UserId::from_uuid(Uuid::from_u128(1_000 + number))
+}
+
+pub(crate) fn points(count: i64) -> Points {
+    Points::new(count).unwrap()
+}
+
+impl Fixture {
+    /// A company at a rate, with an occasion and no users. Its reserve and its outside accounts are loaded, all but the
+    /// rounding account.
+    pub(crate) fn new(rate: i64) -> Self {
+        let mut fixture = Self {
+            facts: Facts::default(),
+            book: AccountBook::default(),
+            changes: Changes::default(),
+            clock: StillClock(Timestamp::UNIX_EPOCH),
+            ids: CountedIds::default(),
+        };
+        fixture.add_company(COMPANY, PROVIDER, rate);
+        fixture.add_occasion(OCCASION, None);
+        for account in [Account::Reserve(COMPANY), Account::Funding(COMPANY), Account::Redeemed(COMPANY)] {
+            fixture.load(account, Amount::ZERO);
+        }
+        fixture
+    }
+
+    pub(crate) fn add_company(&mut self, id: CompanyId, provider_id: ProviderId, rate: i64) {
+        let company = Company {
+            id,
+            provider_id,
+            corporation_id: None,
+            domain: DomainName::parse("example.com").unwrap(),
+            name: Line::parse("Example").unwrap(),
+            owner_id: user(0),
+            logo_url: WebUrl::parse("https://example.com/logo.png").unwrap(),
+            rate: PointsPerDollar::new(rate).unwrap(),
+            reserve_alert: None,
+            reserve_bcc: None,
+            allow_zero_points: false,
+            created_at: Timestamp::UNIX_EPOCH,
+            updated_at: Timestamp::UNIX_EPOCH,
+        };
+        self.facts.companies.insert(id, Some(CompanyFacts { company, has_callback: true }));
+    }
+
+    /// The company, to be changed.
+    pub(crate) fn company(&mut self) -> &mut Company {
+        &mut self.facts.companies.get_mut(&COMPANY).unwrap().as_mut().unwrap().company
+    }
+
+    pub(crate) fn add_occasion(&mut self, id: OccasionId, company: Option<(CompanyId, ProviderId)>) {
+        let occasion = Occasion {
+            id,
+            company_id: company.map(|it| it.0),
+            text: OccasionText {
+                name: Line::parse("Thanks").unwrap(),
+                title: Line::parse("Thanks").unwrap(),
+                default_message: Message::parse("Thank you").unwrap(),
+            },
+            enabled: true,
+            visible: true,
+            created_at: Timestamp::UNIX_EPOCH,
+            updated_at: Timestamp::UNIX_EPOCH,
+        };
+        self.facts.occasions.insert(id, Some((company.map(|it| it.1), occasion)));
+    }
+
+    /// An active user of the company whose user, peer and manager wallets show these points; one with a manager wallet is a
+    /// manager.
+    pub(crate) fn add_user(&mut self, number: u128, wallets: &[i64]) -> UserId {
+        let id = user(number);
+        let person = Person {
+            id,
+            company_id: COMPANY,
+            first_name: Line::parse("Ann").unwrap(),
+            last_name: None,
+            email: EmailAddress::parse(&format!("u{number}@example.com")).unwrap(),
+            manager: wallets.len() == 3,
+            active: true,
+        };
+        self.facts.people.insert(id, Some(person));
+        let rate = self.company().rate;
+        for (wallet, shown) in WalletType::ALL.iter().zip(wallets) {
+            self.load(Account::Wallet(*wallet, id), rate.amount(points(*shown)).unwrap());
+        }
+        id
+    }
+
+    /// A user, to be changed.
+    pub(crate) fn person(&mut self, id: UserId) -> &mut Person {
+        self.facts.people.get_mut(&id).unwrap().as_mut().unwrap()
+    }
+
+    /// Loads an account that holds so much.
+    pub(crate) fn load(&mut self, account: Account, balance: Amount) {
+        self.book.load(account, Some(AccountState { balance, ..AccountState::default() }));
+    }
+
+    /// Has the reserve hold so many points, and alert below some.
+    pub(crate) fn fund(&mut self, held: i64, alert_below: Option<i64>) {
+        let rate = self.company().rate;
+        self.company().reserve_alert = alert_below.map(points);
+        let reserve = self.book.account_mut(Account::Reserve(COMPANY)).unwrap();
+        reserve.balance = rate.amount(points(held)).unwrap();
+        reserve.alert_below = alert_below.map(|it| rate.least(points(it)).unwrap());
+    }
+
+    pub(crate) fn add_administrator(&mut self, address: &str) {
+        let all = self.facts.administrators.entry(COMPANY).or_default();
+        all.push(EmailAddress::parse(address).unwrap());
+    }
+
+    /// The points that an account shows.
+    pub(crate) fn shows(&mut self, account: Account) -> i64 {
+        let balance = self.book.account(account).unwrap().balance;
+        self.company().rate.points(balance).get()
+    }
+
+    /// Decides something; what is refused is undone.
+    pub(crate) fn decide<D, E: From<StoreError>>(
+        &mut self,
+        decide: impl FnOnce(&Facts, &mut AccountBook, &mut Changes, &Context<'_>) -> Result<D, Undecided<E>>,
+    ) -> Result<D, Undecided<E>> {
+        let origin = Origin { actor: Actor::Operator, reference: None, key: None };
+        let context = Context { clock: &self.clock, ids: &self.ids, bodies: &PlainBodies, origin };
+        let mark = self.changes.mark();
+        self.book.set_savepoint();
+        let decided = decide(&self.facts, &mut self.book, &mut self.changes, &context);
+        if decided.is_err() {
+            self.book.roll_back();
+            self.changes.truncate(mark);
+        }
+        decided
+    }
+}
+
+/// The refusal of a decision.
+pub(crate) fn refusal<D, E>(decided: Result<D, Undecided<E>>) -> E {
+    match decided {
+        Err(Undecided::Refused(refusal)) => refusal,
+        Err(Undecided::NotLoaded(missing)) => panic!("{missing}"),
+        Ok(_) => panic!("it was not refused"),
+    }
+}
+
+/// What a decision still needs.
+pub(crate) fn missing<D, E>(decided: Result<D, Undecided<E>>) -> LedgerError {
+    match decided {
+        Err(Undecided::NotLoaded(missing)) => missing,
+        Err(Undecided::Refused(_)) => panic!("it was refused"),
+        Ok(_) => panic!("it was decided"),
+    }
+}

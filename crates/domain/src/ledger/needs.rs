@@ -1,0 +1,41 @@
+//! What has to be loaded before something can be decided.
+
+use std::collections::BTreeSet;
+
+use crate::model::IdempotencyKey;
+use crate::values::{CompanyId, OccasionId, RedemptionId, UserId};
+use crate::wallets::Account;
+
+/// What has to be loaded before something can be decided.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// Users, each with the company that it belongs to.
+    pub users: BTreeSet<UserId>,
+    /// Users whose rows are locked before they are read, their companies' rows before them.
+    pub locked_users: BTreeSet<UserId>,
+    /// Companies. Each stays with its provider until the transaction ends.
+    pub companies: BTreeSet<CompanyId>,
+    pub occasions: BTreeSet<OccasionId>,
+    /// Accounts to lock.
+    pub accounts: BTreeSet<Account>,
+    /// Redemptions, read after the accounts are locked, and each time that they are needed.
+    pub redemptions: BTreeSet<RedemptionId>,
+    /// Companies whose administrators' addresses are needed.
+    pub administrators: BTreeSet<CompanyId>,
+    /// Idempotency keys to claim, with the records kept under them.
+    pub keys: Vec<IdempotencyKey>,
+}
+
+impl Needs {
+    /// Adds what another command needs.
+    pub fn extend(&mut self, other: &Self) {
+        self.users.extend(&other.users);
+        self.locked_users.extend(&other.locked_users);
+        self.companies.extend(&other.companies);
+        self.occasions.extend(&other.occasions);
+        self.accounts.extend(&other.accounts);
+        self.redemptions.extend(&other.redemptions);
+        self.administrators.extend(&other.administrators);
+        self.keys.extend_from_slice(&other.keys);
+    }
+}

@@ -1,0 +1,72 @@
+//! Loading for decisions, and writing what they come to.
+
+use super::Unit;
+use super::users::person;
+use crate::ledger::{AccountBook, Changes, CompanyFacts, Facts, Needs};
+use crate::ports::{
+    Causes as _, LedgerAccess, MailOutbox as _, Outbox as _, ReadUsers as _, StoreError, Users as _,
+};
+use crate::wallets::Account;
+
+impl LedgerAccess for Unit {
+    fn load(&mut self, needs: &Needs, facts: &mut Facts, book: &mut AccountBook) -> Result<(), StoreError> {
+        for id in &needs.redemptions {
+            let redemption = self.redemption(*id)?;
+            facts.redemptions.insert(*id, redemption);
+        }
+        for id in &needs.administrators {
+            let emails = self.admin_emails(*id)?;
+            facts.administrators.insert(*id, emails);
+        }
+        self.read(|data| {
+            let mut companies = needs.companies.clone();
+            for id in &needs.users {
+                let user = data.users.get(id);
+                companies.extend(user.map(|it| it.company_id));
+                facts.people.insert(*id, user.map(person));
+            }
+            for id in companies {
+                let company = data.companies.get(&id).map(|it| {
+                    let provider = data.providers.get(&it.provider_id);
+                    let has_callback = provider.is_some_and(|it| it.callback_url.is_some());
+                    CompanyFacts { company: it.clone(), has_callback }
+                });
+                facts.companies.insert(id, company);
+            }
+            for id in &needs.occasions {
+                let kept = data.occasions.get(id).filter(|(_, deleted_at)| deleted_at.is_none());
+                let found = kept.map(|(occasion, _)| {
+                    let company = occasion.company_id.and_then(|it| data.companies.get(&it));
+                    (company.map(|it| it.provider_id), occasion.clone())
+                });
+                facts.occasions.insert(*id, found);
+            }
+            facts.claimed.extend(needs.keys.iter().cloned());
+            for key in &needs.keys {
+                facts.records.extend(data.records.get(key).map(|it| (key.clone(), it.clone())));
+            }
+            for account in &needs.accounts {
+                book.load(*account, data.book.account(*account).cloned());
+            }
+        })
+    }
+
+    fn write(&mut self, changes: &Changes, book: &AccountBook) -> Result<(), StoreError> {
+        for cause in &changes.causes {
+            if !self.record(cause)? {
+                return Err(StoreError::Broken("a cause happens once".into()));
+            }
+        }
+        self.run(|data| data.insert_recognitions(changes.recognitions.iter().map(|(_, _, it)| it)))?;
+        self.queue_events(&changes.events)?;
+        self.queue_mails(&changes.mails)?;
+        for (user, at) in &changes.deleted_users {
+            self.mark_user_deleted(*user, *at)?;
+        }
+        self.run(|data| {
+            let changed: Vec<(Account, _)> = book.changed().map(|(it, state)| (it, state.clone())).collect();
+            data.records.extend(changes.records.iter().map(|it| (it.key.clone(), it.clone())));
+            Ok(data.book.replace(changed, book.transfers())?)
+        })
+    }
+}

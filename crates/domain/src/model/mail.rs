@@ -1,0 +1,20 @@
+//! Mails.
+
+use uuid::Uuid;
+
+use crate::values::{CompanyId, EmailAddress, Timestamp};
+
+/// A mail to be sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewMail {
+    pub id: Uuid,
+    /// Of which company it tells.
+    pub company_id: CompanyId,
+    pub recipient: EmailAddress,
+    /// The subject, one line.
+    pub subject: String,
+    /// The body, plain text.
+    pub body: String,
+    /// When it was caused.
+    pub created_at: Timestamp,
+}

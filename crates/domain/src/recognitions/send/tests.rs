@@ -1,0 +1,207 @@
+use uuid::Uuid;
+
+use super::*;
+use crate::fixture::{COMPANY, Fixture, OCCASION, PROVIDER, missing, points, refusal, user};
+use crate::money::{Amount, PointsPerDollar};
+
+fn command(sender: Sender, receivers: &[UserId], points: i64) -> SendRecognition {
+    let ids: Vec<String> = receivers.iter().map(ToString::to_string).collect();
+    SendRecognition {
+        occasion_id: OCCASION,
+        sender,
+        receivers: Receivers::parse(&ids.join(",")).unwrap(),
+        points_per_receiver: points,
+        message: None,
+        share: true,
+    }
+}
+
+fn send(fixture: &mut Fixture, command: &SendRecognition) -> Result<Vec<Recognition>, Undecided<SendError>> {
+    fixture.decide(|facts, book, changes, context| decide(PROVIDER, command, facts, book, changes, context))
+}
+
+fn faults(fixture: &mut Fixture, command: &SendRecognition) -> Vec<SendFault> {
+    match refusal(send(fixture, command)) {
+        SendError::Faults(faults) => faults,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn wallet(wallet: WalletType, id: UserId) -> Account {
+    Account::Wallet(wallet, id)
+}
+
+/// A sender with 10 points to send, and a receiver.
+fn two_users() -> (Fixture, UserId, UserId) {
+    let mut fixture = Fixture::new(50);
+    let sender = fixture.add_user(1, &[0, 10]);
+    let receiver = fixture.add_user(2, &[0, 0]);
+    (fixture, sender, receiver)
+}
+
+#[test]
+fn a_recognition_moves_points_and_is_explained_and_told() {
+    let (mut fixture, sender, receiver) = two_users();
+    let sent = send(&mut fixture, &command(Sender::User(sender), &[receiver], 4)).unwrap();
+    assert_eq!(sent.len(), 1);
+    assert_eq!(sent[0].message.as_str(), "Thank you");
+    assert_eq!(fixture.shows(wallet(WalletType::Peer, sender)), 6);
+    assert_eq!(fixture.shows(wallet(WalletType::User, receiver)), 4);
+    let changes = &fixture.changes;
+    assert_eq!((changes.causes.len(), changes.events.len(), changes.mails.len()), (1, 1, 0));
+    assert_eq!(changes.recognitions, [(changes.causes[0].id, 1, sent[0].clone())]);
+    assert!(changes.events[0].addressed);
+    assert_eq!(fixture.book.transfers().len(), 1);
+}
+
+#[test]
+fn names_of_nothing_and_of_another_provider_are_denied() {
+    let (mut fixture, sender, receiver) = two_users();
+    let elsewhere = CompanyId::from_uuid(Uuid::from_u128(9));
+    fixture.add_company(elsewhere, ProviderId::from_uuid(Uuid::from_u128(8)), 50);
+    let foreign = fixture.add_user(3, &[0, 0]);
+    fixture.person(foreign).company_id = elsewhere;
+    let absent = user(99);
+    fixture.facts.people.insert(absent, None);
+    fixture.facts.occasions.insert(OccasionId::from_uuid(Uuid::from_u128(7)), None);
+    let denied = |fixture: &mut Fixture, command: &SendRecognition| match refusal(send(fixture, command)) {
+        SendError::Denied(denied) | SendError::Receiver(_, denied) => denied,
+        other => panic!("{other:?}"),
+    };
+    let no_occasion = SendRecognition {
+        occasion_id: OccasionId::from_uuid(Uuid::from_u128(7)),
+        ..command(Sender::User(sender), &[receiver], 1)
+    };
+    assert_eq!(denied(&mut fixture, &no_occasion), Denied::Absent("occasion_id"));
+    for (from, to, expected) in [
+        (Sender::User(absent), receiver, Denied::Absent("sender_id")),
+        (Sender::User(foreign), receiver, Denied::Foreign("sender_id")),
+        (Sender::Company(elsewhere), receiver, Denied::Foreign("sender_id")),
+        (Sender::User(sender), absent, Denied::Absent("receiver_ids")),
+        (Sender::User(sender), foreign, Denied::Foreign("receiver_ids")),
+    ] {
+        assert_eq!(denied(&mut fixture, &command(from, &[to], 1)), expected);
+    }
+    assert!(fixture.changes.is_empty());
+}
+
+#[test]
+fn every_broken_rule_is_told() {
+    let (mut fixture, sender, receiver) = two_users();
+    let other = CompanyId::from_uuid(Uuid::from_u128(9));
+    fixture.add_company(other, PROVIDER, 50);
+    let of_other = fixture.add_user(3, &[0, 0]);
+    fixture.person(of_other).company_id = other;
+    let deleted = fixture.add_user(4, &[0, 0]);
+    fixture.person(deleted).active = false;
+    let range = points_range(PointsPerDollar::DEFAULT, false);
+    let check = |fixture: &mut Fixture, from: UserId, to: &[UserId], count, expected: &[SendFault]| {
+        assert_eq!(faults(fixture, &command(Sender::User(from), to, count)), expected);
+    };
+    check(&mut fixture, sender, &[sender], 1, &[SendFault::SenderAmongReceivers]);
+    check(&mut fixture, sender, &[of_other], 1, &[SendFault::ReceiverOfAnotherCompany(of_other)]);
+    check(&mut fixture, sender, &[deleted], 1, &[SendFault::ReceiverDeleted(Some(deleted))]);
+    check(&mut fixture, deleted, &[receiver], 1, &[SendFault::SenderDeleted]);
+    for count in [i64::MIN, -1, 0, 250_001, i64::MAX] {
+        check(&mut fixture, sender, &[receiver], count, &[SendFault::PointsOutOfRange(range)]);
+    }
+    let large = SendRecognition {
+        message: Some(Message::parse(&"x".repeat(10_000)).unwrap()),
+        ..command(Sender::User(sender), &(100..1_000).map(user).collect::<Vec<_>>(), 1)
+    };
+    for number in 100..1_000 {
+        fixture.add_user(number, &[0]);
+    }
+    assert_eq!(faults(&mut fixture, &large), [SendFault::TooLarge]);
+    fixture.facts.occasions.get_mut(&OCCASION).unwrap().as_mut().unwrap().1.enabled = false;
+    let both = [SendFault::OccasionDisabled, SendFault::SenderAmongReceivers];
+    check(&mut fixture, sender, &[sender], 1, &both);
+    fixture.add_occasion(OCCASION, Some((other, PROVIDER)));
+    check(&mut fixture, sender, &[receiver], 1, &[SendFault::OccasionOfAnotherCompany]);
+}
+
+#[test]
+fn the_peer_wallet_pays_alone_or_a_managers_wallet_does() {
+    let mut fixture = Fixture::new(50);
+    let manager = fixture.add_user(1, &[100, 5, 20]);
+    let plain = fixture.add_user(2, &[100, 5]);
+    let receivers = [fixture.add_user(3, &[0, 0]), fixture.add_user(4, &[0, 0])];
+    let peer = wallet(WalletType::Peer, manager);
+    let managers = wallet(WalletType::Manager, manager);
+    send(&mut fixture, &command(Sender::User(manager), &receivers, 2)).unwrap();
+    assert_eq!((fixture.shows(peer), fixture.shows(managers)), (1, 20));
+    send(&mut fixture, &command(Sender::User(manager), &receivers, 10)).unwrap();
+    assert_eq!((fixture.shows(peer), fixture.shows(managers)), (1, 0));
+    for (from, each) in [(manager, 1), (plain, 3)] {
+        let refused = refusal(send(&mut fixture, &command(Sender::User(from), &receivers, each)));
+        assert!(matches!(refused, SendError::InsufficientFunds), "{refused:?}");
+    }
+    fixture.person(plain).manager = true;
+    let needed = missing(send(&mut fixture, &command(Sender::User(plain), &receivers, 3)));
+    assert_eq!(needed, LedgerError::AccountNotLoaded(wallet(WalletType::Manager, plain)));
+}
+
+#[test]
+fn the_rounding_account_makes_up_a_fraction_of_a_point() {
+    let mut fixture = Fixture::new(6);
+    let sender = fixture.add_user(1, &[0]);
+    let peer = wallet(WalletType::Peer, sender);
+    fixture.load(peer, Amount::from_nanodollars(1_000_000_000)); // shows six points
+    let receivers: Vec<UserId> = (10..16).map(|number| fixture.add_user(number, &[0])).collect();
+    let six = command(Sender::User(sender), &receivers, 1);
+    let rounding = Account::Rounding(COMPANY);
+    assert_eq!(missing(send(&mut fixture, &six)), LedgerError::AccountNotLoaded(rounding));
+    assert!(fixture.changes.is_empty());
+    let further = further_needs(&six, &fixture.facts).unwrap();
+    assert!(further.accounts.contains(&rounding));
+    fixture.load(rounding, Amount::ZERO);
+    send(&mut fixture, &six).unwrap();
+    assert_eq!(fixture.book.account(peer).unwrap().balance, Amount::ZERO);
+    assert_eq!(fixture.book.account(peer).unwrap().made_up.nanodollars(), 2);
+    assert_eq!(fixture.book.account(rounding).unwrap().balance.nanodollars(), -2);
+    let seventh = refusal(send(&mut fixture, &six));
+    assert!(matches!(seventh, SendError::InsufficientFunds));
+}
+
+#[test]
+fn the_reserve_alerts_once_when_it_falls_below_its_threshold() {
+    let mut fixture = Fixture::new(50);
+    let receiver = fixture.add_user(2, &[0, 0]);
+    fixture.fund(100, Some(90));
+    let five = command(Sender::Company(COMPANY), &[receiver], 5);
+    send(&mut fixture, &five).unwrap();
+    send(&mut fixture, &five).unwrap(); // at the threshold
+    assert_eq!(fixture.changes.mails, []);
+    assert_eq!(missing(send(&mut fixture, &five)), LedgerError::FactNotLoaded("list of administrators"));
+    assert_eq!(fixture.shows(Account::Reserve(COMPANY)), 90);
+    fixture.add_administrator("ada@example.com");
+    fixture.add_administrator("ADA@example.com");
+    fixture.company().reserve_bcc = Some(crate::values::EmailAddress::parse("pay@example.com").unwrap());
+    send(&mut fixture, &five).unwrap();
+    let recipients: Vec<_> =
+        fixture.changes.mails.iter().map(|it| it.recipient.folded().to_owned()).collect();
+    assert_eq!(recipients, ["ada@example.com", "pay@example.com"]);
+    assert!(fixture.changes.mails[0].subject.contains("85 points"));
+    send(&mut fixture, &five).unwrap();
+    assert_eq!(fixture.changes.mails.len(), 2);
+}
+
+#[test]
+fn a_recognition_of_no_points_moves_nothing_where_the_company_allows_it() {
+    let (mut fixture, sender, receiver) = two_users();
+    fixture.company().allow_zero_points = true;
+    let none = command(Sender::User(sender), &[receiver], 0);
+    let sent = send(&mut fixture, &none).unwrap();
+    assert_eq!((sent[0].points, fixture.book.transfers().len()), (points(0), 0));
+    assert_eq!((fixture.changes.causes.len(), fixture.changes.events.len()), (1, 1));
+}
+
+#[test]
+fn a_receiver_whose_wallet_was_closed_meanwhile_counts_as_deleted() {
+    let (mut fixture, sender, receiver) = two_users();
+    let account = fixture.book.account_mut(wallet(WalletType::User, receiver)).unwrap();
+    account.closed_at = Some(crate::values::Timestamp::UNIX_EPOCH);
+    let one = command(Sender::User(sender), &[receiver], 1);
+    assert_eq!(faults(&mut fixture, &one), [SendFault::ReceiverDeleted(None)]);
+    assert_eq!(fixture.shows(wallet(WalletType::Peer, sender)), 10);
+}

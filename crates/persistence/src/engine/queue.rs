@@ -1,0 +1,282 @@
+//! The commands that wait, and which of them go into a batch.
+
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::time::{Duration, Instant};
+
+use guerdon_domain::commands::{Outcome, Submission};
+use guerdon_domain::ledger::Needs;
+use guerdon_domain::values::ProviderId;
+use guerdon_domain::wallets::Account;
+
+use super::{BEGIN_WITHIN, END_WITHIN, Worker};
+
+/// The most commands of a batch.
+const COMMANDS_MAX: usize = 32;
+/// The most commands of one provider that wait, and of all. More are refused at once.
+const WAITING_MAX_OF_PROVIDER: usize = 1_024;
+const WAITING_MAX: usize = 4_096;
+/// With less time left a command is not tried again.
+const TRY_MIN: Duration = Duration::from_millis(100);
+/// While a fast worker is at work, another one begins when so many commands wait, or one has waited for so long: most of what a
+/// batch costs is the same for one command and for many.
+const SECOND_BATCH_MIN: usize = 12;
+pub(super) const SECOND_BATCH_WAIT: Duration = Duration::from_millis(4);
+/// A command that changes more than this has a batch of its own.
+const SIZE_MAX: usize = 16;
+/// A command that changes more than this has a commit of its own where there is one writer.
+const MUCH: usize = 100;
+
+/// A command that waits.
+pub(super) struct Job {
+    pub(super) submission: Submission,
+    pub(super) needs: Needs,
+    arrived: Instant,
+    /// How often it was tried.
+    pub(super) tries: u32,
+}
+
+impl Job {
+    pub(super) fn new(submission: Submission) -> Self {
+        let mut needs = submission.command.needs();
+        needs.keys.extend(submission.repeatable.iter().map(|it| it.key.clone()));
+        Self { submission, needs, arrived: Instant::now(), tries: 0 }
+    }
+
+    pub(super) fn end(self, outcome: Outcome) {
+        self.submission.response.end(outcome);
+    }
+
+    pub(super) fn changes_much(&self) -> bool {
+        self.submission.command.size() > MUCH
+    }
+
+    fn is_large(&self) -> bool {
+        self.submission.command.size() > SIZE_MAX
+    }
+
+    /// Whether it locks rows that a fast worker would have to wait for, or so many that some may be held.
+    fn must_wait_for_locks(&self) -> bool {
+        self.is_large() || !self.needs.locked_users.is_empty()
+    }
+
+    /// How much of its time is left.
+    pub(super) fn left(&self, now: Instant) -> Duration {
+        (self.arrived + END_WITHIN).saturating_duration_since(now)
+    }
+
+    /// Whether too little is left for another try.
+    pub(super) fn is_over(&self, now: Instant) -> bool {
+        self.left(now) < TRY_MIN
+    }
+
+    fn is_late(&self, now: Instant) -> bool {
+        let waits = now.saturating_duration_since(self.arrived);
+        (self.tries == 0 && waits > BEGIN_WITHIN) || self.is_over(now)
+    }
+}
+
+/// Whom a command waits for.
+pub(super) enum Lane {
+    Fast,
+    Patient,
+}
+
+/// Commands that are taken, and their accounts, which are busy until they are freed.
+pub(super) struct Batch {
+    pub(super) jobs: Vec<Job>,
+    pub(super) accounts: Vec<Account>,
+}
+
+pub(super) struct Queue {
+    /// By provider, in the order of arrival.
+    waiting: HashMap<ProviderId, VecDeque<Job>>,
+    /// Whose turn is next.
+    turns: VecDeque<ProviderId>,
+    /// How many there are in `waiting`.
+    count: usize,
+    /// Those that wait for a patient worker. Commands that want the same accounts wait behind them.
+    patient: VecDeque<Job>,
+    /// The accounts of the batches at work.
+    busy: HashSet<Account>,
+    /// The fast workers at work.
+    fast_at_work: usize,
+    /// Whether there are patient workers.
+    has_locks: bool,
+    is_closed: bool,
+}
+
+impl Queue {
+    pub(super) fn new(has_locks: bool) -> Self {
+        Self {
+            waiting: HashMap::new(),
+            turns: VecDeque::new(),
+            count: 0,
+            patient: VecDeque::new(),
+            busy: HashSet::new(),
+            fast_at_work: 0,
+            has_locks,
+            is_closed: false,
+        }
+    }
+
+    /// Adds a command; gives it back if there are too many.
+    pub(super) fn push(&mut self, job: Job) -> Result<Lane, Box<Job>> {
+        let provider = job.submission.provider;
+        let own = self.waiting.get(&provider).map_or(0, VecDeque::len);
+        let is_full = own >= WAITING_MAX_OF_PROVIDER || self.count + self.patient.len() >= WAITING_MAX;
+        if self.is_closed || is_full {
+            return Err(Box::new(job));
+        }
+        if self.has_locks && job.must_wait_for_locks() {
+            self.patient.push_back(job);
+            return Ok(Lane::Patient);
+        }
+        self.count += 1;
+        let line = self.waiting.entry(provider).or_default();
+        if line.is_empty() {
+            self.turns.push_back(provider);
+        }
+        line.push_back(job);
+        Ok(Lane::Fast)
+    }
+
+    /// Whether something waits for fast workers, and for patient ones.
+    pub(super) fn waits(&self) -> (bool, bool) {
+        (self.count > 0, !self.patient.is_empty())
+    }
+
+    /// Adds commands that are to be tried again, before those that came later.
+    pub(super) fn push_again(&mut self, jobs: Vec<Job>) {
+        for job in jobs.into_iter().rev() {
+            if self.has_locks {
+                self.patient.push_front(job);
+                continue;
+            }
+            self.count += 1;
+            let provider = job.submission.provider;
+            let line = self.waiting.entry(provider).or_default();
+            if line.is_empty() {
+                self.turns.push_front(provider);
+            }
+            line.push_front(job);
+        }
+    }
+
+    pub(super) fn close(&mut self) {
+        self.is_closed = true;
+    }
+
+    /// Whether it is closed, and nothing waits or can come back.
+    pub(super) fn is_done(&self) -> bool {
+        self.is_closed && self.count == 0 && self.patient.is_empty() && self.busy.is_empty()
+    }
+
+    /// A worker has ended its batch of these accounts.
+    pub(super) fn free(&mut self, worker: Worker, accounts: &[Account]) {
+        self.fast_at_work -= usize::from(worker == Worker::Fast);
+        for account in accounts {
+            self.busy.remove(account);
+        }
+    }
+
+    /// Takes the commands that have waited too long.
+    pub(super) fn take_late(&mut self, now: Instant) -> Vec<Job> {
+        let is_late = |it: &Job| it.is_late(now);
+        let mut late = Vec::new();
+        for line in self.waiting.values_mut().filter(|it| it.front().is_some_and(is_late)) {
+            let (gone, kept) = std::mem::take(line).into_iter().partition::<VecDeque<_>, _>(is_late);
+            self.count -= gone.len();
+            late.extend(gone);
+            *line = kept;
+        }
+        if self.patient.iter().any(is_late) {
+            let (gone, kept) =
+                std::mem::take(&mut self.patient).into_iter().partition::<VecDeque<_>, _>(is_late);
+            late.extend(gone);
+            self.patient = kept;
+        }
+        self.forget_empty_lines();
+        late
+    }
+
+    fn forget_empty_lines(&mut self) {
+        self.waiting.retain(|_, line| !line.is_empty());
+        self.turns.retain(|it| self.waiting.contains_key(it));
+    }
+
+    /// Takes a batch whose accounts no other worker has.
+    pub(super) fn take(&mut self, worker: Worker) -> Option<Batch> {
+        let jobs = match worker {
+            Worker::Fast => self.take_fast(),
+            Worker::Patient { takes_large } => self.take_patient(takes_large),
+        };
+        if jobs.is_empty() {
+            return None;
+        }
+        let accounts: BTreeSet<Account> = jobs.iter().flat_map(|it| &it.needs.accounts).copied().collect();
+        self.busy.extend(&accounts);
+        self.fast_at_work += usize::from(worker == Worker::Fast);
+        Some(Batch { jobs, accounts: accounts.into_iter().collect() })
+    }
+
+    fn is_free(&self, job: &Job) -> bool {
+        job.needs.accounts.iter().all(|it| !self.busy.contains(it))
+    }
+
+    /// Commands of all providers in turns, each provider's in their order, but for those whose accounts are held.
+    fn take_fast(&mut self) -> Vec<Job> {
+        if self.fast_at_work > 0 && self.count < SECOND_BATCH_MIN {
+            let now = Instant::now();
+            let mut first = self.waiting.values().filter_map(|line| line.front());
+            if !first.any(|it| now.saturating_duration_since(it.arrived) >= SECOND_BATCH_WAIT) {
+                return Vec::new();
+            }
+        }
+        let mut held = self.busy.clone();
+        held.extend(self.patient.iter().flat_map(|it| &it.needs.accounts));
+        let mut taken: Vec<Job> = Vec::new();
+        let mut turns: VecDeque<(ProviderId, usize)> = self.turns.iter().map(|it| (*it, 0)).collect();
+        while let Some((provider, from)) = turns.pop_front().filter(|_| taken.len() < COMMANDS_MAX) {
+            let Some(line) = self.waiting.get_mut(&provider) else { continue };
+            let fits = |it: &Job| {
+                it.needs.accounts.iter().all(|it| !held.contains(it)) && (taken.is_empty() || !it.is_large())
+            };
+            let Some(at) = (from..line.len()).find(|at| line.get(*at).is_some_and(fits)) else { continue };
+            taken.extend(line.remove(at));
+            self.count -= 1;
+            if taken.last().is_some_and(Job::is_large) {
+                break;
+            }
+            turns.push_back((provider, at));
+        }
+        if let Some(first) = self.turns.pop_front() {
+            self.turns.push_back(first);
+        }
+        self.forget_empty_lines();
+        taken
+    }
+
+    /// The first that waits for a lock, and others that want one of its accounts.
+    fn take_patient(&mut self, takes_large: bool) -> Vec<Job> {
+        let fits = |it: &Job| self.is_free(it) && (takes_large || !it.is_large());
+        let Some(at) = self.patient.iter().position(fits) else { return Vec::new() };
+        let mut taken: Vec<Job> = self.patient.remove(at).into_iter().collect();
+        if taken.iter().any(Job::is_large) {
+            return taken;
+        }
+        let wanted: HashSet<Account> = taken.iter().flat_map(|it| &it.needs.accounts).copied().collect();
+        let mut left = VecDeque::with_capacity(self.patient.len());
+        while let Some(job) = self.patient.pop_front() {
+            let shares = job.needs.accounts.iter().any(|it| wanted.contains(it));
+            // One that was tried often is tried alone.
+            if shares && job.tries < 3 && !job.is_large() && taken.len() < COMMANDS_MAX && self.is_free(&job)
+            {
+                taken.push(job);
+            } else {
+                left.push_back(job);
+            }
+        }
+        self.patient = left;
+        taken
+    }
+}

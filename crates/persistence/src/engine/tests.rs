@@ -1,0 +1,338 @@
+//! The engine on the store in memory: a batch does what its commands would do one at a time.
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::{Sender as Telling, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use guerdon_domain::causes::{Actor, By, Origin};
+use guerdon_domain::commands::{
+    Command, CommandQueue as _, Done, Outcome, Refusal, Response, Submission, Surroundings,
+};
+use guerdon_domain::companies::{self, CreateCompany};
+use guerdon_domain::idempotency::{IdempotencyKey, Repeatable};
+use guerdon_domain::memory::{CountedIds, Memory, PlainBodies, StillClock};
+use guerdon_domain::money::{Points, PointsPerDollar};
+use guerdon_domain::occasions::{self, OccasionText};
+use guerdon_domain::overrides;
+use guerdon_domain::ports::{
+    Context, Ids as _, LedgerAccess, ReadAccounts as _, StoreError, Timestamp, Verdict,
+};
+use guerdon_domain::providers::{self, CreateProvider};
+use guerdon_domain::recognitions::{Receivers, SendRecognition, Sender};
+use guerdon_domain::reserve;
+use guerdon_domain::users::{self, Profile};
+use guerdon_domain::values::{
+    CompanyId, DomainName, EmailAddress, Line, Message, OccasionId, ProviderId, UserId, WebUrl,
+};
+use guerdon_domain::wallets::{Account, WalletType};
+use uuid::Uuid;
+
+use super::batch;
+use super::queue::Job;
+use super::{Backend, BatchError, Engine, Locking};
+
+/// Numbers that follow from a seed (SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (mixed ^ (mixed >> 31)) % bound
+    }
+
+    fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
+        let length = u64::try_from(all.len()).unwrap();
+        all[usize::try_from(self.below(length)).unwrap()]
+    }
+}
+
+/// The store in memory. A transaction that rolls back leaves it as it was.
+#[derive(Clone)]
+struct InMemory(Arc<Memory>);
+
+impl Backend for InMemory {
+    const HAS_LOCKS: bool = false;
+
+    fn transact(
+        &self,
+        _locking: Locking,
+        _within: Duration,
+        _changes_much: bool,
+        work: &mut dyn FnMut(&mut dyn LedgerAccess) -> Verdict,
+    ) -> Result<(), BatchError> {
+        let done: Result<(), Option<StoreError>> = self
+            .0
+            .transaction(|unit| match work(unit) {
+                Verdict::Commit => Ok(()),
+                Verdict::Rollback => Err(Stopped(None)),
+            })
+            .map_err(|it: Stopped| it.0);
+        match done {
+            Ok(()) | Err(None) => Ok(()),
+            Err(Some(cause)) => Err(BatchError::Failed(cause)),
+        }
+    }
+}
+
+/// Why a transaction was rolled back; nothing for one that was to be.
+struct Stopped(Option<StoreError>);
+
+impl From<StoreError> for Stopped {
+    fn from(cause: StoreError) -> Self {
+        Self(Some(cause))
+    }
+}
+
+/// A company at an awkward rate with an alert on its reserve, and a few users.
+struct World {
+    store: InMemory,
+    ids: Arc<CountedIds>,
+    provider: ProviderId,
+    company: CompanyId,
+    occasion: OccasionId,
+    users: Vec<UserId>,
+}
+
+impl World {
+    fn new(random: &mut Random) -> Self {
+        let (store, ids) = (Arc::<Memory>::default(), Arc::<CountedIds>::default());
+        let clock = StillClock(Timestamp::UNIX_EPOCH);
+        let origin = Origin { actor: Actor::Operator, reference: None, key: None };
+        let context = Context { clock: &clock, ids: &*ids, bodies: &PlainBodies, origin };
+        let provider = ProviderId::from_uuid(ids.next());
+        let name = Line::parse("Acme").unwrap();
+        let rate = PointsPerDollar::new(random.one_of(&[1, 6, 7, 50, 333, 10_000])).unwrap();
+        let made = store.transaction(|tx| -> Result<_, Box<dyn std::error::Error>> {
+            providers::create(tx, CreateProvider::local(provider, name.clone()), &context)?;
+            let owner = (EmailAddress::parse("ada@example.com")?, Line::parse("Ada")?);
+            let (domain, logo) =
+                (DomainName::parse("example.com")?, WebUrl::parse("https://a.example/logo.png")?);
+            let mut command = CreateCompany::named(domain, name.clone(), owner, logo);
+            command.rate = rate;
+            command.reserve_alert = Some(Points::new(25).ok_or("negative")?);
+            let company = companies::create(tx, provider, &command, &context)?.company.id;
+            companies::set_allow_zero_points(tx, company, true, &context)?;
+            reserve::deposit(tx, company, Points::new(100).ok_or("negative")?, &context)?;
+            let text = OccasionText {
+                name: name.clone(),
+                title: name.clone(),
+                default_message: Message::parse("Thank you")?,
+            };
+            let occasion = occasions::create(tx, provider, company, &text, true, true, &context)?.id;
+            let mut users = Vec::new();
+            for number in 0..5 {
+                let email = EmailAddress::parse(&format!("u{number}@example.com"))?;
+                let mut profile = Profile::named(email, Line::parse("Grace")?, None);
+                profile.last_name = Some(Line::parse("Hopper")?);
+                profile.manager = number < 2;
+                let user = users::create(tx, provider, company, &profile, &context)?.id;
+                let wallets = if number < 2 { &WalletType::ALL[1..] } else { &WalletType::ALL[1..2] };
+                for wallet in wallets {
+                    overrides::replace(tx, user, *wallet, Points::new(5).ok_or("negative")?, &context)?;
+                }
+                users.push(user);
+            }
+            Ok((company, occasion, users))
+        });
+        let (company, occasion, users) = made.unwrap();
+        Self { store: InMemory(store), ids, provider, company, occasion, users }
+    }
+
+    /// A command by chance: mostly recognitions, some of them repeated under a key, and a few deletions.
+    fn command(&self, random: &mut Random) -> (Command, Option<Repeatable>) {
+        if random.below(40) == 0 {
+            return (Command::DeleteUser(random.one_of(&self.users)), None);
+        }
+        let sender = if random.below(2) == 0 {
+            Sender::Company(self.company)
+        } else {
+            Sender::User(random.one_of(&self.users))
+        };
+        let mut receivers: Vec<String> = Vec::new();
+        for _ in 0..=random.below(3) {
+            let receiver = random.one_of(&self.users).to_string();
+            if !receivers.contains(&receiver) {
+                receivers.push(receiver);
+            }
+        }
+        let command = SendRecognition {
+            occasion_id: self.occasion,
+            sender,
+            receivers: Receivers::parse(&receivers.join(",")).unwrap(),
+            points_per_receiver: i64::try_from(random.below(5)).unwrap(),
+            message: None,
+            share: true,
+        };
+        let key = random.below(30);
+        let repeatable = (key < 6).then(|| Repeatable {
+            key: IdempotencyKey { scope: self.provider.as_uuid(), key: key.to_string() },
+            request_hash: vec![u8::try_from(random.below(2)).unwrap(); 32],
+            kept: Duration::from_secs(60),
+        });
+        (Command::SendRecognition(command), repeatable)
+    }
+
+    fn submission(
+        &self,
+        (command, repeatable): (Command, Option<Repeatable>),
+        tell: &Telling<String>,
+    ) -> Submission {
+        Submission {
+            command,
+            provider: self.provider,
+            by: By { actor: Actor::Provider, reference: None, key: None },
+            surroundings: Surroundings {
+                clock: Arc::new(StillClock(Timestamp::UNIX_EPOCH)),
+                ids: Arc::<CountedIds>::clone(&self.ids),
+                bodies: Arc::new(PlainBodies),
+            },
+            repeatable,
+            response: Box::new(Told { said: String::new(), tell: tell.clone() }),
+        }
+    }
+
+    /// What every account holds.
+    fn holds(&self) -> BTreeMap<Account, Option<i64>> {
+        let all =
+            self.users.iter().flat_map(|it| Account::of_user(*it)).chain(Account::of_company(self.company));
+        let held = self.store.0.transaction(|tx| -> Result<_, StoreError> {
+            all.map(|it| Ok((it, tx.balance(it)?.map(|it| it.nanodollars())))).collect()
+        });
+        held.unwrap()
+    }
+}
+
+/// Notes an outcome without the ids in it, which follow from how often a decision was made.
+struct Told {
+    said: String,
+    tell: Telling<String>,
+}
+
+impl Response for Told {
+    fn render(&mut self, done: &Done) -> Result<(u16, Vec<u8>), StoreError> {
+        self.said = match done {
+            Done::Sent(sent) => {
+                sent.iter().map(|it| format!("{:?} to {}; ", it.points, it.receiver_id)).collect()
+            }
+            Done::Deleted => "deleted".to_owned(),
+        };
+        Ok((201, self.said.clone().into_bytes()))
+    }
+
+    fn is_wanted(&self) -> bool {
+        true
+    }
+
+    fn end(self: Box<Self>, outcome: Outcome) {
+        let text = match outcome {
+            Outcome::Done => self.said,
+            Outcome::Repeated(record) => format!("repeated {}", String::from_utf8(record.body).unwrap()),
+            Outcome::Refused(Refusal::Store(cause)) => panic!("{cause}"),
+            other => format!("{other:?}"),
+        };
+        self.tell.send(text).unwrap();
+    }
+}
+
+/// Runs commands in batches of a size; what each was told, and what the accounts hold then.
+fn run(seed: u64, commands: usize, batch_size: usize) -> (Vec<String>, BTreeMap<Account, Option<i64>>) {
+    let mut random = Random(seed);
+    let world = World::new(&mut random);
+    let (tell, told) = channel();
+    let all: Vec<_> = (0..commands).map(|_| world.command(&mut random)).collect();
+    for some in all.chunks(batch_size) {
+        let mut jobs: Vec<Job> =
+            some.iter().map(|it| Job::new(world.submission(it.clone(), &tell))).collect();
+        let (committed, fates) = batch::run(&world.store, &mut jobs, Locking::Wait);
+        for (job, fate) in jobs.into_iter().zip(fates) {
+            job.end(batch::outcome(&committed, fate).expect("an outcome"));
+        }
+    }
+    drop(tell);
+    (told.iter().collect(), world.holds())
+}
+
+#[test]
+fn a_batch_does_what_its_commands_do_one_at_a_time() {
+    let mut seen = BTreeMap::<String, usize>::new();
+    for seed in 0..2_000 {
+        let (one_by_one, held) = run(seed, 50, 1);
+        let size = 2 + usize::try_from(seed % 31).unwrap();
+        let (in_batches, held_after_batches) = run(seed, 50, size);
+        assert_eq!(one_by_one, in_batches, "seed {seed}, batches of {size}");
+        assert_eq!(held, held_after_batches, "seed {seed}, batches of {size}");
+        assert_eq!(held.values().flatten().sum::<i64>(), 0, "seed {seed}: no money is made or lost");
+        for said in one_by_one {
+            let word: String = said.chars().take_while(|it| it.is_alphabetic()).collect();
+            *seen.entry(word).or_default() += 1;
+        }
+    }
+    for word in ["Points", "Refused", "repeated", "KeyMisused", "deleted"] {
+        assert!(seen.get(word).is_some_and(|count| *count > 100), "{word}: {seen:?}");
+    }
+}
+
+#[test]
+fn the_queue_carries_out_what_many_threads_submit() {
+    let mut random = Random(7);
+    let world = World::new(&mut random);
+    let engine = Engine::start(world.store.clone(), 2, 0).unwrap();
+    let (tell, told) = channel();
+    let random = Mutex::new(random);
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                for _ in 0..50 {
+                    let command = world.command(&mut random.lock().unwrap());
+                    engine.submit(world.submission(command, &tell));
+                }
+            });
+        }
+    });
+    drop((engine, tell));
+    assert_eq!(told.iter().count(), 400);
+    assert_eq!(world.holds().values().flatten().sum::<i64>(), 0);
+}
+
+/// Only whoever is told that it was done has received anything.
+#[test]
+fn a_response_that_nobody_wants_keeps_nothing() {
+    struct Gone;
+    impl Response for Gone {
+        fn render(&mut self, _done: &Done) -> Result<(u16, Vec<u8>), StoreError> {
+            Ok((201, Vec::new()))
+        }
+
+        fn is_wanted(&self) -> bool {
+            false
+        }
+
+        fn end(self: Box<Self>, outcome: Outcome) {
+            assert!(matches!(outcome, Outcome::Refused(Refusal::Store(StoreError::DeadlineExceeded))));
+        }
+    }
+    let mut random = Random(3);
+    let world = World::new(&mut random);
+    let before = world.holds();
+    let engine = Engine::start(world.store.clone(), 1, 0).unwrap();
+    for _ in 0..20 {
+        let (tell, _told) = channel();
+        let wanted = world.submission(world.command(&mut random), &tell);
+        let command = SendRecognition {
+            occasion_id: world.occasion,
+            sender: Sender::Company(world.company),
+            receivers: Receivers::parse(&world.users[0].to_string()).unwrap(),
+            points_per_receiver: 1,
+            message: None,
+            share: true,
+        };
+        let command = Command::SendRecognition(command);
+        engine.submit(Submission { command, repeatable: None, response: Box::new(Gone), ..wanted });
+    }
+    drop(engine);
+    assert_eq!(world.holds(), before);
+    assert_ne!(world.provider.as_uuid(), Uuid::nil());
+}

@@ -1,0 +1,77 @@
+//! Holding companies and claiming keys until the transaction ends, by advisory locks.
+
+use diesel::pg::sql_types::Array;
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Binary, Integer, SmallInt, Text};
+use guerdon_domain::idempotency::IdempotencyKey;
+use guerdon_domain::values::{CompanyId, fit};
+
+use super::{COMPANY_LOCKS, Conn, Db, Hold, advisory_key, digest, hold_company};
+use crate::engine::Locking;
+use crate::rows::IdempotencyRow;
+use crate::rows::types::{Id, Identifier, Moment};
+use crate::statement::statement;
+
+statement! {
+    /// Holds companies that nobody takes over, and claims keys that no other transaction holds. Returns the places of the
+    /// keys in their list, and those of the companies below zero.
+    TryHoldAndClaim -> BigInt {
+        companies: Array<Integer> = Vec<i32>,
+        class: Integer = i32,
+        keys: Array<BigInt> = Vec<i64>,
+    }
+    "SELECT -place FROM unnest(?::integer[]) WITH ORDINALITY AS companies (company, place) \
+     WHERE pg_try_advisory_xact_lock_shared(?::integer, company) UNION ALL \
+     SELECT place FROM unnest(?::bigint[]) WITH ORDINALITY AS keys (key, place) WHERE pg_try_advisory_xact_lock(key)"
+}
+
+statement! {
+    /// The records of some keys.
+    Records -> (Identifier, Text, Binary, SmallInt, Binary, Moment, Moment) {
+        scopes: Array<Identifier> = Vec<Id>,
+        keys: Array<Text> = Vec<String>,
+    }
+    "SELECT r.scope, r.idempotency_key, request_hash, status, body, created_at, expires_at \
+     FROM unnest(?::uuid[], ?::text[]) AS wanted (scope, key) \
+     JOIN idempotency_records AS r ON r.scope = wanted.scope AND r.idempotency_key = wanted.key"
+}
+
+/// Keeps companies with their providers, and claims idempotency keys, which never waits. Returns those that are kept, and those
+/// that are claimed.
+pub(crate) fn hold_companies_and_claim_keys(
+    conn: &mut Conn,
+    companies: &[CompanyId],
+    keys: &[IdempotencyKey],
+    locking: Locking,
+) -> QueryResult<(Vec<CompanyId>, Vec<IdempotencyKey>)> {
+    let mut held = Vec::new();
+    let mut tried = companies;
+    if locking == Locking::Wait {
+        for company in companies {
+            hold_company(conn, *company, Hold::Shared)?;
+        }
+        (held, tried) = (companies.to_vec(), &[]);
+    }
+    if tried.is_empty() && keys.is_empty() {
+        return Ok((held, Vec::new()));
+    }
+    let statement = TryHoldAndClaim {
+        companies: tried.iter().map(|it| advisory_key(it.as_uuid())).collect(),
+        class: COMPANY_LOCKS,
+        keys: keys.iter().map(digest).collect(),
+    };
+    let places: Vec<i64> = statement.get_results(conn)?;
+    let index = |place: i64| -> usize { fit(place - 1) };
+    held.extend(places.iter().filter(|it| **it < 0).filter_map(|it| tried.get(index(-*it))));
+    let claimed = places.iter().filter(|it| **it > 0).filter_map(|it| keys.get(index(*it)).cloned());
+    Ok((held, claimed.collect()))
+}
+
+/// The records of keys, expired ones too.
+pub(crate) fn load_records(conn: &mut Conn, keys: &[IdempotencyKey]) -> QueryResult<Vec<IdempotencyRow>> {
+    let records = Records {
+        scopes: keys.iter().map(|it| Id(it.scope)).collect(),
+        keys: keys.iter().map(|it| it.key.clone()).collect(),
+    };
+    records.get_results(conn)
+}

@@ -1,0 +1,102 @@
+//! What decisions come to, written by one statement.
+
+use diesel::pg::Pg;
+use diesel::prelude::*;
+use diesel::query_builder::{AstPass, QueryFragment, QueryId};
+use guerdon_domain::ledger::{AccountBook, Changes};
+use guerdon_domain::ports::NewEvent;
+
+use super::Conn;
+use super::accounts::UpdateAccounts;
+use super::inserts::{Causes, Deliveries, Events, Recognitions, Records, Transfers};
+use crate::rows::schema::{idempotency_records, mails, users};
+use crate::rows::types::{At, Id};
+use crate::rows::{
+    AccountStateRow, CauseRow, DeliveryRow, EventRow, IdempotencyRow, MailRow, NewRecognitionRow, TransferRow,
+};
+use crate::slices::{STATEMENT_BYTES, slices};
+
+/// The accounts are locked before, so that none of this waits for anybody.
+struct Write {
+    accounts: UpdateAccounts,
+    causes: Causes,
+    recognitions: Recognitions,
+    transfers: Transfers,
+    events: Events,
+    deliveries: Deliveries,
+    records: Records,
+}
+
+impl QueryId for Write {
+    type QueryId = Self;
+    const HAS_STATIC_QUERY_ID: bool = true;
+}
+
+impl RunQueryDsl<PgConnection> for Write {}
+
+impl QueryFragment<Pg> for Write {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+        let parts: [(&str, &'b dyn QueryFragment<Pg>); 6] = [
+            ("WITH a AS (", &self.accounts),
+            (", c AS (", &self.causes),
+            (", r AS (", &self.recognitions),
+            (", t AS (", &self.transfers),
+            (", e AS (", &self.events),
+            (", d AS (", &self.deliveries),
+        ];
+        for (name, part) in parts {
+            out.push_sql(name);
+            part.walk_ast(out.reborrow())?;
+            out.push_sql(")");
+        }
+        out.push_sql(" ");
+        self.records.walk_ast(out)
+    }
+}
+
+fn rows(events: &[NewEvent]) -> (Vec<EventRow<'_>>, Vec<DeliveryRow>) {
+    (events.iter().map(EventRow::of).collect(), events.iter().map(DeliveryRow::of).collect())
+}
+
+/// Writes what was decided, and the accounts and transfers of the book.
+pub(crate) fn write_changes(conn: &mut Conn, changes: &Changes, book: &AccountBook) -> QueryResult<()> {
+    for key in &changes.replaced_records {
+        diesel::delete(idempotency_records::table.find((Id(key.scope), &key.key))).execute(conn)?;
+    }
+    let accounts: Vec<AccountStateRow> = book.changed().map(AccountStateRow::of).collect();
+    let causes: Vec<CauseRow<'_>> = changes.causes.iter().map(CauseRow::of).collect();
+    let recognitions = &changes.recognitions;
+    let recognitions: Vec<NewRecognitionRow> =
+        recognitions.iter().map(|(cause, leg, it)| NewRecognitionRow::of(*cause, *leg, it)).collect();
+    let transfers: Vec<TransferRow> = book.transfers().iter().map(TransferRow::of).collect();
+    let bodies: usize = changes.events.iter().map(|it| it.body.len()).sum();
+    let (events, large) =
+        if bodies <= STATEMENT_BYTES { (&*changes.events, &[][..]) } else { (&[][..], &*changes.events) };
+    let (event_rows, deliveries) = rows(events);
+    let records: Vec<IdempotencyRow> = changes.records.iter().map(IdempotencyRow::of).collect();
+    let write = Write {
+        accounts: UpdateAccounts::of(&accounts),
+        causes: Causes::of(&causes),
+        recognitions: Recognitions::of(&recognitions),
+        transfers: Transfers::of(&transfers),
+        events: Events::of(&event_rows),
+        deliveries: Deliveries::of(&deliveries),
+        records: Records::of(&records),
+    };
+    write.execute(conn)?;
+    for slice in slices(large, large.len(), |it| it.body.len()) {
+        let (event_rows, deliveries) = rows(slice);
+        Events::of(&event_rows).execute(conn)?;
+        Deliveries::of(&deliveries).execute(conn)?;
+    }
+    for (user, at) in &changes.deleted_users {
+        diesel::update(users::table.find(Id(*user)))
+            .set((users::deleted_at.eq(Some(At(*at))), users::updated_at.eq(At(*at))))
+            .execute(conn)?;
+    }
+    if !changes.mails.is_empty() {
+        let rows: Vec<MailRow<'_>> = changes.mails.iter().map(MailRow::of).collect();
+        diesel::insert_into(mails::table).values(&rows).execute(conn)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,132 @@
+//! Loading what decisions need, and writing what they come to.
+
+use std::collections::BTreeSet;
+
+use diesel::prelude::*;
+use guerdon_domain::ledger::{AccountBook, Changes, CompanyFacts, Facts, Needs};
+use guerdon_domain::ports::{Causes as _, LedgerAccess, ReadUsers as _, StoreError};
+use guerdon_domain::values::{CompanyId, OccasionId, ProviderId, UserId};
+use guerdon_domain::wallets::Account;
+
+use super::super::{
+    SINGLE_READS_MAX, hold_companies_and_claim_keys, load_accounts, load_records, lock_user_and_company,
+    write_changes,
+};
+use super::Unit;
+use crate::rows::schema::{companies, occasions, providers, users};
+use crate::rows::types::Id;
+use crate::rows::{CompanyRow, IdempotencyRow, OccasionRow, PersonRow};
+
+/// The most ids of one query.
+const IDS_MAX: usize = 2_000;
+
+/// Selects the rows of some ids: a few each by a prepared statement, where that is faster, and more by their list.
+macro_rules! rows_of {
+    ($unit:expr, $ids:expr, $id:path, $select:expr) => {{
+        let ids: Vec<Id<_>> = $ids.iter().map(|it| Id(*it)).collect();
+        let mut rows = Vec::with_capacity(ids.len());
+        if ids.len() <= SINGLE_READS_MAX {
+            for id in ids {
+                let found = $unit.query(|conn| $select.filter($id.eq(id)).get_result(conn).optional())?;
+                rows.extend(found);
+            }
+        } else {
+            for slice in ids.chunks(IDS_MAX) {
+                rows.append(&mut $unit.query(|conn| $select.filter($id.eq_any(slice)).get_results(conn))?);
+            }
+        }
+        rows
+    }};
+}
+
+impl LedgerAccess for Unit<'_> {
+    fn load(&mut self, needs: &Needs, facts: &mut Facts, book: &mut AccountBook) -> Result<(), StoreError> {
+        for id in &needs.locked_users {
+            self.query(|conn| lock_user_and_company(conn, *id))?;
+        }
+        self.load_people(&needs.users, facts)?;
+        let locking = self.terms.locking();
+        let of_people = needs.users.iter().filter_map(|it| Some(facts.people.get(it)?.as_ref()?.company_id));
+        let companies: BTreeSet<CompanyId> = needs.companies.iter().copied().chain(of_people).collect();
+        let new: Vec<CompanyId> =
+            companies.into_iter().filter(|it| !facts.companies.contains_key(it)).collect();
+        let (held, claimed) =
+            self.query(|conn| hold_companies_and_claim_keys(conn, &new, &needs.keys, locking))?;
+        facts.claimed.extend(claimed);
+        self.load_companies(&held, facts)?;
+        self.load_occasions(&needs.occasions, facts)?;
+        if !needs.keys.is_empty() {
+            let rows: Vec<IdempotencyRow> = self.query(|conn| load_records(conn, &needs.keys))?;
+            for row in rows {
+                let record = self.keep(row.read())?;
+                facts.records.insert(record.key.clone(), record);
+            }
+        }
+        let accounts: Vec<Account> =
+            needs.accounts.iter().copied().filter(|it| !book.is_loaded(*it)).collect();
+        if !accounts.is_empty() {
+            self.query(|conn| load_accounts(conn, &accounts, locking, book))?;
+        }
+        for id in &needs.redemptions {
+            facts.redemptions.insert(*id, self.redemption(*id)?);
+        }
+        for id in &needs.administrators {
+            facts.administrators.insert(*id, self.admin_emails(*id)?);
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, changes: &Changes, book: &AccountBook) -> Result<(), StoreError> {
+        self.queued.events |= changes.events.iter().any(|it| it.addressed);
+        self.queued.mails |= !changes.mails.is_empty();
+        self.query(|conn| write_changes(conn, changes, book))
+    }
+}
+
+impl Unit<'_> {
+    fn load_people(&mut self, ids: &BTreeSet<UserId>, facts: &mut Facts) -> Result<(), StoreError> {
+        let rows: Vec<PersonRow> =
+            rows_of!(self, ids, users::id, users::table.select(PersonRow::as_select()));
+        facts.people.extend(ids.iter().map(|it| (*it, None)));
+        for row in rows {
+            let person = self.keep(row.read())?;
+            facts.people.insert(person.id, Some(person));
+        }
+        Ok(())
+    }
+
+    fn load_companies(&mut self, ids: &[CompanyId], facts: &mut Facts) -> Result<(), StoreError> {
+        let rows: Vec<(CompanyRow<'static>, bool)> = rows_of!(
+            self,
+            ids,
+            companies::id,
+            companies::table
+                .inner_join(providers::table.on(providers::id.eq(companies::provider_id)))
+                .select((CompanyRow::as_select(), providers::callback_url.is_not_null()))
+        );
+        facts.companies.extend(ids.iter().map(|it| (*it, None)));
+        for (row, has_callback) in rows {
+            let company = self.keep(row.company())?;
+            facts.companies.insert(company.id, Some(CompanyFacts { company, has_callback }));
+        }
+        Ok(())
+    }
+
+    fn load_occasions(&mut self, ids: &BTreeSet<OccasionId>, facts: &mut Facts) -> Result<(), StoreError> {
+        let rows: Vec<(Option<Id<ProviderId>>, OccasionRow)> = rows_of!(
+            self,
+            ids,
+            occasions::id,
+            occasions::table
+                .left_join(companies::table.on(occasions::company_id.eq(companies::id.nullable())))
+                .filter(occasions::deleted_at.is_null())
+                .select((companies::provider_id.nullable(), OccasionRow::as_select()))
+        );
+        facts.occasions.extend(ids.iter().map(|it| (*it, None)));
+        for (owner, row) in rows {
+            let occasion = self.keep(row.read())?;
+            facts.occasions.insert(occasion.id, Some((owner.map(|it| it.0), occasion)));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,78 @@
+//! What decisions come to, written; and the idempotency keys, which the one writer always holds.
+
+use diesel::prelude::*;
+use guerdon_domain::idempotency::IdempotencyKey;
+use guerdon_domain::ledger::{AccountBook, Changes};
+use guerdon_domain::values::CompanyId;
+
+use super::accounts::write_book;
+use super::{BINDS, Conn};
+use crate::engine::Locking;
+use crate::rows::schema::{causes, deliveries, events, idempotency_records, mails, recognitions, users};
+use crate::rows::types::{At, Id};
+use crate::rows::{CauseRow, DeliveryRow, EventRow, IdempotencyRow, MailRow, NewRecognitionRow};
+use crate::slices::slices;
+
+/// One writer: nobody takes a company over meanwhile, or holds a key.
+pub(crate) fn hold_companies_and_claim_keys(
+    _conn: &mut Conn,
+    companies: &[CompanyId],
+    keys: &[IdempotencyKey],
+    _locking: Locking,
+) -> QueryResult<(Vec<CompanyId>, Vec<IdempotencyKey>)> {
+    Ok((companies.to_vec(), keys.to_vec()))
+}
+
+/// The records of keys, expired ones too.
+pub(crate) fn load_records(conn: &mut Conn, keys: &[IdempotencyKey]) -> QueryResult<Vec<IdempotencyRow>> {
+    let mut rows = Vec::new();
+    for key in keys {
+        let record = idempotency_records::table.find((Id(key.scope), &key.key));
+        rows.extend(record.select(IdempotencyRow::as_select()).get_result(conn).optional()?);
+    }
+    Ok(rows)
+}
+
+/// Inserts rows: one by a prepared statement, more by as few statements as they fit into.
+macro_rules! insert {
+    ($conn:expr, $table:path, $columns:expr, $rows:expr) => {{
+        let rows: Vec<_> = $rows.collect();
+        match rows.as_slice() {
+            [] => {}
+            [one] => drop(diesel::insert_into($table).values(one).execute($conn)?),
+            many => {
+                for slice in many.chunks(BINDS / $columns) {
+                    diesel::insert_into($table).values(slice).execute($conn)?;
+                }
+            }
+        }
+    }};
+}
+
+/// Writes what was decided, and the accounts and transfers of the book.
+pub(crate) fn write_changes(conn: &mut Conn, changes: &Changes, book: &AccountBook) -> QueryResult<()> {
+    insert!(conn, causes::table, CauseRow::COLUMNS, changes.causes.iter().map(CauseRow::of));
+    let rows = changes.recognitions.iter().map(|(cause, leg, it)| NewRecognitionRow::of(*cause, *leg, it));
+    insert!(conn, recognitions::table, NewRecognitionRow::COLUMNS, rows);
+    for slice in slices(&changes.events, BINDS / EventRow::COLUMNS, |it| it.body.len()) {
+        insert!(conn, events::table, EventRow::COLUMNS, slice.iter().map(EventRow::of));
+        insert!(conn, deliveries::table, DeliveryRow::COLUMNS, slice.iter().map(DeliveryRow::of));
+    }
+    write_book(conn, book)?;
+    for (user, at) in &changes.deleted_users {
+        diesel::update(users::table.find(Id(*user)))
+            .set((users::deleted_at.eq(Some(At(*at))), users::updated_at.eq(At(*at))))
+            .execute(conn)?;
+    }
+    for key in &changes.replaced_records {
+        diesel::delete(idempotency_records::table.find((Id(key.scope), &key.key))).execute(conn)?;
+    }
+    insert!(
+        conn,
+        idempotency_records::table,
+        IdempotencyRow::COLUMNS,
+        changes.records.iter().map(IdempotencyRow::of)
+    );
+    insert!(conn, mails::table, MailRow::COLUMNS, changes.mails.iter().map(MailRow::of));
+    Ok(())
+}
