@@ -1,15 +1,19 @@
 //! Commands that wait at the same moment are carried out as one batch: each has its own outcome, and what goes wrong with one
 //! goes wrong for no other.
 
+use std::collections::HashMap;
 use std::sync::Mutex;
+use std::sync::mpsc::{Sender as Telling, channel};
+use std::time::Duration;
 
-use guerdon_domain::commands::{Command, Outcome, Refusal};
+use guerdon_domain::commands::{Command, Done, Outcome, Refusal, Response, Submission};
+use guerdon_domain::idempotency::{IdempotencyKey, Repeatable};
 use guerdon_domain::ports::StoreError;
 use guerdon_domain::recognitions::{SendError, SendFault, Sender};
 use guerdon_domain::values::UserId;
 use guerdon_domain::wallets::WalletType;
 
-use crate::support::{World, at_once, on_each};
+use crate::support::{ORIGIN, World, at_once, on_each};
 
 /// More than a batch holds.
 const CLIENTS: usize = 48;
@@ -172,5 +176,101 @@ fn a_command_that_panics_affects_no_other() {
         assert_eq!(world.shows(WalletType::User, there), Some((42, 0)));
         world.send(Sender::Company(world.company), &[other], 1).unwrap();
         assert_eq!(world.reserve(), 57);
+    });
+}
+
+/// Numbers its outcome.
+struct Numbered {
+    number: usize,
+    points: i64,
+    tell: Telling<(usize, String)>,
+}
+
+impl Response for Numbered {
+    fn render(&mut self, done: &Done) -> Result<(u16, Vec<u8>), StoreError> {
+        let Done::Sent(sent) = done else { return Err(StoreError::Broken("it was not sent".to_owned())) };
+        self.points = sent.iter().map(|it| it.points.get()).sum();
+        Ok((201, self.points.to_string().into_bytes()))
+    }
+
+    fn is_wanted(&self) -> bool {
+        true
+    }
+
+    fn end(self: Box<Self>, outcome: Outcome) {
+        let text = match outcome {
+            Outcome::Done => format!("sent {}", self.points),
+            Outcome::Repeated(record) => format!("repeated {}", String::from_utf8_lossy(&record.body)),
+            Outcome::Refused(Refusal::Send(refusal)) => word::<()>(&Err(refusal)).to_owned(),
+            other => format!("{other:?}"),
+        };
+        self.tell.send((self.number, text)).unwrap();
+    }
+}
+
+/// A number that follows from another (SplitMix64), below a bound.
+fn mixed(number: usize, bound: usize) -> usize {
+    let mut mixed = u64::try_from(number).unwrap().wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    usize::try_from((mixed ^ (mixed >> 31)) % u64::try_from(bound).unwrap()).unwrap()
+}
+
+/// As many commands out of one reserve as fit into many batches, until it is empty and beyond: refusals, faults and repeats among
+/// them. Their outcomes are those of the same commands one after the other.
+#[test]
+fn ten_thousand_commands_that_meet_end_as_they_would_one_after_the_other() {
+    const COMMANDS: usize = 10_000;
+    const AT_ONCE: usize = 256;
+    on_each(|world| {
+        let users: Vec<UserId> = (0..5).map(|it| world.user(&format!("u{it}"))).collect();
+        let mut reserve = 30_000;
+        world.deposit(reserve);
+        let (tell, told) = channel();
+        let (mut expected, mut kept) = (Vec::new(), HashMap::new());
+        let mut ended: Vec<(usize, String)> = Vec::new();
+        for number in 0..COMMANDS {
+            let points = i64::try_from(mixed(3 * number, 6)).unwrap();
+            let to = &users[..1 + mixed(3 * number + 1, users.len())];
+            let price = points * i64::try_from(to.len()).unwrap();
+            let key = Some(mixed(3 * number + 2, 5_000)).filter(|it| *it < 500);
+            let repeated = key.and_then(|it| kept.get(&it)).map(|it| format!("repeated {it}"));
+            expected.push(repeated.unwrap_or_else(|| {
+                if points == 0 {
+                    return "faulty".to_owned();
+                }
+                if price > reserve {
+                    return "short".to_owned();
+                }
+                reserve -= price;
+                kept.extend(key.map(|it| (it, price)));
+                format!("sent {price}")
+            }));
+            world.commands.submit(Submission {
+                command: Command::SendRecognition(world.command(Sender::Company(world.company), to, points)),
+                provider: world.provider,
+                by: ORIGIN.into(),
+                surroundings: world.surroundings(),
+                repeatable: key.map(|it| Repeatable {
+                    key: IdempotencyKey { scope: world.provider.as_uuid(), key: it.to_string() },
+                    request_hash: vec![7; 32],
+                    kept: Duration::from_secs(3_600),
+                }),
+                response: Box::new(Numbered { number, points: 0, tell: tell.clone() }),
+            });
+            while number + 1 - ended.len() >= AT_ONCE {
+                ended.push(told.recv().unwrap());
+            }
+        }
+        drop(tell);
+        ended.extend(told);
+        ended.sort_unstable();
+        for ((number, outcome), expected) in ended.iter().zip(&expected) {
+            assert_eq!(outcome, expected, "command {number}");
+        }
+        assert_eq!(ended.len(), COMMANDS);
+        assert_eq!(world.reserve(), reserve);
+        assert!(reserve < 25 && expected.iter().any(|it| it == "short"), "the reserve lasted: {reserve}");
+        assert!(expected.iter().filter(|it| it.starts_with("repeated")).count() > 100);
     });
 }

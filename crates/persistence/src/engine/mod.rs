@@ -123,7 +123,12 @@ impl Engine {
 impl CommandQueue for Engine {
     fn submit(&self, submission: Submission) {
         let job = Job::new(submission);
-        let pushed = self.shared.lock().push(job);
+        let pushed = {
+            let mut queue = self.shared.lock();
+            let pushed = queue.push(job);
+            queue.tell();
+            pushed
+        };
         match pushed {
             Ok(Lane::Fast) => self.shared.for_fast.notify_one(),
             Ok(Lane::Patient) => self.shared.for_patient.notify_all(), // not each of them takes all
@@ -186,8 +191,8 @@ impl Shared {
                 return None;
             }
             let changed = if worker == Worker::Fast { &self.for_fast } else { &self.for_patient };
-            let waits = worker == Worker::Fast && queue.waits().0;
-            let waited = changed.wait_timeout(queue, if waits { SECOND_BATCH_WAIT } else { LOOK_EVERY });
+            let at_most = if queue.is_held_back(worker) { SECOND_BATCH_WAIT } else { LOOK_EVERY };
+            let waited = changed.wait_timeout(queue, at_most);
             queue = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
     }

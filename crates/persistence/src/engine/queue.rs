@@ -7,9 +7,12 @@ use guerdon_domain::commands::{Outcome, Submission};
 use guerdon_domain::ledger::Needs;
 use guerdon_domain::values::ProviderId;
 use guerdon_domain::wallets::Account;
+use metrics::gauge;
 
 use super::{BEGIN_WITHIN, END_WITHIN, Worker};
 
+/// The commands that wait for a batch.
+const WAITING: &str = "guerdon_ledger_commands_waiting";
 /// The most commands of a batch.
 const COMMANDS_MAX: usize = 32;
 /// The most commands of one provider that wait, and of all. More are refused at once.
@@ -107,6 +110,7 @@ pub(super) struct Queue {
 
 impl Queue {
     pub(super) fn new(has_locks: bool) -> Self {
+        gauge!(WAITING).set(0.0);
         Self {
             waiting: HashMap::new(),
             turns: VecDeque::new(),
@@ -138,6 +142,11 @@ impl Queue {
         }
         line.push_back(job);
         Ok(Lane::Fast)
+    }
+
+    /// Tells the metrics how many wait.
+    pub(super) fn tell(&self) {
+        gauge!(WAITING).set(f64::from(u32::try_from(self.count + self.patient.len()).unwrap_or(u32::MAX)));
     }
 
     /// Whether something waits for fast workers, and for patient ones.
@@ -215,8 +224,15 @@ impl Queue {
         }
         let accounts: BTreeSet<Account> = jobs.iter().flat_map(|it| &it.needs.accounts).copied().collect();
         self.busy.extend(&accounts);
+        self.tell();
         self.fast_at_work += usize::from(worker == Worker::Fast);
         Some(Batch { jobs, accounts: accounts.into_iter().collect() })
+    }
+
+    /// Whether what waits is not worth a second batch yet.
+    pub(super) fn is_held_back(&self, worker: Worker) -> bool {
+        let is_second = worker == Worker::Fast && self.fast_at_work > 0;
+        is_second && self.count > 0 && self.count < SECOND_BATCH_MIN
     }
 
     fn is_free(&self, job: &Job) -> bool {
@@ -225,7 +241,7 @@ impl Queue {
 
     /// Commands of all providers in turns, each provider's in their order, but for those whose accounts are held.
     fn take_fast(&mut self) -> Vec<Job> {
-        if self.fast_at_work > 0 && self.count < SECOND_BATCH_MIN {
+        if self.is_held_back(Worker::Fast) {
             let now = Instant::now();
             let mut first = self.waiting.values().filter_map(|line| line.front());
             if !first.any(|it| now.saturating_duration_since(it.arrived) >= SECOND_BATCH_WAIT) {
@@ -280,3 +296,6 @@ impl Queue {
         taken
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -237,6 +237,14 @@ impl World {
         }
     }
 
+    pub fn surroundings(&self) -> Surroundings {
+        Surroundings {
+            clock: Arc::<TestClock>::clone(&self.clock),
+            ids: Arc::<TestIds>::clone(&self.ids),
+            bodies: Arc::new(TestBodies),
+        }
+    }
+
     /// Submits a command as a request does, and waits for its outcome.
     pub fn submit(&self, command: Command) -> Result<Option<Done>, Outcome> {
         self.submit_with(command, None, |_| ())
@@ -254,11 +262,7 @@ impl World {
             command,
             provider: self.provider,
             by: ORIGIN.into(),
-            surroundings: Surroundings {
-                clock: Arc::<TestClock>::clone(&self.clock),
-                ids: Arc::<TestIds>::clone(&self.ids),
-                bodies: Arc::new(TestBodies),
-            },
+            surroundings: self.surroundings(),
             repeatable,
             response: Box::new(Waiting { done: None, on_render, tell }),
         });

@@ -104,6 +104,7 @@ fn describe() {
         "guerdon_http_requests_waiting",
         "Requests that wait for a place at work, by kind: read, write"
     );
+    describe_gauge!("guerdon_ledger_commands_waiting", "Commands that move points and wait for a batch");
     describe_gauge!(
         "guerdon_http_held_bytes",
         Unit::Bytes,
