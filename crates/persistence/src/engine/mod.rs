@@ -178,7 +178,8 @@ impl Shared {
             if !late.is_empty() {
                 drop(queue);
                 for job in late {
-                    job.end(failed(StoreError::Busy));
+                    let cause = job.lateness(Instant::now());
+                    job.end(failed(cause));
                 }
                 queue = self.lock();
                 continue;
@@ -217,10 +218,10 @@ impl Shared {
                         job.tries += 1;
                         again.push(job);
                     }
-                    None if job.is_over(Instant::now()) => {
-                        ended.push((job, failed(StoreError::DeadlineExceeded)))
+                    None => {
+                        let cause = job.lateness(Instant::now());
+                        ended.push((job, failed(cause)));
                     }
-                    None => ended.push((job, failed(StoreError::Busy))),
                 }
             }
         }

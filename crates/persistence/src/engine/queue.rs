@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use guerdon_domain::commands::{Outcome, Submission};
 use guerdon_domain::ledger::Needs;
+use guerdon_domain::ports::StoreError;
 use guerdon_domain::values::ProviderId;
 use guerdon_domain::wallets::Account;
 use metrics::gauge;
@@ -70,6 +71,11 @@ impl Job {
     /// Whether too little is left for another try.
     pub(super) fn is_over(&self, now: Instant) -> bool {
         self.left(now) < TRY_MIN
+    }
+
+    /// Why it is not tried, or not tried again.
+    pub(super) fn lateness(&self, now: Instant) -> StoreError {
+        if self.is_over(now) { StoreError::DeadlineExceeded } else { StoreError::Busy }
     }
 
     fn is_late(&self, now: Instant) -> bool {

@@ -64,7 +64,7 @@ pub(super) fn connect(url: &str, seconds: u32) -> diesel::ConnectionResult<PgCon
     Ok(conn)
 }
 
-/// For sets of postings: their statements are few, and each does always the same however many rows it is given, so that
+/// For batches of commands: their statements are few, and each does always the same however many rows it is given, so that
 /// the first plan is kept. It looks each row up by its key, also where the tables were almost empty when it was made.
 pub(crate) const ONE_PLAN: &str = "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; \
     SET enable_hashjoin = off; SET enable_mergejoin = off";
