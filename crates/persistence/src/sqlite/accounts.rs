@@ -8,7 +8,7 @@ use diesel::sql_types::{BigInt, Nullable, SmallInt};
 use guerdon_domain::ledger::{AccountBook, AccountState};
 use guerdon_domain::wallets::Account;
 
-use super::{BINDS, Conn, Db};
+use super::{BINDS, Conn, Db, SINGLE_INSERTS_MAX};
 use crate::engine::Locking;
 use crate::rows::schema::{accounts as table, transfers};
 use crate::rows::types::{Id, Identifier, Moment};
@@ -137,8 +137,11 @@ pub(crate) fn write_book(conn: &mut Conn, book: &AccountBook) -> QueryResult<()>
     for slice in changed.chunks(BINDS / VALUES) {
         Update(slice).execute(conn)?;
     }
-    if let [one] = book.transfers() {
-        return diesel::insert_into(transfers::table).values(&TransferRow::of(one)).execute(conn).map(drop);
+    if book.transfers().len() <= SINGLE_INSERTS_MAX {
+        for transfer in book.transfers() {
+            diesel::insert_into(transfers::table).values(&TransferRow::of(transfer)).execute(conn)?;
+        }
+        return Ok(());
     }
     for slice in book.transfers().chunks(BINDS / TransferRow::COLUMNS) {
         let rows: Vec<TransferRow> = slice.iter().map(TransferRow::of).collect();

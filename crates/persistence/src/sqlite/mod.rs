@@ -53,6 +53,8 @@ pub(crate) const DATABASE_BYTES: &str =
     "(SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size())";
 /// Up to this number of ids are looked up one by one: the statement for one stays prepared.
 pub(crate) const SINGLE_READS_MAX: usize = 3;
+/// Up to this number of rows are inserted one by one: the statement for one stays prepared, one for many is prepared each time.
+pub(crate) const SINGLE_INSERTS_MAX: usize = 64;
 /// The most bound values of one statement.
 pub(crate) const BINDS: usize = 32_766;
 /// How a claim passes over what others claim: one writer has nothing to pass over.

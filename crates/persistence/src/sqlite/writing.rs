@@ -6,7 +6,7 @@ use guerdon_domain::ledger::{AccountBook, Changes};
 use guerdon_domain::values::CompanyId;
 
 use super::accounts::write_book;
-use super::{BINDS, Conn};
+use super::{BINDS, Conn, SINGLE_INSERTS_MAX};
 use crate::engine::Locking;
 use crate::rows::schema::{causes, deliveries, events, idempotency_records, mails, recognitions, users};
 use crate::rows::types::{At, Id};
@@ -33,17 +33,17 @@ pub(crate) fn load_records(conn: &mut Conn, keys: &[IdempotencyKey]) -> QueryRes
     Ok(rows)
 }
 
-/// Inserts rows: one by a prepared statement, more by as few statements as they fit into.
+/// Inserts rows: a few one by one, more by as few statements as they fit into.
 macro_rules! insert {
     ($conn:expr, $table:path, $columns:expr, $rows:expr) => {{
         let rows: Vec<_> = $rows.collect();
-        match rows.as_slice() {
-            [] => {}
-            [one] => drop(diesel::insert_into($table).values(one).execute($conn)?),
-            many => {
-                for slice in many.chunks(BINDS / $columns) {
-                    diesel::insert_into($table).values(slice).execute($conn)?;
-                }
+        if rows.len() <= SINGLE_INSERTS_MAX {
+            for row in &rows {
+                diesel::insert_into($table).values(row).execute($conn)?;
+            }
+        } else {
+            for slice in rows.chunks(BINDS / $columns) {
+                diesel::insert_into($table).values(slice).execute($conn)?;
             }
         }
     }};
