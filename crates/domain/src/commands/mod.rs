@@ -1,8 +1,7 @@
 //! Commands that move points, as data.
 //!
-//! Whoever wants points moved submits a [`Submission`] to a [`CommandQueue`]. The queue groups the commands that wait: it
-//! loads what all of them need, decides them one after the other, writes what they come to in one transaction, and tells
-//! each its [`Outcome`].
+//! A request submits its command to a [`CommandQueue`]. The queue groups the commands that wait: in one transaction it loads
+//! what all of them need, decides them one after the other and writes the results. Then each response gets its [`Outcome`].
 
 mod command;
 mod queue;

@@ -1,4 +1,4 @@
-//! Load, decide, write: the one way in which points move.
+//! Load, decide, write: how a transaction moves points.
 
 use super::StoreError;
 use crate::ledger::{AccountBook, Changes, Facts, LedgerError, Needs};

@@ -105,6 +105,8 @@ pub(super) struct Queue {
     count: usize,
     /// Those that wait for a patient worker. Commands that want the same accounts wait behind them.
     patient: VecDeque<Job>,
+    /// The provider whose command a patient worker took last: another one's is next.
+    last_patient: Option<ProviderId>,
     /// The accounts of the batches at work.
     busy: HashSet<Account>,
     /// The fast workers at work.
@@ -122,6 +124,7 @@ impl Queue {
             turns: VecDeque::new(),
             count: 0,
             patient: VecDeque::new(),
+            last_patient: None,
             busy: HashSet::new(),
             fast_at_work: 0,
             has_locks,
@@ -132,7 +135,8 @@ impl Queue {
     /// Adds a command; gives it back if there are too many.
     pub(super) fn push(&mut self, job: Job) -> Result<Lane, Box<Job>> {
         let provider = job.submission.provider;
-        let own = self.waiting.get(&provider).map_or(0, VecDeque::len);
+        let own = self.waiting.get(&provider).map_or(0, VecDeque::len)
+            + self.patient.iter().filter(|it| it.submission.provider == provider).count();
         let is_full = own >= WAITING_MAX_OF_PROVIDER || self.count + self.patient.len() >= WAITING_MAX;
         if self.is_closed || is_full {
             return Err(Box::new(job));
@@ -281,7 +285,10 @@ impl Queue {
     /// The first that waits for a lock, and others that want one of its accounts.
     fn take_patient(&mut self, takes_large: bool) -> Vec<Job> {
         let fits = |it: &Job| self.is_free(it) && (takes_large || !it.is_large());
-        let Some(at) = self.patient.iter().position(fits) else { return Vec::new() };
+        let is_turn = |it: &Job| Some(it.submission.provider) != self.last_patient && fits(it);
+        let found = self.patient.iter().position(is_turn).or_else(|| self.patient.iter().position(fits));
+        let Some(at) = found else { return Vec::new() };
+        self.last_patient = self.patient.get(at).map(|it| it.submission.provider);
         let mut taken: Vec<Job> = self.patient.remove(at).into_iter().collect();
         if taken.iter().any(Job::is_large) {
             return taken;

@@ -202,6 +202,18 @@ fn too_many_are_given_back_and_those_that_waited_too_long_are_taken_out() {
 }
 
 #[test]
+fn a_provider_with_many_patient_commands_leaves_others_their_turn_and_their_room() {
+    let mut queue = Queue::new(true);
+    for number in 0..u128::try_from(WAITING_MAX_OF_PROVIDER).unwrap() {
+        assert!(queue.push(job(1, Command::DeleteUser(user(10 + number)))).is_ok());
+    }
+    assert!(queue.push(job(1, Command::DeleteUser(user(1)))).is_err());
+    assert!(queue.push(job(2, Command::DeleteUser(user(2)))).is_ok());
+    let taken: Vec<_> = (0..3).map(|_| senders(queue.take(PATIENT).as_ref())).collect();
+    assert_eq!(taken, [[10], [2], [11]]);
+}
+
+#[test]
 fn a_company_that_sends_pays_from_its_reserve() {
     let mut sent = sending(1, 1, &[2]);
     if let Command::SendRecognition(command) = &mut sent.submission.command {
