@@ -8,7 +8,7 @@ use std::thread::sleep; // tidy: lets a deadline pass
 use std::time::{Duration, Instant};
 
 use guerdon_domain::audit::{Examination, Part};
-use guerdon_domain::ports::{Setting, Store, StoreError, StoreExt as _, Timestamp, Verdict};
+use guerdon_domain::ports::{Consistency, Setting, Store, StoreError, StoreExt as _, Timestamp, Verdict};
 use guerdon_domain::recognitions::{SendError, Sender};
 use guerdon_domain::values::UserId;
 use guerdon_domain::wallets::{Account, WalletType};
@@ -165,7 +165,7 @@ fn reads_that_take_every_connection_leave_the_background_its_own() {
         std::thread::scope(|scope| {
             for _ in 0..8 {
                 scope.spawn(|| {
-                    let stay = world.store.read(&mut |_| {
+                    let stay = world.store.read(Consistency::Snapshot, &mut |_| {
                         begun.wait();
                         end.wait();
                     });

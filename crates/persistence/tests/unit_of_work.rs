@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Barrier;
 
 use guerdon_domain::idempotency::{IdempotencyKey, IdempotencyRecord};
-use guerdon_domain::ports::{Setting, StoreError, StoreExt as _, Verdict};
+use guerdon_domain::ports::{Consistency, Setting, StoreError, StoreExt as _, Verdict};
 use guerdon_domain::wallets::Account;
 use guerdon_persistence::{Access, DatabaseUrl, open};
 use uuid::Uuid;
@@ -31,13 +31,14 @@ fn an_error_rolls_back_and_ok_commits() {
 }
 
 #[test]
-fn a_question_that_would_wait_is_not_answered_at_once() {
+fn a_read_that_must_not_wait_fails_where_it_would() {
     on_each(|world| {
         let ask = || {
             let mut asked = 0;
-            let answer = world.store.glance_at_once(&mut |_| asked += 1);
-            assert_eq!(asked, i32::from(answer.is_some()));
-            answer.is_some()
+            let ended = world.store.read(Consistency::PerStatementNoWait, &mut |_| asked += 1);
+            assert!(matches!(ended, Ok(()) | Err(StoreError::WouldBlock)), "{ended:?}");
+            assert_eq!(asked, i32::from(ended.is_ok()));
+            ended.is_ok()
         };
         assert_eq!(ask(), world.database.is_embedded());
         if world.database.is_embedded() {
@@ -51,7 +52,7 @@ fn a_question_that_would_wait_is_not_answered_at_once() {
 fn within_readers(world: &World, held: usize, then: &dyn Fn()) {
     assert!(held < 1_000, "readers are bounded");
     let mut is_free = false;
-    let _none_left = world.store.glance_at_once(&mut |_| {
+    let _none_left = world.store.read(Consistency::PerStatementNoWait, &mut |_| {
         is_free = true;
         within_readers(world, held + 1, then);
     });

@@ -13,7 +13,7 @@ use clap::{Parser, ValueEnum};
 use guerdon_domain::commands::{Command, Done, Outcome, Response, Submission};
 use guerdon_domain::memory::Memory;
 use guerdon_domain::money::Points;
-use guerdon_domain::ports::{StoreError, StoreExt as _, Wakes};
+use guerdon_domain::ports::{Consistency, Reads, StoreError, StoreExt as _, Wakes};
 use guerdon_domain::values::Page;
 use guerdon_domain::wallets::{Account, WalletType};
 use guerdon_domain::{recognitions, redemptions};
@@ -80,14 +80,14 @@ fn run(arguments: &Arguments) -> Result<()> {
         }),
         Path::SqliteRecognition => on_sqlite(arguments, send),
         Path::SqliteUser => on_sqlite(arguments, |opened, scene| {
-            at_once(opened, |reads| reads.user(scene.provider, scene.sender).map(drop))
+            read_without_waiting(opened, |reads| reads.user(scene.provider, scene.sender).map(drop))
         }),
         Path::SqliteBalances => on_sqlite(arguments, |opened, scene| {
-            at_once(opened, |reads| reads.balances(scene.provider, scene.sender).map(drop))
+            read_without_waiting(opened, |reads| reads.balances(scene.provider, scene.sender).map(drop))
         }),
         Path::SqliteTransactions => on_sqlite(arguments, |opened, scene| {
             let page = Page::new(1, 100).context("a page")?;
-            let found = opened.requests.glancing(|reads| {
+            let found = opened.requests.read_with(Consistency::PerStatement, |reads| {
                 reads.transactions(Account::Wallet(WalletType::Peer, scene.sender), page)
             })?;
             ensure!(found.len() == 100, "a page that is not full");
@@ -155,11 +155,9 @@ fn send(opened: &Opened, scene: &Arc<Scene>) -> Result<()> {
     }
 }
 
-fn at_once(
+fn read_without_waiting(
     opened: &Opened,
-    mut read: impl FnMut(&mut dyn guerdon_domain::ports::Reads) -> Result<(), StoreError>,
+    read: impl FnMut(&mut dyn Reads) -> Result<(), StoreError>,
 ) -> Result<()> {
-    let mut done = Ok(());
-    opened.requests.glance_at_once(&mut |reads| done = read(reads)).context("it was not read at once")??;
-    Ok(done?)
+    Ok(opened.requests.read_with(Consistency::PerStatementNoWait, read)?)
 }

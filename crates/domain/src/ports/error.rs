@@ -8,6 +8,9 @@ pub enum StoreError {
     /// Too many want the same thing: a race was lost too often, or too much waits already. Another try may succeed.
     #[error("the database is busy")]
     Busy,
+    /// A read that must not wait would have to; it did not run. The same read may succeed where it can wait.
+    #[error("the database cannot answer without waiting")]
+    WouldBlock,
     /// It took longer than it may; nothing was kept.
     #[error("the time for it is over")]
     DeadlineExceeded,

@@ -65,6 +65,6 @@ pub use saml::{ReadSaml, Saml};
 pub use schedules::{ReadSchedules, Schedules};
 pub use settings::{ReadSettings, Setting, Settings};
 pub use steps::{InTransit, ReadSteps, Step, Steps};
-pub use store::{Ledger, Reads, Store, StoreExt, Tx, Verdict};
+pub use store::{Consistency, Ledger, Reads, Store, StoreExt, Tx, Verdict};
 pub use users::{INSERTED_USERS_MAX, ReadUsers, Users, Wanted};
 pub use wake::{Processes, Wake, Wakes};

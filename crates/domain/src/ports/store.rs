@@ -81,6 +81,19 @@ pub enum Verdict {
     Rollback,
 }
 
+/// How the statements of a read relate to each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Consistency {
+    /// All statements read one snapshot.
+    Snapshot,
+    /// Each statement reads what is committed when it begins. Some databases need less work for this. After a lost connection
+    /// the store may run the unit of work again from the start.
+    PerStatement,
+    /// Like `PerStatement`, on the calling thread, and only if the store need not wait for a connection, a lock or a server.
+    /// Otherwise the read fails with [`StoreError::WouldBlock`], and the unit of work does not run.
+    PerStatementNoWait,
+}
+
 /// Where everything is kept. Object-safe; held as `Arc<dyn Store>`.
 pub trait Store: Send + Sync {
     /// Runs `work` in one transaction and answers once its commit is durable. May run it again from the start when
@@ -92,20 +105,8 @@ pub trait Store: Send + Sync {
     /// loosened.
     fn check_schema(&self) -> Result<Vec<String>, StoreError>;
 
-    /// Runs `work` on a read-only snapshot, beside any writer.
-    fn read(&self, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError>;
-
-    /// The same where each question may be answered as of its own moment, which is less work for some databases. May run
-    /// `work` again from the start.
-    fn glance(&self, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError> {
-        self.read(work)
-    }
-
-    /// The same by a database that answers a question about one object at once and without waiting for anybody; `None`
-    /// where it cannot just now, and of any other database.
-    fn glance_at_once(&self, _work: &mut dyn FnMut(&mut dyn Reads)) -> Option<Result<(), StoreError>> {
-        None
-    }
+    /// Runs `work`, which only reads, concurrently with any writer.
+    fn read(&self, consistency: Consistency, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError>;
 }
 
 /// The store with a result passed through.
@@ -113,52 +114,39 @@ pub trait StoreExt: Store {
     /// One transaction: `Ok` commits, `Err` rolls back.
     fn transaction<T, E: From<StoreError>>(
         &self,
-        work: impl FnMut(&mut dyn Tx) -> Result<T, E>,
+        mut work: impl FnMut(&mut dyn Tx) -> Result<T, E>,
     ) -> Result<T, E> {
-        passed_through(work, |unit| self.run(unit))
+        let mut ended = None;
+        self.run(&mut |tx| {
+            let result = work(tx);
+            let verdict = if result.is_ok() { Verdict::Commit } else { Verdict::Rollback };
+            ended = Some(result);
+            verdict
+        })?;
+        ended.unwrap_or_else(did_not_run)
     }
 
-    /// One read-only snapshot.
+    /// [`Store::read`], with the result of `work`.
+    fn read_with<T, E: From<StoreError>>(
+        &self,
+        consistency: Consistency,
+        mut work: impl FnMut(&mut dyn Reads) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let mut ended = None;
+        self.read(consistency, &mut |reads| ended = Some(work(reads)))?;
+        ended.unwrap_or_else(did_not_run)
+    }
+
+    /// [`StoreExt::read_with`] on one snapshot.
     fn snapshot<T, E: From<StoreError>>(
         &self,
         work: impl FnMut(&mut dyn Reads) -> Result<T, E>,
     ) -> Result<T, E> {
-        read_through(work, |unit| self.read(unit))
-    }
-
-    /// The same where each question may be answered as of its own moment.
-    fn glancing<T, E: From<StoreError>>(
-        &self,
-        work: impl FnMut(&mut dyn Reads) -> Result<T, E>,
-    ) -> Result<T, E> {
-        read_through(work, |unit| self.glance(unit))
+        self.read_with(Consistency::Snapshot, work)
     }
 }
 
 impl<S: Store + ?Sized> StoreExt for S {}
-
-fn read_through<T, E: From<StoreError>>(
-    mut work: impl FnMut(&mut dyn Reads) -> Result<T, E>,
-    read: impl FnOnce(&mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError>,
-) -> Result<T, E> {
-    let mut answer = None;
-    read(&mut |reads| answer = Some(work(reads)))?;
-    answer.unwrap_or_else(did_not_run)
-}
-
-fn passed_through<T, E: From<StoreError>>(
-    mut work: impl FnMut(&mut dyn Tx) -> Result<T, E>,
-    run: impl FnOnce(&mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError>,
-) -> Result<T, E> {
-    let mut answer = None;
-    run(&mut |tx| {
-        let result = work(tx);
-        let verdict = if result.is_ok() { Verdict::Commit } else { Verdict::Rollback };
-        answer = Some(result);
-        verdict
-    })?;
-    answer.unwrap_or_else(did_not_run)
-}
 
 fn did_not_run<T, E: From<StoreError>>() -> Result<T, E> {
     Err(StoreError::Broken("the unit of work did not run".into()).into())

@@ -194,6 +194,7 @@ impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Busy
+            | StoreError::WouldBlock
             | StoreError::DeadlineExceeded
             | StoreError::Unavailable(_)
             | StoreError::OutcomeUnknown(_) => {

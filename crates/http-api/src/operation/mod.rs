@@ -30,6 +30,6 @@ mod write;
 pub(crate) use asked::Asked;
 pub(crate) use described::Described;
 pub(crate) use question::{Question, run as run_question};
-pub(crate) use read::{Asks, Read, run as run_read};
+pub(crate) use read::{Read, run as run_read};
 pub(crate) use submit::Render;
 pub(crate) use write::{ToCommand, Write, run as run_write};

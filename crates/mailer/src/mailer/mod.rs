@@ -289,6 +289,7 @@ impl Mailer {
 fn may_pass(cause: &StoreError) -> bool {
     match cause {
         StoreError::Busy
+        | StoreError::WouldBlock
         | StoreError::DeadlineExceeded
         | StoreError::Unavailable(_)
         | StoreError::OutcomeUnknown(_) => true,

@@ -5,15 +5,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
 
 use diesel::prelude::*;
-use guerdon_domain::ports::{LedgerAccess, Reads, Store, StoreError, Tx, Verdict, Wakes};
+use guerdon_domain::ports::{Consistency, LedgerAccess, Reads, Store, StoreError, Tx, Verdict, Wakes};
 
 use super::repo::Unit;
 use super::terms::Terms;
-use super::transaction::{UnitEnd, begin, commit, rollback};
+use super::transaction::{UnitEnd, begin, commit, rollback, take};
 use super::{catalog, races};
 use crate::access::WITHIN;
 use crate::engine::{Backend, BatchError, Locking};
-use crate::pool::{POOL_WAIT, Pool};
+use crate::pool::Pool;
 
 /// How many connections the service holds, and how long its requests may take.
 pub(crate) struct Limits {
@@ -121,37 +121,31 @@ impl Store for Pooled {
         self.run_alone(work, Terms::new(self.within))
     }
 
-    fn read(&self, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError> {
+    /// Per statement without a transaction: each statement has a snapshot of its own. If the connection turns out to be dead,
+    /// the unit is run again on one that a transaction was begun on.
+    fn read(&self, consistency: Consistency, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError> {
         let mut terms = Terms::new(self.within);
-        let mut link = begin(&self.reads, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", &terms)?;
+        let mut link = match consistency {
+            Consistency::Snapshot => {
+                begin(&self.reads, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", &terms)?
+            }
+            Consistency::PerStatement => take(&self.reads, &terms)?,
+            Consistency::PerStatementNoWait => return Err(StoreError::WouldBlock),
+        };
         let mut unit = Unit::new(&mut link.conn, &mut terms);
         let done = catch_unwind(AssertUnwindSafe(|| work(&mut unit)));
         let (fault, _) = unit.end();
-        rollback(&mut link);
-        match done {
-            Err(panic) => resume_unwind(panic),
-            Ok(()) => fault.map_or(Ok(()), Err),
+        let is_snapshot = consistency == Consistency::Snapshot;
+        let is_usable = (!is_snapshot && fault.is_none()) || rollback(&mut link);
+        match (done, fault) {
+            (Err(panic), _) => resume_unwind(panic),
+            (Ok(()), None) => Ok(()),
+            (Ok(()), Some(fault)) if is_snapshot || is_usable => Err(fault),
+            (Ok(()), Some(_connection_lost)) => {
+                drop(link); // it leaves the pool
+                self.read(Consistency::Snapshot, work)
+            }
         }
-    }
-
-    /// Without a transaction: a statement has a snapshot of its own. Where the connection turns out to be dead all is
-    /// asked again, on one of which it is known that it lives.
-    fn glance(&self, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError> {
-        let mut terms = Terms::new(self.within);
-        let wait = terms.patience(POOL_WAIT)?;
-        let mut link = self.reads.get_timeout(wait).map_err(|e| StoreError::Unavailable(e.to_string()))?;
-        let mut unit = Unit::new(&mut link.conn, &mut terms);
-        let done = catch_unwind(AssertUnwindSafe(|| work(&mut unit)));
-        let (fault, _) = unit.end();
-        if let Err(panic) = done {
-            resume_unwind(panic);
-        }
-        let Some(fault) = fault else { return Ok(()) };
-        if link.control("ROLLBACK").is_ok() {
-            return Err(fault);
-        }
-        drop(link); // it was dead, and leaves the pool
-        self.read(work)
     }
 }
 

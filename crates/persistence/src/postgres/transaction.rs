@@ -20,13 +20,18 @@ pub(super) enum UnitEnd {
     Panicked(Box<dyn std::any::Any + Send>),
 }
 
+/// A connection out of the pool, which may turn out to be dead.
+pub(super) fn take(pool: &Pool<PgConnection>, terms: &Terms) -> Result<Link, StoreError> {
+    let wait = terms.patience(POOL_WAIT)?;
+    pool.get_timeout(wait).map_err(|e| StoreError::Unavailable(e.to_string()))
+}
+
 /// A connection with a transaction begun. After the server was away every idle connection is dead: each is found out
 /// here, before anything happened on it, and dropped.
 pub(super) fn begin(pool: &Pool<PgConnection>, sql: &str, terms: &Terms) -> Result<Link, StoreError> {
     let mut last = StoreError::Busy;
     for _ in 0..=pool.max_size() {
-        let wait = terms.patience(POOL_WAIT)?;
-        let mut link = pool.get_timeout(wait).map_err(|e| StoreError::Unavailable(e.to_string()))?;
+        let mut link = take(pool, terms)?;
         match link.control(sql) {
             Ok(()) => return Ok(link),
             Err(e) => last = classify(&e),
@@ -44,6 +49,7 @@ pub(super) fn commit(link: &mut Link) -> UnitEnd {
     }
 }
 
-pub(super) fn rollback(link: &mut Link) {
-    link.control("ROLLBACK").unwrap_or_default(); // where it fails, the server rolls back what it is cut off from
+/// Whether the connection can be used again. If not, the server rolls back when it notices that the connection was lost.
+pub(super) fn rollback(link: &mut Link) -> bool {
+    link.control("ROLLBACK").is_ok()
 }

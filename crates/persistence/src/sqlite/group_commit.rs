@@ -17,11 +17,11 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use diesel::SqliteConnection;
-use guerdon_domain::ports::{LedgerAccess, Reads, Store, StoreError, Tx, Verdict, Wakes};
+use guerdon_domain::ports::{Consistency, LedgerAccess, Reads, Store, StoreError, Tx, Verdict, Wakes};
 
 use super::catalog;
 use super::checkpoints::Checkpoints;
-use super::reading::{glance_on, read_at_once, read_on};
+use super::reading::read_on;
 use super::writer::{SavepointEnd, Writer};
 use super::{Terms, lock};
 use crate::engine::{Backend, BatchError, Locking};
@@ -121,16 +121,8 @@ impl Store for GroupCommit {
         self.run_within(self.within, false, work)
     }
 
-    fn read(&self, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError> {
-        read_on(&self.readers, work)
-    }
-
-    fn glance(&self, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError> {
-        glance_on(&self.readers, work)
-    }
-
-    fn glance_at_once(&self, work: &mut dyn FnMut(&mut dyn Reads)) -> Option<Result<(), StoreError>> {
-        read_at_once(&self.readers, work)
+    fn read(&self, consistency: Consistency, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError> {
+        read_on(&self.readers, consistency, work)
     }
 }
 
@@ -149,8 +141,8 @@ impl Store for Beside {
         self.store.run_within(None, false, work)
     }
 
-    fn read(&self, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError> {
-        read_on(&self.readers, work)
+    fn read(&self, consistency: Consistency, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError> {
+        read_on(&self.readers, consistency, work)
     }
 }
 
@@ -175,7 +167,7 @@ impl Backend for Arc<GroupCommit> {
         work: &mut dyn FnMut(&mut dyn LedgerAccess) -> Verdict,
     ) -> Result<(), BatchError> {
         self.run_within(Some(within), changes_much, &mut |tx| work(tx)).map_err(|cause| match cause {
-            StoreError::Busy | StoreError::DeadlineExceeded => BatchError::Contended,
+            StoreError::Busy | StoreError::WouldBlock | StoreError::DeadlineExceeded => BatchError::Contended,
             StoreError::Unavailable(_) | StoreError::OutcomeUnknown(_) => BatchError::Unavailable(cause),
             StoreError::Corrupt { .. } | StoreError::Broken(_) => BatchError::Failed(cause),
         })

@@ -178,6 +178,7 @@ fn unavailable(cause: StoreError) -> StoreError {
     match cause {
         StoreError::Unavailable(_)
         | StoreError::Busy
+        | StoreError::WouldBlock
         | StoreError::DeadlineExceeded
         | StoreError::OutcomeUnknown(_) => cause,
         StoreError::Corrupt { .. } | StoreError::Broken(_) => StoreError::Unavailable(cause.to_string()),

@@ -325,11 +325,6 @@ impl World {
         self.reading(|reads| reads.last_seal()).unwrap().head
     }
 
-    /// What may be answered without a snapshot.
-    pub fn glancing<T>(&self, read: impl FnMut(&mut dyn Reads) -> Result<T, StoreError>) -> T {
-        self.store.glancing(read).unwrap()
-    }
-
     pub fn reading<T>(&self, read: impl FnMut(&mut dyn Reads) -> Result<T, StoreError>) -> T {
         self.store.snapshot(read).unwrap()
     }

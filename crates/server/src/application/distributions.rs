@@ -100,7 +100,7 @@ fn told(Ran { schedule, due_on, ended }: &Ran) {
 mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    use guerdon_domain::ports::{Reads, Tx, Verdict};
+    use guerdon_domain::ports::{Consistency, Reads, Tx, Verdict};
     use guerdon_persistence::{Access, DatabaseUrl, migrate, open};
 
     use super::*;
@@ -119,11 +119,15 @@ mod tests {
             self.store.check_schema()
         }
 
-        fn read(&self, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError> {
+        fn read(
+            &self,
+            consistency: Consistency,
+            work: &mut dyn FnMut(&mut dyn Reads),
+        ) -> Result<(), StoreError> {
             if self.is_away.load(Ordering::Relaxed) {
                 return Err(StoreError::Unavailable("connection refused".to_owned()));
             }
-            self.store.read(work)
+            self.store.read(consistency, work)
         }
     }
 

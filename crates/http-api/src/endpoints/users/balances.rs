@@ -1,6 +1,6 @@
 //! `GET /v1/users/{id}/balances`: a user's wallets at today's rate.
 
-use guerdon_domain::ports::Reads;
+use guerdon_domain::ports::{Consistency, Reads};
 use guerdon_domain::values::UserId;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,7 +10,7 @@ use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::{ApiError, in_path};
 use crate::operation::wire::Shown;
-use crate::operation::{Asks, Described, Read};
+use crate::operation::{Described, Read};
 
 pub(crate) struct Balances;
 
@@ -22,7 +22,7 @@ impl Described for Balances {
 }
 
 impl Read for Balances {
-    const ASKS: Asks = Asks::ByKey;
+    const CONSISTENCY: Consistency = Consistency::PerStatementNoWait;
 
     fn read(reads: &mut dyn Reads, call: &Call) -> Result<Answer, ApiError> {
         let id = call.path_id("user")?;

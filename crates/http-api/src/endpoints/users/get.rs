@@ -1,13 +1,13 @@
 //! `GET /v1/users/{id}`: one user, deleted ones included.
 
-use guerdon_domain::ports::Reads;
+use guerdon_domain::ports::{Consistency, Reads};
 use guerdon_domain::users::User;
 
 use super::view::UserView;
 use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::{ApiError, in_path};
-use crate::operation::{Asks, Described, Read};
+use crate::operation::{Described, Read};
 
 pub(crate) struct Get;
 
@@ -19,7 +19,7 @@ impl Described for Get {
 }
 
 impl Read for Get {
-    const ASKS: Asks = Asks::ByKey;
+    const CONSISTENCY: Consistency = Consistency::PerStatementNoWait;
 
     fn read(reads: &mut dyn Reads, call: &Call) -> Result<Answer, ApiError> {
         let user = user_in_path(reads, call)?;

@@ -1,7 +1,7 @@
 //! `GET /v1/users/{id}/transactions`: the movements of one of a user's wallets, newest first.
 
 use guerdon_domain::money::Points;
-use guerdon_domain::ports::Reads;
+use guerdon_domain::ports::{Consistency, Reads};
 use guerdon_domain::values::{Page, Timestamp, UserId};
 use guerdon_domain::wallets::{Account, Direction, Reason, Transaction, WalletType};
 use schemars::JsonSchema;
@@ -14,7 +14,7 @@ use crate::operation::error::ApiError;
 use crate::operation::list::{Links, cut, short_page};
 use crate::operation::query::Query;
 use crate::operation::wire::Shown;
-use crate::operation::{Asked, Asks, Described, Read};
+use crate::operation::{Asked, Described, Read};
 
 pub(crate) struct Transactions;
 
@@ -32,7 +32,7 @@ impl Described for Transactions {
 }
 
 impl Read for Transactions {
-    const ASKS: Asks = Asks::OfAnyMoment;
+    const CONSISTENCY: Consistency = Consistency::PerStatement;
 
     fn read(reads: &mut dyn Reads, call: &Call) -> Result<Answer, ApiError> {
         let user = user_in_path(reads, call)?;

@@ -106,9 +106,7 @@ fn a_provider_is_created_with_secrets_that_work() {
     let created: Value = serde_json::from_str(&json).unwrap();
     let api_key = created["api_key"].as_str().unwrap();
     assert!(api_key.starts_with("gk_") && api_key.len() == 35);
-    let mut stored = None;
-    setup.workplace.store.read(&mut |reads| stored = reads.provider_by_api_key(api_key).unwrap()).unwrap();
-    let stored = stored.unwrap();
+    let stored = setup.workplace.store.snapshot(|reads| reads.provider_by_api_key(api_key)).unwrap().unwrap();
     let keys = &setup.workplace.keys;
     assert!(keys.matches(created["api_secret"].as_str().unwrap(), &stored.api_secret_hash));
     let shared = keys.open(stored.id, &stored.shared_secret_sealed).unwrap();
@@ -149,9 +147,8 @@ fn a_rotated_secret_replaces_the_old_one() {
     let rotated: Value = serde_json::from_str(&rotated).unwrap();
     let shared = setup.run(&["provider", "rotate", id, "--shared-secret"]).unwrap();
     assert_eq!(names(&shared), ["id", "shared_secret"]);
-    let mut stored = None;
     let key = created["api_key"].as_str().unwrap();
-    setup.workplace.store.read(&mut |reads| stored = reads.provider_by_api_key(key).unwrap()).unwrap();
+    let stored = setup.workplace.store.snapshot(|reads| reads.provider_by_api_key(key)).unwrap();
     let hash = stored.unwrap().api_secret_hash;
     assert!(!setup.workplace.keys.matches(created["api_secret"].as_str().unwrap(), &hash));
     assert!(setup.workplace.keys.matches(rotated["api_secret"].as_str().unwrap(), &hash));

@@ -1,5 +1,6 @@
 //! Redemptions, overrides, and the events that tell of them.
 
+use guerdon_domain::ports::StoreExt as _;
 use serde_json::{Value, json};
 
 use super::{NOBODY, Setup, company, names};
@@ -9,13 +10,9 @@ fn funded(setup: &Setup, points: &str) -> (String, String) {
     let id = company(setup);
     setup.json(&["reserve", "deposit", &id, "--points", "1000"]);
     setup.json(&["distribution", "run", &id, "--wallet", "user_wallet", "--points", points]);
-    let mut owner = None;
     let company = id.parse().unwrap();
-    let look = &mut |reads: &mut dyn guerdon_domain::ports::Reads| {
-        owner = reads.active_users(company, false).unwrap().first().map(ToString::to_string);
-    };
-    setup.workplace.store.read(look).unwrap();
-    (id, owner.unwrap())
+    let users = setup.workplace.store.snapshot(|reads| reads.active_users(company, false)).unwrap();
+    (id, users[0].to_string())
 }
 
 #[test]
