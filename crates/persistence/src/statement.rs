@@ -1,9 +1,9 @@
 //! Statements whose text never changes, so that they stay prepared.
 
 /// A statement of the database whose `Conn` and `Db` are in scope, with its bound values: `Name -> what a row of the answer
-/// is { field: SQL type = Rust type, … } "text with a ? for each field"`.
+/// is { field: SQL type = Rust type, … } text, …`. The texts are joined, and have a `?` for each field.
 macro_rules! statement {
-    ($(#[$doc:meta])* $name:ident -> $row:ty { $($field:ident: $sql:ty = $rust:ty),* $(,)? } $text:expr) => {
+    ($(#[$doc:meta])* $name:ident -> $row:ty { $($field:ident: $sql:ty = $rust:ty),* $(,)? } $($text:expr),+) => {
         $(#[$doc])*
         pub(super) struct $name {
             $(pub(super) $field: $rust,)*
@@ -25,12 +25,17 @@ macro_rules! statement {
                 &'b self,
                 mut out: diesel::query_builder::AstPass<'_, 'b, Db>,
             ) -> diesel::QueryResult<()> {
-                let mut text = $text.split('?');
+                let mut parts = [$($text),+].into_iter().flat_map(|it| it.split_inclusive('?'));
                 $(
-                    out.push_sql(text.next().unwrap_or_default());
+                    for part in parts.by_ref() {
+                        out.push_sql(part.trim_end_matches('?'));
+                        if part.ends_with('?') {
+                            break;
+                        }
+                    }
                     out.push_bind_param::<$sql, _>(&self.$field)?;
                 )*
-                out.push_sql(text.next().unwrap_or_default());
+                parts.by_ref().for_each(|it| out.push_sql(it));
                 Ok(())
             }
         }

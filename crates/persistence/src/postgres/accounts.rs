@@ -2,57 +2,45 @@
 
 use std::collections::HashMap;
 
+use diesel::dsl::AsSelect;
 use diesel::pg::Pg;
 use diesel::pg::sql_types::Array;
 use diesel::prelude::*;
 use diesel::query_builder::{AstPass, QueryFragment, QueryId};
-use diesel::sql_types::{BigInt, Nullable, SmallInt};
+use diesel::sql_types::SmallInt;
 use guerdon_domain::ledger::{AccountBook, AccountState};
 use guerdon_domain::wallets::Account;
 
-use super::columns::{ArrayOf, Kept, columns};
-use super::inserts::Transfers;
+use super::inserts::Insert;
 use super::{Conn, Db};
 use crate::engine::Locking;
-use crate::rows::types::{At, Id, Identifier, Moment};
-use crate::rows::{AccountStateRow, TransferRow};
+use crate::rows::types::{Id, Identifier};
+use crate::rows::{AccountStateRow, Row, TransferRow};
 use crate::statement::statement;
 
 /// The most rows of one statement.
 const ROWS_MAX: usize = 10_000;
 
-type StateColumns =
-    (Identifier, SmallInt, BigInt, BigInt, BigInt, BigInt, Nullable<BigInt>, Nullable<Moment>);
-
-/// Selects accounts and locks their rows in the order of all payments: by kind, then by owner.
-macro_rules! lock_accounts {
-    ($suffix:literal) => {
-        concat!(
-            "SELECT a.owner_id, a.kind, balance, spent, movements, made_up, alert_below, closed_at \
-             FROM accounts AS a JOIN unnest(?::uuid[], ?::smallint[]) AS wanted (owner_id, kind) \
-             ON a.owner_id = wanted.owner_id AND a.kind = wanted.kind ORDER BY a.kind, a.owner_id \
-             FOR NO KEY UPDATE OF a",
-            $suffix
-        )
-    };
-}
+/// Locks the rows of accounts in the order of all payments: by kind, then by owner.
+const FROM_LOCKED: &str = " FROM accounts JOIN unnest(?::uuid[], ?::smallint[]) AS wanted (wanted_owner, wanted_kind) \
+     ON owner_id = wanted_owner AND kind = wanted_kind ORDER BY kind, owner_id FOR NO KEY UPDATE OF accounts";
 
 statement! {
     /// Waits for accounts that others have locked.
-    Lock -> StateColumns {
+    Lock -> AsSelect<AccountStateRow, Db> {
         owners: Array<Identifier> = Vec<Id>,
         kinds: Array<SmallInt> = Vec<i16>,
     }
-    lock_accounts!("")
+    "SELECT ", AccountStateRow::COLUMN_NAMES, FROM_LOCKED
 }
 
 statement! {
     /// Leaves out accounts that others have locked.
-    LockFree -> StateColumns {
+    LockFree -> AsSelect<AccountStateRow, Db> {
         owners: Array<Identifier> = Vec<Id>,
         kinds: Array<SmallInt> = Vec<i16>,
     }
-    lock_accounts!(" SKIP LOCKED")
+    "SELECT ", AccountStateRow::COLUMN_NAMES, FROM_LOCKED, " SKIP LOCKED"
 }
 
 /// Locks accounts, which are in the order in which they are locked, and adds them to a book. Those that it skips stay unloaded.
@@ -89,44 +77,29 @@ fn found(
     accounts.iter().map(move |it| (*it, states.remove(&(Id(it.owner()), it.kind().code()))))
 }
 
-columns! {
-    ChangedAccounts of AccountStateRow, in "accounts" {
-        owner_id: Identifier = Id,
-        kind: SmallInt = i16,
-        balance: BigInt = i64,
-        spent: BigInt = i64,
-        movements: BigInt = i64,
-        made_up: BigInt = i64,
-        closed_at: Nullable<Moment> = Option<At>,
-    }
-}
-
 /// Writes what has become of accounts that are locked.
-pub(super) struct UpdateAccounts(ChangedAccounts);
+pub(super) struct UpdateAccounts<'r>(<AccountStateRow as Row>::Arrays<'r>);
 
-impl UpdateAccounts {
-    pub(super) fn of(rows: &[AccountStateRow]) -> Self {
-        Self(ChangedAccounts::of(rows))
+impl<'r> UpdateAccounts<'r> {
+    pub(super) fn of(rows: &'r [AccountStateRow]) -> Self {
+        Self(AccountStateRow::arrays(rows))
     }
 }
 
-impl QueryId for UpdateAccounts {
-    type QueryId = Self;
+impl QueryId for UpdateAccounts<'_> {
+    type QueryId = UpdateAccounts<'static>;
     const HAS_STATIC_QUERY_ID: bool = true;
 }
 
-impl RunQueryDsl<PgConnection> for UpdateAccounts {}
+impl RunQueryDsl<PgConnection> for UpdateAccounts<'_> {}
 
-impl QueryFragment<Pg> for UpdateAccounts {
+impl QueryFragment<Pg> for UpdateAccounts<'_> {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
-        out.push_sql(
-            "UPDATE accounts AS a SET balance = new.balance, spent = new.spent, movements = new.movements, \
-             made_up = new.made_up, closed_at = new.closed_at FROM ",
-        );
-        self.0.unnest(out.reborrow())?;
-        out.push_sql(" AS new (");
-        out.push_sql(ChangedAccounts::names());
-        out.push_sql(") WHERE a.owner_id = new.owner_id AND a.kind = new.kind");
+        out.push_sql(AccountStateRow::UPDATE_FROM);
+        AccountStateRow::push_arrays(&self.0, out.reborrow())?;
+        for part in [" AS new (", AccountStateRow::COLUMN_NAMES, ")", AccountStateRow::WHERE_NEW] {
+            out.push_sql(part);
+        }
         Ok(())
     }
 }
@@ -139,7 +112,7 @@ pub(crate) fn write_book(conn: &mut Conn, book: &AccountBook) -> QueryResult<()>
     }
     for slice in book.transfers().chunks(ROWS_MAX) {
         let rows: Vec<TransferRow> = slice.iter().map(TransferRow::of).collect();
-        Transfers::of(&rows).execute(conn)?;
+        Insert::of(&rows).execute(conn)?;
     }
     Ok(())
 }

@@ -1,39 +1,7 @@
 //! Many rows as arrays of their columns, so that the text of a statement is the same for any number of them and it stays
 //! prepared.
 
-use std::borrow::Cow;
-
-use diesel::sql_types::{BigInt, Binary, Bool, Integer, Nullable, SmallInt, Text};
-
-use crate::rows::types::{Identifier, Moment};
-
-/// What an array of a type is called.
-pub(super) trait ArrayOf {
-    const NAME: &'static str;
-}
-
-macro_rules! arrays {
-    ($($sql:ty: $name:literal),+ $(,)?) => {
-        $(impl ArrayOf for $sql {
-            const NAME: &'static str = $name;
-        })+
-    };
-}
-
-arrays!(
-    BigInt: "bigint[]",
-    Binary: "bytea[]",
-    Bool: "boolean[]",
-    Identifier: "uuid[]",
-    Integer: "integer[]",
-    Moment: "timestamptz[]",
-    SmallInt: "smallint[]",
-    Text: "text[]",
-);
-
-impl<T: ArrayOf> ArrayOf for Nullable<T> {
-    const NAME: &'static str = T::NAME;
-}
+pub(super) use crate::rows::ArrayOf;
 
 /// A value of a row as it stands in an array, which outlives the row.
 pub(super) trait Kept<T> {
@@ -58,16 +26,10 @@ impl Kept<Option<String>> for Option<&str> {
     }
 }
 
-impl Kept<Option<String>> for Option<Cow<'_, str>> {
-    fn kept(&self) -> Option<String> {
-        self.as_deref().map(str::to_owned)
-    }
-}
-
 /// The columns of rows, in the order of their list: `Name of Row in "table" { column: SQL type = Rust type, … }`. By itself
 /// it is the statement that inserts them.
 macro_rules! columns {
-    ($(#[$doc:meta])* $name:ident of $row:ty, in $table:literal {
+    ($(#[$doc:meta])* $name:ident of $row:ident $(<$life:lifetime>)?, in $table:literal {
         $($column:ident: $sql:ty = $rust:ty),+ $(,)?
     }) => {
         $(#[$doc])*
@@ -81,8 +43,13 @@ macro_rules! columns {
                 concat!($(", ", stringify!($column)),+).trim_start_matches(", ")
             }
 
-            pub(super) fn of(rows: &[$row]) -> Self {
-                Self { $($column: rows.iter().map(|it| it.$column.kept()).collect(),)+ }
+            /// The pattern has no `..`: a field of the row that the list omits is a compile error.
+            pub(super) fn of(rows: &[$row $(<$life>)?]) -> Self {
+                let mut arrays = Self { $($column: Vec::with_capacity(rows.len()),)+ };
+                for $row { $($column),+ } in rows {
+                    $(arrays.$column.push($column.kept());)+
+                }
+                arrays
             }
 
             /// The rows as a table of its own.

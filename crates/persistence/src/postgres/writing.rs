@@ -8,7 +8,7 @@ use guerdon_domain::ports::NewEvent;
 
 use super::Conn;
 use super::accounts::UpdateAccounts;
-use super::inserts::{Causes, Deliveries, Events, Recognitions, Records, Transfers};
+use super::inserts::Insert;
 use crate::rows::schema::{idempotency_records, mails, users};
 use crate::rows::types::{At, Id};
 use crate::rows::{
@@ -17,24 +17,24 @@ use crate::rows::{
 use crate::slices::{STATEMENT_BYTES, slices};
 
 /// The accounts are locked before, so that none of this waits for anybody.
-struct Write {
-    accounts: UpdateAccounts,
-    causes: Causes,
-    recognitions: Recognitions,
-    transfers: Transfers,
-    events: Events,
-    deliveries: Deliveries,
-    records: Records,
+struct Write<'r> {
+    accounts: UpdateAccounts<'r>,
+    causes: Insert<'r, CauseRow<'r>>,
+    recognitions: Insert<'r, NewRecognitionRow>,
+    transfers: Insert<'r, TransferRow>,
+    events: Insert<'r, EventRow<'r>>,
+    deliveries: Insert<'r, DeliveryRow>,
+    records: Insert<'r, IdempotencyRow>,
 }
 
-impl QueryId for Write {
-    type QueryId = Self;
+impl QueryId for Write<'_> {
+    type QueryId = Write<'static>;
     const HAS_STATIC_QUERY_ID: bool = true;
 }
 
-impl RunQueryDsl<PgConnection> for Write {}
+impl RunQueryDsl<PgConnection> for Write<'_> {}
 
-impl QueryFragment<Pg> for Write {
+impl QueryFragment<Pg> for Write<'_> {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
         let parts: [(&str, &'b dyn QueryFragment<Pg>); 6] = [
             ("WITH a AS (", &self.accounts),
@@ -76,18 +76,18 @@ pub(crate) fn write_changes(conn: &mut Conn, changes: &Changes, book: &AccountBo
     let records: Vec<IdempotencyRow> = changes.records.iter().map(IdempotencyRow::of).collect();
     let write = Write {
         accounts: UpdateAccounts::of(&accounts),
-        causes: Causes::of(&causes),
-        recognitions: Recognitions::of(&recognitions),
-        transfers: Transfers::of(&transfers),
-        events: Events::of(&event_rows),
-        deliveries: Deliveries::of(&deliveries),
-        records: Records::of(&records),
+        causes: Insert::of(&causes),
+        recognitions: Insert::of(&recognitions),
+        transfers: Insert::of(&transfers),
+        events: Insert::of(&event_rows),
+        deliveries: Insert::of(&deliveries),
+        records: Insert::of(&records),
     };
     write.execute(conn)?;
     for slice in slices(large, large.len(), |it| it.body.len()) {
         let (event_rows, deliveries) = rows(slice);
-        Events::of(&event_rows).execute(conn)?;
-        Deliveries::of(&deliveries).execute(conn)?;
+        Insert::of(&event_rows).execute(conn)?;
+        Insert::of(&deliveries).execute(conn)?;
     }
     for (user, at) in &changes.deleted_users {
         diesel::update(users::table.find(Id(*user)))

@@ -8,6 +8,7 @@ use guerdon_domain::values::{CauseId, CompanyId, fit};
 use guerdon_domain::wallets::{Account, AccountKind, Wallet, WalletType};
 
 use super::Reading;
+use super::columns::row;
 use super::companies::rate_column;
 use super::schema::{accounts, transfers};
 use super::types::{At, Id};
@@ -67,21 +68,28 @@ impl WalletRow {
     }
 }
 
-/// An account as payments load and write it.
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = accounts)]
-pub(crate) struct AccountStateRow {
-    pub(crate) owner_id: Id,
-    pub(crate) kind: i16,
-    pub(crate) balance: i64,
-    pub(crate) spent: i64,
-    pub(crate) movements: i64,
-    pub(crate) made_up: i64,
-    pub(crate) alert_below: Option<i64>,
-    pub(crate) closed_at: Option<At>,
+row! {
+    /// An account as payments load and write it.
+    #[derive(Queryable, Selectable)]
+    struct AccountStateRow in accounts {
+        owner_id: Id,
+        kind: i16,
+        balance: i64,
+        spent: i64,
+        movements: i64,
+        made_up: i64,
+        alert_below: Option<i64>,
+        closed_at: Option<At>,
+    }
 }
 
 impl AccountStateRow {
+    /// Updates accounts from rows that are named `new`.
+    pub(crate) const UPDATE_FROM: &'static str = "UPDATE accounts SET balance = new.balance, spent = new.spent, \
+         movements = new.movements, made_up = new.made_up, closed_at = new.closed_at FROM ";
+    pub(crate) const WHERE_NEW: &'static str =
+        " WHERE accounts.owner_id = new.owner_id AND accounts.kind = new.kind";
+
     pub(crate) fn of((account, state): (Account, &AccountState)) -> Self {
         Self {
             owner_id: Id(account.owner()),
@@ -109,29 +117,27 @@ impl AccountStateRow {
     }
 }
 
-#[derive(Insertable, Queryable, Selectable)]
-#[diesel(table_name = transfers, treat_none_as_default_value = false)]
-pub(crate) struct TransferRow {
-    pub(crate) cause_id: Id<CauseId>,
-    pub(crate) leg: i32,
-    pub(crate) company_id: Id<CompanyId>,
-    pub(crate) debit_owner: Id,
-    pub(crate) debit_kind: i16,
-    pub(crate) debit_place: i64,
-    pub(crate) credit_owner: Id,
-    pub(crate) credit_kind: i16,
-    pub(crate) credit_place: i64,
-    pub(crate) amount: i64,
-    pub(crate) points: i64,
-    pub(crate) points_per_dollar: i32,
-    pub(crate) reason: i16,
-    pub(crate) created_at: At,
+row! {
+    #[derive(Insertable, Queryable, Selectable)]
+    struct TransferRow in transfers {
+        cause_id: Id<CauseId>,
+        leg: i32,
+        company_id: Id<CompanyId>,
+        debit_owner: Id,
+        debit_kind: i16,
+        debit_place: i64,
+        credit_owner: Id,
+        credit_kind: i16,
+        credit_place: i64,
+        amount: i64,
+        points: i64,
+        points_per_dollar: i32,
+        reason: i16,
+        created_at: At,
+    }
 }
 
 impl TransferRow {
-    /// Bound values a row.
-    pub(crate) const COLUMNS: usize = 14;
-
     pub(crate) fn of(it: &Transfer) -> Self {
         let ((debit, debit_place), (credit, credit_place)) = (it.debit, it.credit);
         Self {

@@ -12,6 +12,7 @@ use guerdon_domain::wallets::{AccountKind, WalletType};
 use uuid::Uuid;
 
 use super::Reading;
+use super::columns::row;
 use super::companies::rate_column;
 use super::schema::causes;
 use super::seals::Chain;
@@ -54,32 +55,30 @@ pub(crate) mod kind {
     }
 }
 
-#[derive(Queryable, Selectable, Insertable)]
-#[diesel(table_name = causes, treat_none_as_default_value = false)]
-pub(crate) struct CauseRow<'a> {
-    pub(crate) id: Id<CauseId>,
-    pub(crate) company_id: Id<CompanyId>,
-    pub(crate) provider_id: Id<ProviderId>,
-    pub(crate) kind: i16,
-    pub(crate) actor: i16,
-    pub(crate) reference: Option<Cow<'a, str>>,
-    pub(crate) idempotency_key: Option<Cow<'a, str>>,
-    pub(crate) points_per_dollar: i32,
-    pub(crate) points: i64,
-    pub(crate) legs: i32,
-    pub(crate) wallet: Option<i16>,
-    pub(crate) subject_id: Option<Id>,
-    pub(crate) occasion_id: Option<Id<OccasionId>>,
-    pub(crate) due_on: Option<String>,
-    pub(crate) share: Option<bool>,
-    pub(crate) message: Option<Cow<'a, str>>,
-    pub(crate) created_at: At,
+row! {
+    #[derive(Queryable, Selectable, Insertable)]
+    struct CauseRow<'a> in causes {
+        id: Id<CauseId>,
+        company_id: Id<CompanyId>,
+        provider_id: Id<ProviderId>,
+        kind: i16,
+        actor: i16,
+        reference: Option<Cow<'a, str>>,
+        idempotency_key: Option<Cow<'a, str>>,
+        points_per_dollar: i32,
+        points: i64,
+        legs: i32,
+        wallet: Option<i16>,
+        subject_id: Option<Id>,
+        occasion_id: Option<Id<OccasionId>>,
+        due_on: Option<String>,
+        share: Option<bool>,
+        message: Option<Cow<'a, str>>,
+        created_at: At,
+    }
 }
 
 impl<'a> CauseRow<'a> {
-    /// Bound values a row.
-    pub(crate) const COLUMNS: usize = 17;
-
     pub(crate) fn of(it: &'a Cause) -> Self {
         let bare = Self {
             id: Id(it.id),

@@ -9,6 +9,7 @@ use guerdon_domain::ports::{Attempt, ClaimedEvent, Fate, MadeAttempt, NewEvent, 
 use guerdon_domain::values::{CompanyId, EventId, ProviderId, fit};
 
 use super::Reading;
+use super::columns::row;
 use super::schema::{attempts, deliveries};
 use super::types::{At, Id, Identifier, Moment};
 
@@ -19,23 +20,21 @@ pub(crate) struct DueRow {
     pub(crate) due: Option<At>,
 }
 
-/// How an event fares, from its beginning on.
-#[derive(Insertable)]
-#[diesel(table_name = deliveries, treat_none_as_default_value = false)]
-pub(crate) struct DeliveryRow {
-    pub(crate) event_id: Id<EventId>,
-    pub(crate) company_id: Id<CompanyId>,
-    pub(crate) provider_id: Id<ProviderId>,
-    pub(crate) state: i16,
-    pub(crate) attempts: i32,
-    pub(crate) attempts_before_replay: i32,
-    pub(crate) next_attempt_at: Option<At>,
+row! {
+    /// How an event fares, from its beginning on.
+    #[derive(Insertable)]
+    struct DeliveryRow in deliveries {
+        event_id: Id<EventId>,
+        company_id: Id<CompanyId>,
+        provider_id: Id<ProviderId>,
+        state: i16,
+        attempts: i32,
+        attempts_before_replay: i32,
+        next_attempt_at: Option<At>,
+    }
 }
 
 impl DeliveryRow {
-    /// Bound values a row.
-    pub(crate) const COLUMNS: usize = 7;
-
     pub(crate) fn of(it: &NewEvent) -> Self {
         let state = if it.addressed { EventState::Pending } else { EventState::Unaddressed };
         Self {

@@ -8,26 +8,25 @@ use guerdon_domain::values::{CauseId, CompanyId, EventId, ProviderId, Timestamp}
 use ring::digest::{SHA256, digest};
 
 use super::Reading;
+use super::columns::row;
 use super::deliveries::FareRow;
 use super::schema::events;
 use super::types::{At, Id, Identifier, Moment};
 
-#[derive(Insertable)]
-#[diesel(table_name = events, treat_none_as_default_value = false)]
-pub(crate) struct EventRow<'a> {
-    pub(crate) id: Id<EventId>,
-    pub(crate) company_id: Id<CompanyId>,
-    pub(crate) provider_id: Id<ProviderId>,
-    pub(crate) kind: i16,
-    pub(crate) cause_id: Id<CauseId>,
-    pub(crate) body: &'a [u8],
-    pub(crate) created_at: At,
+row! {
+    #[derive(Insertable)]
+    struct EventRow<'a> in events {
+        id: Id<EventId>,
+        company_id: Id<CompanyId>,
+        provider_id: Id<ProviderId>,
+        kind: i16,
+        cause_id: Id<CauseId>,
+        body: &'a [u8],
+        created_at: At,
+    }
 }
 
 impl<'a> EventRow<'a> {
-    /// Bound values a row.
-    pub(crate) const COLUMNS: usize = 7;
-
     pub(crate) fn of(it: &'a NewEvent) -> Self {
         Self {
             id: Id(it.id),

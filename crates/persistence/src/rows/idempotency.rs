@@ -6,25 +6,24 @@ use guerdon_domain::ports::StoreError;
 use guerdon_domain::values::fit;
 
 use super::Reading;
+use super::columns::row;
 use super::schema::idempotency_records;
 use super::types::{At, Id};
 
-#[derive(Queryable, Selectable, Insertable)]
-#[diesel(table_name = idempotency_records, treat_none_as_default_value = false)]
-pub(crate) struct IdempotencyRow {
-    pub(crate) scope: Id,
-    pub(crate) idempotency_key: String,
-    pub(crate) request_hash: Vec<u8>,
-    pub(crate) status: i16,
-    pub(crate) body: Vec<u8>,
-    pub(crate) created_at: At,
-    pub(crate) expires_at: At,
+row! {
+    #[derive(Queryable, Selectable, Insertable)]
+    struct IdempotencyRow in idempotency_records {
+        scope: Id,
+        idempotency_key: String,
+        request_hash: Vec<u8>,
+        status: i16,
+        body: Vec<u8>,
+        created_at: At,
+        expires_at: At,
+    }
 }
 
 impl IdempotencyRow {
-    /// Bound values a row.
-    pub(crate) const COLUMNS: usize = 7;
-
     pub(crate) fn of(it: &IdempotencyRecord) -> Self {
         Self {
             scope: Id(it.key.scope),

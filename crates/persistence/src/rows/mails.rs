@@ -6,6 +6,7 @@ use guerdon_domain::ports::{ClaimedMail, KeptMail, MailState, NewMail, StoreErro
 use guerdon_domain::values::CompanyId;
 
 use super::Reading;
+use super::columns::row;
 use super::schema::mails;
 use super::types::{At, Id, Identifier, Moment};
 
@@ -24,24 +25,22 @@ pub(crate) mod mail {
     }
 }
 
-#[derive(Insertable)]
-#[diesel(table_name = mails, treat_none_as_default_value = false)]
-pub(crate) struct MailRow<'a> {
-    id: Id,
-    company_id: Id<CompanyId>,
-    recipient: &'a str,
-    subject: &'a str,
-    body: &'a str,
-    state: i16,
-    attempts: i16,
-    next_attempt_at: Option<At>,
-    created_at: At,
+row! {
+    #[derive(Insertable)]
+    struct MailRow<'a> in mails {
+        id: Id,
+        company_id: Id<CompanyId>,
+        recipient: &'a str,
+        subject: &'a str,
+        body: &'a str,
+        state: i16,
+        attempts: i16,
+        next_attempt_at: Option<At>,
+        created_at: At,
+    }
 }
 
 impl<'a> MailRow<'a> {
-    /// Bound values a row.
-    pub(crate) const COLUMNS: usize = 9;
-
     pub(crate) fn of(it: &'a NewMail) -> Self {
         Self {
             id: Id(it.id),

@@ -6,6 +6,7 @@ mod accounts;
 mod audit;
 mod audit_log;
 mod causes;
+mod columns;
 mod companies;
 pub(crate) mod conditions;
 mod corporations;
@@ -31,6 +32,7 @@ pub(crate) use accounts::{AccountRow, AccountStateRow, TransferRow, WalletRow};
 pub(crate) use audit::{AccountFact, RecognitionFact, SealRow};
 pub(crate) use audit_log::AuditEntryRow;
 pub(crate) use causes::{CauseRow, kind};
+pub(crate) use columns::{ArrayOf, Row};
 pub(crate) use companies::{CompanyRow, OwnerRow};
 pub(crate) use corporations::CorporationRow;
 pub(crate) use deliveries::{

@@ -8,26 +8,25 @@ use guerdon_domain::values::{CauseId, CompanyId, Message, OccasionId, Recognitio
 
 use super::Reading;
 use super::causes::sender_of;
+use super::columns::row;
 use super::schema::{causes, recognitions};
 use super::types::{At, Id};
 
-#[derive(Insertable)]
-#[diesel(table_name = recognitions, treat_none_as_default_value = false)]
-pub(crate) struct NewRecognitionRow {
-    pub(crate) cause_id: Id<CauseId>,
-    pub(crate) leg: i32,
-    pub(crate) id: Id<RecognitionId>,
-    pub(crate) company_id: Id<CompanyId>,
-    pub(crate) sender_id: Id,
-    pub(crate) receiver_id: Id<UserId>,
-    pub(crate) share: bool,
-    pub(crate) created_at: At,
+row! {
+    #[derive(Insertable)]
+    struct NewRecognitionRow in recognitions {
+        cause_id: Id<CauseId>,
+        leg: i32,
+        id: Id<RecognitionId>,
+        company_id: Id<CompanyId>,
+        sender_id: Id,
+        receiver_id: Id<UserId>,
+        share: bool,
+        created_at: At,
+    }
 }
 
 impl NewRecognitionRow {
-    /// Bound values a row.
-    pub(crate) const COLUMNS: usize = 8;
-
     pub(crate) fn of(cause: CauseId, leg: i32, it: &Recognition) -> Self {
         Self {
             cause_id: Id(cause),

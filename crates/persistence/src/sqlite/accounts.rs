@@ -2,25 +2,21 @@
 
 use std::collections::HashMap;
 
+use diesel::dsl::AsSelect;
 use diesel::prelude::*;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
-use diesel::sql_types::{BigInt, Nullable, SmallInt};
+use diesel::sql_types::SmallInt;
 use guerdon_domain::ledger::{AccountBook, AccountState};
 use guerdon_domain::wallets::Account;
 
 use super::{BINDS, Conn, Db, SINGLE_INSERTS_MAX};
 use crate::engine::Locking;
 use crate::rows::schema::{accounts as table, transfers};
-use crate::rows::types::{Id, Identifier, Moment};
-use crate::rows::{AccountStateRow, TransferRow};
+use crate::rows::types::{Id, Identifier};
+use crate::rows::{AccountStateRow, Row, TransferRow};
 
 /// Up to this number of rows a statement stays prepared; more rows make a text that is prepared each time.
 const PREPARED_MAX: usize = 16;
-/// The bound values of a changed account.
-const VALUES: usize = 7;
-
-type StateColumns =
-    (Identifier, SmallInt, BigInt, BigInt, BigInt, BigInt, Nullable<BigInt>, Nullable<Moment>);
 
 /// Selects accounts, each by its key. SQLite would scan the table for a list of keys with two columns.
 struct Load<'a>(&'a [(Id, i16)]);
@@ -31,7 +27,7 @@ impl QueryId for Load<'_> {
 }
 
 impl Query for Load<'_> {
-    type SqlType = StateColumns;
+    type SqlType = AsSelect<AccountStateRow, Db>;
 }
 
 impl RunQueryDsl<Conn> for Load<'_> {}
@@ -39,13 +35,9 @@ impl RunQueryDsl<Conn> for Load<'_> {}
 impl QueryFragment<Db> for Load<'_> {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Db>) -> QueryResult<()> {
         for (number, (owner, kind)) in self.0.iter().enumerate() {
-            if number > 0 {
-                out.push_sql(" UNION ALL ");
-            }
-            out.push_sql(
-                "SELECT owner_id, kind, balance, spent, movements, made_up, alert_below, closed_at FROM accounts \
-                 WHERE owner_id = ",
-            );
+            out.push_sql(if number > 0 { " UNION ALL SELECT " } else { "SELECT " });
+            out.push_sql(AccountStateRow::COLUMN_NAMES);
+            out.push_sql(" FROM accounts WHERE owner_id = ");
             out.push_bind_param::<Identifier, _>(owner)?;
             out.push_sql(" AND kind = ");
             out.push_bind_param::<SmallInt, _>(kind)?;
@@ -69,24 +61,18 @@ impl QueryFragment<Db> for Update<'_> {
         if self.0.len() > PREPARED_MAX {
             out.unsafe_to_cache_prepared();
         }
-        out.push_sql(
-            "UPDATE accounts SET balance = new.column3, spent = new.column4, movements = new.column5, \
-             made_up = new.column6, closed_at = new.column7 FROM (VALUES ",
-        );
-        for (number, row) in self.0.iter().enumerate() {
-            out.push_sql(if number > 0 { ", (" } else { "(" });
-            out.push_bind_param::<Identifier, _>(&row.owner_id)?;
-            out.push_sql(", ");
-            out.push_bind_param::<SmallInt, _>(&row.kind)?;
-            for amount in [&row.balance, &row.spent, &row.movements, &row.made_up] {
-                out.push_sql(", ");
-                out.push_bind_param::<BigInt, _>(amount)?;
-            }
-            out.push_sql(", ");
-            out.push_bind_param::<Nullable<Moment>, _>(&row.closed_at)?;
-            out.push_sql(")");
+        for part in ["WITH new (", AccountStateRow::COLUMN_NAMES, ") AS (VALUES "] {
+            out.push_sql(part);
         }
-        out.push_sql(") AS new WHERE accounts.owner_id = new.column1 AND accounts.kind = new.column2");
+        for (number, row) in self.0.iter().enumerate() {
+            if number > 0 {
+                out.push_sql(", ");
+            }
+            row.push_values(out.reborrow())?;
+        }
+        for part in [") ", AccountStateRow::UPDATE_FROM, "new", AccountStateRow::WHERE_NEW] {
+            out.push_sql(part);
+        }
         Ok(())
     }
 }
@@ -134,7 +120,7 @@ fn add(accounts: &[Account], rows: Vec<AccountStateRow>, book: &mut AccountBook)
 /// Writes the accounts that have changed, and the transfers.
 pub(crate) fn write_book(conn: &mut Conn, book: &AccountBook) -> QueryResult<()> {
     let changed: Vec<AccountStateRow> = book.changed().map(AccountStateRow::of).collect();
-    for slice in changed.chunks(BINDS / VALUES) {
+    for slice in changed.chunks(BINDS / AccountStateRow::COLUMNS) {
         Update(slice).execute(conn)?;
     }
     if book.transfers().len() <= SINGLE_INSERTS_MAX {
