@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use guerdon_domain::ports::StoreError;
 
 /// The database counts as answering for this long after it did.
-const FRESH: Duration = Duration::from_millis(1500);
+const ANSWER_VALID_FOR: Duration = Duration::from_millis(1500);
 
 /// When the database last answered. Probes and requests ask this and never the database, so they cannot pile up on it.
 #[derive(Debug, Default)]
@@ -35,7 +35,7 @@ enum Writes {
 }
 
 fn is_recent(at: Option<Instant>) -> bool {
-    at.is_some_and(|it| it.elapsed() < FRESH)
+    at.is_some_and(|it| it.elapsed() < ANSWER_VALID_FOR)
 }
 
 impl Pulse {
@@ -103,7 +103,7 @@ impl Pulse {
     /// busy service may well wait for its turn.
     pub(crate) fn is_silent(&self) -> bool {
         let beats = self.beats();
-        beats.looking.is_some_and(|it| it.elapsed() >= FRESH) && !is_recent(beats.served)
+        beats.looking.is_some_and(|it| it.elapsed() >= ANSWER_VALID_FOR) && !is_recent(beats.served)
     }
 }
 
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     fn since(at: Instant) -> Option<Instant> {
-        at.checked_sub(FRESH)
+        at.checked_sub(ANSWER_VALID_FOR)
     }
 
     #[test]

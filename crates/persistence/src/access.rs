@@ -2,13 +2,10 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use guerdon_domain::commands::CommandQueue;
 use guerdon_domain::ports::Store;
 
-/// How long a request may take, all tries and all waiting included. The API gives one up 2 s later.
-pub(crate) const WITHIN: Duration = Duration::from_secs(8);
 /// As many as an audit has parts.
 pub(crate) const CONNECTIONS_OF_A_COMMAND: u32 = 4;
 
@@ -25,8 +22,8 @@ pub enum Access {
 
 /// One database, open: two ways into it that do not wait for each other's connections.
 pub struct Opened {
-    /// For what a client waits for. Its units are answered within 8 s, waiting included; what is not committed then is
-    /// rolled back. On PostgreSQL reads and writes have connections of their own.
+    /// For what a client waits for. A unit that is not committed within `Deadlines::REQUEST.commit` is rolled back. On
+    /// PostgreSQL reads and writes have connections of their own.
     pub requests: Arc<dyn Store>,
     /// For the commands of requests that move points.
     pub commands: Arc<dyn CommandQueue>,

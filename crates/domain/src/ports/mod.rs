@@ -7,6 +7,7 @@ mod causes;
 mod clock;
 mod companies;
 mod corporations;
+mod deadlines;
 mod deliveries;
 mod erasure;
 mod error;
@@ -38,6 +39,7 @@ pub use causes::Causes;
 pub use clock::{Clock, Context, Ids, Timestamp};
 pub use companies::{Companies, ReadCompanies};
 pub use corporations::{Corporations, ReadCorporations};
+pub use deadlines::Deadlines;
 pub use deliveries::{
     Attempt, CLOCK_TOLERANCE, Claim, Claimed, ClaimedEvent, ClaimedMail, Deliveries, Fate, MailDeliveries,
     MailFate, Settlement,

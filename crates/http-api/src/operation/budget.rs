@@ -6,8 +6,8 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
+use guerdon_domain::ports::Deadlines;
 use guerdon_domain::values::ProviderId;
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
@@ -19,8 +19,6 @@ pub(crate) const SMALL_MAX: usize = 64 << 10;
 /// Up to this size the work on a request is small: no more are at work than there are places for. A recognition whose message
 /// is its occasion's is.
 pub(crate) const SMALL_WORK_MAX: usize = 128 << 10;
-/// How long a request waits for room.
-const WAIT_MAX: Duration = Duration::from_secs(1);
 
 /// So many bytes, and how many of them for one provider.
 pub(crate) struct Budget {
@@ -58,7 +56,7 @@ impl Budget {
     }
 
     /// Takes so many bytes, of a provider's whole share at most, as soon as there is room; 503 where there is none
-    /// for a second.
+    /// within its deadline.
     pub(crate) async fn take(
         self: &Arc<Self>,
         provider: ProviderId,
@@ -68,7 +66,7 @@ impl Budget {
         if bytes <= self.small {
             return Ok(weight);
         }
-        let deadline = Instant::now() + WAIT_MAX;
+        let deadline = Instant::now() + Deadlines::REQUEST.memory;
         loop {
             // Made before the look, so that what is freed after the look is not missed.
             let freed = self.freed.notified();

@@ -3,9 +3,9 @@
 use std::fmt::Display;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use actix_web::web;
+use guerdon_domain::ports::Deadlines;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
@@ -18,13 +18,11 @@ const PARSED_IN_PLACE_MAX_BYTES: usize = 16 << 10;
 /// memory for the keys of one body.
 pub(crate) struct Parsing {
     permit: Arc<Semaphore>,
-    begin_within: Duration,
 }
 
 impl Parsing {
-    /// `begin_within` bounds how long a large body waits for its parser to start.
-    pub(crate) fn new(begin_within: Duration) -> Self {
-        Self { permit: Arc::new(Semaphore::new(1)), begin_within }
+    pub(crate) fn new() -> Self {
+        Self { permit: Arc::new(Semaphore::new(1)) }
     }
 
     /// Runs `parse` on `input`, which comes with a body of `length` bytes: in place if the body is small, else on the blocking
@@ -39,7 +37,7 @@ impl Parsing {
             return Ok(parse(input));
         }
         let input = input.clone();
-        let deadline = Instant::now() + self.begin_within;
+        let deadline = Instant::now() + Deadlines::REQUEST.begin;
         let permit = timeout_at(deadline, Arc::clone(&self.permit).acquire_owned()).await;
         let permit = permit.map_err(|_elapsed| busy())?.map_err(failed)?;
         // The thread takes the permit when it starts. Until then this future owns it, and releases it when it is dropped.
@@ -75,14 +73,13 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::sync::mpsc;
     use std::thread;
+    use std::time::Duration;
 
     use super::*;
 
-    const BEGIN_WITHIN: Duration = Duration::from_secs(2);
-
     #[tokio::test]
     async fn only_large_bodies_are_parsed_on_another_thread() {
-        let parsing = Parsing::new(BEGIN_WITHIN);
+        let parsing = Parsing::new();
         let here = thread::current().id();
         for (length, is_in_place) in
             [(0, true), (PARSED_IN_PLACE_MAX_BYTES, true), (PARSED_IN_PLACE_MAX_BYTES + 1, false)]
@@ -94,7 +91,7 @@ mod tests {
 
     #[tokio::test]
     async fn large_bodies_are_parsed_one_at_a_time() {
-        let (parsing, running) = (Parsing::new(BEGIN_WITHIN), Arc::new(AtomicUsize::new(0)));
+        let (parsing, running) = (Parsing::new(), Arc::new(AtomicUsize::new(0)));
         let parses = (0..8).map(|_| {
             parsing.run(&running, 1 << 20, |running| {
                 let others = running.fetch_add(1, Ordering::SeqCst);
@@ -112,7 +109,7 @@ mod tests {
         let mut pool = tokio::runtime::Builder::new_current_thread();
         let pool = pool.enable_time().start_paused(true).max_blocking_threads(1).build().unwrap();
         pool.block_on(async {
-            let (parsing, (release, stalled)) = (Parsing::new(BEGIN_WITHIN), mpsc::channel::<()>());
+            let (parsing, (release, stalled)) = (Parsing::new(), mpsc::channel::<()>());
             let (tell, has_stalled) = tokio::sync::oneshot::channel();
             let stalling = tokio::task::spawn_blocking(move || (tell.send(()), stalled.recv()));
             has_stalled.await.unwrap();
@@ -121,7 +118,7 @@ mod tests {
             let refused = futures_util::future::join_all(waiting);
             let (refused, ()) = futures_util::future::join(refused, async {
                 tokio::task::yield_now().await;
-                tokio::time::advance(BEGIN_WITHIN + Duration::from_millis(1)).await;
+                tokio::time::advance(Deadlines::REQUEST.begin + Duration::from_millis(1)).await;
             })
             .await;
             assert!(refused.iter().all(|it| it.as_ref().is_err_and(|it| it.told().0 == 503)));

@@ -8,8 +8,8 @@
 mod lines;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
+use guerdon_domain::ports::Deadlines;
 use guerdon_domain::values::ProviderId;
 use metrics::{Gauge, gauge};
 use tokio::sync::oneshot;
@@ -18,8 +18,6 @@ use tokio::time::timeout;
 use self::lines::Lines;
 use crate::operation::error::ApiError;
 
-/// How long one waits.
-const WAIT_MAX: Duration = Duration::from_secs(2);
 const WAITING: &str = "guerdon_http_requests_waiting";
 
 /// Places for requests of one kind.
@@ -42,7 +40,7 @@ impl Shares {
         Arc::new(Self { kind, places, lines: Mutex::default() })
     }
 
-    /// Waits for a place; 503 where there is none for two seconds, or too many wait already.
+    /// Waits for a place; 503 where there is none within its deadline, or too many wait already.
     pub(crate) async fn turn(self: &Arc<Self>, provider: ProviderId) -> Result<Turn, ApiError> {
         let told = {
             let mut lines = self.lock();
@@ -55,7 +53,7 @@ impl Shares {
             told
         };
         let _counted = Counted::new(self.kind);
-        let turn = timeout(WAIT_MAX, told).await;
+        let turn = timeout(Deadlines::REQUEST.place, told).await;
         turn.ok().and_then(Result::ok).ok_or_else(busy)
     }
 

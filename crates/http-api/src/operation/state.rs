@@ -8,7 +8,7 @@ use std::time::Duration;
 use actix_web::web;
 use guerdon_domain::causes::{Actor, Origin};
 use guerdon_domain::idempotency::Repeatable;
-use guerdon_domain::ports::Context;
+use guerdon_domain::ports::{Context, Deadlines};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout};
 
@@ -34,15 +34,8 @@ const BODIES: (usize, usize) = (24 << 20, 12 << 20);
 /// What large requests need for their work and their answers, in the same way.
 const WORK: (usize, usize) = (64 << 20, 32 << 20);
 
-/// How long a client waits for the store. PostgreSQL's gives a request up after 8 s and commits nothing of it later: so
-/// whoever is sent away can know that nothing will come of the request, unless the database fell silent.
-const ANSWER_WITHIN: Duration = Duration::from_secs(10);
-/// How much longer where the work was done by then and only its commit is waited for.
-const COMMIT_WITHIN: Duration = Duration::from_secs(10);
-/// How long a call of the store may wait for a thread: what began later could commit after its client was sent away.
-pub(super) const BEGIN_WITHIN: Duration = Duration::from_secs(2);
 /// How often a waiting request looks whether the database has fallen silent.
-const LOOK_EVERY: Duration = Duration::from_millis(250);
+const SILENCE_LOOK_INTERVAL: Duration = Duration::from_millis(250);
 
 pub(crate) fn busy() -> ApiError {
     ApiError::unavailable("the service is busy", 1)
@@ -80,7 +73,7 @@ impl State {
             flights: Arc::default(),
             bodies: Budget::new("body", SMALL_MAX, BODIES.0, BODIES.1),
             work: Budget::new("work", SMALL_WORK_MAX, WORK.0, WORK.1),
-            parsing: Parsing::new(BEGIN_WITHIN),
+            parsing: Parsing::new(),
             store_failures: LogThrottle::default(),
             reads: Shares::new("read", READS),
             writes: Shares::new("write", WRITES),
@@ -114,7 +107,7 @@ impl State {
         let told = Arc::clone(&promise);
         let arrived = Instant::now();
         let crossing = web::block(move || {
-            let is_late = arrived.elapsed() > BEGIN_WITHIN;
+            let is_late = arrived.elapsed() > Deadlines::REQUEST.begin;
             let answer = if is_late { Err(busy()) } else { work(&state, &told) };
             drop(permit);
             answer
@@ -155,11 +148,12 @@ impl State {
         promise: &Promise,
     ) -> Result<F::Output, ApiError> {
         let mut done = pin!(done);
-        let given_up = Instant::now() + ANSWER_WITHIN;
+        let given_up = Instant::now() + Deadlines::REQUEST.response;
+        let acknowledged = given_up + Deadlines::REQUEST.acknowledgement;
         loop {
-            match timeout(LOOK_EVERY, &mut done).await {
+            match timeout(SILENCE_LOOK_INTERVAL, &mut done).await {
                 Ok(done) => return Ok(done),
-                Err(_) if self.api.pulse.is_silent() || Instant::now() > given_up + COMMIT_WITHIN => {
+                Err(_) if self.api.pulse.is_silent() || Instant::now() > acknowledged => {
                     promise.break_off();
                     return Err(silent());
                 }

@@ -8,7 +8,7 @@ use actix_web::http::header::HeaderMap;
 use actix_web::web::Payload;
 use guerdon_domain::commands::Command;
 use guerdon_domain::idempotency::{Begun, Repeatable};
-use guerdon_domain::ports::{Context, StoreError, StoreExt, Tx, Verdict};
+use guerdon_domain::ports::{Context, Deadlines, StoreError, StoreExt, Tx, Verdict};
 use tokio::time::{Instant, sleep};
 
 use super::flights::Flight;
@@ -23,10 +23,8 @@ use crate::operation::promise::Promise;
 use crate::operation::state::State;
 use crate::operation::submit::{Render, Submitted};
 
-/// How long a repeat waits for the request that it repeats (behaviour 19.5).
-const WAIT_MAX: Duration = Duration::from_secs(2);
 /// How often a key that another process holds is tried again.
-const WAIT_STEP: Duration = Duration::from_millis(50);
+const KEY_RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
 /// An operation in one transaction. `find`, `command` and `perform` come in this order (behaviour 4.1).
 pub(crate) trait Write: Described + 'static {
@@ -116,14 +114,14 @@ pub(crate) async fn run<W: Write>(
             Stop::Refused(refusal) => refusal,
         });
     };
-    let deadline = Instant::now() + WAIT_MAX;
+    let deadline = Instant::now() + Deadlines::REQUEST.idempotency_key;
     loop {
         let flight = state.flights.enter(&key.key, deadline).await.ok_or_else(busy)?;
         match perform_once(&state, &work, Some(flight)).await {
             Ok(answer) => return Ok(answer),
             Err(Stop::Refused(refusal)) => return Err(refusal),
-            Err(Stop::InFlight) if Instant::now() + WAIT_STEP >= deadline => return Err(busy()),
-            Err(Stop::InFlight) => sleep(WAIT_STEP).await,
+            Err(Stop::InFlight) if Instant::now() + KEY_RETRY_INTERVAL >= deadline => return Err(busy()),
+            Err(Stop::InFlight) => sleep(KEY_RETRY_INTERVAL).await,
         }
     }
 }

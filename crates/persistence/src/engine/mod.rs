@@ -21,16 +21,11 @@ use guerdon_domain::commands::{CommandQueue, Outcome, Refusal, Submission};
 use guerdon_domain::ports::{LedgerAccess, StoreError, Verdict};
 
 use self::queue::{Batch, Job, Lane, Queue, SECOND_BATCH_WAIT};
-use crate::access::WITHIN;
 
-/// How long a command may wait before its batch begins.
-const BEGIN_WITHIN: Duration = Duration::from_secs(2);
-/// How long a command may take in all; nothing of it commits later.
-const END_WITHIN: Duration = WITHIN;
 /// How often a command is tried before it counts as contended.
 const TRIES_MAX: u32 = 6;
 /// How often workers look for commands that have waited too long.
-const LOOK_EVERY: Duration = Duration::from_millis(250);
+const LATE_COMMANDS_LOOK_INTERVAL: Duration = Duration::from_millis(250);
 
 /// How a transaction treats rows that another one has locked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -192,7 +187,8 @@ impl Shared {
                 return None;
             }
             let changed = if worker == Worker::Fast { &self.for_fast } else { &self.for_patient };
-            let at_most = if queue.is_held_back(worker) { SECOND_BATCH_WAIT } else { LOOK_EVERY };
+            let at_most =
+                if queue.is_held_back(worker) { SECOND_BATCH_WAIT } else { LATE_COMMANDS_LOOK_INTERVAL };
             let waited = changed.wait_timeout(queue, at_most);
             queue = waited.unwrap_or_else(PoisonError::into_inner).0;
         }

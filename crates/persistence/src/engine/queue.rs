@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 
 use guerdon_domain::commands::{Outcome, Submission};
 use guerdon_domain::ledger::Needs;
-use guerdon_domain::ports::StoreError;
+use guerdon_domain::ports::{Deadlines, StoreError};
 use guerdon_domain::values::ProviderId;
 use guerdon_domain::wallets::Account;
 use metrics::gauge;
 
-use super::{BEGIN_WITHIN, END_WITHIN, Worker};
+use super::Worker;
 
 /// The commands that wait for a batch.
 const WAITING: &str = "guerdon_ledger_commands_waiting";
@@ -19,8 +19,6 @@ const COMMANDS_MAX: usize = 32;
 /// The most commands of one provider that wait, and of all. More are refused at once.
 const WAITING_MAX_OF_PROVIDER: usize = 1_024;
 const WAITING_MAX: usize = 4_096;
-/// With less time left a command is not tried again.
-const TRY_MIN: Duration = Duration::from_millis(100);
 /// While a fast worker is at work, another one begins when so many commands wait, or one has waited for so long: most of what a
 /// batch costs is the same for one command and for many.
 const SECOND_BATCH_MIN: usize = 12;
@@ -65,12 +63,12 @@ impl Job {
 
     /// How much of its time is left.
     pub(super) fn left(&self, now: Instant) -> Duration {
-        (self.arrived + END_WITHIN).saturating_duration_since(now)
+        (self.arrived + Deadlines::REQUEST.commit).saturating_duration_since(now)
     }
 
     /// Whether too little is left for another try.
     pub(super) fn is_over(&self, now: Instant) -> bool {
-        self.left(now) < TRY_MIN
+        self.left(now) < Deadlines::REQUEST.retry_min
     }
 
     /// Why it is not tried, or not tried again.
@@ -80,7 +78,7 @@ impl Job {
 
     fn is_late(&self, now: Instant) -> bool {
         let waits = now.saturating_duration_since(self.arrived);
-        (self.tries == 0 && waits > BEGIN_WITHIN) || self.is_over(now)
+        (self.tries == 0 && waits > Deadlines::REQUEST.begin) || self.is_over(now)
     }
 }
 

@@ -1,16 +1,12 @@
 //! Connections in a pool. One on which a transaction could not be begun or ended leaves it.
 
-use std::time::Duration;
-
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
+use guerdon_domain::ports::Deadlines;
 
 pub(crate) mod waits;
 
 use waits::PoolWaits;
-
-/// How long a unit of work waits for a connection.
-pub(crate) const POOL_WAIT: Duration = Duration::from_secs(1);
 
 pub(crate) type Pool<C> = r2d2::Pool<Manager<C>>;
 pub(crate) type Pooled<C> = r2d2::PooledConnection<Manager<C>>;
@@ -61,7 +57,7 @@ pub(crate) fn pool<C: Send + 'static>(
     r2d2::Pool::builder()
         .max_size(most)
         .min_idle(Some(1))
-        .connection_timeout(POOL_WAIT)
+        .connection_timeout(Deadlines::REQUEST.connection)
         .test_on_check_out(false)
         .event_handler(Box::new(PoolWaits))
         .build(Manager { connect: Box::new(connect) })

@@ -3,8 +3,8 @@
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::sql_types::Text;
+use guerdon_domain::ports::Deadlines;
 
-use super::terms::STATEMENT_LIMIT;
 use crate::access::{Access, OpenError};
 use crate::url::parameters;
 
@@ -48,11 +48,13 @@ fn limited(url: &str, seconds: u32) -> String {
 /// Connects to a server that takes writes, within so many seconds.
 pub(super) fn connect(url: &str, seconds: u32) -> diesel::ConnectionResult<PgConnection> {
     let mut conn = PgConnection::establish(&limited(url, seconds))?;
+    let Deadlines { statement, lock, .. } = Deadlines::REQUEST;
     conn.batch_execute(&format!(
         "SET client_min_messages = warning; SET TIME ZONE 'UTC'; \
-         SET synchronous_commit = on; SET statement_timeout = '{}s'; SET lock_timeout = '2s'; \
+         SET synchronous_commit = on; SET statement_timeout = '{}s'; SET lock_timeout = '{}s'; \
          SET idle_in_transaction_session_timeout = '60s'; {MARK_AS_WRITER}",
-        STATEMENT_LIMIT.as_secs()
+        statement.as_secs(),
+        lock.as_secs()
     ))
     .map_err(diesel::ConnectionError::CouldntSetupConfiguration)?;
     // Only a superuser may; where the server speaks English anyway nothing is lost.

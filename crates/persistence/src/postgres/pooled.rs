@@ -5,13 +5,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
 
 use diesel::prelude::*;
-use guerdon_domain::ports::{Consistency, LedgerAccess, Reads, Store, StoreError, Tx, Verdict, Wakes};
+use guerdon_domain::ports::{
+    Consistency, Deadlines, LedgerAccess, Reads, Store, StoreError, Tx, Verdict, Wakes,
+};
 
 use super::repo::Unit;
 use super::terms::Terms;
 use super::transaction::{UnitEnd, begin, commit, rollback, take};
 use super::{catalog, races};
-use crate::access::WITHIN;
 use crate::engine::{Backend, BatchError, Locking};
 use crate::pool::Pool;
 
@@ -27,7 +28,7 @@ pub(crate) struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { writes: 12, reads: 8, background: 8, within: WITHIN }
+        Self { writes: 12, reads: 8, background: 8, within: Deadlines::REQUEST.commit }
     }
 }
 

@@ -4,13 +4,10 @@ use std::time::{Duration, Instant};
 
 use diesel::prelude::*;
 use diesel::sql_types::Text;
-use guerdon_domain::ports::StoreError;
+use guerdon_domain::ports::{Deadlines, StoreError};
 
 use super::faults::classify;
 use crate::engine::Locking;
-
-/// How long a statement may take, unless its transaction takes its time.
-pub(crate) const STATEMENT_LIMIT: Duration = Duration::from_secs(5);
 
 /// What one unit of work is held to, over all its tries.
 #[derive(Default)]
@@ -48,7 +45,7 @@ impl Terms {
     /// statement; that takes a question to the server only where it is less than any statement has.
     pub(crate) fn go_on(&mut self, conn: &mut PgConnection) -> Result<(), StoreError> {
         let left = self.left();
-        if left >= STATEMENT_LIMIT {
+        if left >= Deadlines::REQUEST.statement {
             return Ok(());
         }
         if takes_its_time(conn, left).map_err(|e| classify(&e))? {

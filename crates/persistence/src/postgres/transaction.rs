@@ -1,11 +1,11 @@
 //! Beginning and ending a transaction.
 
 use diesel::PgConnection;
-use guerdon_domain::ports::StoreError;
+use guerdon_domain::ports::{Deadlines, StoreError};
 
 use super::classify;
 use super::terms::Terms;
-use crate::pool::{self, POOL_WAIT, Pool};
+use crate::pool::{self, Pool};
 
 pub(super) type Link = pool::Pooled<PgConnection>;
 
@@ -22,7 +22,7 @@ pub(super) enum UnitEnd {
 
 /// A connection out of the pool, which may turn out to be dead.
 pub(super) fn take(pool: &Pool<PgConnection>, terms: &Terms) -> Result<Link, StoreError> {
-    let wait = terms.patience(POOL_WAIT)?;
+    let wait = terms.patience(Deadlines::REQUEST.connection)?;
     pool.get_timeout(wait).map_err(|e| StoreError::Unavailable(e.to_string()))
 }
 

@@ -21,11 +21,11 @@ use super::hosts::Hosts;
 use crate::access::Access;
 use crate::url::DatabaseUrl;
 
-const EVERY: Duration = Duration::from_millis(50);
-const RECONNECT_EVERY: Duration = Duration::from_secs(1);
+const NOTIFY_INTERVAL: Duration = Duration::from_millis(50);
+const RECONNECT_INTERVAL: Duration = Duration::from_secs(1);
 const LISTEN: &str = "LISTEN guerdon_queued";
 const NOTIFY: &str = "NOTIFY guerdon_queued";
-const COUNT_EVERY: Duration = Duration::from_secs(2);
+const SERVING_COUNT_INTERVAL: Duration = Duration::from_secs(2);
 /// Who serves, among the advisory locks.
 const SERVES: &str = "SELECT pg_advisory_lock_shared(1735746916, 0)";
 const SERVING: &str = "(SELECT count(DISTINCT pid) FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2 \
@@ -97,14 +97,14 @@ impl Link {
         self.wakes.here(); // what came while nobody listened
         let (mut told_at, mut counted_at): (Option<Instant>, Option<Instant>) = (None, None);
         loop {
-            let is_news = self.news(EVERY)?;
+            let is_news = self.news(NOTIFY_INTERVAL)?;
             if is_news {
-                let wait = told_at.map_or(Duration::ZERO, |it| EVERY.saturating_sub(it.elapsed()));
+                let wait = told_at.map_or(Duration::ZERO, |it| NOTIFY_INTERVAL.saturating_sub(it.elapsed()));
                 std::thread::sleep(wait); // tidy: many commits share one notification
                 self.news(Duration::ZERO)?;
                 told_at = Some(Instant::now());
             }
-            if counted_at.is_none_or(|it| it.elapsed() >= COUNT_EVERY) {
+            if counted_at.is_none_or(|it| it.elapsed() >= SERVING_COUNT_INTERVAL) {
                 let Ok(processes) = serving(&mut conn) else { return Ok(()) };
                 self.wakes.processes.counted(usize::try_from(processes).unwrap_or(1));
                 counted_at = Some(Instant::now());
@@ -119,7 +119,7 @@ impl Link {
 
     /// Waits before the next connection.
     fn pause(&self) -> Result<(), Silenced> {
-        let until = Instant::now() + RECONNECT_EVERY;
+        let until = Instant::now() + RECONNECT_INTERVAL;
         loop {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {

@@ -15,7 +15,7 @@ use diesel::prelude::*;
 use diesel::sql_types::Integer;
 
 /// How long after one the next begins.
-const PAUSE: Duration = Duration::from_secs(1);
+const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(1);
 /// How often it is gone through at once: each time less is left.
 const PASSES: u32 = 8;
 pub(super) const CHECKPOINT: &str = "PRAGMA wal_checkpoint(PASSIVE)";
@@ -58,7 +58,7 @@ impl Checkpoints {
         let due = Due::default();
         let wanted = due.clone();
         let work = move || {
-            while stopped.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
+            while stopped.recv_timeout(CHECKPOINT_INTERVAL) == Err(RecvTimeoutError::Timeout) {
                 // One that fails is made up for by the next.
                 match look(&mut conn, LIMITS) {
                     Ok(is_due) => wanted.0.store(is_due, Ordering::Relaxed),

@@ -17,7 +17,9 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use diesel::SqliteConnection;
-use guerdon_domain::ports::{Consistency, LedgerAccess, Reads, Store, StoreError, Tx, Verdict, Wakes};
+use guerdon_domain::ports::{
+    Consistency, Deadlines, LedgerAccess, Reads, Store, StoreError, Tx, Verdict, Wakes,
+};
 
 use super::catalog;
 use super::checkpoints::Checkpoints;
@@ -60,14 +62,10 @@ impl GroupCommit {
         }
     }
 
-    /// The same for a service: somebody waits so long for a unit, and another thread makes the checkpoints.
-    pub(crate) fn for_requests(
-        mut self,
-        within: Duration,
-        checkpoints: Checkpoints,
-    ) -> Result<Self, StoreError> {
+    /// For a service: units have the deadline of requests, and another thread makes the checkpoints.
+    pub(crate) fn for_requests(mut self, checkpoints: Checkpoints) -> Result<Self, StoreError> {
         lock(&self.writer).leave_checkpoints(checkpoints.due())?;
-        self.within = Some(within);
+        self.within = Some(Deadlines::REQUEST.commit);
         self.checkpoints = Some(checkpoints);
         Ok(self)
     }

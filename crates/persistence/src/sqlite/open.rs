@@ -8,7 +8,7 @@ use guerdon_domain::ports::Wakes;
 use super::checkpoints::Checkpoints;
 use super::connect::{assert_version, connect, connect_reader, lock, prepare_writer, require};
 use super::group_commit::{Beside, GroupCommit};
-use crate::access::{Access, CONNECTIONS_OF_A_COMMAND, OpenError, Opened, WITHIN};
+use crate::access::{Access, CONNECTIONS_OF_A_COMMAND, OpenError, Opened};
 use crate::engine::Engine;
 use crate::migrations::check_sqlite;
 use crate::pool::pool;
@@ -44,7 +44,7 @@ pub(crate) fn open(path: &Path, access: Access, wakes: Wakes) -> Result<Opened, 
     let checkpoints =
         Checkpoints::begin(beside).map_err(|e| OpenError::failed("cannot start a thread", &e))?;
     let store = GroupCommit::new(writer, readers(READERS)?, lock, wakes);
-    let store = store.for_requests(WITHIN, checkpoints);
+    let store = store.for_requests(checkpoints);
     let store = Arc::new(store.map_err(|e| unprepared(&e))?);
     let background = Beside { store: Arc::clone(&store), readers: readers(READERS_BESIDE)? };
     let commands = Arc::new(Engine::start(Arc::clone(&store), 1, 0).map_err(|e| no_thread(&e))?);

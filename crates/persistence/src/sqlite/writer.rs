@@ -16,9 +16,9 @@ use crate::queued::Queued;
 use crate::statement::statement;
 
 /// How many units one commit covers at most.
-pub(super) const BATCH: usize = 64;
+pub(super) const UNITS_MAX: usize = 64;
 /// For how long a batch takes more units in: whoever wrote little does not wait for the commit of many who write much.
-const OPEN_FOR: Duration = Duration::from_millis(20);
+const BATCH_TIME: Duration = Duration::from_millis(20);
 
 statement! {
     /// Where a unit begins.
@@ -169,7 +169,7 @@ impl Writer {
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.batch.as_ref().is_some_and(|it| it.units >= BATCH || it.since.elapsed() >= OPEN_FOR)
+        self.batch.as_ref().is_some_and(|it| it.units >= UNITS_MAX || it.since.elapsed() >= BATCH_TIME)
     }
 }
 

@@ -8,12 +8,11 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use guerdon_domain::ports::Timestamp;
+use guerdon_domain::ports::{Deadlines, Timestamp};
 use guerdon_domain::providers::Provider;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::STRANGERS_WAIT;
 use super::basic::Credentials;
 use crate::api::VerifySecret;
 use crate::operation::error::ApiError;
@@ -60,7 +59,7 @@ impl Reading {
 impl CurrentSecrets {
     /// Whether `credentials` let their provider in now, by a reading that starts after this call. Requests that arrive while
     /// another one waits for its reading share it. Fails if `read` fails, and with 503 if the wait for a turn or `read` itself
-    /// takes longer than [`STRANGERS_WAIT`].
+    /// takes longer than `Deadlines::REQUEST.credentials`.
     pub(super) async fn include(
         &self,
         credentials: &Credentials,
@@ -77,12 +76,13 @@ impl CurrentSecrets {
             }
             reading
         };
-        let mut reading = timeout(STRANGERS_WAIT, turn).await.map_err(|_elapsed| busy())?;
+        let mut reading = timeout(Deadlines::REQUEST.credentials, turn).await.map_err(|_elapsed| busy())?;
         if reading.since(arrived_at).is_none() {
             let started_at = Instant::now();
             // Before the reading: a client that goes away meanwhile must not let the next one start earlier.
             reading.delay_next(started_at);
-            let result = timeout(STRANGERS_WAIT, read()).await.unwrap_or_else(|_elapsed| Err(busy()));
+            let result =
+                timeout(Deadlines::REQUEST.credentials, read()).await.unwrap_or_else(|_elapsed| Err(busy()));
             reading.took = started_at.elapsed();
             reading.delay_next(started_at);
             reading.last = Some((started_at, result));
@@ -202,14 +202,14 @@ mod tests {
         let hangs = async || std::future::pending().await;
         let refused = current.include(&right, &Plain, hangs).await;
         assert!(refused.is_err_and(|it| it.told().0 == 503));
-        assert_eq!(started_at.elapsed().as_secs(), STRANGERS_WAIT.as_secs());
+        assert_eq!(started_at.elapsed().as_secs(), Deadlines::REQUEST.credentials.as_secs());
 
         let hanging = current.include(&right, &Plain, hangs);
         let later = async {
             tokio::time::sleep(Duration::from_millis(10)).await;
             let arrived_at = Instant::now();
             let read = current.include(&right, &Plain, async || Ok(hashes("new"))).await;
-            assert!(matches!(read, Ok(true)) && arrived_at.elapsed() <= STRANGERS_WAIT);
+            assert!(matches!(read, Ok(true)) && arrived_at.elapsed() <= Deadlines::REQUEST.credentials);
         };
         let (refused, ()) = futures_util::future::join(hanging, later).await;
         assert!(refused.is_err());

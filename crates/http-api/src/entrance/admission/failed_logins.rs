@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use crate::arrival::network;
 
-const WINDOW: Duration = Duration::from_secs(60);
+const FAILED_LOGINS_WINDOW: Duration = Duration::from_secs(60);
 /// How many times as many failures an address has as an address with one key.
 const ADDRESS_FACTOR: u32 = 5;
 /// The most buckets remembered of each kind; with more the fullest stay.
@@ -24,7 +24,7 @@ pub(crate) struct FailedLogins {
     hasher: RandomState,
 }
 
-/// What each failure adds to a bucket; a bucket holds a [`WINDOW`].
+/// What each failure adds to a bucket; a bucket holds a [`FAILED_LOGINS_WINDOW`].
 struct Limits {
     of_key: Duration,
     of_address: Duration,
@@ -40,8 +40,8 @@ impl FailedLogins {
     /// So many failures a minute for an address and key; 0 turns the limit off.
     pub(crate) fn new(per_minute: u32) -> Self {
         let limits = (per_minute > 0).then(|| Limits {
-            of_key: WINDOW / per_minute,
-            of_address: WINDOW / per_minute.saturating_mul(ADDRESS_FACTOR),
+            of_key: FAILED_LOGINS_WINDOW / per_minute,
+            of_address: FAILED_LOGINS_WINDOW / per_minute.saturating_mul(ADDRESS_FACTOR),
         });
         Self { limits, buckets: Mutex::default(), hasher: RandomState::new() }
     }
@@ -76,7 +76,7 @@ impl FailedLogins {
 
 /// The seconds until a bucket takes another failure.
 fn wait_of(empty_at: Option<&Instant>, failure: Duration, now: Instant) -> Option<u64> {
-    let over = (empty_at?.saturating_duration_since(now) + failure).checked_sub(WINDOW)?;
+    let over = (empty_at?.saturating_duration_since(now) + failure).checked_sub(FAILED_LOGINS_WINDOW)?;
     // Divisions of the window leave less than a microsecond over, which is no overflow.
     (over > Duration::from_micros(1)).then(|| over.as_secs() + 1)
 }
@@ -146,7 +146,7 @@ mod tests {
         for _ in 0..10 {
             assert!(!fail(&logins, ONE, "key", now));
         }
-        assert_eq!(logins.wait(ONE, "key", now + WINDOW), None);
+        assert_eq!(logins.wait(ONE, "key", now + FAILED_LOGINS_WINDOW), None);
     }
 
     #[test]

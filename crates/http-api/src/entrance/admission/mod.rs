@@ -14,7 +14,7 @@ pub(super) use version::is_versioned;
 use std::net::IpAddr;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
@@ -24,6 +24,7 @@ use actix_web::web::Data;
 use actix_web::{Error, HttpMessage};
 use current_secrets::CurrentSecrets;
 use failed_logins::FailedLogins;
+use guerdon_domain::ports::Deadlines;
 use guerdon_domain::values::ProviderId;
 use proven::Proven;
 use provider_cache::ProviderCache;
@@ -39,8 +40,6 @@ use crate::operation::state::State;
 
 /// So many look-ups of unknown credentials are under way at a time.
 const STRANGERS_AT_ONCE: usize = 2;
-/// How long one waits for its turn.
-const STRANGERS_WAIT: Duration = Duration::from_secs(2);
 /// When to come back during maintenance.
 const MAINTENANCE_SECONDS: u64 = 30;
 
@@ -85,7 +84,7 @@ impl Admission {
 
     /// Waits until a stranger's credentials may be looked up.
     async fn strangers_turn(&self) -> Result<SemaphorePermit<'_>, ApiError> {
-        let turn = timeout(STRANGERS_WAIT, self.strangers.acquire()).await;
+        let turn = timeout(Deadlines::REQUEST.credentials, self.strangers.acquire()).await;
         turn.ok().and_then(Result::ok).ok_or_else(|| ApiError::unavailable("the service is busy", 1))
     }
 }

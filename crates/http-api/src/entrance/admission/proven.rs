@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::basic::Credentials;
 
 /// For so long after they let a provider in.
-const WITHIN: Duration = Duration::from_secs(300);
+const PROOF_VALID_FOR: Duration = Duration::from_secs(300);
 const PAIRS_MAX: usize = 4_096;
 
 /// Pairs of key and secret, as digests that nobody outside can foretell: they open nothing, whoever bears them is
@@ -24,7 +24,7 @@ impl Proven {
     pub(super) fn has(&self, credentials: &Credentials, now: Instant) -> bool {
         let pairs = self.pairs.lock().unwrap_or_else(PoisonError::into_inner);
         let seen = pairs.get(&self.digest(credentials));
-        seen.is_some_and(|it| now.saturating_duration_since(*it) < WITHIN)
+        seen.is_some_and(|it| now.saturating_duration_since(*it) < PROOF_VALID_FOR)
     }
 
     /// Notes that they are right.
@@ -32,7 +32,7 @@ impl Proven {
         let mut pairs = self.pairs.lock().unwrap_or_else(PoisonError::into_inner);
         let digest = self.digest(credentials);
         if pairs.len() >= PAIRS_MAX && !pairs.contains_key(&digest) {
-            pairs.retain(|_, seen| now.saturating_duration_since(*seen) < WITHIN);
+            pairs.retain(|_, seen| now.saturating_duration_since(*seen) < PROOF_VALID_FOR);
         }
         if pairs.len() < PAIRS_MAX || pairs.contains_key(&digest) {
             pairs.insert(digest, now);
@@ -63,8 +63,8 @@ mod tests {
     fn credentials_are_known_for_minutes_and_both_halves_count() {
         let (proven, now) = (Proven::default(), Instant::now());
         proven.note(&pair("key", "secret"), now);
-        assert!(proven.has(&pair("key", "secret"), now + WITHIN - Duration::from_secs(1)));
-        assert!(!proven.has(&pair("key", "secret"), now + WITHIN));
+        assert!(proven.has(&pair("key", "secret"), now + PROOF_VALID_FOR - Duration::from_secs(1)));
+        assert!(!proven.has(&pair("key", "secret"), now + PROOF_VALID_FOR));
         assert!(!proven.has(&pair("key", "other"), now));
         assert!(!proven.has(&pair("keys", "ecret"), now));
         proven.forget(&pair("key", "secret"));
@@ -78,7 +78,7 @@ mod tests {
             proven.note(&pair(&number.to_string(), "secret"), now);
         }
         assert_eq!(proven.pairs.lock().unwrap().len(), PAIRS_MAX);
-        let later = now + WITHIN;
+        let later = now + PROOF_VALID_FOR;
         proven.note(&pair("new", "secret"), later);
         assert!(proven.has(&pair("new", "secret"), later), "the old make room");
     }

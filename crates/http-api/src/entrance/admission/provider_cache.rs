@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use guerdon_domain::providers::Provider;
 
 /// How long a provider is believed to be as it was read: a withdrawn right stops working within a second.
-const FRESH: Duration = Duration::from_millis(500);
+const PROVIDER_VALID_FOR: Duration = Duration::from_millis(500);
 const PROVIDERS_MAX: usize = 4_096;
 
 /// Providers by API key. Misses are never kept, so that a new provider is known at once.
@@ -19,14 +19,14 @@ impl ProviderCache {
     pub(super) fn get(&self, api_key: &str, now: Instant) -> Option<Arc<Provider>> {
         let providers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (read_at, provider) = providers.get(api_key)?;
-        (now.saturating_duration_since(*read_at) < FRESH).then(|| Arc::clone(provider))
+        (now.saturating_duration_since(*read_at) < PROVIDER_VALID_FOR).then(|| Arc::clone(provider))
     }
 
     /// Keeps a provider; `read_at` is a moment before it was read.
     pub(super) fn keep(&self, provider: Arc<Provider>, read_at: Instant) {
         let mut providers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if providers.len() >= PROVIDERS_MAX {
-            providers.retain(|_, (at, _)| read_at.saturating_duration_since(*at) < FRESH);
+            providers.retain(|_, (at, _)| read_at.saturating_duration_since(*at) < PROVIDER_VALID_FOR);
         }
         if providers.len() < PROVIDERS_MAX {
             providers.insert(provider.api_key.clone(), (read_at, provider));
@@ -61,7 +61,7 @@ mod tests {
         cache.keep(Arc::new(provider), read_at);
         assert!(cache.get("key", read_at).is_some());
         assert!(cache.get("key", read_at + Duration::from_millis(499)).is_some());
-        assert!(cache.get("key", read_at + FRESH).is_none());
+        assert!(cache.get("key", read_at + PROVIDER_VALID_FOR).is_none());
         assert!(cache.get("another", read_at).is_none());
     }
 }

@@ -27,8 +27,8 @@ impl Alarm {
 
 /// How long a client may leave no room for more of its answers; and how much of them it takes in so long, if it is no more
 /// than slow: a little less than 16 KiB a second.
-const READ_WITHIN: Duration = Duration::from_secs(30);
-const TAKEN_MIN: usize = 400 << 10;
+const RESPONSE_STALL_MAX: Duration = Duration::from_secs(30);
+const TAKEN_MIN_BYTES: usize = 400 << 10;
 
 /// Whether a client takes its answers.
 #[derive(Default)]
@@ -49,8 +49,8 @@ impl Taking {
         if self.alarm.0.is_none() {
             self.taken = 0;
         }
-        while self.alarm.rings(READ_WITHIN, context) {
-            if self.taken < TAKEN_MIN {
+        while self.alarm.rings(RESPONSE_STALL_MAX, context) {
+            if self.taken < TAKEN_MIN_BYTES {
                 return true;
             }
             self.taken = 0;

@@ -9,6 +9,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use guerdon_domain::ports::Deadlines;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::alarm::{Alarm, Taking};
@@ -17,11 +18,9 @@ use super::inbox::Inbox;
 use super::{Framing, Judged, Refusal};
 use crate::arrival::BodyFault;
 
-const HEAD_WITHIN: Duration = Duration::from_secs(5);
-const BODY_WITHIN: Duration = Duration::from_secs(10);
 /// How long bytes that nobody asked for are taken behind the last answer. Where they are left lying the system resets
 /// the connection, and the answer may be lost with it.
-const LINGER: Duration = Duration::from_secs(1);
+const UNREAD_INPUT_WAIT_MAX: Duration = Duration::from_secs(1);
 
 /// The most that is read at a time, as much as a TLS record holds.
 const READ_MAX: usize = 16 << 10;
@@ -234,19 +233,19 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Guarded<IO> {
         let (within, refusal) = if !self.framing.is_in_head() {
             // The answer may come first, and be the last.
             self.connection.wake_at_end(context.waker());
-            (BODY_WITHIN, Some(Refusal::SlowBody))
+            (Deadlines::REQUEST.body_part, Some(Refusal::SlowBody))
         } else if self.connection.turn() == Turn::Service {
             self.connection.wake_at_end(context.waker()); // the time of the next head begins with the answer
             return Poll::Pending;
         } else if self.has_parser && !is_trusted {
             return Poll::Ready(NextBytes::End); // of the parser, not of the stream
         } else if !self.inbox.is_empty() {
-            (HEAD_WITHIN, Some(Refusal::SlowHead))
+            (Deadlines::REQUEST.head, Some(Refusal::SlowHead))
         } else if self.has_parser {
             return Poll::Pending; // until the parser ends by itself
         } else {
             self.connection.rest();
-            (if self.is_fresh || !is_trusted { HEAD_WITHIN } else { self.keep_alive }, None)
+            (if self.is_fresh || !is_trusted { Deadlines::REQUEST.head } else { self.keep_alive }, None)
         };
         if !self.reading.rings(within, context) {
             return Poll::Pending;
@@ -288,7 +287,7 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Guarded<IO> {
             match self.receive(context, &mut room) {
                 Poll::Ready(Ok(())) if !room.filled().is_empty() => {}
                 Poll::Ready(_) => return Poll::Ready(()),
-                Poll::Pending if self.reading.rings(LINGER, context) => return Poll::Ready(()),
+                Poll::Pending if self.reading.rings(UNREAD_INPUT_WAIT_MAX, context) => return Poll::Ready(()),
                 Poll::Pending => return Poll::Pending,
             }
         }

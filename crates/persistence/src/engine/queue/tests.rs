@@ -194,7 +194,7 @@ fn too_many_are_given_back_and_those_that_waited_too_long_are_taken_out() {
     assert!(queue.push(job(3, Command::DeleteUser(user(1)))).is_ok());
     let now = Instant::now();
     assert!(queue.take_late(now).is_empty());
-    assert_eq!(queue.take_late(now + BEGIN_WITHIN * 2).len(), WAITING_MAX_OF_PROVIDER + 2);
+    assert_eq!(queue.take_late(now + Deadlines::REQUEST.begin * 2).len(), WAITING_MAX_OF_PROVIDER + 2);
     assert_eq!((queue.waits(), queue.turns.len()), ((false, false), 0));
     queue.close();
     assert!(queue.is_done());

@@ -1,0 +1,107 @@
+//! How long a request may take, from the first byte of its head to its response.
+
+use std::time::Duration;
+
+/// The time limits of a request, in the order in which it meets them. `docs/operating.md` lists them.
+#[derive(Debug, Clone, Copy)]
+pub struct Deadlines {
+    /// To receive the head.
+    pub head: Duration,
+    /// To receive the next part of the body.
+    pub body_part: Duration,
+    /// To wait for a look-up of credentials that are not cached; the look-up may then take as long again.
+    pub credentials: Duration,
+    /// To wait for memory for a large body or a large response.
+    pub memory: Duration,
+    /// To wait for another request that has the same idempotency key.
+    pub idempotency_key: Duration,
+    /// To wait for a place among the requests of all providers.
+    pub place: Duration,
+    /// To wait for a thread or, for a command, for a worker. What begins later could commit after the response.
+    pub begin: Duration,
+    /// To wait for a connection to the database.
+    pub connection: Duration,
+    /// To wait for a lock on PostgreSQL. After that the unit of work counts as one that lost a race, and is retried.
+    pub lock: Duration,
+    /// To run one statement on PostgreSQL. A slower one fails and is not retried.
+    pub statement: Duration,
+    /// To commit, all waiting and all retries of the unit of work included. Nothing commits later. A command's time begins
+    /// when it is submitted, that of any other unit of work when it begins.
+    pub commit: Duration,
+    /// A command that has less of `commit` left is not tried again.
+    pub retry_min: Duration,
+    /// To get a response after the request was handed to the store. A request that is refused then commits nothing.
+    pub response: Duration,
+    /// To wait further if the commit had begun by then. The outcome of a request that is refused then is unknown.
+    pub acknowledgement: Duration,
+}
+
+impl Deadlines {
+    /// Those of the service.
+    pub const REQUEST: Self = Self {
+        head: Duration::from_secs(5),
+        body_part: Duration::from_secs(10),
+        credentials: Duration::from_secs(2),
+        memory: Duration::from_secs(1),
+        idempotency_key: Duration::from_secs(2),
+        place: Duration::from_secs(2),
+        begin: Duration::from_secs(2),
+        connection: Duration::from_secs(1),
+        lock: Duration::from_secs(2),
+        statement: Duration::from_secs(5),
+        commit: Duration::from_secs(8),
+        retry_min: Duration::from_millis(100),
+        response: Duration::from_secs(10),
+        acknowledgement: Duration::from_secs(10),
+    };
+}
+
+const _: () = {
+    let Deadlines { begin, connection, lock, statement, commit, retry_min, response, .. } =
+        Deadlines::REQUEST;
+    // What begins in time ends before its client is refused.
+    assert!(begin.as_millis() + commit.as_millis() <= response.as_millis());
+    // What begins last still has time for a try with a slow statement.
+    assert!(begin.as_millis() + connection.as_millis() + statement.as_millis() <= commit.as_millis());
+    // A locked row is reported as one, not as a slow statement.
+    assert!(lock.as_millis() < statement.as_millis());
+    assert!(retry_min.as_millis() < connection.as_millis());
+};
+
+#[cfg(test)]
+mod tests {
+    use super::Deadlines;
+
+    #[test]
+    fn the_operators_guide_lists_the_limits() {
+        let page = include_str!("../../../../docs/operating.md");
+        let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
+        let limits = Deadlines::REQUEST;
+        let check = |limit: std::time::Duration, row: &str| {
+            let row = row.replace("{}", &limit.as_secs().to_string());
+            assert!(page.contains(&row), "docs/operating.md does not say: {row}");
+        };
+        check(limits.head, "| head of a request | 32 KiB, within {} s |");
+        check(limits.body_part, "| body of a request | 1 MiB, each part within {} s |");
+        check(
+            limits.credentials,
+            "| look-ups of unknown credentials | 2 at a time; others wait for up to {} s |",
+        );
+        check(limits.memory, "| large bodies | 24 MiB, 12 of one provider, for up to {} s |");
+        check(
+            limits.memory,
+            "| large requests and answers at work | 64 MiB, 32 of one provider, for up to {} s |",
+        );
+        check(limits.idempotency_key, "| repeats of a request that is at work | wait for up to {} s |");
+        check(limits.begin, "providers take turns; each begins within {} s |");
+        check(limits.place, "a provider waits for others, up to {} s |");
+        check(limits.begin, "| other calls of the database under way | 256; each begins within {} s |");
+        check(limits.connection, "A request waits for a connection for up to {} s.");
+        check(limits.statement, "Each connection sets a statement limit of {} s");
+        check(limits.lock, "and a lock limit of {} s.");
+        check(limits.commit, "After {} s in all, waiting for a connection included,");
+        check(limits.commit, "| time | {} s to the commit,");
+        check(limits.response, "s to the commit, {} s to the response |");
+        check(limits.acknowledgement, "| time of a commit that has begun by then | {} s more |");
+    }
+}
