@@ -2,11 +2,12 @@
 
 use uuid::Uuid;
 
+use crate::decide::{Decide, Undecided};
 use crate::ledger::{AccountBook, AccountState, Changes, CompanyFacts, Facts, LedgerError};
 use crate::memory::{CountedIds, PlainBodies, StillClock};
 use crate::model::{Actor, Company, Occasion, OccasionText, Origin, Person};
 use crate::money::{Amount, Points, PointsPerDollar};
-use crate::ports::{Context, StoreError, Undecided};
+use crate::ports::Context;
 use crate::values::{
     CompanyId, DomainName, EmailAddress, Line, Message, OccasionId, ProviderId, Timestamp, UserId, WebUrl,
 };
@@ -145,19 +146,20 @@ impl Fixture {
         self.company().rate.points(balance).get()
     }
 
-    /// Decides something; what is refused is undone.
-    pub(crate) fn decide<D, E: From<StoreError>>(
+    /// Decides a command; what is refused is undone.
+    pub(crate) fn decide<C: Decide>(
         &mut self,
-        decide: impl FnOnce(&Facts, &mut AccountBook, &mut Changes, &Context<'_>) -> Result<D, Undecided<E>>,
-    ) -> Result<D, Undecided<E>> {
+        scope: ProviderId,
+        command: &C,
+    ) -> Result<C::Done, Undecided<C::Refusal>> {
         let origin = Origin { actor: Actor::Operator, reference: None, key: None };
         let context = Context { clock: &self.clock, ids: &self.ids, bodies: &PlainBodies, origin };
-        let mark = self.changes.mark();
+        let mut changes = Changes::default();
         self.book.set_savepoint();
-        let decided = decide(&self.facts, &mut self.book, &mut self.changes, &context);
-        if decided.is_err() {
-            self.book.roll_back();
-            self.changes.truncate(mark);
+        let decided = command.decide(scope, &self.facts, &mut self.book, &mut changes, &context);
+        match decided {
+            Ok(_) => self.changes.append(&mut changes),
+            Err(_) => self.book.roll_back(),
         }
         decided
     }

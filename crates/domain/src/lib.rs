@@ -13,6 +13,8 @@ pub mod companies;
 #[cfg(feature = "use-cases")]
 pub mod corporations;
 #[cfg(feature = "use-cases")]
+pub mod decide;
+#[cfg(feature = "use-cases")]
 pub mod distributions;
 #[cfg(feature = "use-cases")]
 pub mod events;
@@ -45,6 +47,8 @@ pub mod redemptions;
 pub mod reserve;
 #[cfg(feature = "use-cases")]
 pub mod saml;
+#[cfg(feature = "use-cases")]
+pub mod scheduler;
 #[cfg(feature = "use-cases")]
 pub mod statement;
 #[cfg(feature = "testing")]

@@ -9,14 +9,13 @@ use std::num::NonZero;
 use std::sync::OnceLock;
 
 use guerdon_domain::companies::set_allow_zero_points;
-use guerdon_domain::distributions::{CreateSchedule, Period, cancel_schedule, create_schedule, run_due};
-use guerdon_domain::money::{Points, PointsPerDollar};
+use guerdon_domain::distributions::{CreateSchedule, Period, cancel_schedule, create_schedule};
+use guerdon_domain::money::{Points, PointsPerDollar, Sum};
 use guerdon_domain::occasions::{self, OccasionText};
-use guerdon_domain::overrides::replace;
 use guerdon_domain::ports::{StoreExt as _, Timestamp};
 use guerdon_domain::recognitions::{self, Sender, UpdateRecognition};
-use guerdon_domain::redemptions;
 use guerdon_domain::saml::{self, UpdateSaml};
+use guerdon_domain::scheduler::run_due;
 use guerdon_domain::values::{EntityId, IsoDate, Line, Message, Update};
 use guerdon_domain::wallets::WalletType;
 use guerdon_persistence::testing::{TestDatabase, each};
@@ -55,7 +54,6 @@ fn unguard(database: &TestDatabase) {
 fn eventful(database: TestDatabase) -> (World, [u8; 32]) {
     let world = World::at_rate(database, 7);
     let (ann, bob) = (world.user("ann"), world.user("bob"));
-    let points = |count| Points::new(count).unwrap();
     world.fund(WalletType::Peer, ann, 30);
     world.fund(WalletType::User, bob, 12);
     world.fund(WalletType::Peer, world.owner, 5);
@@ -74,13 +72,10 @@ fn eventful(database: TestDatabase) -> (World, [u8; 32]) {
         .store
         .transaction(|tx| recognitions::update(tx, sent.first().unwrap().id, &amend, &context))
         .unwrap();
-    let redeem = |count| world.store.transaction(|tx| redemptions::create(tx, bob, points(count), &context));
-    let redeemed = redeem(4).unwrap();
-    redeem(2).unwrap();
-    world.store.transaction(|tx| redemptions::refund(tx, redeemed.id, &context)).unwrap();
-    let put =
-        |count| world.store.transaction(|tx| replace(tx, ann, WalletType::Peer, points(count), &context));
-    put(12).unwrap();
+    let redeemed = world.redeem(bob, 4).unwrap();
+    world.redeem(bob, 2).unwrap();
+    world.refund(redeemed.id).unwrap();
+    world.put(ann, WalletType::Peer, 12).unwrap();
     world.change_rate(PointsPerDollar::new(14).unwrap());
     world.fund(WalletType::User, world.user("gone"), 6);
     world.delete(gone(&world)).unwrap();
@@ -104,7 +99,7 @@ fn settings(world: &World) {
     let schedule = CreateSchedule {
         company_id: world.company,
         wallet: WalletType::Peer,
-        points: Points::new(1).unwrap(),
+        sum: Sum::Points(Points::new(1).unwrap()),
         every: Period::Month,
         start_on: IsoDate::parse("2026-11-01").unwrap(),
     };
@@ -124,7 +119,7 @@ fn settings(world: &World) {
             Ok(())
         })
         .unwrap();
-    assert!(run_due(world.background.as_ref(), &context).unwrap().is_some());
+    assert!(run_due(world.background.as_ref(), &world.commands()).unwrap().is_some());
 }
 
 /// The oldest event is delivered at the first attempt.

@@ -166,9 +166,10 @@ fn a_command_that_panics_affects_no_other() {
             }
             let command =
                 Command::SendRecognition(world.command(Sender::Company(world.company), &[other], 1));
-            let refused = world.submit_with(command, None, |_| panic!("in its turn"));
+            let render = Box::new(|_: &Done| panic!("in its turn"));
+            let refused = world.commands().wait(world.provider, ORIGIN.into(), command, None, render);
             let said = "a command panicked: in its turn";
-            let Err(Outcome::Refused(Refusal::Store(StoreError::Broken(cause)))) = refused else {
+            let Outcome::Refused(Refusal::Store(StoreError::Broken(cause))) = refused else {
                 panic!("{refused:?}")
             };
             assert_eq!(cause, said);
@@ -199,7 +200,7 @@ impl Response for Numbered {
 
     fn end(self: Box<Self>, outcome: Outcome) {
         let text = match outcome {
-            Outcome::Done => format!("sent {}", self.points),
+            Outcome::Done(_) => format!("sent {}", self.points),
             Outcome::Repeated(record) => format!("repeated {}", String::from_utf8_lossy(&record.body)),
             Outcome::Refused(Refusal::Send(refusal)) => word::<()>(&Err(refusal)).to_owned(),
             other => format!("{other:?}"),

@@ -1,9 +1,6 @@
 //! The same money, round and round: nothing overflows, nothing is missing.
 
-use guerdon_domain::distributions::{self, RunDistribution};
-use guerdon_domain::money::Points;
-use guerdon_domain::ports::StoreExt as _;
-use guerdon_domain::redemptions;
+use guerdon_domain::distributions::Recipients;
 use guerdon_domain::wallets::WalletType;
 use guerdon_persistence::testing::each;
 
@@ -19,19 +16,12 @@ fn ten_cycles_of_deposit_distribute_and_delete_refuse_nothing_and_lose_nothing()
         for cycle in 0..10 {
             world.deposit(ALL / 10);
             let user = world.user(&format!("u{cycle}"));
-            let points = Points::new(world.reserve()).unwrap();
-            let command = RunDistribution {
-                company_id: world.company,
-                wallet: WalletType::Peer,
-                points,
-                users: vec![user],
-                date: None,
-            };
-            world.store.transaction(|tx| distributions::run(tx, &command, &world.context())).unwrap();
+            let points = world.reserve();
+            world.distribute(WalletType::Peer, points, Recipients::Named(vec![user])).unwrap();
             assert_eq!(world.reserve(), 0);
             world.delete(user).unwrap();
             assert_eq!(world.reserve(), ALL / 10 * (cycle + 1));
-            assert_eq!(world.shows(WalletType::Peer, user), Some((0, points.get())));
+            assert_eq!(world.shows(WalletType::Peer, user), Some((0, points)));
         }
         assert_eq!(world.audit(), []);
     }
@@ -43,15 +33,12 @@ fn ten_cycles_of_redeem_and_refund_refuse_nothing_and_what_was_spent_stops_at_th
         let world = World::at_rate(database, 1);
         let ann = world.user("ann");
         world.fund(WalletType::User, ann, ALL);
-        let context = world.context();
         for cycle in 1..=10 {
-            let points = Points::new(ALL).unwrap();
-            let redeemed =
-                world.store.transaction(|tx| redemptions::create(tx, ann, points, &context)).unwrap();
+            let redeemed = world.redeem(ann, ALL).unwrap();
             let spent =
                 i64::try_from((i128::from(ALL) * cycle).min(i128::from(i64::MAX / 1_000_000_000))).unwrap();
             assert_eq!(world.shows(WalletType::User, ann), Some((0, spent)), "cycle {cycle}");
-            world.store.transaction(|tx| redemptions::refund(tx, redeemed.id, &context)).unwrap();
+            world.refund(redeemed.id).unwrap();
             assert_eq!(world.shows(WalletType::User, ann), Some((ALL, spent)), "cycle {cycle}");
         }
         assert_eq!(world.audit(), []);

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use diesel::connection::SimpleConnection as _;
 use diesel::{Connection as _, PgConnection};
+use guerdon_domain::decide::carry_out;
 use guerdon_domain::events::EventState;
-use guerdon_domain::money::Points;
-use guerdon_domain::overrides::replace;
+use guerdon_domain::money::{Points, Sum};
 use guerdon_domain::ports::{FeedPlace, FeedWanted, StoreExt as _};
 use guerdon_domain::recognitions::Sender;
-use guerdon_domain::redemptions::{self, RedeemError};
+use guerdon_domain::redemptions::{Redeem, RedeemError};
 use guerdon_domain::values::{EventId, Timestamp};
 use guerdon_domain::wallets::WalletType;
 use guerdon_persistence::DatabaseUrl;
@@ -93,9 +93,9 @@ fn one_whose_transaction_is_slow_is_met_once_too() {
         }
         world.deposit(1_000_000);
         let slow = world.user("slow");
-        let points = Points::new(10).unwrap();
-        let context = world.context();
-        world.store.transaction(|tx| replace(tx, slow, WalletType::User, points, &context)).unwrap();
+        let command = Redeem { user_id: slow, sum: Sum::Points(Points::new(10).unwrap()) };
+        let command = &command;
+        world.put(slow, WalletType::User, 10).unwrap();
         let before = send(world, 2);
         let (has_written, written) = channel();
         let (go_on, waits) = channel::<()>();
@@ -103,7 +103,7 @@ fn one_whose_transaction_is_slow_is_met_once_too() {
             let late = scope.spawn(move || {
                 let context = world.context();
                 let done = world.store.transaction(|tx| -> Result<_, RedeemError> {
-                    let redeemed = redemptions::create(tx, slow, points, &context)?;
+                    let redeemed = carry_out(tx, world.provider, command, &context)?.0;
                     has_written.send(()).unwrap();
                     waits.recv().unwrap();
                     Ok(redeemed)

@@ -1,11 +1,12 @@
 //! What moves, and what it leaves behind.
 
+use guerdon_domain::commands::Refusal;
 use guerdon_domain::companies::UpdateCompany;
 use guerdon_domain::money::{Points, PointsPerDollar};
 use guerdon_domain::ports::{ProviderChange, StoreExt as _};
 use guerdon_domain::providers;
 use guerdon_domain::recognitions::{SendError, SendFault, Sender};
-use guerdon_domain::reserve::{self, DepositError};
+use guerdon_domain::reserve::ReserveError;
 use guerdon_domain::users::DeleteUserError;
 use guerdon_domain::values::{EmailAddress, Page, Update};
 use guerdon_domain::wallets::{Account, Direction, Reason, WalletType};
@@ -153,14 +154,12 @@ fn deleting_a_user_returns_its_funds_once() {
 fn a_company_is_given_at_most_nine_billion_dollars_in_all() {
     for database in each() {
         let world = World::at_rate(database, 1);
-        let deposit = |points: i64| {
-            let points = Points::new(points).unwrap();
-            world.store.transaction(|tx| reserve::deposit(tx, world.company, points, &world.context()))
-        };
-        assert!(matches!(deposit(9_000_000_001), Err(DepositError::OutOfRange)));
-        assert!(matches!(deposit(i64::MAX), Err(DepositError::OutOfRange)));
-        assert_eq!(deposit(9_000_000_000).unwrap().get(), 9_000_000_000);
-        assert!(matches!(deposit(1), Err(DepositError::OutOfRange)), "whatever has left the reserve since");
+        let deposit = |points| world.try_deposit(points);
+        let out_of_range = |it| matches!(it, Err(Refusal::Reserve(ReserveError::DepositOutOfRange)));
+        assert!(out_of_range(deposit(9_000_000_001)));
+        assert!(out_of_range(deposit(i64::MAX)));
+        assert_eq!(deposit(9_000_000_000).unwrap(), 9_000_000_000);
+        assert!(out_of_range(deposit(1)), "whatever has left the reserve since");
         assert_eq!(world.reserve(), 9_000_000_000);
         assert_eq!(world.audit(), []);
     }

@@ -2,9 +2,10 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use guerdon_domain::distributions::{self, DistributeError, RunDistribution};
-use guerdon_domain::money::{Points, PointsPerDollar};
-use guerdon_domain::ports::{StoreError, StoreExt as _};
+use guerdon_domain::commands::Refusal;
+use guerdon_domain::distributions::DistributeError;
+use guerdon_domain::money::PointsPerDollar;
+use guerdon_domain::ports::StoreError;
 use guerdon_domain::recognitions::{SendError, SendFault, Sender};
 use guerdon_domain::users::Profile;
 use guerdon_domain::values::UserId;
@@ -114,14 +115,9 @@ fn deletions_against_distributions_never_deadlock() {
             world.fund(WalletType::User, *user, 3); // so that the reserve is credited before the peer wallet closes
             world.fund(WalletType::Manager, *user, 3);
         }
-        let distribute = |wallet| {
-            let points = Points::new(1).unwrap();
-            let command =
-                RunDistribution { company_id: world.company, wallet, points, users: Vec::new(), date: None };
-            match world.store.transaction(|tx| distributions::run(tx, &command, &world.context())) {
-                Ok(_) | Err(DistributeError::Store(StoreError::Busy) | DistributeError::Nobody) => {}
-                Err(e) => panic!("{e}"),
-            }
+        let distribute = |wallet| match world.distribute(wallet, 1, world.everybody(wallet)) {
+            Ok(_) | Err(Refusal::Store(StoreError::Busy) | Refusal::Distribute(DistributeError::Nobody)) => {}
+            Err(e) => panic!("{e}"),
         };
         at_once(8, |client| match client {
             0 | 1 => (0..12).for_each(|_| distribute(WalletType::Peer)),
@@ -153,13 +149,8 @@ fn rate_changes_against_recognitions_price_each_at_one_rate() {
 #[test]
 fn deposits_at_once_stay_within_what_a_company_may_ever_be_given() {
     on_each(|world| {
-        let dollars = |millions: i64| Points::new(millions * 1_000_000 * 50).unwrap();
-        let deposit = |points| {
-            let context = world.context();
-            world
-                .store
-                .transaction(|tx| guerdon_domain::reserve::deposit(tx, world.company, points, &context))
-        };
+        let dollars = |millions: i64| millions * 1_000_000 * 50;
+        let deposit = |points| world.try_deposit(points);
         deposit(dollars(6_000)).unwrap();
         let made = AtomicUsize::new(0);
         at_once(4, |_| {

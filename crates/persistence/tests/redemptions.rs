@@ -1,34 +1,15 @@
 //! Redeeming, refunding, replacing: what an operator does to a wallet (behaviour 17.5, 17.7).
 
-use guerdon_domain::money::{Points, PointsPerDollar};
-use guerdon_domain::overrides::{ReplaceError, replace};
+use guerdon_domain::commands::Refusal;
+use guerdon_domain::money::PointsPerDollar;
+use guerdon_domain::overrides::ReplaceError;
 use guerdon_domain::ports::StoreExt as _;
 use guerdon_domain::recognitions::{self, Sender, UpdateRecognition};
-use guerdon_domain::redemptions::{self, RedeemError, Redemption, RefundError};
+use guerdon_domain::redemptions::{RedeemError, RefundError};
 use guerdon_domain::values::{Message, Page, UserId};
 use guerdon_domain::wallets::{Account, Direction, Reason, WalletType};
 
 use crate::support::{World, at_once, on_each};
-
-fn points(count: i64) -> Points {
-    Points::new(count).unwrap()
-}
-
-fn redeem(world: &World, user: UserId, count: i64) -> Result<Redemption, RedeemError> {
-    let context = world.context();
-    world.store.transaction(|tx| redemptions::create(tx, user, points(count), &context))
-}
-
-fn refund(world: &World, redemption: &Redemption) -> Result<i64, RefundError> {
-    let context = world.context();
-    let refunded = world.store.transaction(|tx| redemptions::refund(tx, redemption.id, &context));
-    refunded.map(|(_, points)| points.get())
-}
-
-fn put(world: &World, user: UserId, wallet: WalletType, count: i64) -> Result<(), ReplaceError> {
-    let context = world.context();
-    world.store.transaction(|tx| replace(tx, user, wallet, points(count), &context))
-}
 
 fn history(world: &World, user: UserId, wallet: WalletType) -> Vec<(Direction, i64, Reason)> {
     let page = Page::new(1, 100).unwrap();
@@ -41,16 +22,16 @@ fn points_are_redeemed_and_returned_once() {
     on_each(|world| {
         let ann = world.user("ann");
         world.fund(WalletType::User, ann, 100);
-        let redemption = redeem(world, ann, 30).unwrap();
+        let redemption = world.redeem(ann, 30).unwrap();
         assert_eq!(world.shows(WalletType::User, ann), Some((70, 30)));
         assert_eq!(
             world.database.count("events JOIN deliveries ON id = event_id WHERE kind = 3 AND state = 1"),
             1
         );
-        assert!(matches!(redeem(world, ann, 71), Err(RedeemError::InsufficientFunds)));
-        assert!(matches!(redeem(world, ann, 0), Err(RedeemError::OutOfRange)));
-        assert_eq!(refund(world, &redemption).unwrap(), 30);
-        assert!(matches!(refund(world, &redemption), Err(RefundError::AlreadyRefunded)));
+        assert!(matches!(world.redeem(ann, 71), Err(Refusal::Redeem(RedeemError::InsufficientFunds))));
+        assert!(matches!(world.redeem(ann, 0), Err(Refusal::Redeem(RedeemError::OutOfRange))));
+        assert_eq!(world.refund(redemption.id).unwrap(), 30);
+        assert!(matches!(world.refund(redemption.id), Err(Refusal::Refund(RefundError::AlreadyRefunded))));
         assert_eq!(world.shows(WalletType::User, ann), Some((100, 30)), "a refund unspends nothing");
         let told = history(world, ann, WalletType::User);
         assert_eq!(told[0], (Direction::Credit, 30, Reason::Refund));
@@ -63,9 +44,9 @@ fn a_refund_returns_the_money_whatever_the_rate_became() {
     on_each(|world| {
         let ann = world.user("ann");
         world.fund(WalletType::User, ann, 100);
-        let redemption = redeem(world, ann, 100).unwrap();
+        let redemption = world.redeem(ann, 100).unwrap();
         world.change_rate(PointsPerDollar::new(25).unwrap());
-        assert_eq!(refund(world, &redemption).unwrap(), 50);
+        assert_eq!(world.refund(redemption.id).unwrap(), 50);
         assert_eq!(world.shows(WalletType::User, ann), Some((50, 50)));
     });
 }
@@ -75,8 +56,8 @@ fn many_refunds_at_once_are_one() {
     on_each(|world| {
         let ann = world.user("ann");
         world.fund(WalletType::User, ann, 10);
-        let redemption = redeem(world, ann, 10).unwrap();
-        at_once(8, |_| drop(refund(world, &redemption)));
+        let redemption = world.redeem(ann, 10).unwrap();
+        at_once(8, |_| drop(world.refund(redemption.id)));
         assert_eq!(world.shows(WalletType::User, ann), Some((10, 10)));
     });
 }
@@ -87,14 +68,23 @@ fn an_override_takes_the_difference_from_the_reserve_or_returns_it() {
         let ann = world.user("ann");
         world.fund(WalletType::Peer, ann, 40);
         world.deposit(100);
-        put(world, ann, WalletType::Peer, 90).unwrap();
+        world.put(ann, WalletType::Peer, 90).unwrap();
         assert_eq!((world.shows(WalletType::Peer, ann), world.reserve()), (Some((90, 0)), 50));
-        put(world, ann, WalletType::Peer, 90).unwrap();
-        put(world, ann, WalletType::Peer, 0).unwrap();
+        world.put(ann, WalletType::Peer, 90).unwrap();
+        world.put(ann, WalletType::Peer, 0).unwrap();
         assert_eq!((world.shows(WalletType::Peer, ann), world.reserve()), (Some((0, 0)), 140));
-        assert!(matches!(put(world, ann, WalletType::Peer, 141), Err(ReplaceError::InsufficientFunds)));
-        assert!(matches!(put(world, ann, WalletType::Manager, 1), Err(ReplaceError::NoSuchWallet)));
-        assert!(matches!(put(world, ann, WalletType::User, i64::MAX), Err(ReplaceError::OutOfRange)));
+        assert!(matches!(
+            world.put(ann, WalletType::Peer, 141),
+            Err(Refusal::Replace(ReplaceError::InsufficientFunds))
+        ));
+        assert!(matches!(
+            world.put(ann, WalletType::Manager, 1),
+            Err(Refusal::Replace(ReplaceError::NoSuchWallet))
+        ));
+        assert!(matches!(
+            world.put(ann, WalletType::User, i64::MAX),
+            Err(Refusal::Replace(ReplaceError::OutOfRange))
+        ));
         let told = history(world, ann, WalletType::Peer);
         assert_eq!(told[0], (Direction::Debit, 90, Reason::Override));
         assert_eq!(told[1], (Direction::Credit, 50, Reason::Override));
@@ -111,7 +101,7 @@ fn overrides_meet_recognitions_and_nothing_is_lost() {
         at_once(4, |client| {
             for round in 0..10 {
                 if client == 0 {
-                    put(world, ann, WalletType::Peer, 500 + round).unwrap();
+                    world.put(ann, WalletType::Peer, 500 + round).unwrap();
                 } else {
                     drop(world.send(Sender::User(ann), &[bob], 3));
                 }
@@ -125,11 +115,14 @@ fn nothing_is_done_for_a_deleted_user() {
     on_each(|world| {
         let ann = world.user("ann");
         world.fund(WalletType::User, ann, 10);
-        let redemption = redeem(world, ann, 10).unwrap();
+        let redemption = world.redeem(ann, 10).unwrap();
         world.delete(ann).unwrap();
-        assert!(matches!(redeem(world, ann, 1), Err(RedeemError::NoSuchUser)));
-        assert!(matches!(refund(world, &redemption), Err(RefundError::UserDeleted)));
-        assert!(matches!(put(world, ann, WalletType::User, 1), Err(ReplaceError::NoSuchUser)));
+        assert!(matches!(world.redeem(ann, 1), Err(Refusal::Redeem(RedeemError::NoSuchUser))));
+        assert!(matches!(world.refund(redemption.id), Err(Refusal::Refund(RefundError::UserDeleted))));
+        assert!(matches!(
+            world.put(ann, WalletType::User, 1),
+            Err(Refusal::Replace(ReplaceError::NoSuchUser))
+        ));
     });
 }
 
@@ -168,8 +161,8 @@ fn redemptions_and_refunds_at_once_wait_for_each_other_in_one_order() {
         }
         at_once(6, |client| {
             for _ in 0..15 {
-                let redeemed = redeem(world, users[client % 3], 3).unwrap();
-                refund(world, &redeemed).unwrap();
+                let redeemed = world.redeem(users[client % 3], 3).unwrap();
+                world.refund(redeemed.id).unwrap();
             }
         });
         for user in &users {

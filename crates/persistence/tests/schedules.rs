@@ -1,13 +1,14 @@
 //! Distributions by a schedule: each date once, oldest first, whoever is at work and whatever fails.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
+use guerdon_domain::commands::Commands;
 use guerdon_domain::distributions::{
-    self, CreateSchedule, DateEnd, Period, Ran, Schedule, ScheduleError, cancel_schedule, create_schedule,
-    run_due,
+    self, CreateSchedule, Period, Schedule, ScheduleError, cancel_schedule, create_schedule,
 };
-use guerdon_domain::money::Points;
+use guerdon_domain::money::{Points, Sum};
 use guerdon_domain::ports::{Clock as _, StoreExt as _, Timestamp};
+use guerdon_domain::scheduler::{DateEnd, Ran, run_due};
 use guerdon_domain::values::{CompanyId, IsoDate, ScheduleId};
 use guerdon_domain::wallets::WalletType;
 use uuid::Uuid;
@@ -32,7 +33,7 @@ fn schedule_into(
     let command = CreateSchedule {
         company_id: world.company,
         wallet,
-        points: Points::new(points).unwrap(),
+        sum: Sum::Points(Points::new(points).unwrap()),
         every,
         start_on: IsoDate::parse(start).unwrap(),
     };
@@ -44,7 +45,7 @@ fn now(world: &World, id: ScheduleId) -> Schedule {
 }
 
 fn step(world: &World) -> Option<Ran> {
-    run_due(world.background.as_ref(), &world.context()).unwrap()
+    run_due(world.background.as_ref(), &world.commands()).unwrap()
 }
 
 /// Everything that is due, each with its date.
@@ -65,8 +66,11 @@ fn eight_at_once_over_three_month_ends_pay_each_date_once() {
         at_once(8, |client| {
             let other = others.as_ref().filter(|_| client % 2 == 0);
             let store = other.map_or(world.background.as_ref(), |it| it.background.as_ref());
+            let queue = other.map_or(&world.commands, |it| &it.commands);
+            let commands = Commands { queue: Arc::clone(queue), surroundings: world.surroundings() };
             for _ in 0..20 {
-                match run_due(store, &world.context()) {
+                match run_due(store, &commands) {
+                    Ok(Some(Ran { ended: DateEnd::Overtaken, .. })) => {} // another one was faster
                     Ok(Some(ran)) => paid.lock().unwrap().push(ran),
                     Ok(None) => {} // nothing is due, or somebody else has it
                     Err(e) => panic!("{e}"),

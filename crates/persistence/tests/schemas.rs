@@ -2,10 +2,8 @@
 
 use diesel::connection::SimpleConnection as _;
 use diesel::{Connection as _, PgConnection};
-use guerdon_domain::money::Points;
 use guerdon_domain::ports::{Claim, StoreExt as _};
 use guerdon_domain::recognitions::Sender;
-use guerdon_domain::redemptions;
 use guerdon_domain::wallets::WalletType;
 use guerdon_persistence::testing::{TestDatabase, each};
 use guerdon_persistence::{Access, DatabaseUrl, OpenError, migrate, open};
@@ -43,8 +41,7 @@ fn everything_works_in_a_schema_that_the_url_names() {
             let (ann, bob) = (world.user("ann"), world.user("bob"));
             world.fund(WalletType::Peer, ann, 10);
             world.send(Sender::User(ann), &[world.owner, bob], 2).unwrap();
-            let one = Points::new(1).unwrap();
-            world.store.transaction(|tx| redemptions::create(tx, bob, one, &world.context())).unwrap();
+            world.redeem(bob, 1).unwrap();
             world.delete(bob).unwrap();
             let now = world.context().clock.now();
             let claim = Claim { provider: world.provider, limit: 8, now, until: now, lease: Uuid::nil() };

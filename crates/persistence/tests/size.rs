@@ -1,9 +1,10 @@
 //! The largest things that can be asked for.
 
-use guerdon_domain::distributions::{self, RunDistribution};
-use guerdon_domain::money::Points;
+use guerdon_domain::commands::Refusal;
+use guerdon_domain::decide::carry_out;
+use guerdon_domain::distributions::DistributeError;
 use guerdon_domain::ports::StoreExt as _;
-use guerdon_domain::recognitions::{Receivers, SendError, SendFault, SendRecognition, Sender, send};
+use guerdon_domain::recognitions::{Receivers, SendError, SendFault, SendRecognition, Sender};
 use guerdon_domain::values::{Message, UserId};
 use guerdon_domain::wallets::WalletType;
 
@@ -70,7 +71,7 @@ fn messages_of_eight_mebibytes_are_sent_and_a_byte_more_for_each_receiver_is_not
             };
             let sent = world
                 .store
-                .transaction(|tx| send(tx, world.provider, &command, &world.context()))
+                .transaction(|tx| carry_out(tx, world.provider, &command, &world.context()))
                 .map(|it| it.len());
             match sent {
                 Err(SendError::Faults(faults)) => Err(faults),
@@ -97,21 +98,13 @@ fn messages_of_eight_mebibytes_are_sent_and_a_byte_more_for_each_receiver_is_not
 fn a_distribution_to_a_hundred_thousand_users_works_or_refuses_whole() {
     on_each(|world| {
         let users = crowd(world, 100_000);
-        let command = RunDistribution {
-            company_id: world.company,
-            wallet: WalletType::Peer,
-            points: Points::new(3).unwrap(),
-            users: Vec::new(),
-            date: None,
-        };
-        // As the operator's command, which may take its time.
         let run = || {
-            let ran = world.background.transaction(|tx| distributions::run(tx, &command, &world.context()));
-            distributions::finish(world.background.as_ref(), &mut |_| ()).unwrap();
+            let ran = world.distribute(WalletType::Peer, 3, world.everybody(WalletType::Peer));
+            world.finish();
             ran
         };
         world.deposit(300_002);
-        assert!(matches!(run(), Err(distributions::DistributeError::InsufficientFunds)));
+        assert!(matches!(run(), Err(Refusal::Distribute(DistributeError::InsufficientFunds))));
         assert_eq!(world.reserve(), 300_002);
         world.deposit(1);
         assert_eq!(run().unwrap().users, 100_001); // the owner is a user too

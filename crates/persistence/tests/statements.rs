@@ -2,7 +2,6 @@
 
 use guerdon_domain::ports::{Consistency, Reads, Role, StoreError, StoreExt as _};
 use guerdon_domain::recognitions::Sender;
-use guerdon_domain::redemptions;
 use guerdon_domain::values::Page;
 use guerdon_domain::wallets::{Account, WalletType};
 use guerdon_persistence::testing::each;
@@ -44,8 +43,7 @@ fn each_request_sends_as_many_statements_as_the_table_says() {
             (what.to_owned(), overheard::statements(&world.database, work).len())
         };
         let redeem = || {
-            let one = guerdon_domain::money::Points::new(1).unwrap();
-            world.store.transaction(|tx| redemptions::create(tx, users[1], one, &world.context())).unwrap();
+            world.redeem(users[1], 1).unwrap();
         };
         let gone = [world.user("gone"), world.user("gone2")];
         let left = std::cell::RefCell::new(gone.to_vec());

@@ -1,32 +1,26 @@
-//! Distributions in several steps, as the embedded database does large ones.
+//! Large distributions, which are carried out in several steps.
 
-use guerdon_domain::distributions::{self, DistributeError, RunDistribution, finish, run};
-use guerdon_domain::money::Points;
+use guerdon_domain::commands::Refusal;
+use guerdon_domain::distributions::{DistributeError, Distribution};
 use guerdon_domain::ports::{InTransit, StoreExt as _};
+use guerdon_domain::scheduler::finish;
 use guerdon_domain::wallets::WalletType;
-use guerdon_persistence::testing::sqlite;
+use guerdon_persistence::testing::each;
 
 use crate::size::crowd;
-use crate::support::World;
+use crate::support::{World, on_each};
 
 const CROWD: usize = 2_500;
 
-fn begin(world: &World) -> Result<distributions::Distribution, DistributeError> {
-    let command = RunDistribution {
-        company_id: world.company,
-        wallet: WalletType::Peer,
-        points: Points::new(3).unwrap(),
-        users: Vec::new(),
-        date: None,
-    };
-    world.background.transaction(|tx| run(tx, &command, &world.context()))
+fn begin(world: &World) -> Result<Distribution, Refusal> {
+    world.distribute(WalletType::Peer, 3, world.everybody(WalletType::Peer))
 }
 
 /// Takes the next step alone, as if the process ended then.
 fn one_step(world: &World) {
     let mut steps = 0;
     let stopped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        finish(world.background.as_ref(), &mut |_| {
+        finish(world.background.as_ref(), &world.commands(), &mut |_| {
             steps += 1;
             std::panic::resume_unwind(Box::new("the process ends here"))
         })
@@ -36,87 +30,100 @@ fn one_step(world: &World) {
 
 #[test]
 fn a_distribution_in_steps_is_sound_at_each_and_whole_at_the_end() {
-    let world = World::at_rate(sqlite(), 7); // a rate that is no fraction of a dollar
-    let users = crowd(&world, CROWD);
-    let everybody = i64::try_from(CROWD).unwrap() + 1;
-    world.deposit(3 * everybody);
-    begin(&world).unwrap();
-    let in_transit = world.reading(|reads| reads.in_transit());
-    assert_eq!((in_transit.distributions.len(), in_transit.points), (1, 3 * everybody));
-    assert_eq!(world.reserve(), 0, "the whole is taken at once");
-    assert_eq!(world.shows(WalletType::Peer, users[0]), Some((0, 0)));
-    assert_eq!(world.audit(), []);
-    assert!(matches!(begin(&world), Err(DistributeError::InsufficientFunds)));
-    one_step(&world);
-    assert_eq!(world.audit(), [], "under way");
-    world.delete(users[CROWD - 1]).unwrap();
-    assert!(finish(world.background.as_ref(), &mut |_| ()).unwrap().is_empty());
-    assert_eq!(world.reading(|reads| reads.in_transit()), InTransit::default());
-    assert_eq!(world.shows(WalletType::Peer, users[0]), Some((3, 0)));
-    assert_eq!(world.shows(WalletType::Peer, users[CROWD - 2]), Some((3, 0)));
-    assert_eq!(world.shows(WalletType::Peer, users[CROWD - 1]), Some((0, 0)));
-    assert_eq!(world.reserve(), 3, "what the deleted user could not be given");
-    assert_eq!(world.database.count("distributions_under_way"), 0);
-    assert_eq!(world.database.count("distribution_steps"), 0);
-    assert_eq!(world.audit(), []);
+    for database in each() {
+        let world = &World::at_rate(database, 7); // a rate that is no fraction of a dollar
+        let users = crowd(world, CROWD);
+        let everybody = i64::try_from(CROWD).unwrap() + 1;
+        world.deposit(3 * everybody);
+        begin(world).unwrap();
+        let in_transit = world.reading(|reads| reads.in_transit());
+        assert_eq!((in_transit.distributions.len(), in_transit.points), (1, 3 * everybody));
+        assert_eq!(world.reserve(), 0, "the whole is taken at once");
+        assert_eq!(world.shows(WalletType::Peer, users[0]), Some((0, 0)));
+        assert_eq!(world.audit(), []);
+        assert!(matches!(begin(world), Err(Refusal::Distribute(DistributeError::InsufficientFunds))));
+        one_step(world);
+        assert_eq!(world.audit(), [], "under way");
+        world.delete(users[CROWD - 1]).unwrap();
+        assert!(world.finish().is_empty());
+        assert_eq!(world.reading(|reads| reads.in_transit()), InTransit::default());
+        assert_eq!(world.shows(WalletType::Peer, users[0]), Some((3, 0)));
+        assert_eq!(world.shows(WalletType::Peer, users[CROWD - 2]), Some((3, 0)));
+        assert_eq!(world.shows(WalletType::Peer, users[CROWD - 1]), Some((0, 0)));
+        assert_eq!(world.reserve(), 3, "what the deleted user could not be given");
+        assert_eq!(world.database.count("distributions_under_way"), 0);
+        assert_eq!(world.database.count("distribution_steps"), 0);
+        assert_eq!(world.audit(), []);
+    }
 }
 
 #[test]
 fn a_seal_waits_for_a_distribution_that_is_under_way() {
-    let world = World::new(sqlite());
-    crowd(&world, CROWD);
-    world.deposit(10_000);
-    begin(&world).unwrap();
-    one_step(&world);
-    world.deposit(1);
-    let seal = || {
-        let next =
-            world.reading(|reads| reads.next_seal(guerdon_domain::ports::Clock::now(&*world.clock), 1_000));
-        let Some(next) = next else { return 0 };
-        world.store.transaction(|tx| tx.insert_seal(&next)).unwrap();
-        next.causes.count
-    };
-    let before = seal();
-    assert_eq!(before, world.database.count("causes") - 2);
-    assert_eq!(seal(), 0);
-    finish(world.background.as_ref(), &mut |_| ()).unwrap();
-    assert_eq!(seal(), 2);
-    assert_eq!(world.audit(), []);
+    on_each(|world| {
+        crowd(world, CROWD);
+        world.deposit(10_000);
+        begin(world).unwrap();
+        one_step(world);
+        world.deposit(1);
+        let seal = || {
+            let next = world
+                .reading(|reads| reads.next_seal(guerdon_domain::ports::Clock::now(&*world.clock), 1_000));
+            let Some(next) = next else { return 0 };
+            world.store.transaction(|tx| tx.insert_seal(&next)).unwrap();
+            next.causes.count
+        };
+        let before = seal();
+        assert_eq!(before, world.database.count("causes") - 2);
+        assert_eq!(seal(), 0);
+        world.finish();
+        assert_eq!(seal(), 2);
+        assert_eq!(world.audit(), []);
+    });
 }
 
 #[test]
 fn what_does_not_come_to_the_whole_is_found() {
     let found = |tamper: &str| {
-        let world = World::new(sqlite());
-        crowd(&world, CROWD);
-        world.deposit(10_000);
-        begin(&world).unwrap();
-        one_step(&world);
-        world.database.tamper(tamper, tamper);
-        !world.audit().is_empty()
+        let mut results = Vec::new();
+        for database in each() {
+            let world = World::new(database);
+            crowd(&world, CROWD);
+            world.deposit(10_000);
+            begin(&world).unwrap();
+            one_step(&world);
+            world.database.tamper(&tamper.replace("NOBODY", "zeroblob(16)"), &tamper.replace("NOBODY", NIL));
+            results.push(!world.audit().is_empty());
+        }
+        assert!(results.iter().all(|it| *it == results[0]), "{tamper}: {results:?}");
+        results[0]
     };
     assert!(!found("SELECT 1"));
     assert!(found("DELETE FROM distribution_steps WHERE leg > 2000"), "a step was lost");
     assert!(found("UPDATE distributions_under_way SET not_given = 1"), "one too many");
     assert!(found("DELETE FROM distribution_steps; DELETE FROM distributions_under_way"), "it was forgotten");
-    assert!(found("INSERT INTO distributions_under_way VALUES (zeroblob(16), 0)"), "there is no such cause");
+    assert!(found("INSERT INTO distributions_under_way VALUES (NOBODY, 0)"), "there is no such cause");
     assert!(
         found("INSERT INTO distributions_under_way SELECT id, 1 FROM causes WHERE kind = 6"),
         "a deposit is no distribution"
     );
 }
 
+/// What stands for an id that nothing has, on PostgreSQL.
+const NIL: &str = "'00000000-0000-0000-0000-000000000000'";
+
 #[test]
 fn a_distribution_that_cannot_be_finished_keeps_no_other_from_being_finished() {
-    let world = World::new(sqlite());
-    crowd(&world, CROWD);
-    world.deposit(20_000);
-    begin(&world).unwrap();
-    let damage = "INSERT INTO distributions_under_way VALUES (zeroblob(16), 0)";
-    world.database.tamper(damage, damage);
-    let found: Vec<&str> = world.audit().iter().map(|it| it.invariant).collect();
-    assert!(found.contains(&"under way"), "{found:?}");
-    let failed = finish(world.background.as_ref(), &mut |_| ()).unwrap();
-    assert_eq!(failed.len(), 1, "{failed:?}");
-    assert_eq!(world.database.count("distributions_under_way"), 1, "the real one is finished");
+    for database in each() {
+        let world = World::new(database);
+        crowd(&world, CROWD);
+        world.deposit(20_000);
+        begin(&world).unwrap();
+        let damage = |nobody: &str| format!("INSERT INTO distributions_under_way VALUES ({nobody}, 0)");
+        world.database.tamper(&damage("zeroblob(16)"), &damage(NIL));
+        let found: Vec<&str> = world.audit().iter().map(|it| it.invariant).collect();
+        assert!(found.contains(&"under way"), "{found:?}");
+        let failed = world.finish();
+        assert_eq!(failed.len(), 1, "{failed:?}");
+        assert_eq!(world.database.count("distributions_under_way"), 1, "the real one is finished");
+    }
 }

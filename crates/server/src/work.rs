@@ -49,11 +49,11 @@ pub(crate) fn work(settings: &Settings, command: &Command, progress: &Progress) 
                 let keys = Arc::new(find_keys(settings, store.as_ref())?);
                 if !command.is_reading() {
                     logging::start(settings.log);
-                    finish_started(store.as_ref());
+                    finish_started(store.as_ref(), &opened.commands);
                 }
                 let progress = progress.clone();
                 let threads = available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-                let own = Workplace::new(store, keys, settings);
+                let own = Workplace::new(store, opened.commands, keys, settings);
                 let workplace = Workplace { progress, threads, in_service: false, ..own };
                 let done = command.run_logged(&workplace);
                 if wakes.elsewhere.wait(Duration::ZERO) {

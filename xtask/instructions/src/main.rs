@@ -5,18 +5,18 @@ mod scene;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, ensure};
 use clap::{Parser, ValueEnum};
-use guerdon_domain::commands::{Command, Done, Outcome, Response, Submission};
+use guerdon_domain::commands::{Command, Commands};
+use guerdon_domain::decide::carry_out;
 use guerdon_domain::memory::Memory;
-use guerdon_domain::money::Points;
+use guerdon_domain::money::{Points, Sum};
 use guerdon_domain::ports::{Consistency, Reads, StoreError, StoreExt as _, Wakes};
+use guerdon_domain::redemptions::Redeem;
 use guerdon_domain::values::Page;
 use guerdon_domain::wallets::{Account, WalletType};
-use guerdon_domain::{recognitions, redemptions};
 use guerdon_persistence::{Access, DatabaseUrl, Opened, migrate, open_waking};
 
 use self::scene::Scene;
@@ -66,16 +66,16 @@ fn run(arguments: &Arguments) -> Result<()> {
     let times = arguments.times;
     match arguments.path {
         Path::Recognition => in_memory(times, |tx, scene| {
-            recognitions::send(tx, scene.provider, &scene.thanks(1)?, &scene.context())?;
+            carry_out(tx, scene.provider, &scene.thanks(1)?, &scene.context())?;
             Ok(())
         }),
         Path::RecognitionToTen => in_memory(times, |tx, scene| {
-            recognitions::send(tx, scene.provider, &scene.thanks(10)?, &scene.context())?;
+            carry_out(tx, scene.provider, &scene.thanks(10)?, &scene.context())?;
             Ok(())
         }),
         Path::Redemption => in_memory(times, |tx, scene| {
-            let one = Points::new(1).context("a point")?;
-            redemptions::create(tx, scene.sender, one, &scene.context())?;
+            let sum = Sum::Points(Points::new(1).context("a point")?);
+            carry_out(tx, scene.provider, &Redeem { user_id: scene.sender, sum }, &scene.context())?;
             Ok(())
         }),
         Path::SqliteRecognition => on_sqlite(arguments, send),
@@ -121,38 +121,12 @@ fn on_sqlite(arguments: &Arguments, mut work: impl FnMut(&Opened, &Arc<Scene>) -
     (0..arguments.times).try_for_each(|_| work(&opened, &scene))
 }
 
-/// Waits for the outcome of a command.
-struct Waiting(Sender<Outcome>);
-
-impl Response for Waiting {
-    fn render(&mut self, _done: &Done) -> Result<(u16, Vec<u8>), StoreError> {
-        Ok((201, Vec::new()))
-    }
-
-    fn is_wanted(&self) -> bool {
-        true
-    }
-
-    fn end(self: Box<Self>, outcome: Outcome) {
-        self.0.send(outcome).unwrap_or_default();
-    }
-}
-
 /// As a request does it.
 fn send(opened: &Opened, scene: &Arc<Scene>) -> Result<()> {
-    let (tell, told) = channel();
-    opened.commands.submit(Submission {
-        command: Command::SendRecognition(scene.thanks(1)?),
-        provider: scene.provider,
-        by: scene.context().origin.into(),
-        surroundings: scene.surroundings(),
-        repeatable: None,
-        response: Box::new(Waiting(tell)),
-    });
-    match told.recv()? {
-        Outcome::Done => Ok(()),
-        other => bail!("it was not sent: {other:?}"),
-    }
+    let commands = Commands { queue: Arc::clone(&opened.commands), surroundings: scene.surroundings() };
+    let by = scene.context().origin.into();
+    commands.carry_out(scene.provider, &by, Command::SendRecognition(scene.thanks(1)?))?;
+    Ok(())
 }
 
 fn read_without_waiting(

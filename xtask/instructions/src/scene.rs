@@ -6,18 +6,20 @@ use anyhow::{Context as _, Result};
 use guerdon_domain::causes::{Actor, Origin};
 use guerdon_domain::commands::Surroundings;
 use guerdon_domain::companies::{self, CreateCompany};
+use guerdon_domain::decide::carry_out;
 use guerdon_domain::memory::{CountedIds, PlainBodies, StillClock};
-use guerdon_domain::money::Points;
+use guerdon_domain::money::{Points, Sum};
 use guerdon_domain::occasions::{self, OccasionText};
+use guerdon_domain::overrides::ReplaceBalance;
 use guerdon_domain::ports::{Context, Ids as _, Ledger, Timestamp};
 use guerdon_domain::providers::{self, CreateProvider};
 use guerdon_domain::recognitions::{Receivers, SendRecognition, Sender};
+use guerdon_domain::reserve::{ChangeReserve, ReserveChange};
 use guerdon_domain::users::{self, Profile};
 use guerdon_domain::values::{
     DomainName, EmailAddress, Line, Message, OccasionId, ProviderId, UserId, WebUrl,
 };
 use guerdon_domain::wallets::WalletType;
-use guerdon_domain::{overrides, reserve};
 
 /// More than any run spends.
 const POINTS: i64 = 1_000_000;
@@ -55,8 +57,10 @@ impl Scene {
         let (sender, receivers) = all.split_first().context("no user")?;
         let points = Points::new(POINTS).context("points")?;
         for wallet in [WalletType::Peer, WalletType::User] {
-            reserve::deposit(tx, company, points, &context)?;
-            overrides::replace(tx, *sender, wallet, points, &context)?;
+            let (company_id, sum) = (company, Sum::Points(points));
+            let deposit = ChangeReserve { company_id, change: ReserveChange::Deposit, sum };
+            carry_out(tx, provider, &deposit, &context)?;
+            carry_out(tx, provider, &ReplaceBalance { user_id: *sender, wallet, sum }, &context)?;
         }
         let (sender, receivers) = (*sender, receivers.to_vec());
         Ok(Self { clock, ids, provider, sender, occasion, receivers })

@@ -2,10 +2,10 @@
 
 use super::steps::{StepsJudge, Terms};
 use super::{End, Movement, Sent};
-use crate::model::{Act, Cause, Findings, Sender, Sending};
-use crate::money::{Amount, Points, PointsPerDollar, Price, price};
+use crate::model::{Act, Cause, Findings};
+use crate::money::{Amount, Points, Price};
 use crate::values::{UserId, fit};
-use crate::wallets::{Account, AccountKind, Reason, WalletType};
+use crate::wallets::{Account, AccountKind, Reason};
 
 /// Judges the transfers and the recognitions of one cause, each in the order of the legs: of a leg the recognition
 /// first.
@@ -13,6 +13,10 @@ pub struct CauseJudge<'a> {
     cause: &'a Cause,
     /// What a refund returns.
     redemption: Option<&'a Cause>,
+    /// Who may pay.
+    payers: Vec<Account>,
+    /// What each of its transfers moves, where its act alone says that.
+    price: Option<Price>,
     legs: i32,
     recognitions: i32,
     receiver: Option<UserId>,
@@ -29,9 +33,12 @@ pub struct CauseJudge<'a> {
 impl<'a> CauseJudge<'a> {
     /// Begins with a cause; `redemption` is that of a refund.
     pub fn new(cause: &'a Cause, redemption: Option<&'a Cause>) -> Self {
+        let redeemed = redemption.and_then(|it| Some(it.price(None)?.each));
         Self {
             cause,
             redemption,
+            payers: cause.payers(),
+            price: cause.price(redeemed),
             legs: 0,
             recognitions: 0,
             receiver: None,
@@ -94,7 +101,7 @@ impl<'a> CauseJudge<'a> {
             format!("{} stands where leg {} should", self.name(it.leg), self.legs)
         });
         let reason = Reason::from_code(it.reason);
-        findings.demand(reason == self.reason(), "transfer's reason", || {
+        findings.demand(reason == self.cause.reason(), "transfer's reason", || {
             format!("{} has the reason {}", self.name(it.leg), it.reason)
         });
         findings.demand(self.parties_fit(it), "transfer's parties", || {
@@ -162,100 +169,46 @@ impl<'a> CauseJudge<'a> {
         }
     }
 
-    fn reason(&self) -> Option<Reason> {
-        match self.cause.act {
-            Act::Founding | Act::Rate | Act::Move { .. } | Act::Amendment { .. } => None,
-            Act::Sending(_) => Some(Reason::Recognition),
-            Act::Deposit { .. } => Some(Reason::Deposit),
-            Act::Withdrawal { .. } => Some(Reason::Withdrawal),
-            Act::Distribution { .. } => Some(Reason::PointDistribution),
-            Act::Redemption { .. } => Some(Reason::Redemption),
-            Act::Refund { .. } => Some(Reason::Refund),
-            Act::Override { .. } => Some(Reason::Override),
-            Act::Deletion { .. } => Some(Reason::UserDeleted),
-        }
-    }
-
     fn parties_fit(&self, it: &Movement) -> bool {
-        let company = self.cause.company_id;
-        let reserve = Account::Reserve(company);
-        match &self.cause.act {
-            Act::Founding | Act::Rate | Act::Move { .. } | Act::Amendment { .. } => false,
-            Act::Sending(sending) => self.sending_fits(sending, it),
-            Act::Deposit { .. } => it.debit.is(Account::Funding(company)) && it.credit.is(reserve),
-            Act::Withdrawal { .. } => it.debit.is(reserve) && it.credit.is(Account::Funding(company)),
-            Act::Distribution { wallet, .. } => {
-                it.debit.is(reserve) && it.credit.kind == wallet.kind().code()
+        let pays = self.payers.iter().any(|payer| it.debit.is(*payer));
+        let receiver = match &self.cause.act {
+            Act::Override { .. } => {
+                return pays && it.debit != it.credit && self.payers.iter().any(|other| it.credit.is(*other));
             }
-            Act::Redemption { user, .. } => {
-                it.debit.is(Account::Wallet(WalletType::User, *user))
-                    && it.credit.is(Account::Redeemed(company))
-            }
-            Act::Refund { .. } => {
-                let redeemer = self.redemption.and_then(|it| match it.act {
-                    Act::Redemption { user, .. } => Some(user),
-                    _ => None,
-                });
-                it.debit.is(Account::Redeemed(company))
-                    && redeemer.is_some_and(|user| it.credit.is(Account::Wallet(WalletType::User, user)))
-            }
-            Act::Override { user, wallet, .. } => {
-                let wallet = Account::Wallet(*wallet, *user);
-                (it.debit.is(reserve) && it.credit.is(wallet))
-                    || (it.debit.is(wallet) && it.credit.is(reserve))
-            }
-            Act::Deletion { user, .. } => it.debit.is_wallet_of(*user) && it.credit.is(reserve),
-        }
-    }
-
-    fn sending_fits(&self, sending: &Sending, it: &Movement) -> bool {
-        let from = match sending.sender {
-            Sender::Company(company) => it.debit.is(Account::Reserve(company)),
-            Sender::User(user) => {
-                it.debit.is(Account::Wallet(WalletType::Peer, user))
-                    || it.debit.is(Account::Wallet(WalletType::Manager, user))
-            }
+            Act::Distribution { wallet, .. } => return pays && it.credit.kind == wallet.kind().code(),
+            Act::Sending(_) if self.payer.is_some_and(|payer| payer != it.debit) => return false,
+            Act::Sending(_) => self.receiver,
+            _ => self.redemption.and_then(|it| match it.act {
+                Act::Redemption { user, .. } => Some(user),
+                _ => None,
+            }),
         };
-        let to = self.receiver.map(|it| Account::Wallet(WalletType::User, it));
-        from && self.payer.is_none_or(|payer| payer == it.debit) && to.is_some_and(|to| it.credit.is(to))
+        pays && self.cause.credit(receiver).is_some_and(|account| it.credit.is(account))
     }
 
     fn price_fits(&self, it: &Movement) -> bool {
-        let rate = self.cause.rate;
-        let priced = |points: Points| {
-            it.points == points.get() && rate.amount(points).map(Amount::nanodollars) == Some(it.amount)
-        };
+        let shows = self.cause.rate.points(Amount::from_nanodollars(it.amount)).get() == it.points;
         match &self.cause.act {
-            Act::Founding | Act::Rate | Act::Move { .. } | Act::Amendment { .. } => false,
-            Act::Sending(sending) => priced(sending.points),
-            Act::Deposit { points }
-            | Act::Withdrawal { points }
-            | Act::Distribution { points, .. }
-            | Act::Redemption { points, .. } => priced(*points),
-            Act::Refund { points, .. } => {
-                let taken = self.redemption.and_then(|it| match it.act {
-                    Act::Redemption { points, .. } => it.rate.amount(points),
-                    _ => None,
-                });
-                taken.map(Amount::nanodollars) == Some(it.amount)
-                    && it.points == points.get()
-                    && shows(rate, it.amount) == it.points
-            }
-            Act::Deletion { .. } => shows(rate, it.amount) == it.points,
+            Act::Deletion { .. } => shows,
             // What the wallet showed before stands in no fact of its own; what it shows afterwards is judged with it.
             Act::Override { .. } => it.points >= 1,
+            act => {
+                let is_refund = matches!(act, Act::Refund { .. });
+                self.price.is_some_and(|price| price.each.nanodollars() == it.amount)
+                    && it.points == self.cause.points().get()
+                    && (shows || !is_refund)
+            }
         }
     }
 
     fn rounding_fits(&self, it: &Movement) -> bool {
-        let rate = self.cause.rate;
         let price = match &self.cause.act {
-            Act::Sending(sending) => price(rate, sending.points, sending.receivers.into()),
-            Act::Distribution { points, receivers, .. } => price(rate, *points, (*receivers).into()),
-            Act::Redemption { points, .. } | Act::Withdrawal { points } => price(rate, *points, 1),
-            Act::Override { .. } => {
-                self.exact.and_then(|it| Price::exactly(rate, Amount::from_nanodollars(it), Points::ZERO))
+            Act::Sending(_) | Act::Distribution { .. } | Act::Redemption { .. } | Act::Withdrawal { .. } => {
+                self.price
             }
+            Act::Override { .. } => self
+                .exact
+                .and_then(|it| Price::exactly(self.cause.rate, Amount::from_nanodollars(it), Points::ZERO)),
             _ => None,
         };
         let most = price.and_then(|it| it.total.checked_sub(it.threshold)).map(Amount::nanodollars);
@@ -266,8 +219,4 @@ impl<'a> CauseJudge<'a> {
             && it.amount >= 1
             && most.is_some_and(|most| it.amount <= most)
     }
-}
-
-fn shows(rate: PointsPerDollar, amount: i64) -> i64 {
-    rate.points(Amount::from_nanodollars(amount)).get()
 }

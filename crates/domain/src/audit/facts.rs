@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use crate::values::{CompanyId, RecognitionId, Timestamp, UserId};
-use crate::wallets::{Account, AccountKind};
+use crate::wallets::Account;
 
 /// One end of a transfer, as it is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,10 +17,6 @@ pub struct End {
 impl End {
     pub(super) fn is(self, account: Account) -> bool {
         self.owner == account.owner() && self.kind == account.kind().code()
-    }
-
-    pub(super) fn is_wallet_of(self, user: UserId) -> bool {
-        self.owner == user.as_uuid() && self.kind <= AccountKind::ManagerWallet.code()
     }
 }
 

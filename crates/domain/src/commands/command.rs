@@ -1,19 +1,29 @@
-//! A command, what it needs, and its decision.
+//! Any command that moves points.
 
+use crate::decide::{Decide, Undecided};
+use crate::distributions::{ContinueDistribution, DistributeError, Distribution, RunDistribution};
 use crate::ledger::{AccountBook, Changes, Facts, LedgerError, Needs};
-use crate::model::Recognition;
-use crate::ports::{Context, StoreError, Undecided};
-use crate::recognitions::send;
+use crate::model::{Recognition, Redemption};
+use crate::money::BalanceChange;
+use crate::overrides::{ReplaceBalance, ReplaceError};
+use crate::ports::{Context, StoreError};
 use crate::recognitions::{SendError, SendRecognition};
-use crate::users::DeleteUserError;
-use crate::users::delete;
-use crate::values::{ProviderId, UserId};
+use crate::redemptions::{Redeem, RedeemError, Refund, RefundError};
+use crate::reserve::{ChangeReserve, ReserveError};
+use crate::users::{DeleteUser, DeleteUserError};
+use crate::values::ProviderId;
 
 /// A command that moves points, for one provider.
 #[derive(Debug, Clone)]
 pub enum Command {
     SendRecognition(SendRecognition),
-    DeleteUser(UserId),
+    DeleteUser(DeleteUser),
+    ChangeReserve(ChangeReserve),
+    ReplaceBalance(ReplaceBalance),
+    Redeem(Redeem),
+    Refund(Refund),
+    RunDistribution(RunDistribution),
+    ContinueDistribution(ContinueDistribution),
 }
 
 /// What a command did.
@@ -21,54 +31,66 @@ pub enum Command {
 pub enum Done {
     Sent(Vec<Recognition>),
     Deleted,
+    /// The reserve was changed.
+    ReserveChanged(BalanceChange),
+    /// The wallet was replaced.
+    Replaced(BalanceChange),
+    /// A redemption, and the user's earned wallet.
+    Redeemed(Redemption, BalanceChange),
+    /// A redemption that was returned, and the user's earned wallet.
+    Refunded(Redemption, BalanceChange),
+    Distributed(Distribution),
+    /// The receivers of the step; none if the distribution had ended.
+    Continued(Option<usize>),
 }
 
 /// Why a command was refused, or failed.
 #[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 pub enum Refusal {
-    #[error(transparent)]
     Send(#[from] SendError),
-    #[error(transparent)]
     DeleteUser(#[from] DeleteUserError),
-    #[error(transparent)]
+    Reserve(#[from] ReserveError),
+    Replace(#[from] ReplaceError),
+    Redeem(#[from] RedeemError),
+    Refund(#[from] RefundError),
+    Distribute(#[from] DistributeError),
     Store(#[from] StoreError),
 }
 
-impl Command {
-    /// What the command alone says that its decision needs.
-    pub fn needs(&self) -> Needs {
-        match self {
-            Self::SendRecognition(command) => send::needs(command),
-            Self::DeleteUser(id) => delete::needs(*id),
+/// Evaluates an expression on whichever command it is.
+macro_rules! on_command {
+    ($command:expr, $it:ident => $then:expr) => {
+        match $command {
+            Command::SendRecognition($it) => $then,
+            Command::DeleteUser($it) => $then,
+            Command::ChangeReserve($it) => $then,
+            Command::ReplaceBalance($it) => $then,
+            Command::Redeem($it) => $then,
+            Command::Refund($it) => $then,
+            Command::RunDistribution($it) => $then,
+            Command::ContinueDistribution($it) => $then,
         }
+    };
+}
+
+impl Decide for Command {
+    type Done = Done;
+    type Refusal = Refusal;
+
+    fn needs(&self) -> Needs {
+        on_command!(self, it => it.needs())
     }
 
-    /// What else the decision can need, as far as the facts say.
-    ///
-    /// # Errors
-    ///
-    /// If what [`needs`](Self::needs) says is not loaded.
-    pub fn further_needs(&self, facts: &Facts) -> Result<Needs, LedgerError> {
-        match self {
-            Self::SendRecognition(command) => send::further_needs(command, facts),
-            Self::DeleteUser(id) => delete::further_needs(*id, facts),
-        }
+    fn further_needs(&self, facts: &Facts) -> Result<Needs, LedgerError> {
+        on_command!(self, it => it.further_needs(facts))
     }
 
-    /// The number of people or things that the command changes: a measure of the time that it takes.
-    pub fn size(&self) -> usize {
-        match self {
-            Self::SendRecognition(command) => command.receivers.ids().len(),
-            Self::DeleteUser(_) => 1,
-        }
+    fn size(&self) -> usize {
+        on_command!(self, it => it.size())
     }
 
-    /// Decides the command on what is loaded. After an error the caller rolls back the book and the changes.
-    ///
-    /// # Errors
-    ///
-    /// The refusal; or [`Undecided::NotLoaded`] if the decision depends on more than is loaded.
-    pub fn decide(
+    fn decide(
         &self,
         scope: ProviderId,
         facts: &Facts,
@@ -76,15 +98,41 @@ impl Command {
         changes: &mut Changes,
         context: &Context<'_>,
     ) -> Result<Done, Undecided<Refusal>> {
+        macro_rules! decide {
+            ($it:expr, $done:expr) => {
+                $it.decide(scope, facts, book, changes, context).map($done).map_err(Undecided::map)
+            };
+        }
         match self {
-            Self::SendRecognition(command) => {
-                let sent = send::decide(scope, command, facts, book, changes, context);
-                sent.map(Done::Sent).map_err(Undecided::map)
-            }
-            Self::DeleteUser(id) => {
-                let deleted = delete::decide(scope, *id, facts, book, changes, context);
-                deleted.map(|()| Done::Deleted).map_err(Undecided::map)
-            }
+            Self::SendRecognition(it) => decide!(it, Done::Sent),
+            Self::DeleteUser(it) => decide!(it, |()| Done::Deleted),
+            Self::ChangeReserve(it) => decide!(it, Done::ReserveChanged),
+            Self::ReplaceBalance(it) => decide!(it, Done::Replaced),
+            Self::Redeem(it) => decide!(it, |(redemption, wallet)| Done::Redeemed(redemption, wallet)),
+            Self::Refund(it) => decide!(it, |(redemption, wallet)| Done::Refunded(redemption, wallet)),
+            Self::RunDistribution(it) => decide!(it, Done::Distributed),
+            Self::ContinueDistribution(it) => decide!(it, Done::Continued),
+        }
+    }
+}
+
+impl Refusal {
+    /// The failure of the store, if that is why.
+    ///
+    /// # Errors
+    ///
+    /// The refusal, if it is a rule that refuses.
+    pub fn into_failure(self) -> Result<StoreError, Self> {
+        match self {
+            Self::Send(SendError::Store(cause))
+            | Self::DeleteUser(DeleteUserError::Store(cause))
+            | Self::Reserve(ReserveError::Store(cause))
+            | Self::Replace(ReplaceError::Store(cause))
+            | Self::Redeem(RedeemError::Store(cause))
+            | Self::Refund(RefundError::Store(cause))
+            | Self::Distribute(DistributeError::Store(cause))
+            | Self::Store(cause) => Ok(cause),
+            refused => Err(refused),
         }
     }
 }

@@ -5,6 +5,8 @@
 
 mod command;
 mod queue;
+mod wait;
 
 pub use command::{Command, Done, Refusal};
 pub use queue::{CommandQueue, Outcome, Response, Submission, Surroundings};
+pub use wait::{Commands, Render};

@@ -51,7 +51,7 @@ pub trait Response: Send {
 #[derive(Debug)]
 pub enum Outcome {
     /// The command was carried out and is durable, as it was rendered last.
-    Done,
+    Done(Done),
     /// The idempotency key was used by the same request before; this was its response.
     Repeated(IdempotencyRecord),
     /// Another request holds the idempotency key.
@@ -68,14 +68,9 @@ pub trait CommandQueue: Send + Sync {
     fn submit(&self, submission: Submission);
 }
 
-impl Submission {
-    /// The context in which the command is decided.
-    pub fn context(&self) -> Context<'_> {
-        Context {
-            clock: &*self.surroundings.clock,
-            ids: &*self.surroundings.ids,
-            bodies: &*self.surroundings.bodies,
-            origin: self.by.origin(),
-        }
+impl Surroundings {
+    /// The context of what somebody does.
+    pub fn context<'a>(&'a self, by: &'a By) -> Context<'a> {
+        Context { clock: &*self.clock, ids: &*self.ids, bodies: &*self.bodies, origin: by.origin() }
     }
 }

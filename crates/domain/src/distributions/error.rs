@@ -1,5 +1,6 @@
 //! Why a distribution is refused.
 
+use crate::money::NotWholePoints;
 use crate::ports::StoreError;
 use crate::values::UserId;
 
@@ -26,9 +27,11 @@ pub enum DistributeError {
     /// The reserve does not cover the whole.
     #[error("Insufficient funds")]
     InsufficientFunds,
-    /// This date of the schedule was paid before.
-    #[error("this date has been paid already")]
-    AlreadyPaid,
+    #[error(transparent)]
+    NotWholePoints(#[from] NotWholePoints),
+    /// The schedule has changed since it was read.
+    #[error("the schedule has changed")]
+    Overtaken,
     #[error(transparent)]
     Store(#[from] StoreError),
 }

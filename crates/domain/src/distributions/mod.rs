@@ -2,14 +2,12 @@
 
 mod error;
 mod run;
-mod run_due;
 mod schedules;
 mod steps;
 
 pub use error::DistributeError;
-pub use run::{Distribution, RunDistribution, run, run_with};
-pub use run_due::{DateEnd, Ran, run_due};
+pub use run::{Distribution, Recipients, RunDistribution};
 pub use schedules::{CreateSchedule, ScheduleError, cancel_schedule, create_schedule, schedules};
-pub use steps::{Unfinishable, finish, read_ahead};
+pub use steps::ContinueDistribution;
 
 pub use crate::model::{Failing, MissedDate, Period, Schedule};

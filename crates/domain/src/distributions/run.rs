@@ -3,148 +3,230 @@
 use std::collections::BTreeSet;
 
 use super::DistributeError;
-use super::steps;
-use crate::look_up;
-use crate::model::{Act, Company, Person, ScheduledDate};
-use crate::money::{Points, price};
-use crate::ports::{
-    Accounts, Causes, Context, Locks, Lookup, MailOutbox, Moved, Outcome, Payment, ReadCompanies, ReadSteps,
-    ReadUsers, Steps,
-};
+use super::steps::{self, RECEIVERS_PER_STEP};
+use crate::decide::{Decide, Undecided};
+use crate::ledger::{AccountBook, Changes, Facts, LedgerError, Moved, Needs, Outcome, Payment};
+use crate::model::{Act, Person, Schedule, ScheduledDate};
+use crate::money::{BalanceChange, Points, Sum};
+use crate::ports::{Context, ReadUsers, StoreError};
 use crate::reserve;
 use crate::values::{CompanyId, ProviderId, UserId};
-use crate::wallets::{Account, Reason, WalletType};
+use crate::wallets::{Account, WalletType};
 
-/// What is to be distributed.
+/// Distributes points from a company's reserve to users, all or nothing.
+///
+/// More receivers than one step pays are paid in several steps, and this is the first: the caller then [continues] it.
+///
+/// [continues]: super::ContinueDistribution
 #[derive(Debug, Clone)]
 pub struct RunDistribution {
     /// Whose reserve pays.
     pub company_id: CompanyId,
     pub wallet: WalletType,
-    /// Points for each user.
-    pub points: Points,
-    /// To whom; empty for every active user, or for a manager wallet every active manager.
-    pub users: Vec<UserId>,
-    /// For which date of which schedule; none where an operator runs it.
-    pub date: Option<ScheduledDate>,
+    /// For each user.
+    pub sum: Sum,
+    pub recipients: Recipients,
+    /// The schedule whose next date it pays, as it was read; refused if it has changed since.
+    pub schedule: Option<Schedule>,
+}
+
+/// To whom points are distributed.
+#[derive(Debug, Clone)]
+pub enum Recipients {
+    /// These, who must all be active users of the company.
+    Named(Vec<UserId>),
+    /// Every active user, or every active manager, as they were read. Who has left since receives nothing.
+    All(Vec<UserId>),
 }
 
 /// What was distributed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Distribution {
-    /// How many users received.
+    /// How many users receive.
     pub users: usize,
-    /// Points each.
-    pub points: Points,
+    /// The reserve; its points are those of each user.
+    pub reserve: BalanceChange,
 }
 
-/// Distributes points from the reserve to every receiver, all or nothing.
-///
-/// A distribution that would keep other writers waiting is done in several steps, and this is the first: the caller
-/// runs [`finish`](super::finish) after the commit.
-pub fn run<T>(
-    tx: &mut T,
-    command: &RunDistribution,
-    context: &Context<'_>,
-) -> Result<Distribution, DistributeError>
-where
-    T: Accounts + Causes + Locks + MailOutbox + ReadCompanies + ReadUsers + Steps + ?Sized,
-{
-    run_with(tx, command, None, context)
-}
+impl Recipients {
+    /// Every active user of a company; of the manager wallet, every active manager.
+    ///
+    /// # Errors
+    ///
+    /// A failure of the store.
+    pub fn all<R: ReadUsers + ?Sized>(
+        reads: &mut R,
+        company: CompanyId,
+        wallet: WalletType,
+    ) -> Result<Self, StoreError> {
+        reads.active_users(company, wallet == WalletType::Manager).map(Self::All)
+    }
 
-/// The same, with every active user or manager [read ahead](super::read_ahead).
-pub fn run_with<T>(
-    tx: &mut T,
-    command: &RunDistribution,
-    ahead: Option<&[UserId]>,
-    context: &Context<'_>,
-) -> Result<Distribution, DistributeError>
-where
-    T: Accounts + Causes + Locks + MailOutbox + ReadCompanies + ReadUsers + Steps + ?Sized,
-{
-    let id = command.company_id;
-    let company = look_up::kept_company(tx, id)?.ok_or(DistributeError::NoSuchCompany)?;
-    let receivers = receivers(tx, company.provider_id, command, ahead)?;
-    if receivers.is_empty() {
-        return Err(DistributeError::Nobody);
-    }
-    let in_steps = tx.blocks_others() && receivers.len() > steps::AT_ONCE;
-    pay(tx, &company, command, &receivers, in_steps, context)?;
-    Ok(Distribution { users: receivers.len(), points: command.points })
-}
-
-fn receivers<T: ReadSteps + ReadUsers + ?Sized>(
-    tx: &mut T,
-    scope: ProviderId,
-    command: &RunDistribution,
-    ahead: Option<&[UserId]>,
-) -> Result<Vec<UserId>, DistributeError> {
-    let managers_only = command.wallet == WalletType::Manager;
-    if command.users.is_empty() {
-        let ahead = ahead.filter(|it| tx.blocks_others() && it.len() > steps::AT_ONCE);
-        return match ahead {
-            Some(ahead) => Ok(ahead.to_vec()),
-            None => Ok(tx.active_users(command.company_id, managers_only)?),
-        };
-    }
-    if command.users.iter().collect::<BTreeSet<_>>().len() < command.users.len() {
-        return Err(DistributeError::Duplicate);
-    }
-    let found = tx.people(scope, &command.users)?;
-    for (id, found) in command.users.iter().zip(found) {
-        match found {
-            Lookup::Own(Person { active: true, company_id, manager, .. })
-                if company_id == command.company_id =>
-            {
-                if managers_only && !manager {
-                    return Err(DistributeError::NotAManager(*id));
-                }
-            }
-            Lookup::Own(_) | Lookup::Absent | Lookup::Foreign => {
-                return Err(DistributeError::NoSuchUser(*id));
-            }
+    fn ids(&self) -> &[UserId] {
+        match self {
+            Self::Named(ids) | Self::All(ids) => ids,
         }
     }
-    Ok(command.users.clone())
 }
 
-fn pay<T>(
-    tx: &mut T,
-    company: &Company,
-    command: &RunDistribution,
-    receivers: &[UserId],
-    in_steps: bool,
-    context: &Context<'_>,
-) -> Result<(), DistributeError>
-where
-    T: Accounts + Causes + Locks + MailOutbox + ReadUsers + Steps + ?Sized,
-{
-    let count = u32::try_from(receivers.len()).map_err(|_too_many| DistributeError::OutOfRange)?;
-    let price = price(company.rate, command.points, count.into()).ok_or(DistributeError::OutOfRange)?;
-    if command.points == Points::ZERO {
-        return Err(DistributeError::OutOfRange);
+impl Decide for RunDistribution {
+    type Done = Distribution;
+    type Refusal = DistributeError;
+
+    fn needs(&self) -> Needs {
+        let mut needs = Needs {
+            companies: BTreeSet::from([self.company_id]),
+            accounts: BTreeSet::from([Account::Reserve(self.company_id)]),
+            schedules: self.schedule.iter().map(|it| it.id).collect(),
+            ..Needs::default()
+        };
+        let ids = self.recipients.ids();
+        if self.is_in_steps() {
+            needs.accounts.insert(Account::Transit(self.company_id));
+        } else {
+            needs.accounts.extend(ids.iter().map(|it| Account::Wallet(self.wallet, *it)));
+        }
+        if !self.is_in_steps() || matches!(self.recipients, Recipients::Named(_)) {
+            needs.users.extend(ids);
+        }
+        needs
     }
-    let (wallet, points, date) = (command.wallet, command.points, command.date);
-    let cause = context.cause(company, Act::Distribution { wallet, points, receivers: count, date });
-    if !tx.record(&cause)? {
-        return Err(DistributeError::AlreadyPaid);
+
+    fn further_needs(&self, _facts: &Facts) -> Result<Needs, LedgerError> {
+        Ok(Needs {
+            accounts: BTreeSet::from([Account::Rounding(self.company_id)]),
+            administrators: BTreeSet::from([self.company_id]),
+            ..Needs::default()
+        })
     }
-    if in_steps {
-        return steps::begin(tx, company, &cause, price, receivers, context);
+
+    fn size(&self) -> usize {
+        self.recipients.ids().len()
     }
-    let credits: Vec<Account> = receivers.iter().map(|user| Account::Wallet(wallet, *user)).collect();
-    let payment = Payment {
-        company: company.id,
-        cause: cause.id,
-        reason: Reason::PointDistribution,
-        rate: company.rate,
-        moved: Moved::Price { payers: &[Account::Reserve(company.id)], credits: &credits, price, points },
-        at: cause.created_at,
-    };
-    match tx.pay(&payment)? {
-        Outcome::Paid(paid) => Ok(reserve::queue_alert(tx, company, paid.low, context)?),
-        Outcome::Insufficient => Err(DistributeError::InsufficientFunds),
-        Outcome::Closed => Err(tx.lost_race().into()), // a user was deleted meanwhile: worth another try
+
+    fn decide(
+        &self,
+        _scope: ProviderId,
+        facts: &Facts,
+        book: &mut AccountBook,
+        changes: &mut Changes,
+        context: &Context<'_>,
+    ) -> Result<Distribution, Undecided<DistributeError>> {
+        let found = facts.company(self.company_id)?;
+        let company = &found.ok_or(Undecided::Refused(DistributeError::NoSuchCompany))?.company;
+        let (rate, reserve) = (company.rate, Account::Reserve(company.id));
+        let points = self.sum.points(rate).map_err(|it| Undecided::Refused(it.into()))?;
+        let before = book.shown(reserve, rate);
+        let done = |users, book: &AccountBook| {
+            let after = book.shown(reserve, rate);
+            Ok(Distribution { users, reserve: BalanceChange { rate, points, before, after } })
+        };
+        let date = match self.next_date(facts, changes, context)? {
+            Next::Unscheduled => None,
+            Next::Due(date) => Some(date),
+            Next::AlreadyPaid => return done(0, book),
+        };
+        let receivers = self.receivers(facts, book)?;
+        if receivers.is_empty() {
+            return Err(Undecided::Refused(DistributeError::Nobody));
+        }
+        let out_of_range = || Undecided::Refused(DistributeError::OutOfRange);
+        let count = u32::try_from(receivers.len()).map_err(|_too_many| out_of_range())?;
+        let act = Act::Distribution { wallet: self.wallet, points, receivers: count, date };
+        let cause = context.cause(company, act);
+        let price = cause.price(None).filter(|_| points != Points::ZERO).ok_or_else(out_of_range)?;
+        let credits: Vec<Account>;
+        let moved = if self.is_in_steps() {
+            changes.distributions.push(steps::begun(&cause, &receivers));
+            let leg = cause.act.legs().checked_add(1).ok_or_else(out_of_range)?;
+            Moved::Sum { from: reserve, to: Account::Transit(company.id), price, leg }
+        } else {
+            credits = receivers.iter().filter_map(|it| cause.credit(Some(*it))).collect();
+            Moved::Price { payers: &[reserve], credits: &credits, price, points }
+        };
+        let paid = match book.pay(&Payment::of(&cause, moved)?)? {
+            Outcome::Insufficient => return Err(Undecided::Refused(DistributeError::InsufficientFunds)),
+            outcome => outcome.certain()?, // a receiver whose wallet is closed was left out before
+        };
+        reserve::alert_if_low(company, paid.low, facts, changes, context)?;
+        changes.causes.push(cause);
+        done(receivers.len(), book)
     }
 }
+
+/// What a distribution is for.
+enum Next {
+    Unscheduled,
+    Due(ScheduledDate),
+    /// The journal has this date; the schedule goes on with the next one.
+    AlreadyPaid,
+}
+
+impl RunDistribution {
+    fn is_in_steps(&self) -> bool {
+        self.recipients.ids().len() > RECEIVERS_PER_STEP
+    }
+
+    /// The date that it pays, and the schedule with the date after it.
+    fn next_date(
+        &self,
+        facts: &Facts,
+        changes: &mut Changes,
+        context: &Context<'_>,
+    ) -> Result<Next, Undecided<DistributeError>> {
+        let Some(seen) = &self.schedule else { return Ok(Next::Unscheduled) };
+        let found = facts.schedule(seen.id)?.filter(|it| it.schedule == *seen);
+        let found = found.ok_or(Undecided::Refused(DistributeError::Overtaken))?;
+        let mut next = seen.clone();
+        next.advance(context.clock.now());
+        changes.schedules.push(next);
+        if found.is_paid {
+            return Ok(Next::AlreadyPaid);
+        }
+        Ok(Next::Due(ScheduledDate { schedule: seen.id, due_on: seen.next_on }))
+    }
+
+    fn receivers(
+        &self,
+        facts: &Facts,
+        book: &AccountBook,
+    ) -> Result<Vec<UserId>, Undecided<DistributeError>> {
+        let refused = |it| Err(Undecided::Refused(it));
+        let managers_only = self.wallet == WalletType::Manager;
+        let has_wallet = |it: UserId| {
+            book.account(Account::Wallet(self.wallet, it)).is_some_and(|account| account.is_open())
+        };
+        let active = |id: UserId| -> Result<Option<&Person>, LedgerError> {
+            Ok(facts.person(id)?.filter(|it| it.active && it.company_id == self.company_id))
+        };
+        let ids = match &self.recipients {
+            Recipients::Named(ids) => ids,
+            Recipients::All(ids) if self.is_in_steps() => return Ok(ids.clone()),
+            Recipients::All(ids) => {
+                let mut receivers = Vec::with_capacity(ids.len());
+                for id in ids {
+                    let receives = active(*id)?.is_some_and(|it| it.manager || !managers_only);
+                    receivers.extend((receives && has_wallet(*id)).then_some(*id));
+                }
+                return Ok(receivers);
+            }
+        };
+        if ids.iter().collect::<BTreeSet<_>>().len() < ids.len() {
+            return refused(DistributeError::Duplicate);
+        }
+        for id in ids {
+            match active(*id)? {
+                None => return refused(DistributeError::NoSuchUser(*id)),
+                Some(it) if managers_only && !it.manager => {
+                    return refused(DistributeError::NotAManager(*id));
+                }
+                Some(_) if self.is_in_steps() || has_wallet(*id) => {}
+                Some(_) => return refused(DistributeError::NoSuchUser(*id)), // deleted since it was read
+            }
+        }
+        Ok(ids.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,7 @@
 
 use crate::look_up;
 use crate::model::{Action, MissedDate, Period, Schedule};
-use crate::money::{Points, price};
+use crate::money::{NotWholePoints, Points, Sum, price};
 use crate::ports::{AuditLog, Context, Locks, ReadCompanies, ReadSchedules, Row, Schedules, StoreError};
 use crate::values::{CompanyId, IsoDate, ScheduleId};
 use crate::wallets::WalletType;
@@ -13,8 +13,8 @@ pub struct CreateSchedule {
     /// Whose reserve pays.
     pub company_id: CompanyId,
     pub wallet: WalletType,
-    /// Points for each user.
-    pub points: Points,
+    /// For each user.
+    pub sum: Sum,
     pub every: Period,
     /// The first date; where it is past, it and those since are made up.
     pub start_on: IsoDate,
@@ -30,6 +30,8 @@ pub enum ScheduleError {
     /// The points are none, or too many.
     #[error("points must be at least 1, and a possible amount")]
     OutOfRange,
+    #[error(transparent)]
+    NotWholePoints(#[from] NotWholePoints),
     /// All of them would be made up at once.
     #[error("more than {PAST_MAX} of its dates are past: is the year of the start right?")]
     LongPast,
@@ -47,7 +49,8 @@ pub fn create_schedule<T: AuditLog + Locks + ReadCompanies + Schedules + ?Sized>
     context: &Context<'_>,
 ) -> Result<Schedule, ScheduleError> {
     let company = look_up::kept_company(tx, command.company_id)?.ok_or(ScheduleError::NoSuchCompany)?;
-    if command.points == Points::ZERO || price(company.rate, command.points, 1).is_none() {
+    let points = command.sum.points(company.rate)?;
+    if points == Points::ZERO || price(company.rate, points, 1).is_none() {
         return Err(ScheduleError::OutOfRange);
     }
     let today = context.clock.now();
@@ -58,7 +61,7 @@ pub fn create_schedule<T: AuditLog + Locks + ReadCompanies + Schedules + ?Sized>
         id: ScheduleId::from_uuid(context.ids.next()),
         company_id: company.id,
         wallet: command.wallet,
-        points: command.points,
+        points,
         every: command.every,
         start_on: command.start_on,
         next_on: command.start_on,

@@ -6,6 +6,7 @@ use super::rules::LedgerError;
 #[cfg(feature = "memory")]
 use super::rules::require;
 use super::{AccountState, Transfer};
+use crate::money::{Points, PointsPerDollar};
 use crate::values::CauseId;
 use crate::wallets::Account;
 
@@ -34,6 +35,11 @@ impl AccountBook {
     /// The account, if it is loaded and was ever opened.
     pub fn account(&self, account: Account) -> Option<&AccountState> {
         self.accounts.get(&account)?.state.as_ref()
+    }
+
+    /// The points that an account shows at a rate.
+    pub fn shown(&self, account: Account, rate: PointsPerDollar) -> Points {
+        self.account(account).map(|it| rate.points(it.balance)).unwrap_or_default()
     }
 
     /// Whether the account was loaded, opened or not.

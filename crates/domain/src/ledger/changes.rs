@@ -1,6 +1,6 @@
 //! What a decision writes beside the accounts and the transfers.
 
-use crate::model::{Cause, IdempotencyKey, IdempotencyRecord, NewEvent, NewMail, Recognition};
+use crate::model::{Cause, IdempotencyKey, IdempotencyRecord, NewEvent, NewMail, Recognition, Schedule};
 use crate::values::{CauseId, Timestamp, UserId};
 
 /// What a decision writes beside the accounts and the transfers, which are in the [`AccountBook`](super::AccountBook).
@@ -14,44 +14,53 @@ pub struct Changes {
     pub mails: Vec<NewMail>,
     /// Users to be marked deleted, and when.
     pub deleted_users: Vec<(UserId, Timestamp)>,
+    pub distributions: Vec<DistributionProgress>,
+    /// Schedules with their next date.
+    pub schedules: Vec<Schedule>,
     /// The responses kept for repeats.
     pub records: Vec<IdempotencyRecord>,
     /// The keys among them whose expired records are deleted.
     pub replaced_records: Vec<IdempotencyKey>,
 }
 
-/// How much there is of each kind of change.
-#[derive(Debug, Clone, Copy)]
-pub struct ChangesMark([usize; 7]);
+/// What became of a distribution in several steps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DistributionProgress {
+    /// The sum is in transit; so many receivers a step are to be paid. The legs count from 1 in the order of the receivers.
+    Begun { cause: CauseId, receivers: Vec<UserId>, each_step: usize },
+    /// The step that begins with this leg was carried out; so many of its receivers could not be paid.
+    Paid { cause: CauseId, first_leg: u32, unpaid: u32 },
+    /// Every step was carried out.
+    Ended { cause: CauseId },
+}
+
+impl DistributionProgress {
+    pub fn cause(&self) -> CauseId {
+        match self {
+            Self::Begun { cause, .. } | Self::Paid { cause, .. } | Self::Ended { cause } => *cause,
+        }
+    }
+}
 
 impl Changes {
     /// Whether nothing is to be written.
     pub fn is_empty(&self) -> bool {
-        self.causes.is_empty() && self.records.is_empty()
+        self.causes.is_empty()
+            && self.records.is_empty()
+            && self.schedules.is_empty()
+            && self.distributions.is_empty()
     }
 
-    /// The present extent, to [truncate](Self::truncate) to.
-    pub fn mark(&self) -> ChangesMark {
-        ChangesMark([
-            self.causes.len(),
-            self.recognitions.len(),
-            self.events.len(),
-            self.mails.len(),
-            self.deleted_users.len(),
-            self.records.len(),
-            self.replaced_records.len(),
-        ])
-    }
-
-    /// Drops everything that was added since the mark.
-    pub fn truncate(&mut self, ChangesMark(mark): ChangesMark) {
-        let [causes, recognitions, events, mails, deleted_users, records, replaced_records] = mark;
-        self.causes.truncate(causes);
-        self.recognitions.truncate(recognitions);
-        self.events.truncate(events);
-        self.mails.truncate(mails);
-        self.deleted_users.truncate(deleted_users);
-        self.records.truncate(records);
-        self.replaced_records.truncate(replaced_records);
+    /// Moves all of another's changes here.
+    pub fn append(&mut self, other: &mut Self) {
+        self.causes.append(&mut other.causes);
+        self.recognitions.append(&mut other.recognitions);
+        self.events.append(&mut other.events);
+        self.mails.append(&mut other.mails);
+        self.deleted_users.append(&mut other.deleted_users);
+        self.distributions.append(&mut other.distributions);
+        self.schedules.append(&mut other.schedules);
+        self.records.append(&mut other.records);
+        self.replaced_records.append(&mut other.replaced_records);
     }
 }

@@ -3,8 +3,12 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{Changes, LedgerError};
-use crate::model::{Company, IdempotencyKey, IdempotencyRecord, Lookup, Occasion, Person, Redemption};
-use crate::values::{CompanyId, EmailAddress, OccasionId, ProviderId, RedemptionId, UserId};
+use crate::model::{
+    Act, Cause, Company, IdempotencyKey, IdempotencyRecord, Lookup, Occasion, Person, Redemption, Schedule,
+};
+use crate::values::{
+    CauseId, CompanyId, EmailAddress, OccasionId, ProviderId, RedemptionId, ScheduleId, UserId,
+};
 
 /// A company as decisions need it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,6 +16,33 @@ pub struct CompanyFacts {
     pub company: Company,
     /// Whether the company's provider has a callback URL, so that its events are delivered.
     pub has_callback: bool,
+}
+
+/// A schedule as decisions need it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScheduleFacts {
+    pub schedule: Schedule,
+    /// Whether the journal has the distribution of its next date already.
+    pub is_paid: bool,
+}
+
+/// The next step of a distribution in several steps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DistributionStep {
+    /// Pay these users out of what is in transit.
+    Pay {
+        /// The journal entry of the distribution.
+        cause: Cause,
+        /// The leg of the first of them; each of the others has the next.
+        first_leg: u32,
+        users: Vec<UserId>,
+    },
+    /// Every receiver had a turn: return what could not be paid.
+    Return {
+        cause: Cause,
+        /// The number of receivers that could not be paid.
+        unpaid: u32,
+    },
 }
 
 /// What was read before a decision. `None` stands for what was looked for and is not there.
@@ -23,6 +54,9 @@ pub struct Facts {
     /// Occasions that are not deleted, each with the provider of its company; none for a global occasion.
     pub occasions: HashMap<OccasionId, Option<(Option<ProviderId>, Occasion)>>,
     pub redemptions: HashMap<RedemptionId, Option<Redemption>>,
+    /// Distributions in several steps; none for one that has ended.
+    pub distributions: HashMap<CauseId, Option<DistributionStep>>,
+    pub schedules: HashMap<ScheduleId, Option<ScheduleFacts>>,
     /// The addresses of active administrators.
     pub administrators: HashMap<CompanyId, Vec<EmailAddress>>,
     /// The keys that were claimed: no other transaction holds them.
@@ -38,6 +72,19 @@ impl Facts {
             if let Some(Some(person)) = self.people.get_mut(user) {
                 person.active = false;
             }
+        }
+        for cause in &changes.causes {
+            if let Act::Refund { redemption, .. } = cause.act
+                && let Some(Some(redemption)) = self.redemptions.get_mut(&redemption)
+            {
+                redemption.is_refunded = true;
+            }
+        }
+        for progress in &changes.distributions {
+            self.distributions.remove(&progress.cause()); // what is next is known after the commit
+        }
+        for schedule in &changes.schedules {
+            self.schedules.remove(&schedule.id);
         }
     }
 
@@ -75,6 +122,14 @@ impl Facts {
 
     pub fn redemption(&self, id: RedemptionId) -> Result<Option<&Redemption>, LedgerError> {
         self.redemptions.get(&id).map(Option::as_ref).ok_or(LedgerError::FactNotLoaded("redemption"))
+    }
+
+    pub fn distribution(&self, id: CauseId) -> Result<Option<&DistributionStep>, LedgerError> {
+        self.distributions.get(&id).map(Option::as_ref).ok_or(LedgerError::FactNotLoaded("distribution"))
+    }
+
+    pub fn schedule(&self, id: ScheduleId) -> Result<Option<&ScheduleFacts>, LedgerError> {
+        self.schedules.get(&id).map(Option::as_ref).ok_or(LedgerError::FactNotLoaded("schedule"))
     }
 
     /// The addresses of a company's active administrators.

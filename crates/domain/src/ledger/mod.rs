@@ -7,6 +7,7 @@
 //! [needs]: Needs
 
 mod book;
+mod causes;
 mod changes;
 mod facts;
 mod needs;
@@ -17,8 +18,8 @@ mod state;
 mod transfer;
 
 pub use book::AccountBook;
-pub use changes::{Changes, ChangesMark};
-pub use facts::{CompanyFacts, Facts};
+pub use changes::{Changes, DistributionProgress};
+pub use facts::{CompanyFacts, DistributionStep, Facts, ScheduleFacts};
 pub use needs::Needs;
 pub use payment::{Moved, Outcome, Paid, Payment};
 #[cfg(feature = "memory")]

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::model::IdempotencyKey;
-use crate::values::{CompanyId, OccasionId, RedemptionId, UserId};
+use crate::values::{CauseId, CompanyId, OccasionId, RedemptionId, ScheduleId, UserId};
 use crate::wallets::Account;
 
 /// What has to be loaded before something can be decided.
@@ -20,6 +20,10 @@ pub struct Needs {
     pub accounts: BTreeSet<Account>,
     /// Redemptions, read after the accounts are locked, and each time that they are needed.
     pub redemptions: BTreeSet<RedemptionId>,
+    /// Distributions in several steps, which are locked.
+    pub distributions: BTreeSet<CauseId>,
+    /// Schedules, which are locked before everything else.
+    pub schedules: BTreeSet<ScheduleId>,
     /// Companies whose administrators' addresses are needed.
     pub administrators: BTreeSet<CompanyId>,
     /// Idempotency keys to claim, with the records kept under them.
@@ -35,6 +39,8 @@ impl Needs {
         self.occasions.extend(&other.occasions);
         self.accounts.extend(&other.accounts);
         self.redemptions.extend(&other.redemptions);
+        self.distributions.extend(&other.distributions);
+        self.schedules.extend(&other.schedules);
         self.administrators.extend(&other.administrators);
         self.keys.extend_from_slice(&other.keys);
     }

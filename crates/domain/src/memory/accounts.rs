@@ -4,9 +4,7 @@ use super::Unit;
 use super::data::Data;
 use crate::ledger::{AccountState, require};
 use crate::money::Amount;
-use crate::ports::{
-    Accounts, Balances, Holding, Lookup, Outcome, Payment, ReadAccounts, StoreError, Timestamp,
-};
+use crate::ports::{Accounts, Balances, Holding, Lookup, ReadAccounts, StoreError, Timestamp};
 use crate::values::{CompanyId, ProviderId, UserId};
 use crate::wallets::{Account, AccountKind, Wallet};
 
@@ -65,15 +63,6 @@ impl Accounts for Unit {
                 require(is_new, "an account is opened once")?;
             }
             Ok(())
-        })
-    }
-
-    fn pay(&mut self, payment: &Payment<'_>) -> Result<Outcome, StoreError> {
-        self.run(|data| {
-            for account in payment.accounts().into_iter().chain([Account::Rounding(payment.company)]) {
-                data.book.load(account, None); // which changes nothing of an account that was opened
-            }
-            Ok(data.book.pay(payment)?)
         })
     }
 

@@ -5,7 +5,7 @@ use super::data::Data;
 use crate::ledger::require;
 use crate::model::{Act, Cause, Redemption, ScheduledDate};
 use crate::money::Points;
-use crate::ports::{Causes, StoreError};
+use crate::ports::{Causes, ReadCauses, StoreError};
 use crate::recognitions::Receivers;
 use crate::values::{CauseId, RedemptionId};
 
@@ -74,7 +74,9 @@ impl Causes for Unit {
             Ok(true)
         })
     }
+}
 
+impl ReadCauses for Unit {
     fn redemption(&mut self, id: RedemptionId) -> Result<Option<Redemption>, StoreError> {
         self.run(|data| {
             let Some(cause) = data.causes.get(&CauseId::from_uuid(id.as_uuid())) else { return Ok(None) };

@@ -27,6 +27,8 @@ pub(super) struct Data {
     pub(super) events: Vec<NewEvent>,
     pub(super) mails: Vec<NewMail>,
     pub(super) noted: Vec<AuditEntry>,
+    /// Distributions in several steps: the steps that are left by their first legs, and the number of unpaid receivers.
+    pub(super) distributions: BTreeMap<CauseId, (BTreeMap<u32, Vec<UserId>>, u32)>,
     pub(super) records: HashMap<IdempotencyKey, IdempotencyRecord>,
 }
 

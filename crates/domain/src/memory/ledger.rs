@@ -1,15 +1,23 @@
 //! Loading for decisions, and writing what they come to.
 
 use super::Unit;
+use super::data::Data;
 use super::users::person;
-use crate::ledger::{AccountBook, Changes, CompanyFacts, Facts, Needs};
-use crate::ports::{
-    Causes as _, LedgerAccess, MailOutbox as _, Outbox as _, ReadUsers as _, StoreError, Users as _,
+use crate::ledger::{
+    AccountBook, Changes, CompanyFacts, DistributionProgress, DistributionStep, Facts, Needs,
 };
+use crate::ports::{
+    Causes as _, LedgerAccess, MailOutbox as _, Outbox as _, ReadCauses as _, ReadUsers as _, StoreError,
+    Users as _,
+};
+use crate::values::{CauseId, fit};
 use crate::wallets::Account;
 
 impl LedgerAccess for Unit {
     fn load(&mut self, needs: &Needs, facts: &mut Facts, book: &mut AccountBook) -> Result<(), StoreError> {
+        if !needs.schedules.is_empty() {
+            return self.run(|_| Err(StoreError::Broken("schedules are not kept in memory".into())));
+        }
         for id in &needs.redemptions {
             let redemption = self.redemption(*id)?;
             facts.redemptions.insert(*id, redemption);
@@ -45,6 +53,9 @@ impl LedgerAccess for Unit {
             for key in &needs.keys {
                 facts.records.extend(data.records.get(key).map(|it| (key.clone(), it.clone())));
             }
+            for id in &needs.distributions {
+                facts.distributions.insert(*id, data.next_step(*id));
+            }
             for account in &needs.accounts {
                 book.load(*account, data.book.account(*account).cloned());
             }
@@ -65,8 +76,40 @@ impl LedgerAccess for Unit {
         }
         self.run(|data| {
             let changed: Vec<(Account, _)> = book.changed().map(|(it, state)| (it, state.clone())).collect();
+            changes.distributions.iter().for_each(|it| data.note_progress(it));
             data.records.extend(changes.records.iter().map(|it| (it.key.clone(), it.clone())));
             Ok(data.book.replace(changed, book.transfers())?)
         })
+    }
+}
+
+impl Data {
+    fn next_step(&self, id: CauseId) -> Option<DistributionStep> {
+        let (steps, unpaid) = self.distributions.get(&id)?;
+        let cause = self.causes.get(&id)?.clone();
+        Some(match steps.first_key_value() {
+            Some((leg, users)) => DistributionStep::Pay { cause, first_leg: *leg, users: users.clone() },
+            None => DistributionStep::Return { cause, unpaid: *unpaid },
+        })
+    }
+
+    fn note_progress(&mut self, progress: &DistributionProgress) {
+        match progress {
+            DistributionProgress::Begun { cause, receivers, each_step } => {
+                let first_leg = |number: usize| fit(number * each_step + 1);
+                let steps = receivers.chunks(*each_step).enumerate();
+                let steps = steps.map(|(number, users)| (first_leg(number), users.to_vec())).collect();
+                self.distributions.insert(*cause, (steps, 0));
+            }
+            DistributionProgress::Paid { cause, first_leg, unpaid } => {
+                if let Some((steps, all)) = self.distributions.get_mut(cause) {
+                    steps.remove(first_leg);
+                    *all += unpaid;
+                }
+            }
+            DistributionProgress::Ended { cause } => {
+                self.distributions.remove(cause);
+            }
+        }
     }
 }

@@ -11,12 +11,13 @@
 //! use guerdon_domain::memory::{CountedIds, Memory, PlainBodies, StillClock};
 //! # use guerdon_domain::causes::{Actor, Origin};
 //! # use guerdon_domain::companies::{self, CreateCompany};
-//! # use guerdon_domain::money::{Points, PointsPerDollar};
+//! # use guerdon_domain::decide::carry_out;
+//! # use guerdon_domain::money::{Points, PointsPerDollar, Sum};
 //! # use guerdon_domain::occasions::{self, OccasionText};
 //! # use guerdon_domain::ports::{Context, Ids, ReadAccounts, Timestamp};
 //! # use guerdon_domain::providers::{self, CreateProvider};
-//! # use guerdon_domain::recognitions::{self, Receivers, SendRecognition, Sender};
-//! # use guerdon_domain::reserve;
+//! # use guerdon_domain::recognitions::{Receivers, SendRecognition, Sender};
+//! # use guerdon_domain::reserve::{ChangeReserve, ReserveChange};
 //! # use guerdon_domain::values::{DomainName, EmailAddress, Line, Message, ProviderId, WebUrl};
 //! let (clock, ids) = (StillClock(Timestamp::UNIX_EPOCH), CountedIds::default());
 //! let origin = Origin { actor: Actor::Operator, reference: None, key: None };
@@ -31,7 +32,9 @@
 //!     let (domain, logo) = (DomainName::parse("example.com")?, WebUrl::parse("https://example.com/logo.png")?);
 //!     let command = CreateCompany::named(domain, acme.clone(), owner, logo);
 //!     let company = companies::create(tx, provider, &command, &context)?.company;
-//!     reserve::deposit(tx, company.id, Points::new(100).ok_or("negative")?, &context)?;
+//!     let sum = Sum::Points(Points::new(100).ok_or("negative")?);
+//!     let deposit = ChangeReserve { company_id: company.id, change: ReserveChange::Deposit, sum };
+//!     carry_out(tx, provider, &deposit, &context)?;
 //!     // An occasion, and a recognition for it.
 //!     let default_message = Message::parse("Thank you")?;
 //!     let text = OccasionText { name: acme.clone(), title: acme.clone(), default_message };
@@ -44,7 +47,7 @@
 //!         message: None,
 //!         share: true,
 //!     };
-//!     Ok(recognitions::send(tx, provider, &command, &context)?)
+//!     Ok(carry_out(tx, provider, &command, &context)?)
 //! })?;
 //! let wallets = store.transaction(|tx| tx.wallets(sent[0].receiver_id))?;
 //! assert_eq!(wallets[0].points(PointsPerDollar::DEFAULT).get(), 25);

@@ -6,6 +6,7 @@
 //!
 //! * [`Amount`]: nano-dollars. [`Points`]: a count of points, never negative.
 //! * [`PointsPerDollar`]: a company's rate, and the conversions both ways. [`Dollars`]: what points are worth, to be shown.
+//! * [`Sum`]: an amount as it is asked for, in points or dollars; [`BalanceChange`]: what became of a balance.
 //! * [`price`], [`made_up`], [`points_range`]: what a payment costs, and what a payer needs; [`difference`]: what makes a
 //!   wallet show other points.
 //!
@@ -19,6 +20,7 @@ mod funds;
 mod invalid;
 mod points;
 mod rate;
+mod sum;
 
 #[cfg(test)]
 mod tests;
@@ -30,3 +32,4 @@ pub use funds::{PointsRange, Price, made_up, points_range, price};
 pub use invalid::InvalidNumber;
 pub use points::Points;
 pub use rate::PointsPerDollar;
+pub use sum::{BalanceChange, NotWholePoints, Sum};

@@ -2,4 +2,4 @@
 
 mod replace;
 
-pub use replace::{ReplaceError, replace};
+pub use replace::{ReplaceBalance, ReplaceError};

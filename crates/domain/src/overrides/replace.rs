@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use crate::ledger::{AccountBook, Changes, Facts, Moved, Needs, Outcome, Payment};
+use crate::decide::{Decide, Undecided};
+use crate::ledger::{AccountBook, Changes, Facts, LedgerError, Moved, Needs, Outcome, Payment};
 use crate::model::Act;
-use crate::money::Points;
-use crate::ports::{Context, LedgerAccess, StoreError, Undecided, carry_out};
+use crate::money::{BalanceChange, NotWholePoints, Sum};
+use crate::ports::{Context, StoreError};
 use crate::reserve::alert_if_low;
-use crate::values::UserId;
-use crate::wallets::{Account, Reason, WalletType};
+use crate::values::{ProviderId, UserId};
+use crate::wallets::{Account, WalletType};
 
 /// Why a wallet was not replaced.
 #[derive(Debug, thiserror::Error)]
@@ -22,6 +23,8 @@ pub enum ReplaceError {
     /// The points are too many.
     #[error("points must be a possible amount")]
     OutOfRange,
+    #[error(transparent)]
+    NotWholePoints(#[from] NotWholePoints),
     /// The reserve does not cover the difference.
     #[error("Insufficient funds")]
     InsufficientFunds,
@@ -31,75 +34,71 @@ pub enum ReplaceError {
 
 /// Makes a wallet show so many points: the difference comes from the company's reserve, or goes there. A wallet that
 /// shows them already stays as it is.
-pub fn replace<T: LedgerAccess + ?Sized>(
-    tx: &mut T,
-    user: UserId,
-    wallet: WalletType,
-    points: Points,
-    context: &Context<'_>,
-) -> Result<(), ReplaceError> {
-    let needs = Needs {
-        users: BTreeSet::from([user]),
-        accounts: BTreeSet::from([Account::Wallet(wallet, user)]),
-        ..Needs::default()
-    };
-    carry_out(
-        tx,
-        &needs,
-        |facts| {
-            let company = facts.person(user)?.map(|it| it.company_id);
-            let accounts = company.map(|it| [Account::Reserve(it), Account::Rounding(it)]);
-            Ok(Needs {
-                accounts: accounts.into_iter().flatten().collect(),
-                administrators: company.into_iter().collect(),
-                ..Needs::default()
-            })
-        },
-        |facts, book, changes| decide((user, wallet), points, facts, book, changes, context),
-    )
+#[derive(Debug, Clone)]
+pub struct ReplaceBalance {
+    pub user_id: UserId,
+    pub wallet: WalletType,
+    pub sum: Sum,
 }
 
-fn decide(
-    (user, wallet): (UserId, WalletType),
-    points: Points,
-    facts: &Facts,
-    book: &mut AccountBook,
-    changes: &mut Changes,
-    context: &Context<'_>,
-) -> Result<(), Undecided<ReplaceError>> {
-    let no_user = || Undecided::Refused(ReplaceError::NoSuchUser);
-    let found = facts.person(user)?.filter(|it| it.active).ok_or_else(no_user)?;
-    let company = &facts.company(found.company_id)?.ok_or_else(no_user)?.company;
-    company.rate.amount(points).ok_or(Undecided::Refused(ReplaceError::OutOfRange))?;
-    let cause = context.cause(company, Act::Override { user, wallet, points });
-    let payment = Payment {
-        company: company.id,
-        cause: cause.id,
-        reason: Reason::Override,
-        rate: company.rate,
-        moved: Moved::Difference {
-            wallet: Account::Wallet(wallet, user),
-            reserve: Account::Reserve(company.id),
-            points,
-        },
-        at: cause.created_at,
-    };
-    let paid = match book.pay(&payment)? {
-        Outcome::Paid(paid) => paid,
-        Outcome::Insufficient => return Err(Undecided::Refused(ReplaceError::InsufficientFunds)),
-        Outcome::Closed => return Err(Undecided::Refused(ReplaceError::NoSuchWallet)),
-    };
-    if paid.transfers > 0 {
-        alert_if_low(company, paid.low, facts, changes, context)?;
-        changes.causes.push(cause);
+impl Decide for ReplaceBalance {
+    type Done = BalanceChange;
+    type Refusal = ReplaceError;
+
+    fn needs(&self) -> Needs {
+        Needs {
+            users: BTreeSet::from([self.user_id]),
+            accounts: BTreeSet::from([Account::Wallet(self.wallet, self.user_id)]),
+            ..Needs::default()
+        }
     }
-    Ok(())
+
+    fn further_needs(&self, facts: &Facts) -> Result<Needs, LedgerError> {
+        let company = facts.person(self.user_id)?.map(|it| it.company_id);
+        let accounts = company.map(|it| [Account::Reserve(it), Account::Rounding(it)]);
+        Ok(Needs {
+            accounts: accounts.into_iter().flatten().collect(),
+            administrators: company.into_iter().collect(),
+            ..Needs::default()
+        })
+    }
+
+    fn decide(
+        &self,
+        _scope: ProviderId,
+        facts: &Facts,
+        book: &mut AccountBook,
+        changes: &mut Changes,
+        context: &Context<'_>,
+    ) -> Result<BalanceChange, Undecided<ReplaceError>> {
+        let (user, wallet) = (self.user_id, self.wallet);
+        let no_user = || Undecided::Refused(ReplaceError::NoSuchUser);
+        let found = facts.person(user)?.filter(|it| it.active).ok_or_else(no_user)?;
+        let company = &facts.company(found.company_id)?.ok_or_else(no_user)?.company;
+        let rate = company.rate;
+        let points = self.sum.points(rate).map_err(|it| Undecided::Refused(it.into()))?;
+        rate.amount(points).ok_or(Undecided::Refused(ReplaceError::OutOfRange))?;
+        let cause = context.cause(company, Act::Override { user, wallet, points });
+        let account = Account::Wallet(wallet, user);
+        let before = book.shown(account, rate);
+        let moved = Moved::Difference { wallet: account, reserve: Account::Reserve(company.id), points };
+        let paid = match book.pay(&Payment::of(&cause, moved)?)? {
+            Outcome::Paid(paid) => paid,
+            Outcome::Insufficient => return Err(Undecided::Refused(ReplaceError::InsufficientFunds)),
+            Outcome::Closed => return Err(Undecided::Refused(ReplaceError::NoSuchWallet)),
+        };
+        if paid.transfers > 0 {
+            alert_if_low(company, paid.low, facts, changes, context)?;
+            changes.causes.push(cause);
+        }
+        Ok(BalanceChange { rate, points, before, after: points })
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{COMPANY, Fixture, points, refusal, user};
+    use crate::fixture::{COMPANY, Fixture, PROVIDER, points, refusal, user};
     use crate::money::Amount;
 
     fn set(
@@ -108,9 +107,8 @@ mod tests {
         wallet: WalletType,
         count: i64,
     ) -> Result<(), Undecided<ReplaceError>> {
-        fixture.decide(|facts, book, changes, context| {
-            decide((id, wallet), points(count), facts, book, changes, context)
-        })
+        let sum = Sum::Points(points(count));
+        fixture.decide(PROVIDER, &ReplaceBalance { user_id: id, wallet, sum }).map(drop)
     }
 
     #[test]

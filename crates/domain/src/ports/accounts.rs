@@ -1,7 +1,6 @@
-//! The ledger's accounts: opened, paid from, closed; never written in any other way.
+//! The ledger's accounts.
 
 use super::{Lookup, StoreError, Timestamp};
-use crate::ledger::{Outcome, Payment};
 use crate::money::{Amount, PointsPerDollar};
 use crate::values::{CompanyId, ProviderId, UserId};
 use crate::wallets::{Account, Wallet, WalletType};
@@ -40,14 +39,10 @@ pub trait ReadAccounts {
     fn balance(&mut self, account: Account) -> Result<Option<Amount>, StoreError>;
 }
 
-/// Moving points.
+/// Opening accounts, and the alert of a reserve.
 pub trait Accounts: ReadAccounts {
     /// Opens accounts at zero.
     fn open(&mut self, company: CompanyId, accounts: &[Account], at: Timestamp) -> Result<(), StoreError>;
-
-    /// Makes a payment as one balanced set of transfers: the only way in which points move. It takes its locks itself,
-    /// in the program's one order, by kind and then by owner, so that whom many wait for comes last.
-    fn pay(&mut self, payment: &Payment<'_>) -> Result<Outcome, StoreError>;
 
     /// Has payments tell when they take the reserve below an amount; answers what it holds, and keeps that so until the
     /// transaction ends.

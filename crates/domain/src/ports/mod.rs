@@ -30,12 +30,11 @@ mod store;
 mod users;
 mod wake;
 
-pub use crate::ledger::{Moved, Outcome, Paid, Payment};
 pub use crate::model::{Denied, Lookup, NewEvent, NewMail};
 pub use accounts::{Accounts, Balances, Holding, ReadAccounts};
 pub use audit::{Audit, Counted, Examination, PendingSeal, Seal, Seals, Stretch};
 pub use audit_log::{AuditLog, AuditWanted, ReadAuditLog};
-pub use causes::Causes;
+pub use causes::{Causes, ReadCauses};
 pub use clock::{Clock, Context, Ids, Timestamp};
 pub use companies::{Companies, ReadCompanies};
 pub use corporations::{Corporations, ReadCorporations};
@@ -55,7 +54,7 @@ pub use figures::{
     day_of, hour_of,
 };
 pub use idempotency::Idempotency;
-pub use ledger::{LedgerAccess, Undecided, carry_out, decide_only};
+pub use ledger::LedgerAccess;
 pub use locks::{Locks, Row};
 pub use mails::{KeptMail, MailOutbox, MailRetries, MailState, RETRIED_MAIL_DUE, ReadMails};
 pub use movements::{LedgerLine, ReadMovements};
@@ -66,7 +65,7 @@ pub use retention::Retention;
 pub use saml::{ReadSaml, Saml};
 pub use schedules::{ReadSchedules, Schedules};
 pub use settings::{ReadSettings, Setting, Settings};
-pub use steps::{InTransit, ReadSteps, Step, Steps};
+pub use steps::{InTransit, ReadSteps};
 pub use store::{Consistency, Ledger, Reads, Store, StoreExt, Tx, Verdict};
 pub use users::{INSERTED_USERS_MAX, ReadUsers, Users, Wanted};
 pub use wake::{Processes, Wake, Wakes};

@@ -28,10 +28,6 @@ pub trait Schedules: ReadSchedules {
     /// Writes everything that can change of a schedule that this transaction holds.
     fn update_schedule(&mut self, schedule: &Schedule) -> Result<(), StoreError>;
 
-    /// Of the schedules that are due, the one that has been for longest, held until the transaction ends. Never waits:
-    /// one that somebody else holds is passed over.
-    fn due_schedule(&mut self, now: Timestamp) -> Result<Option<Schedule>, StoreError>;
-
     /// Records a date that was given up.
     fn insert_missed_date(&mut self, missed: &MissedDate) -> Result<(), StoreError>;
 }

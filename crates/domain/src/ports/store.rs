@@ -3,9 +3,9 @@
 use super::{
     Accounts, Audit, AuditLog, Causes, Companies, Corporations, Deliveries, Erasure, Figures, Idempotency,
     LedgerAccess, Locks, MailDeliveries, MailOutbox, MailRetries, Occasions, Outbox, Providers, ReadAccounts,
-    ReadAuditLog, ReadCompanies, ReadCorporations, ReadErasure, ReadFigures, ReadMails, ReadMovements,
-    ReadOccasions, ReadOutbox, ReadProviders, ReadRecognitions, ReadSaml, ReadSchedules, ReadSettings,
-    ReadSteps, ReadUsers, Recognitions, Replays, Retention, Saml, Schedules, Seals, Settings, Steps,
+    ReadAuditLog, ReadCauses, ReadCompanies, ReadCorporations, ReadErasure, ReadFigures, ReadMails,
+    ReadMovements, ReadOccasions, ReadOutbox, ReadProviders, ReadRecognitions, ReadSaml, ReadSchedules,
+    ReadSettings, ReadSteps, ReadUsers, Recognitions, Replays, Retention, Saml, Schedules, Seals, Settings,
     StoreError, Users,
 };
 
@@ -13,6 +13,7 @@ use super::{
 pub trait Reads:
     ReadAccounts
     + ReadAuditLog
+    + ReadCauses
     + ReadCompanies
     + ReadCorporations
     + ReadErasure
@@ -68,7 +69,6 @@ pub trait Tx:
     + Schedules
     + Seals
     + Settings
-    + Steps
 {
 }
 

@@ -2,13 +2,13 @@
 
 mod receivers;
 mod rehearse;
-pub(crate) mod send;
+mod send;
 mod tell;
 mod update;
 
 pub use receivers::{InvalidReceivers, Receivers};
 pub use rehearse::{Rehearsal, rehearse};
-pub use send::{SendError, SendFault, SendRecognition, send};
+pub use send::{SendError, SendFault, SendRecognition};
 pub use update::{UpdateRecognition, UpdateRecognitionError, update};
 
 pub use crate::model::{Recognition, Sender};

@@ -1,9 +1,10 @@
 //! What sending a recognition would do.
 
-use super::send::{SendError, SendRecognition, decide, further_needs, needs};
+use super::send::{SendError, SendRecognition};
+use crate::decide::decide_one;
 use crate::model::Sender;
 use crate::money::{Points, PointsPerDollar};
-use crate::ports::{Context, LedgerAccess, decide_only};
+use crate::ports::{Context, LedgerAccess};
 use crate::values::{ProviderId, fit};
 use crate::wallets::{Account, Reason, WalletType};
 
@@ -28,12 +29,8 @@ pub fn rehearse<T: LedgerAccess + ?Sized>(
     command: &SendRecognition,
     context: &Context<'_>,
 ) -> Result<Rehearsal, SendError> {
-    let (sent, changes, book) = decide_only(
-        tx,
-        &needs(command),
-        |facts| further_needs(command, facts),
-        |facts, book, changes| decide(scope, command, facts, book, changes, context),
-    )?;
+    let (sent, batch) = decide_one(tx, scope, command, context)?;
+    let (book, changes) = (batch.book(), batch.changes());
     // A recognition of no points moves nothing: its first payer would pay it.
     let paid = book.transfers().iter().find(|it| it.reason == Reason::Recognition).map(|it| it.debit.0);
     let payer = paid.unwrap_or(match command.sender {
@@ -41,7 +38,7 @@ pub fn rehearse<T: LedgerAccess + ?Sized>(
         Sender::User(id) => Account::Wallet(WalletType::Peer, id),
     });
     let rate = changes.causes.first().map_or(PointsPerDollar::DEFAULT, |it| it.rate);
-    let left = book.account(payer).map(|it| rate.points(it.balance)).unwrap_or_default();
+    let left = book.shown(payer, rate);
     let points = sent.first().and_then(|it| it.points.checked_mul(fit(sent.len()))).unwrap_or_default();
     Ok(Rehearsal { payer, points, receivers: sent.len(), left, rate })
 }

@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 
 use super::Receivers;
 use super::tell::{Told, tell};
+use crate::decide::{Decide, Undecided};
 use crate::ledger::{AccountBook, Changes, CompanyFacts, Facts, LedgerError, Moved, Needs, Outcome, Payment};
 use crate::model::{Act, Cause, Event, Occasion, Person, Recognition, RecognitionEvent, Sender, Sending};
-use crate::money::{Points, PointsRange, points_range, price};
-use crate::ports::{Context, Denied, LedgerAccess, StoreError, Undecided, carry_out};
+use crate::money::{Amount, Points, PointsRange, points_range};
+use crate::ports::{Context, Denied, StoreError};
 use crate::reserve;
 use crate::values::{CompanyId, Message, OccasionId, ProviderId, RecognitionId, UserId, fit};
-use crate::wallets::{Account, Reason, WalletType};
+use crate::wallets::{Account, WalletType};
 
 /// What the messages of one request may come to in all: receivers times bytes.
 const MESSAGES_BYTES_MAX: usize = 8 << 20;
@@ -83,92 +84,86 @@ struct Parties<'a> {
     receivers: Vec<&'a Person>,
 }
 
-/// Sends one recognition to each receiver, all or none: the points move, an event for each is queued.
-pub fn send<T: LedgerAccess + ?Sized>(
-    tx: &mut T,
-    scope: ProviderId,
-    command: &SendRecognition,
-    context: &Context<'_>,
-) -> Result<Vec<Recognition>, SendError> {
-    carry_out(
-        tx,
-        &needs(command),
-        |facts| further_needs(command, facts),
-        |facts, book, changes| decide(scope, command, facts, book, changes, context),
-    )
-}
+/// One recognition to each receiver, all or none: the points move, an event for each is queued.
+impl Decide for SendRecognition {
+    type Done = Vec<Recognition>;
+    type Refusal = SendError;
 
-/// What the command alone says that the decision needs.
-pub(crate) fn needs(command: &SendRecognition) -> Needs {
-    let mut needs = Needs { occasions: BTreeSet::from([command.occasion_id]), ..Needs::default() };
-    let payer = match command.sender {
-        Sender::User(id) => {
-            needs.users.insert(id);
-            Account::Wallet(WalletType::Peer, id)
-        }
-        Sender::Company(id) => {
-            needs.companies.insert(id);
-            Account::Reserve(id)
-        }
-    };
-    needs.accounts.insert(payer);
-    for receiver in command.receivers.ids() {
-        needs.users.insert(*receiver);
-        needs.accounts.insert(Account::Wallet(WalletType::User, *receiver));
-    }
-    needs
-}
-
-/// What else it can need: a manager's wallet if the peer wallet does not cover the price, the rounding account if the payer is
-/// short of a fraction of a point, the administrators if the reserve falls below its alert.
-pub(crate) fn further_needs(command: &SendRecognition, facts: &Facts) -> Result<Needs, LedgerError> {
-    let mut needs = Needs::default();
-    let company = match command.sender {
-        Sender::Company(id) => Some(id),
-        Sender::User(id) => {
-            let sender = facts.person(id)?;
-            if sender.is_some_and(|it| it.manager) {
-                needs.accounts.insert(Account::Wallet(WalletType::Manager, id));
+    fn needs(&self) -> Needs {
+        let mut needs = Needs { occasions: BTreeSet::from([self.occasion_id]), ..Needs::default() };
+        let payer = match self.sender {
+            Sender::User(id) => {
+                needs.users.insert(id);
+                Account::Wallet(WalletType::Peer, id)
             }
-            sender.map(|it| it.company_id)
+            Sender::Company(id) => {
+                needs.companies.insert(id);
+                Account::Reserve(id)
+            }
+        };
+        needs.accounts.insert(payer);
+        for receiver in self.receivers.ids() {
+            needs.users.insert(*receiver);
+            needs.accounts.insert(Account::Wallet(WalletType::User, *receiver));
         }
-    };
-    needs.accounts.extend(company.map(Account::Rounding));
-    needs.administrators.extend(company);
-    Ok(needs)
-}
+        needs
+    }
 
-/// Decides on what is loaded.
-pub(crate) fn decide(
-    scope: ProviderId,
-    command: &SendRecognition,
-    facts: &Facts,
-    book: &mut AccountBook,
-    changes: &mut Changes,
-    context: &Context<'_>,
-) -> Result<Vec<Recognition>, Undecided<SendError>> {
-    let parties = parties(scope, command, facts)?;
-    let (points, faults) = judge(&parties, command);
-    let (Some(points), []) = (points, faults.as_slice()) else {
-        return Err(Undecided::Refused(SendError::Faults(faults)));
-    };
-    let company = &parties.company.company;
-    let cause = context.cause(company, Act::Sending(sending(&parties, command, points)));
-    pay(&parties, points, &cause, facts, book, changes, context)?;
-    let recognitions = compose(&parties, command, points, &cause, context);
-    let told = Told {
-        cause: &cause,
-        company,
-        has_callback: parties.company.has_callback,
-        sender: parties.sender,
-        occasion_name: parties.occasion.text.name.as_str(),
-    };
-    let receivers = parties.receivers.iter().copied();
-    let events = tell(received, &told, recognitions.iter().zip(receivers), context);
-    changes.events.extend(events.map_err(|cause| Undecided::Refused(StoreError::from(cause).into()))?);
-    changes.recognitions.extend((1..).zip(&recognitions).map(|(leg, it)| (cause.id, leg, it.clone())));
-    changes.causes.push(cause);
-    Ok(recognitions)
+    /// A manager's wallet if the peer wallet does not cover the price, the rounding account if the payer is short of a
+    /// fraction of a point, the administrators if the reserve falls below its alert.
+    fn further_needs(&self, facts: &Facts) -> Result<Needs, LedgerError> {
+        let mut needs = Needs::default();
+        let company = match self.sender {
+            Sender::Company(id) => Some(id),
+            Sender::User(id) => {
+                let sender = facts.person(id)?;
+                if sender.is_some_and(|it| it.manager) {
+                    needs.accounts.insert(Account::Wallet(WalletType::Manager, id));
+                }
+                sender.map(|it| it.company_id)
+            }
+        };
+        needs.accounts.extend(company.map(Account::Rounding));
+        needs.administrators.extend(company);
+        Ok(needs)
+    }
+
+    fn size(&self) -> usize {
+        self.receivers.ids().len()
+    }
+
+    fn decide(
+        &self,
+        scope: ProviderId,
+        facts: &Facts,
+        book: &mut AccountBook,
+        changes: &mut Changes,
+        context: &Context<'_>,
+    ) -> Result<Self::Done, Undecided<SendError>> {
+        let parties = parties(scope, self, facts)?;
+        let (points, faults) = judge(&parties, self);
+        let (Some(points), []) = (points, faults.as_slice()) else {
+            return Err(Undecided::Refused(SendError::Faults(faults)));
+        };
+        let company = &parties.company.company;
+        let cause = context.cause(company, Act::Sending(sending(&parties, self, points)));
+        let low = pay(&parties, &cause, book)?;
+        reserve::alert_if_low(company, low, facts, changes, context)?;
+        let recognitions = compose(&parties, self, points, &cause, context);
+        let told = Told {
+            cause: &cause,
+            company,
+            has_callback: parties.company.has_callback,
+            sender: parties.sender,
+            occasion_name: parties.occasion.text.name.as_str(),
+        };
+        let receivers = parties.receivers.iter().copied();
+        let events = tell(received, &told, recognitions.iter().zip(receivers), context);
+        changes.events.extend(events.map_err(|cause| Undecided::Refused(StoreError::from(cause).into()))?);
+        changes.recognitions.extend((1..).zip(&recognitions).map(|(leg, it)| (cause.id, leg, it.clone())));
+        changes.causes.push(cause);
+        Ok(recognitions)
+    }
 }
 
 fn parties<'a>(
@@ -262,47 +257,24 @@ fn compose(
     parties.receivers.iter().map(one).collect()
 }
 
+/// Moves the points. Returns what the reserve holds if it falls below its alert.
 fn pay(
     parties: &Parties<'_>,
-    points: Points,
     cause: &Cause,
-    facts: &Facts,
     book: &mut AccountBook,
-    changes: &mut Changes,
-    context: &Context<'_>,
-) -> Result<(), Undecided<SendError>> {
-    let company = &parties.company.company;
-    let receivers = fit(parties.receivers.len());
+) -> Result<Option<Amount>, Undecided<SendError>> {
     let insufficient = || Undecided::Refused(SendError::InsufficientFunds);
-    let price = price(company.rate, points, receivers).ok_or_else(insufficient)?;
-    let credits: Vec<Account> =
-        parties.receivers.iter().map(|it| Account::Wallet(WalletType::User, it.id)).collect();
-    let payment = Payment {
-        company: company.id,
-        cause: cause.id,
-        reason: Reason::Recognition,
-        rate: company.rate,
-        moved: Moved::Price { payers: &payers(parties), credits: &credits, price, points },
-        at: cause.created_at,
-    };
-    match book.pay(&payment)? {
-        Outcome::Paid(paid) => Ok(reserve::alert_if_low(company, paid.low, facts, changes, context)?),
+    let price = cause.price(None).ok_or_else(insufficient)?;
+    let mut payers = cause.payers();
+    if parties.sender.is_some_and(|it| !it.manager) {
+        payers.truncate(1);
+    }
+    let credits: Vec<Account> = parties.receivers.iter().filter_map(|it| cause.credit(Some(it.id))).collect();
+    let moved = Moved::Price { payers: &payers, credits: &credits, price, points: cause.points() };
+    match book.pay(&Payment::of(cause, moved)?)? {
+        Outcome::Paid(paid) => Ok(paid.low),
         Outcome::Insufficient => Err(insufficient()),
         Outcome::Closed => Err(Undecided::Refused(SendError::Faults(vec![SendFault::ReceiverDeleted(None)]))),
-    }
-}
-
-/// Who may pay, in order (behaviour 15.2): the reserve for a company; the peer wallet, then a manager's, for a user.
-fn payers(parties: &Parties<'_>) -> Vec<Account> {
-    match parties.sender {
-        None => vec![Account::Reserve(parties.company.company.id)],
-        Some(person) => {
-            let mut wallets = vec![Account::Wallet(WalletType::Peer, person.id)];
-            if person.manager {
-                wallets.push(Account::Wallet(WalletType::Manager, person.id));
-            }
-            wallets
-        }
     }
 }
 

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use crate::ledger::{AccountBook, Changes, Facts, Moved, Needs, Outcome, Payment};
+use crate::decide::{Decide, Undecided};
+use crate::ledger::{AccountBook, Changes, Facts, LedgerError, Moved, Needs, Outcome, Payment};
 use crate::model::{Act, Event, NewEvent, Redemption, RedemptionEvent};
-use crate::money::{Points, price};
-use crate::ports::{Context, LedgerAccess, StoreError, Undecided, carry_out};
-use crate::values::{RedemptionId, UserId};
-use crate::wallets::{Account, Reason, WalletType};
+use crate::money::{BalanceChange, NotWholePoints, Points, Sum};
+use crate::ports::{Context, StoreError};
+use crate::values::{ProviderId, RedemptionId, UserId};
+use crate::wallets::{Account, WalletType};
 
 /// Why nothing was redeemed.
 #[derive(Debug, thiserror::Error)]
@@ -18,6 +19,8 @@ pub enum RedeemError {
     /// The points are none, or too many.
     #[error("points must be at least 1, and a possible amount")]
     OutOfRange,
+    #[error(transparent)]
+    NotWholePoints(#[from] NotWholePoints),
     /// The user wallet does not cover them.
     #[error("Insufficient funds")]
     InsufficientFunds,
@@ -26,98 +29,90 @@ pub enum RedeemError {
 }
 
 /// Spends points of a user's earned wallet, and tells the company's provider.
-pub fn create<T: LedgerAccess + ?Sized>(
-    tx: &mut T,
-    user: UserId,
-    points: Points,
-    context: &Context<'_>,
-) -> Result<Redemption, RedeemError> {
-    let needs = Needs {
-        users: BTreeSet::from([user]),
-        accounts: BTreeSet::from([Account::Wallet(WalletType::User, user)]),
-        ..Needs::default()
-    };
-    carry_out(
-        tx,
-        &needs,
-        |facts| {
-            let company = facts.person(user)?.map(|it| it.company_id);
-            let accounts = company.map(|it| [Account::Redeemed(it), Account::Rounding(it)]);
-            Ok(Needs { accounts: accounts.into_iter().flatten().collect(), ..Needs::default() })
-        },
-        |facts, book, changes| decide(user, points, facts, book, changes, context),
-    )
+#[derive(Debug, Clone)]
+pub struct Redeem {
+    pub user_id: UserId,
+    pub sum: Sum,
 }
 
-fn decide(
-    user: UserId,
-    points: Points,
-    facts: &Facts,
-    book: &mut AccountBook,
-    changes: &mut Changes,
-    context: &Context<'_>,
-) -> Result<Redemption, Undecided<RedeemError>> {
-    let no_user = || Undecided::Refused(RedeemError::NoSuchUser);
-    let out_of_range = || Undecided::Refused(RedeemError::OutOfRange);
-    let user = facts.person(user)?.filter(|it| it.active).ok_or_else(no_user)?;
-    let found = facts.company(user.company_id)?.ok_or_else(no_user)?;
-    let company = &found.company;
-    let price = price(company.rate, points, 1).ok_or_else(out_of_range)?;
-    if points == Points::ZERO {
-        return Err(out_of_range());
-    }
-    let wallet = Account::Wallet(WalletType::User, user.id);
-    let cause = context.cause(company, Act::Redemption { user: user.id, points });
-    let payment = Payment {
-        company: company.id,
-        cause: cause.id,
-        reason: Reason::Redemption,
-        rate: company.rate,
-        moved: Moved::Price { payers: &[wallet], credits: &[Account::Redeemed(company.id)], price, points },
-        at: cause.created_at,
-    };
-    match book.pay(&payment)? {
-        Outcome::Paid(_) => {}
-        Outcome::Insufficient | Outcome::Closed => {
-            return Err(Undecided::Refused(RedeemError::InsufficientFunds));
+impl Decide for Redeem {
+    type Done = (Redemption, BalanceChange);
+    type Refusal = RedeemError;
+
+    fn needs(&self) -> Needs {
+        Needs {
+            users: BTreeSet::from([self.user_id]),
+            accounts: BTreeSet::from([Account::Wallet(WalletType::User, self.user_id)]),
+            ..Needs::default()
         }
     }
-    let spent = book.account(wallet).map(|it| company.rate.points(it.spent));
-    let cumulative_points_spent = spent.unwrap_or_default();
-    let event = Event::RedemptionCreated(RedemptionEvent { user, points, cumulative_points_spent });
-    let body = context.bodies.body(&event);
-    changes.events.push(NewEvent {
-        id: event.id(cause.id),
-        company_id: company.id,
-        provider_id: company.provider_id,
-        kind: event.kind(),
-        cause: cause.id,
-        body: body.map_err(|cause| Undecided::Refused(StoreError::from(cause).into()))?,
-        addressed: found.has_callback,
-        created_at: cause.created_at,
-    });
-    let redemption = Redemption {
-        id: RedemptionId::from_uuid(cause.id.as_uuid()),
-        company_id: company.id,
-        user_id: user.id,
-        points,
-        amount: price.each,
-        created_at: cause.created_at,
-        is_refunded: false,
-    };
-    changes.causes.push(cause);
-    Ok(redemption)
+
+    fn further_needs(&self, facts: &Facts) -> Result<Needs, LedgerError> {
+        let company = facts.person(self.user_id)?.map(|it| it.company_id);
+        let accounts = company.map(|it| [Account::Redeemed(it), Account::Rounding(it)]);
+        Ok(Needs { accounts: accounts.into_iter().flatten().collect(), ..Needs::default() })
+    }
+
+    fn decide(
+        &self,
+        _scope: ProviderId,
+        facts: &Facts,
+        book: &mut AccountBook,
+        changes: &mut Changes,
+        context: &Context<'_>,
+    ) -> Result<Self::Done, Undecided<RedeemError>> {
+        let no_user = || Undecided::Refused(RedeemError::NoSuchUser);
+        let user = facts.person(self.user_id)?.filter(|it| it.active).ok_or_else(no_user)?;
+        let found = facts.company(user.company_id)?.ok_or_else(no_user)?;
+        let (company, rate) = (&found.company, found.company.rate);
+        let points = self.sum.points(rate).map_err(|it| Undecided::Refused(it.into()))?;
+        let cause = context.cause(company, Act::Redemption { user: user.id, points });
+        let price = cause.price(None).filter(|_| points != Points::ZERO);
+        let (Some(price), Some(credit)) = (price, cause.credit(None)) else {
+            return Err(Undecided::Refused(RedeemError::OutOfRange));
+        };
+        let wallet = Account::Wallet(WalletType::User, user.id);
+        let before = book.shown(wallet, rate);
+        let moved = Moved::Price { payers: &cause.payers(), credits: &[credit], price, points };
+        if !matches!(book.pay(&Payment::of(&cause, moved)?)?, Outcome::Paid(_)) {
+            return Err(Undecided::Refused(RedeemError::InsufficientFunds));
+        }
+        let spent = book.account(wallet).map(|it| rate.points(it.spent));
+        let cumulative_points_spent = spent.unwrap_or_default();
+        let event = Event::RedemptionCreated(RedemptionEvent { user, points, cumulative_points_spent });
+        let body = context.bodies.body(&event);
+        changes.events.push(NewEvent {
+            id: event.id(cause.id),
+            company_id: company.id,
+            provider_id: company.provider_id,
+            kind: event.kind(),
+            cause: cause.id,
+            body: body.map_err(|cause| Undecided::Refused(StoreError::from(cause).into()))?,
+            addressed: found.has_callback,
+            created_at: cause.created_at,
+        });
+        let redemption = Redemption {
+            id: RedemptionId::from_uuid(cause.id.as_uuid()),
+            company_id: company.id,
+            user_id: user.id,
+            points,
+            amount: price.each,
+            created_at: cause.created_at,
+            is_refunded: false,
+        };
+        changes.causes.push(cause);
+        Ok((redemption, BalanceChange { rate, points, before, after: book.shown(wallet, rate) }))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{COMPANY, Fixture, missing, points, refusal, user};
-    use crate::ledger::LedgerError;
+    use crate::fixture::{COMPANY, Fixture, PROVIDER, missing, points, refusal, user};
 
     fn redeem(fixture: &mut Fixture, id: UserId, count: i64) -> Result<Redemption, Undecided<RedeemError>> {
-        fixture
-            .decide(|facts, book, changes, context| decide(id, points(count), facts, book, changes, context))
+        let sum = Sum::Points(points(count));
+        fixture.decide(PROVIDER, &Redeem { user_id: id, sum }).map(|it| it.0)
     }
 
     #[test]

@@ -3,7 +3,7 @@
 mod create;
 mod refund;
 
-pub use create::{RedeemError, create};
-pub use refund::{RefundError, refund};
+pub use create::{Redeem, RedeemError};
+pub use refund::{Refund, RefundError};
 
 pub use crate::model::Redemption;

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use crate::decide::{Decide, Undecided};
 use crate::ledger::{AccountBook, Changes, Facts, LedgerError, Moved, Needs, Outcome, Payment};
 use crate::model::{Act, Redemption};
-use crate::money::{Points, Price};
-use crate::ports::{Context, LedgerAccess, StoreError, Undecided, carry_out};
-use crate::values::RedemptionId;
-use crate::wallets::{Account, Reason, WalletType};
+use crate::money::BalanceChange;
+use crate::ports::{Context, StoreError};
+use crate::values::{ProviderId, RedemptionId};
+use crate::wallets::{Account, WalletType};
 
 /// Why nothing was refunded.
 #[derive(Debug, thiserror::Error)]
@@ -22,72 +23,63 @@ pub enum RefundError {
     Store(#[from] StoreError),
 }
 
-/// Returns what a redemption took, once; answers it and the points that this is at today's rate.
-pub fn refund<T: LedgerAccess + ?Sized>(
-    tx: &mut T,
-    id: RedemptionId,
-    context: &Context<'_>,
-) -> Result<(Redemption, Points), RefundError> {
-    let redemptions = BTreeSet::from([id]);
-    let needs = Needs { redemptions: redemptions.clone(), ..Needs::default() };
-    carry_out(
-        tx,
-        &needs,
-        |facts| {
-            let Some(it) = facts.redemption(id)? else { return Ok(Needs::default()) };
-            Ok(Needs {
-                users: BTreeSet::from([it.user_id]),
-                companies: BTreeSet::from([it.company_id]),
-                accounts: BTreeSet::from([
-                    Account::Wallet(WalletType::User, it.user_id),
-                    Account::Redeemed(it.company_id),
-                ]),
-                redemptions, // read again under the lock of the account that pays: it is refunded once
-                ..Needs::default()
-            })
-        },
-        |facts, book, changes| decide(id, facts, book, changes, context),
-    )
-}
+/// Returns what a redemption took, once. Returns the redemption and what became of the user's earned wallet; its points are
+/// those of the amount at today's rate.
+#[derive(Debug, Clone, Copy)]
+pub struct Refund(pub RedemptionId);
 
-fn decide(
-    id: RedemptionId,
-    facts: &Facts,
-    book: &mut AccountBook,
-    changes: &mut Changes,
-    context: &Context<'_>,
-) -> Result<(Redemption, Points), Undecided<RefundError>> {
-    let redemption = facts.redemption(id)?.ok_or(Undecided::Refused(RefundError::NoSuchRedemption))?;
-    if redemption.is_refunded {
-        return Err(Undecided::Refused(RefundError::AlreadyRefunded));
+impl Decide for Refund {
+    type Done = (Redemption, BalanceChange);
+    type Refusal = RefundError;
+
+    fn needs(&self) -> Needs {
+        Needs { redemptions: BTreeSet::from([self.0]), ..Needs::default() }
     }
-    let user = facts.person(redemption.user_id)?.filter(|it| it.active);
-    user.ok_or(Undecided::Refused(RefundError::UserDeleted))?;
-    let company = facts.company(redemption.company_id)?;
-    let company = &company.ok_or(Undecided::Refused(RefundError::NoSuchRedemption))?.company;
-    let points = company.rate.points(redemption.amount);
-    let price = Price::exactly(company.rate, redemption.amount, points)
-        .ok_or_else(|| LedgerError::Broken("a redemption's amount is out of range".into()))?;
-    let cause = context.cause(company, Act::Refund { redemption: id, points });
-    let payment = Payment {
-        company: company.id,
-        cause: cause.id,
-        reason: Reason::Refund,
-        rate: company.rate,
-        moved: Moved::Price {
-            payers: &[Account::Redeemed(company.id)],
-            credits: &[Account::Wallet(WalletType::User, redemption.user_id)],
-            price,
-            points,
-        },
-        at: cause.created_at,
-    };
-    match book.pay(&payment)? {
-        Outcome::Closed => return Err(Undecided::Refused(RefundError::UserDeleted)),
-        outcome => outcome.certain()?, // what was redeemed is there to be returned
-    };
-    changes.causes.push(cause);
-    Ok((Redemption { is_refunded: true, ..redemption.clone() }, points))
+
+    fn further_needs(&self, facts: &Facts) -> Result<Needs, LedgerError> {
+        let Some(it) = facts.redemption(self.0)? else { return Ok(Needs::default()) };
+        let wallet = Account::Wallet(WalletType::User, it.user_id);
+        Ok(Needs {
+            users: BTreeSet::from([it.user_id]),
+            companies: BTreeSet::from([it.company_id]),
+            accounts: BTreeSet::from([wallet, Account::Redeemed(it.company_id)]),
+            redemptions: BTreeSet::from([self.0]), // read again under the lock of the account that pays: it is refunded once
+            ..Needs::default()
+        })
+    }
+
+    fn decide(
+        &self,
+        _scope: ProviderId,
+        facts: &Facts,
+        book: &mut AccountBook,
+        changes: &mut Changes,
+        context: &Context<'_>,
+    ) -> Result<Self::Done, Undecided<RefundError>> {
+        let no_redemption = || Undecided::Refused(RefundError::NoSuchRedemption);
+        let redemption = facts.redemption(self.0)?.ok_or_else(no_redemption)?;
+        if redemption.is_refunded {
+            return Err(Undecided::Refused(RefundError::AlreadyRefunded));
+        }
+        let user = facts.person(redemption.user_id)?.filter(|it| it.active);
+        let user = user.ok_or(Undecided::Refused(RefundError::UserDeleted))?;
+        let company = &facts.company(redemption.company_id)?.ok_or_else(no_redemption)?.company;
+        let (rate, wallet) = (company.rate, Account::Wallet(WalletType::User, user.id));
+        let points = rate.points(redemption.amount);
+        let cause = context.cause(company, Act::Refund { redemption: self.0, points });
+        let price = cause.price(Some(redemption.amount));
+        let price =
+            price.ok_or_else(|| LedgerError::Broken("a redemption's amount is out of range".into()))?;
+        let before = book.shown(wallet, rate);
+        let moved = Moved::Price { payers: &cause.payers(), credits: &[wallet], price, points };
+        match book.pay(&Payment::of(&cause, moved)?)? {
+            Outcome::Closed => return Err(Undecided::Refused(RefundError::UserDeleted)),
+            outcome => outcome.certain()?, // what was redeemed is there to be returned
+        };
+        changes.causes.push(cause);
+        let balance = BalanceChange { rate, points, before, after: book.shown(wallet, rate) };
+        Ok((Redemption { is_refunded: true, ..redemption.clone() }, balance))
+    }
 }
 
 #[cfg(test)]
@@ -95,8 +87,8 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::fixture::{COMPANY, Fixture, points, refusal};
-    use crate::money::Amount;
+    use crate::fixture::{COMPANY, Fixture, PROVIDER, points, refusal};
+    use crate::money::{Amount, Points};
     use crate::values::{Timestamp, UserId};
 
     const ID: RedemptionId = RedemptionId::from_uuid(Uuid::from_u128(77));
@@ -121,7 +113,7 @@ mod tests {
     }
 
     fn refunded(fixture: &mut Fixture) -> Result<(Redemption, Points), Undecided<RefundError>> {
-        fixture.decide(|facts, book, changes, context| decide(ID, facts, book, changes, context))
+        fixture.decide(PROVIDER, &Refund(ID)).map(|(redemption, balance)| (redemption, balance.points))
     }
 
     #[test]

@@ -19,19 +19,9 @@ pub fn set_alert<T: Accounts + MailOutbox + ReadUsers + ?Sized>(
     let held = tx.alert_below(after.id, least(after))?;
     let was_low = least(before).is_some_and(|it| held < it);
     let is_low = least(after).is_some_and(|it| held < it);
-    queue_alert(tx, after, (is_low && !was_low).then_some(held), context)
-}
-
-/// Queues the alert if the reserve fell below its threshold; `low` is what it holds then.
-pub fn queue_alert<T: MailOutbox + ReadUsers + ?Sized>(
-    tx: &mut T,
-    company: &Company,
-    low: Option<Amount>,
-    context: &Context<'_>,
-) -> Result<(), StoreError> {
-    let Some((low, threshold)) = low.zip(company.reserve_alert) else { return Ok(()) };
-    let admins = tx.admin_emails(company.id)?.into_iter();
-    tx.queue_mails(&alert(company, threshold, low, admins, context))
+    let Some(threshold) = after.reserve_alert.filter(|_| is_low && !was_low) else { return Ok(()) };
+    let admins = tx.admin_emails(after.id)?.into_iter();
+    tx.queue_mails(&alert(after, threshold, held, admins, context))
 }
 
 /// The least that a company's reserve can hold without counting as low; none where nothing does.

@@ -1,11 +1,9 @@
 //! A company's reserve: deposits, withdrawals, and the alert when it runs low (behaviour 11.6, 11.7).
 
 mod alert;
-mod deposit;
-mod withdraw;
+mod change;
 
 pub use crate::ledger::FUNDED_MAX;
-pub(crate) use alert::{alert_if_low, queue_alert};
+pub(crate) use alert::alert_if_low;
 pub use alert::{least, mail_admins, set_alert};
-pub use deposit::{DepositError, deposit, shown};
-pub use withdraw::{WithdrawError, withdraw};
+pub use change::{ChangeReserve, ReserveChange, ReserveError, shown};

@@ -3,9 +3,10 @@
 use super::Case;
 use super::world::{World, page, points, profile};
 use crate::events::EventKind;
+use crate::money::Sum;
 use crate::overrides::ReplaceError;
 use crate::recognitions::{SendError, SendFault, Sender};
-use crate::redemptions::{self, RedeemError, Redemption, RefundError};
+use crate::redemptions::{Redeem, RedeemError, Redemption, Refund, RefundError};
 use crate::values::{RedemptionId, UserId};
 use crate::wallets::{Account, Direction, Reason, WalletType};
 
@@ -24,12 +25,12 @@ pub(super) const CASES: &[Case] = &[
 ];
 
 fn redeem(world: &World<'_>, user: UserId, count: i64) -> Result<Redemption, RedeemError> {
-    world.transaction(|tx| redemptions::create(tx, user, points(count), &world.context()))
+    let sum = Sum::Points(points(count));
+    world.carry_out(&Redeem { user_id: user, sum }).map(|(redemption, _)| redemption)
 }
 
 fn refund(world: &World<'_>, id: RedemptionId) -> Result<i64, RefundError> {
-    let refunded = world.transaction(|tx| redemptions::refund(tx, id, &world.context()));
-    refunded.map(|(_, points)| points.get())
+    world.carry_out(&Refund(id)).map(|(_, wallet)| wallet.points.get())
 }
 
 fn history(world: &World<'_>, user: UserId, wallet: WalletType) -> Vec<(Direction, i64, Reason)> {

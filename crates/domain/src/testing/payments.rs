@@ -1,11 +1,15 @@
 //! Payments by themselves: what moves, and what the accounts refuse.
 
+use std::collections::BTreeSet;
+
 use super::Case;
 use super::world::{World, points};
-use crate::causes::Act;
+use crate::causes::{Act, Cause};
+use crate::decide::{Decide, Undecided, decide_one};
+use crate::ledger::{AccountBook, Changes, Facts, LedgerError, Moved, Needs, Outcome, Payment};
 use crate::money::{Amount, Price, price};
-use crate::ports::{Ledger, Moved, Outcome, Payment, StoreError};
-use crate::values::UserId;
+use crate::ports::{Context, StoreError};
+use crate::values::{CompanyId, ProviderId, UserId};
 use crate::wallets::{Account, Reason, WalletType};
 
 pub(super) const CASES: &[Case] = &[
@@ -21,19 +25,47 @@ fn wallet(user: UserId) -> Account {
     Account::Wallet(WalletType::User, user)
 }
 
-/// A payment of a cause that is recorded with it.
-fn pay(
-    world: &World<'_>,
-    tx: &mut dyn Ledger,
+/// Makes payments of one journal entry, between these accounts.
+struct Pay<'a, R> {
+    company: CompanyId,
     act: Act,
-    reason: Reason,
-    moved: Moved<'_>,
-) -> Result<Outcome, StoreError> {
-    let company = tx.company(world.provider, world.company)?.named("id").unwrap().company;
-    let cause = world.context().cause(&company, act);
-    tx.record(&cause)?;
-    let (company, rate, at) = (company.id, company.rate, cause.created_at);
-    tx.pay(&Payment { company, cause: cause.id, reason, rate, moved, at })
+    accounts: Vec<Account>,
+    pay: &'a dyn Fn(&Cause, &mut AccountBook) -> Result<R, LedgerError>,
+}
+
+impl<R> Decide for Pay<'_, R> {
+    type Done = R;
+    type Refusal = StoreError;
+
+    fn needs(&self) -> Needs {
+        let accounts = self.accounts.iter().copied().chain([Account::Rounding(self.company)]);
+        Needs { companies: BTreeSet::from([self.company]), accounts: accounts.collect(), ..Needs::default() }
+    }
+
+    fn further_needs(&self, _: &Facts) -> Result<Needs, LedgerError> {
+        Ok(Needs::default())
+    }
+
+    fn decide(
+        &self,
+        _: ProviderId,
+        facts: &Facts,
+        book: &mut AccountBook,
+        changes: &mut Changes,
+        context: &Context<'_>,
+    ) -> Result<R, Undecided<StoreError>> {
+        let company = &facts.company(self.company)?.unwrap().company;
+        let cause = context.cause(company, self.act.clone());
+        let paid = (self.pay)(&cause, book)?;
+        changes.causes.push(cause);
+        Ok(paid)
+    }
+}
+
+/// A payment for a reason.
+fn payment<'a>(cause: &Cause, reason: Reason, moved: Moved<'a>) -> Payment<'a> {
+    let (company, rate, at) = (cause.company_id, cause.rate, cause.created_at);
+    Payment { company, cause: cause.id, reason, rate, moved, at }
 }
 
 fn distribution(count: i64, receivers: u32) -> Act {
@@ -44,17 +76,41 @@ fn priced(world: &World<'_>, count: i64, receivers: i64) -> Price {
     price(world.found().company.rate, points(count), receivers).unwrap()
 }
 
-/// What would become of a payment from the reserve to these, or from others; nothing of it is kept.
+/// What would become of a payment from the first of these that covers it to the others; nothing of it is kept.
 fn tried(world: &World<'_>, payers: &[Account], credits: &[Account], count: i64) -> Outcome {
+    tried_for(world, Reason::PointDistribution, payers, credits, count).0
+}
+
+fn tried_for(
+    world: &World<'_>,
+    reason: Reason,
+    payers: &[Account],
+    credits: &[Account],
+    count: i64,
+) -> (Outcome, Vec<Option<Amount>>) {
     let price = priced(world, count, i64::try_from(credits.len()).unwrap());
     let moved = Moved::Price { payers, credits, price, points: points(count) };
-    let mut outcome = None;
+    let command = Pay {
+        company: world.company,
+        act: distribution(count.max(1), 1),
+        accounts: [payers, credits].concat(),
+        pay: &|cause, book| book.pay(&payment(cause, reason, moved)),
+    };
+    let mut found = None;
     let undone = world.transaction(|tx| {
-        outcome = Some(pay(world, tx, distribution(count.max(1), 1), Reason::PointDistribution, moved)?);
+        let (outcome, batch) = decide_one(tx, world.provider, &command, &world.context())?;
+        if matches!(outcome, Outcome::Paid(_)) {
+            batch.write(tx)?;
+        }
+        let mut left = Vec::new();
+        for payer in payers {
+            left.push(tx.balance(*payer)?);
+        }
+        found = Some((outcome, left));
         Err::<(), _>(StoreError::Busy)
     });
     assert!(matches!(undone, Err(StoreError::Busy)), "{undone:?}");
-    outcome.unwrap()
+    found.unwrap()
 }
 
 fn an_account_is_opened_once(world: &World<'_>) {
@@ -107,19 +163,11 @@ fn the_first_that_covers_pays(world: &World<'_>) {
     world.deposit(10).unwrap();
     let payers = [Account::Wallet(WalletType::Peer, ann), Account::Reserve(world.company)];
     for (count, expected) in [(5, (4, 5)), (4, (0, 10))] {
-        let price = priced(world, count, 1);
-        let moved = Moved::Price { payers: &payers, credits: &[wallet(bob)], price, points: points(count) };
-        let mut left = None;
-        let undone = world.transaction(|tx| {
-            let outcome = pay(world, tx, distribution(count, 1), Reason::Recognition, moved)?;
-            assert!(matches!(outcome, Outcome::Paid(it) if it.transfers == 1));
-            left = Some((tx.balance(payers[0])?.unwrap(), tx.balance(payers[1])?.unwrap()));
-            Err::<(), _>(StoreError::Busy)
-        });
-        assert!(undone.is_err());
+        let (outcome, left) = tried_for(world, Reason::Recognition, &payers, &[wallet(bob)], count);
+        assert!(matches!(outcome, Outcome::Paid(it) if it.transfers == 1));
         let rate = world.found().company.rate;
-        let shown = left.map(|(peer, reserve)| (rate.points(peer).get(), rate.points(reserve).get()));
-        assert_eq!(shown, Some(expected));
+        let shown: Vec<i64> = left.into_iter().map(|it| rate.points(it.unwrap()).get()).collect();
+        assert_eq!(shown, [expected.0, expected.1]);
     }
 }
 
@@ -129,31 +177,28 @@ fn a_sum_is_given_in_steps(world: &World<'_>) {
     world.deposit(20).unwrap();
     let to: Vec<Account> = users.iter().map(|it| wallet(*it)).collect();
     let (reserve, transit) = (Account::Reserve(world.company), Account::Transit(world.company));
-    let given = world.transaction(|tx| {
-        let company = tx.company(world.provider, world.company)?.named("id").unwrap().company;
-        let cause = world.context().cause(&company, distribution(5, 3));
-        tx.record(&cause)?;
-        let payment = |moved| Payment {
-            company: company.id,
-            cause: cause.id,
-            reason: Reason::PointDistribution,
-            rate: company.rate,
-            moved,
-            at: cause.created_at,
-        };
-        let whole = price(company.rate, points(5), 3).unwrap();
-        let into = Moved::Sum { from: reserve, to: transit, price: whole, leg: 4 };
-        assert!(matches!(tx.pay(&payment(into))?, Outcome::Paid(it) if it.transfers == 1));
-        let share =
-            Moved::Share { from: transit, to: &to, first_leg: 1, each: whole.each, points: points(5) };
-        let given = tx.pay(&payment(share))?.certain()?.transfers;
-        let one = price(company.rate, points(5), 1).unwrap();
-        let rest = Price { threshold: one.total, ..one };
-        tx.pay(&payment(Moved::Sum { from: transit, to: reserve, price: rest, leg: 5 }))?.certain()?;
-        let more = Moved::Sum { from: transit, to: reserve, price: rest, leg: 6 };
-        assert_eq!(tx.pay(&payment(more))?, Outcome::Insufficient);
-        Ok::<_, StoreError>(given)
-    });
+    let rate = world.found().company.rate;
+    let whole = price(rate, points(5), 3).unwrap();
+    let one = price(rate, points(5), 1).unwrap();
+    let rest = Price { threshold: one.total, ..one };
+    let command = Pay {
+        company: world.company,
+        act: distribution(5, 3),
+        accounts: to.iter().copied().chain([reserve, transit]).collect(),
+        pay: &|cause, book| {
+            let mut pay = |moved| book.pay(&payment(cause, Reason::PointDistribution, moved));
+            let into = Moved::Sum { from: reserve, to: transit, price: whole, leg: 4 };
+            assert!(matches!(pay(into)?, Outcome::Paid(it) if it.transfers == 1));
+            let (each, points) = (whole.each, points(5));
+            let share = Moved::Share { from: transit, to: &to, first_leg: 1, each, points };
+            let given = pay(share)?.certain()?.transfers;
+            pay(Moved::Sum { from: transit, to: reserve, price: rest, leg: 5 })?.certain()?;
+            let more = Moved::Sum { from: transit, to: reserve, price: rest, leg: 6 };
+            assert_eq!(pay(more)?, Outcome::Insufficient);
+            Ok(given)
+        },
+    };
+    let given = world.carry_out(&command);
     assert_eq!(given.unwrap(), 2, "who is closed gets nothing");
     assert_eq!(world.read(|tx| tx.balance(transit)), Some(Amount::ZERO));
     assert_eq!((world.reserve(), world.shows(WalletType::User, users[2])), (10, Some((5, 0))));
@@ -165,11 +210,14 @@ fn a_transfer_is_judged(world: &World<'_>) {
     let reserve = [Account::Reserve(world.company)];
     let foreign = world.foreign().1.company.id;
     let refused = |reason, payers: &[Account], credit: Account, price: Price, what: &str| {
-        let fate = world.transaction(|tx| {
-            let moved = Moved::Price { payers, credits: &[credit], price, points: points(1) };
-            pay(world, tx, distribution(1, 1), reason, moved).map(drop)
+        let moved = Moved::Price { payers, credits: &[credit], price, points: points(1) };
+        let refused = world.carry_out(&Pay {
+            company: world.company,
+            act: distribution(1, 1),
+            accounts: [payers, &[credit]].concat(),
+            pay: &|cause, book| book.pay(&payment(cause, reason, moved)),
         });
-        assert!(fate.is_err(), "{what}");
+        assert!(refused.is_err(), "{what}");
         assert_eq!(world.reserve(), 100, "{what}");
     };
     let one = priced(world, 1, 1);

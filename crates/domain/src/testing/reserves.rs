@@ -4,7 +4,7 @@ use super::Case;
 use super::world::{World, email, points, profile};
 use crate::companies::UpdateCompany;
 use crate::recognitions::Sender;
-use crate::reserve::{self, DepositError};
+use crate::reserve::{self, ReserveError};
 use crate::values::{CompanyId, Update};
 
 pub(super) const CASES: &[Case] = &[
@@ -25,23 +25,25 @@ fn a_deposit_shows(world: &World<'_>) {
     assert_eq!(world.reserve(), 0);
     assert_eq!(world.deposit(100).unwrap(), 100);
     assert_eq!(world.deposit(1).unwrap(), 101);
-    assert!(matches!(world.deposit(0), Err(DepositError::OutOfRange)));
+    assert!(matches!(world.deposit(0), Err(ReserveError::DepositOutOfRange)));
     let absent = CompanyId::from_uuid(world.uuid());
-    let deposit = world.transaction(|tx| reserve::deposit(tx, absent, points(1), &world.context()));
-    assert!(matches!(deposit, Err(DepositError::NoSuchCompany)));
+    assert!(matches!(world.deposit_to(absent, 1), Err(ReserveError::NoSuchCompany)));
     let shown = world.transaction(|tx| reserve::shown(tx, absent));
-    assert!(matches!(shown, Err(DepositError::NoSuchCompany)));
+    assert!(matches!(shown, Err(ReserveError::NoSuchCompany)));
     assert_eq!(world.reserve(), 101);
 }
 
 fn a_company_is_given_so_much(world: &World<'_>) {
     world.set_rate(1);
     let ann = world.user("ann");
-    assert!(matches!(world.deposit(9_000_000_001), Err(DepositError::OutOfRange)));
-    assert!(matches!(world.deposit(i64::MAX), Err(DepositError::OutOfRange)));
+    assert!(matches!(world.deposit(9_000_000_001), Err(ReserveError::DepositOutOfRange)));
+    assert!(matches!(world.deposit(i64::MAX), Err(ReserveError::DepositOutOfRange)));
     assert_eq!(world.deposit(9_000_000_000).unwrap(), 9_000_000_000);
     world.give(Sender::Company(world.company), &[ann], 5_000).unwrap();
-    assert!(matches!(world.deposit(1), Err(DepositError::OutOfRange)), "whatever has left the reserve since");
+    assert!(
+        matches!(world.deposit(1), Err(ReserveError::DepositOutOfRange)),
+        "whatever has left the reserve since"
+    );
     assert_eq!(world.reserve(), 8_999_995_000);
 }
 

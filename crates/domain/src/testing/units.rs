@@ -2,6 +2,7 @@
 
 use super::Case;
 use super::world::{World, profile};
+use crate::decide::carry_out;
 use crate::events::EventKind;
 use crate::ports::{StoreError, Timestamp, Verdict};
 use crate::users::{self, CreateUserError};
@@ -24,7 +25,7 @@ fn an_error_undoes_the_whole_unit(world: &World<'_>) {
     world.deposit(100).unwrap();
     let refused = world.transaction(|tx| -> Result<(), Box<dyn std::error::Error>> {
         users::create(tx, world.provider, world.company, &profile("ann"), &world.context())?;
-        crate::recognitions::send(tx, world.provider, &world.command(&[bob]), &world.context())?;
+        carry_out(tx, world.provider, &world.command(&[bob]), &world.context())?;
         Err(StoreError::Broken("on purpose".into()).into())
     });
     assert!(refused.is_err());

@@ -7,15 +7,16 @@ use uuid::Uuid;
 use super::Bench;
 use crate::causes::{Actor, Origin};
 use crate::companies::{self, CompanyWithOwner, CreateCompany, UpdateCompany, UpdateCompanyError};
+use crate::decide::{Decide, carry_out};
 use crate::events::{Event, EventFacts};
-use crate::money::{Points, PointsPerDollar};
+use crate::money::{Points, PointsPerDollar, Sum};
 use crate::occasions::{self, Occasion, OccasionText};
-use crate::overrides::{self, ReplaceError};
+use crate::overrides::{ReplaceBalance, ReplaceError};
 use crate::ports::{Clock, Context, EventBodies, Ids, Ledger, StoreError, Timestamp, Unrenderable, Verdict};
 use crate::providers::{self, CreateProvider};
-use crate::recognitions::{self, Receivers, Recognition, SendError, SendRecognition, Sender};
-use crate::reserve::{self, DepositError};
-use crate::users::{self, DeleteUserError, Profile, User};
+use crate::recognitions::{Receivers, Recognition, SendError, SendRecognition, Sender};
+use crate::reserve::{self, ChangeReserve, ReserveChange, ReserveError};
+use crate::users::{self, DeleteUser, DeleteUserError, Profile, User};
 use crate::values::{
     CompanyId, DomainName, EmailAddress, Line, Message, OccasionId, Page, ProviderId, UserId, WebUrl,
 };
@@ -202,13 +203,22 @@ impl<'a> World<'a> {
     }
 
     pub(super) fn delete(&self, user: UserId) -> Result<(), DeleteUserError> {
-        self.transaction(|tx| users::delete(tx, self.provider, user, &self.context()))
+        self.carry_out(&DeleteUser(user))
     }
 
-    pub(super) fn deposit(&self, count: i64) -> Result<i64, DepositError> {
-        let deposit =
-            |tx: &mut dyn Ledger| reserve::deposit(tx, self.company, points(count), &self.context());
-        Ok(self.transaction(deposit)?.get())
+    /// Carries out a command that moves points, in a transaction of its own.
+    pub(super) fn carry_out<C: Decide>(&self, command: &C) -> Result<C::Done, C::Refusal> {
+        self.transaction(|tx| carry_out(tx, self.provider, command, &self.context()))
+    }
+
+    pub(super) fn deposit_to(&self, company_id: CompanyId, count: i64) -> Result<i64, ReserveError> {
+        let sum = Sum::Points(points(count));
+        let done = self.carry_out(&ChangeReserve { company_id, change: ReserveChange::Deposit, sum })?;
+        Ok(done.after.get())
+    }
+
+    pub(super) fn deposit(&self, count: i64) -> Result<i64, ReserveError> {
+        self.deposit_to(self.company, count)
     }
 
     pub(super) fn reserve(&self) -> i64 {
@@ -217,7 +227,8 @@ impl<'a> World<'a> {
 
     /// Makes a wallet show so many points, out of the reserve.
     pub(super) fn put(&self, wallet: WalletType, user: UserId, count: i64) -> Result<(), ReplaceError> {
-        self.transaction(|tx| overrides::replace(tx, user, wallet, points(count), &self.context()))
+        let sum = Sum::Points(points(count));
+        self.carry_out(&ReplaceBalance { user_id: user, wallet, sum }).map(drop)
     }
 
     /// The same with points that were deposited for it.
@@ -248,7 +259,7 @@ impl<'a> World<'a> {
     }
 
     pub(super) fn send(&self, command: &SendRecognition) -> Result<Vec<Recognition>, SendError> {
-        self.transaction(|tx| recognitions::send(tx, self.provider, command, &self.context()))
+        self.carry_out(command)
     }
 
     pub(super) fn give(

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use crate::decide::{Decide, Undecided};
 use crate::ledger::{AccountBook, Changes, Facts, LedgerError, Moved, Needs, Payment};
 use crate::model::Act;
-use crate::ports::{Context, Denied, LedgerAccess, StoreError, Undecided, carry_out};
+use crate::ports::{Context, Denied, StoreError};
 use crate::values::{ProviderId, UserId};
-use crate::wallets::{Account, Reason};
+use crate::wallets::Account;
 
 /// Why a user was not deleted.
 #[derive(Debug, thiserror::Error)]
@@ -22,68 +23,54 @@ pub enum DeleteUserError {
 }
 
 /// Deletes a user; the funds of each wallet return to the company's reserve, once. Deleting again changes nothing.
-pub fn delete<T: LedgerAccess + ?Sized>(
-    tx: &mut T,
-    scope: ProviderId,
-    id: UserId,
-    context: &Context<'_>,
-) -> Result<(), DeleteUserError> {
-    carry_out(
-        tx,
-        &needs(id),
-        |facts| further_needs(id, facts),
-        |facts, book, changes| decide(scope, id, facts, book, changes, context),
-    )
-}
+#[derive(Debug, Clone, Copy)]
+pub struct DeleteUser(pub UserId);
 
-/// What the command alone says that the decision needs.
-pub(crate) fn needs(id: UserId) -> Needs {
-    Needs {
-        users: BTreeSet::from([id]),
-        locked_users: BTreeSet::from([id]), // so that ownership of the company cannot move to the user meanwhile
-        accounts: BTreeSet::from(Account::of_user(id)),
-        ..Needs::default()
-    }
-}
+impl Decide for DeleteUser {
+    type Done = ();
+    type Refusal = DeleteUserError;
 
-/// What else it needs: the reserve to which the funds return.
-pub(crate) fn further_needs(id: UserId, facts: &Facts) -> Result<Needs, LedgerError> {
-    let company = facts.person(id)?.map(|it| it.company_id);
-    Ok(Needs { accounts: company.map(Account::Reserve).into_iter().collect(), ..Needs::default() })
-}
+    fn needs(&self) -> Needs {
+        Needs {
+            users: BTreeSet::from([self.0]),
+            locked_users: BTreeSet::from([self.0]), // so that ownership of the company cannot move to the user meanwhile
+            accounts: BTreeSet::from(Account::of_user(self.0)),
+            ..Needs::default()
+        }
+    }
 
-/// Decides on what is loaded.
-pub(crate) fn decide(
-    scope: ProviderId,
-    id: UserId,
-    facts: &Facts,
-    book: &mut AccountBook,
-    changes: &mut Changes,
-    context: &Context<'_>,
-) -> Result<(), Undecided<DeleteUserError>> {
-    let user = facts.own_person(scope, id)?.named("id").map_err(|it| Undecided::Refused(it.into()))?;
-    if !user.active {
-        return Ok(());
+    /// The reserve to which the funds return.
+    fn further_needs(&self, facts: &Facts) -> Result<Needs, LedgerError> {
+        let company = facts.person(self.0)?.map(|it| it.company_id);
+        Ok(Needs { accounts: company.map(Account::Reserve).into_iter().collect(), ..Needs::default() })
     }
-    let company = facts.own_company(scope, user.company_id)?.named("company_id");
-    let company = &company.map_err(|it| Undecided::Refused(it.into()))?.company;
-    if company.owner_id == id {
-        return Err(Undecided::Refused(DeleteUserError::IsOwner));
+
+    fn decide(
+        &self,
+        scope: ProviderId,
+        facts: &Facts,
+        book: &mut AccountBook,
+        changes: &mut Changes,
+        context: &Context<'_>,
+    ) -> Result<(), Undecided<DeleteUserError>> {
+        let id = self.0;
+        let user = facts.own_person(scope, id)?.named("id").map_err(|it| Undecided::Refused(it.into()))?;
+        if !user.active {
+            return Ok(());
+        }
+        let company = facts.own_company(scope, user.company_id)?.named("company_id");
+        let company = &company.map_err(|it| Undecided::Refused(it.into()))?.company;
+        if company.owner_id == id {
+            return Err(Undecided::Refused(DeleteUserError::IsOwner));
+        }
+        let mut cause = context.cause(company, Act::Deletion { user: id, wallets: 0 });
+        let moved = Moved::Everything { wallets: &cause.payers(), to: Account::Reserve(company.id) };
+        let wallets = book.pay(&Payment::of(&cause, moved)?)?.certain()?.transfers;
+        cause.act = Act::Deletion { user: id, wallets };
+        changes.deleted_users.push((id, cause.created_at));
+        changes.causes.push(cause);
+        Ok(())
     }
-    let mut cause = context.cause(company, Act::Deletion { user: id, wallets: 0 });
-    let payment = Payment {
-        company: company.id,
-        cause: cause.id,
-        reason: Reason::UserDeleted,
-        rate: company.rate,
-        moved: Moved::Everything { wallets: &Account::of_user(id), to: Account::Reserve(company.id) },
-        at: cause.created_at,
-    };
-    let wallets = book.pay(&payment)?.certain()?.transfers;
-    cause.act = Act::Deletion { user: id, wallets };
-    changes.deleted_users.push((id, cause.created_at));
-    changes.causes.push(cause);
-    Ok(())
 }
 
 #[cfg(test)]
@@ -93,7 +80,7 @@ mod tests {
     use crate::wallets::WalletType;
 
     fn deleted(fixture: &mut Fixture, id: UserId) -> Result<(), Undecided<DeleteUserError>> {
-        fixture.decide(|facts, book, changes, context| decide(PROVIDER, id, facts, book, changes, context))
+        fixture.decide(PROVIDER, &DeleteUser(id))
     }
 
     #[test]
@@ -120,10 +107,8 @@ mod tests {
         assert!(matches!(refusal(deleted(&mut fixture, owner)), DeleteUserError::IsOwner));
         let absent = refusal(deleted(&mut fixture, user(3)));
         assert!(matches!(absent, DeleteUserError::Denied(Denied::Absent("id"))));
-        let stranger = fixture.decide(|facts, book, changes, context| {
-            let other = ProviderId::from_uuid(uuid::Uuid::from_u128(8));
-            decide(other, owner, facts, book, changes, context)
-        });
+        let other = ProviderId::from_uuid(uuid::Uuid::from_u128(8));
+        let stranger = fixture.decide(other, &DeleteUser(owner));
         assert!(matches!(refusal(stranger), DeleteUserError::Denied(Denied::Foreign("id"))));
     }
 }

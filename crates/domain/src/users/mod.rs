@@ -1,7 +1,7 @@
 //! Users (behaviour 13).
 
 mod create;
-pub(crate) mod delete;
+mod delete;
 mod erase;
 mod find;
 mod open_wallets;
@@ -9,7 +9,7 @@ mod update;
 
 pub use crate::look_up::user as anybodys;
 pub use create::{CreateUserError, create, create_all};
-pub use delete::{DeleteUserError, delete};
+pub use delete::{DeleteUser, DeleteUserError};
 pub use erase::{ERASED_AT_ONCE, EraseUserError, erase, erase_from_events};
 pub use find::{Found, Key, find_all};
 pub(crate) use open_wallets::open_wallets;

@@ -103,7 +103,7 @@ impl State {
         });
         let Ended { outcome, answer, held } = self.wait_for(told, &promise).await?.map_err(broken_off)?;
         let submitted = match outcome {
-            Outcome::Done => {
+            Outcome::Done(_) => {
                 self.api.pulse.served();
                 Submitted::Answered(answer.ok_or_else(|| broken_off("it has no answer"))?)
             }
@@ -121,7 +121,10 @@ impl From<Refusal> for ApiError {
         match refusal {
             Refusal::Send(cause) => cause.into(),
             Refusal::DeleteUser(cause) => cause.into(),
-            Refusal::Store(cause) => cause.into(),
+            other => match other.into_failure() {
+                Ok(cause) => cause.into(),
+                Err(refused) => broken_off(refused), // a command of the operator
+            },
         }
     }
 }

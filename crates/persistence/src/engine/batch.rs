@@ -4,10 +4,11 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
-use guerdon_domain::commands::{Done, Outcome, Refusal};
+use guerdon_domain::commands::{Outcome, Refusal, Submission};
+use guerdon_domain::decide::{Batch, Undecided};
 use guerdon_domain::idempotency::Begun;
-use guerdon_domain::ledger::{AccountBook, Changes, ChangesMark, Facts, Needs};
-use guerdon_domain::ports::{LedgerAccess, StoreError, Timestamp, Undecided, Verdict};
+use guerdon_domain::ledger::Needs;
+use guerdon_domain::ports::{LedgerAccess, StoreError, Verdict};
 
 use super::queue::Job;
 use super::{Backend, BatchError, Locking};
@@ -20,14 +21,6 @@ pub(super) enum Fate {
     NotLoaded,
     /// It panicked.
     Panicked(StoreError),
-}
-
-/// What a batch has loaded and decided.
-#[derive(Default)]
-struct Work {
-    facts: Facts,
-    book: AccountBook,
-    changes: Changes,
 }
 
 /// Runs a batch once. The fates are those of the jobs, in their order.
@@ -58,97 +51,54 @@ fn decide_all(
 ) -> Result<Verdict, StoreError> {
     let mut needs = Needs::default();
     jobs.iter().for_each(|job| needs.extend(&job.needs));
-    let mut work = Work::default();
-    tx.load(&needs, &mut work.facts, &mut work.book)?;
+    let mut batch = Batch::default();
+    batch.load(tx, &needs)?;
     for job in jobs {
-        let mark = work.changes.mark();
-        work.book.set_savepoint();
-        let fate = match catch_unwind(AssertUnwindSafe(|| work.decide(tx, job, mark))) {
+        let fate = match catch_unwind(AssertUnwindSafe(|| decide(tx, &mut batch, job))) {
             Ok(fate) => fate?,
             Err(panic) => Fate::Panicked(panicked(&*panic)),
         };
-        if !matches!(fate, Fate::Ended(Outcome::Done)) {
-            work.undo(mark);
+        if !matches!(fate, Fate::Ended(Outcome::Done(_))) {
+            batch.undo();
         }
         fates.push(fate);
     }
-    if work.changes.is_empty() {
+    if batch.changes().is_empty() {
         return Ok(Verdict::Rollback);
     }
-    tx.write(&work.changes, &work.book)?;
+    batch.write(tx)?;
     Ok(Verdict::Commit)
 }
 
-impl Work {
-    /// Undoes what was decided since the savepoint and the mark.
-    fn undo(&mut self, mark: ChangesMark) {
-        self.book.roll_back();
-        self.changes.truncate(mark);
-    }
-
-    /// Decides one command. The caller undoes what did not end well.
-    fn decide(
-        &mut self,
-        tx: &mut dyn LedgerAccess,
-        job: &mut Job,
-        mark: ChangesMark,
-    ) -> Result<Fate, StoreError> {
-        let now = job.submission.surroundings.clock.now();
-        if let Some(repeatable) = &job.submission.repeatable {
-            match repeatable.begin_on(&self.facts, now) {
-                Begun::First => {}
-                Begun::Repeat(record) => return Ok(Fate::Ended(Outcome::Repeated(record))),
-                Begun::InFlight => return Ok(Fate::Ended(Outcome::KeyInUse)),
-                Begun::Misused => return Ok(Fate::Ended(Outcome::KeyMisused)),
-            }
+/// Decides one command and keeps what was decided. The caller undoes what did not end well.
+fn decide(tx: &mut dyn LedgerAccess, batch: &mut Batch, job: &mut Job) -> Result<Fate, StoreError> {
+    let Submission { command, provider, by, surroundings, repeatable, response } = &mut job.submission;
+    let context = surroundings.context(by);
+    let now = context.clock.now();
+    if let Some(repeatable) = repeatable {
+        match repeatable.begin_on(batch.facts(), now) {
+            Begun::First => {}
+            Begun::Repeat(record) => return Ok(Fate::Ended(Outcome::Repeated(record))),
+            Begun::InFlight => return Ok(Fate::Ended(Outcome::KeyInUse)),
+            Begun::Misused => return Ok(Fate::Ended(Outcome::KeyMisused)),
         }
-        let mut decided = self.decide_once(job);
-        if matches!(decided, Err(Undecided::NotLoaded(_))) {
-            self.undo(mark);
-            let Ok(further) = job.submission.command.further_needs(&self.facts) else {
-                return Ok(Fate::NotLoaded);
-            };
-            tx.load(&further, &mut self.facts, &mut self.book)?;
-            decided = self.decide_once(job);
-        }
-        Ok(match decided {
-            Ok(done) => match self.keep(job, &done, now) {
-                Ok(()) => {
-                    self.facts.follow(&self.changes);
-                    Fate::Ended(Outcome::Done)
-                }
-                Err(cause) => Fate::Ended(Outcome::Refused(Refusal::Store(cause))),
-            },
-            Err(Undecided::NotLoaded(_)) => Fate::NotLoaded,
-            Err(Undecided::Refused(refusal)) => Fate::Ended(Outcome::Refused(refusal)),
-        })
     }
-
-    fn decide_once(&mut self, job: &Job) -> Result<Done, Undecided<Refusal>> {
-        let submission = &job.submission;
-        submission.command.decide(
-            submission.provider,
-            &self.facts,
-            &mut self.book,
-            &mut self.changes,
-            &submission.context(),
-        )
-    }
-
-    /// Renders and keeps the response, unless nobody wants it any more.
-    fn keep(&mut self, job: &mut Job, done: &Done, now: Timestamp) -> Result<(), StoreError> {
-        let (status, body) = job.submission.response.render(done)?;
-        if !job.submission.response.is_wanted() {
-            return Err(StoreError::DeadlineExceeded);
+    let done = match batch.decide(tx, *provider, command, &context)? {
+        Ok(done) => done,
+        Err(Undecided::NotLoaded(_)) => return Ok(Fate::NotLoaded),
+        Err(Undecided::Refused(refusal)) => return Ok(Fate::Ended(Outcome::Refused(refusal))),
+    };
+    // The response is part of what is kept, unless nobody wants it any more.
+    let rendered = response.render(&done).and_then(|rendered| {
+        if response.is_wanted() { Ok(rendered) } else { Err(StoreError::DeadlineExceeded) }
+    });
+    Ok(Fate::Ended(match rendered {
+        Ok((status, body)) => {
+            batch.keep(repeatable.as_ref().map(|it| it.record(status, body, now)));
+            Outcome::Done(done)
         }
-        if let Some(repeatable) = &job.submission.repeatable {
-            let record = repeatable.record(status, body, now);
-            let expired = self.facts.records.insert(record.key.clone(), record.clone());
-            self.changes.replaced_records.extend(expired.map(|it| it.key));
-            self.changes.records.push(record);
-        }
-        Ok(())
-    }
+        Err(cause) => Outcome::Refused(Refusal::Store(cause)),
+    }))
 }
 
 /// How a command ended, given how its batch did; `None` if it is to be tried again.

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::time::{Duration, Instant};
 
 use guerdon_domain::commands::{Outcome, Submission};
+use guerdon_domain::decide::Decide as _;
 use guerdon_domain::ledger::Needs;
 use guerdon_domain::ports::{Deadlines, StoreError};
 use guerdon_domain::values::ProviderId;
@@ -58,7 +59,8 @@ impl Job {
 
     /// Whether it locks rows that a fast worker would have to wait for, or so many that some may be held.
     fn must_wait_for_locks(&self) -> bool {
-        self.is_large() || !self.needs.locked_users.is_empty()
+        let Needs { locked_users, schedules, distributions, .. } = &self.needs;
+        self.is_large() || !(locked_users.is_empty() && schedules.is_empty() && distributions.is_empty())
     }
 
     /// How much of its time is left.

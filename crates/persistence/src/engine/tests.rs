@@ -10,20 +10,23 @@ use guerdon_domain::commands::{
     Command, CommandQueue as _, Done, Outcome, Refusal, Response, Submission, Surroundings,
 };
 use guerdon_domain::companies::{self, CreateCompany};
+use guerdon_domain::decide::carry_out;
+use guerdon_domain::distributions::{Recipients, RunDistribution};
 use guerdon_domain::idempotency::{IdempotencyKey, Repeatable};
 use guerdon_domain::memory::{CountedIds, Memory, PlainBodies, StillClock};
-use guerdon_domain::money::{Points, PointsPerDollar};
+use guerdon_domain::money::{Amount, Points, PointsPerDollar, Sum};
 use guerdon_domain::occasions::{self, OccasionText};
-use guerdon_domain::overrides;
+use guerdon_domain::overrides::ReplaceBalance;
 use guerdon_domain::ports::{
     Context, Ids as _, LedgerAccess, ReadAccounts as _, StoreError, Timestamp, Verdict,
 };
 use guerdon_domain::providers::{self, CreateProvider};
 use guerdon_domain::recognitions::{Receivers, SendRecognition, Sender};
-use guerdon_domain::reserve;
-use guerdon_domain::users::{self, Profile};
+use guerdon_domain::redemptions::{Redeem, Refund};
+use guerdon_domain::reserve::{ChangeReserve, ReserveChange};
+use guerdon_domain::users::{self, DeleteUser, Profile};
 use guerdon_domain::values::{
-    CompanyId, DomainName, EmailAddress, Line, Message, OccasionId, ProviderId, UserId, WebUrl,
+    CompanyId, DomainName, EmailAddress, Line, Message, OccasionId, ProviderId, RedemptionId, UserId, WebUrl,
 };
 use guerdon_domain::wallets::{Account, WalletType};
 use uuid::Uuid;
@@ -94,6 +97,11 @@ struct World {
     company: CompanyId,
     occasion: OccasionId,
     users: Vec<UserId>,
+    redemptions: Vec<RedemptionId>,
+}
+
+fn sum(points: i64) -> Sum {
+    Sum::Points(Points::new(points).unwrap())
 }
 
 impl World {
@@ -115,7 +123,9 @@ impl World {
             command.reserve_alert = Some(Points::new(25).ok_or("negative")?);
             let company = companies::create(tx, provider, &command, &context)?.company.id;
             companies::set_allow_zero_points(tx, company, true, &context)?;
-            reserve::deposit(tx, company, Points::new(100).ok_or("negative")?, &context)?;
+            let deposit =
+                ChangeReserve { company_id: company, change: ReserveChange::Deposit, sum: sum(100) };
+            carry_out(tx, provider, &deposit, &context)?;
             let text = OccasionText {
                 name: name.clone(),
                 title: name.clone(),
@@ -129,22 +139,27 @@ impl World {
                 profile.last_name = Some(Line::parse("Hopper")?);
                 profile.manager = number < 2;
                 let user = users::create(tx, provider, company, &profile, &context)?.id;
-                let wallets = if number < 2 { &WalletType::ALL[1..] } else { &WalletType::ALL[1..2] };
-                for wallet in wallets {
-                    overrides::replace(tx, user, *wallet, Points::new(5).ok_or("negative")?, &context)?;
+                for wallet in if number < 2 { WalletType::ALL } else { &WalletType::ALL[..2] } {
+                    let command = ReplaceBalance { user_id: user, wallet: *wallet, sum: sum(5) };
+                    carry_out(tx, provider, &command, &context)?;
                 }
                 users.push(user);
             }
-            Ok((company, occasion, users))
+            let mut redemptions = Vec::new();
+            for user_id in &users[..2] {
+                let command = Redeem { user_id: *user_id, sum: sum(2) };
+                redemptions.push(carry_out(tx, provider, &command, &context)?.0.id);
+            }
+            Ok((company, occasion, users, redemptions))
         });
-        let (company, occasion, users) = made.unwrap();
-        Self { store: InMemory(store), ids, provider, company, occasion, users }
+        let (company, occasion, users, redemptions) = made.unwrap();
+        Self { store: InMemory(store), ids, provider, company, occasion, users, redemptions }
     }
 
-    /// A command by chance: mostly recognitions, some of them repeated under a key, and a few deletions.
+    /// A command by chance: mostly recognitions, some of them repeated under a key, and a few of every other kind.
     fn command(&self, random: &mut Random) -> (Command, Option<Repeatable>) {
-        if random.below(40) == 0 {
-            return (Command::DeleteUser(random.one_of(&self.users)), None);
+        if random.below(4) == 0 {
+            return (self.other_command(random), None);
         }
         let sender = if random.below(2) == 0 {
             Sender::Company(self.company)
@@ -173,6 +188,32 @@ impl World {
             kept: Duration::from_secs(60),
         });
         (Command::SendRecognition(command), repeatable)
+    }
+
+    fn other_command(&self, random: &mut Random) -> Command {
+        let (company_id, user_id) = (self.company, random.one_of(&self.users));
+        let wallet = random.one_of(WalletType::ALL);
+        let sum = if random.below(4) == 0 {
+            Sum::Dollars(Amount::from_nanodollars(i64::try_from(random.below(9)).unwrap() * 500_000_000))
+        } else {
+            sum(i64::try_from(random.below(30)).unwrap())
+        };
+        match random.below(12) {
+            0 => Command::DeleteUser(DeleteUser(user_id)),
+            1 | 2 => Command::Refund(Refund(random.one_of(&self.redemptions))),
+            3 | 4 => Command::Redeem(Redeem { user_id, sum }),
+            5 | 6 => Command::ReplaceBalance(ReplaceBalance { user_id, wallet, sum }),
+            7 | 8 => {
+                Command::ChangeReserve(ChangeReserve { company_id, change: ReserveChange::Deposit, sum })
+            }
+            9 => Command::ChangeReserve(ChangeReserve { company_id, change: ReserveChange::Withdrawal, sum }),
+            number => {
+                let users = self.users.iter().copied().filter(|_| random.below(2) == 0).collect();
+                let recipients = if number == 10 { Recipients::All(users) } else { Recipients::Named(users) };
+                let run = RunDistribution { company_id, wallet, sum, recipients, schedule: None };
+                Command::RunDistribution(run)
+            }
+        }
     }
 
     fn submission(
@@ -217,7 +258,9 @@ impl Response for Told {
             Done::Sent(sent) => {
                 sent.iter().map(|it| format!("{:?} to {}; ", it.points, it.receiver_id)).collect()
             }
-            Done::Deleted => "deleted".to_owned(),
+            Done::Redeemed(_, wallet) => format!("Redeemed {wallet:?}"),
+            Done::Refunded(_, wallet) => format!("Refunded {wallet:?}"),
+            other => format!("{other:?}"),
         };
         Ok((201, self.said.clone().into_bytes()))
     }
@@ -228,7 +271,7 @@ impl Response for Told {
 
     fn end(self: Box<Self>, outcome: Outcome) {
         let text = match outcome {
-            Outcome::Done => self.said,
+            Outcome::Done(_) => self.said,
             Outcome::Repeated(record) => format!("repeated {}", String::from_utf8(record.body).unwrap()),
             Outcome::Refused(Refusal::Store(cause)) => panic!("{cause}"),
             other => format!("{other:?}"),
@@ -270,7 +313,18 @@ fn a_batch_does_what_its_commands_do_one_at_a_time() {
             *seen.entry(word).or_default() += 1;
         }
     }
-    for word in ["Points", "Refused", "repeated", "KeyMisused", "deleted"] {
+    for word in [
+        "Points",
+        "Refused",
+        "repeated",
+        "KeyMisused",
+        "Deleted",
+        "Redeemed",
+        "Refunded",
+        "ReserveChanged",
+        "Replaced",
+        "Distributed",
+    ] {
         assert!(seen.get(word).is_some_and(|count| *count > 100), "{word}: {seen:?}");
     }
 }

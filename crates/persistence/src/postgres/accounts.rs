@@ -11,11 +11,10 @@ use diesel::sql_types::SmallInt;
 use guerdon_domain::ledger::{AccountBook, AccountState};
 use guerdon_domain::wallets::Account;
 
-use super::inserts::Insert;
 use super::{Conn, Db};
 use crate::engine::Locking;
 use crate::rows::types::{Id, Identifier};
-use crate::rows::{AccountStateRow, Row, TransferRow};
+use crate::rows::{AccountStateRow, Row};
 use crate::statement::statement;
 
 /// The most rows of one statement.
@@ -102,17 +101,4 @@ impl QueryFragment<Pg> for UpdateAccounts<'_> {
         }
         Ok(())
     }
-}
-
-/// Writes the accounts that have changed, and the transfers.
-pub(crate) fn write_book(conn: &mut Conn, book: &AccountBook) -> QueryResult<()> {
-    let changed: Vec<AccountStateRow> = book.changed().map(AccountStateRow::of).collect();
-    for slice in changed.chunks(ROWS_MAX) {
-        UpdateAccounts::of(slice).execute(conn)?;
-    }
-    for slice in book.transfers().chunks(ROWS_MAX) {
-        let rows: Vec<TransferRow> = slice.iter().map(TransferRow::of).collect();
-        Insert::of(&rows).execute(conn)?;
-    }
-    Ok(())
 }

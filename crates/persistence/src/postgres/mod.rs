@@ -31,7 +31,7 @@ mod transaction;
 pub(crate) mod wakeups;
 mod writing;
 
-pub(crate) use accounts::{load_accounts, write_book};
+pub(crate) use accounts::load_accounts;
 pub(crate) use faults::classify;
 pub(crate) use holding::{hold_companies_and_claim_keys, load_records};
 pub(crate) use settle::settle;
@@ -61,8 +61,6 @@ pub(crate) const BINDS: usize = 65_535;
 /// How a claim passes over what others claim.
 pub(crate) const SKIP_LOCKED: &str = " FOR UPDATE SKIP LOCKED";
 
-/// A long transaction keeps only those waiting who want the rows that it holds.
-pub(crate) const BLOCKS_OTHERS: bool = false;
 /// The class of the advisory locks of companies.
 const COMPANY_LOCKS: i32 = 0x67_7565;
 /// The class of the advisory locks that are taken before rows.
@@ -111,8 +109,16 @@ fn advisory_key(id: Uuid) -> i32 {
     i32::from_le_bytes([a, b, c, d])
 }
 
+/// The position before which every journal entry is there and has all its transfers: neither a transaction nor a distribution in
+/// several steps is under way there.
+pub(crate) fn complete_before(conn: &mut Conn) -> QueryResult<i64> {
+    let least = "LEAST(settled_before(), \
+        (SELECT min(position) FROM causes WHERE id IN (SELECT id FROM distributions_under_way)))";
+    diesel::select(diesel::dsl::sql::<BigInt>(least)).get_result(conn)
+}
+
 /// From where on the order of the journal may still change: a transaction that stands there may be under way.
-pub(crate) fn settled_before(conn: &mut Conn) -> QueryResult<i64> {
+fn settled_before(conn: &mut Conn) -> QueryResult<i64> {
     diesel::select(diesel::dsl::sql::<BigInt>("settled_before()")).get_result(conn)
 }
 

@@ -1,20 +1,15 @@
-//! Accounts: balances, opening, and payments, which the domain's `ledger` decides.
+//! Accounts: balances, and opening.
 
 use std::collections::HashMap;
 
 use diesel::dsl::count_star;
 use diesel::prelude::*;
-use guerdon_domain::ledger::{AccountBook, LedgerError};
 use guerdon_domain::money::{Amount, PointsPerDollar};
-use guerdon_domain::ports::{
-    Accounts, Balances, Holding, Lookup, Outcome, Payment, ReadAccounts, StoreError, Timestamp,
-};
+use guerdon_domain::ports::{Accounts, Balances, Holding, Lookup, ReadAccounts, StoreError, Timestamp};
 use guerdon_domain::values::{CompanyId, ProviderId, UserId};
 use guerdon_domain::wallets::{Account, AccountKind, Wallet, WalletType};
 
-use super::super::{load_accounts, write_book};
 use super::Unit;
-use crate::engine::Locking;
 use crate::rows::schema::{accounts, companies, users};
 use crate::rows::types::Id;
 use crate::rows::{AccountRow, Reading, WalletRow};
@@ -116,27 +111,6 @@ impl Accounts for Unit<'_> {
         let rows: Vec<AccountRow> = new.iter().map(|it| AccountRow::opened(company, *it, at)).collect();
         self.query(|conn| diesel::insert_into(accounts::table).values(&rows).execute(conn))?;
         Ok(())
-    }
-
-    fn pay(&mut self, payment: &Payment<'_>) -> Result<Outcome, StoreError> {
-        let mut book = AccountBook::default();
-        let mut missing: Vec<Account> = payment.accounts().into_iter().collect();
-        let outcome = loop {
-            self.query(|conn| load_accounts(conn, &missing, Locking::Wait, &mut book))?;
-            book.set_savepoint();
-            match book.pay(payment) {
-                Ok(outcome) => break outcome,
-                Err(LedgerError::AccountNotLoaded(account)) => {
-                    book.roll_back();
-                    missing = vec![account];
-                }
-                Err(cause) => return self.keep(Err(cause.into())),
-            }
-        };
-        if matches!(outcome, Outcome::Paid(_)) {
-            self.query(|conn| write_book(conn, &book))?;
-        }
-        Ok(outcome)
     }
 
     fn alert_below(&mut self, company: CompanyId, least: Option<Amount>) -> Result<Amount, StoreError> {

@@ -4,7 +4,7 @@ use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::Bool;
 use guerdon_domain::causes::{Act, Cause};
-use guerdon_domain::ports::{Causes, StoreError};
+use guerdon_domain::ports::{Causes, ReadCauses, StoreError};
 use guerdon_domain::redemptions::Redemption;
 use guerdon_domain::values::RedemptionId;
 
@@ -14,15 +14,7 @@ use crate::rows::schema::causes;
 use crate::rows::types::Id;
 use crate::rows::{CauseRow, kind};
 
-impl Causes for Unit<'_> {
-    fn record(&mut self, cause: &Cause) -> Result<bool, StoreError> {
-        let row = CauseRow::of(cause);
-        let inserted = self.query(|conn| {
-            diesel::insert_into(causes::table).values(&row).on_conflict_do_nothing().execute(conn)
-        })?;
-        Ok(inserted == 1)
-    }
-
+impl ReadCauses for Unit<'_> {
     fn redemption(&mut self, id: RedemptionId) -> Result<Option<Redemption>, StoreError> {
         let subject = Id(id);
         let found: Option<CauseRow<'static>> = self.query(|conn| {
@@ -53,5 +45,15 @@ impl Causes for Unit<'_> {
             created_at: cause.created_at,
             is_refunded: refunds > 0,
         }))
+    }
+}
+
+impl Causes for Unit<'_> {
+    fn record(&mut self, cause: &Cause) -> Result<bool, StoreError> {
+        let row = CauseRow::of(cause);
+        let inserted = self.query(|conn| {
+            diesel::insert_into(causes::table).values(&row).on_conflict_do_nothing().execute(conn)
+        })?;
+        Ok(inserted == 1)
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use diesel::prelude::*;
 use guerdon_domain::ledger::{AccountBook, Changes, CompanyFacts, Facts, Needs};
-use guerdon_domain::ports::{Causes as _, LedgerAccess, ReadUsers as _, StoreError};
+use guerdon_domain::ports::{LedgerAccess, ReadCauses as _, ReadUsers as _, Schedules as _, StoreError};
 use guerdon_domain::values::{CompanyId, OccasionId, ProviderId, UserId};
 use guerdon_domain::wallets::Account;
 
@@ -41,6 +41,9 @@ macro_rules! rows_of {
 
 impl LedgerAccess for Unit<'_> {
     fn load(&mut self, needs: &Needs, facts: &mut Facts, book: &mut AccountBook) -> Result<(), StoreError> {
+        for id in &needs.schedules {
+            facts.schedules.insert(*id, self.schedule_facts(*id)?);
+        }
         for id in &needs.locked_users {
             self.query(|conn| lock_user_and_company(conn, *id))?;
         }
@@ -62,6 +65,9 @@ impl LedgerAccess for Unit<'_> {
                 facts.records.insert(record.key.clone(), record);
             }
         }
+        for id in &needs.distributions {
+            facts.distributions.insert(*id, self.next_step(*id)?);
+        }
         let accounts: Vec<Account> =
             needs.accounts.iter().copied().filter(|it| !book.is_loaded(*it)).collect();
         if !accounts.is_empty() {
@@ -79,7 +85,9 @@ impl LedgerAccess for Unit<'_> {
     fn write(&mut self, changes: &Changes, book: &AccountBook) -> Result<(), StoreError> {
         self.queued.events |= changes.events.iter().any(|it| it.addressed);
         self.queued.mails |= !changes.mails.is_empty();
-        self.query(|conn| write_changes(conn, changes, book))
+        self.query(|conn| write_changes(conn, changes, book))?;
+        changes.distributions.iter().try_for_each(|it| self.note_progress(it))?;
+        changes.schedules.iter().try_for_each(|it| self.update_schedule(it))
     }
 }
 

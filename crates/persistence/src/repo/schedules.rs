@@ -1,14 +1,16 @@
 //! Schedules of distributions.
 
+use diesel::dsl::exists;
 use diesel::prelude::*;
 use guerdon_domain::distributions::{MissedDate, Schedule};
+use guerdon_domain::ledger::ScheduleFacts;
 use guerdon_domain::ports::{ReadSchedules, Schedules, StoreError, Timestamp};
 use guerdon_domain::values::{CompanyId, ScheduleId};
 
-use super::super::{SKIP_LOCKED, place};
+use super::super::lock_row;
 use super::Unit;
-use crate::rows::schema::{missed_dates, schedules};
-use crate::rows::types::{At, Id, Moment};
+use crate::rows::schema::{causes, missed_dates, schedules};
+use crate::rows::types::{At, Id};
 use crate::rows::{MissedDateRow, ScheduleRow};
 
 impl ReadSchedules for Unit<'_> {
@@ -20,7 +22,15 @@ impl ReadSchedules for Unit<'_> {
     }
 
     fn next_due(&mut self, now: Timestamp) -> Result<Option<Schedule>, StoreError> {
-        self.first_due(now, "")
+        let found: Option<ScheduleRow> = self.query(|conn| {
+            schedules::table
+                .filter(schedules::cancelled_at.is_null().and(schedules::due_at.le(At(now))))
+                .order((schedules::due_at, schedules::id))
+                .select(ScheduleRow::as_select())
+                .first(conn)
+                .optional()
+        })?;
+        self.keep(found.map(ScheduleRow::read).transpose())
     }
 
     fn schedules(&mut self, company: CompanyId) -> Result<Vec<Schedule>, StoreError> {
@@ -72,15 +82,15 @@ impl ReadSchedules for Unit<'_> {
 }
 
 impl Unit<'_> {
-    fn first_due(&mut self, now: Timestamp, locking: &str) -> Result<Option<Schedule>, StoreError> {
-        let query = format!(
-            "SELECT * FROM schedules WHERE cancelled_at IS NULL AND due_at <= {} \
-             ORDER BY due_at, id LIMIT 1{locking}",
-            place(1)
-        );
-        let found: Option<ScheduleRow> = self
-            .query(|conn| diesel::sql_query(query).bind::<Moment, _>(At(now)).get_result(conn).optional())?;
-        self.keep(found.map(ScheduleRow::read).transpose())
+    /// Locks a schedule and reads it.
+    pub(super) fn schedule_facts(&mut self, id: ScheduleId) -> Result<Option<ScheduleFacts>, StoreError> {
+        self.query(|conn| lock_row(conn, "schedules", Id(id)))?;
+        let Some(schedule) = self.schedule(id)? else { return Ok(None) };
+        let date = schedule.next_on.to_string();
+        let is_next_date = causes::subject_id.eq(Id(id.as_uuid())).and(causes::due_on.eq(date));
+        let is_paid =
+            self.query(|conn| diesel::select(exists(causes::table.filter(is_next_date))).get_result(conn))?;
+        Ok(Some(ScheduleFacts { schedule, is_paid }))
     }
 }
 
@@ -96,10 +106,6 @@ impl Schedules for Unit<'_> {
         let id = Id(schedule.id);
         self.query(|conn| diesel::update(schedules::table.find(id)).set(&row).execute(conn))?;
         Ok(())
-    }
-
-    fn due_schedule(&mut self, now: Timestamp) -> Result<Option<Schedule>, StoreError> {
-        self.first_due(now, SKIP_LOCKED)
     }
 
     fn insert_missed_date(&mut self, missed: &MissedDate) -> Result<(), StoreError> {

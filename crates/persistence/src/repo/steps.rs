@@ -4,12 +4,13 @@ use std::collections::HashMap;
 
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Integer, Nullable};
+use guerdon_domain::ledger::{DistributionProgress, DistributionStep};
 use guerdon_domain::money::{Amount, PointsPerDollar};
-use guerdon_domain::ports::{InTransit, ReadSteps, Step, Steps, StoreError};
-use guerdon_domain::values::{CauseId, CompanyId, UserId, fit};
+use guerdon_domain::ports::{InTransit, ReadSteps, StoreError};
+use guerdon_domain::values::{CauseId, CompanyId, ProviderId, fit};
 use guerdon_domain::wallets::AccountKind;
 
-use super::super::{BLOCKS_OTHERS, lock_row};
+use super::super::lock_row;
 use super::Unit;
 use crate::rows::schema::{causes, distribution_steps as steps, distributions_under_way as under_way};
 use crate::rows::types::{Id, Identifier};
@@ -30,6 +31,8 @@ struct UnfinishedRow {
     id: Id<CauseId>,
     #[diesel(sql_type = Nullable<Identifier>)]
     company_id: Option<Id<CompanyId>>,
+    #[diesel(sql_type = Nullable<Identifier>)]
+    provider_id: Option<Id<ProviderId>>,
 }
 
 /// What a company has in transit, in nano-dollars, and its rate.
@@ -42,12 +45,8 @@ struct HeldRow {
 }
 
 impl ReadSteps for Unit<'_> {
-    fn blocks_others(&self) -> bool {
-        BLOCKS_OTHERS
-    }
-
     fn in_transit(&mut self) -> Result<InTransit, StoreError> {
-        let unfinished = "SELECT u.id, x.company_id FROM distributions_under_way AS u \
+        let unfinished = "SELECT u.id, x.company_id, x.provider_id FROM distributions_under_way AS u \
                           LEFT JOIN causes AS x ON x.id = u.id ORDER BY u.id";
         let distributions: Vec<UnfinishedRow> =
             self.query(|conn| diesel::sql_query(unfinished).get_results(conn))?;
@@ -65,34 +64,15 @@ impl ReadSteps for Unit<'_> {
             let rate = PointsPerDollar::new(it.points_per_dollar.into())?;
             Some(rate.points(Amount::from_nanodollars(it.balance)).get())
         });
-        let distributions = distributions.iter().map(|it| (it.id.0, it.company_id.map(|it| it.0)));
+        let owner = |it: &UnfinishedRow| Some((it.company_id?.0, it.provider_id?.0));
+        let distributions = distributions.iter().map(|it| (it.id.0, owner(it)));
         Ok(InTransit { points: points.sum(), distributions: distributions.collect() })
     }
 }
 
-impl Steps for Unit<'_> {
-    fn begin_steps(
-        &mut self,
-        cause: CauseId,
-        receivers: &[UserId],
-        each_step: usize,
-    ) -> Result<(), StoreError> {
-        let id = Id(cause);
-        self.query(|conn| {
-            diesel::insert_into(under_way::table)
-                .values((under_way::id.eq(id), under_way::not_given.eq(0)))
-                .execute(conn)
-        })?;
-        let mut leg = 1;
-        for part in receivers.chunks(each_step.max(1)) {
-            let row = StepRow::of(cause, leg, part);
-            self.query(|conn| diesel::insert_into(steps::table).values(&row).execute(conn))?;
-            leg += fit::<i32, _>(part.len());
-        }
-        Ok(())
-    }
-
-    fn next_step(&mut self, cause: CauseId) -> Result<Option<Step>, StoreError> {
+impl Unit<'_> {
+    /// Locks a distribution in several steps and reads its next step.
+    pub(super) fn next_step(&mut self, cause: CauseId) -> Result<Option<DistributionStep>, StoreError> {
         let id = Id(cause);
         self.query(|conn| lock_row(conn, "distributions_under_way", id))?;
         let left: Option<i32> = self.query(|conn| {
@@ -114,36 +94,44 @@ impl Steps for Unit<'_> {
         })?;
         let reading = Reading { table: "distributions_under_way", id: &id.0 };
         let Some(next) = next else {
-            let not_given = self.keep(reading.make("not_given", not_given.try_into().ok()))?;
-            return Ok(Some(Step::GiveBack { cause, not_given }));
+            let unpaid = self.keep(reading.make("not_given", not_given.try_into().ok()))?;
+            return Ok(Some(DistributionStep::Return { cause, unpaid }));
         };
         let users = self.keep(next.receivers())?;
         let first_leg = self.keep(reading.make("leg", next.leg.try_into().ok()))?;
-        Ok(Some(Step::Give { cause, first_leg, users }))
+        Ok(Some(DistributionStep::Pay { cause, first_leg, users }))
     }
 
-    fn end_step(&mut self, cause: CauseId, first_leg: u32, not_given: u32) -> Result<(), StoreError> {
-        let id = Id(cause);
-        let number = |it: u32| -> i32 { fit(it) };
-        self.query(|conn| diesel::delete(steps::table.find((id, number(first_leg)))).execute(conn))?;
-        if not_given > 0 {
-            self.query(|conn| {
-                diesel::update(under_way::table.find(id))
-                    .set(under_way::not_given.eq(under_way::not_given + number(not_given)))
-                    .execute(conn)
-            })?;
+    /// Notes what became of a distribution in several steps.
+    pub(super) fn note_progress(&mut self, progress: &DistributionProgress) -> Result<(), StoreError> {
+        let id = Id(progress.cause());
+        match progress {
+            DistributionProgress::Begun { cause, receivers, each_step } => {
+                let row = (under_way::id.eq(id), under_way::not_given.eq(0));
+                self.query(|conn| diesel::insert_into(under_way::table).values(row).execute(conn))?;
+                for (number, part) in receivers.chunks(*each_step).enumerate() {
+                    let row = StepRow::of(*cause, fit(number * each_step + 1), part);
+                    self.query(|conn| diesel::insert_into(steps::table).values(&row).execute(conn))?;
+                }
+            }
+            DistributionProgress::Paid { first_leg, unpaid, .. } => {
+                let (leg, unpaid): (i32, i32) = (fit(*first_leg), fit(*unpaid));
+                self.query(|conn| diesel::delete(steps::table.find((id, leg))).execute(conn))?;
+                if unpaid > 0 {
+                    self.query(|conn| {
+                        diesel::update(under_way::table.find(id))
+                            .set(under_way::not_given.eq(under_way::not_given + unpaid))
+                            .execute(conn)
+                    })?;
+                }
+            }
+            DistributionProgress::Ended { .. } => {
+                self.query(|conn| diesel::delete(under_way::table.find(id)).execute(conn))?;
+            }
         }
         Ok(())
     }
 
-    fn end_steps(&mut self, cause: CauseId) -> Result<(), StoreError> {
-        let id = Id(cause);
-        self.query(|conn| diesel::delete(under_way::table.find(id)).execute(conn))?;
-        Ok(())
-    }
-}
-
-impl Unit<'_> {
     /// To how many each distribution that is under way is still to give, those included to whom it could not.
     pub(super) fn waiting(&mut self) -> Result<HashMap<Id<CauseId>, i64>, StoreError> {
         let query = "SELECT id, not_given + COALESCE((SELECT SUM(length(receivers)) FROM distribution_steps \

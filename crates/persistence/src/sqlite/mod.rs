@@ -28,7 +28,7 @@ mod terms;
 mod writer;
 mod writing;
 
-pub(crate) use accounts::{load_accounts, write_book};
+pub(crate) use accounts::load_accounts;
 pub(crate) use faults::classify;
 pub(crate) use storage::check as check_storage;
 pub(crate) use terms::Terms;
@@ -60,8 +60,6 @@ pub(crate) const BINDS: usize = 32_766;
 /// How a claim passes over what others claim: one writer has nothing to pass over.
 pub(crate) const SKIP_LOCKED: &str = "";
 
-/// One writer: a long transaction keeps everybody else who writes waiting.
-pub(crate) const BLOCKS_OTHERS: bool = true;
 /// A bound value's place in hand-written SQL.
 pub(crate) fn place(number: u8) -> String {
     format!("?{number}")
@@ -125,8 +123,9 @@ pub(crate) fn hold_company(_conn: &mut Conn, _company: CompanyId, _hold: Hold) -
     Ok(())
 }
 
-/// One writer: everything that is there has its place for good, and is whole but for what is done in several steps.
-pub(crate) fn settled_before(conn: &mut Conn) -> QueryResult<i64> {
+/// The position before which every journal entry is there and has all its transfers: no distribution in several steps is under
+/// way there.
+pub(crate) fn complete_before(conn: &mut Conn) -> QueryResult<i64> {
     let next = "(SELECT COALESCE(\
         (SELECT min(position) FROM causes WHERE id IN (SELECT id FROM distributions_under_way)), \
         (SELECT max(position) + 1 FROM causes), 1))";

@@ -4,31 +4,30 @@ pub mod overheard;
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::sync::mpsc::{Sender as Telling, channel};
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
 use guerdon_domain::audit::{self, Examination, Violation};
 use guerdon_domain::audit_log::Action;
 use guerdon_domain::causes::{Actor, Origin};
-use guerdon_domain::commands::{
-    Command, CommandQueue, Done, Outcome, Refusal, Response, Submission, Surroundings,
-};
+use guerdon_domain::commands::{Command, CommandQueue, Commands, Done, Refusal, Surroundings};
 use guerdon_domain::companies::{self, CompanyWithOwner, CreateCompany, UpdateCompany, UpdateCompanyError};
-use guerdon_domain::distributions::{self, RunDistribution};
+use guerdon_domain::distributions::{Distribution, Recipients, RunDistribution};
 use guerdon_domain::events::{Event, EventFacts};
-use guerdon_domain::idempotency::Repeatable;
-use guerdon_domain::money::{Points, PointsPerDollar};
+use guerdon_domain::money::{Points, PointsPerDollar, Sum};
 use guerdon_domain::occasions::{self, OccasionText};
+use guerdon_domain::overrides::ReplaceBalance;
 use guerdon_domain::ports::{
     Clock, Context, EventBodies, Ids, Reads, Store, StoreError, StoreExt as _, Timestamp, Unrenderable,
 };
 use guerdon_domain::providers::Provider;
 use guerdon_domain::recognitions::{Receivers, Recognition, SendError, SendRecognition, Sender};
-use guerdon_domain::reserve;
-use guerdon_domain::users::{self, Profile};
+use guerdon_domain::redemptions::{Redeem, Redemption, Refund};
+use guerdon_domain::reserve::{self, ChangeReserve, ReserveChange};
+use guerdon_domain::scheduler::{self, Unfinishable};
+use guerdon_domain::users::{self, DeleteUser, Profile};
 use guerdon_domain::values::{
-    CompanyId, DomainName, EmailAddress, Line, Message, OccasionId, ProviderId, UserId, WebUrl,
+    CompanyId, DomainName, EmailAddress, Line, Message, OccasionId, ProviderId, RedemptionId, UserId, WebUrl,
 };
 use guerdon_domain::wallets::WalletType;
 use guerdon_persistence::Opened;
@@ -64,29 +63,6 @@ impl Ids for TestIds {
 
 /// Who asks for everything here.
 pub const ORIGIN: Origin<'_> = Origin { actor: Actor::Operator, reference: Some("tester"), key: None };
-
-/// Waits for the outcome of a command.
-struct Waiting<F> {
-    done: Option<Done>,
-    on_render: F,
-    tell: Telling<(Outcome, Option<Done>)>,
-}
-
-impl<F: FnMut(&Done) + Send> Response for Waiting<F> {
-    fn render(&mut self, done: &Done) -> Result<(u16, Vec<u8>), StoreError> {
-        (self.on_render)(done);
-        self.done = Some(done.clone());
-        Ok((201, b"{}".to_vec()))
-    }
-
-    fn is_wanted(&self) -> bool {
-        true
-    }
-
-    fn end(self: Box<Self>, outcome: Outcome) {
-        drop(self.tell.send((outcome, self.done)));
-    }
-}
 
 pub struct TestBodies;
 
@@ -151,6 +127,10 @@ pub fn at_once(clients: usize, work: impl Fn(usize) + Sync) {
     });
 }
 
+fn points_of(count: i64) -> Sum {
+    Sum::Points(Points::new(count).unwrap())
+}
+
 impl World {
     pub fn new(database: TestDatabase) -> Self {
         Self::at_rate(database, 50)
@@ -199,21 +179,77 @@ impl World {
     }
 
     pub fn deposit(&self, points: i64) {
-        let points = Points::new(points).unwrap();
-        self.store.transaction(|tx| reserve::deposit(tx, self.company, points, &self.context())).unwrap();
+        self.try_deposit(points).unwrap();
+    }
+
+    /// Returns what the reserve shows afterwards.
+    pub fn try_deposit(&self, points: i64) -> Result<i64, Refusal> {
+        let (change, sum) = (ReserveChange::Deposit, points_of(points));
+        let command = ChangeReserve { company_id: self.company, change, sum };
+        match self.carry_out(Command::ChangeReserve(command))? {
+            Done::ReserveChanged(it) => Ok(it.after.get()),
+            other => Err(StoreError::Broken(format!("{other:?}")).into()),
+        }
+    }
+
+    pub fn redeem(&self, user_id: UserId, points: i64) -> Result<Redemption, Refusal> {
+        match self.carry_out(Command::Redeem(Redeem { user_id, sum: points_of(points) }))? {
+            Done::Redeemed(it, _) => Ok(it),
+            other => Err(StoreError::Broken(format!("{other:?}")).into()),
+        }
+    }
+
+    /// Returns the points at today's rate.
+    pub fn refund(&self, id: RedemptionId) -> Result<i64, Refusal> {
+        match self.carry_out(Command::Refund(Refund(id)))? {
+            Done::Refunded(_, wallet) => Ok(wallet.points.get()),
+            other => Err(StoreError::Broken(format!("{other:?}")).into()),
+        }
+    }
+
+    /// Has a wallet show so many points.
+    pub fn put(&self, user_id: UserId, wallet: WalletType, points: i64) -> Result<(), Refusal> {
+        let command = ReplaceBalance { user_id, wallet, sum: points_of(points) };
+        self.carry_out(Command::ReplaceBalance(command)).map(drop)
+    }
+
+    pub fn distribute(
+        &self,
+        wallet: WalletType,
+        points: i64,
+        recipients: Recipients,
+    ) -> Result<Distribution, Refusal> {
+        let (company_id, sum) = (self.company, points_of(points));
+        let command = RunDistribution { company_id, wallet, sum, recipients, schedule: None };
+        match self.carry_out(Command::RunDistribution(command))? {
+            Done::Distributed(it) => Ok(it),
+            other => Err(StoreError::Broken(format!("{other:?}")).into()),
+        }
+    }
+
+    /// Every active user or manager.
+    pub fn everybody(&self, wallet: WalletType) -> Recipients {
+        self.reading(|reads| Recipients::all(reads, self.company, wallet))
+    }
+
+    pub fn commands(&self) -> Commands {
+        Commands { queue: Arc::clone(&self.commands), surroundings: self.surroundings() }
+    }
+
+    /// Submits a command and waits for its outcome.
+    pub fn carry_out(&self, command: Command) -> Result<Done, Refusal> {
+        self.commands().carry_out(self.provider, &ORIGIN.into(), command)
+    }
+
+    /// Finishes the distributions in several steps.
+    pub fn finish(&self) -> Vec<Unfinishable> {
+        scheduler::finish(self.background.as_ref(), &self.commands(), &mut |_| ()).unwrap()
     }
 
     /// Puts points into a user's wallet.
     pub fn fund(&self, wallet: WalletType, user: UserId, points: i64) {
         self.deposit(points);
-        let command = RunDistribution {
-            company_id: self.company,
-            wallet,
-            points: Points::new(points).unwrap(),
-            users: vec![user],
-            date: None,
-        };
-        self.store.transaction(|tx| distributions::run(tx, &command, &self.context())).unwrap();
+        self.distribute(wallet, points, Recipients::Named(vec![user])).unwrap();
     }
 
     pub fn command(&self, sender: Sender, to: &[UserId], points: i64) -> SendRecognition {
@@ -229,10 +265,10 @@ impl World {
     }
 
     pub fn send(&self, sender: Sender, to: &[UserId], points: i64) -> Result<Vec<Recognition>, SendError> {
-        match self.submit(Command::SendRecognition(self.command(sender, to, points))) {
-            Ok(Some(Done::Sent(sent))) => Ok(sent),
-            Err(Outcome::Refused(Refusal::Send(refusal))) => Err(refusal),
-            Err(Outcome::Refused(Refusal::Store(cause))) => Err(cause.into()),
+        match self.carry_out(Command::SendRecognition(self.command(sender, to, points))) {
+            Ok(Done::Sent(sent)) => Ok(sent),
+            Err(Refusal::Send(refusal)) => Err(refusal),
+            Err(Refusal::Store(cause)) => Err(cause.into()),
             other => Err(StoreError::Broken(format!("{other:?}")).into()),
         }
     }
@@ -245,36 +281,12 @@ impl World {
         }
     }
 
-    /// Submits a command as a request does, and waits for its outcome.
-    pub fn submit(&self, command: Command) -> Result<Option<Done>, Outcome> {
-        self.submit_with(command, None, |_| ())
-    }
-
-    /// The same with an idempotency key, and with something that happens when the outcome is rendered.
-    pub fn submit_with(
-        &self,
-        command: Command,
-        repeatable: Option<Repeatable>,
-        on_render: impl FnMut(&Done) + Send + 'static,
-    ) -> Result<Option<Done>, Outcome> {
-        let (tell, told) = channel();
-        self.commands.submit(Submission {
-            command,
-            provider: self.provider,
-            by: ORIGIN.into(),
-            surroundings: self.surroundings(),
-            repeatable,
-            response: Box::new(Waiting { done: None, on_render, tell }),
-        });
-        let (outcome, done) = told.recv().unwrap();
-        match outcome {
-            Outcome::Done => Ok(done),
-            other => Err(other),
-        }
-    }
-
     pub fn delete(&self, user: UserId) -> Result<(), users::DeleteUserError> {
-        self.store.transaction(|tx| users::delete(tx, self.provider, user, &self.context()))
+        match self.carry_out(Command::DeleteUser(DeleteUser(user))) {
+            Ok(_) => Ok(()),
+            Err(Refusal::DeleteUser(refusal)) => Err(refusal),
+            Err(refusal) => Err(refusal.into_failure().unwrap().into()),
+        }
     }
 
     pub fn rate(&self) -> PointsPerDollar {

@@ -13,7 +13,6 @@ use guerdon_http_api::{Gate, Pulse};
 use guerdon_webhook_dispatcher::Bodies;
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::distributions::{self, DuePayments};
 use super::metrics::{
     Metrics, look_at_certificate, look_at_ledger, look_at_outbox, look_at_process, tell_maintenance,
 };
@@ -90,10 +89,6 @@ pub(super) fn spawn(
         rt::spawn(every(single_sign_on::EVERY, {
             let store = Arc::clone(&store);
             move || single_sign_on::look(store.as_ref())
-        })),
-        rt::spawn(every(distributions::EVERY, {
-            let mut payments = DuePayments::new(Arc::clone(&store));
-            move || payments.go_on()
         })),
         rt::spawn(every(PRUNE_EVERY, {
             let mut pruning = Pruning { store, retention, all_at: None };

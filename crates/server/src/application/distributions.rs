@@ -4,13 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use guerdon_domain::causes::{Actor, Origin};
-use guerdon_domain::distributions::{DateEnd, Ran, Unfinishable, finish, run_due};
-use guerdon_domain::ports::{Context, Store, StoreError};
+use guerdon_domain::commands::{CommandQueue, Commands};
+use guerdon_domain::ports::{Store, StoreError};
+use guerdon_domain::scheduler::{DateEnd, Ran, Unfinishable, finish, run_due};
 use guerdon_domain::values::CauseId;
-use guerdon_webhook_dispatcher::Bodies;
 
-use crate::world::{SystemClock, SystemIds};
+use crate::world::surroundings;
 
 /// How often it looks for dates that are due.
 pub(super) const EVERY: Duration = Duration::from_secs(1);
@@ -20,14 +19,16 @@ const AT_A_STRETCH: Duration = Duration::from_secs(4);
 /// Pays scheduled distributions when they are due.
 pub(super) struct DuePayments {
     store: Arc<dyn Store>,
+    commands: Commands,
     has_failed: bool,
     /// The distributions that were logged as impossible to finish.
     reported: BTreeSet<CauseId>,
 }
 
 impl DuePayments {
-    pub(super) fn new(store: Arc<dyn Store>) -> Self {
-        Self { store, has_failed: false, reported: BTreeSet::new() }
+    pub(super) fn new(store: Arc<dyn Store>, queue: Arc<dyn CommandQueue>) -> Self {
+        let commands = Commands { queue, surroundings: surroundings() };
+        Self { store, commands, has_failed: false, reported: BTreeSet::new() }
     }
 
     /// Pays what is due, one date after the other, and logs what became of each.
@@ -39,11 +40,9 @@ impl DuePayments {
 
     /// Returns the failure that ended it, unless the run before failed, too: an outage is logged once.
     fn pay(&mut self) -> Option<StoreError> {
-        let origin = Origin { actor: Actor::Schedule, reference: None, key: None };
-        let context = Context { clock: &SystemClock, ids: &SystemIds, bodies: &Bodies, origin };
         let begun = Instant::now();
         while begun.elapsed() < AT_A_STRETCH {
-            match self.finish_started().and_then(|()| run_due(self.store.as_ref(), &context)) {
+            match self.finish_started().and_then(|()| run_due(self.store.as_ref(), &self.commands)) {
                 Ok(Some(ran)) => told(&ran),
                 Ok(None) => break,
                 Err(cause) => {
@@ -58,7 +57,7 @@ impl DuePayments {
 
     /// Continues the distributions in steps that are not finished.
     fn finish_started(&mut self) -> Result<(), StoreError> {
-        for failed in finish(self.store.as_ref(), &mut |_| ())? {
+        for failed in finish(self.store.as_ref(), &self.commands, &mut |_| ())? {
             if self.reported.insert(failed.cause) {
                 warn_of_unfinishable(&failed);
             }
@@ -69,8 +68,9 @@ impl DuePayments {
 
 /// Finishes the distributions in steps that were interrupted when a process was killed. One that cannot be finished is
 /// logged, and `guerdon verify` reports it; it does not keep the service or a command from using the database.
-pub(crate) fn finish_started(store: &dyn Store) {
-    match finish(store, &mut |_| ()) {
+pub(crate) fn finish_started(store: &dyn Store, queue: &Arc<dyn CommandQueue>) {
+    let commands = Commands { queue: Arc::clone(queue), surroundings: surroundings() };
+    match finish(store, &commands, &mut |_| ()) {
         Ok(failed) => failed.iter().for_each(warn_of_unfinishable),
         Err(cause) => log::warn!("distributions that were started cannot be finished now: {cause}"),
     }
@@ -100,8 +100,8 @@ fn told(Ran { schedule, due_on, ended }: &Ran) {
 mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    use guerdon_domain::ports::{Consistency, Reads, Tx, Verdict};
-    use guerdon_persistence::{Access, DatabaseUrl, migrate, open};
+    use guerdon_domain::ports::{Consistency, Reads, Tx, Verdict, Wakes};
+    use guerdon_persistence::{Access, DatabaseUrl, migrate, open_waking};
 
     use super::*;
 
@@ -136,9 +136,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let url = DatabaseUrl::Sqlite(folder.path().join("guerdon.db"));
         migrate(&url).unwrap();
-        let store = open(&url, Access::Command).unwrap();
-        let database = Arc::new(Interrupted { store, is_away: AtomicBool::new(true) });
-        let mut payments = DuePayments::new(Arc::<Interrupted>::clone(&database));
+        let opened = open_waking(&url, Access::Command, Wakes::default()).unwrap();
+        let database = Arc::new(Interrupted { store: opened.requests, is_away: AtomicBool::new(true) });
+        let mut payments = DuePayments::new(Arc::<Interrupted>::clone(&database), opened.commands);
         for _outage in 0..2 {
             database.is_away.store(true, Ordering::Relaxed);
             let reported: Vec<bool> = (0..3).map(|_| payments.pay().is_some()).collect();

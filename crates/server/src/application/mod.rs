@@ -34,11 +34,12 @@ use crate::description::pages;
 use crate::keys::{Keys, require, settle};
 use crate::settings::{Http, Retention, Settings, Tls};
 use crate::status::Service;
-use crate::tls::{self, Reloading, Terminated};
+use crate::tls::{self, Reloading};
 use crate::world::{SystemClock, SystemIds, descriptors};
 
 pub(crate) use database::prepare_folders;
 use delivery::Delivery;
+use distributions::DuePayments;
 pub(crate) use distributions::finish_started;
 use figures::Figures;
 use metrics::{Counting, Metrics};
@@ -64,6 +65,7 @@ pub(crate) struct Application {
     metrics: Metrics,
     unbalanced: Arc<AtomicI64>,
     figures: Figures,
+    payments: DuePayments,
     delivery: Delivery,
     command_socket: Option<(CommandSocket, Arc<CommandHandler>)>,
 }
@@ -85,15 +87,14 @@ impl Application {
         let (metrics, wakes) = (Metrics::install()?, Wakes::default());
         let Opened { requests, commands, background } = database::open_for_service(settings, &wakes)?;
         let keys = Arc::new(settle(settings, background.as_ref())?);
-        finish_started(background.as_ref());
+        finish_started(background.as_ref(), &commands);
         let gate = Gate::new();
         let pulse = Arc::<Pulse>::default();
         background::look_first(background.as_ref(), &gate, &pulse)?;
-        let command_socket = command_socket(settings, &background, &keys)?;
-        let (tls_config, certificate) = match tls::prepare(settings)? {
-            Some(Terminated { config, certificate }) => (Some(config), Some(certificate)),
-            None => (None, None),
-        };
+        let payments = DuePayments::new(Arc::clone(&background), Arc::clone(&commands));
+        let command_socket = command_socket(settings, &background, &commands, &keys)?;
+        let terminated = tls::prepare(settings)?;
+        let (tls_config, certificate) = terminated.map(|it| (it.config, it.certificate)).unzip();
         let address = settings.http.listen;
         let (counting, traffic) = (Arc::<Counting>::default(), Arc::<Traffic>::default());
         let api = guerdon_http_api::listen(
@@ -129,6 +130,7 @@ impl Application {
             metrics,
             unbalanced,
             figures,
+            payments,
             delivery,
             command_socket,
         })
@@ -140,7 +142,7 @@ impl Application {
         let operator = self.operator.server.handle();
         let mut api_ends = rt::spawn(self.api.server);
         rt::spawn(self.operator.server);
-        let figures = Arc::new(self.figures);
+        let (figures, mut payments) = (Arc::new(self.figures), self.payments);
         let writing = Arc::clone(&figures);
         let mut tasks = background::spawn(
             self.background,
@@ -151,6 +153,7 @@ impl Application {
             self.metrics,
             self.unbalanced,
         );
+        tasks.push(rt::spawn(background::every(distributions::EVERY, move || payments.go_on())));
         tasks.push(rt::spawn(background::every(figures::EVERY, move || writing.write())));
         let handler = self.command_socket.map(|(command_socket, handler)| {
             tasks.push(rt::spawn(command_socket.take(Arc::clone(&handler))));
@@ -239,10 +242,11 @@ fn connection_limits(http: &Http) -> ConnectionLimits {
 fn command_socket(
     settings: &Settings,
     store: &Arc<dyn Store>,
+    commands: &Arc<dyn CommandQueue>,
     keys: &Arc<Keys>,
 ) -> anyhow::Result<Option<(CommandSocket, Arc<CommandHandler>)>> {
     let Some(database) = settings.embedded_database() else { return Ok(None) };
-    let workplace = Workplace::new(Arc::clone(store), Arc::clone(keys), settings);
+    let workplace = Workplace::new(Arc::clone(store), Arc::clone(commands), Arc::clone(keys), settings);
     let command_socket = CommandSocket::open(&settings.data_dir)?;
     Ok(Some((command_socket, Arc::new(CommandHandler::new(workplace, database)))))
 }

@@ -1,19 +1,19 @@
 //! `guerdon distribution`.
 
-use guerdon_domain::distributions::{DistributeError, RunDistribution, finish, read_ahead, run_with};
-use guerdon_domain::ports::{Reads, StoreError, StoreExt};
-use guerdon_domain::reserve::shown;
+use guerdon_domain::commands::{Command, Done};
+use guerdon_domain::distributions::{Recipients, RunDistribution};
+use guerdon_domain::ports::{StoreError, StoreExt};
+use guerdon_domain::scheduler::finish;
 use guerdon_domain::values::UserId;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::error::refusals;
-use super::idempotent::{Keyed, once};
+use super::idempotent::{Keyed, carry_out, unexpected};
 use super::named::{CompanyName, id_or_email, user_of};
 use super::output::{Told, counted};
 use super::sum::{Sum, worth};
 use super::wallet::WalletName;
-use super::{CommandError, Output, Runnable, Workplace};
+use super::{CommandError, Output, Runnable, View as _, Workplace};
 
 /// Gives points to users, all or nothing, from the reserve.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -52,27 +52,30 @@ impl Runnable for Run {
         let wallet = self.wallet.into();
         let named: Vec<Uuid> = users.iter().map(|it| it.as_uuid()).collect();
         let what = ("distribution run", id.as_uuid(), self.wallet, &self.sum, &named);
-        let look = |reads: &mut dyn Reads| read_ahead(reads, id, wallet);
-        let ahead = if users.is_empty() { workplace.store.snapshot(look)? } else { None };
-        let output = once(workplace, &self.key, &what, |tx, context| {
-            let (points, rate) = self.sum.at_rate_of(tx, id)?;
-            let command =
-                RunDistribution { company_id: id, wallet, points, users: users.clone(), date: None };
-            let before = worth(shown(tx, id)?, rate);
-            let done = run_with(tx, &command, ahead.as_deref(), context)?;
-            workplace.progress.of(done.users);
-            let (each, now) = (worth(done.points, rate), worth(shown(tx, id)?, rate));
-            let text = format!(
-                "{} of {} received {each} each; the reserve held {before}, now {now}",
-                counted(done.users, "user", "users"),
-                company.domain.as_str()
-            );
-            let points = done.points.get();
-            Ok(Told { fields: Distributed { company_id: id.as_uuid(), users: done.users, points }, text })
+        let recipients = if users.is_empty() {
+            workplace.store.snapshot(|reads| Recipients::all(reads, id, wallet))?
+        } else {
+            Recipients::Named(users)
+        };
+        let sum = self.sum.read()?;
+        let run = RunDistribution { company_id: id, wallet, sum, recipients, schedule: None };
+        let command = (company.provider_id, Command::RunDistribution(run));
+        let (domain, progress) = (company.domain, workplace.progress.clone());
+        let output = carry_out(workplace, command, &self.key, &what, move |done| {
+            let Done::Distributed(it) = done else { return Err(unexpected(&done)) };
+            progress.of(it.users);
+            let (reserve, rate) = (it.reserve, it.reserve.rate);
+            let [each, before, now] =
+                [reserve.points, reserve.before, reserve.after].map(|it| worth(it, rate));
+            let users = counted(it.users, "user", "users");
+            let text =
+                format!("{users} of {domain} received {each} each; the reserve held {before}, now {now}");
+            let points = reserve.points.get();
+            Told { fields: Distributed { company_id: id.as_uuid(), users: it.users, points }, text }.output()
         })?;
         // After a repeat too: an earlier run under this key may have ended between two steps.
-        let store = workplace.store.as_ref();
-        let finished = finish(store, &mut |users| workplace.progress.advance(users));
+        let mut paid = |users| workplace.progress.advance(users);
+        let finished = finish(workplace.store.as_ref(), &workplace.commands, &mut paid);
         let failed = finished.map_err(|cause| unfinished(&cause))?;
         let own = failed.iter().find(|it| it.company == Some(id));
         own.map_or(Ok(output), |it| Err(unfinished(&it.reason)))
@@ -91,5 +94,3 @@ fn unfinished(cause: &StoreError) -> CommandError {
          points in transit until it is finished"
     ))
 }
-
-refusals!(DistributeError);

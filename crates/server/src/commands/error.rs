@@ -1,5 +1,6 @@
 //! Why a command was not done, as one line.
 
+use guerdon_domain::commands::Refusal;
 use guerdon_domain::ports::StoreError;
 
 use crate::keys::SealedError;
@@ -48,6 +49,12 @@ impl From<serde_json::Error> for CommandError {
 impl From<StoreError> for CommandError {
     fn from(cause: StoreError) -> Self {
         Self::Store(cause)
+    }
+}
+
+impl From<Refusal> for CommandError {
+    fn from(refusal: Refusal) -> Self {
+        refusal.into_failure().map_or_else(Self::refused, Self::Store)
     }
 }
 

@@ -1,14 +1,18 @@
 //! `--key K`: a money command that can be repeated safely, through the same records as a POST.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use guerdon_domain::idempotency::{Begun, IdempotencyKey, IdempotencyRecord, Repeatable};
-use guerdon_domain::ports::{Context, StoreError, StoreExt, Tx};
+use guerdon_domain::causes::{Actor, By};
+use guerdon_domain::commands::{Command, Done, Outcome, Render};
+use guerdon_domain::idempotency::{IdempotencyKey, IdempotencyRecord, Repeatable};
+use guerdon_domain::ports::StoreError;
+use guerdon_domain::values::ProviderId;
 use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{CommandError, Output, View, Workplace};
+use super::{CommandError, Output, Workplace};
 
 const ATTEMPTS: u32 = 40;
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(50);
@@ -31,55 +35,53 @@ fn visible_ascii(text: &str) -> Result<String, String> {
     }
 }
 
-/// Runs `work` in one transaction: at most once per key; a repeat is answered as the first was, and says so to people.
-/// `what` is the command, by which a key's second use is told from a repeat.
-pub(super) fn once<V: View>(
+/// Carries out a command that moves points, for a provider: at most once per key. A repeat returns the response of the first, and
+/// says so to people. `what` is the command as it was given, by which another use of a key is known; `tell` renders what was done.
+pub(super) fn carry_out(
     workplace: &Workplace,
+    (provider, command): (ProviderId, Command),
     key: &Keyed,
     what: &impl Serialize,
-    mut work: impl FnMut(&mut dyn Tx, &Context<'_>) -> Result<V, CommandError>,
+    tell: impl Fn(Done) -> Result<Output, CommandError> + Send + Sync + 'static,
 ) -> Result<Output, CommandError> {
-    let context = workplace.context_for(key.key.as_deref());
-    let what = serde_json::to_vec(what).map_err(|cause| CommandError::Failed(cause.to_string()))?;
-    let request_hash = digest(&SHA256, &what).as_ref().to_vec();
+    let what = serde_json::to_vec(what)?;
     let repeatable = key.key.as_ref().map(|key| Repeatable {
         key: IdempotencyKey { scope: Uuid::nil(), key: key.clone() },
-        request_hash,
+        request_hash: digest(&SHA256, &what).as_ref().to_vec(),
         kept: workplace.settings.retention.idempotency,
     });
-    let mut attempt = || {
-        workplace.store.transaction(|tx| match &repeatable {
-            None => work(tx, &context)?.output(),
-            Some(it) => keyed(tx, it, &context, &mut work),
-        })
-    };
-    let mut left = ATTEMPTS;
-    loop {
-        left -= 1;
-        match attempt() {
-            Err(CommandError::KeyInUse | CommandError::Store(StoreError::Busy)) if left > 0 => {
+    let by = By { actor: Actor::Operator, reference: workplace.user.clone(), key: key.key.clone() };
+    let tell = Arc::new(tell);
+    for attempt in 1.. {
+        let rendered = Arc::clone(&tell);
+        let render: Box<Render> = Box::new(move |done| {
+            let output = rendered(done.clone()).and_then(|it| Ok(serde_json::to_vec(&it)?));
+            output.map(|body| (DONE, body)).map_err(|cause| StoreError::Broken(cause.to_string()))
+        });
+        let repeatable = repeatable.clone();
+        let outcome = workplace.commands.wait(provider, by.clone(), command.clone(), repeatable, render);
+        let cause = match outcome {
+            Outcome::Done(done) => return tell(done),
+            Outcome::Repeated(record) => return repeated(&record),
+            Outcome::KeyMisused => {
+                return Err(CommandError::refused("this key was used for another command"));
+            }
+            Outcome::KeyInUse => CommandError::KeyInUse,
+            Outcome::Refused(refusal) => refusal.into(),
+        };
+        match cause {
+            CommandError::KeyInUse | CommandError::Store(StoreError::Busy) if attempt < ATTEMPTS => {
                 std::thread::sleep(BETWEEN_ATTEMPTS); // tidy: another process may hold the key
             }
-            done => return done,
+            cause => return Err(cause),
         }
     }
+    Err(CommandError::Store(StoreError::Busy))
 }
 
-fn keyed<V: View>(
-    tx: &mut dyn Tx,
-    repeatable: &Repeatable,
-    context: &Context<'_>,
-    work: &mut impl FnMut(&mut dyn Tx, &Context<'_>) -> Result<V, CommandError>,
-) -> Result<Output, CommandError> {
-    match repeatable.begin(tx, context.clock.now())? {
-        Begun::First => {}
-        Begun::Repeat(record) => return repeated(&record),
-        Begun::InFlight => return Err(CommandError::KeyInUse),
-        Begun::Misused => return Err(CommandError::refused("this key was used for another command")),
-    }
-    let output = work(tx, context)?.output()?;
-    repeatable.keep(tx, DONE, serde_json::to_vec(&output)?, context.clock.now())?;
-    Ok(output)
+/// A command that ended as another one.
+pub(super) fn unexpected(done: &Done) -> CommandError {
+    CommandError::Failed(format!("the command did something else: {done:?}"))
 }
 
 fn repeated(record: &IdempotencyRecord) -> Result<Output, CommandError> {

@@ -44,13 +44,14 @@ use std::sync::Arc;
 
 use guerdon_domain::audit_log::{Action, AuditEntry};
 use guerdon_domain::causes::{Actor, Origin};
+use guerdon_domain::commands::{CommandQueue, Commands};
 use guerdon_domain::ports::{Context, Store, StoreExt as _};
 use guerdon_webhook_dispatcher::Bodies;
 
 use crate::keys::Keys;
 use crate::progress::Progress;
 use crate::settings::Settings;
-use crate::world::{SystemClock, SystemIds, user as system_user};
+use crate::world::{SystemClock, SystemIds, surroundings, user as system_user};
 
 pub(crate) use error::CommandError;
 pub(crate) use groups::{Command, ImportCommand};
@@ -63,6 +64,8 @@ pub(crate) use sum::in_dollars;
 pub(crate) struct Workplace {
     /// The database.
     pub(crate) store: Arc<dyn Store>,
+    /// Where commands that move points are submitted.
+    pub(crate) commands: Commands,
     /// The keys over the secrets.
     pub(crate) keys: Arc<Keys>,
     pub(crate) settings: Arc<Settings>,
@@ -78,9 +81,15 @@ pub(crate) struct Workplace {
 
 impl Workplace {
     /// Work on this database.
-    pub(crate) fn new(store: Arc<dyn Store>, keys: Arc<Keys>, settings: &Settings) -> Self {
+    pub(crate) fn new(
+        store: Arc<dyn Store>,
+        queue: Arc<dyn CommandQueue>,
+        keys: Arc<Keys>,
+        settings: &Settings,
+    ) -> Self {
         Self {
             store,
+            commands: Commands { queue, surroundings: surroundings() },
             keys,
             settings: Arc::new(settings.clone()),
             user: system_user::name(),
@@ -94,18 +103,22 @@ impl Workplace {
     pub(crate) fn of(&self, user: Option<String>) -> Self {
         let (store, keys, settings) =
             (Arc::clone(&self.store), Arc::clone(&self.keys), Arc::clone(&self.settings));
-        let progress = self.progress.clone();
-        Self { store, keys, settings, user, progress, threads: self.threads, in_service: self.in_service }
+        let (commands, progress) = (self.commands.clone(), self.progress.clone());
+        Self {
+            store,
+            commands,
+            keys,
+            settings,
+            user,
+            progress,
+            threads: self.threads,
+            in_service: self.in_service,
+        }
     }
 
     /// What use cases are given: the world as it is.
     pub(crate) fn context(&self) -> Context<'_> {
-        self.context_for(None)
-    }
-
-    /// The same, for a command that may be repeated under a key.
-    pub(crate) fn context_for<'a>(&'a self, key: Option<&'a str>) -> Context<'a> {
-        let origin = Origin { actor: Actor::Operator, reference: self.user.as_deref(), key };
+        let origin = Origin { actor: Actor::Operator, reference: self.user.as_deref(), key: None };
         Context { clock: &SystemClock, ids: &SystemIds, bodies: &Bodies, origin }
     }
 }

@@ -1,16 +1,14 @@
 //! `guerdon redemption`.
 
-use guerdon_domain::money::{Points, PointsPerDollar};
-use guerdon_domain::ports::{StoreError, StoreExt, Tx};
-use guerdon_domain::redemptions::RefundError;
-use guerdon_domain::redemptions::{RedeemError, create, refund};
-use guerdon_domain::values::{RedemptionId, UserId};
-use guerdon_domain::wallets::WalletType;
+use guerdon_domain::commands::{Command, Done};
+use guerdon_domain::ports::StoreExt;
+use guerdon_domain::redemptions::{self, Redeem, RefundError};
+use guerdon_domain::values::RedemptionId;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::error::refusals;
-use super::idempotent::{Keyed, once};
+use super::idempotent::{Keyed, carry_out, unexpected};
 use super::named::{UserName, company, company_of, id};
 use super::output::Told;
 use super::sum::{Sum, worth};
@@ -46,27 +44,22 @@ struct Redeemed {
     points: i64,
 }
 
-/// What a user's earned wallet shows.
-fn shown(tx: &mut dyn Tx, user: UserId, rate: PointsPerDollar) -> Result<String, StoreError> {
-    let held = tx.wallets(user)?.into_iter().find(|it| it.wallet_type == WalletType::User);
-    Ok(worth(held.map_or(Points::ZERO, |it| it.points(rate)), rate))
-}
-
 impl Runnable for Create {
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let user = self.user.id(workplace)?;
         let company = company_of(workplace, user)?;
         let what = ("redemption create", user.as_uuid(), &self.sum);
-        once(workplace, &self.key, &what, |tx, context| {
-            let (points, rate) = self.sum.at_rate_of(tx, company.id)?;
-            let before = shown(tx, user, rate)?;
-            let made = create(tx, user, points, context)?;
-            let (id, now) = (made.id.as_uuid(), shown(tx, user, rate)?);
-            let (spent, domain) = (worth(points, rate), company.domain.as_str());
+        let command = Command::Redeem(Redeem { user_id: user, sum: self.sum.read()? });
+        carry_out(workplace, (company.provider_id, command), &self.key, &what, move |done| {
+            let Done::Redeemed(redemption, wallet) = done else { return Err(unexpected(&done)) };
+            let [spent, before, now] =
+                [wallet.points, wallet.before, wallet.after].map(|it| worth(it, wallet.rate));
+            let (id, domain) = (redemption.id.as_uuid(), &company.domain);
             let text = format!(
                 "redemption {id}: {spent} of user {user} of {domain}; the user_wallet held {before}, now {now}"
             );
-            Ok(Told { fields: Redeemed { id, user_id: user.as_uuid(), points: points.get() }, text })
+            let fields = Redeemed { id, user_id: user.as_uuid(), points: wallet.points.get() };
+            Told { fields, text }.output()
         })
     }
 }
@@ -74,18 +67,22 @@ impl Runnable for Create {
 impl Runnable for Refund {
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let id = RedemptionId::from_uuid(self.redemption_id);
-        workplace.store.transaction(|tx| {
-            let (redemption, points) = refund(tx, id, &workplace.context())?;
-            let (user, company) = (redemption.user_id, company(tx, redemption.company_id)?);
-            let (now, back) = (shown(tx, user, company.rate)?, worth(points, company.rate));
-            let domain = company.domain.as_str();
+        let company = workplace.store.snapshot(|reads| -> Result<_, CommandError> {
+            let found = reads.redemption(id)?.ok_or(RefundError::NoSuchRedemption)?;
+            company(reads, found.company_id)
+        })?;
+        let command = Command::Refund(redemptions::Refund(id));
+        carry_out(workplace, (company.provider_id, command), &Keyed::default(), &id.as_uuid(), move |done| {
+            let Done::Refunded(redemption, wallet) = done else { return Err(unexpected(&done)) };
+            let (user, domain) = (redemption.user_id, &company.domain);
+            let (now, back) = (worth(wallet.after, wallet.rate), worth(wallet.points, wallet.rate));
             let text = format!(
                 "redemption {id}: {back} returned to user {user} of {domain}; the user_wallet holds {now} now"
             );
-            let fields = Redeemed { id: self.redemption_id, user_id: user.as_uuid(), points: points.get() };
+            let fields = Redeemed { id: id.as_uuid(), user_id: user.as_uuid(), points: wallet.points.get() };
             Told { fields, text }.output()
         })
     }
 }
 
-refusals!(RedeemError, RefundError);
+refusals!(RefundError);

@@ -1,14 +1,13 @@
 //! `guerdon reserve`.
 
-use guerdon_domain::money::{Points, PointsPerDollar};
-use guerdon_domain::ports::{Context, StoreExt, Tx};
-use guerdon_domain::reserve::{DepositError, WithdrawError, deposit, shown, withdraw};
-use guerdon_domain::values::CompanyId;
+use guerdon_domain::commands::{Command, Done};
+use guerdon_domain::ports::StoreExt;
+use guerdon_domain::reserve::{ChangeReserve, ReserveChange, ReserveError, shown};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::error::refusals;
-use super::idempotent::{Keyed, once};
+use super::idempotent::{Keyed, carry_out, unexpected};
 use super::named::CompanyName;
 use super::output::Told;
 use super::sum::{Sum, worth};
@@ -61,7 +60,7 @@ impl Runnable for Show {
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let company = self.company_id.company(workplace)?;
         let id = company.id;
-        let points = workplace.store.snapshot(|reads| -> Result<_, DepositError> { shown(reads, id) })?;
+        let points = workplace.store.snapshot(|reads| -> Result<_, ReserveError> { shown(reads, id) })?;
         let text = worth(points, company.rate);
         Told { fields: Reserve { company_id: id.as_uuid(), points: points.get() }, text }.output()
     }
@@ -71,62 +70,38 @@ impl Runnable for Show {
     }
 }
 
-/// What happened to a reserve, in one line.
-struct Change<'a> {
-    verb: &'a str,
-    domain: &'a str,
-    rate: PointsPerDollar,
-    points: Points,
-    before: Points,
-    after: Points,
-}
-
-impl Change<'_> {
-    fn told(&self, id: CompanyId) -> Told<Reserve> {
-        let Self { verb, domain, rate, .. } = *self;
-        let [moved, before, after] = [self.points, self.before, self.after].map(|it| worth(it, rate));
-        let text = format!("{moved} {verb} the reserve of {domain}: before {before}, now {after}");
-        Told { fields: Reserve { company_id: id.as_uuid(), points: self.after.get() }, text }
-    }
-}
-
 /// Moves points in or out, once for its key.
-fn change<E>(
+fn change(
     workplace: &Workplace,
     (company, sum, key): (&CompanyName, &Sum, &Keyed),
-    (name, verb): (&str, &str),
-    work: impl Fn(&mut dyn Tx, CompanyId, Points, &Context<'_>) -> Result<Points, E>,
-) -> Result<Output, CommandError>
-where
-    CommandError: From<E>,
-{
+    change: ReserveChange,
+) -> Result<Output, CommandError> {
     let company = company.company(workplace)?;
-    let what = (name, company.id.as_uuid(), sum);
-    once(workplace, key, &what, |tx, context| {
-        let (points, rate) = sum.at_rate_of(tx, company.id)?;
-        let before = shown(tx, company.id)?;
-        let after = work(tx, company.id, points, context)?;
-        let domain = company.domain.as_str();
-        Ok(Change { verb, domain, rate, points, before, after }.told(company.id))
+    let (id, domain) = (company.id, company.domain);
+    let (name, verb) = match change {
+        ReserveChange::Deposit => ("reserve deposit", "put into"),
+        ReserveChange::Withdrawal => ("reserve withdraw", "taken out of"),
+    };
+    let what = (name, id.as_uuid(), sum);
+    let command = Command::ChangeReserve(ChangeReserve { company_id: id, change, sum: sum.read()? });
+    carry_out(workplace, (company.provider_id, command), key, &what, move |done| {
+        let Done::ReserveChanged(it) = done else { return Err(unexpected(&done)) };
+        let [moved, before, after] = [it.points, it.before, it.after].map(|points| worth(points, it.rate));
+        let text = format!("{moved} {verb} the reserve of {domain}: before {before}, now {after}");
+        Told { fields: Reserve { company_id: id.as_uuid(), points: it.after.get() }, text }.output()
     })
 }
 
 impl Runnable for Deposit {
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let asked = (&self.company_id, &self.sum, &self.key);
-        change(workplace, asked, ("reserve deposit", "put into"), |tx, id, points, context| {
-            deposit(tx, id, points, context)
-        })
+        change(workplace, (&self.company_id, &self.sum, &self.key), ReserveChange::Deposit)
     }
 }
 
 impl Runnable for Withdraw {
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let asked = (&self.company_id, &self.sum, &self.key);
-        change(workplace, asked, ("reserve withdraw", "taken out of"), |tx, id, points, context| {
-            withdraw(tx, id, points, context)
-        })
+        change(workplace, (&self.company_id, &self.sum, &self.key), ReserveChange::Withdrawal)
     }
 }
 
-refusals!(DepositError, WithdrawError);
+refusals!(ReserveError);

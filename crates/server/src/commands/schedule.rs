@@ -195,12 +195,9 @@ impl Runnable for Schedule {
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let company = self.company_id.company(workplace)?;
         let start_on = IsoDate::parse(&self.start).map_err(CommandError::refused)?;
-        let made = workplace.store.transaction(|tx| -> Result<_, CommandError> {
-            let (points, _) = self.sum.at_rate_of(tx, company.id)?;
-            let (wallet, every) = (self.wallet.into(), self.every.into());
-            let command = CreateSchedule { company_id: company.id, wallet, points, every, start_on };
-            Ok(create_schedule(tx, &command, &workplace.context())?)
-        })?;
+        let (wallet, every, sum) = (self.wallet.into(), self.every.into(), self.sum.read()?);
+        let command = CreateSchedule { company_id: company.id, wallet, sum, every, start_on };
+        let made = workplace.store.transaction(|tx| create_schedule(tx, &command, &workplace.context()))?;
         Shown::of(&made).output()
     }
 }

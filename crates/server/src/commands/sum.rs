@@ -1,13 +1,10 @@
 //! How much: points, or dollars that are whole points.
 
 use guerdon_console::numbers;
-use guerdon_domain::money::{Amount, Dollars, Points, PointsPerDollar};
-use guerdon_domain::ports::{Row, Tx};
-use guerdon_domain::values::CompanyId;
+use guerdon_domain::money::{self, Amount, Dollars, Points, PointsPerDollar};
 use serde::{Deserialize, Serialize};
 
 use super::CommandError;
-use super::named::company;
 
 /// `--points N`, or `--dollars D` instead.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -22,31 +19,15 @@ pub(super) struct Sum {
 }
 
 impl Sum {
-    /// The points at the company's rate, which stays as it is until the transaction ends; and that rate.
-    pub(super) fn at_rate_of(
-        &self,
-        tx: &mut dyn Tx,
-        id: CompanyId,
-    ) -> Result<(Points, PointsPerDollar), CommandError> {
-        tx.hold(Row::Company(id))?;
-        let rate = company(tx, id)?.rate;
-        Ok((self.points(rate)?, rate))
-    }
-
-    /// The points at a rate.
-    fn points(&self, rate: PointsPerDollar) -> Result<Points, CommandError> {
+    /// The sum, as it is yet to be judged at the company's rate.
+    pub(super) fn read(&self) -> Result<money::Sum, CommandError> {
         match (&self.dollars, self.points) {
             (Some(text), _) => {
-                let amount = amount(text).ok_or_else(|| CommandError::refused(MUST_BE_DOLLARS))?;
-                rate.whole_points(amount).ok_or_else(|| {
-                    CommandError::Refused(format!(
-                        "{text} dollars are no whole number of points at {} points for a dollar",
-                        rate.get()
-                    ))
-                })
+                amount(text).map(money::Sum::Dollars).ok_or_else(|| CommandError::refused(MUST_BE_DOLLARS))
             }
             (None, points) => {
-                points.and_then(Points::new).ok_or_else(|| CommandError::refused(MUST_BE_WHOLE))
+                let points = points.and_then(Points::new);
+                points.map(money::Sum::Points).ok_or_else(|| CommandError::refused(MUST_BE_WHOLE))
             }
         }
     }
@@ -100,7 +81,7 @@ mod tests {
     #[test]
     fn dollars_are_taken_where_they_are_whole_points() {
         let check = |text: &str, rate: i64, expected: Option<i64>| {
-            let sum = Sum { points: None, dollars: Some(text.to_owned()) };
+            let sum = Sum { points: None, dollars: Some(text.to_owned()) }.read().unwrap();
             let points = sum.points(PointsPerDollar::new(rate).unwrap());
             assert_eq!(points.ok().map(Points::get), expected, "{text} at {rate}");
         };
@@ -110,8 +91,8 @@ mod tests {
         check("0.01", 50, None);
         check("0.333333333", 3, None);
         check("9223372036", 1, Some(9_223_372_036));
-        check("9223372037", 1, None);
-        for wrong in ["", ".5", "5.", "-1", "+1", "1,000", "1e3", "0.0000000001", "$5", "1.2.3"] {
+        for wrong in ["", ".5", "5.", "-1", "+1", "1,000", "1e3", "0.0000000001", "$5", "1.2.3", "9223372037"]
+        {
             assert!(dollars(wrong).is_err(), "{wrong}");
         }
     }

@@ -1,17 +1,16 @@
 //! `guerdon wallet`.
 
-use guerdon_domain::money::Points;
-use guerdon_domain::overrides::{ReplaceError, replace};
+use guerdon_domain::commands::{Command, Done};
+use guerdon_domain::overrides::ReplaceBalance;
 use guerdon_domain::wallets::WalletType;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::error::refusals;
-use super::idempotent::{Keyed, once};
+use super::idempotent::{Keyed, carry_out, unexpected};
 use super::named::{UserName, company_of};
 use super::output::Told;
 use super::sum::{Sum, worth};
-use super::{CommandError, Output, Runnable, Workplace};
+use super::{CommandError, Output, Runnable, View as _, Workplace};
 
 /// The wallets by their names at the API.
 #[derive(Debug, Clone, Copy, clap::ValueEnum, Serialize, Deserialize)]
@@ -70,17 +69,16 @@ impl Runnable for Override {
         let (user, wallet) = (self.user.id(workplace)?, self.wallet);
         let company = company_of(workplace, user)?;
         let what = ("wallet override", user.as_uuid(), wallet, &self.sum);
-        once(workplace, &self.key, &what, |tx, context| {
-            let (points, rate) = self.sum.at_rate_of(tx, company.id)?;
-            let kind = WalletType::from(wallet);
-            let held = tx.wallets(user)?.into_iter().find(|it| it.wallet_type == kind);
-            replace(tx, user, kind, points, context)?;
-            let before = worth(held.map_or(Points::ZERO, |it| it.points(rate)), rate);
-            let (now, name, domain) = (worth(points, rate), kind.name(), company.domain.as_str());
+        let kind = WalletType::from(wallet);
+        let sum = self.sum.read()?;
+        let command = Command::ReplaceBalance(ReplaceBalance { user_id: user, wallet: kind, sum });
+        carry_out(workplace, (company.provider_id, command), &self.key, &what, move |done| {
+            let Done::Replaced(it) = done else { return Err(unexpected(&done)) };
+            let (before, now) = (worth(it.before, it.rate), worth(it.after, it.rate));
+            let (name, domain) = (kind.name(), &company.domain);
             let text = format!("the {name} of user {user} of {domain}: before {before}, now {now}");
-            Ok(Told { fields: Replaced { user_id: user.as_uuid(), wallet, points: points.get() }, text })
+            let fields = Replaced { user_id: user.as_uuid(), wallet, points: it.points.get() };
+            Told { fields, text }.output()
         })
     }
 }
-
-refusals!(ReplaceError);

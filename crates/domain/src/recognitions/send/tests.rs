@@ -17,7 +17,7 @@ fn command(sender: Sender, receivers: &[UserId], points: i64) -> SendRecognition
 }
 
 fn send(fixture: &mut Fixture, command: &SendRecognition) -> Result<Vec<Recognition>, Undecided<SendError>> {
-    fixture.decide(|facts, book, changes, context| decide(PROVIDER, command, facts, book, changes, context))
+    fixture.decide(PROVIDER, command)
 }
 
 fn faults(fixture: &mut Fixture, command: &SendRecognition) -> Vec<SendFault> {
@@ -152,7 +152,7 @@ fn the_rounding_account_makes_up_a_fraction_of_a_point() {
     let rounding = Account::Rounding(COMPANY);
     assert_eq!(missing(send(&mut fixture, &six)), LedgerError::AccountNotLoaded(rounding));
     assert!(fixture.changes.is_empty());
-    let further = further_needs(&six, &fixture.facts).unwrap();
+    let further = six.further_needs(&fixture.facts).unwrap();
     assert!(further.accounts.contains(&rounding));
     fixture.load(rounding, Amount::ZERO);
     send(&mut fixture, &six).unwrap();

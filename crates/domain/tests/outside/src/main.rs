@@ -5,12 +5,13 @@ use std::error::Error;
 use guerdon_domain::causes::{Actor, Origin};
 use guerdon_domain::companies::{self, CreateCompany};
 use guerdon_domain::memory::{CountedIds, Memory, PlainBodies, StillClock};
-use guerdon_domain::money::{Points, PointsPerDollar};
+use guerdon_domain::decide::carry_out;
+use guerdon_domain::money::{Points, PointsPerDollar, Sum};
 use guerdon_domain::occasions::{self, OccasionText};
 use guerdon_domain::ports::{Context, Ids, ReadAccounts, Timestamp};
 use guerdon_domain::providers::{self, CreateProvider};
-use guerdon_domain::recognitions::{self, Receivers, SendRecognition, Sender};
-use guerdon_domain::reserve;
+use guerdon_domain::recognitions::{Receivers, SendRecognition, Sender};
+use guerdon_domain::reserve::{ChangeReserve, ReserveChange};
 use guerdon_domain::users::{self, Profile};
 use guerdon_domain::values::{DomainName, EmailAddress, Line, Message, ProviderId, WebUrl};
 
@@ -30,7 +31,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             (DomainName::parse("example.com")?, WebUrl::parse("https://example.com/logo.png")?);
         let command = CreateCompany::named(domain, name.clone(), owner, logo);
         let company = companies::create(tx, provider, &command, &context)?.company;
-        reserve::deposit(tx, company.id, Points::new(100).ok_or("negative")?, &context)?;
+        let sum = Sum::Points(Points::new(100).ok_or("negative")?);
+        let deposit = ChangeReserve { company_id: company.id, change: ReserveChange::Deposit, sum };
+        carry_out(tx, provider, &deposit, &context)?;
 
         let mut receivers = Vec::new();
         for name in ["bob", "cleo"] {
@@ -49,7 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             message: None,
             share: true,
         };
-        Ok(recognitions::send(tx, provider, &command, &context)?)
+        Ok(carry_out(tx, provider, &command, &context)?)
     })?;
 
     for it in &sent {

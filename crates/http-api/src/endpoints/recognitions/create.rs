@@ -41,7 +41,7 @@ impl Write for Create {
             Done::Sent(sent) => {
                 Answer::created(&View { recognitions: sent.iter().map(RecognitionView::of).collect() })
             }
-            Done::Deleted => Err(ApiError::internal("a recognition was not sent")),
+            _ => Err(ApiError::internal("a recognition was not sent")),
         },
     ));
     type Command = SendRecognition;

@@ -1,7 +1,7 @@
 //! `DELETE /v1/users/{id}`: deactivate a user; its funds return to the reserve.
 
 use guerdon_domain::commands::Command;
-use guerdon_domain::users::DeleteUserError;
+use guerdon_domain::users::{DeleteUser, DeleteUserError};
 
 use crate::operation::answer::Answer;
 use crate::operation::body::Fields;
@@ -21,8 +21,10 @@ impl Described for Delete {
 
 impl Write for Delete {
     const HAS_BODY: bool = false;
-    const SUBMITS: Option<(ToCommand<()>, Render)> =
-        Some((|call, _| Ok(Command::DeleteUser(call.path_id("user")?)), |_| Ok(Answer::no_content())));
+    const SUBMITS: Option<(ToCommand<()>, Render)> = Some((
+        |call, _| Ok(Command::DeleteUser(DeleteUser(call.path_id("user")?))),
+        |_| Ok(Answer::no_content()),
+    ));
     type Command = ();
 
     fn command(_fields: &mut Fields) -> Option<()> {

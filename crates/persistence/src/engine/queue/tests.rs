@@ -5,6 +5,7 @@ use guerdon_domain::commands::{Command, Done, Response, Surroundings};
 use guerdon_domain::memory::{CountedIds, PlainBodies, StillClock};
 use guerdon_domain::ports::Timestamp;
 use guerdon_domain::recognitions::{Receivers, SendRecognition, Sender};
+use guerdon_domain::users::DeleteUser;
 use guerdon_domain::values::{CompanyId, OccasionId, UserId};
 use guerdon_domain::wallets::WalletType;
 use uuid::Uuid;
@@ -77,7 +78,8 @@ fn queue(pairs: &[(u128, u128)]) -> Queue {
 fn senders(batch: Option<&Batch>) -> Vec<u128> {
     let sender = |it: &Job| match &it.submission.command {
         Command::SendRecognition(command) => command.sender.id().as_u128(),
-        Command::DeleteUser(id) => id.as_uuid().as_u128(),
+        Command::DeleteUser(it) => it.0.as_uuid().as_u128(),
+        other => panic!("{other:?}"),
     };
     batch.map(|it| it.jobs.iter().map(sender).collect()).unwrap_or_default()
 }
@@ -159,7 +161,7 @@ fn large_commands_and_those_that_lock_users_are_patient_and_large_ones_are_alone
     for from in [1, 2] {
         assert!(matches!(queue.push(sending(1, from, &large)), Ok(Lane::Patient)));
     }
-    assert!(matches!(queue.push(job(1, Command::DeleteUser(user(9)))), Ok(Lane::Patient)));
+    assert!(matches!(queue.push(job(1, Command::DeleteUser(DeleteUser(user(9))))), Ok(Lane::Patient)));
     assert_eq!(senders(queue.take(PATIENT).as_ref()), [9]);
     assert!(queue.take(PATIENT).is_none(), "another worker takes the large ones");
     let batch = queue.take(PATIENT_FOR_LARGE).unwrap();
@@ -191,7 +193,7 @@ fn too_many_are_given_back_and_those_that_waited_too_long_are_taken_out() {
     }
     assert!(queue.push(sending(1, 1, &[2])).is_err());
     assert!(queue.push(sending(2, 1, &[2])).is_ok(), "another provider has room");
-    assert!(queue.push(job(3, Command::DeleteUser(user(1)))).is_ok());
+    assert!(queue.push(job(3, Command::DeleteUser(DeleteUser(user(1))))).is_ok());
     let now = Instant::now();
     assert!(queue.take_late(now).is_empty());
     assert_eq!(queue.take_late(now + Deadlines::REQUEST.begin * 2).len(), WAITING_MAX_OF_PROVIDER + 2);
@@ -205,10 +207,10 @@ fn too_many_are_given_back_and_those_that_waited_too_long_are_taken_out() {
 fn a_provider_with_many_patient_commands_leaves_others_their_turn_and_their_room() {
     let mut queue = Queue::new(true);
     for number in 0..u128::try_from(WAITING_MAX_OF_PROVIDER).unwrap() {
-        assert!(queue.push(job(1, Command::DeleteUser(user(10 + number)))).is_ok());
+        assert!(queue.push(job(1, Command::DeleteUser(DeleteUser(user(10 + number))))).is_ok());
     }
-    assert!(queue.push(job(1, Command::DeleteUser(user(1)))).is_err());
-    assert!(queue.push(job(2, Command::DeleteUser(user(2)))).is_ok());
+    assert!(queue.push(job(1, Command::DeleteUser(DeleteUser(user(1))))).is_err());
+    assert!(queue.push(job(2, Command::DeleteUser(DeleteUser(user(2))))).is_ok());
     let taken: Vec<_> = (0..3).map(|_| senders(queue.take(PATIENT).as_ref())).collect();
     assert_eq!(taken, [[10], [2], [11]]);
 }

@@ -4,7 +4,7 @@ use diesel::prelude::*;
 use guerdon_domain::ports::{PendingSeal, Seal, StoreError, Stretch, Timestamp};
 use guerdon_domain::values::fit;
 
-use super::super::super::{settled_before, settled_rows_before};
+use super::super::super::{complete_before, settled_rows_before};
 use super::super::Unit;
 use super::counting::Counting;
 use super::events::EventChain;
@@ -65,7 +65,7 @@ impl Unit<'_> {
     }
 
     fn seal_causes(&mut self, from: i64, rows_max: i64, making: &mut Making) -> Result<Stretch, StoreError> {
-        let settled = self.query(settled_before)?;
+        let settled = self.query(complete_before)?;
         let (mut count, mut behind): (i64, Option<Place>) = (0, None);
         loop {
             let page = self.causes_after(from, behind, CAUSES.min((rows_max - count).max(1)))?;

@@ -1,7 +1,8 @@
 //! Distributions in several steps.
 
-use guerdon_domain::distributions::{RunDistribution, run};
-use guerdon_domain::money::Points;
+use guerdon_domain::commands::Command;
+use guerdon_domain::distributions::{Recipients, RunDistribution};
+use guerdon_domain::money::{Points, Sum};
 use guerdon_domain::ports::{InTransit, StoreExt};
 use guerdon_domain::users::{self, Profile};
 use guerdon_domain::values::{self, EmailAddress};
@@ -34,15 +35,13 @@ fn a_repeated_distribution_finishes_what_was_left_between_two_steps() {
     setup.run(&["reserve", "deposit", &company, "--points", "10000"]).unwrap();
     let words = ["distribution", "run", &company, "--wallet", "peer_wallet", "--points", "2", "--key", "k"];
     let first = setup.run(&words).unwrap();
-    let begun = RunDistribution {
-        company_id: id.into(),
-        wallet: WalletType::Peer,
-        points: Points::new(1).unwrap(),
-        users: Vec::new(),
-        date: None,
-    };
     let store = &setup.workplace.store;
-    store.transaction(|tx| run(tx, &begun, &context)).unwrap(); // and its process ends here
+    let recipients = store.snapshot(|reads| Recipients::all(reads, id.into(), WalletType::Peer)).unwrap();
+    let (wallet, sum) = (WalletType::Peer, Sum::Points(Points::new(1).unwrap()));
+    let begun = RunDistribution { company_id: id.into(), wallet, sum, recipients, schedule: None };
+    let by = context.origin.into();
+    // And its process ends here.
+    setup.workplace.commands.carry_out(provider, &by, Command::RunDistribution(begun)).unwrap();
     assert_eq!(store.snapshot(|reads| reads.in_transit()).unwrap().points, 1_501);
     assert_eq!(setup.run(&words).unwrap(), first);
     assert_eq!(store.snapshot(|reads| reads.in_transit()).unwrap(), InTransit::default());

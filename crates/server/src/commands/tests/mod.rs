@@ -11,10 +11,10 @@ use std::sync::Arc;
 use clap::Parser;
 use guerdon_domain::companies::{CreateCompany, create};
 use guerdon_domain::money::PointsPerDollar;
-use guerdon_domain::ports::{Setting, StoreExt};
+use guerdon_domain::ports::{Setting, StoreExt, Wakes};
 use guerdon_domain::values::{self, DomainName, EmailAddress, ProviderId, WebUrl};
 use guerdon_http_api::VerifySecret;
-use guerdon_persistence::{Access, DatabaseUrl, migrate, open};
+use guerdon_persistence::{Access, DatabaseUrl, migrate, open_waking};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -47,10 +47,10 @@ impl Setup {
         let folder = tempfile::tempdir().unwrap();
         let url = DatabaseUrl::Sqlite(folder.path().join("guerdon.db"));
         migrate(&url).unwrap();
-        let store = open(&url, Access::Command).unwrap();
+        let opened = open_waking(&url, Access::Command, Wakes::default()).unwrap();
         let keys = Arc::new(Keys::of(&MasterKey::parse(&"01".repeat(32)).unwrap()).unwrap());
         let settings = Settings::from_sources(None, std::iter::empty()).unwrap();
-        Self { workplace: Workplace::new(store, keys, &settings), _folder: folder }
+        Self { workplace: Workplace::new(opened.requests, opened.commands, keys, &settings), _folder: folder }
     }
 
     /// Runs a command as it arrives over the socket: parsed, written as JSON, read again.

@@ -2,15 +2,17 @@
 
 use time::Duration;
 
-use super::{DistributeError, RunDistribution, read_ahead, run_with};
+use crate::commands::{Command, Commands, Done, Refusal};
+use crate::distributions::{DistributeError, Recipients, RunDistribution};
 use crate::look_up;
-use crate::model::{Actor, Company, Failing, MissedDate, Origin, Schedule, ScheduledDate};
+use crate::model::{Actor, By, Company, Failing, MissedDate, Schedule};
+use crate::money::Sum;
 use crate::ports::{
-    Accounts, Causes, Context, Locks, MailOutbox, ReadCompanies, ReadSchedules, ReadUsers, Row, Schedules,
-    Steps, Store, StoreError, StoreExt, Timestamp,
+    Context, Locks, MailOutbox, ReadCompanies, ReadSchedules, ReadUsers, Row, Schedules, Store, StoreError,
+    StoreExt, Timestamp,
 };
 use crate::reserve;
-use crate::values::{IsoDate, ScheduleId, UserId};
+use crate::values::{IsoDate, ScheduleId};
 
 /// How long after a refusal a date is tried again.
 const TRY_AGAIN_AFTER: Duration = Duration::HOUR;
@@ -52,76 +54,44 @@ pub enum DateEnd {
 /// Pays the date that has been due for longest, if one is; any number of processes may call this at once. A refusal is
 /// recorded for a later try and mailed to the company's admins. If it returns a date, more may be due, and the
 /// distribution may be in several steps: the caller then calls [`finish`](super::finish).
-pub fn run_due(store: &dyn Store, context: &Context<'_>) -> Result<Option<Ran>, StoreError> {
-    let origin = Origin { actor: Actor::Schedule, reference: None, key: None };
-    let context = Context { origin, ..*context };
+///
+/// # Errors
+///
+/// A failure of the store. The schedule then waits a minute, so that it keeps no other from its turn.
+pub fn run_due(store: &dyn Store, commands: &Commands) -> Result<Option<Ran>, StoreError> {
+    let by = By { actor: Actor::Schedule, reference: None, key: None };
+    let context = commands.surroundings.context(&by);
     let now = context.clock.now();
     let next = store.snapshot(|reads| -> Result<_, StoreError> {
-        let Some(next) = reads.next_due(now)? else { return Ok(None) };
-        let ahead = read_ahead(reads, next.company_id, next.wallet)?;
-        Ok(Some((next, ahead)))
+        let Some(seen) = reads.next_due(now)? else { return Ok(None) };
+        let Some(company) = look_up::company(reads, seen.company_id)? else { return Ok(None) };
+        let recipients = Recipients::all(reads, seen.company_id, seen.wallet)?;
+        Ok(Some((seen, company, recipients)))
     })?;
-    let Some((next, ahead)) = next else { return Ok(None) };
-    let mut seen: Option<Schedule> = None;
-    let paid = store.transaction(|tx| {
-        seen = tx.due_schedule(now)?;
-        let ahead = ahead.as_deref().filter(|_| seen.as_ref() == Some(&next));
-        seen.as_ref().map(|it| pay_next(tx, it, ahead, &context)).transpose()
+    let Some((seen, company, recipients)) = next else { return Ok(None) };
+    let command = Command::RunDistribution(RunDistribution {
+        company_id: seen.company_id,
+        wallet: seen.wallet,
+        sum: Sum::Points(seen.points),
+        recipients,
+        schedule: Some(seen.clone()),
     });
-    match (paid, seen) {
-        (Ok(ran), _) => Ok(ran),
-        (Err(Unpaid::Refused(reason)), Some(seen)) => {
-            store.transaction(|tx| record_refusal(tx, &seen, &reason, &context)).map(Some)
-        }
-        (Err(Unpaid::Store(cause)), Some(seen)) => {
-            store.transaction(|tx| stand_back(tx, &seen, now))?;
-            Err(cause)
-        }
-        (Err(Unpaid::Store(cause)), None) => Err(cause),
-        (Err(Unpaid::Refused(reason)), None) => Err(StoreError::Broken(reason)),
+    let ran = |ended| Ran { schedule: seen.id, due_on: seen.next_on, ended };
+    match commands.carry_out(company.provider_id, &by, command) {
+        Ok(Done::Distributed(done)) => Ok(Some(ran(DateEnd::Paid { users: done.users }))),
+        Ok(_) => Err(StoreError::Broken("a distribution did something else".into())),
+        Err(Refusal::Distribute(DistributeError::Overtaken)) => Ok(Some(ran(DateEnd::Overtaken))),
+        Err(refusal) => match refusal.into_failure() {
+            Ok(cause) => {
+                store.transaction(|tx| stand_back(tx, &seen, now))?;
+                Err(cause)
+            }
+            Err(refusal) => {
+                let reason = refusal.to_string();
+                store.transaction(|tx| record_refusal(tx, &seen, &reason, &context)).map(Some)
+            }
+        },
     }
-}
-
-/// Why a date was not paid; the transaction is rolled back.
-enum Unpaid {
-    Refused(String),
-    Store(StoreError),
-}
-
-impl From<StoreError> for Unpaid {
-    fn from(cause: StoreError) -> Self {
-        Self::Store(cause)
-    }
-}
-
-/// The payment and the step to the next date are one transaction: a date is paid once whoever else is at work.
-fn pay_next<T>(
-    tx: &mut T,
-    schedule: &Schedule,
-    ahead: Option<&[UserId]>,
-    context: &Context<'_>,
-) -> Result<Ran, Unpaid>
-where
-    T: Accounts + Causes + Locks + MailOutbox + ReadCompanies + ReadUsers + Schedules + Steps + ?Sized,
-{
-    let due_on = schedule.next_on;
-    let command = RunDistribution {
-        company_id: schedule.company_id,
-        wallet: schedule.wallet,
-        points: schedule.points,
-        users: Vec::new(),
-        date: Some(ScheduledDate { schedule: schedule.id, due_on }),
-    };
-    let users = match run_with(tx, &command, ahead, context) {
-        Ok(done) => done.users,
-        Err(DistributeError::AlreadyPaid) => 0,
-        Err(DistributeError::Store(cause)) => return Err(cause.into()),
-        Err(refusal) => return Err(Unpaid::Refused(refusal.to_string())),
-    };
-    let mut next = schedule.clone();
-    next.advance(context.clock.now());
-    tx.update_schedule(&next)?;
-    Ok(Ran { schedule: next.id, due_on, ended: DateEnd::Paid { users } })
 }
 
 /// Whether a schedule still is as it was when its payment was begun; held from then on.

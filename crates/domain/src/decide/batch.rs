@@ -1,0 +1,144 @@
+//! Commands that are carried out in one transaction.
+
+use super::{Decide, Undecided};
+use crate::ledger::{AccountBook, Changes, Facts, Needs};
+use crate::model::IdempotencyRecord;
+use crate::ports::{Context, LedgerAccess, StoreError};
+use crate::values::ProviderId;
+
+/// What commands of one transaction have loaded and decided.
+#[derive(Debug, Default)]
+pub struct Batch {
+    facts: Facts,
+    book: AccountBook,
+    changes: Changes,
+    /// What the last command decided; becomes part of `changes` when it is kept.
+    last: Changes,
+}
+
+impl Batch {
+    /// What was loaded, as it stands after the commands that were kept.
+    pub fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    pub fn book(&self) -> &AccountBook {
+        &self.book
+    }
+
+    /// What is to be written beside the book.
+    pub fn changes(&self) -> &Changes {
+        &self.changes
+    }
+
+    /// Loads what commands need.
+    ///
+    /// # Errors
+    ///
+    /// A failure of the store.
+    pub fn load<T: LedgerAccess + ?Sized>(&mut self, tx: &mut T, needs: &Needs) -> Result<(), StoreError> {
+        tx.load(needs, &mut self.facts, &mut self.book)?;
+        self.facts.follow(&self.changes); // what is read again is older than what was decided
+        Ok(())
+    }
+
+    /// Decides a command on what is loaded. If something is missing, loads what it can need further and decides again: at most
+    /// two rounds. The caller then either keeps the decision or undoes it.
+    ///
+    /// # Errors
+    ///
+    /// A failure of the store outside; inside, why it was not decided.
+    pub fn decide<T: LedgerAccess + ?Sized, C: Decide>(
+        &mut self,
+        tx: &mut T,
+        scope: ProviderId,
+        command: &C,
+        context: &Context<'_>,
+    ) -> Result<Result<C::Done, Undecided<C::Refusal>>, StoreError> {
+        let first = self.decide_loaded(scope, command, context);
+        let Err(Undecided::NotLoaded(_)) = first else { return Ok(first) };
+        self.undo();
+        match command.further_needs(&self.facts) {
+            Ok(further) => self.load(tx, &further)?,
+            Err(missing) => return Ok(Err(Undecided::NotLoaded(missing))),
+        }
+        Ok(self.decide_loaded(scope, command, context))
+    }
+
+    fn decide_loaded<C: Decide>(
+        &mut self,
+        scope: ProviderId,
+        command: &C,
+        context: &Context<'_>,
+    ) -> Result<C::Done, Undecided<C::Refusal>> {
+        self.book.set_savepoint();
+        self.last = Changes::default();
+        command.decide(scope, &self.facts, &mut self.book, &mut self.last, context)
+    }
+
+    /// Undoes the last decision, unless it was kept.
+    pub fn undo(&mut self) {
+        self.book.roll_back();
+        self.last = Changes::default();
+    }
+
+    /// Keeps the last decision, with the response to be repeated under its idempotency key.
+    pub fn keep(&mut self, record: Option<IdempotencyRecord>) {
+        if let Some(record) = record {
+            let expired = self.facts.records.insert(record.key.clone(), record.clone());
+            self.last.replaced_records.extend(expired.map(|it| it.key));
+            self.last.records.push(record);
+        }
+        self.facts.follow(&self.last);
+        self.changes.append(&mut self.last);
+        self.book.set_savepoint();
+    }
+
+    /// Writes everything that was kept.
+    ///
+    /// # Errors
+    ///
+    /// A failure of the store.
+    pub fn write<T: LedgerAccess + ?Sized>(&self, tx: &mut T) -> Result<(), StoreError> {
+        if self.changes.is_empty() { Ok(()) } else { tx.write(&self.changes, &self.book) }
+    }
+}
+
+/// Carries out one command in a transaction of the caller, who rolls it back after an error.
+///
+/// # Errors
+///
+/// The refusal; or a failure of the store, also if something is missing after the second round.
+pub fn carry_out<T: LedgerAccess + ?Sized, C: Decide>(
+    tx: &mut T,
+    scope: ProviderId,
+    command: &C,
+    context: &Context<'_>,
+) -> Result<C::Done, C::Refusal> {
+    let (done, batch) = decide_one(tx, scope, command, context)?;
+    batch.write(tx)?;
+    Ok(done)
+}
+
+/// Decides one command and writes nothing.
+///
+/// # Errors
+///
+/// As [`carry_out`].
+pub(crate) fn decide_one<T: LedgerAccess + ?Sized, C: Decide>(
+    tx: &mut T,
+    scope: ProviderId,
+    command: &C,
+    context: &Context<'_>,
+) -> Result<(C::Done, Batch), C::Refusal> {
+    let mut batch = Batch::default();
+    batch.load(tx, &command.needs())?;
+    match batch.decide(tx, scope, command, context)? {
+        Ok(done) => {
+            batch.keep(None);
+            Ok((done, batch))
+        }
+        Err(Undecided::Refused(refusal)) => Err(refusal),
+        Err(Undecided::NotLoaded(missing)) => Err(StoreError::from(missing).into()),
+    }
+}

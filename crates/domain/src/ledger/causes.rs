@@ -1,0 +1,110 @@
+//! What a journal entry says of its payments: why, by whom, to whom, at which price. Decisions pay by it, and audits check by it.
+
+use super::{LedgerError, Moved, Payment};
+use crate::model::{Act, Cause, Sender};
+use crate::money::{Amount, Points, Price, price};
+use crate::values::UserId;
+use crate::wallets::{Account, Reason, WalletType};
+
+impl Cause {
+    /// Why its transfers are made; none if it moves nothing.
+    pub(crate) fn reason(&self) -> Option<Reason> {
+        match self.act {
+            Act::Founding | Act::Rate | Act::Move { .. } | Act::Amendment { .. } => None,
+            Act::Sending(_) => Some(Reason::Recognition),
+            Act::Deposit { .. } => Some(Reason::Deposit),
+            Act::Withdrawal { .. } => Some(Reason::Withdrawal),
+            Act::Distribution { .. } => Some(Reason::PointDistribution),
+            Act::Redemption { .. } => Some(Reason::Redemption),
+            Act::Refund { .. } => Some(Reason::Refund),
+            Act::Override { .. } => Some(Reason::Override),
+            Act::Deletion { .. } => Some(Reason::UserDeleted),
+        }
+    }
+
+    /// The accounts that may pay, in order of preference; a user who is no manager has no manager wallet.
+    pub(crate) fn payers(&self) -> Vec<Account> {
+        let company = self.company_id;
+        match &self.act {
+            Act::Founding | Act::Rate | Act::Move { .. } | Act::Amendment { .. } => Vec::new(),
+            Act::Sending(it) => match it.sender {
+                Sender::Company(id) => vec![Account::Reserve(id)],
+                Sender::User(id) => {
+                    vec![Account::Wallet(WalletType::Peer, id), Account::Wallet(WalletType::Manager, id)]
+                }
+            },
+            Act::Deposit { .. } => vec![Account::Funding(company)],
+            Act::Withdrawal { .. } | Act::Distribution { .. } => vec![Account::Reserve(company)],
+            Act::Redemption { user, .. } => vec![Account::Wallet(WalletType::User, *user)],
+            Act::Refund { .. } => vec![Account::Redeemed(company)],
+            Act::Override { user, wallet, .. } => {
+                vec![Account::Wallet(*wallet, *user), Account::Reserve(company)]
+            }
+            Act::Deletion { user, .. } => Account::of_user(*user).to_vec(),
+        }
+    }
+
+    /// The account that is credited. `receiver` is the user who receives a recognition, a distribution or a refund; without
+    /// one these have none. An override credits whichever of its two payers does not pay.
+    pub(crate) fn credit(&self, receiver: Option<UserId>) -> Option<Account> {
+        let company = self.company_id;
+        let wallet = |wallet| receiver.map(|it| Account::Wallet(wallet, it));
+        match &self.act {
+            Act::Founding | Act::Rate | Act::Move { .. } | Act::Amendment { .. } => None,
+            Act::Sending(_) | Act::Refund { .. } => wallet(WalletType::User),
+            Act::Distribution { wallet: kind, .. } => wallet(*kind),
+            Act::Deposit { .. } | Act::Deletion { .. } => Some(Account::Reserve(company)),
+            Act::Withdrawal { .. } => Some(Account::Funding(company)),
+            Act::Redemption { .. } => Some(Account::Redeemed(company)),
+            Act::Override { .. } => None,
+        }
+    }
+
+    /// What it costs at its rate; `redeemed` is the amount that a refund returns. None if it has no price, or none that is
+    /// possible.
+    pub(crate) fn price(&self, redeemed: Option<Amount>) -> Option<Price> {
+        match &self.act {
+            Act::Sending(it) => price(self.rate, it.points, it.receivers.into()),
+            Act::Distribution { points, receivers, .. } => price(self.rate, *points, (*receivers).into()),
+            Act::Deposit { points } | Act::Withdrawal { points } | Act::Redemption { points, .. } => {
+                price(self.rate, *points, 1)
+            }
+            Act::Refund { points, .. } => {
+                redeemed.and_then(|amount| Price::exactly(self.rate, amount, *points))
+            }
+            // Their amounts depend on what the wallets hold.
+            Act::Override { .. } | Act::Deletion { .. } => None,
+            Act::Founding | Act::Rate | Act::Move { .. } | Act::Amendment { .. } => None,
+        }
+    }
+
+    /// The points that each receiver gets; of an override the points that the wallet then shows.
+    pub(crate) fn points(&self) -> Points {
+        match &self.act {
+            Act::Sending(it) => it.points,
+            Act::Deposit { points }
+            | Act::Withdrawal { points }
+            | Act::Distribution { points, .. }
+            | Act::Redemption { points, .. }
+            | Act::Refund { points, .. }
+            | Act::Override { points, .. } => *points,
+            Act::Deletion { .. } | Act::Founding | Act::Rate | Act::Move { .. } | Act::Amendment { .. } => {
+                Points::ZERO
+            }
+        }
+    }
+}
+
+impl<'a> Payment<'a> {
+    /// A payment of a journal entry.
+    ///
+    /// # Errors
+    ///
+    /// If the entry is of a kind that moves nothing.
+    pub fn of(cause: &Cause, moved: Moved<'a>) -> Result<Self, LedgerError> {
+        let moves_nothing = || LedgerError::Broken(format!("cause {} moves nothing", cause.id));
+        let reason = cause.reason().ok_or_else(moves_nothing)?;
+        let (company, rate, at) = (cause.company_id, cause.rate, cause.created_at);
+        Ok(Self { company, cause: cause.id, reason, rate, moved, at })
+    }
+}

@@ -1,0 +1,59 @@
+//! Finishing distributions in several steps.
+
+use uuid::Uuid;
+
+use crate::commands::{Command, Commands, Done, Refusal};
+use crate::distributions::ContinueDistribution;
+use crate::model::{Actor, By};
+use crate::ports::{Store, StoreError, StoreExt};
+use crate::values::{CauseId, CompanyId, ProviderId};
+
+/// A distribution whose stored steps cannot be carried out. Its points stay in transit until an operator repairs the
+/// database.
+#[derive(Debug, Clone)]
+pub struct Unfinishable {
+    /// The journal entry of the distribution.
+    pub cause: CauseId,
+    /// The company that pays; none if the journal has no such entry.
+    pub company: Option<CompanyId>,
+    /// Why its next step fails.
+    pub reason: StoreError,
+}
+
+/// Whose turn the steps of a distribution take that the journal does not have.
+const NOBODY: ProviderId = ProviderId::from_uuid(Uuid::nil());
+
+/// Carries out the remaining steps of every unfinished distribution, one transaction per step, and calls `paid` with
+/// the number of receivers of each. Any number of processes may do this at once.
+///
+/// Returns the distributions that cannot be finished; these do not keep others from being finished.
+///
+/// # Errors
+///
+/// If the database cannot be used now; a later call then continues.
+pub fn finish(
+    store: &dyn Store,
+    commands: &Commands,
+    paid: &mut dyn FnMut(usize),
+) -> Result<Vec<Unfinishable>, StoreError> {
+    let unfinished = store.snapshot(|reads| reads.in_transit())?.distributions;
+    let by = By { actor: Actor::Schedule, reference: None, key: None };
+    let mut failed = Vec::new();
+    for (cause, owner) in unfinished {
+        let (company, provider) = owner.unzip();
+        let command = Command::ContinueDistribution(ContinueDistribution(cause));
+        loop {
+            match commands.carry_out(provider.unwrap_or(NOBODY), &by, command.clone()) {
+                Ok(Done::Continued(Some(count))) => paid(count),
+                Ok(_) => break,
+                Err(Refusal::Store(reason @ (StoreError::Broken(_) | StoreError::Corrupt { .. }))) => {
+                    failed.push(Unfinishable { cause, company, reason });
+                    break;
+                }
+                Err(Refusal::Store(cause)) => return Err(cause),
+                Err(refusal) => return Err(StoreError::Broken(refusal.to_string())),
+            }
+        }
+    }
+    Ok(failed)
+}

@@ -1,0 +1,7 @@
+//! What happens without a request: the dates of schedules are paid, and distributions in several steps are finished.
+
+mod finish;
+mod run_due;
+
+pub use finish::{Unfinishable, finish};
+pub use run_due::{DateEnd, Ran, run_due};
