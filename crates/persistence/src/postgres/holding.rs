@@ -1,15 +1,16 @@
 //! Holding companies and claiming keys until the transaction ends, by advisory locks.
 
+use diesel::dsl::AsSelect;
 use diesel::pg::sql_types::Array;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Binary, Integer, SmallInt, Text};
+use diesel::sql_types::{BigInt, Integer, Text};
 use guerdon_domain::idempotency::IdempotencyKey;
 use guerdon_domain::values::{CompanyId, fit};
 
 use super::{COMPANY_LOCKS, Conn, Db, Hold, advisory_key, digest, hold_company};
 use crate::engine::Locking;
-use crate::rows::IdempotencyRow;
-use crate::rows::types::{Id, Identifier, Moment};
+use crate::rows::types::{Id, Identifier};
+use crate::rows::{IdempotencyRow, Row};
 use crate::statement::statement;
 
 statement! {
@@ -27,13 +28,12 @@ statement! {
 
 statement! {
     /// The records of some keys.
-    Records -> (Identifier, Text, Binary, SmallInt, Binary, Moment, Moment) {
+    Records -> AsSelect<IdempotencyRow, Db> {
         scopes: Array<Identifier> = Vec<Id>,
         keys: Array<Text> = Vec<String>,
     }
-    "SELECT r.scope, r.idempotency_key, request_hash, status, body, created_at, expires_at \
-     FROM unnest(?::uuid[], ?::text[]) AS wanted (scope, key) \
-     JOIN idempotency_records AS r ON r.scope = wanted.scope AND r.idempotency_key = wanted.key"
+    "SELECT ", IdempotencyRow::COLUMN_NAMES, " FROM unnest(?::uuid[], ?::text[]) AS wanted (wanted_scope, wanted_key) \
+     JOIN idempotency_records ON scope = wanted_scope AND idempotency_key = wanted_key"
 }
 
 /// Keeps companies with their providers, and claims idempotency keys, which never waits. Returns those that are kept, and those

@@ -15,7 +15,6 @@ use crate::rows::types::{At, Id, Identifier};
 
 mod accounts;
 mod catalog;
-mod columns;
 pub(crate) mod connect;
 mod faults;
 mod holding;

@@ -3,43 +3,26 @@
 use std::collections::HashSet;
 
 use diesel::pg::Pg;
-use diesel::pg::sql_types::Array;
 use diesel::prelude::*;
 use diesel::query_builder::{AstPass, QueryFragment, QueryId};
-use diesel::sql_types::{Nullable, SmallInt};
 use guerdon_domain::ports::Settlement;
-use guerdon_domain::values::EventId;
 
-use super::columns::{ArrayOf, Kept, columns};
-use super::inserts::Attempts;
-use crate::rows::types::{At, Id, Identifier, Moment};
-use crate::rows::{AttemptRow, SettledRow};
+use super::inserts::Insert;
+use crate::rows::{AttemptRow, Row, SettledRow};
 
-columns! {
-    Settled of SettledRow, in "deliveries" {
-        event_id: Identifier = Id<EventId>,
-        lease_id: Identifier = Id,
-        attempt_id: Nullable<Identifier> = Option<Id>,
-        state: SmallInt = i16,
-        due: Nullable<Moment> = Option<At>,
-        state_back: SmallInt = i16,
-        due_back: Nullable<Moment> = Option<At>,
-    }
+struct Settle<'r> {
+    attempts: Insert<'r, AttemptRow<'r>>,
+    settled: <SettledRow as Row>::Arrays<'r>,
 }
 
-struct Settle {
-    attempts: Attempts,
-    settled: Settled,
-}
-
-impl QueryId for Settle {
-    type QueryId = Self;
+impl QueryId for Settle<'_> {
+    type QueryId = Settle<'static>;
     const HAS_STATIC_QUERY_ID: bool = true;
 }
 
-impl RunQueryDsl<PgConnection> for Settle {}
+impl RunQueryDsl<PgConnection> for Settle<'_> {}
 
-impl QueryFragment<Pg> for Settle {
+impl QueryFragment<Pg> for Settle<'_> {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
         out.push_sql("WITH new AS (");
         self.attempts.walk_ast(out.reborrow())?;
@@ -50,9 +33,9 @@ impl QueryFragment<Pg> for Settle {
              next_attempt_at = CASE WHEN it.attempt_id IS NULL OR new.id IS NOT NULL THEN it.due \
              ELSE it.due_back END FROM ",
         );
-        self.settled.unnest(out.reborrow())?;
+        SettledRow::push_arrays(&self.settled, out.reborrow())?;
         out.push_sql(" AS it (");
-        out.push_sql(Settled::names());
+        out.push_sql(SettledRow::COLUMN_NAMES);
         out.push_sql(
             ") LEFT JOIN new ON new.id = it.attempt_id \
              WHERE d.event_id = it.event_id AND d.lease_id = it.lease_id",
@@ -65,9 +48,10 @@ impl QueryFragment<Pg> for Settle {
 /// back. Of several about one event under one lease the first counts: it ends the lease.
 pub(crate) fn settle(conn: &mut PgConnection, settlements: &[Settlement]) -> QueryResult<()> {
     let made = settlements.iter().filter_map(|it| Some(AttemptRow::of(it.event, it.attempt.as_ref()?)));
+    let made: Vec<AttemptRow<'_>> = made.collect();
     let mut seen = HashSet::with_capacity(settlements.len());
     let firsts = settlements.iter().filter(|it| seen.insert((it.event, it.lease)));
     let settled: Vec<SettledRow> = firsts.map(SettledRow::of).collect();
-    let attempts = Attempts::of(&made.collect::<Vec<_>>());
-    Settle { attempts, settled: Settled::of(&settled) }.execute(conn).map(drop)
+    let settle = Settle { attempts: Insert::of(&made), settled: SettledRow::arrays(&settled) };
+    settle.execute(conn).map(drop)
 }

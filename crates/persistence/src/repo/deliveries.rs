@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use diesel::dsl::sql;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Bool};
+use diesel::sql_types::{BigInt, Bool, Nullable};
 use guerdon_domain::ports::{
     CLOCK_TOLERANCE, Claim, Claimed, Deliveries, ReadProviders, Settlement, StoreError, Timestamp,
 };
@@ -12,40 +12,37 @@ use guerdon_domain::values::{EventId, ProviderId};
 
 use super::super::{SKIP_LOCKED, place, settle};
 use super::Unit;
+use crate::rows::ClaimedEventRow;
 use crate::rows::conditions::PENDING;
 use crate::rows::schema::{deliveries, mails};
 use crate::rows::types::{At, Id, Identifier, Moment};
-use crate::rows::{ClaimedEventRow, DueRow};
 
 /// How many events one statement names.
 const SLICE: usize = 1_000;
 
-#[derive(QueryableByName)]
-struct ProviderOnly {
-    #[diesel(sql_type = Identifier)]
-    id: Id<ProviderId>,
+/// Selects when the next event of a provider is due. With `EXISTS` instead, PostgreSQL would join all events that are due.
+fn next_attempt() -> String {
+    format!(
+        "SELECT next_attempt_at FROM deliveries WHERE provider_id = providers.id AND {PENDING} \
+         ORDER BY next_attempt_at LIMIT 1"
+    )
 }
 
 impl Deliveries for Unit<'_> {
     fn providers_with_due_events(&mut self, now: Timestamp) -> Result<Vec<ProviderId>, StoreError> {
-        let query = format!(
-            "SELECT id FROM providers WHERE NOT suspended AND (SELECT next_attempt_at FROM deliveries \
-             WHERE provider_id = providers.id AND {PENDING} ORDER BY next_attempt_at LIMIT 1) <= {} ORDER BY id",
-            place(1)
-        ); // by EXISTS, PostgreSQL would join all that is due
-        let found: Vec<ProviderOnly> =
-            self.query(|conn| diesel::sql_query(query).bind::<Moment, _>(At(now)).get_results(conn))?;
-        Ok(found.into_iter().map(|it| it.id.0).collect())
+        let query = format!("SELECT id FROM providers WHERE NOT suspended AND ({}) <= ", next_attempt());
+        let query = sql::<Identifier>(&query).bind::<Moment, _>(At(now)).sql(" ORDER BY id");
+        let found: Vec<Id<ProviderId>> = self.query(|conn| query.get_results(conn))?;
+        Ok(found.into_iter().map(|it| it.0).collect())
     }
 
     fn next_event_due(&mut self) -> Result<Option<Timestamp>, StoreError> {
         let query = format!(
-            "SELECT min(due) AS due FROM (SELECT (SELECT next_attempt_at FROM deliveries \
-             WHERE provider_id = providers.id AND {PENDING} ORDER BY next_attempt_at LIMIT 1) AS due \
-             FROM providers WHERE NOT suspended) AS firsts"
+            "SELECT min(due) FROM (SELECT ({}) AS due FROM providers WHERE NOT suspended) AS firsts",
+            next_attempt()
         );
-        let found: DueRow = self.query(|conn| diesel::sql_query(query).get_result(conn))?;
-        Ok(found.due.map(|it| it.0))
+        let found: Option<At> = self.query(|conn| sql::<Nullable<Moment>>(&query).get_result(conn))?;
+        Ok(found.map(|it| it.0))
     }
 
     fn claim_events(&mut self, claim: &Claim) -> Result<Option<Claimed>, StoreError> {

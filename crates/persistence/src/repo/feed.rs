@@ -2,16 +2,17 @@
 
 use std::collections::{HashMap, HashSet};
 
+use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use guerdon_domain::ports::{Feed, FeedPlace, FeedWanted, Lookup, MadeAttempt, StoreError, ToldEvent};
 use guerdon_domain::values::{EventId, ProviderId, Timestamp, fit};
 
-use super::super::{feed_before, place};
+use super::super::feed_before;
 use super::Unit;
 use crate::rows::schema::{attempts, deliveries, events};
-use crate::rows::types::{Id, Identifier};
-use crate::rows::{DatedPlaceRow, FareRow, FeedPlaceRow, MadeAttemptRow, QueuedEventRow};
+use crate::rows::types::{At, Id, Identifier, Moment};
+use crate::rows::{FareRow, MadeAttemptRow, QueuedEventRow};
 
 /// No transaction that writes events is open for longer.
 const SLACK_MICROS: i64 = 60_000_000;
@@ -71,22 +72,15 @@ impl Unit<'_> {
         position: i64,
         before: i64,
     ) -> Result<Option<(i64, Timestamp)>, StoreError> {
-        let query = format!(
-            "SELECT position, created_at FROM events WHERE provider_id = {} AND position >= {} AND position < {} \
-             ORDER BY position, id LIMIT 1",
-            place(1),
-            place(2),
-            place(3)
-        );
-        let row: Option<DatedPlaceRow> = self.query(|conn| {
-            diesel::sql_query(query)
-                .bind::<Identifier, _>(Id(provider))
-                .bind::<BigInt, _>(position)
-                .bind::<BigInt, _>(before)
-                .get_result(conn)
-                .optional()
-        })?;
-        Ok(row.map(DatedPlaceRow::read))
+        let query = sql::<(BigInt, Moment)>("SELECT position, created_at FROM events WHERE provider_id = ")
+            .bind::<Identifier, _>(Id(provider))
+            .sql(" AND position >= ")
+            .bind::<BigInt, _>(position)
+            .sql(" AND position < ")
+            .bind::<BigInt, _>(before)
+            .sql(" ORDER BY position, id LIMIT 1");
+        let found: Option<(i64, At)> = self.query(|conn| query.get_result(conn).optional())?;
+        Ok(found.map(|(position, created_at)| (position, created_at.0)))
     }
 
     fn feed_places(&mut self, wanted: &FeedWanted, limit: i64) -> Result<Vec<FeedPlace>, StoreError> {
@@ -94,25 +88,18 @@ impl Unit<'_> {
         let after = wanted
             .after
             .unwrap_or(FeedPlace { position: i64::MIN, id: EventId::from_uuid(uuid::Uuid::nil()) });
-        let query = format!(
-            "SELECT position, id FROM events WHERE provider_id = {} AND (position, id) > ({}, {}) AND position < {} \
-             ORDER BY position, id LIMIT {}",
-            place(1),
-            place(2),
-            place(3),
-            place(4),
-            place(5)
-        );
-        let rows: Vec<FeedPlaceRow> = self.query(|conn| {
-            diesel::sql_query(query)
-                .bind::<Identifier, _>(Id(wanted.provider))
-                .bind::<BigInt, _>(after.position)
-                .bind::<Identifier, _>(Id(after.id))
-                .bind::<BigInt, _>(before)
-                .bind::<BigInt, _>(limit)
-                .get_results(conn)
-        })?;
-        Ok(rows.into_iter().map(FeedPlaceRow::read).collect())
+        let query = sql::<(BigInt, Identifier)>("SELECT position, id FROM events WHERE provider_id = ")
+            .bind::<Identifier, _>(Id(wanted.provider))
+            .sql(" AND (position, id) > (")
+            .bind::<BigInt, _>(after.position)
+            .sql(", ")
+            .bind::<Identifier, _>(Id(after.id))
+            .sql(") AND position < ")
+            .bind::<BigInt, _>(before)
+            .sql(" ORDER BY position, id LIMIT ")
+            .bind::<BigInt, _>(limit);
+        let found: Vec<(i64, Id<EventId>)> = self.query(|conn| query.get_results(conn))?;
+        Ok(found.into_iter().map(|(position, Id(id))| FeedPlace { position, id }).collect())
     }
 
     /// Which of these are of the kind and in the state that are wanted.

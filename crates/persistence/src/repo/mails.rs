@@ -1,7 +1,8 @@
 //! Mails: queueing and delivering them.
 
+use diesel::dsl::sql;
 use diesel::prelude::*;
-use diesel::sql_types::BigInt;
+use diesel::sql_types::{BigInt, Nullable};
 use guerdon_domain::ports::{
     ClaimedMail, KeptMail, MailDeliveries, MailFate, MailOutbox, MailRetries, MailState, NewMail,
     RETRIED_MAIL_DUE, ReadMails, StoreError, Timestamp,
@@ -14,7 +15,7 @@ use super::events::first_id;
 use crate::rows::conditions::PENDING;
 use crate::rows::schema::mails;
 use crate::rows::types::{At, Id, Moment};
-use crate::rows::{ClaimedMailRow, DueRow, KeptMailRow, MailRow, mail};
+use crate::rows::{ClaimedMailRow, KeptMailRow, MailRow, Row, mail};
 use crate::slices::slices;
 
 impl MailOutbox for Unit<'_> {
@@ -71,8 +72,9 @@ impl MailDeliveries for Unit<'_> {
         limit: u16,
     ) -> Result<Vec<ClaimedMail>, StoreError> {
         let query = format!(
-            "SELECT id, recipient, subject, body, attempts, created_at FROM mails \
-             WHERE {PENDING} AND next_attempt_at <= {} ORDER BY next_attempt_at, id LIMIT {}{SKIP_LOCKED}",
+            "SELECT {} FROM mails WHERE {PENDING} AND next_attempt_at <= {} \
+             ORDER BY next_attempt_at, id LIMIT {}{SKIP_LOCKED}",
+            ClaimedMailRow::COLUMN_NAMES,
             place(1),
             place(2)
         );
@@ -114,8 +116,8 @@ impl MailDeliveries for Unit<'_> {
     }
 
     fn next_mail_due(&mut self) -> Result<Option<Timestamp>, StoreError> {
-        let query = format!("SELECT min(next_attempt_at) AS due FROM mails WHERE {PENDING}");
-        let found: DueRow = self.query(|conn| diesel::sql_query(query).get_result(conn))?;
-        Ok(found.due.map(|it| it.0))
+        let query = sql::<Nullable<Moment>>("SELECT min(next_attempt_at) FROM mails WHERE ").sql(PENDING);
+        let found: Option<At> = self.query(|conn| query.get_result(conn))?;
+        Ok(found.map(|it| it.0))
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Integer, Nullable};
 use guerdon_domain::ledger::{DistributionProgress, DistributionStep};
@@ -16,40 +17,15 @@ use crate::rows::schema::{causes, distribution_steps as steps, distributions_und
 use crate::rows::types::{Id, Identifier};
 use crate::rows::{CauseRow, Reading, StepRow};
 
-#[derive(QueryableByName)]
-struct Waiting {
-    #[diesel(sql_type = Identifier)]
-    id: Id<CauseId>,
-    #[diesel(sql_type = BigInt)]
-    receivers: i64,
-}
-
-/// A distribution that is not finished.
-#[derive(QueryableByName)]
-struct UnfinishedRow {
-    #[diesel(sql_type = Identifier)]
-    id: Id<CauseId>,
-    #[diesel(sql_type = Nullable<Identifier>)]
-    company_id: Option<Id<CompanyId>>,
-    #[diesel(sql_type = Nullable<Identifier>)]
-    provider_id: Option<Id<ProviderId>>,
-}
-
-/// What a company has in transit, in nano-dollars, and its rate.
-#[derive(QueryableByName)]
-struct HeldRow {
-    #[diesel(sql_type = BigInt)]
-    balance: i64,
-    #[diesel(sql_type = Integer)]
-    points_per_dollar: i32,
-}
+/// A distribution that is not finished, with its company and provider if the journal has its entry.
+type Unfinished = (Id<CauseId>, Option<Id<CompanyId>>, Option<Id<ProviderId>>);
 
 impl ReadSteps for Unit<'_> {
     fn in_transit(&mut self) -> Result<InTransit, StoreError> {
         let unfinished = "SELECT u.id, x.company_id, x.provider_id FROM distributions_under_way AS u \
                           LEFT JOIN causes AS x ON x.id = u.id ORDER BY u.id";
-        let distributions: Vec<UnfinishedRow> =
-            self.query(|conn| diesel::sql_query(unfinished).get_results(conn))?;
+        let unfinished = sql::<(Identifier, Nullable<Identifier>, Nullable<Identifier>)>(unfinished);
+        let distributions: Vec<Unfinished> = self.query(|conn| unfinished.get_results(conn))?;
         if distributions.is_empty() {
             return Ok(InTransit::default());
         }
@@ -59,13 +35,14 @@ impl ReadSteps for Unit<'_> {
              JOIN distributions_under_way AS u ON u.id = x.id)",
             AccountKind::Transit.code()
         );
-        let held: Vec<HeldRow> = self.query(|conn| diesel::sql_query(held).get_results(conn))?;
-        let points = held.iter().filter_map(|it| {
-            let rate = PointsPerDollar::new(it.points_per_dollar.into())?;
-            Some(rate.points(Amount::from_nanodollars(it.balance)).get())
+        let held: Vec<(i64, i32)> = self.query(|conn| sql::<(BigInt, Integer)>(&held).get_results(conn))?;
+        let points = held.into_iter().filter_map(|(balance_nanodollars, points_per_dollar)| {
+            let rate = PointsPerDollar::new(points_per_dollar.into())?;
+            Some(rate.points(Amount::from_nanodollars(balance_nanodollars)).get())
         });
-        let owner = |it: &UnfinishedRow| Some((it.company_id?.0, it.provider_id?.0));
-        let distributions = distributions.iter().map(|it| (it.id.0, owner(it)));
+        let distributions = distributions.into_iter().map(|(id, company, provider)| {
+            (id.0, company.zip(provider).map(|(company, provider)| (company.0, provider.0)))
+        });
         Ok(InTransit { points: points.sum(), distributions: distributions.collect() })
     }
 }
@@ -135,8 +112,9 @@ impl Unit<'_> {
     /// To how many each distribution that is under way is still to give, those included to whom it could not.
     pub(super) fn waiting(&mut self) -> Result<HashMap<Id<CauseId>, i64>, StoreError> {
         let query = "SELECT id, not_given + COALESCE((SELECT SUM(length(receivers)) FROM distribution_steps \
-                     WHERE cause_id = id), 0) / 16 AS receivers FROM distributions_under_way";
-        let found: Vec<Waiting> = self.query(|conn| diesel::sql_query(query).get_results(conn))?;
-        Ok(found.into_iter().map(|it| (it.id, it.receivers)).collect())
+                     WHERE cause_id = id), 0) / 16 FROM distributions_under_way";
+        let found: Vec<(Id<CauseId>, i64)> =
+            self.query(|conn| sql::<(Identifier, BigInt)>(query).get_results(conn))?;
+        Ok(found.into_iter().collect())
     }
 }

@@ -1,22 +1,22 @@
 //! Rows whose columns are declared once.
 
+use std::borrow::Cow;
+
 use diesel::QueryResult;
 use diesel::pg::Pg;
 use diesel::query_builder::AstPass;
 use diesel::sql_types::{BigInt, Binary, Bool, Integer, Nullable, SmallInt, Text};
 use diesel::sqlite::Sqlite;
 
-use super::types::{Identifier, Moment};
+use super::types::{At, Id, Identifier, Moment};
 
 /// A row that `row!` declares. Every list of its columns has the order of the declaration.
 pub(crate) trait Row: Sized {
-    type Table: 'static;
     /// An array for each column.
     type Arrays<'r>
     where
         Self: 'r;
 
-    const TABLE: &'static str;
     /// Names of the columns, separated by commas.
     const COLUMN_NAMES: &'static str;
 
@@ -29,41 +29,73 @@ pub(crate) trait Row: Sized {
     fn push_values<'b>(&'b self, out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()>;
 }
 
-/// A SQL type, and the name that PostgreSQL gives to arrays of it.
-pub(crate) trait ArrayOf {
-    const NAME: &'static str;
+/// A row of a table.
+pub(crate) trait TableRow: Row {
+    type Table: 'static;
+
+    const TABLE: &'static str;
 }
 
-macro_rules! arrays {
-    ($($sql:ty: $name:literal),+ $(,)?) => {
-        $(impl ArrayOf for $sql {
-            const NAME: &'static str = $name;
+/// A Rust type of columns, with its SQL type and the name that PostgreSQL gives to arrays of it.
+pub(crate) trait Column {
+    type Sql;
+
+    const ARRAY: &'static str;
+}
+
+macro_rules! columns {
+    ($($rust:ty: $sql:ty = $array:literal),+ $(,)?) => {
+        $(impl Column for $rust {
+            type Sql = $sql;
+
+            const ARRAY: &'static str = $array;
         })+
     };
 }
 
-arrays!(
-    BigInt: "bigint[]",
-    Binary: "bytea[]",
-    Bool: "boolean[]",
-    Identifier: "uuid[]",
-    Integer: "integer[]",
-    Moment: "timestamptz[]",
-    SmallInt: "smallint[]",
-    Text: "text[]",
+columns!(
+    bool: Bool = "boolean[]",
+    i16: SmallInt = "smallint[]",
+    i32: Integer = "integer[]",
+    i64: BigInt = "bigint[]",
+    &str: Text = "text[]",
+    Cow<'_, str>: Text = "text[]",
+    String: Text = "text[]",
+    &[u8]: Binary = "bytea[]",
+    Vec<u8>: Binary = "bytea[]",
+    At: Moment = "timestamptz[]",
 );
 
-impl<T: ArrayOf> ArrayOf for Nullable<T> {
-    const NAME: &'static str = T::NAME;
+impl<T> Column for Id<T> {
+    type Sql = Identifier;
+
+    const ARRAY: &'static str = "uuid[]";
 }
 
-/// Declares the struct of a row and implements `Row` for it: `#[derive(…)] struct Name in table { column: type, … }`.
+impl<T: Column> Column for Option<T> {
+    type Sql = Nullable<T::Sql>;
+
+    const ARRAY: &'static str = T::ARRAY;
+}
+
+/// Declares the struct of a row and implements `Row` for it: `#[derive(…)] struct Name in table { column: type, … }`. Without
+/// `in table`, the row belongs to no table.
 macro_rules! row {
-    ($(#[$meta:meta])* struct $row:ident $(<$life:lifetime>)? in $table:ident {
-        $($column:ident: $type:ty),+ $(,)?
-    }) => {
+    ($(#[$meta:meta])* struct $row:ident $(<$life:lifetime>)? in $table:ident $columns:tt) => {
+        $crate::rows::columns::row! {
+            $(#[$meta])*
+            #[diesel(table_name = $table, treat_none_as_default_value = false)]
+            struct $row $(<$life>)? $columns
+        }
+
+        impl $(<$life>)? $crate::rows::TableRow for $row $(<$life>)? {
+            type Table = $table::table;
+
+            const TABLE: &'static str = stringify!($table);
+        }
+    };
+    ($(#[$meta:meta])* struct $row:ident $(<$life:lifetime>)? { $($column:ident: $type:ty),+ $(,)? }) => {
         $(#[$meta])*
-        #[diesel(table_name = $table, treat_none_as_default_value = false)]
         pub(crate) struct $row $(<$life>)? {
             $(pub(crate) $column: $type,)+
         }
@@ -74,10 +106,8 @@ macro_rules! row {
         }
 
         impl $(<$life>)? $crate::rows::Row for $row $(<$life>)? {
-            type Table = $table::table;
             type Arrays<'r> = ($(Vec<&'r $type>,)+) where Self: 'r;
 
-            const TABLE: &'static str = stringify!($table);
             const COLUMN_NAMES: &'static str = concat!($(", ", stringify!($column)),+).split_at(2).1;
 
             fn arrays(rows: &[Self]) -> Self::Arrays<'_> {
@@ -88,14 +118,14 @@ macro_rules! row {
                 ($($column,)+): &'b Self::Arrays<'_>,
                 mut out: diesel::query_builder::AstPass<'_, 'b, diesel::pg::Pg>,
             ) -> diesel::QueryResult<()> {
-                use diesel::dsl::SqlTypeOf;
                 use diesel::pg::sql_types::Array;
+                use $crate::rows::columns::Column;
                 let mut left = Self::COLUMNS;
                 out.push_sql("unnest(");
                 $(
-                    out.push_bind_param::<Array<SqlTypeOf<$table::$column>>, _>($column)?;
+                    out.push_bind_param::<Array<<$type as Column>::Sql>, _>($column)?;
                     out.push_sql("::");
-                    out.push_sql(<SqlTypeOf<$table::$column> as $crate::rows::ArrayOf>::NAME);
+                    out.push_sql(<$type as Column>::ARRAY);
                     left -= 1;
                     out.push_sql(if left > 0 { ", " } else { ")" });
                 )+
@@ -106,11 +136,11 @@ macro_rules! row {
                 &'b self,
                 mut out: diesel::query_builder::AstPass<'_, 'b, diesel::sqlite::Sqlite>,
             ) -> diesel::QueryResult<()> {
-                use diesel::dsl::SqlTypeOf;
+                use $crate::rows::columns::Column;
                 let mut left = Self::COLUMNS;
                 out.push_sql("(");
                 $(
-                    out.push_bind_param::<SqlTypeOf<$table::$column>, _>(&self.$column)?;
+                    out.push_bind_param::<<$type as Column>::Sql, _>(&self.$column)?;
                     left -= 1;
                     out.push_sql(if left > 0 { ", " } else { ")" });
                 )+

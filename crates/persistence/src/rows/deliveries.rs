@@ -3,22 +3,15 @@
 use std::time::Duration;
 
 use diesel::prelude::*;
-use diesel::sql_types::{Binary, Integer, Nullable};
+use diesel::sql_types::Integer;
 use guerdon_domain::events::EventState;
 use guerdon_domain::ports::{Attempt, ClaimedEvent, Fate, MadeAttempt, NewEvent, Settlement, StoreError};
 use guerdon_domain::values::{CompanyId, EventId, ProviderId, fit};
 
 use super::Reading;
 use super::columns::row;
-use super::schema::{attempts, deliveries};
-use super::types::{At, Id, Identifier, Moment};
-
-/// When the next of something that waits is due, if anything waits.
-#[derive(QueryableByName)]
-pub(crate) struct DueRow {
-    #[diesel(sql_type = Nullable<Moment>)]
-    pub(crate) due: Option<At>,
-}
+use super::schema::{attempts, deliveries, events};
+use super::types::{At, Id};
 
 row! {
     /// How an event fares, from its beginning on.
@@ -60,12 +53,10 @@ pub(crate) struct FareRow {
 
 /// An event that was just claimed.
 #[derive(QueryableByName)]
+#[diesel(table_name = events)]
 pub(crate) struct ClaimedEventRow {
-    #[diesel(sql_type = Identifier)]
     pub(crate) id: Id<EventId>,
-    #[diesel(sql_type = Identifier)]
     company_id: Id<CompanyId>,
-    #[diesel(sql_type = Binary)]
     body: Vec<u8>,
     #[diesel(sql_type = Integer)]
     attempts: i32,
@@ -87,18 +78,19 @@ impl ClaimedEventRow {
     }
 }
 
-#[derive(Insertable)]
-#[diesel(table_name = attempts, treat_none_as_default_value = false)]
-pub(crate) struct AttemptRow<'a> {
-    pub(crate) event_id: Id<EventId>,
-    pub(crate) id: Id,
-    pub(crate) company_id: Id<CompanyId>,
-    pub(crate) number: i32,
-    pub(crate) started_at: At,
-    pub(crate) duration_micros: i64,
-    pub(crate) status: Option<i16>,
-    pub(crate) cause: Option<&'a str>,
-    pub(crate) answer: &'a [u8],
+row! {
+    #[derive(Insertable)]
+    struct AttemptRow<'a> in attempts {
+        event_id: Id<EventId>,
+        id: Id,
+        company_id: Id<CompanyId>,
+        number: i32,
+        started_at: At,
+        duration_micros: i64,
+        status: Option<i16>,
+        cause: Option<&'a str>,
+        answer: &'a [u8],
+    }
 }
 
 impl<'a> AttemptRow<'a> {
@@ -143,16 +135,18 @@ impl MadeAttemptRow {
     }
 }
 
-/// What became of a claimed event: its state, and when it is due again.
-pub(crate) struct SettledRow {
-    pub(crate) event_id: Id<EventId>,
-    pub(crate) lease_id: Id,
-    pub(crate) attempt_id: Option<Id>,
-    pub(crate) state: i16,
-    pub(crate) due: Option<At>,
-    /// The same where its attempt is on record already.
-    pub(crate) state_back: i16,
-    pub(crate) due_back: Option<At>,
+row! {
+    /// The state of a claimed event after its settlement and when it is due again. `state_back` and `due_back` apply if the
+    /// attempt was recorded before.
+    struct SettledRow {
+        event_id: Id<EventId>,
+        lease_id: Id,
+        attempt_id: Option<Id>,
+        state: i16,
+        due: Option<At>,
+        state_back: i16,
+        due_back: Option<At>,
+    }
 }
 
 impl SettledRow {

@@ -1,17 +1,16 @@
 //! Events.
 
 use diesel::prelude::*;
-use diesel::sql_types::BigInt;
 use guerdon_domain::events::{EventKind, EventState};
-use guerdon_domain::ports::{FeedPlace, NewEvent, QueuedEvent, StoreError};
-use guerdon_domain::values::{CauseId, CompanyId, EventId, ProviderId, Timestamp};
+use guerdon_domain::ports::{NewEvent, QueuedEvent, StoreError};
+use guerdon_domain::values::{CauseId, CompanyId, EventId, ProviderId};
 use ring::digest::{SHA256, digest};
 
 use super::Reading;
 use super::columns::row;
 use super::deliveries::FareRow;
 use super::schema::events;
-use super::types::{At, Id, Identifier, Moment};
+use super::types::{At, Id};
 
 row! {
     #[derive(Insertable)]
@@ -55,36 +54,6 @@ impl StoredEventRow {
     /// The digest of the body as it was written.
     pub(crate) fn digest(self) -> Vec<u8> {
         self.original_digest.unwrap_or_else(|| digest(&SHA256, &self.body).as_ref().to_vec())
-    }
-}
-
-/// Where an event stands.
-#[derive(QueryableByName)]
-pub(crate) struct FeedPlaceRow {
-    #[diesel(sql_type = BigInt)]
-    position: i64,
-    #[diesel(sql_type = Identifier)]
-    id: Id<EventId>,
-}
-
-impl FeedPlaceRow {
-    pub(crate) fn read(self) -> FeedPlace {
-        FeedPlace { position: self.position, id: self.id.0 }
-    }
-}
-
-/// Where an event stands, and when it was caused.
-#[derive(QueryableByName)]
-pub(crate) struct DatedPlaceRow {
-    #[diesel(sql_type = BigInt)]
-    position: i64,
-    #[diesel(sql_type = Moment)]
-    created_at: At,
-}
-
-impl DatedPlaceRow {
-    pub(crate) fn read(self) -> (i64, Timestamp) {
-        (self.position, self.created_at.0)
     }
 }
 

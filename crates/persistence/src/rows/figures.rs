@@ -1,14 +1,14 @@
 //! Figures for the operator's pages.
 
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Integer, Nullable, Text};
+use diesel::sql_types::BigInt;
 use guerdon_domain::money::{Amount, Points, PointsPerDollar};
 use guerdon_domain::ports::{CompanyDay, CompanyLine, OccasionLine, ProviderHour, ServiceHour, StoreError};
 use guerdon_domain::values::{CompanyId, OccasionId, ProviderId};
 
 use super::Reading;
-use super::schema::{company_figures, service_figures};
-use super::types::{Id, Identifier};
+use super::schema::{companies, company_figures, occasions, provider_figures, service_figures};
+use super::types::Id;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = service_figures)]
@@ -37,14 +37,11 @@ impl ServiceHourRow {
 }
 
 #[derive(QueryableByName)]
+#[diesel(table_name = provider_figures)]
 pub(crate) struct ProviderHourRow {
-    #[diesel(sql_type = Integer)]
     hour: i32,
-    #[diesel(sql_type = BigInt)]
     delivered: i64,
-    #[diesel(sql_type = BigInt)]
     failed: i64,
-    #[diesel(sql_type = BigInt)]
     micros: i64,
 }
 
@@ -81,22 +78,17 @@ impl CompanyDayRow {
 }
 
 #[derive(QueryableByName)]
+#[diesel(table_name = companies)]
 pub(crate) struct CompanyLineRow {
-    #[diesel(sql_type = Identifier)]
     id: Id<CompanyId>,
-    #[diesel(sql_type = Identifier)]
     provider_id: Id<ProviderId>,
-    #[diesel(sql_type = Text)]
     domain: String,
-    #[diesel(sql_type = Text)]
     company_name: String,
     #[diesel(sql_type = BigInt)]
     users: i64,
-    #[diesel(sql_type = Integer)]
     points_per_dollar: i32,
     #[diesel(sql_type = BigInt)]
     reserve: i64,
-    #[diesel(sql_type = Nullable<BigInt>)]
     reserve_alert: Option<i64>,
     #[diesel(sql_type = BigInt)]
     recognitions: i64,
@@ -121,10 +113,9 @@ impl CompanyLineRow {
 }
 
 #[derive(QueryableByName)]
+#[diesel(table_name = occasions)]
 pub(crate) struct OccasionLineRow {
-    #[diesel(sql_type = Identifier)]
     id: Id<OccasionId>,
-    #[diesel(sql_type = Text)]
     name: String,
     #[diesel(sql_type = BigInt)]
     recognitions: i64,

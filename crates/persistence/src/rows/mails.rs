@@ -1,14 +1,13 @@
 //! Mails.
 
 use diesel::prelude::*;
-use diesel::sql_types::{SmallInt, Text};
 use guerdon_domain::ports::{ClaimedMail, KeptMail, MailState, NewMail, StoreError};
 use guerdon_domain::values::CompanyId;
 
 use super::Reading;
 use super::columns::row;
 use super::schema::mails;
-use super::types::{At, Id, Identifier, Moment};
+use super::types::{At, Id};
 
 /// The states of mails.
 pub(crate) mod mail {
@@ -56,21 +55,17 @@ impl<'a> MailRow<'a> {
     }
 }
 
-/// A mail that was just claimed.
-#[derive(QueryableByName)]
-pub(crate) struct ClaimedMailRow {
-    #[diesel(sql_type = Identifier)]
-    pub(crate) id: Id,
-    #[diesel(sql_type = Text)]
-    recipient: String,
-    #[diesel(sql_type = Text)]
-    subject: String,
-    #[diesel(sql_type = Text)]
-    body: String,
-    #[diesel(sql_type = SmallInt)]
-    attempts: i16,
-    #[diesel(sql_type = Moment)]
-    created_at: At,
+row! {
+    /// A mail that was just claimed.
+    #[derive(QueryableByName)]
+    struct ClaimedMailRow in mails {
+        id: Id,
+        recipient: String,
+        subject: String,
+        body: String,
+        attempts: i16,
+        created_at: At,
+    }
 }
 
 impl ClaimedMailRow {

@@ -32,13 +32,11 @@ pub(crate) use accounts::{AccountRow, AccountStateRow, TransferRow, WalletRow};
 pub(crate) use audit::{AccountFact, RecognitionFact, SealRow};
 pub(crate) use audit_log::AuditEntryRow;
 pub(crate) use causes::{CauseRow, kind};
-pub(crate) use columns::{ArrayOf, Row};
+pub(crate) use columns::{Row, TableRow};
 pub(crate) use companies::{CompanyRow, OwnerRow};
 pub(crate) use corporations::CorporationRow;
-pub(crate) use deliveries::{
-    AttemptRow, ClaimedEventRow, DeliveryRow, DueRow, FareRow, MadeAttemptRow, SettledRow,
-};
-pub(crate) use events::{DatedPlaceRow, EventRow, FeedPlaceRow, QueuedEventRow, StoredEventRow};
+pub(crate) use deliveries::{AttemptRow, ClaimedEventRow, DeliveryRow, FareRow, MadeAttemptRow, SettledRow};
+pub(crate) use events::{EventRow, QueuedEventRow, StoredEventRow};
 pub(crate) use figures::{CompanyDayRow, CompanyLineRow, OccasionLineRow, ProviderHourRow, ServiceHourRow};
 pub(crate) use idempotency::IdempotencyRow;
 pub(crate) use mails::{ClaimedMailRow, KeptMailRow, MailRow, mail};

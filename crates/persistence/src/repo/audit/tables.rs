@@ -21,12 +21,6 @@ pub(super) const UNBALANCED: &str = "SELECT company_id FROM accounts GROUP BY co
 /// How many lines are asked for: one more than are shown.
 const LINES: i64 = 101;
 
-#[derive(QueryableByName)]
-struct Broken {
-    #[diesel(sql_type = Text)]
-    detail: String,
-}
-
 impl Unit<'_> {
     pub(super) fn audit_tables(
         &mut self,
@@ -49,9 +43,9 @@ impl Unit<'_> {
         findings: &mut Findings,
     ) -> Result<(), StoreError> {
         let limited = format!("SELECT detail FROM ({sql}) AS broken LIMIT {LINES}");
-        let broken: Vec<Broken> = self.query(|conn| diesel::sql_query(limited).get_results(conn))?;
+        let broken: Vec<String> = self.query(|conn| diesel::dsl::sql::<Text>(&limited).get_results(conn))?;
         let is_more = i64::try_from(broken.len()).is_ok_and(|it| it >= LINES);
-        broken.into_iter().for_each(|it| findings.add(invariant, || it.detail));
+        broken.into_iter().for_each(|it| findings.add(invariant, || it));
         if is_more {
             let count = format!("(SELECT count(*) FROM ({sql}) AS broken)");
             let all: i64 =

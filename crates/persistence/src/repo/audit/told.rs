@@ -1,6 +1,7 @@
 //! Everything that a provider is told of has an event of its own, but for what is old enough to be gone; and no event
 //! tells of nothing.
 
+use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use guerdon_domain::audit::Findings;
@@ -23,14 +24,6 @@ struct Told {
     unfit: String,
 }
 
-#[derive(QueryableByName)]
-struct Counts {
-    #[diesel(sql_type = BigInt)]
-    there: i64,
-    #[diesel(sql_type = BigInt)]
-    unfit: i64,
-}
-
 impl Unit<'_> {
     pub(super) fn audit_told(&mut self, now: Timestamp, findings: &mut Findings) -> Result<(), StoreError> {
         let pruned = self.setting(Setting::EventsPrunedBefore)?;
@@ -42,17 +35,16 @@ impl Unit<'_> {
         self.audit_erased(findings)?;
         let mut founded = 0;
         for Told { from, what, id, unfit } in [recognitions(kept), causes(kept)] {
-            let counts = format!(
-                "SELECT COUNT(e.id) AS there, COUNT(CASE WHEN {unfit} THEN 1 END) AS unfit FROM {from}"
-            );
-            let counts: Counts = self.query(|conn| diesel::sql_query(counts).get_result(conn))?;
-            founded += counts.there;
-            if counts.unfit > 0 {
+            let counts = format!("SELECT COUNT(e.id), COUNT(CASE WHEN {unfit} THEN 1 END) FROM {from}");
+            let (there, unfit_count): (i64, i64) =
+                self.query(|conn| sql::<(BigInt, BigInt)>(&counts).get_result(conn))?;
+            founded += there;
+            if unfit_count > 0 {
                 let text = id_text(id);
-                let sql = format!(
+                let query = format!(
                     "SELECT '{what} ' || {text} || ' has no event, or one that differs from it' AS detail FROM {from} AND ({unfit})"
                 );
-                self.audit_table("told once", &sql, findings)?;
+                self.audit_table("told once", &query, findings)?;
             }
         }
         let there: i64 = self.query(|conn| events::table.count().get_result(conn))?;
