@@ -15,7 +15,7 @@ use guerdon_domain::occasions::{self, OccasionText};
 use guerdon_domain::ports::{StoreExt as _, Timestamp};
 use guerdon_domain::recognitions::{self, Sender, UpdateRecognition};
 use guerdon_domain::saml::{self, UpdateSaml};
-use guerdon_domain::scheduler::run_due;
+use guerdon_domain::scheduler::{StoodBack, run_due};
 use guerdon_domain::values::{EntityId, IsoDate, Line, Message, Update};
 use guerdon_domain::wallets::WalletType;
 use guerdon_persistence::testing::{TestDatabase, each};
@@ -119,7 +119,9 @@ fn settings(world: &World) {
             Ok(())
         })
         .unwrap();
-    assert!(run_due(world.background.as_ref(), &world.commands()).unwrap().is_some());
+    assert!(
+        run_due(world.background.as_ref(), &world.commands(), &mut StoodBack::default()).unwrap().is_some()
+    );
 }
 
 /// The oldest event is delivered at the first attempt.

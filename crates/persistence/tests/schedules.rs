@@ -8,7 +8,7 @@ use guerdon_domain::distributions::{
 };
 use guerdon_domain::money::{Points, Sum};
 use guerdon_domain::ports::{Clock as _, StoreExt as _, Timestamp};
-use guerdon_domain::scheduler::{DateEnd, Ran, run_due};
+use guerdon_domain::scheduler::{DateEnd, Ran, StoodBack, run_due};
 use guerdon_domain::values::{CompanyId, IsoDate, ScheduleId};
 use guerdon_domain::wallets::WalletType;
 use uuid::Uuid;
@@ -45,7 +45,7 @@ fn now(world: &World, id: ScheduleId) -> Schedule {
 }
 
 fn step(world: &World) -> Option<Ran> {
-    run_due(world.background.as_ref(), &world.commands()).unwrap()
+    run_due(world.background.as_ref(), &world.commands(), &mut StoodBack::default()).unwrap()
 }
 
 /// Everything that is due, each with its date.
@@ -69,7 +69,7 @@ fn eight_at_once_over_three_month_ends_pay_each_date_once() {
             let queue = other.map_or(&world.commands, |it| &it.commands);
             let commands = Commands { queue: Arc::clone(queue), surroundings: world.surroundings() };
             for _ in 0..20 {
-                match run_due(store, &commands) {
+                match run_due(store, &commands, &mut StoodBack::default()) {
                     Ok(Some(Ran { ended: DateEnd::Overtaken, .. })) => {} // another one was faster
                     Ok(Some(ran)) => paid.lock().unwrap().push(ran),
                     Ok(None) => {} // nothing is due, or somebody else has it

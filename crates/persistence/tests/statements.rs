@@ -20,7 +20,7 @@ const TABLE: [(&str, usize, usize); 10] = [
     ("recognition, user to ten", 50, 8),
     ("recognition, company to one", 14, 8),
     ("redemption", 13, 8),
-    ("deletion", 10, 11),
+    ("deletion", 10, 12),
     ("get a user", 1, 1),
     ("get a user, where the request is", 1, 0),
     ("balances", 1, 1),

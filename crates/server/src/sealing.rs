@@ -87,5 +87,5 @@ pub(crate) fn seal_all(store: &dyn Store, now: Timestamp) -> Result<Option<Seal>
         }
         sleep(BETWEEN_TRIES);
     }
-    Err(StoreError::Unavailable("a transaction that began before is still under way: try again".into()))
+    Err(StoreError::Unavailable("a transaction or a distribution that began before is still under way: try again, or see `guerdon status`".into()))
 }

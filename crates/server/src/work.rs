@@ -49,7 +49,7 @@ pub(crate) fn work(settings: &Settings, command: &Command, progress: &Progress) 
                 let keys = Arc::new(find_keys(settings, store.as_ref())?);
                 if !command.is_reading() {
                     logging::start(settings.log);
-                    finish_started(store.as_ref(), &opened.commands);
+                    finish_started(settings, store.as_ref(), &opened.commands);
                 }
                 let progress = progress.clone();
                 let threads = available_parallelism().unwrap_or(NonZero::<usize>::MIN);

@@ -39,8 +39,8 @@ pub trait Response: Send {
     /// If it cannot be rendered; nothing of the command is kept then.
     fn render(&mut self, done: &Done) -> Result<(u16, Vec<u8>), StoreError>;
 
-    /// Whether the outcome is still wanted. Asked last before the commit: after `true` the outcome is waited for, after `false`
-    /// nothing of the command is kept.
+    /// Whether the outcome is still wanted. Asked when the command is decided and rendered: after `true` the outcome is waited
+    /// for, after `false` nothing of the command is kept.
     fn is_wanted(&self) -> bool;
 
     /// Ends the wait. Called once.

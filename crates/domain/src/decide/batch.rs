@@ -65,7 +65,12 @@ impl Batch {
         Ok(self.decide_loaded(scope, command, context))
     }
 
-    fn decide_loaded<C: Decide>(
+    /// Decides a command on what is loaded, and loads nothing more.
+    ///
+    /// # Errors
+    ///
+    /// Why it was not decided.
+    pub fn decide_loaded<C: Decide>(
         &mut self,
         scope: ProviderId,
         command: &C,

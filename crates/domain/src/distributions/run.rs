@@ -35,7 +35,7 @@ pub struct RunDistribution {
 pub enum Recipients {
     /// These, who must all be active users of the company.
     Named(Vec<UserId>),
-    /// Every active user, or every active manager, as they were read. Who has left since receives nothing.
+    /// Every active user, or every active manager, as they were read. A user who was deleted since receives nothing.
     All(Vec<UserId>),
 }
 
@@ -60,6 +60,11 @@ impl Recipients {
         wallet: WalletType,
     ) -> Result<Self, StoreError> {
         reads.active_users(company, wallet == WalletType::Manager).map(Self::All)
+    }
+
+    /// The number of users.
+    pub fn count(&self) -> usize {
+        self.ids().len()
     }
 
     fn ids(&self) -> &[UserId] {
@@ -101,7 +106,7 @@ impl Decide for RunDistribution {
     }
 
     fn size(&self) -> usize {
-        self.recipients.ids().len()
+        self.recipients.count()
     }
 
     fn decide(
@@ -164,7 +169,7 @@ enum Next {
 
 impl RunDistribution {
     fn is_in_steps(&self) -> bool {
-        self.recipients.ids().len() > RECEIVERS_PER_STEP
+        self.recipients.count() > RECEIVERS_PER_STEP
     }
 
     /// The date that it pays, and the schedule with the date after it.
@@ -193,9 +198,7 @@ impl RunDistribution {
     ) -> Result<Vec<UserId>, Undecided<DistributeError>> {
         let refused = |it| Err(Undecided::Refused(it));
         let managers_only = self.wallet == WalletType::Manager;
-        let has_wallet = |it: UserId| {
-            book.account(Account::Wallet(self.wallet, it)).is_some_and(|account| account.is_open())
-        };
+        let has_wallet = |it| book.is_open(Account::Wallet(self.wallet, it));
         let active = |id: UserId| -> Result<Option<&Person>, LedgerError> {
             Ok(facts.person(id)?.filter(|it| it.active && it.company_id == self.company_id))
         };
@@ -206,7 +209,7 @@ impl RunDistribution {
                 let mut receivers = Vec::with_capacity(ids.len());
                 for id in ids {
                     let receives = active(*id)?.is_some_and(|it| it.manager || !managers_only);
-                    receivers.extend((receives && has_wallet(*id)).then_some(*id));
+                    receivers.extend((receives && has_wallet(*id)?).then_some(*id));
                 }
                 return Ok(receivers);
             }
@@ -220,7 +223,7 @@ impl RunDistribution {
                 Some(it) if managers_only && !it.manager => {
                     return refused(DistributeError::NotAManager(*id));
                 }
-                Some(_) if self.is_in_steps() || has_wallet(*id) => {}
+                Some(_) if self.is_in_steps() || has_wallet(*id)? => {}
                 Some(_) => return refused(DistributeError::NoSuchUser(*id)), // deleted since it was read
             }
         }

@@ -71,6 +71,9 @@ impl Facts {
         for (user, _) in &changes.deleted_users {
             if let Some(Some(person)) = self.people.get_mut(user) {
                 person.active = false;
+                if let Some(addresses) = self.administrators.get_mut(&person.company_id) {
+                    addresses.retain(|it| *it != person.email);
+                }
             }
         }
         for cause in &changes.causes {

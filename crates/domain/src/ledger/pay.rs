@@ -192,9 +192,14 @@ impl AccountBook {
         Ok(self.account(account).filter(|it| it.is_open()))
     }
 
+    /// Whether an account is there and not closed.
+    pub(crate) fn is_open(&self, account: Account) -> Result<bool, LedgerError> {
+        Ok(self.open(account)?.is_some())
+    }
+
     fn are_open(&self, accounts: &[Account]) -> Result<bool, LedgerError> {
         for account in accounts {
-            if self.open(*account)?.is_none() {
+            if !self.is_open(*account)? {
                 return Ok(false);
             }
         }

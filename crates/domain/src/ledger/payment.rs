@@ -1,7 +1,5 @@
 //! What a payment is asked to do, and how it ended.
 
-use std::collections::BTreeSet;
-
 use super::LedgerError;
 use crate::money::{Amount, Points, PointsPerDollar, Price};
 use crate::values::{CauseId, CompanyId, Timestamp};
@@ -75,20 +73,6 @@ pub enum Moved<'a> {
         /// What it is to show.
         points: Points,
     },
-}
-
-impl Payment<'_> {
-    /// The accounts that it may debit, credit or close, each once, in the order in which they are locked. The company's
-    /// rounding account, which few payments need, is not among them.
-    pub fn accounts(&self) -> BTreeSet<Account> {
-        match self.moved {
-            Moved::Price { payers, credits, .. } => payers.iter().chain(credits).copied().collect(),
-            Moved::Everything { wallets, to } => wallets.iter().copied().chain([to]).collect(),
-            Moved::Sum { from, to, .. } => BTreeSet::from([from, to]),
-            Moved::Share { from, to, .. } => to.iter().copied().chain([from]).collect(),
-            Moved::Difference { wallet, reserve, .. } => BTreeSet::from([wallet, reserve]),
-        }
-    }
 }
 
 /// How a payment ended. Anything but `Paid` leaves the transaction to be rolled back by the caller.

@@ -59,7 +59,7 @@ impl Data {
 }
 
 impl Causes for Unit {
-    fn record(&mut self, cause: &Cause) -> Result<bool, StoreError> {
+    fn record(&mut self, cause: &Cause) -> Result<(), StoreError> {
         self.run(|data| {
             require(is_whole(&cause.act), "a cause says what its kind needs")?;
             let by = &cause.by;
@@ -67,11 +67,11 @@ impl Causes for Unit {
                 is_name(by.reference.as_ref()) && is_name(by.key.as_ref()),
                 "a name has 1 to 255 characters",
             )?;
-            if data.causes.contains_key(&cause.id) || once(&cause.act).is_some_and(|it| data.happened(&it)) {
-                return Ok(false);
-            }
+            let is_known =
+                data.causes.contains_key(&cause.id) || once(&cause.act).is_some_and(|it| data.happened(&it));
+            require(!is_known, "a cause happens once")?;
             data.causes.insert(cause.id, cause.clone());
-            Ok(true)
+            Ok(())
         })
     }
 }

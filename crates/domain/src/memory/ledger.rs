@@ -8,7 +8,6 @@ use crate::ledger::{
 };
 use crate::ports::{
     Causes as _, LedgerAccess, MailOutbox as _, Outbox as _, ReadCauses as _, ReadUsers as _, StoreError,
-    Users as _,
 };
 use crate::values::{CauseId, fit};
 use crate::wallets::Account;
@@ -64,18 +63,18 @@ impl LedgerAccess for Unit {
 
     fn write(&mut self, changes: &Changes, book: &AccountBook) -> Result<(), StoreError> {
         for cause in &changes.causes {
-            if !self.record(cause)? {
-                return Err(StoreError::Broken("a cause happens once".into()));
-            }
+            self.record(cause)?;
         }
         self.run(|data| data.insert_recognitions(changes.recognitions.iter().map(|(_, _, it)| it)))?;
         self.queue_events(&changes.events)?;
         self.queue_mails(&changes.mails)?;
-        for (user, at) in &changes.deleted_users {
-            self.mark_user_deleted(*user, *at)?;
-        }
         self.run(|data| {
             let changed: Vec<(Account, _)> = book.changed().map(|(it, state)| (it, state.clone())).collect();
+            for (id, at) in &changes.deleted_users {
+                if let Some(user) = data.users.get_mut(id) {
+                    (user.deleted_at, user.updated_at) = (Some(*at), *at);
+                }
+            }
             changes.distributions.iter().for_each(|it| data.note_progress(it));
             data.records.extend(changes.records.iter().map(|it| (it.key.clone(), it.clone())));
             Ok(data.book.replace(changed, book.transfers())?)

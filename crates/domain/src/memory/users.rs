@@ -159,11 +159,4 @@ impl Users for Unit {
             Ok(())
         })
     }
-
-    fn mark_user_deleted(&mut self, id: UserId, at: Timestamp) -> Result<bool, StoreError> {
-        self.run(|data| {
-            let user = data.users.get_mut(&id).filter(|it| it.deleted_at.is_none());
-            Ok(user.map(|it| (it.deleted_at, it.updated_at) = (Some(at), at)).is_some())
-        })
-    }
 }

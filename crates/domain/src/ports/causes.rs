@@ -10,7 +10,7 @@ pub trait ReadCauses {
 
 /// Recording why.
 pub trait Causes: ReadCauses {
-    /// Records a cause; `false` where it is there already: a redemption is refunded once, a user deleted once, a
-    /// schedule's date paid once.
-    fn record(&mut self, cause: &Cause) -> Result<bool, StoreError>;
+    /// Records a cause. Fails if it is there already: a redemption is refunded once, a user deleted once, a schedule's date
+    /// paid once.
+    fn record(&mut self, cause: &Cause) -> Result<(), StoreError>;
 }

@@ -8,8 +8,12 @@ pub trait ReadSchedules {
     /// The schedule of an id, a cancelled one too.
     fn schedule(&mut self, id: ScheduleId) -> Result<Option<Schedule>, StoreError>;
 
-    /// Of the schedules that are due, the one that has been for longest; somebody may be at work on it.
-    fn next_due(&mut self, now: Timestamp) -> Result<Option<Schedule>, StoreError>;
+    /// Of the schedules that are due, the one that has been for longest and is not passed over.
+    fn next_due(
+        &mut self,
+        now: Timestamp,
+        passed_over: &[ScheduleId],
+    ) -> Result<Option<Schedule>, StoreError>;
 
     /// All schedules of a company, oldest first, cancelled ones too.
     fn schedules(&mut self, company: CompanyId) -> Result<Vec<Schedule>, StoreError>;

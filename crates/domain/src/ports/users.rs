@@ -75,7 +75,4 @@ pub trait Users: ReadUsers {
 
     /// Takes the corporation's administration from all users of a company.
     fn clear_corporation_admins(&mut self, company: CompanyId, at: Timestamp) -> Result<(), StoreError>;
-
-    /// Marks a user deleted; `false` where it already was.
-    fn mark_user_deleted(&mut self, id: UserId, at: Timestamp) -> Result<bool, StoreError>;
 }

@@ -8,16 +8,22 @@ use crate::model::{Actor, By};
 use crate::ports::{Store, StoreError, StoreExt};
 use crate::values::{CauseId, CompanyId, ProviderId};
 
-/// A distribution whose stored steps cannot be carried out. Its points stay in transit until an operator repairs the
-/// database.
+/// A distribution that was not finished.
 #[derive(Debug, Clone)]
-pub struct Unfinishable {
+pub struct Unfinished {
     /// The journal entry of the distribution.
     pub cause: CauseId,
     /// The company that pays; none if the journal has no such entry.
     pub company: Option<CompanyId>,
-    /// Why its next step fails.
+    /// Why its next step failed.
     pub reason: StoreError,
+}
+
+impl Unfinished {
+    /// Whether every later try will fail, too: the points stay in transit until an operator repairs the database.
+    pub fn is_lasting(&self) -> bool {
+        matches!(self.reason, StoreError::Broken(_) | StoreError::Corrupt { .. })
+    }
 }
 
 /// Whose turn the steps of a distribution take that the journal does not have.
@@ -26,7 +32,7 @@ const NOBODY: ProviderId = ProviderId::from_uuid(Uuid::nil());
 /// Carries out the remaining steps of every unfinished distribution, one transaction per step, and calls `paid` with
 /// the number of receivers of each. Any number of processes may do this at once.
 ///
-/// Returns the distributions that cannot be finished; these do not keep others from being finished.
+/// Returns the distributions that were not finished; these do not keep others from being finished.
 ///
 /// # Errors
 ///
@@ -35,7 +41,7 @@ pub fn finish(
     store: &dyn Store,
     commands: &Commands,
     paid: &mut dyn FnMut(usize),
-) -> Result<Vec<Unfinishable>, StoreError> {
+) -> Result<Vec<Unfinished>, StoreError> {
     let unfinished = store.snapshot(|reads| reads.in_transit())?.distributions;
     let by = By { actor: Actor::Schedule, reference: None, key: None };
     let mut failed = Vec::new();
@@ -46,12 +52,15 @@ pub fn finish(
             match commands.carry_out(provider.unwrap_or(NOBODY), &by, command.clone()) {
                 Ok(Done::Continued(Some(count))) => paid(count),
                 Ok(_) => break,
-                Err(Refusal::Store(reason @ (StoreError::Broken(_) | StoreError::Corrupt { .. }))) => {
-                    failed.push(Unfinishable { cause, company, reason });
+                Err(Refusal::Store(cause @ (StoreError::Unavailable(_) | StoreError::OutcomeUnknown(_)))) => {
+                    return Err(cause);
+                }
+                Err(refusal) => {
+                    let reason =
+                        refusal.into_failure().unwrap_or_else(|it| StoreError::Broken(it.to_string()));
+                    failed.push(Unfinished { cause, company, reason });
                     break;
                 }
-                Err(Refusal::Store(cause)) => return Err(cause),
-                Err(refusal) => return Err(StoreError::Broken(refusal.to_string())),
             }
         }
     }

@@ -3,5 +3,5 @@
 mod finish;
 mod run_due;
 
-pub use finish::{Unfinishable, finish};
-pub use run_due::{DateEnd, Ran, run_due};
+pub use finish::{Unfinished, finish};
+pub use run_due::{DateEnd, Ran, StoodBack, run_due};

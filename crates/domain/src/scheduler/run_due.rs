@@ -1,5 +1,7 @@
 //! Paying the dates of schedules as they come.
 
+use std::collections::BTreeMap;
+
 use time::Duration;
 
 use crate::commands::{Command, Commands, Done, Refusal};
@@ -18,8 +20,11 @@ use crate::values::{IsoDate, ScheduleId};
 const TRY_AGAIN_AFTER: Duration = Duration::HOUR;
 /// How long a date is tried before it is given up.
 const GIVE_UP_AFTER: Duration = Duration::DAY;
-/// How long a schedule stands back after the store failed under it, so that it keeps no other from its turn.
+/// How long a schedule stands back after the store failed, so that it keeps no other from its turn.
 const STAND_BACK: Duration = Duration::MINUTE;
+
+/// The schedules under which the store failed, and until when they are passed over.
+pub type StoodBack = BTreeMap<ScheduleId, Timestamp>;
 
 /// What became of a date that was due.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +52,7 @@ pub enum DateEnd {
         /// What refused it at last.
         reason: String,
     },
-    /// It was refused, and somebody else dealt with it first.
+    /// Another process paid it, or changed the schedule, first.
     Overtaken,
 }
 
@@ -58,12 +63,18 @@ pub enum DateEnd {
 /// # Errors
 ///
 /// A failure of the store. The schedule then waits a minute, so that it keeps no other from its turn.
-pub fn run_due(store: &dyn Store, commands: &Commands) -> Result<Option<Ran>, StoreError> {
+pub fn run_due(
+    store: &dyn Store,
+    commands: &Commands,
+    stood_back: &mut StoodBack,
+) -> Result<Option<Ran>, StoreError> {
     let by = By { actor: Actor::Schedule, reference: None, key: None };
     let context = commands.surroundings.context(&by);
     let now = context.clock.now();
+    stood_back.retain(|_, until| *until > now);
+    let passed_over: Vec<ScheduleId> = stood_back.keys().copied().collect();
     let next = store.snapshot(|reads| -> Result<_, StoreError> {
-        let Some(seen) = reads.next_due(now)? else { return Ok(None) };
+        let Some(seen) = reads.next_due(now, &passed_over)? else { return Ok(None) };
         let Some(company) = look_up::company(reads, seen.company_id)? else { return Ok(None) };
         let recipients = Recipients::all(reads, seen.company_id, seen.wallet)?;
         Ok(Some((seen, company, recipients)))
@@ -83,7 +94,7 @@ pub fn run_due(store: &dyn Store, commands: &Commands) -> Result<Option<Ran>, St
         Err(Refusal::Distribute(DistributeError::Overtaken)) => Ok(Some(ran(DateEnd::Overtaken))),
         Err(refusal) => match refusal.into_failure() {
             Ok(cause) => {
-                store.transaction(|tx| stand_back(tx, &seen, now))?;
+                stood_back.insert(seen.id, now + STAND_BACK);
                 Err(cause)
             }
             Err(refusal) => {
@@ -98,17 +109,6 @@ pub fn run_due(store: &dyn Store, commands: &Commands) -> Result<Option<Ran>, St
 fn is_unchanged<T: Locks + ReadSchedules + ?Sized>(tx: &mut T, seen: &Schedule) -> Result<bool, StoreError> {
     tx.hold(Row::Schedule(seen.id))?;
     Ok(tx.schedule(seen.id)?.as_ref() == Some(seen))
-}
-
-fn stand_back<T: Locks + Schedules + ?Sized>(
-    tx: &mut T,
-    seen: &Schedule,
-    now: Timestamp,
-) -> Result<(), StoreError> {
-    if is_unchanged(tx, seen)? {
-        tx.update_schedule(&Schedule { due_at: now + STAND_BACK, ..seen.clone() })?;
-    }
-    Ok(())
 }
 
 /// Records that a date was refused; nothing where somebody else was faster.

@@ -140,7 +140,6 @@ fn a_user_is_deleted_once(world: &World<'_>) {
     assert!(first.deleted_at.is_some());
     world.delete(ann).unwrap();
     assert_eq!(world.read(|tx| tx.user(world.provider, ann)), Lookup::Own(first));
-    assert!(!world.read(|tx| tx.mark_user_deleted(ann, world.context().clock.now())));
 }
 
 fn users_are_listed(world: &World<'_>) {

@@ -17,7 +17,7 @@ use super::{Backend, BatchError, Locking};
 pub(super) enum Fate {
     /// It ended, if the batch commits.
     Ended(Outcome),
-    /// It depends on what is not loaded, because another transaction holds it.
+    /// It depends on what is not loaded: another transaction holds it, or it is to be loaded for this command alone.
     NotLoaded,
     /// It panicked.
     Panicked(StoreError),
@@ -33,13 +33,21 @@ pub(super) fn run<B: Backend>(
     let changes_much = jobs.iter().any(Job::changes_much);
     let now = Instant::now();
     let within = jobs.iter().map(|it| it.left(now)).min().unwrap_or_default();
-    let committed = backend.transact(locking, within, changes_much, &mut |tx| {
-        fates.clear();
-        match decide_all(tx, jobs, &mut fates) {
-            Ok(verdict) => verdict,
-            Err(_remembered_by_the_transaction) => Verdict::Rollback,
-        }
+    let mut failure = None;
+    let transact = AssertUnwindSafe(|| {
+        backend.transact(locking, within, changes_much, &mut |tx| {
+            fates.clear();
+            decide_all(tx, jobs, locking, &mut fates).unwrap_or_else(|cause| {
+                failure = Some(cause);
+                Verdict::Rollback
+            })
+        })
     });
+    let mut committed =
+        catch_unwind(transact).unwrap_or_else(|panic| Err(BatchError::Failed(panicked(&*panic))));
+    if let Some(cause) = failure.filter(|_| committed.is_ok()) {
+        committed = Err(BatchError::Failed(cause));
+    }
     fates.resize_with(jobs.len(), || Fate::NotLoaded);
     (committed, fates)
 }
@@ -47,14 +55,17 @@ pub(super) fn run<B: Backend>(
 fn decide_all(
     tx: &mut dyn LedgerAccess,
     jobs: &mut [Job],
+    locking: Locking,
     fates: &mut Vec<Fate>,
 ) -> Result<Verdict, StoreError> {
+    // A second round that waits for locks keeps their order only if no other command has loaded any after the first.
+    let may_load_more = locking == Locking::Skip || jobs.len() == 1;
     let mut needs = Needs::default();
     jobs.iter().for_each(|job| needs.extend(&job.needs));
     let mut batch = Batch::default();
     batch.load(tx, &needs)?;
     for job in jobs {
-        let fate = match catch_unwind(AssertUnwindSafe(|| decide(tx, &mut batch, job))) {
+        let fate = match catch_unwind(AssertUnwindSafe(|| decide(tx, &mut batch, job, may_load_more))) {
             Ok(fate) => fate?,
             Err(panic) => Fate::Panicked(panicked(&*panic)),
         };
@@ -71,7 +82,12 @@ fn decide_all(
 }
 
 /// Decides one command and keeps what was decided. The caller undoes what did not end well.
-fn decide(tx: &mut dyn LedgerAccess, batch: &mut Batch, job: &mut Job) -> Result<Fate, StoreError> {
+fn decide(
+    tx: &mut dyn LedgerAccess,
+    batch: &mut Batch,
+    job: &mut Job,
+    may_load_more: bool,
+) -> Result<Fate, StoreError> {
     let Submission { command, provider, by, surroundings, repeatable, response } = &mut job.submission;
     let context = surroundings.context(by);
     let now = context.clock.now();
@@ -83,7 +99,12 @@ fn decide(tx: &mut dyn LedgerAccess, batch: &mut Batch, job: &mut Job) -> Result
             Begun::Misused => return Ok(Fate::Ended(Outcome::KeyMisused)),
         }
     }
-    let done = match batch.decide(tx, *provider, command, &context)? {
+    let decided = if may_load_more {
+        batch.decide(tx, *provider, command, &context)?
+    } else {
+        batch.decide_loaded(*provider, command, &context)
+    };
+    let done = match decided {
         Ok(done) => done,
         Err(Undecided::NotLoaded(_)) => return Ok(Fate::NotLoaded),
         Err(Undecided::Refused(refusal)) => return Ok(Fate::Ended(Outcome::Refused(refusal))),

@@ -6,8 +6,8 @@
 //! somebody holds delays only the commands that need it. Commands that change much go there too, each in a batch of its own.
 //!
 //! A refusal or a panic of one command rolls back this command alone. If a batch fails before its commit, each of its
-//! commands is tried alone. After a commit whose acknowledgement was lost nothing is tried again: its commands fail as
-//! unavailable, and an idempotency key settles a retry.
+//! commands is tried alone. After a commit whose acknowledgement was lost nothing is tried again: its commands fail with an
+//! unknown outcome, and an idempotency key settles a retry.
 
 mod batch;
 mod queue;
@@ -20,6 +20,7 @@ use std::time::{Duration, Instant};
 use guerdon_domain::commands::{CommandQueue, Outcome, Refusal, Submission};
 use guerdon_domain::ports::{LedgerAccess, StoreError, Verdict};
 
+use self::batch::Fate;
 use self::queue::{Batch, Job, Lane, Queue, SECOND_BATCH_WAIT};
 
 /// How often a command is tried before it counts as contended.
@@ -207,7 +208,9 @@ impl Shared {
                 left.extend(jobs.into_iter().rev().map(|it| vec![it]));
                 continue;
             }
+            let is_alone = worker.locking() == Locking::Wait;
             for (mut job, fate) in jobs.into_iter().zip(fates) {
+                job.is_alone |= is_alone && matches!(fate, Fate::NotLoaded);
                 match batch::outcome(&committed, fate) {
                     Some(outcome) => ended.push((job, outcome)),
                     None if job.tries < TRIES_MAX && !job.is_over(Instant::now()) => {

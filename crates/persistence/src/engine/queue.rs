@@ -36,13 +36,15 @@ pub(super) struct Job {
     arrived: Instant,
     /// How often it was tried.
     pub(super) tries: u32,
+    /// Whether it needs a batch of its own, because it depends on more than the first load gives.
+    pub(super) is_alone: bool,
 }
 
 impl Job {
     pub(super) fn new(submission: Submission) -> Self {
         let mut needs = submission.command.needs();
         needs.keys.extend(submission.repeatable.iter().map(|it| it.key.clone()));
-        Self { submission, needs, arrived: Instant::now(), tries: 0 }
+        Self { submission, needs, arrived: Instant::now(), tries: 0, is_alone: false }
     }
 
     pub(super) fn end(self, outcome: Outcome) {
@@ -55,6 +57,11 @@ impl Job {
 
     fn is_large(&self) -> bool {
         self.submission.command.size() > SIZE_MAX
+    }
+
+    /// Whether it has a batch of its own; one that was tried often has, too.
+    fn must_be_alone(&self) -> bool {
+        self.is_alone || self.is_large() || self.tries >= 3
     }
 
     /// Whether it locks rows that a fast worker would have to wait for, or so many that some may be held.
@@ -290,16 +297,14 @@ impl Queue {
         let Some(at) = found else { return Vec::new() };
         self.last_patient = self.patient.get(at).map(|it| it.submission.provider);
         let mut taken: Vec<Job> = self.patient.remove(at).into_iter().collect();
-        if taken.iter().any(Job::is_large) {
+        if taken.iter().any(Job::must_be_alone) {
             return taken;
         }
         let wanted: HashSet<Account> = taken.iter().flat_map(|it| &it.needs.accounts).copied().collect();
         let mut left = VecDeque::with_capacity(self.patient.len());
         while let Some(job) = self.patient.pop_front() {
             let shares = job.needs.accounts.iter().any(|it| wanted.contains(it));
-            // One that was tried often is tried alone.
-            if shares && job.tries < 3 && !job.is_large() && taken.len() < COMMANDS_MAX && self.is_free(&job)
-            {
+            if shares && !job.must_be_alone() && taken.len() < COMMANDS_MAX && self.is_free(&job) {
                 taken.push(job);
             } else {
                 left.push_back(job);

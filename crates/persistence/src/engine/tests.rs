@@ -289,7 +289,7 @@ fn run(seed: u64, commands: usize, batch_size: usize) -> (Vec<String>, BTreeMap<
     for some in all.chunks(batch_size) {
         let mut jobs: Vec<Job> =
             some.iter().map(|it| Job::new(world.submission(it.clone(), &tell))).collect();
-        let (committed, fates) = batch::run(&world.store, &mut jobs, Locking::Wait);
+        let (committed, fates) = batch::run(&world.store, &mut jobs, Locking::Skip);
         for (job, fate) in jobs.into_iter().zip(fates) {
             job.end(batch::outcome(&committed, fate).expect("an outcome"));
         }

@@ -1,5 +1,5 @@
-//! The store over pools of PostgreSQL connections: one transaction a unit, run again when it lost a race, and when a
-//! place with an account was missing, until its time is over.
+//! The store over pools of PostgreSQL connections: one transaction for each unit of work, which is run again if it lost a race, until
+//! its time is over.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;

@@ -49,11 +49,9 @@ impl ReadCauses for Unit<'_> {
 }
 
 impl Causes for Unit<'_> {
-    fn record(&mut self, cause: &Cause) -> Result<bool, StoreError> {
+    fn record(&mut self, cause: &Cause) -> Result<(), StoreError> {
         let row = CauseRow::of(cause);
-        let inserted = self.query(|conn| {
-            diesel::insert_into(causes::table).values(&row).on_conflict_do_nothing().execute(conn)
-        })?;
-        Ok(inserted == 1)
+        self.query(|conn| diesel::insert_into(causes::table).values(&row).execute(conn))?;
+        Ok(())
     }
 }

@@ -21,10 +21,16 @@ impl ReadSchedules for Unit<'_> {
         self.keep(found.map(ScheduleRow::read).transpose())
     }
 
-    fn next_due(&mut self, now: Timestamp) -> Result<Option<Schedule>, StoreError> {
+    fn next_due(
+        &mut self,
+        now: Timestamp,
+        passed_over: &[ScheduleId],
+    ) -> Result<Option<Schedule>, StoreError> {
+        let passed_over: Vec<Id<ScheduleId>> = passed_over.iter().map(|it| Id(*it)).collect();
         let found: Option<ScheduleRow> = self.query(|conn| {
             schedules::table
                 .filter(schedules::cancelled_at.is_null().and(schedules::due_at.le(At(now))))
+                .filter(schedules::id.ne_all(passed_over))
                 .order((schedules::due_at, schedules::id))
                 .select(ScheduleRow::as_select())
                 .first(conn)

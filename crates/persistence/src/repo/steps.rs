@@ -16,9 +16,13 @@ use super::Unit;
 use crate::rows::schema::{causes, distribution_steps as steps, distributions_under_way as under_way};
 use crate::rows::types::{Id, Identifier};
 use crate::rows::{CauseRow, Reading, StepRow};
+use crate::slices::slices;
 
 /// A distribution that is not finished, with its company and provider if the journal has its entry.
 type Unfinished = (Id<CauseId>, Option<Id<CompanyId>>, Option<Id<ProviderId>>);
+
+/// The most steps of one statement.
+const STEPS_MAX: usize = 64;
 
 impl ReadSteps for Unit<'_> {
     fn in_transit(&mut self) -> Result<InTransit, StoreError> {
@@ -86,9 +90,10 @@ impl Unit<'_> {
             DistributionProgress::Begun { cause, receivers, each_step } => {
                 let row = (under_way::id.eq(id), under_way::not_given.eq(0));
                 self.query(|conn| diesel::insert_into(under_way::table).values(row).execute(conn))?;
-                for (number, part) in receivers.chunks(*each_step).enumerate() {
-                    let row = StepRow::of(*cause, fit(number * each_step + 1), part);
-                    self.query(|conn| diesel::insert_into(steps::table).values(&row).execute(conn))?;
+                let parts = receivers.chunks(*each_step).enumerate();
+                let rows = parts.map(|(number, part)| StepRow::of(*cause, fit(number * each_step + 1), part));
+                for slice in slices(&rows.collect::<Vec<_>>(), STEPS_MAX, StepRow::size) {
+                    self.query(|conn| diesel::insert_into(steps::table).values(slice).execute(conn))?;
                 }
             }
             DistributionProgress::Paid { first_leg, unpaid, .. } => {

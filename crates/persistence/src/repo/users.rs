@@ -236,13 +236,4 @@ impl Users for Unit<'_> {
         })?;
         Ok(())
     }
-
-    fn mark_user_deleted(&mut self, id: UserId, at: Timestamp) -> Result<bool, StoreError> {
-        let changed = self.query(|conn| {
-            diesel::update(users::table.find(Id(id)).filter(users::deleted_at.is_null()))
-                .set((users::deleted_at.eq(Some(At(at))), users::updated_at.eq(At(at))))
-                .execute(conn)
-        })?;
-        Ok(changed == 1)
-    }
 }

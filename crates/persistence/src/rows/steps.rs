@@ -14,7 +14,7 @@ const ID_LENGTH: usize = 16;
 
 /// Receivers of one step: their ids one after the other, the first with this leg.
 #[derive(Queryable, Selectable, Insertable)]
-#[diesel(table_name = distribution_steps)]
+#[diesel(table_name = distribution_steps, treat_none_as_default_value = false)]
 pub(crate) struct StepRow {
     pub(crate) cause_id: Id<CauseId>,
     pub(crate) leg: i32,
@@ -25,6 +25,11 @@ impl StepRow {
     pub(crate) fn of(cause: CauseId, leg: i32, receivers: &[UserId]) -> Self {
         let receivers = receivers.iter().flat_map(AsRef::<[u8]>::as_ref).copied().collect();
         Self { cause_id: Id(cause), leg, receivers }
+    }
+
+    /// The bytes of its receivers.
+    pub(crate) fn size(&self) -> usize {
+        self.receivers.len()
     }
 
     pub(crate) fn receivers(&self) -> Result<Vec<UserId>, StoreError> {

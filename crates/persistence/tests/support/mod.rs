@@ -24,7 +24,7 @@ use guerdon_domain::providers::Provider;
 use guerdon_domain::recognitions::{Receivers, Recognition, SendError, SendRecognition, Sender};
 use guerdon_domain::redemptions::{Redeem, Redemption, Refund};
 use guerdon_domain::reserve::{self, ChangeReserve, ReserveChange};
-use guerdon_domain::scheduler::{self, Unfinishable};
+use guerdon_domain::scheduler::{self, Unfinished};
 use guerdon_domain::users::{self, DeleteUser, Profile};
 use guerdon_domain::values::{
     CompanyId, DomainName, EmailAddress, Line, Message, OccasionId, ProviderId, RedemptionId, UserId, WebUrl,
@@ -242,7 +242,7 @@ impl World {
     }
 
     /// Finishes the distributions in several steps.
-    pub fn finish(&self) -> Vec<Unfinishable> {
+    pub fn finish(&self) -> Vec<Unfinished> {
         scheduler::finish(self.background.as_ref(), &self.commands(), &mut |_| ()).unwrap()
     }
 

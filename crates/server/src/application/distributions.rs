@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 
 use guerdon_domain::commands::{CommandQueue, Commands};
 use guerdon_domain::ports::{Store, StoreError};
-use guerdon_domain::scheduler::{DateEnd, Ran, Unfinishable, finish, run_due};
+use guerdon_domain::scheduler::{DateEnd, Ran, StoodBack, Unfinished, finish, run_due};
 use guerdon_domain::values::CauseId;
 
+use crate::settings::Settings;
 use crate::world::surroundings;
 
 /// How often it looks for dates that are due.
@@ -21,6 +22,7 @@ pub(super) struct DuePayments {
     store: Arc<dyn Store>,
     commands: Commands,
     has_failed: bool,
+    stood_back: StoodBack,
     /// The distributions that were logged as impossible to finish.
     reported: BTreeSet<CauseId>,
 }
@@ -28,7 +30,13 @@ pub(super) struct DuePayments {
 impl DuePayments {
     pub(super) fn new(store: Arc<dyn Store>, queue: Arc<dyn CommandQueue>) -> Self {
         let commands = Commands { queue, surroundings: surroundings() };
-        Self { store, commands, has_failed: false, reported: BTreeSet::new() }
+        Self {
+            store,
+            commands,
+            has_failed: false,
+            stood_back: StoodBack::default(),
+            reported: BTreeSet::new(),
+        }
     }
 
     /// Pays what is due, one date after the other, and logs what became of each.
@@ -42,7 +50,10 @@ impl DuePayments {
     fn pay(&mut self) -> Option<StoreError> {
         let begun = Instant::now();
         while begun.elapsed() < AT_A_STRETCH {
-            match self.finish_started().and_then(|()| run_due(self.store.as_ref(), &self.commands)) {
+            match self
+                .finish_started()
+                .and_then(|()| run_due(self.store.as_ref(), &self.commands, &mut self.stood_back))
+            {
                 Ok(Some(ran)) => told(&ran),
                 Ok(None) => break,
                 Err(cause) => {
@@ -57,7 +68,8 @@ impl DuePayments {
 
     /// Continues the distributions in steps that are not finished.
     fn finish_started(&mut self) -> Result<(), StoreError> {
-        for failed in finish(self.store.as_ref(), &self.commands, &mut |_| ())? {
+        let failed = finish(self.store.as_ref(), &self.commands, &mut |_| ())?;
+        for failed in failed.into_iter().filter(Unfinished::is_lasting) {
             if self.reported.insert(failed.cause) {
                 warn_of_unfinishable(&failed);
             }
@@ -66,17 +78,21 @@ impl DuePayments {
     }
 }
 
-/// Finishes the distributions in steps that were interrupted when a process was killed. One that cannot be finished is
-/// logged, and `guerdon verify` reports it; it does not keep the service or a command from using the database.
-pub(crate) fn finish_started(store: &dyn Store, queue: &Arc<dyn CommandQueue>) {
+/// Finishes the distributions in steps that were interrupted when the process that had the embedded database was killed. One that
+/// cannot be finished is logged, and `guerdon verify` reports it; it does not keep the service or a command from using the database.
+/// On PostgreSQL another process may be at work on them; every `serve` looks after them once a second.
+pub(crate) fn finish_started(settings: &Settings, store: &dyn Store, queue: &Arc<dyn CommandQueue>) {
+    if settings.embedded_database().is_none() {
+        return;
+    }
     let commands = Commands { queue: Arc::clone(queue), surroundings: surroundings() };
     match finish(store, &commands, &mut |_| ()) {
-        Ok(failed) => failed.iter().for_each(warn_of_unfinishable),
+        Ok(failed) => failed.iter().filter(|it| it.is_lasting()).for_each(warn_of_unfinishable),
         Err(cause) => log::warn!("distributions that were started cannot be finished now: {cause}"),
     }
 }
 
-fn warn_of_unfinishable(Unfinishable { cause, reason, .. }: &Unfinishable) {
+fn warn_of_unfinishable(Unfinished { cause, reason, .. }: &Unfinished) {
     log::warn!(
         "distribution {cause} cannot be finished, its points stay in transit: {reason}; run `guerdon verify`"
     );

@@ -87,7 +87,7 @@ impl Application {
         let (metrics, wakes) = (Metrics::install()?, Wakes::default());
         let Opened { requests, commands, background } = database::open_for_service(settings, &wakes)?;
         let keys = Arc::new(settle(settings, background.as_ref())?);
-        finish_started(background.as_ref(), &commands);
+        finish_started(settings, background.as_ref(), &commands);
         let gate = Gate::new();
         let pulse = Arc::<Pulse>::default();
         background::look_first(background.as_ref(), &gate, &pulse)?;

@@ -57,13 +57,13 @@ impl Runnable for Run {
         } else {
             Recipients::Named(users)
         };
+        workplace.progress.of(recipients.count());
         let sum = self.sum.read()?;
         let run = RunDistribution { company_id: id, wallet, sum, recipients, schedule: None };
         let command = (company.provider_id, Command::RunDistribution(run));
-        let (domain, progress) = (company.domain, workplace.progress.clone());
+        let domain = company.domain;
         let output = carry_out(workplace, command, &self.key, &what, move |done| {
             let Done::Distributed(it) = done else { return Err(unexpected(&done)) };
-            progress.of(it.users);
             let (reserve, rate) = (it.reserve, it.reserve.rate);
             let [each, before, now] =
                 [reserve.points, reserve.before, reserve.after].map(|it| worth(it, rate));

@@ -1,6 +1,6 @@
 use super::*;
 use crate::distributions::ContinueDistribution;
-use crate::fixture::{COMPANY, Fixture, PROVIDER, points, refusal, user};
+use crate::fixture::{COMPANY, Fixture, PROVIDER, missing, points, refusal, user};
 use crate::ledger::{DistributionProgress, DistributionStep, ScheduleFacts};
 use crate::model::Period;
 use crate::values::{IsoDate, ScheduleId, Timestamp};
@@ -65,6 +65,13 @@ fn of_everybody_those_receive_who_still_have_the_wallet() {
     let all = || Recipients::All(vec![ann, boss, gone]);
     assert_eq!(fixture.decide(PROVIDER, &run(WalletType::User, 1, all())).unwrap().users, 2);
     assert_eq!(fixture.decide(PROVIDER, &run(WalletType::Manager, 1, all())).unwrap().users, 1);
+    let unloaded = Recipients::All(vec![ann, user(6)]);
+    fixture.facts.people.insert(user(6), Some(fixture.facts.people[&ann].clone().unwrap()));
+    let needed = missing(fixture.decide(PROVIDER, &run(WalletType::User, 1, unloaded)));
+    assert!(
+        matches!(needed, LedgerError::AccountNotLoaded(_)),
+        "an account that somebody holds is not left out"
+    );
     fixture.person(boss).manager = false;
     let refused = refusal(fixture.decide(PROVIDER, &run(WalletType::Manager, 1, all())));
     assert!(matches!(refused, DistributeError::Nobody));
