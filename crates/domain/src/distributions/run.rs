@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::DistributeError;
 use super::steps::{self, RECEIVERS_PER_STEP};
 use crate::decide::{Decide, Undecided};
-use crate::ledger::{AccountBook, Changes, Facts, LedgerError, Moved, Needs, Outcome, Payment};
+use crate::ledger::{AccountBook, Changes, Facts, LedgerError, Moved, Needs, Payment, PaymentOutcome};
 use crate::model::{Act, Person, Schedule, ScheduledDate};
 use crate::money::{BalanceChange, Points, Sum};
 use crate::ports::{Context, ReadUsers, StoreError};
@@ -150,7 +150,9 @@ impl Decide for RunDistribution {
             Moved::Price { payers: &[reserve], credits: &credits, price, points }
         };
         let paid = match book.pay(&Payment::of(&cause, moved)?)? {
-            Outcome::Insufficient => return Err(Undecided::Refused(DistributeError::InsufficientFunds)),
+            PaymentOutcome::Insufficient => {
+                return Err(Undecided::Refused(DistributeError::InsufficientFunds));
+            }
             outcome => outcome.certain()?, // a receiver whose wallet is closed was left out before
         };
         reserve::alert_if_low(company, paid.low, facts, changes, context)?;

@@ -21,7 +21,7 @@ pub use book::AccountBook;
 pub use changes::{Changes, DistributionProgress};
 pub use facts::{CompanyFacts, DistributionStep, Facts, ScheduleFacts};
 pub use needs::Needs;
-pub use payment::{Moved, Outcome, Paid, Payment};
+pub use payment::{Moved, Paid, Payment, PaymentOutcome};
 #[cfg(feature = "memory")]
 pub(crate) use rules::require;
 pub use rules::{FUNDED_MAX, LedgerError};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::rules::{LedgerError, require};
-use super::{AccountBook, AccountState, Moved, Outcome, Paid, Payment, Transfer};
+use super::{AccountBook, AccountState, Moved, Paid, Payment, PaymentOutcome, Transfer};
 use crate::money::{Amount, Points, Price, difference};
 use crate::values::fit;
 use crate::wallets::{Account, Reason};
@@ -17,20 +17,20 @@ struct Debited {
     low: Option<Amount>,
 }
 
-const NOTHING: Outcome = Outcome::Paid(Paid { transfers: 0, low: None });
+const NOTHING: PaymentOutcome = PaymentOutcome::Paid(Paid { transfers: 0, low: None });
 
 fn overflow() -> LedgerError {
     LedgerError::Broken("an amount is out of range".to_owned())
 }
 
 impl AccountBook {
-    /// Makes a payment. After an error, or any outcome but [`Outcome::Paid`], parts of the payment may have been made: the
+    /// Makes a payment. After an error, or any outcome but [`PaymentOutcome::Paid`], parts of the payment may have been made: the
     /// caller [rolls back](Self::roll_back).
     ///
     /// # Errors
     ///
     /// If an account that the payment depends on is not loaded, or the payment would break a rule that the databases check.
-    pub fn pay(&mut self, payment: &Payment<'_>) -> Result<Outcome, LedgerError> {
+    pub fn pay(&mut self, payment: &Payment<'_>) -> Result<PaymentOutcome, LedgerError> {
         match payment.moved {
             Moved::Price { payers, credits, price, .. } if price.each.is_zero() => {
                 self.pay_nothing(payers, credits)
@@ -50,12 +50,12 @@ impl AccountBook {
     }
 
     /// A payment of no points moves nothing, but the first payer and the receivers must be open.
-    fn pay_nothing(&self, payers: &[Account], credits: &[Account]) -> Result<Outcome, LedgerError> {
+    fn pay_nothing(&self, payers: &[Account], credits: &[Account]) -> Result<PaymentOutcome, LedgerError> {
         if !self.are_open(credits)? {
-            return Ok(Outcome::Closed);
+            return Ok(PaymentOutcome::Closed);
         }
         if !self.are_open(payers.get(..1).unwrap_or_default())? {
-            return Ok(Outcome::Insufficient);
+            return Ok(PaymentOutcome::Insufficient);
         }
         Ok(NOTHING)
     }
@@ -67,27 +67,27 @@ impl AccountBook {
         credits: &[Account],
         price: Price,
         points: Points,
-    ) -> Result<Outcome, LedgerError> {
+    ) -> Result<PaymentOutcome, LedgerError> {
         // The order of the locks decides which refusal comes first.
         let payer_is_first = payers.first().map(|it| it.kind()) < credits.first().map(|it| it.kind());
         let is_open = self.are_open(credits)?;
         let is_once = credits.iter().collect::<BTreeSet<_>>().len() == credits.len();
         let can_credit = is_open && is_once;
         if !payer_is_first && !can_credit {
-            return Ok(Outcome::Closed);
+            return Ok(PaymentOutcome::Closed);
         }
         let Some(debited) = self.debit(payment, payers, credits.len(), price)? else {
-            return Ok(Outcome::Insufficient);
+            return Ok(PaymentOutcome::Insufficient);
         };
         if !can_credit {
-            return Ok(Outcome::Closed);
+            return Ok(PaymentOutcome::Closed);
         }
         for ((leg, place), credit) in (1..).zip(debited.first_place..).zip(credits) {
             let credited = (*credit, self.credit(*credit, price.each)?);
             self.transfer(payment, leg, ((debited.payer, place), credited), (price.each, points))?;
         }
         let transfers = fit(credits.len());
-        Ok(Outcome::Paid(Paid { transfers, low: debited.low }))
+        Ok(PaymentOutcome::Paid(Paid { transfers, low: debited.low }))
     }
 
     /// Empties and closes the wallets that are open.
@@ -96,9 +96,9 @@ impl AccountBook {
         payment: &Payment<'_>,
         wallets: &[Account],
         to: Account,
-    ) -> Result<Outcome, LedgerError> {
+    ) -> Result<PaymentOutcome, LedgerError> {
         if wallets.is_empty() {
-            return Ok(Outcome::Closed);
+            return Ok(PaymentOutcome::Closed);
         }
         let mut transfers = 0;
         for wallet in wallets {
@@ -118,7 +118,7 @@ impl AccountBook {
             let points = payment.rate.points(amount);
             self.transfer(payment, transfers, ((*wallet, place), credited), (amount, points))?;
         }
-        Ok(Outcome::Paid(Paid { transfers, low: None }))
+        Ok(PaymentOutcome::Paid(Paid { transfers, low: None }))
     }
 
     fn pay_sum(
@@ -127,13 +127,13 @@ impl AccountBook {
         (from, to): (Account, Account),
         price: Price,
         leg: u32,
-    ) -> Result<Outcome, LedgerError> {
+    ) -> Result<PaymentOutcome, LedgerError> {
         let Some(debited) = self.debit(payment, &[from], 1, price)? else {
-            return Ok(Outcome::Insufficient);
+            return Ok(PaymentOutcome::Insufficient);
         };
         let ends = ((from, debited.first_place), (to, self.credit(to, price.total)?));
         self.transfer(payment, leg, ends, (price.total, price.points_total))?;
-        Ok(Outcome::Paid(Paid { transfers: 1, low: debited.low }))
+        Ok(PaymentOutcome::Paid(Paid { transfers: 1, low: debited.low }))
     }
 
     /// Pays the same to each receiver that is open.
@@ -144,7 +144,7 @@ impl AccountBook {
         (to, first_leg): (&[Account], u32),
         each: Amount,
         points: Points,
-    ) -> Result<Outcome, LedgerError> {
+    ) -> Result<PaymentOutcome, LedgerError> {
         let mut open = Vec::with_capacity(to.len());
         for (leg, credit) in (first_leg..).zip(to) {
             if self.open(*credit)?.is_some() {
@@ -158,14 +158,14 @@ impl AccountBook {
         let total = each.checked_mul(count).ok_or_else(overflow)?;
         let price = Price { each, total, threshold: total, points_total: points };
         let Some(debited) = self.debit(payment, &[from], open.len(), price)? else {
-            return Ok(Outcome::Insufficient);
+            return Ok(PaymentOutcome::Insufficient);
         };
         for (place, (leg, credit)) in (debited.first_place..).zip(&open) {
             let credited = (**credit, self.credit(**credit, each)?);
             self.transfer(payment, *leg, ((from, place), credited), (each, points))?;
         }
         let transfers = fit(open.len());
-        Ok(Outcome::Paid(Paid { transfers, low: None }))
+        Ok(PaymentOutcome::Paid(Paid { transfers, low: None }))
     }
 
     fn pay_difference(
@@ -174,8 +174,8 @@ impl AccountBook {
         wallet: Account,
         reserve: Account,
         points: Points,
-    ) -> Result<Outcome, LedgerError> {
-        let Some(state) = self.open(wallet)? else { return Ok(Outcome::Closed) };
+    ) -> Result<PaymentOutcome, LedgerError> {
+        let Some(state) = self.open(wallet)? else { return Ok(PaymentOutcome::Closed) };
         let by = difference(payment.rate, state.balance, points);
         let Some(by) = by.map_err(|cause| LedgerError::Broken(cause.to_string()))? else {
             return Ok(NOTHING);

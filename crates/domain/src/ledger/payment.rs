@@ -77,7 +77,7 @@ pub enum Moved<'a> {
 
 /// How a payment ended. Anything but `Paid` leaves the transaction to be rolled back by the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum PaymentOutcome {
     /// Done.
     Paid(Paid),
     /// No payer covers the price.
@@ -95,7 +95,7 @@ pub struct Paid {
     pub low: Option<Amount>,
 }
 
-impl Outcome {
+impl PaymentOutcome {
     /// For a payment that cannot be refused while the ledger is whole.
     pub fn certain(self) -> Result<Paid, LedgerError> {
         match self {

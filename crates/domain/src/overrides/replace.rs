@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::decide::{Decide, Undecided};
-use crate::ledger::{AccountBook, Changes, Facts, LedgerError, Moved, Needs, Outcome, Payment};
+use crate::ledger::{AccountBook, Changes, Facts, LedgerError, Moved, Needs, Payment, PaymentOutcome};
 use crate::model::Act;
 use crate::money::{BalanceChange, NotWholePoints, Sum};
 use crate::ports::{Context, StoreError};
@@ -83,9 +83,9 @@ impl Decide for ReplaceBalance {
         let before = book.shown(account, rate);
         let moved = Moved::Difference { wallet: account, reserve: Account::Reserve(company.id), points };
         let paid = match book.pay(&Payment::of(&cause, moved)?)? {
-            Outcome::Paid(paid) => paid,
-            Outcome::Insufficient => return Err(Undecided::Refused(ReplaceError::InsufficientFunds)),
-            Outcome::Closed => return Err(Undecided::Refused(ReplaceError::NoSuchWallet)),
+            PaymentOutcome::Paid(paid) => paid,
+            PaymentOutcome::Insufficient => return Err(Undecided::Refused(ReplaceError::InsufficientFunds)),
+            PaymentOutcome::Closed => return Err(Undecided::Refused(ReplaceError::NoSuchWallet)),
         };
         if paid.transfers > 0 {
             alert_if_low(company, paid.low, facts, changes, context)?;

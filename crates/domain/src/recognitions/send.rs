@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use super::Receivers;
 use super::tell::{Told, tell};
 use crate::decide::{Decide, Undecided};
-use crate::ledger::{AccountBook, Changes, CompanyFacts, Facts, LedgerError, Moved, Needs, Outcome, Payment};
+use crate::ledger::{
+    AccountBook, Changes, CompanyFacts, Facts, LedgerError, Moved, Needs, Payment, PaymentOutcome,
+};
 use crate::model::{Act, Cause, Event, Occasion, Person, Recognition, RecognitionEvent, Sender, Sending};
 use crate::money::{Amount, Points, PointsRange, points_range};
 use crate::ports::{Context, Denied, StoreError};
@@ -272,9 +274,11 @@ fn pay(
     let credits: Vec<Account> = parties.receivers.iter().filter_map(|it| cause.credit(Some(it.id))).collect();
     let moved = Moved::Price { payers: &payers, credits: &credits, price, points: cause.points() };
     match book.pay(&Payment::of(cause, moved)?)? {
-        Outcome::Paid(paid) => Ok(paid.low),
-        Outcome::Insufficient => Err(insufficient()),
-        Outcome::Closed => Err(Undecided::Refused(SendError::Faults(vec![SendFault::ReceiverDeleted(None)]))),
+        PaymentOutcome::Paid(paid) => Ok(paid.low),
+        PaymentOutcome::Insufficient => Err(insufficient()),
+        PaymentOutcome::Closed => {
+            Err(Undecided::Refused(SendError::Faults(vec![SendFault::ReceiverDeleted(None)])))
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::decide::{Decide, Undecided};
-use crate::ledger::{AccountBook, Changes, Facts, LedgerError, Moved, Needs, Outcome, Payment};
+use crate::ledger::{AccountBook, Changes, Facts, LedgerError, Moved, Needs, Payment, PaymentOutcome};
 use crate::model::{Act, Event, NewEvent, Redemption, RedemptionEvent};
 use crate::money::{BalanceChange, NotWholePoints, Points, Sum};
 use crate::ports::{Context, StoreError};
@@ -74,7 +74,7 @@ impl Decide for Redeem {
         let wallet = Account::Wallet(WalletType::User, user.id);
         let before = book.shown(wallet, rate);
         let moved = Moved::Price { payers: &cause.payers(), credits: &[credit], price, points };
-        if !matches!(book.pay(&Payment::of(&cause, moved)?)?, Outcome::Paid(_)) {
+        if !matches!(book.pay(&Payment::of(&cause, moved)?)?, PaymentOutcome::Paid(_)) {
             return Err(Undecided::Refused(RedeemError::InsufficientFunds));
         }
         let spent = book.account(wallet).map(|it| rate.points(it.spent));

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::decide::{Decide, Undecided};
-use crate::ledger::{AccountBook, Changes, Facts, LedgerError, Moved, Needs, Outcome, Payment};
+use crate::ledger::{AccountBook, Changes, Facts, LedgerError, Moved, Needs, Payment, PaymentOutcome};
 use crate::model::{Act, Redemption};
 use crate::money::BalanceChange;
 use crate::ports::{Context, StoreError};
@@ -73,7 +73,7 @@ impl Decide for Refund {
         let before = book.shown(wallet, rate);
         let moved = Moved::Price { payers: &cause.payers(), credits: &[wallet], price, points };
         match book.pay(&Payment::of(&cause, moved)?)? {
-            Outcome::Closed => return Err(Undecided::Refused(RefundError::UserDeleted)),
+            PaymentOutcome::Closed => return Err(Undecided::Refused(RefundError::UserDeleted)),
             outcome => outcome.certain()?, // what was redeemed is there to be returned
         };
         changes.causes.push(cause);

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use super::alert_if_low;
 use crate::decide::{Decide, Undecided};
-use crate::ledger::{AccountBook, Changes, FUNDED_MAX, Facts, LedgerError, Moved, Needs, Outcome, Payment};
+use crate::ledger::{
+    AccountBook, Changes, FUNDED_MAX, Facts, LedgerError, Moved, Needs, Payment, PaymentOutcome,
+};
 use crate::look_up;
 use crate::model::Act;
 use crate::money::{BalanceChange, NotWholePoints, Points, Sum};
@@ -111,8 +113,10 @@ impl Decide for ChangeReserve {
         let before = book.shown(reserve, rate);
         let moved = Moved::Price { payers: &cause.payers(), credits: &[credit], price, points };
         let paid = match (book.pay(&Payment::of(&cause, moved)?)?, self.change) {
-            (Outcome::Insufficient, ReserveChange::Deposit) => return Err(Undecided::Refused(out_of_range)),
-            (Outcome::Insufficient, ReserveChange::Withdrawal) => {
+            (PaymentOutcome::Insufficient, ReserveChange::Deposit) => {
+                return Err(Undecided::Refused(out_of_range));
+            }
+            (PaymentOutcome::Insufficient, ReserveChange::Withdrawal) => {
                 return Err(Undecided::Refused(ReserveError::InsufficientFunds(before)));
             }
             (outcome, _) => outcome.certain()?, // a company's accounts never close

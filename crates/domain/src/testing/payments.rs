@@ -6,7 +6,7 @@ use super::Case;
 use super::world::{World, points};
 use crate::causes::{Act, Cause};
 use crate::decide::{Decide, Undecided, decide_one};
-use crate::ledger::{AccountBook, Changes, Facts, LedgerError, Moved, Needs, Outcome, Payment};
+use crate::ledger::{AccountBook, Changes, Facts, LedgerError, Moved, Needs, Payment, PaymentOutcome};
 use crate::money::{Amount, Price, price};
 use crate::ports::{Context, StoreError};
 use crate::values::{CompanyId, ProviderId, UserId};
@@ -77,7 +77,7 @@ fn priced(world: &World<'_>, count: i64, receivers: i64) -> Price {
 }
 
 /// What would become of a payment from the first of these that covers it to the others; nothing of it is kept.
-fn tried(world: &World<'_>, payers: &[Account], credits: &[Account], count: i64) -> Outcome {
+fn tried(world: &World<'_>, payers: &[Account], credits: &[Account], count: i64) -> PaymentOutcome {
     tried_for(world, Reason::PointDistribution, payers, credits, count).0
 }
 
@@ -87,7 +87,7 @@ fn tried_for(
     payers: &[Account],
     credits: &[Account],
     count: i64,
-) -> (Outcome, Vec<Option<Amount>>) {
+) -> (PaymentOutcome, Vec<Option<Amount>>) {
     let price = priced(world, count, i64::try_from(credits.len()).unwrap());
     let moved = Moved::Price { payers, credits, price, points: points(count) };
     let command = Pay {
@@ -99,7 +99,7 @@ fn tried_for(
     let mut found = None;
     let undone = world.transaction(|tx| {
         let (outcome, batch) = decide_one(tx, world.provider, &command, &world.context())?;
-        if matches!(outcome, Outcome::Paid(_)) {
+        if matches!(outcome, PaymentOutcome::Paid(_)) {
             batch.write(tx)?;
         }
         let mut left = Vec::new();
@@ -136,12 +136,12 @@ fn nobody_closed_is_paid(world: &World<'_>) {
     let reserve = [Account::Reserve(world.company)];
     for count in [0, 1] {
         let to = |it: &[Account]| tried(world, &reserve, it, count);
-        assert!(matches!(to(&[wallet(ann)]), Outcome::Paid(_)));
-        assert_eq!(to(&[wallet(ann), wallet(gone)]), Outcome::Closed);
-        assert_eq!(to(&[Account::Wallet(WalletType::Manager, ann)]), Outcome::Closed);
+        assert!(matches!(to(&[wallet(ann)]), PaymentOutcome::Paid(_)));
+        assert_eq!(to(&[wallet(ann), wallet(gone)]), PaymentOutcome::Closed);
+        assert_eq!(to(&[Account::Wallet(WalletType::Manager, ann)]), PaymentOutcome::Closed);
         assert_eq!(
             tried(world, &[Account::Wallet(WalletType::Peer, gone)], &[wallet(ann)], count),
-            Outcome::Insufficient
+            PaymentOutcome::Insufficient
         );
     }
     assert_eq!((world.reserve(), world.shows(WalletType::User, ann)), (100, Some((0, 0))));
@@ -151,10 +151,14 @@ fn the_first_refusal_counts(world: &World<'_>) {
     let (ann, gone) = (world.user("ann"), world.user("gone"));
     world.delete(gone).unwrap();
     let from = |payer, to| tried(world, &[payer], &[to], 1);
-    assert_eq!(from(Account::Reserve(world.company), wallet(gone)), Outcome::Closed);
-    assert_eq!(from(Account::Reserve(world.company), wallet(ann)), Outcome::Insufficient);
+    assert_eq!(from(Account::Reserve(world.company), wallet(gone)), PaymentOutcome::Closed);
+    assert_eq!(from(Account::Reserve(world.company), wallet(ann)), PaymentOutcome::Insufficient);
     let peer = Account::Wallet(WalletType::Peer, gone);
-    assert_eq!(from(wallet(ann), peer), Outcome::Insufficient, "a user wallet comes before a peer wallet");
+    assert_eq!(
+        from(wallet(ann), peer),
+        PaymentOutcome::Insufficient,
+        "a user wallet comes before a peer wallet"
+    );
 }
 
 fn the_first_that_covers_pays(world: &World<'_>) {
@@ -164,7 +168,7 @@ fn the_first_that_covers_pays(world: &World<'_>) {
     let payers = [Account::Wallet(WalletType::Peer, ann), Account::Reserve(world.company)];
     for (count, expected) in [(5, (4, 5)), (4, (0, 10))] {
         let (outcome, left) = tried_for(world, Reason::Recognition, &payers, &[wallet(bob)], count);
-        assert!(matches!(outcome, Outcome::Paid(it) if it.transfers == 1));
+        assert!(matches!(outcome, PaymentOutcome::Paid(it) if it.transfers == 1));
         let rate = world.found().company.rate;
         let shown: Vec<i64> = left.into_iter().map(|it| rate.points(it.unwrap()).get()).collect();
         assert_eq!(shown, [expected.0, expected.1]);
@@ -188,13 +192,13 @@ fn a_sum_is_given_in_steps(world: &World<'_>) {
         pay: &|cause, book| {
             let mut pay = |moved| book.pay(&payment(cause, Reason::PointDistribution, moved));
             let into = Moved::Sum { from: reserve, to: transit, price: whole, leg: 4 };
-            assert!(matches!(pay(into)?, Outcome::Paid(it) if it.transfers == 1));
+            assert!(matches!(pay(into)?, PaymentOutcome::Paid(it) if it.transfers == 1));
             let (each, points) = (whole.each, points(5));
             let share = Moved::Share { from: transit, to: &to, first_leg: 1, each, points };
             let given = pay(share)?.certain()?.transfers;
             pay(Moved::Sum { from: transit, to: reserve, price: rest, leg: 5 })?.certain()?;
             let more = Moved::Sum { from: transit, to: reserve, price: rest, leg: 6 };
-            assert_eq!(pay(more)?, Outcome::Insufficient);
+            assert_eq!(pay(more)?, PaymentOutcome::Insufficient);
             Ok(given)
         },
     };

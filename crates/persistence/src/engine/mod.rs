@@ -21,7 +21,7 @@ use guerdon_domain::commands::{CommandQueue, Outcome, Refusal, Submission};
 use guerdon_domain::ports::{LedgerAccess, StoreError, Verdict};
 
 use self::batch::Fate;
-use self::queue::{Batch, Job, Lane, Queue, SECOND_BATCH_WAIT};
+use self::queue::{Job, Lane, Queue, SECOND_BATCH_WAIT, TakenJobs};
 
 /// How often a command is tried before it counts as contended.
 const TRIES_MAX: u32 = 6;
@@ -160,14 +160,14 @@ impl Shared {
     fn work<B: Backend>(&self, backend: &B, worker: Worker) {
         while let Some(batch) = self.take(worker) {
             // The outcome of the commands that a panic takes along is unknown; their responses end when they are dropped.
-            if catch_unwind(AssertUnwindSafe(|| self.carry_out(backend, batch, worker))).is_err() {
+            if catch_unwind(AssertUnwindSafe(|| self.execute(backend, batch, worker))).is_err() {
                 log::error!("a batch of commands panicked");
             }
         }
     }
 
     /// Waits for the next batch; none if there will be no more.
-    fn take(&self, worker: Worker) -> Option<Batch> {
+    fn take(&self, worker: Worker) -> Option<TakenJobs> {
         let mut queue = self.lock();
         loop {
             let late = queue.take_late(Instant::now());
@@ -195,8 +195,8 @@ impl Shared {
         }
     }
 
-    fn carry_out<B: Backend>(&self, backend: &B, batch: Batch, worker: Worker) {
-        let Batch { jobs, accounts } = batch;
+    fn execute<B: Backend>(&self, backend: &B, batch: TakenJobs, worker: Worker) {
+        let TakenJobs { jobs, accounts } = batch;
         let busy = Busy { shared: self, worker, accounts: &accounts };
         let mut ended = Vec::with_capacity(jobs.len());
         let mut again = Vec::new();

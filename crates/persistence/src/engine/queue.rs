@@ -25,9 +25,9 @@ const WAITING_MAX: usize = 4_096;
 const SECOND_BATCH_MIN: usize = 12;
 pub(super) const SECOND_BATCH_WAIT: Duration = Duration::from_millis(4);
 /// A command that changes more than this has a batch of its own.
-const SIZE_MAX: usize = 16;
+const SHARED_BATCH_SIZE_MAX: usize = 16;
 /// A command that changes more than this has a commit of its own where there is one writer.
-const MUCH: usize = 100;
+const SHARED_COMMIT_SIZE_MAX: usize = 100;
 
 /// A command that waits.
 pub(super) struct Job {
@@ -52,11 +52,11 @@ impl Job {
     }
 
     pub(super) fn changes_much(&self) -> bool {
-        self.submission.command.size() > MUCH
+        self.submission.command.size() > SHARED_COMMIT_SIZE_MAX
     }
 
     fn is_large(&self) -> bool {
-        self.submission.command.size() > SIZE_MAX
+        self.submission.command.size() > SHARED_BATCH_SIZE_MAX
     }
 
     /// Whether it has a batch of its own; one that was tried often has, too.
@@ -98,7 +98,7 @@ pub(super) enum Lane {
 }
 
 /// Commands that are taken, and their accounts, which are busy until they are freed.
-pub(super) struct Batch {
+pub(super) struct TakenJobs {
     pub(super) jobs: Vec<Job>,
     pub(super) accounts: Vec<Account>,
 }
@@ -231,7 +231,7 @@ impl Queue {
     }
 
     /// Takes a batch whose accounts no other worker has.
-    pub(super) fn take(&mut self, worker: Worker) -> Option<Batch> {
+    pub(super) fn take(&mut self, worker: Worker) -> Option<TakenJobs> {
         let jobs = match worker {
             Worker::Fast => self.take_fast(),
             Worker::Patient { takes_large } => self.take_patient(takes_large),
@@ -243,7 +243,7 @@ impl Queue {
         self.busy.extend(&accounts);
         self.tell();
         self.fast_at_work += usize::from(worker == Worker::Fast);
-        Some(Batch { jobs, accounts: accounts.into_iter().collect() })
+        Some(TakenJobs { jobs, accounts: accounts.into_iter().collect() })
     }
 
     /// Whether what waits is not worth a second batch yet.

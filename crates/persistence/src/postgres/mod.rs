@@ -20,12 +20,12 @@ mod faults;
 mod holding;
 pub(crate) mod hosts;
 mod inserts;
+mod limits;
 pub(crate) mod open;
 pub(crate) mod pooled;
 mod races;
 pub(crate) mod sessions;
 mod settle;
-mod terms;
 mod transaction;
 pub(crate) mod wakeups;
 mod writing;
@@ -33,8 +33,8 @@ mod writing;
 pub(crate) use accounts::load_accounts;
 pub(crate) use faults::classify;
 pub(crate) use holding::{hold_companies_and_claim_keys, load_records};
+pub(crate) use limits::UnitLimits;
 pub(crate) use settle::settle;
-pub(crate) use terms::Terms;
 pub(crate) use writing::write_changes;
 
 #[path = "../repo/mod.rs"]

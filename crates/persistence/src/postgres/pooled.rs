@@ -9,8 +9,8 @@ use guerdon_domain::ports::{
     Consistency, Deadlines, LedgerAccess, Reads, Store, StoreError, Tx, Verdict, Wakes,
 };
 
+use super::limits::UnitLimits;
 use super::repo::Unit;
-use super::terms::Terms;
 use super::transaction::{UnitEnd, begin, commit, rollback, take};
 use super::{catalog, races};
 use crate::engine::{Backend, BatchError, Locking};
@@ -64,11 +64,11 @@ impl Pooled {
     fn run_alone(
         &self,
         work: &mut dyn FnMut(&mut dyn Tx) -> Verdict,
-        mut terms: Terms,
+        mut limits: UnitLimits,
     ) -> Result<(), StoreError> {
         let mut tries = 0;
         loop {
-            match self.attempt(work, &mut terms)? {
+            match self.attempt(work, &mut limits)? {
                 UnitEnd::Done => return Ok(()),
                 UnitEnd::Failed(fault) | UnitEnd::Unknown(fault) => return Err(fault),
                 UnitEnd::Panicked(panic) => resume_unwind(panic),
@@ -86,10 +86,10 @@ impl Pooled {
     fn attempt(
         &self,
         work: &mut dyn FnMut(&mut dyn Tx) -> Verdict,
-        terms: &mut Terms,
+        limits: &mut UnitLimits,
     ) -> Result<UnitEnd, StoreError> {
-        let mut link = begin(&self.writes, "BEGIN ISOLATION LEVEL READ COMMITTED", terms)?;
-        let mut unit = Unit::new(&mut link.conn, terms);
+        let mut link = begin(&self.writes, "BEGIN ISOLATION LEVEL READ COMMITTED", limits)?;
+        let mut unit = Unit::new(&mut link.conn, limits);
         let verdict = catch_unwind(AssertUnwindSafe(|| work(&mut unit)));
         let is_kept = matches!(verdict, Ok(Verdict::Commit)) && unit.go_on().is_ok();
         let (fault, queued) = unit.end();
@@ -119,21 +119,21 @@ impl Store for Pooled {
     }
 
     fn run(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError> {
-        self.run_alone(work, Terms::new(self.within))
+        self.run_alone(work, UnitLimits::new(self.within))
     }
 
     /// Per statement without a transaction: each statement has a snapshot of its own. If the connection turns out to be dead,
     /// the unit is run again on one that a transaction was begun on.
     fn read(&self, consistency: Consistency, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError> {
-        let mut terms = Terms::new(self.within);
+        let mut limits = UnitLimits::new(self.within);
         let mut link = match consistency {
             Consistency::Snapshot => {
-                begin(&self.reads, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", &terms)?
+                begin(&self.reads, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", &limits)?
             }
-            Consistency::PerStatement => take(&self.reads, &terms)?,
+            Consistency::PerStatement => take(&self.reads, &limits)?,
             Consistency::PerStatementNoWait => return Err(StoreError::WouldBlock),
         };
-        let mut unit = Unit::new(&mut link.conn, &mut terms);
+        let mut unit = Unit::new(&mut link.conn, &mut limits);
         let done = catch_unwind(AssertUnwindSafe(|| work(&mut unit)));
         let (fault, _) = unit.end();
         let is_snapshot = consistency == Consistency::Snapshot;
@@ -160,9 +160,9 @@ impl Backend for Pooled {
         _changes_much: bool,
         work: &mut dyn FnMut(&mut dyn LedgerAccess) -> Verdict,
     ) -> Result<(), BatchError> {
-        let mut terms = Terms::locking_by(Some(within), locking);
+        let mut limits = UnitLimits::locking_by(Some(within), locking);
         // Where none can be begun, no command is the cause.
-        match self.attempt(&mut |tx| work(tx), &mut terms).map_err(BatchError::Unavailable)? {
+        match self.attempt(&mut |tx| work(tx), &mut limits).map_err(BatchError::Unavailable)? {
             UnitEnd::Done => Ok(()),
             UnitEnd::LostRace => Err(BatchError::Contended),
             UnitEnd::Failed(StoreError::DeadlineExceeded) => Err(BatchError::Contended),

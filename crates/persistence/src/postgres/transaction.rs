@@ -4,7 +4,7 @@ use diesel::PgConnection;
 use guerdon_domain::ports::{Deadlines, StoreError};
 
 use super::classify;
-use super::terms::Terms;
+use super::limits::UnitLimits;
 use crate::pool::{self, Pool};
 
 pub(super) type Link = pool::Pooled<PgConnection>;
@@ -21,17 +21,17 @@ pub(super) enum UnitEnd {
 }
 
 /// A connection out of the pool, which may turn out to be dead.
-pub(super) fn take(pool: &Pool<PgConnection>, terms: &Terms) -> Result<Link, StoreError> {
-    let wait = terms.patience(Deadlines::REQUEST.connection)?;
+pub(super) fn take(pool: &Pool<PgConnection>, limits: &UnitLimits) -> Result<Link, StoreError> {
+    let wait = limits.patience(Deadlines::REQUEST.connection)?;
     pool.get_timeout(wait).map_err(|e| StoreError::Unavailable(e.to_string()))
 }
 
 /// A connection with a transaction begun. After the server was away every idle connection is dead: each is found out
 /// here, before anything happened on it, and dropped.
-pub(super) fn begin(pool: &Pool<PgConnection>, sql: &str, terms: &Terms) -> Result<Link, StoreError> {
+pub(super) fn begin(pool: &Pool<PgConnection>, sql: &str, limits: &UnitLimits) -> Result<Link, StoreError> {
     let mut last = StoreError::Busy;
     for _ in 0..=pool.max_size() {
-        let mut link = take(pool, terms)?;
+        let mut link = take(pool, limits)?;
         match link.control(sql) {
             Ok(()) => return Ok(link),
             Err(e) => last = classify(&e),

@@ -48,7 +48,7 @@ impl LedgerAccess for Unit<'_> {
             self.query(|conn| lock_user_and_company(conn, *id))?;
         }
         self.load_people(&needs.users, facts)?;
-        let locking = self.terms.locking();
+        let locking = self.limits.locking();
         let of_people = needs.users.iter().filter_map(|it| Some(facts.people.get(it)?.as_ref()?.company_id));
         let companies: BTreeSet<CompanyId> = needs.companies.iter().copied().chain(of_people).collect();
         let new: Vec<CompanyId> =

@@ -31,21 +31,21 @@ mod users;
 use diesel::result::QueryResult;
 use guerdon_domain::ports::{Ledger, Reads, StoreError, Tx};
 
-use super::{Conn, Terms};
+use super::{Conn, UnitLimits};
 use crate::queued::Queued;
 
 /// One unit of work on one connection. It remembers the first failure of the database, so that a swallowed error
 /// still rolls the unit back; after one it runs no statement more.
 pub(crate) struct Unit<'a> {
     conn: &'a mut Conn,
-    terms: &'a mut Terms,
+    limits: &'a mut UnitLimits,
     fault: Option<StoreError>,
     queued: Queued,
 }
 
 impl<'a> Unit<'a> {
-    pub(crate) fn new(conn: &'a mut Conn, terms: &'a mut Terms) -> Self {
-        Self { conn, terms, fault: None, queued: Queued::default() }
+    pub(crate) fn new(conn: &'a mut Conn, limits: &'a mut UnitLimits) -> Self {
+        Self { conn, limits, fault: None, queued: Queued::default() }
     }
 
     /// The first failure, if there was one, and what was queued for sending.
@@ -58,7 +58,7 @@ impl<'a> Unit<'a> {
         if let Some(fault) = &self.fault {
             return Err(fault.clone());
         }
-        let result = self.terms.go_on(self.conn);
+        let result = self.limits.go_on(self.conn);
         self.keep(result)
     }
 

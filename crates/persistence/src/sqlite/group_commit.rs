@@ -25,7 +25,7 @@ use super::catalog;
 use super::checkpoints::Checkpoints;
 use super::reading::read_on;
 use super::writer::{SavepointEnd, Writer};
-use super::{Terms, lock};
+use super::{UnitLimits, lock};
 use crate::engine::{Backend, BatchError, Locking};
 use crate::pool::Pool;
 use crate::pool::waits::waited;
@@ -86,13 +86,13 @@ impl GroupCommit {
         work: &mut dyn FnMut(&mut dyn Tx) -> Verdict,
     ) -> Result<(), StoreError> {
         let _turn = changes_much.then(|| lock(&self.turn));
-        let mut terms = Terms::new(within);
+        let mut limits = UnitLimits::new(within);
         let mut writer = self.take_baton();
         if changes_much {
             writer.commit(); // who wrote little before does not wait for this one
         }
         let fate = writer.join(changes_much)?;
-        let ended = writer.run_unit(&mut terms, work);
+        let ended = writer.run_unit(&mut limits, work);
         if let SavepointEnd::BatchLost(cause) = &ended {
             writer.abandon(cause);
         } else if self.waiting.load(Ordering::SeqCst) == 0 || changes_much || writer.is_full() {

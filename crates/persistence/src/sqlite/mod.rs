@@ -21,17 +21,17 @@ pub(crate) mod connect;
 pub(crate) mod copy;
 mod faults;
 mod group_commit;
+mod limits;
 pub(crate) mod open;
 mod reading;
 mod storage;
-mod terms;
 mod writer;
 mod writing;
 
 pub(crate) use accounts::load_accounts;
 pub(crate) use faults::classify;
+pub(crate) use limits::UnitLimits;
 pub(crate) use storage::check as check_storage;
-pub(crate) use terms::Terms;
 pub(crate) use writing::{hold_companies_and_claim_keys, load_records, write_changes};
 
 #[path = "../repo/mod.rs"]

@@ -6,7 +6,7 @@ use diesel::prelude::*;
 use guerdon_domain::ports::{Consistency, Reads, StoreError};
 
 use super::repo::Unit;
-use super::{Terms, classify};
+use super::{UnitLimits, classify};
 use crate::pool::Pool;
 
 /// Runs `work` on one of these readers. Each statement outside a transaction has a snapshot of its own.
@@ -25,8 +25,8 @@ pub(super) fn read_on(
     if is_snapshot {
         link.control("BEGIN").map_err(|e| classify(&e))?;
     }
-    let mut terms = Terms::new(None);
-    let mut unit = Unit::new(&mut link.conn, &mut terms);
+    let mut limits = UnitLimits::new(None);
+    let mut unit = Unit::new(&mut link.conn, &mut limits);
     let done = catch_unwind(AssertUnwindSafe(|| work(&mut unit)));
     let (fault, _) = unit.end();
     let ended = if is_snapshot { link.control("ROLLBACK").map_err(|e| classify(&e)) } else { Ok(()) };

@@ -11,7 +11,7 @@ use guerdon_domain::ports::{StoreError, Tx, Verdict, Wakes};
 
 use super::checkpoints::{CHECKPOINT, Due};
 use super::repo::Unit;
-use super::{Conn, Db, Terms, classify, lock};
+use super::{Conn, Db, UnitLimits, classify, lock};
 use crate::queued::Queued;
 use crate::statement::statement;
 
@@ -120,13 +120,13 @@ impl Writer {
 
     pub(super) fn run_unit(
         &mut self,
-        terms: &mut Terms,
+        limits: &mut UnitLimits,
         work: &mut dyn FnMut(&mut dyn Tx) -> Verdict,
     ) -> SavepointEnd {
         if let Err(e) = (Savepoint {}).execute(&mut self.conn) {
             return SavepointEnd::BatchLost(classify(&e));
         }
-        let mut unit = Unit::new(&mut self.conn, terms);
+        let mut unit = Unit::new(&mut self.conn, limits);
         let verdict = catch_unwind(AssertUnwindSafe(|| work(&mut unit)));
         let keep = matches!(verdict, Ok(Verdict::Commit)) && unit.go_on().is_ok();
         let (fault, queued) = unit.end();

@@ -51,7 +51,7 @@ impl DuePayments {
         let begun = Instant::now();
         while begun.elapsed() < AT_A_STRETCH {
             match self
-                .finish_started()
+                .finish_interrupted()
                 .and_then(|()| run_due(self.store.as_ref(), &self.commands, &mut self.stood_back))
             {
                 Ok(Some(ran)) => told(&ran),
@@ -67,7 +67,7 @@ impl DuePayments {
     }
 
     /// Continues the distributions in steps that are not finished.
-    fn finish_started(&mut self) -> Result<(), StoreError> {
+    fn finish_interrupted(&mut self) -> Result<(), StoreError> {
         let failed = finish(self.store.as_ref(), &self.commands, &mut |_| ())?;
         for failed in failed.into_iter().filter(Unfinished::is_lasting) {
             if self.reported.insert(failed.cause) {

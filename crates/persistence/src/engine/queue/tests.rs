@@ -75,7 +75,7 @@ fn queue(pairs: &[(u128, u128)]) -> Queue {
 }
 
 /// The senders of a batch.
-fn senders(batch: Option<&Batch>) -> Vec<u128> {
+fn senders(batch: Option<&TakenJobs>) -> Vec<u128> {
     let sender = |it: &Job| match &it.submission.command {
         Command::SendRecognition(command) => command.sender.id().as_u128(),
         Command::DeleteUser(it) => it.0.as_uuid().as_u128(),
@@ -157,7 +157,7 @@ fn what_waits_for_a_lock_goes_with_those_that_want_the_same_and_holds_up_no_othe
 #[test]
 fn large_commands_and_those_that_lock_users_are_patient_and_large_ones_are_alone() {
     let mut queue = Queue::new(true);
-    let large: Vec<u128> = (100..100 + 1 + u128::try_from(SIZE_MAX).unwrap()).collect();
+    let large: Vec<u128> = (100..100 + 1 + u128::try_from(SHARED_BATCH_SIZE_MAX).unwrap()).collect();
     for from in [1, 2] {
         assert!(matches!(queue.push(sending(1, from, &large)), Ok(Lane::Patient)));
     }

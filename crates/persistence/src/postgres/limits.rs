@@ -11,13 +11,13 @@ use crate::engine::Locking;
 
 /// What one unit of work is held to, over all its tries.
 #[derive(Default)]
-pub(crate) struct Terms {
+pub(crate) struct UnitLimits {
     /// After this nothing of the unit commits.
     deadline: Option<Instant>,
     locking: Locking,
 }
 
-impl Terms {
+impl UnitLimits {
     /// For a unit that has so much time, if it is limited at all, and waits for locks.
     pub(crate) fn new(within: Option<Duration>) -> Self {
         Self::locking_by(within, Locking::Wait)

@@ -8,12 +8,12 @@ use guerdon_domain::ports::StoreError;
 use crate::engine::Locking;
 
 /// What a unit of work is held to.
-pub(crate) struct Terms {
+pub(crate) struct UnitLimits {
     /// After this nothing of the unit commits.
     deadline: Option<Instant>,
 }
 
-impl Terms {
+impl UnitLimits {
     /// For a unit that has so much time, if it is limited at all.
     pub(crate) fn new(within: Option<Duration>) -> Self {
         Self { deadline: within.map(|it| Instant::now() + it) }
