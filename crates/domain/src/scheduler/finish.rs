@@ -1,5 +1,7 @@
 //! Finishing distributions in several steps.
 
+use std::ops::ControlFlow;
+
 use uuid::Uuid;
 
 use crate::commands::{Command, Commands, Done, Refusal};
@@ -30,7 +32,7 @@ impl Unfinished {
 const NOBODY: ProviderId = ProviderId::from_uuid(Uuid::nil());
 
 /// Carries out the remaining steps of every unfinished distribution, one transaction per step, and calls `paid` with
-/// the number of receivers of each. Any number of processes may do this at once.
+/// the number of receivers of each, until it breaks off. Any number of processes may do this at once.
 ///
 /// Returns the distributions that were not finished; these do not keep others from being finished.
 ///
@@ -40,7 +42,7 @@ const NOBODY: ProviderId = ProviderId::from_uuid(Uuid::nil());
 pub fn finish(
     store: &dyn Store,
     commands: &Commands,
-    paid: &mut dyn FnMut(usize),
+    paid: &mut dyn FnMut(usize) -> ControlFlow<()>,
 ) -> Result<Vec<Unfinished>, StoreError> {
     let unfinished = store.snapshot(|reads| reads.in_transit())?.distributions;
     let by = By { actor: Actor::Schedule, reference: None, key: None };
@@ -50,7 +52,11 @@ pub fn finish(
         let command = Command::ContinueDistribution(ContinueDistribution(cause));
         loop {
             match commands.carry_out(provider.unwrap_or(NOBODY), &by, command.clone()) {
-                Ok(Done::Continued(Some(count))) => paid(count),
+                Ok(Done::Continued(Some(count))) => {
+                    if paid(count).is_break() {
+                        return Ok(failed);
+                    }
+                }
                 Ok(_) => break,
                 Err(Refusal::Store(cause @ (StoreError::Unavailable(_) | StoreError::OutcomeUnknown(_)))) => {
                     return Err(cause);

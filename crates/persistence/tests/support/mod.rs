@@ -3,6 +3,7 @@
 pub mod overheard;
 
 use std::num::NonZero;
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
@@ -243,7 +244,8 @@ impl World {
 
     /// Finishes the distributions in several steps.
     pub fn finish(&self) -> Vec<Unfinished> {
-        scheduler::finish(self.background.as_ref(), &self.commands(), &mut |_| ()).unwrap()
+        scheduler::finish(self.background.as_ref(), &self.commands(), &mut |_| ControlFlow::Continue(()))
+            .unwrap()
     }
 
     /// Puts points into a user's wallet.

@@ -1,6 +1,7 @@
 //! Pays the dates of schedules when they are due, and continues distributions in steps that were interrupted.
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -16,6 +17,9 @@ use crate::world::surroundings;
 pub(super) const EVERY: Duration = Duration::from_secs(1);
 /// How long it goes on at a stretch: whoever wants to stop waits for so long at most, and for one distribution.
 const AT_A_STRETCH: Duration = Duration::from_secs(4);
+
+/// How long a process that has something else to do finishes distributions that another process may be at work on.
+const BESIDE_OTHERS_MAX: Duration = Duration::from_secs(10);
 
 /// Pays scheduled distributions when they are due.
 pub(super) struct DuePayments {
@@ -68,7 +72,7 @@ impl DuePayments {
 
     /// Continues the distributions in steps that are not finished.
     fn finish_interrupted(&mut self) -> Result<(), StoreError> {
-        let failed = finish(self.store.as_ref(), &self.commands, &mut |_| ())?;
+        let failed = finish(self.store.as_ref(), &self.commands, &mut |_| ControlFlow::Continue(()))?;
         for failed in failed.into_iter().filter(Unfinished::is_lasting) {
             if self.reported.insert(failed.cause) {
                 warn_of_unfinishable(&failed);
@@ -78,15 +82,18 @@ impl DuePayments {
     }
 }
 
-/// Finishes the distributions in steps that were interrupted when the process that had the embedded database was killed. One that
-/// cannot be finished is logged, and `guerdon verify` reports it; it does not keep the service or a command from using the database.
-/// On PostgreSQL another process may be at work on them; every `serve` looks after them once a second.
+/// Finishes the distributions in steps that were interrupted when a process was killed. One that cannot be finished is
+/// logged, and `guerdon verify` reports it; it does not keep the service or a command from using the database. On PostgreSQL
+/// another process may be at work on them, and each `serve` looks after them once a second: there it ends after a while.
 pub(crate) fn finish_started(settings: &Settings, store: &dyn Store, queue: &Arc<dyn CommandQueue>) {
-    if settings.embedded_database().is_none() {
-        return;
-    }
+    let is_embedded = settings.embedded_database().is_some();
+    let begun = Instant::now();
+    let mut go_on = |_| {
+        let is_over = !is_embedded && begun.elapsed() > BESIDE_OTHERS_MAX;
+        if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
     let commands = Commands { queue: Arc::clone(queue), surroundings: surroundings() };
-    match finish(store, &commands, &mut |_| ()) {
+    match finish(store, &commands, &mut go_on) {
         Ok(failed) => failed.iter().filter(|it| it.is_lasting()).for_each(warn_of_unfinishable),
         Err(cause) => log::warn!("distributions that were started cannot be finished now: {cause}"),
     }

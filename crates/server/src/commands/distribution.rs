@@ -1,5 +1,7 @@
 //! `guerdon distribution`.
 
+use std::ops::ControlFlow;
+
 use guerdon_domain::commands::{Command, Done};
 use guerdon_domain::distributions::{Recipients, RunDistribution};
 use guerdon_domain::ports::{StoreError, StoreExt};
@@ -74,7 +76,10 @@ impl Runnable for Run {
             Told { fields: Distributed { company_id: id.as_uuid(), users: it.users, points }, text }.output()
         })?;
         // After a repeat too: an earlier run under this key may have ended between two steps.
-        let mut paid = |users| workplace.progress.advance(users);
+        let mut paid = |users| {
+            workplace.progress.advance(users);
+            ControlFlow::Continue(())
+        };
         let finished = finish(workplace.store.as_ref(), &workplace.commands, &mut paid);
         let failed = finished.map_err(|cause| unfinished(&cause))?;
         let own = failed.iter().find(|it| it.company == Some(id));
