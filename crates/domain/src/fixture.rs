@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use crate::decide::{Decide, Undecided};
+use crate::decide::{Decide, Deciding, Undecided};
 use crate::ledger::{AccountBook, AccountState, Changes, CompanyFacts, Facts, LedgerError};
 use crate::memory::{CountedIds, PlainBodies, StillClock};
 use crate::model::{Actor, Company, Occasion, OccasionText, Origin, Person};
@@ -156,7 +156,9 @@ impl Fixture {
         let context = Context { clock: &self.clock, ids: &self.ids, bodies: &PlainBodies, origin };
         let mut changes = Changes::default();
         self.book.set_savepoint();
-        let decided = command.decide(scope, &self.facts, &mut self.book, &mut changes, &context);
+        let (facts, book) = (&self.facts, &mut self.book);
+        let on = &mut Deciding { scope, facts, book, changes: &mut changes, context: &context };
+        let decided = command.decide(on);
         match decided {
             Ok(_) => self.changes.append(&mut changes),
             Err(_) => self.book.roll_back(),

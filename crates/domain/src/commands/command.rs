@@ -1,17 +1,16 @@
 //! Any command that moves points.
 
-use crate::decide::{Decide, Undecided};
+use crate::decide::{Decide, Deciding, Undecided};
 use crate::distributions::{ContinueDistribution, DistributeError, Distribution, RunDistribution};
-use crate::ledger::{AccountBook, Changes, Facts, LedgerError, Needs};
+use crate::ledger::{Facts, LedgerError, Needs};
 use crate::model::{Recognition, Redemption};
 use crate::money::BalanceChange;
 use crate::overrides::{ReplaceBalance, ReplaceError};
-use crate::ports::{Context, StoreError};
+use crate::ports::StoreError;
 use crate::recognitions::{SendError, SendRecognition};
 use crate::redemptions::{Redeem, RedeemError, Refund, RefundError};
 use crate::reserve::{ChangeReserve, ReserveError};
 use crate::users::{DeleteUser, DeleteUserError};
-use crate::values::ProviderId;
 
 /// A command that moves points, for one provider.
 #[derive(Debug, Clone)]
@@ -90,17 +89,10 @@ impl Decide for Command {
         on_command!(self, it => it.size())
     }
 
-    fn decide(
-        &self,
-        scope: ProviderId,
-        facts: &Facts,
-        book: &mut AccountBook,
-        changes: &mut Changes,
-        context: &Context<'_>,
-    ) -> Result<Done, Undecided<Refusal>> {
+    fn decide(&self, on: &mut Deciding<'_>) -> Result<Done, Undecided<Refusal>> {
         macro_rules! decide {
             ($it:expr, $done:expr) => {
-                $it.decide(scope, facts, book, changes, context).map($done).map_err(Undecided::map)
+                $it.decide(on).map($done).map_err(Undecided::map)
             };
         }
         match self {

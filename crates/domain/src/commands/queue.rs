@@ -69,7 +69,7 @@ pub trait CommandQueue: Send + Sync {
 }
 
 impl Surroundings {
-    /// The context of what somebody does.
+    /// The context of a command by this actor.
     pub fn context<'a>(&'a self, by: &'a By) -> Context<'a> {
         Context { clock: &*self.clock, ids: &*self.ids, bodies: &*self.bodies, origin: by.origin() }
     }

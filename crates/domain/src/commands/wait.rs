@@ -34,7 +34,7 @@ impl Response for Waiting {
     }
 
     fn end(self: Box<Self>, outcome: Outcome) {
-        drop(self.ended.send(outcome)); // whoever waits is gone only if it panicked
+        drop(self.ended.send(outcome)); // the receiver is gone only if its thread panicked
     }
 }
 

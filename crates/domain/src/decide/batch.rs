@@ -1,23 +1,23 @@
 //! Commands that are carried out in one transaction.
 
-use super::{Decide, Undecided};
+use super::{Decide, Deciding, Undecided};
 use crate::ledger::{AccountBook, Changes, Facts, Needs};
 use crate::model::IdempotencyRecord;
 use crate::ports::{Context, LedgerAccess, StoreError};
 use crate::values::ProviderId;
 
-/// What commands of one transaction have loaded and decided.
+/// The loaded facts and the decisions of the commands of one transaction.
 #[derive(Debug, Default)]
 pub struct Batch {
     facts: Facts,
     book: AccountBook,
     changes: Changes,
-    /// What the last command decided; becomes part of `changes` when it is kept.
+    /// The changes of the last command, which become part of `changes` when they are kept.
     last: Changes,
 }
 
 impl Batch {
-    /// What was loaded, as it stands after the commands that were kept.
+    /// The loaded facts, with the changes of the commands that were kept.
     pub fn facts(&self) -> &Facts {
         &self.facts
     }
@@ -26,7 +26,7 @@ impl Batch {
         &self.book
     }
 
-    /// What is to be written beside the book.
+    /// The changes to be written, besides those of the book.
     pub fn changes(&self) -> &Changes {
         &self.changes
     }
@@ -38,11 +38,11 @@ impl Batch {
     /// A failure of the store.
     pub fn load<T: LedgerAccess + ?Sized>(&mut self, tx: &mut T, needs: &Needs) -> Result<(), StoreError> {
         tx.load(needs, &mut self.facts, &mut self.book)?;
-        self.facts.follow(&self.changes); // what is read again is older than what was decided
+        self.facts.follow(&self.changes); // the database does not have the decided changes yet
         Ok(())
     }
 
-    /// Decides a command on what is loaded. If something is missing, loads what it can need further and decides again: at most
+    /// Decides a command on the loaded facts. If something is missing, loads its further needs and decides again: at most
     /// two rounds. The caller then either keeps the decision or undoes it.
     ///
     /// # Errors
@@ -65,7 +65,7 @@ impl Batch {
         Ok(self.decide_loaded(scope, command, context))
     }
 
-    /// Decides a command on what is loaded, and loads nothing more.
+    /// Decides a command on the loaded facts only.
     ///
     /// # Errors
     ///
@@ -78,7 +78,8 @@ impl Batch {
     ) -> Result<C::Done, Undecided<C::Refusal>> {
         self.book.set_savepoint();
         self.last = Changes::default();
-        command.decide(scope, &self.facts, &mut self.book, &mut self.last, context)
+        let Self { facts, book, last: changes, .. } = self;
+        command.decide(&mut Deciding { scope, facts, book, changes, context })
     }
 
     /// Undoes the last decision, unless it was kept.

@@ -1,7 +1,7 @@
 //! Load, decide, write: how commands that move points are carried out.
 //!
-//! A command is plain data. It says what it needs to be loaded, and is then decided in memory: the decision moves points in the
-//! [`AccountBook`] and adds whatever else is to be written to [`Changes`]. A [`Batch`] loads, decides and writes any number of
+//! A command is plain data. It names the facts that it needs. Once they are loaded, it is decided in memory: the decision moves
+//! points in the [`AccountBook`] and adds everything else to [`Changes`]. A [`Batch`] loads, decides and writes any number of
 //! commands in one transaction; [`carry_out`] does so for one.
 
 mod batch;
@@ -15,19 +15,19 @@ use crate::values::ProviderId;
 
 /// A command that moves points.
 pub trait Decide {
-    /// What it returns when it was carried out.
+    /// The result of the command.
     type Done;
     /// Why it is refused, or failed.
     type Refusal: From<StoreError>;
 
-    /// What the command alone says that its decision needs.
+    /// The needs that follow from the command alone.
     fn needs(&self) -> Needs;
 
-    /// What else the decision can need, as far as the facts say. Loaded only if the first decision finds something missing.
+    /// The further needs that follow from the facts. They are loaded only if the first decision finds something missing.
     ///
     /// # Errors
     ///
-    /// If what [`needs`](Self::needs) says is not loaded.
+    /// If the [`needs`](Self::needs) are not loaded.
     fn further_needs(&self, facts: &Facts) -> Result<Needs, LedgerError>;
 
     /// The number of people or things that the command changes: a measure of the time that it takes.
@@ -35,19 +35,22 @@ pub trait Decide {
         1
     }
 
-    /// Decides the command on what is loaded. After an error the caller rolls back the book and drops the changes.
+    /// Decides the command on the loaded facts. After an error the caller rolls back the book and drops the changes.
     ///
     /// # Errors
     ///
     /// The refusal; or [`Undecided::NotLoaded`] if the decision depends on more than is loaded.
-    fn decide(
-        &self,
-        scope: ProviderId,
-        facts: &Facts,
-        book: &mut AccountBook,
-        changes: &mut Changes,
-        context: &Context<'_>,
-    ) -> Result<Self::Done, Undecided<Self::Refusal>>;
+    fn decide(&self, on: &mut Deciding<'_>) -> Result<Self::Done, Undecided<Self::Refusal>>;
+}
+
+/// The facts for a decision, and the book and the changes that it adds to.
+pub struct Deciding<'a> {
+    /// The provider for which the command acts.
+    pub scope: ProviderId,
+    pub facts: &'a Facts,
+    pub book: &'a mut AccountBook,
+    pub changes: &'a mut Changes,
+    pub context: &'a Context<'a>,
 }
 
 /// Why a decision was not made.

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use super::DistributeError;
 use super::steps::{self, RECEIVERS_PER_STEP};
-use crate::decide::{Decide, Undecided};
+use crate::decide::{Decide, Deciding, Undecided};
 use crate::ledger::{AccountBook, Changes, Facts, LedgerError, Moved, Needs, Payment, PaymentOutcome};
 use crate::model::{Act, Person, Schedule, ScheduledDate};
 use crate::money::{BalanceChange, Points, Sum};
 use crate::ports::{Context, ReadUsers, StoreError};
 use crate::reserve;
-use crate::values::{CompanyId, ProviderId, UserId};
+use crate::values::{CompanyId, UserId};
 use crate::wallets::{Account, WalletType};
 
 /// Distributes points from a company's reserve to users, all or nothing.
@@ -109,14 +109,8 @@ impl Decide for RunDistribution {
         self.recipients.count()
     }
 
-    fn decide(
-        &self,
-        _scope: ProviderId,
-        facts: &Facts,
-        book: &mut AccountBook,
-        changes: &mut Changes,
-        context: &Context<'_>,
-    ) -> Result<Distribution, Undecided<DistributeError>> {
+    fn decide(&self, on: &mut Deciding<'_>) -> Result<Distribution, Undecided<DistributeError>> {
+        let Deciding { facts, book, changes, context, .. } = on;
         let found = facts.company(self.company_id)?;
         let company = &found.ok_or(Undecided::Refused(DistributeError::NoSuchCompany))?.company;
         let (rate, reserve) = (company.rate, Account::Reserve(company.id));
@@ -165,7 +159,7 @@ impl Decide for RunDistribution {
 enum Next {
     Unscheduled,
     Due(ScheduledDate),
-    /// The journal has this date; the schedule goes on with the next one.
+    /// The journal has this date; the schedule advances to the next one.
     AlreadyPaid,
 }
 

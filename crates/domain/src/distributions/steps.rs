@@ -7,20 +7,20 @@
 
 use std::collections::BTreeSet;
 
-use crate::decide::{Decide, Undecided};
+use crate::decide::{Decide, Deciding, Undecided};
 use crate::ledger::{
-    AccountBook, Changes, DistributionProgress, DistributionStep, Facts, LedgerError, Moved, Needs, Payment,
+    AccountBook, DistributionProgress, DistributionStep, Facts, LedgerError, Moved, Needs, Payment,
 };
 use crate::model::{Act, Cause};
 use crate::money::{Amount, Price};
-use crate::ports::{Context, StoreError};
-use crate::values::{CauseId, ProviderId, UserId, fit};
+use crate::ports::StoreError;
+use crate::values::{CauseId, UserId, fit};
 use crate::wallets::Account;
 
 /// The receivers that one step pays.
 pub(super) const RECEIVERS_PER_STEP: usize = 1_000;
 
-/// What is to be noted of a distribution that begins.
+/// The stored progress of a distribution that begins.
 pub(super) fn begun(cause: &Cause, receivers: &[UserId]) -> DistributionProgress {
     let (receivers, each_step) = (receivers.to_vec(), RECEIVERS_PER_STEP);
     DistributionProgress::Begun { cause: cause.id, receivers, each_step }
@@ -56,14 +56,8 @@ impl Decide for ContinueDistribution {
         RECEIVERS_PER_STEP
     }
 
-    fn decide(
-        &self,
-        _scope: ProviderId,
-        facts: &Facts,
-        book: &mut AccountBook,
-        changes: &mut Changes,
-        _context: &Context<'_>,
-    ) -> Result<Option<usize>, Undecided<StoreError>> {
+    fn decide(&self, on: &mut Deciding<'_>) -> Result<Option<usize>, Undecided<StoreError>> {
+        let Deciding { facts, book, changes, .. } = on;
         let cause = self.0;
         match facts.distribution(cause)? {
             None => Ok(None),

@@ -1,4 +1,4 @@
-//! What a journal entry says of its payments: why, by whom, to whom, at which price. Decisions pay by it, and audits check by it.
+//! The payments of a journal entry: their reason, payers, credited accounts and price. Decisions and audits both use them.
 
 use super::{LedgerError, Moved, Payment};
 use crate::model::{Act, Cause, Sender};
@@ -60,8 +60,8 @@ impl Cause {
         }
     }
 
-    /// What it costs at its rate; `redeemed` is the amount that a refund returns. None if it has no price, or none that is
-    /// possible.
+    /// Its price at its rate; `redeemed` is the amount that a refund returns. None if it has no price, or an amount is out of
+    /// range.
     pub(crate) fn price(&self, redeemed: Option<Amount>) -> Option<Price> {
         match &self.act {
             Act::Sending(it) => price(self.rate, it.points, it.receivers.into()),

@@ -23,12 +23,12 @@ pub struct Changes {
     pub replaced_records: Vec<IdempotencyKey>,
 }
 
-/// What became of a distribution in several steps.
+/// A change to the stored steps of a distribution.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DistributionProgress {
-    /// The sum is in transit; so many receivers a step are to be paid. The legs count from 1 in the order of the receivers.
+    /// The sum is in transit; `each_step` receivers are to be paid at a time. The legs count from 1 in the order of the receivers.
     Begun { cause: CauseId, receivers: Vec<UserId>, each_step: usize },
-    /// The step that begins with this leg was carried out; so many of its receivers could not be paid.
+    /// The step that begins with this leg was carried out; `unpaid` of its receivers could not be paid.
     Paid { cause: CauseId, first_leg: u32, unpaid: u32 },
     /// Every step was carried out.
     Ended { cause: CauseId },

@@ -29,7 +29,7 @@ pub struct ScheduleFacts {
 /// The next step of a distribution in several steps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DistributionStep {
-    /// Pay these users out of what is in transit.
+    /// Pay these users from the account in transit.
     Pay {
         /// The journal entry of the distribution.
         cause: Cause,
@@ -84,7 +84,7 @@ impl Facts {
             }
         }
         for progress in &changes.distributions {
-            self.distributions.remove(&progress.cause()); // what is next is known after the commit
+            self.distributions.remove(&progress.cause()); // its next step is known after the commit
         }
         for schedule in &changes.schedules {
             self.schedules.remove(&schedule.id);

@@ -1,4 +1,4 @@
-//! Sums in points or dollars, and what they change.
+//! Sums in points or dollars, and changes of balances.
 
 use super::{Amount, Points, PointsPerDollar};
 

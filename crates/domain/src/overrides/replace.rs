@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use crate::decide::{Decide, Undecided};
-use crate::ledger::{AccountBook, Changes, Facts, LedgerError, Moved, Needs, Payment, PaymentOutcome};
+use crate::decide::{Decide, Deciding, Undecided};
+use crate::ledger::{Facts, LedgerError, Moved, Needs, Payment, PaymentOutcome};
 use crate::model::Act;
 use crate::money::{BalanceChange, NotWholePoints, Sum};
-use crate::ports::{Context, StoreError};
+use crate::ports::StoreError;
 use crate::reserve::alert_if_low;
-use crate::values::{ProviderId, UserId};
+use crate::values::UserId;
 use crate::wallets::{Account, WalletType};
 
 /// Why a wallet was not replaced.
@@ -63,14 +63,8 @@ impl Decide for ReplaceBalance {
         })
     }
 
-    fn decide(
-        &self,
-        _scope: ProviderId,
-        facts: &Facts,
-        book: &mut AccountBook,
-        changes: &mut Changes,
-        context: &Context<'_>,
-    ) -> Result<BalanceChange, Undecided<ReplaceError>> {
+    fn decide(&self, on: &mut Deciding<'_>) -> Result<BalanceChange, Undecided<ReplaceError>> {
+        let Deciding { facts, book, changes, context, .. } = on;
         let (user, wallet) = (self.user_id, self.wallet);
         let no_user = || Undecided::Refused(ReplaceError::NoSuchUser);
         let found = facts.person(user)?.filter(|it| it.active).ok_or_else(no_user)?;

@@ -4,10 +4,8 @@ use std::collections::BTreeSet;
 
 use super::Receivers;
 use super::tell::{Told, tell};
-use crate::decide::{Decide, Undecided};
-use crate::ledger::{
-    AccountBook, Changes, CompanyFacts, Facts, LedgerError, Moved, Needs, Payment, PaymentOutcome,
-};
+use crate::decide::{Decide, Deciding, Undecided};
+use crate::ledger::{AccountBook, CompanyFacts, Facts, LedgerError, Moved, Needs, Payment, PaymentOutcome};
 use crate::model::{Act, Cause, Event, Occasion, Person, Recognition, RecognitionEvent, Sender, Sending};
 use crate::money::{Amount, Points, PointsRange, points_range};
 use crate::ports::{Context, Denied, StoreError};
@@ -134,14 +132,9 @@ impl Decide for SendRecognition {
         self.receivers.ids().len()
     }
 
-    fn decide(
-        &self,
-        scope: ProviderId,
-        facts: &Facts,
-        book: &mut AccountBook,
-        changes: &mut Changes,
-        context: &Context<'_>,
-    ) -> Result<Self::Done, Undecided<SendError>> {
+    fn decide(&self, on: &mut Deciding<'_>) -> Result<Self::Done, Undecided<SendError>> {
+        let scope = on.scope;
+        let Deciding { facts, book, changes, context, .. } = on;
         let parties = parties(scope, self, facts)?;
         let (points, faults) = judge(&parties, self);
         let (Some(points), []) = (points, faults.as_slice()) else {

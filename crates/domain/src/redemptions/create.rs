@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::decide::{Decide, Undecided};
-use crate::ledger::{AccountBook, Changes, Facts, LedgerError, Moved, Needs, Payment, PaymentOutcome};
+use crate::decide::{Decide, Deciding, Undecided};
+use crate::ledger::{Facts, LedgerError, Moved, Needs, Payment, PaymentOutcome};
 use crate::model::{Act, Event, NewEvent, Redemption, RedemptionEvent};
 use crate::money::{BalanceChange, NotWholePoints, Points, Sum};
-use crate::ports::{Context, StoreError};
-use crate::values::{ProviderId, RedemptionId, UserId};
+use crate::ports::StoreError;
+use crate::values::{RedemptionId, UserId};
 use crate::wallets::{Account, WalletType};
 
 /// Why nothing was redeemed.
@@ -53,14 +53,8 @@ impl Decide for Redeem {
         Ok(Needs { accounts: accounts.into_iter().flatten().collect(), ..Needs::default() })
     }
 
-    fn decide(
-        &self,
-        _scope: ProviderId,
-        facts: &Facts,
-        book: &mut AccountBook,
-        changes: &mut Changes,
-        context: &Context<'_>,
-    ) -> Result<Self::Done, Undecided<RedeemError>> {
+    fn decide(&self, on: &mut Deciding<'_>) -> Result<Self::Done, Undecided<RedeemError>> {
+        let Deciding { facts, book, changes, context, .. } = on;
         let no_user = || Undecided::Refused(RedeemError::NoSuchUser);
         let user = facts.person(self.user_id)?.filter(|it| it.active).ok_or_else(no_user)?;
         let found = facts.company(user.company_id)?.ok_or_else(no_user)?;

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::decide::{Decide, Undecided};
-use crate::ledger::{AccountBook, Changes, Facts, LedgerError, Moved, Needs, Payment, PaymentOutcome};
+use crate::decide::{Decide, Deciding, Undecided};
+use crate::ledger::{Facts, LedgerError, Moved, Needs, Payment, PaymentOutcome};
 use crate::model::{Act, Redemption};
 use crate::money::BalanceChange;
-use crate::ports::{Context, StoreError};
-use crate::values::{ProviderId, RedemptionId};
+use crate::ports::StoreError;
+use crate::values::RedemptionId;
 use crate::wallets::{Account, WalletType};
 
 /// Why nothing was refunded.
@@ -23,8 +23,8 @@ pub enum RefundError {
     Store(#[from] StoreError),
 }
 
-/// Returns what a redemption took, once. Returns the redemption and what became of the user's earned wallet; its points are
-/// those of the amount at today's rate.
+/// Returns the amount of a redemption to the user's earned wallet, once. The result has the redemption and the change of the
+/// wallet, with the points of the amount at today's rate.
 #[derive(Debug, Clone, Copy)]
 pub struct Refund(pub RedemptionId);
 
@@ -48,14 +48,8 @@ impl Decide for Refund {
         })
     }
 
-    fn decide(
-        &self,
-        _scope: ProviderId,
-        facts: &Facts,
-        book: &mut AccountBook,
-        changes: &mut Changes,
-        context: &Context<'_>,
-    ) -> Result<Self::Done, Undecided<RefundError>> {
+    fn decide(&self, on: &mut Deciding<'_>) -> Result<Self::Done, Undecided<RefundError>> {
+        let Deciding { facts, book, changes, context, .. } = on;
         let no_redemption = || Undecided::Refused(RefundError::NoSuchRedemption);
         let redemption = facts.redemption(self.0)?.ok_or_else(no_redemption)?;
         if redemption.is_refunded {
@@ -74,7 +68,7 @@ impl Decide for Refund {
         let moved = Moved::Price { payers: &cause.payers(), credits: &[wallet], price, points };
         match book.pay(&Payment::of(&cause, moved)?)? {
             PaymentOutcome::Closed => return Err(Undecided::Refused(RefundError::UserDeleted)),
-            outcome => outcome.certain()?, // what was redeemed is there to be returned
+            outcome => outcome.certain()?, // the redeemed account holds the amount of each redemption
         };
         changes.causes.push(cause);
         let balance = BalanceChange { rate, points, before, after: book.shown(wallet, rate) };

@@ -3,15 +3,13 @@
 use std::collections::BTreeSet;
 
 use super::alert_if_low;
-use crate::decide::{Decide, Undecided};
-use crate::ledger::{
-    AccountBook, Changes, FUNDED_MAX, Facts, LedgerError, Moved, Needs, Payment, PaymentOutcome,
-};
+use crate::decide::{Decide, Deciding, Undecided};
+use crate::ledger::{FUNDED_MAX, Facts, LedgerError, Moved, Needs, Payment, PaymentOutcome};
 use crate::look_up;
 use crate::model::Act;
 use crate::money::{BalanceChange, NotWholePoints, Points, Sum};
-use crate::ports::{Context, ReadAccounts, ReadCompanies, StoreError};
-use crate::values::{CompanyId, ProviderId};
+use crate::ports::{ReadAccounts, ReadCompanies, StoreError};
+use crate::values::CompanyId;
 use crate::wallets::Account;
 
 /// Which way points go.
@@ -85,14 +83,8 @@ impl Decide for ChangeReserve {
         })
     }
 
-    fn decide(
-        &self,
-        _scope: ProviderId,
-        facts: &Facts,
-        book: &mut AccountBook,
-        changes: &mut Changes,
-        context: &Context<'_>,
-    ) -> Result<BalanceChange, Undecided<ReserveError>> {
+    fn decide(&self, on: &mut Deciding<'_>) -> Result<BalanceChange, Undecided<ReserveError>> {
+        let Deciding { facts, book, changes, context, .. } = on;
         let found = facts.company(self.company_id)?;
         let company = &found.ok_or(Undecided::Refused(ReserveError::NoSuchCompany))?.company;
         let rate = company.rate;

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use super::Case;
 use super::world::{World, points};
 use crate::causes::{Act, Cause};
-use crate::decide::{Decide, Undecided, decide_one};
-use crate::ledger::{AccountBook, Changes, Facts, LedgerError, Moved, Needs, Payment, PaymentOutcome};
+use crate::decide::{Decide, Deciding, Undecided, decide_one};
+use crate::ledger::{AccountBook, Facts, LedgerError, Moved, Needs, Payment, PaymentOutcome};
 use crate::money::{Amount, Price, price};
-use crate::ports::{Context, StoreError};
-use crate::values::{CompanyId, ProviderId, UserId};
+use crate::ports::StoreError;
+use crate::values::{CompanyId, UserId};
 use crate::wallets::{Account, Reason, WalletType};
 
 pub(super) const CASES: &[Case] = &[
@@ -46,14 +46,8 @@ impl<R> Decide for Pay<'_, R> {
         Ok(Needs::default())
     }
 
-    fn decide(
-        &self,
-        _: ProviderId,
-        facts: &Facts,
-        book: &mut AccountBook,
-        changes: &mut Changes,
-        context: &Context<'_>,
-    ) -> Result<R, Undecided<StoreError>> {
+    fn decide(&self, on: &mut Deciding<'_>) -> Result<R, Undecided<StoreError>> {
+        let Deciding { facts, book, changes, context, .. } = on;
         let company = &facts.company(self.company)?.unwrap().company;
         let cause = context.cause(company, self.act.clone());
         let paid = (self.pay)(&cause, book)?;

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::decide::{Decide, Undecided};
-use crate::ledger::{AccountBook, Changes, Facts, LedgerError, Moved, Needs, Payment};
+use crate::decide::{Decide, Deciding, Undecided};
+use crate::ledger::{Facts, LedgerError, Moved, Needs, Payment};
 use crate::model::Act;
-use crate::ports::{Context, Denied, StoreError};
-use crate::values::{ProviderId, UserId};
+use crate::ports::{Denied, StoreError};
+use crate::values::UserId;
 use crate::wallets::Account;
 
 /// Why a user was not deleted.
@@ -45,14 +45,9 @@ impl Decide for DeleteUser {
         Ok(Needs { accounts: company.map(Account::Reserve).into_iter().collect(), ..Needs::default() })
     }
 
-    fn decide(
-        &self,
-        scope: ProviderId,
-        facts: &Facts,
-        book: &mut AccountBook,
-        changes: &mut Changes,
-        context: &Context<'_>,
-    ) -> Result<(), Undecided<DeleteUserError>> {
+    fn decide(&self, on: &mut Deciding<'_>) -> Result<(), Undecided<DeleteUserError>> {
+        let scope = on.scope;
+        let Deciding { facts, book, changes, context, .. } = on;
         let id = self.0;
         let user = facts.own_person(scope, id)?.named("id").map_err(|it| Undecided::Refused(it.into()))?;
         if !user.active {
@@ -77,6 +72,7 @@ impl Decide for DeleteUser {
 mod tests {
     use super::*;
     use crate::fixture::{COMPANY, Fixture, PROVIDER, refusal, user};
+    use crate::values::ProviderId;
     use crate::wallets::WalletType;
 
     fn deleted(fixture: &mut Fixture, id: UserId) -> Result<(), Undecided<DeleteUserError>> {

@@ -17,7 +17,7 @@ use super::{Backend, BatchError, Locking};
 pub(super) enum Fate {
     /// It ended, if the batch commits.
     Ended(Outcome),
-    /// It depends on what is not loaded: another transaction holds it, or it is to be loaded for this command alone.
+    /// A fact or an account is not loaded: another transaction holds it, or it must be loaded for this command alone.
     NotLoaded,
     /// It panicked.
     Panicked(StoreError),
@@ -81,7 +81,7 @@ fn decide_all(
     Ok(Verdict::Commit)
 }
 
-/// Decides one command and keeps what was decided. The caller undoes what did not end well.
+/// Decides one command and keeps its changes. The caller undoes those of a command that did not succeed.
 fn decide(
     tx: &mut dyn LedgerAccess,
     batch: &mut Batch,
@@ -109,7 +109,7 @@ fn decide(
         Err(Undecided::NotLoaded(_)) => return Ok(Fate::NotLoaded),
         Err(Undecided::Refused(refusal)) => return Ok(Fate::Ended(Outcome::Refused(refusal))),
     };
-    // The response is part of what is kept, unless nobody wants it any more.
+    // The response is kept with the changes, unless the client has gone.
     let rendered = response.render(&done).and_then(|rendered| {
         if response.is_wanted() { Ok(rendered) } else { Err(StoreError::DeadlineExceeded) }
     });

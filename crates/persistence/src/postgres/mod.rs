@@ -177,7 +177,7 @@ pub(crate) fn lock_user_and_company(conn: &mut Conn, id: UserId) -> QueryResult<
     let company: Option<Id<CompanyId>> =
         users::table.find(Id(id)).select(users::company_id).get_result(conn).optional()?;
     let Some(company) = company else { return Ok(()) };
-    hold_company(conn, company.0, Hold::Shared)?; // before the row, as whoever moves a company to another provider does
+    hold_company(conn, company.0, Hold::Shared)?; // before the row, in the same order as a transfer to another provider
     lock_row_in_journal_order(conn, "companies", company)?;
     lock_row(conn, "users", Id(id))
 }

@@ -208,7 +208,7 @@ impl World {
         }
     }
 
-    /// Has a wallet show so many points.
+    /// Replaces the points of a wallet.
     pub fn put(&self, user_id: UserId, wallet: WalletType, points: i64) -> Result<(), Refusal> {
         let command = ReplaceBalance { user_id, wallet, sum: points_of(points) };
         self.carry_out(Command::ReplaceBalance(command)).map(drop)

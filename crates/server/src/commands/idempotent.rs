@@ -35,8 +35,8 @@ fn visible_ascii(text: &str) -> Result<String, String> {
     }
 }
 
-/// Carries out a command that moves points, for a provider: at most once per key. A repeat returns the response of the first, and
-/// says so to people. `what` is the command as it was given, by which another use of a key is known; `tell` renders what was done.
+/// Carries out a command that moves points, for a provider: at most once per key. A repeat returns the first
+/// response, with a note in its text. `what` identifies the command, so that its key is refused for another one; `tell` renders the result.
 pub(super) fn carry_out(
     workplace: &Workplace,
     (provider, command): (ProviderId, Command),
