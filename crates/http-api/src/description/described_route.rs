@@ -1,12 +1,14 @@
 //! One route in the description.
 
+use std::borrow::Cow;
+
 use schemars::Schema;
 use serde_json::{Map, Value, json};
 
 use super::statuses::{REFUSALS, headers};
-use super::{explain_one, words};
 use crate::endpoints::{Route, noun_of, tag_of};
-use crate::operation::Asked;
+use crate::operation::field_docs::Doc;
+use crate::operation::{Asked, FieldDocs, field_docs};
 
 /// What is told of a route's operation.
 pub(crate) struct Told {
@@ -24,12 +26,13 @@ pub(crate) struct Told {
     pub(crate) takes_key: bool,
     /// What it answers; null for nothing.
     pub(crate) view: Schema,
-    /// The name of that among the components, for the words of its fields.
-    pub(crate) object: String,
+    /// The component that describes the fields of the request that `field_docs` does not have.
+    pub(crate) documented_by: Cow<'static, str>,
+    pub(crate) field_docs: FieldDocs,
 }
 
-/// The operation object of OpenAPI.
-pub(super) fn describe(route: &Route, told: Told) -> Value {
+/// The operation object of OpenAPI. `objects` are the schemas that describe what `field_docs` does not.
+pub(super) fn describe(route: &Route, told: Told, objects: &[&Value]) -> Value {
     let is_paged = told.query.iter().any(|it| it.name == "page");
     let is_id = |it: &Asked| it.form.get("format") == Some(&json!("uuid")) || it.name == "receiver_ids";
     let names_ids = told.query.iter().chain(told.body.iter().flatten()).any(is_id);
@@ -44,8 +47,10 @@ pub(super) fn describe(route: &Route, told: Told) -> Value {
     if route.pattern.contains("{id}") {
         parameters.push(id_in_path(route, told.takes_domain));
     }
-    let object = told.object.as_str();
-    parameters.extend(told.query.into_iter().map(|it| parameter(object, it)));
+    let doc = |it: &Asked| {
+        field_docs::find(told.field_docs, objects, &it.name).map(field_docs::split).unwrap_or_default()
+    };
+    parameters.extend(told.query.into_iter().map(|it| parameter(doc(&it), it)));
     if told.takes_key {
         parameters.push(component("Idempotency-Key"));
     }
@@ -63,7 +68,7 @@ pub(super) fn describe(route: &Route, told: Told) -> Value {
     });
     if let Value::Object(operation) = &mut operation {
         if let Some(asked) = told.body {
-            operation.insert("requestBody".to_owned(), body(object, asked));
+            operation.insert("requestBody".to_owned(), body(asked, doc));
         }
         if route.is_extension {
             operation.insert("x-extension".to_owned(), json!(true));
@@ -101,7 +106,7 @@ fn success(told: &Told, is_paged: bool) -> Value {
     let mut response = json!({"description": meaning, "headers": headers(&own)});
     if let (Value::Object(response), true) = (&mut response, told.status != 204) {
         let mut view = told.view.as_value().clone();
-        super::explain(&told.object, &mut view);
+        field_docs::split_all(&mut view);
         response.insert("content".to_owned(), json!({"application/json": {"schema": view}}));
     }
     response
@@ -117,28 +122,26 @@ fn id_in_path(route: &Route, takes_domain: bool) -> Value {
     json!({"name": "id", "in": "path", "required": true, "description": meaning, "schema": form})
 }
 
-fn parameter(object: &str, asked: Asked) -> Value {
-    let mut parameter = json!({
+fn parameter((text, example): Doc, asked: Asked) -> Value {
+    let described = json!({
         "name": asked.name,
         "in": "query",
         "required": asked.is_required,
         "schema": form_of(&asked),
+        "description": text,
     });
-    if let (Some(word), Value::Object(parameter)) = (words::of(object, &asked.name), &mut parameter) {
-        parameter.insert("description".to_owned(), json!(word.meaning));
-        if word.example() != Value::Null {
-            parameter.insert("example".to_owned(), word.example());
-        }
+    match example {
+        Some(example) => with(described, "example", example),
+        None => described,
     }
-    parameter
 }
 
-fn body(object: &str, asked: Vec<Asked>) -> Value {
+fn body(asked: Vec<Asked>, doc: impl Fn(&Asked) -> Doc) -> Value {
     let required: Vec<&str> = asked.iter().filter(|it| it.is_required).map(|it| it.name.as_str()).collect();
     let order: Vec<&str> = asked.iter().map(|it| it.name.as_str()).collect();
     let properties = asked.iter().map(|it| {
         let mut form = form_of(it);
-        explain_one(object, &it.name, &mut form);
+        field_docs::describe(&mut form, doc(it));
         (it.name.clone(), form)
     });
     let mut schema = json!({

@@ -1,5 +1,6 @@
 //! The whole URL space (behaviour 10.1). The routing is made from this table and nothing else.
 
+use std::borrow::Cow;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -144,7 +145,8 @@ fn told<D: Described>(generator: &mut SchemaGenerator, body: Option<Vec<Asked>>)
         body,
         takes_key: false,
         view: generator.subschema_for::<D::View>(),
-        object: D::View::schema_name().into_owned(),
+        documented_by: D::DOCUMENTED_BY.map_or_else(|| D::View::schema_name(), Cow::Borrowed),
+        field_docs: D::FIELD_DOCS,
     }
 }
 

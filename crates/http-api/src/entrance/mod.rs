@@ -18,4 +18,5 @@ mod server;
 mod session;
 mod unread;
 
+pub(crate) use preferences::Problem;
 pub use server::{Listening, listen};

@@ -4,18 +4,25 @@ use actix_web::HttpResponse;
 use actix_web::body::BoxBody;
 use actix_web::dev::ServiceResponse;
 use actix_web::http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::operation::error::Refused;
+use crate::operation::error::{Refused, status_schema};
 
 const PROBLEM: &str = "application/problem+json";
 
 /// A refusal in the other shape.
-#[derive(Serialize)]
-struct Problem<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Problem<'a> {
+    /// Always `about:blank`. Example: `"about:blank"`
+    #[schemars(extend("const" = "about:blank"))]
     r#type: &'static str,
+    /// What the status means. Example: `"Not Found"`
     title: &'a str,
+    /// The HTTP status. Example: `404`
+    #[schemars(schema_with = "status_schema")]
     status: u16,
+    /// The reason, for people: a 400 names each field and what it must be. Example: `"company not found"`
     detail: &'a str,
 }
 

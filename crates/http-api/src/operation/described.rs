@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 
 use crate::operation::asked::Asked;
+use crate::operation::field_docs::FieldDocs;
 
 /// An operation that the description of the API tells of.
 pub(crate) trait Described {
@@ -18,7 +19,11 @@ pub(crate) trait Described {
     const TAKES_DOMAIN: bool = false;
     /// The status of its success.
     const STATUS: u16 = 200;
-    /// What its success answers; `()` for nothing.
+    /// The component whose doc comments also describe the fields of the request that have the same names; `None` for the view.
+    const DOCUMENTED_BY: Option<&str> = None;
+    /// The doc comments of the other fields of the request.
+    const FIELD_DOCS: FieldDocs = &[];
+    /// What its success answers; `()` for nothing. The doc comments of its fields describe them to clients.
     type View: JsonSchema;
 
     /// What it reads in the query.

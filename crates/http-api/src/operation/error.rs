@@ -7,6 +7,7 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{ALLOW, RETRY_AFTER, WWW_AUTHENTICATE};
 use actix_web::{HttpResponse, ResponseError};
 use guerdon_domain::ports::{Denied, Lookup, StoreError};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 
 const CHALLENGE: &str = r#"Basic realm="guerdon", charset="UTF-8""#;
@@ -40,15 +41,26 @@ enum Cause {
 /// Goes with an answer that is a refusal: what it says, for whoever wants it in another shape.
 pub(crate) struct Refused(pub(crate) Cow<'static, str>);
 
-#[derive(Serialize)]
-struct ErrorBody<'a> {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Error")]
+pub(crate) struct ErrorBody<'a> {
+    /// Why the request was refused.
     error: Body<'a>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Refusal")]
 struct Body<'a> {
+    /// The HTTP status. Example: `404`
+    #[schemars(schema_with = "status_schema")]
     status: u16,
+    /// The reason, for people: a 400 names each field and what it must be. Example: `"company not found"`
     message: &'a str,
+}
+
+/// The statuses of all refusals.
+pub(crate) fn status_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": "integer", "enum": [400, 401, 403, 404, 410, 429, 500, 503, 405]})
 }
 
 impl ApiError {

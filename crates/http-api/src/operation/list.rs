@@ -36,13 +36,18 @@ pub(crate) fn short_page(query: &mut Query) -> Option<Page> {
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
 pub(crate) struct ListBody<L> {
+    /// Which page, counted from 1. Example: `1`
     #[schemars(range(min = 1))]
     page: i64,
+    /// How many items a page has; more than the list's maximum is served at the maximum. Example: `100`
     #[schemars(range(min = 1))]
     per_page: i64,
+    /// How many items there are. Example: `1`
     #[schemars(range(min = 0))]
     total_count: i64,
+    /// How many items are on this page. Example: `1`
     result_count: usize,
+    /// The items of the page.
     results: L,
 }
 

@@ -2,7 +2,7 @@
 //! order of the checks, with `idempotency` and `flights` for repeats, over `state`, the one crossing to the store, or by
 //! `submit` to the queue of commands that move points, with `budget`, the memory that large requests share, `parsing`, which keeps large bodies off the
 //! event loop, and `shares`, the turns of providers;
-//! `answer`, `list` and `error` render.
+//! `answer`, `list` and `error` render; `described` and `field_docs` describe operations and their fields to clients.
 
 pub(crate) mod answer;
 mod asked;
@@ -11,6 +11,7 @@ pub(crate) mod budget;
 pub(crate) mod call;
 mod described;
 pub(crate) mod error;
+pub(crate) mod field_docs;
 mod flights;
 mod idempotency;
 pub(crate) mod list;
@@ -29,6 +30,7 @@ mod write;
 
 pub(crate) use asked::Asked;
 pub(crate) use described::Described;
+pub(crate) use field_docs::{FieldDocs, field_docs};
 pub(crate) use question::{Question, run as run_question};
 pub(crate) use read::{Read, run as run_read};
 pub(crate) use submit::Render;

@@ -49,12 +49,16 @@ impl Read for Balances {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "CompanyBalances")]
 pub(crate) struct View {
+    /// The company. Example: `"019a9c3e-5d70-7c41-9d0c-6a1c0f7e2b11"`
     id: Shown<CompanyId>,
+    /// Its active users, oldest first.
     users: Vec<UserBalances>,
 }
 
 #[derive(Serialize, JsonSchema)]
 struct UserBalances {
+    /// The user. Example: `"019a9c3e-5d71-7a10-8a52-1f0e9d3c4b22"`
     id: Shown<UserId>,
+    /// The user's wallets: `user_wallet`, `peer_wallet`, and `manager_wallet` for whoever is or was a manager.
     wallets: Vec<WalletView>,
 }

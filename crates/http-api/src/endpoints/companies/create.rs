@@ -12,7 +12,7 @@ use crate::operation::body::Fields;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::values::{Form, FromText};
-use crate::operation::{Described, Write};
+use crate::operation::{Described, FieldDocs, Write, field_docs};
 
 pub(crate) struct Create;
 
@@ -23,6 +23,14 @@ impl Described for Create {
          `owner_name` is split at its last space into first and last name. Domains are unique over the \
          whole service.";
     const STATUS: u16 = 201;
+    const DOCUMENTED_BY: Option<&str> = Some("Company");
+    const FIELD_DOCS: FieldDocs = field_docs! {
+        /// The company's picture of 320 by 80 pixels; never fetched, and not shown in answers.
+        /// Example: `"https://acme.example/logo.png"`
+        logo_url,
+        /// The corporation that the company belongs to, for ever. Example: `"019a9c3e-5d6f-7b02-b6a3-2c4d5e6f7a33"`
+        corporation_id,
+    };
     type View = ChangedCompany;
 }
 

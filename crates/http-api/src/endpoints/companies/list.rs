@@ -3,13 +3,14 @@
 use guerdon_domain::ports::Reads;
 use guerdon_domain::values::{CorporationId, Page};
 
+use super::create::Create;
 use super::view::{CompanyView, ListedCompany};
 use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::list::{self, Links, ListOf};
 use crate::operation::query::Query;
-use crate::operation::{Asked, Described, Read};
+use crate::operation::{Asked, Described, FieldDocs, Read};
 
 const FILTER: &str = "corporation_id";
 
@@ -22,6 +23,7 @@ impl Described for List {
     const NAME: &'static str = "listCompanies";
     const SUMMARY: &'static str = "List companies";
     const TEXT: &'static str = "Your companies, oldest first, or those of one of your corporations.";
+    const FIELD_DOCS: FieldDocs = Create::FIELD_DOCS;
     type View = ListOf<ListedCompany>;
 
     fn query() -> Vec<Asked> {

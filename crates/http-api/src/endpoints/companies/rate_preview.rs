@@ -22,6 +22,7 @@ impl Described for RatePreview {
     const TEXT: &'static str = "What everybody would see at another rate, each kind of wallet summed over the active users. \
          Nothing changes.";
     const IS_EXTENSION: bool = true;
+    const DOCUMENTED_BY: Option<&str> = Some("Company");
     type View = PreviewView;
 }
 
@@ -53,18 +54,25 @@ impl Question for RatePreview {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "RatePreview")]
 pub(crate) struct PreviewView {
+    /// How many points a dollar makes; 50 unless given.
     points_per_dollar: View,
+    /// What the reserve shows.
     reserve: View,
+    /// What the user wallets of the active users show in all.
     user_wallet: View,
+    /// What the peer wallets of the active users show in all.
     peer_wallet: View,
+    /// What the manager wallets of the active users show in all.
     manager_wallet: View,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "NowAndThen")]
 struct View {
+    /// Today. Example: `50`
     #[schemars(with = "Shown<Points>")]
     now: i64,
+    /// At the other rate. Example: `60`
     #[schemars(with = "Shown<Points>")]
     then: i64,
 }

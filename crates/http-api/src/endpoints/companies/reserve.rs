@@ -71,9 +71,12 @@ impl Read for ReserveTransactions {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Reserve")]
 pub(crate) struct ReserveView {
+    /// The company. Example: `"019a9c3e-5d70-7c41-9d0c-6a1c0f7e2b11"`
     id: Shown<CompanyId>,
+    /// How many points, at today's rate. Example: `500`
     #[schemars(with = "Shown<Points>")]
     points: i64,
+    /// When the reserve falls below so many points, the company's admins are told. Example: `1000`
     #[schemars(with = "Option<Shown<Points>>")]
     reserve_alert: Option<i64>,
 }
@@ -81,8 +84,11 @@ pub(crate) struct ReserveView {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "ReserveTransactions")]
 pub(crate) struct TransactionsView {
+    /// The company. Example: `"019a9c3e-5d70-7c41-9d0c-6a1c0f7e2b11"`
     id: Shown<CompanyId>,
+    /// The reserve. Example: `"reserve"`
     #[schemars(extend("const" = "reserve"))]
     r#type: &'static str,
+    /// The movements, newest first.
     transactions: Vec<TransactionView>,
 }

@@ -13,7 +13,7 @@ use crate::operation::body::Fields;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::wire::Shown;
-use crate::operation::{Described, Read, Write};
+use crate::operation::{Described, FieldDocs, Read, Write, field_docs};
 
 pub(crate) struct GetSaml;
 
@@ -40,6 +40,11 @@ impl Described for UpdateSamlSettings {
     const SUMMARY: &'static str = "Change the SAML settings of a company";
     const TEXT: &'static str = "Changes the fields that are sent. To turn `active` on, the identity provider's id, URL and \
          certificate must be there, from before or from this request. The certificate is never shown.";
+    const FIELD_DOCS: FieldDocs = field_docs! {
+        /// The identity provider's X.509 certificate in PEM, at most 64 KiB; never shown.
+        /// Example: `"-----BEGIN CERTIFICATE-----\nMIIB...\n-----END CERTIFICATE-----\n"`
+        idp_certificate,
+    };
     type View = SamlView<'static>;
 }
 
@@ -84,12 +89,16 @@ fn warn_of_expiry(company: &Company, certificate: &PemCertificate, context: &Con
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "SamlSettings")]
 pub(crate) struct SamlView<'a> {
+    /// The entity id of the identity provider. Example: `"https://idp.acme.example/metadata"`
     #[schemars(with = "Option<Shown<EntityId>>")]
     idp_id: Option<&'a str>,
+    /// Where the identity provider signs people in; never fetched. Example: `"https://idp.acme.example/sso"`
     // Not in the form of RFC 3986: what browsers take as a URL stands as it was sent.
     #[schemars(length(max = WebUrl::CHARS_MAX))]
     idp_url: Option<&'a str>,
+    /// The audience that must stand in the assertions. Example: `"https://localhost:8443/saml/acme.example"`
     sp_id: String,
+    /// Whether people sign in this way. Example: `false`
     active: bool,
 }
 

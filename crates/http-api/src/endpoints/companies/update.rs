@@ -5,6 +5,7 @@ use guerdon_domain::ports::{Context, Tx};
 use guerdon_domain::values::{InvalidValue, Line};
 use schemars::{Schema, json_schema};
 
+use super::create::Create;
 use super::get::company_in_path;
 use super::view::{ChangedCompany, CompanyView};
 use crate::operation::answer::Answer;
@@ -12,7 +13,7 @@ use crate::operation::body::Fields;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::values::{Form, FromText};
-use crate::operation::{Described, Write};
+use crate::operation::{Described, FieldDocs, Write};
 
 pub(crate) struct Update;
 
@@ -22,6 +23,8 @@ impl Described for Update {
     const TEXT: &'static str = "Changes the fields that are sent. An `owner_email` of another active user of the company hands \
          it to that user; one that nobody has creates the user. The old owner keeps the account. A new \
          `points_per_dollar` touches no money: it changes how many points the same money makes.";
+    const DOCUMENTED_BY: Option<&str> = Some("Company");
+    const FIELD_DOCS: FieldDocs = Create::FIELD_DOCS;
     type View = ChangedCompany;
 }
 

@@ -10,7 +10,7 @@ use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::list::{self, Links, ListOf};
 use crate::operation::query::Query;
-use crate::operation::{Asked, Described, Read};
+use crate::operation::{Asked, Described, FieldDocs, Read, field_docs};
 
 /// What the largest one takes as it is read and rendered, thrice: two dozen lines at their longest.
 const WEIGHT: usize = 3 * (24 << 10);
@@ -23,6 +23,13 @@ impl Described for Users {
     const TEXT: &'static str = "The active users, oldest first, or with `include_deleted` all. To keep a copy up to date, ask \
          for `updated_since` with the largest `updated_at` that you have, and `include_deleted=true`.";
     const IS_EXTENSION: bool = true;
+    const DOCUMENTED_BY: Option<&str> = Some("User");
+    const FIELD_DOCS: FieldDocs = field_docs! {
+        /// Only those that were changed at this moment or later. Example: `"2026-11-20T20:01:02.345Z"`
+        updated_since,
+        /// Whether deleted users are listed too. Example: `false`
+        include_deleted,
+    };
     type View = ListOf<UserView<'static>>;
 
     fn query() -> Vec<Asked> {

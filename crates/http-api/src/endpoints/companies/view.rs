@@ -11,18 +11,26 @@ use crate::operation::wire::Shown;
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "{More}Company")]
 pub(crate) struct CompanyView<'a, More> {
+    /// The company's id. Example: `"019a9c3e-5d70-7c41-9d0c-6a1c0f7e2b11"`
     id: Shown<CompanyId>,
+    /// The company's domain name, unique over the whole service. Example: `"acme.example"`
     #[schemars(with = "Shown<DomainName>")]
     domain: &'a str,
+    /// The name that people see. Example: `"Acme Robots"`
     #[schemars(with = "Shown<Line>")]
     company_name: &'a str,
+    /// The user who owns the company. Example: `"019a9c3e-5d71-7a10-8a52-1f0e9d3c4b22"`
     owner_id: Shown<UserId>,
+    /// The email of the user who owns the company. Example: `"ada@acme.example"`
     #[schemars(with = "Shown<EmailAddress>")]
     owner_email: &'a str,
+    /// First and last name of the owner, split at the last space. Example: `"Ada Lovelace"`
     owner_name: String,
     #[serde(flatten)]
     more: More,
+    /// When it was made, in UTC with milliseconds. Example: `"2026-11-20T20:01:02.345Z"`
     created_at: Shown<Timestamp>,
+    /// When it was last changed, in UTC with milliseconds. Example: `"2026-11-20T20:01:02.345Z"`
     updated_at: Shown<Timestamp>,
 }
 
@@ -33,8 +41,10 @@ pub(crate) struct Listed {}
 /// What creating and updating show.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Changed<'a> {
+    /// When the reserve falls below so many points, the company's admins are told. Example: `1000`
     #[schemars(with = "Option<Shown<Points>>")]
     reserve_alert: Option<i64>,
+    /// One more address that is told when the reserve is low. Example: `"finance@acme.example"`
     #[schemars(with = "Option<Shown<EmailAddress>>")]
     reserve_bcc: Option<&'a str>,
 }
@@ -45,8 +55,10 @@ pub(crate) struct Changed<'a> {
 pub(crate) struct Whole<'a> {
     #[serde(flatten)]
     changed: Changed<'a>,
+    /// How many active users the company has. Example: `12`
     #[schemars(range(min = 0))]
     user_count: i64,
+    /// How many points a dollar makes; 50 unless given. Example: `50`
     #[schemars(with = "Shown<PointsPerDollar>")]
     points_per_dollar: i64,
 }

@@ -15,7 +15,7 @@ use crate::operation::error::ApiError;
 use crate::operation::query::Query;
 use crate::operation::values::{Form, FromText};
 use crate::operation::wire::Shown;
-use crate::operation::{Asked, Described, Read};
+use crate::operation::{Asked, Described, FieldDocs, Read, field_docs};
 
 /// The most events of one answer.
 const LIMIT_MAX: i64 = 100;
@@ -33,6 +33,18 @@ impl Described for List {
          `state` leave others out: an answer may then hold fewer than there are, even none, and `next` \
          goes on all the same.";
     const IS_EXTENSION: bool = true;
+    const DOCUMENTED_BY: Option<&str> = Some("Event");
+    const FIELD_DOCS: FieldDocs = field_docs! {
+        /// Where to go on: the `next` of the answer before; the beginning unless given. Example: `"0"`
+        after,
+        /// Only events of this kind. Example: `"recognition.received"`
+        type,
+        /// Where to begin where there is no `after`: with what was caused at this moment, or up to a minute before.
+        /// Example: `"2026-11-20T20:01:02.345Z"`
+        since,
+        /// How many events at most, up to 100. Example: `100`
+        limit,
+    };
     type View = View<'static>;
 
     fn query() -> Vec<Asked> {
@@ -57,7 +69,9 @@ impl Read for List {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Events")]
 pub(crate) struct View<'a> {
+    /// The events, oldest first.
     events: Vec<EventView<'a>>,
+    /// Where to go on: give it back as `after`. Example: `"1f.019a9c3e5d747066ad5f5c4d3e2f1a66"`
     next: Shown<Cursor>,
 }
 

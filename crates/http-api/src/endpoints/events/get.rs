@@ -36,5 +36,6 @@ impl Read for Get {
 pub(crate) struct View<'a> {
     #[serde(flatten)]
     event: EventView<'a>,
+    /// The attempts, oldest first.
     attempts_log: Vec<AttemptView<'a>>,
 }

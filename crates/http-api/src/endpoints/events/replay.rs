@@ -9,7 +9,7 @@ use crate::operation::answer::Answer;
 use crate::operation::body::Fields;
 use crate::operation::call::Call;
 use crate::operation::error::{ApiError, in_path};
-use crate::operation::{Described, Write};
+use crate::operation::{Described, FieldDocs, Write, field_docs};
 
 /// One event.
 pub(crate) struct Replay;
@@ -49,6 +49,11 @@ impl Described for ReplayMany {
     const TEXT: &'static str = "Makes all events due now that were caused at `since` or later, that are in `state`, or both. \
          One of the two must be sent, for `delivered` both.";
     const IS_EXTENSION: bool = true;
+    const DOCUMENTED_BY: Option<&str> = Some("Event");
+    const FIELD_DOCS: FieldDocs = field_docs! {
+        /// Only events that were caused at this moment or later. Example: `"2026-11-20T20:01:02.345Z"`
+        since,
+    };
     type View = View;
 }
 
@@ -83,5 +88,6 @@ impl From<ReplayError> for ApiError {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Replayed")]
 pub(crate) struct View {
+    /// How many events are sent again; what is under way already does not count. Example: `1`
     replayed: usize,
 }

@@ -13,7 +13,7 @@ use crate::operation::body::Fields;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::wire::Shown;
-use crate::operation::{Described, Write};
+use crate::operation::{Described, FieldDocs, Write};
 
 pub(crate) struct DryRun;
 
@@ -23,6 +23,8 @@ impl Described for DryRun {
     const TEXT: &'static str = "Tells what sending this recognition would do, or refuses it as that would be refused. Nothing \
          is written; an `Idempotency-Key` is ignored.";
     const IS_EXTENSION: bool = true;
+    const DOCUMENTED_BY: Option<&str> = Some("Recognition");
+    const FIELD_DOCS: FieldDocs = Create::FIELD_DOCS;
     type View = View;
 }
 
@@ -61,12 +63,17 @@ impl Write for DryRun {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "DryRun")]
 pub(crate) struct View {
+    /// Who would pay. Example: `"peer_wallet"`
     #[schemars(extend("enum" = ["reserve", "peer_wallet", "manager_wallet"]))]
     wallet: &'static str,
+    /// What it would cost in all, in points. Example: `20`
     #[schemars(with = "Shown<Points>")]
     points: i64,
+    /// What it would cost in all, in dollars, with half a cent rounded to the even one. Example: `"0.40"`
     dollars: Shown<Dollars>,
+    /// How many would receive it. Example: `2`
     receivers: usize,
+    /// What the payer would show then. Example: `480`
     #[schemars(with = "Shown<Points>")]
     balance_after: i64,
 }

@@ -35,6 +35,8 @@ impl Read for Balances {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Balances")]
 pub(crate) struct View {
+    /// The user. Example: `"019a9c3e-5d71-7a10-8a52-1f0e9d3c4b22"`
     id: Shown<UserId>,
+    /// The user's wallets: `user_wallet`, `peer_wallet`, and `manager_wallet` for whoever is or was a manager.
     wallets: Vec<WalletView>,
 }

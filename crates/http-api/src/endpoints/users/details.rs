@@ -2,15 +2,17 @@
 
 use guerdon_domain::person_details;
 use guerdon_domain::users::{Details, UpdateDetails};
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 
 use crate::operation::body::Fields;
 use crate::operation::wire::Shown;
+use crate::operation::{FieldDocs, field_docs};
 
 macro_rules! details {
     ($($(#[$doc:meta])* $name:ident: $type:ty,)+) => {
         #[derive(Serialize, JsonSchema)]
+        #[schemars(transform = documented)]
         pub(super) struct DetailsView<'a> {
             $($name: Option<Shown<&'a $type>>,)+
         }
@@ -34,6 +36,34 @@ macro_rules! details {
 }
 
 person_details!(details);
+
+const FIELD_DOCS: FieldDocs = field_docs! {
+    /// The department. Example: `"Compilers"`
+    department,
+    /// The profession's title. Example: `"Rear admiral"`
+    title,
+    /// The supervisor's email, who need not be a user yet. Example: `"ada@acme.example"`
+    supervisor_email,
+    /// The company's own number for the person. Example: `"4711"`
+    employee_id,
+    /// Day of birth without the year, as mm/dd. Example: `"12/09"`
+    birthday,
+    /// Country code of ISO 3166-1, in two or three letters, kept upper-case. Example: `"US"`
+    country_code,
+    /// The first day of work, as mm/dd/yyyy. Example: `"07/01/1949"`
+    work_start_date,
+    /// The office's city. Example: `"Arlington"`
+    office_city,
+    /// The office's state. Example: `"Virginia"`
+    office_state,
+    /// The office's country. Example: `"United States"`
+    office_country,
+};
+
+/// Adds the doc comments: the fields come from a list that has none for clients.
+fn documented(schema: &mut Schema) {
+    field_docs::add(schema.get_mut("properties"), FIELD_DOCS, &[]);
+}
 
 #[cfg(test)]
 mod tests {

@@ -56,9 +56,12 @@ fn parameters(query: &mut Query) -> Option<(WalletType, Page)> {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Transactions")]
 pub(crate) struct View {
+    /// The user. Example: `"019a9c3e-5d71-7a10-8a52-1f0e9d3c4b22"`
     id: Shown<UserId>,
+    /// Which of the user's wallets. Example: `"peer_wallet"`
     #[schemars(with = "Shown<WalletType>")]
     r#type: &'static str,
+    /// The movements, newest first.
     transactions: Vec<TransactionView>,
 }
 
@@ -66,12 +69,16 @@ pub(crate) struct View {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Transaction")]
 pub(crate) struct TransactionView {
+    /// `debit` out of the wallet, `credit` into it. Example: `"credit"`
     #[schemars(with = "Shown<Direction>")]
     r#type: &'static str,
+    /// How many points moved at that time; stays so for ever. Example: `10`
     #[schemars(with = "Shown<Points>")]
     points: i64,
+    /// Why the points moved. Example: `"recognition"`
     #[schemars(with = "Shown<Reason>")]
     reason: &'static str,
+    /// When it was made, in UTC with milliseconds. Example: `"2026-11-20T20:01:02.345Z"`
     created_at: Shown<Timestamp>,
 }
 

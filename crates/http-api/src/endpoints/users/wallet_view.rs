@@ -11,10 +11,14 @@ use crate::operation::wire::Shown;
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Wallet")]
 pub(crate) struct WalletView {
+    /// What the wallet is for: earned points to spend, points to send to others, or a manager's points to send.
+    /// Example: `"peer_wallet"`
     #[schemars(with = "Shown<WalletType>")]
     r#type: &'static str,
+    /// What is in it, at today's rate. Example: `500`
     #[schemars(with = "Shown<Points>")]
     points: i64,
+    /// What was ever spent from it, at today's rate. Example: `40`
     #[schemars(with = "Shown<Points>")]
     cumulative_points_spent: i64,
 }

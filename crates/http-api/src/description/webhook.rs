@@ -1,0 +1,83 @@
+//! The events that are sent, in the description.
+
+use serde_json::{Map, Value, json};
+
+use crate::operation::{FieldDocs, field_docs};
+
+/// An event, as it reaches a provider's receiver.
+pub struct Webhook {
+    /// Such as `recognition.received`.
+    pub name: &'static str,
+    /// When it is sent.
+    pub summary: &'static str,
+    /// The JSON Schema of its body.
+    pub body: Value,
+}
+
+const BODY: FieldDocs = field_docs! {
+    /// The version of the body's form. Example: `"1.0"`
+    version,
+    /// What happened. Example: `{}`
+    data,
+};
+
+/// The fields that a recognition does not have.
+const RECOGNITION_DATA: FieldDocs = field_docs! {
+    /// The name of the user or company that sent it. Example: `"Ada Lovelace"`
+    sender_name,
+    /// The sender's email; null for a company. Example: `"ada@acme.example"`
+    sender_email,
+    /// The receiver's first and last name. Example: `"Grace Hopper"`
+    receiver_name,
+    /// The receiver's email. Example: `"grace@acme.example"`
+    receiver_email,
+    /// The occasion's name. Example: `"Thank you"`
+    occasion_name,
+    /// What was said; null for a private recognition. Example: `"You made my day."`
+    message,
+};
+
+const REDEMPTION_DATA: FieldDocs = field_docs! {
+    /// The user who spent them. Example: `"019a9c3e-5d72-7e44-9b7d-3a2b1c0d9e44"`
+    user_id,
+    /// The user's email. Example: `"grace@acme.example"`
+    user_email,
+    /// How many points this redemption spent. Example: `20`
+    points,
+    /// What was ever spent from it, at today's rate. Example: `40`
+    cumulative_points_spent,
+    /// The company that it belongs to. Example: `"019a9c3e-5d70-7c41-9d0c-6a1c0f7e2b11"`
+    company_id,
+};
+
+/// The path item object of OpenAPI. `components` are schemas whose doc comments still hold their examples.
+pub(super) fn describe(webhook: Webhook, components: &Map<String, Value>) -> Value {
+    let Webhook { name, summary, mut body } = webhook;
+    field_docs::add(body.get_mut("properties"), BODY, &[]);
+    if let Some(data) = body.pointer_mut("/properties/data") {
+        let (docs, object) = match data.get("title").and_then(Value::as_str) {
+            Some("RedemptionData") => (REDEMPTION_DATA, None),
+            _ => (RECOGNITION_DATA, components.get("Recognition")),
+        };
+        field_docs::add(data.get_mut("properties"), docs, object.as_slice());
+    }
+    field_docs::split_all(&mut body);
+    let header = |name: &str, text: &str, form: Value| json!({"name": name, "in": "header", "required": true, "description": text, "schema": form});
+    json!({"post": {
+        "operationId": name.replace('.', "_"),
+        "summary": summary,
+        "description": "Answer 200, and only 200, within 15 seconds; after anything else the event is sent again, up to 11 times in three days. \
+                        Check the signature over the bytes as they came: HMAC with SHA-256, keyed by your shared secret, over the callback URL as \
+                        registered, the timestamp, the nonce and the raw body, joined by line feeds. Drop an event whose id you know.",
+        "tags": ["Webhooks"],
+        "security": [],
+        "parameters": [
+            header("X-Service-Signature", "64 lower-case hex digits.", json!({"type": "string", "pattern": "^[0-9a-f]{64}$"})),
+            header("X-Service-Timestamp", "When this attempt was made.", json!({"type": "string", "format": "date-time"})),
+            header("X-Service-Nonce", "New for each attempt.", json!({"type": "string", "pattern": "^[0-9a-f]{32}$"})),
+            header("X-Service-Event-Id", "The event's id, the same in all its attempts and replays.", json!({"type": "string", "format": "uuid"})),
+        ],
+        "requestBody": {"required": true, "content": {"application/json": {"schema": body}}},
+        "responses": {"200": {"description": "The event has arrived."}},
+    }})
+}

@@ -1,0 +1,87 @@
+//! Descriptions of fields come from doc comments: schemars reads those of views, [`field_docs!`] reads those of fields that
+//! only requests have. A doc comment may end in an example, which is JSON between backticks after `Example:`.
+
+use serde_json::Value;
+
+/// The text of a doc comment, and its example.
+pub(crate) type Doc = (String, Option<Value>);
+
+/// Field names with their doc comments.
+pub(crate) type FieldDocs = &'static [(&'static str, &'static str)];
+
+/// Makes [`FieldDocs`] of field names that carry doc comments.
+macro_rules! field_docs {
+    ($($(#[doc = $line:literal])+ $name:ident,)+) => {
+        &[$((stringify!($name), concat!($($line, "\n"),+))),+]
+    };
+}
+pub(crate) use field_docs;
+
+/// The doc comment of a field: from `own`, else from the field of that name in the first of `objects` that has one.
+pub(crate) fn find<'a>(own: FieldDocs, objects: &[&'a Value], name: &str) -> Option<&'a str> {
+    let own = own.iter().find(|(it, _)| *it == name).map(|(_, text)| *text);
+    let place = format!("/properties/{name}/description");
+    own.or_else(|| objects.iter().find_map(|it| it.pointer(&place)?.as_str()))
+}
+
+/// Adds doc comments, which [`find`] looks up, to the properties of a schema.
+pub(crate) fn add(properties: Option<&mut Value>, own: FieldDocs, objects: &[&Value]) {
+    let Some(Value::Object(properties)) = properties else { return };
+    for (name, property) in properties {
+        if let (Some(text), Value::Object(property)) = (find(own, objects, name), property) {
+            property.insert("description".to_owned(), text.into());
+        }
+    }
+}
+
+/// Splits a doc comment into its text, on one line, and its example.
+pub(crate) fn split(doc: &str) -> Doc {
+    let line = doc.split_whitespace().collect::<Vec<_>>().join(" ");
+    let split = line.rsplit_once(" Example: `").and_then(|(text, rest)| {
+        Some((text.to_owned(), serde_json::from_str(rest.strip_suffix('`')?).ok()?))
+    });
+    split.map_or_else(|| (line, None), |(text, example)| (text, Some(example)))
+}
+
+/// Splits the doc comments of all properties of a schema, also in nested objects.
+pub(crate) fn split_all(schema: &mut Value) {
+    let Some(Value::Object(properties)) = schema.get_mut("properties") else { return };
+    for property in properties.values_mut() {
+        split_all(property);
+        if let Some(doc) = property.get("description").and_then(Value::as_str).map(split) {
+            describe(property, doc);
+        }
+    }
+}
+
+/// Gives a schema its text and its example.
+pub(crate) fn describe(schema: &mut Value, (text, example): Doc) {
+    let Value::Object(schema) = schema else { return };
+    schema.insert("description".to_owned(), text.into());
+    if let Some(example) = example {
+        schema.insert("examples".to_owned(), Value::Array(vec![example]));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_doc_comment_ends_in_its_example() {
+        let check = |doc: &str, text: &str, example: Option<Value>| {
+            assert_eq!(split(doc), (text.to_owned(), example), "{doc:?}");
+        };
+        check(" Today.\n", "Today.", None);
+        check("Today. Example: `50`", "Today.", Some(json!(50)));
+        check(
+            " The name\n that people see.\n Example: `\"A B\"`\n",
+            "The name that people see.",
+            Some(json!("A B")),
+        );
+        check("Deleted. Example: `null`", "Deleted.", Some(Value::Null));
+        check("Today. Example: `fifty`", "Today. Example: `fifty`", None);
+    }
+}
