@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use guerdon_domain::ports::{
-    Attempt, Claim, EventsWanted, Fate, FeedPlace, FeedWanted, Setting, Settlement, StoreExt as _, Timestamp,
-    Tx,
+    Attempt, Claim, EventsWanted, Fate, Setting, Settlement, StoreExt as _, Timestamp, Tx,
 };
 use guerdon_domain::recognitions::Sender;
 use guerdon_domain::values::EventId;
 use uuid::Uuid;
 
+use crate::feed::follow;
 use crate::support::{World, on_each};
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
@@ -72,13 +72,6 @@ fn there(world: &World) -> BTreeSet<EventId> {
 }
 
 /// What a reader of the feed meets behind a place, and where it stands then.
-fn follow(world: &World, after: Option<FeedPlace>) -> (Vec<EventId>, Option<FeedPlace>) {
-    let provider = world.provider;
-    let wanted = FeedWanted { provider, after, since: None, kind: None, state: None, limit: 100 };
-    let part = world.reading(|reads| reads.feed(&wanted));
-    (part.events.iter().map(|it| it.event.id).collect(), part.next)
-}
-
 #[test]
 fn delivered_events_go_with_their_attempts_and_all_others_stay() {
     on_each(|world| {
@@ -101,12 +94,12 @@ fn delivered_events_go_with_their_attempts_and_all_others_stay() {
 fn where_all_have_gone_the_feed_goes_on_behind_the_last() {
     on_each(|world| {
         events(world, &[Fate::Delivered, Fate::Delivered, Fate::Delivered]);
-        let (met, last) = follow(world, None);
+        let (met, last) = follow(world, None, None);
         assert_eq!(met.len(), 3);
         let stays = usize::from(world.database.is_embedded()); // it numbers the next by the last
         world.clock.jump(now(world) + HOUR);
         assert_eq!(prune(world, now(world), 100), 3 - stays);
         let next = events(world, &[Fate::Delivered]);
-        assert_eq!(follow(world, last).0, next);
+        assert_eq!(follow(world, last, None).0, next);
     });
 }
