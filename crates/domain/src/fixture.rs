@@ -146,7 +146,7 @@ impl Fixture {
         self.company().rate.points(balance).get()
     }
 
-    /// Decides a command; what is refused is undone.
+    /// Decides a command. A refused one leaves no changes.
     pub(crate) fn decide<C: Decide>(
         &mut self,
         scope: ProviderId,

@@ -16,7 +16,8 @@ pub enum Access {
     Serve,
     /// The service, on a PostgreSQL too that would lose commits in a crash: for tests.
     Rehearse,
-    /// A single command: a few connections are enough, and it may take its time.
+    /// A single command of the operator: a few connections are enough. Its transactions have no deadline; what it submits to the
+    /// queue has that of a request.
     Command,
 }
 
@@ -25,7 +26,7 @@ pub struct Opened {
     /// For what a client waits for. A unit that is not committed within `Deadlines::REQUEST.commit` is rolled back. On
     /// PostgreSQL reads and writes have connections of their own.
     pub requests: Arc<dyn Store>,
-    /// For the commands of requests that move points.
+    /// For commands that move points: those of requests, of the operator and of schedules.
     pub commands: Arc<dyn CommandQueue>,
     /// For what goes on beside the requests: health, deliveries, upkeep. A unit as a whole has no deadline.
     pub background: Arc<dyn Store>,

@@ -20,7 +20,7 @@ use crate::values::{IsoDate, ScheduleId};
 const TRY_AGAIN_AFTER: Duration = Duration::HOUR;
 /// How long a date is tried before it is given up.
 const GIVE_UP_AFTER: Duration = Duration::DAY;
-/// How long a schedule stands back after the store failed, so that it keeps no other from its turn.
+/// How long a schedule is passed over after the store failed, so that others are paid.
 const STAND_BACK: Duration = Duration::MINUTE;
 
 /// The schedules under which the store failed, and until when they are passed over.
@@ -105,13 +105,13 @@ pub fn run_due(
     }
 }
 
-/// Whether a schedule still is as it was when its payment was begun; held from then on.
+/// Locks a schedule. Returns whether it is still as it was read.
 fn is_unchanged<T: Locks + ReadSchedules + ?Sized>(tx: &mut T, seen: &Schedule) -> Result<bool, StoreError> {
     tx.hold(Row::Schedule(seen.id))?;
     Ok(tx.schedule(seen.id)?.as_ref() == Some(seen))
 }
 
-/// Records that a date was refused; nothing where somebody else was faster.
+/// Records that a date was refused, unless another process has changed the schedule.
 fn record_refusal<T>(
     tx: &mut T,
     seen: &Schedule,

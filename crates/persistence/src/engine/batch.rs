@@ -34,17 +34,15 @@ pub(super) fn run<B: Backend>(
     let now = Instant::now();
     let within = jobs.iter().map(|it| it.left(now)).min().unwrap_or_default();
     let mut failure = None;
-    let transact = AssertUnwindSafe(|| {
-        backend.transact(locking, within, changes_much, &mut |tx| {
-            fates.clear();
-            decide_all(tx, jobs, locking, &mut fates).unwrap_or_else(|cause| {
-                failure = Some(cause);
-                Verdict::Rollback
-            })
+    let mut committed = backend.transact(locking, within, changes_much, &mut |tx| {
+        fates.clear();
+        // Only a panic before the commit is caught: after it, another try would carry out the commands twice.
+        let decided = catch_unwind(AssertUnwindSafe(|| decide_all(tx, jobs, locking, &mut fates)));
+        decided.unwrap_or_else(|panic| Err(panicked(&*panic))).unwrap_or_else(|cause| {
+            failure = Some(cause);
+            Verdict::Rollback
         })
     });
-    let mut committed =
-        catch_unwind(transact).unwrap_or_else(|panic| Err(BatchError::Failed(panicked(&*panic))));
     if let Some(cause) = failure.filter(|_| committed.is_ok()) {
         committed = Err(BatchError::Failed(cause));
     }

@@ -1,6 +1,7 @@
 //! The engine on the store in memory: a batch does what its commands would do one at a time.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender as Telling, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -349,6 +350,49 @@ fn the_queue_carries_out_what_many_threads_submit() {
     drop((engine, tell));
     assert_eq!(told.iter().count(), 400);
     assert_eq!(world.holds().values().flatten().sum::<i64>(), 0);
+}
+
+/// Panics once, after its commit.
+struct PanicsAfterCommit(InMemory, AtomicBool);
+
+impl Backend for PanicsAfterCommit {
+    const HAS_LOCKS: bool = false;
+
+    fn transact(
+        &self,
+        locking: Locking,
+        within: Duration,
+        changes_much: bool,
+        work: &mut dyn FnMut(&mut dyn LedgerAccess) -> Verdict,
+    ) -> Result<(), BatchError> {
+        self.0.transact(locking, within, changes_much, work)?;
+        assert!(self.1.swap(true, Ordering::Relaxed), "after the commit");
+        Ok(())
+    }
+}
+
+#[test]
+fn a_panic_after_the_commit_carries_out_nothing_twice() {
+    let mut random = Random(5);
+    let world = World::new(&mut random);
+    let reserve = Account::Reserve(world.company);
+    let shown = |world: &World| world.holds()[&reserve].unwrap();
+    let before = shown(&world);
+    let backend = PanicsAfterCommit(world.store.clone(), AtomicBool::new(false));
+    let engine = Engine::start(backend, 1, 0).unwrap();
+    let (tell, told) = channel();
+    let deposit =
+        || ChangeReserve { company_id: world.company, change: ReserveChange::Deposit, sum: sum(10_000) };
+    engine.submit(world.submission((Command::ChangeReserve(deposit()), None), &tell));
+    drop((engine, tell));
+    assert_eq!(told.iter().count(), 0, "its outcome is unknown");
+    let once = shown(&world) - before;
+    assert!(once > 0);
+    let engine = Engine::start(world.store.clone(), 1, 0).unwrap();
+    let (tell, _told) = channel();
+    engine.submit(world.submission((Command::ChangeReserve(deposit()), None), &tell));
+    drop(engine);
+    assert_eq!(shown(&world) - before, 2 * once);
 }
 
 /// Only whoever is told that it was done has received anything.

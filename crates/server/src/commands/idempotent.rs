@@ -35,8 +35,8 @@ fn visible_ascii(text: &str) -> Result<String, String> {
     }
 }
 
-/// Carries out a command that moves points, for a provider: at most once per key. A repeat returns the first
-/// response, with a note in its text. `what` identifies the command, so that its key is refused for another one; `tell` renders the result.
+/// Carries out a command that moves points, for a provider: at most once per key. A repeat returns the first response, with a note
+/// in its text. `what` identifies the command, so that its key is refused for another one; `tell` renders the result.
 pub(super) fn carry_out(
     workplace: &Workplace,
     (provider, command): (ProviderId, Command),
@@ -52,7 +52,9 @@ pub(super) fn carry_out(
     });
     let by = By { actor: Actor::Operator, reference: workplace.user.clone(), key: key.key.clone() };
     let tell = Arc::new(tell);
-    for attempt in 1.. {
+    let mut left = ATTEMPTS;
+    loop {
+        left -= 1;
         let rendered = Arc::clone(&tell);
         let render: Box<Render> = Box::new(move |done| {
             let output = rendered(done.clone()).and_then(|it| Ok(serde_json::to_vec(&it)?));
@@ -70,13 +72,12 @@ pub(super) fn carry_out(
             Outcome::Refused(refusal) => refusal.into(),
         };
         match cause {
-            CommandError::KeyInUse | CommandError::Store(StoreError::Busy) if attempt < ATTEMPTS => {
+            CommandError::KeyInUse | CommandError::Store(StoreError::Busy) if left > 0 => {
                 std::thread::sleep(BETWEEN_ATTEMPTS); // tidy: another process may hold the key
             }
             cause => return Err(cause),
         }
     }
-    Err(CommandError::Store(StoreError::Busy))
 }
 
 /// A command that ended as another one.
