@@ -46,17 +46,21 @@ enum Home {
     Server { name: String },
 }
 
+/// Whether this run covers SQLite: `TEST_ONLY` does not ask for PostgreSQL only.
+pub fn covers_sqlite() -> bool {
+    std::env::var("TEST_ONLY").as_deref() != Ok("postgres")
+}
+
+/// Whether this run covers PostgreSQL: `TEST_POSTGRES_URL` names a server, and `TEST_ONLY` does not ask for SQLite only.
+pub fn covers_postgres() -> bool {
+    std::env::var("TEST_ONLY").as_deref() != Ok("sqlite") && std::env::var_os("TEST_POSTGRES_URL").is_some()
+}
+
 /// A fresh database of each kind that this run covers.
 pub fn each() -> Vec<TestDatabase> {
-    let only = std::env::var("TEST_ONLY").unwrap_or_default();
-    let mut all = Vec::new();
-    if only != "postgres" {
-        all.push(sqlite());
-    }
-    if only != "sqlite" && std::env::var_os("TEST_POSTGRES_URL").is_some() {
-        all.push(postgres());
-    }
-    all
+    let sqlite = covers_sqlite().then(sqlite);
+    let postgres = covers_postgres().then(postgres);
+    sqlite.into_iter().chain(postgres).collect()
 }
 
 /// A fresh embedded database.

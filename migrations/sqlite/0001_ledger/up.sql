@@ -461,7 +461,7 @@ CREATE TABLE idempotency_records (
   created_at INTEGER NOT NULL,
   expires_at INTEGER NOT NULL CHECK (expires_at > created_at),
   PRIMARY KEY (scope, idempotency_key)
-) STRICT, WITHOUT ROWID;
+) STRICT; -- with rows in the order of their insertion: bodies beside keys would be written all over the table
 CREATE INDEX idempotency_records_expiry ON idempotency_records (expires_at);
 
 -- Who did what, where no cause tells it: credentials, settings of single sign-on, options, schedules, what the operator

@@ -94,11 +94,14 @@ impl RunQueryDsl<PgConnection> for UpdateAccounts<'_> {}
 
 impl QueryFragment<Pg> for UpdateAccounts<'_> {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
-        out.push_sql(AccountStateRow::UPDATE_FROM);
+        out.push_sql(
+            "UPDATE accounts SET balance = new.balance, spent = new.spent, movements = new.movements, \
+             made_up = new.made_up, closed_at = new.closed_at FROM ",
+        );
         AccountStateRow::push_arrays(&self.0, out.reborrow())?;
-        for part in [" AS new (", AccountStateRow::COLUMN_NAMES, ")", AccountStateRow::WHERE_NEW] {
-            out.push_sql(part);
-        }
+        out.push_sql(" AS new (");
+        out.push_sql(AccountStateRow::COLUMN_NAMES);
+        out.push_sql(") WHERE accounts.owner_id = new.owner_id AND accounts.kind = new.kind");
         Ok(())
     }
 }

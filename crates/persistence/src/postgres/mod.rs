@@ -53,8 +53,8 @@ pub(crate) const FEED_HELD_MICROS: &str = "(SELECT COALESCE(max(extract(epoch FR
     LEFT JOIN pg_prepared_xacts AS p ON u.pid IS NULL AND p.transaction = u.transaction_id)";
 /// How many bytes the database takes.
 pub(crate) const DATABASE_BYTES: &str = "pg_database_size(current_database())";
-/// No id is looked up by itself: a list is one bound value.
-pub(crate) const SINGLE_READS_MAX: usize = 0;
+/// Rows are looked up by a list of their ids, which is one bound value.
+pub(crate) const READS_ONE_BY_ONE: bool = false;
 /// The most bound values of one statement.
 pub(crate) const BINDS: usize = 65_535;
 /// How a claim passes over what others claim.

@@ -9,7 +9,7 @@ use guerdon_domain::values::{CompanyId, OccasionId, ProviderId, UserId};
 use guerdon_domain::wallets::Account;
 
 use super::super::{
-    SINGLE_READS_MAX, hold_companies_and_claim_keys, load_accounts, load_records, lock_user_and_company,
+    READS_ONE_BY_ONE, hold_companies_and_claim_keys, load_accounts, load_records, lock_user_and_company,
     write_changes,
 };
 use super::Unit;
@@ -20,12 +20,12 @@ use crate::rows::{CompanyRow, IdempotencyRow, OccasionRow, PersonRow};
 /// The most ids of one query.
 const IDS_MAX: usize = 2_000;
 
-/// Selects the rows of some ids: a few each by a prepared statement, where that is faster, and more by their list.
+/// Selects the rows of some ids: one by one where that is faster, else by their list.
 macro_rules! rows_of {
     ($unit:expr, $ids:expr, $id:path, $select:expr) => {{
         let ids: Vec<Id<_>> = $ids.iter().map(|it| Id(*it)).collect();
         let mut rows = Vec::with_capacity(ids.len());
-        if ids.len() <= SINGLE_READS_MAX {
+        if READS_ONE_BY_ONE {
             for id in ids {
                 let found = $unit.query(|conn| $select.filter($id.eq(id)).get_result(conn).optional())?;
                 rows.extend(found);

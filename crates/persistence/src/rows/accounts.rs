@@ -84,12 +84,6 @@ row! {
 }
 
 impl AccountStateRow {
-    /// Updates accounts from rows that are named `new`.
-    pub(crate) const UPDATE_FROM: &'static str = "UPDATE accounts SET balance = new.balance, spent = new.spent, \
-         movements = new.movements, made_up = new.made_up, closed_at = new.closed_at FROM ";
-    pub(crate) const WHERE_NEW: &'static str =
-        " WHERE accounts.owner_id = new.owner_id AND accounts.kind = new.kind";
-
     pub(crate) fn of((account, state): (Account, &AccountState)) -> Self {
         Self {
             owner_id: Id(account.owner()),

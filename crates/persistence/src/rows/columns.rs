@@ -6,7 +6,6 @@ use diesel::QueryResult;
 use diesel::pg::Pg;
 use diesel::query_builder::AstPass;
 use diesel::sql_types::{BigInt, Binary, Bool, Integer, Nullable, SmallInt, Text};
-use diesel::sqlite::Sqlite;
 
 use super::types::{At, Id, Identifier, Moment};
 
@@ -24,9 +23,6 @@ pub(crate) trait Row: Sized {
 
     /// Appends rows as a table expression. Its text is the same for any number of rows, so the statement stays prepared.
     fn push_arrays<'b>(arrays: &'b Self::Arrays<'_>, out: AstPass<'_, 'b, Pg>) -> QueryResult<()>;
-
-    /// Appends the row as an element of `VALUES`.
-    fn push_values<'b>(&'b self, out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()>;
 }
 
 /// A row of a table.
@@ -126,21 +122,6 @@ macro_rules! row {
                     out.push_bind_param::<Array<<$type as Column>::Sql>, _>($column)?;
                     out.push_sql("::");
                     out.push_sql(<$type as Column>::ARRAY);
-                    left -= 1;
-                    out.push_sql(if left > 0 { ", " } else { ")" });
-                )+
-                Ok(())
-            }
-
-            fn push_values<'b>(
-                &'b self,
-                mut out: diesel::query_builder::AstPass<'_, 'b, diesel::sqlite::Sqlite>,
-            ) -> diesel::QueryResult<()> {
-                use $crate::rows::columns::Column;
-                let mut left = Self::COLUMNS;
-                out.push_sql("(");
-                $(
-                    out.push_bind_param::<<$type as Column>::Sql, _>(&self.$column)?;
                     left -= 1;
                     out.push_sql(if left > 0 { ", " } else { ")" });
                 )+

@@ -31,7 +31,7 @@ pub(super) struct Limits {
     pub(super) few: i32,
 }
 
-pub(super) const LIMITS: Limits = Limits { log: super::connect::LOG_MAX, left: 2_048, few: 64 };
+pub(super) const LIMITS: Limits = Limits { log: super::connect::LOG_MAX, left: 4_096, few: 128 };
 
 /// Whether the writer is to move the last pages.
 #[derive(Clone, Default)]

@@ -13,10 +13,12 @@ use crate::access::OpenError;
 
 /// Older versions can lose committed writes when two connections checkpoint one WAL file.
 const OLDEST_SAFE: (u32, u32, u32) = (3, 51, 3);
+/// Size of a page of new databases. A commit writes each page that it has changed, and most changes of a recognition are single
+/// entries of indexes that lie far apart, so smaller pages write less. With 1,024 bytes many bodies of events overflow.
+const PAGE_BYTES: i64 = 2_048;
 /// How many pages the log has before it is to begin anew: 256 MiB. What is longer, since somebody read an old state for long, is
 /// cut off then.
-pub(super) const LOG_MAX: i32 = 65_536;
-const PAGE: i64 = 4_096;
+pub(super) const LOG_MAX: i32 = 131_072;
 /// How many KiB of pages the writer keeps: those that a recognition changes lie far apart.
 const CACHED: u32 = 32_000;
 
@@ -38,10 +40,10 @@ pub(crate) fn connect(path: &Path) -> Result<SqliteConnection, OpenError> {
 /// The writer's settings. `busy_timeout` first, so that the rest waits its turn.
 pub(crate) fn prepare_writer(conn: &mut SqliteConnection, wait_ms: u32) -> QueryResult<()> {
     conn.batch_execute(&format!(
-        "PRAGMA busy_timeout = {wait_ms}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
+        "PRAGMA busy_timeout = {wait_ms}; PRAGMA page_size = {PAGE_BYTES}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
          PRAGMA foreign_keys = ON; PRAGMA wal_autocheckpoint = {LOG_MAX}; PRAGMA trusted_schema = OFF; \
          PRAGMA cache_size = -{CACHED}; PRAGMA journal_size_limit = {};",
-        i64::from(LOG_MAX) * PAGE
+        i64::from(LOG_MAX) * PAGE_BYTES
     ))
 }
 

@@ -51,10 +51,8 @@ pub(crate) const FEED_HELD_MICROS: &str = "0";
 /// How many bytes the database takes.
 pub(crate) const DATABASE_BYTES: &str =
     "(SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size())";
-/// Up to this number of ids are looked up one by one: the statement for one stays prepared.
-pub(crate) const SINGLE_READS_MAX: usize = 3;
-/// Up to this number of rows are inserted one by one: the statement for one stays prepared, one for many is prepared each time.
-pub(crate) const SINGLE_INSERTS_MAX: usize = 64;
+/// Rows are looked up one by one: the statement for one row stays prepared.
+pub(crate) const READS_ONE_BY_ONE: bool = true;
 /// The most bound values of one statement.
 pub(crate) const BINDS: usize = 32_766;
 /// How a claim passes over what others claim: one writer has nothing to pass over.

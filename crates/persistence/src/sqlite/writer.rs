@@ -123,7 +123,9 @@ impl Writer {
         limits: &mut UnitLimits,
         work: &mut dyn FnMut(&mut dyn Tx) -> Verdict,
     ) -> SavepointEnd {
-        if let Err(e) = (Savepoint {}).execute(&mut self.conn) {
+        // The first unit of a batch needs no savepoint, which would keep a copy of each page that it changes.
+        let is_first = self.batch.as_ref().is_none_or(|it| it.units <= 1);
+        if !is_first && let Err(e) = (Savepoint {}).execute(&mut self.conn) {
             return SavepointEnd::BatchLost(classify(&e));
         }
         let mut unit = Unit::new(&mut self.conn, limits);
@@ -133,10 +135,11 @@ impl Writer {
         if let Some(batch) = self.batch.as_mut().filter(|_| keep) {
             batch.queued |= queued;
         }
-        let end = if keep {
-            (Release {}).execute(&mut self.conn).map(drop).map_err(|e| classify(&e))
-        } else {
-            self.execute("ROLLBACK TO unit; RELEASE unit")
+        let end = match (keep, is_first) {
+            (true, true) => Ok(()),
+            (true, false) => (Release {}).execute(&mut self.conn).map(drop).map_err(|e| classify(&e)),
+            (false, true) => self.execute("ROLLBACK; BEGIN IMMEDIATE"),
+            (false, false) => self.execute("ROLLBACK TO unit; RELEASE unit"),
         };
         match (end, verdict) {
             // A full disk rolls the whole transaction back by itself; then the savepoint is gone.

@@ -5,13 +5,12 @@ use guerdon_domain::idempotency::IdempotencyKey;
 use guerdon_domain::ledger::{AccountBook, Changes};
 use guerdon_domain::values::CompanyId;
 
+use super::Conn;
 use super::accounts::write_book;
-use super::{BINDS, Conn, SINGLE_INSERTS_MAX};
 use crate::engine::Locking;
 use crate::rows::schema::{causes, deliveries, events, idempotency_records, mails, recognitions, users};
 use crate::rows::types::{At, Id};
 use crate::rows::{CauseRow, DeliveryRow, EventRow, IdempotencyRow, MailRow, NewRecognitionRow};
-use crate::slices::slices;
 
 /// One writer: nobody takes a company over meanwhile, or holds a key.
 pub(crate) fn hold_companies_and_claim_keys(
@@ -33,31 +32,22 @@ pub(crate) fn load_records(conn: &mut Conn, keys: &[IdempotencyKey]) -> QueryRes
     Ok(rows)
 }
 
-/// Inserts rows: a few one by one, more by as few statements as they fit into.
+/// Inserts rows one by one: the statement for one row stays prepared.
 macro_rules! insert {
-    ($conn:expr, $table:path, $columns:expr, $rows:expr) => {{
-        let rows: Vec<_> = $rows.collect();
-        if rows.len() <= SINGLE_INSERTS_MAX {
-            for row in &rows {
-                diesel::insert_into($table).values(row).execute($conn)?;
-            }
-        } else {
-            for slice in rows.chunks(BINDS / $columns) {
-                diesel::insert_into($table).values(slice).execute($conn)?;
-            }
+    ($conn:expr, $table:path, $rows:expr) => {
+        for row in $rows {
+            diesel::insert_into($table).values(&row).execute($conn)?;
         }
-    }};
+    };
 }
 
 /// Writes what was decided, and the accounts and transfers of the book.
 pub(crate) fn write_changes(conn: &mut Conn, changes: &Changes, book: &AccountBook) -> QueryResult<()> {
-    insert!(conn, causes::table, CauseRow::COLUMNS, changes.causes.iter().map(CauseRow::of));
+    insert!(conn, causes::table, changes.causes.iter().map(CauseRow::of));
     let rows = changes.recognitions.iter().map(|(cause, leg, it)| NewRecognitionRow::of(*cause, *leg, it));
-    insert!(conn, recognitions::table, NewRecognitionRow::COLUMNS, rows);
-    for slice in slices(&changes.events, BINDS / EventRow::COLUMNS, |it| it.body.len()) {
-        insert!(conn, events::table, EventRow::COLUMNS, slice.iter().map(EventRow::of));
-        insert!(conn, deliveries::table, DeliveryRow::COLUMNS, slice.iter().map(DeliveryRow::of));
-    }
+    insert!(conn, recognitions::table, rows);
+    insert!(conn, events::table, changes.events.iter().map(EventRow::of));
+    insert!(conn, deliveries::table, changes.events.iter().map(DeliveryRow::of));
     write_book(conn, book)?;
     for (user, at) in &changes.deleted_users {
         diesel::update(users::table.find(Id(*user)))
@@ -67,12 +57,7 @@ pub(crate) fn write_changes(conn: &mut Conn, changes: &Changes, book: &AccountBo
     for key in &changes.replaced_records {
         diesel::delete(idempotency_records::table.find((Id(key.scope), &key.key))).execute(conn)?;
     }
-    insert!(
-        conn,
-        idempotency_records::table,
-        IdempotencyRow::COLUMNS,
-        changes.records.iter().map(IdempotencyRow::of)
-    );
-    insert!(conn, mails::table, MailRow::COLUMNS, changes.mails.iter().map(MailRow::of));
+    insert!(conn, idempotency_records::table, changes.records.iter().map(IdempotencyRow::of));
+    insert!(conn, mails::table, changes.mails.iter().map(MailRow::of));
     Ok(())
 }
