@@ -46,9 +46,13 @@ pub mod redemptions;
 #[cfg(feature = "use-cases")]
 pub mod reserve;
 #[cfg(feature = "use-cases")]
+pub mod retention;
+#[cfg(feature = "use-cases")]
 pub mod saml;
 #[cfg(feature = "use-cases")]
 pub mod scheduler;
+#[cfg(feature = "use-cases")]
+pub mod sealing;
 #[cfg(feature = "use-cases")]
 pub mod statement;
 #[cfg(feature = "testing")]

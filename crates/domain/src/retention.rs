@@ -1,0 +1,116 @@
+//! Retention: deletes delivered events, sent mails and expired idempotency records once their retention period is over.
+//!
+//! Deletion goes in steps of a bounded number of rows, each in a transaction of its own, so that other writers wait for one
+//! step at most. If a run fails or the process ends, the completed steps stay and the next run continues.
+
+use std::time::Duration;
+
+use crate::audit_log::Action;
+use crate::ports::{Context, Pacer, Setting, Store, StoreError, StoreExt, Timestamp, step};
+
+/// How long each kind of record is kept after it was completed; `None` keeps it forever.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RetentionPeriods {
+    /// Delivered events with their attempts.
+    pub events: Option<Duration>,
+    /// Sent mails.
+    pub mails: Option<Duration>,
+}
+
+/// How many records a run deleted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Pruned {
+    /// Delivered events, each with its attempts.
+    pub events: usize,
+    /// Sent mails.
+    pub mails: usize,
+    /// Idempotency records that had expired.
+    pub idempotency_records: usize,
+}
+
+impl Pruned {
+    /// Whether the run deleted nothing.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Deletes everything that is past its retention period, and writes one audit entry if there was any.
+///
+/// # Errors
+///
+/// Those of the store. What earlier steps deleted stays deleted.
+pub fn prune(
+    store: &dyn Store,
+    periods: RetentionPeriods,
+    pacer: &mut dyn Pacer,
+    context: &Context<'_>,
+) -> Result<Pruned, StoreError> {
+    let now = context.clock.now();
+    let idempotency_records = prune_expired_records(store, now, pacer)?;
+    let mut pruned = Pruned { idempotency_records, ..Pruned::default() };
+    if let Some(period) = periods.events {
+        pruned.events = prune_events(store, now - period, pacer)?;
+    }
+    if let Some(before) = periods.mails.map(|it| now - it) {
+        pruned.mails = prune_all(pacer, |limit| store.transaction(|tx| tx.prune_mails(before, limit)))?;
+    }
+    prune_all(pacer, |limit| store.transaction(|tx| tx.prune_figures(now, limit)))?;
+    if !pruned.is_empty() {
+        let Pruned { events, mails, idempotency_records } = pruned;
+        let summary = format!("{events} events, {mails} mails, {idempotency_records} kept answers");
+        store.transaction(|tx| tx.note(&context.entry(Action::Pruned).saying(summary.clone())))?;
+    }
+    Ok(pruned)
+}
+
+/// Deletes the idempotency records that have expired, and returns their number.
+///
+/// # Errors
+///
+/// Those of the store. What earlier steps deleted stays deleted.
+pub fn prune_expired_records(
+    store: &dyn Store,
+    now: Timestamp,
+    pacer: &mut dyn Pacer,
+) -> Result<usize, StoreError> {
+    prune_all(pacer, |limit| store.transaction(|tx| tx.prune_idempotency_records(now, limit)))
+}
+
+/// Takes steps until one deletes nothing; returns how many rows they deleted.
+fn prune_all(
+    pacer: &mut dyn Pacer,
+    prune: impl Fn(i64) -> Result<usize, StoreError>,
+) -> Result<usize, StoreError> {
+    pacer.begin_phase();
+    let mut total = 0;
+    loop {
+        let deleted = step(pacer, &prune)?;
+        if deleted == 0 {
+            return Ok(total);
+        }
+        total += deleted;
+    }
+}
+
+fn prune_events(store: &dyn Store, before: Timestamp, pacer: &mut dyn Pacer) -> Result<usize, StoreError> {
+    // Recorded first: verification does not report events before this time as missing.
+    store.transaction(|tx| -> Result<(), StoreError> {
+        let recorded = tx.setting(Setting::EventsPrunedBefore)?.and_then(|it| it.parse::<i64>().ok());
+        if recorded.is_none_or(|it| it < before.unix_micros()) {
+            tx.set_setting(Setting::EventsPrunedBefore, &before.unix_micros().to_string())?;
+        }
+        Ok(())
+    })?;
+    pacer.begin_phase();
+    let (mut after, mut total) = (None, 0);
+    loop {
+        let (deleted, last) =
+            step(pacer, |limit| store.transaction(|tx| tx.prune_events(before, after, limit)))?;
+        total += deleted;
+        if last.is_none() {
+            return Ok(total);
+        }
+        after = last;
+    }
+}
