@@ -1,15 +1,14 @@
-//! What every store must do for the use cases of the ledger: the suite that the store in memory keeps too.
+//! Both databases keep the contract of all stores.
 
 use std::sync::Arc;
 
 use guerdon_domain::events::EventKind;
 use guerdon_domain::ports::{Ledger, Store, StoreError, Verdict};
-use guerdon_domain::testing::{Bench, run};
-use guerdon_persistence::testing::{TestDatabase, each, postgres, sqlite};
+use guerdon_domain::testing::{Bench, Case};
+use guerdon_persistence::testing::{TestDatabase, covers_postgres, covers_sqlite, postgres, sqlite};
 
 use crate::support::verify;
 
-/// A fresh database.
 struct Kept {
     store: Arc<dyn Store>,
     database: TestDatabase,
@@ -41,13 +40,26 @@ impl Kept {
     }
 }
 
-#[test]
-fn each_database_keeps_the_contract_of_all_stores() {
-    for kind in each() {
-        let fresh = || {
-            let database = if kind.is_embedded() { sqlite() } else { postgres() };
-            Kept { store: database.store(), database }
-        };
-        assert!(run(fresh) > 50);
+fn run(case: Case, database: TestDatabase) {
+    case(&Kept { store: database.store(), database });
+}
+
+fn run_on_sqlite(case: Case) {
+    if covers_sqlite() {
+        run(case, sqlite());
     }
+}
+
+fn run_on_postgres(case: Case) {
+    if covers_postgres() {
+        run(case, postgres());
+    }
+}
+
+mod on_sqlite {
+    guerdon_domain::store_contract!(crate::contract::run_on_sqlite);
+}
+
+mod on_postgres {
+    guerdon_domain::store_contract!(crate::contract::run_on_postgres);
 }

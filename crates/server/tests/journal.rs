@@ -7,8 +7,8 @@ use guerdon_domain::events::EventKind;
 use guerdon_domain::ports::{NewEvent, ProviderChange, Store, StoreExt as _, Timestamp};
 use guerdon_domain::providers::Provider;
 use guerdon_domain::values::{CauseId, CompanyId, EventId, ProviderId};
-use guerdon_persistence::testing::{TestDatabase, postgres, sqlite};
-use guerdon_webhook_dispatcher::testing::{Bench, Delivery, run};
+use guerdon_persistence::testing::{TestDatabase, covers_postgres, covers_sqlite, postgres, sqlite};
+use guerdon_webhook_dispatcher::testing::{Bench, Case, Delivery};
 use guerdon_webhook_dispatcher::{Journal, StoreJournal};
 use time::macros::datetime;
 use uuid::Uuid;
@@ -108,11 +108,22 @@ impl Bench for Real {
     }
 }
 
-/// A database of the first kind for each case, then of the other.
-#[test]
-fn the_journal_over_each_database_does_what_every_journal_must() {
-    for database in guerdon_persistence::testing::each() {
-        let make = if database.is_embedded() { sqlite } else { postgres };
-        run(|| Real::over(make()));
+fn run_on_sqlite(case: Case) {
+    if covers_sqlite() {
+        case(&Real::over(sqlite()));
     }
+}
+
+fn run_on_postgres(case: Case) {
+    if covers_postgres() {
+        case(&Real::over(postgres()));
+    }
+}
+
+mod on_sqlite {
+    guerdon_webhook_dispatcher::journal_contract!(crate::journal::run_on_sqlite);
+}
+
+mod on_postgres {
+    guerdon_webhook_dispatcher::journal_contract!(crate::journal::run_on_postgres);
 }

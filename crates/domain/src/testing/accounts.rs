@@ -1,6 +1,5 @@
 //! What moves between the accounts, through the use cases.
 
-use super::Case;
 use super::world::{World, page, points, profile};
 use crate::events::EventKind;
 use crate::money::Sum;
@@ -9,20 +8,6 @@ use crate::recognitions::{SendError, SendFault, Sender};
 use crate::redemptions::{Redeem, RedeemError, Redemption, Refund, RefundError};
 use crate::values::{RedemptionId, UserId};
 use crate::wallets::{Account, Direction, Reason, WalletType};
-
-pub(super) const CASES: &[Case] = &[
-    ("a company pays from its reserve, a user from the peer wallet", who_pays_from_what),
-    ("the wallets of a sender are never mixed", wallets_are_never_mixed),
-    ("the last point can be paid and none beyond, and a refusal leaves nothing", the_last_point_can_be_paid),
-    ("whoever shows points can pay them in any split, at a rate that is no fraction", any_split_can_be_paid),
-    ("a new rate changes what balances show and moves nothing", a_new_rate_moves_nothing),
-    ("a deleted user's funds return once", funds_return_once),
-    ("a deleted user neither sends nor receives", a_deleted_user_is_out),
-    ("an override takes the difference from the reserve or returns it", an_override_takes_the_difference),
-    ("points are redeemed and returned once", points_are_redeemed_and_returned_once),
-    ("what was spent stops at the largest number", what_was_spent_stops),
-    ("a wallet's history goes back page by page, without roundings", a_history_goes_back),
-];
 
 fn redeem(world: &World<'_>, user: UserId, count: i64) -> Result<Redemption, RedeemError> {
     let sum = Sum::Points(points(count));
@@ -38,7 +23,7 @@ fn history(world: &World<'_>, user: UserId, wallet: WalletType) -> Vec<(Directio
     found.into_iter().map(|it| (it.direction, it.points.get(), it.reason)).collect()
 }
 
-fn who_pays_from_what(world: &World<'_>) {
+pub(super) fn a_company_pays_from_its_reserve_and_a_user_from_the_peer_wallet(world: &World<'_>) {
     let (ann, bob) = (world.user("ann"), world.user("bob"));
     world.deposit(100).unwrap();
     world.give(Sender::Company(world.company), &[ann, bob], 10).unwrap();
@@ -51,7 +36,7 @@ fn who_pays_from_what(world: &World<'_>) {
     assert_eq!(world.shows(WalletType::Manager, bob), None);
 }
 
-fn wallets_are_never_mixed(world: &World<'_>) {
+pub(super) fn one_recognition_is_paid_from_one_wallet(world: &World<'_>) {
     let mut boss = profile("boss");
     boss.manager = true;
     let (boss, ann) = (world.user_of(&boss).id, world.user("ann"));
@@ -66,7 +51,7 @@ fn wallets_are_never_mixed(world: &World<'_>) {
     assert_eq!(world.shows(WalletType::Peer, boss), Some((0, 10)));
 }
 
-fn the_last_point_can_be_paid(world: &World<'_>) {
+pub(super) fn the_last_point_can_be_paid_and_none_beyond(world: &World<'_>) {
     let (ann, bob) = (world.user("ann"), world.user("bob"));
     world.deposit(19).unwrap();
     let both = world.give(Sender::Company(world.company), &[ann, bob], 10);
@@ -80,7 +65,7 @@ fn the_last_point_can_be_paid(world: &World<'_>) {
     assert!(matches!(refused, Err(SendError::InsufficientFunds)));
 }
 
-fn any_split_can_be_paid(world: &World<'_>) {
+pub(super) fn shown_points_can_be_paid_in_any_split(world: &World<'_>) {
     for rate in [7, 3, 60, 9_999, 7_000] {
         world.set_rate(rate);
         let users: Vec<UserId> = (0..7).map(|it| world.user(&format!("u{rate}-{it}"))).collect();
@@ -101,7 +86,7 @@ fn any_split_can_be_paid(world: &World<'_>) {
     }
 }
 
-fn a_new_rate_moves_nothing(world: &World<'_>) {
+pub(super) fn a_new_rate_changes_only_the_points_shown(world: &World<'_>) {
     let ann = world.user("ann");
     world.fund(WalletType::Peer, ann, 100);
     world.set_rate(25);
@@ -109,7 +94,7 @@ fn a_new_rate_moves_nothing(world: &World<'_>) {
     assert_eq!(history(world, ann, WalletType::Peer), [(Direction::Credit, 100, Reason::Override)]);
 }
 
-fn funds_return_once(world: &World<'_>) {
+pub(super) fn the_funds_of_a_deleted_user_return_once(world: &World<'_>) {
     world.set_rate(7);
     let ann = world.user("ann");
     world.fund(WalletType::Peer, ann, 30);
@@ -126,7 +111,7 @@ fn funds_return_once(world: &World<'_>) {
     assert_eq!((world.reserve(), history(world, poor, WalletType::Peer)), (38, Vec::new()));
 }
 
-fn a_deleted_user_is_out(world: &World<'_>) {
+pub(super) fn a_deleted_user_neither_sends_nor_receives(world: &World<'_>) {
     let (ann, bob) = (world.user("ann"), world.user("bob"));
     world.fund(WalletType::User, ann, 10);
     let redemption = redeem(world, ann, 10).unwrap();
@@ -140,7 +125,7 @@ fn a_deleted_user_is_out(world: &World<'_>) {
     assert!(matches!(world.put(WalletType::User, ann, 1), Err(ReplaceError::NoSuchUser)));
 }
 
-fn an_override_takes_the_difference(world: &World<'_>) {
+pub(super) fn an_override_moves_the_difference_from_or_to_the_reserve(world: &World<'_>) {
     let ann = world.user("ann");
     world.deposit(140).unwrap();
     world.put(WalletType::Peer, ann, 90).unwrap();
@@ -157,7 +142,7 @@ fn an_override_takes_the_difference(world: &World<'_>) {
     assert_eq!(history(world, ann, WalletType::Peer), expected);
 }
 
-fn points_are_redeemed_and_returned_once(world: &World<'_>) {
+pub(super) fn a_redemption_is_refunded_once(world: &World<'_>) {
     let ann = world.user("ann");
     world.fund(WalletType::User, ann, 100);
     let redemption = redeem(world, ann, 30).unwrap();
@@ -175,7 +160,7 @@ fn points_are_redeemed_and_returned_once(world: &World<'_>) {
     assert_eq!(world.shows(WalletType::User, ann), Some((100, 30)), "a refund unspends nothing");
 }
 
-fn what_was_spent_stops(world: &World<'_>) {
+pub(super) fn spent_points_stop_at_the_largest_number(world: &World<'_>) {
     const MOST: i64 = 9_000_000_000;
     world.set_rate(1);
     let ann = world.user("ann");
@@ -187,7 +172,7 @@ fn what_was_spent_stops(world: &World<'_>) {
     assert_eq!(world.shows(WalletType::User, ann), Some((MOST, i64::MAX / 1_000_000_000)));
 }
 
-fn a_history_goes_back(world: &World<'_>) {
+pub(super) fn transactions_are_listed_newest_first_without_roundings(world: &World<'_>) {
     world.set_rate(7);
     let (ann, bob) = (world.user("ann"), world.user("bob"));
     world.fund(WalletType::Peer, ann, 21);

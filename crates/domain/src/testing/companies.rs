@@ -1,6 +1,5 @@
 //! Companies, their owners and their providers.
 
-use super::Case;
 use super::world::{World, company, email, line, page, profile};
 use crate::companies::{
     self, CreateCompany, CreateCompanyError, MoveCompanyError, OptionsError, OwnerName, UpdateCompany,
@@ -11,19 +10,6 @@ use crate::ports::{Denied, Lookup};
 use crate::users::{DeleteUserError, UpdateUser, UpdateUserError};
 use crate::values::{CompanyId, CorporationId, DomainName, ProviderId, Update, WebUrl};
 use crate::wallets::{Account, WalletType};
-
-pub(super) const CASES: &[Case] = &[
-    ("a company comes with its owner and its accounts", a_company_comes_whole),
-    ("a domain is taken once, whoever holds it", a_domain_is_taken_once),
-    ("a company is absent, foreign or own", a_company_is_absent_foreign_or_own),
-    ("a corporation must be there and one's own", a_corporation_must_be_ones_own),
-    ("a company changes, and what equals the present changes nothing", a_company_changes),
-    ("ownership moves to a user or makes one", ownership_moves),
-    ("an owner is renamed, and never by no name", an_owner_is_renamed),
-    ("a company goes over to another provider", a_company_goes_over),
-    ("an option is set for a company that is there", an_option_is_set),
-    ("companies are listed oldest first, page by page", companies_are_listed),
-];
 
 fn create(
     world: &World<'_>,
@@ -38,7 +24,7 @@ fn corporation(world: &World<'_>, provider: ProviderId) -> CorporationId {
     world.read(|tx| corporations::create(tx, provider, &line("Group"), &world.context())).id
 }
 
-fn a_company_comes_whole(world: &World<'_>) {
+pub(super) fn a_new_company_has_an_owner_and_its_accounts(world: &World<'_>) {
     let found = world.found();
     assert_eq!(found.owner_name(), "Olive Owner");
     assert_eq!(found.company.created_at, found.company.updated_at);
@@ -54,7 +40,7 @@ fn a_company_comes_whole(world: &World<'_>) {
     assert_eq!(world.read(|tx| tx.provider_of_company(world.company)), Some(world.provider));
 }
 
-fn a_domain_is_taken_once(world: &World<'_>) {
+pub(super) fn a_domain_is_unique_across_providers(world: &World<'_>) {
     let other = world.provider();
     for provider in [world.provider, other] {
         let taken = create(world, provider, &company("EXAMPLE.com"));
@@ -64,7 +50,7 @@ fn a_domain_is_taken_once(world: &World<'_>) {
     assert_eq!(world.read(|tx| tx.company_count(world.provider, None)), 1);
 }
 
-fn a_company_is_absent_foreign_or_own(world: &World<'_>) {
+pub(super) fn a_company_is_absent_foreign_or_own(world: &World<'_>) {
     let (_, foreign, _) = world.foreign();
     let look = |id| world.read(|tx| tx.company(world.provider, id));
     assert_eq!(look(CompanyId::from_uuid(world.uuid())), Lookup::Absent);
@@ -86,7 +72,7 @@ fn a_company_is_absent_foreign_or_own(world: &World<'_>) {
     assert!(matches!(denied, Err(UpdateCompanyError::Denied(Denied::Foreign("id")))));
 }
 
-fn a_corporation_must_be_ones_own(world: &World<'_>) {
+pub(super) fn a_company_joins_only_a_corporation_of_its_provider(world: &World<'_>) {
     let foreign = corporation(world, world.provider());
     let within = |id, domain| CreateCompany { corporation_id: Some(id), ..company(domain) };
     let absent = within(CorporationId::from_uuid(world.uuid()), "a.example.com");
@@ -112,7 +98,7 @@ fn a_corporation_must_be_ones_own(world: &World<'_>) {
     assert_eq!(world.read(|tx| tx.corporation_count(world.provider)), 1);
 }
 
-fn a_company_changes(world: &World<'_>) {
+pub(super) fn a_company_update_writes_only_what_differs(world: &World<'_>) {
     let before = world.found();
     assert_eq!(world.update(&UpdateCompany::default()).unwrap(), before);
     let same = UpdateCompany {
@@ -141,7 +127,7 @@ fn a_company_changes(world: &World<'_>) {
     assert_eq!(world.update(&clear).unwrap().company.reserve_bcc, None);
 }
 
-fn ownership_moves(world: &World<'_>) {
+pub(super) fn ownership_moves_to_an_existing_or_a_new_user(world: &World<'_>) {
     let to = |address: &str| UpdateCompany { owner_email: Some(email(address)), ..UpdateCompany::default() };
     let ann = world.user("ann");
     let after = world.update(&to("ANN@example.com")).unwrap();
@@ -160,7 +146,7 @@ fn ownership_moves(world: &World<'_>) {
     assert_eq!(world.shows(WalletType::Peer, made.company.owner_id), Some((0, 0)));
 }
 
-fn an_owner_is_renamed(world: &World<'_>) {
+pub(super) fn an_owner_is_renamed(world: &World<'_>) {
     let named =
         |name: &str| UpdateCompany { owner_name: Some(OwnerName::new(name)), ..UpdateCompany::default() };
     let renamed = world.update(&named("Ida B. Wells")).unwrap();
@@ -170,7 +156,7 @@ fn an_owner_is_renamed(world: &World<'_>) {
     assert_eq!(world.found().owner_name(), "Ida");
 }
 
-fn a_company_goes_over(world: &World<'_>) {
+pub(super) fn a_company_moves_to_another_provider(world: &World<'_>) {
     let group = corporation(world, world.provider);
     let inside = CreateCompany { corporation_id: Some(group), ..company("moves.example.com") };
     let id = world.create_company(world.provider, &inside).company.id;
@@ -197,7 +183,7 @@ fn a_company_goes_over(world: &World<'_>) {
     assert!(!ann.profile.corporation_admin);
 }
 
-fn an_option_is_set(world: &World<'_>) {
+pub(super) fn an_option_needs_an_existing_company(world: &World<'_>) {
     let allow =
         |id, it| world.transaction(|tx| companies::set_allow_zero_points(tx, id, it, &world.context()));
     let absent = CompanyId::from_uuid(world.uuid());
@@ -209,7 +195,7 @@ fn an_option_is_set(world: &World<'_>) {
     assert!(world.found().company.allow_zero_points);
 }
 
-fn companies_are_listed(world: &World<'_>) {
+pub(super) fn companies_are_listed_oldest_first(world: &World<'_>) {
     let more: Vec<CompanyId> = ["a", "b", "c"]
         .map(|it| world.create_company(world.provider, &company(&format!("{it}.example.com"))).company.id)
         .into();

@@ -1,18 +1,9 @@
 //! Occasions.
 
-use super::Case;
 use super::world::{World, line, page, text};
 use crate::occasions::{self, ChangeOccasionError, CreateOccasionError, Occasion, UpdateOccasion};
 use crate::ports::{Denied, Lookup};
 use crate::values::{CompanyId, OccasionId};
-
-pub(super) const CASES: &[Case] = &[
-    ("an occasion is made in a company of one's own", an_occasion_is_made),
-    ("an occasion changes, and what equals the present changes nothing", an_occasion_changes),
-    ("an occasion that is not one's own is never changed", whose_an_occasion_is),
-    ("a deleted occasion is absent and keeps its name", a_deleted_occasion_keeps_its_name),
-    ("a company's and everybody's occasions are listed together", occasions_are_listed),
-];
 
 fn global(world: &World<'_>) -> Occasion {
     world.read(|tx| occasions::create_global(tx, &text("Everybody's"), &world.context()))
@@ -30,7 +21,7 @@ fn delete(world: &World<'_>, id: OccasionId) -> Result<(), ChangeOccasionError> 
     world.transaction(|tx| occasions::delete(tx, world.provider, id, &world.context()))
 }
 
-fn an_occasion_is_made(world: &World<'_>) {
+pub(super) fn an_occasion_is_created_in_a_company_of_the_provider(world: &World<'_>) {
     let (_, foreign, _) = world.foreign();
     let create = |company| {
         world.transaction(|tx| {
@@ -46,7 +37,7 @@ fn an_occasion_is_made(world: &World<'_>) {
     assert!(matches!(denied, Err(CreateOccasionError::Denied(Denied::Foreign("company_id")))));
 }
 
-fn an_occasion_changes(world: &World<'_>) {
+pub(super) fn an_occasion_update_writes_only_what_differs(world: &World<'_>) {
     let before = world.occasion_of(world.company, "Before");
     let same = UpdateOccasion {
         company_id: Some(world.company),
@@ -62,7 +53,7 @@ fn an_occasion_changes(world: &World<'_>) {
     assert_eq!(world.read(|tx| tx.occasion(world.provider, before.id)), Lookup::Own(after));
 }
 
-fn whose_an_occasion_is(world: &World<'_>) {
+pub(super) fn a_foreign_or_global_occasion_is_never_changed(world: &World<'_>) {
     let (_, foreign, theirs) = world.foreign();
     let everybodys = global(world);
     let nothing = UpdateOccasion::default();
@@ -82,7 +73,7 @@ fn whose_an_occasion_is(world: &World<'_>) {
     assert_eq!(world.read(|tx| tx.occasion(world.provider, everybodys.id)), Lookup::Own(everybodys));
 }
 
-fn a_deleted_occasion_keeps_its_name(world: &World<'_>) {
+pub(super) fn a_deleted_occasion_keeps_its_name(world: &World<'_>) {
     delete(world, world.occasion).unwrap();
     assert_eq!(world.read(|tx| tx.occasion(world.provider, world.occasion)), Lookup::Absent);
     assert_eq!(world.read(|tx| tx.occasion_name(world.occasion)), Some(line("Great job")));
@@ -92,7 +83,7 @@ fn a_deleted_occasion_keeps_its_name(world: &World<'_>) {
     assert_eq!(world.read(|tx| tx.occasion_name(OccasionId::from_uuid(world.uuid()))), None);
 }
 
-fn occasions_are_listed(world: &World<'_>) {
+pub(super) fn occasions_of_a_company_and_global_ones_are_listed_together(world: &World<'_>) {
     let (_, foreign, _) = world.foreign();
     let everybodys = global(world).id;
     let last = world.occasion_of(world.company, "Last").id;

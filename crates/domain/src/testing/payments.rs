@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use super::Case;
 use super::world::{World, points};
 use crate::causes::{Act, Cause};
 use crate::decide::{Decide, Deciding, Undecided, decide_one};
@@ -11,15 +10,6 @@ use crate::money::{Amount, Price, price};
 use crate::ports::StoreError;
 use crate::values::{CompanyId, UserId};
 use crate::wallets::{Account, Reason, WalletType};
-
-pub(super) const CASES: &[Case] = &[
-    ("an account is opened once, where it belongs", an_account_is_opened_once),
-    ("nobody is paid whose account is closed or was never opened", nobody_closed_is_paid),
-    ("the refusal of who is locked first comes first", the_first_refusal_counts),
-    ("of several payers the first that covers the whole pays", the_first_that_covers_pays),
-    ("a sum goes into transit and is given to those who are still open", a_sum_is_given_in_steps),
-    ("a transfer goes only where its reason says, at its price", a_transfer_is_judged),
-];
 
 fn wallet(user: UserId) -> Account {
     Account::Wallet(WalletType::User, user)
@@ -107,7 +97,7 @@ fn tried_for(
     found.unwrap()
 }
 
-fn an_account_is_opened_once(world: &World<'_>) {
+pub(super) fn an_account_is_opened_once_in_its_company(world: &World<'_>) {
     let ann = world.user("ann");
     let open = |account| {
         let at = world.context().clock.now();
@@ -123,7 +113,7 @@ fn an_account_is_opened_once(world: &World<'_>) {
     assert_eq!(world.shows(WalletType::Manager, ann), Some((0, 0)));
 }
 
-fn nobody_closed_is_paid(world: &World<'_>) {
+pub(super) fn a_closed_or_missing_account_receives_nothing(world: &World<'_>) {
     let (ann, gone) = (world.user("ann"), world.user("gone"));
     world.delete(gone).unwrap();
     world.deposit(100).unwrap();
@@ -141,7 +131,7 @@ fn nobody_closed_is_paid(world: &World<'_>) {
     assert_eq!((world.reserve(), world.shows(WalletType::User, ann)), (100, Some((0, 0))));
 }
 
-fn the_first_refusal_counts(world: &World<'_>) {
+pub(super) fn the_account_locked_first_is_refused_first(world: &World<'_>) {
     let (ann, gone) = (world.user("ann"), world.user("gone"));
     world.delete(gone).unwrap();
     let from = |payer, to| tried(world, &[payer], &[to], 1);
@@ -155,7 +145,7 @@ fn the_first_refusal_counts(world: &World<'_>) {
     );
 }
 
-fn the_first_that_covers_pays(world: &World<'_>) {
+pub(super) fn the_first_payer_that_covers_the_whole_pays(world: &World<'_>) {
     let (ann, bob) = (world.user("ann"), world.user("bob"));
     world.fund(WalletType::Peer, ann, 4);
     world.deposit(10).unwrap();
@@ -169,7 +159,7 @@ fn the_first_that_covers_pays(world: &World<'_>) {
     }
 }
 
-fn a_sum_is_given_in_steps(world: &World<'_>) {
+pub(super) fn points_in_transit_reach_accounts_that_are_still_open(world: &World<'_>) {
     let users: Vec<UserId> = (0..3).map(|it| world.user(&format!("u{it}"))).collect();
     world.delete(users[1]).unwrap();
     world.deposit(20).unwrap();
@@ -202,7 +192,7 @@ fn a_sum_is_given_in_steps(world: &World<'_>) {
     assert_eq!((world.reserve(), world.shows(WalletType::User, users[2])), (10, Some((5, 0))));
 }
 
-fn a_transfer_is_judged(world: &World<'_>) {
+pub(super) fn a_transfer_has_the_accounts_and_the_price_of_its_reason(world: &World<'_>) {
     let ann = world.user("ann");
     world.deposit(100).unwrap();
     let reserve = [Account::Reserve(world.company)];

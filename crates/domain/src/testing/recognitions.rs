@@ -1,6 +1,5 @@
 //! Recognitions: who may send what to whom, and what is told of it.
 
-use super::Case;
 use super::world::{World, page, profile};
 use crate::companies;
 use crate::events::EventKind;
@@ -13,17 +12,6 @@ use crate::recognitions::{
 use crate::values::{CompanyId, Message, OccasionId, RecognitionId, UserId};
 use crate::wallets::{Account, WalletType};
 
-pub(super) const CASES: &[Case] = &[
-    ("each receiver has a recognition and an event", each_receiver_has_one),
-    ("recognitions are listed newest first for who sent and who received", recognitions_are_listed),
-    ("what is named must be there and one's own", what_is_named_must_be_ones_own),
-    ("every broken rule is told, and nothing is left behind", every_broken_rule_is_told),
-    ("messages have a size in all", messages_have_a_size_in_all),
-    ("no points move nothing, where they are allowed", no_points_move_nothing),
-    ("points are within the company's range", points_are_within_the_range),
-    ("a changed recognition tells of itself", a_changed_recognition_tells),
-];
-
 fn faults(sent: Result<Vec<Recognition>, SendError>) -> Vec<SendFault> {
     match sent {
         Err(SendError::Faults(faults)) => faults,
@@ -31,7 +19,7 @@ fn faults(sent: Result<Vec<Recognition>, SendError>) -> Vec<SendFault> {
     }
 }
 
-fn each_receiver_has_one(world: &World<'_>) {
+pub(super) fn each_receiver_gets_a_recognition_and_an_event(world: &World<'_>) {
     let users: Vec<UserId> = (0..5).map(|it| world.user(&format!("u{it}"))).collect();
     world.deposit(100).unwrap();
     let sent = world.send(&world.command(&users)).unwrap();
@@ -48,7 +36,7 @@ fn each_receiver_has_one(world: &World<'_>) {
     assert_eq!(world.reserve(), 50);
 }
 
-fn recognitions_are_listed(world: &World<'_>) {
+pub(super) fn recognitions_are_listed_newest_first(world: &World<'_>) {
     let (ann, bob) = (world.user("ann"), world.user("bob"));
     world.fund(WalletType::Peer, ann, 10);
     let ids: Vec<RecognitionId> =
@@ -64,7 +52,7 @@ fn recognitions_are_listed(world: &World<'_>) {
     assert_eq!(world.read(|tx| tx.recognition_count(ann, Role::Receiver)), 0);
 }
 
-fn what_is_named_must_be_ones_own(world: &World<'_>) {
+pub(super) fn sender_receivers_and_occasion_belong_to_the_provider(world: &World<'_>) {
     let (_, foreign, theirs) = world.foreign();
     let ann = world.user("ann");
     world.deposit(100).unwrap();
@@ -86,7 +74,7 @@ fn what_is_named_must_be_ones_own(world: &World<'_>) {
     assert_eq!((world.reserve(), world.bench.events(EventKind::RecognitionReceived)), (100, 0));
 }
 
-fn every_broken_rule_is_told(world: &World<'_>) {
+pub(super) fn every_broken_rule_is_reported(world: &World<'_>) {
     let other = world.create_company(world.provider, &super::world::company("other.example.com")).company;
     let (ann, gone) = (world.user("ann"), world.user("gone"));
     world.delete(gone).unwrap();
@@ -123,7 +111,7 @@ fn every_broken_rule_is_told(world: &World<'_>) {
     assert_eq!(world.reserve(), 100);
 }
 
-fn messages_have_a_size_in_all(world: &World<'_>) {
+pub(super) fn the_total_size_of_messages_is_limited(world: &World<'_>) {
     let users: Vec<UserId> = (0..210).map(|it| world.user(&format!("u{it}"))).collect();
     world.deposit(10_000).unwrap();
     let message = Message::parse(&"🎉".repeat(10_000)).ok();
@@ -132,7 +120,7 @@ fn messages_have_a_size_in_all(world: &World<'_>) {
     assert_eq!(sent(&users[..3]).unwrap().len(), 3);
 }
 
-fn no_points_move_nothing(world: &World<'_>) {
+pub(super) fn zero_points_move_nothing(world: &World<'_>) {
     let (ann, bob) = (world.user("ann"), world.user("bob"));
     assert!(matches!(faults(world.give(Sender::User(ann), &[bob], 0))[..], [SendFault::PointsOutOfRange(_)]));
     let allow = |tx: &mut dyn crate::ports::Ledger| {
@@ -146,7 +134,7 @@ fn no_points_move_nothing(world: &World<'_>) {
     assert_eq!(world.bench.events(EventKind::RecognitionReceived), 2);
 }
 
-fn points_are_within_the_range(world: &World<'_>) {
+pub(super) fn points_are_within_the_range_of_the_company(world: &World<'_>) {
     let ann = world.user("ann");
     world.deposit(1_000_000).unwrap();
     for out in [i64::MIN, -1, 0, 250_001, i64::MAX] {
@@ -159,7 +147,7 @@ fn points_are_within_the_range(world: &World<'_>) {
     assert_eq!(world.shows(WalletType::User, ann), Some((250_001, 0)));
 }
 
-fn a_changed_recognition_tells(world: &World<'_>) {
+pub(super) fn a_changed_recognition_queues_an_event(world: &World<'_>) {
     let ann = world.user_of(&profile("ann")).id;
     world.deposit(100).unwrap();
     let sent = world.send(&world.command(&[ann])).unwrap().remove(0);

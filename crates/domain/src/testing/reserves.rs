@@ -1,19 +1,10 @@
 //! The reserve: deposits, and the alert when it runs low.
 
-use super::Case;
 use super::world::{World, email, points, profile};
 use crate::companies::UpdateCompany;
 use crate::recognitions::Sender;
 use crate::reserve::{self, ReserveError};
 use crate::values::{CompanyId, Update};
-
-pub(super) const CASES: &[Case] = &[
-    ("a deposit shows in the reserve of a company that is there", a_deposit_shows),
-    ("a company is given at most nine billion dollars in all", a_company_is_given_so_much),
-    ("the alert goes once a crossing, to each administrator and the bcc", the_alert_goes_once_a_crossing),
-    ("a new threshold or rate alerts where the reserve is below it then", a_new_threshold_alerts),
-    ("a threshold above every amount is one that every reserve is below", a_threshold_above_everything),
-];
 
 const OWNER: &str = "owner@example.com";
 
@@ -21,7 +12,7 @@ fn threshold(count: i64) -> UpdateCompany {
     UpdateCompany { reserve_alert: Update::Set(points(count)), ..UpdateCompany::default() }
 }
 
-fn a_deposit_shows(world: &World<'_>) {
+pub(super) fn a_deposit_increases_the_reserve(world: &World<'_>) {
     assert_eq!(world.reserve(), 0);
     assert_eq!(world.deposit(100).unwrap(), 100);
     assert_eq!(world.deposit(1).unwrap(), 101);
@@ -33,7 +24,7 @@ fn a_deposit_shows(world: &World<'_>) {
     assert_eq!(world.reserve(), 101);
 }
 
-fn a_company_is_given_so_much(world: &World<'_>) {
+pub(super) fn the_deposits_of_a_company_are_limited_in_total(world: &World<'_>) {
     world.set_rate(1);
     let ann = world.user("ann");
     assert!(matches!(world.deposit(9_000_000_001), Err(ReserveError::DepositOutOfRange)));
@@ -47,7 +38,7 @@ fn a_company_is_given_so_much(world: &World<'_>) {
     assert_eq!(world.reserve(), 8_999_995_000);
 }
 
-fn the_alert_goes_once_a_crossing(world: &World<'_>) {
+pub(super) fn each_crossing_of_the_threshold_alerts_every_administrator_once(world: &World<'_>) {
     world.deposit(100).unwrap();
     let bcc = Update::Set(email("bcc@example.com"));
     world.update(&UpdateCompany { reserve_bcc: bcc, ..threshold(50) }).unwrap();
@@ -78,7 +69,7 @@ fn the_alert_goes_once_a_crossing(world: &World<'_>) {
     check(1, 2, "not below");
 }
 
-fn a_new_threshold_alerts(world: &World<'_>) {
+pub(super) fn a_new_threshold_or_rate_alerts_if_the_reserve_is_below(world: &World<'_>) {
     world.deposit(100).unwrap();
     let check = |command: &UpdateCompany, mails: usize, why: &str| {
         world.update(command).unwrap();
@@ -93,7 +84,7 @@ fn a_new_threshold_alerts(world: &World<'_>) {
     assert_eq!(world.bench.mails(OWNER), 2, "a new rate crosses too");
 }
 
-fn a_threshold_above_everything(world: &World<'_>) {
+pub(super) fn every_reserve_is_below_a_threshold_above_every_amount(world: &World<'_>) {
     let ann = world.user("ann");
     world.deposit(100).unwrap();
     world.update(&threshold(i64::MAX)).unwrap();

@@ -1,6 +1,5 @@
 //! The unit of work: all or nothing.
 
-use super::Case;
 use super::world::{World, profile};
 use crate::decide::carry_out;
 use crate::events::EventKind;
@@ -8,19 +7,11 @@ use crate::ports::{StoreError, Timestamp, Verdict};
 use crate::users::{self, CreateUserError};
 use crate::wallets::Account;
 
-pub(super) const CASES: &[Case] = &[
-    ("an error undoes the whole unit", an_error_undoes_the_whole_unit),
-    ("a verdict of rolling back undoes it too", a_verdict_undoes_the_unit),
-    ("a failure that is swallowed undoes it all the same", a_swallowed_failure_undoes_the_unit),
-    ("a lost race undoes it", a_lost_race_undoes_the_unit),
-    ("a unit sees what it wrote itself", a_unit_sees_what_it_wrote),
-];
-
 fn count(world: &World<'_>) -> i64 {
     world.read(|tx| tx.active_user_count(world.company))
 }
 
-fn an_error_undoes_the_whole_unit(world: &World<'_>) {
+pub(super) fn an_error_rolls_back_the_unit(world: &World<'_>) {
     let bob = world.user("bob");
     world.deposit(100).unwrap();
     let refused = world.transaction(|tx| -> Result<(), Box<dyn std::error::Error>> {
@@ -33,7 +24,7 @@ fn an_error_undoes_the_whole_unit(world: &World<'_>) {
     assert_eq!(world.bench.events(EventKind::RecognitionReceived), 0);
 }
 
-fn a_verdict_undoes_the_unit(world: &World<'_>) {
+pub(super) fn a_verdict_rolls_back_the_unit(world: &World<'_>) {
     let rolled_back = world.bench.run(&mut |tx| {
         users::create(tx, world.provider, world.company, &profile("ann"), &world.context()).unwrap();
         Verdict::Rollback
@@ -42,7 +33,7 @@ fn a_verdict_undoes_the_unit(world: &World<'_>) {
     assert_eq!(count(world), 1);
 }
 
-fn a_swallowed_failure_undoes_the_unit(world: &World<'_>) {
+pub(super) fn a_swallowed_failure_rolls_back_the_unit(world: &World<'_>) {
     let fate = world.bench.run(&mut |tx| {
         users::create(tx, world.provider, world.company, &profile("ann"), &world.context()).unwrap();
         let twice = [Account::Reserve(world.company)];
@@ -55,7 +46,7 @@ fn a_swallowed_failure_undoes_the_unit(world: &World<'_>) {
     assert_eq!(count(world), 1);
 }
 
-fn a_lost_race_undoes_the_unit(world: &World<'_>) {
+pub(super) fn a_lost_race_rolls_back_the_unit(world: &World<'_>) {
     let lost = world.transaction(|tx| {
         users::create(tx, world.provider, world.company, &profile("ann"), &world.context())?;
         Err::<(), CreateUserError>(tx.lost_race().into())
@@ -64,7 +55,7 @@ fn a_lost_race_undoes_the_unit(world: &World<'_>) {
     assert_eq!(count(world), 1);
 }
 
-fn a_unit_sees_what_it_wrote(world: &World<'_>) {
+pub(super) fn a_unit_reads_its_own_writes(world: &World<'_>) {
     let seen = world.transaction(|tx| {
         let ann = users::create(tx, world.provider, world.company, &profile("ann"), &world.context())?;
         Ok::<_, CreateUserError>((tx.wallets(ann.id)?.len(), tx.active_user_count(world.company)?))

@@ -1,6 +1,5 @@
 //! Users.
 
-use super::Case;
 use super::world::{World, email, line, page, profile};
 use crate::ports::{Denied, Lookup};
 use crate::users::{
@@ -9,23 +8,11 @@ use crate::users::{
 use crate::values::{CompanyId, Update, UserId};
 use crate::wallets::WalletType;
 
-pub(super) const CASES: &[Case] = &[
-    ("a user is made with its wallets, in a company of one's own", a_user_is_made),
-    ("an address is one active user's of a company", an_address_is_one_users),
-    ("a user changes, and what equals the present changes nothing", a_user_changes),
-    ("what a user cannot become is refused", what_a_user_cannot_become),
-    ("a manager's wallet opens with the first time as a manager and stays", a_managers_wallet_opens_once),
-    ("a user is deleted once, and never the owner", a_user_is_deleted_once),
-    ("users are found and listed in their order", users_are_listed),
-    ("many users are found by their keys", many_users_are_found),
-    ("many users are made together, apart from those whose address is taken", many_users_are_made),
-];
-
 fn change(world: &World<'_>, user: UserId, command: &UpdateUser) -> Result<User, UpdateUserError> {
     world.transaction(|tx| users::update(tx, world.provider, user, command, &world.context()))
 }
 
-fn a_user_is_made(world: &World<'_>) {
+pub(super) fn a_new_user_has_its_wallets(world: &World<'_>) {
     let mut boss = profile("boss");
     (boss.manager, boss.corporation_admin) = (true, true);
     let made = world.user_of(&boss);
@@ -45,7 +32,7 @@ fn a_user_is_made(world: &World<'_>) {
     assert!(matches!(denied, Err(CreateUserError::Denied(Denied::Foreign("company_id")))));
 }
 
-fn an_address_is_one_users(world: &World<'_>) {
+pub(super) fn an_email_address_is_unique_among_active_users_of_a_company(world: &World<'_>) {
     let ann = world.user("ann");
     let create = |name: &str| {
         let profile = profile(name);
@@ -66,7 +53,7 @@ fn an_address_is_one_users(world: &World<'_>) {
     assert_ne!(other.company.owner_id, world.owner);
 }
 
-fn a_user_changes(world: &World<'_>) {
+pub(super) fn a_user_update_writes_only_what_differs(world: &World<'_>) {
     let before = world.user_of(&profile("ann"));
     assert_eq!(change(world, before.id, &UpdateUser::default()).unwrap(), before);
     let same = UpdateUser {
@@ -93,7 +80,7 @@ fn a_user_changes(world: &World<'_>) {
     assert_eq!(world.read(|tx| tx.user(world.provider, before.id)), Lookup::Own(after));
 }
 
-fn what_a_user_cannot_become(world: &World<'_>) {
+pub(super) fn invalid_user_updates_are_refused(world: &World<'_>) {
     let (provider, foreign, _) = world.foreign();
     let (ann, bob) = (world.user("ann"), world.user("bob"));
     let nothing = UpdateUser::default();
@@ -117,7 +104,7 @@ fn what_a_user_cannot_become(world: &World<'_>) {
     change(world, ann, &taken).unwrap();
 }
 
-fn a_managers_wallet_opens_once(world: &World<'_>) {
+pub(super) fn the_manager_wallet_opens_once_and_stays(world: &World<'_>) {
     let ann = world.user("ann");
     for (manager, expected) in
         [(false, None), (true, Some((0, 0))), (false, Some((0, 0))), (true, Some((0, 0)))]
@@ -127,7 +114,7 @@ fn a_managers_wallet_opens_once(world: &World<'_>) {
     }
 }
 
-fn a_user_is_deleted_once(world: &World<'_>) {
+pub(super) fn a_user_is_deleted_once_and_an_owner_never(world: &World<'_>) {
     let (_, foreign, _) = world.foreign();
     let ann = world.user("ann");
     assert!(matches!(world.delete(world.owner), Err(DeleteUserError::IsOwner)));
@@ -142,7 +129,7 @@ fn a_user_is_deleted_once(world: &World<'_>) {
     assert_eq!(world.read(|tx| tx.user(world.provider, ann)), Lookup::Own(first));
 }
 
-fn users_are_listed(world: &World<'_>) {
+pub(super) fn users_are_found_and_listed_in_order(world: &World<'_>) {
     let (_, foreign, _) = world.foreign();
     let mut boss = profile("boss");
     (boss.manager, boss.company_admin) = (true, true);
@@ -162,7 +149,7 @@ fn users_are_listed(world: &World<'_>) {
     assert!(matches!(&people[3], Lookup::Own(it) if it.active && it.name() == "ann Doe"));
 }
 
-fn many_users_are_found(world: &World<'_>) {
+pub(super) fn many_users_are_found_by_their_keys(world: &World<'_>) {
     let employed = |name: &str, employee_id: &str| {
         let mut profile = profile(name);
         profile.details.employee_id = Some(line(employee_id));
@@ -197,7 +184,7 @@ fn many_users_are_found(world: &World<'_>) {
     assert_eq!(find(world.company, &[]), []);
 }
 
-fn many_users_are_made(world: &World<'_>) {
+pub(super) fn many_users_are_created_except_for_taken_addresses(world: &World<'_>) {
     let ann = world.user("ann");
     let mut boss = profile("boss");
     (boss.manager, boss.corporation_admin) = (true, true);

@@ -2,23 +2,7 @@
 
 use super::*;
 
-pub(super) const CASES: &[Case] = &[
-    ("an event is claimed once until its lease ends", claimed_once_until_its_lease_ends),
-    ("what one claims another does not get", what_one_claims_another_does_not_get),
-    ("the longest due comes first, and what is due at once goes by id", the_longest_due_comes_first),
-    ("nothing is claimed before it is due, and the next moment is told", nothing_before_it_is_due),
-    ("events of a suspended provider wait", events_of_a_suspended_provider_wait),
-    ("one look claims for several providers", one_look_claims_for_several),
-    ("a claim tells of the attempts before", a_claim_tells_of_the_attempts_before),
-    (
-        "what a clock wrote that was set back is due no later than its wait",
-        what_a_clock_wrote_that_was_set_back,
-    ),
-    ("clocks that hardly differ move nothing", clocks_that_hardly_differ),
-    ("a replay makes an event due that waits", a_replay_makes_an_event_due_that_waits),
-];
-
-fn claimed_once_until_its_lease_ends(bench: &dyn Bench) {
+pub(super) fn an_event_is_claimed_once_until_its_lease_ends(bench: &dyn Bench) {
     with_events(bench, 1);
     assert_eq!(ids(&claimed(bench, claim(1, at(0), 9))), [event(1)]);
     let leased = bench.delivery(event(1));
@@ -31,7 +15,7 @@ fn claimed_once_until_its_lease_ends(bench: &dyn Bench) {
     assert_eq!(bench.delivery(event(1)).lease, Some(lease(2)));
 }
 
-fn what_one_claims_another_does_not_get(bench: &dyn Bench) {
+pub(super) fn two_claims_share_no_event(bench: &dyn Bench) {
     with_events(bench, 5);
     assert_eq!(ids(&claimed(bench, claim(1, at(0), 3))), [event(1), event(2), event(3)]);
     assert_eq!(ids(&claimed(bench, claim(2, at(0), 9))), [event(4), event(5)]);
@@ -40,7 +24,7 @@ fn what_one_claims_another_does_not_get(bench: &dyn Bench) {
     assert_eq!(leases, [lease(1), lease(1), lease(1), lease(2), lease(2)]);
 }
 
-fn the_longest_due_comes_first(bench: &dyn Bench) {
+pub(super) fn the_event_due_for_longest_comes_first(bench: &dyn Bench) {
     bench.add_provider(provider(1));
     for (number, due) in [(1, 3), (2, 2), (5, 1), (4, 2), (3, 2)] {
         bench.add_event(event(number), provider(1), at(due));
@@ -49,7 +33,7 @@ fn the_longest_due_comes_first(bench: &dyn Bench) {
     assert_eq!(ids(&claimed(bench, claim(2, at(3), 3))), [event(4), event(1)]);
 }
 
-fn nothing_before_it_is_due(bench: &dyn Bench) {
+pub(super) fn no_event_is_claimed_before_it_is_due(bench: &dyn Bench) {
     bench.add_provider(provider(1));
     assert_eq!(look(bench, at(0), &[]).next, None);
     bench.add_event(event(1), provider(1), at(5));
@@ -62,7 +46,7 @@ fn nothing_before_it_is_due(bench: &dyn Bench) {
     assert_eq!(ids(&claimed(bench, claim(2, at(5), 9))), [event(1)]);
 }
 
-fn events_of_a_suspended_provider_wait(bench: &dyn Bench) {
+pub(super) fn events_of_a_suspended_provider_wait(bench: &dyn Bench) {
     with_events(bench, 1);
     bench.add_provider(provider(2));
     bench.add_event(event(2), provider(2), at(2));
@@ -76,7 +60,7 @@ fn events_of_a_suspended_provider_wait(bench: &dyn Bench) {
     assert_eq!(ids(&claimed(bench, claim(2, at(2), 9))), [event(1)]);
 }
 
-fn one_look_claims_for_several(bench: &dyn Bench) {
+pub(super) fn one_look_claims_for_several_providers(bench: &dyn Bench) {
     for number in [3, 1, 2] {
         bench.add_provider(provider(number));
         bench.add_event(event(number), provider(number), at(0));
@@ -90,7 +74,7 @@ fn one_look_claims_for_several(bench: &dyn Bench) {
     assert_eq!(leases, [None, Some(lease(2)), Some(lease(3))]);
 }
 
-fn a_claim_tells_of_the_attempts_before(bench: &dyn Bench) {
+pub(super) fn a_claim_reports_earlier_attempts(bench: &dyn Bench) {
     with_events(bench, 1);
     let told = |number, second| -> Vec<(u32, u32)> {
         let events = claimed(bench, claim(number, at(second), 9));
@@ -118,7 +102,7 @@ fn dues(bench: &dyn Bench, count: u64) -> Vec<Option<Timestamp>> {
     deliveries(bench, count).into_iter().map(|it| it.due).collect()
 }
 
-fn what_a_clock_wrote_that_was_set_back(bench: &dyn Bench) {
+pub(super) fn events_are_rescheduled_after_the_clock_moved_backwards(bench: &dyn Bench) {
     with_events(bench, 3);
     bench.add_event(event(4), provider(1), at(DAY + 100));
     let tried = claimed(bench, claim(1, at(DAY), 3));
@@ -130,7 +114,7 @@ fn what_a_clock_wrote_that_was_set_back(bench: &dyn Bench) {
     assert_eq!(ids(&claimed(bench, claim(2, at(25), 9))), [event(4), event(1)]);
 }
 
-fn clocks_that_hardly_differ(bench: &dyn Bench) {
+pub(super) fn a_small_clock_difference_reschedules_nothing(bench: &dyn Bench) {
     with_events(bench, 2);
     bench.add_event(event(3), provider(1), at(59));
     let tried = claimed(bench, claim(1, at(50), 2));
@@ -140,7 +124,7 @@ fn clocks_that_hardly_differ(bench: &dyn Bench) {
     assert_eq!(dues(bench, 3), before);
 }
 
-fn a_replay_makes_an_event_due_that_waits(bench: &dyn Bench) {
+pub(super) fn a_replay_makes_a_waiting_event_due(bench: &dyn Bench) {
     with_events(bench, 1);
     let tried = claimed(bench, claim(1, at(0), 1));
     settle(bench, &[attempted(&tried[0], 1, Fate::RetryAt(at(3_600)))]);

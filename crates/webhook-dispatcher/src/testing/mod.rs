@@ -1,12 +1,10 @@
-//! What every journal must do: one suite of cases for the one that tests play with and the one in the databases.
+//! The contract of a journal, which the one in memory and the one over each database keep.
 //!
-//! Whoever has a journal writes a [`Bench`] for it and calls [`run`]. To add a case: a function in `claiming.rs` or
-//! `settling.rs`, and its line in that file's `CASES`.
+//! To test a journal, implement [`Bench`] for it and call [`journal_contract!`](crate::journal_contract), which expands to
+//! one `#[test]` per case. To add a case, write a function in `claiming.rs` or `settling.rs` and add its name to
+//! `journal_cases!`.
 
 #![expect(clippy::expect_used, clippy::indexing_slicing, reason = "a case fails by panicking")]
-
-mod claiming;
-mod settling;
 
 use std::time::Duration;
 
@@ -59,16 +57,85 @@ pub struct Delivery {
     pub recorded: Vec<(u32, Uuid)>,
 }
 
-/// Runs every case on a bench of its own; the last name on stderr is that of the case that failed.
-pub fn run<B: Bench>(make: impl Fn() -> B) {
-    for (name, case) in claiming::CASES.iter().chain(settling::CASES) {
-        eprintln!("{name}");
-        case(&make());
-    }
+/// One case of the contract. It panics if the journal breaks the contract.
+pub type Case = fn(&dyn Bench);
+
+/// Passes the names of all cases, grouped by file, to another macro after the tokens that it is given.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! journal_cases {
+    ([$($macro:tt)+] $($argument:tt)*) => {
+        $($macro)+! {
+            $($argument)*
+            claiming {
+                an_event_is_claimed_once_until_its_lease_ends
+                two_claims_share_no_event
+                the_event_due_for_longest_comes_first
+                no_event_is_claimed_before_it_is_due
+                events_of_a_suspended_provider_wait
+                one_look_claims_for_several_providers
+                a_claim_reports_earlier_attempts
+                events_are_rescheduled_after_the_clock_moved_backwards
+                a_small_clock_difference_reschedules_nothing
+                a_replay_makes_a_waiting_event_due
+            }
+            settling {
+                each_outcome_is_written_with_its_attempt
+                a_repeated_settlement_changes_nothing
+                a_batch_may_repeat_an_earlier_settlement
+                under_a_lost_lease_only_the_attempt_is_recorded
+                a_second_claim_of_a_settled_failure_is_released
+                a_repeated_settlement_undoes_no_replay
+                an_unwritten_settlement_is_written_under_a_second_claim
+                an_attempt_recorded_under_a_lost_lease_is_released
+                a_failed_batch_writes_nothing
+            }
+        }
+    };
 }
 
-/// A case and the sentence that it proves.
-type Case = (&'static str, fn(&dyn Bench));
+macro_rules! declare_cases {
+    ($($group:ident { $($case:ident)* })*) => {
+        $(mod $group;)*
+
+        /// The cases, in a module for each subject.
+        pub mod cases {
+            $(
+                pub mod $group {
+                    $(
+                        pub fn $case(bench: &dyn crate::testing::Bench) {
+                            crate::testing::$group::$case(bench);
+                        }
+                    )*
+                }
+            )*
+        }
+    };
+}
+
+journal_cases! { [declare_cases] }
+
+/// Expands to one `#[test]` per case, in a module for each subject: `claiming::two_claims_share_no_event`.
+///
+/// The argument is the absolute path of a `fn(Case)` that runs a case on an empty journal.
+#[macro_export]
+macro_rules! journal_contract {
+    ($($run:ident)::+) => {
+        $crate::journal_cases! { [$crate::journal_contract] ($($run)::+) }
+    };
+    (($run:path) $($group:ident { $($case:ident)* })*) => {
+        $(
+            mod $group {
+                $(
+                    #[test]
+                    fn $case() {
+                        $run($crate::testing::cases::$group::$case);
+                    }
+                )*
+            }
+        )*
+    };
+}
 
 const LEASE: Duration = Duration::from_secs(60);
 

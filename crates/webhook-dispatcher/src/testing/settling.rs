@@ -2,18 +2,6 @@
 
 use super::*;
 
-pub(super) const CASES: &[Case] = &[
-    ("each fate is written with its attempt", each_fate_is_written),
-    ("the same settlements change nothing the second time", nothing_changes_the_second_time),
-    ("a batch may hold what was settled before", a_batch_may_hold_what_was_settled_before),
-    ("under a lost lease only the attempt is recorded", under_a_lost_lease_only_the_attempt_is_recorded),
-    ("a claim anew of a settled failure is given back", a_claim_anew_of_a_settled_failure_is_given_back),
-    ("a settlement that comes again undoes no replay", no_replay_is_undone),
-    ("what was never written is written under a claim anew", the_first_writing_may_come_late),
-    ("what was recorded under a lost lease is given back", recorded_under_a_lost_lease),
-    ("a fault in the middle leaves nothing half written", a_fault_leaves_nothing_half_written),
-];
-
 const STATES: [EventState; 5] = [
     EventState::Delivered,
     EventState::Pending,
@@ -35,7 +23,7 @@ fn of_each_kind(bench: &dyn Bench) -> Vec<Settlement> {
     events.iter().zip(fates).map(settlement).collect()
 }
 
-fn each_fate_is_written(bench: &dyn Bench) {
+pub(super) fn each_outcome_is_written_with_its_attempt(bench: &dyn Bench) {
     let settlements = of_each_kind(bench);
     settle(bench, &settlements);
     let after = deliveries(bench, 5);
@@ -50,7 +38,7 @@ fn each_fate_is_written(bench: &dyn Bench) {
     }
 }
 
-fn nothing_changes_the_second_time(bench: &dyn Bench) {
+pub(super) fn a_repeated_settlement_changes_nothing(bench: &dyn Bench) {
     let settlements = of_each_kind(bench);
     settle(bench, &settlements);
     let after = deliveries(bench, 5);
@@ -67,7 +55,7 @@ fn nothing_changes_the_second_time(bench: &dyn Bench) {
     assert_eq!(deliveries(bench, 5), taken);
 }
 
-fn a_batch_may_hold_what_was_settled_before(bench: &dyn Bench) {
+pub(super) fn a_batch_may_repeat_an_earlier_settlement(bench: &dyn Bench) {
     with_events(bench, 6);
     let events = claimed(bench, claim(1, at(0), 9));
     let fates = [Fate::Delivered, Fate::RetryAt(at(15)), Fate::Exhausted].into_iter().cycle();
@@ -82,7 +70,7 @@ fn a_batch_may_hold_what_was_settled_before(bench: &dyn Bench) {
     assert_eq!(after.iter().map(|it| it.state).collect::<Vec<_>>(), [three, three].concat());
 }
 
-fn under_a_lost_lease_only_the_attempt_is_recorded(bench: &dyn Bench) {
+pub(super) fn under_a_lost_lease_only_the_attempt_is_recorded(bench: &dyn Bench) {
     with_events(bench, 5);
     let lost = claimed(bench, claim(1, at(0), 9));
     let held = claimed(bench, claim(2, at(60), 9));
@@ -106,7 +94,7 @@ fn under_a_lost_lease_only_the_attempt_is_recorded(bench: &dyn Bench) {
     assert_eq!(after.iter().map(|it| it.recorded.len()).collect::<Vec<_>>(), [2, 2, 2, 1, 1]);
 }
 
-fn a_claim_anew_of_a_settled_failure_is_given_back(bench: &dyn Bench) {
+pub(super) fn a_second_claim_of_a_settled_failure_is_released(bench: &dyn Bench) {
     with_events(bench, 2);
     let events = claimed(bench, claim(1, at(0), 9));
     let settlements: Vec<_> = events.iter().map(|it| attempted(it, 1, Fate::RetryAt(at(15)))).collect();
@@ -124,7 +112,7 @@ fn a_claim_anew_of_a_settled_failure_is_given_back(bench: &dyn Bench) {
     assert_eq!((back.lease, back.recorded.len()), (None, 1));
 }
 
-fn no_replay_is_undone(bench: &dyn Bench) {
+pub(super) fn a_repeated_settlement_undoes_no_replay(bench: &dyn Bench) {
     with_events(bench, 2);
     let events = claimed(bench, claim(1, at(0), 9));
     let fates = [Fate::Delivered, Fate::Exhausted];
@@ -153,7 +141,7 @@ fn no_replay_is_undone(bench: &dyn Bench) {
     }
 }
 
-fn the_first_writing_may_come_late(bench: &dyn Bench) {
+pub(super) fn an_unwritten_settlement_is_written_under_a_second_claim(bench: &dyn Bench) {
     let settlements = of_each_kind(bench);
     assert_eq!(claimed(bench, claim(2, at(60), 9)).len(), 5);
     settle(bench, &under(2, &settlements));
@@ -163,7 +151,7 @@ fn the_first_writing_may_come_late(bench: &dyn Bench) {
     assert!(after.iter().all(|it| it.lease.is_none()));
 }
 
-fn recorded_under_a_lost_lease(bench: &dyn Bench) {
+pub(super) fn an_attempt_recorded_under_a_lost_lease_is_released(bench: &dyn Bench) {
     with_events(bench, 1);
     let late: Vec<_> =
         claimed(bench, claim(1, at(0), 9)).iter().map(|it| attempted(it, 1, Fate::Delivered)).collect();
@@ -176,7 +164,7 @@ fn recorded_under_a_lost_lease(bench: &dyn Bench) {
     assert!(back.due <= Some(at(120)) && back.recorded.len() == 1, "{back:?}");
 }
 
-fn a_fault_leaves_nothing_half_written(bench: &dyn Bench) {
+pub(super) fn a_failed_batch_writes_nothing(bench: &dyn Bench) {
     let settlements = of_each_kind(bench);
     let before = deliveries(bench, 5);
     bench.break_event(Some(event(3)));

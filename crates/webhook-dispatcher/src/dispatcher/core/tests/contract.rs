@@ -8,7 +8,7 @@ use guerdon_domain::values::{EventId, ProviderId};
 use super::journal::Memory;
 use super::provider;
 use crate::dispatcher::journal::Journal;
-use crate::testing::{Bench, Delivery, run};
+use crate::testing::{Bench, Case, Delivery};
 
 impl Bench for Memory {
     fn journal(&self) -> &dyn Journal {
@@ -57,7 +57,8 @@ impl Bench for Memory {
     }
 }
 
-#[test]
-fn the_journal_in_memory_is_no_kinder_than_a_real_one() {
-    run(Memory::default);
+fn run(case: Case) {
+    case(&Memory::default());
 }
+
+crate::journal_contract!(crate::dispatcher::core::tests::contract::run);
