@@ -1,12 +1,15 @@
 //! `cargo xtask test`: the one test command.
 
-use std::path::Path;
+mod report;
+mod suites;
 
-use anyhow::{Context, Result, bail};
+use std::time::Instant;
+
+use anyhow::{Result, bail};
 use clap::ValueEnum;
 
 use crate::postgres::Cluster;
-use crate::workspace::{self, Workspace};
+use crate::workspace::Workspace;
 
 /// A half in which fewer tests than this met their database did not run.
 const FEWEST_TESTS: usize = 20;
@@ -63,43 +66,46 @@ impl Arguments {
 }
 
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let tally = folder.path().join("tally");
-
     let packages: &[&str] = if arguments.postgres_tls {
         &["--package", "guerdon-persistence", "--features", "postgres-tls"]
     } else {
         &["--workspace"]
     };
-    let mut cargo = workspace.cargo(&["test", "--locked", "--no-fail-fast"]);
-    cargo.args(packages).arg("--").args(&arguments.filters).env("TEST_TALLY", &tally);
+    let folder = tempfile::tempdir()?;
+    let tally = folder.path().join("tally");
+    let mut environment = vec![("TEST_TALLY", Some(tally.clone().into_os_string()))];
     if let Some(half) = arguments.only {
-        cargo.env("TEST_ONLY", half.name());
+        environment.push(("TEST_ONLY", Some(half.name().into())));
     }
-    let own_server = std::env::var_os(POSTGRES_URL).is_some();
-    let cluster = if arguments.only == Some(Half::Sqlite) {
-        cargo.env_remove(POSTGRES_URL);
-        None
-    } else if own_server {
-        None
-    } else {
-        let cluster = Cluster::start(workspace)?;
-        cargo.env(POSTGRES_URL, cluster.url()).env(POSTGRES_PROGRAMS, cluster.programs());
-        Some(cluster)
-    };
-    let outcome = workspace::run(&mut cargo);
+    let needs_cluster = arguments.only != Some(Half::Sqlite) && std::env::var_os(POSTGRES_URL).is_none();
+    let cluster = needs_cluster.then(|| Cluster::start(workspace)).transpose()?;
+    if arguments.only == Some(Half::Sqlite) {
+        environment.push((POSTGRES_URL, None));
+    } else if let Some(cluster) = &cluster {
+        environment.push((POSTGRES_URL, Some(cluster.url().into())));
+        environment.push((POSTGRES_PROGRAMS, Some(cluster.programs().into())));
+    }
+    let start = Instant::now();
+    let suites = suites::build(workspace, packages, &arguments.filters, &environment)?;
+    println!("Built in {} s", start.elapsed().as_secs());
+    let start = Instant::now();
+    let finished = suites::run(suites, folder.path())?;
     drop(cluster);
-    let counted = check_tally(&tally, arguments);
-    outcome.and(counted)
+    print!("\n{}", report::times(&finished));
+    println!("All suites: {} s", start.elapsed().as_secs());
+    let tally = std::fs::read_to_string(tally).unwrap_or_default(); // no test wrote one
+    print!("{}", report::skipped(&tally));
+    let counted = check_databases(&tally, arguments);
+    let failed: Vec<&str> = finished.iter().filter(|it| !it.is_passed).map(|it| it.name.as_str()).collect();
+    if !failed.is_empty() {
+        bail!("tests failed in {}", failed.join(" and "));
+    }
+    counted
 }
 
-fn check_tally(tally: &Path, arguments: &Arguments) -> Result<()> {
-    let text = if tally.is_file() {
-        std::fs::read_to_string(tally).context("reading the tally of the tests")?
-    } else {
-        String::new()
-    };
-    let count = |half: Half| text.lines().filter(|line| line.trim() == half.name()).count();
+/// Fails if a half that was asked for did not run.
+fn check_databases(tally: &str, arguments: &Arguments) -> Result<()> {
+    let count = |half: Half| report::databases(tally, half.name());
     println!("Databases opened by tests: sqlite {}, postgres {}", count(Half::Sqlite), count(Half::Postgres));
     if !arguments.filters.is_empty() {
         return Ok(());
