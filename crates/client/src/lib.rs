@@ -7,9 +7,8 @@ mod pages;
 mod transport;
 
 pub use error::Error;
-pub use guerdon_webhook_dispatcher::{
-    Delivery, REPLAY_WINDOW, SeenNonces, Timestamp, VerifyError, sign, verify, verify_within,
-};
+#[cfg(feature = "webhooks")]
+pub use guerdon_webhooks as webhooks;
 pub use objects::{
     Attempt, Balance, Balances, Company, Corporation, Event, Events, NewCompany, NewOccasion, NewRecognition,
     NewUser, Occasion, Recognition, Rehearsal, Reserve, SamlSettings, Sender, Transaction, User, WalletType,

@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use guerdon_webhook_dispatcher::{Timestamp, sign};
+use guerdon_domain::ports::Timestamp;
+use guerdon_webhooks::sign;
 use serde_json::{Value, json};
 
 use crate::events::LOCAL;

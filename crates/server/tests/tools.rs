@@ -1,6 +1,7 @@
 //! Commands that need no database.
 
-use guerdon_webhook_dispatcher::{Timestamp, sign};
+use guerdon_domain::ports::Timestamp;
+use guerdon_webhooks::sign;
 use serde_json::json;
 use tempfile::TempDir;
 

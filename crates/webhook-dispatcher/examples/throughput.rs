@@ -20,8 +20,9 @@ use guerdon_domain::providers::Provider;
 use guerdon_domain::values::{CompanyId, EventId, ProviderId};
 use guerdon_webhook_dispatcher::{
     Dispatcher, DispatcherLimits, HttpCourier, HttpCourierParts, Journal, Look, NoObserver, Nonces,
-    OpenSecret, Policy, Schedule, SystemNonces, UnreadableSecret, sign,
+    OpenSecret, Policy, Schedule, SystemNonces, UnreadableSecret,
 };
+use guerdon_webhooks::sign;
 use time::macros::datetime;
 use uuid::Uuid;
 use zeroize::Zeroizing;

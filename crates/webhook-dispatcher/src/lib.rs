@@ -4,11 +4,9 @@ mod bodies;
 mod courier;
 mod dispatcher;
 mod guard;
-mod hex;
 mod http_courier;
 mod nonce;
 mod schedule;
-mod signature;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 
@@ -19,10 +17,6 @@ pub use dispatcher::{
     StoreJournal,
 };
 pub use guard::{LookUp, Policy, SystemLookUp, UrlRefused, check_url, is_public};
-pub use guerdon_domain::ports::Timestamp;
 pub use http_courier::{HttpCourier, HttpCourierLimits, HttpCourierParts, SetupError, TrustedRoots};
 pub use nonce::{NoRandomness, Nonces, SystemNonces};
 pub use schedule::Schedule;
-pub use signature::{
-    Delivery, Diagnosis, REPLAY_WINDOW, SeenNonces, VerifyError, diagnose, sign, verify, verify_within,
-};

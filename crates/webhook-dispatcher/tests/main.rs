@@ -1,4 +1,4 @@
-//! The signature against another program's, and the sender against receivers on real sockets.
+//! Bodies as receivers read them, and the sender against receivers on real sockets.
 
 #![expect(
     clippy::unwrap_used,
@@ -7,5 +7,5 @@
     reason = "a test fails by panicking"
 )]
 
+mod bodies;
 mod sending;
-mod signature;

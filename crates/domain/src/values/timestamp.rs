@@ -81,6 +81,12 @@ impl From<SystemTime> for Timestamp {
     }
 }
 
+impl From<Timestamp> for SystemTime {
+    fn from(at: Timestamp) -> Self {
+        at.0.into()
+    }
+}
+
 /// Adds a duration of the standard library's or of `time`'s.
 impl<D> Add<D> for Timestamp
 where

@@ -11,7 +11,8 @@ use actix_web::web::{self, Bytes, Data};
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer};
 use anyhow::Result;
 use guerdon_domain::ports::Clock as _;
-use guerdon_webhook_dispatcher::{Delivery, Schedule, verify};
+use guerdon_webhook_dispatcher::Schedule;
+use guerdon_webhooks::{Delivery, verify};
 use serde_json::Value;
 
 use super::paint::{bad, good};
@@ -86,7 +87,7 @@ impl Receiver {
             body,
         };
         let secret = self.0.secret.get().map(String::as_str).unwrap_or_default();
-        if let Err(cause) = verify(secret, &delivery, SystemClock.now()) {
+        if let Err(cause) = verify(secret, &delivery, SystemClock.now().into()) {
             say(bad("refused", &cause.to_string()));
             return HttpResponse::Unauthorized().body(cause.to_string());
         }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use guerdon_domain::ports::Clock as _;
-use guerdon_webhook_dispatcher::{Delivery, Diagnosis, diagnose};
+use guerdon_webhooks::{Delivery, Diagnosis, diagnose};
 use serde::Serialize;
 
 use crate::commands::{Output, View};
@@ -69,7 +69,7 @@ impl Verify {
         let delivery =
             Delivery { url: &self.url, timestamp: timestamp?, nonce: nonce?, signature: signature?, body };
         let content_length = values(headers, "content-length").next().and_then(|it| it.parse().ok());
-        diagnose(&self.shared_secret, &delivery, content_length, SystemClock.now())
+        diagnose(&self.shared_secret, &delivery, content_length, SystemClock.now().into())
     }
 }
 

@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver as Lines};
 
-use guerdon_webhook_dispatcher::sign;
+use guerdon_webhooks::sign;
 use serde_json::{Value, json};
 
 use super::{LOCAL, Post};

@@ -8,9 +8,8 @@ use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-use guerdon_webhook_dispatcher::{Delivery, VerifyError, verify};
+use guerdon_webhooks::{Delivery, VerifyError, verify_now};
 use serde_json::Value;
-use time::OffsetDateTime;
 
 use super::conformity;
 
@@ -294,8 +293,6 @@ impl Arrival {
             signature: self.header("X-Service-Signature"),
             body: &self.body,
         };
-        #[expect(clippy::disallowed_methods, reason = "the service under test signs by the real time")]
-        let now = guerdon_domain::ports::Timestamp::new(OffsetDateTime::now_utc());
-        verify(secret, &delivery, now)
+        verify_now(secret, &delivery)
     }
 }

@@ -9,6 +9,7 @@ use std::io::Read;
 use std::sync::Arc;
 use std::time::Instant;
 
+use data_encoding::HEXLOWER;
 use guerdon_domain::ports::Timestamp;
 use ureq::http::{Request, Uri};
 use ureq::{Agent, Body};
@@ -17,7 +18,6 @@ pub use options::{HttpCourierLimits, HttpCourierParts, SetupError, TrustedRoots}
 
 use crate::courier::{Courier, Order, Outcome};
 use crate::guard::{self, Names, Target};
-use crate::{hex, signature};
 
 const USER_AGENT: &str = "Guerdon-Webhooks";
 /// Housekeeping of a pool of ureq takes time by its connections times its hosts, under a lock: so there are several.
@@ -57,9 +57,9 @@ impl HttpCourier {
         let url = order.provider.callback_url.as_deref().ok_or("there is no callback URL")?;
         let target = Target::parse(url, self.parts.policy).map_err(|refused| refused.to_string())?;
         let secret = self.parts.secrets.open(order.provider).map_err(|sealed| sealed.to_string())?;
-        let nonce = hex::encode(&self.parts.nonces.next().map_err(|none| none.to_string())?);
+        let nonce = HEXLOWER.encode(&self.parts.nonces.next().map_err(|none| none.to_string())?);
         let timestamp = started_at.to_string();
-        let signature = signature::sign(secret.as_bytes(), url, &timestamp, &nonce, order.body);
+        let signature = guerdon_webhooks::sign(secret.as_bytes(), url, &timestamp, &nonce, order.body);
         let request = Request::post(&target.uri)
             .header("Content-Type", "application/json")
             .header("User-Agent", USER_AGENT)

@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use guerdon_webhook_dispatcher::{Delivery, HttpCourier, verify};
+use guerdon_webhook_dispatcher::HttpCourier;
+use guerdon_webhooks::{Delivery, verify};
 
 use super::receiver::{Receiver, Request};
 use super::setting::{
@@ -20,7 +21,7 @@ fn verified(request: &Request, url: &str) -> bool {
         signature: header("X-Service-Signature"),
         body: &request.body,
     };
-    verify(SECRET, &delivery, NOW).is_ok()
+    verify(SECRET, &delivery, NOW.into()).is_ok()
 }
 
 #[test]

@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::Result;
-use guerdon_client::{Event, sign};
+use guerdon_client::Event;
 use guerdon_domain::ports::Clock as _;
+use guerdon_webhooks::sign;
 use ureq::unversioned::resolver::DefaultResolver;
 use ureq::unversioned::transport::{ConnectionDetails, Connector, RustlsConnector, TcpConnector, Transport};
 use ureq::{Agent, Body, Error};

@@ -1,28 +1,28 @@
-//! Why a signature does not match: the mistakes that receivers make, tried one by one.
+//! Finds out why a signature does not match, by undoing the mistakes that receivers commonly make.
 
 use std::fmt;
+use std::time::SystemTime;
 
-use guerdon_domain::ports::Timestamp;
 use serde::de::IgnoredAny;
 
-use super::rewritten::before;
-use super::{Delivery, REPLAY_WINDOW, VerifyError, sign, signed_at, verify};
+use crate::rewritten_body::original_bodies;
+use crate::signature::{Delivery, REPLAY_WINDOW, VerifyError, age_nanoseconds, sign, verify};
 
-/// So many digits have the nonces that are sent.
+/// The length of the nonces that the service sends.
 const NONCE_DIGITS: usize = 32;
 
-/// Names of this machine, which a browser takes for the same.
+/// Names of this machine that browsers treat as the same, and how a hint words them.
 const LOOPBACK: [(&str, &str); 3] = [
     ("localhost", "with the host localhost"),
     ("127.0.0.1", "with the host 127.0.0.1"),
     ("[::1]", "with the host [::1]"),
 ];
 
-/// What is wrong with a delivery, and how to mend it.
+/// Which part of a delivery is wrong, and how to fix it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnosis {
-    /// `url`, `timestamp`, `nonce`, `signature`, `body` or `secret`; `url and body`, or `secret or body` where that cannot be
-    /// told.
+    /// `url`, `timestamp`, `nonce`, `signature`, `body`, `secret` or `url and body`; `secret or body` if neither can be ruled
+    /// out.
     pub part: &'static str,
     /// What is wrong, and what to do.
     pub hint: String,
@@ -34,40 +34,40 @@ impl fmt::Display for Diagnosis {
     }
 }
 
-/// Checks a delivery as [`verify`] does, and finds out which part is wrong. `content_length` is the value of that header, if
-/// it is known.
+/// Verifies a delivery at `now` as [`verify`] does, and names the part that is wrong. `content_length` is the value of that
+/// header, if it is known. For troubleshooting, not for receivers: the hint may contain the URL that was signed.
 ///
 /// # Errors
 ///
-/// The part that is wrong, as far as that can be told.
+/// The part that is most likely wrong.
 pub fn diagnose(
     secret: &str,
     delivery: &Delivery<'_>,
     content_length: Option<usize>,
-    now: Timestamp,
+    now: SystemTime,
 ) -> Result<(), Diagnosis> {
-    let told = |part, hint: &str| Err(Diagnosis { part, hint: hint.to_owned() });
+    let wrong = |part, hint: &str| Err(Diagnosis { part, hint: hint.to_owned() });
     match verify(secret, delivery, now) {
         Ok(()) => Ok(()),
-        Err(VerifyError::Stale) => Err(Diagnosis { part: "timestamp", hint: stale(delivery, now) }),
-        Err(VerifyError::Malformed("the timestamp")) => told(
+        Err(VerifyError::Stale) => Err(Diagnosis { part: "timestamp", hint: stale_hint(delivery, now) }),
+        Err(VerifyError::MalformedTimestamp) => wrong(
             "timestamp",
             "it is no time such as 2026-11-20T20:01:02.345Z; take the header's value as it came",
         ),
-        Err(VerifyError::Malformed("the nonce")) => told("nonce", "it is empty, or holds a line break"),
-        Err(VerifyError::Malformed(_)) => told(
+        Err(VerifyError::MalformedNonce) => wrong("nonce", "it is empty, or holds a line break"),
+        Err(VerifyError::MalformedSignature) => wrong(
             "signature",
             "it is not 64 lower-case hexadecimal digits; take the header's value as it came",
         ),
         Err(VerifyError::BadSignature | VerifyError::Replayed) => {
-            Err(mistake(secret, delivery, content_length))
+            Err(find_mistake(secret, delivery, content_length))
         }
     }
 }
 
-fn stale(delivery: &Delivery<'_>, now: Timestamp) -> String {
+fn stale_hint(delivery: &Delivery<'_>, now: SystemTime) -> String {
     let minutes = REPLAY_WINDOW.as_secs() / 60;
-    let off = signed_at(delivery).map_or(0, |at| (now - at).whole_seconds());
+    let off = age_nanoseconds(delivery, now).unwrap_or_default() / 1_000_000_000;
     let (seconds, side) = if off < 0 { (-off, "ahead of") } else { (off, "behind") };
     format!(
         "the signature is right, but it is {seconds} s {side} this clock, more than {minutes} minutes: \
@@ -75,48 +75,47 @@ fn stale(delivery: &Delivery<'_>, now: Timestamp) -> String {
     )
 }
 
-/// Whoever changes one part, or two of them, and finds the signature knows what is wrong.
-fn mistake(secret: &str, delivery: &Delivery<'_>, content_length: Option<usize>) -> Diagnosis {
+/// Changes one part of the delivery, or two, until its signature matches: the change names the mistake.
+fn find_mistake(secret: &str, delivery: &Delivery<'_>, content_length: Option<usize>) -> Diagnosis {
     let fits = |secret: &str, url: &str, body: &[u8]| {
         sign(secret, url, delivery.timestamp, delivery.nonce, body) == delivery.signature
     };
     let (url, body) = (delivery.url, delivery.body);
-    let (urls, bodies) = (urls(url), before(body));
-    let told_url = |url: &str, what: &str| {
+    let (urls, bodies) = (similar_urls(url), original_bodies(body));
+    let url_hint = |url: &str, what: &str| {
         format!("it was signed as `{url}`: {what}; use the URL exactly as it was registered")
     };
-    let told_body = |what: &str| format!("{what}; check the raw bytes that came, before anything reads them");
+    let body_hint = |what: &str| format!("{what}; check the raw bytes that came, before anything reads them");
     if let Some((url, what)) = urls.iter().find(|(url, _)| fits(secret, url, body)) {
-        return Diagnosis { part: "url", hint: told_url(url, what) };
+        return Diagnosis { part: "url", hint: url_hint(url, what) };
     }
     if let Some((_, what)) = bodies.iter().find(|(body, _)| fits(secret, url, body)) {
-        return Diagnosis { part: "body", hint: told_body(what) };
+        return Diagnosis { part: "body", hint: body_hint(what) };
     }
     let mut pairs = urls.iter().flat_map(|url| bodies.iter().map(move |body| (url, body)));
     if let Some(((url, other), (_, what))) = pairs.find(|((url, _), (body, _))| fits(secret, url, body)) {
-        let hint = format!("{}; and the body: {}", told_url(url, other), told_body(what));
+        let hint = format!("{}; and the body: {}", url_hint(url, other), body_hint(what));
         return Diagnosis { part: "url and body", hint };
     }
-    if let Some((_, hint)) = secrets(secret).iter().find(|(secret, _)| fits(secret, url, body)) {
+    if let Some((_, hint)) = similar_secrets(secret).iter().find(|(secret, _)| fits(secret, url, body)) {
         return Diagnosis { part: "secret", hint: (*hint).to_owned() };
     }
-    unexplained(secret, delivery, content_length)
+    diagnose_form(secret, delivery, content_length)
 }
 
-/// What is not as the service sends it, where no change leads to the signature.
-fn unexplained(secret: &str, delivery: &Delivery<'_>, content_length: Option<usize>) -> Diagnosis {
-    let timestamp = signed_at(delivery).map(|it| it.to_string()).unwrap_or_default();
-    let is_digit = |it: u8| it.is_ascii_digit() || (b'a'..=b'f').contains(&it);
+/// Names the first part that does not have the form in which the service sends it.
+fn diagnose_form(secret: &str, delivery: &Delivery<'_>, content_length: Option<usize>) -> Diagnosis {
+    let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     let (part, hint) = if secret.trim().starts_with("gs_") || secret.trim().starts_with("gk_") {
         ("secret", "it is of the API (gk_…, gs_…); events are signed with the shared secret, gw_…")
-    } else if timestamp != delivery.timestamp {
+    } else if !is_in_milliseconds(delivery.timestamp) {
         (
             "timestamp",
             "it is not written as it is sent, as 2026-11-20T20:01:02.345Z is; take the header's value as it came",
         )
     } else if delivery.nonce.len() != NONCE_DIGITS || !delivery.nonce.bytes().all(is_digit) {
         ("nonce", "it is not 32 lower-case hexadecimal digits; take the header's value as it came")
-    } else if let Some(hint) = incomplete(delivery.body, content_length) {
+    } else if let Some(hint) = incomplete_hint(delivery.body, content_length) {
         return Diagnosis { part: "body", hint };
     } else {
         let hint = "no usual mistake explains it: it is another provider's secret, or an older one; or the body is of another \
@@ -126,8 +125,13 @@ fn unexplained(secret: &str, delivery: &Delivery<'_>, content_length: Option<usi
     Diagnosis { part, hint: hint.to_owned() }
 }
 
-/// Why a body cannot be the whole body of an event.
-fn incomplete(body: &[u8], content_length: Option<usize>) -> Option<String> {
+/// Whether a time in RFC 3339 is written like `2026-11-20T20:01:02.345Z`.
+fn is_in_milliseconds(time: &str) -> bool {
+    time.len() == "2026-11-20T20:01:02.345Z".len() && time.ends_with('Z') && time.get(10..11) == Some("T")
+}
+
+/// Why a body cannot be the whole body of an event; `None` if it may be.
+fn incomplete_hint(body: &[u8], content_length: Option<usize>) -> Option<String> {
     let length = body.len();
     if length == 0 {
         return Some("it is empty: save the raw body before anything reads it".to_owned());
@@ -139,8 +143,8 @@ fn incomplete(body: &[u8], content_length: Option<usize>) -> Option<String> {
     cause.is_eof().then(|| format!("it was cut off: its JSON is not complete after {length} bytes"))
 }
 
-/// What the secret may be if it was copied wrongly, and how.
-fn secrets(secret: &str) -> [(String, &'static str); 3] {
+/// What the secret may be if it was copied incorrectly, each with a hint.
+fn similar_secrets(secret: &str) -> [(String, &'static str); 3] {
     let bare = secret.trim();
     [
         (bare.to_owned(), "it has blanks or a line break around it that are none of it"),
@@ -149,8 +153,8 @@ fn secrets(secret: &str) -> [(String, &'static str); 3] {
     ]
 }
 
-/// Other ways to write a URL, and what distinguishes them.
-fn urls(url: &str) -> Vec<(String, &'static str)> {
+/// Other ways to write a URL, each with what distinguishes it.
+fn similar_urls(url: &str) -> Vec<(String, &'static str)> {
     let mut all = Vec::new();
     match url.strip_suffix('/') {
         Some(bare) => all.push((bare.to_owned(), "without the slash at its end")),
@@ -182,3 +186,6 @@ fn urls(url: &str) -> Vec<(String, &'static str)> {
     }
     all
 }
+
+#[cfg(test)]
+mod tests;

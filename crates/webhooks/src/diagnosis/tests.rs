@@ -1,0 +1,118 @@
+use std::time::{Duration, SystemTime};
+
+use super::diagnose;
+use crate::signature::{Delivery, sign};
+
+const SECRET: &str = "whsec_0123456789abcdef";
+
+/// 2026-11-20T20:01:02.345Z
+fn now() -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_millis(1_795_204_862_345)
+}
+
+fn check_diagnosis(secret: &str, changed: Delivery<'_>, now: SystemTime, part: &str, hint: &str) {
+    let told = diagnose(secret, &changed, None, now).unwrap_err();
+    assert_eq!(told.part, part, "{changed:?}: {told}");
+    assert!(told.hint.contains(hint), "{told}");
+}
+
+const NONCE: &str = "cbebb86099222c806dd026d4f0d16547";
+
+#[test]
+fn wrong_part_is_named() {
+    let (url, timestamp, body) = ("https://example.com/hook", "2026-11-20T20:01:02.345Z", b"{}");
+    let signature = sign(SECRET, url, timestamp, NONCE, body);
+    let right = Delivery { url, timestamp, nonce: NONCE, signature: &signature, body };
+    let check = |changed, part, hint| check_diagnosis(SECRET, changed, now(), part, hint);
+    assert_eq!(diagnose(SECRET, &right, None, now()), Ok(()));
+    check(Delivery { url: "https://example.com/hook/", ..right }, "url", "without the slash");
+    check(Delivery { url: "https://Example.com/hook", ..right }, "url", "lower case");
+    check(Delivery { url: "http://example.com/hook", ..right }, "url", "scheme");
+    check(Delivery { url: "https://example.com:443/hook", ..right }, "url", "port");
+    check(Delivery { url: "https://example.com/hook?a=1", ..right }, "url", "query");
+    check_diagnosis(SECRET, right, now() + Duration::from_secs(301), "timestamp", "301 s behind");
+    check_diagnosis(SECRET, right, now() - Duration::from_secs(400), "timestamp", "400 s ahead of");
+    check(Delivery { timestamp: "now", ..right }, "timestamp", "no time");
+    check(Delivery { timestamp: "2026-11-20T20:01:02.345+00:00", ..right }, "timestamp", "not written as");
+    check(Delivery { nonce: "", ..right }, "nonce", "empty");
+    let upper = NONCE.to_uppercase();
+    check(Delivery { nonce: &upper, ..right }, "nonce", "32 lower-case");
+    check(Delivery { nonce: &NONCE[1..], ..right }, "nonce", "32 lower-case");
+    check(Delivery { signature: "AB", ..right }, "signature", "64 lower-case");
+    check_diagnosis(&format!("{SECRET}\n"), right, now(), "secret", "around it");
+    check_diagnosis("gs_0123", right, now(), "secret", "shared secret, gw_");
+    check_diagnosis("another", right, now(), "secret or body", "no usual mistake");
+}
+
+#[test]
+fn change_of_a_body_is_named() {
+    let body = concat!(
+        r#"{"type":"redemption.created","version":"1.0","data":{"user_id":"1","user_email":"grüße@a/b.example","#,
+        r#""points":20,"cumulative_points_spent":70,"company_id":"x \\\" y 🎉 \\u00fc \n"}}"#
+    );
+    let (url, timestamp) = ("https://example.com/hook", "2026-11-20T20:01:02.345Z");
+    let signature = sign(SECRET, url, timestamp, NONCE, body.as_bytes());
+    let right = Delivery { url, timestamp, nonce: NONCE, signature: &signature, body: body.as_bytes() };
+    let changed = |url, body: &str, part, hint| {
+        let body = body.as_bytes();
+        check_diagnosis(SECRET, Delivery { url, body, ..right }, now(), part, hint);
+    };
+    let check = |body: &str, hint| changed(url, body, "body", hint);
+    let spaced = body.replace("\":", "\": ").replace(",\"", ",\n  \"");
+    let escaped =
+        |it: &str| it.replace('ü', "\\u00fc").replace('ß', "\\u00DF").replace('🎉', "\\ud83c\\udf89");
+    let (data, rest) =
+        body.strip_prefix(r#"{"type":"redemption.created","version":"1.0","data":"#).unwrap().split_at(1);
+    let (first, others) = rest.split_once(',').unwrap();
+    let others = others.strip_suffix("}}").unwrap();
+    let sorted =
+        format!(r#"{{"data":{data}{others},{first}}},"type":"redemption.created","version":"1.0"}}"#);
+    check(&format!("{body}\n"), "line breaks were added");
+    check(&format!("\u{feff}{body}"), "byte order mark");
+    check(&serde_json::to_string(body).unwrap(), "as a JSON text");
+    check(&spaced, "with blanks");
+    check(&escaped(body), "escaped");
+    check(&body.replace('/', "\\/"), "slashes escaped");
+    check(&sorted, "another order");
+    check(&format!("\u{feff}{}\n", escaped(&spaced)), "with blanks");
+    changed("https://example.com/hook/", &escaped(&sorted), "url and body", "without the slash");
+    changed(
+        "http://example.com/hook",
+        &spaced,
+        "url and body",
+        "and the body: it was read and written again",
+    );
+    check_unexplained_bodies(&right);
+}
+
+fn check_unexplained_bodies(right: &Delivery<'_>) {
+    for body in [&b"\"\\ud800\""[..], b"null", b"{\"type\":1}", &[0xff, b'"', 0xfe]] {
+        check_diagnosis(SECRET, Delivery { body, ..*right }, now(), "secret or body", "no usual mistake");
+    }
+}
+
+#[test]
+fn incorrectly_copied_value_is_named() {
+    let (secret, url) = ("gw_0123456789abcdef", "http://127.0.0.1:8080/hook");
+    let (timestamp, body) = ("2026-11-20T20:01:02.345Z", br#"{"type":"redemption.created"}"#);
+    let signature = sign(secret, url, timestamp, NONCE, body);
+    let right = Delivery { url, timestamp, nonce: NONCE, signature: &signature, body };
+    let check = |changed, part, hint| check_diagnosis(secret, changed, now(), part, hint);
+    check(Delivery { url: "'http://127.0.0.1:8080/hook'", ..right }, "url", "without quotes");
+    check(Delivery { url: "http://localhost:8080/hook", ..right }, "url", "with the host 127.0.0.1");
+    check(Delivery { url: "http://[::1]:8080/hook", ..right }, "url", "with the host 127.0.0.1");
+    let without_port = sign(secret, "http://[::1]/hook", timestamp, NONCE, body);
+    check(
+        Delivery { url: "http://localhost/hook", signature: &without_port, ..right },
+        "url",
+        "with the host [::1]",
+    );
+    check_diagnosis("0123456789abcdef", right, now(), "secret", "gw_, are missing");
+    check_diagnosis("\"gw_0123456789abcdef\"", right, now(), "secret", "quotes");
+    check(Delivery { body: b"", ..right }, "body", "it is empty");
+    check(Delivery { body: &body[..12], ..right }, "body", "not complete after 12 bytes");
+    let cut = Delivery { body: b"{}", ..right };
+    let told = diagnose(secret, &cut, Some(29), now()).unwrap_err();
+    assert_eq!(told.to_string(), "body: it has 2 bytes, but the content-length header says 29");
+    check_diagnosis(secret, cut, now(), "secret or body", "no usual mistake");
+}

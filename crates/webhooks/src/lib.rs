@@ -1,0 +1,14 @@
+#![doc = include_str!("../README.md")]
+
+mod diagnosis;
+mod event;
+mod receiver;
+mod rewritten_body;
+mod seen_nonces;
+mod signature;
+
+pub use diagnosis::{Diagnosis, diagnose};
+pub use event::{Event, EventData, RecognitionData, RedemptionData, SenderType};
+pub use receiver::{ReceiveError, Received, Receiver};
+pub use seen_nonces::{MAX_SEEN_NONCES, SeenNonces};
+pub use signature::{Delivery, REPLAY_WINDOW, VerifyError, sign, verify, verify_now, verify_within};

@@ -1,0 +1,146 @@
+//! Everything between an HTTP request and a typed event.
+
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
+
+use uuid::Uuid;
+
+use crate::event::Event;
+use crate::seen_nonces::SeenNonces;
+use crate::signature::{Delivery, VerifyError, verify};
+
+/// Verifies deliveries to one callback URL, rejects replays, and reads events. It is shared between threads by reference.
+pub struct Receiver {
+    callback_url: String,
+    shared_secret: String,
+    seen_nonces: Mutex<SeenNonces>,
+}
+
+/// A verified delivery.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Received {
+    /// The same in all attempts to deliver the event: handle each id once.
+    pub event_id: Uuid,
+    pub event: Event,
+}
+
+/// Why a request must be rejected. Answer it with any status but 200.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReceiveError {
+    /// A header of the delivery is missing.
+    #[error("the header {0} is missing")]
+    MissingHeader(&'static str),
+    /// The value of `X-Service-Event-Id` is not a UUID.
+    #[error("the event's id is malformed")]
+    MalformedEventId,
+    /// The delivery is not genuine, is too old, or was received before.
+    #[error(transparent)]
+    Unverified(#[from] VerifyError),
+    /// The delivery is genuine, but its body is not an event that this version of the crate can read.
+    #[error("cannot read the event: {0}")]
+    Unreadable(#[from] serde_json::Error),
+}
+
+impl Receiver {
+    /// `callback_url` is the URL exactly as the operator registered it, `shared_secret` the one that begins with `gw_`.
+    pub fn new(callback_url: impl Into<String>, shared_secret: impl Into<String>) -> Self {
+        let (callback_url, shared_secret) = (callback_url.into(), shared_secret.into());
+        Self { callback_url, shared_secret, seen_nonces: Mutex::default() }
+    }
+
+    /// Verifies a request at the current time of the system clock. `header` returns the value of a header by its name,
+    /// which is given in lower case; `body` is the raw body.
+    ///
+    /// # Errors
+    ///
+    /// See [`ReceiveError`].
+    pub fn receive<'a>(
+        &self,
+        header: impl Fn(&str) -> Option<&'a str>,
+        body: &[u8],
+    ) -> Result<Received, ReceiveError> {
+        #[expect(clippy::disallowed_methods, reason = "the caller asks for the system clock")]
+        let now = SystemTime::now();
+        self.receive_at(header, body, now)
+    }
+
+    /// Verifies a request at `now`. See [`receive`](Self::receive).
+    ///
+    /// # Errors
+    ///
+    /// See [`ReceiveError`].
+    pub fn receive_at<'a>(
+        &self,
+        header: impl Fn(&str) -> Option<&'a str>,
+        body: &[u8],
+        now: SystemTime,
+    ) -> Result<Received, ReceiveError> {
+        let header = |name| header(name).ok_or(ReceiveError::MissingHeader(name));
+        let delivery = Delivery {
+            url: &self.callback_url,
+            timestamp: header("x-service-timestamp")?,
+            nonce: header("x-service-nonce")?,
+            signature: header("x-service-signature")?,
+            body,
+        };
+        let event_id = header("x-service-event-id")?;
+        verify(&self.shared_secret, &delivery, now)?;
+        self.seen_nonces.lock().unwrap_or_else(PoisonError::into_inner).remember(&delivery, now)?;
+        let event_id = Uuid::try_parse(event_id).map_err(|_parse| ReceiveError::MalformedEventId)?;
+        Ok(Received { event_id, event: Event::parse(body)? })
+    }
+}
+
+impl fmt::Debug for Receiver {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Receiver").field("callback_url", &self.callback_url).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::signature::sign;
+
+    const URL: &str = "https://example.com/hook";
+    const BODY: &[u8] = br#"{"type":"user.created","version":"1.0","data":{}}"#;
+
+    #[test]
+    fn genuine_delivery_is_read_once_and_everything_else_rejected() {
+        let now = SystemTime::UNIX_EPOCH + Duration::from_millis(1_795_204_862_345);
+        let timestamp = "2026-11-20T20:01:02.345Z";
+        let signature = sign("gw_1", URL, timestamp, "00ff", BODY);
+        let headers = [
+            ("x-service-timestamp", timestamp),
+            ("x-service-nonce", "00ff"),
+            ("x-service-signature", &signature),
+            ("x-service-event-id", "01a1fdd4-8a51-741c-a29d-73192bacd34c"),
+        ];
+        let receiver = Receiver::new(URL, "gw_1");
+        assert!(!format!("{receiver:?}").contains("gw_1"));
+        let receive = |left_out: &str, body| {
+            let find = |name: &str| headers.iter().find(|it| it.0 == name && name != left_out).map(|it| it.1);
+            receiver.receive_at(find, body, now).map(|it| (it.event_id.to_string(), it.event.kind))
+        };
+        for (name, _) in headers {
+            assert!(
+                matches!(receive(name, BODY), Err(ReceiveError::MissingHeader(missing)) if missing == name)
+            );
+        }
+        let unverified = |result, expected| {
+            assert!(
+                matches!(result, Err(ReceiveError::Unverified(cause)) if cause == expected),
+                "{result:?}"
+            );
+        };
+        unverified(receive("", b"{}"), VerifyError::BadSignature);
+        let expected = ("01a1fdd4-8a51-741c-a29d-73192bacd34c".to_owned(), "user.created".to_owned());
+        assert_eq!(receive("", BODY).unwrap(), expected);
+        unverified(receive("", BODY), VerifyError::Replayed);
+    }
+}
