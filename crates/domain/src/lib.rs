@@ -32,6 +32,8 @@ pub mod memory;
 mod model;
 pub mod money;
 #[cfg(feature = "use-cases")]
+pub mod notifications;
+#[cfg(feature = "use-cases")]
 pub mod occasions;
 #[cfg(feature = "use-cases")]
 pub mod overrides;

@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+use guerdon_domain::notifications::{Notification, NotifiedCompany};
 use guerdon_domain::ports::{
     Attempt, Claim, ClaimedEvent, Fate, MailFate, NewMail, RETRIED_MAIL_DUE, Settlement, StoreError,
     StoreExt as _, Timestamp, Tx,
 };
 use guerdon_domain::recognitions::Sender;
-use guerdon_domain::values::EmailAddress;
+use guerdon_domain::values::{CompanyId, EmailAddress};
 use uuid::Uuid;
 
 use crate::support::{World, at_once, on_each};
@@ -204,6 +205,11 @@ fn events_of_a_suspended_provider_wait() {
     });
 }
 
+fn notification(id: CompanyId) -> Notification {
+    let company = NotifiedCompany { id, name: "Acme".into(), domain: "acme.example".into() };
+    Notification::CertificateEnding { company, ends_at: Timestamp::UNIX_EPOCH, has_ended: true }
+}
+
 #[test]
 fn a_mail_is_claimed_once_and_settled_by_its_holder() {
     on_each(|world| {
@@ -212,8 +218,7 @@ fn a_mail_is_claimed_once_and_settled_by_its_holder() {
             id: lease(number),
             company_id: world.company,
             recipient: EmailAddress::parse("a@example.com").unwrap(),
-            subject: "Subject".into(),
-            body: "Body\n".into(),
+            notification: notification(world.company),
             created_at: at,
         };
         let mails = [mail(1), mail(2), mail(3)];
@@ -254,8 +259,7 @@ fn a_mail_that_is_retried_is_due_before_all_others() {
             id: lease(number),
             company_id: world.company,
             recipient: EmailAddress::parse("a@example.com").unwrap(),
-            subject: "Subject".into(),
-            body: "Body\n".into(),
+            notification: notification(world.company),
             created_at: at,
         };
         let later = at + Duration::from_secs(3_600);

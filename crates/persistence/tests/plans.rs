@@ -81,8 +81,8 @@ const ROWS: &str = "
     INSERT INTO events (id, company_id, provider_id, kind, cause_id, body, created_at)
       SELECT ID, THEIRS, THEIRS, 2, ID, BODY, AT FROM n WHERE i <= 100000;
     INSERT INTO deliveries SELECT ID, THEIRS, THEIRS, 2, 1, 0, NULL, NULL FROM n WHERE i <= 100000;
-    INSERT INTO mails (id, company_id, recipient, subject, body, state, attempts, next_attempt_at, created_at)
-      SELECT ID, THEIRS, 'a@b.example', 's', 'b', 2, 1, NULL, AT FROM n WHERE i <= 20000;
+    INSERT INTO mails (id, company_id, recipient, notification, state, attempts, next_attempt_at, created_at)
+      SELECT ID, THEIRS, 'a@b.example', '{}', 2, 1, NULL, AT FROM n WHERE i <= 20000;
     INSERT INTO idempotency_records SELECT ID, i, HASH, 201, BYTES, AT, LATER FROM n WHERE i <= 20000;
 ";
 

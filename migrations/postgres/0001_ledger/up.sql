@@ -472,13 +472,12 @@ CREATE TABLE attempts (
   PRIMARY KEY (event_id, id)
 );
 
--- state: 1 waiting, 2 sent, 3 given up.
+-- notification: a JSON object with a kind and its data, from which the mail is written. state: 1 waiting, 2 sent, 3 given up.
 CREATE TABLE mails (
   id uuid NOT NULL PRIMARY KEY,
   company_id uuid NOT NULL,
   recipient text NOT NULL CHECK (length(recipient) <= 254),
-  subject text NOT NULL,
-  body text NOT NULL,
+  notification text NOT NULL,
   state smallint NOT NULL CONSTRAINT known_state CHECK (state BETWEEN 1 AND 3),
   attempts smallint NOT NULL CHECK (attempts >= 0),
   next_attempt_at timestamptz,

@@ -433,13 +433,12 @@ CREATE TABLE attempts (
   PRIMARY KEY (event_id, id)
 ) STRICT, WITHOUT ROWID;
 
--- state: 1 waiting, 2 sent, 3 given up.
+-- notification: a JSON object with a kind and its data, from which the mail is written. state: 1 waiting, 2 sent, 3 given up.
 CREATE TABLE mails (
   id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
   company_id BLOB NOT NULL CHECK (length(company_id) = 16),
   recipient TEXT NOT NULL CHECK (length(recipient) <= 254),
-  subject TEXT NOT NULL,
-  body TEXT NOT NULL,
+  notification TEXT NOT NULL,
   state INTEGER NOT NULL CONSTRAINT known_state CHECK (state BETWEEN 1 AND 3),
   attempts INTEGER NOT NULL CHECK (attempts >= 0),
   next_attempt_at INTEGER,

@@ -2,6 +2,7 @@
 
 use uuid::Uuid;
 
+use super::Notification;
 use crate::values::{CompanyId, EmailAddress, Timestamp};
 
 /// A mail to be sent.
@@ -11,10 +12,7 @@ pub struct NewMail {
     /// Of which company it tells.
     pub company_id: CompanyId,
     pub recipient: EmailAddress,
-    /// The subject, one line.
-    pub subject: String,
-    /// The body, plain text.
-    pub body: String,
+    pub notification: Notification,
     /// When it was caused.
     pub created_at: Timestamp,
 }

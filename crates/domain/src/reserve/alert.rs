@@ -1,12 +1,11 @@
 //! The reserve alert.
 
-use std::collections::BTreeMap;
-
 use crate::ledger::{Changes, Facts, LedgerError};
-use crate::model::{Company, NewMail};
+use crate::model::{Company, NewMail, Notification};
 use crate::money::{Amount, Points};
+use crate::notifications;
 use crate::ports::{Accounts, Context, MailOutbox, ReadUsers, StoreError};
-use crate::values::{CompanyId, EmailAddress};
+use crate::values::EmailAddress;
 
 /// Has payments tell when they take the reserve below the company's threshold at its rate. Alerts where a new rate or
 /// a new threshold does: the reserve did not count as low `before`, and does now.
@@ -53,58 +52,7 @@ fn alert(
     admins: impl Iterator<Item = EmailAddress>,
     context: &Context<'_>,
 ) -> Vec<NewMail> {
-    let (subject, body) = letter(company, threshold, company.rate.points(low));
-    mails(company.id, admins.chain(company.reserve_bcc.clone()), &subject, &body, context)
-}
-
-/// Queues a mail to each active admin of a company, and to whoever else is named; once for each address.
-pub fn mail_admins<T: MailOutbox + ReadUsers + ?Sized>(
-    tx: &mut T,
-    (company, others): (&Company, impl IntoIterator<Item = EmailAddress>),
-    subject: &str,
-    body: &str,
-    context: &Context<'_>,
-) -> Result<(), StoreError> {
-    let recipients = tx.admin_emails(company.id)?.into_iter().chain(others);
-    tx.queue_mails(&mails(company.id, recipients, subject, body, context))
-}
-
-/// A mail to each recipient; once for each address.
-fn mails(
-    company: CompanyId,
-    recipients: impl Iterator<Item = EmailAddress>,
-    subject: &str,
-    body: &str,
-    context: &Context<'_>,
-) -> Vec<NewMail> {
-    let distinct: BTreeMap<String, EmailAddress> =
-        recipients.map(|it| (it.folded().to_owned(), it)).collect();
-    let created_at = context.clock.now();
-    let one = |recipient| NewMail {
-        id: context.ids.next(),
-        company_id: company,
-        recipient,
-        subject: subject.to_owned(),
-        body: body.to_owned(),
-        created_at,
-    };
-    distinct.into_values().map(one).collect()
-}
-
-/// Subject and body: what has happened, what to do, what happens until then.
-fn letter(company: &Company, threshold: Points, after: Points) -> (String, String) {
-    let (id, name, domain) = (company.id, company.name.as_str(), company.domain.as_str());
-    let (threshold, after) = (threshold.get(), after.get());
-    let missing = threshold.saturating_sub(after);
-    let subject = format!("{name}: {after} points left in the reserve");
-    let body = format!(
-        "The points reserve of {name} ({domain}) is at {after} points. You asked to be told below {threshold}.\n\n\
-         What to do: have points added to the reserve. Ask whoever runs your recognition service to deposit at \
-         least {missing} points for the company {id}.\n\n\
-         Until then: recognitions that the company pays for go on while the reserve covers them, and are refused \
-         once it does not. Points that people already hold are not touched.\n\n\
-         This mail is sent once each time the reserve falls below {threshold} points. You receive it as an \
-         administrator of {name}, or because your address was named for these alerts.\n"
-    );
-    (subject, body)
+    let balance = company.rate.points(low);
+    let notification = Notification::ReserveLow { company: company.into(), threshold, balance };
+    notifications::address(company, admins.chain(company.reserve_bcc.clone()), &notification, context)
 }

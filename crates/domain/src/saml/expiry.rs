@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use crate::look_up;
-use crate::model::SamlSettings;
+use crate::model::{Notification, SamlSettings};
+use crate::notifications::notify_administrators;
 use crate::ports::{Context, Locks, MailOutbox, ReadCompanies, ReadUsers, Row, Saml, StoreError};
-use crate::reserve::mail_admins;
 use crate::values::{CompanyId, Timestamp};
 
 /// So long before its end the administrators are told.
@@ -33,17 +33,10 @@ where
     let Some(end) = ends_soon(&settings, now) else { return Ok(None) };
     let Some(company) = look_up::company(tx, id)? else { return Ok(None) };
     if tx.note_end_told(id, end)? {
-        let (name, domain) = (company.name.as_str(), company.domain.as_str());
-        let (word, then) = if end < now { ("has ended", "ended") } else { ("ends soon", "ends") };
-        let subject = format!("{name}: the certificate of single sign-on {word}");
-        let body = format!(
-            "The certificate of the identity provider by which {name} ({domain}) signs on {then} at {end}.\n\n\
-             What to do: have a new certificate made at your identity provider, and give it to whoever runs your \
-             recognition service, with the metadata file of the identity provider.\n\n\
-             Until then: nothing changes here. Once the certificate has ended, signing on may be refused.\n\n\
-             This mail is sent once for each certificate. You receive it as an administrator of {name}.\n"
-        );
-        mail_admins(tx, (&company, None), &subject, &body, context)?;
+        let about = (&company).into();
+        let notification =
+            Notification::CertificateEnding { company: about, ends_at: end, has_ended: end < now };
+        notify_administrators(tx, &company, None, &notification, context)?;
     }
     Ok(Some(end))
 }

@@ -7,13 +7,13 @@ use time::Duration;
 use crate::commands::{Command, Commands, Done, Refusal};
 use crate::distributions::{DistributeError, Recipients, RunDistribution};
 use crate::look_up;
-use crate::model::{Actor, By, Company, Failing, MissedDate, Schedule};
+use crate::model::{Actor, By, Failing, MissedDate, Notification, Schedule};
 use crate::money::Sum;
+use crate::notifications::notify_administrators;
 use crate::ports::{
     Context, Locks, MailOutbox, ReadCompanies, ReadSchedules, ReadUsers, Row, Schedules, Store, StoreError,
     StoreExt, Timestamp,
 };
-use crate::reserve;
 use crate::values::{IsoDate, ScheduleId};
 
 /// How long after a refusal a date is tried again.
@@ -148,26 +148,14 @@ where
     if seen.failing.is_none()
         && let Some(company) = look_up::company(tx, seen.company_id)?
     {
-        let (subject, body) = letter(&company, seen, &reason);
-        reserve::mail_admins(tx, (&company, company.reserve_bcc.clone()), &subject, &body, context)?;
+        let notification = Notification::DistributionRefused {
+            company: (&company).into(),
+            due_on: seen.next_on,
+            points: seen.points,
+            wallet: seen.wallet,
+            reason: reason.clone(),
+        };
+        notify_administrators(tx, &company, company.reserve_bcc.clone(), &notification, context)?;
     }
     Ok(ran(DateEnd::Refused { reason, again_at }))
-}
-
-/// Subject and body: what has happened, what to do, what happens until then.
-fn letter(company: &Company, schedule: &Schedule, reason: &str) -> (String, String) {
-    let (id, name, domain) = (company.id, company.name.as_str(), company.domain.as_str());
-    let (date, points, wallet) = (schedule.next_on, schedule.points.get(), schedule.wallet.name());
-    let subject = format!("{name}: the distribution of {date} could not be paid");
-    let body = format!(
-        "The distribution of {date} at {name} ({domain}), {points} points into the {wallet} of each who has one, \
-         could not be paid: {reason}. Nobody has received anything of it.\n\n\
-         What to do: where the reserve is short, have points added to it. Ask whoever runs your recognition service \
-         to deposit them for the company {id}.\n\n\
-         Until then: the distribution is tried again every hour, for a day from the first try. If it cannot be paid \
-         within that time it is left out, and the schedule goes on with its next date.\n\n\
-         This mail is sent once for each date that cannot be paid. You receive it as an administrator of {name}, or \
-         because your address was named for its alerts.\n"
-    );
-    (subject, body)
 }

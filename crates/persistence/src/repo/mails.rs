@@ -18,9 +18,12 @@ use crate::rows::types::{At, Id, Moment};
 use crate::rows::{ClaimedMailRow, KeptMailRow, MailRow, Row, mail};
 use crate::slices::slices;
 
+/// What a mail takes in a statement, at most.
+const NOTIFICATION_BYTES: usize = 4_096;
+
 impl MailOutbox for Unit<'_> {
     fn queue_mails(&mut self, new: &[NewMail]) -> Result<(), StoreError> {
-        for slice in slices(new, BINDS / MailRow::COLUMNS, |it| it.subject.len() + it.body.len()) {
+        for slice in slices(new, BINDS / MailRow::COLUMNS, |_| NOTIFICATION_BYTES) {
             let rows: Vec<MailRow<'_>> = slice.iter().map(MailRow::of).collect();
             self.query(|conn| diesel::insert_into(mails::table).values(&rows).execute(conn))?;
         }

@@ -1,11 +1,13 @@
 //! Mails.
 
 use diesel::prelude::*;
+use guerdon_domain::notifications::MailText;
 use guerdon_domain::ports::{ClaimedMail, KeptMail, MailState, NewMail, StoreError};
 use guerdon_domain::values::CompanyId;
 
 use super::Reading;
 use super::columns::row;
+use super::notifications::{from_json, to_json};
 use super::schema::mails;
 use super::types::{At, Id};
 
@@ -30,8 +32,7 @@ row! {
         id: Id,
         company_id: Id<CompanyId>,
         recipient: &'a str,
-        subject: &'a str,
-        body: &'a str,
+        notification: String,
         state: i16,
         attempts: i16,
         next_attempt_at: Option<At>,
@@ -45,8 +46,7 @@ impl<'a> MailRow<'a> {
             id: Id(it.id),
             company_id: Id(it.company_id),
             recipient: it.recipient.as_str(),
-            subject: &it.subject,
-            body: &it.body,
+            notification: to_json(&it.notification),
             state: mail::WAITING,
             attempts: 0,
             next_attempt_at: Some(At(it.created_at)),
@@ -60,9 +60,9 @@ row! {
     #[derive(QueryableByName)]
     struct ClaimedMailRow in mails {
         id: Id,
+        company_id: Id<CompanyId>,
         recipient: String,
-        subject: String,
-        body: String,
+        notification: String,
         attempts: i16,
         created_at: At,
     }
@@ -71,11 +71,13 @@ row! {
 impl ClaimedMailRow {
     pub(crate) fn read(self) -> Result<ClaimedMail, StoreError> {
         let reading = Reading { table: "mails", id: &self.id.0 };
+        let notification = from_json(self.company_id.0, &self.notification);
+        let MailText { subject, body } = reading.make("notification", notification)?.mail();
         Ok(ClaimedMail {
             id: self.id.0,
             recipient: self.recipient,
-            subject: self.subject,
-            body: self.body,
+            subject,
+            body,
             attempts: reading.make("attempts", u16::try_from(self.attempts).ok())?,
             created_at: self.created_at.0,
         })
@@ -87,8 +89,9 @@ impl ClaimedMailRow {
 #[diesel(table_name = mails)]
 pub(crate) struct KeptMailRow {
     id: Id,
+    company_id: Id<CompanyId>,
     recipient: String,
-    subject: String,
+    notification: String,
     state: i16,
     attempts: i16,
     created_at: At,
@@ -98,11 +101,12 @@ impl KeptMailRow {
     pub(crate) fn read(self) -> Result<KeptMail, StoreError> {
         let reading = Reading { table: "mails", id: &self.id.0 };
         let states = [MailState::Waiting, MailState::Sent, MailState::GivenUp];
+        let notification = from_json(self.company_id.0, &self.notification);
         let state = states.into_iter().find(|it| mail::code(*it) == self.state);
         Ok(KeptMail {
             id: self.id.0,
             recipient: self.recipient,
-            subject: self.subject,
+            subject: reading.make("notification", notification)?.mail().subject,
             state: reading.make("state", state)?,
             attempts: reading.make("attempts", u16::try_from(self.attempts).ok())?,
             created_at: self.created_at.0,

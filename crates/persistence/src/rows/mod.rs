@@ -16,6 +16,7 @@ mod figures;
 mod idempotency;
 mod mails;
 mod movements;
+mod notifications;
 mod occasions;
 mod providers;
 mod recognitions;

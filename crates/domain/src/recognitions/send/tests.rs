@@ -181,7 +181,7 @@ fn the_reserve_alerts_once_when_it_falls_below_its_threshold() {
     let recipients: Vec<_> =
         fixture.changes.mails.iter().map(|it| it.recipient.folded().to_owned()).collect();
     assert_eq!(recipients, ["ada@example.com", "pay@example.com"]);
-    assert!(fixture.changes.mails[0].subject.contains("85 points"));
+    assert!(fixture.changes.mails[0].notification.mail().subject.contains("85 points"));
     send(&mut fixture, &five).unwrap();
     assert_eq!(fixture.changes.mails.len(), 2);
 }

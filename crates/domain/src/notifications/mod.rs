@@ -1,0 +1,52 @@
+//! Notifications to the administrators of a company: the reserve is low, a scheduled distribution was refused, a certificate
+//! ends.
+//!
+//! The outbox keeps what has happened, not a text. Each channel renders it: [`Notification::mail`] is the renderer for mail.
+
+mod mail;
+
+use std::collections::BTreeMap;
+
+pub use mail::MailText;
+
+pub use crate::model::{Notification, NotifiedCompany};
+
+use crate::model::{Company, NewMail};
+use crate::ports::{Context, MailOutbox, ReadUsers, StoreError};
+use crate::values::EmailAddress;
+
+/// Queues a notification for each active administrator of a company and for `others`; once for each address.
+///
+/// # Errors
+///
+/// Those of the store.
+pub fn notify_administrators<T: MailOutbox + ReadUsers + ?Sized>(
+    tx: &mut T,
+    company: &Company,
+    others: impl IntoIterator<Item = EmailAddress>,
+    notification: &Notification,
+    context: &Context<'_>,
+) -> Result<(), StoreError> {
+    let recipients = tx.admin_emails(company.id)?.into_iter().chain(others);
+    tx.queue_mails(&address(company, recipients, notification, context))
+}
+
+/// The notification for each recipient; once for each address.
+pub(crate) fn address(
+    company: &Company,
+    recipients: impl Iterator<Item = EmailAddress>,
+    notification: &Notification,
+    context: &Context<'_>,
+) -> Vec<NewMail> {
+    let distinct: BTreeMap<String, EmailAddress> =
+        recipients.map(|it| (it.folded().to_owned(), it)).collect();
+    let created_at = context.clock.now();
+    let mail = |recipient| NewMail {
+        id: context.ids.next(),
+        company_id: company.id,
+        recipient,
+        notification: notification.clone(),
+        created_at,
+    };
+    distinct.into_values().map(mail).collect()
+}
