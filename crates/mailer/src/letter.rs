@@ -10,8 +10,8 @@ use lettre::message::header::{
 };
 use lettre::message::{Body, Mailbox};
 
+use crate::failure::Failure;
 use crate::from_address::{FromAddress, address_of};
-use crate::transport::Failure;
 
 /// The longest line that a mail server must take, without its CRLF (RFC 5322).
 const LINE_LENGTH_MAX: usize = 998;

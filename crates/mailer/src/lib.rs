@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod failure;
 mod from_address;
 mod journal;
 mod letter;
@@ -9,6 +10,7 @@ mod smtp;
 mod store_journal;
 mod transport;
 
+pub use failure::{Failure, Fault};
 pub use from_address::{FromAddress, InvalidFromAddress};
 pub use journal::MailJournal;
 pub use letter::Letter;
@@ -16,4 +18,4 @@ pub use mailer::{Mailer, NextStep, Running};
 pub use observer::{Observer, Silent};
 pub use smtp::{InvalidRoots, InvalidSmtpUrl, SmtpTransport, SmtpUrl};
 pub use store_journal::StoreMailJournal;
-pub use transport::{Failure, Fault, FolderTransport, Transport};
+pub use transport::{FolderTransport, Transport};

@@ -16,9 +16,10 @@ use guerdon_domain::ports::{
 };
 use uuid::Uuid;
 
+use crate::failure::{Failure, Fault};
 use crate::journal::MailJournal;
 use crate::observer::{Observer, Silent};
-use crate::transport::{Failure, Fault, SENDING_MAX, Transport};
+use crate::transport::{MAX_SENDING_TIME, Transport};
 use server::ServerState;
 
 pub use running::Running;
@@ -173,7 +174,7 @@ impl Mailer {
     }
 
     fn must_end(&self, batch: &Batch, now: Timestamp) -> bool {
-        self.is_stopped() || self.journal_fails || now + SENDING_MAX > batch.until
+        self.is_stopped() || self.journal_fails || now + MAX_SENDING_TIME > batch.until
     }
 
     fn attempt(&mut self, mail: &ClaimedMail, batch: &mut Batch) -> MailFate {

@@ -1,92 +1,83 @@
-//! One connection's thread.
+//! Bounds the time of everything that happens over SMTP, however slowly a server sends its responses.
 
-use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread::Builder;
 use std::time::Duration;
 
-use super::dialogue::{Connection, Plan};
-use crate::letter::Letter;
-use crate::transport::Failure;
+use tokio::runtime::{Builder, Runtime};
+use tokio::time::{Instant, timeout, timeout_at};
 
-/// A connection that takes one letter after the other. Dropped, it says goodbye on its own time.
+use super::connection::{Connection, ServerSettings};
+use crate::failure::Failure;
+use crate::letter::Letter;
+
+/// The longest wait for the response to QUIT.
+const QUIT_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// A runtime that drives at most one connection. End it with [`Session::close`]: a drop would wait for a name resolution
+/// that is still running.
 pub(super) struct Session {
-    letters: Sender<Letter>,
-    results: Receiver<Result<(), Failure>>,
-    /// Whether it has come as far as letters.
-    pub(super) connected: Arc<AtomicBool>,
+    runtime: Runtime,
+    connection: Option<Connection>,
 }
 
 impl Session {
-    pub(super) fn open(plan: Plan, alive: Arc<()>) -> io::Result<Self> {
-        let (letters, incoming) = channel();
-        let (outgoing, results) = channel();
-        let connected = Arc::new(AtomicBool::new(false));
-        let here = Arc::clone(&connected);
-        let body = move || {
-            talk(&plan, &incoming, &outgoing, &here);
-            drop(alive);
-        };
-        Builder::new().name("mail-session".into()).spawn(body)?;
-        Ok(Self { letters, results, connected })
+    /// A session without a connection.
+    pub(super) fn new() -> Result<Self, Failure> {
+        let runtime = Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|cause| Failure::server(format!("cannot start a runtime: {cause}")))?;
+        Ok(Self { runtime, connection: None })
     }
 
-    pub(super) fn answer_to(
-        &self,
-        letter: Letter,
-        limit: Duration,
-    ) -> Result<Result<(), Failure>, RecvTimeoutError> {
-        match self.letters.send(letter) {
-            Ok(()) => self.results.recv_timeout(limit),
-            Err(_) => Err(RecvTimeoutError::Disconnected),
+    /// Connects to the server, encrypts the connection and signs in, as the settings require.
+    pub(super) fn connect(&mut self, server: &ServerSettings, time_limit: Duration) -> Result<(), Failure> {
+        self.connection = Some(self.runtime.block_on(connect(None, server, time_limit))?);
+        Ok(())
+    }
+
+    /// Sends a letter over the existing connection or, if that is closed, over a new one. Keeps the connection for the next
+    /// letter unless its state is unknown afterwards.
+    pub(super) fn send(
+        &mut self,
+        server: &ServerSettings,
+        letter: &Letter,
+        time_limit: Duration,
+    ) -> Result<(), Failure> {
+        let Self { runtime, connection: kept } = self;
+        runtime.block_on(async {
+            let deadline = Instant::now() + time_limit;
+            let mut connection = connect(kept.take(), server, time_limit).await?;
+            let result = timeout_at(deadline, connection.send(letter)).await;
+            if connection.is_usable() {
+                *kept = Some(connection);
+            }
+            result
+                .unwrap_or_else(|_elapsed| Err(Failure::mail(format!("not finished within {time_limit:?}"))))
+        })
+    }
+
+    /// Says goodbye to the server and ends the session.
+    pub(super) fn close(self) {
+        if let Some(mut connection) = self.connection {
+            let _response = self.runtime.block_on(async { timeout(QUIT_TIMEOUT, connection.quit()).await });
         }
+        self.runtime.shutdown_background();
     }
 }
 
-fn talk(
-    plan: &Plan,
-    letters: &Receiver<Letter>,
-    results: &Sender<Result<(), Failure>>,
-    connected: &AtomicBool,
-) {
-    let mut connection = None;
-    for letter in letters {
-        let result = deliver(plan, &mut connection, &letter, connected);
-        if results.send(result).is_err() {
-            return;
+/// The existing connection if the server still responds on it, else a new one.
+async fn connect(
+    existing: Option<Connection>,
+    server: &ServerSettings,
+    time_limit: Duration,
+) -> Result<Connection, Failure> {
+    let connecting = async {
+        if let Some(mut connection) = existing
+            && connection.reset().await
+        {
+            return Ok(connection);
         }
-    }
-    if let Some(connection) = connection {
-        connection.quit();
-    }
-}
-
-/// On the connection there is, or on a new one. A server may close a connection between two mails; then a new one
-/// is made for the mail, once.
-fn deliver(
-    plan: &Plan,
-    connection: &mut Option<Connection>,
-    letter: &Letter,
-    connected: &AtomicBool,
-) -> Result<(), Failure> {
-    if let Some(mut used) = connection.take() {
-        if used.is_open() {
-            return converse(used, connection, letter);
-        }
-        connected.store(false, Ordering::Relaxed);
-    }
-    let new = Connection::open(plan)?;
-    connected.store(true, Ordering::Relaxed);
-    converse(new, connection, letter)
-}
-
-/// Keeps the connection where the dialogue left it in order.
-fn converse(mut open: Connection, kept: &mut Option<Connection>, letter: &Letter) -> Result<(), Failure> {
-    let result = open.send(letter);
-    if open.is_in_order() {
-        *kept = Some(open);
-    }
-    result
+        Connection::open(server).await
+    };
+    timeout(time_limit, connecting).await.unwrap_or_else(|_elapsed| {
+        Err(Failure::server(format!("connecting: not finished within {time_limit:?}")))
+    })
 }

@@ -120,7 +120,7 @@ fn credentials(url: &Url) -> Result<Option<Credentials>, InvalidSmtpUrl> {
 }
 
 /// The name for EHLO: a host name as it is, an address in brackets, and nothing else.
-pub(super) fn hello(name: &str) -> Option<lettre::transport::smtp::extension::ClientId> {
+pub(super) fn client_name(name: &str) -> Option<lettre::transport::smtp::extension::ClientId> {
     use lettre::transport::smtp::extension::ClientId;
 
     match name.trim_matches(['[', ']']).parse::<IpAddr>() {
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn a_greeting_is_a_name_or_an_address() {
         let check = |name: &str, expected: Option<&str>| {
-            assert_eq!(hello(name).map(|it| it.to_string()).as_deref(), expected, "{name:?}");
+            assert_eq!(client_name(name).map(|it| it.to_string()).as_deref(), expected, "{name:?}");
         };
         check("guerdon.example.com", Some("guerdon.example.com"));
         check("192.0.2.1", Some("[192.0.2.1]"));

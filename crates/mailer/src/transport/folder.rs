@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use guerdon_domain::ports::{ClaimedMail, Timestamp};
 
-use super::{Failure, Transport};
+use super::Transport;
+use crate::failure::Failure;
 use crate::from_address::FromAddress;
 use crate::letter::Letter;
 
