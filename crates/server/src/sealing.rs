@@ -1,91 +1,80 @@
-//! Sealing: chaining what is committed, off the way of requests.
+//! Sealing in a service, and on command.
 
 use std::sync::Arc;
 use std::thread::sleep; // tidy: transactions of other processes end when they end
 use std::time::{Duration, Instant};
 
+use data_encoding::HEXLOWER;
 use guerdon_domain::ports::{Clock, Seal, Store, StoreError, StoreExt, Timestamp};
+use guerdon_domain::sealing::{Sealed, seal_committed};
 
-use crate::hex;
-use crate::steps::Steps;
-use crate::world::SystemClock;
+use crate::platform::SystemClock;
+use crate::steps::AdaptivePacer;
 
-/// How long a transaction that is under way is waited for.
-const TRIES: u32 = 200;
-const BETWEEN_TRIES: Duration = Duration::from_millis(50);
-/// How many causes one seal holds at first, at least and at most: as many as are written down in moments. Each company adds to
-/// that, for its figures.
-const CAUSES: i64 = 2_000;
-const CAUSES_MIN: i64 = 200;
-const CAUSES_MAX: i64 = 20_000;
+const TRIES_MAX: u32 = 200;
+const RETRY_INTERVAL: Duration = Duration::from_millis(50);
+/// How often the head is logged, so that a copy of the log proves the ledger up to that head.
+const HEAD_LOG_INTERVAL: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// How often the log is told of the head, so that a copy of the log is a copy of heads too.
-const TELL_EVERY: Duration = Duration::from_secs(24 * 60 * 60);
-
-/// Sealing as it goes on in a service.
+/// The background job.
 pub(crate) struct Sealing {
     store: Arc<dyn Store>,
-    told_at: Option<Instant>,
-    was_well: bool,
-    steps: Steps,
+    pacer: AdaptivePacer,
+    logged_at: Option<Instant>,
+    is_failing: bool,
 }
 
 impl Sealing {
     pub(crate) fn new(store: Arc<dyn Store>) -> Self {
-        Self { store, told_at: None, was_well: true, steps: Steps::new(CAUSES, CAUSES_MIN..=CAUSES_MAX) }
+        Self { store, pacer: pacer(), logged_at: None, is_failing: false }
     }
 
-    /// Seals what is new, and tells the head once a day.
-    pub(crate) fn go_on(&mut self) {
-        loop {
-            match seal(self.store.as_ref(), SystemClock.now(), self.steps.size()) {
-                Ok(Some(took)) => {
-                    self.was_well = true;
-                    self.steps.took(took);
-                }
-                Ok(None) => return self.tell(),
-                Err(cause) => {
-                    if std::mem::replace(&mut self.was_well, false) {
-                        log::warn!("what is committed cannot be sealed: {cause}");
-                    }
-                    return;
+    /// Seals what is new, and logs the head once a day. Logs a failure once until sealing succeeds again.
+    pub(crate) fn seal(&mut self) {
+        match seal_committed(self.store.as_ref(), SystemClock.now(), &mut self.pacer) {
+            Ok(_) => {
+                self.is_failing = false;
+                self.log_head();
+            }
+            Err(cause) => {
+                if !std::mem::replace(&mut self.is_failing, true) {
+                    log::warn!("committed journal entries cannot be sealed: {cause}");
                 }
             }
         }
     }
 
-    fn tell(&mut self) {
-        if self.told_at.is_some_and(|it| it.elapsed() < TELL_EVERY) {
+    fn log_head(&mut self) {
+        if self.logged_at.is_some_and(|it| it.elapsed() < HEAD_LOG_INTERVAL) {
             return;
         }
         let last = self.store.snapshot(|reads| -> Result<_, StoreError> { reads.last_seal() });
         if let Ok(Some(seal)) = last {
-            log::info!("the ledger is sealed up to seal {}, head {}", seal.sequence, hex::encode(&seal.head));
-            self.told_at = Some(Instant::now());
+            log::info!(
+                "the ledger is sealed up to seal {}, head {}",
+                seal.sequence,
+                HEXLOWER.encode(&seal.head)
+            );
+            self.logged_at = Some(Instant::now());
         }
     }
 }
 
-/// Seals what is new, a bounded part of it; answers how long writing it took. None where nothing is new, or another process
-/// was first.
-fn seal(store: &dyn Store, now: Timestamp, causes_max: i64) -> Result<Option<Duration>, StoreError> {
-    let next = store.snapshot(|reads| reads.next_seal(now, causes_max))?;
-    let Some(next) = next else { return Ok(None) };
-    let began = Instant::now();
-    let written = store.transaction(|tx| tx.insert_seal(&next))?;
-    Ok(written.then(|| began.elapsed()))
-}
-
-/// Seals all that is committed; answers the latest seal, which is none where nothing was ever committed. Waits a while
-/// for transactions that are under way, before which nothing that came after them can be sealed; an error where one
-/// takes too long.
+/// Seals everything that is committed, and returns the latest seal; `None` in a database without journal entries. Waits up to
+/// ten seconds for transactions in progress, because nothing after them can be sealed before they end.
 pub(crate) fn seal_all(store: &dyn Store, now: Timestamp) -> Result<Option<Seal>, StoreError> {
-    for _ in 0..TRIES {
-        while seal(store, now, CAUSES)?.is_some() {}
-        if !store.snapshot(|reads| reads.has_unsealed())? {
-            return store.snapshot(|reads| reads.last_seal());
+    for _ in 0..TRIES_MAX {
+        if let Sealed::UpTo(seal) = seal_committed(store, now, &mut pacer())? {
+            return Ok(seal);
         }
-        sleep(BETWEEN_TRIES);
+        sleep(RETRY_INTERVAL);
     }
-    Err(StoreError::Unavailable("a transaction or a distribution that began before is still under way: try again, or see `guerdon status`".into()))
+    Err(StoreError::Unavailable(
+        "a transaction or a distribution that began earlier is still in progress: try again, or see `guerdon status`".into(),
+    ))
+}
+
+/// Seals of 200 to 20,000 journal entries. The statistics of each company that they concern are written with them.
+fn pacer() -> AdaptivePacer {
+    AdaptivePacer::new(2_000, 200..=20_000)
 }

@@ -17,11 +17,11 @@ use super::metrics::{
     Metrics, look_at_certificate, look_at_ledger, look_at_outbox, look_at_process, tell_maintenance,
 };
 use super::single_sign_on;
+use crate::platform::{SystemClock, SystemIds};
 use crate::retention;
 use crate::sealing::Sealing;
 use crate::settings::Retention;
 use crate::tls::Reloading;
-use crate::world::{SystemClock, SystemIds};
 
 /// How often it looks at the database; a maintenance that is turned on holds within a second.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -84,7 +84,7 @@ pub(super) fn spawn(
         })),
         rt::spawn(every(SEAL_EVERY, {
             let mut sealing = Sealing::new(Arc::clone(&store));
-            move || sealing.go_on()
+            move || sealing.seal()
         })),
         rt::spawn(every(single_sign_on::EVERY, {
             let store = Arc::clone(&store);
@@ -197,7 +197,7 @@ impl Pruning {
     fn go_on(&mut self) {
         let store = self.store.as_ref();
         if self.all_at.is_some_and(|it| it.elapsed() < PRUNE_ALL_EVERY) {
-            if let Err(cause) = retention::expired(store, SystemClock.now()) {
+            if let Err(cause) = retention::prune_expired_records(store, SystemClock.now()) {
                 log::warn!("expired idempotency records stay: {cause}");
             }
             return;
@@ -205,17 +205,17 @@ impl Pruning {
         let origin = Origin { actor: Actor::Operator, reference: Some("retention"), key: None };
         let context = Context { clock: &SystemClock, ids: &SystemIds, bodies: &Bodies, origin };
         match retention::prune(store, &self.retention, &context) {
-            Ok(gone) => {
+            Ok((pruned, longest_step)) => {
                 self.all_at = Some(Instant::now());
-                if !gone.is_nothing() {
-                    let (events, mails, step) = (gone.events, gone.mails, gone.longest_step);
+                if !pruned.is_empty() {
+                    let (events, mails) = (pruned.events, pruned.mails);
                     log::info!(
-                        "retention let go of {events} delivered events and {mails} mails; the longest step took {} ms",
-                        step.as_millis()
+                        "retention: deleted {events} delivered events and {mails} mails; the longest step took {} ms",
+                        longest_step.as_millis()
                     );
                 }
             }
-            Err(cause) => log::warn!("what retention allows to go stays: {cause}"),
+            Err(cause) => log::warn!("records past their retention period cannot be deleted: {cause}"),
         }
     }
 }

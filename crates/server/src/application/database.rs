@@ -9,8 +9,8 @@ use guerdon_persistence::{Access, OpenError, Opened, kept_setting, migrate, open
 
 use crate::command_socket::is_served;
 use crate::keys::require_own;
+use crate::platform::files;
 use crate::settings::Settings;
-use crate::world::files;
 
 /// How often the start looks again at a database that a command holds.
 const ATTEMPTS: u32 = 20;
@@ -113,7 +113,7 @@ mod tests {
         let url = OsString::from("postgres://guerdon@127.0.0.1:1/guerdon");
         let environment = [("GUERDON_DATA_DIR".into(), folder), ("GUERDON_DATABASE__URL".into(), url)];
         let settings = Settings::from_sources(None, environment.into_iter()).unwrap();
-        let line = crate::application::Application::build(&settings).err().unwrap().to_string();
+        let line = crate::application::Application::build(&settings, |it| it).err().unwrap().to_string();
         assert!(line.starts_with("master_key must be set"), "{line}");
     }
 }

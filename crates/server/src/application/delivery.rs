@@ -6,16 +6,16 @@ use std::time::Duration;
 
 use anyhow::Context;
 use guerdon_domain::ports::{Clock, Store, StoreError, StoreExt, Wakes};
-use guerdon_mailer::{Mailer, Running as Mailing, StoreMailJournal};
+use guerdon_mailer::{Mailer, Running as Mailing, StoreMailJournal, Transport};
 use guerdon_persistence::Wakeups;
 use guerdon_webhook_dispatcher::{Dispatcher, Running as Dispatching, Schedule};
 use tokio::sync::oneshot;
 
 use super::metrics::Counting;
 use crate::keys::Keys;
-use crate::outgoing::{courier, mail_transport, where_mails_go};
+use crate::platform::{SystemClock, SystemIds};
 use crate::settings::Settings;
-use crate::world::{SystemClock, SystemIds};
+use crate::transports::{build_courier, build_mail_transport, describe_mail_destination};
 
 /// Attempts under way at the end are waited for; what is not settled then is sent again later.
 const FINISH_WITHIN: Duration = Duration::from_secs(16);
@@ -36,16 +36,19 @@ impl Delivery {
         keys: &Arc<Keys>,
         wakes: &Wakes,
         counting: &Arc<Counting>,
+        wrap: impl FnOnce(Box<dyn Transport>) -> Box<dyn Transport>,
     ) -> anyhow::Result<Self> {
         if settings.embedded_database().is_some() {
             // No other process can hold a lease: what there is, a process that is gone has left.
             store.transaction(|tx| -> Result<(), StoreError> { tx.end_leases(SystemClock.now()) })?;
         }
-        let mailer = mailer(settings, store, counting)?.woken_by(wakes.mails.clone());
-        log::info!("{}", where_mails_go(settings));
+        let transport = wrap(build_mail_transport(settings)?);
+        let mailer = build_mailer(transport, store, counting).woken_by(wakes.mails.clone());
+        log::info!("{}", describe_mail_destination(settings));
         let mails = mailer.start().context("cannot make a thread")?;
-        let events =
-            dispatcher(settings, store, keys, wakes, counting)?.start().context("cannot make a thread")?;
+        let events = build_dispatcher(settings, store, keys, wakes, counting)?
+            .start()
+            .context("cannot make a thread")?;
         let wakeups = Wakeups::share(&settings.database, wakes).context("cannot make a thread")?;
         Ok(Self { events, mails, wakeups })
     }
@@ -81,14 +84,14 @@ fn finish(events: Dispatching, mails: Mailing) {
     }
 }
 
-fn dispatcher(
+fn build_dispatcher(
     settings: &Settings,
     store: &Arc<dyn Store>,
     keys: &Arc<Keys>,
     wakes: &Wakes,
     counting: &Arc<Counting>,
 ) -> anyhow::Result<Dispatcher> {
-    let sender = courier(settings, keys)?;
+    let sender = build_courier(settings, keys)?;
     let mut dispatcher =
         Dispatcher::new(Arc::clone(store), Arc::new(sender), Arc::new(SystemClock), Arc::new(SystemIds));
     dispatcher.schedule = Schedule::scaled(settings.webhooks.time_scale)
@@ -99,8 +102,8 @@ fn dispatcher(
     Ok(dispatcher)
 }
 
-fn mailer(settings: &Settings, store: &Arc<dyn Store>, counting: &Arc<Counting>) -> anyhow::Result<Mailer> {
+fn build_mailer(transport: Box<dyn Transport>, store: &Arc<dyn Store>, counting: &Arc<Counting>) -> Mailer {
     let journal = Box::new(StoreMailJournal::new(Arc::clone(store)));
-    let mailer = Mailer::new(journal, mail_transport(settings)?, Arc::new(SystemClock), Arc::new(SystemIds));
-    Ok(mailer.observed_by(counting.clone()))
+    let mailer = Mailer::new(journal, transport, Arc::new(SystemClock), Arc::new(SystemIds));
+    mailer.observed_by(counting.clone())
 }

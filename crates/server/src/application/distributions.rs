@@ -10,8 +10,8 @@ use guerdon_domain::ports::{Store, StoreError};
 use guerdon_domain::scheduler::{DateEnd, Ran, StoodBack, Unfinished, finish, run_due};
 use guerdon_domain::values::CauseId;
 
+use crate::platform::surroundings;
 use crate::settings::Settings;
-use crate::world::surroundings;
 
 /// How often it looks for dates that are due.
 pub(super) const EVERY: Duration = Duration::from_secs(1);

@@ -8,7 +8,7 @@ use guerdon_domain::ports::{Clock as _, ProviderHour, ServiceHour, Store, StoreE
 use guerdon_http_api::{Answers, Traffic};
 
 use super::metrics::Counting;
-use crate::world::SystemClock;
+use crate::platform::SystemClock;
 
 pub(super) const EVERY: Duration = Duration::from_secs(10);
 /// How long an end waits for the last of them.

@@ -15,9 +15,9 @@ use guerdon_webhook_dispatcher::{AttemptResult, Observer as EventObserver};
 use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 
-use crate::build_info::{COMMIT, VERSION};
+use crate::platform::build_info::{COMMIT, VERSION};
+use crate::platform::{SystemClock, descriptors};
 use crate::tls::Reloading;
-use crate::world::{SystemClock, descriptors};
 
 const UNFINISHED: &str = "guerdon_distributions_unfinished";
 const IN_TRANSIT: &str = "guerdon_points_in_transit";

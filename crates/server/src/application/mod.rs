@@ -1,5 +1,6 @@
 //! The composition root: from settings to a running service, for `serve` and for tests alike.
 
+mod api_pages;
 mod background;
 mod database;
 mod delivery;
@@ -7,6 +8,7 @@ mod distributions;
 mod figures;
 mod metrics;
 mod operator;
+mod run_command;
 mod single_sign_on;
 mod stop;
 mod warnings;
@@ -23,26 +25,29 @@ use anyhow::{Context, bail};
 use guerdon_domain::commands::CommandQueue;
 use guerdon_domain::ports::{Store, Wakes};
 use guerdon_http_api::{Api, ConnectionLimits, Gate, Limits, Listening, Pulse, Traffic, Transport};
+use guerdon_mailer::Transport as MailTransport;
 use guerdon_persistence::Opened;
 use guerdon_webhook_dispatcher::Bodies;
 use tokio::time::timeout;
 
-use crate::build_info::{COMMIT, LONG, VERSION};
 use crate::command_socket::{CommandHandler, CommandSocket};
 use crate::commands::Workplace;
-use crate::description::pages;
 use crate::keys::{Keys, require, settle};
+use crate::maintenance::Service;
+use crate::platform::build_info::{COMMIT, LONG, VERSION};
+use crate::platform::{SystemClock, SystemIds, descriptors};
 use crate::settings::{Http, Retention, Settings, Tls};
-use crate::status::Service;
 use crate::tls::{self, Reloading};
-use crate::world::{SystemClock, SystemIds, descriptors};
 
+pub(crate) use api_pages::describe_api;
+use api_pages::render_api_pages;
 pub(crate) use database::prepare_folders;
 use delivery::Delivery;
 use distributions::DuePayments;
 pub(crate) use distributions::finish_started;
 use figures::Figures;
 use metrics::{Counting, Metrics};
+pub(crate) use run_command::run_command;
 
 /// Descriptors that no client gets: they are for the operator's listener, the database, commands and deliveries.
 const KEPT_BACK: usize = 256;
@@ -71,9 +76,12 @@ pub(crate) struct Application {
 }
 
 impl Application {
-    /// Makes and migrates the database, settles the keys, prepares TLS, opens the listeners. Must be called within
-    /// an actix system.
-    pub(crate) fn build(settings: &Settings) -> anyhow::Result<Self> {
+    /// Creates or migrates the database, finds or creates the keys, prepares TLS, and opens the listeners. Mails are sent by
+    /// what `wrap` makes of the transport that the settings name. Must be called within an actix system.
+    pub(crate) fn build(
+        settings: &Settings,
+        wrap: impl FnOnce(Box<dyn MailTransport>) -> Box<dyn MailTransport>,
+    ) -> anyhow::Result<Self> {
         log::info!(version = VERSION, commit = COMMIT; "guerdon {LONG}");
         // Before anything is made: what would be refused later leaves nothing behind.
         require(settings)?;
@@ -112,7 +120,7 @@ impl Application {
         };
         let operator = operator::listen(service, Arc::clone(&gate), Arc::clone(&pulse), metrics.clone())
             .with_context(|| format!("cannot listen on {} (operator.listen)", settings.operator_listen))?;
-        let delivery = Delivery::start(settings, &background, &keys, &wakes, &counting)?;
+        let delivery = Delivery::start(settings, &background, &keys, &wakes, &counting, wrap)?;
         let scheme = if certificate.is_some() { "https" } else { "http" };
         let (listening, health, database) = (api.address, operator.address, settings.shown_database());
         log::info!("listening on {scheme}://{listening} (database {database}), health on http://{health}");
@@ -214,7 +222,7 @@ fn api(
         service_url: settings.service_url.as_str().into(),
         retired_versions: settings.http.retired_versions.clone(),
         sunsets: settings.http.sunsets.clone(),
-        pages: LazyLock::new(pages),
+        pages: LazyLock::new(render_api_pages),
         request_lines: if settings.log.requests { log::Level::Info } else { log::Level::Debug },
     }
 }

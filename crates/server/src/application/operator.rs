@@ -14,9 +14,9 @@ use guerdon_http_api::{Gate, Pulse};
 use serde::Serialize;
 
 use super::metrics::Metrics;
-use crate::build_info::{COMMIT, VERSION};
 use crate::console::{Shown, shown};
-use crate::status::Service;
+use crate::maintenance::Service;
+use crate::platform::build_info::{COMMIT, VERSION};
 
 /// The open listener.
 pub(super) struct Listening {

@@ -10,7 +10,7 @@ use guerdon_webhook_dispatcher::Bodies;
 use metrics::gauge;
 
 use super::metrics::SAML_ENDING;
-use crate::world::{SystemClock, SystemIds};
+use crate::platform::{SystemClock, SystemIds};
 
 pub(super) const EVERY: Duration = Duration::from_secs(12 * 3_600);
 const PAGE: i64 = 200;

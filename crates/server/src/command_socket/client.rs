@@ -6,9 +6,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::{Reply, Request, SOCKET, ShortPath, one_name};
-use crate::build_info::VERSION;
 use crate::commands::{Command, Output, Runnable as _};
-use crate::world::user;
+use crate::platform::build_info::VERSION;
+use crate::platform::user;
 
 const SEND_WITHIN: Duration = Duration::from_secs(10);
 /// A command that is soon done is not waited for any longer, nor is one that may take long.

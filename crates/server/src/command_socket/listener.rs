@@ -15,10 +15,10 @@ use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
 use super::{Envelope, Reply, Request, SOCKET, ShortPath, is_served, one_name};
-use crate::build_info::VERSION;
 use crate::commands::Workplace;
-use crate::world::files::ensure_private_folder;
-use crate::world::random;
+use crate::platform::build_info::VERSION;
+use crate::platform::files::ensure_private_folder;
+use crate::platform::random;
 
 const CLIENTS_MAX: u32 = 64;
 const LINE_LENGTH_MAX: u64 = 64 << 20;

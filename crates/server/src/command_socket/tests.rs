@@ -43,7 +43,7 @@ fn a_command_says_of_which_version_it_is() {
     });
     send(folder.path(), &folder.path().join("guerdon.db"), &seal());
     let said: serde_json::Value = serde_json::from_str(&heard.join().unwrap()).unwrap();
-    assert_eq!(said["version"], crate::build_info::VERSION);
+    assert_eq!(said["version"], crate::platform::build_info::VERSION);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use std::convert::Infallible;
 use std::path::Path;
 
-use crate::world::files;
+use crate::platform::files;
 
 /// Reads a text of at most so many bytes, and what it says; a fault is for the command to tell, with the file's name.
 pub(super) fn given<T>(

@@ -3,16 +3,15 @@
 use std::fmt::Display;
 
 use anyhow::Context as _;
-use guerdon_domain::audit_log::Action;
 use guerdon_domain::ports::{StoreExt, Tx};
+use guerdon_domain::users::{self, Imported};
 use guerdon_domain::values::{CompanyId, ProviderId};
 use serde::{Deserialize, Serialize};
 
-use super::import_batch::{self, Done};
 use super::import_file::{Row, Rows, rows};
 use super::named::CompanyName;
 use super::{CommandError, Output, Runnable, View, Workplace};
-use crate::progress::Progress;
+use crate::terminal::Progress;
 
 /// How many rows one transaction takes: few enough that nobody waits long behind it.
 const ROWS_PER_TRANSACTION: usize = 100;
@@ -41,20 +40,20 @@ pub(crate) struct Users {
 
 /// What became of the rows.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
-struct Imported {
+struct Counts {
     created: usize,
     updated: usize,
     unchanged: usize,
     refused: usize,
 }
 
-impl Imported {
+impl Counts {
     fn all(self) -> usize {
         self.created + self.updated + self.unchanged + self.refused
     }
 }
 
-impl View for Imported {
+impl View for Counts {
     fn text(&self) -> String {
         let Self { created, updated, unchanged, refused } = self;
         format!("{created} created, {updated} updated, {unchanged} unchanged, {refused} refused")
@@ -63,17 +62,17 @@ impl View for Imported {
 
 #[derive(Default)]
 struct Report {
-    counts: Imported,
+    counts: Counts,
     notes: Vec<String>,
 }
 
 impl Report {
-    fn add(&mut self, line: usize, done: Done) {
-        match done {
-            Done::Created => self.counts.created += 1,
-            Done::Updated => self.counts.updated += 1,
-            Done::Unchanged => self.counts.unchanged += 1,
-            Done::Refused(why) => {
+    fn add(&mut self, line: usize, outcome: Imported) {
+        match outcome {
+            Imported::Created => self.counts.created += 1,
+            Imported::Updated => self.counts.updated += 1,
+            Imported::Unchanged => self.counts.unchanged += 1,
+            Imported::Refused(why) => {
                 self.counts.refused += 1;
                 self.notes.push(format!("line {line}: {}", why.replace('\n', " ")));
             }
@@ -122,8 +121,7 @@ impl Users {
             let before = report.counts.all();
             match request(self.of(part, before > 0)) {
                 Ok(done) => {
-                    let counts: Imported =
-                        serde_json::from_str(&done.json).context("reading what was done")?;
+                    let counts: Counts = serde_json::from_str(&done.json).context("reading what was done")?;
                     report.merge(Report { counts, notes: done.notes });
                     if counts.all() < part.len() {
                         return Ok(Output { status: 1, ..report.output()? }); // its notes say why it stopped
@@ -202,7 +200,7 @@ impl Runnable for Users {
             Err(Undone::Failed(cause)) => Err(cause),
             Err(Undone::Refused(report)) => {
                 let refused = report.counts.refused;
-                Report { counts: Imported { refused, ..Imported::default() }, ..report }.output()
+                Report { counts: Counts { refused, ..Counts::default() }, ..report }.output()
             }
         }
     }
@@ -216,22 +214,15 @@ impl Runnable for Users {
     }
 }
 
-/// Imports these rows, and notes it in the audit log.
 fn import(
     tx: &mut dyn Tx,
-    (scope, company): (ProviderId, CompanyId),
+    place: (ProviderId, CompanyId),
     rows: &[Row],
     workplace: &Workplace,
 ) -> Result<Report, CommandError> {
-    let context = workplace.context();
     let mut report = Report::default();
-    for (row, done) in rows.iter().zip(import_batch::import(tx, (scope, company), rows, &context)?) {
-        report.add(row.line, done);
-    }
-    let Imported { created, updated, .. } = report.counts;
-    if created + updated > 0 {
-        let entry = context.entry(Action::UsersImported).of_company(company).of_provider(scope);
-        tx.note(&entry.saying(format!("{created} created, {updated} updated")))?;
+    for (row, outcome) in rows.iter().zip(users::import(tx, place, rows, &workplace.context())?) {
+        report.add(row.line, outcome);
     }
     Ok(report)
 }
@@ -250,7 +241,7 @@ mod tests {
     }
 
     fn refused(count: usize) -> anyhow::Result<Output> {
-        let counts = Imported { refused: count, ..Imported::default() };
+        let counts = Counts { refused: count, ..Counts::default() };
         Ok(Report { counts, notes: vec!["x".to_owned()] }.output()?)
     }
 

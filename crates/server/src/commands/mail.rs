@@ -10,8 +10,8 @@ use super::output::{Told, counted, table};
 use super::pages::most;
 use super::since::{given, moment};
 use super::{CommandError, Output, Runnable, View, Workplace, note};
-use crate::outgoing::mail_transport;
-use crate::world::{SystemClock, SystemIds};
+use crate::platform::{SystemClock, SystemIds};
+use crate::transports::build_mail_transport;
 
 /// How many mails are shown where nothing else is asked for.
 const SHOWN: u32 = 1_000;
@@ -78,7 +78,7 @@ struct Tested {
 impl Runnable for Test {
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
         let settings = &workplace.settings;
-        let mut transport = mail_transport(settings).map_err(|it| CommandError::failed(&it))?;
+        let mut transport = build_mail_transport(settings).map_err(|it| CommandError::failed(&it))?;
         let mail = ClaimedMail {
             id: SystemIds.next(),
             recipient: self.address.clone(),

@@ -5,7 +5,7 @@ use guerdon_domain::ports::{Clock as _, Setting, StoreError, StoreExt};
 use serde::{Deserialize, Serialize};
 
 use super::{CommandError, Output, Runnable, View, Workplace};
-use crate::world::SystemClock;
+use crate::platform::SystemClock;
 
 /// Turns maintenance on or off.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]

@@ -12,8 +12,8 @@ mod given_file;
 mod groups;
 mod idempotent;
 mod import;
-mod import_batch;
 mod import_file;
+mod import_record;
 mod mail;
 mod maintenance;
 mod metadata;
@@ -49,9 +49,9 @@ use guerdon_domain::ports::{Context, Store, StoreExt as _};
 use guerdon_webhook_dispatcher::Bodies;
 
 use crate::keys::Keys;
-use crate::progress::Progress;
+use crate::platform::{SystemClock, SystemIds, surroundings, user as system_user};
 use crate::settings::Settings;
-use crate::world::{SystemClock, SystemIds, surroundings, user as system_user};
+use crate::terminal::Progress;
 
 pub(crate) use error::CommandError;
 pub(crate) use groups::{Command, ImportCommand};

@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::output::fields;
 use super::provider::named;
 use super::{CommandError, Output, Runnable, View, Workplace};
-use crate::world::{SystemIds, random};
+use crate::platform::{SystemIds, random};
 
 /// How the credentials begin, so that a leaked one can be told for what it is.
 const API_KEY: &str = "gk_";

@@ -13,7 +13,7 @@ use super::output::fields;
 use super::pages::whole;
 use super::provider_create::{API_SECRET, SHARED_SECRET};
 use super::{CommandError, Output, Runnable, View, Workplace};
-use crate::world::random;
+use crate::platform::random;
 
 /// Replaces a secret.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]

@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::output::counted;
 use super::{CommandError, Output, Runnable, View, Workplace};
-use crate::retention::{self, Pruned};
+use guerdon_domain::retention::Pruned;
+
+use crate::retention;
 
 /// Lets go of what retention allows, as `serve` does each day: delivered events with their attempts, mails that were
 /// handed over, answers kept for repeats. `retention` in the settings says how long each stays.
@@ -35,9 +37,9 @@ impl View for Gone {
 
 impl Runnable for Prune {
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let gone =
+        let (pruned, longest_step) =
             retention::prune(workplace.store.as_ref(), &workplace.settings.retention, &workplace.context())?;
-        let Pruned { events, mails, idempotency_records, longest_step } = gone;
+        let Pruned { events, mails, idempotency_records } = pruned;
         let longest_step_micros = u64::try_from(longest_step.as_micros()).unwrap_or(u64::MAX);
         Gone { events, mails, idempotency_records, longest_step_micros }.output()
     }

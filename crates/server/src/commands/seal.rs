@@ -1,13 +1,14 @@
 //! `guerdon seal`.
 
+use data_encoding::HEXLOWER;
 use guerdon_domain::audit_log::Action;
 use guerdon_domain::ports::Clock;
 use serde::{Deserialize, Serialize};
 
 use super::output::fields;
 use super::{CommandError, Output, Runnable, View, Workplace, note};
-use crate::world::SystemClock;
-use crate::{hex, sealing};
+use crate::platform::SystemClock;
+use crate::sealing;
 
 /// Seals what is committed now; answers the chain's head.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -53,6 +54,6 @@ impl Runnable for Seal {
             return Ok(Output { json: "null".to_owned(), ..Output::default() });
         }
         let seal = seal.ok_or_else(|| CommandError::refused("there is nothing to seal yet"))?;
-        Sealed { sequence: seal.sequence, head: hex::encode(&seal.head) }.output()
+        Sealed { sequence: seal.sequence, head: HEXLOWER.encode(&seal.head) }.output()
     }
 }

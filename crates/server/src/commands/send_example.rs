@@ -15,8 +15,8 @@ use uuid::Uuid;
 
 use super::named::ProviderName;
 use super::{CommandError, Output, Runnable, View, Workplace, note};
-use crate::outgoing::courier;
-use crate::world::{SystemClock, SystemIds};
+use crate::platform::{SystemClock, SystemIds};
+use crate::transports::build_courier;
 
 /// Sends one.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -70,7 +70,7 @@ impl Runnable for SendExample {
         let url = url.ok_or_else(|| CommandError::refused("the provider has no callback URL"))?;
         let body = example(kind).map_err(CommandError::refused)?;
         let courier =
-            courier(&workplace.settings, &workplace.keys).map_err(|it| CommandError::failed(&it))?;
+            build_courier(&workplace.settings, &workplace.keys).map_err(|it| CommandError::failed(&it))?;
         let event = EventId::from_uuid(SystemIds.next());
         let outcome = courier.attempt(&Order { provider: &provider, event, body: &body });
         let confirmed = outcome.cause.is_none();

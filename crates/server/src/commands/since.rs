@@ -5,7 +5,7 @@ use std::time::Duration;
 use guerdon_domain::ports::{Clock as _, Timestamp};
 
 use super::CommandError;
-use crate::world::SystemClock;
+use crate::platform::SystemClock;
 
 /// RFC 3339, or a number of seconds, minutes, hours or days ago such as `90s`, `30m`, `2h` or `7d`.
 pub(crate) fn read(text: &str, now: Timestamp) -> Result<Timestamp, String> {

@@ -1,14 +1,14 @@
 //! `guerdon verify`.
 
+use data_encoding::HEXLOWER_PERMISSIVE;
 use guerdon_console::numbers;
 use guerdon_domain::audit::{AuditReport, Checked, Violation};
 use guerdon_domain::ports::{Clock as _, Setting, StoreError, StoreExt as _};
 use serde::{Deserialize, Serialize};
 
 use super::{CommandError, Output, Runnable, View, Workplace};
-use crate::hex;
-use crate::verification::verify;
-use crate::world::SystemClock;
+use crate::maintenance::verify;
+use crate::platform::SystemClock;
 
 /// Checks every ledger invariant, read-only.
 #[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize)]
@@ -25,7 +25,7 @@ fn digits(text: &str) -> Result<String, String> {
 }
 
 fn bytes(text: &str) -> Option<[u8; 32]> {
-    hex::decode(text)?.try_into().ok()
+    HEXLOWER_PERMISSIVE.decode(text.as_bytes()).ok()?.try_into().ok()
 }
 
 /// The findings.

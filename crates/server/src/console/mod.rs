@@ -22,9 +22,9 @@ use guerdon_domain::ports::{Clock as _, Reads, Setting, StoreError, StoreExt, Ti
 use guerdon_domain::values::{CompanyId, ProviderId};
 use time::OffsetDateTime;
 
-use crate::build_info::VERSION;
-use crate::status::Service;
-use crate::world::SystemClock;
+use crate::maintenance::Service;
+use crate::platform::SystemClock;
+use crate::platform::build_info::VERSION;
 
 const HTML: &str = "text/html; charset=utf-8";
 const CSS: &str = "text/css; charset=utf-8";

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
+use data_encoding::HEXLOWER;
 use guerdon_console::model::{
     Activity, Api, Certificate, Deliveries, Ledger, Mails, Named, Overview, Performance, Seal, Series,
     Service, Step, Troubles, Verification,
@@ -11,7 +12,6 @@ use guerdon_domain::providers::Provider;
 
 use super::providers::performance;
 use super::{Look, MOST, count, counted, hour_begins, when};
-use crate::hex;
 
 const HOURS: u16 = 24;
 const DAYS: u16 = 30;
@@ -43,7 +43,7 @@ pub(super) fn overview(mut look: Look<'_>) -> Result<Overview, StoreError> {
             last_seal: seal.map(|it| Seal {
                 sequence: count(it.sequence),
                 created_at: when(it.created_at),
-                head: hex::encode(&it.head),
+                head: HEXLOWER.encode(&it.head),
             }),
             last_verification: verification(&mut look)?,
             unbalanced_companies: count(look.service.unbalanced.load(Ordering::Relaxed)),
@@ -133,7 +133,7 @@ fn service(look: &mut Look<'_>) -> Result<Service, StoreError> {
     let it = look.service;
     let up = time::Duration::try_from(it.started.elapsed()).unwrap_or_default();
     Ok(Service {
-        commit: crate::build_info::COMMIT.to_owned(),
+        commit: crate::platform::build_info::COMMIT.to_owned(),
         started_at: look.time() - up,
         database: it.database.clone(),
         database_bytes: Some(count(look.reads.database_bytes()?)),

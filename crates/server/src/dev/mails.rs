@@ -1,42 +1,32 @@
-//! The sandbox's mails: files that would be mails, shown as they come.
+//! Prints each mail of the sandbox when it is sent.
 
-use std::collections::HashSet;
-use std::ffi::OsStr;
-use std::path::Path;
-use std::thread::sleep; // tidy: nobody tells when a file is there
-use std::time::Duration;
+use guerdon_domain::ports::ClaimedMail;
+use guerdon_mailer::{Failure, Transport};
 
-use anyhow::Result;
-
-use super::mime::Mail;
 use super::paint::good;
-use crate::printable;
-use crate::say::say;
+use crate::terminal::{print_line, printable};
 
-const EVERY: Duration = Duration::from_millis(500);
-/// So many lines of a mail are shown.
-const LINES: usize = 12;
+/// How many lines of a mail are printed.
+const LINES_MAX: usize = 12;
 
-/// Shows each new mail, for ever.
-pub(super) fn watch(folder: &Path) -> Result<()> {
-    let mut seen = HashSet::new();
-    loop {
-        let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        for path in files.map(|it| it.path()).filter(|it| it.extension() == Some(OsStr::new("eml"))) {
-            if seen.insert(path.clone())
-                && let Ok(text) = std::fs::read_to_string(&path)
-            {
-                show(&text);
-            }
+/// Sends mails by another transport, and prints each one that was sent.
+pub(super) struct PrintingTransport(pub(super) Box<dyn Transport>);
+
+impl Transport for PrintingTransport {
+    fn send(&mut self, mail: &ClaimedMail) -> Result<(), Failure> {
+        self.0.send(mail)?;
+        print_line(good("mail", &format!("to {}: {}", mail.recipient, mail.subject)));
+        for line in mail.body.lines().filter(|it| !it.trim().is_empty()).take(LINES_MAX) {
+            print_line(format_args!("      {}", printable::one_line(line)));
         }
-        sleep(EVERY);
+        Ok(())
     }
-}
 
-fn show(mail: &str) {
-    let mail = Mail::read(mail);
-    say(good("mail", &format!("to {}: {}", mail.to, mail.subject)));
-    for line in mail.body.lines().filter(|it| !it.trim().is_empty()).take(LINES) {
-        say(format_args!("      {}", printable::one_line(line)));
+    fn check(&mut self) -> Result<(), Failure> {
+        self.0.check()
+    }
+
+    fn rest(&mut self) {
+        self.0.rest();
     }
 }

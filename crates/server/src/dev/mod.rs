@@ -1,7 +1,6 @@
 //! `guerdon dev`: a sandbox on throw-away data, with somebody who receives its events.
 
 mod mails;
-mod mime;
 mod paint;
 mod receiver;
 mod sandbox;
@@ -13,18 +12,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use actix_web::rt::System;
 use anyhow::{Context as _, Result};
+use data_encoding::HEXLOWER;
+use guerdon_mailer::Transport;
 use guerdon_webhook_dispatcher::Schedule;
 use rustix::process::{Signal, getpid, kill_process};
 
+use self::mails::PrintingTransport;
 use self::receiver::Receiver;
 use self::sandbox::Sandbox;
 use crate::application::Application;
 use crate::commands::Output;
-use crate::hex;
-use crate::logging;
+use crate::platform::random;
+use crate::platform::signals::StopSignals;
 use crate::settings::Settings;
-use crate::world::random;
-use crate::world::signals::StopSignals;
+use crate::terminal::logging;
 
 /// Start a sandbox: throw-away data with a provider, companies and funded users, and a receiver that verifies events
 ///
@@ -68,7 +69,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Output> {
 /// Serves, while the sandbox is filled and shown beside it. What ends that ends the program.
 async fn serve(sandbox: Arc<Sandbox>, is_check: bool, ended: Arc<Mutex<Result<()>>>) -> Result<()> {
     let signals = Arc::new(tokio::sync::Mutex::new(StopSignals::listen()?.and_hangup()?));
-    let application = Application::build(&sandbox.settings)?;
+    let print_mails = |sending| Box::new(PrintingTransport(sending)) as Box<dyn Transport>;
+    let application = Application::build(&sandbox.settings, print_mails)?;
     let shown = Arc::clone(&sandbox);
     std::thread::spawn(move || {
         let outcome = shown.fill().and_then(|filled| {
@@ -76,8 +78,11 @@ async fn serve(sandbox: Arc<Sandbox>, is_check: bool, ended: Arc<Mutex<Result<()
             if shown.is_sped() {
                 filled.fail()?;
             }
-            if is_check { filled.check() } else { mails::watch(&shown.folder.join("mail")) }
+            if is_check { filled.check() } else { Ok(()) }
         });
+        if outcome.is_ok() && !is_check {
+            return; // a signal stops the sandbox
+        }
         *ended.lock().unwrap_or_else(PoisonError::into_inner) = outcome;
         let _gone = kill_process(getpid(), Signal::TERM);
     });
@@ -105,7 +110,7 @@ fn variables(arguments: &Arguments, folder: &Path) -> Result<Vec<(&'static str, 
     if let Some(url) = &arguments.database {
         let key = match std::env::var("GUERDON_MASTER_KEY") {
             Ok(key) => key,
-            Err(_unset) => hex::encode(&random::bytes::<32>()?),
+            Err(_unset) => HEXLOWER.encode(&random::bytes::<32>()?),
         };
         variables.extend([("GUERDON_DATABASE__URL", url.clone()), ("GUERDON_MASTER_KEY", key)]);
     }

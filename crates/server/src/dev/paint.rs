@@ -2,7 +2,7 @@
 
 use anstyle::{AnsiColor, Style};
 
-use crate::printable;
+use crate::terminal::printable;
 
 /// A line about something good.
 pub(super) fn good(title: &str, line: &str) -> String {

@@ -16,8 +16,8 @@ use guerdon_webhooks::{Delivery, verify};
 use serde_json::Value;
 
 use super::paint::{bad, good};
-use crate::say::say;
-use crate::world::SystemClock;
+use crate::platform::SystemClock;
+use crate::terminal::print_line;
 
 const PATH: &str = "/hook";
 /// A message that begins so is refused, to show what happens then.
@@ -88,7 +88,7 @@ impl Receiver {
         };
         let secret = self.0.secret.get().map(String::as_str).unwrap_or_default();
         if let Err(cause) = verify(secret, &delivery, SystemClock.now().into()) {
-            say(bad("refused", &cause.to_string()));
+            print_line(bad("refused", &cause.to_string()));
             return HttpResponse::Unauthorized().body(cause.to_string());
         }
         let (event, id) =
@@ -100,7 +100,7 @@ impl Receiver {
         }
         let took = since(text(&event, "/data/created_at")).or_else(|| since(delivery.timestamp));
         let took = took.map(|it| format!(", {it:.0?} after it was caused")).unwrap_or_default();
-        say(good("verified", &format!("{what}{took} (event {id})")));
+        print_line(good("verified", &format!("{what}{took} (event {id})")));
         if let Some(sender) = &*self.0.verified.lock().unwrap_or_else(PoisonError::into_inner) {
             let _nobody_waits = sender.send(id.to_owned());
         }
@@ -121,7 +121,7 @@ impl Receiver {
             _ => "the last: the event is exhausted, and stays to be sent again".to_owned(),
         };
         let all = earnest.waits().len();
-        say(bad("answered 500", &format!("{what}, attempt {attempt} of {all}; {next}")));
+        print_line(bad("answered 500", &format!("{what}, attempt {attempt} of {all}; {next}")));
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use clap::Parser;
+use data_encoding::HEXLOWER;
 use guerdon_client::{
     Client, Credentials, NewCompany, NewOccasion, NewRecognition, NewUser, Sender, WalletType,
 };
@@ -13,13 +14,12 @@ use uuid::Uuid;
 
 use super::certificate;
 use super::receiver::{REFUSED, Receiver};
+use crate::application::run_command;
 use crate::commands::{Command, Format};
-use crate::hex;
-use crate::progress::Progress;
-use crate::say::say;
+use crate::platform::random;
 use crate::settings::Settings;
-use crate::work::work;
-use crate::world::random;
+use crate::terminal::Progress;
+use crate::terminal::print_line;
 
 /// An event is here by then.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -83,7 +83,7 @@ impl Sandbox {
 
     fn command(&self, words: &[&str]) -> Result<Value> {
         let line = Line::try_parse_from([&["guerdon"], words].concat())?;
-        let output = work(&self.settings, &line.command, &Progress::default())
+        let output = run_command(&self.settings, &line.command, &Progress::default())
             .with_context(|| format!("guerdon {}", words.join(" ")))?;
         Ok(serde_json::from_str(output.rendered(Format::Json))?)
     }
@@ -142,7 +142,7 @@ impl Sandbox {
 impl Scene {
     fn make(client: &Client) -> Result<Self> {
         // A database that is used again holds the companies of an earlier sandbox.
-        let domain = format!("acme-{}.example", hex::encode(&random::bytes::<3>()?));
+        let domain = format!("acme-{}.example", HEXLOWER.encode(&random::bytes::<3>()?));
         let corporation = client.create_corporation("Acme Group")?.id;
         let company = |name: &str, domain: &str| {
             client.create_company(&NewCompany {
@@ -195,26 +195,28 @@ impl Filled<'_> {
     /// Prints what there is, and what to do with it.
     pub(super) fn show(&self) {
         let base = &self.sandbox.settings.service_url;
-        say(format_args!("\nThe sandbox is at {base}, its pages at {base}/docs"));
-        say("A browser has to be told to trust the certificate of a sandbox.");
-        say("\nPaste these lines into another terminal; the examples of the pages use them:\n");
+        print_line(format_args!("\nThe sandbox is at {base}, its pages at {base}/docs"));
+        print_line("A browser has to be told to trust the certificate of a sandbox.");
+        print_line("\nPaste these lines into another terminal; the examples of the pages use them:\n");
         let of_commands = self.sandbox.variables.iter().filter(|(name, _)| OF_COMMANDS.contains(name));
         for (name, value) in self.exports.iter().chain(of_commands) {
-            say(format_args!("export {name}={}", quoted(value)));
+            print_line(format_args!("export {name}={}", quoted(value)));
         }
         if let Some(folder) = std::env::current_exe().ok().as_deref().and_then(Path::parent) {
-            say(format_args!("export PATH={}:\"$PATH\"", quoted(&folder.display().to_string())));
+            print_line(format_args!("export PATH={}:\"$PATH\"", quoted(&folder.display().to_string())));
         }
-        say("\nThen try one of these, and look here:\n");
-        say(format_args!("1. Send a recognition:\n\n{}\n", self.send("You made my day.")));
-        say(format_args!(
+        print_line("\nThen try one of these, and look here:\n");
+        print_line(format_args!("1. Send a recognition:\n\n{}\n", self.send("You made my day.")));
+        print_line(format_args!(
             "2. See what happens when your receiver fails:\n\n{}\n",
             self.send(&format!("{REFUSED} this one"))
         ));
-        say("3. See what moved:\n\ncurl --cacert \"$CERTIFICATE\" --user \"$API_KEY:$API_SECRET\" \
-             \"$URL/users/$RECEIVER_ID/balances\"\n");
-        say(format_args!("4. Bring the events to a receiver of your own as well:\n\n{LISTEN}\n"));
-        say("Commands such as `guerdon company list` work there too. Ctrl-C here ends it all.\n");
+        print_line(
+            "3. See what moved:\n\ncurl --cacert \"$CERTIFICATE\" --user \"$API_KEY:$API_SECRET\" \
+             \"$URL/users/$RECEIVER_ID/balances\"\n",
+        );
+        print_line(format_args!("4. Bring the events to a receiver of your own as well:\n\n{LISTEN}\n"));
+        print_line("Commands such as `guerdon company list` work there too. Ctrl-C here ends it all.\n");
     }
 
     fn send(&self, message: &str) -> String {
@@ -239,7 +241,7 @@ impl Filled<'_> {
         verified.recv_timeout(PATIENCE).context("the event did not arrive")?;
         let (expected, points) = (before + GIFT, self.received()?);
         ensure!(points == expected, "the receiver was to have {expected} points then, and has {points}");
-        say("All of it works.");
+        print_line("All of it works.");
         Ok(())
     }
 

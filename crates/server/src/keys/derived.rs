@@ -6,9 +6,9 @@ use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::hmac;
 use zeroize::Zeroizing;
 
-use super::MasterKey;
-use crate::secret::SecretText;
-use crate::world::random;
+use crate::platform::SecretText;
+use crate::platform::random;
+use crate::settings::MasterKey;
 
 /// The working keys.
 pub(crate) struct Keys {
@@ -97,8 +97,8 @@ mod tests {
     use uuid::Uuid;
 
     use super::Keys;
-    use crate::keys::MasterKey;
-    use crate::secret::SecretText;
+    use crate::platform::SecretText;
+    use crate::settings::MasterKey;
 
     fn keys(digits: &str) -> Keys {
         Keys::of(&MasterKey::parse(&digits.repeat(32)).unwrap()).unwrap()

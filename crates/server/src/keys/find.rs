@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use anyhow::{Context, bail};
+use data_encoding::HEXLOWER;
 use guerdon_domain::ports::{Setting, Store, StoreError, StoreExt, Tx};
 use zeroize::Zeroizing;
 
-use super::{Keys, MasterKey};
-use crate::hex;
-use crate::settings::Settings;
-use crate::world::{files, random};
+use super::Keys;
+use crate::platform::{files, random};
+use crate::settings::{MasterKey, Settings};
 
 /// What the master key's file in the data folder is called.
 pub(crate) const FILE: &str = "master.key";
@@ -83,7 +83,7 @@ fn in_data_folder(path: &Path, store: &dyn Store) -> anyhow::Result<MasterKey> {
             );
         }
         let bytes = Zeroizing::new(random::bytes::<32>()?);
-        let text = Zeroizing::new(format!("{}\n", hex::encode(bytes.as_slice())));
+        let text = Zeroizing::new(format!("{}\n", HEXLOWER.encode(bytes.as_slice())));
         files::ensure_private_folder(path.parent().unwrap_or(path))?;
         files::create_private_file(path, text.as_bytes())?; // another process may have been first: read its key
     }

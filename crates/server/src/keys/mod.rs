@@ -2,10 +2,8 @@
 
 mod derived;
 mod find;
-mod master;
 mod signing;
 
 pub(crate) use derived::{Keys, SealedError};
 pub(crate) use find::{FILE, given, in_file, is_own, look_up, require, require_own, settle};
-pub(crate) use master::MasterKey;
 pub(crate) use signing::SigningSecrets;

@@ -8,7 +8,7 @@ use guerdon_webhook_dispatcher::{OpenSecret, UnreadableSecret};
 use zeroize::Zeroizing;
 
 use super::derived::Keys;
-use crate::world::SystemClock;
+use crate::platform::SystemClock;
 
 /// The shared secrets in force, opened with the master key.
 pub(crate) struct SigningSecrets(pub(crate) Arc<Keys>);

@@ -1,6 +1,7 @@
 //! The settings: a TOML file, environment variables over it, and a default for every key.
 
 mod keys;
+mod master_key;
 mod parse;
 mod show;
 mod sources;
@@ -14,9 +15,9 @@ use guerdon_persistence::DatabaseUrl;
 use guerdon_webhook_dispatcher::Policy;
 use ipnet::IpNet;
 
-use crate::keys::MasterKey;
-use crate::secret::SecretText;
+use crate::platform::SecretText;
 
+pub(crate) use master_key::MasterKey;
 pub(crate) use show::Shown;
 
 /// Everything that can be set.

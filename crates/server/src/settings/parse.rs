@@ -17,9 +17,8 @@ use serde::de::DeserializeOwned;
 use url::Url;
 
 use super::keys::ALLOW_UNSAFE_POSTGRES;
-use super::{Http, Log, LogFormat, Mail, RateLimit, Retention, Settings, Tls, Webhooks};
-use crate::keys::MasterKey;
-use crate::secret::SecretText;
+use super::{Http, Log, LogFormat, Mail, MasterKey, RateLimit, Retention, Settings, Tls, Webhooks};
+use crate::platform::SecretText;
 
 /// A type of setting, and how a message names it.
 pub(super) trait Expected: DeserializeOwned {

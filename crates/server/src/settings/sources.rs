@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 use config::{Config, File, FileFormat, Map, Source, Value, ValueKind};
 
 use super::keys::{ALLOW_UNSAFE_POSTGRES, is_known, is_list, is_section};
-use crate::world::files;
+use crate::platform::files;
 
 const PREFIX: &str = "GUERDON_";
 /// What `guerdon listen` takes from the environment; no settings.

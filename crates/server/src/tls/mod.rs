@@ -13,8 +13,8 @@ use rustls::server::ResolvesServerCert;
 use rustls::version::{TLS12, TLS13};
 use time::OffsetDateTime;
 
+use crate::platform::SystemClock;
 use crate::settings::{Settings, Tls};
-use crate::world::SystemClock;
 use certificate::{Files, own};
 use guerdon_domain::ports::Clock;
 

@@ -14,7 +14,7 @@ use x509_parser::prelude::{GeneralName, X509Certificate};
 use zeroize::Zeroizing;
 
 use super::certificate::{Files, own};
-use crate::world::files::{ensure_private_folder, lock_file, replace_private_file};
+use crate::platform::files::{ensure_private_folder, lock_file, replace_private_file};
 
 const FOLDER: &str = "tls";
 const VALID: Duration = Duration::days(365);

@@ -9,11 +9,11 @@ use anyhow::{Context, Result, anyhow, bail};
 use guerdon_persistence::copy_sqlite;
 use serde::Serialize;
 
+use crate::application::run_command;
 use crate::commands::{Command, Output, Seal, Sealed, View};
-use crate::progress::Progress;
+use crate::platform::files;
 use crate::settings::Settings;
-use crate::work::work;
-use crate::world::files;
+use crate::terminal::Progress;
 
 /// How often what is copied is put on the disk: much at once would keep the commits of others waiting there.
 const SYNCED_EVERY: Duration = Duration::from_millis(20);
@@ -58,7 +58,7 @@ impl Backup {
         if file.try_exists().with_context(|| format!("cannot look at {}", file.display()))? {
             bail!("{} is there already", file.display());
         }
-        let sealed = work(settings, &Command::Seal(Seal::for_backup()), &Progress::default())?;
+        let sealed = run_command(settings, &Command::Seal(Seal::for_backup()), &Progress::default())?;
         let sealed: Option<Sealed> = serde_json::from_str(&sealed.json).context("reading the seal")?;
         let bytes = copied(database, &file, progress)?;
         let head = sealed.map(|it| it.head);

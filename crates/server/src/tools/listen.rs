@@ -16,9 +16,9 @@ use url::Url;
 use self::place::Place;
 use self::target::{Answer, Target};
 use crate::commands::{Output, since};
-use crate::printable;
-use crate::say::say;
-use crate::world::SystemClock;
+use crate::platform::SystemClock;
+use crate::terminal::print_line;
+use crate::terminal::printable;
 
 /// The most bytes of a response, which is one event: far more than any has.
 const RESPONSE_MAX_BYTES: u64 = 8 << 20;
@@ -154,7 +154,7 @@ fn explained(error: Error) -> anyhow::Error {
 
 /// Prints a line that may contain text of the service or the receiver.
 fn tell(line: &str) {
-    say(printable::one_line(line));
+    print_line(printable::one_line(line));
 }
 
 /// Warns on standard error of credentials that anybody on the way can read.

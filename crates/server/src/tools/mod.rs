@@ -1,6 +1,7 @@
 //! Commands that are run where they are given, not where the database is.
 
 mod backup;
+mod config_check;
 mod healthcheck;
 mod listen;
 mod pages;
@@ -11,10 +12,12 @@ mod webhook;
 use anyhow::Result;
 use clap::{Command, Subcommand};
 
+use crate::application::run_command;
 use crate::commands::{Command as Work, Output, SendExample};
-use crate::progress::Progress;
 use crate::settings::Settings;
-use crate::work::work;
+use crate::terminal::Progress;
+
+pub(crate) use config_check::run as check_config;
 
 /// A command that is run where it is given.
 #[derive(Subcommand)]
@@ -71,7 +74,7 @@ impl Tool {
         match self {
             Self::Webhook(Webhook::Verify(it)) => it.run(),
             Self::Webhook(Webhook::SendExample(it)) => {
-                work(settings, &Work::SendExample(it.clone()), &Progress::default())
+                run_command(settings, &Work::SendExample(it.clone()), &Progress::default())
             }
             Self::Listen(it) => it.run(),
             Self::Backup(it) => it.run(settings, progress),

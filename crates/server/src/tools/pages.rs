@@ -7,8 +7,8 @@ use clap::{Command, ValueEnum};
 use clap_complete::{Shell, generate};
 use clap_mangen::Man;
 
+use crate::application::describe_api;
 use crate::commands::Output;
-use crate::description::description;
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum ShellName {
@@ -39,7 +39,7 @@ impl Completions {
 
 /// The description of the API.
 pub(super) fn openapi() -> Result<Output> {
-    let description = description();
+    let description = describe_api();
     Ok(Output {
         text: format!("{description:#}"),
         json: description.to_string(),

@@ -13,9 +13,9 @@ use serde::Serialize;
 
 use crate::commands::{Output, View};
 use crate::keys::{given, in_file};
+use crate::maintenance::verify;
+use crate::platform::files;
 use crate::settings::Settings;
-use crate::verification::verify;
-use crate::world::files;
 
 /// Puts a backup of the embedded database into an empty data folder.
 #[derive(Debug, Clone, clap::Args)]

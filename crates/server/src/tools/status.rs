@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::healthcheck::ask;
 use crate::commands::{Output, View, counted, fields};
+use crate::maintenance::Status;
 use crate::settings::Settings;
-use crate::status::Status;
 
 impl View for Status {
     fn text(&self) -> String {

@@ -8,7 +8,7 @@ use guerdon_webhooks::{Delivery, Diagnosis, diagnose};
 use serde::Serialize;
 
 use crate::commands::{Output, View};
-use crate::world::SystemClock;
+use crate::platform::SystemClock;
 
 /// Checks a delivery.
 #[derive(Debug, clap::Args)]

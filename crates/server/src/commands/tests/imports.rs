@@ -1,11 +1,10 @@
 //! Imports of users.
 
 use guerdon_domain::ports::StoreExt as _;
-use guerdon_domain::users::{Profile, create};
+use guerdon_domain::users::{Imported, Profile, create, import};
 use guerdon_domain::values::{CompanyId, EmailAddress, Line};
 use serde_json::{Map, Value};
 
-use super::super::import_batch::{Done, import};
 use super::super::import_file::Row;
 use super::super::named::CompanyName;
 use super::{Setup, company};
@@ -57,10 +56,10 @@ fn imported(rows: &[Row], at_once: usize) -> (Vec<String>, Vec<Value>) {
         let done = workplace.store.transaction(|tx| import(tx, (scope, company), batch, &context)).unwrap();
         assert_eq!(done.len(), batch.len());
         all.extend(done.into_iter().map(|it| match it {
-            Done::Created => "created".to_owned(),
-            Done::Updated => "updated".to_owned(),
-            Done::Unchanged => "unchanged".to_owned(),
-            Done::Refused(why) => why,
+            Imported::Created => "created".to_owned(),
+            Imported::Updated => "updated".to_owned(),
+            Imported::Unchanged => "unchanged".to_owned(),
+            Imported::Refused(why) => why,
         }));
     }
     let mut users = setup.json(&["user", "list", "--company", &company.to_string()]);

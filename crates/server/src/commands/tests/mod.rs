@@ -19,8 +19,8 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::{Command, CommandError, Output, Runnable as _, Workplace};
-use crate::keys::{Keys, MasterKey};
-use crate::settings::Settings;
+use crate::keys::Keys;
+use crate::settings::{MasterKey, Settings};
 
 #[derive(Parser)]
 struct CommandLine {

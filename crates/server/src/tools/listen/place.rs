@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
+use data_encoding::HEXLOWER;
 use guerdon_client::{Event, Start};
 use guerdon_domain::ports::Timestamp;
 use ring::digest::{SHA256, digest};
 
-use crate::hex;
-use crate::world::files;
+use crate::platform::files;
 
 /// A place among the events, as it is kept: the moment before which none is wanted, and, behind a blank, the cursor as soon
 /// as there is one.
@@ -25,7 +25,7 @@ impl Place {
         let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).or_else(home);
         let folder = state.context("neither XDG_STATE_HOME nor HOME is set")?.join("guerdon").join("listen");
         files::ensure_private_folder(&folder)?;
-        let name = hex::encode(digest(&SHA256, parts.join("\n").as_bytes()).as_ref());
+        let name = HEXLOWER.encode(digest(&SHA256, parts.join("\n").as_bytes()).as_ref());
         Ok(Self::read(folder.join(name.get(..32).unwrap_or(&name))))
     }
 

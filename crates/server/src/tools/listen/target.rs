@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::Result;
+use data_encoding::HEXLOWER;
 use guerdon_client::Event;
 use guerdon_domain::ports::Clock as _;
 use guerdon_webhooks::sign;
@@ -13,8 +14,7 @@ use ureq::unversioned::resolver::DefaultResolver;
 use ureq::unversioned::transport::{ConnectionDetails, Connector, RustlsConnector, TcpConnector, Transport};
 use ureq::{Agent, Body, Error};
 
-use crate::hex;
-use crate::world::{SystemClock, random};
+use crate::platform::{SystemClock, random};
 
 /// How long a receiver may take, as in earnest.
 const WITHIN: Duration = Duration::from_secs(15);
@@ -69,7 +69,8 @@ impl Target {
             .header("User-Agent", "Guerdon-Webhooks")
             .header("X-Service-Event-Id", event.id.to_string());
         if let Some(secret) = &self.secret {
-            let (timestamp, nonce) = (SystemClock.now().to_string(), hex::encode(&random::bytes::<16>()?));
+            let (timestamp, nonce) =
+                (SystemClock.now().to_string(), HEXLOWER.encode(&random::bytes::<16>()?));
             let signature = sign(secret, &self.url, &timestamp, &nonce, body.as_bytes());
             request = request
                 .header("X-Service-Timestamp", timestamp)

@@ -1,4 +1,4 @@
-//! The way of a command to the database.
+//! Runs one command against the database: in this process, or in the running `serve` that holds the embedded database.
 
 use std::num::NonZero;
 use std::sync::Arc;
@@ -10,25 +10,31 @@ use anyhow::{anyhow, bail};
 use guerdon_domain::ports::Wakes;
 use guerdon_persistence::{Access, OpenError, Wakeups, open_waking};
 
-use crate::application::finish_started;
+use super::finish_started;
 use crate::command_socket::{Sent, send};
 use crate::commands::{Command, Output, Runnable as _, Workplace};
 use crate::keys::{look_up, settle};
-use crate::logging;
-use crate::progress::Progress;
+use crate::platform::files;
 use crate::settings::Settings;
-use crate::world::files;
+use crate::terminal::Progress;
+use crate::terminal::logging;
 
-/// How often a command looks for a way to a database that somebody holds.
-const ATTEMPTS: u32 = 30;
-const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(100);
+/// How often a command tries to reach a database that another process has locked.
+const ATTEMPTS_MAX: u32 = 30;
+const RETRY_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Runs a command: in this process, or in the `serve` that holds the embedded database.
-pub(crate) fn work(settings: &Settings, command: &Command, progress: &Progress) -> anyhow::Result<Output> {
+/// Runs a command and returns what it prints. Where `serve` holds the embedded database, the command is sent to it over the
+/// socket of the data folder; everywhere else this process opens the database. Retries for three seconds while another
+/// process has the database locked.
+pub(crate) fn run_command(
+    settings: &Settings,
+    command: &Command,
+    progress: &Progress,
+) -> anyhow::Result<Output> {
     if settings.embedded_database().is_some() {
         files::require_own(&settings.data_dir)?;
     }
-    for _ in 0..ATTEMPTS {
+    for _ in 0..ATTEMPTS_MAX {
         if let Some(database) = settings.embedded_database() {
             match send(&settings.data_dir, database, command) {
                 Sent::Done(output) => return Ok(output),
@@ -61,7 +67,7 @@ pub(crate) fn work(settings: &Settings, command: &Command, progress: &Progress) 
                 }
                 return Ok(done?);
             }
-            Err(OpenError::Locked(_)) => sleep(BETWEEN_ATTEMPTS),
+            Err(OpenError::Locked(_)) => sleep(RETRY_INTERVAL),
             Err(cause) => return Err(cause.into()),
         }
     }

@@ -13,15 +13,16 @@ use guerdon_persistence::migrate;
 use serde::Serialize;
 use tokio::sync::Mutex;
 
-use crate::application::{Application, prepare_folders};
-use crate::cli::{Cli, Config, What};
+use super::help::prepare_help;
+use super::{Cli, Config, What};
+use crate::application::{Application, prepare_folders, run_command};
 use crate::commands::{Command, Format, ImportCommand, Output, Runnable as _, View};
-use crate::progress::Progress;
+use crate::platform::clock;
+use crate::platform::signals::StopSignals;
 use crate::settings::Settings;
-use crate::work::work;
-use crate::world::clock;
-use crate::world::signals::StopSignals;
-use crate::{check, command_socket, dev, examples, logging, printable};
+use crate::terminal::{Progress, logging, printable};
+use crate::tools::check_config;
+use crate::{command_socket, dev};
 
 /// How long work beside the requests has to end, after everything else has.
 const BESIDE_WITHIN: Duration = Duration::from_secs(5);
@@ -88,19 +89,23 @@ fn run(cli: &Cli) -> anyhow::Result<Output> {
                 ..Output::default()
             })
         }
-        What::Config(Config::Check { connect }) => check::run(&settings()?, *connect),
+        What::Config(Config::Check { connect }) => check_config(&settings()?, *connect),
         What::Tool(tool) => shown(cli, tool.may_take_long(), |progress| {
-            tool.run(&settings()?, examples::shown(Cli::command()), progress)
+            tool.run(&settings()?, prepare_help(Cli::command()), progress)
         }),
         What::Work(command) => shown(cli, command.may_take_long(), |progress| {
             let settings = settings()?;
             match command {
                 Command::Import(ImportCommand::Users(it)) if is_served(&settings) => {
                     it.in_requests(progress, |part| {
-                        work(&settings, &Command::Import(ImportCommand::Users(part)), &Progress::default())
+                        run_command(
+                            &settings,
+                            &Command::Import(ImportCommand::Users(part)),
+                            &Progress::default(),
+                        )
                     })
                 }
-                command => work(&settings, command, progress),
+                command => run_command(&settings, command, progress),
             }
         }),
     }
@@ -144,7 +149,7 @@ fn serve(settings: &Settings) -> anyhow::Result<Output> {
     logging::start(settings.log);
     System::new().block_on(async {
         let signals = Arc::new(Mutex::new(StopSignals::listen()?));
-        let application = Application::build(settings)?;
+        let application = Application::build(settings, |transport| transport)?;
         let stop = || {
             let signals = Arc::clone(&signals);
             async move { signals.lock().await.next().await }

@@ -1,13 +1,18 @@
-//! The command line.
+//! The command line: what can be typed, its help, and the way from there to the exit status.
+
+mod help;
+mod run;
 
 use std::path::PathBuf;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
-use crate::build_info::LONG;
 use crate::commands::{Command, Format, Runnable as _};
+use crate::dev;
+use crate::platform::build_info::LONG;
 use crate::tools::Tool;
-use crate::{dev, examples};
+
+pub use run::main;
 
 /// Guerdon: the recognition service for providers.
 #[derive(Parser)]
@@ -34,7 +39,7 @@ pub(crate) struct Cli {
 impl Cli {
     /// What was typed; ends the program where that is no command line, or asks for help.
     pub(crate) fn read() -> Self {
-        let matches = examples::shown(Self::command()).get_matches();
+        let matches = help::prepare_help(Self::command()).get_matches();
         Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
     }
 }

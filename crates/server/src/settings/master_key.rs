@@ -1,10 +1,9 @@
 //! The master key.
 
 use anyhow::bail;
+use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use ring::hmac;
 use zeroize::Zeroizing;
-
-use crate::hex;
 
 /// 256 bits over all secrets.
 #[derive(Clone)]
@@ -19,15 +18,15 @@ impl std::fmt::Debug for MasterKey {
 impl MasterKey {
     /// Reads 64 hex digits.
     pub(crate) fn parse(text: &str) -> anyhow::Result<Self> {
-        let bytes = hex::decode(text.trim()).map(Zeroizing::new);
-        match bytes.as_deref().and_then(|it| <[u8; 32]>::try_from(it.as_slice()).ok()) {
+        let bytes = HEXLOWER_PERMISSIVE.decode(text.trim().as_bytes()).map(Zeroizing::new);
+        match bytes.ok().as_deref().and_then(|it| <[u8; 32]>::try_from(it.as_slice()).ok()) {
             Some(bytes) => Ok(Self(Zeroizing::new(bytes))),
             None => bail!("master_key must be 64 hex digits"),
         }
     }
 
     /// A sub-key for one purpose; purposes do not tell of each other.
-    pub(super) fn derive(&self, purpose: &str) -> Zeroizing<[u8; 32]> {
+    pub(crate) fn derive(&self, purpose: &str) -> Zeroizing<[u8; 32]> {
         let key = hmac::Key::new(hmac::HMAC_SHA256, self.0.as_slice());
         let mut bytes = Zeroizing::new([0; 32]);
         bytes
@@ -40,7 +39,7 @@ impl MasterKey {
     /// What may be known of the key, to tell it from another: 16 bytes in hex.
     pub(crate) fn fingerprint(&self) -> String {
         let digest = self.derive("guerdon master key fingerprint");
-        hex::encode(digest.get(..16).unwrap_or_default())
+        HEXLOWER.encode(digest.get(..16).unwrap_or_default())
     }
 }
 

@@ -1,11 +1,11 @@
 //! Randomness, from the operating system.
 
 use anyhow::anyhow;
+use data_encoding::HEXLOWER;
 use ring::rand::{SecureRandom, SystemRandom};
 use zeroize::Zeroizing;
 
-use crate::hex;
-use crate::secret::SecretText;
+use crate::platform::SecretText;
 
 /// Random bytes.
 pub(crate) fn bytes<const N: usize>() -> anyhow::Result<[u8; N]> {
@@ -16,12 +16,12 @@ pub(crate) fn bytes<const N: usize>() -> anyhow::Result<[u8; N]> {
 
 /// A name that cannot be guessed: 128 random bits in hex behind a prefix.
 pub(crate) fn name(prefix: &str) -> anyhow::Result<String> {
-    Ok(format!("{prefix}{}", hex::encode(&bytes::<16>()?)))
+    Ok(format!("{prefix}{}", HEXLOWER.encode(&bytes::<16>()?)))
 }
 
 /// A secret: 256 random bits in hex behind a prefix.
 pub(crate) fn secret(prefix: &str) -> anyhow::Result<SecretText> {
     let bytes = Zeroizing::new(bytes::<32>()?);
-    let digits = Zeroizing::new(hex::encode(bytes.as_slice()));
+    let digits = Zeroizing::new(HEXLOWER.encode(bytes.as_slice()));
     Ok(SecretText::new(format!("{prefix}{}", digits.as_str())))
 }

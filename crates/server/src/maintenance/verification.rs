@@ -9,8 +9,8 @@ use guerdon_domain::providers::Provider;
 use guerdon_webhook_dispatcher::{Bodies, Schedule};
 
 use crate::keys::Keys;
+use crate::platform::SystemClock;
 use crate::settings::Settings;
-use crate::world::SystemClock;
 
 /// Added to the longest wait of the retry schedule, for leases and for clocks that differ.
 const WAIT_TOLERANCE: Duration = Duration::from_secs(86_400);

@@ -1,23 +1,26 @@
-//! The world behind the ports: time, ids, randomness, files, descriptors, signals. Nothing else asks for the time or makes
-//! an id.
+//! The machine: time, ids, randomness, files, descriptors, signals, users; and which build of the program this is. No other
+//! folder of this crate reads the clock, creates an id or draws a random number.
 
 use std::sync::Arc;
 
 use guerdon_domain::commands::Surroundings;
 use guerdon_webhook_dispatcher::Bodies;
 
+pub(crate) mod build_info;
 pub(crate) mod clock;
 pub(crate) mod descriptors;
 pub(crate) mod files;
 mod ids;
 pub(crate) mod random;
+mod secret;
 pub(crate) mod signals;
 pub(crate) mod user;
 
 pub(crate) use clock::SystemClock;
 pub(crate) use ids::SystemIds;
+pub(crate) use secret::SecretText;
 
-/// The world, for commands that move points.
+/// The clock, the ids and the bodies of events for commands that move points.
 pub(crate) fn surroundings() -> Surroundings {
     Surroundings { clock: Arc::new(SystemClock), ids: Arc::new(SystemIds), bodies: Arc::new(Bodies) }
 }

@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use url::Url;
 
-use crate::build_info::LONG;
+use crate::platform::SystemClock;
+use crate::platform::build_info::LONG;
 use crate::settings::{Settings, Tls};
 use crate::tls::Reloading;
-use crate::world::SystemClock;
 
 /// What a running service knows of itself.
 pub(crate) struct Service {

@@ -11,10 +11,10 @@ use time::OffsetDateTime;
 use crate::command_socket::is_served;
 use crate::commands::{Output, View};
 use crate::keys::{is_own, require};
-use crate::outgoing::{mail_transport, webhook_roots, where_mails_go};
+use crate::platform::{SystemClock, files, random};
 use crate::settings::Settings;
 use crate::tls;
-use crate::world::{SystemClock, files, random};
+use crate::transports::{build_mail_transport, describe_mail_destination, read_webhook_roots};
 
 /// What was found.
 #[derive(Serialize)]
@@ -35,7 +35,7 @@ impl View for Checked {
 pub(crate) fn run(settings: &Settings, connects: bool) -> Result<Output> {
     let certificate = tls::check(settings)?;
     require(settings)?;
-    webhook_roots(settings)?;
+    read_webhook_roots(settings)?;
     let tried = if connects { tried(settings, certificate)? } else { Vec::new() };
     Ok(Checked { ok: true, tried }.output()?)
 }
@@ -109,10 +109,10 @@ fn database(settings: &Settings) -> Result<String> {
 
 /// Whether the mail server lets us in.
 fn mail(settings: &Settings) -> Result<String> {
-    let way = where_mails_go(settings);
+    let way = describe_mail_destination(settings);
     if settings.mail.smtp_url.is_none() {
         return Ok(format!("mail: {way}"));
     }
-    mail_transport(settings)?.check().map_err(|cause| anyhow!("mail server: {cause}"))?;
+    build_mail_transport(settings)?.check().map_err(|cause| anyhow!("mail server: {cause}"))?;
     Ok(format!("mail: {way}, which lets us in"))
 }

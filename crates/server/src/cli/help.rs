@@ -245,7 +245,7 @@ const EXAMPLES: &[Example] = &[
 ];
 
 /// The command line with its examples.
-pub(crate) fn shown(program: Command) -> Command {
+pub(super) fn prepare_help(program: Command) -> Command {
     with(program, "")
 }
 
@@ -329,8 +329,8 @@ fn folded(line: &str) -> String {
 mod tests {
     use clap::CommandFactory as _;
 
+    use super::super::Cli;
     use super::*;
-    use crate::cli::Cli;
 
     #[test]
     fn every_command_has_an_example_of_its_own() {
@@ -345,6 +345,6 @@ mod tests {
                 assert!(help.contains(&path), "`guerdon {path}` has no example");
             }
         }
-        look(&shown(Cli::command()), "");
+        look(&prepare_help(Cli::command()), "");
     }
 }

@@ -1,5 +1,4 @@
-//! The ways out: events to receivers, mails to the mail server or into files; the same for the service, for commands and
-//! for checks.
+//! How events and mails leave the program, built from the settings. The service, the commands and `config check` share these.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,19 +9,19 @@ use guerdon_webhook_dispatcher::{HttpCourier, HttpCourierParts, TrustedRoots};
 use url::Url;
 
 use crate::keys::{Keys, SigningSecrets};
+use crate::platform::SystemClock;
 use crate::settings::Settings;
-use crate::world::SystemClock;
 
-/// What makes attempts at events.
-pub(crate) fn courier(settings: &Settings, keys: &Arc<Keys>) -> anyhow::Result<HttpCourier> {
+/// Builds the HTTP client that delivers events. Fails if the extra roots cannot be read.
+pub(crate) fn build_courier(settings: &Settings, keys: &Arc<Keys>) -> anyhow::Result<HttpCourier> {
     let secrets = Arc::new(SigningSecrets(Arc::clone(keys)));
     let mut parts = HttpCourierParts::new(settings.webhooks.policy(), secrets, Arc::new(SystemClock));
-    parts.roots = webhook_roots(settings)?;
+    parts.roots = read_webhook_roots(settings)?;
     HttpCourier::new(parts).context("webhooks.extra_roots")
 }
 
-/// Whose certificates receivers may show.
-pub(crate) fn webhook_roots(settings: &Settings) -> anyhow::Result<TrustedRoots> {
+/// Reads which authorities may sign the certificates of receivers. Fails if the file of extra roots cannot be read.
+pub(crate) fn read_webhook_roots(settings: &Settings) -> anyhow::Result<TrustedRoots> {
     match &settings.webhook_roots {
         None => Ok(TrustedRoots::Public),
         Some(file) => Ok(TrustedRoots::And(read_roots("webhooks.extra_roots", file)?)),
@@ -33,8 +32,8 @@ fn read_roots(key: &str, file: &Path) -> anyhow::Result<Vec<u8>> {
     std::fs::read(file).with_context(|| format!("{key}: cannot read {}", file.display()))
 }
 
-/// The way mails go: to the mail server, or as files into the data folder.
-pub(crate) fn mail_transport(settings: &Settings) -> anyhow::Result<Box<dyn Transport>> {
+/// Builds the transport of mails: to the mail server, or without one as files into the data folder, which is created.
+pub(crate) fn build_mail_transport(settings: &Settings) -> anyhow::Result<Box<dyn Transport>> {
     let mail = &settings.mail;
     let sender = mail.from.as_deref().map_or_else(|| Ok(FromAddress::local()), FromAddress::parse)?;
     let Some(url) = &mail.smtp_url else {
@@ -52,8 +51,8 @@ pub(crate) fn mail_transport(settings: &Settings) -> anyhow::Result<Box<dyn Tran
     })
 }
 
-/// Where mails go, for people.
-pub(crate) fn where_mails_go(settings: &Settings) -> String {
+/// Describes where mails go, as a clause for log lines and checks.
+pub(crate) fn describe_mail_destination(settings: &Settings) -> String {
     match &settings.mail.smtp_url {
         None => {
             let folder = settings.data_dir.join("mail");

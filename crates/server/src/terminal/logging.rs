@@ -8,8 +8,8 @@ use log::{Level, LevelFilter, Record};
 use serde::Serialize;
 use serde_json::Map;
 
-use crate::printable;
 use crate::settings::{Log, LogFormat};
+use crate::terminal::printable;
 
 /// A log line in JSON: what every line has, then what this one is about, such as a request's id.
 #[derive(Serialize)]

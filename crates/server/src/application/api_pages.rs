@@ -1,0 +1,51 @@
+//! The OpenAPI description of the API with its webhooks, and the public pages that are rendered from it.
+
+use std::io::Write as _;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use guerdon_domain::events::EventKind;
+use guerdon_http_api::{Page, Webhook, openapi};
+use serde_json::Value;
+
+/// The OpenAPI 3.1 description, as `GET /openapi.json` and `guerdon openapi` show it.
+pub(crate) fn describe_api() -> Value {
+    openapi(EventKind::ALL.iter().map(|it| describe_webhook(*it)).collect())
+}
+
+/// The pages that need no credentials, each also in its compressed form.
+pub(super) fn render_api_pages() -> Vec<Page> {
+    let description = describe_api();
+    let handbook = guerdon_handbook::pages(&description);
+    let mut pages: Vec<Page> = handbook
+        .into_iter()
+        .map(|it| compress_page(it.path, it.content_type, it.body.into_bytes()))
+        .collect();
+    let json = description.to_string().into_bytes();
+    pages.push(compress_page("/openapi.json".to_owned(), "application/json", json));
+    pages
+}
+
+fn compress_page(path: String, content_type: &'static str, body: Vec<u8>) -> Page {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    // Writing into memory does not fail. If it did, only the compressed form would be empty.
+    let gzipped = encoder.write_all(&body).and_then(|()| encoder.finish()).unwrap_or_default();
+    Page { path, content_type, body: body.into(), gzipped: gzipped.into() }
+}
+
+fn describe_webhook(kind: EventKind) -> Webhook {
+    let summary = match kind {
+        EventKind::RecognitionReceived => "A user received a recognition",
+        EventKind::RecognitionUpdated => "The operator changed a recognition",
+        EventKind::RedemptionCreated => "A user spent points on a reward",
+    };
+    Webhook { name: kind.name(), summary, body: guerdon_webhook_dispatcher::schema(kind).to_value() }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn there_is_a_page_for_unknown_paths() {
+        assert!(super::render_api_pages().iter().any(|it| it.path == guerdon_http_api::NOT_FOUND_PATH));
+    }
+}
