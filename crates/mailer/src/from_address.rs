@@ -1,4 +1,4 @@
-//! Who the mails are from.
+//! The sender address of all mails.
 
 use guerdon_domain::values::EmailAddress;
 use lettre::Address;
@@ -6,11 +6,11 @@ use lettre::message::Mailbox;
 
 const NAME_LENGTH_MAX: usize = 255;
 
-/// The sender of all mails: an address, with or without a name before it.
+/// The sender of all mails: an email address, optionally with a display name.
 #[derive(Debug, Clone)]
 pub struct FromAddress(Mailbox);
 
-/// A text that names no sender.
+/// A text that is not a sender address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "must be an email address such as points@example.com, or a name with one: Points <points@example.com>"
@@ -18,7 +18,7 @@ pub struct FromAddress(Mailbox);
 pub struct InvalidFromAddress;
 
 impl FromAddress {
-    /// Reads `points@example.com`, or `Points <points@example.com>`; the name may stand in double quotes.
+    /// Parses `points@example.com` or `Points <points@example.com>`; the name may be in double quotes.
     pub fn parse(text: &str) -> Result<Self, InvalidFromAddress> {
         let (name, address) = match text.trim().strip_suffix('>') {
             Some(rest) => rest.rsplit_once('<').ok_or(InvalidFromAddress)?,
@@ -30,12 +30,12 @@ impl FromAddress {
         }
         let mailbox =
             Mailbox::new((!name.is_empty()).then_some(name), address_of(address).ok_or(InvalidFromAddress)?);
-        // The message builder reads its own header back, and knows fewer kinds of addresses than it writes.
+        // lettre's message builder parses the header that it wrote, and accepts fewer forms of addresses than it writes.
         let read_back = mailbox.to_string().parse::<Mailbox>();
         read_back.is_ok_and(|it| it.email == mailbox.email).then_some(Self(mailbox)).ok_or(InvalidFromAddress)
     }
 
-    /// The sender of mails that only become files, where none is configured.
+    /// The sender of mails that are written to files, if none is configured.
     pub fn local() -> Self {
         Self(Mailbox::new(Some("Guerdon".to_owned()), Address::new_dangerous("guerdon", "localhost")))
     }
@@ -45,7 +45,7 @@ impl FromAddress {
     }
 }
 
-/// An address as mail servers take it: the local part as it was sent, the domain in ASCII.
+/// An address in the form that mail servers accept: the local part unchanged, the domain in ASCII.
 pub(crate) fn address_of(text: &str) -> Option<Address> {
     let address = EmailAddress::parse(text).ok()?;
     let (local, _) = address.as_str().rsplit_once('@')?;

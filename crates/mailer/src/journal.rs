@@ -1,11 +1,11 @@
-//! What the mailer needs of the outbox.
+//! The interface of the outbox that the mailer reads.
 
 use guerdon_domain::ports::{ClaimedMail, MailFate, StoreError, Timestamp};
 use uuid::Uuid;
 
-/// The outbox of mails, one durable transaction a call.
+/// The outbox of mails. Each call is one durable transaction.
 pub trait MailJournal: Send + Sync {
-    /// Claims up to `limit` mails due at `now`, until `until`.
+    /// Claims up to `limit` mails that are due at `now`. The claim ends at `until`.
     fn claim(
         &self,
         now: Timestamp,
@@ -14,9 +14,9 @@ pub trait MailJournal: Send + Sync {
         limit: u16,
     ) -> Result<Vec<ClaimedMail>, StoreError>;
 
-    /// Writes the fate of a mail whose lease is still the one shown. Doing it again changes nothing.
+    /// Stores the outcome of a mail if its lease is still `lease`. A repeated call changes nothing.
     fn settle(&self, id: Uuid, lease: Uuid, fate: MailFate) -> Result<(), StoreError>;
 
-    /// When the next mail is due, leases counted until their end.
+    /// When the next mail is due. A claimed mail is due at the end of its claim.
     fn next_due(&self) -> Result<Option<Timestamp>, StoreError>;
 }

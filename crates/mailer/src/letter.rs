@@ -1,4 +1,4 @@
-//! From a claimed mail to the bytes that are sent.
+//! Turns a mail of the outbox into the bytes that are sent.
 
 use std::time::SystemTime;
 
@@ -13,10 +13,10 @@ use lettre::message::{Body, Mailbox};
 use crate::failure::Failure;
 use crate::from_address::{FromAddress, address_of};
 
-/// The longest line that a mail server must take, without its CRLF (RFC 5322).
+/// The longest line that a mail server must accept, without its CRLF (RFC 5322).
 const LINE_LENGTH_MAX: usize = 998;
 
-/// A mail in the form in which it travels. The same mail from the same sender always makes the same bytes.
+/// A mail in the form in which it is sent. The same mail from the same sender always gives the same bytes.
 #[derive(Debug, Clone)]
 pub struct Letter {
     pub(crate) from: Address,
@@ -25,8 +25,9 @@ pub struct Letter {
 }
 
 impl Letter {
-    /// Writes the message. Refuses control characters in the recipient and the subject, and what would not reach
-    /// the receiver as it was meant: lettre up to 0.11.23 lets a lone line break end the message (RUSTSEC-2026-0561).
+    /// Encodes a mail. Fails with [`Fault::Unsendable`](crate::Fault::Unsendable) if the recipient or the subject contains
+    /// control characters, or if a mail server could misread the result: lettre up to 0.11.23 lets a lone line break end
+    /// the message (RUSTSEC-2026-0561).
     pub fn write(mail: &ClaimedMail, sender: &FromAddress) -> Result<Self, Failure> {
         let to = address_of(&mail.recipient)
             .ok_or_else(|| Failure::unsendable("its recipient is no email address"))?;
@@ -43,7 +44,7 @@ impl Letter {
         Ok(letter)
     }
 
-    /// The message, as a mail server receives it and an `.eml` file holds it.
+    /// The message as a mail server receives it and an `.eml` file contains it.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -69,12 +70,12 @@ fn message(mail: &ClaimedMail, sender: &FromAddress, to: &Address) -> Option<Mes
         .ok()
 }
 
-/// Asks that no absence notice comes back (RFC 3834).
+/// Asks mail systems to send no automatic replies (RFC 3834).
 fn auto_submitted() -> HeaderValue {
     HeaderValue::new(HeaderName::new_from_ascii_str("Auto-Submitted"), "auto-generated".to_owned())
 }
 
-/// Whether every line ends with CRLF, is no longer than allowed, and holds neither NUL nor a lone CR or LF.
+/// Whether every line ends with CRLF, has an allowed length, and contains neither NUL nor a lone CR or LF.
 fn is_sound(message: &[u8]) -> bool {
     let lines = message.split(|it| *it == b'\n');
     let mut lines = lines.peekable();

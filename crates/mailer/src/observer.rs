@@ -1,8 +1,8 @@
-//! Who counts.
+//! The mailer's reports on attempts.
 
-/// Is told what became of attempts; for metrics.
+/// Receives the outcome of each attempt, for metrics.
 pub trait Observer: Send + Sync {
-    /// A mail was handed over.
+    /// A mail was sent.
     fn sent(&self) {}
 
     /// An attempt failed; the mail will be tried again.
@@ -12,7 +12,7 @@ pub trait Observer: Send + Sync {
     fn given_up(&self) {}
 }
 
-/// An observer that counts nothing.
+/// An observer that ignores everything.
 #[derive(Debug, Clone, Copy)]
 pub struct Silent;
 

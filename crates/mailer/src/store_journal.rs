@@ -1,4 +1,4 @@
-//! The outbox in the store.
+//! Implements the outbox on the domain's store.
 
 use std::sync::Arc;
 
@@ -7,11 +7,11 @@ use uuid::Uuid;
 
 use crate::journal::MailJournal;
 
-/// The outbox of mails in the store, one transaction a call.
+/// The outbox of mails in a store.
 pub struct StoreMailJournal(Arc<dyn Store>);
 
 impl StoreMailJournal {
-    /// The outbox of that store.
+    /// The outbox of `store`.
     pub fn new(store: Arc<dyn Store>) -> Self {
         Self(store)
     }

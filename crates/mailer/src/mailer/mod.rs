@@ -1,4 +1,4 @@
-//! The worker.
+//! Claims mails from the outbox, sends them one after the other, and stores each outcome before it sends the next.
 
 mod running;
 mod schedule;
@@ -20,61 +20,62 @@ use crate::failure::{Failure, Fault};
 use crate::journal::MailJournal;
 use crate::observer::{Observer, Silent};
 use crate::transport::{MAX_SENDING_TIME, Transport};
-use server::ServerState;
+use server::ServerAvailability;
 
 pub use running::Running;
 
-/// Mails claimed together.
-const BATCH: u16 = 16;
-/// How long a claim holds.
-const LEASE: Duration = Duration::from_secs(2 * 60);
-/// How often to look, whatever was said.
-const SCAN: Duration = Duration::from_secs(5);
-/// The shortest wait where due mail could not be claimed: somebody else has it.
-const PATIENCE: Duration = Duration::from_secs(1);
-/// After so many failures of single mails in a row, the batch ends.
-const TROUBLES_MAX: u8 = 3;
-/// Refusals that are remembered; more mails than these are not refused at a time.
-const REFUSALS_KEPT: usize = 10_000;
+/// The most mails of one claim.
+const BATCH_SIZE_MAX: u16 = 16;
+/// How long a claim is valid.
+const LEASE_DURATION: Duration = Duration::from_secs(2 * 60);
+/// The longest time between two looks for due mails.
+const SCAN_INTERVAL: Duration = Duration::from_secs(5);
+/// The shortest wait for a mail that is due but could not be claimed, because another process holds it.
+const CLAIM_RETRY_INTERVAL: Duration = Duration::from_secs(1);
+/// A batch ends after this many failures of single mails in a row.
+const CONSECUTIVE_FAILURES_MAX: u8 = 3;
+/// The most mails whose refusals are counted. When there are more, all counts start again.
+const COUNTED_REFUSALS_MAX: usize = 10_000;
 
-/// Sends what the outbox holds (see the crate's page).
+/// Sends the mails of the outbox (see the crate's documentation).
 pub struct Mailer {
     journal: Box<dyn MailJournal>,
     transport: Box<dyn Transport>,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
     observer: Arc<dyn Observer>,
-    /// Rung by whoever queues mail. It does not shorten the wait for a server that is away, unless an operator retries a mail.
+    /// Set by the use cases that queue mails. It does not shorten the wait for an unavailable server, unless an operator
+    /// retries a mail.
     wake: Wake,
     stopped: Arc<AtomicBool>,
-    server: ServerState,
-    /// What became of mails, where the outbox could not be told yet, with the lease to show.
+    server: ServerAvailability,
+    /// Outcomes that could not be stored yet, by mail, each with the lease of its claim.
     unsettled: HashMap<Uuid, (Uuid, MailFate)>,
-    /// How often the server refused a mail.
+    /// How often the server refused each mail.
     refusals: HashMap<Uuid, u8>,
-    /// Whether the outbox could not be used at the last try; what follows does not try it again in vain.
+    /// Whether the last use of the outbox failed. The rest of the batch does not use it again.
     journal_fails: bool,
 }
 
-/// When to step again.
+/// When to call [`Mailer::step`] again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NextStep {
-    /// At once.
+    /// Immediately.
     Now,
-    /// Then, or earlier when woken.
+    /// At this time, or earlier when woken.
     At(Timestamp),
 }
 
-/// A batch under its lease.
+/// The mails of one claim.
 struct Batch {
     lease: Uuid,
     until: Timestamp,
-    /// Failures of single mails in a row.
-    troubles: u8,
+    /// Failures of single mails since the last success or refusal.
+    consecutive_failures: u8,
 }
 
 impl Mailer {
-    /// A mailer that counts for nobody.
+    /// A mailer without an observer that looks for mails at intervals only.
     pub fn new(
         journal: Box<dyn MailJournal>,
         transport: Box<dyn Transport>,
@@ -89,28 +90,28 @@ impl Mailer {
             observer: Arc::new(Silent),
             wake: Wake::default(),
             stopped: Arc::default(),
-            server: ServerState::default(),
+            server: ServerAvailability::default(),
             unsettled: HashMap::new(),
             refusals: HashMap::new(),
             journal_fails: false,
         }
     }
 
-    /// The same, and tells `observer`.
+    /// Reports attempts to `observer`.
     #[must_use]
     pub fn observed_by(mut self, observer: Arc<dyn Observer>) -> Self {
         self.observer = observer;
         self
     }
 
-    /// The same, and looks for mail when it is woken.
+    /// Looks for mails whenever `wake` is set.
     #[must_use]
     pub fn woken_by(mut self, wake: Wake) -> Self {
         self.wake = wake;
         self
     }
 
-    /// Starts the mailer on a thread of its own.
+    /// Starts the mailer on its own thread.
     pub fn start(self) -> io::Result<Running> {
         Running::start(self)
     }
@@ -119,44 +120,47 @@ impl Mailer {
         self.stopped.load(Ordering::Acquire)
     }
 
-    /// Claims one batch, sends it and settles it. Never waits but for the mail server.
+    /// Claims one batch, sends it and stores the outcomes. Waits for nothing but the mail server and the outbox.
     pub fn step(&mut self) -> NextStep {
         let now = self.clock.now();
         match self.try_step(now) {
             Ok(next) => next,
             Err(cause) => {
                 self.journal_failed(&cause);
-                NextStep::At(now + SCAN)
+                NextStep::At(now + SCAN_INTERVAL)
             }
         }
     }
 
     fn try_step(&mut self, now: Timestamp) -> Result<NextStep, StoreError> {
         self.settle_unsettled()?;
-        if let Some(until) = self.server.away_until(now) {
+        if let Some(until) = self.server.unavailable_until(now) {
             if self.journal.next_due()? != Some(RETRIED_MAIL_DUE) {
                 return Ok(NextStep::At(until));
             }
-            self.server.works(); // as far as is known: an operator asks for a new attempt
+            self.server.set_available(); // assumed, because an operator asked for a new attempt
         }
-        let mut batch = Batch { lease: self.ids.next(), until: now + LEASE, troubles: 0 };
-        let mails = self.journal.claim(now, batch.until, batch.lease, BATCH)?;
+        let mut batch =
+            Batch { lease: self.ids.next(), until: now + LEASE_DURATION, consecutive_failures: 0 };
+        let mails = self.journal.claim(now, batch.until, batch.lease, BATCH_SIZE_MAX)?;
         self.journal_fails = false;
         if mails.is_empty() {
             let due = self.journal.next_due()?;
-            return Ok(NextStep::At(due.map_or(now + SCAN, |due| due.max(now + PATIENCE))));
+            return Ok(NextStep::At(
+                due.map_or(now + SCAN_INTERVAL, |due| due.max(now + CLAIM_RETRY_INTERVAL)),
+            ));
         }
         self.send_batch(&mails, &mut batch);
         self.transport.rest();
-        Ok(if self.journal_fails { NextStep::At(now + SCAN) } else { NextStep::Now })
+        Ok(if self.journal_fails { NextStep::At(now + SCAN_INTERVAL) } else { NextStep::Now })
     }
 
     fn send_batch(&mut self, mails: &[ClaimedMail], batch: &mut Batch) {
         for mail in mails {
             let now = self.clock.now();
-            let fate = if let Some(fate) = self.ended_before(mail.id) {
+            let fate = if let Some(fate) = self.unsettled_outcome(mail.id) {
                 fate
-            } else if let Some(until) = self.server.away_until(now) {
+            } else if let Some(until) = self.server.unavailable_until(now) {
                 schedule::after_outage(mail, now, until)
             } else if self.must_end(batch, now) {
                 MailFate::RetryAt(now)
@@ -167,8 +171,8 @@ impl Mailer {
         }
     }
 
-    /// What ended the mail, where the outbox was not told: it is not sent a second time.
-    fn ended_before(&self, id: Uuid) -> Option<MailFate> {
+    /// The final outcome of a mail, if it could not be stored yet. Such a mail must not be sent again.
+    fn unsettled_outcome(&self, id: Uuid) -> Option<MailFate> {
         let (_, fate) = self.unsettled.get(&id)?;
         (!matches!(fate, MailFate::RetryAt(_))).then_some(*fate)
     }
@@ -178,16 +182,16 @@ impl Mailer {
     }
 
     fn attempt(&mut self, mail: &ClaimedMail, batch: &mut Batch) -> MailFate {
-        // Whatever fails in a library while it holds one mail, the other mails do not wait for it.
+        // A panic in a library concerns one mail and must not hold up the others.
         let sending = catch_unwind(AssertUnwindSafe(|| self.transport.send(mail)));
         let result = sending.unwrap_or_else(|_| Err(Failure::refused("the program failed over it")));
         let failure = match result {
             Ok(()) => {
                 log::info!(mail_id:% = mail.id; "mail {} was handed over", mail.id);
-                self.server.works();
+                self.server.set_available();
                 self.observer.sent();
                 self.refusals.remove(&mail.id);
-                batch.troubles = 0;
+                batch.consecutive_failures = 0;
                 return MailFate::Sent;
             }
             Err(failure) => failure,
@@ -211,22 +215,22 @@ impl Mailer {
         let now = self.clock.now();
         match failure.fault() {
             Fault::Server => {
-                let until = self.server.fails(now);
+                let until = self.server.record_failure(now);
                 schedule::after_outage(mail, now, until)
             }
             Fault::Mail => {
-                batch.troubles += 1;
-                if batch.troubles >= TROUBLES_MAX {
-                    self.server.rests(now);
+                batch.consecutive_failures += 1;
+                if batch.consecutive_failures >= CONSECUTIVE_FAILURES_MAX {
+                    self.server.pause(now);
                 } else {
-                    self.server.works();
+                    self.server.set_available();
                 }
                 schedule::after_failure(mail, now)
             }
             Fault::Refused => {
-                self.server.works();
-                batch.troubles = 0;
-                if self.refusals.len() >= REFUSALS_KEPT {
+                self.server.set_available();
+                batch.consecutive_failures = 0;
+                if self.refusals.len() >= COUNTED_REFUSALS_MAX {
                     self.refusals.clear();
                 }
                 let count = self.refusals.entry(mail.id).or_default();
@@ -248,7 +252,7 @@ impl Mailer {
             }
             Err(cause) => {
                 self.unsettled.insert(id, (lease, fate));
-                if may_pass(&cause) {
+                if is_transient(&cause) {
                     self.journal_failed(&cause);
                 } else {
                     log::error!("mail {id}: what became of it cannot be written: {cause}");
@@ -257,7 +261,7 @@ impl Mailer {
         }
     }
 
-    /// A mail whose row is broken stays unsettled and holds up no other.
+    /// Stores the outcomes that could not be stored before. A mail whose row is broken is skipped.
     fn settle_unsettled(&mut self) -> Result<(), StoreError> {
         let unsettled: Vec<_> = self.unsettled.iter().map(|(id, it)| (*id, *it)).collect();
         for (id, (lease, fate)) in unsettled {
@@ -265,7 +269,7 @@ impl Mailer {
                 Ok(()) => {
                     self.unsettled.remove(&id);
                 }
-                Err(cause) if may_pass(&cause) => return Err(cause),
+                Err(cause) if is_transient(&cause) => return Err(cause),
                 Err(_) => {}
             }
         }
@@ -278,7 +282,7 @@ impl Mailer {
         }
     }
 
-    /// The last thing before the end: what could not be written is tried once more.
+    /// Closes the connection and tries once more to store outcomes that could not be stored.
     fn close(&mut self) {
         self.transport.rest();
         if let Err(cause) = self.settle_unsettled() {
@@ -287,7 +291,7 @@ impl Mailer {
     }
 }
 
-fn may_pass(cause: &StoreError) -> bool {
+fn is_transient(cause: &StoreError) -> bool {
     match cause {
         StoreError::Busy
         | StoreError::WouldBlock

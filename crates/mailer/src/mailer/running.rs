@@ -1,4 +1,4 @@
-//! The loop around the mailer: its thread, its waiting, its end.
+//! Runs the mailer on a thread until it is stopped.
 
 use std::io;
 use std::sync::Arc;
@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use guerdon_domain::ports::{Timestamp, Wake};
 
-use super::{Mailer, NextStep, SCAN};
+use super::{Mailer, NextStep, SCAN_INTERVAL};
 
-/// A mailer on its own thread. Dropped, it stops without being waited for.
+/// A mailer on its own thread. Dropping it stops the mailer without waiting for it.
 pub struct Running {
     stopped: Arc<AtomicBool>,
     wake: Wake,
@@ -28,8 +28,8 @@ impl Running {
         Ok(Self { stopped, wake, ended, thread: Some(thread) })
     }
 
-    /// Stops after the mail that is being sent and waits for that, for `deadline` at most: `false` where it was
-    /// still being sent then. The rest of its batch is released.
+    /// Stops the mailer after the mail that is being sent, and releases the rest of the batch. Returns whether it stopped
+    /// within `deadline`.
     pub fn stop(mut self, deadline: Duration) -> bool {
         self.begin_to_stop();
         if self.ended.recv_timeout(deadline) == Err(RecvTimeoutError::Timeout) {
@@ -60,7 +60,7 @@ fn run(mut mailer: Mailer, at_end: Sender<()>) {
     drop(at_end);
 }
 
-/// How long to wait; a clock that was set meanwhile does no harm for longer than a scan.
+/// The time to wait for `due`. It is limited, so that a change of the clock has no effect for longer.
 fn until(due: Timestamp, now: Timestamp) -> Duration {
-    Duration::try_from(due - now).unwrap_or_default().min(SCAN)
+    Duration::try_from(due - now).unwrap_or_default().min(SCAN_INTERVAL)
 }

@@ -1,37 +1,38 @@
-//! What is known of the mail server.
+//! Whether the mail server is available, as far as the last attempts show.
 
 use guerdon_domain::ports::Timestamp;
 
-use super::schedule::{WAIT_MAX, WAIT_MIN, wait_after};
+use super::schedule::{RETRY_WAIT_MAX, RETRY_WAIT_MIN, retry_wait};
 
-/// Whether the server works, and when it is tried next.
+/// Since when the mail server fails, and when it is tried next.
 #[derive(Debug, Default)]
-pub(super) struct ServerState {
+pub(super) struct ServerAvailability {
     failures: u32,
-    until: Option<Timestamp>,
+    unavailable_until: Option<Timestamp>,
 }
 
-impl ServerState {
-    /// Until when nothing is sent. A clock that was set back does not make the wait longer than the longest one.
-    pub(super) fn away_until(&self, now: Timestamp) -> Option<Timestamp> {
-        self.until.filter(|until| *until > now && *until - now <= WAIT_MAX)
+impl ServerAvailability {
+    /// When the next mail may be sent, or `None` for now. A wait longer than the longest one is ignored: the clock was set back.
+    pub(super) fn unavailable_until(&self, now: Timestamp) -> Option<Timestamp> {
+        self.unavailable_until.filter(|until| *until > now && *until - now <= RETRY_WAIT_MAX)
     }
 
-    /// It took a mail, or said something about one.
-    pub(super) fn works(&mut self) {
+    /// The server accepted a mail, or responded to one.
+    pub(super) fn set_available(&mut self) {
         *self = Self::default();
     }
 
-    /// It did not.
-    pub(super) fn fails(&mut self, now: Timestamp) -> Timestamp {
-        let until = now + wait_after(self.failures);
+    /// The server failed. Returns when it is tried next: after a wait that doubles with each failure in a row.
+    pub(super) fn record_failure(&mut self, now: Timestamp) -> Timestamp {
+        let until = now + retry_wait(self.failures);
         self.failures = self.failures.saturating_add(1);
-        self.until = Some(until);
+        self.unavailable_until = Some(until);
         until
     }
 
-    /// It fails mail after mail, and may do better with others: a short rest that never grows.
-    pub(super) fn rests(&mut self, now: Timestamp) {
-        self.until = Some(now + WAIT_MIN);
+    /// The server failed with several mails in a row, but may accept others. Waits for the shortest time, however often this
+    /// happens.
+    pub(super) fn pause(&mut self, now: Timestamp) {
+        self.unavailable_until = Some(now + RETRY_WAIT_MIN);
     }
 }

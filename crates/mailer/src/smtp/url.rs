@@ -1,4 +1,4 @@
-//! The address of a mail server (`mail.smtp_url`).
+//! The URL of a mail server (`mail.smtp_url`).
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
@@ -7,27 +7,27 @@ use lettre::transport::smtp::authentication::Credentials;
 use percent_encoding::percent_decode_str;
 use url::{Host, Url};
 
-/// How the dialogue is encrypted.
+/// How a connection is encrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Encryption {
-    /// Not at all.
+    /// It is not encrypted.
     None,
-    /// By STARTTLS; without it nothing is said.
+    /// By STARTTLS. A server that does not offer it receives no password and no mail.
     StartTls,
-    /// From the first byte on.
+    /// By TLS from the first byte.
     Wrapped,
 }
 
-/// A mail server and how to speak with it.
+/// A mail server and how to connect to it.
 ///
 /// - `smtps://host` is TLS from the start, on port 465.
-/// - `smtp://host` is STARTTLS on port 587. A server that does not offer it, or has no certificate that public roots
-///   vouch for, receives nothing.
+/// - `smtp://host` is STARTTLS on port 587. A server that does not offer it, or has no certificate of a trusted root,
+///   receives nothing.
 /// - `smtp://host?tls=none` is plain text on port 25, as is `smtp://` with a loopback host (`localhost`,
 ///   `127.0.0.0/8`, `::1`), unless `?tls=required` is added.
 ///
-/// A user and a password stand before the host, as in `smtps://user:password@host`; `@`, `:`, `/`, `%` and the like
-/// in them are percent-encoded.
+/// A user and a password precede the host, as in `smtps://user:password@host`. Special characters in them, such as `@`,
+/// `:`, `/` and `%`, are percent-encoded.
 #[derive(Clone)]
 pub struct SmtpUrl {
     pub(super) host: String,
@@ -36,24 +36,24 @@ pub struct SmtpUrl {
     pub(super) credentials: Option<Credentials>,
 }
 
-/// A text that is no address of a mail server. Tells nothing of the text, which may hold a password.
+/// A text that is not the URL of a mail server. The message does not repeat the text, which may contain a password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidSmtpUrl {
-    /// It is no URL of a mail server.
+    /// It is not a URL of a mail server.
     #[error("must be smtp://host or smtps://host, with or without user:password@ and :port")]
     Form,
-    /// Its user or password cannot be read.
+    /// Its user or password is missing or malformed.
     #[error(
         "must name both a user and a password, or neither, percent-encoded and without control characters"
     )]
     Credentials,
-    /// It says more than is known.
+    /// It has unknown parameters, a path or a fragment.
     #[error("may end in ?tls=required or, with smtp://, in ?tls=none, and in nothing else")]
     Parameters,
 }
 
 impl SmtpUrl {
-    /// Reads the address.
+    /// Parses the URL, and logs a warning if a password would be sent without encryption.
     pub fn parse(text: &str) -> Result<Self, InvalidSmtpUrl> {
         let Ok(url) = Url::parse(text) else { return Err(InvalidSmtpUrl::Form) };
         let (host, is_loopback) = host(&url).ok_or(InvalidSmtpUrl::Form)?;
@@ -91,18 +91,18 @@ impl fmt::Debug for SmtpUrl {
     }
 }
 
-/// The host, and whether it is this machine.
+/// The host, and whether it is a loopback address.
 fn host(url: &Url) -> Option<(String, bool)> {
     match url.host()? {
         Host::Ipv6(address) => Some((address.to_string(), address.is_loopback())),
         Host::Ipv4(address) => Some((address.to_string(), address.is_loopback())),
         Host::Domain(name) => {
             let name = name.to_ascii_lowercase();
-            let is_sound =
+            let is_valid =
                 !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || ".-_".contains(c));
             let is_loopback =
                 name == "localhost" || name.parse::<Ipv4Addr>().is_ok_and(|it| it.is_loopback());
-            is_sound.then_some((name, is_loopback))
+            is_valid.then_some((name, is_loopback))
         }
     }
 }
@@ -119,7 +119,7 @@ fn credentials(url: &Url) -> Result<Option<Credentials>, InvalidSmtpUrl> {
     }
 }
 
-/// The name for EHLO: a host name as it is, an address in brackets, and nothing else.
+/// The client name for EHLO, or `None` if `name` is neither a host name nor an IP address, with or without brackets.
 pub(super) fn client_name(name: &str) -> Option<lettre::transport::smtp::extension::ClientId> {
     use lettre::transport::smtp::extension::ClientId;
 

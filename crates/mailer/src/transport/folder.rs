@@ -1,4 +1,4 @@
-//! Mails as files, for where no mail server is configured.
+//! Writes mails to files, for installations without a mail server.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -12,11 +12,11 @@ use crate::failure::Failure;
 use crate::from_address::FromAddress;
 use crate::letter::Letter;
 
-/// The name of a file that is being written.
-const UNFINISHED: &str = ".unfinished-";
+/// The prefix of a file that is being written.
+const UNFINISHED_PREFIX: &str = ".unfinished-";
 
-/// Writes each mail to a file `<created_at>-<id>.eml` that only its owner can read, whole or not at all. A mail that
-/// comes again takes the place of its own file.
+/// Writes each mail atomically to a file `<created_at>-<id>.eml` that only its owner can read. A mail that is sent again replaces
+/// its file.
 #[derive(Debug)]
 pub struct FolderTransport {
     folder: PathBuf,
@@ -24,7 +24,7 @@ pub struct FolderTransport {
 }
 
 impl FolderTransport {
-    /// Makes the folder where it is missing, and removes what a crash left unfinished in it.
+    /// Creates the folder if it is missing, and removes unfinished files that a crash has left in it.
     pub fn open(folder: impl Into<PathBuf>, sender: FromAddress) -> io::Result<Self> {
         let folder = folder.into();
         DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
@@ -33,7 +33,7 @@ impl FolderTransport {
         }
         for entry in fs::read_dir(&folder)? {
             let entry = entry?;
-            if entry.file_name().to_string_lossy().starts_with(UNFINISHED) {
+            if entry.file_name().to_string_lossy().starts_with(UNFINISHED_PREFIX) {
                 remove(&entry.path())?;
             }
         }
@@ -41,12 +41,12 @@ impl FolderTransport {
     }
 
     fn write(&self, name: &str, content: &[u8]) -> io::Result<()> {
-        let beside = self.folder.join(format!("{UNFINISHED}{}-{name}.part", std::process::id()));
-        remove(&beside)?;
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside)?;
+        let unfinished = self.folder.join(format!("{UNFINISHED_PREFIX}{}-{name}.part", std::process::id()));
+        remove(&unfinished)?;
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished)?;
         file.write_all(content)?;
         file.sync_all()?;
-        fs::rename(&beside, self.folder.join(name))?;
+        fs::rename(&unfinished, self.folder.join(name))?;
         File::open(&self.folder)?.sync_all()
     }
 }
@@ -68,7 +68,7 @@ fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// The moment in UTC as file names sort by it: `20261121T102201.123456Z`.
+/// A time in UTC in a form by which file names sort: `20261121T102201.123456Z`.
 fn compact(at: Timestamp) -> String {
     let (date, clock) = (at.utc().date(), at.utc().time());
     format!(
