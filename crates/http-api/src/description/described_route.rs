@@ -7,8 +7,9 @@ use serde_json::{Map, Value, json};
 
 use super::statuses::{REFUSALS, headers};
 use crate::endpoints::{Route, noun_of, tag_of};
-use crate::operation::field_docs::Doc;
-use crate::operation::{Asked, FieldDocs, field_docs};
+use guerdon_api_types::docs::FieldDocs;
+use guerdon_api_types::docs::{self, Doc};
+use guerdon_api_types::parameter::Parameter;
 
 /// What is told of a route's operation.
 pub(crate) struct Told {
@@ -19,9 +20,9 @@ pub(crate) struct Told {
     pub(crate) takes_domain: bool,
     /// The status of its success.
     pub(crate) status: u16,
-    pub(crate) query: Vec<Asked>,
+    pub(crate) query: Vec<Parameter>,
     /// None where it reads no body.
-    pub(crate) body: Option<Vec<Asked>>,
+    pub(crate) body: Option<Vec<Parameter>>,
     /// Whether a repeat under the same key is answered as the first was.
     pub(crate) takes_key: bool,
     /// What it answers; null for nothing.
@@ -34,7 +35,7 @@ pub(crate) struct Told {
 /// The operation object of OpenAPI. `objects` are the schemas that describe what `field_docs` does not.
 pub(super) fn describe(route: &Route, told: Told, objects: &[&Value]) -> Value {
     let is_paged = told.query.iter().any(|it| it.name == "page");
-    let is_id = |it: &Asked| it.form.get("format") == Some(&json!("uuid")) || it.name == "receiver_ids";
+    let is_id = |it: &Parameter| it.form.get("format") == Some(&json!("uuid")) || it.name == "receiver_ids";
     let names_ids = told.query.iter().chain(told.body.iter().flatten()).any(is_id);
     let may_miss = route.pattern.contains("{id}") || names_ids;
     let mut responses = Map::new();
@@ -47,9 +48,8 @@ pub(super) fn describe(route: &Route, told: Told, objects: &[&Value]) -> Value {
     if route.pattern.contains("{id}") {
         parameters.push(id_in_path(route, told.takes_domain));
     }
-    let doc = |it: &Asked| {
-        field_docs::find(told.field_docs, objects, &it.name).map(field_docs::split).unwrap_or_default()
-    };
+    let doc =
+        |it: &Parameter| docs::find(told.field_docs, objects, &it.name).map(docs::split).unwrap_or_default();
     parameters.extend(told.query.into_iter().map(|it| parameter(doc(&it), it)));
     if told.takes_key {
         parameters.push(component("Idempotency-Key"));
@@ -106,7 +106,7 @@ fn success(told: &Told, is_paged: bool) -> Value {
     let mut response = json!({"description": meaning, "headers": headers(&own)});
     if let (Value::Object(response), true) = (&mut response, told.status != 204) {
         let mut view = told.view.as_value().clone();
-        field_docs::split_all(&mut view);
+        docs::split_all(&mut view);
         response.insert("content".to_owned(), json!({"application/json": {"schema": view}}));
     }
     response
@@ -122,7 +122,7 @@ fn id_in_path(route: &Route, takes_domain: bool) -> Value {
     json!({"name": "id", "in": "path", "required": true, "description": meaning, "schema": form})
 }
 
-fn parameter((text, example): Doc, asked: Asked) -> Value {
+fn parameter((text, example): Doc, asked: Parameter) -> Value {
     let described = json!({
         "name": asked.name,
         "in": "query",
@@ -136,12 +136,12 @@ fn parameter((text, example): Doc, asked: Asked) -> Value {
     }
 }
 
-fn body(asked: Vec<Asked>, doc: impl Fn(&Asked) -> Doc) -> Value {
+fn body(asked: Vec<Parameter>, doc: impl Fn(&Parameter) -> Doc) -> Value {
     let required: Vec<&str> = asked.iter().filter(|it| it.is_required).map(|it| it.name.as_str()).collect();
     let order: Vec<&str> = asked.iter().map(|it| it.name.as_str()).collect();
     let properties = asked.iter().map(|it| {
         let mut form = form_of(it);
-        field_docs::describe(&mut form, doc(it));
+        docs::describe(&mut form, doc(it));
         (it.name.clone(), form)
     });
     let mut schema = json!({
@@ -156,7 +156,7 @@ fn body(asked: Vec<Asked>, doc: impl Fn(&Asked) -> Doc) -> Value {
 }
 
 /// The form of a field, with what stands for its absence.
-fn form_of(asked: &Asked) -> Value {
+fn form_of(asked: &Parameter) -> Value {
     let mut form = asked.form.clone();
     if asked.may_be_null
         && let Some(kind) = form.get("type").cloned()

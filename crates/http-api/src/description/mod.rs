@@ -16,8 +16,8 @@ pub use webhook::Webhook;
 use crate::endpoints::{ROUTES, TAGS};
 use crate::entrance::Problem;
 use crate::operation::error::ErrorBody;
-use crate::operation::field_docs;
 use crate::operation::list::ListOf;
+use guerdon_api_types::docs;
 
 /// The description; `webhooks` are the events that are sent.
 pub fn openapi(webhooks: Vec<Webhook>) -> Value {
@@ -46,7 +46,7 @@ pub fn openapi(webhooks: Vec<Webhook>) -> Value {
         if let Value::Object(schema) = schema {
             schema.remove("description"); // speaks to whoever reads the program
         }
-        field_docs::split_all(schema);
+        docs::split_all(schema);
     }
     json!({
         "openapi": "3.1.0",

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::operation::{FieldDocs, field_docs};
+use guerdon_api_types::docs::{self, FieldDocs};
+use guerdon_api_types::field_docs;
 
 /// An event, as it reaches a provider's receiver.
 pub struct Webhook {
@@ -53,15 +54,15 @@ const REDEMPTION_DATA: FieldDocs = field_docs! {
 /// The path item object of OpenAPI. `components` are schemas whose doc comments still hold their examples.
 pub(super) fn describe(webhook: Webhook, components: &Map<String, Value>) -> Value {
     let Webhook { name, summary, mut body } = webhook;
-    field_docs::add(body.get_mut("properties"), BODY, &[]);
+    docs::add(body.get_mut("properties"), BODY, &[]);
     if let Some(data) = body.pointer_mut("/properties/data") {
         let (docs, object) = match data.get("title").and_then(Value::as_str) {
             Some("RedemptionData") => (REDEMPTION_DATA, None),
             _ => (RECOGNITION_DATA, components.get("Recognition")),
         };
-        field_docs::add(data.get_mut("properties"), docs, object.as_slice());
+        docs::add(data.get_mut("properties"), docs, object.as_slice());
     }
-    field_docs::split_all(&mut body);
+    docs::split_all(&mut body);
     let header = |name: &str, text: &str, form: Value| json!({"name": name, "in": "header", "required": true, "description": text, "schema": form});
     json!({"post": {
         "operationId": name.replace('.', "_"),

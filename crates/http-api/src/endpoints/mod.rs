@@ -6,8 +6,6 @@ mod events;
 mod occasions;
 mod recognitions;
 mod routes;
-pub mod rows;
-pub mod shown;
 mod users;
 
 pub use routes::{ROUTES, Route};

@@ -14,11 +14,12 @@ use super::{companies, corporations, events, occasions, recognitions, users};
 use crate::arrival::{Arrival, Caller};
 use crate::description::Told;
 use crate::operation::answer::Answer;
-use crate::operation::body::Fields;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::state::State;
-use crate::operation::{Asked, Described, Question, Read, Write, run_question, run_read, run_write};
+use crate::operation::{Described, Question, Read, Write, run_question, run_read, run_write};
+use guerdon_api_types::body::Fields;
+use guerdon_api_types::parameter::Parameter;
 
 /// Every endpoint. Where two patterns fit a path, the first does.
 pub static ROUTES: &[Route] = &[
@@ -100,7 +101,7 @@ const fn ask<Q: Question>(pattern: &'static str) -> Route {
         pattern,
         needs_designation: false,
         is_extension: Q::IS_EXTENSION,
-        tell: |generator| told::<Q>(generator, Some(Fields::asked_by(Q::command))),
+        tell: |generator| told::<Q>(generator, Some(Fields::parameters_of(Q::command))),
         handle: |state, call, request, payload| Box::pin(run_question::<Q>(state, call, request, payload)),
     }
 }
@@ -131,10 +132,10 @@ const fn write<W: Write>(method: &'static str, pattern: &'static str) -> Route {
 }
 
 fn told_of_write<W: Write>(generator: &mut SchemaGenerator) -> Told {
-    told::<W>(generator, W::HAS_BODY.then(|| Fields::asked_by(W::command)))
+    told::<W>(generator, W::HAS_BODY.then(|| Fields::parameters_of(W::command)))
 }
 
-fn told<D: Described>(generator: &mut SchemaGenerator, body: Option<Vec<Asked>>) -> Told {
+fn told<D: Described>(generator: &mut SchemaGenerator, body: Option<Vec<Parameter>>) -> Told {
     Told {
         name: D::NAME,
         summary: D::SUMMARY,

@@ -2,8 +2,8 @@
 
 use schemars::JsonSchema;
 
-use crate::operation::asked::Asked;
-use crate::operation::field_docs::FieldDocs;
+use guerdon_api_types::docs::FieldDocs;
+use guerdon_api_types::parameter::Parameter;
 
 /// An operation that the description of the API tells of.
 pub(crate) trait Described {
@@ -27,7 +27,7 @@ pub(crate) trait Described {
     type View: JsonSchema;
 
     /// What it reads in the query.
-    fn query() -> Vec<Asked> {
+    fn query() -> Vec<Parameter> {
         Vec::new()
     }
 }

@@ -6,6 +6,7 @@ use std::fmt;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{ALLOW, RETRY_AFTER, WWW_AUTHENTICATE};
 use actix_web::{HttpResponse, ResponseError};
+use guerdon_api_types::body::InvalidBody;
 use guerdon_domain::ports::{Denied, Lookup, StoreError};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
@@ -216,6 +217,12 @@ impl From<StoreError> for ApiError {
             }
             StoreError::Corrupt { .. } | StoreError::Broken(_) => Self::internal(error.to_string()),
         }
+    }
+}
+
+impl From<InvalidBody> for ApiError {
+    fn from(fault: InvalidBody) -> Self {
+        Self::bad_request(fault.0)
     }
 }
 

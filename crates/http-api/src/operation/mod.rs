@@ -5,13 +5,11 @@
 //! `answer`, `list` and `error` render; `described` and `field_docs` describe operations and their fields to clients.
 
 pub(crate) mod answer;
-mod asked;
 pub(crate) mod body;
 pub(crate) mod budget;
 pub(crate) mod call;
 mod described;
 pub(crate) mod error;
-pub(crate) mod field_docs;
 mod flights;
 mod idempotency;
 pub(crate) mod list;
@@ -24,13 +22,9 @@ pub(crate) mod segments;
 mod shares;
 pub(crate) mod state;
 mod submit;
-pub(crate) mod values;
-pub(crate) mod wire;
 mod write;
 
-pub(crate) use asked::Asked;
 pub(crate) use described::Described;
-pub(crate) use field_docs::{FieldDocs, field_docs};
 pub(crate) use question::{Question, run as run_question};
 pub(crate) use read::{Read, run as run_read};
 pub(crate) use submit::Render;

@@ -4,20 +4,23 @@ use std::collections::HashMap;
 
 use actix_web::web;
 use guerdon_domain::values::Page;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use schemars::json_schema;
 
-use crate::operation::asked::{Asked, Notes};
 use crate::operation::error::ApiError;
-use crate::operation::values::FromText;
+use guerdon_api_types::form::FromText;
+use guerdon_api_types::parameter::{Parameter, Report};
 
 const PER_PAGE_DEFAULT: i64 = 100;
+/// Everything but the unreserved characters of RFC 3986.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// A query's parameters by name, read one by one; every fault is collected, those that the endpoint does not know are
 /// ignored. A reader answers `None` for a fault, or for what was not given.
 #[derive(Default)]
 pub(crate) struct Query {
     given: HashMap<String, Vec<String>>,
-    notes: Notes,
+    report: Report,
 }
 
 impl Query {
@@ -30,48 +33,48 @@ impl Query {
             query.given.entry(name).or_default().push(value);
         }
         let read = read(&mut query);
-        read.filter(|_| query.notes.faults.is_empty())
-            .ok_or_else(|| ApiError::bad_request(query.notes.faults.join("; ")))
+        read.filter(|_| query.report.faults.is_empty())
+            .ok_or_else(|| ApiError::bad_request(query.report.faults.join("; ")))
     }
 
     /// What a reader asks for.
-    pub(crate) fn asked_by<T>(read: impl FnOnce(&mut Self) -> T) -> Vec<Asked> {
-        let mut query = Self { notes: Notes::of_what_is_asked(), ..Self::default() };
+    pub(crate) fn parameters_of<T>(read: impl FnOnce(&mut Self) -> T) -> Vec<Parameter> {
+        let mut query = Self { report: Report::of_parameters(), ..Self::default() };
         read(&mut query);
-        query.notes.into_asked()
+        query.report.into_parameters()
     }
 
     /// A parameter that must be given.
     pub(crate) fn required<T: FromText>(&mut self, name: &str) -> Option<T> {
-        self.notes.asks(|| Asked::required(name, T::form()));
+        self.report.declare(|| Parameter::required(name, T::form()));
         match self.given(name)? {
-            Some(text) => self.notes.parsed(name, T::from_text(&text)),
+            Some(text) => self.report.parsed(name, T::from_text(&text)),
             None => {
                 let must_be = T::from_text("").err().map(|it| format!(" and {it}")).unwrap_or_default();
-                self.notes.refused(name, format!("is required{must_be}"))
+                self.report.reject(name, format!("is required{must_be}"))
             }
         }
     }
 
     /// A parameter that need not be given.
     pub(crate) fn optional<T: FromText>(&mut self, name: &str) -> Option<T> {
-        self.notes.asks(|| Asked::optional(name, T::form()));
+        self.report.declare(|| Parameter::optional(name, T::form()));
         let text = self.given(name)??;
-        self.notes.parsed(name, T::from_text(&text))
+        self.report.parsed(name, T::from_text(&text))
     }
 
     /// A parameter that is true or false; false where it is not given.
     pub(crate) fn flag(&mut self, name: &str) -> bool {
-        self.notes.asks(|| Asked::with_default(name, json_schema!({"type": "boolean"}), false));
+        self.report.declare(|| Parameter::with_default(name, json_schema!({"type": "boolean"}), false));
         let Some(Some(text)) = self.given(name) else { return false };
         let read = text.parse::<bool>().map_err(|_neither| "must be true or false");
-        self.notes.parsed(name, read).unwrap_or_default()
+        self.report.parsed(name, read).unwrap_or_default()
     }
 
     /// The query of these parameters as they were given, encoded, with an ampersand behind each.
     pub(crate) fn again(&self, names: &[&str]) -> String {
         let given = names.iter().filter_map(|name| Some((*name, self.given.get(*name)?.first()?)));
-        given.map(|(name, value)| format!("{name}={}&", encoded(value))).collect()
+        given.map(|(name, value)| format!("{name}={}&", utf8_percent_encode(value, RESERVED))).collect()
     }
 
     /// `page` and `per_page`; more than `per_page_max` is served at the maximum.
@@ -84,11 +87,11 @@ impl Query {
     /// A number from 1 on.
     pub(crate) fn natural(&mut self, name: &str, default: i64) -> Option<i64> {
         let form = json_schema!({"type": "integer", "format": "int64", "minimum": 1, "maximum": i64::MAX});
-        self.notes.asks(|| Asked::with_default(name, form, default));
+        self.report.declare(|| Parameter::with_default(name, form, default));
         let Some(text) = self.given(name)? else { return Some(default) };
         let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         let number = if is_number { text.parse().ok().filter(|it| *it >= 1) } else { None };
-        self.notes.parsed(name, number.ok_or("must be an integer from 1"))
+        self.report.parsed(name, number.ok_or("must be an integer from 1"))
     }
 
     /// The value of a parameter, if it is given; `None` where it is repeated, which is a fault.
@@ -97,18 +100,9 @@ impl Query {
         match self.given.get(name).map(Vec::as_slice) {
             None | Some([]) => Some(None),
             Some([value]) => Some(Some(value.clone())),
-            Some(_) => self.notes.refused(name, "must be given once"),
+            Some(_) => self.report.reject(name, "must be given once"),
         }
     }
-}
-
-/// A value as it stands in a query: what is not unreserved is percent-encoded (RFC 3986).
-fn encoded(value: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    value
-        .bytes()
-        .map(|it| if is_plain(it) { char::from(it).to_string() } else { format!("%{it:02X}") })
-        .collect()
 }
 
 #[cfg(test)]

@@ -8,12 +8,13 @@ use actix_web::web::Payload;
 use guerdon_domain::ports::{Reads, StoreExt as _};
 
 use crate::operation::answer::Answer;
-use crate::operation::body::{self, Fields, parse};
+use crate::operation::body::{self, parse};
 use crate::operation::call::Call;
 use crate::operation::described::Described;
 use crate::operation::error::ApiError;
 use crate::operation::promise::Promise;
 use crate::operation::state::State;
+use guerdon_api_types::body::Fields;
 
 /// An operation that reads. `find`, `command` and `answer` come in this order (behaviour 4.1).
 pub(crate) trait Question: Described + 'static {

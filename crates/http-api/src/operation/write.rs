@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep};
 use super::flights::Flight;
 use super::idempotency;
 use crate::operation::answer::Answer;
-use crate::operation::body::{self, Fields, Parsed, Read};
+use crate::operation::body::{self, Parsed, Read};
 use crate::operation::budget::Weight;
 use crate::operation::call::Call;
 use crate::operation::described::Described;
@@ -22,6 +22,7 @@ use crate::operation::error::ApiError;
 use crate::operation::promise::Promise;
 use crate::operation::state::State;
 use crate::operation::submit::{Render, Submitted};
+use guerdon_api_types::body::Fields;
 
 /// How often a key that another process holds is tried again.
 const KEY_RETRY_INTERVAL: Duration = Duration::from_millis(50);

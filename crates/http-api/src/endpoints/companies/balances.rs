@@ -6,14 +6,15 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::get::company_in_path;
-use crate::endpoints::users::WalletView;
 use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::list::{Links, cut, short_page};
 use crate::operation::query::Query;
-use crate::operation::wire::Shown;
-use crate::operation::{Asked, Described, Read};
+use crate::operation::{Described, Read};
+use guerdon_api_types::Shown;
+use guerdon_api_types::parameter::Parameter;
+use guerdon_api_types::views::WalletView;
 
 pub(crate) struct Balances;
 
@@ -24,8 +25,8 @@ impl Described for Balances {
          header leads to the other pages; a total is not known.";
     type View = View;
 
-    fn query() -> Vec<Asked> {
-        Query::asked_by(short_page)
+    fn query() -> Vec<Parameter> {
+        Query::parameters_of(short_page)
     }
 }
 

@@ -6,13 +6,15 @@ use guerdon_domain::ports::{Context, Tx};
 use guerdon_domain::values::{InvalidValue, Line};
 use schemars::Schema;
 
-use super::view::{ChangedCompany, CompanyView};
 use crate::operation::answer::Answer;
-use crate::operation::body::Fields;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
-use crate::operation::values::{Form, FromText};
-use crate::operation::{Described, FieldDocs, Write, field_docs};
+use crate::operation::{Described, Write};
+use guerdon_api_types::body::Fields;
+use guerdon_api_types::docs::FieldDocs;
+use guerdon_api_types::field_docs;
+use guerdon_api_types::form::{Form, FromText};
+use guerdon_api_types::views::{ChangedCompany, CompanyView};
 
 pub(crate) struct Create;
 
@@ -109,7 +111,7 @@ mod tests {
     fn told(body: &str) -> String {
         let mut fields = Fields::parse(body.as_bytes()).unwrap();
         let command = Create::command(&mut fields);
-        fields.unless_faulty(command).map_or_else(|it| it.told().1.to_owned(), |_| String::new())
+        fields.unless_faulty(command).map_or_else(|it| it.to_string(), |_| String::new())
     }
 
     #[test]

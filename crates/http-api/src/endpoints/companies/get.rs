@@ -4,11 +4,11 @@ use guerdon_domain::companies::CompanyWithOwner;
 use guerdon_domain::ports::{Lookup, Reads, StoreError};
 use guerdon_domain::values::{CompanyId, DomainName};
 
-use super::view::{CompanyView, WholeCompany};
 use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::{ApiError, in_path};
 use crate::operation::{Described, Read};
+use guerdon_api_types::views::{CompanyView, WholeCompany};
 
 pub(crate) struct Get;
 

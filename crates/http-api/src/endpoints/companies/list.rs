@@ -4,13 +4,15 @@ use guerdon_domain::ports::Reads;
 use guerdon_domain::values::{CorporationId, Page};
 
 use super::create::Create;
-use super::view::{CompanyView, ListedCompany};
 use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::list::{self, Links, ListOf};
 use crate::operation::query::Query;
-use crate::operation::{Asked, Described, FieldDocs, Read};
+use crate::operation::{Described, Read};
+use guerdon_api_types::docs::FieldDocs;
+use guerdon_api_types::parameter::Parameter;
+use guerdon_api_types::views::{CompanyView, ListedCompany};
 
 const FILTER: &str = "corporation_id";
 
@@ -26,8 +28,8 @@ impl Described for List {
     const FIELD_DOCS: FieldDocs = Create::FIELD_DOCS;
     type View = ListOf<ListedCompany>;
 
-    fn query() -> Vec<Asked> {
-        Query::asked_by(parameters)
+    fn query() -> Vec<Parameter> {
+        Query::parameters_of(parameters)
     }
 }
 

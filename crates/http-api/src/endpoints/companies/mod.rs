@@ -10,7 +10,6 @@ mod reserve;
 mod saml;
 mod update;
 mod users;
-mod view;
 
 pub(crate) use balances::Balances;
 pub(crate) use create::Create;
@@ -19,8 +18,6 @@ pub(crate) use list::{List, answer as answer_list, weight as list_weight};
 pub(crate) use occasions::Occasions;
 pub(crate) use rate_preview::RatePreview;
 pub(crate) use reserve::{Reserve, ReserveTransactions};
-pub use saml::sp_id;
-pub(crate) use saml::{GetSaml, SamlView, UpdateSamlSettings};
+pub(crate) use saml::{GetSaml, UpdateSamlSettings};
 pub(crate) use update::Update;
 pub(crate) use users::Users;
-pub(crate) use view::{CompanyView, ListedCompany};

@@ -6,13 +6,14 @@ use guerdon_domain::values::{Message, Page};
 use serde::{Serialize, Serializer};
 
 use super::get::company_in_path;
-use crate::endpoints::occasions::OccasionView;
 use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::list::{self, Links, ListOf};
 use crate::operation::query::Query;
-use crate::operation::{Asked, Described, Read};
+use crate::operation::{Described, Read};
+use guerdon_api_types::parameter::Parameter;
+use guerdon_api_types::views::OccasionView;
 
 /// The most bytes of one in the body: a message, a name, a title and the rest.
 const RENDERED: usize = Message::BYTES_MAX + 2_560;
@@ -30,8 +31,8 @@ impl Described for Occasions {
         "The occasions that the company can use, oldest first, the global ones included.";
     type View = ListOf<OccasionView<'static>>;
 
-    fn query() -> Vec<Asked> {
-        Query::asked_by(list::page)
+    fn query() -> Vec<Parameter> {
+        Query::parameters_of(list::page)
     }
 }
 

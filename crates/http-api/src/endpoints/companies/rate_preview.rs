@@ -8,11 +8,11 @@ use serde::Serialize;
 
 use super::get::company_in_path;
 use crate::operation::answer::Answer;
-use crate::operation::body::Fields;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
-use crate::operation::wire::Shown;
 use crate::operation::{Described, Question};
+use guerdon_api_types::Shown;
+use guerdon_api_types::body::Fields;
 
 pub(crate) struct RatePreview;
 

@@ -14,8 +14,9 @@ use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::list::{Links, cut, short_page};
 use crate::operation::query::Query;
-use crate::operation::wire::Shown;
-use crate::operation::{Asked, Described, Read};
+use crate::operation::{Described, Read};
+use guerdon_api_types::Shown;
+use guerdon_api_types::parameter::Parameter;
 
 pub(crate) struct Reserve;
 
@@ -50,8 +51,8 @@ impl Described for ReserveTransactions {
     const IS_EXTENSION: bool = true;
     type View = TransactionsView;
 
-    fn query() -> Vec<Asked> {
-        Query::asked_by(short_page)
+    fn query() -> Vec<Parameter> {
+        Query::parameters_of(short_page)
     }
 }
 

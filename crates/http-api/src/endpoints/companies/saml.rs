@@ -2,18 +2,18 @@
 
 use guerdon_domain::companies::Company;
 use guerdon_domain::ports::{Context, Reads, Tx};
-use guerdon_domain::saml::{SamlSettings, UpdateSaml, UpdateSamlError, update};
-use guerdon_domain::values::{EntityId, PemCertificate, Update, WebUrl};
-use schemars::JsonSchema;
-use serde::Serialize;
+use guerdon_domain::saml::{UpdateSaml, UpdateSamlError, update};
+use guerdon_domain::values::{PemCertificate, Update};
 
 use super::get::company_in_path;
 use crate::operation::answer::Answer;
-use crate::operation::body::Fields;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
-use crate::operation::wire::Shown;
-use crate::operation::{Described, FieldDocs, Read, Write, field_docs};
+use crate::operation::{Described, Read, Write};
+use guerdon_api_types::body::Fields;
+use guerdon_api_types::docs::FieldDocs;
+use guerdon_api_types::field_docs;
+use guerdon_api_types::views::SamlView;
 
 pub(crate) struct GetSaml;
 
@@ -29,7 +29,7 @@ impl Read for GetSaml {
     fn read(reads: &mut dyn Reads, call: &Call) -> Result<Answer, ApiError> {
         let company = company_in_path(reads, call)?.company;
         let settings = reads.saml(company.id)?;
-        Answer::ok(&SamlView::of(call, &company, &settings))
+        Answer::ok(&SamlView::of(&call.service_url, &company, &settings))
     }
 }
 
@@ -74,7 +74,7 @@ impl Write for UpdateSamlSettings {
         if let Update::Set(sent) = &command.idp_certificate {
             warn_of_expiry(&company, sent, context);
         }
-        Answer::ok(&SamlView::of(call, &company, &settings))
+        Answer::ok(&SamlView::of(&call.service_url, &company, &settings))
     }
 }
 
@@ -83,43 +83,6 @@ fn warn_of_expiry(company: &Company, certificate: &PemCertificate, context: &Con
     if at < context.clock.now() {
         log::warn!("the SAML certificate of company {} expired at {}", company.id, at);
     }
-}
-
-/// The settings (behaviour 18.1): the certificate is never shown.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "SamlSettings")]
-pub(crate) struct SamlView<'a> {
-    /// The entity id of the identity provider. Example: `"https://idp.acme.example/metadata"`
-    #[schemars(with = "Option<Shown<EntityId>>")]
-    idp_id: Option<&'a str>,
-    /// Where the identity provider signs people in; never fetched. Example: `"https://idp.acme.example/sso"`
-    // Not in the form of RFC 3986: what browsers take as a URL stands as it was sent.
-    #[schemars(length(max = WebUrl::CHARS_MAX))]
-    idp_url: Option<&'a str>,
-    /// The audience that must stand in the assertions. Example: `"https://localhost:8443/saml/acme.example"`
-    sp_id: String,
-    /// Whether people sign in this way. Example: `false`
-    active: bool,
-}
-
-impl<'a> SamlView<'a> {
-    fn of(call: &Call, company: &Company, settings: &'a SamlSettings) -> Self {
-        Self::at(&call.service_url, company, settings)
-    }
-
-    pub(crate) fn at(service_url: &str, company: &Company, settings: &'a SamlSettings) -> Self {
-        Self {
-            idp_id: settings.idp_id.as_ref().map(EntityId::as_str),
-            idp_url: settings.idp_url.as_ref().map(WebUrl::as_str),
-            sp_id: sp_id(service_url, company),
-            active: settings.active,
-        }
-    }
-}
-
-/// By what name an identity provider knows a company here (behaviour 18.1).
-pub fn sp_id(service_url: &str, company: &Company) -> String {
-    format!("{service_url}/saml/{}", company.domain.as_str())
 }
 
 impl From<UpdateSamlError> for ApiError {

@@ -1,19 +1,17 @@
 //! `PUT /v1/companies/{id}`: change a company, its owner and its rate included.
 
-use guerdon_domain::companies::{OwnerName, UpdateCompany, UpdateCompanyError, update};
+use guerdon_domain::companies::{UpdateCompany, UpdateCompanyError, update};
 use guerdon_domain::ports::{Context, Tx};
-use guerdon_domain::values::{InvalidValue, Line};
-use schemars::{Schema, json_schema};
 
 use super::create::Create;
 use super::get::company_in_path;
-use super::view::{ChangedCompany, CompanyView};
 use crate::operation::answer::Answer;
-use crate::operation::body::Fields;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
-use crate::operation::values::{Form, FromText};
-use crate::operation::{Described, FieldDocs, Write};
+use crate::operation::{Described, Write};
+use guerdon_api_types::body::Fields;
+use guerdon_api_types::docs::FieldDocs;
+use guerdon_api_types::views::{ChangedCompany, CompanyView};
 
 pub(crate) struct Update;
 
@@ -57,22 +55,6 @@ impl Write for Update {
     ) -> Result<Answer, ApiError> {
         let company = update(tx, call.scope, call.path_id("company")?, command, context)?;
         Answer::ok(&CompanyView::changed(&company))
-    }
-}
-
-/// One that was read is at most two lines with a blank between them.
-impl Form for OwnerName {
-    fn form() -> Schema {
-        json_schema!({"type": "string", "minLength": 1, "maxLength": 2 * Line::CHARS_MAX + 1})
-    }
-}
-
-impl FromText for OwnerName {
-    type Fault = InvalidValue;
-    const EXPECTED: &'static str = Line::EXPECTED;
-
-    fn from_text(text: &str) -> Result<Self, InvalidValue> {
-        Self::parse(text)
     }
 }
 

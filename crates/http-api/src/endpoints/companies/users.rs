@@ -4,13 +4,16 @@ use guerdon_domain::ports::{Reads, Wanted};
 use guerdon_domain::values::Page;
 
 use super::get::company_in_path;
-use crate::endpoints::users::UserView;
 use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::list::{self, Links, ListOf};
 use crate::operation::query::Query;
-use crate::operation::{Asked, Described, FieldDocs, Read, field_docs};
+use crate::operation::{Described, Read};
+use guerdon_api_types::docs::FieldDocs;
+use guerdon_api_types::field_docs;
+use guerdon_api_types::parameter::Parameter;
+use guerdon_api_types::views::UserView;
 
 /// What the largest one takes as it is read and rendered, thrice: two dozen lines at their longest.
 const WEIGHT: usize = 3 * (24 << 10);
@@ -32,8 +35,8 @@ impl Described for Users {
     };
     type View = ListOf<UserView<'static>>;
 
-    fn query() -> Vec<Asked> {
-        Query::asked_by(parameters)
+    fn query() -> Vec<Parameter> {
+        Query::parameters_of(parameters)
     }
 }
 

@@ -3,13 +3,16 @@
 use guerdon_domain::ports::Reads;
 
 use super::get::corporation_in_path;
-use crate::endpoints::companies::{ListedCompany, answer_list, list_weight};
+use guerdon_api_types::views::ListedCompany;
+
+use crate::endpoints::companies::{answer_list, list_weight};
 use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::list::{self, Links, ListOf};
 use crate::operation::query::Query;
-use crate::operation::{Asked, Described, Read};
+use crate::operation::{Described, Read};
+use guerdon_api_types::parameter::Parameter;
 
 pub(crate) struct Companies;
 
@@ -19,8 +22,8 @@ impl Described for Companies {
     const TEXT: &'static str = "Your companies in the corporation, oldest first.";
     type View = ListOf<ListedCompany>;
 
-    fn query() -> Vec<Asked> {
-        Query::asked_by(list::page)
+    fn query() -> Vec<Parameter> {
+        Query::parameters_of(list::page)
     }
 }
 

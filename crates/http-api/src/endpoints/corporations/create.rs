@@ -4,12 +4,12 @@ use guerdon_domain::corporations::create;
 use guerdon_domain::ports::{Context, Tx};
 use guerdon_domain::values::Line;
 
-use super::view::CorporationView;
 use crate::operation::answer::Answer;
-use crate::operation::body::Fields;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::{Described, Write};
+use guerdon_api_types::body::Fields;
+use guerdon_api_types::views::CorporationView;
 
 pub(crate) struct Create;
 

@@ -3,11 +3,11 @@
 use guerdon_domain::corporations::Corporation;
 use guerdon_domain::ports::{Consistency, Reads};
 
-use super::view::CorporationView;
 use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::{ApiError, in_path};
 use crate::operation::{Described, Read};
+use guerdon_api_types::views::CorporationView;
 
 pub(crate) struct Get;
 

@@ -2,13 +2,14 @@
 
 use guerdon_domain::ports::Reads;
 
-use super::view::CorporationView;
 use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::list::{self, Links, ListOf};
 use crate::operation::query::Query;
-use crate::operation::{Asked, Described, Read};
+use crate::operation::{Described, Read};
+use guerdon_api_types::parameter::Parameter;
+use guerdon_api_types::views::CorporationView;
 
 /// What the one with the longest name takes as it is read and rendered, thrice.
 const WEIGHT: usize = 3 * (3 << 9);
@@ -21,8 +22,8 @@ impl Described for List {
     const TEXT: &'static str = "Your corporations, oldest first.";
     type View = ListOf<CorporationView<'static>>;
 
-    fn query() -> Vec<Asked> {
-        Query::asked_by(list::page)
+    fn query() -> Vec<Parameter> {
+        Query::parameters_of(list::page)
     }
 }
 

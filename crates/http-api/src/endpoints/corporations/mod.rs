@@ -5,7 +5,6 @@ mod create;
 mod get;
 mod list;
 mod update;
-mod view;
 
 pub(crate) use companies::Companies;
 pub(crate) use create::Create;

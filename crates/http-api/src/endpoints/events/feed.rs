@@ -8,14 +8,18 @@ use schemars::{JsonSchema, Schema, json_schema};
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::view::EventView;
+use super::view_of;
 use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::query::Query;
-use crate::operation::values::{Form, FromText};
-use crate::operation::wire::Shown;
-use crate::operation::{Asked, Described, FieldDocs, Read, field_docs};
+use crate::operation::{Described, Read};
+use guerdon_api_types::Shown;
+use guerdon_api_types::docs::FieldDocs;
+use guerdon_api_types::field_docs;
+use guerdon_api_types::form::{Form, FromText};
+use guerdon_api_types::parameter::Parameter;
+use guerdon_api_types::views::EventView;
 
 /// The most events of one answer.
 const LIMIT_MAX: i64 = 100;
@@ -47,8 +51,8 @@ impl Described for List {
     };
     type View = View<'static>;
 
-    fn query() -> Vec<Asked> {
-        Query::asked_by(|query| parameters(ProviderId::from_uuid(Uuid::nil()), query))
+    fn query() -> Vec<Parameter> {
+        Query::parameters_of(|query| parameters(ProviderId::from_uuid(Uuid::nil()), query))
     }
 }
 
@@ -56,7 +60,7 @@ impl Read for List {
     fn read(reads: &mut dyn Reads, call: &Call) -> Result<Answer, ApiError> {
         let wanted = call.query(|query| parameters(call.scope, query))?;
         let feed = reads.feed(&wanted)?;
-        let events = feed.events.iter().map(EventView::of).collect::<Result<_, _>>()?;
+        let events = feed.events.iter().map(view_of).collect::<Result<_, _>>()?;
         Answer::ok(&View { events, next: Shown(Cursor(feed.next)) })
     }
 

@@ -4,11 +4,12 @@ use guerdon_domain::ports::Reads;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::view::{AttemptView, EventView};
+use super::view_of;
 use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::{ApiError, in_path};
 use crate::operation::{Described, Read};
+use guerdon_api_types::views::{AttemptView, EventView};
 
 pub(crate) struct Get;
 
@@ -25,7 +26,7 @@ impl Read for Get {
         let told = in_path(reads.event(call.scope, call.path_id("event")?)?, "event")?;
         let attempts = reads.attempts(told.event.id)?;
         Answer::ok(&View {
-            event: EventView::of(&told)?,
+            event: view_of(&told)?,
             attempts_log: attempts.iter().map(AttemptView::of).collect(),
         })
     }

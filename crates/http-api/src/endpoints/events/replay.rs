@@ -6,10 +6,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::operation::answer::Answer;
-use crate::operation::body::Fields;
 use crate::operation::call::Call;
 use crate::operation::error::{ApiError, in_path};
-use crate::operation::{Described, FieldDocs, Write, field_docs};
+use crate::operation::{Described, Write};
+use guerdon_api_types::body::Fields;
+use guerdon_api_types::docs::FieldDocs;
+use guerdon_api_types::field_docs;
 
 /// One event.
 pub(crate) struct Replay;

@@ -5,13 +5,13 @@ use guerdon_domain::ports::{Context, Tx};
 use guerdon_domain::values::{CompanyId, InvalidValue, Message};
 use schemars::{Schema, json_schema};
 
-use super::view::OccasionView;
 use crate::operation::answer::Answer;
-use crate::operation::body::Fields;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
-use crate::operation::values::{Form, FromText};
 use crate::operation::{Described, Write};
+use guerdon_api_types::body::Fields;
+use guerdon_api_types::form::{Form, FromText};
+use guerdon_api_types::views::OccasionView;
 
 pub(crate) struct Create;
 

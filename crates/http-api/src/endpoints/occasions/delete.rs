@@ -5,10 +5,10 @@ use guerdon_domain::ports::{Context, Tx};
 
 use super::update::changeable_in_path;
 use crate::operation::answer::Answer;
-use crate::operation::body::Fields;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::{Described, Write};
+use guerdon_api_types::body::Fields;
 
 pub(crate) struct Delete;
 

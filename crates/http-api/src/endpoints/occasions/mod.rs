@@ -4,10 +4,8 @@ mod create;
 mod delete;
 mod get;
 mod update;
-mod view;
 
 pub(crate) use create::Create;
 pub(crate) use delete::Delete;
 pub(crate) use get::Get;
 pub(crate) use update::Update;
-pub(crate) use view::OccasionView;

@@ -5,12 +5,12 @@ use guerdon_domain::ports::{Context, Tx};
 
 use super::create::DefaultMessage;
 use super::get::occasion_in_path;
-use super::view::OccasionView;
 use crate::operation::answer::Answer;
-use crate::operation::body::Fields;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::{Described, Write};
+use guerdon_api_types::body::Fields;
+use guerdon_api_types::views::OccasionView;
 
 pub(crate) struct Update;
 

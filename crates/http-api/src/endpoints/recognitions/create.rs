@@ -7,12 +7,14 @@ use guerdon_domain::values::{CompanyId, Message, UserId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::sender_type::SenderType;
-use super::view::RecognitionView;
 use crate::operation::answer::Answer;
-use crate::operation::body::Fields;
 use crate::operation::error::ApiError;
-use crate::operation::{Described, FieldDocs, Render, ToCommand, Write, field_docs};
+use crate::operation::{Described, Render, ToCommand, Write};
+use guerdon_api_types::body::Fields;
+use guerdon_api_types::docs::FieldDocs;
+use guerdon_api_types::field_docs;
+use guerdon_api_types::requests::SenderType;
+use guerdon_api_types::views::RecognitionView;
 
 /// What each receiver takes beside the message: the user with names and address, the rows, the rest of the answer.
 const RECEIVER_BYTES: usize = 2_560;
@@ -171,7 +173,7 @@ mod tests {
             let body = body.to_string();
             let mut fields = Fields::parse(body.as_bytes()).unwrap();
             let command = Create::command(&mut fields);
-            fields.unless_faulty(command).map_err(|it| it.told().1.to_owned())
+            fields.unless_faulty(command).map_err(|it| it.to_string())
         };
         let check = |field: &str, value: serde_json::Value, expected: &str| {
             assert_eq!(with(field, value.clone()).err().unwrap_or_default(), expected, "{field} {value}");

@@ -9,11 +9,12 @@ use serde::Serialize;
 
 use super::Create;
 use crate::operation::answer::Answer;
-use crate::operation::body::Fields;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
-use crate::operation::wire::Shown;
-use crate::operation::{Described, FieldDocs, Write};
+use crate::operation::{Described, Write};
+use guerdon_api_types::Shown;
+use guerdon_api_types::body::Fields;
+use guerdon_api_types::docs::FieldDocs;
 
 pub(crate) struct DryRun;
 

@@ -5,12 +5,12 @@ use guerdon_domain::values::UserId;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::wallet_view::WalletView;
 use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::{ApiError, in_path};
-use crate::operation::wire::Shown;
 use crate::operation::{Described, Read};
+use guerdon_api_types::Shown;
+use guerdon_api_types::views::WalletView;
 
 pub(crate) struct Balances;
 

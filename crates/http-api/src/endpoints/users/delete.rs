@@ -4,9 +4,9 @@ use guerdon_domain::commands::Command;
 use guerdon_domain::users::{DeleteUser, DeleteUserError};
 
 use crate::operation::answer::Answer;
-use crate::operation::body::Fields;
 use crate::operation::error::ApiError;
 use crate::operation::{Described, Render, ToCommand, Write};
+use guerdon_api_types::body::Fields;
 
 pub(crate) struct Delete;
 

@@ -4,13 +4,14 @@ use guerdon_domain::ports::{Reads, Role};
 use guerdon_domain::values::Message;
 
 use super::get::user_in_path;
-use crate::endpoints::recognitions::RecognitionView;
 use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::list::{self, Links, ListOf};
 use crate::operation::query::Query;
-use crate::operation::{Asked, Described, Read};
+use crate::operation::{Described, Read};
+use guerdon_api_types::parameter::Parameter;
+use guerdon_api_types::views::RecognitionView;
 
 /// What the largest one takes as it is read and rendered: its message stands in the database's answer, in the row, in
 /// the recognition and in the body.
@@ -24,8 +25,8 @@ impl Described for Received {
     const TEXT: &'static str = "Newest first.";
     type View = ListOf<RecognitionView<'static>>;
 
-    fn query() -> Vec<Asked> {
-        Query::asked_by(list::short_page)
+    fn query() -> Vec<Parameter> {
+        Query::parameters_of(list::short_page)
     }
 }
 
@@ -47,8 +48,8 @@ impl Described for Sent {
     const TEXT: &'static str = "Newest first. What a company sent is in its receivers' lists.";
     type View = ListOf<RecognitionView<'static>>;
 
-    fn query() -> Vec<Asked> {
-        Query::asked_by(list::short_page)
+    fn query() -> Vec<Parameter> {
+        Query::parameters_of(list::short_page)
     }
 }
 

@@ -13,8 +13,9 @@ use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::list::{Links, cut, short_page};
 use crate::operation::query::Query;
-use crate::operation::wire::Shown;
-use crate::operation::{Asked, Described, Read};
+use crate::operation::{Described, Read};
+use guerdon_api_types::Shown;
+use guerdon_api_types::parameter::Parameter;
 
 pub(crate) struct Transactions;
 
@@ -26,8 +27,8 @@ impl Described for Transactions {
          the balance.";
     type View = View;
 
-    fn query() -> Vec<Asked> {
-        Query::asked_by(parameters)
+    fn query() -> Vec<Parameter> {
+        Query::parameters_of(parameters)
     }
 }
 

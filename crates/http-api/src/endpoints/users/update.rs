@@ -2,18 +2,15 @@
 
 use guerdon_domain::ports::{Context, Tx};
 use guerdon_domain::users::{UpdateUser, UpdateUserError, update};
-use guerdon_domain::values::{Groups, Line, Update as FieldUpdate};
 
-use super::create::CUSTOM_FIELDS;
-use super::details;
 use super::get::user_in_path;
-use super::last_name::LastName;
-use super::view::UserView;
 use crate::operation::answer::Answer;
-use crate::operation::body::Fields;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::{Described, Write};
+use guerdon_api_types::body::Fields;
+use guerdon_api_types::requests::user_changes;
+use guerdon_api_types::views::UserView;
 
 pub(crate) struct Update;
 
@@ -33,18 +30,7 @@ impl Write for Update {
     }
 
     fn command(fields: &mut Fields) -> Option<UpdateUser> {
-        Some(UpdateUser {
-            company_id: fields.changed("company_id"),
-            email: fields.changed("email"),
-            first_name: fields.changed("first_name"),
-            last_name: last_name(fields),
-            details: details::updated(fields),
-            manager: fields.changed_flag("manager"),
-            company_admin: fields.changed_flag("company_admin"),
-            corporation_admin: fields.changed_flag("corporation_admin"),
-            groups: groups(fields),
-            custom_fields: CUSTOM_FIELDS.map(|name| fields.updated(name)),
-        })
+        user_changes(fields)
     }
 
     fn perform(
@@ -55,24 +41,6 @@ impl Write for Update {
     ) -> Result<Answer, ApiError> {
         let user = update(tx, call.scope, call.path_id("user")?, command, context)?;
         Answer::ok(&UserView::of(&user))
-    }
-}
-
-/// An owner who is named by a single word has an empty last name, which may be written back.
-fn last_name(fields: &mut Fields) -> FieldUpdate<Line> {
-    match fields.changed("last_name") {
-        None => FieldUpdate::Keep,
-        Some(LastName(None)) => FieldUpdate::Clear,
-        Some(LastName(Some(line))) => FieldUpdate::Set(line),
-    }
-}
-
-/// Text that names no group unsets them.
-fn groups(fields: &mut Fields) -> FieldUpdate<Groups> {
-    match fields.updated::<Option<Groups>>("groups") {
-        FieldUpdate::Keep => FieldUpdate::Keep,
-        FieldUpdate::Clear | FieldUpdate::Set(None) => FieldUpdate::Clear,
-        FieldUpdate::Set(Some(groups)) => FieldUpdate::Set(groups),
     }
 }
 

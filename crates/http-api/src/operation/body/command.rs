@@ -2,7 +2,9 @@
 
 use actix_web::http::header::HeaderMap;
 
-use super::{Fields, require_json};
+use guerdon_api_types::body::Fields;
+
+use super::require_json;
 use crate::operation::answer::Answer;
 use crate::operation::error::ApiError;
 

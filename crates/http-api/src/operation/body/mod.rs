@@ -2,9 +2,6 @@
 
 mod bytes;
 mod command;
-mod fields;
-mod json;
 
 pub(crate) use bytes::{Read, read, require_json};
 pub(crate) use command::{Parsed, parse};
-pub(crate) use fields::Fields;

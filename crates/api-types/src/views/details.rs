@@ -5,31 +5,32 @@ use guerdon_domain::users::{Details, UpdateDetails};
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 
-use crate::operation::body::Fields;
-use crate::operation::wire::Shown;
-use crate::operation::{FieldDocs, field_docs};
+use crate::Shown;
+use crate::body::Fields;
+use crate::docs::{self, FieldDocs};
+use crate::field_docs;
 
 macro_rules! details {
     ($($(#[$doc:meta])* $name:ident: $type:ty,)+) => {
         #[derive(Serialize, JsonSchema)]
         #[schemars(transform = documented)]
-        pub(super) struct DetailsView<'a> {
+        pub struct DetailsView<'a> {
             $($name: Option<Shown<&'a $type>>,)+
         }
 
         impl<'a> DetailsView<'a> {
-            pub(super) fn of(details: &'a Details) -> Self {
+            pub fn of(details: &'a Details) -> Self {
                 Self { $($name: details.$name.as_ref().map(Shown),)+ }
             }
         }
 
         /// Those of a user that is made.
-        pub(super) fn given(fields: &mut Fields) -> Details {
+        pub fn given(fields: &mut Fields) -> Details {
             Details { $($name: fields.optional(stringify!($name)),)+ }
         }
 
         /// What changes of them.
-        pub(super) fn updated(fields: &mut Fields) -> UpdateDetails {
+        pub fn updated(fields: &mut Fields) -> UpdateDetails {
             UpdateDetails { $($name: fields.updated(stringify!($name)),)+ }
         }
     };
@@ -62,7 +63,7 @@ const FIELD_DOCS: FieldDocs = field_docs! {
 
 /// Adds the doc comments: the fields come from a list that has none for clients.
 fn documented(schema: &mut Schema) {
-    field_docs::add(schema.get_mut("properties"), FIELD_DOCS, &[]);
+    docs::add(schema.get_mut("properties"), FIELD_DOCS, &[]);
 }
 
 #[cfg(test)]
@@ -77,7 +78,7 @@ mod tests {
 
     #[test]
     fn every_detail_is_on_the_page_in_its_order() {
-        let page = include_str!("../../../../../docs/specified-behaviour.md");
+        let page = include_str!("../../../../docs/specified-behaviour.md");
         let (_, fields) = page.split_once("**13.1 Fields,**").unwrap();
         let mut from = 0;
         for name in NAMES {

@@ -4,45 +4,45 @@ use guerdon_domain::values::Update;
 use schemars::json_schema;
 
 use super::{Field, Fields};
-use crate::operation::asked::Asked;
-use crate::operation::values::{FromInteger, FromText};
+use crate::form::{FromInteger, FromText};
+use crate::parameter::Parameter;
 
 impl Fields<'_> {
     /// A text that an update may change and never unset: absent stays, null is a fault.
-    pub(crate) fn changed<T: FromText>(&mut self, name: &str) -> Option<T> {
-        self.notes.asks(|| Asked::optional(name, T::form()));
+    pub fn changed<T: FromText>(&mut self, name: &str) -> Option<T> {
+        self.report.declare(|| Parameter::optional(name, T::form()));
         match self.values.remove(name)? {
-            Field::Text(text) => self.notes.parsed(name, T::from_text(&text)),
+            Field::Text(text) => self.report.parsed(name, T::from_text(&text)),
             _ => self.expected(name, T::EXPECTED),
         }
     }
 
     /// A text that an update may change or unset: absent stays, null and empty unset.
-    pub(crate) fn updated<T: FromText>(&mut self, name: &str) -> Update<T> {
-        self.notes.asks(|| Asked::nullable(name, T::form()));
+    pub fn updated<T: FromText>(&mut self, name: &str) -> Update<T> {
+        self.report.declare(|| Parameter::nullable(name, T::form()));
         match self.values.remove(name) {
             None => Update::Keep,
             Some(Field::Null) => Update::Clear,
             Some(Field::Text(text)) if text.is_empty() => Update::Clear,
             Some(Field::Text(text)) => {
-                self.notes.parsed(name, T::from_text(&text)).map_or(Update::Keep, Update::Set)
+                self.report.parsed(name, T::from_text(&text)).map_or(Update::Keep, Update::Set)
             }
             Some(_) => {
-                self.notes.refused(name, format!("must be {}, or null", T::EXPECTED)).unwrap_or_default()
+                self.report.reject(name, format!("must be {}, or null", T::EXPECTED)).unwrap_or_default()
             }
         }
     }
 
     /// An integer that an update may change and never unset.
-    pub(crate) fn changed_integer<T: FromInteger>(&mut self, name: &str) -> Option<T> {
-        self.notes.asks(|| Asked::optional(name, T::form()));
+    pub fn changed_integer<T: FromInteger>(&mut self, name: &str) -> Option<T> {
+        self.report.declare(|| Parameter::optional(name, T::form()));
         let value = self.values.remove(name)?;
         self.integer(name, &value)
     }
 
     /// An integer that an update may change or unset.
-    pub(crate) fn updated_integer<T: FromInteger>(&mut self, name: &str) -> Update<T> {
-        self.notes.asks(|| Asked::nullable(name, T::form()));
+    pub fn updated_integer<T: FromInteger>(&mut self, name: &str) -> Update<T> {
+        self.report.declare(|| Parameter::nullable(name, T::form()));
         match self.values.remove(name) {
             None => Update::Keep,
             Some(Field::Null) => Update::Clear,
@@ -51,11 +51,11 @@ impl Fields<'_> {
     }
 
     /// A boolean that an update may change and never unset.
-    pub(crate) fn changed_flag(&mut self, name: &str) -> Option<bool> {
-        self.notes.asks(|| Asked::optional(name, json_schema!({"type": "boolean"})));
+    pub fn changed_flag(&mut self, name: &str) -> Option<bool> {
+        self.report.declare(|| Parameter::optional(name, json_schema!({"type": "boolean"})));
         match self.values.remove(name)? {
             Field::Flag(flag) => Some(flag),
-            _ => self.notes.refused(name, "must be true or false"),
+            _ => self.report.reject(name, "must be true or false"),
         }
     }
 }

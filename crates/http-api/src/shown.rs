@@ -4,10 +4,10 @@ use guerdon_domain::companies::{Company, CompanyWithOwner};
 use guerdon_domain::saml::SamlSettings;
 use guerdon_domain::users::User;
 
-use super::companies::{CompanyView, SamlView};
-use super::users::UserView;
+use guerdon_api_types::views::{CompanyView, SamlView, UserView};
 
-pub use super::companies::sp_id;
+
+pub use guerdon_api_types::views::sp_id;
 
 /// A company, as fetching it answers (behaviour 11.1).
 ///
@@ -33,5 +33,5 @@ pub fn user(found: &User) -> serde_json::Result<String> {
 ///
 /// Never, as long as what is shown has a form in JSON.
 pub fn saml(service_url: &str, company: &Company, settings: &SamlSettings) -> serde_json::Result<String> {
-    serde_json::to_string(&SamlView::at(service_url, company, settings))
+    serde_json::to_string(&SamlView::of(service_url, company, settings))
 }

@@ -8,7 +8,7 @@ const TWICE: &str = "the body must not name a field twice";
 fn check(body: impl AsRef<[u8]>, expected: Result<usize, &str>) {
     let body = body.as_ref();
     let read = parse_object(body);
-    let told = |refusal: &ApiError| refusal.told().1.split(": line").next().unwrap_or_default().to_owned();
+    let told = |refusal: &InvalidBody| refusal.0.split(": line").next().unwrap_or_default().to_owned();
     let read = read.as_ref().map(Fields::len).map_err(told);
     let expected = expected.map_err(str::to_owned);
     assert_eq!(read, expected, "{:?}", String::from_utf8_lossy(&body[..body.len().min(80)]));
@@ -28,7 +28,7 @@ fn a_body_is_one_object() {
 
 #[test]
 fn where_it_went_wrong_is_told() {
-    let told = |body: &str| parse_object(body.as_bytes()).unwrap_err().told().1.to_owned();
+    let told = |body: &str| parse_object(body.as_bytes()).unwrap_err().to_string();
     assert!(told("{\n  \"a\": 1,\n  b\n}").ends_with(": line 3, column 3"));
     assert!(told("{\"a\": 1,\n \"a\": 2}").ends_with(": line 2, column 4"));
 }

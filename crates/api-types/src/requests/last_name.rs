@@ -3,10 +3,10 @@
 use guerdon_domain::values::{InvalidValue, Line};
 use schemars::{Schema, json_schema};
 
-use crate::operation::values::{Form, FromText};
+use crate::form::{Form, FromText};
 
 /// An owner who is named by a single word has none.
-pub(super) struct LastName(pub(super) Option<Line>);
+pub struct LastName(pub Option<Line>);
 
 impl Form for LastName {
     fn form() -> Schema {

@@ -7,12 +7,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::sender_type::SenderType;
-use crate::operation::wire::Shown;
+use crate::Shown;
+use crate::requests::SenderType;
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Recognition")]
-pub(crate) struct RecognitionView<'a> {
+pub struct RecognitionView<'a> {
     /// The recognition's id. Example: `"019a9c3e-5d75-7177-be60-6d5e4f3a2b77"`
     id: Shown<RecognitionId>,
     /// The user who received it. Example: `"019a9c3e-5d72-7e44-9b7d-3a2b1c0d9e44"`
@@ -40,7 +40,7 @@ pub(crate) struct RecognitionView<'a> {
 }
 
 impl<'a> RecognitionView<'a> {
-    pub(crate) fn of(recognition: &'a Recognition) -> Self {
+    pub fn of(recognition: &'a Recognition) -> Self {
         Self {
             id: Shown(recognition.id),
             receiver_id: Shown(recognition.receiver_id),

@@ -6,12 +6,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::details::DetailsView;
-use super::last_name::LastName;
-use crate::operation::wire::Shown;
+use crate::Shown;
+use crate::requests::LastName;
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "User")]
-pub(crate) struct UserView<'a> {
+pub struct UserView<'a> {
     /// The user's id. Example: `"019a9c3e-5d71-7a10-8a52-1f0e9d3c4b22"`
     id: Shown<UserId>,
     /// The company, for ever. Example: `"019a9c3e-5d70-7c41-9d0c-6a1c0f7e2b11"`
@@ -62,7 +62,7 @@ pub(crate) struct UserView<'a> {
 
 impl<'a> UserView<'a> {
     /// The view of a user. A last name that is missing is shown empty: the field is never null.
-    pub(crate) fn of(user: &'a User) -> Self {
+    pub fn of(user: &'a User) -> Self {
         let profile = &user.profile;
         let [custom_1, custom_2, custom_3, custom_4, custom_5] = &profile.custom_fields;
         Self {

@@ -6,11 +6,11 @@ use guerdon_domain::values::{CompanyId, DomainName, EmailAddress, Line, Timestam
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::operation::wire::Shown;
+use crate::Shown;
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "{More}Company")]
-pub(crate) struct CompanyView<'a, More> {
+pub struct CompanyView<'a, More> {
     /// The company's id. Example: `"019a9c3e-5d70-7c41-9d0c-6a1c0f7e2b11"`
     id: Shown<CompanyId>,
     /// The company's domain name, unique over the whole service. Example: `"acme.example"`
@@ -36,11 +36,11 @@ pub(crate) struct CompanyView<'a, More> {
 
 /// What a list shows beside.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Listed {}
+pub struct Listed {}
 
 /// What creating and updating show.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Changed<'a> {
+pub struct Changed<'a> {
     /// When the reserve falls below so many points, the company's admins are told. Example: `1000`
     #[schemars(with = "Option<Shown<Points>>")]
     reserve_alert: Option<i64>,
@@ -52,7 +52,7 @@ pub(crate) struct Changed<'a> {
 /// What fetching one shows.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "")]
-pub(crate) struct Whole<'a> {
+pub struct Whole<'a> {
     #[serde(flatten)]
     changed: Changed<'a>,
     /// How many active users the company has. Example: `12`
@@ -63,9 +63,9 @@ pub(crate) struct Whole<'a> {
     points_per_dollar: i64,
 }
 
-pub(crate) type ListedCompany = CompanyView<'static, Listed>;
-pub(crate) type ChangedCompany = CompanyView<'static, Changed<'static>>;
-pub(crate) type WholeCompany = CompanyView<'static, Whole<'static>>;
+pub type ListedCompany = CompanyView<'static, Listed>;
+pub type ChangedCompany = CompanyView<'static, Changed<'static>>;
+pub type WholeCompany = CompanyView<'static, Whole<'static>>;
 
 impl<'a, More> CompanyView<'a, More> {
     fn of(found: &'a CompanyWithOwner, more: More) -> Self {
@@ -86,21 +86,21 @@ impl<'a, More> CompanyView<'a, More> {
 
 impl<'a> CompanyView<'a, Listed> {
     /// As a list shows it.
-    pub(crate) fn listed(found: &'a CompanyWithOwner) -> Self {
+    pub fn listed(found: &'a CompanyWithOwner) -> Self {
         Self::of(found, Listed {})
     }
 }
 
 impl<'a> CompanyView<'a, Changed<'a>> {
     /// As creating and updating answer it.
-    pub(super) fn changed(found: &'a CompanyWithOwner) -> Self {
+    pub fn changed(found: &'a CompanyWithOwner) -> Self {
         Self::of(found, Changed::of(found))
     }
 }
 
 impl<'a> CompanyView<'a, Whole<'a>> {
     /// As fetching one answers it.
-    pub(crate) fn whole(found: &'a CompanyWithOwner, user_count: i64) -> Self {
+    pub fn whole(found: &'a CompanyWithOwner, user_count: i64) -> Self {
         let points_per_dollar = found.company.rate.get();
         Self::of(found, Whole { changed: Changed::of(found), user_count, points_per_dollar })
     }

@@ -5,11 +5,11 @@ use guerdon_domain::values::{CompanyId, Line, Message, OccasionId, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::operation::wire::Shown;
+use crate::Shown;
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Occasion")]
-pub(crate) struct OccasionView<'a> {
+pub struct OccasionView<'a> {
     /// The occasion's id. Example: `"019a9c3e-5d73-7f55-8c6e-4b3c2d1e0f55"`
     id: Shown<OccasionId>,
     /// The company whose occasion it is; null for a global one. Example: `"019a9c3e-5d70-7c41-9d0c-6a1c0f7e2b11"`
@@ -36,7 +36,7 @@ pub(crate) struct OccasionView<'a> {
 }
 
 impl<'a> OccasionView<'a> {
-    pub(crate) fn of(occasion: &'a Occasion) -> Self {
+    pub fn of(occasion: &'a Occasion) -> Self {
         Self {
             id: Shown(occasion.id),
             company_id: occasion.company_id.map(Shown),

@@ -5,11 +5,11 @@ use guerdon_domain::values::{CorporationId, Line, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::operation::wire::Shown;
+use crate::Shown;
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Corporation")]
-pub(crate) struct CorporationView<'a> {
+pub struct CorporationView<'a> {
     /// The corporation's id. Example: `"019a9c3e-5d6f-7b02-b6a3-2c4d5e6f7a33"`
     id: Shown<CorporationId>,
     /// The name that people see. Example: `"Acme Group"`
@@ -22,7 +22,7 @@ pub(crate) struct CorporationView<'a> {
 }
 
 impl<'a> CorporationView<'a> {
-    pub(super) fn of(corporation: &'a Corporation) -> Self {
+    pub fn of(corporation: &'a Corporation) -> Self {
         Self {
             id: Shown(corporation.id),
             name: corporation.name.as_str(),

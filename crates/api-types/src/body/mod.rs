@@ -1,54 +1,67 @@
 //! The fields of a body, read one by one; every fault is collected, what is left over was unknown.
 
+mod json;
 mod updates;
+
+use std::borrow::Cow;
 
 use schemars::json_schema;
 
-use super::json::{self, Field};
-use crate::operation::asked::{Asked, Notes};
-use crate::operation::error::ApiError;
-use crate::operation::values::{FromInteger, FromText};
+use self::json::Field;
+use crate::form::{FromInteger, FromText};
+use crate::parameter::{Parameter, Report};
 
 const IGNORED_MAX: usize = 20;
 const IGNORED_NAME_MAX: usize = 64;
 
+/// Why a body was rejected: a sentence for the client that names the fields and what they must be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct InvalidBody(pub Cow<'static, str>);
+
+impl InvalidBody {
+    fn new(message: impl Into<Cow<'static, str>>) -> Self {
+        Self(message.into())
+    }
+}
+
 /// The fields of one body. A reader answers `None` for a fault, which [`Fields::unless_faulty`] then reports; an
 /// optional reader answers `None` for an unset field too.
 #[derive(Default)]
-pub(crate) struct Fields<'a> {
+pub struct Fields<'a> {
     values: json::Fields<'a>,
-    notes: Notes,
+    report: Report,
 }
 
 impl<'a> Fields<'a> {
-    /// What a reader asks for.
-    pub(crate) fn asked_by<T>(read: impl FnOnce(&mut Self) -> T) -> Vec<Asked> {
-        let mut fields = Self { notes: Notes::of_what_is_asked(), ..Self::default() };
+    /// The parameters that a reader reads.
+    pub fn parameters_of<T>(read: impl FnOnce(&mut Self) -> T) -> Vec<Parameter> {
+        let mut fields = Self { report: Report::of_parameters(), ..Self::default() };
         read(&mut fields);
-        fields.notes.into_asked()
+        fields.report.into_parameters()
     }
 
     /// Reads a body that must be a JSON object.
-    pub(crate) fn parse(body: &'a [u8]) -> Result<Self, ApiError> {
+    pub fn parse(body: &'a [u8]) -> Result<Self, InvalidBody> {
         Ok(Self { values: json::parse_object(body)?, ..Self::default() })
     }
 
     /// A text that must be sent.
-    pub(crate) fn required<T: FromText>(&mut self, name: &str) -> Option<T> {
-        self.notes.asks(|| Asked::required(name, T::form()));
+    pub fn required<T: FromText>(&mut self, name: &str) -> Option<T> {
+        self.report.declare(|| Parameter::required(name, T::form()));
         match self.sent(name) {
-            Some(Field::Text(text)) => self.notes.parsed(name, T::from_text(&text)),
+            Some(Field::Text(text)) => self.report.parsed(name, T::from_text(&text)),
             Some(_) => self.expected(name, T::EXPECTED),
-            None => self.notes.refused(name, "is required"),
+            None => self.report.reject(name, "is required"),
         }
     }
 
     /// A text that may be absent, null or empty, which are the same.
-    pub(crate) fn optional<T: FromText>(&mut self, name: &str) -> Option<T> {
-        self.notes.asks(|| Asked::nullable(name, T::form()));
+    pub fn optional<T: FromText>(&mut self, name: &str) -> Option<T> {
+        self.report.declare(|| Parameter::nullable(name, T::form()));
         match self.sent(name) {
             Some(Field::Text(text)) if text.is_empty() => None,
-            Some(Field::Text(text)) => self.notes.parsed(name, T::from_text(&text)),
+            Some(Field::Text(text)) => self.report.parsed(name, T::from_text(&text)),
             Some(_) => self.expected(name, T::EXPECTED),
             None => None,
         }
@@ -56,58 +69,58 @@ impl<'a> Fields<'a> {
 
     /// An integer that must be sent, for a rule to judge. One beyond what `i64` holds is read as the largest or the
     /// least, so that the rule tells its range; it must never be stored.
-    pub(crate) fn unjudged_integer(&mut self, name: &str) -> Option<i64> {
-        self.notes.asks(|| {
-            Asked::required(name, json_schema!({"type": "integer", "format": "int64", "minimum": 0}))
+    pub fn unjudged_integer(&mut self, name: &str) -> Option<i64> {
+        self.report.declare(|| {
+            Parameter::required(name, json_schema!({"type": "integer", "format": "int64", "minimum": 0}))
         });
         match self.sent(name) {
             Some(Field::Integer(integer)) => Some(integer),
             Some(Field::HugeNumber { is_negative: false }) => Some(i64::MAX),
             Some(Field::HugeNumber { is_negative: true }) => Some(i64::MIN),
             Some(_) => self.expected(name, "an integer"),
-            None => self.notes.refused(name, "is required"),
+            None => self.report.reject(name, "is required"),
         }
     }
 
     /// An integer that must be sent.
-    pub(crate) fn required_integer<T: FromInteger>(&mut self, name: &str) -> Option<T> {
-        self.notes.asks(|| Asked::required(name, T::form()));
+    pub fn required_integer<T: FromInteger>(&mut self, name: &str) -> Option<T> {
+        self.report.declare(|| Parameter::required(name, T::form()));
         match self.sent(name) {
             Some(value) => self.integer(name, &value),
-            None => self.notes.refused(name, "is required"),
+            None => self.report.reject(name, "is required"),
         }
     }
 
     /// What is wrong with several fields together.
-    pub(crate) fn fault<T>(&mut self, told: &str) -> Option<T> {
-        if self.notes.faults.is_empty() {
-            self.notes.faults.push(told.to_owned());
+    pub fn fault<T>(&mut self, told: &str) -> Option<T> {
+        if self.report.faults.is_empty() {
+            self.report.faults.push(told.to_owned());
         }
         None
     }
 
     /// An integer that may be absent or null.
-    pub(crate) fn optional_integer<T: FromInteger>(&mut self, name: &str) -> Option<T> {
-        self.notes.asks(|| Asked::nullable(name, T::form()));
+    pub fn optional_integer<T: FromInteger>(&mut self, name: &str) -> Option<T> {
+        self.report.declare(|| Parameter::nullable(name, T::form()));
         let value = self.sent(name)?;
         self.integer(name, &value)
     }
 
     /// A boolean; absent and null mean the default.
-    pub(crate) fn flag(&mut self, name: &str, default: bool) -> bool {
-        self.notes.asks(|| {
-            let flag = Asked::with_default(name, json_schema!({"type": "boolean"}), default);
-            Asked { may_be_null: true, ..flag }
+    pub fn flag(&mut self, name: &str, default: bool) -> bool {
+        self.report.declare(|| {
+            let flag = Parameter::with_default(name, json_schema!({"type": "boolean"}), default);
+            Parameter { may_be_null: true, ..flag }
         });
         match self.sent(name) {
             Some(Field::Flag(flag)) => flag,
-            Some(_) => self.notes.refused(name, "must be true or false").unwrap_or(default),
+            Some(_) => self.report.reject(name, "must be true or false").unwrap_or(default),
             None => default,
         }
     }
 
     /// The names of what was sent and not read, as the `X-Ignored-Fields` header shows them; none for none.
-    pub(crate) fn ignored(&self) -> Option<String> {
+    pub fn ignored(&self) -> Option<String> {
         let is_plain = |it: &&str| {
             (1..=IGNORED_NAME_MAX).contains(&it.len())
                 && it.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte))
@@ -119,27 +132,25 @@ impl<'a> Fields<'a> {
     }
 
     /// Refuses what was sent and not read (behaviour 7.4).
-    pub(crate) fn require_none_ignored(&self) -> Result<(), ApiError> {
+    pub fn require_none_ignored(&self) -> Result<(), InvalidBody> {
         if self.values.is_empty() {
             return Ok(());
         }
         let named = self.ignored().map(|it| format!(": {it}")).unwrap_or_default();
-        Err(ApiError::bad_request(format!("the body holds fields that are unknown{named}")))
+        Err(InvalidBody::new(format!("the body holds fields that are unknown{named}")))
     }
 
     /// What was read, or the 400 that names every fault.
-    pub(crate) fn unless_faulty<T>(&self, read: Option<T>) -> Result<T, ApiError> {
-        if self.notes.faults.is_empty()
+    pub fn unless_faulty<T>(&self, read: Option<T>) -> Result<T, InvalidBody> {
+        if self.report.faults.is_empty()
             && self.values.iter().any(|(name, it)| name.contains('\0') || it.has_nul())
         {
-            return Err(ApiError::bad_request("fields that are unknown must not hold U+0000 either"));
+            return Err(InvalidBody::new("fields that are unknown must not hold U+0000 either"));
         }
         match read {
-            Some(read) if self.notes.faults.is_empty() => Ok(read),
-            None if self.notes.faults.is_empty() => {
-                Err(ApiError::internal("a body was refused without a fault"))
-            }
-            _ => Err(ApiError::bad_request(self.notes.faults.join("; "))),
+            Some(read) if self.report.faults.is_empty() => Ok(read),
+            None if self.report.faults.is_empty() => Err(InvalidBody::new("the body is invalid")),
+            _ => Err(InvalidBody::new(self.report.faults.join("; "))),
         }
     }
 
@@ -157,7 +168,7 @@ impl<'a> Fields<'a> {
     }
 
     fn expected<T>(&mut self, name: &str, expected: &str) -> Option<T> {
-        self.notes.refused(name, format!("must be {expected}"))
+        self.report.reject(name, format!("must be {expected}"))
     }
 }
 
@@ -167,14 +178,14 @@ mod tests {
 
     use super::*;
 
-    pub(super) fn fields(body: &str) -> Fields<'_> {
+    pub fn fields(body: &str) -> Fields<'_> {
         Fields::parse(body.as_bytes()).unwrap()
     }
 
-    pub(super) fn told(fields: &Fields<'_>) -> String {
+    pub fn told(fields: &Fields<'_>) -> String {
         match fields.unless_faulty(Some(())) {
             Ok(()) => String::new(),
-            Err(refusal) => refusal.told().1.to_owned(),
+            Err(refusal) => refusal.to_string(),
         }
     }
 

@@ -7,12 +7,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::operation::error::ApiError;
-use crate::operation::wire::Shown;
+use crate::Shown;
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Event")]
-pub(crate) struct EventView<'a> {
+pub struct EventView<'a> {
     /// The event's id, the same in all its attempts and replays. Example: `"019a9c3e-5d74-7066-ad5f-5c4d3e2f1a66"`
     id: Shown<EventId>,
     /// What happened. Example: `"recognition.received"`
@@ -35,11 +34,12 @@ pub(crate) struct EventView<'a> {
 }
 
 impl<'a> EventView<'a> {
-    pub(super) fn of(told: &'a ToldEvent) -> Result<Self, ApiError> {
+    /// # Errors
+    ///
+    /// If the stored body is no JSON.
+    pub fn of(told: &'a ToldEvent) -> serde_json::Result<Self> {
         let ToldEvent { event, body } = told;
-        let body = serde_json::from_slice(body).map_err(|cause| {
-            ApiError::internal(format!("the body of event {} is no JSON: {cause}", event.id))
-        })?;
+        let body = serde_json::from_slice(body)?;
         Ok(Self {
             id: Shown(event.id),
             r#type: event.kind.name(),
@@ -55,7 +55,7 @@ impl<'a> EventView<'a> {
 /// An attempt to deliver it; what the receiver answered is not shown.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Attempt")]
-pub(crate) struct AttemptView<'a> {
+pub struct AttemptView<'a> {
     /// Which attempt, counted from 1. Example: `1`
     number: u32,
     /// When the attempt began. Example: `"2026-11-20T20:01:02.345Z"`
@@ -69,7 +69,7 @@ pub(crate) struct AttemptView<'a> {
 }
 
 impl<'a> AttemptView<'a> {
-    pub(super) fn of(attempt: &'a MadeAttempt) -> Self {
+    pub fn of(attempt: &'a MadeAttempt) -> Self {
         Self {
             number: attempt.number,
             started_at: Shown(attempt.started_at),

@@ -2,10 +2,10 @@
 
 use schemars::{Schema, json_schema};
 
-use crate::operation::values::{Form, FromText};
+use crate::form::{Form, FromText};
 
 /// What `sender_id` names.
-pub(super) enum SenderType {
+pub enum SenderType {
     User,
     Company,
 }

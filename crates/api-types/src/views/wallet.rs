@@ -5,12 +5,12 @@ use guerdon_domain::wallets::{Wallet, WalletType};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::operation::wire::Shown;
+use crate::Shown;
 
 /// A wallet at a rate.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Wallet")]
-pub(crate) struct WalletView {
+pub struct WalletView {
     /// What the wallet is for: earned points to spend, points to send to others, or a manager's points to send.
     /// Example: `"peer_wallet"`
     #[schemars(with = "Shown<WalletType>")]
@@ -24,7 +24,7 @@ pub(crate) struct WalletView {
 }
 
 impl WalletView {
-    pub(crate) fn of(wallet: &Wallet, rate: PointsPerDollar) -> Self {
+    pub fn of(wallet: &Wallet, rate: PointsPerDollar) -> Self {
         Self {
             r#type: wallet.wallet_type.name(),
             points: wallet.points(rate).get(),

@@ -4,28 +4,28 @@
 use serde_json::Value;
 
 /// The text of a doc comment, and its example.
-pub(crate) type Doc = (String, Option<Value>);
+pub type Doc = (String, Option<Value>);
 
 /// Field names with their doc comments.
-pub(crate) type FieldDocs = &'static [(&'static str, &'static str)];
+pub type FieldDocs = &'static [(&'static str, &'static str)];
 
 /// Makes [`FieldDocs`] of field names that carry doc comments.
+#[macro_export]
 macro_rules! field_docs {
     ($($(#[doc = $line:literal])+ $name:ident,)+) => {
         &[$((stringify!($name), concat!($($line, "\n"),+))),+]
     };
 }
-pub(crate) use field_docs;
 
 /// The doc comment of a field: from `own`, else from the field of that name in the first of `objects` that has one.
-pub(crate) fn find<'a>(own: FieldDocs, objects: &[&'a Value], name: &str) -> Option<&'a str> {
+pub fn find<'a>(own: FieldDocs, objects: &[&'a Value], name: &str) -> Option<&'a str> {
     let own = own.iter().find(|(it, _)| *it == name).map(|(_, text)| *text);
     let place = format!("/properties/{name}/description");
     own.or_else(|| objects.iter().find_map(|it| it.pointer(&place)?.as_str()))
 }
 
 /// Adds doc comments, which [`find`] looks up, to the properties of a schema.
-pub(crate) fn add(properties: Option<&mut Value>, own: FieldDocs, objects: &[&Value]) {
+pub fn add(properties: Option<&mut Value>, own: FieldDocs, objects: &[&Value]) {
     let Some(Value::Object(properties)) = properties else { return };
     for (name, property) in properties {
         if let (Some(text), Value::Object(property)) = (find(own, objects, name), property) {
@@ -35,7 +35,7 @@ pub(crate) fn add(properties: Option<&mut Value>, own: FieldDocs, objects: &[&Va
 }
 
 /// Splits a doc comment into its text, on one line, and its example.
-pub(crate) fn split(doc: &str) -> Doc {
+pub fn split(doc: &str) -> Doc {
     let line = doc.split_whitespace().collect::<Vec<_>>().join(" ");
     let split = line.rsplit_once(" Example: `").and_then(|(text, rest)| {
         Some((text.to_owned(), serde_json::from_str(rest.strip_suffix('`')?).ok()?))
@@ -44,7 +44,7 @@ pub(crate) fn split(doc: &str) -> Doc {
 }
 
 /// Splits the doc comments of all properties of a schema, also in nested objects.
-pub(crate) fn split_all(schema: &mut Value) {
+pub fn split_all(schema: &mut Value) {
     let Some(Value::Object(properties)) = schema.get_mut("properties") else { return };
     for property in properties.values_mut() {
         split_all(property);
@@ -55,7 +55,7 @@ pub(crate) fn split_all(schema: &mut Value) {
 }
 
 /// Gives a schema its text and its example.
-pub(crate) fn describe(schema: &mut Value, (text, example): Doc) {
+pub fn describe(schema: &mut Value, (text, example): Doc) {
     let Value::Object(schema) = schema else { return };
     schema.insert("description".to_owned(), text.into());
     if let Some(example) = example {

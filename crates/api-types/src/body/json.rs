@@ -11,14 +11,14 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::error::Category;
 
-use crate::operation::error::ApiError;
+use super::InvalidBody;
 
 /// The fields of a JSON object by name.
-pub(super) type Fields<'a> = HashMap<Cow<'a, str>, Field<'a>>;
+pub type Fields<'a> = HashMap<Cow<'a, str>, Field<'a>>;
 
 /// The value of one field.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Field<'a> {
+pub enum Field<'a> {
     Null,
     Flag(bool),
     Integer(i64),
@@ -38,7 +38,7 @@ pub(super) enum Field<'a> {
 
 impl Field<'_> {
     /// Whether the value contains U+0000 at any level.
-    pub(super) fn has_nul(&self) -> bool {
+    pub fn has_nul(&self) -> bool {
         match self {
             Self::Text(text) => text.contains('\0'),
             Self::Composite { has_nul } => *has_nul,
@@ -49,18 +49,18 @@ impl Field<'_> {
 
 /// Parses a body: exactly one JSON object, in which no object at any level repeats a key. The parser limits the depth
 /// and rejects numbers that exceed a double.
-pub(super) fn parse_object(body: &[u8]) -> Result<Fields<'_>, ApiError> {
+pub fn parse_object(body: &[u8]) -> Result<Fields<'_>, InvalidBody> {
     if body.trim_ascii_start().starts_with(b"{") {
         let Object(fields) = serde_json::from_slice(body).map_err(|error| rejected(body, &error))?;
         return Ok(fields);
     }
     serde_json::from_slice::<Field<'_>>(body).map_err(|error| rejected(body, &error))?;
-    Err(ApiError::bad_request("the body must be a JSON object"))
+    Err(InvalidBody::new("the body must be a JSON object"))
 }
 
-fn rejected(body: &[u8], error: &serde_json::Error) -> ApiError {
+fn rejected(body: &[u8], error: &serde_json::Error) -> InvalidBody {
     if body.trim_ascii().is_empty() {
-        return ApiError::bad_request("the body is empty and must be a JSON object");
+        return InvalidBody::new("the body is empty and must be a JSON object");
     }
     // The visitors accept every kind of value; the only error that they raise themselves is a repeated key.
     let must = match error.classify() {
@@ -70,7 +70,7 @@ fn rejected(body: &[u8], error: &serde_json::Error) -> ApiError {
         }
     };
     let (line, column) = (error.line(), error.column());
-    ApiError::bad_request(format!("the body {must}: line {line}, column {column}"))
+    InvalidBody::new(format!("the body {must}: line {line}, column {column}"))
 }
 
 struct Object<'a>(Fields<'a>);

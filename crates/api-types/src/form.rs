@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+use guerdon_domain::companies::OwnerName;
 use guerdon_domain::events::{EventKind, EventState};
 use guerdon_domain::money::{Dollars, Points, PointsPerDollar};
 use guerdon_domain::recognitions::{InvalidReceivers, Receivers};
@@ -15,13 +16,13 @@ use schemars::{Schema, json_schema};
 use uuid::Uuid;
 
 /// A value with a form in JSON.
-pub(crate) trait Form {
+pub trait Form {
     /// Its JSON Schema.
     fn form() -> Schema;
 }
 
 /// A value that is sent as a string.
-pub(crate) trait FromText: Form + Sized {
+pub trait FromText: Form + Sized {
     /// Why a text is none; says what it must be.
     type Fault: Display;
     /// What is expected where something else than a string was sent: `a string with a UUID`.
@@ -32,7 +33,7 @@ pub(crate) trait FromText: Form + Sized {
 }
 
 /// A value that is sent as an integer.
-pub(crate) trait FromInteger: Form + Sized {
+pub trait FromInteger: Form + Sized {
     /// What it must be: `an integer from 1 to 10000`.
     const EXPECTED: &'static str;
 
@@ -200,6 +201,22 @@ impl FromInteger for Points {
 
     fn from_integer(integer: i64) -> Option<Self> {
         Self::new(integer)
+    }
+}
+
+/// First and last name are a line each, with a space between them.
+impl Form for OwnerName {
+    fn form() -> Schema {
+        json_schema!({"type": "string", "minLength": 1, "maxLength": 2 * Line::CHARS_MAX + 1})
+    }
+}
+
+impl FromText for OwnerName {
+    type Fault = InvalidValue;
+    const EXPECTED: &'static str = Line::EXPECTED;
+
+    fn from_text(text: &str) -> Result<Self, InvalidValue> {
+        Self::parse(text)
     }
 }
 

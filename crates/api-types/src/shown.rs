@@ -6,12 +6,12 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 
-use crate::operation::values::Form;
+use crate::form::Form;
 
 /// A value shown by its `Display`: ids, addresses, dates, moments.
 ///
 /// For the description it has the value's own form, also where a view holds the value otherwise.
-pub(crate) struct Shown<T>(pub(crate) T);
+pub struct Shown<T>(pub T);
 
 impl<T: Form> JsonSchema for Shown<T> {
     fn inline_schema() -> bool {

@@ -1,0 +1,43 @@
+//! Users as the rows of a file describe them, validated by the readers of the API's own bodies.
+
+use guerdon_domain::users::{Profile, UpdateUser};
+use guerdon_domain::values::CompanyId;
+use serde_json::{Map, Value};
+
+use super::{new_user, user_changes};
+use crate::body::{Fields, InvalidBody};
+
+/// The fields that a row may have.
+pub fn imported_user_fields() -> Vec<String> {
+    let parameters = Fields::parameters_of(|fields| new_user(fields).map(drop));
+    parameters.into_iter().map(|it| it.name).filter(|it| it != "company_id").collect()
+}
+
+/// The user that a row describes, to be created in a company.
+///
+/// # Errors
+///
+/// Which fields are invalid and what they must be, in the API's words.
+pub fn imported_profile(company: CompanyId, row: &Map<String, Value>) -> Result<Profile, String> {
+    let mut row = row.clone();
+    row.insert("company_id".to_owned(), company.to_string().into());
+    read(&row, new_user).map(|it| it.profile)
+}
+
+/// What a row changes of an existing user.
+///
+/// # Errors
+///
+/// Which fields are invalid and what they must be, in the API's words.
+pub fn imported_changes(row: &Map<String, Value>) -> Result<UpdateUser, String> {
+    read(row, user_changes)
+}
+
+fn read<T>(row: &Map<String, Value>, reader: impl FnOnce(&mut Fields<'_>) -> Option<T>) -> Result<T, String> {
+    let body = serde_json::to_vec(row).map_err(|cause| cause.to_string())?;
+    let message = |fault: InvalidBody| fault.to_string();
+    let mut fields = Fields::parse(&body).map_err(message)?;
+    let value = reader(&mut fields);
+    fields.require_none_ignored().map_err(message)?;
+    fields.unless_faulty(value).map_err(message)
+}

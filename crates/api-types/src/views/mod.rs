@@ -1,0 +1,20 @@
+//! Objects as responses show them: JSON, with the fields in their order.
+
+mod company;
+mod corporation;
+pub(crate) mod details;
+mod event;
+mod occasion;
+mod recognition;
+mod saml;
+mod user;
+mod wallet;
+
+pub use company::{ChangedCompany, CompanyView, ListedCompany, WholeCompany};
+pub use corporation::CorporationView;
+pub use event::{AttemptView, EventView};
+pub use occasion::OccasionView;
+pub use recognition::RecognitionView;
+pub use saml::{SamlView, sp_id};
+pub use user::UserView;
+pub use wallet::WalletView;

@@ -1,0 +1,42 @@
+//! The settings of single sign-on (behaviour 18.1).
+
+use guerdon_domain::companies::Company;
+use guerdon_domain::saml::SamlSettings;
+use guerdon_domain::values::{EntityId, WebUrl};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::Shown;
+
+/// The settings (behaviour 18.1): the certificate is never shown.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "SamlSettings")]
+pub struct SamlView<'a> {
+    /// The entity id of the identity provider. Example: `"https://idp.acme.example/metadata"`
+    #[schemars(with = "Option<Shown<EntityId>>")]
+    idp_id: Option<&'a str>,
+    /// Where the identity provider signs people in; never fetched. Example: `"https://idp.acme.example/sso"`
+    // Not in the form of RFC 3986: what browsers take as a URL stands as it was sent.
+    #[schemars(length(max = WebUrl::CHARS_MAX))]
+    idp_url: Option<&'a str>,
+    /// The audience that must stand in the assertions. Example: `"https://localhost:8443/saml/acme.example"`
+    sp_id: String,
+    /// Whether people sign in this way. Example: `false`
+    active: bool,
+}
+
+impl<'a> SamlView<'a> {
+    pub fn of(service_url: &str, company: &Company, settings: &'a SamlSettings) -> Self {
+        Self {
+            idp_id: settings.idp_id.as_ref().map(EntityId::as_str),
+            idp_url: settings.idp_url.as_ref().map(WebUrl::as_str),
+            sp_id: sp_id(service_url, company),
+            active: settings.active,
+        }
+    }
+}
+
+/// By what name an identity provider knows a company here (behaviour 18.1).
+pub fn sp_id(service_url: &str, company: &Company) -> String {
+    format!("{service_url}/saml/{}", company.domain.as_str())
+}
