@@ -7,7 +7,6 @@
 
 mod deliveries;
 
-use std::io::Write as _;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -15,6 +14,7 @@ use std::time::Duration;
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use guerdon_domain::ports::{Store, Wakes};
+use guerdon_test_support::record_database;
 use tempfile::TempDir;
 
 use crate::access::{Access, OpenError, Opened};
@@ -66,7 +66,7 @@ pub fn each() -> Vec<TestDatabase> {
 /// A fresh embedded database.
 pub fn sqlite() -> TestDatabase {
     static TEMPLATE: OnceLock<Vec<u8>> = OnceLock::new();
-    tally("sqlite");
+    record_database("sqlite");
     let template = TEMPLATE.get_or_init(|| {
         let folder = TempDir::new().expect("a folder");
         let path = folder.path().join("template.db");
@@ -82,7 +82,7 @@ pub fn sqlite() -> TestDatabase {
 /// A fresh database on the test server.
 pub fn postgres() -> TestDatabase {
     static TEMPLATE: OnceLock<String> = OnceLock::new();
-    tally("postgres");
+    record_database("postgres");
     let template = TEMPLATE.get_or_init(|| {
         let name = format!("guerdon_template_{}", std::process::id());
         on_server(&format!("CREATE DATABASE {name}"));
@@ -98,14 +98,6 @@ pub fn postgres() -> TestDatabase {
 fn next_name() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     format!("guerdon_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
-}
-
-/// Tells the test command that a database of this kind was used.
-fn tally(kind: &str) {
-    if let Some(path) = std::env::var_os("TEST_TALLY") {
-        let file = std::fs::OpenOptions::new().append(true).create(true).open(path);
-        writeln!(file.expect("the tally"), "{kind}").expect("a line in the tally");
-    }
 }
 
 /// The server's address with another database's name.

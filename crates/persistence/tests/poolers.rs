@@ -1,18 +1,17 @@
-//! Through PgBouncer as Debian has it, where it is installed (docs/operating.md).
+//! Through PgBouncer as Debian has it (docs/operating.md).
 
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use guerdon_persistence::testing::{TestDatabase, each};
 use guerdon_persistence::{Access, DatabaseUrl, migrate, open};
+use guerdon_test_support::require_program;
 use tempfile::TempDir;
 
-const PROGRAM: &str = "/usr/sbin/pgbouncer";
-/// It refuses to run as root.
+/// PgBouncer refuses to run as root.
 const NOBODY: u32 = 65_534;
 
 /// A running one, and how the database behind it is reached.
@@ -25,16 +24,13 @@ pub struct Pooler {
 }
 
 impl Pooler {
-    /// With further settings. None where it is not installed, or the database is not on a Unix socket.
+    /// Starts PgBouncer with further settings. `None` if it is not installed, or if the database is not on a Unix socket.
     pub fn start(settings: &str, database: &TestDatabase) -> Option<Self> {
         let (before, query) = database.url.split_once('?')?;
         let name = before.strip_prefix("postgres:///")?;
         let value = |of: &str| query.split('&').find_map(|it| it.strip_prefix(of));
         let (socket, user) = (value("host=")?.replace("%2F", "/"), value("user=")?);
-        if !Path::new(PROGRAM).exists() {
-            eprintln!("{PROGRAM} is not installed");
-            return None;
-        }
+        let program = require_program("pgbouncer")?;
         let folder = TempDir::new().unwrap();
         std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).unwrap();
         let users = folder.path().join("users");
@@ -47,7 +43,7 @@ impl Pooler {
         );
         let file = folder.path().join("pgbouncer.ini");
         std::fs::write(&file, settings).unwrap();
-        let mut command = Command::new(PROGRAM);
+        let mut command = Command::new(program);
         command.arg("-q").arg(&file).stdout(Stdio::null()).stderr(Stdio::null());
         if folder.path().metadata().unwrap().uid() == 0 {
             command.uid(NOBODY).gid(NOBODY);
