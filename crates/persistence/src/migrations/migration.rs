@@ -1,7 +1,8 @@
-//! One migration, and how patient its steps are.
+//! One migration, and how long its steps wait for locks.
 
 use std::time::Duration;
 
+use data_encoding::HEXLOWER;
 use ring::digest::{SHA256, digest};
 
 use crate::access::OpenError;
@@ -24,23 +25,23 @@ impl Migration {
     }
 
     pub(super) fn checksum(&self) -> String {
-        digest(&SHA256, self.sql.as_bytes()).as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+        HEXLOWER.encode(digest(&SHA256, self.sql.as_bytes()).as_ref())
     }
 
-    /// What is wrong with it, as an error that names it.
+    /// An error that names this migration and its cause.
     pub(super) fn failed(&self, cause: &dyn std::fmt::Display) -> OpenError {
         OpenError::failed(&format!("migration {}", self.name), cause)
     }
 }
 
-/// How long a migration stands in line for a lock, and how long it keeps trying; PostgreSQL alone.
+/// How long the steps of a migration wait for locks, and how often they retry. Only PostgreSQL needs this.
 #[derive(Debug, Clone, Copy)]
 pub struct Patience {
-    /// The wait for one lock. Requests that need the table wait behind it, for at most 2 s: a step may meet three.
+    /// The wait for one lock. Requests that need the table wait behind it, for at most 2 s, and a step may need three locks.
     pub lock: Duration,
-    /// The pause after the first attempt; it doubles up to ten times as much, so that requests have most of the time.
+    /// The pause after the first attempt. It doubles up to ten times this value, so that requests get most of the time.
     pub pause: Duration,
-    /// When a step that never got its locks is given up.
+    /// After this time, a step that did not get its locks fails.
     pub in_all: Duration,
 }
 
