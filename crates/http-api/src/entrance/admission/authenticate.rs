@@ -30,7 +30,7 @@ pub(super) async fn caller(admission: &Admission, request: &ServiceRequest) -> R
     let mut is_known = false;
     if let Some(wait_seconds) = admission.failed_logins.wait(address, key, now) {
         is_known = match &credentials {
-            Some(it) => admission.proven.has(it, now) || are_current(admission, it).await?,
+            Some(it) => admission.proven.contains(it) || are_current(admission, it).await?,
             None => false,
         };
         if !is_known {
@@ -104,7 +104,7 @@ async fn verify(
     {
         return Ok(Some(provider));
     }
-    let is_stranger = !is_known && !admission.proven.has(credentials, now);
+    let is_stranger = !is_known && !admission.proven.contains(credentials);
     let _turn = if is_stranger { Some(admission.strangers_turn().await?) } else { None };
     let key = credentials.key.clone();
     let found = state
@@ -115,11 +115,11 @@ async fn verify(
         None => state.api.secrets.matches(&credentials.secret, &NO_HASH),
     };
     let Some(provider) = found.filter(|it| is_right && !it.suspended) else {
-        admission.proven.forget(credentials);
+        admission.proven.remove(credentials);
         return Ok(None);
     };
-    admission.proven.note(credentials, now);
+    admission.proven.insert(credentials);
     let provider = Arc::new(provider);
-    admission.providers.keep(Arc::clone(&provider), now);
+    admission.providers.insert(Arc::clone(&provider), now);
     Ok(Some(provider))
 }

@@ -1,47 +1,43 @@
-//! Credentials that were right lately: whoever has them is no guesser, however many fail at the same address.
+//! Credentials that let a provider in lately. Their holder does not guess, however many logins fail at the same address.
 
-use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use moka::sync::Cache;
 
 use super::basic::Credentials;
 
-/// For so long after they let a provider in.
+/// How long credentials count as proven after they let a provider in.
 const PROOF_VALID_FOR: Duration = Duration::from_secs(300);
-const PAIRS_MAX: usize = 4_096;
+const PAIRS_MAX: u64 = 4_096;
 
-/// Pairs of key and secret, as digests that nobody outside can foretell: they open nothing, whoever bears them is
-/// looked at.
-#[derive(Default)]
+/// Pairs of key and secret, as digests with a random key. A digest opens nothing: the credentials are still verified.
 pub(super) struct Proven {
     hasher: RandomState,
-    pairs: Mutex<HashMap<u64, Instant>>,
+    pairs: Cache<u64, ()>,
+}
+
+impl Default for Proven {
+    fn default() -> Self {
+        let pairs = Cache::builder().max_capacity(PAIRS_MAX).time_to_live(PROOF_VALID_FOR).build();
+        Self { hasher: RandomState::new(), pairs }
+    }
 }
 
 impl Proven {
-    /// Whether they were right lately.
-    pub(super) fn has(&self, credentials: &Credentials, now: Instant) -> bool {
-        let pairs = self.pairs.lock().unwrap_or_else(PoisonError::into_inner);
-        let seen = pairs.get(&self.digest(credentials));
-        seen.is_some_and(|it| now.saturating_duration_since(*it) < PROOF_VALID_FOR)
+    /// Whether the credentials let a provider in lately.
+    pub(super) fn contains(&self, credentials: &Credentials) -> bool {
+        self.pairs.contains_key(&self.digest(credentials))
     }
 
-    /// Notes that they are right.
-    pub(super) fn note(&self, credentials: &Credentials, now: Instant) {
-        let mut pairs = self.pairs.lock().unwrap_or_else(PoisonError::into_inner);
-        let digest = self.digest(credentials);
-        if pairs.len() >= PAIRS_MAX && !pairs.contains_key(&digest) {
-            pairs.retain(|_, seen| now.saturating_duration_since(*seen) < PROOF_VALID_FOR);
-        }
-        if pairs.len() < PAIRS_MAX || pairs.contains_key(&digest) {
-            pairs.insert(digest, now);
-        }
+    /// Remembers that the credentials let a provider in.
+    pub(super) fn insert(&self, credentials: &Credentials) {
+        self.pairs.insert(self.digest(credentials), ());
     }
 
-    /// Notes that they are right no more.
-    pub(super) fn forget(&self, credentials: &Credentials) {
-        self.pairs.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.digest(credentials));
+    /// Forgets credentials that let nobody in any more.
+    pub(super) fn remove(&self, credentials: &Credentials) {
+        self.pairs.invalidate(&self.digest(credentials));
     }
 
     fn digest(&self, credentials: &Credentials) -> u64 {
@@ -60,26 +56,24 @@ mod tests {
     }
 
     #[test]
-    fn credentials_are_known_for_minutes_and_both_halves_count() {
-        let (proven, now) = (Proven::default(), Instant::now());
-        proven.note(&pair("key", "secret"), now);
-        assert!(proven.has(&pair("key", "secret"), now + PROOF_VALID_FOR - Duration::from_secs(1)));
-        assert!(!proven.has(&pair("key", "secret"), now + PROOF_VALID_FOR));
-        assert!(!proven.has(&pair("key", "other"), now));
-        assert!(!proven.has(&pair("keys", "ecret"), now));
-        proven.forget(&pair("key", "secret"));
-        assert!(!proven.has(&pair("key", "secret"), now));
+    fn both_halves_of_credentials_count() {
+        let proven = Proven::default();
+        proven.insert(&pair("key", "secret"));
+        assert!(proven.contains(&pair("key", "secret")));
+        assert!(!proven.contains(&pair("key", "other")));
+        assert!(!proven.contains(&pair("keys", "ecret")));
+        proven.remove(&pair("key", "secret"));
+        assert!(!proven.contains(&pair("key", "secret")));
     }
 
     #[test]
-    fn what_is_remembered_is_bounded() {
-        let (proven, now) = (Proven::default(), Instant::now());
-        for number in 0..=PAIRS_MAX {
-            proven.note(&pair(&number.to_string(), "secret"), now);
+    fn the_number_of_pairs_and_their_time_are_bounded() {
+        let proven = Proven::default();
+        for number in 0..2 * PAIRS_MAX {
+            proven.insert(&pair(&number.to_string(), "secret"));
         }
-        assert_eq!(proven.pairs.lock().unwrap().len(), PAIRS_MAX);
-        let later = now + PROOF_VALID_FOR;
-        proven.note(&pair("new", "secret"), later);
-        assert!(proven.has(&pair("new", "secret"), later), "the old make room");
+        proven.pairs.run_pending_tasks();
+        assert!(proven.pairs.entry_count() <= PAIRS_MAX);
+        assert_eq!(proven.pairs.policy().time_to_live(), Some(PROOF_VALID_FOR));
     }
 }

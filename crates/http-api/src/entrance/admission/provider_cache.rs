@@ -1,36 +1,35 @@
-//! Providers seen within the last half second, so that a busy one is not read for each of its requests.
+//! Providers read within the last half second, so that a busy one is not read for each of its requests.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use guerdon_domain::providers::Provider;
+use moka::sync::Cache;
 
-/// How long a provider is believed to be as it was read: a withdrawn right stops working within a second.
+/// How long a provider counts as unchanged after it was read: a withdrawn right stops working within a second.
 const PROVIDER_VALID_FOR: Duration = Duration::from_millis(500);
-const PROVIDERS_MAX: usize = 4_096;
+const PROVIDERS_MAX: u64 = 4_096;
 
-/// Providers by API key. Misses are never kept, so that a new provider is known at once.
-#[derive(Default)]
-pub(crate) struct ProviderCache(Mutex<HashMap<String, (Instant, Arc<Provider>)>>);
+/// Providers by API key. Unknown keys are not stored, so that a new provider is known at once.
+pub(crate) struct ProviderCache(Cache<String, (Instant, Arc<Provider>)>);
+
+impl Default for ProviderCache {
+    fn default() -> Self {
+        Self(Cache::builder().max_capacity(PROVIDERS_MAX).time_to_live(PROVIDER_VALID_FOR).build())
+    }
+}
 
 impl ProviderCache {
-    /// The provider of a key, as it was read not long before `now`.
+    /// The provider with an API key, if it was read less than half a second before `now`.
     pub(super) fn get(&self, api_key: &str, now: Instant) -> Option<Arc<Provider>> {
-        let providers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (read_at, provider) = providers.get(api_key)?;
-        (now.saturating_duration_since(*read_at) < PROVIDER_VALID_FOR).then(|| Arc::clone(provider))
+        let (read_at, provider) = self.0.get(api_key)?;
+        // The cache counts from the insertion, which a slow database delays.
+        (now.saturating_duration_since(read_at) < PROVIDER_VALID_FOR).then_some(provider)
     }
 
-    /// Keeps a provider; `read_at` is a moment before it was read.
-    pub(super) fn keep(&self, provider: Arc<Provider>, read_at: Instant) {
-        let mut providers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if providers.len() >= PROVIDERS_MAX {
-            providers.retain(|_, (at, _)| read_at.saturating_duration_since(*at) < PROVIDER_VALID_FOR);
-        }
-        if providers.len() < PROVIDERS_MAX {
-            providers.insert(provider.api_key.clone(), (read_at, provider));
-        }
+    /// Stores a provider; `read_at` is a time before it was read.
+    pub(super) fn insert(&self, provider: Arc<Provider>, read_at: Instant) {
+        self.0.insert(provider.api_key.clone(), (read_at, provider));
     }
 }
 
@@ -43,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_provider_is_believed_for_half_a_second() {
+    fn a_provider_counts_as_unchanged_for_half_a_second() {
         let (cache, read_at) = (ProviderCache::default(), Instant::now());
         let provider = Provider {
             id: ProviderId::from_uuid(Uuid::nil()),
@@ -58,7 +57,7 @@ mod tests {
             suspended: false,
             created_at: Timestamp::UNIX_EPOCH,
         };
-        cache.keep(Arc::new(provider), read_at);
+        cache.insert(Arc::new(provider), read_at);
         assert!(cache.get("key", read_at).is_some());
         assert!(cache.get("key", read_at + Duration::from_millis(499)).is_some());
         assert!(cache.get("key", read_at + PROVIDER_VALID_FOR).is_none());
