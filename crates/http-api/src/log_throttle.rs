@@ -1,39 +1,66 @@
-//! Keeps frequent events from filling the log: one line a minute for each subject.
+//! Keeps frequent events from filling the log: one line per subject and interval.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-const LOG_INTERVAL: Duration = Duration::from_secs(60);
-/// The most subjects that are remembered. While as many were logged within one interval, further ones are not.
+const DEFAULT_INTERVAL: Duration = Duration::from_secs(60);
+/// The most subjects that are remembered. When as many were logged within one interval, further ones are not logged.
 const SUBJECTS_MAX: usize = 1_000;
 
 /// When each subject was last logged.
-pub(crate) struct LogThrottle<K>(Mutex<HashMap<K, Instant>>);
+pub(crate) struct LogThrottle<K> {
+    interval: Duration,
+    subjects: Mutex<HashMap<K, Logged>>,
+}
+
+struct Logged {
+    at: Instant,
+    /// Events since then.
+    suppressed: u64,
+}
+
+impl<K> LogThrottle<K> {
+    /// Allows one line per subject in this interval; the default is a minute.
+    pub(crate) fn every(interval: Duration) -> Self {
+        Self { interval, subjects: Mutex::default() }
+    }
+}
 
 impl<K> Default for LogThrottle<K> {
     fn default() -> Self {
-        Self(Mutex::default())
+        Self::every(DEFAULT_INTERVAL)
     }
 }
 
 impl<K: Eq + Hash> LogThrottle<K> {
-    /// Whether a line about this subject may be logged now; if so, it counts as logged.
+    /// Counts an event of the subject. Returns `None` if it must not be logged now, else the number of events that its line
+    /// stands for: this one and those that were not logged since the subject's last line.
+    pub(crate) fn count(&self, subject: K, now: Instant) -> Option<u64> {
+        let mut subjects = self.subjects.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_over = |it: &Logged| now.saturating_duration_since(it.at) >= self.interval;
+        if let Some(logged) = subjects.get_mut(&subject) {
+            logged.suppressed += 1;
+            if !is_over(logged) {
+                return None;
+            }
+            let last = std::mem::replace(logged, Logged { at: now, suppressed: 0 });
+            return Some(last.suppressed);
+        }
+        if subjects.len() >= SUBJECTS_MAX {
+            subjects.retain(|_, it| !is_over(it));
+        }
+        if subjects.len() >= SUBJECTS_MAX {
+            return None;
+        }
+        subjects.insert(subject, Logged { at: now, suppressed: 0 });
+        Some(1)
+    }
+
+    /// Whether an event of the subject may be logged now; if so, it counts as logged.
     pub(crate) fn allows(&self, subject: K, now: Instant) -> bool {
-        let mut logged = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_old = |at: &Instant| now.saturating_duration_since(*at) >= LOG_INTERVAL;
-        if logged.get(&subject).is_some_and(|at| !is_old(at)) {
-            return false;
-        }
-        if logged.len() >= SUBJECTS_MAX {
-            logged.retain(|_, at| !is_old(at));
-        }
-        if logged.len() >= SUBJECTS_MAX {
-            return false;
-        }
-        logged.insert(subject, now);
-        true
+        self.count(subject, now).is_some()
     }
 }
 
@@ -42,18 +69,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_subject_is_logged_once_a_minute() {
+    fn each_subject_is_logged_once_per_interval() {
         let (throttle, now) = (LogThrottle::default(), Instant::now());
         assert!(throttle.allows(1, now) && !throttle.allows(1, now));
         assert!(throttle.allows(2, now));
-        assert!(!throttle.allows(1, now + LOG_INTERVAL / 2));
-        assert!(throttle.allows(1, now + LOG_INTERVAL));
+        assert!(!throttle.allows(1, now + DEFAULT_INTERVAL / 2));
+        assert!(throttle.allows(1, now + DEFAULT_INTERVAL));
+    }
+
+    #[test]
+    fn a_line_stands_for_the_events_since_the_last_one() {
+        let (throttle, now) = (LogThrottle::every(Duration::from_secs(1)), Instant::now());
+        let mut counts = (0..5).map(|second| throttle.count((), now + Duration::from_millis(400) * second));
+        assert_eq!(counts.by_ref().collect::<Vec<_>>(), [Some(1), None, None, Some(3), None]);
     }
 
     #[test]
     fn the_number_of_subjects_is_bounded() {
         let (throttle, now) = (LogThrottle::default(), Instant::now());
         assert_eq!((0..2 * SUBJECTS_MAX).filter(|it| throttle.allows(*it, now)).count(), SUBJECTS_MAX);
-        assert!(throttle.allows(usize::MAX, now + LOG_INTERVAL));
+        assert!(throttle.allows(usize::MAX, now + DEFAULT_INTERVAL));
     }
 }

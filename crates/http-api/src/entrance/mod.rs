@@ -10,6 +10,7 @@ mod connections;
 mod envelope;
 mod framing;
 mod health;
+mod pace;
 mod pages;
 mod placed;
 mod preferences;

@@ -1,96 +1,97 @@
-//! Slowing down who guesses secrets: a bucket of failures for each address and key, and one for each address.
+//! Slows down clients that guess secrets: limits the failed logins of each address, and of each address with one API key.
 //!
-//! Only failures count, so the check before the look-up takes nothing. Each bucket is kept as the moment at which it
-//! will be empty again; a bucket that is empty is forgotten.
+//! Only failures count, so the check before the look-up must not count anything; and when the tables are full, the
+//! addresses with the most failures must stay. `governor` offers neither (see [`Pace`]).
 
 use std::collections::HashMap;
-use std::hash::{BuildHasher, RandomState};
+use std::hash::{BuildHasher, Hash, RandomState};
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::arrival::network;
+use crate::entrance::pace::Pace;
 
 const FAILED_LOGINS_WINDOW: Duration = Duration::from_secs(60);
-/// How many times as many failures an address has as an address with one key.
+/// The limit of an address is this many times the limit of an address with one key.
 const ADDRESS_FACTOR: u32 = 5;
-/// The most buckets remembered of each kind; with more the fullest stay.
-const BUCKETS_MAX: usize = 100_000;
+/// The most entries of each table. When a table is full, those with the fewest failures are removed.
+const ENTRIES_MAX: usize = 100_000;
 
-/// Failures of the last minute.
+/// The failed logins of the last minute.
 pub(crate) struct FailedLogins {
     limits: Option<Limits>,
-    buckets: Mutex<Buckets>,
+    failures: Mutex<Failures>,
     hasher: RandomState,
 }
 
-/// What each failure adds to a bucket; a bucket holds a [`FAILED_LOGINS_WINDOW`].
+/// The intervals of failures: a limit is reached when the backlog fills [`FAILED_LOGINS_WINDOW`].
 struct Limits {
-    of_key: Duration,
-    of_address: Duration,
+    key_interval: Duration,
+    address_interval: Duration,
 }
 
 #[derive(Default)]
-struct Buckets {
-    of_keys: HashMap<(IpAddr, u64), Instant>,
-    of_addresses: HashMap<IpAddr, Instant>,
+struct Failures {
+    by_key: HashMap<(IpAddr, u64), Pace>,
+    by_address: HashMap<IpAddr, Pace>,
 }
 
 impl FailedLogins {
-    /// So many failures a minute for an address and key; 0 turns the limit off.
+    /// Allows `per_minute` failures per minute for an address and key; 0 turns the limit off.
     pub(crate) fn new(per_minute: u32) -> Self {
         let limits = (per_minute > 0).then(|| Limits {
-            of_key: FAILED_LOGINS_WINDOW / per_minute,
-            of_address: FAILED_LOGINS_WINDOW / per_minute.saturating_mul(ADDRESS_FACTOR),
+            key_interval: FAILED_LOGINS_WINDOW / per_minute,
+            address_interval: FAILED_LOGINS_WINDOW / per_minute.saturating_mul(ADDRESS_FACTOR),
         });
-        Self { limits, buckets: Mutex::default(), hasher: RandomState::new() }
+        Self { limits, failures: Mutex::default(), hasher: RandomState::new() }
     }
 
-    /// The seconds to wait before credentials are looked at, if any.
+    /// The seconds until credentials are checked again, or `None` if they are checked now.
     pub(super) fn wait(&self, address: IpAddr, key: &str, now: Instant) -> Option<u64> {
         let limits = self.limits.as_ref()?;
         let address = network(address);
-        let buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
-        let of_key = wait_of(buckets.of_keys.get(&(address, self.digest(key))), limits.of_key, now);
-        let of_address = wait_of(buckets.of_addresses.get(&address), limits.of_address, now);
+        let failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_key = wait_of(failures.by_key.get(&(address, self.digest(key))), limits.key_interval, now);
+        let of_address = wait_of(failures.by_address.get(&address), limits.address_interval, now);
         of_key.max(of_address)
     }
 
-    /// Counts a failure; the seconds to wait where too many came at once to be seen by [`Self::wait`].
+    /// Counts a failure. If requests that were checked at the same time have reached the limit already, counts nothing and
+    /// returns the seconds to wait.
     pub(super) fn record(&self, address: IpAddr, key: &str, now: Instant) -> Option<u64> {
         let wait = self.wait(address, key, now);
         if let (Some(limits), None) = (&self.limits, wait) {
             let address = network(address);
-            let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
-            add(&mut buckets.of_keys, (address, self.digest(key)), limits.of_key, now);
-            add(&mut buckets.of_addresses, address, limits.of_address, now);
+            let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+            add(&mut failures.by_key, (address, self.digest(key)), limits.key_interval, now);
+            add(&mut failures.by_address, address, limits.address_interval, now);
         }
         wait
     }
 
-    /// Keys are kept as digests: bounded in size whatever is sent.
+    /// Keys are stored as digests, because clients choose their length.
     fn digest(&self, key: &str) -> u64 {
         self.hasher.hash_one(key)
     }
 }
 
-/// The seconds until a bucket takes another failure.
-fn wait_of(empty_at: Option<&Instant>, failure: Duration, now: Instant) -> Option<u64> {
-    let over = (empty_at?.saturating_duration_since(now) + failure).checked_sub(FAILED_LOGINS_WINDOW)?;
-    // Divisions of the window leave less than a microsecond over, which is no overflow.
+/// The seconds until another failure is allowed.
+fn wait_of(failures: Option<&Pace>, interval: Duration, now: Instant) -> Option<u64> {
+    let over = (failures?.backlog(now) + interval).checked_sub(FAILED_LOGINS_WINDOW)?;
+    // Dividing the window into intervals leaves a rounding error of less than a microsecond.
     (over > Duration::from_micros(1)).then(|| over.as_secs() + 1)
 }
 
-fn add<K: Eq + std::hash::Hash>(buckets: &mut HashMap<K, Instant>, key: K, failure: Duration, now: Instant) {
-    if buckets.len() >= BUCKETS_MAX && !buckets.contains_key(&key) {
-        let mut least = Duration::ZERO;
-        while buckets.len() >= BUCKETS_MAX {
-            buckets.retain(|_, empty_at| empty_at.saturating_duration_since(now) > least);
-            least = (least * 2).max(failure);
+fn add<K: Eq + Hash>(failures: &mut HashMap<K, Pace>, key: K, interval: Duration, now: Instant) {
+    if failures.len() >= ENTRIES_MAX && !failures.contains_key(&key) {
+        let mut smallest_backlog = Duration::ZERO;
+        while failures.len() >= ENTRIES_MAX {
+            failures.retain(|_, it| it.backlog(now) > smallest_backlog);
+            smallest_backlog = (smallest_backlog * 2).max(interval);
         }
     }
-    let empty_at = buckets.entry(key).or_insert(now);
-    *empty_at = (*empty_at).max(now) + failure;
+    failures.entry(key).or_default().add(interval, now);
 }
 
 #[cfg(test)]
@@ -156,15 +157,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_remembered_is_bounded_and_the_fullest_stay() {
-        let (mut buckets, now, failure) = (HashMap::new(), Instant::now(), Duration::from_secs(3));
+    fn the_tables_are_bounded_and_keep_those_with_the_most_failures() {
+        let (mut failures, now, interval) = (HashMap::new(), Instant::now(), Duration::from_secs(3));
         for _ in 0..20 {
-            add(&mut buckets, usize::MAX, failure, now);
+            add(&mut failures, usize::MAX, interval, now);
         }
-        for key in 0..BUCKETS_MAX + 10 {
-            add(&mut buckets, key, failure, now);
+        for key in 0..ENTRIES_MAX + 10 {
+            add(&mut failures, key, interval, now);
         }
-        assert!(buckets.len() <= BUCKETS_MAX);
-        assert!(buckets.contains_key(&usize::MAX));
+        assert!(failures.len() <= ENTRIES_MAX);
+        assert!(failures.contains_key(&usize::MAX));
     }
 }

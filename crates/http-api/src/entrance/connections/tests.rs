@@ -1,3 +1,4 @@
+use super::networks::{BURST_OF_CROWD, CLEANUP_THRESHOLD_MIN, INTERVAL_OF_CROWD, INTERVAL_PER_ADDRESS};
 use super::*;
 
 fn connections(in_all: usize, of_one_address: usize) -> Arc<Connections> {
@@ -21,7 +22,7 @@ fn an_address_has_its_part_and_a_network_of_ipv6_is_one() {
     assert_eq!(take(&all, "2001:db8::3", now).err(), Some(Refused::Address));
     assert!(take(&all, "2001:db8:0:1::3", now).is_ok());
     drop((second, third, others));
-    assert_eq!(all.lock().all, 0);
+    assert_eq!(all.lock().total, 0);
 }
 
 #[test]
@@ -34,8 +35,8 @@ fn a_network_of_48_bits_has_the_limits_of_four_addresses() {
     taken.remove(0);
     taken.push(take(&all, &of_network(8), now).unwrap());
     drop(taken);
-    assert_eq!(all.lock().all, 0);
-    assert!(all.lock().each.values().all(|it| it.open == 0));
+    assert_eq!(all.lock().total, 0);
+    assert!(all.lock().networks.all.values().all(|it| it.open == 0));
 }
 
 #[test]
@@ -45,7 +46,7 @@ fn networks_of_64_bits_that_begin_one_connection_each_are_a_crowd_together() {
         .map(|it: u16| all.take(format!("2001:db8:1:{it:x}::1").parse().unwrap(), false, now).unwrap().1)
         .collect();
     // All but the first thirty-two are the crowd's.
-    assert_eq!(waits[999], BEGUN_EACH_OF_CROWD * (1_000 - 32 - BEGUN_AT_ONCE_OF_CROWD));
+    assert_eq!(waits[999], INTERVAL_OF_CROWD * (1_000 - 32 - BURST_OF_CROWD));
 }
 
 #[test]
@@ -53,8 +54,8 @@ fn there_are_so_many_in_all_and_a_proxy_counts_for_nothing_else() {
     let (all, now) = (connections(3, 1), Instant::now());
     let proxy = "10.0.0.1".parse().unwrap();
     let taken = [(); 3].map(|()| all.take(proxy, true, now).unwrap().0);
-    assert_eq!(all.take(proxy, true, now).map(drop).err(), Some(Refused::All));
-    assert_eq!(take(&all, "192.0.2.1", now).err(), Some(Refused::All));
+    assert_eq!(all.take(proxy, true, now).map(drop).err(), Some(Refused::Total));
+    assert_eq!(take(&all, "192.0.2.1", now).err(), Some(Refused::Total));
     drop(taken);
     assert!(take(&all, "192.0.2.1", now).is_ok());
 }
@@ -70,7 +71,7 @@ fn an_address_begins_two_hundred_at_once_and_then_two_hundred_a_second() {
         *waits.last().unwrap()
     };
     assert_eq!(waits(200), Duration::ZERO);
-    assert_eq!(waits(1), BEGUN_EACH);
+    assert_eq!(waits(1), INTERVAL_PER_ADDRESS);
     assert_eq!(waits(199), Duration::from_secs(1));
     assert_eq!(all.take("192.0.2.2".parse().unwrap(), false, now).unwrap().1, Duration::ZERO);
 }
@@ -78,12 +79,12 @@ fn an_address_begins_two_hundred_at_once_and_then_two_hundred_a_second() {
 #[test]
 fn addresses_that_do_nothing_any_more_are_forgotten() {
     let (all, now) = (connections(10, 1), Instant::now());
-    for number in 0..NETWORKS_MIN {
+    for number in 0..CLEANUP_THRESHOLD_MIN {
         let address = std::net::Ipv4Addr::from_bits(u32::try_from(number).unwrap());
         drop(all.take(address.into(), false, now).unwrap());
     }
     let kept = take(&all, "192.0.2.1", now + Duration::from_secs(1)).unwrap();
-    assert_eq!(all.lock().each.len(), 1);
+    assert_eq!(all.lock().networks.all.len(), 1);
     drop(kept);
 }
 
@@ -100,6 +101,6 @@ fn addresses_that_begin_many_wait_for_each_other_and_a_newcomer_for_nobody() {
         (0..8).flat_map(|it| vec![format!("192.0.2.{it}"); 100]).map(&mut wait).collect();
     let longest = waits.iter().max().unwrap();
     // Of each address' hundred all but the first eight are the crowd's.
-    assert_eq!(*longest, BEGUN_EACH_OF_CROWD * (8 * 92 - BEGUN_AT_ONCE_OF_CROWD));
+    assert_eq!(*longest, INTERVAL_OF_CROWD * (8 * 92 - BURST_OF_CROWD));
     assert_eq!(wait("198.51.100.1".to_owned()), Duration::ZERO);
 }
