@@ -1,58 +1,12 @@
 //! A store in memory, for tools and tests that need the ledger and no database (feature `memory`).
 //!
-//! It serves the use cases over companies, users, occasions, recognitions, redemptions, wallets and reserves: all that
-//! [`Ledger`] names. It refuses what the databases refuse, and passes the same contract. A file for each kind of thing
-//! that `ports` speaks of; balances are in [`ledger`](crate::ledger), which alone changes them.
+//! It serves the use cases over companies, users, occasions, recognitions, redemptions, wallets and reserves: everything in
+//! [`Ledger`]. It rejects what the databases reject and passes the same contract tests. The files mirror those of `ports`.
 //!
-//! A unit of work gets a copy of everything and puts it in the place of the old when it ends well: simple, all or
-//! nothing, and as slow as there is much in it. One unit is at work at a time, so that locks have nothing to do.
+//! A unit of work changes a copy of all data, which replaces the original on commit: atomic, but the time grows with the amount
+//! of data. Units run one at a time, so locks do nothing.
 //!
-//! ```
-//! use guerdon_domain::memory::{CountedIds, Memory, PlainBodies, StillClock};
-//! # use guerdon_domain::causes::{Actor, Origin};
-//! # use guerdon_domain::companies::{self, CreateCompany};
-//! # use guerdon_domain::decide::carry_out;
-//! # use guerdon_domain::money::{Points, PointsPerDollar, Sum};
-//! # use guerdon_domain::occasions::{self, OccasionText};
-//! # use guerdon_domain::ports::{Context, Ids, ReadAccounts, Timestamp};
-//! # use guerdon_domain::providers::{self, CreateProvider};
-//! # use guerdon_domain::recognitions::{Receivers, SendRecognition, Sender};
-//! # use guerdon_domain::reserve::{ChangeReserve, ReserveChange};
-//! # use guerdon_domain::values::{DomainName, EmailAddress, Line, Message, ProviderId, WebUrl};
-//! let (clock, ids) = (StillClock(Timestamp::UNIX_EPOCH), CountedIds::default());
-//! let origin = Origin { actor: Actor::Operator, reference: None, key: None };
-//! let context = Context { clock: &clock, ids: &ids, bodies: &PlainBodies, origin };
-//! let store = Memory::default();
-//! let acme = Line::parse("Acme")?;
-//! let sent = store.transaction(|tx| -> Result<_, Box<dyn std::error::Error>> {
-//!     // A company, whose reserve holds a hundred points, of a provider who is told nothing.
-//!     let provider = ProviderId::from_uuid(ids.next());
-//!     providers::create(tx, CreateProvider::local(provider, acme.clone()), &context)?;
-//!     let owner = (EmailAddress::parse("ada@example.com")?, Line::parse("Ada")?);
-//!     let (domain, logo) = (DomainName::parse("example.com")?, WebUrl::parse("https://example.com/logo.png")?);
-//!     let command = CreateCompany::named(domain, acme.clone(), owner, logo);
-//!     let company = companies::create(tx, provider, &command, &context)?.company;
-//!     let sum = Sum::Points(Points::new(100).ok_or("negative")?);
-//!     let deposit = ChangeReserve { company_id: company.id, change: ReserveChange::Deposit, sum };
-//!     carry_out(tx, provider, &deposit, &context)?;
-//!     // An occasion, and a recognition for it.
-//!     let default_message = Message::parse("Thank you")?;
-//!     let text = OccasionText { name: acme.clone(), title: acme.clone(), default_message };
-//!     let occasion = occasions::create(tx, provider, company.id, &text, true, true, &context)?;
-//!     let command = SendRecognition {
-//!         occasion_id: occasion.id,
-//!         sender: Sender::Company(company.id),
-//!         receivers: Receivers::parse(&company.owner_id.to_string())?,
-//!         points_per_receiver: 25,
-//!         message: None,
-//!         share: true,
-//!     };
-//!     Ok(carry_out(tx, provider, &command, &context)?)
-//! })?;
-//! let wallets = store.transaction(|tx| tx.wallets(sent[0].receiver_id))?;
-//! assert_eq!(wallets[0].points(PointsPerDollar::DEFAULT).get(), 25);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
+//! The crate's page has an example.
 
 mod accounts;
 mod causes;
