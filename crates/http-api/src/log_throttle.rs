@@ -9,16 +9,10 @@ const DEFAULT_INTERVAL: Duration = Duration::from_secs(60);
 /// The most subjects that are remembered. When as many were logged within one interval, further ones are not logged.
 const SUBJECTS_MAX: usize = 1_000;
 
-/// When each subject was last logged.
+/// When the next line of each subject may be logged, and how many events were not logged since its last one.
 pub(crate) struct LogThrottle<K> {
     interval: Duration,
-    subjects: Mutex<HashMap<K, Logged>>,
-}
-
-struct Logged {
-    at: Instant,
-    /// Events since then.
-    suppressed: u64,
+    subjects: Mutex<HashMap<K, (Instant, u64)>>,
 }
 
 impl<K> LogThrottle<K> {
@@ -39,23 +33,19 @@ impl<K: Eq + Hash> LogThrottle<K> {
     /// stands for: this one and those that were not logged since the subject's last line.
     pub(crate) fn count(&self, subject: K, now: Instant) -> Option<u64> {
         let mut subjects = self.subjects.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_over = |it: &Logged| now.saturating_duration_since(it.at) >= self.interval;
-        if let Some(logged) = subjects.get_mut(&subject) {
-            logged.suppressed += 1;
-            if !is_over(logged) {
+        if subjects.len() >= SUBJECTS_MAX && !subjects.contains_key(&subject) {
+            subjects.retain(|_, (next_at, _)| *next_at > now);
+            if subjects.len() >= SUBJECTS_MAX {
                 return None;
             }
-            let last = std::mem::replace(logged, Logged { at: now, suppressed: 0 });
-            return Some(last.suppressed);
         }
-        if subjects.len() >= SUBJECTS_MAX {
-            subjects.retain(|_, it| !is_over(it));
-        }
-        if subjects.len() >= SUBJECTS_MAX {
+        let (next_at, events) = subjects.entry(subject).or_insert((now, 0));
+        *events += 1;
+        if *next_at > now {
             return None;
         }
-        subjects.insert(subject, Logged { at: now, suppressed: 0 });
-        Some(1)
+        *next_at = now + self.interval;
+        Some(std::mem::take(events))
     }
 
     /// Whether an event of the subject may be logged now; if so, it counts as logged.

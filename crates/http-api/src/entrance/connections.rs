@@ -3,7 +3,7 @@
 //! A connection over a limit is closed before anything is read from it. A connection that comes too fast waits for the next free
 //! moment of its address.
 
-mod networks;
+mod open_connections;
 
 use std::io;
 use std::net::IpAddr;
@@ -19,7 +19,7 @@ use super::receive_budget::{Held, ReceiveBudget, Share};
 use crate::api::{ConnectionLimits, Transport};
 use crate::arrival::{is_proxy, network};
 use crate::log_throttle::LogThrottle;
-use networks::Networks;
+use open_connections::{OpenConnections, Refused};
 
 const OPEN_CONNECTIONS: &str = "guerdon_http_connections";
 const REFUSED_CONNECTIONS: &str = "guerdon_http_connections_refused_total";
@@ -29,24 +29,9 @@ const REFUSED_LOG_INTERVAL: Duration = Duration::from_secs(1);
 pub(super) struct Connections {
     limits: ConnectionLimits,
     transport: Transport,
-    open: Mutex<Open>,
+    open: Mutex<OpenConnections>,
     received: Arc<ReceiveBudget>,
     refused_log: LogThrottle<()>,
-}
-
-#[derive(Default)]
-struct Open {
-    total: usize,
-    networks: Networks,
-}
-
-/// The limit that a refused connection exceeds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Refused {
-    /// The limit of all connections.
-    Total,
-    /// The limit of this address, or of the network around it.
-    Address,
 }
 
 /// Counts as one open connection until it is dropped.
@@ -91,7 +76,7 @@ impl Connections {
 
     /// What the connections of an address share; in IPv6, those of a network of 48 bits.
     fn share(&self, place: &Place) -> Share {
-        place.address.and_then(|it| self.lock().networks.share(it)).unwrap_or_default()
+        place.address.and_then(|it| self.lock().share(it)).unwrap_or_default()
     }
 
     /// Counts a connection, and returns how long it must wait before it is used.
@@ -102,7 +87,7 @@ impl Connections {
         now: Instant,
     ) -> Result<(Place, Duration), Refused> {
         let address = (!is_proxy).then(|| network(address));
-        let taken = self.lock().take(&self.limits, address, now);
+        let taken = self.lock().open(&self.limits, address, now);
         match taken {
             Ok(wait) => {
                 gauge!(OPEN_CONNECTIONS).increment(1);
@@ -122,7 +107,7 @@ impl Connections {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Open> {
+    fn lock(&self) -> MutexGuard<'_, OpenConnections> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -143,34 +128,9 @@ impl Refused {
     }
 }
 
-impl Open {
-    fn take(
-        &mut self,
-        limits: &ConnectionLimits,
-        address: Option<IpAddr>,
-        now: Instant,
-    ) -> Result<Duration, Refused> {
-        if self.total >= limits.in_all {
-            return Err(Refused::Total);
-        }
-        let wait = match address {
-            Some(address) => {
-                self.networks.open(address, limits.of_one_address, now).ok_or(Refused::Address)?
-            }
-            None => Duration::ZERO,
-        };
-        self.total += 1;
-        Ok(wait)
-    }
-}
-
 impl Drop for Place {
     fn drop(&mut self) {
-        let mut open = self.connections.lock();
-        open.total -= 1;
-        if let Some(address) = self.address {
-            open.networks.close(address);
-        }
+        self.connections.lock().close(self.address);
         gauge!(OPEN_CONNECTIONS).decrement(1);
     }
 }

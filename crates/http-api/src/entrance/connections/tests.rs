@@ -1,4 +1,6 @@
-use super::networks::{BURST_OF_CROWD, CLEANUP_THRESHOLD_MIN, INTERVAL_OF_CROWD, INTERVAL_PER_ADDRESS};
+use super::open_connections::{
+    BURST_OF_CROWD, CLEANUP_THRESHOLD_MIN, INTERVAL_OF_CROWD, INTERVAL_PER_ADDRESS,
+};
 use super::*;
 
 fn connections(in_all: usize, of_one_address: usize) -> Arc<Connections> {
@@ -36,7 +38,7 @@ fn a_network_of_48_bits_has_the_limits_of_four_addresses() {
     taken.push(take(&all, &of_network(8), now).unwrap());
     drop(taken);
     assert_eq!(all.lock().total, 0);
-    assert!(all.lock().networks.all.values().all(|it| it.open == 0));
+    assert!(all.lock().networks.values().all(|it| it.open == 0));
 }
 
 #[test]
@@ -84,7 +86,7 @@ fn addresses_that_do_nothing_any_more_are_forgotten() {
         drop(all.take(address.into(), false, now).unwrap());
     }
     let kept = take(&all, "192.0.2.1", now + Duration::from_secs(1)).unwrap();
-    assert_eq!(all.lock().networks.all.len(), 1);
+    assert_eq!(all.lock().networks.len(), 1);
     drop(kept);
 }
 

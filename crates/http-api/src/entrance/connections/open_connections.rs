@@ -1,4 +1,4 @@
-//! The connections of each network: how many are open, and when the next may be opened.
+//! Counts open connections, in total and per network, and decides when the next one may be opened.
 //!
 //! Every connection costs a handshake, so an address may open 200 a second. Many addresses that reconnect as soon as they are
 //! cut off could still exhaust the processors: addresses that opened more than eight connections within eight seconds share one
@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use guerdon_domain::values::fit;
 use ipnet::IpNet;
 
+use crate::api::ConnectionLimits;
 use crate::entrance::pace::Pace;
 use crate::entrance::receive_budget::Share;
 
@@ -40,9 +41,19 @@ struct NetworkSize {
     addresses: u32,
 }
 
+/// The limit that a refused connection exceeds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Refused {
+    /// The limit of all connections.
+    Total,
+    /// The limit of this address, or of the network around it.
+    Address,
+}
+
 #[derive(Default)]
-pub(super) struct Networks {
-    pub(super) all: HashMap<IpNet, Network>,
+pub(super) struct OpenConnections {
+    pub(super) total: usize,
+    pub(super) networks: HashMap<IpNet, Network>,
     /// With this many networks, those without open or recent connections are removed.
     cleanup_threshold: usize,
     crowd: Pace,
@@ -58,19 +69,34 @@ pub(super) struct Network {
     received: Share,
 }
 
-impl Networks {
-    /// Counts a new connection and returns how long it must wait, or `None` if a network of the address has no connection left.
-    pub(super) fn open(&mut self, address: IpAddr, max_open: usize, now: Instant) -> Option<Duration> {
+impl OpenConnections {
+    /// Counts a new connection and returns how long it must wait before it is used. A connection without an address counts
+    /// only for the total.
+    pub(super) fn open(
+        &mut self,
+        limits: &ConnectionLimits,
+        address: Option<IpAddr>,
+        now: Instant,
+    ) -> Result<Duration, Refused> {
+        if self.total >= limits.in_all {
+            return Err(Refused::Total);
+        }
+        let wait = address.map_or(Ok(Duration::ZERO), |it| self.open_from(it, limits.of_one_address, now))?;
+        self.total += 1;
+        Ok(wait)
+    }
+
+    fn open_from(&mut self, address: IpAddr, max_open: usize, now: Instant) -> Result<Duration, Refused> {
         self.remove_idle(now);
         for (network, size) in networks_of(address) {
-            let open = self.all.get(&network).map_or(0, |it| it.open);
+            let open = self.networks.get(&network).map_or(0, |it| it.open);
             if open >= max_open.saturating_mul(fit(size.addresses)) {
-                return None;
+                return Err(Refused::Address);
             }
         }
         let (mut wait, mut is_in_crowd) = (Duration::ZERO, false);
         for (network, size) in networks_of(address) {
-            let network = self.all.entry(network).or_default();
+            let network = self.networks.entry(network).or_default();
             network.open += 1;
             let backlog = network.opened.add(INTERVAL_PER_ADDRESS / size.addresses, now);
             wait = wait.max(backlog.saturating_sub(INTERVAL_PER_ADDRESS * BURST_PER_ADDRESS));
@@ -80,13 +106,14 @@ impl Networks {
             let backlog = self.crowd.add(INTERVAL_OF_CROWD, now);
             wait = wait.max(backlog.saturating_sub(INTERVAL_OF_CROWD * BURST_OF_CROWD));
         }
-        Some(wait)
+        Ok(wait)
     }
 
     /// Counts a connection as closed.
-    pub(super) fn close(&mut self, address: IpAddr) {
-        for (network, _) in networks_of(address) {
-            if let Some(network) = self.all.get_mut(&network) {
+    pub(super) fn close(&mut self, address: Option<IpAddr>) {
+        self.total -= 1;
+        for (network, _) in address.into_iter().flat_map(networks_of) {
+            if let Some(network) = self.networks.get_mut(&network) {
                 network.open -= 1;
             }
         }
@@ -95,13 +122,13 @@ impl Networks {
     /// What the connections of the largest network around an address share.
     pub(super) fn share(&self, address: IpAddr) -> Option<Share> {
         let (network, _) = networks_of(address).last()?;
-        self.all.get(&network).map(|it| Arc::clone(&it.received))
+        self.networks.get(&network).map(|it| Arc::clone(&it.received))
     }
 
     fn remove_idle(&mut self, now: Instant) {
-        if self.all.len() >= self.cleanup_threshold.max(CLEANUP_THRESHOLD_MIN) {
-            self.all.retain(|_, it| !it.is_idle(now));
-            self.cleanup_threshold = 2 * self.all.len();
+        if self.networks.len() >= self.cleanup_threshold.max(CLEANUP_THRESHOLD_MIN) {
+            self.networks.retain(|_, it| !it.is_idle(now));
+            self.cleanup_threshold = 2 * self.networks.len();
         }
     }
 }
