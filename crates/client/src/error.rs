@@ -1,48 +1,40 @@
-//! What can go wrong with a request.
+//! Errors of requests.
 
-use std::io::ErrorKind;
+use std::error::Error as StdError;
+use std::io;
 
-/// Why there is no answer to go on with. Each line says all of it: there is no source to be printed behind it.
+/// Why an operation failed. The text of each error is complete: no error has a source.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
-    /// The service refused, for good or for longer than the client waited (behaviour 5).
+    /// The service refused the request, or kept refusing it until the last retry (behaviour 5).
     #[error("{status}: {message} (request {request_id})")]
     Refused {
         /// The HTTP status.
         status: u16,
         /// The reason, for people.
         message: String,
-        /// By which the operator finds the request.
+        /// The id by which the service's operator finds the request in the log.
         request_id: String,
     },
-    /// Nothing came back, however often it was asked.
+    /// No attempt got a response.
     #[error("no answer: {0}")]
-    Unreachable(Box<ureq::Error>),
-    /// Somebody answered whose certificate nobody vouches for, or another than is trusted.
+    Unreachable(String),
+    /// The service's certificate is not trusted.
     #[error("the certificate is not trusted: {0}")]
-    Untrusted(rustls::Error),
-    /// An answer came that is none of this API's.
+    Untrusted(String),
+    /// The response is not one of this API.
     #[error("an answer that cannot be read: {0}")]
     Unreadable(serde_json::Error),
-    /// A response has more bytes than the client takes.
+    /// The response exceeds the client's limit in bytes.
     #[error("the response is larger than {0} bytes")]
     TooLarge(u64),
-    /// The certificates to be trusted are none.
+    /// The certificates to trust cannot be read.
     #[error("the certificate cannot be read: {0}")]
     Certificate(String),
-    /// The system has no randomness to give.
+    /// The operating system returned no random bytes.
     #[error("the system has no randomness")]
     Randomness,
-}
-
-impl From<ureq::Error> for Error {
-    fn from(error: ureq::Error) -> Self {
-        match (untrusted(&error), error) {
-            (Some(cause), _) => Self::Untrusted(cause),
-            (None, ureq::Error::BodyExceedsLimit(limit)) => Self::TooLarge(limit),
-            (None, error) => Self::Unreachable(Box::new(error)),
-        }
-    }
 }
 
 impl From<serde_json::Error> for Error {
@@ -51,21 +43,19 @@ impl From<serde_json::Error> for Error {
     }
 }
 
-/// Whether the next attempt would fail as this one did.
-pub(crate) fn is_lasting(error: &ureq::Error) -> bool {
-    matches!(
-        error,
-        ureq::Error::Rustls(_)
-            | ureq::Error::BadUri(_)
-            | ureq::Error::Http(_)
-            | ureq::Error::Tls(_)
-            | ureq::Error::BodyExceedsLimit(_)
-    ) || matches!(error, ureq::Error::Io(cause) if cause.kind() == ErrorKind::InvalidData)
+/// Finds the TLS error behind an error of a connection.
+pub(crate) fn tls_error<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a rustls::Error> {
+    if let Some(found) = error.downcast_ref() {
+        return Some(found);
+    }
+    // The source of an I/O error is the source of the error within it, not that error.
+    match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+        Some(wrapped) => tls_error(wrapped),
+        None => tls_error(error.source()?),
+    }
 }
 
-/// What is wrong with a certificate; ureq passes on what TLS says as what the connection said.
-fn untrusted(error: &ureq::Error) -> Option<rustls::Error> {
-    let ureq::Error::Io(cause) = error else { return None };
-    let cause = cause.get_ref()?.downcast_ref::<rustls::Error>()?;
-    matches!(cause, rustls::Error::InvalidCertificate(_)).then(|| cause.clone())
+/// The error of a connection whose service has a certificate that is not trusted.
+pub(crate) fn untrusted(error: &rustls::Error) -> Option<Error> {
+    matches!(error, rustls::Error::InvalidCertificate(_)).then(|| Error::Untrusted(error.to_string()))
 }

@@ -1,18 +1,27 @@
 #![doc = include_str!("../README.md")]
 
+mod api;
+#[cfg(feature = "async")]
+mod asynchronous;
+#[cfg(feature = "blocking")]
+mod blocking;
+mod call;
+mod certificates;
 mod error;
+mod items;
 mod objects;
 mod operations;
-mod pages;
-mod transport;
+mod response;
+mod retries;
 
+pub use api::{Api, Credentials};
+#[cfg(feature = "async")]
+pub use asynchronous::{AsyncClient, AsyncConnection};
+#[cfg(feature = "blocking")]
+pub use blocking::{BlockingConnection, Client};
+pub use call::Call;
 pub use error::Error;
 #[cfg(feature = "webhooks")]
 pub use guerdon_webhooks as webhooks;
-pub use objects::{
-    Attempt, Balance, Balances, Company, Corporation, Event, Events, NewCompany, NewOccasion, NewRecognition,
-    NewUser, Occasion, Recognition, Rehearsal, Reserve, SamlSettings, Sender, Transaction, User, WalletType,
-};
-pub use operations::Start;
-pub use pages::Pages;
-pub use transport::{Client, Credentials};
+pub use items::{EventFeed, EventPages, Items, List, ListPages, Pages};
+pub use objects::*;

@@ -1,9 +1,10 @@
 //! The client for Rust programs, against the real service.
 
 use guerdon_client::{
-    Client, Credentials, Error, NewCompany, NewOccasion, NewRecognition, NewUser, Sender, WalletType,
+    Change, Client, CompanyUpdate, CorporationUpdate, Credentials, Error, EventQuery, EventState, NewCompany,
+    NewOccasion, NewRecognition, NewUser, OccasionUpdate, ReplayFilter, SamlUpdate, Sender, Start,
+    TransactionType, UserUpdate, WalletType,
 };
-use serde_json::json;
 use uuid::Uuid;
 
 use crate::support::on_each;
@@ -27,8 +28,8 @@ struct Made {
 
 impl Made {
     fn by(client: Client) -> Self {
-        let group = client.create_corporation("Group").unwrap().id;
-        let company = client.create_company(&NewCompany {
+        let group = client.create_corporation("Group").send().unwrap().id;
+        let company = NewCompany {
             domain: "client.example.com".to_owned(),
             company_name: "Client".to_owned(),
             owner_email: "ada@client.example.com".to_owned(),
@@ -36,81 +37,169 @@ impl Made {
             logo_url: "https://client.example.com/logo.png".to_owned(),
             corporation_id: Some(group),
             ..NewCompany::default()
-        });
-        let company = company.unwrap().id;
+        };
+        let company = client.create_company(&company).send().unwrap().id;
         let user = |number: u8| {
-            client.create_user(&NewUser {
+            let user = NewUser {
                 company_id: company,
                 email: format!("u{number}@client.example.com"),
                 first_name: format!("u{number}"),
                 last_name: "Doe".to_owned(),
+                employee_id: Some(format!("no. {number}")),
                 ..NewUser::default()
-            })
+            };
+            client.create_user(&user).send().unwrap().id
         };
-        let users = (0..5).map(|it| user(it).unwrap().id).collect();
-        let occasion = client.create_occasion(&NewOccasion {
+        let users = (0..5).map(user).collect();
+        let occasion = NewOccasion {
             company_id: company,
             name: "Thanks".to_owned(),
             title: "Thanks".to_owned(),
             default_message: "Thank you".to_owned(),
-        });
-        let occasion = occasion.unwrap().id;
+            ..NewOccasion::default()
+        };
+        let occasion = client.create_occasion(&occasion).send().unwrap().id;
         Self { client, group, company, users, occasion }
     }
 }
 
 #[test]
-fn a_program_does_by_it_what_the_api_offers() {
+fn points_are_sent_and_seen() {
     on_each(|service| {
         let made = Made::by(client(service, &service.provider("Client", true)));
-        let Made { client, users, .. } = &made;
-        service.json(&["reserve", "deposit", &made.company.to_string(), "--points", "1000"]);
+        let Made { client, users, company, .. } = &made;
+        let company = *company;
+        service.json(&["reserve", "deposit", &company.to_string(), "--points", "1000"]);
 
-        let all: Vec<_> = client.company_users(made.company).map(|it| it.unwrap().id).collect();
-        assert_eq!(all[1..], *users, "the owner is the first");
-        assert_eq!(client.companies().count(), 1);
-        assert_eq!(
-            client.corporation_companies(made.group).map(|it| it.unwrap().id).collect::<Vec<_>>(),
-            [made.company]
-        );
-        assert_eq!(client.company_by_domain("client.example.com").unwrap().user_count, Some(6));
+        let wanted = NewRecognition::new(made.occasion, Sender::Company(company), &users[..2], 10)
+            .with_message("Well done");
+        let preview = client.dry_run_recognition(&wanted).send().unwrap();
+        assert_eq!((preview.wallet, preview.points, preview.balance_after), (WalletType::Reserve, 20, 980));
+        let send = || client.send_recognition(&wanted).with_idempotency_key("order-1").send().unwrap();
+        let sent = send().recognitions;
+        assert_eq!(send().recognitions, sent, "the same, and nothing again");
+        assert_eq!(client.reserve(company).send().unwrap().points, 980);
+        let rate = client.preview_rate(company, 100).send().unwrap();
+        assert_eq!((rate.points_per_dollar.then, rate.reserve.now, rate.reserve.then), (100, 980, 1960));
 
-        let wanted = NewRecognition::new(made.occasion, Sender::Company(made.company), &users[..2], 10)
-            .saying("Well done");
-        let told = client.rehearse_recognition(&wanted).unwrap();
-        assert_eq!((told.wallet.as_str(), told.points, told.balance_after), ("reserve", 20, 980));
-        let sent = client.send_recognition_keyed(&wanted, "order-1").unwrap();
-        assert_eq!(
-            client.send_recognition_keyed(&wanted, "order-1").unwrap(),
-            sent,
-            "the same, and nothing again"
-        );
-        assert_eq!(client.reserve(made.company).unwrap().points, 980);
-        let balances = client.balances(users[0]).unwrap();
-        let shown = balances.wallets.iter().find(|it| it.r#type == WalletType::UserWallet).unwrap();
-        assert_eq!((shown.points, shown.cumulative_points_spent), (10, 0));
-        assert_eq!(client.transactions(users[0], WalletType::UserWallet).unwrap()[0].reason, "recognition");
+        let balances = client.balances(users[0]).send().unwrap();
+        assert_eq!(balances.points(WalletType::UserWallet), Some(10));
+        let all: Vec<_> = client.company_balances(company).map(Result::unwrap).collect();
+        assert_eq!((all.len(), &all[1]), (6, &balances), "the owner is the first");
+        let moved = client.transactions(users[0], WalletType::UserWallet).next().unwrap().unwrap();
+        assert_eq!((moved.r#type, moved.reason.as_str()), (TransactionType::Credit, "recognition"));
+        let reasons: Vec<_> = client.reserve_transactions(company).map(|it| it.unwrap().reason).collect();
+        assert_eq!(reasons.len(), 3);
+        assert_eq!(reasons.last().unwrap(), "deposit");
         assert_eq!(client.recognitions_received(users[0]).next().unwrap().unwrap(), sent[0]);
 
-        let renamed = client.update_user(users[4], &json!({"first_name": "Zoe"})).unwrap();
-        assert_eq!(renamed.first_name, "Zoe");
-        client.delete_user(users[4]).unwrap();
-        assert!(client.user(users[4]).unwrap().deleted_at.is_some());
-        let events = client.events(None).unwrap();
-        assert_eq!(events.events.len(), 2);
-        assert!(client.events(Some(&events.next)).unwrap().events.is_empty());
-        let one = client.event(events.events[0].id).unwrap();
-        assert_eq!(one.body.get(), events.events[0].body.get());
-        assert_eq!(client.replay_event(one.id).unwrap(), 1, "it had no address");
+        let events: Vec<_> = client.events(&EventQuery::default()).map(Result::unwrap).collect();
+        assert_eq!(events.len(), 2);
+        check_feed(client);
+        let one = client.event(events[0].id).send().unwrap();
+        assert_eq!(one.body.get(), events[0].body.get());
+        assert_eq!(client.replay_event(one.id).send().unwrap().replayed, 1, "it had no address");
+        let filter = ReplayFilter { since: Some(one.created_at), state: None };
+        assert_eq!(client.replay_events(&filter).send().unwrap().replayed, 2);
+    });
+}
+
+/// Two events that had no callback URL, read one by one.
+fn check_feed(client: &Client) {
+    let query = EventQuery { limit: Some(1), state: Some(EventState::Unaddressed), ..EventQuery::default() };
+    let mut feed = client.events(&query);
+    assert_eq!(feed.cursor(), None);
+    let first = feed.next().unwrap().unwrap();
+    let cursor = feed.cursor().unwrap().to_owned();
+    let second = feed.next().unwrap().unwrap();
+    assert!(feed.next().is_none() && feed.next().is_none());
+    let behind = |cursor: &str| {
+        let query = EventQuery { start: Start::Cursor(cursor), ..EventQuery::default() };
+        client.events(&query).map(|it| it.unwrap().id).collect::<Vec<_>>()
+    };
+    assert_eq!(behind(&cursor), [second.id]);
+    assert!(behind(feed.cursor().unwrap()).is_empty());
+    let since = EventQuery { start: Start::Moment(&first.created_at), ..EventQuery::default() };
+    assert_eq!(client.events(&since).count(), 2);
+    let other = EventQuery { r#type: Some("redemption.created"), ..EventQuery::default() };
+    assert_eq!(client.events(&other).count(), 0);
+}
+
+#[test]
+fn lists_are_filtered() {
+    on_each(|service| {
+        let made = Made::by(client(service, &service.provider("Client", true)));
+        let Made { client, users, company, group, .. } = &made;
+        let (company, group) = (*company, *group);
+        let all: Vec<_> = client.company_users(company).map(|it| it.unwrap().id).collect();
+        assert_eq!(all[1..], *users, "the owner is the first");
+        let found = client.company_users(company).with_email("U1@client.example.com").next();
+        assert_eq!(found.unwrap().unwrap().id, users[1]);
+        let found: Vec<_> =
+            client.company_users(company).with_employee_id("no. 2").map(|it| it.unwrap().id).collect();
+        assert_eq!(found, [users[2]]);
+        client.delete_user(users[4]).send().unwrap();
+        let deleted = client.user(users[4]).send().unwrap();
+        assert!(deleted.deleted_at.is_some());
+        assert_eq!(client.company_users(company).count(), 5);
+        let changed = client.company_users(company).updated_since(&deleted.updated_at).including_deleted();
+        assert_eq!(changed.last().unwrap().unwrap().id, users[4]);
+        assert_eq!(client.companies().count(), 1);
+        assert_eq!(client.companies().in_corporation(group).count(), 1);
+        assert_eq!(client.corporation_companies(group).next().unwrap().unwrap().id, company);
+        assert_eq!(client.corporations().next().unwrap().unwrap().id, group);
+        assert!(client.company_occasions(company).any(|it| it.unwrap().id == made.occasion));
     });
 }
 
 #[test]
-fn a_refusal_says_why_and_nobody_unknown_is_trusted() {
+fn update_keeps_clears_or_sets_each_field() {
+    on_each(|service| {
+        let made = Made::by(client(service, &service.provider("Client", true)));
+        let (client, company, user) = (&made.client, made.company, made.users[0]);
+        let update = |update: UserUpdate| client.update_user(user, &update).send().unwrap();
+        let changed =
+            update(UserUpdate { first_name: Some("Zoe".to_owned()), title: "Dr".into(), ..<_>::default() });
+        assert_eq!((changed.first_name.as_str(), changed.title.as_deref()), ("Zoe", Some("Dr")));
+        assert_eq!(changed.employee_id.as_deref(), Some("no. 0"), "kept");
+        let changed = update(UserUpdate { employee_id: Change::Clear, ..<_>::default() });
+        assert_eq!((changed.employee_id, changed.title.as_deref()), (None, Some("Dr")));
+
+        let update = |update: CompanyUpdate| client.update_company(company, &update).send().unwrap();
+        let alert = Change::Set(7);
+        let changed = update(CompanyUpdate { reserve_alert: alert, ..<_>::default() });
+        assert_eq!(changed.reserve_alert, Some(7));
+        let bcc = "bcc@client.example.com";
+        let changed =
+            update(CompanyUpdate { reserve_bcc: bcc.into(), points_per_dollar: Some(20), ..<_>::default() });
+        assert_eq!((changed.reserve_alert, changed.reserve_bcc.as_deref()), (Some(7), Some(bcc)));
+        let changed = update(CompanyUpdate { reserve_alert: Change::Clear, ..<_>::default() });
+        assert_eq!((changed.reserve_alert, changed.reserve_bcc.as_deref()), (None, Some(bcc)));
+        let company_now = client.company_by_domain("client.example.com").send().unwrap();
+        assert_eq!((company_now.points_per_dollar, company_now.user_count), (20, 6));
+        assert_eq!(client.company(company).send().unwrap(), company_now);
+
+        let update = CorporationUpdate { name: Some("Renamed".to_owned()) };
+        assert_eq!(client.update_corporation(made.group, &update).send().unwrap().name, "Renamed");
+        assert_eq!(client.corporation(made.group).send().unwrap().name, "Renamed");
+        let update = OccasionUpdate { enabled: Some(false), ..<_>::default() };
+        let occasion = client.update_occasion(made.occasion, &update).send().unwrap();
+        assert_eq!((occasion.enabled, occasion.visible), (false, true));
+        assert_eq!(client.occasion(made.occasion).send().unwrap(), occasion);
+        client.delete_occasion(made.occasion).send().unwrap();
+        let update = SamlUpdate { idp_id: "https://idp.example/metadata".into(), ..<_>::default() };
+        let saml = client.update_saml_settings(company, &update).send().unwrap();
+        assert_eq!((saml.idp_id.as_deref(), saml.active), (Some("https://idp.example/metadata"), false));
+        assert_eq!(client.saml_settings(company).send().unwrap(), saml);
+    });
+}
+
+#[test]
+fn refusals_have_a_reason_and_unknown_certificates_are_not_trusted() {
     on_each(|service| {
         let provider = service.provider("Client", true);
         let mine = client(service, &provider);
-        match mine.company_by_domain("nobody.example.com") {
+        match mine.company_by_domain("nobody.example.com").send() {
             Err(Error::Refused { status: 404, message, request_id }) => {
                 assert_eq!(message, "company not found");
                 assert_eq!(request_id.len(), 36);
@@ -126,6 +215,6 @@ fn a_refusal_says_why_and_nobody_unknown_is_trusted() {
             &service.running.api,
             &Credentials { api_key: String::new(), api_secret: String::new() },
         );
-        assert!(matches!(untrusting.corporation(Uuid::nil()), Err(Error::Untrusted(_))));
+        assert!(matches!(untrusting.corporation(Uuid::nil()).send(), Err(Error::Untrusted(_))));
     });
 }

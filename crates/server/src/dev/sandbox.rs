@@ -113,7 +113,7 @@ impl Sandbox {
             self.command(&["distribution", "run", &company, "--wallet", wallet, "--points", EACH])?;
         }
         let verified = self.receiver.verified();
-        client.send_recognition(&scene.recognition())?;
+        client.send_recognition(&scene.recognition()).send()?;
         let event = verified.recv_timeout(PATIENCE).context("the first event did not arrive")?;
         let exports = vec![
             ("BASE_URL", base.clone()),
@@ -143,9 +143,9 @@ impl Scene {
     fn make(client: &Client) -> Result<Self> {
         // A database that is used again holds the companies of an earlier sandbox.
         let domain = format!("acme-{}.example", HEXLOWER.encode(&random::bytes::<3>()?));
-        let corporation = client.create_corporation("Acme Group")?.id;
+        let corporation = client.create_corporation("Acme Group").send()?.id;
         let company = |name: &str, domain: &str| {
-            client.create_company(&NewCompany {
+            let company = NewCompany {
                 domain: domain.to_owned(),
                 company_name: name.to_owned(),
                 owner_email: format!("ada@{domain}"),
@@ -154,30 +154,34 @@ impl Scene {
                 corporation_id: Some(corporation),
                 reserve_alert: Some(1_000),
                 ..NewCompany::default()
-            })
+            };
+            client.create_company(&company).send()
         };
         let acme = company("Acme Robots", &domain)?;
         company("Acme Paper", &format!("paper.{domain}"))?;
         let user = |first: &str, last: &str, manager: bool| {
-            client.create_user(&NewUser {
+            let user = NewUser {
                 company_id: acme.id,
                 email: format!("{}@{domain}", first.to_lowercase()),
                 first_name: first.to_owned(),
                 last_name: last.to_owned(),
                 manager,
                 ..NewUser::default()
-            })
+            };
+            client.create_user(&user).send()
         };
         let alan = user("Alan", "Turing", false)?.id;
         user("Edith", "Clarke", true)?;
         let extra_user = user("Konrad", "Zuse", false)?.id;
         let occasion = |name: &str, title: &str, message: &str| {
-            client.create_occasion(&NewOccasion {
+            let occasion = NewOccasion {
                 company_id: acme.id,
                 name: name.to_owned(),
                 title: title.to_owned(),
                 default_message: message.to_owned(),
-            })
+                ..NewOccasion::default()
+            };
+            client.create_occasion(&occasion).send()
         };
         let extra_occasion = occasion("Birthday", "Happy birthday", "Happy birthday!")?.id;
         let occasion = occasion("Thank you", "You were thanked", "Thank you for your help.")?.id;
@@ -230,14 +234,14 @@ impl Filled<'_> {
 
     /// Sends an event that is refused, so that the whole schedule is seen.
     pub(super) fn fail(&self) -> Result<()> {
-        self.client.send_recognition(&self.scene.recognition().saying(REFUSED))?;
+        self.client.send_recognition(&self.scene.recognition().with_message(REFUSED)).send()?;
         Ok(())
     }
 
     /// Does the first and the third of them, and sees the event and the points arrive.
     pub(super) fn check(&self) -> Result<()> {
         let (verified, before) = (self.sandbox.receiver.verified(), self.received()?);
-        self.client.send_recognition(&self.scene.recognition())?;
+        self.client.send_recognition(&self.scene.recognition()).send()?;
         verified.recv_timeout(PATIENCE).context("the event did not arrive")?;
         let (expected, points) = (before + GIFT, self.received()?);
         ensure!(points == expected, "the receiver was to have {expected} points then, and has {points}");
@@ -247,9 +251,8 @@ impl Filled<'_> {
 
     /// What the receiver of the examples has.
     fn received(&self) -> Result<i64> {
-        let balances = self.client.balances(self.scene.alan)?;
-        let wallet = balances.wallets.iter().find(|it| it.r#type == WalletType::UserWallet);
-        Ok(wallet.context("the receiver has no user wallet")?.points)
+        let balances = self.client.balances(self.scene.alan).send()?;
+        balances.points(WalletType::UserWallet).context("the receiver has no user wallet")
     }
 }
 

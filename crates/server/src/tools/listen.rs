@@ -9,7 +9,7 @@ use std::thread::sleep; // tidy: nobody tells when an event is there
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, anyhow, bail};
-use guerdon_client::{Client, Credentials, Error, Event, Events};
+use guerdon_client::{Client, Credentials, Error, Event, EventPage, EventQuery, Start};
 use guerdon_domain::ports::Clock as _;
 use url::Url;
 
@@ -68,7 +68,7 @@ impl Listen {
             None if place.is_begun() => {}
             None => place.begin(now)?,
         }
-        let mut part = client.next_event(place.start()).map_err(explained)?;
+        let mut part = next_event(&client, place.start()).map_err(explained)?;
         tell(&format!("Forwarding events of {base} to {}. Ctrl-C stops it.", self.forward_to));
         let mut is_told = false;
         loop {
@@ -79,7 +79,7 @@ impl Listen {
             if part.events.is_empty() {
                 sleep(EVERY);
             }
-            part = patiently(|| client.next_event(place.start()))?;
+            part = patiently(|| next_event(&client, place.start()))?;
         }
     }
 
@@ -127,8 +127,13 @@ impl Listen {
     }
 }
 
+/// Fetches the next event, if there is one, and the cursor behind it.
+fn next_event(client: &Client, start: Start<'_>) -> Result<EventPage, Error> {
+    client.event_page(&EventQuery { start, limit: Some(1), ..EventQuery::default() }).send()
+}
+
 /// Asks until the service answers: one that is gone for a while comes back. What it refuses, or who is not trusted, stays so.
-fn patiently(ask: impl Fn() -> Result<Events, Error>) -> Result<Events> {
+fn patiently(ask: impl Fn() -> Result<EventPage, Error>) -> Result<EventPage> {
     let mut is_told = false;
     loop {
         match ask() {

@@ -1,4 +1,4 @@
-//! What is repeated, and how.
+//! Which requests are retried, and how.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
@@ -6,11 +6,13 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::thread::JoinHandle;
 
+#[cfg(feature = "async")]
+use guerdon_client::AsyncClient;
 use guerdon_client::{Client, Credentials, Error};
 use serde_json::{Value, json};
 
-/// Answers one connection after another so, an empty answer by closing it; gives back the requests.
-fn answering(answers: &'static [&'static str]) -> (String, JoinHandle<Vec<String>>) {
+/// Serves one connection for each answer; an empty answer closes the connection. Returns the requests in lower case.
+fn serve(answers: &'static [&'static str]) -> (String, JoinHandle<Vec<String>>) {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let base = format!("http://{}", listener.local_addr().unwrap());
     let served = std::thread::spawn(move || {
@@ -36,8 +38,12 @@ fn answering(answers: &'static [&'static str]) -> (String, JoinHandle<Vec<String
     (base, served)
 }
 
+fn credentials() -> Credentials {
+    Credentials { api_key: "gk".to_owned(), api_secret: "gs".to_owned() }
+}
+
 fn client(base: &str) -> Client {
-    Client::new(base, &Credentials { api_key: "gk".to_owned(), api_secret: "gs".to_owned() })
+    Client::new(base, &credentials())
 }
 
 const OK: &str = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}";
@@ -47,9 +53,9 @@ const REFUSED: &str = "HTTP/1.1 400 Bad Request\r\nx-request-id: r-1\r\ncontent-
                        {\"error\":{\"status\":400,\"message\":\"no such a\"}}\n";
 
 #[test]
-fn a_post_is_repeated_under_one_key() {
-    let (base, served) = answering(&[AWAY, "", OK]);
-    assert_eq!(client(&base).post::<Value>("/x", &json!({"a": 1})).unwrap(), json!({}));
+fn post_is_retried_under_one_key() {
+    let (base, served) = serve(&[AWAY, "", OK]);
+    assert_eq!(client(&base).post::<Value>("/x", &json!({"a": 1})).send().unwrap(), json!({}));
     let requests = served.join().unwrap();
     let key = |request: &String| {
         let key = request.lines().find_map(|it| it.strip_prefix("idempotency-key: ")).map(str::to_owned);
@@ -61,24 +67,24 @@ fn a_post_is_repeated_under_one_key() {
 }
 
 #[test]
-fn what_a_proxy_says_meanwhile_is_repeated() {
+fn statuses_of_proxies_are_retried() {
     const BAD_GATEWAY: &str = "HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
     const NO_TIME: &str = "HTTP/1.1 504 Gateway Timeout\r\nretry-after: Fri, 20 Nov 2026 20:01:02 GMT\r\n\
                            content-length: 0\r\nconnection: close\r\n\r\n";
-    let (base, served) = answering(&[BAD_GATEWAY, NO_TIME, OK]);
-    assert_eq!(client(&base).get::<Value>("/x").unwrap(), json!({}));
+    let (base, served) = serve(&[BAD_GATEWAY, NO_TIME, OK]);
+    assert_eq!(client(&base).get::<Value>("/x").send().unwrap(), json!({}));
     assert_eq!(served.join().unwrap().len(), 3);
 }
 
 #[test]
-fn an_answer_that_leads_elsewhere_is_a_refusal() {
+fn redirect_is_not_followed() {
     const MOVED: &str = "HTTP/1.1 301 Moved\r\nlocation: https://example.com/v1/x\r\ncontent-length: 0\r\n\
                          connection: close\r\n\r\n";
     for method in ["GET", "POST"] {
-        let (base, served) = answering(&[MOVED]);
+        let (base, served) = serve(&[MOVED]);
         let asked = match method {
-            "GET" => client(&base).get::<Value>("/x"),
-            _ => client(&base).post::<Value>("/x", &json!({})),
+            "GET" => client(&base).get::<Value>("/x").send(),
+            _ => client(&base).post::<Value>("/x", &json!({})).send(),
         };
         let told = asked.unwrap_err().to_string();
         assert!(told.starts_with("301: it leads elsewhere, to https://example.com/v1/x"), "{told}");
@@ -87,32 +93,32 @@ fn an_answer_that_leads_elsewhere_is_a_refusal() {
 }
 
 #[test]
-fn an_address_may_bring_the_version_and_slashes() {
+fn address_may_have_the_version_and_slashes() {
     for tail in ["", "/", "/v1", "/v1/", "//v1//"] {
-        let (base, served) = answering(&[OK]);
+        let (base, served) = serve(&[OK]);
         let client = client(&format!("{base}{tail}"));
         assert_eq!(client.base(), base);
-        client.get::<Value>("/x").unwrap();
+        client.get::<Value>("/x").send().unwrap();
         assert!(served.join().unwrap()[0].starts_with("get /v1/x http/1.1"));
     }
 }
 
 #[test]
-fn a_line_says_its_cause_once() {
+fn error_text_is_complete() {
     use std::error::Error as _;
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let base = format!("https://{}", listener.local_addr().unwrap());
-    // Whoever answers in clear text fails at TLS, and would again.
+    // A server that answers in clear text fails at TLS, and would again.
     let served = std::thread::spawn(move || listener.accept().unwrap().0.write_all(OK.as_bytes()));
-    let error = client(&base).get::<Value>("/x").unwrap_err();
+    let error = client(&base).get::<Value>("/x").send().unwrap_err();
     assert!(matches!(error, Error::Unreachable(_)), "{error:?}");
     assert!(error.source().is_none(), "{error:?}");
     served.join().unwrap().unwrap();
 }
 
 #[test]
-fn a_bundle_is_trusted_whole_and_an_empty_file_is_none() {
-    let credentials = Credentials { api_key: "gk".to_owned(), api_secret: "gs".to_owned() };
+fn bundle_of_certificates_is_read_and_empty_file_refused() {
+    let credentials = credentials();
     let trusting = |pem: &[u8]| Client::trusting("https://localhost:1", &credentials, pem).map(drop);
     let block = |label: &str| format!("-----BEGIN {label}-----\nAAAA\n-----END {label}-----\n");
     let (one, key) = (block("CERTIFICATE"), block("PRIVATE KEY"));
@@ -125,13 +131,71 @@ fn a_bundle_is_trusted_whole_and_an_empty_file_is_none() {
 }
 
 #[test]
-fn what_would_be_refused_again_is_asked_once() {
-    let (base, served) = answering(&[REFUSED]);
-    match client(&base).get::<Value>("/x") {
+fn lasting_refusal_is_not_retried() {
+    let (base, served) = serve(&[REFUSED]);
+    match client(&base).get::<Value>("/x").send() {
         Err(Error::Refused { status: 400, message, request_id }) => {
             assert_eq!((message.as_str(), request_id.as_str()), ("no such a", "r-1"));
         }
         other => panic!("{other:?}"),
     }
     assert_eq!(served.join().unwrap().len(), 1);
+}
+
+#[test]
+fn given_idempotency_key_is_sent() {
+    let (base, served) = serve(&[AWAY, OK]);
+    let call = client(&base).post::<Value>("/x", &json!({})).with_idempotency_key("order-1").send();
+    assert_eq!(call.unwrap(), json!({}));
+    assert!(served.join().unwrap().iter().all(|request| request.contains("idempotency-key: order-1\r\n")));
+}
+
+#[test]
+fn filters_are_encoded() {
+    const EMPTY: &str = "HTTP/1.1 200 OK\r\ncontent-length: 30\r\nconnection: close\r\n\r\n\
+                         {\"total_count\":0,\"results\":[]}";
+    let (base, served) = serve(&[EMPTY]);
+    let client = client(&base);
+    let users = client.company_users(uuid::Uuid::nil()).with_email("a+b@example.com").including_deleted();
+    assert_eq!(users.count(), 0);
+    let expected = "get /v1/companies/00000000-0000-0000-0000-000000000000/users?email=a%2bb%40example.com\
+                    &include_deleted=true&page=1&per_page=100 http/1.1";
+    assert_eq!(served.join().unwrap()[0].lines().next(), Some(expected));
+}
+
+#[cfg(feature = "async")]
+#[tokio::test]
+async fn async_client_retries_in_the_same_way() {
+    let (base, served) = serve(&[AWAY, "", OK, OK, REFUSED]);
+    let client = AsyncClient::new(&base, &credentials()).unwrap();
+    assert_eq!(client.post::<Value>("/x", &json!({"a": 1})).send().await.unwrap(), json!({}));
+    assert_eq!(client.get::<Value>("/x").send().await.unwrap(), json!({}));
+    let refused = client.get::<Value>("/x").send().await;
+    assert!(matches!(refused, Err(Error::Refused { status: 400, .. })), "{refused:?}");
+    let requests = served.join().unwrap();
+    let key = |request: &String| {
+        request.lines().find_map(|line| line.strip_prefix("idempotency-key: ")).map(str::to_owned)
+    };
+    let keys: Vec<_> = requests.iter().map(key).collect();
+    assert!(keys[0].is_some() && keys[0] == keys[1] && keys[0] == keys[2], "{keys:?}");
+    assert_eq!(keys[3], None);
+}
+
+#[cfg(feature = "async")]
+#[tokio::test]
+async fn async_errors_are_those_of_the_blocking_client() {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let base = format!("https://{}", listener.local_addr().unwrap());
+    let served = std::thread::spawn(move || listener.accept().unwrap().0.write_all(OK.as_bytes()));
+    let client = AsyncClient::new(&base, &credentials()).unwrap();
+    let error = client.get::<Value>("/x").send().await.unwrap_err();
+    assert!(matches!(error, Error::Unreachable(_)), "{error:?}");
+    served.join().unwrap().unwrap();
+
+    let (base, _served) = serve(&[OK]);
+    let client = AsyncClient::new(&base, &credentials()).unwrap().with_response_max_bytes(1);
+    let error = client.get::<Value>("/x").send().await.unwrap_err();
+    assert!(matches!(error, Error::TooLarge(1)), "{error:?}");
+    let empty = AsyncClient::trusting(&base, &credentials(), b"").map(drop);
+    assert!(matches!(empty, Err(Error::Certificate(_))));
 }

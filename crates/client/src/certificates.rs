@@ -1,0 +1,18 @@
+//! Certificates to trust.
+
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
+
+use crate::error::Error;
+
+/// Reads the certificates of a PEM file, which may contain other things such as keys.
+pub(crate) fn read_certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, Error> {
+    let certificates: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
+    match certificates {
+        Ok(certificates) if certificates.is_empty() => {
+            Err(Error::Certificate("the file holds none".to_owned()))
+        }
+        Ok(certificates) => Ok(certificates),
+        Err(cause) => Err(Error::Certificate(cause.to_string())),
+    }
+}

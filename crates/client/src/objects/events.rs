@@ -1,0 +1,146 @@
+//! Events of the feed (behaviour 25.5, 25.6).
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use uuid::Uuid;
+
+use crate::call::append_parameter;
+
+/// An event and the state of its delivery.
+#[derive(Debug, Clone, Deserialize)]
+#[non_exhaustive]
+pub struct Event {
+    pub id: Uuid,
+    /// Such as `redemption.created`.
+    pub r#type: String,
+    pub state: EventState,
+    /// The number of attempts to deliver it.
+    pub attempts: u32,
+    pub created_at: String,
+    pub next_attempt_at: Option<String>,
+    /// The body of its deliveries, byte for byte.
+    pub body: Box<RawValue>,
+    /// The attempts, oldest first. Empty unless the event was fetched by its id.
+    #[serde(default)]
+    pub attempts_log: Vec<Attempt>,
+}
+
+/// The state of an event's delivery.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum EventState {
+    /// Waits for its next attempt.
+    Pending,
+    /// Confirmed by the receiver.
+    Delivered,
+    /// The last attempt failed.
+    Exhausted,
+    /// The provider had no callback URL.
+    Unaddressed,
+    /// A state that this version does not know.
+    #[serde(other)]
+    Unknown,
+}
+
+impl EventState {
+    /// The name in the API, such as `pending`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Delivered => "delivered",
+            Self::Exhausted => "exhausted",
+            Self::Unaddressed => "unaddressed",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// An attempt to deliver an event.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub struct Attempt {
+    /// Counted from 1.
+    pub number: u32,
+    pub started_at: String,
+    /// The receiver's HTTP status, if it answered.
+    pub status: Option<u16>,
+    /// Why the attempt failed.
+    pub cause: Option<String>,
+    pub duration_ms: u64,
+}
+
+/// Some events, oldest first.
+#[derive(Debug, Clone, Deserialize)]
+#[non_exhaustive]
+pub struct EventPage {
+    pub events: Vec<Event>,
+    /// The cursor behind these events, for [`Start::Cursor`].
+    pub next: String,
+}
+
+/// Where a feed starts.
+#[derive(Debug, Clone, Copy, Default)]
+pub enum Start<'a> {
+    #[default]
+    Beginning,
+    /// With events caused at this time or later, such as `2026-11-20T20:01:02.345Z`. Some may be up to a minute older.
+    Moment(&'a str),
+    /// Behind a cursor.
+    Cursor(&'a str),
+}
+
+/// Which events to fetch; all, unless given.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct EventQuery<'a> {
+    pub start: Start<'a>,
+    /// Only events of this type, such as `redemption.created`.
+    pub r#type: Option<&'a str>,
+    pub state: Option<EventState>,
+    /// The most events of a page, up to 100.
+    pub limit: Option<u32>,
+}
+
+impl EventQuery<'_> {
+    /// The path of the feed without its start.
+    pub(crate) fn filtered_path(&self) -> String {
+        let mut path = "/events".to_owned();
+        if let Some(kind) = self.r#type {
+            append_parameter(&mut path, "type", kind);
+        }
+        if let Some(state) = self.state {
+            append_parameter(&mut path, "state", state.name());
+        }
+        if let Some(limit) = self.limit {
+            append_parameter(&mut path, "limit", &limit.to_string());
+        }
+        path
+    }
+
+    /// The path of the first page.
+    pub(crate) fn path(&self) -> String {
+        let mut path = self.filtered_path();
+        match self.start {
+            Start::Beginning => {}
+            Start::Moment(since) => append_parameter(&mut path, "since", since),
+            Start::Cursor(after) => append_parameter(&mut path, "after", after),
+        }
+        path
+    }
+}
+
+/// Which events to send again. At least one of the two is required, and both for delivered events.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct ReplayFilter {
+    /// Only events caused at this time or later.
+    pub since: Option<String>,
+    pub state: Option<EventState>,
+}
+
+/// How many events are sent again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub struct Replayed {
+    /// Without those that are being delivered already.
+    pub replayed: u64,
+}

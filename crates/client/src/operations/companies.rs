@@ -1,0 +1,110 @@
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::api::Api;
+use crate::call::{Call, encode};
+use crate::items::List;
+use crate::objects::{
+    Balances, ChangedCompany, Company, CompanyUpdate, ListedCompany, NewCompany, Occasion, RatePreview,
+    Reserve, SamlSettings, SamlUpdate, Transaction, User,
+};
+
+/// Companies (behaviour 11, 18, 25).
+impl<C> Api<C> {
+    /// Creates a company and its owner.
+    pub fn create_company(&self, company: &NewCompany) -> Call<'_, C, ChangedCompany> {
+        self.post("/companies", company)
+    }
+
+    /// Lists the provider's companies, oldest first.
+    pub fn companies(&self) -> List<'_, C, ListedCompany> {
+        List::of(self, "/companies".to_owned())
+    }
+
+    /// Fetches a company.
+    pub fn company(&self, id: Uuid) -> Call<'_, C, Company> {
+        self.get(format!("/companies/{id}"))
+    }
+
+    /// Fetches a company by its domain name.
+    pub fn company_by_domain(&self, domain: &str) -> Call<'_, C, Company> {
+        self.get(format!("/companies/{}", encode(domain)))
+    }
+
+    /// Changes a company.
+    pub fn update_company(&self, id: Uuid, update: &CompanyUpdate) -> Call<'_, C, ChangedCompany> {
+        self.put(format!("/companies/{id}"), update)
+    }
+
+    /// Computes what everyone would see at another rate. Nothing changes.
+    pub fn preview_rate(&self, id: Uuid, points_per_dollar: i64) -> Call<'_, C, RatePreview> {
+        let body = json!({"points_per_dollar": points_per_dollar});
+        self.post(format!("/companies/{id}/rate_preview"), &body)
+    }
+
+    /// Lists the active users of a company, oldest first; filters are methods of the list.
+    pub fn company_users(&self, id: Uuid) -> List<'_, C, User> {
+        List::of(self, format!("/companies/{id}/users"))
+    }
+
+    /// Lists the wallets of a company's active users, oldest user first.
+    pub fn company_balances(&self, id: Uuid) -> List<'_, C, Balances> {
+        List::of(self, format!("/companies/{id}/users/balances"))
+    }
+
+    /// Lists the occasions that a company can use.
+    pub fn company_occasions(&self, id: Uuid) -> List<'_, C, Occasion> {
+        List::of(self, format!("/companies/{id}/occasions"))
+    }
+
+    /// Fetches the points that a company can send.
+    pub fn reserve(&self, id: Uuid) -> Call<'_, C, Reserve> {
+        self.get(format!("/companies/{id}/reserve"))
+    }
+
+    /// Lists the movements of a company's reserve, newest first.
+    pub fn reserve_transactions(&self, id: Uuid) -> List<'_, C, Transaction> {
+        List::of(self, format!("/companies/{id}/reserve/transactions"))
+    }
+
+    /// Fetches the single sign-on settings of a company.
+    pub fn saml_settings(&self, id: Uuid) -> Call<'_, C, SamlSettings> {
+        self.get(format!("/companies/{id}/saml"))
+    }
+
+    /// Changes the single sign-on settings of a company.
+    pub fn update_saml_settings(&self, id: Uuid, update: &SamlUpdate) -> Call<'_, C, SamlSettings> {
+        self.put(format!("/companies/{id}/saml"), update)
+    }
+}
+
+/// Filters of companies.
+impl<C> List<'_, C, ListedCompany> {
+    /// Only companies of this corporation.
+    pub fn in_corporation(self, id: Uuid) -> Self {
+        self.filtered_by("corporation_id", &id.to_string())
+    }
+}
+
+/// Filters of a company's users.
+impl<C> List<'_, C, User> {
+    /// Only the user with this address, compared without case.
+    pub fn with_email(self, email: &str) -> Self {
+        self.filtered_by("email", email)
+    }
+
+    /// Only users with this employee id.
+    pub fn with_employee_id(self, employee_id: &str) -> Self {
+        self.filtered_by("employee_id", employee_id)
+    }
+
+    /// Only users changed at this time or later, such as `2026-11-20T20:01:02.345Z`.
+    pub fn updated_since(self, moment: &str) -> Self {
+        self.filtered_by("updated_since", moment)
+    }
+
+    /// Deleted users too.
+    pub fn including_deleted(self) -> Self {
+        self.filtered_by("include_deleted", "true")
+    }
+}

@@ -1,0 +1,34 @@
+use uuid::Uuid;
+
+use crate::api::Api;
+use crate::call::Call;
+use crate::items::List;
+use crate::objects::{Corporation, CorporationUpdate, ListedCompany, NewCorporation};
+
+/// Corporations (behaviour 12).
+impl<C> Api<C> {
+    /// Creates a corporation.
+    pub fn create_corporation(&self, name: &str) -> Call<'_, C, Corporation> {
+        self.post("/corporations", &NewCorporation { name: name.to_owned() })
+    }
+
+    /// Lists the provider's corporations, oldest first.
+    pub fn corporations(&self) -> List<'_, C, Corporation> {
+        List::of(self, "/corporations".to_owned())
+    }
+
+    /// Fetches a corporation.
+    pub fn corporation(&self, id: Uuid) -> Call<'_, C, Corporation> {
+        self.get(format!("/corporations/{id}"))
+    }
+
+    /// Changes a corporation.
+    pub fn update_corporation(&self, id: Uuid, update: &CorporationUpdate) -> Call<'_, C, Corporation> {
+        self.put(format!("/corporations/{id}"), update)
+    }
+
+    /// Lists the companies of a corporation, oldest first.
+    pub fn corporation_companies(&self, id: Uuid) -> List<'_, C, ListedCompany> {
+        List::of(self, format!("/corporations/{id}/companies"))
+    }
+}

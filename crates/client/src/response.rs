@@ -1,0 +1,51 @@
+//! Responses, whatever received them.
+
+use std::time::Duration;
+
+use http::HeaderMap;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::error::Error;
+
+/// The most characters that an error shows of a response that is not one of this API.
+const SHOWN_CHARACTERS_MAX: usize = 1_000;
+
+pub(crate) struct Response {
+    pub(crate) status: u16,
+    pub(crate) retry_after: Duration,
+    request_id: String,
+    location: String,
+    pub(crate) body: String,
+}
+
+impl Response {
+    pub(crate) fn new(status: u16, headers: &HeaderMap, body: String) -> Self {
+        let header = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        Self {
+            status,
+            retry_after: Duration::from_secs(header("retry-after").parse().unwrap_or_default()),
+            request_id: header("x-request-id").to_owned(),
+            location: header("location").to_owned(),
+            body,
+        }
+    }
+
+    /// The error for a response whose status is not a success.
+    pub(crate) fn into_refusal(self) -> Error {
+        let body = serde_json::from_str::<Value>(&self.body).ok();
+        let message = body.as_ref().and_then(|body| body.pointer("/error/message")?.as_str());
+        let message = match message {
+            Some(message) => message.to_owned(),
+            // Redirects are not followed: the credentials are for this address, and the service sends none.
+            None if !self.location.is_empty() => format!("it leads elsewhere, to {}", self.location),
+            None => self.body.chars().take(SHOWN_CHARACTERS_MAX).collect(),
+        };
+        Error::Refused { status: self.status, message, request_id: self.request_id }
+    }
+}
+
+/// Reads the body of a successful response. An empty one is read as `()`.
+pub(crate) fn read_body<T: DeserializeOwned>(body: &str) -> Result<T, Error> {
+    Ok(serde_json::from_str(if body.is_empty() { "null" } else { body })?)
+}

@@ -1,0 +1,80 @@
+//! When a request is sent again.
+
+use std::time::Duration;
+
+use ring::rand::{SecureRandom as _, SystemRandom};
+use uuid::Uuid;
+
+use crate::error::Error;
+use crate::response::Response;
+
+/// The time limit of an attempt, from connecting to the end of the response.
+pub(crate) const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(30);
+const ATTEMPTS_MAX: u32 = 6;
+const FIRST_WAIT: Duration = Duration::from_millis(250);
+/// The longest wait that a response can ask for by `Retry-After`.
+const RETRY_AFTER_MAX: Duration = Duration::from_secs(60);
+/// Statuses that may be others on the next attempt; 502 and 504 come from proxies.
+const TRANSIENT_STATUSES: [u16; 5] = [429, 500, 502, 503, 504];
+
+/// An attempt that got no response.
+pub(crate) struct Failure {
+    pub(crate) error: Error,
+    /// Whether the next attempt would fail in the same way.
+    pub(crate) is_permanent: bool,
+}
+
+/// What to do after an attempt.
+pub(crate) enum Next {
+    Return(Result<String, Error>),
+    RetryAfter(Duration),
+}
+
+/// Decides after each attempt of a request whether another one follows.
+pub(crate) struct Retries {
+    attempts: u32,
+    wait: Duration,
+}
+
+impl Retries {
+    pub(crate) fn new() -> Self {
+        Self { attempts: 0, wait: FIRST_WAIT }
+    }
+
+    /// Takes the outcome of an attempt. Returns the body of a successful response.
+    pub(crate) fn judge(&mut self, outcome: Result<Response, Failure>) -> Next {
+        self.attempts += 1;
+        let is_last = self.attempts == ATTEMPTS_MAX;
+        let asked = match outcome {
+            Ok(response) if response.status < 300 => return Next::Return(Ok(response.body)),
+            Ok(response) if is_last || !TRANSIENT_STATUSES.contains(&response.status) => {
+                return Next::Return(Err(response.into_refusal()));
+            }
+            Ok(response) => response.retry_after,
+            Err(failure) if is_last || failure.is_permanent => return Next::Return(Err(failure.error)),
+            Err(_) => Duration::ZERO,
+        };
+        let wait = asked.min(RETRY_AFTER_MAX).max(random_part(self.wait));
+        self.wait *= 2;
+        Next::RetryAfter(wait)
+    }
+}
+
+/// A random part of a wait, so that many clients do not retry at the same time.
+fn random_part(wait: Duration) -> Duration {
+    match random_bytes() {
+        Some(bytes) => wait.mul_f64(f64::from(u32::from_ne_bytes(bytes)) / f64::from(u32::MAX)),
+        None => wait,
+    }
+}
+
+/// A random UUID; `None` if the operating system returns no random bytes.
+pub(crate) fn random_uuid() -> Option<Uuid> {
+    Some(uuid::Builder::from_random_bytes(random_bytes()?).into_uuid())
+}
+
+fn random_bytes<const LENGTH: usize>() -> Option<[u8; LENGTH]> {
+    let mut bytes = [0; LENGTH];
+    SystemRandom::new().fill(&mut bytes).ok()?;
+    Some(bytes)
+}
