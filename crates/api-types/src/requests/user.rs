@@ -3,8 +3,8 @@
 use guerdon_domain::users::{Profile, UpdateUser};
 use guerdon_domain::values::{CompanyId, Groups, Line, Update as FieldUpdate};
 
-use super::LastName;
 use crate::body::Fields;
+use crate::form::LastName;
 use crate::views::details;
 
 const CUSTOM_FIELDS: [&str; 5] =

@@ -8,7 +8,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::Shown;
-use crate::requests::SenderType;
+use crate::form::SenderType;
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Recognition")]

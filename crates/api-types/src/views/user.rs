@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::details::DetailsView;
 use crate::Shown;
-use crate::requests::LastName;
+use crate::form::LastName;
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "User")]

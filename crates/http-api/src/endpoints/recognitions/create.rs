@@ -13,7 +13,7 @@ use crate::operation::{Described, Render, ToCommand, Write};
 use guerdon_api_types::body::Fields;
 use guerdon_api_types::docs::FieldDocs;
 use guerdon_api_types::field_docs;
-use guerdon_api_types::requests::SenderType;
+use guerdon_api_types::form::SenderType;
 use guerdon_api_types::views::RecognitionView;
 
 /// What each receiver takes beside the message: the user with names and address, the rows, the rest of the answer.

@@ -1,5 +1,8 @@
 //! Values as clients send and read them: how each is read from JSON, and its form, of which the API's description is made.
 
+mod last_name;
+mod sender_type;
+
 use std::fmt::Display;
 
 use guerdon_domain::companies::OwnerName;
@@ -14,6 +17,9 @@ use guerdon_domain::values::{
 use guerdon_domain::wallets::{Direction, Reason, WalletType};
 use schemars::{Schema, json_schema};
 use uuid::Uuid;
+
+pub use last_name::LastName;
+pub use sender_type::SenderType;
 
 /// A value with a form in JSON.
 pub trait Form {

@@ -2,7 +2,7 @@
 
 use schemars::{Schema, json_schema};
 
-use crate::form::{Form, FromText};
+use super::{Form, FromText};
 
 /// What `sender_id` names.
 pub enum SenderType {

@@ -3,7 +3,7 @@
 use guerdon_domain::values::{InvalidValue, Line};
 use schemars::{Schema, json_schema};
 
-use crate::form::{Form, FromText};
+use super::{Form, FromText};
 
 /// An owner who is named by a single word has none.
 pub struct LastName(pub Option<Line>);
