@@ -48,9 +48,11 @@ impl Cli {
 #[derive(Subcommand)]
 pub(crate) enum What {
     /// Serve the provider API; makes or migrates the database first.
+    #[command(after_help = "Examples:\n  guerdon serve\n  guerdon --config /etc/guerdon/guerdon.toml serve")]
     Serve,
     Dev(dev::Arguments),
     /// Make the database, or bring it up to this program's version.
+    #[command(after_help = "Examples:\n  guerdon migrate\n  guerdon --output json migrate")]
     Migrate,
     /// The settings.
     #[command(subcommand)]
@@ -77,12 +79,14 @@ impl What {
 #[derive(Subcommand)]
 pub(crate) enum Config {
     /// Check that the settings can be understood and used
+    #[command(after_help = "Examples:\n  guerdon config check\n  guerdon config check --connect")]
     Check {
         /// Try what they name, too: database, master key, mail server, folders
         #[arg(long)]
         connect: bool,
     },
     /// Show every setting in force; no secret is shown.
+    #[command(after_help = "Examples:\n  guerdon config show\n  guerdon --output json config show")]
     Show,
 }
 

@@ -70,7 +70,7 @@ impl From<SealedError> for CommandError {
 /// Errors of use cases, of which all but a failure of the store are rules that refuse.
 macro_rules! refusals {
     ($($error:ident),+) => {$(
-        impl From<$error> for CommandError {
+        impl From<$error> for $crate::commands::CommandError {
             fn from(cause: $error) -> Self {
                 match cause {
                     $error::Store(cause) => Self::Store(cause),

@@ -8,8 +8,8 @@ use guerdon_domain::users::{self, Imported};
 use guerdon_domain::values::{CompanyId, ProviderId};
 use serde::{Deserialize, Serialize};
 
+use super::arguments::names::CompanyName;
 use super::import_file::{Row, Rows, rows};
-use super::named::CompanyName;
 use super::{CommandError, Output, Runnable, View, Workplace};
 use crate::terminal::Progress;
 
@@ -181,7 +181,7 @@ impl<E: Into<CommandError>> From<E> for Undone {
 
 impl Runnable for Users {
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let company = self.company.company(workplace)?;
+        let company = self.company.load(workplace)?;
         let place = (company.provider_id, company.id);
         let Rows(rows) = self.rows()?;
         workplace.progress.of_rows(rows.len());

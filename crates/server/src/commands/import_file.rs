@@ -8,7 +8,7 @@ use guerdon_http_api::rows::user_fields;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::given_file::given;
+use super::arguments::text_file::read_text_file;
 
 /// A larger file is cut by whoever has it: all rows are held in memory.
 const BYTES_MAX: u64 = 256 << 20;
@@ -34,7 +34,7 @@ pub(super) struct Row {
 /// All rows of a file, by its name's ending; or why there are none, which is for the command to say.
 pub(super) fn rows(name: &str) -> Result<Result<Rows, String>, Infallible> {
     let ending = Path::new(name).extension().and_then(|it| it.to_str()).map(str::to_ascii_lowercase);
-    given(name, (BYTES_MAX, "it is larger than 256 MiB: import it in parts"), |text| {
+    read_text_file(name, (BYTES_MAX, "it is larger than 256 MiB: import it in parts"), |text| {
         match ending.as_deref() {
             Some("csv") => from_csv(text).map(Rows),
             Some("jsonl" | "ndjson") => Ok(Rows(from_lines(text))),

@@ -1,42 +1,30 @@
 //! The operator's commands: one serialisable [`Command`], run in process against the store, or handed to the
 //! running `serve` where that holds the embedded database.
 //!
-//! To add a command: a file here with its arguments and its [`Runnable`], and a line in its group in `groups.rs`.
+//! Each noun of the command line has a folder or a file here; `arguments` holds the arguments that several commands share. To
+//! add a command: a file with its arguments, its examples and its [`Runnable`], and a line in the group of its noun.
 
-mod audit;
+mod arguments;
 mod company;
 mod distribution;
 mod error;
 mod event;
-mod given_file;
+mod group;
 mod groups;
-mod idempotent;
 mod import;
 mod import_file;
 mod import_record;
+mod ledger;
 mod mail;
 mod maintenance;
-mod metadata;
-mod named;
 mod occasion;
 mod output;
-mod pages;
 mod provider;
-mod provider_create;
-mod provider_rotate;
-mod prune;
 mod recognition;
 mod redemption;
 mod reserve;
 mod saml;
-mod schedule;
-mod seal;
-mod send_example;
-pub(crate) mod since;
-mod statement;
-mod sum;
 mod user;
-mod verify;
 mod wallet;
 
 use std::num::NonZero;
@@ -53,12 +41,13 @@ use crate::platform::{SystemClock, SystemIds, surroundings, user as system_user}
 use crate::settings::Settings;
 use crate::terminal::Progress;
 
+pub(crate) use arguments::sum::format_dollars;
+pub(crate) use arguments::time::parse_time;
 pub(crate) use error::CommandError;
+pub(crate) use event::send_example::SendExample;
 pub(crate) use groups::{Command, ImportCommand};
+pub(crate) use ledger::seal::{Seal, Sealed};
 pub(crate) use output::{Format, Output, View, counted, fields};
-pub(crate) use seal::{Seal, Sealed};
-pub(crate) use send_example::SendExample;
-pub(crate) use sum::in_dollars;
 
 /// What a command works with.
 pub(crate) struct Workplace {
@@ -123,8 +112,8 @@ impl Workplace {
     }
 }
 
-/// Notes what moved nothing in the database, once it is done.
-fn note(
+/// Appends an entry to the audit log in a transaction of its own: for commands whose effect is outside the database.
+fn append_audit_entry(
     workplace: &Workplace,
     about: impl Fn(AuditEntry) -> AuditEntry,
     action: Action,

@@ -50,14 +50,14 @@ pub(crate) trait View: Serialize {
 
 /// Fields for programs, and for people their own words.
 #[derive(Serialize)]
-pub(super) struct Told<T> {
+pub(super) struct WithText<T> {
     #[serde(flatten)]
     pub(super) fields: T,
     #[serde(skip)]
     pub(super) text: String,
 }
 
-impl<T: Serialize> View for Told<T> {
+impl<T: Serialize> View for WithText<T> {
     fn text(&self) -> String {
         self.text.clone()
     }

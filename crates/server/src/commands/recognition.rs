@@ -7,17 +7,28 @@ use guerdon_domain::values::{Message, RecognitionId};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::error::refusals;
-use super::named::id;
-use super::output::fields;
-use super::{CommandError, Output, Runnable, View, Workplace};
+use crate::commands::arguments::names::parse_id;
+use crate::commands::error::refusals;
+use crate::commands::group::command_group;
+use crate::commands::output::fields;
+use crate::commands::{CommandError, Output, Runnable, View, Workplace};
+
+command_group! {
+    enum RecognitionCommand {
+        /// Change what a recognition says, or whether it is public.
+        Update(Update),
+    }
+}
 
 /// Changes a recognition, and tells the provider where anything changed.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+#[command(after_help = r"Examples:
+  guerdon recognition update RECOGNITION_ID --share false
+  guerdon recognition update RECOGNITION_ID --message Thanks")]
 #[command(group(clap::ArgGroup::new("change").required(true).multiple(true)))]
 pub(crate) struct Update {
     /// The recognition.
-    #[arg(value_name = "ID", value_parser = id)]
+    #[arg(value_name = "ID", value_parser = parse_id)]
     id: Uuid,
     /// What it says from now on.
     #[arg(long, group = "change")]

@@ -7,32 +7,46 @@ use guerdon_domain::values::RedemptionId;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::error::refusals;
-use super::idempotent::{Keyed, carry_out, unexpected};
-use super::named::{UserName, company, company_of, id};
-use super::output::Told;
-use super::sum::{Sum, worth};
-use super::{CommandError, Output, Runnable, View as _, Workplace};
+use crate::commands::arguments::names::{UserName, find_company_of_user, load_company, parse_id};
+use crate::commands::arguments::order::{PointsOrder, RepeatKey, carry_out, unexpected_outcome};
+use crate::commands::arguments::sum::format_worth;
+use crate::commands::error::refusals;
+use crate::commands::group::command_group;
+use crate::commands::output::WithText;
+use crate::commands::{CommandError, Output, Runnable, View as _, Workplace};
+
+command_group! {
+    enum RedemptionCommand {
+        /// Spend points of a user's earned wallet.
+        Create(Create),
+        /// Return what a redemption took, once.
+        Refund(Refund),
+    }
+}
 
 /// Spends points of a user's earned wallet on a reward.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+#[command(after_help = r"Examples:
+  guerdon redemption create ann@acme.example --company acme.example \
+    --points 5 --key order-4711
+  guerdon redemption create USER_ID --points 5")]
 pub(crate) struct Create {
     #[command(flatten)]
     #[serde(flatten)]
     user: UserName,
     #[command(flatten)]
     #[serde(flatten)]
-    sum: Sum,
-    #[command(flatten)]
-    #[serde(flatten)]
-    key: Keyed,
+    order: PointsOrder,
 }
 
 /// Returns what a redemption took, once.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+#[command(after_help = r"Examples:
+  guerdon redemption refund REDEMPTION_ID
+  guerdon --output json redemption refund OTHER_REDEMPTION_ID")]
 pub(crate) struct Refund {
     /// The redemption's id, as `redemption create` printed it
-    #[arg(value_name = "REDEMPTION_ID", value_parser = id)]
+    #[arg(value_name = "REDEMPTION_ID", value_parser = parse_id)]
     redemption_id: Uuid,
 }
 
@@ -46,20 +60,20 @@ struct Redeemed {
 
 impl Runnable for Create {
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let user = self.user.id(workplace)?;
-        let company = company_of(workplace, user)?;
-        let what = ("redemption create", user.as_uuid(), &self.sum);
-        let command = Command::Redeem(Redeem { user_id: user, sum: self.sum.read()? });
-        carry_out(workplace, (company.provider_id, command), &self.key, &what, move |done| {
-            let Done::Redeemed(redemption, wallet) = done else { return Err(unexpected(&done)) };
+        let user = self.user.find_id(workplace)?;
+        let company = find_company_of_user(workplace, user)?;
+        let request = ("redemption create", user.as_uuid(), &self.order.sum);
+        let command = Command::Redeem(Redeem { user_id: user, sum: self.order.sum.read()? });
+        carry_out(workplace, (company.provider_id, command), &self.order.key, &request, move |done| {
+            let Done::Redeemed(redemption, wallet) = done else { return Err(unexpected_outcome(&done)) };
             let [spent, before, now] =
-                [wallet.points, wallet.before, wallet.after].map(|it| worth(it, wallet.rate));
+                [wallet.points, wallet.before, wallet.after].map(|it| format_worth(it, wallet.rate));
             let (id, domain) = (redemption.id.as_uuid(), &company.domain);
             let text = format!(
                 "redemption {id}: {spent} of user {user} of {domain}; the user_wallet held {before}, now {now}"
             );
             let fields = Redeemed { id, user_id: user.as_uuid(), points: wallet.points.get() };
-            Told { fields, text }.output()
+            WithText { fields, text }.output()
         })
     }
 }
@@ -69,19 +83,27 @@ impl Runnable for Refund {
         let id = RedemptionId::from_uuid(self.redemption_id);
         let company = workplace.store.snapshot(|reads| -> Result<_, CommandError> {
             let found = reads.redemption(id)?.ok_or(RefundError::NoSuchRedemption)?;
-            company(reads, found.company_id)
+            load_company(reads, found.company_id)
         })?;
         let command = Command::Refund(redemptions::Refund(id));
-        carry_out(workplace, (company.provider_id, command), &Keyed::default(), &id.as_uuid(), move |done| {
-            let Done::Refunded(redemption, wallet) = done else { return Err(unexpected(&done)) };
-            let (user, domain) = (redemption.user_id, &company.domain);
-            let (now, back) = (worth(wallet.after, wallet.rate), worth(wallet.points, wallet.rate));
-            let text = format!(
-                "redemption {id}: {back} returned to user {user} of {domain}; the user_wallet holds {now} now"
-            );
-            let fields = Redeemed { id: id.as_uuid(), user_id: user.as_uuid(), points: wallet.points.get() };
-            Told { fields, text }.output()
-        })
+        carry_out(
+            workplace,
+            (company.provider_id, command),
+            &RepeatKey::default(),
+            &id.as_uuid(),
+            move |done| {
+                let Done::Refunded(redemption, wallet) = done else { return Err(unexpected_outcome(&done)) };
+                let (user, domain) = (redemption.user_id, &company.domain);
+                let (now, back) =
+                    (format_worth(wallet.after, wallet.rate), format_worth(wallet.points, wallet.rate));
+                let text = format!(
+                    "redemption {id}: {back} returned to user {user} of {domain}; the user_wallet holds {now} now"
+                );
+                let fields =
+                    Redeemed { id: id.as_uuid(), user_id: user.as_uuid(), points: wallet.points.get() };
+                WithText { fields, text }.output()
+            },
+        )
     }
 }
 

@@ -6,15 +6,30 @@ use guerdon_domain::reserve::{ChangeReserve, ReserveChange, ReserveError, shown}
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::error::refusals;
-use super::idempotent::{Keyed, carry_out, unexpected};
-use super::named::CompanyName;
-use super::output::Told;
-use super::sum::{Sum, worth};
-use super::{CommandError, Output, Runnable, View as _, Workplace};
+use crate::commands::arguments::names::CompanyName;
+use crate::commands::arguments::order::{PointsOrder, carry_out, unexpected_outcome};
+use crate::commands::arguments::sum::format_worth;
+use crate::commands::error::refusals;
+use crate::commands::group::command_group;
+use crate::commands::output::WithText;
+use crate::commands::{CommandError, Output, Runnable, View as _, Workplace};
+
+command_group! {
+    enum ReserveCommand {
+        /// Show a company's reserve.
+        Show(Show),
+        /// Put points into a company's reserve.
+        Deposit(Deposit),
+        /// Take points out of a company's reserve.
+        Withdraw(Withdraw),
+    }
+}
 
 /// Shows a company's reserve.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+#[command(after_help = r"Examples:
+  guerdon reserve show acme.example
+  guerdon --output json reserve show acme.example")]
 pub(crate) struct Show {
     /// The company: an id or a domain
     #[arg(value_name = "COMPANY")]
@@ -23,30 +38,30 @@ pub(crate) struct Show {
 
 /// Puts points into a company's reserve.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+#[command(after_help = r"Examples:
+  guerdon reserve deposit acme.example --points 100000 --key invoice-117
+  guerdon reserve deposit acme.example --dollars 2000")]
 pub(crate) struct Deposit {
     /// The company: an id or a domain
     #[arg(value_name = "COMPANY")]
     company_id: CompanyName,
     #[command(flatten)]
     #[serde(flatten)]
-    sum: Sum,
-    #[command(flatten)]
-    #[serde(flatten)]
-    key: Keyed,
+    order: PointsOrder,
 }
 
 /// Takes points out of a company's reserve, to where deposits come from.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+#[command(after_help = r"Examples:
+  guerdon reserve withdraw acme.example --points 500 --key correction-11
+  guerdon reserve withdraw acme.example --dollars 10")]
 pub(crate) struct Withdraw {
     /// The company: an id or a domain
     #[arg(value_name = "COMPANY")]
     company_id: CompanyName,
     #[command(flatten)]
     #[serde(flatten)]
-    sum: Sum,
-    #[command(flatten)]
-    #[serde(flatten)]
-    key: Keyed,
+    order: PointsOrder,
 }
 
 /// A company's reserve.
@@ -58,11 +73,11 @@ struct Reserve {
 
 impl Runnable for Show {
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let company = self.company_id.company(workplace)?;
+        let company = self.company_id.load(workplace)?;
         let id = company.id;
         let points = workplace.store.snapshot(|reads| -> Result<_, ReserveError> { shown(reads, id) })?;
-        let text = worth(points, company.rate);
-        Told { fields: Reserve { company_id: id.as_uuid(), points: points.get() }, text }.output()
+        let text = format_worth(points, company.rate);
+        WithText { fields: Reserve { company_id: id.as_uuid(), points: points.get() }, text }.output()
     }
 
     fn is_reading(&self) -> bool {
@@ -70,37 +85,38 @@ impl Runnable for Show {
     }
 }
 
-/// Moves points in or out, once for its key.
-fn change(
+/// Puts points into a reserve or takes them out, once for its key.
+fn change_reserve(
     workplace: &Workplace,
-    (company, sum, key): (&CompanyName, &Sum, &Keyed),
+    (company, order): (&CompanyName, &PointsOrder),
     change: ReserveChange,
 ) -> Result<Output, CommandError> {
-    let company = company.company(workplace)?;
+    let company = company.load(workplace)?;
     let (id, domain) = (company.id, company.domain);
     let (name, verb) = match change {
         ReserveChange::Deposit => ("reserve deposit", "put into"),
         ReserveChange::Withdrawal => ("reserve withdraw", "taken out of"),
     };
-    let what = (name, id.as_uuid(), sum);
-    let command = Command::ChangeReserve(ChangeReserve { company_id: id, change, sum: sum.read()? });
-    carry_out(workplace, (company.provider_id, command), key, &what, move |done| {
-        let Done::ReserveChanged(it) = done else { return Err(unexpected(&done)) };
-        let [moved, before, after] = [it.points, it.before, it.after].map(|points| worth(points, it.rate));
+    let request = (name, id.as_uuid(), &order.sum);
+    let command = Command::ChangeReserve(ChangeReserve { company_id: id, change, sum: order.sum.read()? });
+    carry_out(workplace, (company.provider_id, command), &order.key, &request, move |done| {
+        let Done::ReserveChanged(it) = done else { return Err(unexpected_outcome(&done)) };
+        let [moved, before, after] =
+            [it.points, it.before, it.after].map(|points| format_worth(points, it.rate));
         let text = format!("{moved} {verb} the reserve of {domain}: before {before}, now {after}");
-        Told { fields: Reserve { company_id: id.as_uuid(), points: it.after.get() }, text }.output()
+        WithText { fields: Reserve { company_id: id.as_uuid(), points: it.after.get() }, text }.output()
     })
 }
 
 impl Runnable for Deposit {
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        change(workplace, (&self.company_id, &self.sum, &self.key), ReserveChange::Deposit)
+        change_reserve(workplace, (&self.company_id, &self.order), ReserveChange::Deposit)
     }
 }
 
 impl Runnable for Withdraw {
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        change(workplace, (&self.company_id, &self.sum, &self.key), ReserveChange::Withdrawal)
+        change_reserve(workplace, (&self.company_id, &self.order), ReserveChange::Withdrawal)
     }
 }
 

@@ -6,41 +6,28 @@ use guerdon_domain::wallets::WalletType;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::idempotent::{Keyed, carry_out, unexpected};
-use super::named::{UserName, company_of};
-use super::output::Told;
-use super::sum::{Sum, worth};
-use super::{CommandError, Output, Runnable, View as _, Workplace};
+use crate::commands::arguments::WalletName;
+use crate::commands::arguments::names::{UserName, find_company_of_user};
+use crate::commands::arguments::order::{PointsOrder, carry_out, unexpected_outcome};
+use crate::commands::arguments::sum::format_worth;
+use crate::commands::group::command_group;
+use crate::commands::output::WithText;
+use crate::commands::{CommandError, Output, Runnable, View as _, Workplace};
 
-/// The wallets by their names at the API.
-#[derive(Debug, Clone, Copy, clap::ValueEnum, Serialize, Deserialize)]
-pub(super) enum WalletName {
-    /// Points earned, to be spent on rewards.
-    #[serde(rename = "user_wallet")]
-    #[value(name = "user_wallet")]
-    User,
-    /// Points to send to others.
-    #[serde(rename = "peer_wallet")]
-    #[value(name = "peer_wallet")]
-    Peer,
-    /// Points that a manager can send.
-    #[serde(rename = "manager_wallet")]
-    #[value(name = "manager_wallet")]
-    Manager,
-}
-
-impl From<WalletName> for WalletType {
-    fn from(name: WalletName) -> Self {
-        match name {
-            WalletName::User => Self::User,
-            WalletName::Peer => Self::Peer,
-            WalletName::Manager => Self::Manager,
-        }
+command_group! {
+    enum WalletCommand {
+        /// Replace what a wallet holds; the difference comes from the reserve, or goes there.
+        Override(Override),
     }
 }
 
 /// Replaces what a user's wallet holds; the difference comes from the company's reserve, or goes there.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+#[command(after_help = r"Examples:
+  guerdon wallet override ann@acme.example --company acme.example \
+    --wallet peer_wallet --points 30
+  guerdon wallet override USER_ID --wallet user_wallet --points 40 \
+    --key correction-12")]
 pub(crate) struct Override {
     #[command(flatten)]
     #[serde(flatten)]
@@ -50,10 +37,7 @@ pub(crate) struct Override {
     wallet: WalletName,
     #[command(flatten)]
     #[serde(flatten)]
-    sum: Sum,
-    #[command(flatten)]
-    #[serde(flatten)]
-    key: Keyed,
+    order: PointsOrder,
 }
 
 /// A wallet afterwards.
@@ -66,19 +50,19 @@ struct Replaced {
 
 impl Runnable for Override {
     fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let (user, wallet) = (self.user.id(workplace)?, self.wallet);
-        let company = company_of(workplace, user)?;
-        let what = ("wallet override", user.as_uuid(), wallet, &self.sum);
+        let (user, wallet) = (self.user.find_id(workplace)?, self.wallet);
+        let company = find_company_of_user(workplace, user)?;
+        let request = ("wallet override", user.as_uuid(), wallet, &self.order.sum);
         let kind = WalletType::from(wallet);
-        let sum = self.sum.read()?;
+        let sum = self.order.sum.read()?;
         let command = Command::ReplaceBalance(ReplaceBalance { user_id: user, wallet: kind, sum });
-        carry_out(workplace, (company.provider_id, command), &self.key, &what, move |done| {
-            let Done::Replaced(it) = done else { return Err(unexpected(&done)) };
-            let (before, now) = (worth(it.before, it.rate), worth(it.after, it.rate));
+        carry_out(workplace, (company.provider_id, command), &self.order.key, &request, move |done| {
+            let Done::Replaced(it) = done else { return Err(unexpected_outcome(&done)) };
+            let (before, now) = (format_worth(it.before, it.rate), format_worth(it.after, it.rate));
             let (name, domain) = (kind.name(), &company.domain);
             let text = format!("the {name} of user {user} of {domain}: before {before}, now {now}");
             let fields = Replaced { user_id: user.as_uuid(), wallet, points: it.points.get() };
-            Told { fields, text }.output()
+            WithText { fields, text }.output()
         })
     }
 }

@@ -17,7 +17,7 @@ use guerdon_domain::values::{CompanyId, ProviderId};
 use guerdon_domain::wallets::Account;
 
 use super::{Look, audit, count, day_begins, named, when};
-use crate::commands::in_dollars;
+use crate::commands::format_dollars;
 
 const RESERVE_DAYS: u16 = 90;
 const RECENT_DAYS: i32 = 30;
@@ -26,7 +26,11 @@ const ENTRIES: i64 = 10;
 
 fn reserve(balance: Amount, rate: PointsPerDollar, alert: Option<Points>) -> Reserve {
     let points = rate.points(balance);
-    Reserve { points: points.get(), dollars: in_dollars(points, rate), alert_below: alert.map(Points::get) }
+    Reserve {
+        points: points.get(),
+        dollars: format_dollars(points, rate),
+        alert_below: alert.map(Points::get),
+    }
 }
 
 pub(super) fn companies(mut look: Look<'_>) -> Result<Companies, StoreError> {
@@ -118,7 +122,7 @@ fn circulation(it: &Whole, days: &[CompanyDay]) -> Vec<Circulation> {
     ];
     let one = |(name, amount): (&str, Amount)| {
         let points = it.rate.points(amount);
-        let dollars = in_dollars(points, it.rate);
+        let dollars = format_dollars(points, it.rate);
         Circulation { wallet: name.to_owned(), points: points.get(), dollars }
     };
     wallets.into_iter().map(one).collect()

@@ -9,8 +9,12 @@ use crate::terminal::{print_line, printable};
 /// How many lines of a mail are printed.
 const LINES_MAX: usize = 12;
 
-/// Sends mails by another transport, and prints each one that was sent.
-pub(super) struct PrintingTransport(pub(super) Box<dyn Transport>);
+/// Makes a transport print each mail that it has sent.
+pub(super) fn print_mails(transport: Box<dyn Transport>) -> Box<dyn Transport> {
+    Box::new(PrintingTransport(transport))
+}
+
+struct PrintingTransport(Box<dyn Transport>);
 
 impl Transport for PrintingTransport {
     fn send(&mut self, mail: &ClaimedMail) -> Result<(), Failure> {

@@ -13,11 +13,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use actix_web::rt::System;
 use anyhow::{Context as _, Result};
 use data_encoding::HEXLOWER;
-use guerdon_mailer::Transport;
 use guerdon_webhook_dispatcher::Schedule;
 use rustix::process::{Signal, getpid, kill_process};
 
-use self::mails::PrintingTransport;
+use self::mails::print_mails;
 use self::receiver::Receiver;
 use self::sandbox::Sandbox;
 use crate::application::Application;
@@ -32,6 +31,9 @@ use crate::terminal::logging;
 /// Prints ids and credentials as lines to paste, then each event and each mail as it arrives. Ctrl-C, or the end of its
 /// terminal, ends it and removes the data. The ports are 8443 and 9090, or free ones where those are taken.
 #[derive(Debug, clap::Args)]
+#[command(after_help = r"Examples:
+  guerdon dev
+  guerdon dev --speed 10000")]
 pub(crate) struct Arguments {
     /// Divide every wait before a retry by this, and show the whole schedule at an event that is refused
     #[arg(long, value_name = "N", default_value_t = 1.0, allow_negative_numbers = true, value_parser = speed)]
@@ -69,7 +71,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Output> {
 /// Serves, while the sandbox is filled and shown beside it. What ends that ends the program.
 async fn serve(sandbox: Arc<Sandbox>, is_check: bool, ended: Arc<Mutex<Result<()>>>) -> Result<()> {
     let signals = Arc::new(tokio::sync::Mutex::new(StopSignals::listen()?.and_hangup()?));
-    let print_mails = |sending| Box::new(PrintingTransport(sending)) as Box<dyn Transport>;
     let application = Application::build(&sandbox.settings, print_mails)?;
     let shown = Arc::clone(&sandbox);
     std::thread::spawn(move || {

@@ -20,6 +20,9 @@ const SYNCED_EVERY: Duration = Duration::from_millis(20);
 
 /// Copies the embedded database into a file, as it stands at one moment, while it is in use. The master key is not in it.
 #[derive(Debug, Clone, clap::Args)]
+#[command(after_help = r"Examples:
+  guerdon backup NEW_COPY
+  guerdon --output json backup NEW_COPY-2")]
 pub(crate) struct Backup {
     /// The file to be written; one that is there is never replaced
     #[arg(value_name = "FILE")]

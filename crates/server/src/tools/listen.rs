@@ -15,7 +15,7 @@ use url::Url;
 
 use self::place::Place;
 use self::target::{Answer, Target};
-use crate::commands::{Output, since};
+use crate::commands::{Output, parse_time};
 use crate::platform::SystemClock;
 use crate::terminal::print_line;
 use crate::terminal::printable;
@@ -29,6 +29,11 @@ const AWAY: Duration = Duration::from_secs(2);
 
 /// Forwards events.
 #[derive(Debug, clap::Args)]
+#[command(after_help = r"Examples:
+  guerdon listen --base-url https://guerdon.example \
+    --forward-to http://127.0.0.1:8080/hook
+  guerdon listen --base-url https://guerdon.example \
+    --forward-to http://127.0.0.1:8080/hook --since 2h")]
 pub(crate) struct Listen {
     /// The service, such as https://localhost:8443
     #[arg(long, value_name = "URL")]
@@ -62,7 +67,7 @@ impl Listen {
         let (base, target) = (client.base(), Target::new(&self.forward_to, self.shared_secret.as_deref()));
         let mut place = Place::find(&[base, &credentials.api_key, &self.forward_to])?;
         let now = SystemClock.now();
-        let since = self.since.as_deref().map(|it| since::read(it, now)).transpose();
+        let since = self.since.as_deref().map(|it| parse_time(it, now)).transpose();
         match since.map_err(|it| anyhow!("--since {it}"))? {
             Some(since) => place.begin(since)?,
             None if place.is_begun() => {}

@@ -35,14 +35,18 @@ pub(crate) enum Tool {
     /// Put a backup of the embedded database into an empty data folder.
     Restore(restore::Restore),
     /// Show how the running service stands, on one screen.
+    #[command(after_help = "Examples:\n  guerdon status\n  guerdon --output json status")]
     Status,
     /// Ask the running service whether it is ready; exit 0 where it is.
+    #[command(after_help = "Examples:\n  guerdon healthcheck\n  guerdon --output json healthcheck")]
     Healthcheck,
     /// Print the description of the API (OpenAPI 3.1), as `GET /openapi.json` serves it.
+    #[command(after_help = "Examples:\n  guerdon openapi\n  guerdon --output json openapi")]
     Openapi,
     /// Print what a shell needs to complete these commands.
     Completions(pages::Completions),
     /// Print the manual page.
+    #[command(after_help = "Examples:\n  guerdon man\n  guerdon --output json man")]
     Man,
 }
 
@@ -50,8 +54,16 @@ pub(crate) enum Tool {
 #[derive(Subcommand)]
 pub(crate) enum Webhook {
     /// Check a delivery; exit 1 with the part that is wrong, and how to mend it.
+    #[command(after_help = r"Examples:
+  guerdon webhook verify --url https://acme.example/hook --shared-secret gw_1 \
+    --headers HEADERS --body BODY
+  guerdon --output json webhook verify --url https://acme.example/hook \
+    --shared-secret gw_1 --headers HEADERS --body BODY")]
     Verify(webhook::Verify),
     /// Send one signed example event to a provider's callback URL, and say what it answered.
+    #[command(
+        after_help = "Examples:\n  guerdon webhook send-example Acme --type recognition.received\n  guerdon webhook send-example Acme --type redemption.created"
+    )]
     SendExample(SendExample),
 }
 

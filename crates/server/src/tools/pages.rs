@@ -19,6 +19,9 @@ enum ShellName {
 
 /// For which shell.
 #[derive(Debug, clap::Args)]
+#[command(after_help = r"Examples:
+  guerdon completions bash
+  guerdon completions zsh")]
 pub(crate) struct Completions {
     #[arg(value_enum)]
     shell: ShellName,

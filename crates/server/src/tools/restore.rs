@@ -19,6 +19,9 @@ use crate::settings::Settings;
 
 /// Puts a backup of the embedded database into an empty data folder.
 #[derive(Debug, Clone, clap::Args)]
+#[command(after_help = r"Examples:
+  guerdon restore COPY
+  guerdon --output json restore COPY")]
 pub(crate) struct Restore {
     /// The file that `guerdon backup` wrote
     #[arg(value_name = "FILE")]

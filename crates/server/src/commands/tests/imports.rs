@@ -5,8 +5,8 @@ use guerdon_domain::users::{Imported, Profile, create, import};
 use guerdon_domain::values::{CompanyId, EmailAddress, Line};
 use serde_json::{Map, Value};
 
+use super::super::arguments::names::CompanyName;
 use super::super::import_file::Row;
-use super::super::named::CompanyName;
 use super::{Setup, company};
 
 /// Rows in which the same few people come again and again, under keys that move from one to another.
@@ -42,7 +42,7 @@ fn imported(rows: &[Row], at_once: usize) -> (Vec<String>, Vec<Value>) {
     let company: CompanyId = company(&setup).parse().unwrap();
     let workplace = &setup.workplace;
     let name: CompanyName = company.to_string().parse().unwrap();
-    let scope = name.company(workplace).unwrap().provider_id;
+    let scope = name.load(workplace).unwrap().provider_id;
     for name in ["c", "d"] {
         let text = |it: &str| Line::parse(it).unwrap();
         let address = EmailAddress::parse(&format!("{name}@example.com")).unwrap();

@@ -1,0 +1,45 @@
+//! Lists that are read page by page.
+
+use std::ops::RangeInclusive;
+
+use guerdon_domain::ports::StoreError;
+use guerdon_domain::values::{Page, fit};
+
+const PER_PAGE: i64 = 1_000;
+/// However many are asked for, one command shows no more.
+const LIMIT_MAX: u32 = 100_000;
+
+/// Reads how many items are shown at most.
+pub(crate) fn parse_limit(text: &str) -> Result<u32, String> {
+    parse_number(text, 1..=LIMIT_MAX)
+}
+
+/// Reads a whole number between two.
+pub(crate) fn parse_number(text: &str, range: RangeInclusive<u32>) -> Result<u32, String> {
+    let is_number = !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
+    let number = if is_number { text.parse().ok() } else { None };
+    number.filter(|it| range.contains(it)).ok_or_else(|| {
+        format!("must be a whole number from {} to {}: no sign, no comma", range.start(), range.end())
+    })
+}
+
+/// So many items of a list, if there are as many.
+pub(crate) fn read_first<T>(
+    limit: usize,
+    mut read: impl FnMut(Page) -> Result<Vec<T>, StoreError>,
+) -> Result<Vec<T>, StoreError> {
+    let mut all = Vec::new();
+    if limit == 0 {
+        return Ok(all);
+    }
+    for page in (1..).map_while(|number| Page::new(number, PER_PAGE)) {
+        let found = read(page)?;
+        let is_last = found.len() < fit::<usize, _>(PER_PAGE);
+        all.extend(found);
+        if is_last || all.len() >= limit {
+            break;
+        }
+    }
+    all.truncate(limit);
+    Ok(all)
+}

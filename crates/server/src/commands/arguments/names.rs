@@ -1,0 +1,169 @@
+//! Companies, providers and users by the names that people use for them, or by their ids.
+
+use std::str::FromStr;
+
+use guerdon_domain::companies::{Company, anybodys};
+use guerdon_domain::ports::{ReadCompanies, StoreError, StoreExt};
+use guerdon_domain::users;
+use guerdon_domain::values::{CompanyId, DomainName, EmailAddress, ProviderId, UserId};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::commands::{CommandError, Workplace};
+
+/// A company, by its id or its domain.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct CompanyName(String);
+
+impl FromStr for CompanyName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if Uuid::try_parse(text).is_ok() || DomainName::parse(text).is_ok() {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err("must be a company's id or its domain, such as acme.example".to_owned())
+        }
+    }
+}
+
+impl CompanyName {
+    /// The id that is meant; one that is given as such is not looked for.
+    pub(crate) fn find_id(&self, workplace: &Workplace) -> Result<CompanyId, CommandError> {
+        if let Ok(id) = Uuid::try_parse(&self.0) {
+            return Ok(CompanyId::from_uuid(id));
+        }
+        let domain = DomainName::parse(&self.0).map_err(CommandError::refused)?;
+        let found =
+            workplace.store.snapshot(|reads| -> Result<_, StoreError> { reads.id_of_domain(&domain) })?;
+        found.ok_or_else(|| CommandError::Refused(format!("no company has the domain {}", self.0)))
+    }
+
+    /// The company itself.
+    pub(crate) fn load(&self, workplace: &Workplace) -> Result<Company, CommandError> {
+        let id = self.find_id(workplace)?;
+        workplace.store.snapshot(|reads| load_company(reads, id))
+    }
+}
+
+/// A company that must be there.
+pub(crate) fn load_company<R: ReadCompanies + ?Sized>(
+    reads: &mut R,
+    id: CompanyId,
+) -> Result<Company, CommandError> {
+    anybodys(reads, id)?.ok_or_else(|| CommandError::refused("no company has this id"))
+}
+
+/// A provider, by its id or its name.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct ProviderName(String);
+
+impl FromStr for ProviderName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.trim().is_empty() {
+            Err("must be a provider's id or its name".to_owned())
+        } else {
+            Ok(Self(text.to_owned()))
+        }
+    }
+}
+
+impl ProviderName {
+    /// The id that is meant; a name that several providers have is refused.
+    pub(crate) fn find_id(&self, workplace: &Workplace) -> Result<ProviderId, CommandError> {
+        if let Ok(id) = Uuid::try_parse(&self.0) {
+            return Ok(ProviderId::from_uuid(id));
+        }
+        let all = workplace.store.snapshot(|reads| -> Result<_, StoreError> { reads.providers() })?;
+        let mut named = all.iter().filter(|it| it.name == self.0).map(|it| it.id);
+        match (named.next(), named.next()) {
+            (Some(id), None) => Ok(id),
+            (None, _) => Err(CommandError::Refused(format!("no provider has the name {}", self.0))),
+            (Some(_), Some(_)) => {
+                Err(CommandError::Refused(format!("several providers have the name {}: use the id", self.0)))
+            }
+        }
+    }
+}
+
+/// A user, by the id, or by the email of an active user of a company.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+pub(crate) struct UserName {
+    /// The user: an id, or an email together with --company
+    #[arg(value_name = "USER", value_parser = check_id_or_email)]
+    user_id: String,
+    /// The company in which an email is looked for: an id or a domain
+    #[arg(long, value_name = "COMPANY")]
+    company: Option<CompanyName>,
+}
+
+impl UserName {
+    /// The id that is meant. One that is given as such is not looked for, but where a company is named beside it.
+    pub(crate) fn find_id(&self, workplace: &Workplace) -> Result<UserId, CommandError> {
+        let company = self.company.as_ref().map(|it| it.find_id(workplace)).transpose()?;
+        match (Uuid::try_parse(&self.user_id).map(UserId::from_uuid), company) {
+            (Ok(id), None) => Ok(id),
+            (Ok(id), Some(company)) => require_member(workplace, company, id).map(|()| id),
+            (Err(_email), Some(company)) => find_user(workplace, company, &self.user_id),
+            (Err(_email), None) => Err(CommandError::refused("an email names a user only with --company")),
+        }
+    }
+}
+
+/// The id of a thing that has no other name.
+pub(crate) fn parse_id(text: &str) -> Result<Uuid, String> {
+    Uuid::try_parse(text)
+        .map_err(|_it| "must be an id, such as 01a2057f-7518-7734-a515-cb366f579795".to_owned())
+}
+
+/// An email.
+pub(crate) fn check_email(text: &str) -> Result<String, String> {
+    EmailAddress::parse(text).map(|_| text.to_owned()).map_err(|_it| "must be an email".to_owned())
+}
+
+/// An id, or an email: what names a user.
+pub(crate) fn check_id_or_email(text: &str) -> Result<String, String> {
+    if Uuid::try_parse(text).is_ok() || EmailAddress::parse(text).is_ok() {
+        Ok(text.to_owned())
+    } else {
+        Err("must be a user's id, or an email".to_owned())
+    }
+}
+
+/// The user of a company who is meant by an id or an email.
+pub(crate) fn find_user(
+    workplace: &Workplace,
+    company: CompanyId,
+    name: &str,
+) -> Result<UserId, CommandError> {
+    if let Ok(id) = Uuid::try_parse(name) {
+        return Ok(UserId::from_uuid(id));
+    }
+    let email = EmailAddress::parse(name).map_err(CommandError::refused)?;
+    let found = workplace
+        .store
+        .snapshot(|reads| -> Result<_, StoreError> { reads.active_user_by_email(company, &email) })?;
+    found.ok_or_else(|| CommandError::Refused(format!("no active user of the company has the email {name}")))
+}
+
+/// Refuses a user of another company.
+fn require_member(workplace: &Workplace, company: CompanyId, id: UserId) -> Result<(), CommandError> {
+    let found = workplace.store.snapshot(|reads| -> Result<_, StoreError> { users::anybodys(reads, id) })?;
+    match found {
+        Some(user) if user.company_id == company => Ok(()),
+        _ => Err(CommandError::refused("no user of this company has this id")),
+    }
+}
+
+/// A user's company.
+pub(crate) fn find_company_of_user(workplace: &Workplace, user: UserId) -> Result<Company, CommandError> {
+    let absent = || CommandError::refused("no active user has this id");
+    workplace.store.snapshot(|reads| {
+        let found = users::anybodys(reads, user)?.ok_or_else(absent)?;
+        load_company(reads, found.company_id)
+    })
+}

@@ -1,0 +1,108 @@
+//! What commands that move points share: how many points, `--key`, and how the command is carried out at most once per key,
+//! through the same records as a POST.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use guerdon_domain::causes::{Actor, By};
+use guerdon_domain::commands::{Command, Done, Outcome, Render};
+use guerdon_domain::idempotency::{IdempotencyKey, IdempotencyRecord, Repeatable};
+use guerdon_domain::ports::StoreError;
+use guerdon_domain::values::ProviderId;
+use ring::digest::{SHA256, digest};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::sum::Sum;
+use crate::commands::{CommandError, Output, Workplace};
+
+/// How often a command is tried again while another process holds its key, or the store is busy.
+const RETRIES_MAX: u32 = 39;
+const RETRY_INTERVAL: Duration = Duration::from_millis(50);
+/// The status that is kept with a response; a command has no other.
+const STATUS_DONE: u16 = 200;
+
+/// How many points to move, and the key under which they are moved once.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+pub(crate) struct PointsOrder {
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub(crate) sum: Sum,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub(crate) key: RepeatKey,
+}
+
+/// The key of a command that may be repeated.
+#[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize)]
+pub(crate) struct RepeatKey {
+    /// Makes the command safe to repeat: the same key does it once and prints the same (up to 255 visible ASCII
+    /// characters; kept for 72 hours).
+    #[arg(long = "key", value_name = "K", value_parser = visible_ascii)]
+    key: Option<String>,
+}
+
+fn visible_ascii(text: &str) -> Result<String, String> {
+    if IdempotencyKey::is_key(text) {
+        Ok(text.to_owned())
+    } else {
+        Err("must be 1 to 255 visible ASCII characters".to_owned())
+    }
+}
+
+/// Carries out a command that moves points, for a provider: at most once per key. A repeat returns the first response, with a
+/// note in its text. `request` identifies the command, so that its key is refused for another one; `render` makes the output.
+pub(crate) fn carry_out(
+    workplace: &Workplace,
+    (provider, command): (ProviderId, Command),
+    key: &RepeatKey,
+    request: &impl Serialize,
+    render: impl Fn(Done) -> Result<Output, CommandError> + Send + Sync + 'static,
+) -> Result<Output, CommandError> {
+    let request = serde_json::to_vec(request)?;
+    let repeatable = key.key.as_ref().map(|key| Repeatable {
+        key: IdempotencyKey { scope: Uuid::nil(), key: key.clone() },
+        request_hash: digest(&SHA256, &request).as_ref().to_vec(),
+        kept: workplace.settings.retention.idempotency,
+    });
+    let by = By { actor: Actor::Operator, reference: workplace.user.clone(), key: key.key.clone() };
+    let render = Arc::new(render);
+    let mut retries_left = RETRIES_MAX;
+    loop {
+        let rendered = Arc::clone(&render);
+        let render_body: Box<Render> = Box::new(move |done| {
+            let output = rendered(done.clone()).and_then(|it| Ok(serde_json::to_vec(&it)?));
+            output.map(|body| (STATUS_DONE, body)).map_err(|cause| StoreError::Broken(cause.to_string()))
+        });
+        let repeatable = repeatable.clone();
+        let outcome = workplace.commands.wait(provider, by.clone(), command.clone(), repeatable, render_body);
+        let cause = match outcome {
+            Outcome::Done(done) => return render(done),
+            Outcome::Repeated(record) => return render_repeat(&record),
+            Outcome::KeyMisused => {
+                return Err(CommandError::refused("this key was used for another command"));
+            }
+            Outcome::KeyInUse => CommandError::KeyInUse,
+            Outcome::Refused(refusal) => refusal.into(),
+        };
+        match cause {
+            CommandError::KeyInUse | CommandError::Store(StoreError::Busy) if retries_left > 0 => {
+                retries_left -= 1;
+                std::thread::sleep(RETRY_INTERVAL); // tidy: another process may hold the key
+            }
+            cause => return Err(cause),
+        }
+    }
+}
+
+/// The error of a command that was carried out as another one, which is a defect.
+pub(crate) fn unexpected_outcome(done: &Done) -> CommandError {
+    CommandError::Failed(format!("the command did something else: {done:?}"))
+}
+
+fn render_repeat(record: &IdempotencyRecord) -> Result<Output, CommandError> {
+    let output: Output = serde_json::from_slice(&record.body)
+        .map_err(|cause| CommandError::Failed(format!("the record of this key cannot be read: {cause}")))?;
+    let text = format!("{}\nalready done at {}: nothing was done again", output.text, record.created_at);
+    Ok(Output { text, ..output })
+}

@@ -1,0 +1,31 @@
+//! The wallets of a user, as the command line names them.
+
+use guerdon_domain::wallets::WalletType;
+use serde::{Deserialize, Serialize};
+
+/// The wallets by their names at the API.
+#[derive(Debug, Clone, Copy, clap::ValueEnum, Serialize, Deserialize)]
+pub(crate) enum WalletName {
+    /// Points earned, to be spent on rewards.
+    #[serde(rename = "user_wallet")]
+    #[value(name = "user_wallet")]
+    User,
+    /// Points to send to others.
+    #[serde(rename = "peer_wallet")]
+    #[value(name = "peer_wallet")]
+    Peer,
+    /// Points that a manager can send.
+    #[serde(rename = "manager_wallet")]
+    #[value(name = "manager_wallet")]
+    Manager,
+}
+
+impl From<WalletName> for WalletType {
+    fn from(name: WalletName) -> Self {
+        match name {
+            WalletName::User => Self::User,
+            WalletName::Peer => Self::Peer,
+            WalletName::Manager => Self::Manager,
+        }
+    }
+}

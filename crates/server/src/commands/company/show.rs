@@ -1,0 +1,53 @@
+//! `guerdon company show`.
+
+use guerdon_domain::ports::{Lookup, StoreExt};
+use guerdon_http_api::shown;
+use serde::{Deserialize, Serialize};
+
+use crate::commands::arguments::names::CompanyName;
+use crate::commands::output::fields;
+use crate::commands::{CommandError, Output, Runnable, Workplace};
+
+/// Shows one company.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+#[command(after_help = r"Examples:
+  guerdon company show acme.example
+  guerdon --output json company show acme.example")]
+pub(crate) struct Show {
+    /// The company: an id or a domain
+    #[arg(value_name = "COMPANY")]
+    company_id: CompanyName,
+}
+
+impl Runnable for Show {
+    fn is_reading(&self) -> bool {
+        true
+    }
+
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+        let id = self.company_id.find_id(workplace)?;
+        workplace.store.snapshot(|reads| {
+            let absent = || CommandError::refused("no company has this id");
+            let scope = reads.provider_of_company(id)?.ok_or_else(absent)?;
+            let Lookup::Own(found) = reads.company(scope, id)? else { return Err(absent()) };
+            let users = reads.active_user_count(id)?;
+            let json = shown::company(&found, users)?;
+            let (company, owner) = (&found.company, found.owner_name());
+            let (rate, count) = (company.rate.get().to_string(), users.to_string());
+            let alert = company.reserve_alert.map_or_else(|| "-".to_owned(), |it| it.get().to_string());
+            let text = fields(&[
+                ("id", &id.to_string()),
+                ("provider", &scope.to_string()),
+                ("domain", company.domain.as_str()),
+                ("name", company.name.as_str()),
+                ("owner", &format!("{owner} <{}>", found.owner_email.as_str())),
+                ("users", &count),
+                ("points per dollar", &rate),
+                ("reserve alert", &alert),
+                ("0 points", if company.allow_zero_points { "allowed" } else { "not allowed" }),
+                ("created", &company.created_at.to_string()),
+            ]);
+            Ok(Output { text, json, ..Output::default() })
+        })
+    }
+}

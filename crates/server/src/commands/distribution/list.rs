@@ -1,0 +1,100 @@
+//! `guerdon distribution list`.
+
+use guerdon_domain::distributions::{MissedDate, Schedule as Repeating, schedules};
+use guerdon_domain::ports::StoreExt;
+use serde::{Deserialize, Serialize};
+
+use super::schedule::Shown;
+use crate::commands::arguments::names::CompanyName;
+use crate::commands::output::table;
+use crate::commands::{CommandError, Output, Runnable, View, Workplace};
+
+/// The schedules of a company, oldest first, cancelled ones too.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+#[command(after_help = r"Examples:
+  guerdon distribution list acme.example
+  guerdon --output json distribution list acme.example")]
+pub(crate) struct List {
+    /// The company: an id or a domain
+    #[arg(value_name = "COMPANY")]
+    company_id: CompanyName,
+}
+
+/// A schedule with what became of its dates that were not paid.
+#[derive(Serialize)]
+struct Listed {
+    #[serde(flatten)]
+    schedule: Shown,
+    created_at: String,
+    cancelled_at: Option<String>,
+    /// Since when its next date could not be paid.
+    failing_since: Option<String>,
+    /// What refused the last try.
+    failure: Option<String>,
+    missed: Vec<Missed>,
+}
+
+/// A date that was given up.
+#[derive(Serialize)]
+struct Missed {
+    date: String,
+    reason: String,
+}
+
+impl Listed {
+    fn of(it: &Repeating, missed: &[MissedDate]) -> Self {
+        Self {
+            schedule: Shown::of(it),
+            created_at: it.created_at.to_string(),
+            cancelled_at: it.cancelled_at.map(|it| it.to_string()),
+            failing_since: it.failing.as_ref().map(|it| it.since.to_string()),
+            failure: it.failing.as_ref().map(|it| it.reason.clone()),
+            missed: missed
+                .iter()
+                .map(|it| Missed { date: it.due_on.to_string(), reason: it.reason.clone() })
+                .collect(),
+        }
+    }
+
+    fn row(&self) -> Vec<String> {
+        let it = &self.schedule;
+        let state = match (&self.cancelled_at, &self.failure) {
+            (Some(at), _) => format!("cancelled {at}"),
+            (None, Some(why)) => format!("failing: {why}"),
+            (None, None) => String::new(),
+        };
+        vec![
+            it.id.to_string(),
+            it.wallet.to_owned(),
+            it.points.to_string(),
+            it.every.to_owned(),
+            it.start.clone(),
+            it.next.clone().unwrap_or_default(),
+            self.missed.iter().map(|it| it.date.as_str()).collect::<Vec<_>>().join(" "),
+            state,
+        ]
+    }
+}
+
+#[derive(Serialize)]
+#[serde(transparent)]
+struct All(Vec<Listed>);
+
+impl View for All {
+    fn text(&self) -> String {
+        let head = ["id", "wallet", "points", "every", "start", "next", "missed", "state"];
+        table(&head, &self.0.iter().map(Listed::row).collect::<Vec<_>>())
+    }
+}
+
+impl Runnable for List {
+    fn is_reading(&self) -> bool {
+        true
+    }
+
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+        let company = self.company_id.find_id(workplace)?;
+        let found = workplace.store.snapshot(|reads| schedules(reads, company))?;
+        All(found.iter().map(|(it, missed)| Listed::of(it, missed)).collect()).output()
+    }
+}

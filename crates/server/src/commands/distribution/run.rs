@@ -1,0 +1,107 @@
+//! `guerdon distribution run`.
+
+use std::ops::ControlFlow;
+
+use guerdon_domain::commands::{Command, Done};
+use guerdon_domain::distributions::{Recipients, RunDistribution};
+use guerdon_domain::ports::{StoreError, StoreExt};
+use guerdon_domain::scheduler::finish;
+use guerdon_domain::values::UserId;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::commands::arguments::WalletName;
+use crate::commands::arguments::names::{CompanyName, check_id_or_email, find_user};
+use crate::commands::arguments::order::{RepeatKey, carry_out, unexpected_outcome};
+use crate::commands::arguments::sum::{Sum, format_worth};
+use crate::commands::output::{WithText, counted};
+use crate::commands::{CommandError, Output, Runnable, View as _, Workplace};
+
+/// Gives points to users, all or nothing, from the reserve.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+#[command(after_help = r"Examples:
+  guerdon distribution run acme.example --wallet peer_wallet --points 50 \
+    --key november
+  guerdon distribution run acme.example --wallet peer_wallet --points 50 \
+    --user ann@acme.example")]
+pub(crate) struct Run {
+    /// The company: an id or a domain
+    #[arg(value_name = "COMPANY")]
+    company_id: CompanyName,
+    /// Into which wallet
+    #[arg(long, value_enum)]
+    wallet: WalletName,
+    #[command(flatten)]
+    #[serde(flatten)]
+    sum: Sum,
+    /// To whom, by id or email, once for each; without it to every active user (for manager_wallet: every active manager)
+    #[arg(long = "user", value_name = "USER", value_parser = check_id_or_email)]
+    users: Vec<String>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    key: RepeatKey,
+}
+
+/// What was distributed.
+#[derive(Serialize)]
+struct Distributed {
+    company_id: Uuid,
+    users: usize,
+    points: i64,
+}
+
+impl Runnable for Run {
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+        let company = self.company_id.load(workplace)?;
+        let id = company.id;
+        let users: Vec<UserId> =
+            self.users.iter().map(|it| find_user(workplace, id, it)).collect::<Result<_, _>>()?;
+        let wallet = self.wallet.into();
+        let named: Vec<Uuid> = users.iter().map(|it| it.as_uuid()).collect();
+        let request = ("distribution run", id.as_uuid(), self.wallet, &self.sum, &named);
+        let recipients = if users.is_empty() {
+            workplace.store.snapshot(|reads| Recipients::all(reads, id, wallet))?
+        } else {
+            Recipients::Named(users)
+        };
+        workplace.progress.of(recipients.count());
+        let sum = self.sum.read()?;
+        let run = RunDistribution { company_id: id, wallet, sum, recipients, schedule: None };
+        let command = (company.provider_id, Command::RunDistribution(run));
+        let domain = company.domain;
+        let output = carry_out(workplace, command, &self.key, &request, move |done| {
+            let Done::Distributed(it) = done else { return Err(unexpected_outcome(&done)) };
+            let (reserve, rate) = (it.reserve, it.reserve.rate);
+            let [each, before, now] =
+                [reserve.points, reserve.before, reserve.after].map(|it| format_worth(it, rate));
+            let users = counted(it.users, "user", "users");
+            let text =
+                format!("{users} of {domain} received {each} each; the reserve held {before}, now {now}");
+            let points = reserve.points.get();
+            WithText { fields: Distributed { company_id: id.as_uuid(), users: it.users, points }, text }
+                .output()
+        })?;
+        // After a repeat too: an earlier run under this key may have ended between two steps.
+        let mut paid = |users| {
+            workplace.progress.advance(users);
+            ControlFlow::Continue(())
+        };
+        let finished = finish(workplace.store.as_ref(), &workplace.commands, &mut paid);
+        let failed = finished.map_err(|cause| unfinished(&cause))?;
+        let own = failed.iter().find(|it| it.company == Some(id));
+        own.map_or(Ok(output), |it| Err(unfinished(&it.reason)))
+    }
+
+    fn may_take_long(&self) -> bool {
+        true
+    }
+}
+
+/// The distribution is committed, and some of its receivers may still wait for their points.
+fn unfinished(cause: &StoreError) -> CommandError {
+    CommandError::Failed(format!(
+        "the reserve has paid, but perhaps not every user has received points yet ({cause}): a running guerdon serve \
+         continues within seconds; do not run the distribution again without the same --key; `guerdon status` shows \
+         points in transit until it is finished"
+    ))
+}

@@ -1,0 +1,100 @@
+//! `guerdon event list`.
+
+use guerdon_domain::events::EventState;
+use guerdon_domain::ports::{EventsWanted, QueuedEvent, StoreError, StoreExt};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::StateName;
+use crate::commands::arguments::limit::parse_limit;
+use crate::commands::arguments::names::ProviderName;
+use crate::commands::arguments::time::{check_time, parse_optional_time};
+use crate::commands::output::table;
+use crate::commands::{CommandError, Output, Runnable, View, Workplace};
+
+/// How many events are shown where nothing else is asked for.
+const SHOWN: u32 = 100_000;
+
+/// Shows events, newest first.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+#[command(after_help = r"Examples:
+  guerdon event list --state exhausted
+  guerdon event list --provider Acme --since 2h --limit 20")]
+pub(crate) struct List {
+    /// Of this provider only: an id or a name
+    #[arg(long, value_name = "PROVIDER")]
+    provider: Option<ProviderName>,
+    /// In this state only.
+    #[arg(long, value_enum)]
+    state: Option<StateName>,
+    /// Caused then or later.
+    #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = check_time)]
+    since: Option<String>,
+    /// At most so many.
+    #[arg(long, default_value_t = SHOWN, value_name = "N", allow_negative_numbers = true, value_parser = parse_limit)]
+    limit: u32,
+}
+
+#[derive(Serialize)]
+struct Listed {
+    id: Uuid,
+    provider_id: Uuid,
+    r#type: &'static str,
+    state: &'static str,
+    attempts: u32,
+    next_attempt_at: Option<String>,
+    created_at: String,
+}
+
+impl Listed {
+    fn of(it: &QueuedEvent) -> Self {
+        Self {
+            id: it.id.as_uuid(),
+            provider_id: it.provider_id.as_uuid(),
+            r#type: it.kind.name(),
+            state: it.state.name(),
+            attempts: it.attempts,
+            next_attempt_at: it.next_attempt_at.map(|it| it.to_string()),
+            created_at: it.created_at.to_string(),
+        }
+    }
+
+    fn row(&self) -> Vec<String> {
+        vec![
+            self.id.to_string(),
+            self.r#type.to_owned(),
+            self.state.to_owned(),
+            self.attempts.to_string(),
+            self.next_attempt_at.clone().unwrap_or_else(|| "-".to_owned()),
+            self.created_at.clone(),
+            self.provider_id.to_string(),
+        ]
+    }
+}
+
+#[derive(Serialize)]
+#[serde(transparent)]
+struct All(Vec<Listed>);
+
+impl View for All {
+    fn text(&self) -> String {
+        let rows: Vec<Vec<String>> = self.0.iter().map(Listed::row).collect();
+        table(&["id", "type", "state", "attempts", "next attempt", "created", "provider"], &rows)
+    }
+}
+
+impl Runnable for List {
+    fn is_reading(&self) -> bool {
+        true
+    }
+
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+        let provider = self.provider.as_ref().map(|it| it.find_id(workplace)).transpose()?;
+        let state = self.state.map(EventState::from);
+        let since = parse_optional_time(self.since.as_ref())?;
+        let limit = i64::from(self.limit);
+        let wanted = EventsWanted { provider, state, since, limit, ..EventsWanted::default() };
+        let found = workplace.store.snapshot(|reads| -> Result<_, StoreError> { reads.events(&wanted) })?;
+        All(found.iter().map(Listed::of).collect()).output()
+    }
+}

@@ -1,0 +1,116 @@
+//! `guerdon audit`.
+
+use guerdon_domain::audit_log::{Action, AuditEntry, newest};
+use guerdon_domain::causes::Actor;
+use guerdon_domain::ports::{AuditWanted, StoreExt};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::commands::arguments::limit::parse_limit;
+use crate::commands::arguments::names::{CompanyName, ProviderName};
+use crate::commands::arguments::time::{check_time, parse_optional_time};
+use crate::commands::output::table;
+use crate::commands::{CommandError, Output, Runnable, View, Workplace};
+
+/// How many entries are shown where nothing else is asked for.
+const SHOWN: u32 = 100;
+
+/// Shows who did what, newest first: every command that changed something, and what providers did to money, credentials
+/// and single sign-on.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+#[command(after_help = r"Examples:
+  guerdon audit --company acme.example --since 7d
+  guerdon audit --action provider.rotate --limit 20")]
+pub(crate) struct Audit {
+    /// In this company only: an id or a domain
+    #[arg(long, value_name = "COMPANY")]
+    company: Option<CompanyName>,
+    /// Of this provider only: an id or a name
+    #[arg(long, value_name = "PROVIDER")]
+    provider: Option<ProviderName>,
+    /// Of this action only, such as provider.rotate
+    #[arg(long, value_name = "ACTION", value_parser = action)]
+    action: Option<String>,
+    /// Then or later: a time, or an age such as 2h
+    #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = check_time)]
+    since: Option<String>,
+    /// At most so many
+    #[arg(long, default_value_t = SHOWN, value_name = "N", allow_negative_numbers = true, value_parser = parse_limit)]
+    limit: u32,
+}
+
+fn action(text: &str) -> Result<String, String> {
+    let all = || Action::ALL.iter().map(|it| it.name()).collect::<Vec<_>>().join(", ");
+    Action::from_name(text).map(|it| it.name().to_owned()).ok_or_else(|| format!("must be one of {}", all()))
+}
+
+#[derive(Serialize)]
+struct Told {
+    at: String,
+    actor: String,
+    action: &'static str,
+    company_id: Option<Uuid>,
+    object_id: Option<Uuid>,
+    detail: String,
+}
+
+impl From<AuditEntry> for Told {
+    fn from(it: AuditEntry) -> Self {
+        Self {
+            at: it.at.to_string(),
+            actor: actor(&it),
+            action: it.action.name(),
+            company_id: it.company_id.map(|it| it.as_uuid()),
+            object_id: it.object_or_provider(),
+            detail: it.detail,
+        }
+    }
+}
+
+/// Who did it: a provider by its id, the operator by the name of the operating system's user.
+fn actor(it: &AuditEntry) -> String {
+    let reference = it.by.reference.as_deref().map_or_else(String::new, |it| format!(" {it}"));
+    match it.by.actor {
+        Actor::Provider => {
+            let who = it.provider_id.map_or_else(String::new, |it| format!(" {it}"));
+            format!("provider{who}")
+        }
+        Actor::Operator => format!("operator{reference}"),
+        Actor::Schedule => format!("schedule{reference}"),
+    }
+}
+
+impl View for Vec<Told> {
+    fn text(&self) -> String {
+        let id = |it: &Option<Uuid>| it.map_or_else(|| "-".to_owned(), |it| it.to_string());
+        let row = |it: &Told| {
+            let (at, actor, action) = (it.at.clone(), it.actor.clone(), it.action.to_owned());
+            vec![at, actor, action, id(&it.company_id), id(&it.object_id), it.detail.clone()]
+        };
+        let rows: Vec<Vec<String>> = self.iter().map(row).collect();
+        table(&["at", "actor", "action", "company", "object", "detail"], &rows)
+    }
+}
+
+impl Runnable for Audit {
+    fn is_reading(&self) -> bool {
+        true
+    }
+
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+        let wanted = AuditWanted {
+            company: self.company.as_ref().map(|it| it.find_id(workplace)).transpose()?,
+            provider: self.provider.as_ref().map(|it| it.find_id(workplace)).transpose()?,
+            action: self.action.as_deref().and_then(Action::from_name),
+            since: parse_optional_time(self.since.as_ref())?,
+            limit: i64::from(self.limit),
+            ..AuditWanted::default()
+        };
+        let found = workplace.store.snapshot(|reads| newest(reads, &wanted))?;
+        found.into_iter().map(Told::from).collect::<Vec<_>>().output()
+    }
+
+    fn may_take_long(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,62 @@
+//! `guerdon seal`.
+
+use data_encoding::HEXLOWER;
+use guerdon_domain::audit_log::Action;
+use guerdon_domain::ports::Clock;
+use serde::{Deserialize, Serialize};
+
+use crate::commands::output::fields;
+use crate::commands::{CommandError, Output, Runnable, View, Workplace, append_audit_entry};
+use crate::platform::SystemClock;
+use crate::sealing;
+
+/// Seals what is committed now; answers the chain's head.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+#[command(after_help = r"Examples:
+  guerdon seal
+  guerdon --output json seal")]
+pub(crate) struct Seal {
+    /// Nothing to seal is no fault then.
+    #[arg(skip)]
+    #[serde(default)]
+    is_for_backup: bool,
+}
+
+impl Seal {
+    /// Notes that a backup begins, and seals what there is, if there is anything.
+    pub(crate) fn for_backup() -> Self {
+        Self { is_for_backup: true }
+    }
+}
+
+/// The latest seal.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Sealed {
+    sequence: i64,
+    pub(crate) head: String,
+}
+
+impl View for Sealed {
+    fn text(&self) -> String {
+        let sequence = self.sequence.to_string();
+        let shown = fields(&[("sequence", sequence.as_str()), ("head", self.head.as_str())]);
+        format!(
+            "{shown}\nKeep the head elsewhere: `guerdon verify --head {}` proves that nothing before it was changed.",
+            self.head
+        )
+    }
+}
+
+impl Runnable for Seal {
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+        if self.is_for_backup {
+            append_audit_entry(workplace, |entry| entry, Action::BackupBegun)?;
+        }
+        let seal = sealing::seal_all(workplace.store.as_ref(), SystemClock.now())?;
+        if seal.is_none() && self.is_for_backup {
+            return Ok(Output { json: "null".to_owned(), ..Output::default() });
+        }
+        let seal = seal.ok_or_else(|| CommandError::refused("there is nothing to seal yet"))?;
+        Sealed { sequence: seal.sequence, head: HEXLOWER.encode(&seal.head) }.output()
+    }
+}

@@ -1,0 +1,181 @@
+//! `guerdon statement`.
+
+use guerdon_domain::companies::Company;
+use guerdon_domain::money::{Amount, PointsPerDollar};
+use guerdon_domain::ports::{LedgerLine, StoreExt};
+use guerdon_domain::statement::{Entry, Period, statement};
+use guerdon_domain::values::Timestamp;
+use guerdon_domain::wallets::{Account, Direction};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::commands::arguments::WalletName;
+use crate::commands::arguments::names::{CompanyName, check_id_or_email, find_company_of_user, find_user};
+use crate::commands::arguments::time::{check_time, parse_optional_time};
+use crate::commands::{CommandError, Output, Runnable, Workplace};
+
+/// How many lines one statement has at most.
+const LINES_MAX: usize = 200_000;
+
+/// Every movement of a company's reserve, or of a user's wallet, oldest first, with the balance after each, between an
+/// opening and a closing balance. Points are converted at the rate of each movement, so that a period that is over gives the
+/// same bytes for ever.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+#[command(after_help = r"Examples:
+  guerdon statement acme.example --from 30d
+  guerdon statement acme.example --user ann@acme.example --wallet user_wallet \
+    --format json")]
+pub(crate) struct Statement {
+    /// The company: an id or a domain
+    #[arg(value_name = "COMPANY")]
+    company_id: CompanyName,
+    /// Of this user's wallet instead of the reserve: an id or an email
+    #[arg(long, value_name = "USER", value_parser = check_id_or_email, requires = "wallet")]
+    user: Option<String>,
+    /// Which of the user's wallets
+    #[arg(long, value_enum, requires = "user")]
+    wallet: Option<WalletName>,
+    /// From then on: a time, or an age such as 7d
+    #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = check_time)]
+    from: Option<String>,
+    /// Before then
+    #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = check_time)]
+    to: Option<String>,
+    /// How it is written
+    #[arg(long, value_enum, default_value = "csv")]
+    format: StatementFormat,
+}
+
+/// How a statement is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum StatementFormat {
+    /// Lines of values separated by commas (RFC 4180)
+    Csv,
+    /// A JSON array
+    Json,
+}
+
+/// One line; the amounts of money are in dollars, exact.
+#[derive(Serialize)]
+struct Line {
+    at: Option<String>,
+    place: Option<i64>,
+    reason: &'static str,
+    r#type: Option<&'static str>,
+    points: Option<i64>,
+    dollars: Option<String>,
+    balance_points: i64,
+    balance_dollars: String,
+    cause: Option<Uuid>,
+}
+
+impl Line {
+    fn of(entry: Entry, period: Period, now: PointsPerDollar) -> Self {
+        let text = |at: Option<Timestamp>| at.map(|it| it.to_string());
+        match entry {
+            Entry::Opening { balance, rate } => {
+                Self::balance(text(period.from), "opening balance", balance, rate.unwrap_or(now))
+            }
+            Entry::Closing { balance, rate } => {
+                Self::balance(text(period.to), "closing balance", balance, rate.unwrap_or(now))
+            }
+            Entry::Line { line, balance } => Self::movement(&line, balance),
+        }
+    }
+
+    fn balance(at: Option<String>, reason: &'static str, balance: Amount, rate: PointsPerDollar) -> Self {
+        Self {
+            at,
+            place: None,
+            reason,
+            r#type: None,
+            points: None,
+            dollars: None,
+            balance_points: rate.points(balance).get(),
+            balance_dollars: balance.to_string(),
+            cause: None,
+        }
+    }
+
+    fn movement(line: &LedgerLine, balance: Amount) -> Self {
+        let r#type = match line.direction {
+            Direction::Debit => "debit",
+            Direction::Credit => "credit",
+        };
+        let reason = line.reason.name();
+        Self {
+            place: Some(line.place),
+            r#type: Some(r#type),
+            points: Some(line.points.get()),
+            dollars: Some(line.amount.to_string()),
+            cause: Some(line.cause.as_uuid()),
+            ..Self::balance(Some(line.at.to_string()), reason, balance, line.rate)
+        }
+    }
+}
+
+impl Statement {
+    fn period(&self) -> Result<Period, CommandError> {
+        let (from, to) = (parse_optional_time(self.from.as_ref())?, parse_optional_time(self.to.as_ref())?);
+        match from.zip(to) {
+            Some((from, to)) if from >= to => Err(CommandError::refused("--from must be before --to")),
+            _ => Ok(Period { from, to }),
+        }
+    }
+
+    fn account(&self, workplace: &Workplace, company: &Company) -> Result<Account, CommandError> {
+        let (Some(name), Some(wallet)) = (&self.user, self.wallet) else {
+            return Ok(Account::Reserve(company.id));
+        };
+        let user = find_user(workplace, company.id, name)?;
+        let of = find_company_of_user(workplace, user)?;
+        if of.id != company.id {
+            return Err(CommandError::refused("the user is not one of this company"));
+        }
+        Ok(Account::Wallet(wallet.into(), user))
+    }
+}
+
+impl Runnable for Statement {
+    fn is_reading(&self) -> bool {
+        true
+    }
+
+    fn may_take_long(&self) -> bool {
+        true
+    }
+
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+        let company = self.company_id.load(workplace)?;
+        let (period, account) = (self.period()?, self.account(workplace, &company)?);
+        let lines = workplace.store.snapshot(|reads| {
+            let mut lines = Vec::new();
+            statement(reads, account, period, &mut |entry| {
+                if lines.len() > LINES_MAX {
+                    let why = format!("more than {LINES_MAX} movements: narrow it with --from and --to");
+                    return Err(CommandError::Refused(why));
+                }
+                lines.push(Line::of(entry, period, company.rate));
+                Ok(())
+            })?;
+            Ok::<_, CommandError>(lines)
+        })?;
+        let json = serde_json::to_string(&lines)?;
+        let text = match self.format {
+            StatementFormat::Json => json.clone(),
+            StatementFormat::Csv => csv(&lines)?,
+        };
+        Ok(Output { text, json, ..Output::default() })
+    }
+}
+
+fn csv(lines: &[Line]) -> Result<String, CommandError> {
+    let failed = |cause: &dyn ToString| CommandError::Failed(cause.to_string());
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for line in lines {
+        writer.serialize(line).map_err(|it| failed(&it))?;
+    }
+    let bytes = writer.into_inner().map_err(|it| failed(&it))?;
+    String::from_utf8(bytes).map_err(|it| failed(&it))
+}

@@ -1,0 +1,49 @@
+//! `guerdon mail retry`.
+
+use guerdon_domain::audit_log::Action;
+use guerdon_domain::ports::StoreExt;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::commands::arguments::names::parse_id;
+use crate::commands::output::counted;
+use crate::commands::{CommandError, Output, Runnable, View, Workplace};
+
+/// Sends mails that were given up, or that wait, as soon as possible: the mail server is tried at once, even if it counts as
+/// away.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+#[command(after_help = r"Examples:
+  guerdon mail retry MAIL_ID
+  guerdon --output json mail retry OTHER_MAIL_ID")]
+pub(crate) struct Retry {
+    /// The mails' ids, as `mail list` shows them
+    #[arg(value_name = "MAIL_ID", value_parser = parse_id, required = true)]
+    ids: Vec<Uuid>,
+}
+
+#[derive(Serialize)]
+struct Retried {
+    retried: usize,
+}
+
+impl View for Retried {
+    fn text(&self) -> String {
+        format!("{} queued again: the mail server is tried now", counted(self.retried, "mail", "mails"))
+    }
+}
+
+impl Runnable for Retry {
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+        let context = workplace.context();
+        workplace.store.transaction(|tx| -> Result<(), CommandError> {
+            for id in &self.ids {
+                if !tx.retry_mail(*id)? {
+                    return Err(CommandError::Refused(format!("no mail {id} waits or was given up")));
+                }
+                tx.note(&context.entry(Action::MailsRetried).about(*id))?;
+            }
+            Ok(())
+        })?;
+        Retried { retried: self.ids.len() }.output()
+    }
+}

@@ -1,0 +1,52 @@
+//! `guerdon mail test`.
+
+use guerdon_domain::audit_log::Action;
+use guerdon_domain::ports::{ClaimedMail, Clock as _, Ids as _};
+use serde::{Deserialize, Serialize};
+
+use crate::commands::arguments::names::check_email;
+use crate::commands::output::WithText;
+use crate::commands::{CommandError, Output, Runnable, View, Workplace, append_audit_entry};
+use crate::platform::{SystemClock, SystemIds};
+use crate::transports::build_mail_transport;
+
+/// Sends a mail at once, past the queue, the way all others go.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+#[command(after_help = r"Examples:
+  guerdon mail test admin@acme.example
+  guerdon --output json mail test admin@acme.example")]
+pub(crate) struct Test {
+    /// To whom
+    #[arg(value_name = "ADDRESS", value_parser = check_email)]
+    address: String,
+}
+
+#[derive(Serialize)]
+struct Tested {
+    to: String,
+    sent: bool,
+}
+
+impl Runnable for Test {
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+        let settings = &workplace.settings;
+        let mut transport = build_mail_transport(settings).map_err(|it| CommandError::failed(&it))?;
+        let mail = ClaimedMail {
+            id: SystemIds.next(),
+            recipient: self.address.clone(),
+            subject: "Guerdon can send mail".to_owned(),
+            body: format!("This mail was asked for by `guerdon mail test` at {}.\n", settings.service_url),
+            attempts: 0,
+            created_at: SystemClock.now(),
+        };
+        transport.send(&mail).map_err(CommandError::refused)?;
+        transport.rest();
+        append_audit_entry(workplace, |entry| entry.about(mail.id), Action::MailTested)?;
+        let way = match &settings.mail.smtp_url {
+            Some(_) => "taken by the mail server".to_owned(),
+            None => format!("written into {}", settings.data_dir.join("mail").display()),
+        };
+        let to = self.address.clone();
+        WithText { text: format!("a mail to {to} was {way}"), fields: Tested { to, sent: true } }.output()
+    }
+}

@@ -1,0 +1,52 @@
+//! `guerdon prune`.
+
+use guerdon_domain::retention::Pruned;
+use serde::{Deserialize, Serialize};
+
+use crate::commands::output::counted;
+use crate::commands::{CommandError, Output, Runnable, View, Workplace};
+use crate::retention;
+
+/// Lets go of what retention allows, as `serve` does each day: delivered events with their attempts, mails that were
+/// handed over, answers kept for repeats. `retention` in the settings says how long each stays.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+#[command(after_help = r"Examples:
+  guerdon prune
+  guerdon --output json prune")]
+pub(crate) struct Prune {}
+
+#[derive(Serialize)]
+struct Gone {
+    events: usize,
+    mails: usize,
+    idempotency_records: usize,
+    /// Others who wrote may have waited for it.
+    longest_step_micros: u64,
+}
+
+impl View for Gone {
+    fn text(&self) -> String {
+        let Self { events, mails, idempotency_records, longest_step_micros: micros } = self;
+        let (ms, tenth) = (micros / 1_000, micros % 1_000 / 100);
+        format!(
+            "deleted: {}, {}, {}; the longest step took {ms}.{tenth} ms",
+            counted(*events, "delivered event", "delivered events"),
+            counted(*mails, "mail", "mails"),
+            counted(*idempotency_records, "idempotency record", "idempotency records")
+        )
+    }
+}
+
+impl Runnable for Prune {
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+        let (pruned, longest_step) =
+            retention::prune(workplace.store.as_ref(), &workplace.settings.retention, &workplace.context())?;
+        let Pruned { events, mails, idempotency_records } = pruned;
+        let longest_step_micros = u64::try_from(longest_step.as_micros()).unwrap_or(u64::MAX);
+        Gone { events, mails, idempotency_records, longest_step_micros }.output()
+    }
+
+    fn may_take_long(&self) -> bool {
+        true
+    }
+}

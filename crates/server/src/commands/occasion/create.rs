@@ -1,0 +1,46 @@
+//! `guerdon occasion create-global`.
+
+use guerdon_domain::occasions::{OccasionText, create_global};
+use guerdon_domain::ports::{StoreError, StoreExt};
+use guerdon_domain::values::Line;
+use serde::{Deserialize, Serialize};
+
+use super::Shown;
+use crate::commands::{CommandError, Output, Runnable, View, Workplace};
+
+/// Adds an occasion that every provider can use.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+#[command(after_help = r"Examples:
+  guerdon occasion create-global --name Thanks --title Thanks \
+    --default-message Thanks
+  guerdon occasion create-global --name Welcome --title Welcome \
+    --default-message Welcome")]
+pub(crate) struct CreateGlobal {
+    /// Its name.
+    #[arg(long)]
+    name: String,
+    /// The title of its mails.
+    #[arg(long)]
+    title: String,
+    /// The message of recognitions that give none.
+    #[arg(long)]
+    default_message: String,
+}
+
+impl Runnable for CreateGlobal {
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+        let named = |field: &str, cause: &dyn ToString| {
+            CommandError::Refused(format!("{field} {}", cause.to_string()))
+        };
+        let text = OccasionText {
+            name: Line::parse(&self.name).map_err(|it| named("name", &it))?,
+            title: Line::parse(&self.title).map_err(|it| named("title", &it))?,
+            default_message: OccasionText::default_message(&self.default_message)
+                .map_err(|it| named("default_message", &it))?,
+        };
+        let occasion = workplace
+            .store
+            .transaction(|tx| -> Result<_, StoreError> { create_global(tx, &text, &workplace.context()) })?;
+        Shown::of(&occasion).output()
+    }
+}

@@ -1,0 +1,41 @@
+//! `guerdon occasion delete-global`.
+
+use guerdon_domain::occasions::delete_global;
+use guerdon_domain::ports::StoreExt;
+use guerdon_domain::values::OccasionId;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::commands::arguments::names::parse_id;
+use crate::commands::{CommandError, Output, Runnable, View, Workplace};
+
+/// Removes an occasion that every provider can use; recognitions keep its id, events its name.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+#[command(after_help = r"Examples:
+  guerdon occasion delete-global OCCASION_ID
+  guerdon --output json occasion delete-global OTHER_OCCASION_ID")]
+pub(crate) struct DeleteGlobal {
+    /// The occasion's id
+    #[arg(value_name = "OCCASION_ID", value_parser = parse_id)]
+    id: Uuid,
+}
+
+#[derive(Serialize)]
+struct Deleted {
+    id: Uuid,
+    deleted: bool,
+}
+
+impl View for Deleted {
+    fn text(&self) -> String {
+        format!("occasion {} is deleted", self.id)
+    }
+}
+
+impl Runnable for DeleteGlobal {
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+        let (id, context) = (OccasionId::from_uuid(self.id), workplace.context());
+        workplace.store.transaction(|tx| delete_global(tx, id, &context))?;
+        Deleted { id: self.id, deleted: true }.output()
+    }
+}

@@ -1,0 +1,41 @@
+//! `guerdon occasion list-global`.
+
+use guerdon_domain::ports::{StoreError, StoreExt};
+use serde::{Deserialize, Serialize};
+
+use super::Shown;
+use crate::commands::output::table;
+use crate::commands::{CommandError, Output, Runnable, View, Workplace};
+
+/// Shows the occasions that every provider can use, oldest first.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+#[command(after_help = r"Examples:
+  guerdon occasion list-global
+  guerdon --output json occasion list-global")]
+pub(crate) struct ListGlobal {}
+
+impl View for Vec<Shown<'_>> {
+    fn text(&self) -> String {
+        if self.is_empty() {
+            return "there is no global occasion: `guerdon occasion create-global` adds one".to_owned();
+        }
+        let yes = |it: bool| if it { "yes" } else { "no" }.to_owned();
+        let row = |it: &Shown<'_>| {
+            let (id, name, title) = (it.id.to_string(), it.name.to_owned(), it.title.to_owned());
+            vec![id, name, title, yes(it.enabled), yes(it.visible)]
+        };
+        let rows: Vec<Vec<String>> = self.iter().map(row).collect();
+        table(&["id", "name", "title", "enabled", "visible"], &rows)
+    }
+}
+
+impl Runnable for ListGlobal {
+    fn is_reading(&self) -> bool {
+        true
+    }
+
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+        let all = workplace.store.snapshot(|reads| -> Result<_, StoreError> { reads.global_occasions() })?;
+        all.iter().map(Shown::of).collect::<Vec<_>>().output()
+    }
+}

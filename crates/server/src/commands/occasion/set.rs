@@ -1,0 +1,40 @@
+//! `guerdon occasion set-global`.
+
+use guerdon_domain::occasions::set_global;
+use guerdon_domain::ports::StoreExt;
+use guerdon_domain::values::OccasionId;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::Shown;
+use crate::commands::arguments::names::parse_id;
+use crate::commands::{CommandError, Output, Runnable, View, Workplace};
+
+/// Changes an occasion that every provider can use; what is not named stays.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+#[command(after_help = r"Examples:
+  guerdon occasion set-global OCCASION_ID --enabled false
+  guerdon occasion set-global OCCASION_ID --visible false")]
+pub(crate) struct SetGlobal {
+    /// The occasion's id
+    #[arg(value_name = "OCCASION_ID", value_parser = parse_id)]
+    id: Uuid,
+    /// Whether it can be used
+    #[arg(long, value_name = "true|false")]
+    enabled: Option<bool>,
+    /// Whether it is shown for selection
+    #[arg(long, value_name = "true|false")]
+    visible: Option<bool>,
+}
+
+impl Runnable for SetGlobal {
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+        if self.enabled.is_none() && self.visible.is_none() {
+            return Err(CommandError::refused("nothing to set: say what is to be changed"));
+        }
+        let (id, context) = (OccasionId::from_uuid(self.id), workplace.context());
+        let set =
+            workplace.store.transaction(|tx| set_global(tx, id, self.enabled, self.visible, &context))?;
+        Shown::of(&set).output()
+    }
+}

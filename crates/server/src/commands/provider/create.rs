@@ -1,0 +1,93 @@
+//! `guerdon provider create`.
+
+use guerdon_domain::ports::{Ids, StoreError, StoreExt};
+use guerdon_domain::providers::{CreateProvider, create};
+use guerdon_domain::values::ProviderId;
+use guerdon_webhook_dispatcher::check_url;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::{API_KEY_PREFIX, API_SECRET_PREFIX, SHARED_SECRET_PREFIX, parse_name};
+use crate::commands::output::fields;
+use crate::commands::{CommandError, Output, Runnable, View, Workplace};
+use crate::platform::{SystemIds, random};
+
+/// Adds a provider.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+#[command(after_help = r"Examples:
+  guerdon provider create --name Beta \
+    --callback-url https://acme.example/hook
+  guerdon provider create --name Gamma --manages-all-domain-resources")]
+pub(crate) struct Create {
+    /// Its name, for the operator.
+    #[arg(long)]
+    name: String,
+    /// Where its events go: kept and signed exactly as written.
+    #[arg(long, value_name = "U")]
+    callback_url: Option<String>,
+    /// Let it create and update companies and corporations and create users.
+    #[arg(long)]
+    manages_all_domain_resources: bool,
+}
+
+#[derive(Serialize)]
+struct Created<'a> {
+    id: Uuid,
+    name: &'a str,
+    api_key: &'a str,
+    api_secret: &'a str,
+    shared_secret: &'a str,
+    callback_url: Option<&'a str>,
+    manages_all_domain_resources: bool,
+}
+
+impl View for Created<'_> {
+    fn text(&self) -> String {
+        let shown = fields(&[
+            ("id", &self.id.to_string()),
+            ("name", self.name),
+            ("api_key", self.api_key),
+            ("api_secret", self.api_secret),
+            ("shared_secret", self.shared_secret),
+            ("callback_url", self.callback_url.unwrap_or("-")),
+            ("manages_all_domain_resources", &self.manages_all_domain_resources.to_string()),
+        ]);
+        format!("{shown}\nThe secrets are shown this once.")
+    }
+}
+
+impl Runnable for Create {
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+        if let Some(url) = &self.callback_url {
+            check_url(url, workplace.settings.webhooks.policy()).map_err(CommandError::refused)?;
+        }
+        let id = ProviderId::from_uuid(SystemIds.next());
+        let api_secret = random::secret(API_SECRET_PREFIX).map_err(|it| CommandError::failed(&it))?;
+        let shared_secret = random::secret(SHARED_SECRET_PREFIX).map_err(|it| CommandError::failed(&it))?;
+        let name = parse_name(&self.name)?;
+        let api_key = random::name(API_KEY_PREFIX).map_err(|it| CommandError::failed(&it))?;
+        let shared_secret_sealed = workplace.keys.seal(id, &shared_secret)?;
+        let provider = workplace.store.transaction(|tx| -> Result<_, StoreError> {
+            let command = CreateProvider {
+                id,
+                name: name.clone(),
+                api_key: api_key.clone(),
+                api_secret_hash: workplace.keys.hash(&api_secret),
+                shared_secret_sealed: shared_secret_sealed.clone(),
+                callback_url: self.callback_url.clone(),
+                manages_all_domain_resources: self.manages_all_domain_resources,
+            };
+            create(tx, command, &workplace.context())
+        })?;
+        Created {
+            id: id.as_uuid(),
+            name: &provider.name,
+            api_key: &provider.api_key,
+            api_secret: api_secret.expose(),
+            shared_secret: shared_secret.expose(),
+            callback_url: provider.callback_url.as_deref(),
+            manages_all_domain_resources: provider.manages_all_domain_resources,
+        }
+        .output()
+    }
+}

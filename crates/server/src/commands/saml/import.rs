@@ -1,0 +1,63 @@
+//! `guerdon saml import`.
+
+use super::metadata::{Metadata, read};
+use super::render_settings;
+use crate::commands::arguments::names::CompanyName;
+use crate::commands::error::refusals;
+use crate::commands::{CommandError, Output, Runnable, Workplace};
+use guerdon_domain::ports::StoreExt;
+use guerdon_domain::saml::{UpdateSaml, UpdateSamlError, update};
+use guerdon_domain::values::{EntityId, PemCertificate, Update, WebUrl};
+use serde::{Deserialize, Serialize};
+
+/// Takes identifier, address and certificate out of an identity provider's metadata. Nothing is fetched; whether single
+/// sign-on is on stays as it is.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+#[command(after_help = r"Examples:
+  guerdon saml import acme.example METADATA
+  guerdon --output json saml import acme.example METADATA")]
+pub(crate) struct Import {
+    /// The company: an id or a domain
+    #[arg(value_name = "COMPANY")]
+    company_id: CompanyName,
+    /// The metadata file of the identity provider (SAML 2.0)
+    #[arg(value_name = "METADATA.xml", value_parser = read)]
+    file: Result<Metadata, String>,
+}
+
+impl Runnable for Import {
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+        let company = self.company_id.load(workplace)?;
+        let found = self.file.as_ref().map_err(CommandError::refused)?;
+        let told = |name: &str, cause: &dyn ToString| {
+            CommandError::Refused(format!("the metadata's {name} {}", cause.to_string()))
+        };
+        let certificates: Result<Vec<_>, _> =
+            found.certificates.iter().map(|it| PemCertificate::parse(it)).collect();
+        let certificates = certificates.map_err(|it| told("certificate", &it))?;
+        let several = certificates.len() > 1;
+        // While an identity provider changes its key it names the old one and the new.
+        let last = certificates.into_iter().max_by_key(PemCertificate::expires_at);
+        let certificate = last.ok_or_else(|| CommandError::refused("the metadata has no certificate"))?;
+        let note = several.then(|| {
+            format!(
+                "the metadata has {} certificates for signing: the one that ends last is taken, on {}",
+                found.certificates.len(),
+                certificate.expires_at()
+            )
+        });
+        let command = UpdateSaml {
+            idp_id: Update::Set(EntityId::parse(&found.entity_id).map_err(|it| told("entityID", &it))?),
+            idp_url: Update::Set(WebUrl::parse(&found.sign_on_url).map_err(|it| told("Location", &it))?),
+            idp_certificate: Update::Set(certificate),
+            active: None,
+        };
+        let context = workplace.context();
+        let (company, settings) = workplace
+            .store
+            .transaction(|tx| update(tx, company.provider_id, company.id, &command, &context))?;
+        Ok(Output { notes: note.into_iter().collect(), ..render_settings(workplace, &company, &settings)? })
+    }
+}
+
+refusals!(UpdateSamlError);

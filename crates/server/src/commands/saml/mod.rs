@@ -1,0 +1,44 @@
+//! `guerdon saml`.
+
+mod import;
+mod metadata;
+mod show;
+
+use guerdon_domain::companies::Company;
+use guerdon_domain::saml::SamlSettings;
+use guerdon_domain::values::{EntityId, WebUrl};
+use guerdon_http_api::shown;
+
+use crate::commands::group::command_group;
+use crate::commands::output::fields;
+use crate::commands::{CommandError, Output, Workplace};
+
+command_group! {
+    enum SamlCommand {
+        /// Take the settings out of an identity provider's metadata.
+        Import(import::Import),
+        /// Show the settings, with what is to be entered at the identity provider.
+        Show(show::Show),
+    }
+}
+
+fn render_settings(
+    workplace: &Workplace,
+    company: &Company,
+    it: &SamlSettings,
+) -> Result<Output, CommandError> {
+    let service_url = &workplace.settings.service_url;
+    let unset = |it: Option<&str>| it.unwrap_or("not set").to_owned();
+    let ends = it.idp_certificate.as_ref().map(|it| it.expires_at().to_string());
+    let shown_fields = fields(&[
+        ("single sign-on", if it.active { "on" } else { "off" }),
+        ("identity provider", &unset(it.idp_id.as_ref().map(EntityId::as_str))),
+        ("signs on at", &unset(it.idp_url.as_ref().map(WebUrl::as_str))),
+        ("certificate ends", &unset(ends.as_deref())),
+    ]);
+    let sp = shown::sp_id(service_url, company);
+    let text =
+        format!("{shown_fields}\n\nTo be entered at the identity provider:\n\nentity id, audience  {sp}");
+    let json = shown::saml(service_url, company, it)?;
+    Ok(Output { text, json, ..Output::default() })
+}

@@ -1,0 +1,68 @@
+//! `guerdon user erase`.
+
+use guerdon_domain::ports::{StoreError, StoreExt};
+use guerdon_domain::users::{ERASED_AT_ONCE, EraseUserError, erase, erase_from_events};
+use guerdon_domain::values::UserId;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::commands::arguments::names::parse_id;
+use crate::commands::error::refusals;
+use crate::commands::{CommandError, Output, Runnable, View, Workplace};
+
+/// How many events are looked for at once, while nobody waits for it.
+const FOUND_AT_ONCE: i64 = 20_000;
+
+/// Erases what is known of a deleted user: profile, mails, and name and address in the bodies of events. What points the
+/// user gave and received stays, and so do messages.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+#[command(after_help = r"Examples:
+  guerdon user erase DELETED_USER_ID
+  guerdon --output json user erase DELETED_USER_ID")]
+pub(crate) struct Erase {
+    /// The user's id
+    #[arg(value_name = "USER_ID", value_parser = parse_id)]
+    user_id: Uuid,
+}
+
+#[derive(Serialize)]
+struct Erased {
+    user_id: Uuid,
+    erased: bool,
+}
+
+impl View for Erased {
+    fn text(&self) -> String {
+        format!("what was known of user {} is erased; the movements of points stay", self.user_id)
+    }
+}
+
+impl Runnable for Erase {
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+        let (id, context) = (UserId::from_uuid(self.user_id), workplace.context());
+        workplace.store.transaction(|tx| {
+            let scope = tx.provider_of_user(id)?.ok_or(EraseUserError::NoSuchUser)?;
+            erase(tx, scope, id, &context)
+        })?;
+        let store = workplace.store.as_ref();
+        let mut behind = None;
+        loop {
+            let found = store.snapshot(|reads| -> Result<_, StoreError> {
+                reads.events_about(id, behind, FOUND_AT_ONCE)
+            })?;
+            let Some(last) = found.last() else {
+                return Erased { user_id: self.user_id, erased: true }.output();
+            };
+            behind = Some(*last);
+            for some in found.chunks(ERASED_AT_ONCE) {
+                store.transaction(|tx| erase_from_events(tx, id, some, &context))?;
+            }
+        }
+    }
+
+    fn may_take_long(&self) -> bool {
+        true
+    }
+}
+
+refusals!(EraseUserError);

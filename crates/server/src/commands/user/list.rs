@@ -1,0 +1,68 @@
+//! `guerdon user list`.
+
+use guerdon_domain::ports::{StoreExt, Wanted};
+use guerdon_domain::values::EmailAddress;
+use guerdon_http_api::shown;
+use serde::{Deserialize, Serialize};
+
+use super::{format_name, format_rights};
+use crate::commands::arguments::limit::parse_limit;
+use crate::commands::arguments::limit::read_first;
+use crate::commands::arguments::names::{CompanyName, check_email};
+use crate::commands::output::table;
+use crate::commands::{CommandError, Output, Runnable, Workplace};
+
+/// Shows a company's users, oldest first.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+#[command(after_help = r"Examples:
+  guerdon user list --company acme.example
+  guerdon user list --company acme.example --email ann@acme.example --deleted")]
+pub(crate) struct List {
+    /// Of this company: an id or a domain
+    #[arg(long, value_name = "COMPANY")]
+    company: CompanyName,
+    /// With this email only
+    #[arg(long, value_name = "EMAIL", value_parser = check_email)]
+    #[serde(default)]
+    email: Option<String>,
+    /// Deleted ones too
+    #[arg(long)]
+    #[serde(default)]
+    deleted: bool,
+    /// At most so many
+    #[arg(long, default_value_t = 10_000, value_name = "N", allow_negative_numbers = true, value_parser = parse_limit)]
+    limit: u32,
+}
+
+impl Runnable for List {
+    fn is_reading(&self) -> bool {
+        true
+    }
+
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+        let id = self.company.find_id(workplace)?;
+        workplace.store.snapshot(|reads| {
+            if reads.provider_of_company(id)?.is_none() {
+                return Err(CommandError::refused("no company has this id"));
+            }
+            let (mut rows, mut json) = (Vec::new(), Vec::new());
+            let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
+            let email = self.email.as_deref().and_then(|it| EmailAddress::parse(it).ok());
+            let wanted = Wanted { email, deleted: self.deleted, ..Wanted::default() };
+            let found = read_first(limit, |page| reads.users(id, &wanted, page))?;
+            let notes = if found.len() < limit {
+                Vec::new()
+            } else {
+                vec![format!("there may be more than these {limit} users: --limit shows more")]
+            };
+            for it in found {
+                let email = it.profile.email.as_str().to_owned();
+                let deleted = it.deleted_at.map_or_else(|| "-".to_owned(), |it| it.to_string());
+                rows.push(vec![it.id.to_string(), email, format_name(&it), format_rights(&it), deleted]);
+                json.push(shown::user(&it)?);
+            }
+            let text = table(&["id", "email", "name", "rights", "deleted"], &rows);
+            Ok(Output { text, json: format!("[{}]", json.join(",")), notes, ..Output::default() })
+        })
+    }
+}

@@ -1,0 +1,37 @@
+//! `guerdon user`.
+
+mod erase;
+mod list;
+mod show;
+
+use guerdon_domain::users::User;
+use guerdon_domain::values::Line;
+
+use crate::commands::group::command_group;
+
+command_group! {
+    enum UserCommand {
+        /// Show a company's active users, oldest first.
+        List(list::List),
+        /// Show one user, a deleted one too.
+        Show(show::Show),
+        /// Erase what is known of a deleted user; the movements of points stay.
+        Erase(erase::Erase),
+    }
+}
+
+fn format_name(user: &User) -> String {
+    let last = user.profile.last_name.as_ref().map_or("", Line::as_str);
+    format!("{} {last}", user.profile.first_name.as_str()).trim_end().to_owned()
+}
+
+fn format_rights(user: &User) -> String {
+    let profile = &user.profile;
+    let all = [
+        (profile.manager, "manager"),
+        (profile.company_admin, "company admin"),
+        (profile.corporation_admin, "corporation admin"),
+    ];
+    let held: Vec<&str> = all.into_iter().filter(|it| it.0).map(|it| it.1).collect();
+    if held.is_empty() { "-".to_owned() } else { held.join(", ") }
+}

@@ -1,0 +1,49 @@
+//! `guerdon user show`.
+
+use guerdon_domain::ports::StoreExt;
+use guerdon_domain::users::anybodys;
+use guerdon_http_api::shown;
+use serde::{Deserialize, Serialize};
+
+use super::{format_name, format_rights};
+use crate::commands::arguments::names::UserName;
+use crate::commands::output::fields;
+use crate::commands::{CommandError, Output, Runnable, Workplace};
+
+/// Shows one user, a deleted one too.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+#[command(after_help = r"Examples:
+  guerdon user show ann@acme.example --company acme.example
+  guerdon user show USER_ID")]
+pub(crate) struct Show {
+    #[command(flatten)]
+    #[serde(flatten)]
+    user: UserName,
+}
+
+impl Runnable for Show {
+    fn is_reading(&self) -> bool {
+        true
+    }
+
+    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+        let id = self.user.find_id(workplace)?;
+        workplace.store.snapshot(|reads| {
+            let absent = || CommandError::refused("no user has this id");
+            let user = anybodys(reads, id)?.ok_or_else(absent)?;
+            let json = shown::user(&user)?;
+            let deleted = user.deleted_at.map_or_else(|| "-".to_owned(), |it| it.to_string());
+            let text = fields(&[
+                ("id", &id.to_string()),
+                ("company", &user.company_id.to_string()),
+                ("email", user.profile.email.as_str()),
+                ("name", &format_name(&user)),
+                ("rights", &format_rights(&user)),
+                ("created", &user.created_at.to_string()),
+                ("updated", &user.updated_at.to_string()),
+                ("deleted", &deleted),
+            ]);
+            Ok(Output { text, json, ..Output::default() })
+        })
+    }
+}
