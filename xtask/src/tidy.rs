@@ -4,6 +4,7 @@ mod arrows;
 mod circles;
 mod citations;
 mod dependencies;
+mod folders;
 mod links;
 mod metrics;
 mod migrations;
@@ -30,7 +31,9 @@ impl Finding {
 /// Collects every finding, prints each with its mend, and fails if there is one.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let mut findings = arrows::check(workspace)?;
-    findings.extend(circles::check(workspace)?);
+    let imports = circles::read_arrows(workspace)?;
+    findings.extend(circles::check(&imports));
+    findings.extend(folders::check(&imports));
     findings.extend(dependencies::check(workspace)?);
     findings.extend(sources::check(workspace)?);
     findings.extend(migrations::check(workspace)?);

@@ -1,8 +1,8 @@
 //! No circle of imports between the files of a crate.
 //!
-//! An arrow goes from a file to each other file of its crate out of which a `use` of it takes a name, through re-exports to
-//! where the name comes from. A module and the modules inside it are one thing here: a front page may know its rooms, and
-//! a room its front page. In the domain no folders import each other in a circle either.
+//! An arrow goes from a file to each other file of its crate out of which a `use` of it, or a path that begins with `crate`,
+//! takes a name, through re-exports to where the name comes from. A module and the modules inside it are one thing here: a front page may know its rooms, and
+//! a room its front page. `folders` asks the same of the folders.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -12,11 +12,8 @@ use anyhow::Result;
 use super::Finding;
 use crate::workspace::Workspace;
 
-/// The crate whose folders stand one above the other.
-const LAYERED: &str = "domain";
-
 /// A module, by the names that lead to it from the root of its crate.
-type Module = Vec<String>;
+pub(super) type Module = Vec<String>;
 
 /// The modules of a crate, and what each takes from where.
 #[derive(Default)]
@@ -32,21 +29,10 @@ struct Uses {
     handed_on: Vec<Vec<String>>,
 }
 
-pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
-    let mut crates: BTreeMap<String, Crate> = BTreeMap::new();
-    for file in workspace.files()? {
-        if let Some((name, module)) = module_of(&file) {
-            let text = std::fs::read_to_string(workspace.root.join(&file))?;
-            crates.entry(name).or_default().modules.insert(module, Uses::of(&text));
-        }
-    }
+pub(super) fn check(crates: &BTreeMap<String, Arrows>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (name, it) in &crates {
-        let mut circles = circles(&it.arrows());
-        if name == LAYERED {
-            circles.extend(circles_of_folders(&it.arrows()));
-        }
-        for circle in circles {
+    for (name, arrows) in crates {
+        for circle in circles(arrows) {
             findings.push(Finding::new(
                 format!("crate {name}"),
                 format!("{} import each other in a circle", circle.join(", ")),
@@ -54,7 +40,19 @@ pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
             ));
         }
     }
-    Ok(findings)
+    findings
+}
+
+/// Reads the sources of every crate and returns, by the crate's folder, which module imports which.
+pub(super) fn read_arrows(workspace: &Workspace) -> Result<BTreeMap<String, Arrows>> {
+    let mut crates: BTreeMap<String, Crate> = BTreeMap::new();
+    for file in workspace.files()? {
+        if let Some((name, module)) = module_of(&file) {
+            let text = std::fs::read_to_string(workspace.root.join(&file))?;
+            crates.entry(name).or_default().modules.insert(module, Uses::of(&text));
+        }
+    }
+    Ok(crates.into_iter().map(|(name, it)| (name, it.arrows())).collect())
 }
 
 /// The crate and the module of a source file; none for what is no module of a library.
@@ -79,6 +77,7 @@ impl Uses {
         let mut statement = String::new();
         for line in text.lines().map(|it| it.split("//").next().unwrap_or_default().trim()) {
             if statement.is_empty() && !begins_use(line) {
+                uses.own.extend(inline_paths(line));
                 continue;
             }
             statement.push_str(line);
@@ -92,6 +91,14 @@ impl Uses {
         }
         uses
     }
+}
+
+/// The paths from the root of the crate that stand in an expression or a type, such as `crate::a::Name`.
+fn inline_paths(line: &str) -> impl Iterator<Item = Vec<String>> {
+    line.match_indices("crate::").filter_map(|(at, _)| {
+        let path = line.get(at..)?.split(|it: char| !it.is_alphanumeric() && !"_:".contains(it)).next()?;
+        Some(path.split("::").filter(|it| !it.is_empty()).map(str::to_owned).collect())
+    })
 }
 
 fn begins_use(line: &str) -> bool {
@@ -181,22 +188,10 @@ impl Crate {
 }
 
 /// To where the `use` lines of each place lead.
-type Arrows = BTreeMap<Module, BTreeSet<Module>>;
-
-/// The same between the folders at the top; a file there is one too.
-fn circles_of_folders(arrows: &Arrows) -> Vec<Vec<String>> {
-    let folder = |module: &Module| module.iter().take(1).cloned().collect::<Module>();
-    let mut between = Arrows::new();
-    for (from, to) in arrows {
-        let from = folder(from);
-        let others = to.iter().map(folder).filter(|it| *it != from && !it.is_empty() && !from.is_empty());
-        between.entry(from.clone()).or_default().extend(others);
-    }
-    circles(&between)
-}
+pub(super) type Arrows = BTreeMap<Module, BTreeSet<Module>>;
 
 /// Each circle once, as what is in it.
-fn circles(arrows: &Arrows) -> Vec<Vec<String>> {
+pub(super) fn circles(arrows: &Arrows) -> Vec<Vec<String>> {
     let reach = |from: &Module| {
         let (mut met, mut open) = (BTreeSet::new(), vec![from.clone()]);
         while let Some(it) = open.pop() {
@@ -237,7 +232,7 @@ mod tests {
             ("crates/c/src/lib.rs", "mod a;\nmod b;\n"),
             ("crates/c/src/a/mod.rs", "mod x;\npub(crate) use x::{Name, other::Thing};\n"),
             ("crates/c/src/a/x.rs", "use crate::b::{\n    One,\n    Two as Three,\n};\n"),
-            ("crates/c/src/b.rs", "use std::fmt;\nuse super::a::Name;\n"),
+            ("crates/c/src/b.rs", "fn f() {\n    let it = crate::a::Name::new();\n}\n"),
         ]);
         assert_eq!(circles(&found), [["a::x", "b"]]);
     }
@@ -254,19 +249,6 @@ mod tests {
             ("crates/c/src/d.rs", "// use crate::a::Name;\n"),
         ]);
         assert_eq!(circles(&found), Vec::<Vec<String>>::new());
-    }
-
-    #[test]
-    fn folders_can_stand_in_a_circle_in_which_no_file_stands() {
-        let found = arrows(&[
-            ("crates/c/src/a/mod.rs", ""),
-            ("crates/c/src/a/x.rs", "use crate::b::y::One;\n"),
-            ("crates/c/src/a/z.rs", ""),
-            ("crates/c/src/b/mod.rs", ""),
-            ("crates/c/src/b/y.rs", "use crate::a::z::Two;\n"),
-        ]);
-        assert_eq!(circles(&found), Vec::<Vec<String>>::new());
-        assert_eq!(circles_of_folders(&found), [["a", "b"]]);
     }
 
     #[test]
