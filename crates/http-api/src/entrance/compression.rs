@@ -1,4 +1,4 @@
-//! Answers that are worth it go out compressed where the client asks for that (behaviour 3.7).
+//! Compresses responses of more than 1 KiB for clients that accept it (behaviour 3.7).
 
 use actix_http::encoding::Encoder;
 use actix_web::HttpMessage;
@@ -7,11 +7,11 @@ use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::Method;
 use actix_web::http::header::{AcceptEncoding, ContentEncoding, Encoding, Header as _};
 
-/// A smaller answer is not worth it.
-const WORTH_IT: u64 = 1_025;
+/// Smaller responses are not compressed.
+const COMPRESSED_BYTES_MIN: u64 = 1_025;
 
-/// The encoding that a client asks for; none where it wants the answer as it is. One that says it takes neither that nor
-/// anything known is answered all the same (RFC 9110, 12.5.3).
+/// The encoding that a client prefers, or `None` for no compression. A client that accepts no known encoding gets an uncompressed
+/// response (RFC 9110, 12.5.3).
 pub(super) fn asked_for(request: &ServiceRequest) -> Option<ContentEncoding> {
     if request.method() == Method::HEAD {
         return None;
@@ -19,7 +19,7 @@ pub(super) fn asked_for(request: &ServiceRequest) -> Option<ContentEncoding> {
     negotiated(request, &[Encoding::zstd(), Encoding::gzip(), Encoding::identity()])
 }
 
-/// Whether a client takes what is there in gzip alone, beside the answer as it is.
+/// Whether a client accepts gzip.
 pub(super) fn takes_gzip(request: &impl HttpMessage) -> bool {
     negotiated(request, &[Encoding::gzip(), Encoding::identity()]).is_some()
 }
@@ -31,13 +31,13 @@ fn negotiated(request: &impl HttpMessage, offered: &[Encoding]) -> Option<Conten
     }
 }
 
-/// The answer in this encoding, where it is worth it.
+/// Compresses a response with `encoding`, if it is large enough.
 pub(super) fn compressed(
     answer: ServiceResponse<BoxBody>,
     encoding: Option<ContentEncoding>,
 ) -> ServiceResponse<BoxBody> {
     match (encoding, answer.response().body().size()) {
-        (Some(encoding), BodySize::Sized(WORTH_IT..)) => {
+        (Some(encoding), BodySize::Sized(COMPRESSED_BYTES_MIN..)) => {
             answer.map_body(|head, body| Encoder::response(encoding, head, body).boxed())
         }
         _ => answer,

@@ -1,8 +1,11 @@
-//! What every request passes, from the socket to the table of routes: [`server`] takes connections, of which `connections` lets so
-//! many in and `receive_budget` bounds the memory that strangers take, `framing` reads them
-//! strictly, `session` keeps them between requests, `envelope` gives each request its id and each answer its headers, `unread` ends what a refusal left of a body,
-//! `compression` makes answers smaller, `preferences` puts refusals as the client wants them, `admission` lets callers in; `health`
-//! is for balancers.
+//! What every request passes between the socket and the routes, in this order:
+//!
+//! - [`server`] opens the port; `connections` limits connections (with `pace`), and `placed` is the stream of one;
+//! - `receive_budget` limits the memory of clients without credentials;
+//! - `framing` reads requests strictly, and `session` keeps connections between requests;
+//! - `envelope` gives each request its id and each response its headers, with the help of `unread` (discards the rest of a
+//!   body), `compression`, `preferences` (renders errors as the client prefers), `health` and `pages`;
+//! - `admission` checks credentials and limits.
 
 mod admission;
 mod compression;

@@ -1,4 +1,4 @@
-//! A stream that has a place among the connections.
+//! The stream of a connection that counts towards the connection limits.
 
 use std::io::{self, IoSlice};
 use std::net::SocketAddr;
@@ -11,7 +11,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::framing::{Connection, NO_ROOM};
 
-/// The stream, which counts what it receives, with whatever is to go when it does.
+/// A stream that counts the bytes it receives. Dropping it also drops its place among the open connections.
 pub(super) struct Placed {
     stream: TcpStream,
     connection: Rc<Connection>,
@@ -27,7 +27,7 @@ impl Placed {
         self.stream.peer_addr().ok()
     }
 
-    /// What the requests on it share with it.
+    /// The state that the stream shares with its requests.
     pub(super) fn connection(&self) -> Rc<Connection> {
         Rc::clone(&self.connection)
     }

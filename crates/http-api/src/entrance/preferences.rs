@@ -1,4 +1,4 @@
-//! What a client may wish of an answer's form (behaviour 5.6): a refusal as RFC 9457 has it.
+//! Renders errors as problem details (RFC 9457) for clients that accept them (behaviour 5.6).
 
 use actix_web::HttpResponse;
 use actix_web::body::BoxBody;
@@ -26,7 +26,7 @@ pub(crate) struct Problem<'a> {
     detail: &'a str,
 }
 
-/// Whether a client names that shape among those that it takes.
+/// Whether a client accepts problem details.
 pub(super) fn wants_problems(headers: &HeaderMap) -> bool {
     let ranges = headers.get_all(ACCEPT).filter_map(|it| it.to_str().ok()).flat_map(|it| it.split(','));
     ranges.map(|it| it.split(';').map(str::trim)).any(|mut parts| {
@@ -36,7 +36,7 @@ pub(super) fn wants_problems(headers: &HeaderMap) -> bool {
     })
 }
 
-/// The same refusal in that shape; any other answer stays.
+/// Turns an error response into problem details; any other response is unchanged.
 pub(super) fn as_problem(mut response: ServiceResponse<BoxBody>) -> ServiceResponse<BoxBody> {
     let Some(Refused(detail)) = response.response_mut().extensions_mut().remove() else { return response };
     let status = response.status();

@@ -1,8 +1,8 @@
-//! Memory for what clients send, and for the pages they read, before any right credentials were seen on their connection.
+//! Limits the memory for data that clients send, and for the pages they load, before they have shown valid credentials.
 //!
-//! A connection's first few KiB are part of what each connection may cost. What it holds beyond that, in TLS, in the strict reader
-//! and in the parser, is counted for all connections together, and for those of one address. While either is too much, nothing more is
-//! read of a connection that holds more than its own part, and nobody without credentials is given a page.
+//! Every connection may hold a few KiB. What it holds beyond that, in TLS, in the strict reader and in the parser, is counted in
+//! total and per address. While either count is above its limit, connections that hold more than their own few KiB are not
+//! read, and clients without credentials get no pages.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -10,24 +10,24 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use metrics::gauge;
 
-/// What a connection may hold without being counted; rustls reads as much at a time.
-const UNCOUNTED: usize = 4 << 10;
-/// What all connections together may hold beyond that.
-const HELD_MAX: usize = 24 << 20;
-/// What those of one address may: half of that, so that no single one keeps the others out.
-const SHARE_MAX: usize = HELD_MAX / 2;
+/// The bytes that a connection may hold without being counted, which is what rustls reads at a time.
+const UNCOUNTED_BYTES: usize = 4 << 10;
+/// The bytes that all connections together may hold beyond that.
+const HELD_BYTES_MAX: usize = 24 << 20;
+/// The bytes that the connections of one address may hold beyond that: half of the total, so that no address can use it up.
+const HELD_BYTES_PER_ADDRESS_MAX: usize = HELD_BYTES_MAX / 2;
 
-/// The bytes that connections without right credentials hold together.
+/// The bytes that all connections without valid credentials hold.
 #[derive(Default)]
 pub(super) struct ReceiveBudget {
     held: AtomicUsize,
 }
 
-/// The bytes that those of one address hold together.
+/// The bytes that the connections of one address hold.
 pub(super) type Share = Arc<AtomicUsize>;
 
-/// What one connection holds. The most that it has received so far stays counted: what a connection returns to the heap lies in pieces
-/// between what others still hold. A page is shared by all who read it and counts until the client has taken it.
+/// The bytes that one connection holds. Its highest value so far stays counted, because memory that a connection frees is
+/// fragmented by the memory of others. A page counts until the client has received it, although all clients share its memory.
 #[derive(Default)]
 pub(super) struct Held {
     budget: Arc<ReceiveBudget>,
@@ -50,10 +50,10 @@ impl Held {
 
     /// Whether the connection may receive more.
     pub(super) fn has_room(&self) -> bool {
-        self.bytes.get() < UNCOUNTED + self.counted.get() || !self.is_full()
+        self.bytes.get() < UNCOUNTED_BYTES + self.counted.get() || !self.is_full()
     }
 
-    /// Counts a page that takes `bytes` on its way out, unless too much is held already; whether it may go.
+    /// Counts a page of `bytes` that is about to be sent. Returns false, and counts nothing, if a limit is reached.
     pub(super) fn add_page(&self, bytes: usize) -> bool {
         let more = bytes.saturating_sub(self.page.get());
         if more > 0 && self.is_full() {
@@ -64,7 +64,7 @@ impl Held {
         true
     }
 
-    /// No page is on its way out.
+    /// Stops counting the page, because it has been sent.
     pub(super) fn release_page(&self) {
         self.discount(self.page.take());
     }
@@ -73,22 +73,22 @@ impl Held {
         self.bytes.get()
     }
 
-    /// Sets what the connection holds.
+    /// Sets the number of bytes that the connection holds.
     pub(super) fn set(&self, bytes: usize) {
         self.bytes.set(bytes);
-        let more = bytes.saturating_sub(UNCOUNTED + self.counted.get());
+        let more = bytes.saturating_sub(UNCOUNTED_BYTES + self.counted.get());
         self.counted.set(self.counted.get() + more);
         self.count(more);
     }
 
-    /// What was received is not counted any more.
+    /// Stops counting received bytes, because the client has shown valid credentials.
     pub(super) fn release(&self) {
         self.discount(self.counted.take());
     }
 
     fn is_full(&self) -> bool {
-        self.budget.held.load(Ordering::Relaxed) >= HELD_MAX
-            || self.share.load(Ordering::Relaxed) >= SHARE_MAX
+        self.budget.held.load(Ordering::Relaxed) >= HELD_BYTES_MAX
+            || self.share.load(Ordering::Relaxed) >= HELD_BYTES_PER_ADDRESS_MAX
     }
 
     fn count(&self, more: usize) {
@@ -125,22 +125,22 @@ mod tests {
     fn a_connection_has_a_part_of_its_own_and_all_of_them_share_the_rest() {
         let budget = Arc::default();
         let [first, greedy, modest] = [(); 3].map(|()| Held::of(&budget, Share::default()));
-        greedy.set(UNCOUNTED);
+        greedy.set(UNCOUNTED_BYTES);
         assert_eq!(budget.held.load(Ordering::Relaxed), 0);
-        first.set(UNCOUNTED + SHARE_MAX);
+        first.set(UNCOUNTED_BYTES + HELD_BYTES_PER_ADDRESS_MAX);
         assert!(!first.has_room() && greedy.has_room(), "one address has half of it");
-        greedy.set(UNCOUNTED + SHARE_MAX);
+        greedy.set(UNCOUNTED_BYTES + HELD_BYTES_PER_ADDRESS_MAX);
         assert!(!greedy.has_room() && !modest.add_page(1));
-        modest.set(UNCOUNTED - 1);
+        modest.set(UNCOUNTED_BYTES - 1);
         assert!(modest.has_room(), "its own part is always there");
-        modest.set(UNCOUNTED);
+        modest.set(UNCOUNTED_BYTES);
         assert!(!modest.has_room());
         greedy.set(0);
         assert!(!modest.has_room(), "the most that it has held stays counted");
         assert!(greedy.has_room(), "for itself, too");
         greedy.release();
         assert!(modest.has_room() && modest.add_page(1));
-        assert_eq!(budget.held.load(Ordering::Relaxed), SHARE_MAX + 1);
+        assert_eq!(budget.held.load(Ordering::Relaxed), HELD_BYTES_PER_ADDRESS_MAX + 1);
         drop((first, greedy, modest));
         assert_eq!(budget.held.load(Ordering::Relaxed), 0);
     }
@@ -149,7 +149,7 @@ mod tests {
     fn connections_of_one_address_have_one_share() {
         let (budget, share) = (Arc::default(), Share::default());
         let [one, other] = [(); 2].map(|()| Held::of(&budget, Arc::clone(&share)));
-        one.set(UNCOUNTED + SHARE_MAX);
+        one.set(UNCOUNTED_BYTES + HELD_BYTES_PER_ADDRESS_MAX);
         assert!(!other.add_page(1));
         drop(one);
         assert!(other.add_page(5) && other.add_page(3));

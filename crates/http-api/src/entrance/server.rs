@@ -1,4 +1,4 @@
-//! Listening.
+//! Opens the port and builds the server: connections, TLS, HTTP parser, middleware and routes.
 
 use std::cell::RefCell;
 use std::future::Future;
@@ -33,36 +33,37 @@ use crate::endpoints::configure;
 use crate::operation::state::State;
 
 const WORKERS_MIN: usize = 2;
-/// Over all workers: enough that the store can gather what waits for the same commit.
+/// The total of all workers. It must be large enough that many requests can wait for the same commit of the store.
 const BLOCKING_THREADS_MIN: usize = 64;
 const BLOCKING_THREADS_PER_WORKER_MIN: usize = 32;
 const SHUTDOWN_SECONDS: u64 = 30;
 const BACKLOG: u32 = 2_048;
-/// So many bytes of answers the system holds for a connection (Linux takes twice as many): few enough that a slow reader is seen
-/// to read, and that many slow ones hold little.
-const SEND_BUFFER: u32 = 128 << 10;
-/// Handshakes under way in one worker: enough that connections which say nothing keep nobody out for the five seconds
-/// that each of them has.
+/// The send buffer of a connection in the kernel (Linux doubles it). It is small, so that the progress of a slow reader is
+/// visible and many slow readers occupy little memory.
+const SEND_BUFFER_BYTES: u32 = 128 << 10;
+/// The most TLS handshakes in progress per worker. It is so large that silent connections, which may occupy it for five seconds
+/// each, do not keep others out.
 const HANDSHAKES_MAX: usize = 16_384;
-/// How many more connections than may stay a worker takes at a time, to close them: what comes in a flood waits with the
-/// system until then, and takes no descriptor.
-const SURPLUS: usize = 64;
+/// The number of connections above the limit that a worker accepts at a time, to close them. Further ones wait in the
+/// kernel's queue and take no file descriptor.
+const SURPLUS_CONNECTIONS: usize = 64;
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long a connection that is closed may take to say so.
+/// The longest wait for a client to confirm that a connection is closed.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
-/// How long a connection keeps its parser behind a response.
-const PARSER_KEPT: Duration = Duration::from_secs(1);
+/// How long a connection keeps its parser after a response.
+const PARSER_KEEP_ALIVE: Duration = Duration::from_secs(1);
 const PROTOCOL: &[u8] = b"http/1.1";
 
-/// An API that listens; it serves once `server` is awaited.
+/// An API with an open port. It serves requests while `server` is awaited.
 pub struct Listening {
-    /// The server; its handle stops it, finishing what runs within 30 seconds.
+    /// The server. Its handle stops it and gives running requests up to 30 seconds to finish.
     pub server: Server,
-    /// Where it listens; the port is real where 0 was asked for.
+    /// The address of the open port, with the real port if 0 was requested.
     pub address: SocketAddr,
 }
 
-/// Listens on an address: with TLS where a configuration is given, in plain HTTP only for [`Transport::Proxy`].
+/// Opens a port, with TLS if `tls` is given. Plain HTTP requires [`Transport::Proxy`]; fails for any other transport, or if the
+/// address cannot be bound.
 pub fn listen(
     api: Api,
     address: SocketAddr,
@@ -74,9 +75,9 @@ pub fn listen(
     }
     let workers = available_parallelism().map_or(WORKERS_MIN, NonZeroUsize::get).max(WORKERS_MIN);
     let threads = BLOCKING_THREADS_MIN.div_ceil(workers).max(BLOCKING_THREADS_PER_WORKER_MIN);
-    let connections_per_worker = api.connections.in_all.div_ceil(workers).saturating_add(SURPLUS);
+    let connections_per_worker = api.connections.in_all.div_ceil(workers).saturating_add(SURPLUS_CONNECTIONS);
     let connections = Connections::new(api.connections, api.transport.clone());
-    let keep_alive = api.keep_alive.saturating_sub(PARSER_KEPT);
+    let keep_alive = api.keep_alive.saturating_sub(PARSER_KEEP_ALIVE);
     let state = State::new(api);
     let admission = web::Data::new(Admission::new(Arc::clone(&state)));
     let state = web::Data::from(state);
@@ -101,7 +102,7 @@ pub fn listen(
             });
             let http = http(state.clone(), admission.clone(), stopping.clone());
             let guard = guard(refuse(&state), keep_alive);
-            // Boxed, so that a connection does not keep the room of its handshake.
+            // Boxed, so that the memory of the handshake is freed before the connection ends.
             let handshake = boxed::factory(place.and_then(accept(tls.clone(), guard)));
             handshake.and_then(http.map_err(TlsError::Service))
         })?,
@@ -123,20 +124,20 @@ pub fn listen(
 fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Error> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
     socket.set_reuseaddr(true)?;
-    socket.set_send_buffer_size(SEND_BUFFER)?;
+    socket.set_send_buffer_size(SEND_BUFFER_BYTES)?;
     socket.bind(address)?;
     let listener = socket.listen(BACKLOG)?.into_std()?;
     let bound = listener.local_addr()?;
     Ok((listener, bound))
 }
 
-/// How a head that is no sound request is answered.
+/// Builds the response to a malformed request head.
 fn refuse(state: &web::Data<State>) -> Refuse {
     let state = Arc::clone(state);
     Rc::new(move |refusal, is_head| envelope::refuse(&state, refusal, is_head))
 }
 
-/// Makes the strict reader of a stream, beside the address that the stream comes from.
+/// Wraps a stream in the strict reader, and pairs it with the address of its client.
 fn guard<IO: AsyncRead + AsyncWrite + Unpin>(
     refuse: Refuse,
     keep_alive: Duration,
@@ -147,7 +148,7 @@ fn guard<IO: AsyncRead + AsyncWrite + Unpin>(
     }
 }
 
-/// Ends TLS.
+/// Terminates TLS.
 fn accept<R>(
     mut tls: rustls::ServerConfig,
     guard: impl Fn(Rc<Connection>, Option<SocketAddr>, TlsStream<Placed>) -> R + Clone,
@@ -188,7 +189,7 @@ where
     })
 }
 
-/// Serves the requests of connections. How long a client may take for a head the strict stream knows.
+/// Parses and serves the requests of a connection. The strict stream enforces the time limit for request heads.
 fn parser<IO, F>(
     state: web::Data<State>,
     admission: web::Data<Admission>,
@@ -212,7 +213,7 @@ where
         .configure(configure);
     HttpService::build()
         .graceful_shutdown_signal(stopping)
-        .keep_alive(PARSER_KEPT)
+        .keep_alive(PARSER_KEEP_ALIVE)
         .client_request_timeout(Duration::ZERO)
         .client_disconnect_timeout(CLOSE_TIMEOUT)
         .on_connect_ext(|lease: &Lease<IO>, extensions| {

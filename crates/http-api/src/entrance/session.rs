@@ -1,8 +1,8 @@
-//! The life of a connection between its requests.
+//! Saves the memory of idle connections.
 //!
-//! The HTTP parser underneath keeps the buffers it has once needed for as long as it lives, 16 KiB and more. So it lives only while
-//! requests are at work: a connection begins without one, gets one when the head of a request is there, and loses it when
-//! the request has its response; where right credentials were used, a second later.
+//! The HTTP parser keeps its buffers, 16 KiB and more, for as long as it exists. Therefore it exists only during requests:
+//! a connection starts without a parser, gets one when the head of a request has arrived, and drops it after the response, or one
+//! second later if valid credentials were used.
 
 use std::cell::RefCell;
 use std::future::{Future, poll_fn};
@@ -18,13 +18,13 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::framing::Guarded;
 
-/// The stream of a connection, which outlives its parsers.
+/// The stream of a connection. It exists longer than its parsers.
 pub(super) type Shared<IO> = Rc<RefCell<Guarded<IO>>>;
 
-/// The stream of a connection as long as a parser has it.
+/// The stream of a connection while a parser uses it.
 pub(super) struct Lease<IO>(Shared<IO>);
 
-/// Serves the requests of a connection until it ends, or `stop` does.
+/// Serves the requests of a connection until the connection ends or `stop` completes.
 pub(super) async fn serve<IO, S>(
     http: Rc<S>,
     stream: Shared<IO>,
@@ -83,7 +83,7 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Lease<IO> {
         Pin::new(&mut *self.0.borrow_mut()).poll_flush(context)
     }
 
-    /// Of a stream at rest nothing ends but the parser.
+    /// Shuts the stream down, unless it is at rest: then only the parser ends.
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let mut stream = self.0.borrow_mut();
         if stream.is_at_rest() { Poll::Ready(Ok(())) } else { Pin::new(&mut *stream).poll_shutdown(context) }

@@ -1,5 +1,5 @@
-//! What nobody read of a request's body: a little of it is taken and dropped before the answer, so that the connection can
-//! go on (behaviour 2.8).
+//! Discards the unread rest of a request's body before the response, if it is small, so that the connection can be reused
+//! (behaviour 2.8).
 
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -18,26 +18,26 @@ use tokio::time::timeout;
 
 use super::framing::Connection;
 
-/// A larger rest is not taken.
-const DROPPED_MAX: usize = 64 << 10;
-/// A client that sent `Expect: 100-continue` and no byte of its body for this long waits for `100 Continue`.
+/// The most bytes that are discarded.
+const DISCARDED_BYTES_MAX: usize = 64 << 10;
+/// A client that sent `Expect: 100-continue` and no part of its body for this long is waiting for `100 Continue`.
 const EXPECT_WAIT: Duration = Duration::from_millis(100);
 
-/// A body that somebody may read, or not.
+/// A request body that the endpoint may read or leave unread.
 pub(super) struct Unread {
     body: Rc<RefCell<Body>>,
-    /// How long it is, where that was said.
+    /// The value of `Content-Length`, if given.
     length: Option<usize>,
 }
 
 struct Body {
     payload: Payload,
     end: End,
-    /// The client may wait for somebody to want it.
+    /// Tells whether the client is waiting for `100 Continue`.
     connection: Option<Rc<Connection>>,
 }
 
-/// Whether all of a body was there.
+/// How the body ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     NotYet,
@@ -45,11 +45,11 @@ enum End {
     Broken,
 }
 
-/// The same body for whoever reads it.
+/// The stream of the body for the endpoint.
 struct Reader(Rc<RefCell<Body>>);
 
 impl Unread {
-    /// Watches over a request's body, where it has one.
+    /// Replaces the body of a request by a stream that records how it ended; `None` if the request has no body.
     pub(super) fn of(request: &mut ServiceRequest, connection: Option<Rc<Connection>>) -> Option<Self> {
         let headers = request.headers();
         let length = headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse().ok());
@@ -62,13 +62,13 @@ impl Unread {
         Some(Self { body, length })
     }
 
-    /// Whether it comes in chunks, so that it is known to be sound only at its end.
+    /// Whether the body is chunked, so that it can turn out to be malformed at its end.
     pub(super) fn is_chunked(&self) -> bool {
         self.length.is_none()
     }
 
-    /// Takes and drops what is left, unless that is more than 64 KiB or the client waits for `100 Continue`; whether nothing
-    /// is left. A body that comes too slowly ends as a broken one, in the strict reader of the connection.
+    /// Reads and discards the rest of the body, unless that is more than 64 KiB or the client is waiting for `100 Continue`.
+    /// Returns whether the whole body was read. The strict reader of the connection ends a body that arrives too slowly.
     pub(super) async fn finish(&self) -> bool {
         let (end, is_awaited) = {
             let body = self.body.borrow();
@@ -76,24 +76,24 @@ impl Unread {
         };
         match end {
             End::Whole => true,
-            End::NotYet if self.length.is_none_or(|it| it <= DROPPED_MAX) => {
-                let mut left = DROPPED_MAX;
+            End::NotYet if self.length.is_none_or(|it| it <= DISCARDED_BYTES_MAX) => {
+                let mut left = DISCARDED_BYTES_MAX;
                 if is_awaited {
-                    let _began = timeout(EXPECT_WAIT, self.drop_next(&mut left, false)).await;
+                    let _began = timeout(EXPECT_WAIT, self.discard_next(&mut left, false)).await;
                     if self.body.borrow().is_awaited() {
                         return false;
                     }
                 }
-                while self.drop_next(&mut left, true).await {}
+                while self.discard_next(&mut left, true).await {}
                 self.body.borrow().end == End::Whole
             }
             End::NotYet | End::Broken => false,
         }
     }
 
-    /// Takes and drops the next part of the body, where one comes and at most `left` bytes of it; the client is told to send it
-    /// where `asks` says so.
-    async fn drop_next(&self, left: &mut usize, asks: bool) -> bool {
+    /// Reads and discards the next part of the body. Returns false at the end of the body, or if the part exceeds `left` bytes.
+    /// With `asks`, a waiting client is told to send the body.
+    async fn discard_next(&self, left: &mut usize, asks: bool) -> bool {
         let next = poll_fn(|context| self.body.borrow_mut().poll(context, asks)).await;
         let Some(Ok(bytes)) = next else { return false };
         let fits = bytes.len() <= *left;
@@ -103,12 +103,12 @@ impl Unread {
 }
 
 impl Body {
-    /// Whether the client waits for `100 Continue`.
+    /// Whether the client is waiting for `100 Continue`.
     fn is_awaited(&self) -> bool {
         self.connection.as_ref().is_some_and(|it| it.is_awaited())
     }
 
-    /// The next part; `asks` tells a client to send it that waits for that.
+    /// Polls for the next part. With `asks`, a waiting client is told to send the body.
     fn poll(&mut self, context: &mut Context<'_>, asks: bool) -> Poll<Option<Result<Bytes, PayloadError>>> {
         if self.end != End::NotYet {
             return Poll::Ready(None);

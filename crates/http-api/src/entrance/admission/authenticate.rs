@@ -1,4 +1,4 @@
-//! Credentials to caller (behaviour 9.1, 9.2).
+//! Finds the caller by the credentials of a request (behaviour 9.1, 9.2).
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
@@ -15,8 +15,8 @@ use super::current_secrets::{NO_HASH, hashes_of};
 use crate::arrival::{Arrival, Caller, Repeated, network, single_header};
 use crate::operation::error::ApiError;
 
-/// The caller of a request: 401 for every cause alike, or 429 if too many logins failed before and these credentials are not
-/// right either.
+/// The caller of a request. The error is 401 whatever the cause, or 429 if too many logins failed before and these credentials
+/// are not valid either.
 pub(super) async fn caller(admission: &Admission, request: &ServiceRequest) -> Result<Caller, ApiError> {
     let credentials = match single_header(request.headers(), AUTHORIZATION.as_str()) {
         Ok(None) => return Err(ApiError::unauthorized()),
@@ -45,8 +45,8 @@ pub(super) async fn caller(admission: &Admission, request: &ServiceRequest) -> R
         return Ok(Caller::new(&provider));
     }
     log::info!(
-        request_id:% = id, address:% = address, api_key = shown(key);
-        "request {id}: credentials from {address} were refused (API key: {})", shown(key)
+        request_id:% = id, address:% = address, api_key = loggable(key);
+        "request {id}: credentials from {address} were refused (API key: {})", loggable(key)
     );
     match admission.failed_logins.record(address, key, Instant::now()) {
         Some(wait_seconds) => Err(ApiError::too_many_failures(wait_seconds)),
@@ -54,7 +54,7 @@ pub(super) async fn caller(admission: &Admission, request: &ServiceRequest) -> R
     }
 }
 
-/// Whether these credentials let their provider in now, for an address that is locked out.
+/// Whether the credentials are valid now; for addresses that are locked out.
 async fn are_current(admission: &Admission, credentials: &Credentials) -> Result<bool, ApiError> {
     let state = &admission.state;
     let read = async || {
@@ -70,24 +70,24 @@ fn locked_out(admission: &Admission, address: IpAddr, key: &str, wait_seconds: u
     if admission.locked_out.allows(network(address), Instant::now()) {
         log::warn!(
             "too many failed logins from {address} (API key: {}): for {wait_seconds} s only right credentials pass there",
-            shown(key)
+            loggable(key)
         );
     }
     ApiError::too_many_failures(wait_seconds)
 }
 
-/// A key as the log may have it. Whatever has another form than ours may be a secret in the wrong place.
-fn shown(key: &str) -> &str {
+/// An API key as it may be logged. A text of another form may be a secret in the wrong place.
+fn loggable(key: &str) -> &str {
     let is_ours = key.len() <= 64
         && key.strip_prefix("gk_").is_some_and(|rest| rest.bytes().all(|it| it.is_ascii_alphanumeric()));
     if is_ours { key } else { "none of ours" }
 }
 
-/// The provider whose credentials these are, unless it is suspended. What was read lately is believed only where it
-/// lets the caller in: a new secret, and a suspension that has ended, work at once.
+/// The provider with these credentials, unless it is suspended. A cached provider is used only if it lets the caller in, so
+/// that a new secret and the end of a suspension take effect at once.
 ///
-/// Strangers look few at a time and have no share in the places of those whose credentials were right lately, or are known
-/// to be right.
+/// Credentials that are neither proven nor known to be valid are looked up two at a time, and do not delay the look-ups of the
+/// others.
 async fn verify(
     admission: &Admission,
     credentials: &Credentials,
@@ -104,8 +104,8 @@ async fn verify(
     {
         return Ok(Some(provider));
     }
-    let is_stranger = !is_known && !admission.proven.contains(credentials);
-    let _turn = if is_stranger { Some(admission.strangers_turn().await?) } else { None };
+    let is_unproven = !is_known && !admission.proven.contains(credentials);
+    let _permit = if is_unproven { Some(admission.acquire_unproven_lookup().await?) } else { None };
     let key = credentials.key.clone();
     let found = state
         .block(move |state, _| Ok(state.api.store.snapshot(|reads| reads.provider_by_api_key(&key))?))

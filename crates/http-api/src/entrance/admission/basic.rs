@@ -4,16 +4,16 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use zeroize::Zeroizing;
 
-/// What a caller sent: the API key and the API secret.
+/// The API key and the API secret that a client sent.
 pub(super) struct Credentials {
     /// The user name.
     pub(super) key: String,
-    /// The password; it leaves the memory with this.
+    /// The password; its memory is cleared on drop.
     pub(super) secret: Zeroizing<String>,
 }
 
-/// Reads `Basic <base64 of key:secret>`; `None` for anything else. Control characters are in neither (RFC 7617):
-/// PostgreSQL would refuse to look for a key that holds U+0000.
+/// Parses `Basic <base64 of key:secret>`; `None` for anything else. Control characters are not allowed (RFC 7617): PostgreSQL
+/// rejects a query for a key that contains U+0000.
 pub(super) fn parse(header: &[u8]) -> Option<Credentials> {
     let (scheme, encoded) = std::str::from_utf8(header).ok()?.split_once(' ')?;
     if !scheme.eq_ignore_ascii_case("basic") {

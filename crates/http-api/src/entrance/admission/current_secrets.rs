@@ -25,7 +25,7 @@ const INTERVAL_FACTOR: u32 = 10;
 /// The longest time by which a reading delays the start of the next one.
 const INTERVAL_MAX: Duration = Duration::from_secs(1);
 
-/// What an unknown key's secret is compared with, so that it takes as long as a known one's.
+/// The secret of an unknown key is compared with this, so that the comparison takes as long as for a known key.
 pub(super) const NO_HASH: [u8; 32] = [0; 32];
 
 /// Hashes of the API secrets that let a provider in, by API key.

@@ -1,4 +1,4 @@
-//! Who gets in: maintenance, version, failed credentials, credentials, the provider's limit, in this order.
+//! Checks, in this order: maintenance, version, failed logins, credentials, rate limit of the provider.
 
 mod authenticate;
 mod basic;
@@ -38,31 +38,32 @@ use crate::log_throttle::LogThrottle;
 use crate::operation::error::ApiError;
 use crate::operation::state::State;
 
-/// So many look-ups of unknown credentials are under way at a time.
-const STRANGERS_AT_ONCE: usize = 2;
-/// When to come back during maintenance.
-const MAINTENANCE_SECONDS: u64 = 30;
+/// The most look-ups of unproven credentials at a time.
+const UNPROVEN_LOOKUPS_MAX: usize = 2;
+/// The value of `Retry-After` during maintenance.
+const MAINTENANCE_RETRY_SECONDS: u64 = 30;
 
 const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
-/// What admission remembers of those who asked before.
+/// What admission remembers about earlier requests.
 pub(super) struct Admission {
     state: Arc<State>,
-    /// Providers seen within the last half second.
+    /// Providers that were read within the last half second.
     providers: ProviderCache,
-    /// Who guessed wrong lately.
+    /// Failed logins of the last minute.
     failed_logins: FailedLogins,
-    /// Who was right lately.
+    /// Credentials that let a provider in lately.
     proven: Proven,
-    /// Who is right now, for addresses that are locked out.
+    /// The secrets that are valid now, for addresses that are locked out.
     current_secrets: CurrentSecrets,
-    /// For look-ups of credentials that were not right lately.
-    strangers: Semaphore,
-    /// Networks whose credentials are not looked at, and providers over their limit: each is told once.
+    /// Limits the look-ups of unproven credentials.
+    unproven_lookups: Semaphore,
+    /// Limits the log lines about addresses that are locked out.
     locked_out: LogThrottle<IpAddr>,
+    /// Limits the log lines about providers over their rate limit.
     limited: LogThrottle<ProviderId>,
-    /// Each provider's token bucket; none where the limit is off.
+    /// The rate limit of the providers; `None` if it is off.
     provider_limit: Option<ProviderLimit>,
 }
 
@@ -74,7 +75,7 @@ impl Admission {
             failed_logins: FailedLogins::new(limits.failed_logins_per_minute),
             proven: Proven::default(),
             current_secrets: CurrentSecrets::default(),
-            strangers: Semaphore::new(STRANGERS_AT_ONCE),
+            unproven_lookups: Semaphore::new(UNPROVEN_LOOKUPS_MAX),
             locked_out: LogThrottle::default(),
             limited: LogThrottle::default(),
             provider_limit: ProviderLimit::new(limits),
@@ -82,14 +83,14 @@ impl Admission {
         }
     }
 
-    /// Waits until a stranger's credentials may be looked up.
-    async fn strangers_turn(&self) -> Result<SemaphorePermit<'_>, ApiError> {
-        let turn = timeout(Deadlines::REQUEST.credentials, self.strangers.acquire()).await;
+    /// Waits until unproven credentials may be looked up; 503 after the time limit for credentials.
+    async fn acquire_unproven_lookup(&self) -> Result<SemaphorePermit<'_>, ApiError> {
+        let turn = timeout(Deadlines::REQUEST.credentials, self.unproven_lookups.acquire()).await;
         turn.ok().and_then(Result::ok).ok_or_else(|| ApiError::unavailable("the service is busy", 1))
     }
 }
 
-/// Lets a request in with its [`Caller`], or answers for it.
+/// Passes a request on with its [`Caller`], or responds with an error.
 pub(super) async fn admit(
     admission: Data<Admission>,
     request: ServiceRequest,
@@ -136,7 +137,7 @@ pub(super) async fn admit(
 async fn identify(admission: &Admission, request: &ServiceRequest) -> Result<Caller, ApiError> {
     let api = &admission.state.api;
     if api.gate.maintenance() {
-        return Err(ApiError::unavailable("the service is under maintenance", MAINTENANCE_SECONDS));
+        return Err(ApiError::unavailable("the service is under maintenance", MAINTENANCE_RETRY_SECONDS));
     }
     version::check(request.path(), &api.retired_versions)?;
     authenticate::caller(admission, request).await

@@ -1,4 +1,4 @@
-//! Each provider's token bucket, and the headers that tell of it (behaviour 20.1).
+//! The rate limit of each provider, and the headers that describe it (behaviour 20.1).
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -10,10 +10,10 @@ use guerdon_domain::values::ProviderId;
 
 use crate::api::Limits;
 
-/// With more buckets than this, full ones are forgotten at each request; only real providers have any.
+/// With more buckets than this, full ones are removed at each request. Only providers with valid credentials have a bucket.
 const BUCKETS_MAX: usize = 10_000;
 
-/// A token bucket for each provider.
+/// Token buckets by provider.
 pub(crate) struct ProviderLimit {
     limiter: DefaultKeyedRateLimiter<ProviderId, StateInformationMiddleware>,
     clock: DefaultClock,
@@ -23,7 +23,7 @@ pub(crate) struct ProviderLimit {
 }
 
 impl ProviderLimit {
-    /// None where the limit is off.
+    /// `None` if the limit is off.
     pub(crate) fn new(limits: Limits) -> Option<Self> {
         let per_second = NonZeroU32::new(limits.requests_per_second)?;
         let burst = NonZeroU32::new(limits.burst).unwrap_or(NonZeroU32::MIN);
@@ -39,7 +39,7 @@ impl ProviderLimit {
         &self.policy
     }
 
-    /// Takes one request from a provider's bucket: the value of `RateLimit`, and the seconds to wait where the
+    /// Takes one request from a provider's bucket. Returns the value of `RateLimit`, and as an error the seconds to wait if the
     /// bucket is empty.
     pub(super) fn take(&self, provider: ProviderId) -> (String, Result<(), u64>) {
         if self.limiter.len() > BUCKETS_MAX {

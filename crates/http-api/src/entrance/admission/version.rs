@@ -1,12 +1,12 @@
-//! Versions of the API: the first part of every path (behaviour 21.1).
+//! Checks the version of the API, which is the first segment of every path (behaviour 21.1).
 
 use crate::entrance::health;
 use crate::operation::error::ApiError;
 
 const CURRENT: &str = "v1";
 
-/// 410 for a retired version, 404 for one that never was (behaviour 21.1). A path that names none has another mistake, and is
-/// told what there is.
+/// Fails with 410 for a retired version, and with 404 for one that never existed (behaviour 21.1) or for a path without a
+/// version, with a hint where to find the paths.
 pub(super) fn check(path: &str, retired: &[String]) -> Result<(), ApiError> {
     let version = path.strip_prefix('/').and_then(|it| it.split('/').next()).unwrap_or_default();
     if !version.is_empty() && retired.iter().any(|it| it == version) {
@@ -23,14 +23,14 @@ pub(super) fn check(path: &str, retired: &[String]) -> Result<(), ApiError> {
     }
 }
 
-/// Whether a path names a version of the API, whichever.
+/// Whether a path starts with a version, existing or not.
 pub(in crate::entrance) fn is_versioned(path: &str) -> bool {
     path.strip_prefix('/').and_then(|it| it.split('/').next()).is_some_and(is_version)
 }
 
-/// Whether it looks like a version, whichever.
-fn is_version(part: &str) -> bool {
-    let number = part.strip_prefix('v').unwrap_or_default();
+/// Whether a segment has the form of a version.
+fn is_version(segment: &str) -> bool {
+    let number = segment.strip_prefix('v').unwrap_or_default();
     !number.is_empty() && number.bytes().all(|it| it.is_ascii_digit())
 }
 
