@@ -5,7 +5,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 
 use crate::workspace::{Workspace, run as run_command};
-use crate::{dev, openapi, packaging, schemathesis, test, tidy};
+use crate::{dev, openapi, packaging, publish, schemathesis, test, tidy};
 
 type Step<'a> = (&'a str, &'a dyn Fn() -> Result<()>);
 
@@ -22,17 +22,19 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
         run_command(cargo.env("RUSTDOCFLAGS", "-D warnings"))
     };
     let packaging = || packaging::run(workspace);
+    let publish = || publish::check(workspace);
     let tests = || test::run(workspace, &test::Arguments::all());
     let encryption = || test::run(workspace, &test::Arguments::encryption());
     let sandbox = || dev::check(workspace);
     let description = || openapi::run(workspace, &openapi::Arguments::check());
     let schemathesis = || schemathesis::run(workspace, &schemathesis::Arguments::short());
-    let steps: [Step<'_>; 11] = [
+    let steps: [Step<'_>; 12] = [
         ("format", &format),
         ("lints", &lints),
         ("features", &features),
         ("tidy", &tidy),
         ("packaging", &packaging),
+        ("publish", &publish),
         ("docs", &docs),
         ("description", &description),
         ("sandbox", &sandbox),

@@ -12,6 +12,7 @@ mod openapi;
 mod packaging;
 mod postgres;
 mod postgres_binaries;
+mod publish;
 mod python;
 mod schemathesis;
 mod siege;
@@ -45,6 +46,8 @@ enum Command {
     Dev(dev::Arguments),
     /// Judge the files of `packaging` by the tools that read them, as far as those are installed
     Packaging,
+    /// Check that the published crates package and build alone, and how many packages they bring
+    Publish,
     Openapi(openapi::Arguments),
     Bench(bench::Arguments),
     Siege(siege::Arguments),
@@ -72,6 +75,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Migration(command) => migration::run(&workspace, &command),
         Command::Dev(arguments) => dev::run(&workspace, &arguments),
         Command::Packaging => packaging::run(&workspace),
+        Command::Publish => publish::check(&workspace),
         Command::Openapi(arguments) => openapi::run(&workspace, &arguments),
         Command::Bench(arguments) => bench::run(&workspace, &arguments),
         Command::Generated(arguments) => generated::run(&workspace, &arguments),

@@ -1,0 +1,37 @@
+//! The crates that others use from the registry: each is packaged and built alone, and brings few packages.
+
+use anyhow::{Context as _, Result, ensure};
+
+use crate::workspace::{Workspace, run as run_command};
+
+/// The crates that are published, in the order of their dependencies.
+const PUBLISHED: [&str; 4] =
+    ["guerdon-webhooks", "guerdon-client", "guerdon-domain", "guerdon-webhook-dispatcher"];
+
+/// The most packages that a crate with these features may bring, itself included.
+const PACKAGES_MAX: [(&str, &[&str], usize); 3] = [
+    ("guerdon-webhooks", &[], 30),
+    ("guerdon-client", &[], 60),
+    ("guerdon-domain", &["--no-default-features"], 16),
+];
+
+pub(crate) fn check(workspace: &Workspace) -> Result<()> {
+    for (package, features, max) in PACKAGES_MAX {
+        let count = count_packages(workspace, package, features)?;
+        println!("{package} {}: {count} packages, at most {max}", features.join(" "));
+        ensure!(count <= max, "{package} brings {count} packages; the limit is {max}");
+    }
+    let mut publish = workspace.cargo(&["publish", "--dry-run", "--quiet", "--locked", "--allow-dirty"]);
+    run_command(publish.args(PUBLISHED.iter().flat_map(|it| ["--package", it])))
+}
+
+fn count_packages(workspace: &Workspace, package: &str, features: &[&str]) -> Result<usize> {
+    let tree =
+        ["tree", "--locked", "--edges", "normal", "--prefix", "none", "--no-dedupe", "--package", package];
+    let output = workspace.cargo(&[&tree, features].concat()).output().context("running cargo tree")?;
+    ensure!(output.status.success(), "cargo tree failed: {}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8_lossy(&output.stdout);
+    let packages: std::collections::BTreeSet<&str> =
+        text.lines().filter_map(|line| line.split_once(' ').map(|(name, _)| name)).collect();
+    Ok(packages.len())
+}
