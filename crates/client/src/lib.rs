@@ -25,3 +25,4 @@ pub use error::Error;
 pub use guerdon_webhooks as webhooks;
 pub use items::{EventFeed, EventPages, Items, List, ListPages, Pages};
 pub use objects::*;
+pub use uuid::Uuid;

@@ -30,6 +30,7 @@ mod journal;
 mod listen;
 mod mail;
 mod memory;
+mod outside;
 mod readiness;
 mod rules;
 mod sandbox;

@@ -12,3 +12,4 @@ pub use event::{Event, EventData, RecognitionData, RedemptionData, SenderType};
 pub use receiver::{ReceiveError, Received, Receiver};
 pub use seen_nonces::{MAX_SEEN_NONCES, SeenNonces};
 pub use signature::{Delivery, REPLAY_WINDOW, VerifyError, sign, verify, verify_now, verify_within};
+pub use uuid::Uuid;

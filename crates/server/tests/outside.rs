@@ -1,0 +1,85 @@
+//! The crates for integrators serve projects outside the workspace.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::events::LOCAL;
+use crate::support::receiver::Receiver;
+use crate::support::service::{Provider, Service};
+use crate::support::{Sample, on_each_with};
+
+/// Builds a program as a project of its own, which depends on crates of this workspace by their paths. Returns the program's
+/// path. Builds are kept for the next run.
+fn build(name: &str, source: &str, dependencies: &str) -> PathBuf {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("outside");
+    let (project, target) = (folder.join(name), folder.join("target"));
+    std::fs::create_dir_all(project.join("src")).unwrap();
+    let crates = workspace.join("crates").canonicalize().unwrap().display().to_string();
+    let dependencies = dependencies.replace("CRATES", &crates);
+    let manifest = format!(
+        "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[workspace]\n[profile.dev]\n\
+         debug = false\n[dependencies]\n{dependencies}\n"
+    );
+    std::fs::write(project.join("Cargo.toml"), manifest).unwrap();
+    std::fs::write(project.join("src/main.rs"), source).unwrap();
+    // The versions of the workspace, which are downloaded already.
+    std::fs::copy(workspace.join("Cargo.lock"), project.join("Cargo.lock")).unwrap();
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["build", "--quiet", "--offline", "--target-dir"]).arg(&target).current_dir(&project);
+    // `cargo xtask test` sets it for libtest alone.
+    let built = cargo.env_remove("RUSTC_BOOTSTRAP").output().unwrap();
+    assert!(built.status.success(), "{name}: {}", String::from_utf8_lossy(&built.stderr));
+    target.join("debug").join(name)
+}
+
+/// Runs a program that must succeed. Returns what it prints.
+fn run(program: &Path, arguments: &[&str]) -> String {
+    let done = Command::new(program).args(arguments).output().unwrap();
+    assert!(done.status.success(), "{}: {}", program.display(), String::from_utf8_lossy(&done.stderr));
+    String::from_utf8(done.stdout).unwrap()
+}
+
+/// A provider with a callback URL, and its shared secret.
+fn provider(service: &Service, callback_url: &str) -> (Provider, String) {
+    let words = ["provider", "create", "--name", "A", "--manages-all-domain-resources", "--callback-url"];
+    let made = service.json(&[&words[..], &[callback_url]].concat());
+    let text = |key: &str| made.get(key).and_then(Value::as_str).unwrap().to_owned();
+    let provider = Provider { id: text("id"), api_key: text("api_key"), api_secret: text("api_secret") };
+    (provider, text("shared_secret"))
+}
+
+#[test]
+fn projects_outside_send_a_recognition_and_verify_its_event() {
+    let sender = build(
+        "sender",
+        include_str!("outside/sender.rs"),
+        "guerdon-client = { path = \"CRATES/client\", features = [\"async\"] }\ntokio = { version = \"1\", features = [\"rt\"] }",
+    );
+    let verifier = build(
+        "verifier",
+        include_str!("outside/verifier.rs"),
+        "guerdon-webhooks = { path = \"CRATES/webhooks\" }",
+    );
+    on_each_with(&LOCAL, |service| {
+        let receiver = Receiver::start();
+        let (provider, secret) = provider(service, &receiver.url());
+        let sample = Sample::in_domain(service, provider, "outside.example.com", 1);
+        sample.deposit(service, 100);
+        let Provider { api_key, api_secret, .. } = &sample.provider;
+        let certificate = service.data.path().join("tls/certificate.pem").display().to_string();
+        let (base, user) = (&service.running.api, &sample.users[0]);
+        let arguments = [base, &certificate, api_key, api_secret, &sample.occasion, &sample.company, user];
+        let printed = run(&sender, &arguments.map(String::as_str));
+        assert_eq!(printed, "sent 10 points\nreceived 10 points\n");
+
+        let delivery = receiver.next();
+        let (url, id) = (receiver.url(), delivery.event_id());
+        let headers = ["X-Service-Timestamp", "X-Service-Nonce", "X-Service-Signature"];
+        let [timestamp, nonce, signature] = headers.map(|name| delivery.header(name));
+        let printed = run(&verifier, &[&url, &secret, id, timestamp, nonce, signature, delivery.text()]);
+        assert_eq!(printed, format!("{id}: 10 points for u0 Doe\n"));
+    });
+}
