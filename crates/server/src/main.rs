@@ -1,6 +1,6 @@
-//! The binary `guerdon`; everything is in the library of this crate, so that tests can use it.
+//! The binary `guerdon`. Its code is in the library of this crate.
 
-/// Reads the command line and does what it says.
+/// Parses the command line and runs what it asks for.
 fn main() -> std::process::ExitCode {
     guerdon_server::main()
 }
