@@ -12,6 +12,7 @@ use tempfile::TempDir;
 
 use crate::guarded::{Guarded, StopSignal};
 use crate::postgres_binaries::{Binaries, reachable};
+use crate::test::temporary_folder;
 use crate::workspace::{Workspace, output};
 
 /// Every test opens connections of its own.
@@ -41,21 +42,26 @@ pub(crate) struct Owner {
 impl Cluster {
     /// A cluster for tests.
     pub(crate) fn start(workspace: &Workspace) -> Result<Self> {
-        Self::start_with(workspace, &HASTY, None)
+        Self::start_with(workspace, &HASTY, None, &temporary_folder())
     }
 
     /// A cluster that brings what it commits to the disk, as one does that is to last.
     pub(crate) fn start_durable(workspace: &Workspace) -> Result<Self> {
-        Self::start_with(workspace, &ROOMY, None)
+        Self::start_with(workspace, &ROOMY, None, &std::env::temp_dir())
     }
 
     /// The same with its files in a folder that stays, and may be there already.
     pub(crate) fn start_durable_in(workspace: &Workspace, files: &Path) -> Result<Self> {
-        Self::start_with(workspace, &ROOMY, Some(files))
+        Self::start_with(workspace, &ROOMY, Some(files), &std::env::temp_dir())
     }
 
-    fn start_with(workspace: &Workspace, settings: &[&str], files: Option<&Path>) -> Result<Self> {
-        let (folder, owner) = new_folder()?;
+    fn start_with(
+        workspace: &Workspace,
+        settings: &[&str],
+        files: Option<&Path>,
+        temporary: &Path,
+    ) -> Result<Self> {
+        let (folder, owner) = new_folder_in(temporary)?;
         let mut binaries = Binaries::find_or_fetch(workspace)?;
         if owner.is_some() {
             binaries = binaries.reachable_by_others(folder.path())?;
@@ -154,14 +160,19 @@ pub(crate) fn as_owner(program: &Path, owner: Option<Owner>, folder: &Path) -> C
     command
 }
 
-/// A fresh folder, and, where we are root, the user who was given it.
+/// Creates a folder for temporary files and returns it; see [`new_folder_in`].
 pub(crate) fn new_folder() -> Result<(TempDir, Option<Owner>)> {
+    new_folder_in(&std::env::temp_dir())
+}
+
+/// Creates a folder and returns it. Root gives it to an unprivileged user, who is returned too.
+fn new_folder_in(parent: &Path) -> Result<(TempDir, Option<Owner>)> {
     let builder = || {
         let mut builder = tempfile::Builder::new();
         builder.prefix("guerdon-pg-");
         builder
     };
-    let folder = builder().tempdir()?;
+    let folder = builder().tempdir_in(parent)?;
     if folder.path().metadata()?.uid() != 0 {
         return Ok((folder, None));
     }

@@ -1,13 +1,17 @@
 //! `cargo xtask test`: the one test command.
 
+mod memory;
 mod report;
 mod suites;
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 use std::time::Instant;
 
 use anyhow::{Result, bail};
 use clap::ValueEnum;
 
+pub(crate) use self::memory::temporary_folder;
 use crate::postgres::Cluster;
 use crate::workspace::Workspace;
 
@@ -71,9 +75,12 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     } else {
         &["--workspace"]
     };
-    let folder = tempfile::tempdir()?;
+    let folder = tempfile::tempdir_in(temporary_folder())?;
+    // Programs that refuse to run as root open files of their tests.
+    std::fs::set_permissions(folder.path(), Permissions::from_mode(0o755))?;
     let tally = folder.path().join("tally");
-    let mut environment = vec![("TEST_TALLY", Some(tally.clone().into_os_string()))];
+    let mut environment =
+        vec![("TEST_TALLY", Some(tally.clone().into_os_string())), ("TMPDIR", Some(folder.path().into()))];
     if let Some(half) = arguments.only {
         environment.push(("TEST_ONLY", Some(half.name().into())));
     }

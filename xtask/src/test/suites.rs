@@ -34,6 +34,13 @@ pub(super) struct Finished {
 /// Suites that start processes and wait for them. They come first, so that short suites fill the gaps.
 const LONGEST: [&str; 3] = ["guerdon tests/main.rs", "guerdon-persistence tests/main.rs", "documentation"];
 
+/// How many tests of one program run at the same time. Many of them wait, so that each processor can have several.
+const TEST_THREADS: &str = "RUST_TEST_THREADS";
+
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZero::get)
+}
+
 /// Builds the test programs of the selected packages.
 ///
 /// `packages` holds arguments of cargo such as `--workspace`. Each suite gets the environment and the `filters`.
@@ -55,7 +62,9 @@ pub(super) fn build(
     }
     let mut documentation = workspace.cargo(&["test", "--locked", "--doc"]);
     documentation.args(packages).arg("--").args(filters);
+    let threads = std::env::var_os(TEST_THREADS).unwrap_or_else(|| (processors() + 1).to_string().into());
     for suite in &mut suites {
+        suite.command.env(TEST_THREADS, &threads);
         // Stable libtest reports times only with this variable, which must not reach rustc: crates would be rebuilt.
         suite
             .command
@@ -105,7 +114,6 @@ fn package_name(id: &str) -> &str {
 
 /// Runs all suites, several at once, and prints the output of each when it ends.
 pub(super) fn run(suites: Vec<Suite>, folder: &Path) -> Result<Vec<Finished>> {
-    let jobs = std::thread::available_parallelism().map_or(1, NonZero::get);
     let queue = Mutex::new(suites.into_iter().enumerate().collect::<VecDeque<_>>());
     let finished = Mutex::new(Vec::new());
     let work = || -> Result<()> {
@@ -119,7 +127,7 @@ pub(super) fn run(suites: Vec<Suite>, folder: &Path) -> Result<Vec<Finished>> {
         }
     };
     std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
+        let workers: Vec<_> = (0..processors()).map(|_| scope.spawn(work)).collect();
         workers.into_iter().try_for_each(|worker| {
             worker.join().unwrap_or_else(|_| bail!("a thread that runs tests panicked"))
         })
