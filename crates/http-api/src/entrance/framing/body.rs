@@ -1,16 +1,16 @@
-//! Where a body ends.
+//! Finds the end of a request body.
 
 use super::head::{Head, is_text};
 use super::{At, Judged, Refusal, fields};
 use guerdon_domain::values::fit;
 
-/// A larger chunk cannot be part of a body that is accepted.
+/// The largest chunk, which is the largest body that the service accepts.
 const CHUNK_SIZE_MAX: usize = 1 << 20;
 const SIZE_DIGITS_MAX: usize = 16;
-/// Of all extensions and trailers of a body.
-const EXTRAS_MAX: usize = 8 << 10;
+/// The most bytes of all chunk extensions and trailers of a body.
+const EXTRAS_BYTES_MAX: usize = 8 << 10;
 
-/// In a body of which `left` bytes are to come.
+/// Examines the bytes of a body with a length, of which `left` bytes are missing.
 pub(super) fn counted(left: &mut u64, bytes: &[u8]) -> (Judged, Option<At>) {
     let there = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
     if there == 0 {
@@ -24,38 +24,38 @@ fn after() -> At {
     At::Head(Head::default())
 }
 
-/// A chunked body, as far as it was read.
+/// A partly read chunked body.
 #[derive(Debug, Default)]
 pub(super) struct Chunks {
     at: Place,
-    /// How many bytes were left out.
+    /// How many bytes were removed.
     extras: usize,
 }
 
-/// Where in a chunked body its bytes stand.
+/// The position within a chunked body.
 #[derive(Debug, Clone, Copy)]
 enum Place {
-    /// In the size of a chunk.
+    /// Within the size of a chunk.
     Size { digits: usize, size: usize },
-    /// Behind it, before a semicolon.
+    /// After the size, before a semicolon.
     Blank { size: usize },
-    /// In an extension, with something behind its semicolon or not yet.
+    /// Within a chunk extension, with or without text after its semicolon.
     Extension { size: usize, is_named: bool },
-    /// Before the line feed behind a size.
+    /// Before the line feed after a size.
     SizeEnd { size: usize },
-    /// In a chunk, this many bytes before its end.
+    /// Within a chunk, this many bytes before its end.
     Data { left: usize },
-    /// Behind a chunk, before its carriage return.
+    /// After a chunk, before its carriage return.
     DataReturn,
-    /// Behind a chunk, before its line feed.
+    /// After a chunk, before its line feed.
     DataFeed,
-    /// Behind the last chunk or a trailer: before the last carriage return, or another trailer.
+    /// After the last chunk or a trailer, before the last carriage return or another trailer.
     LastReturn,
-    /// In the name of a trailer.
+    /// Within the name of a trailer.
     TrailerName,
-    /// In its value.
+    /// Within the value of a trailer.
     TrailerValue,
-    /// Before its line feed.
+    /// Before the line feed of a trailer.
     TrailerFeed,
     /// Before the last line feed.
     LastFeed,
@@ -68,7 +68,7 @@ impl Default for Place {
 }
 
 impl Chunks {
-    /// Judges the first bytes, as far as all of them pass or none does; none beyond the body's end.
+    /// Examines the longest prefix that is passed on or removed as a whole, up to the end of the body.
     pub(super) fn judge(&mut self, bytes: &[u8]) -> Result<(Judged, Option<At>), Refusal> {
         let (mut at, mut passes) = (0, true);
         while let Some(&byte) = bytes.get(at) {
@@ -101,19 +101,19 @@ impl Chunks {
             return Ok((if at == 0 { Judged::More } else { Judged::Pass(at) }, None));
         }
         self.extras += at;
-        if self.extras > EXTRAS_MAX { Err(Refusal::Extras) } else { Ok((Judged::Skip(at), None)) }
+        if self.extras > EXTRAS_BYTES_MAX { Err(Refusal::Extras) } else { Ok((Judged::Skip(at), None)) }
     }
 }
 
 impl Place {
-    /// Whether the byte between two places is part of an extension or a trailer.
+    /// Whether the byte between two positions is part of an extension or a trailer.
     fn is_extra(self, next: Self) -> bool {
         matches!(next, Self::Blank { .. } | Self::Extension { .. })
             || matches!(next, Self::TrailerName | Self::TrailerValue | Self::TrailerFeed)
             || matches!(self, Self::TrailerFeed)
     }
 
-    /// One byte outside a chunk's data.
+    /// The position after a byte outside the data of a chunk.
     fn step(self, byte: u8) -> Result<Self, Refusal> {
         match (self, byte) {
             (Self::Size { digits: 1.., size }, b'\r') => Ok(Self::SizeEnd { size }),
@@ -146,7 +146,7 @@ impl Place {
     fn digit(digits: usize, size: usize, byte: u8) -> Result<Self, Refusal> {
         let digit = char::from(byte).to_digit(16).and_then(|it| usize::try_from(it).ok());
         let digit = digit.ok_or(Refusal::Chunk)?;
-        // Neither factor can be large: the size was bounded one digit ago.
+        // This cannot overflow, because the size was checked after the previous digit.
         let size = size * 16 + digit;
         if size > CHUNK_SIZE_MAX || digits == SIZE_DIGITS_MAX {
             return Err(Refusal::ChunkSize);

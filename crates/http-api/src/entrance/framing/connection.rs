@@ -1,5 +1,5 @@
-//! Whose turn it is on a connection: the strict reader under the parser and the requests above it agree here on when
-//! the next request may begin, and on how much of a body is passed on.
+//! The state that the strict reader of a connection shares with its requests: when the next request may begin, how much
+//! of a body may be passed on, and how much memory the connection holds.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -7,46 +7,47 @@ use std::task::Waker;
 
 use crate::entrance::receive_budget::Held;
 
-/// How much of a body is passed to the parser each time the request asks for more. On a connection without right credentials a part
-/// fits into the buffer that the parser begins with.
-const BODY_PART: usize = 6 << 10;
-const TRUSTED_BODY_PART: usize = 32 << 10;
+/// The bytes of a body that are passed to the parser each time the request asks for more. Without valid credentials, they fit into
+/// the initial buffer of the parser.
+const BODY_PART_BYTES: usize = 6 << 10;
+const TRUSTED_BODY_PART_BYTES: usize = 32 << 10;
 
-/// The most that a connection holds while a page goes out: the buffers of TLS and of the HTTP server, where the client does not read.
-const PAGE_HELD_MAX: usize = 128 << 10;
+/// The most bytes that a connection holds while a page is sent to a client that does not read: the buffers of TLS and of the HTTP
+/// server.
+const PAGE_BYTES_MAX: usize = 128 << 10;
 
-/// Who has the word.
+/// Who acts next on a connection.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turn {
-    /// The client: a request may come.
+    /// The client may send a request.
     #[default]
     Client,
-    /// The service: a request has come and has no answer yet.
+    /// The service must respond to a request.
     Service,
-    /// Nobody: the last answer was given, and nothing that follows is read.
+    /// The last response was sent, and nothing after it is read.
     Nobody,
 }
 
-/// What a connection's reader and its requests share, on the one thread that both run on.
+/// The state that the reader of a connection shares with its requests, which run on the same thread.
 #[derive(Default)]
 pub(crate) struct Connection {
     turn: Cell<Turn>,
     reader: Cell<Option<Waker>>,
     is_trusted: Cell<bool>,
     go_ahead: Cell<GoAhead>,
-    /// How many bytes of the body may be passed to the parser before the request asks for more.
+    /// The bytes of the body that may be passed to the parser before the request asks for more.
     body_credit: Cell<usize>,
-    /// The request that is up has read of its body.
+    /// The current request has started to read its body.
     is_body_wanted: Cell<bool>,
-    /// What was received and is still held, as long as the connection is not trusted.
+    /// The received bytes that are still held, while the connection is not trusted.
     held: Held,
-    /// How much of that is the head of the request that is up.
+    /// The bytes of `held` that are the head of the current request.
     head: Cell<usize>,
-    /// The body of a page is under way.
+    /// The body of a page is being sent.
     has_page: Cell<bool>,
 }
 
-/// Goes with the body of a page.
+/// Belongs to the body of a page: its drop means that the body has been passed on.
 pub(crate) struct PageUnderWay(Rc<Connection>);
 
 impl Drop for PageUnderWay {
@@ -60,62 +61,62 @@ impl Drop for PageUnderWay {
 enum GoAhead {
     #[default]
     Needless,
-    /// It waits.
+    /// The client waits.
     Awaited,
-    /// The request reads its body: `100 Continue` is to be sent.
+    /// The request reads its body, so `100 Continue` must be sent.
     Given,
 }
 
 impl Connection {
-    /// A connection that holds `held`.
+    /// A new connection whose memory is counted in `held`.
     pub(crate) fn new(held: Held) -> Self {
         Self { held, ..Self::default() }
     }
 
-    /// Whether more may be received; not where it holds too much already.
+    /// Whether the connection may receive more bytes.
     pub(crate) fn has_room(&self) -> bool {
         self.is_trusted() || self.held.has_room()
     }
 
-    /// `count` bytes were received.
+    /// Counts received bytes.
     pub(crate) fn received(&self, count: usize) {
         if !self.is_trusted() {
             self.held.set(self.held.bytes() + count);
         }
     }
 
-    /// Counts a page of `bytes` until its body is dropped and what was sent of it is flushed; none where no more may be held.
+    /// Counts a page of `bytes` until its body is dropped and flushed; `None` if a memory limit is reached.
     pub(crate) fn begin_page(self: &Rc<Self>, bytes: usize) -> Option<PageUnderWay> {
-        if !self.is_trusted() && !self.held.add_page(bytes.min(PAGE_HELD_MAX)) {
+        if !self.is_trusted() && !self.held.add_page(bytes.min(PAGE_BYTES_MAX)) {
             return None;
         }
         self.has_page.set(true);
         Some(PageUnderWay(Rc::clone(self)))
     }
 
-    /// The client has taken all that was written.
+    /// The client has received everything that was written.
     pub(crate) fn is_flushed(&self) {
         if !self.has_page.get() {
             self.held.release_page();
         }
     }
 
-    /// A head of `length` bytes was passed on; the parser holds it until the request has its response.
+    /// A head of `length` bytes was passed on. The parser holds it until the request has its response.
     pub(crate) fn pass_head(&self, length: usize) {
         self.head.set(length);
     }
 
-    /// Nothing is held any more.
+    /// The connection holds no received bytes any more.
     pub(crate) fn rest(&self) {
         self.held.set(0);
     }
 
-    /// Whose turn it is.
+    /// Who acts next.
     pub(crate) fn turn(&self) -> Turn {
         self.turn.get()
     }
 
-    /// Somebody with right credentials uses it.
+    /// A client with valid credentials uses the connection.
     pub(crate) fn trust(&self) {
         if !self.is_trusted.replace(true) {
             self.held.release();
@@ -123,12 +124,12 @@ impl Connection {
         }
     }
 
-    /// Whether somebody with right credentials has used it.
+    /// Whether a client with valid credentials has used the connection.
     pub(crate) fn is_trusted(&self) -> bool {
         self.is_trusted.get()
     }
 
-    /// A request goes up; `expects` if the client waits for `100 Continue`.
+    /// A request is passed on; with `expects`, the client waits for `100 Continue`.
     pub(crate) fn pass_turn(&self, expects: bool) {
         self.turn.set(Turn::Service);
         self.go_ahead.set(if expects { GoAhead::Awaited } else { GoAhead::Needless });
@@ -141,7 +142,7 @@ impl Connection {
         self.go_ahead.get() == GoAhead::Awaited
     }
 
-    /// The request reads its body: the next part may be passed on.
+    /// The request reads its body, so the next part may be passed on.
     pub(crate) fn want_body(&self) {
         if self.is_awaited() {
             self.go_ahead.set(GoAhead::Given);
@@ -152,23 +153,23 @@ impl Connection {
         }
     }
 
-    /// How many bytes of the body may be passed on.
+    /// The bytes of the body that may be passed on now.
     pub(crate) fn body_credit(&self) -> usize {
         self.body_credit.get()
     }
 
-    /// Passes nothing on until the request reads its body; whether it has done so already.
+    /// Stops passing on the body until the request reads it. Returns whether the request has started to read it.
     pub(crate) fn withholds_body(&self) -> bool {
         self.body_credit.set(0);
         self.is_body_wanted.get()
     }
 
-    /// Bytes of the body have been received: the client does not wait for `100 Continue`.
+    /// Bytes of the body were received, so the client does not wait for `100 Continue`.
     pub(crate) fn body_has_begun(&self) {
         self.go_ahead.set(GoAhead::Needless);
     }
 
-    /// `count` bytes of the body have been passed on, and the next `left` bytes are there.
+    /// `count` bytes of the body were passed on, and `left` further bytes are available.
     pub(crate) fn pass_body(&self, count: usize, left: usize) {
         self.body_credit.set(self.body_credit.get().saturating_sub(count));
         if !self.is_trusted() {
@@ -176,7 +177,7 @@ impl Connection {
         }
     }
 
-    /// Whether `100 Continue` is to be sent now; true once per request.
+    /// Whether `100 Continue` must be sent now; true at most once per request.
     pub(crate) fn takes_go_ahead(&self) -> bool {
         let is_given = self.go_ahead.get() == GoAhead::Given;
         if is_given {
@@ -185,7 +186,7 @@ impl Connection {
         is_given
     }
 
-    /// A request has its answer; `is_last` where the connection closes behind it.
+    /// A request has its response; with `is_last`, the connection closes after it.
     pub(crate) fn end(&self, is_last: bool) {
         self.turn.set(if is_last { Turn::Nobody } else { Turn::Client });
         self.go_ahead.set(GoAhead::Needless);
@@ -196,18 +197,18 @@ impl Connection {
         self.wake_reader();
     }
 
-    /// Wakes the reader when the request that is up has its answer, or asks for more of its body.
+    /// Wakes `reader` when the current request has its response or asks for more of its body.
     pub(crate) fn wake_at_end(&self, reader: &Waker) {
         self.reader.set(Some(reader.clone()));
     }
 
-    /// The reader is awake and looks for itself.
+    /// The reader is awake and need not be woken.
     pub(crate) fn forget_reader(&self) {
         self.reader.set(None);
     }
 
     fn body_part(&self) -> usize {
-        if self.is_trusted() { TRUSTED_BODY_PART } else { BODY_PART }
+        if self.is_trusted() { TRUSTED_BODY_PART_BYTES } else { BODY_PART_BYTES }
     }
 
     fn wake_reader(&self) {
@@ -232,9 +233,9 @@ mod tests {
         let counted = || share.load(Ordering::Relaxed);
         let page = connection.begin_page(1 << 20);
         connection.is_flushed();
-        assert_eq!(counted(), PAGE_HELD_MAX, "more of its body is to come");
+        assert_eq!(counted(), PAGE_BYTES_MAX, "more of its body is to come");
         drop(page);
-        assert_eq!(counted(), PAGE_HELD_MAX, "the client has not taken it");
+        assert_eq!(counted(), PAGE_BYTES_MAX, "the client has not taken it");
         connection.is_flushed();
         assert_eq!(counted(), 0);
         connection.trust();

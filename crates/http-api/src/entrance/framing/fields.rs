@@ -1,11 +1,11 @@
-//! The headers that decide where a request ends and whom it is for.
+//! Parses the headers that decide where a request ends and which host it is for.
 
 use std::net::Ipv6Addr;
 use std::ops::Range;
 
 use super::Refusal;
 
-/// A name and its value, without the blanks around it.
+/// Splits a header line into its name and its value, without the whitespace around the value.
 pub(super) fn split(line: &[u8]) -> Result<(&[u8], &[u8]), Refusal> {
     let colon = line.iter().position(|it| *it == b':').ok_or(Refusal::Header)?;
     let (name, value) = line.split_at_checked(colon).ok_or(Refusal::Header)?;
@@ -15,13 +15,13 @@ pub(super) fn split(line: &[u8]) -> Result<(&[u8], &[u8]), Refusal> {
     Ok((name, trim(value.get(1..).unwrap_or_default())))
 }
 
-/// Whether bytes are a token: a method, or a header's name.
+/// Whether bytes are a token, the syntax of methods and header names.
 pub(super) fn is_token(bytes: &[u8]) -> bool {
     let is_token_byte = |it: &u8| it.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(it);
     !bytes.is_empty() && bytes.iter().all(is_token_byte)
 }
 
-/// A length in decimal digits alone.
+/// Parses a length of decimal digits only.
 pub(super) fn length(value: &[u8]) -> Result<u64, Refusal> {
     if value.is_empty() || !value.iter().all(u8::is_ascii_digit) {
         return Err(Refusal::Length);
@@ -30,7 +30,7 @@ pub(super) fn length(value: &[u8]) -> Result<u64, Refusal> {
     digits.ok_or(Refusal::Length)
 }
 
-/// Where in a list an item stands, with a comma of its own.
+/// The positions of an item in a comma-separated list, each with one of its commas.
 pub(super) fn items(list: &[u8], item: &[u8]) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut start = 0;
@@ -39,7 +39,7 @@ pub(super) fn items(list: &[u8], item: &[u8]) -> Vec<Range<usize>> {
         if trim(part).eq_ignore_ascii_case(item) {
             let is_last = end == list.len();
             let taken = found.last().map_or(0, |it| it.end);
-            // The comma behind it, or the one before the last.
+            // The comma after the item, or before it if it is the last item.
             let from = if is_last { start.saturating_sub(1).max(taken) } else { start };
             found.push(from..if is_last { end } else { end + 1 });
         }
@@ -48,12 +48,12 @@ pub(super) fn items(list: &[u8], item: &[u8]) -> Vec<Range<usize>> {
     found
 }
 
-/// How many blanks stand before a value.
+/// The number of whitespace characters before a value.
 pub(super) fn blanks(bytes: &[u8]) -> usize {
     bytes.iter().take_while(|it| matches!(it, b' ' | b'\t')).count()
 }
 
-/// Whether a value names a host, with a port or without.
+/// Whether a value is a host, with or without a port.
 pub(super) fn is_host(value: &[u8]) -> bool {
     let Ok(value) = std::str::from_utf8(value) else { return false };
     if let Some(rest) = value.strip_prefix('[') {

@@ -1,4 +1,4 @@
-//! The head of a request, line by line.
+//! Examines the head of a request line by line.
 
 use std::mem::take;
 use std::ops::Range;
@@ -6,32 +6,32 @@ use std::ops::Range;
 use super::request_line::RequestLine;
 use super::{Judged, Refusal, fields};
 
-const SIZE_MAX: usize = 32 << 10;
-/// What the parser underneath can hold.
+const HEAD_BYTES_MAX: usize = 32 << 10;
+/// The most headers that the parser accepts.
 const FIELDS_MAX: usize = 96;
-/// A carriage return and a line feed.
-const LINE_END: usize = 2;
+/// The length of a carriage return and a line feed.
+const LINE_END_BYTES: usize = 2;
 
-/// What follows a head.
+/// The body that follows a head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Body {
     Length(u64),
     Chunked,
 }
 
-/// A head, as far as it was read.
+/// A partly read head.
 #[derive(Debug, Default)]
 pub(super) struct Head {
-    /// How many of its bytes were looked at.
+    /// The number of examined bytes.
     seen: usize,
-    /// Where its last line begins.
+    /// The start of the last line.
     line: usize,
-    /// Whether an empty line before it was dropped.
+    /// Whether an empty line before the head was discarded.
     skipped: bool,
     facts: Facts,
 }
 
-/// What the lines of a head say.
+/// What the lines of a head contain.
 #[derive(Debug, Default)]
 struct Facts {
     request: Option<RequestLine>,
@@ -40,31 +40,31 @@ struct Facts {
     length: Option<u64>,
     is_chunked: bool,
     expects: bool,
-    /// What of the head is not passed on, in its order: it means the same without.
+    /// The parts that are not passed on, sorted. Without them the head means the same to the service.
     cuts: Vec<Range<usize>>,
 }
 
-/// A whole head.
+/// The result of a complete head.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Whole {
     pub(super) body: Body,
-    /// Whether the client waits to be told to go on before it sends the body.
+    /// Whether the client waits for `100 Continue` before it sends the body.
     pub(super) expects: bool,
-    /// What of the head is not passed on.
+    /// The parts that are not passed on, sorted.
     pub(super) cuts: Vec<Range<usize>>,
 }
 
 impl Head {
-    /// Judges the head's bytes, from its first one on.
+    /// Examines the bytes of the head, from its first one on.
     pub(super) fn judge(&mut self, bytes: &[u8]) -> Result<Judged, Refusal> {
-        let within = bytes.get(..SIZE_MAX).unwrap_or(bytes);
+        let within = bytes.get(..HEAD_BYTES_MAX).unwrap_or(bytes);
         while let Some(at) = self.next_line(within)? {
             let line = within.get(at.clone()).unwrap_or_default();
             match (line, &self.facts.request) {
-                // Old clients send an empty line behind a body.
+                // Some old clients send an empty line after a body.
                 ([], None) if !self.skipped => {
                     *self = Self { skipped: true, ..Self::default() };
-                    return Ok(Judged::Skip(LINE_END));
+                    return Ok(Judged::Skip(LINE_END_BYTES));
                 }
                 ([], Some(request)) => {
                     let (body, expects) = (self.facts.body(request)?, self.facts.expects && !request.is_old);
@@ -79,10 +79,10 @@ impl Head {
                 (line, Some(_)) => self.facts.field(line, at)?,
             }
         }
-        if bytes.len() > SIZE_MAX { Err(Refusal::HeadSize) } else { Ok(Judged::More) }
+        if bytes.len() > HEAD_BYTES_MAX { Err(Refusal::HeadSize) } else { Ok(Judged::More) }
     }
 
-    /// Where the next line is without its end, where it is whole.
+    /// The position of the next line without its end, or `None` if the line is incomplete.
     fn next_line(&mut self, bytes: &[u8]) -> Result<Option<Range<usize>>, Refusal> {
         let fresh = bytes.get(self.seen..).unwrap_or_default();
         let text = fresh.iter().position(|it| !is_text(*it)).unwrap_or(fresh.len());
@@ -91,7 +91,7 @@ impl Head {
             (None, _) | (Some(b'\r'), None) => Ok(None),
             (Some(b'\r'), Some(b'\n')) => {
                 let line = self.line..self.seen;
-                self.seen += LINE_END;
+                self.seen += LINE_END_BYTES;
                 self.line = self.seen;
                 Ok(Some(line))
             }
@@ -101,7 +101,7 @@ impl Head {
     }
 }
 
-/// Whether a byte may stand in a line.
+/// Whether a line may contain a byte.
 pub(super) fn is_text(byte: u8) -> bool {
     matches!(byte, b'\t' | b' '..=b'~' | 0x80..)
 }
@@ -130,17 +130,17 @@ impl Facts {
             }
             self.is_chunked = true;
         } else if is("upgrade") {
-            // Nothing is spoken here but HTTP/1.1; the server underneath would take the offer for a request.
-            self.cuts.push(at.start..at.end + LINE_END);
+            // The service speaks only HTTP/1.1, but actix-web would treat the offer of another protocol as a request for it.
+            self.cuts.push(at.start..at.end + LINE_END_BYTES);
         } else if is("connection") {
             let behind = name.len() + 1;
             let from = at.start + behind + fields::blanks(line.get(behind..).unwrap_or_default());
             let cuts = fields::items(value, b"upgrade").into_iter();
             self.cuts.extend(cuts.map(|it| from + it.start..from + it.end));
         } else if is("expect") {
-            // The server underneath would tell the client to go on before anybody has looked at the request.
+            // actix-web would send `100 Continue` before the request has been checked.
             self.expects |= value.eq_ignore_ascii_case(b"100-continue");
-            self.cuts.push(at.start..at.end + LINE_END);
+            self.cuts.push(at.start..at.end + LINE_END_BYTES);
         }
         Ok(())
     }
@@ -152,7 +152,7 @@ impl Facts {
         match (self.is_chunked, self.length) {
             (true, None) if !request.is_old => Ok(Body::Chunked),
             (true, _) => Err(Refusal::Encoding),
-            // In HTTP/1.0 such a body would end where the connection does.
+            // In HTTP/1.0 such a body would end with the connection.
             (false, None) if request.is_old && request.takes_body => Err(Refusal::Length),
             (false, length) => Ok(Body::Length(length.unwrap_or(0))),
         }

@@ -1,23 +1,23 @@
-//! The bytes that came and have not passed yet.
+//! Holds the received bytes that have not been passed on yet.
 
 use std::ops::Range;
 
 use tokio::io::ReadBuf;
 
 /// The buffer grows in steps of this size.
-const STEP: usize = 1 << 10;
+const GROWTH_BYTES: usize = 1 << 10;
 
-/// What was received and has not been passed to the parser. Empty, it holds no memory: most connections are idle.
+/// The received bytes that have not been passed to the parser. An empty inbox holds no memory, because most connections are idle.
 #[derive(Default)]
 pub(super) struct Inbox {
     bytes: Vec<u8>,
     from: usize,
-    /// How many of the first ones were judged and may pass.
+    /// How many bytes from the first one on may be passed on.
     good: usize,
 }
 
 impl Inbox {
-    /// What has not passed yet.
+    /// The bytes that were not approved yet.
     pub(super) fn unread(&self) -> &[u8] {
         self.bytes.get(self.from..).unwrap_or_default()
     }
@@ -32,22 +32,22 @@ impl Inbox {
         self.from = 0;
         let length = self.bytes.len() + received.len();
         if length > self.bytes.capacity() {
-            self.bytes.reserve_exact(length.next_multiple_of(STEP) - self.bytes.len());
+            self.bytes.reserve_exact(length.next_multiple_of(GROWTH_BYTES) - self.bytes.len());
         }
         self.bytes.extend_from_slice(received);
     }
 
-    /// Lets the first bytes pass from now on.
+    /// Approves the next `count` bytes.
     pub(super) fn approve(&mut self, count: usize) {
         self.good = count;
     }
 
-    /// Whether anything may pass.
+    /// Whether there are approved bytes.
     pub(super) fn may_pass(&self) -> bool {
         self.good > 0
     }
 
-    /// Hands over what may pass, as far as there is room; whether there was anything.
+    /// Moves approved bytes to `out`, as many as fit. Returns whether there were any.
     pub(super) fn pass(&mut self, out: &mut ReadBuf<'_>) -> bool {
         if self.good == 0 {
             return false;
@@ -59,14 +59,14 @@ impl Inbox {
         true
     }
 
-    /// Lets the first bytes pass without these parts of them, which stand in their order.
+    /// Approves the next `count` bytes without the parts in `cuts`, which are sorted.
     pub(super) fn approve_without(&mut self, count: usize, cuts: &[Range<usize>]) {
         if cuts.is_empty() {
             return self.approve(count);
         }
         let mut to = self.from + count;
         let end = to;
-        // From behind, so that what stays moves once and nothing that is still to be moved is overwritten.
+        // From the end, so that each kept part is moved once and overwrites none that is still to be moved.
         let mut copied = end;
         for cut in cuts.iter().rev() {
             let (start, after) = (self.from + cut.start, self.from + cut.end);
@@ -81,7 +81,7 @@ impl Inbox {
         self.good = end - self.from;
     }
 
-    /// Drops the first bytes.
+    /// Discards the next `count` bytes.
     pub(super) fn skip(&mut self, count: usize) {
         self.from += count;
         if self.from >= self.bytes.len() {
@@ -89,7 +89,7 @@ impl Inbox {
         }
     }
 
-    /// Drops all.
+    /// Discards all bytes.
     pub(super) fn clear(&mut self) {
         *self = Self::default();
     }

@@ -1,14 +1,14 @@
-//! The strict reading of what comes on a connection (behaviour 5.2), under the server's own parser.
+//! Reads the bytes of a connection strictly before the HTTP parser does (behaviour 5.2).
 //!
-//! The parser underneath is lenient where two readers of the same bytes may disagree on where a request ends: bare line
-//! feeds, no proper host, lengths that stand twice. Here only what has exactly one reading is passed on, one request at a
-//! time: the next head waits until the request before it has its answer. What a request may say and nobody here needs
-//! (the scheme and host of an absolute target, offers of other protocols, extensions of chunks, trailers) is left out on
-//! the way; all else passes byte for byte. A head that is refused is answered here, behind all that was answered before; a
-//! body that is refused ends, for the parser, before it is complete. Nothing behind either is read as a request.
+//! The parser is lenient where two readers of the same bytes may disagree on the end of a request (request smuggling): bare line
+//! feeds, invalid hosts, repeated lengths. This module passes on only what has exactly one interpretation, one request at a
+//! time: the next head waits until the previous request has its response. It removes what a request may contain but the service
+//! does not need (the scheme and host of an absolute target, offers of other protocols, chunk extensions, trailers), and passes
+//! everything else unchanged. It responds itself to a head that it refuses, after all earlier responses; a body that
+//! it refuses ends, for the parser, before it is complete. Nothing after either is read as a request.
 //!
-//! `head` and `body` judge bytes and know no stream; `stream` is the byte stream around them, and bounds how long a
-//! client may take to send a head, to send a body, and to read its answers.
+//! `head` and `body` examine bytes without I/O. `stream` is the byte stream around them, and limits how long a client may
+//! take to send a head, to send a body, and to read its responses.
 
 mod alarm;
 mod body;
@@ -26,7 +26,7 @@ use head::{Head, Whole};
 pub(crate) use refusal::Refusal;
 pub(super) use stream::{Guarded, NO_ROOM, Refuse};
 
-/// Where in the requests of a connection its bytes stand.
+/// The position within the requests of a connection.
 #[derive(Debug)]
 struct Framing {
     at: At,
@@ -34,24 +34,24 @@ struct Framing {
 
 #[derive(Debug)]
 enum At {
-    /// Before a head, or in it.
+    /// Before or within a head.
     Head(Head),
-    /// In a body, this many bytes before its end.
+    /// Within a body, this many bytes before its end.
     Length(u64),
-    /// In a body that comes in chunks.
+    /// Within a chunked body.
     Chunks(Chunks),
 }
 
-/// What bytes are worth that are no violation.
+/// What to do with bytes that break no rule. Counts are numbers of bytes from the first one on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Judged {
-    /// So many of the first ones are a head, which may pass without what is cut out of it.
+    /// A complete head of this length, which is passed on without its cuts.
     Head(usize, Whole),
-    /// So many of the first ones may pass.
+    /// Bytes to pass on.
     Pass(usize),
-    /// So many of the first ones mean nothing and are dropped.
+    /// Bytes without meaning, to discard.
     Skip(usize),
-    /// They are no whole yet.
+    /// The bytes are incomplete.
     More,
 }
 
@@ -60,12 +60,12 @@ impl Framing {
         Self { at: At::Head(Head::default()) }
     }
 
-    /// Whether a head is awaited or read, not a body.
+    /// Whether the position is before or within a head.
     fn is_in_head(&self) -> bool {
         matches!(self.at, At::Head(_))
     }
 
-    /// Judges the bytes that have not passed yet, from the first one on; a head passes as a whole or not at all.
+    /// Examines the bytes that have not been passed on yet. A head is passed on as a whole or not at all.
     fn judge(&mut self, bytes: &[u8]) -> Result<Judged, Refusal> {
         let (judged, next) = match &mut self.at {
             At::Head(head) => {
@@ -84,7 +84,7 @@ impl Framing {
 }
 
 impl At {
-    /// What follows a head.
+    /// The position after a head.
     fn of(body: head::Body) -> Self {
         match body {
             head::Body::Length(0) => Self::Head(Head::default()),

@@ -1,44 +1,44 @@
-//! Why something is no request that is served here.
+//! The reasons for which the strict reader refuses a request.
 
-/// What is wrong with what came on a connection.
+/// What is wrong with the bytes of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// A line that ends in a bare line feed, or a carriage return that ends none.
+    /// A bare line feed, or a bare carriage return.
     LineEnd,
     /// A control character in the head.
     Control,
-    /// A request line that is none.
+    /// A malformed request line.
     RequestLine,
-    /// A target that is no path.
+    /// A target that is not a path.
     Target,
-    /// A header that is none, or goes on in a second line.
+    /// A malformed header, or a header that continues on a second line.
     Header,
     /// A head, or a target, that is too long.
     HeadSize,
-    /// No host, two of them, or something that is none.
+    /// A missing, repeated or malformed host.
     Host,
-    /// A `Content-Length` that is no number, stands twice, or is lacking.
+    /// A missing, repeated or malformed `Content-Length`.
     Length,
-    /// A `Transfer-Encoding` that is not `chunked`, stands twice, or stands where it must not.
+    /// A `Transfer-Encoding` other than `chunked`, or one that is repeated or not allowed here.
     Encoding,
-    /// A chunk with a wrong size line or end, or a trailer that is none.
+    /// A chunk with a malformed size line or end, or a malformed trailer.
     Chunk,
-    /// Extensions of chunks, or trailers, that are too long.
+    /// Chunk extensions or trailers that are too long.
     Extras,
     /// A chunk larger than a body may be.
     ChunkSize,
-    /// A head that took too long.
+    /// A head that arrived too slowly.
     SlowHead,
-    /// A body that took too long.
+    /// A body that arrived too slowly.
     SlowBody,
-    /// An end in the middle.
+    /// The connection ended within a request.
     Incomplete,
-    /// Too much is held of what clients sent before any right credentials were seen.
+    /// The memory for data of clients without valid credentials is used up.
     NoRoom,
 }
 
 impl Refusal {
-    /// What the client is told.
+    /// The text of the response.
     pub(crate) fn message(self) -> &'static str {
         match self {
             Self::LineEnd => "the lines of a request's head must end in CR LF",
@@ -68,7 +68,7 @@ impl Refusal {
         }
     }
 
-    /// Whether the same request may be served later.
+    /// Whether the same request may succeed later.
     pub(crate) fn is_for_now(self) -> bool {
         matches!(self, Self::NoRoom)
     }

@@ -1,4 +1,4 @@
-//! The first line of a request.
+//! Parses the first line of a request.
 
 use std::ops::Range;
 
@@ -8,19 +8,19 @@ use super::Refusal;
 use super::fields::is_host;
 
 const TARGET_SIZE_MAX: usize = 8 << 10;
-/// Methods that take a body: in HTTP/1.0 one without a length would end where the connection does.
+/// Methods with a body. In HTTP/1.0 a body without a length would end with the connection.
 const WITH_BODY: [&[u8]; 3] = [b"POST", b"PUT", b"PATCH"];
-/// What may stand in a target only percent-encoded, although it is visible.
+/// Printable characters that a target may contain only percent-encoded.
 const ENCODED_ONLY: &[u8] = b"\"#<>`";
 
-/// What the first line means for the framing.
+/// The properties of the first line that matter for the framing.
 #[derive(Debug)]
 pub(super) struct RequestLine {
-    /// HTTP/1.0, which knows no chunks.
+    /// Whether the version is HTTP/1.0, which has no chunked bodies.
     pub(super) is_old: bool,
-    /// Whether the method takes a body.
+    /// Whether the method has a body.
     pub(super) takes_body: bool,
-    /// What of the line says where an absolute target is, before its path.
+    /// The parts of the line before the path of an absolute target.
     origin: Vec<Range<usize>>,
 }
 
@@ -37,7 +37,7 @@ impl RequestLine {
             b"HTTP/1.0" => true,
             _ => return Err(Refusal::RequestLine),
         };
-        // The parser behind takes not every token. What follows the head of a CONNECT is no HTTP.
+        // The parser does not accept every token. After the head of a CONNECT the connection does not carry HTTP.
         if Method::from_bytes(method).is_err() || method == b"CONNECT" {
             return Err(Refusal::RequestLine);
         }
@@ -58,14 +58,14 @@ impl RequestLine {
         Ok(Self { is_old, takes_body: WITH_BODY.contains(&method), origin })
     }
 
-    /// What of the line, which begins at `start`, is not passed on: an absolute target means its path.
+    /// The parts of the line that are not passed on, for a line that begins at `start`: an absolute target is reduced to its path.
     pub(super) fn cuts(&self, start: usize) -> impl Iterator<Item = Range<usize>> {
         self.origin.iter().map(move |it| it.start + start..it.end + start)
     }
 }
 
-/// What stands before the path of an absolute target (RFC 9112, 3.2.2); where it has no path, one of the slashes before the
-/// host stays for it.
+/// The parts before the path of an absolute target (RFC 9112, 3.2.2). If it has no path, one of the slashes before the host is
+/// kept as its path.
 fn origin(target: &[u8]) -> Option<Vec<Range<usize>>> {
     let is = |scheme: &&[u8]| target.get(..scheme.len()).is_some_and(|it| it.eq_ignore_ascii_case(scheme));
     let scheme = [&b"http://"[..], b"https://"].into_iter().find(is)?.len();

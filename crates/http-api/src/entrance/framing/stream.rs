@@ -1,4 +1,4 @@
-//! A byte stream out of which only sound requests come, one after the other.
+//! A byte stream that yields only well-formed requests, one after the other.
 
 mod parser_side;
 
@@ -18,56 +18,56 @@ use super::inbox::Inbox;
 use super::{Framing, Judged, Refusal};
 use crate::arrival::BodyFault;
 
-/// How long bytes that nobody asked for are taken behind the last answer. Where they are left lying the system resets
-/// the connection, and the answer may be lost with it.
+/// How long unexpected bytes are read and discarded after the last response. If they stayed unread, the system would reset the
+/// connection, and the response might be lost.
 const UNREAD_INPUT_WAIT_MAX: Duration = Duration::from_secs(1);
 
-/// The most that is read at a time, as much as a TLS record holds.
-const READ_MAX: usize = 16 << 10;
+/// The most bytes that are read at a time: the size of a TLS record.
+const READ_BYTES_MAX: usize = 16 << 10;
 
 const GO_AHEAD: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
-/// The error of a stream below this one whose connection may not hold more.
+/// The error of the underlying stream when its connection has reached a memory limit.
 pub(crate) const NO_ROOM: io::ErrorKind = io::ErrorKind::QuotaExceeded;
 
-/// Makes the whole answer to a head that is refused; without a body where the request was a HEAD.
+/// Renders the response to a refused head, without a body if the flag says that the request was a HEAD.
 pub(crate) type Refuse = Rc<dyn Fn(Refusal, bool) -> Vec<u8>>;
 
-/// A stream that is read strictly.
+/// A strictly read stream.
 pub(crate) struct Guarded<IO> {
     io: IO,
     inbox: Inbox,
     framing: Framing,
     connection: Rc<Connection>,
-    /// How long it may be idle once it is trusted.
+    /// How long the connection may be idle after it has become trusted.
     keep_alive: Duration,
     body_fault: BodyFault,
     refuse: Refuse,
-    /// What is left to write of an interim response; it stands before the response.
+    /// The part of an interim response that is still to be written, before the response.
     interim: &'static [u8],
-    /// The answer to a head that is refused: written behind all others, when the connection is shut down.
+    /// The response to a refused head, which is written after all others when the connection is shut down.
     farewell: Vec<u8>,
-    /// No request has come yet.
+    /// There was no request yet.
     is_fresh: bool,
-    /// A parser reads it: a request is at work, or was a moment ago.
+    /// A parser reads the stream, because a request is in progress or ended a moment ago.
     has_parser: bool,
-    /// The client sends no more.
+    /// The client has ended its side of the connection.
     has_ended: bool,
     /// Nothing more is passed on.
     is_cut: bool,
-    /// Our side has said its last.
+    /// The service has ended its side of the connection.
     is_shut: bool,
     reading: Alarm,
     taking: Taking,
 }
 
-/// What comes next for the parser.
+/// What the parser gets next.
 enum NextBytes {
-    /// What may pass, if anything may.
+    /// The approved bytes, if there are any.
     Pass,
-    /// What depends on the client's next bytes.
+    /// It depends on the next bytes of the client.
     More,
-    /// Something, once the request before it has its answer or asks for more of its body.
+    /// Nothing until the current request has its response or asks for more of its body.
     Hold,
     End,
 }
@@ -94,22 +94,22 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Guarded<IO> {
         }
     }
 
-    /// What its requests share with it.
+    /// The state that the stream shares with its requests.
     pub(crate) fn connection(&self) -> Rc<Connection> {
         Rc::clone(&self.connection)
     }
 
-    /// What is wrong with the body of its request.
+    /// Where errors of the current request's body are reported.
     pub(crate) fn body_fault(&self) -> BodyFault {
         self.body_fault.clone()
     }
 
-    /// Says whether a parser reads it from now on.
+    /// Sets whether a parser reads the stream.
     pub(crate) fn set_parser(&mut self, is_there: bool) {
         self.has_parser = is_there;
     }
 
-    /// Waits, without a parser, until the whole head of a request is there; false where the stream is to be shut down instead.
+    /// Waits, without a parser, for the complete head of a request. Returns false if the stream must be shut down instead.
     pub(crate) fn poll_request(&mut self, context: &mut Context<'_>) -> Poll<io::Result<bool>> {
         let mut next = NextBytes::Pass;
         loop {
@@ -122,7 +122,7 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Guarded<IO> {
         }
     }
 
-    /// Whether no request is at work and more may come, so that the parser may go while the stream stays.
+    /// Whether no request is in progress and more may follow, so that the parser may end while the stream stays open.
     pub(crate) fn is_at_rest(&self) -> bool {
         self.connection.turn() == Turn::Client && self.framing.is_in_head() && !self.is_cut && !self.has_ended
     }
@@ -135,7 +135,7 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Guarded<IO> {
         let was_in_head = self.framing.is_in_head();
         let mut unread = self.inbox.unread();
         if was_in_head {
-            // The end of the stream waits, too: at an end the parser drops what it has not decoded yet of a body.
+            // The end of the stream must wait, too: the parser would discard the part of a body that it has not decoded yet.
             if turn == Turn::Service && (self.has_ended || !unread.is_empty()) {
                 return NextBytes::Hold;
             }
@@ -175,8 +175,8 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Guarded<IO> {
         }
     }
 
-    /// Of a head that is refused nothing has passed yet, and nothing passes any more: it is answered here. Of a body
-    /// whoever reads it waits for the rest, and is told that there is none.
+    /// Ends the stream for the parser. A refused head was not passed on at all, so its response is prepared here. The request that
+    /// reads a refused body gets the error from `body_fault`.
     fn refuse(&mut self, refusal: Refusal) -> NextBytes {
         self.reading.off();
         self.is_cut = true;
@@ -188,9 +188,9 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Guarded<IO> {
         NextBytes::End
     }
 
-    /// Takes what the client has sent, or sees that it takes too long.
+    /// Reads what the client has sent, or checks whether it takes too long.
     fn fill(&mut self, context: &mut Context<'_>) -> Poll<io::Result<NextBytes>> {
-        let mut room = [const { MaybeUninit::uninit() }; READ_MAX];
+        let mut room = [const { MaybeUninit::uninit() }; READ_BYTES_MAX];
         let mut room = ReadBuf::uninit(&mut room);
         match self.receive(context, &mut room) {
             Poll::Ready(Ok(())) => {}
@@ -200,15 +200,15 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Guarded<IO> {
         }
         let received = room.filled();
         if self.inbox.is_empty() && self.framing.is_in_head() {
-            self.reading.off(); // the time of a head begins with its first byte
+            self.reading.off(); // the time limit of a head starts with its first byte
         }
         self.inbox.push(received);
         self.has_ended = received.is_empty();
         Poll::Ready(Ok(NextBytes::Pass))
     }
 
-    /// The connection may not hold more. What a request sends that has no response yet waits: right credentials may make room.
-    /// A body is refused once the request reads it without them.
+    /// The connection has reached a memory limit. The bytes of a request without a response wait, because valid credentials would
+    /// lift the limit. A body is refused when the request reads it without such credentials.
     fn without_room(&mut self, context: &mut Context<'_>) -> Poll<NextBytes> {
         let is_refused = if self.framing.is_in_head() {
             self.connection.turn() == Turn::Client
@@ -218,8 +218,8 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Guarded<IO> {
         if is_refused { Poll::Ready(self.refuse(Refusal::NoRoom)) } else { self.wait(context) }
     }
 
-    /// Reads the client's next bytes, none at the end of the stream. TCP's end counts as such where TLS did not announce it:
-    /// requests say their own length, so that one that was cut off is seen.
+    /// Reads the next bytes of the client, none at the end of the stream. The end of TCP counts as the end even if TLS did not
+    /// announce it: a truncated request is noticed by its length.
     fn receive(&mut self, context: &mut Context<'_>, room: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.io).poll_read(context, room).map(|received| match received {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(()),
@@ -227,18 +227,18 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Guarded<IO> {
         })
     }
 
-    /// The client has sent nothing more: bounds how long it may take.
+    /// Limits the wait for the next bytes of the client.
     fn wait(&mut self, context: &mut Context<'_>) -> Poll<NextBytes> {
         let is_trusted = self.connection.is_trusted();
         let (within, refusal) = if !self.framing.is_in_head() {
-            // The answer may come first, and be the last.
+            // The response may come first, and end the connection.
             self.connection.wake_at_end(context.waker());
             (Deadlines::REQUEST.body_part, Some(Refusal::SlowBody))
         } else if self.connection.turn() == Turn::Service {
-            self.connection.wake_at_end(context.waker()); // the time of the next head begins with the answer
+            self.connection.wake_at_end(context.waker()); // the time limit of the next head starts with the response
             return Poll::Pending;
         } else if self.has_parser && !is_trusted {
-            return Poll::Ready(NextBytes::End); // of the parser, not of the stream
+            return Poll::Ready(NextBytes::End); // ends the parser, not the stream
         } else if !self.inbox.is_empty() {
             (Deadlines::REQUEST.head, Some(Refusal::SlowHead))
         } else if self.has_parser {
@@ -259,7 +259,7 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Guarded<IO> {
         })
     }
 
-    /// Bounds how long the client leaves no room, or hardly any.
+    /// Fails if the client has read its responses too slowly for too long.
     fn unless_stalled<T>(
         &mut self,
         poll: Poll<io::Result<T>>,
@@ -271,17 +271,17 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Guarded<IO> {
         poll
     }
 
-    /// Whether all that came was asked for.
+    /// Whether there are no unexpected bytes.
     fn is_clean(&self) -> bool {
         let is_between = self.connection.turn() == Turn::Client && self.framing.is_in_head();
         is_between && self.inbox.is_empty() && !self.is_cut
     }
 
-    /// Takes and drops what still comes, until the client ends too or has had its time.
+    /// Reads and discards bytes until the client ends the connection or its time is over.
     fn linger(&mut self, context: &mut Context<'_>) -> Poll<()> {
         self.inbox.clear();
         self.connection.rest();
-        let mut room = [const { MaybeUninit::uninit() }; READ_MAX];
+        let mut room = [const { MaybeUninit::uninit() }; READ_BYTES_MAX];
         loop {
             let mut room = ReadBuf::uninit(&mut room);
             match self.receive(context, &mut room) {
@@ -293,7 +293,7 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Guarded<IO> {
         }
     }
 
-    /// Writes what is left of an interim response.
+    /// Writes the rest of an interim response.
     fn poll_interim(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         while !self.interim.is_empty() {
             let poll = Pin::new(&mut self.io).poll_write(context, self.interim);

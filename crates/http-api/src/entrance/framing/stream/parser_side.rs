@@ -1,4 +1,4 @@
-//! What the parser reads and writes.
+//! The side of the stream that the parser reads and writes.
 
 use std::io;
 use std::pin::Pin;
@@ -43,8 +43,8 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Guarded<IO> {
         this.unless_stalled(poll, context)
     }
 
-    /// The server underneath flushes only when all it had to write was taken, and does so after each look at a request: here
-    /// nothing of the response before can follow an interim response.
+    /// actix-web flushes only after everything has been written, and each time after it has polled a request. So at this point
+    /// no part of the previous response can follow an interim response.
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         if this.connection.takes_go_ahead() {
