@@ -12,13 +12,15 @@ use rustls::crypto::ring::default_provider;
 use rustls::{ClientConfig, RootCertStore};
 use serde::de::DeserializeOwned;
 
-use crate::api::{Api, Credentials};
-use crate::call::{Call, Request};
+use crate::api::Api;
+use crate::call::Call;
 use crate::certificates::read_certificates;
 use crate::error::{Error, tls_error, untrusted};
 use crate::items::{Items, Pages};
+use crate::request::Request;
 use crate::response::{Response, read_body};
 use crate::retries::{ATTEMPT_TIMEOUT, Failure, Next, Retries};
+use crate::service::{Credentials, Service};
 
 /// The async client. It is used within a tokio runtime that has its I/O and time drivers enabled.
 pub type AsyncClient = Api<AsyncConnection>;
@@ -55,44 +57,6 @@ impl AsyncClient {
         let tls = tls_builder()?.with_root_certificates(roots).with_no_client_auth();
         Ok(Self::over(AsyncConnection::new(tls), base, credentials))
     }
-
-    async fn attempt(&self, request: &Request) -> Result<Response, Failure> {
-        let exchange = async {
-            let head = self.service.head(request).body(request.body.clone().unwrap_or_default())?;
-            let (head, body) = self.connection.client.request(head).await?.into_parts();
-            let limit = usize::try_from(self.service.response_max_bytes).unwrap_or(usize::MAX);
-            let body = Limited::new(body, limit).collect().await?.to_bytes();
-            let body = String::from_utf8(body.into())?;
-            Ok(Response::new(head.status.as_u16(), &head.headers, body))
-        };
-        match tokio::time::timeout(ATTEMPT_TIMEOUT, exchange).await {
-            Ok(result) => result.map_err(|error: BoxedError| self.failure(error.as_ref())),
-            Err(elapsed) => {
-                Err(Failure { error: Error::Unreachable(elapsed.to_string()), is_permanent: false })
-            }
-        }
-    }
-
-    fn failure(&self, error: &(dyn StdError + 'static)) -> Failure {
-        if error.is::<LengthLimitError>() {
-            let error = Error::TooLarge(self.service.response_max_bytes);
-            return Failure { error, is_permanent: true };
-        }
-        let tls = tls_error(error);
-        let is_permanent = tls.is_some() || error.is::<http::Error>();
-        let error = tls.and_then(untrusted).unwrap_or_else(|| Error::Unreachable(innermost(error)));
-        Failure { error, is_permanent }
-    }
-
-    async fn run(&self, request: &Request) -> Result<String, Error> {
-        let mut retries = Retries::new();
-        loop {
-            match retries.judge(self.attempt(request).await) {
-                Next::Return(result) => return result,
-                Next::RetryAfter(wait) => tokio::time::sleep(wait).await,
-            }
-        }
-    }
 }
 
 impl AsyncConnection {
@@ -100,6 +64,33 @@ impl AsyncConnection {
         let connector =
             HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1().build();
         Self { client: HttpClient::builder(TokioExecutor::new()).build(connector) }
+    }
+
+    async fn attempt(&self, service: &Service, request: &Request) -> Result<Response, Failure> {
+        let exchange = async {
+            let head = service.head(request).body(request.body.clone().unwrap_or_default())?;
+            let (head, body) = self.client.request(head).await?.into_parts();
+            let limit = usize::try_from(service.response_max_bytes).unwrap_or(usize::MAX);
+            let body = Limited::new(body, limit).collect().await?.to_bytes();
+            let body = String::from_utf8(body.into())?;
+            Ok(Response::new(head.status.as_u16(), &head.headers, body))
+        };
+        match tokio::time::timeout(ATTEMPT_TIMEOUT, exchange).await {
+            Ok(result) => result.map_err(|error: BoxedError| failure(service, error.as_ref())),
+            Err(elapsed) => {
+                Err(Failure { error: Error::Unreachable(elapsed.to_string()), is_permanent: false })
+            }
+        }
+    }
+
+    async fn run(&self, service: &Service, request: &Request) -> Result<String, Error> {
+        let mut retries = Retries::new();
+        loop {
+            match retries.judge(self.attempt(service, request).await) {
+                Next::Return(result) => return result,
+                Next::RetryAfter(wait) => tokio::time::sleep(wait).await,
+            }
+        }
     }
 }
 
@@ -110,8 +101,8 @@ impl<T: DeserializeOwned> Call<'_, AsyncConnection, T> {
     ///
     /// See [`Error`].
     pub async fn send(self) -> Result<T, Error> {
-        let api = self.api;
-        read_body(&api.run(&self.into_request()?).await?)
+        let (connection, service) = (self.connection, self.service);
+        read_body(&connection.run(service, &self.into_request()?).await?)
     }
 }
 
@@ -128,6 +119,17 @@ impl<P: Pages> Items<'_, AsyncConnection, P> {
             }
         }
     }
+}
+
+fn failure(service: &Service, error: &(dyn StdError + 'static)) -> Failure {
+    if error.is::<LengthLimitError>() {
+        let error = Error::TooLarge(service.response_max_bytes);
+        return Failure { error, is_permanent: true };
+    }
+    let tls = tls_error(error);
+    let is_permanent = tls.is_some() || error.is::<http::Error>();
+    let error = tls.and_then(untrusted).unwrap_or_else(|| Error::Unreachable(innermost(error)));
+    Failure { error, is_permanent }
 }
 
 type TlsBuilder = rustls::ConfigBuilder<ClientConfig, rustls::WantsVerifier>;

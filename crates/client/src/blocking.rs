@@ -6,13 +6,15 @@ use serde::de::DeserializeOwned;
 use ureq::Agent;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
-use crate::api::{Api, Credentials};
-use crate::call::{Call, Request};
+use crate::api::Api;
+use crate::call::Call;
 use crate::certificates::read_certificates;
 use crate::error::{Error, tls_error, untrusted};
 use crate::items::{Items, Pages};
+use crate::request::Request;
 use crate::response::{Response, read_body};
 use crate::retries::{ATTEMPT_TIMEOUT, Failure, Next, Retries};
+use crate::service::{Credentials, Service};
 
 /// The blocking client.
 pub type Client = Api<BlockingConnection>;
@@ -43,30 +45,6 @@ impl Client {
         let tls = TlsConfig::builder().root_certs(RootCerts::new_with_certs(&certificates)).build();
         Ok(Self::over(BlockingConnection::new(tls), base, credentials))
     }
-
-    fn attempt(&self, request: &Request) -> Result<Response, Failure> {
-        let run = || {
-            let head = self.service.head(request);
-            let mut response = match &request.body {
-                Some(body) => self.connection.agent.run(head.body(body.clone())?)?,
-                None => self.connection.agent.run(head.body(())?)?,
-            };
-            let limit = self.service.response_max_bytes;
-            let body = response.body_mut().with_config().limit(limit).read_to_string()?;
-            Ok(Response::new(response.status().as_u16(), response.headers(), body))
-        };
-        run().map_err(failure)
-    }
-
-    fn run(&self, request: &Request) -> Result<String, Error> {
-        let mut retries = Retries::new();
-        loop {
-            match retries.judge(self.attempt(request)) {
-                Next::Return(result) => return result,
-                Next::RetryAfter(wait) => sleep(wait),
-            }
-        }
-    }
 }
 
 impl BlockingConnection {
@@ -81,6 +59,30 @@ impl BlockingConnection {
             .into();
         Self { agent }
     }
+
+    fn attempt(&self, service: &Service, request: &Request) -> Result<Response, Failure> {
+        let run = || {
+            let head = service.head(request);
+            let mut response = match &request.body {
+                Some(body) => self.agent.run(head.body(body.clone())?)?,
+                None => self.agent.run(head.body(())?)?,
+            };
+            let limit = service.response_max_bytes;
+            let body = response.body_mut().with_config().limit(limit).read_to_string()?;
+            Ok(Response::new(response.status().as_u16(), response.headers(), body))
+        };
+        run().map_err(failure)
+    }
+
+    fn run(&self, service: &Service, request: &Request) -> Result<String, Error> {
+        let mut retries = Retries::new();
+        loop {
+            match retries.judge(self.attempt(service, request)) {
+                Next::Return(result) => return result,
+                Next::RetryAfter(wait) => sleep(wait),
+            }
+        }
+    }
 }
 
 impl<T: DeserializeOwned> Call<'_, BlockingConnection, T> {
@@ -90,8 +92,8 @@ impl<T: DeserializeOwned> Call<'_, BlockingConnection, T> {
     ///
     /// See [`Error`].
     pub fn send(self) -> Result<T, Error> {
-        let api = self.api;
-        read_body(&api.run(&self.into_request()?)?)
+        let (connection, service) = (self.connection, self.service);
+        read_body(&connection.run(service, &self.into_request()?)?)
     }
 }
 

@@ -1,29 +1,24 @@
 //! One operation with its arguments, before it is sent.
 
-use std::fmt::Display;
 use std::marker::PhantomData;
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use serde::Serialize;
-
-use crate::api::Api;
 use crate::error::Error;
+use crate::request::Request;
 use crate::retries::random_uuid;
-
-/// What RFC 3986 leaves unencoded in each part of a URL.
-const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+use crate::service::Service;
 
 /// An operation that is ready to be sent. Its response is a `T`.
 #[must_use = "nothing happens until it is sent"]
 pub struct Call<'a, C, T> {
-    pub(crate) api: &'a Api<C>,
+    pub(crate) connection: &'a C,
+    pub(crate) service: &'a Service,
     request: Result<Request, Error>,
     response: PhantomData<fn() -> T>,
 }
 
 impl<'a, C, T> Call<'a, C, T> {
-    pub(crate) fn new(api: &'a Api<C>, request: impl Into<Result<Request, Error>>) -> Self {
-        Self { api, request: request.into(), response: PhantomData }
+    pub(crate) fn new(connection: &'a C, service: &'a Service, request: Result<Request, Error>) -> Self {
+        Self { connection, service, request, response: PhantomData }
     }
 
     /// Sets the idempotency key of a POST (behaviour 19). Keep the key, and the call can be repeated even after a crash
@@ -43,41 +38,4 @@ impl<'a, C, T> Call<'a, C, T> {
         }
         Ok(request)
     }
-}
-
-/// What is sent, whatever sends it.
-#[derive(Debug)]
-pub(crate) struct Request {
-    pub(crate) method: &'static str,
-    /// Behind the version, with the query.
-    pub(crate) path: String,
-    pub(crate) body: Option<String>,
-    pub(crate) idempotency_key: Option<String>,
-}
-
-impl Request {
-    pub(crate) fn new(method: &'static str, path: String) -> Self {
-        Self { method, path, body: None, idempotency_key: None }
-    }
-
-    pub(crate) fn with_body(self, body: &impl Serialize) -> Result<Self, Error> {
-        Ok(Self { body: Some(serde_json::to_string(body)?), ..self })
-    }
-}
-
-impl From<Request> for Result<Request, Error> {
-    fn from(request: Request) -> Self {
-        Ok(request)
-    }
-}
-
-/// Encodes a value as a part of a path or of a query.
-pub(crate) fn encode(value: &str) -> impl Display {
-    utf8_percent_encode(value, ENCODED)
-}
-
-/// Appends a parameter to the query of a path.
-pub(crate) fn append_parameter(path: &mut String, name: &str, value: &str) {
-    let separator = if path.contains('?') { '&' } else { '?' };
-    path.push_str(&format!("{separator}{name}={}", encode(value)));
 }

@@ -6,9 +6,9 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::api::Api;
-use crate::call::append_parameter;
 use crate::error::Error;
 use crate::objects::{Event, EventPage, EventQuery, Start};
+use crate::request::append_parameter;
 
 const PER_PAGE: i64 = 100;
 

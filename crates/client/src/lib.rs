@@ -11,10 +11,12 @@ mod error;
 mod items;
 mod objects;
 mod operations;
+mod request;
 mod response;
 mod retries;
+mod service;
 
-pub use api::{Api, Credentials};
+pub use api::Api;
 #[cfg(feature = "async")]
 pub use asynchronous::{AsyncClient, AsyncConnection};
 #[cfg(feature = "blocking")]
@@ -25,4 +27,5 @@ pub use error::Error;
 pub use guerdon_webhooks as webhooks;
 pub use items::{EventFeed, EventPages, Items, List, ListPages, Pages};
 pub use objects::*;
+pub use service::Credentials;
 pub use uuid::Uuid;

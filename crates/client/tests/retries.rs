@@ -163,12 +163,19 @@ fn filters_are_encoded() {
     assert_eq!(served.join().unwrap()[0].lines().next(), Some(expected));
 }
 
+/// Compiles only for a future that a multi-threaded runtime takes.
+#[cfg(feature = "async")]
+fn send_between_threads<T>(future: impl Future<Output = T> + Send) -> impl Future<Output = T> + Send {
+    future
+}
+
 #[cfg(feature = "async")]
 #[tokio::test]
 async fn async_client_retries_in_the_same_way() {
     let (base, served) = serve(&[AWAY, "", OK, OK, REFUSED]);
     let client = AsyncClient::new(&base, &credentials()).unwrap();
-    assert_eq!(client.post::<Value>("/x", &json!({"a": 1})).send().await.unwrap(), json!({}));
+    let post = || async { client.post::<Value>("/x", &json!({"a": 1})).send().await };
+    assert_eq!(send_between_threads(post()).await.unwrap(), json!({}));
     assert_eq!(client.get::<Value>("/x").send().await.unwrap(), json!({}));
     let refused = client.get::<Value>("/x").send().await;
     assert!(matches!(refused, Err(Error::Refused { status: 400, .. })), "{refused:?}");

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
-use crate::call::append_parameter;
+use crate::request::append_parameter;
 
 /// An event and the state of its delivery.
 #[derive(Debug, Clone, Deserialize)]

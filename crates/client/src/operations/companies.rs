@@ -2,12 +2,13 @@ use serde_json::json;
 use uuid::Uuid;
 
 use crate::api::Api;
-use crate::call::{Call, encode};
+use crate::call::Call;
 use crate::items::List;
 use crate::objects::{
     Balances, ChangedCompany, Company, CompanyUpdate, ListedCompany, NewCompany, Occasion, RatePreview,
     Reserve, SamlSettings, SamlUpdate, Transaction, User,
 };
+use crate::request::encode;
 
 /// Companies (behaviour 11, 18, 25).
 impl<C> Api<C> {

@@ -1,0 +1,41 @@
+//! Requests, whatever sends them.
+
+use std::fmt::Display;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::Serialize;
+
+use crate::error::Error;
+
+/// What RFC 3986 leaves unencoded in each part of a URL.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+#[derive(Debug)]
+pub(crate) struct Request {
+    pub(crate) method: &'static str,
+    /// Behind the version, with the query.
+    pub(crate) path: String,
+    pub(crate) body: Option<String>,
+    pub(crate) idempotency_key: Option<String>,
+}
+
+impl Request {
+    pub(crate) fn new(method: &'static str, path: String) -> Self {
+        Self { method, path, body: None, idempotency_key: None }
+    }
+
+    pub(crate) fn with_body(self, body: &impl Serialize) -> Result<Self, Error> {
+        Ok(Self { body: Some(serde_json::to_string(body)?), ..self })
+    }
+}
+
+/// Encodes a value as a part of a path or of a query.
+pub(crate) fn encode(value: &str) -> impl Display {
+    utf8_percent_encode(value, ENCODED)
+}
+
+/// Appends a parameter to the query of a path.
+pub(crate) fn append_parameter(path: &mut String, name: &str, value: &str) {
+    let separator = if path.contains('?') { '&' } else { '?' };
+    path.push_str(&format!("{separator}{name}={}", encode(value)));
+}
