@@ -1,4 +1,4 @@
-//! The arrows of the hexagon: adapters point at the domain, never at each other.
+//! Which packages depend on which: adapters on the domain and never on each other, crates for integrators on nothing else.
 
 use anyhow::{Context, Result};
 use serde_json::Value;
@@ -9,8 +9,25 @@ use crate::workspace::Workspace;
 const DOMAIN: &str = "guerdon-domain";
 const DOMAIN_MAY_USE: [&str; 9] =
     ["uuid", "time", "thiserror", "email_address", "url", "idna", "rust_iso3166", "x509-parser", "serde"];
-const ADAPTERS: [&str; 4] =
-    ["guerdon-persistence", "guerdon-http-api", "guerdon-webhook-dispatcher", "guerdon-mailer"];
+/// The packages of ours that each package may depend on. Adapters meet in the server, over the ports of the domain.
+const MAY_USE: [(&str, &[&str]); 11] = [
+    (DOMAIN, &[]),
+    ("guerdon-webhooks", &[]),
+    ("guerdon-client", &["guerdon-webhooks"]),
+    ("guerdon-api-types", &[DOMAIN]),
+    ("guerdon-console", &[]),
+    ("guerdon-handbook", &[]),
+    ("guerdon-persistence", &[DOMAIN, TEST_SUPPORT]), // the latter behind its feature `testing`
+    ("guerdon-http-api", &[DOMAIN, "guerdon-api-types"]),
+    ("guerdon-webhook-dispatcher", &[DOMAIN, "guerdon-webhooks"]),
+    ("guerdon-mailer", &[DOMAIN]),
+    (TEST_SUPPORT, &[]),
+];
+/// Packages that wire or measure the others, and may depend on all of them.
+const UNLIMITED: [&str; 5] =
+    ["guerdon", "xtask", "guerdon-ceilings", "guerdon-feature-set", "guerdon-instructions"];
+/// The package that tests of every package may depend on.
+const TEST_SUPPORT: &str = "guerdon-test-support";
 
 /// Libraries that only some packages may name, and those packages; the ceilings of the benchmarks are a plain program that
 /// the service is held against.
@@ -21,8 +38,10 @@ const OWNED: [(&str, &[&str]); 2] = [
 
 pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
+    let mut names = Vec::new();
     for package in workspace.packages()? {
         let name = package.get("name").and_then(Value::as_str).context("a package has no name")?;
+        names.push(name);
         let dependencies =
             package.get("dependencies").and_then(Value::as_array).context("no dependencies")?;
         for dependency in dependencies {
@@ -34,6 +53,19 @@ pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
             }
         }
     }
+    let unruled = names.iter().filter(|name| allowed_packages(name).is_none() && !UNLIMITED.contains(name));
+    findings.extend(unruled.map(|name| {
+        let fix = "add it to `MAY_USE` in xtask/src/tidy/arrows.rs";
+        Finding::new(format!("package {name}"), "has no rule for its dependencies", fix)
+    }));
+    let missing = MAY_USE.iter().map(|(name, _)| name).chain(&UNLIMITED).filter(|name| !names.contains(name));
+    findings.extend(missing.map(|name| {
+        Finding::new(
+            "xtask/src/tidy/arrows.rs",
+            format!("has a rule for {name}"),
+            "remove it: there is no such package",
+        )
+    }));
     Ok(findings)
 }
 
@@ -44,31 +76,68 @@ fn broken_rule(package: &str, used: &str, for_tests: bool) -> Option<String> {
             DOMAIN_MAY_USE.join(", ")
         ));
     }
-    if package == DOMAIN && used != DOMAIN && used.starts_with("guerdon") {
-        return Some("the domain knows no adapter; test the two together in the server".to_owned());
-    }
-    if ADAPTERS.contains(&package) && package != used && ADAPTERS.contains(&used) {
-        return Some("adapters never know each other; let them meet in the server, over a port".to_owned());
+    if let Some(allowed) = allowed_packages(package)
+        && is_ours(used)
+        && package != used
+        && !allowed.contains(&used)
+        && !(for_tests && used == TEST_SUPPORT)
+    {
+        let allowed = if allowed.is_empty() { "no package" } else { &allowed.join(" and ") };
+        return Some(format!("it may use {allowed} of ours; let the two meet in the server, or over a port"));
     }
     let (_, owners) = OWNED.iter().find(|(library, _)| *library == used)?;
     (!owners.contains(&package)).then(|| format!("only {} may use it", owners.join(" and ")))
+}
+
+fn allowed_packages(package: &str) -> Option<&'static [&'static str]> {
+    MAY_USE.iter().find(|(name, _)| *name == package).map(|(_, allowed)| *allowed)
+}
+
+fn is_ours(package: &str) -> bool {
+    UNLIMITED.contains(&package) || allowed_packages(package).is_some()
 }
 
 #[cfg(test)]
 mod tests {
     use super::broken_rule;
 
+    fn check(package: &str, used: &str, for_tests: bool, broken: bool) {
+        assert_eq!(broken_rule(package, used, for_tests).is_some(), broken, "{package} -> {used}");
+    }
+
     #[test]
     fn arrows_point_inwards() {
-        let check = |package: &str, used: &str, for_tests: bool, broken: bool| {
-            assert_eq!(broken_rule(package, used, for_tests).is_some(), broken, "{package} -> {used}");
-        };
         check("guerdon-domain", "uuid", false, false);
         check("guerdon-domain", "proptest", true, false);
+        check("guerdon-domain", "guerdon-domain", true, false);
         check("guerdon-domain", "serde_json", false, true);
         check("guerdon-domain", "guerdon-persistence", true, true);
         check("guerdon-http-api", "guerdon-domain", false, false);
         check("guerdon-http-api", "guerdon-persistence", false, true);
+        check("guerdon-http-api", "guerdon", true, true);
+        check("guerdon", "guerdon-persistence", false, false);
+    }
+
+    #[test]
+    fn crates_for_integrators_are_independent() {
+        check("guerdon-webhooks", "guerdon-domain", false, true);
+        check("guerdon-client", "guerdon-webhooks", false, false);
+        check("guerdon-client", "guerdon-domain", false, true);
+        check("guerdon-client", "guerdon-webhook-dispatcher", false, true);
+        check("guerdon-webhook-dispatcher", "guerdon-webhooks", false, false);
+        check("guerdon-webhook-dispatcher", "guerdon-mailer", false, true);
+        check("guerdon-console", "guerdon-domain", false, true);
+        check("guerdon-handbook", "guerdon-http-api", false, true);
+    }
+
+    #[test]
+    fn tests_may_use_their_support() {
+        check("guerdon-mailer", "guerdon-test-support", true, false);
+        check("guerdon-mailer", "guerdon-test-support", false, true);
+    }
+
+    #[test]
+    fn libraries_have_owners() {
         check("guerdon-http-api", "actix-web", false, false);
         check("guerdon-webhook-dispatcher", "actix-web", false, true);
         check("guerdon", "actix-web", false, false);
