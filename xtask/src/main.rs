@@ -7,6 +7,7 @@ mod generated;
 mod guarded;
 mod harness;
 mod instructions;
+mod language;
 mod migration;
 mod openapi;
 mod packaging;
@@ -54,6 +55,8 @@ enum Command {
     Schemathesis(schemathesis::Arguments),
     Generated(generated::Arguments),
     Instructions(instructions::Arguments),
+    /// Count how plainly comments, documents and names are written
+    Language(language::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -82,5 +85,6 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Schemathesis(arguments) => schemathesis::run(&workspace, &arguments),
         Command::Siege(arguments) => siege::run(&workspace, &arguments),
         Command::Instructions(arguments) => instructions::run(&workspace, &arguments),
+        Command::Language(arguments) => language::run(&workspace, &arguments),
     }
 }

@@ -5,6 +5,7 @@ mod circles;
 mod citations;
 mod dependencies;
 mod folders;
+mod language;
 mod links;
 mod metrics;
 mod migrations;
@@ -41,6 +42,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     findings.extend(readmes::check(workspace)?);
     findings.extend(citations::check(workspace)?);
     findings.extend(links::check(workspace)?);
+    findings.extend(language::check(workspace)?);
     if findings.is_empty() {
         println!("tidy: nothing found");
         return Ok(());

@@ -1,0 +1,21 @@
+//! Comments and documents are written in plain language: the number of lines with idioms may only fall.
+
+use anyhow::Result;
+
+use super::Finding;
+use crate::language;
+use crate::workspace::Workspace;
+
+pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
+    let recorded = language::recorded(workspace)?;
+    let mut findings = Vec::new();
+    for (area, counts) in language::count(workspace, false)? {
+        let (now, limit) = (counts.idioms, recorded.get(&area).copied().unwrap_or(0));
+        if now > limit {
+            let problem = format!("{now} lines with idioms, {limit} recorded");
+            let mend = "find them by `cargo xtask language --lines`, and say it plainly";
+            findings.push(Finding::new(format!("language of {area}"), problem, mend));
+        }
+    }
+    Ok(findings)
+}
