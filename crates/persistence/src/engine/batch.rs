@@ -13,17 +13,18 @@ use guerdon_domain::ports::{LedgerAccess, StoreError, Verdict};
 use super::queue::Job;
 use super::{Backend, BatchError, Locking};
 
-/// What became of one command of a batch.
+/// What happened to one command of a batch.
 pub(super) enum Fate {
-    /// It ended, if the batch commits.
+    /// It ended, provided that the batch commits.
     Ended(Outcome),
-    /// A fact or an account is not loaded: another transaction holds it, or it must be loaded for this command alone.
+    /// A fact or an account is not loaded: another transaction has locked it, or it must be loaded for this
+    /// command alone.
     NotLoaded,
     /// It panicked.
     Panicked(StoreError),
 }
 
-/// Runs a batch once. The fates are those of the jobs, in their order.
+/// Runs a batch once. The fates are in the order of the jobs.
 pub(super) fn run<B: Backend>(
     backend: &B,
     jobs: &mut [Job],
@@ -36,7 +37,8 @@ pub(super) fn run<B: Backend>(
     let mut failure = None;
     let mut committed = backend.transact(locking, within, changes_much, &mut |tx| {
         fates.clear();
-        // Only a panic before the commit is caught: after it, another try would carry out the commands twice.
+        // Only a panic before the commit is caught. After the commit, another try would execute the commands
+        // twice.
         let decided = catch_unwind(AssertUnwindSafe(|| decide_all(tx, jobs, locking, &mut fates)));
         decided.unwrap_or_else(|panic| Err(panicked(&*panic))).unwrap_or_else(|cause| {
             failure = Some(cause);
@@ -56,7 +58,8 @@ fn decide_all(
     locking: Locking,
     fates: &mut Vec<Fate>,
 ) -> Result<Verdict, StoreError> {
-    // A second round that waits for locks keeps their order only if no other command has loaded any after the first.
+    // A second load that waits for locks respects the lock order only if no other command of the batch loads
+    // after the first.
     let may_load_more = locking == Locking::Skip || jobs.len() == 1;
     let mut needs = Needs::default();
     jobs.iter().for_each(|job| needs.extend(&job.needs));
@@ -79,7 +82,7 @@ fn decide_all(
     Ok(Verdict::Commit)
 }
 
-/// Decides one command and keeps its changes. The caller undoes those of a command that did not succeed.
+/// Decides one command and keeps its changes. If it does not succeed, the caller undoes its changes.
 fn decide(
     tx: &mut dyn LedgerAccess,
     batch: &mut Batch,
@@ -107,7 +110,7 @@ fn decide(
         Err(Undecided::NotLoaded(_)) => return Ok(Fate::NotLoaded),
         Err(Undecided::Refused(refusal)) => return Ok(Fate::Ended(Outcome::Refused(refusal))),
     };
-    // The response is kept with the changes, unless the client has gone.
+    // The response is stored with the changes, unless the client has disconnected.
     let rendered = response.render(&done).and_then(|rendered| {
         if response.is_wanted() { Ok(rendered) } else { Err(StoreError::DeadlineExceeded) }
     });
@@ -120,7 +123,7 @@ fn decide(
     }))
 }
 
-/// How a command ended, given how its batch did; `None` if it is to be tried again.
+/// How a command ended, given the result of its batch; `None` if it is to be tried again.
 pub(super) fn outcome(committed: &Result<(), BatchError>, fate: Fate) -> Option<Outcome> {
     let failed = |cause: &StoreError| Outcome::Refused(Refusal::Store(cause.clone()));
     match (committed, fate) {
@@ -131,7 +134,7 @@ pub(super) fn outcome(committed: &Result<(), BatchError>, fate: Fate) -> Option<
     }
 }
 
-/// What is told of a panic.
+/// The error for a panic.
 fn panicked(panic: &(dyn Any + Send)) -> StoreError {
     let said = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
     StoreError::Broken(format!("a command panicked: {}", said.unwrap_or("it does not say why")))

@@ -1,13 +1,18 @@
-//! The engine that carries out commands: one queue, and workers that each take a batch, load what it needs, decide its
-//! commands one after the other, write what they come to, commit, and respond.
+//! The engine executes commands that move points in batches, so that many commands share the cost of one
+//! commit.
 //!
-//! *Fast* workers wait for no lock. What another transaction holds is left out, and a command that depends on it goes to a
-//! *patient* worker, which waits for locks in their order, together with the commands that want the same accounts. So a row that
-//! somebody holds delays only the commands that need it. Commands that change much go there too, each in a batch of its own.
+//! Commands wait in one queue. Each worker takes a batch from it, loads what the commands need, decides them
+//! one after the other, writes the results, commits, and sends the responses.
 //!
-//! A refusal or a panic of one command rolls back this command alone. If a batch fails before its commit, each of its
-//! commands is tried alone. After a commit whose acknowledgement was lost nothing is tried again: its commands fail with an
-//! unknown outcome, and an idempotency key settles a retry.
+//! *Fast* workers never wait for a lock. They skip rows that another transaction has locked, and hand the
+//! commands that depend on those rows to a *patient* worker. Patient workers wait for locks in the lock order
+//! and batch the commands that want the same accounts. So a locked row delays only the commands that need it.
+//! Patient workers also take large commands, each in a batch of its own.
+//!
+//! If a command is refused or panics, only that command is rolled back. If a batch fails before its commit,
+//! each of its commands is tried alone. If the acknowledgement of a commit is lost, nothing is tried again:
+//! the commands fail with an unknown outcome, and a retry with the same idempotency key returns what
+//! happened.
 
 mod batch;
 mod queue;
@@ -23,27 +28,27 @@ use guerdon_domain::ports::{LedgerAccess, StoreError, Verdict};
 use self::batch::Fate;
 use self::queue::{Job, Lane, Queue, SECOND_BATCH_WAIT, TakenJobs};
 
-/// How often a command is tried before it counts as contended.
+/// The number of tries after which a command counts as contended.
 const TRIES_MAX: u32 = 6;
-/// How often workers look for commands that have waited too long.
+/// How often workers look for commands whose time is over.
 const LATE_COMMANDS_LOOK_INTERVAL: Duration = Duration::from_millis(250);
 
-/// How a transaction treats rows that another one has locked.
+/// How a transaction treats rows that another transaction has locked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Locking {
     #[default]
     Wait,
-    /// They are left out of what is loaded.
+    /// Locked rows are skipped: they are not loaded.
     Skip,
 }
 
-/// What a worker takes.
+/// Which commands a worker takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Worker {
-    /// What needs no waiting for locks.
+    /// Takes commands that do not have to wait for locks.
     Fast,
-    /// What waits for locks. One worker alone takes large commands: they never keep all patient workers busy, and the memory
-    /// that they need is needed once.
+    /// Takes commands that wait for locks. Only one worker takes large commands: so they never occupy all
+    /// patient workers, and their memory is needed only once.
     Patient { takes_large: bool },
 }
 
@@ -58,20 +63,20 @@ impl Worker {
 
 /// Why a transaction did not commit.
 pub(crate) enum BatchError {
-    /// It lost a race: nothing was kept, and another try may succeed.
+    /// It lost a race and was rolled back. Another try may succeed.
     Contended,
-    /// Nothing was kept. One of the commands may be the cause.
+    /// It was rolled back. One of the commands may be the cause.
     Failed(StoreError),
-    /// None of the commands is the cause; whether they were kept may be unknown.
+    /// None of the commands is the cause. Whether the transaction committed may be unknown.
     Unavailable(StoreError),
 }
 
-/// A database on which the engine works.
+/// A database on which the engine runs.
 pub(crate) trait Backend: Send + Sync + 'static {
-    /// Whether rows can be locked by other transactions, so that there is a difference between fast and patient workers.
+    /// Whether other transactions can lock rows. If not, fast and patient workers would not differ.
     const HAS_LOCKS: bool;
 
-    /// Runs `work` once in one transaction, of which nothing commits after `within`.
+    /// Runs `work` once in one transaction, which does not commit later than `within` from now.
     fn transact(
         &self,
         locking: Locking,
@@ -81,7 +86,7 @@ pub(crate) trait Backend: Send + Sync + 'static {
     ) -> Result<(), BatchError>;
 }
 
-/// The queue, and the workers. Dropped, it carries out what waits, and ends.
+/// The queue and its workers. Dropping it executes the waiting commands and then stops the workers.
 pub(crate) struct Engine {
     shared: Arc<Shared>,
     workers: Vec<JoinHandle<()>>,
@@ -89,14 +94,14 @@ pub(crate) struct Engine {
 
 struct Shared {
     queue: Mutex<Queue>,
-    /// There may be something for a fast worker.
+    /// Notified when a fast worker may find a command.
     for_fast: Condvar,
-    /// There may be something for a patient worker.
+    /// Notified when a patient worker may find a command.
     for_patient: Condvar,
 }
 
 impl Engine {
-    /// Starts workers; a database without locks has no patient ones.
+    /// Starts the workers. A database without locks has no patient workers.
     pub(crate) fn start<B: Backend>(backend: B, fast: usize, patient: usize) -> std::io::Result<Self> {
         let shared = Arc::new(Shared {
             queue: Mutex::new(Queue::new(B::HAS_LOCKS)),
@@ -127,7 +132,7 @@ impl CommandQueue for Engine {
         };
         match pushed {
             Ok(Lane::Fast) => self.shared.for_fast.notify_one(),
-            Ok(Lane::Patient) => self.shared.for_patient.notify_all(), // not each of them takes all
+            Ok(Lane::Patient) => self.shared.for_patient.notify_all(), // not every patient worker takes every command
             Err(job) => job.end(failed(StoreError::Busy)),
         }
     }
@@ -138,9 +143,10 @@ impl Drop for Engine {
         self.shared.lock().close();
         self.shared.notify_all();
         for worker in self.workers.drain(..) {
-            // The last owner of the engine may be a response that this very worker has just ended.
+            // This worker may itself drop the engine, if a response that it has just ended was the last
+            // owner.
             if worker.thread().id() != std::thread::current().id() {
-                worker.join().unwrap_or_default(); // it catches panics
+                worker.join().unwrap_or_default(); // the worker catches panics
             }
         }
     }
@@ -148,7 +154,7 @@ impl Drop for Engine {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner) // nothing that can panic is done under it
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner) // nothing that can panic runs under this lock
     }
 
     fn notify_all(&self) {
@@ -156,17 +162,18 @@ impl Shared {
         self.for_patient.notify_all();
     }
 
-    /// Carries out batches until the queue is closed and empty.
+    /// Executes batches until the queue is closed and empty.
     fn work<B: Backend>(&self, backend: &B, worker: Worker) {
         while let Some(batch) = self.take(worker) {
-            // The outcome of the commands that a panic takes along is unknown; their responses end when they are dropped.
+            // After a panic the outcome of the batch's commands is unknown. Dropping their responses ends
+            // them.
             if catch_unwind(AssertUnwindSafe(|| self.execute(backend, batch, worker))).is_err() {
                 log::error!("a batch of commands panicked");
             }
         }
     }
 
-    /// Waits for the next batch; none if there will be no more.
+    /// Waits for the next batch; `None` once the queue is closed and no more can come.
     fn take(&self, worker: Worker) -> Option<TakenJobs> {
         let mut queue = self.lock();
         loop {
@@ -184,7 +191,7 @@ impl Shared {
                 return Some(batch);
             }
             if queue.is_done() {
-                self.notify_all(); // the others end, too
+                self.notify_all(); // the other workers end as well
                 return None;
             }
             let changed = if worker == Worker::Fast { &self.for_fast } else { &self.for_patient };
@@ -225,7 +232,7 @@ impl Shared {
             }
         }
         self.lock().push_again(again);
-        drop(busy); // the other workers go on before anybody is told
+        drop(busy); // other workers may continue before the responses are sent
         for (job, outcome) in ended {
             job.end(outcome);
         }
@@ -236,7 +243,7 @@ fn failed(cause: StoreError) -> Outcome {
     Outcome::Refused(Refusal::Store(cause))
 }
 
-/// The accounts of a batch at work. Dropped, they are free for other workers.
+/// The busy accounts of a batch in progress. Dropping it frees them for other workers.
 struct Busy<'a> {
     shared: &'a Shared,
     worker: Worker,

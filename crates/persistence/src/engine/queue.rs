@@ -1,4 +1,4 @@
-//! The commands that wait, and which of them go into a batch.
+//! The queue of commands, and the choice of which of them form a batch.
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::time::{Duration, Instant};
@@ -13,30 +13,31 @@ use metrics::gauge;
 
 use super::Worker;
 
-/// The commands that wait for a batch.
+/// Metric: the number of commands that wait for a batch.
 const WAITING: &str = "guerdon_ledger_commands_waiting";
-/// The most commands of a batch.
+/// The maximum number of commands in a batch.
 const COMMANDS_MAX: usize = 32;
-/// The most commands of one provider that wait, and of all. More are refused at once.
+/// The maximum number of waiting commands of one provider, and of all providers. Further ones are refused at
+/// once.
 const WAITING_MAX_OF_PROVIDER: usize = 1_024;
 const WAITING_MAX: usize = 4_096;
-/// While a fast worker is at work, another one begins when so many commands wait, or one has waited for so long: most of what a
-/// batch costs is the same for one command and for many.
+/// While one fast worker is busy, another starts a batch only if this many commands wait, or if one has
+/// waited this long: most of the cost of a batch does not depend on its size.
 const SECOND_BATCH_MIN: usize = 12;
 pub(super) const SECOND_BATCH_WAIT: Duration = Duration::from_millis(4);
 /// A command that changes more than this has a batch of its own.
 const SHARED_BATCH_SIZE_MAX: usize = 16;
-/// A command that changes more than this has a commit of its own where there is one writer.
+/// On a database with a single writer, a command that changes more than this has a commit of its own.
 const SHARED_COMMIT_SIZE_MAX: usize = 100;
 
-/// A command that waits.
+/// A waiting command.
 pub(super) struct Job {
     pub(super) submission: Submission,
     pub(super) needs: Needs,
     arrived: Instant,
-    /// How often it was tried.
+    /// The number of previous tries.
     pub(super) tries: u32,
-    /// Whether it needs a batch of its own, because it depends on more than the first load gives.
+    /// Whether it needs a batch of its own, because it depends on more than the first load reads.
     pub(super) is_alone: bool,
 }
 
@@ -59,12 +60,13 @@ impl Job {
         self.submission.command.size() > SHARED_BATCH_SIZE_MAX
     }
 
-    /// Whether it has a batch of its own; one that was tried often has, too.
+    /// Whether it needs a batch of its own. A command that was tried often does.
     fn must_be_alone(&self) -> bool {
         self.is_alone || self.is_large() || self.tries >= 3
     }
 
-    /// Whether it locks rows that a fast worker would have to wait for, or so many that some may be held.
+    /// Whether it locks rows that a fast worker would have to wait for, or so many that some are probably
+    /// locked.
     fn must_wait_for_locks(&self) -> bool {
         let Needs { locked_users, schedules, distributions, .. } = &self.needs;
         self.is_large() || !(locked_users.is_empty() && schedules.is_empty() && distributions.is_empty())
@@ -75,12 +77,12 @@ impl Job {
         (self.arrived + Deadlines::REQUEST.commit).saturating_duration_since(now)
     }
 
-    /// Whether too little is left for another try.
+    /// Whether too little time is left for another try.
     pub(super) fn is_over(&self, now: Instant) -> bool {
         self.left(now) < Deadlines::REQUEST.retry_min
     }
 
-    /// Why it is not tried, or not tried again.
+    /// The error for a command that is not tried, or not tried again.
     pub(super) fn lateness(&self, now: Instant) -> StoreError {
         if self.is_over(now) { StoreError::DeadlineExceeded } else { StoreError::Busy }
     }
@@ -91,34 +93,34 @@ impl Job {
     }
 }
 
-/// Whom a command waits for.
+/// The kind of worker that a command waits for.
 pub(super) enum Lane {
     Fast,
     Patient,
 }
 
-/// Commands that are taken, and their accounts, which are busy until they are freed.
+/// Commands that were taken, and their accounts, which are busy until they are freed.
 pub(super) struct TakenJobs {
     pub(super) jobs: Vec<Job>,
     pub(super) accounts: Vec<Account>,
 }
 
 pub(super) struct Queue {
-    /// By provider, in the order of arrival.
+    /// The waiting commands of each provider, in order of arrival.
     waiting: HashMap<ProviderId, VecDeque<Job>>,
-    /// Whose turn is next.
+    /// The providers in the order of their turns.
     turns: VecDeque<ProviderId>,
-    /// How many there are in `waiting`.
+    /// The number of commands in `waiting`.
     count: usize,
-    /// Those that wait for a patient worker. Commands that want the same accounts wait behind them.
+    /// Commands that wait for a patient worker. Commands that want the same accounts queue after them.
     patient: VecDeque<Job>,
-    /// The provider whose command a patient worker took last: another one's is next.
+    /// The provider of the last command that a patient worker took. Another provider is next.
     last_patient: Option<ProviderId>,
-    /// The accounts of the batches at work.
+    /// The accounts of the batches in progress.
     busy: HashSet<Account>,
-    /// The fast workers at work.
+    /// The number of busy fast workers.
     fast_at_work: usize,
-    /// Whether there are patient workers.
+    /// Whether patient workers exist.
     has_locks: bool,
     is_closed: bool,
 }
@@ -139,7 +141,7 @@ impl Queue {
         }
     }
 
-    /// Adds a command; gives it back if there are too many.
+    /// Adds a command. Returns it if the queue is full.
     pub(super) fn push(&mut self, job: Job) -> Result<Lane, Box<Job>> {
         let provider = job.submission.provider;
         let own = self.waiting.get(&provider).map_or(0, VecDeque::len)
@@ -161,17 +163,17 @@ impl Queue {
         Ok(Lane::Fast)
     }
 
-    /// Tells the metrics how many wait.
+    /// Updates the metric of waiting commands.
     pub(super) fn tell(&self) {
         gauge!(WAITING).set(f64::from(u32::try_from(self.count + self.patient.len()).unwrap_or(u32::MAX)));
     }
 
-    /// Whether something waits for fast workers, and for patient ones.
+    /// Whether commands wait for fast workers, and whether commands wait for patient workers.
     pub(super) fn waits(&self) -> (bool, bool) {
         (self.count > 0, !self.patient.is_empty())
     }
 
-    /// Adds commands that are to be tried again, before those that came later.
+    /// Returns commands to the queue for another try, ahead of those that arrived later.
     pub(super) fn push_again(&mut self, jobs: Vec<Job>) {
         for job in jobs.into_iter().rev() {
             if self.has_locks {
@@ -192,12 +194,12 @@ impl Queue {
         self.is_closed = true;
     }
 
-    /// Whether it is closed, and nothing waits or can come back.
+    /// Whether the queue is closed, and no command waits or can return.
     pub(super) fn is_done(&self) -> bool {
         self.is_closed && self.count == 0 && self.patient.is_empty() && self.busy.is_empty()
     }
 
-    /// A worker has ended its batch of these accounts.
+    /// Ends a worker's batch and frees its accounts.
     pub(super) fn free(&mut self, worker: Worker, accounts: &[Account]) {
         self.fast_at_work -= usize::from(worker == Worker::Fast);
         for account in accounts {
@@ -205,7 +207,7 @@ impl Queue {
         }
     }
 
-    /// Takes the commands that have waited too long.
+    /// Removes the commands whose time is over.
     pub(super) fn take_late(&mut self, now: Instant) -> Vec<Job> {
         let is_late = |it: &Job| it.is_late(now);
         let mut late = Vec::new();
@@ -230,7 +232,7 @@ impl Queue {
         self.turns.retain(|it| self.waiting.contains_key(it));
     }
 
-    /// Takes a batch whose accounts no other worker has.
+    /// Takes a batch that shares no account with the batches in progress.
     pub(super) fn take(&mut self, worker: Worker) -> Option<TakenJobs> {
         let jobs = match worker {
             Worker::Fast => self.take_fast(),
@@ -246,7 +248,7 @@ impl Queue {
         Some(TakenJobs { jobs, accounts: accounts.into_iter().collect() })
     }
 
-    /// Whether what waits is not worth a second batch yet.
+    /// Whether the waiting commands do not yet justify a second batch.
     pub(super) fn is_held_back(&self, worker: Worker) -> bool {
         let is_second = worker == Worker::Fast && self.fast_at_work > 0;
         is_second && self.count > 0 && self.count < SECOND_BATCH_MIN
@@ -256,7 +258,8 @@ impl Queue {
         job.needs.accounts.iter().all(|it| !self.busy.contains(it))
     }
 
-    /// Commands of all providers in turns, each provider's in their order, but for those whose accounts are held.
+    /// Takes commands from all providers in turns, in the order of each provider, except those with busy
+    /// accounts.
     fn take_fast(&mut self) -> Vec<Job> {
         if self.is_held_back(Worker::Fast) {
             let now = Instant::now();
@@ -289,7 +292,7 @@ impl Queue {
         taken
     }
 
-    /// The first that waits for a lock, and others that want one of its accounts.
+    /// Takes the first command that waits for a lock, and others that want one of its accounts.
     fn take_patient(&mut self, takes_large: bool) -> Vec<Job> {
         let fits = |it: &Job| self.is_free(it) && (takes_large || !it.is_large());
         let is_turn = |it: &Job| Some(it.submission.provider) != self.last_patient && fits(it);

@@ -1,4 +1,4 @@
-//! The engine on the store in memory: a batch does what its commands would do one at a time.
+//! The engine on the in-memory store: a batch has the same result as its commands one by one.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,7 +36,7 @@ use super::batch;
 use super::queue::Job;
 use super::{Backend, BatchError, Engine, Locking};
 
-/// Numbers that follow from a seed (SplitMix64).
+/// Pseudo-random numbers from a seed (SplitMix64).
 struct Random(u64);
 
 impl Random {
@@ -53,7 +53,7 @@ impl Random {
     }
 }
 
-/// The store in memory. A transaction that rolls back leaves it as it was.
+/// The in-memory store. A transaction that rolls back leaves it unchanged.
 #[derive(Clone)]
 struct InMemory(Arc<Memory>);
 
@@ -81,7 +81,7 @@ impl Backend for InMemory {
     }
 }
 
-/// Why a transaction was rolled back; nothing for one that was to be.
+/// Why a transaction was rolled back; `None` if the work asked for it.
 struct Stopped(Option<StoreError>);
 
 impl From<StoreError> for Stopped {
@@ -90,7 +90,7 @@ impl From<StoreError> for Stopped {
     }
 }
 
-/// A company at an awkward rate with an alert on its reserve, and a few users.
+/// A company at an awkward rate with a reserve alert, and a few users.
 struct World {
     store: InMemory,
     ids: Arc<CountedIds>,
@@ -157,7 +157,8 @@ impl World {
         Self { store: InMemory(store), ids, provider, company, occasion, users, redemptions }
     }
 
-    /// A command by chance: mostly recognitions, some of them repeated under a key, and a few of every other kind.
+    /// A random command: mostly recognitions, some of them retried under a key, and a few of every other
+    /// kind.
     fn command(&self, random: &mut Random) -> (Command, Option<Repeatable>) {
         if random.below(4) == 0 {
             return (self.other_command(random), None);
@@ -236,7 +237,7 @@ impl World {
         }
     }
 
-    /// What every account holds.
+    /// The balance of every account.
     fn holds(&self) -> BTreeMap<Account, Option<i64>> {
         let all =
             self.users.iter().flat_map(|it| Account::of_user(*it)).chain(Account::of_company(self.company));
@@ -247,7 +248,7 @@ impl World {
     }
 }
 
-/// Notes an outcome without the ids in it, which follow from how often a decision was made.
+/// Records outcomes without their ids, which depend on the number of decisions.
 struct Told {
     said: String,
     tell: Telling<String>,
@@ -281,7 +282,7 @@ impl Response for Told {
     }
 }
 
-/// Runs commands in batches of a size; what each was told, and what the accounts hold then.
+/// Runs commands in batches of a size. Returns the outcomes and the balances.
 fn run(seed: u64, commands: usize, batch_size: usize) -> (Vec<String>, BTreeMap<Account, Option<i64>>) {
     let mut random = Random(seed);
     let world = World::new(&mut random);
@@ -395,7 +396,7 @@ fn a_panic_after_the_commit_carries_out_nothing_twice() {
     assert_eq!(shown(&world) - before, 2 * once);
 }
 
-/// Only whoever is told that it was done has received anything.
+/// A recognition whose client has disconnected pays nobody.
 #[test]
 fn a_response_that_nobody_wants_keeps_nothing() {
     struct Gone;

@@ -49,7 +49,7 @@ fn job(provider: u128, command: Command) -> Job {
     })
 }
 
-/// A recognition of a provider, by a user to others.
+/// A recognition by a user of a provider to other users.
 fn sending(provider: u128, from: u128, to: &[u128]) -> Job {
     let receivers: Vec<String> = to.iter().map(|it| user(*it).to_string()).collect();
     job(
@@ -65,7 +65,7 @@ fn sending(provider: u128, from: u128, to: &[u128]) -> Job {
     )
 }
 
-/// A queue with these recognitions of one provider, each by a user to another.
+/// A queue with recognitions of one provider, each from one user to another.
 fn queue(pairs: &[(u128, u128)]) -> Queue {
     let mut queue = Queue::new(true);
     for (from, to) in pairs {
@@ -84,7 +84,7 @@ fn senders(batch: Option<&TakenJobs>) -> Vec<u128> {
     batch.map(|it| it.jobs.iter().map(sender).collect()).unwrap_or_default()
 }
 
-/// As many that share nothing as another fast worker waits for.
+/// Adds as many commands without common accounts as a second fast worker waits for.
 fn fill(queue: &mut Queue) {
     for number in 0..u128::try_from(SECOND_BATCH_MIN).unwrap() {
         assert!(queue.push(sending(1, 1_000 + number, &[2_000 + number])).is_ok());
