@@ -1,4 +1,4 @@
-//! The accounts that are loaded, and what has become of them.
+//! The loaded accounts, and the transfers between them.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -10,15 +10,15 @@ use crate::money::{Points, PointsPerDollar};
 use crate::values::CauseId;
 use crate::wallets::Account;
 
-/// Accounts, and the transfers made between them since they were loaded.
+/// Loaded accounts, and the transfers made between them since they were loaded.
 ///
-/// The accounts are kept in the order in which the databases lock them: by kind, then by owner.
+/// The accounts are in the order in which the databases lock them: by kind, then by owner.
 #[derive(Debug, Clone, Default)]
 pub struct AccountBook {
     accounts: BTreeMap<Account, Entry>,
     transfers: Vec<Transfer>,
     legs: HashSet<(CauseId, u32)>,
-    /// The entries changed since the savepoint as they were before, the latest change last.
+    /// The previous values of the entries that changed since the savepoint, the latest change last.
     undo: Vec<(Account, Entry)>,
     /// The number of transfers at the savepoint.
     savepoint: usize,
@@ -47,7 +47,7 @@ impl AccountBook {
         self.accounts.contains_key(&account)
     }
 
-    /// The accounts that differ from what was loaded, in the order in which they are locked.
+    /// The accounts that differ from what was loaded, in lock order.
     pub fn changed(&self) -> impl Iterator<Item = (Account, &AccountState)> {
         let changed = self.accounts.iter().filter(|(_, entry)| entry.is_changed);
         changed.filter_map(|(account, entry)| Some((*account, entry.state.as_ref()?)))
@@ -58,8 +58,8 @@ impl AccountBook {
         &self.transfers
     }
 
-    /// Adds an account as it was loaded; `None` for one that was never opened. Returns false, and changes nothing, if the
-    /// account is there already.
+    /// Adds an account as it was loaded; `None` for one that was never opened. Returns false and changes
+    /// nothing if the account is already loaded.
     pub fn load(&mut self, account: Account, state: Option<AccountState>) -> bool {
         let is_known = self.account(account).is_some();
         if !is_known {
@@ -68,7 +68,7 @@ impl AccountBook {
         !is_known
     }
 
-    /// Takes over what another book has decided on accounts of this one.
+    /// Replaces the state of accounts by what another book has decided on them.
     #[cfg(feature = "memory")]
     pub(crate) fn replace(
         &mut self,
@@ -84,13 +84,13 @@ impl AccountBook {
         Ok(())
     }
 
-    /// Makes the present state the one that [`roll_back`](Self::roll_back) returns to.
+    /// Sets a savepoint, to which [`roll_back`](Self::roll_back) returns.
     pub fn set_savepoint(&mut self) {
         self.undo.clear();
         self.savepoint = self.transfers.len();
     }
 
-    /// Undoes every payment since the savepoint. What was loaded since then stays.
+    /// Undoes every payment since the savepoint. Accounts that were loaded since then stay loaded.
     pub fn roll_back(&mut self) {
         for (account, entry) in self.undo.drain(..).rev() {
             self.accounts.insert(account, entry);
@@ -100,7 +100,7 @@ impl AccountBook {
         }
     }
 
-    /// An account that is about to change.
+    /// The account, to be changed.
     pub(crate) fn account_mut(&mut self, account: Account) -> Result<&mut AccountState, LedgerError> {
         let entry = self.accounts.get_mut(&account).ok_or(LedgerError::AccountNotLoaded(account))?;
         let before = entry.clone();
@@ -112,7 +112,7 @@ impl AccountBook {
         Ok(state)
     }
 
-    /// Adds a transfer; false if its cause has this leg already.
+    /// Adds a transfer. Returns false if its journal entry already has this leg.
     pub(super) fn add(&mut self, transfer: Transfer) -> bool {
         let is_new = self.legs.insert((transfer.cause, transfer.leg));
         if is_new {

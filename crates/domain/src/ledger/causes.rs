@@ -1,4 +1,5 @@
-//! The payments of a journal entry: their reason, payers, credited accounts and price. Decisions and audits both use them.
+//! What a journal entry pays: its reason, payers, credited accounts and price. Decisions and audits both use
+//! this.
 
 use super::{LedgerError, Moved, Payment};
 use crate::model::{Act, Cause, Sender};
@@ -7,7 +8,7 @@ use crate::values::UserId;
 use crate::wallets::{Account, Reason, WalletType};
 
 impl Cause {
-    /// Why its transfers are made; none if it moves nothing.
+    /// The reason of its transfers; `None` if it moves nothing.
     pub(crate) fn reason(&self) -> Option<Reason> {
         match self.act {
             Act::Founding | Act::Rate | Act::Move { .. } | Act::Amendment { .. } => None,
@@ -22,7 +23,7 @@ impl Cause {
         }
     }
 
-    /// The accounts that may pay, in order of preference; a user who is no manager has no manager wallet.
+    /// The accounts that may pay, in order of preference. A user who is not a manager has no manager wallet.
     pub(crate) fn payers(&self) -> Vec<Account> {
         let company = self.company_id;
         match &self.act {
@@ -44,8 +45,9 @@ impl Cause {
         }
     }
 
-    /// The account that is credited. `receiver` is the user who receives a recognition, a distribution or a refund; without
-    /// one these have none. An override credits whichever of its two payers does not pay.
+    /// The credited account. `receiver` is the user who receives a recognition, a distribution or a refund;
+    /// without a receiver those credit no account. An override credits the one of its two payers that does
+    /// not pay.
     pub(crate) fn credit(&self, receiver: Option<UserId>) -> Option<Account> {
         let company = self.company_id;
         let wallet = |wallet| receiver.map(|it| Account::Wallet(wallet, it));
@@ -60,8 +62,8 @@ impl Cause {
         }
     }
 
-    /// Its price at its rate; `redeemed` is the amount that a refund returns. None if it has no price, or an amount is out of
-    /// range.
+    /// The price at the entry's rate; `redeemed` is the amount that a refund returns. `None` if the entry has
+    /// no price, or an amount is out of range.
     pub(crate) fn price(&self, redeemed: Option<Amount>) -> Option<Price> {
         match &self.act {
             Act::Sending(it) => price(self.rate, it.points, it.receivers.into()),
@@ -72,13 +74,13 @@ impl Cause {
             Act::Refund { points, .. } => {
                 redeemed.and_then(|amount| Price::exactly(self.rate, amount, *points))
             }
-            // Their amounts depend on what the wallets hold.
+            // The amounts depend on the balances of the wallets.
             Act::Override { .. } | Act::Deletion { .. } => None,
             Act::Founding | Act::Rate | Act::Move { .. } | Act::Amendment { .. } => None,
         }
     }
 
-    /// The points that each receiver gets; of an override the points that the wallet then shows.
+    /// The points for each receiver. For an override: the points that the wallet shows afterwards.
     pub(crate) fn points(&self) -> Points {
         match &self.act {
             Act::Sending(it) => it.points,
@@ -96,11 +98,11 @@ impl Cause {
 }
 
 impl<'a> Payment<'a> {
-    /// A payment of a journal entry.
+    /// The payment of a journal entry.
     ///
     /// # Errors
     ///
-    /// If the entry is of a kind that moves nothing.
+    /// If entries of this kind move nothing.
     pub fn of(cause: &Cause, moved: Moved<'a>) -> Result<Self, LedgerError> {
         let moves_nothing = || LedgerError::Broken(format!("cause {} moves nothing", cause.id));
         let reason = cause.reason().ok_or_else(moves_nothing)?;

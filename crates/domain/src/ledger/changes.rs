@@ -1,36 +1,39 @@
-//! What a decision writes beside the accounts and the transfers.
+//! What a decision writes in addition to the accounts and the transfers.
 
 use crate::model::{Cause, IdempotencyKey, IdempotencyRecord, NewEvent, NewMail, Recognition, Schedule};
 use crate::values::{CauseId, Timestamp, UserId};
 
-/// What a decision writes beside the accounts and the transfers, which are in the [`AccountBook`](super::AccountBook).
+/// What a decision writes in addition to the accounts and the transfers, which are in the
+/// [`AccountBook`](super::AccountBook).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Changes {
-    /// The journal entries that explain everything else.
+    /// The journal entries that explain all other changes.
     pub causes: Vec<Cause>,
-    /// Recognitions, each with its cause and its place among the recognitions of that cause, from 1 on.
+    /// Recognitions, each with its journal entry and its number among the recognitions of that entry,
+    /// starting at 1.
     pub recognitions: Vec<(CauseId, i32, Recognition)>,
     pub events: Vec<NewEvent>,
     pub mails: Vec<NewMail>,
-    /// Users to be marked deleted, and when.
+    /// Users to mark as deleted, and the time of their deletion.
     pub deleted_users: Vec<(UserId, Timestamp)>,
     pub distributions: Vec<DistributionProgress>,
     /// Schedules with their next date.
     pub schedules: Vec<Schedule>,
-    /// The responses kept for repeats.
+    /// The responses stored for retries.
     pub records: Vec<IdempotencyRecord>,
-    /// The keys among them whose expired records are deleted.
+    /// The keys among them whose expired records are deleted first.
     pub replaced_records: Vec<IdempotencyKey>,
 }
 
 /// A change to the stored steps of a distribution.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DistributionProgress {
-    /// The sum is in transit; `each_step` receivers are to be paid at a time. The legs count from 1 in the order of the receivers.
+    /// The sum is in transit, and each step is to pay `each_step` receivers. The legs count from 1 in the
+    /// order of the receivers.
     Begun { cause: CauseId, receivers: Vec<UserId>, each_step: usize },
-    /// The step that begins with this leg was carried out; `unpaid` of its receivers could not be paid.
+    /// The step that starts with this leg was executed; `unpaid` of its receivers could not be paid.
     Paid { cause: CauseId, first_leg: u32, unpaid: u32 },
-    /// Every step was carried out.
+    /// All steps were executed.
     Ended { cause: CauseId },
 }
 
@@ -43,7 +46,7 @@ impl DistributionProgress {
 }
 
 impl Changes {
-    /// Whether nothing is to be written.
+    /// Whether there is nothing to write.
     pub fn is_empty(&self) -> bool {
         self.causes.is_empty()
             && self.records.is_empty()
@@ -51,7 +54,7 @@ impl Changes {
             && self.distributions.is_empty()
     }
 
-    /// Moves all of another's changes here.
+    /// Moves all changes of `other` to the end of these.
     pub fn append(&mut self, other: &mut Self) {
         self.causes.append(&mut other.causes);
         self.recognitions.append(&mut other.recognitions);

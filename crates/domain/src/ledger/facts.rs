@@ -1,4 +1,4 @@
-//! What was read before a decision.
+//! The facts that were read before a decision.
 
 use std::collections::{HashMap, HashSet};
 
@@ -22,22 +22,22 @@ pub struct CompanyFacts {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScheduleFacts {
     pub schedule: Schedule,
-    /// Whether the journal has the distribution of its next date already.
+    /// Whether the journal already has the distribution of the schedule's next date.
     pub is_paid: bool,
 }
 
-/// The next step of a distribution in several steps.
+/// The next step of a distribution in steps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DistributionStep {
     /// Pay these users from the account in transit.
     Pay {
         /// The journal entry of the distribution.
         cause: Cause,
-        /// The leg of the first of them; each of the others has the next.
+        /// The leg of the first user. Each further user has the next leg.
         first_leg: u32,
         users: Vec<UserId>,
     },
-    /// Every receiver had a turn: return what could not be paid.
+    /// All receivers were processed: return what could not be paid.
     Return {
         cause: Cause,
         /// The number of receivers that could not be paid.
@@ -45,28 +45,28 @@ pub enum DistributionStep {
     },
 }
 
-/// What was read before a decision. `None` stands for what was looked for and is not there.
+/// The facts that were read before a decision. `None` means that a row was looked up and does not exist.
 #[derive(Debug, Clone, Default)]
 pub struct Facts {
-    /// Deleted users are among them.
+    /// Users, including deleted ones.
     pub people: HashMap<UserId, Option<Person>>,
     pub companies: HashMap<CompanyId, Option<CompanyFacts>>,
-    /// Occasions that are not deleted, each with the provider of its company; none for a global occasion.
+    /// Occasions that are not deleted, each with the provider of its company; a global occasion has none.
     pub occasions: HashMap<OccasionId, Option<(Option<ProviderId>, Occasion)>>,
     pub redemptions: HashMap<RedemptionId, Option<Redemption>>,
-    /// Distributions in several steps; none for one that has ended.
+    /// Distributions in steps; `None` for one that has ended.
     pub distributions: HashMap<CauseId, Option<DistributionStep>>,
     pub schedules: HashMap<ScheduleId, Option<ScheduleFacts>>,
     /// The addresses of active administrators.
     pub administrators: HashMap<CompanyId, Vec<EmailAddress>>,
-    /// The keys that were claimed: no other transaction holds them.
+    /// The claimed keys: no other transaction holds them.
     pub claimed: HashSet<IdempotencyKey>,
-    /// The records of keys, expired ones too.
+    /// The records of the keys, including expired ones.
     pub records: HashMap<IdempotencyKey, IdempotencyRecord>,
 }
 
 impl Facts {
-    /// Takes up what was decided on these facts, for the decisions that follow.
+    /// Applies the changes of a decision to the facts, for the decisions that follow.
     pub fn follow(&mut self, changes: &Changes) {
         for (user, _) in &changes.deleted_users {
             if let Some(Some(person)) = self.people.get_mut(user) {
@@ -84,30 +84,30 @@ impl Facts {
             }
         }
         for progress in &changes.distributions {
-            self.distributions.remove(&progress.cause()); // its next step is known after the commit
+            self.distributions.remove(&progress.cause()); // its next step is known only after the commit
         }
         for schedule in &changes.schedules {
             self.schedules.remove(&schedule.id);
         }
     }
 
-    /// A user of whatever provider, deleted ones included.
+    /// A user of any provider, including deleted ones.
     pub fn person(&self, id: UserId) -> Result<Option<&Person>, LedgerError> {
         self.people.get(&id).map(Option::as_ref).ok_or(LedgerError::FactNotLoaded("user"))
     }
 
-    /// The same for one provider.
+    /// A user, within the scope of a provider.
     pub fn own_person(&self, scope: ProviderId, id: UserId) -> Result<Lookup<&Person>, LedgerError> {
         let Some(person) = self.person(id)? else { return Ok(Lookup::Absent) };
         Ok(self.own_company(scope, person.company_id)?.map(|_| person))
     }
 
-    /// A company of whatever provider.
+    /// A company of any provider.
     pub fn company(&self, id: CompanyId) -> Result<Option<&CompanyFacts>, LedgerError> {
         self.companies.get(&id).map(Option::as_ref).ok_or(LedgerError::FactNotLoaded("company"))
     }
 
-    /// The same for one provider.
+    /// A company, within the scope of a provider.
     pub fn own_company(
         &self,
         scope: ProviderId,
@@ -116,7 +116,7 @@ impl Facts {
         Ok(Lookup::judge(scope, self.company(id)?.map(|it| (it.company.provider_id, it))))
     }
 
-    /// An occasion that the companies of a provider may use: of one of its companies, or a global one.
+    /// An occasion that a provider's companies may use: a global one, or one of these companies.
     pub fn own_occasion(&self, scope: ProviderId, id: OccasionId) -> Result<Lookup<&Occasion>, LedgerError> {
         let found = self.occasions.get(&id).ok_or(LedgerError::FactNotLoaded("occasion"))?;
         let found = found.as_ref().map(|(owner, occasion)| (owner.unwrap_or(scope), occasion));

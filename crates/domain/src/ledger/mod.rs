@@ -1,10 +1,8 @@
 //! The rules by which points move, without a database.
 //!
-//! A command first says what it [needs]: [`Needs`] names the [`Facts`] to read and the accounts to lock. From them it is
-//! decided in memory: [`AccountBook::pay`] moves points between the loaded accounts, and [`Changes`] gathers the rest of what
-//! is to be written. Nothing here waits, reads or writes.
-//!
-//! [needs]: Needs
+//! A command first states its *needs*: [`Needs`] names the [`Facts`] to read and the accounts to lock. The
+//! command is then decided in memory: [`AccountBook::pay`] moves points between the loaded accounts, and
+//! [`Changes`] collects everything else that is to be written. Nothing here waits, reads or writes.
 
 mod book;
 mod causes;

@@ -1,4 +1,4 @@
-//! What has to be loaded before something can be decided.
+//! What has to be loaded before a decision.
 
 use std::collections::BTreeSet;
 
@@ -6,32 +6,32 @@ use crate::model::IdempotencyKey;
 use crate::values::{CauseId, CompanyId, OccasionId, RedemptionId, ScheduleId, UserId};
 use crate::wallets::Account;
 
-/// What has to be loaded before something can be decided.
+/// What has to be loaded before a decision.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Needs {
-    /// Users, each with the company that it belongs to.
+    /// Users, each together with its company.
     pub users: BTreeSet<UserId>,
-    /// Users whose rows are locked before they are read, their companies' rows before them.
+    /// Users whose rows are locked before they are read. The rows of their companies are locked first.
     pub locked_users: BTreeSet<UserId>,
-    /// Companies. Each stays with its provider until the transaction ends.
+    /// Companies. A company's provider cannot change until the transaction ends.
     pub companies: BTreeSet<CompanyId>,
     pub occasions: BTreeSet<OccasionId>,
     /// Accounts to lock.
     pub accounts: BTreeSet<Account>,
-    /// Redemptions, read after the accounts are locked, and each time that they are needed.
+    /// Redemptions. They are read after the accounts are locked, and again on each load.
     pub redemptions: BTreeSet<RedemptionId>,
-    /// Distributions in several steps, which are locked.
+    /// Distributions in steps, which are locked.
     pub distributions: BTreeSet<CauseId>,
     /// Schedules, which are locked before everything else.
     pub schedules: BTreeSet<ScheduleId>,
     /// Companies whose administrators' addresses are needed.
     pub administrators: BTreeSet<CompanyId>,
-    /// Idempotency keys to claim, with the records kept under them.
+    /// Idempotency keys to claim, together with their stored records.
     pub keys: Vec<IdempotencyKey>,
 }
 
 impl Needs {
-    /// Adds what another command needs.
+    /// Adds the needs of another command.
     pub fn extend(&mut self, other: &Self) {
         self.users.extend(&other.users);
         self.locked_users.extend(&other.locked_users);

@@ -1,4 +1,4 @@
-//! Deciding a payment: who pays, who is credited, what is refused.
+//! Deciding a payment: which account pays, which accounts are credited, and what is refused.
 
 use std::collections::BTreeSet;
 
@@ -8,12 +8,12 @@ use crate::money::{Amount, Points, Price, difference};
 use crate::values::fit;
 use crate::wallets::{Account, Reason};
 
-/// What a debit left behind.
+/// The result of a debit.
 struct Debited {
     payer: Account,
-    /// Where the first of the payments stands among the movements of the account.
+    /// The entry number of the first payment in the history of the account.
     first_place: i64,
-    /// What the account holds, where this debit took it from at or above its alert to below.
+    /// The balance, if this debit took it from at least the alert threshold to below it.
     low: Option<Amount>,
 }
 
@@ -24,12 +24,13 @@ fn overflow() -> LedgerError {
 }
 
 impl AccountBook {
-    /// Makes a payment. After an error, or any outcome but [`PaymentOutcome::Paid`], parts of the payment may have been made: the
-    /// caller [rolls back](Self::roll_back).
+    /// Makes a payment. After an error, and after any outcome except [`PaymentOutcome::Paid`], parts of the
+    /// payment may have been made: the caller [rolls back](Self::roll_back).
     ///
     /// # Errors
     ///
-    /// If an account that the payment depends on is not loaded, or the payment would break a rule that the databases check.
+    /// If an account that the payment depends on is not loaded, or the payment would break a rule that the
+    /// databases check.
     pub fn pay(&mut self, payment: &Payment<'_>) -> Result<PaymentOutcome, LedgerError> {
         match payment.moved {
             Moved::Price { payers, credits, price, .. } if price.each.is_zero() => {
@@ -49,7 +50,7 @@ impl AccountBook {
         }
     }
 
-    /// A payment of no points moves nothing, but the first payer and the receivers must be open.
+    /// Checks a payment of no points: it moves nothing, but the first payer and the receivers must be open.
     fn pay_nothing(&self, payers: &[Account], credits: &[Account]) -> Result<PaymentOutcome, LedgerError> {
         if !self.are_open(credits)? {
             return Ok(PaymentOutcome::Closed);
@@ -68,7 +69,7 @@ impl AccountBook {
         price: Price,
         points: Points,
     ) -> Result<PaymentOutcome, LedgerError> {
-        // The order of the locks decides which refusal comes first.
+        // The lock order determines which refusal comes first.
         let payer_is_first = payers.first().map(|it| it.kind()) < credits.first().map(|it| it.kind());
         let is_open = self.are_open(credits)?;
         let is_once = credits.iter().collect::<BTreeSet<_>>().len() == credits.len();
@@ -90,7 +91,7 @@ impl AccountBook {
         Ok(PaymentOutcome::Paid(Paid { transfers, low: debited.low }))
     }
 
-    /// Empties and closes the wallets that are open.
+    /// Empties and closes the open wallets.
     fn pay_everything(
         &mut self,
         payment: &Payment<'_>,
@@ -136,7 +137,7 @@ impl AccountBook {
         Ok(PaymentOutcome::Paid(Paid { transfers: 1, low: debited.low }))
     }
 
-    /// Pays the same to each receiver that is open.
+    /// Pays the same amount to each open receiver.
     fn pay_share(
         &mut self,
         payment: &Payment<'_>,
@@ -184,7 +185,7 @@ impl AccountBook {
         self.pay_price(payment, &[from], &[to], by.price, by.points)
     }
 
-    /// An account that is open; `None` for one that is closed or was never opened.
+    /// An open account; `None` for one that is closed or was never opened.
     fn open(&self, account: Account) -> Result<Option<&AccountState>, LedgerError> {
         if !self.is_loaded(account) {
             return Err(LedgerError::AccountNotLoaded(account));
@@ -192,7 +193,7 @@ impl AccountBook {
         Ok(self.account(account).filter(|it| it.is_open()))
     }
 
-    /// Whether an account is there and not closed.
+    /// Whether an account was opened and is not closed.
     pub(crate) fn is_open(&self, account: Account) -> Result<bool, LedgerError> {
         Ok(self.open(account)?.is_some())
     }
@@ -206,7 +207,7 @@ impl AccountBook {
         Ok(true)
     }
 
-    /// Credits an open account. Returns the place of the movement in the account's history.
+    /// Credits an open account. Returns the number of the entry in the account's history.
     fn credit(&mut self, account: Account, amount: Amount) -> Result<i64, LedgerError> {
         let state = self.account_mut(account)?;
         require(state.is_open(), "an account that is credited is open")?;
@@ -216,8 +217,8 @@ impl AccountBook {
         Ok(state.movements)
     }
 
-    /// Debits the first payer that is open and covers the price. What the payer is short of within the tolerance comes from
-    /// the company's rounding account.
+    /// Debits the first payer that is open and covers the price. The company's rounding account covers a
+    /// shortfall within the tolerance.
     fn debit(
         &mut self,
         payment: &Payment<'_>,
@@ -257,7 +258,8 @@ impl AccountBook {
         Ok(None)
     }
 
-    /// Moves the fraction of a point that the payer is short of from the company's rounding account to the payer.
+    /// Moves the fraction of a point that the payer is short of from the company's rounding account to the
+    /// payer.
     fn make_up(
         &mut self,
         payment: &Payment<'_>,

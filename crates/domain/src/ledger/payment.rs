@@ -1,84 +1,87 @@
-//! What a payment is asked to do, and how it ended.
+//! The input and the outcome of a payment.
 
 use super::LedgerError;
 use crate::money::{Amount, Points, PointsPerDollar, Price};
 use crate::values::{CauseId, CompanyId, Timestamp};
 use crate::wallets::{Account, Reason};
 
-/// A movement of points for one cause: its transfers, which balance.
+/// A movement of points for one journal entry. Its transfers balance.
 #[derive(Debug, Clone, Copy)]
 pub struct Payment<'a> {
-    /// The company whose accounts these are.
+    /// The company that owns the accounts.
     pub company: CompanyId,
-    /// Why, in full; its transfers are the legs of it.
+    /// The journal entry, whose legs are the transfers.
     pub cause: CauseId,
-    /// Why, in a word.
+    /// The reason, in one word.
     pub reason: Reason,
-    /// The rate that prices it.
+    /// The rate of the price.
     pub rate: PointsPerDollar,
     pub moved: Moved<'a>,
     pub at: Timestamp,
 }
 
-/// What is moved, from whom, to whom.
+/// What is moved, and between which accounts.
 #[derive(Debug, Clone, Copy)]
 pub enum Moved<'a> {
     /// The same price to each receiver, all of it from one payer.
     Price {
-        /// Who may pay, all inside or one outside, in order of preference: the first that alone covers the price.
+        /// The possible payers in order of preference, all of them inside accounts or a single outside
+        /// account. The first one that covers the whole price pays.
         payers: &'a [Account],
-        /// Who is credited, all accounts of one kind, each at most once.
+        /// The credited accounts: all of one kind, each at most once.
         credits: &'a [Account],
-        /// What each is credited, what it costs and what the payer must hold. One of nothing moves nothing, but payer
-        /// and receivers must be open.
+        /// What each receiver is credited, what it costs, and what the payer must hold. A price of zero moves
+        /// nothing, but payer and receivers must be open.
         price: Price,
-        /// Points for each.
+        /// Points for each receiver.
         points: Points,
     },
-    /// All that these hold; they are closed, those that hold nothing too.
+    /// Everything that these wallets hold. They are all closed, including empty ones.
     Everything {
         /// Wallets of one user.
         wallets: &'a [Account],
-        /// Where it goes.
+        /// The account that is credited.
         to: Account,
     },
-    /// One sum, as one leg of a cause that has others.
+    /// One sum, as one leg of a journal entry that has other legs.
     Sum {
-        /// Who pays.
+        /// The account that pays.
         from: Account,
-        /// Who receives; never closed.
+        /// The account that is credited; it is never closed.
         to: Account,
         /// What is moved, and what the payer must hold.
         price: Price,
-        /// Which leg it is.
+        /// The number of the leg.
         leg: u32,
     },
-    /// The same to each of several receivers, out of a sum that was set aside for it. Whoever is closed gets nothing.
+    /// The same amount to each of several receivers, from a sum that was set aside for it. Closed receivers
+    /// get nothing.
     Share {
-        /// Who pays.
+        /// The account that pays.
         from: Account,
-        /// Who is credited, all accounts of one kind, each at most once.
+        /// The credited accounts: all of one kind, each at most once.
         to: &'a [Account],
-        /// The leg of the first; each of the others has the next, got it anything or not.
+        /// The leg of the first receiver. Each further receiver has the next leg, whether it is paid or not.
         first_leg: u32,
-        /// What each is credited.
+        /// The amount for each receiver.
         each: Amount,
-        /// Points for each.
+        /// Points for each receiver.
         points: Points,
     },
-    /// What makes a wallet show so many points, from the reserve or to it; nothing where it does already.
+    /// The difference that makes a wallet show a number of points, from or to the reserve; nothing if it
+    /// already shows them.
     Difference {
         wallet: Account,
         reserve: Account,
-        /// What it is to show.
+        /// The points that the wallet is to show.
         points: Points,
     },
 }
 
-/// How a payment ended. Anything but `Paid` leaves the transaction to be rolled back by the caller.
+/// How a payment ended. After anything except `Paid` the caller rolls back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PaymentOutcome {
-    /// Done.
+    /// The payment was made.
     Paid(Paid),
     /// No payer covers the price.
     Insufficient,
@@ -86,17 +89,17 @@ pub enum PaymentOutcome {
     Closed,
 }
 
-/// What a payment did.
+/// The result of a payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Paid {
-    /// How many transfers it made, that of a rounding not counted.
+    /// The number of transfers, without that of a rounding.
     pub transfers: u32,
-    /// What the reserve holds, where this payment took it from at or above its alert to below.
+    /// The reserve's balance, if this payment took it from at least the alert threshold to below it.
     pub low: Option<Amount>,
 }
 
 impl PaymentOutcome {
-    /// For a payment that cannot be refused while the ledger is whole.
+    /// The result of a payment that cannot be refused unless the ledger is damaged.
     pub fn certain(self) -> Result<Paid, LedgerError> {
         match self {
             Self::Paid(paid) => Ok(paid),

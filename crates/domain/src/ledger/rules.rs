@@ -3,13 +3,14 @@
 use crate::money::Amount;
 use crate::wallets::Account;
 
-/// The most that a payment can be short of: a hundredth of a point of a dollar.
+/// The largest shortfall that rounding may cover: a hundredth of a point at one point per dollar.
 pub(super) const MADE_UP_MAX: Amount = Amount::from_nanodollars(10_000_000);
 
-/// The most that a company may be given in all: nine billion dollars, which leaves 64 bits room for what rounding adds.
+/// The largest total funding of a company: nine billion dollars. This leaves room in 64 bits for what
+/// rounding adds.
 pub const FUNDED_MAX: Amount = Amount::from_nanodollars(9_000_000_000_000_000_000);
 
-/// Why something cannot be decided.
+/// Why no decision was possible.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LedgerError {
     /// The decision depends on this account, which is not loaded.
@@ -23,7 +24,7 @@ pub enum LedgerError {
     Broken(String),
 }
 
-/// Refuses what breaks a rule that the databases check.
+/// Fails if a rule that the databases check does not hold.
 pub(crate) fn require(holds: bool, rule: &str) -> Result<(), LedgerError> {
     if holds { Ok(()) } else { Err(LedgerError::Broken(rule.to_owned())) }
 }

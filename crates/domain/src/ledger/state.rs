@@ -1,23 +1,23 @@
-//! An account as it stands, checked as the databases check it.
+//! The state of an account, under the rules that the databases check.
 
 use super::rules::{FUNDED_MAX, LedgerError, MADE_UP_MAX, require};
 use crate::money::Amount;
 use crate::values::Timestamp;
 use crate::wallets::AccountKind;
 
-/// An account as it stands.
+/// The state of an account.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AccountState {
     pub balance: Amount,
-    /// What it has spent in all; stops at [`Amount::MAX`].
+    /// The total of all debits; stops at [`Amount::MAX`].
     pub spent: Amount,
-    /// The number of its movements.
+    /// The number of its entries.
     pub movements: i64,
-    /// What the company's rounding account added to the last payment out of it.
+    /// What the company's rounding account added to the last debit.
     pub made_up: Amount,
-    /// A payment that takes the balance from this amount or more to less reports it.
+    /// A payment that takes the balance from at least this amount to less reports it.
     pub alert_below: Option<Amount>,
-    /// `None` while it is open.
+    /// When it was closed; `None` while it is open.
     pub closed_at: Option<Timestamp>,
 }
 
@@ -26,7 +26,7 @@ impl AccountState {
         self.closed_at.is_none()
     }
 
-    /// Refuses what the databases' CHECK constraints refuse for an account of this kind.
+    /// Fails if the databases' CHECK constraints would refuse this state of an account of this kind.
     pub(super) fn check(&self, kind: AccountKind) -> Result<(), LedgerError> {
         let owed = Amount::ZERO.checked_sub(self.balance);
         let holds = match kind {

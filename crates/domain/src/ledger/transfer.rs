@@ -1,11 +1,11 @@
-//! Transfers: facts, judged as the databases judge them.
+//! Transfers, under the rules that the databases check.
 
 use super::rules::{LedgerError, MADE_UP_MAX, require};
 use crate::money::{Amount, Points, PointsPerDollar};
 use crate::values::{CauseId, CompanyId, Timestamp};
 use crate::wallets::{Account, AccountKind, Reason, WalletType};
 
-/// One transfer. A place is where it stands among the movements of an account.
+/// One transfer. Its places are the entry numbers in the histories of its two accounts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transfer {
     pub cause: CauseId,
@@ -60,7 +60,7 @@ impl Transfer {
         matches!(self.reason, Redemption | Refund | Override | Deposit | Withdrawal)
     }
 
-    /// Into transit, or what is left of it: the sum of many.
+    /// Whether it credits the account in transit or returns its remainder: the sum for many receivers.
     fn is_transit(&self) -> bool {
         let kinds = (self.debit.0.kind(), self.credit.0.kind());
         kinds == (AccountKind::Reserve, AccountKind::Transit)
