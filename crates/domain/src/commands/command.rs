@@ -25,7 +25,7 @@ pub enum Command {
     ContinueDistribution(ContinueDistribution),
 }
 
-/// What a command did.
+/// The result of a command.
 #[derive(Debug, Clone)]
 pub enum Done {
     Sent(Vec<Recognition>),
@@ -34,12 +34,12 @@ pub enum Done {
     ReserveChanged(BalanceChange),
     /// The wallet was replaced.
     Replaced(BalanceChange),
-    /// A redemption, and the user's earned wallet.
+    /// The redemption, and the change of the user's earned wallet.
     Redeemed(Redemption, BalanceChange),
-    /// A redemption that was returned, and the user's earned wallet.
+    /// The refunded redemption, and the change of the user's earned wallet.
     Refunded(Redemption, BalanceChange),
     Distributed(Distribution),
-    /// The receivers of the step; none if the distribution had ended.
+    /// The number of receivers of the step; `None` if the distribution had already ended.
     Continued(Option<usize>),
 }
 
@@ -57,7 +57,7 @@ pub enum Refusal {
     Store(#[from] StoreError),
 }
 
-/// Evaluates an expression on whichever command it is.
+/// Evaluates an expression for every kind of command.
 macro_rules! on_command {
     ($command:expr, $it:ident => $then:expr) => {
         match $command {
@@ -109,11 +109,11 @@ impl Decide for Command {
 }
 
 impl Refusal {
-    /// The failure of the store, if that is why.
+    /// The store's failure, if that is the reason.
     ///
     /// # Errors
     ///
-    /// The refusal, if it is a rule that refuses.
+    /// The refusal itself, if a rule refused the command.
     pub fn into_failure(self) -> Result<StoreError, Self> {
         match self {
             Self::Send(SendError::Store(cause))

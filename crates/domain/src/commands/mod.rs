@@ -1,7 +1,8 @@
 //! Commands that move points, as data.
 //!
-//! A request submits its command to a [`CommandQueue`]. The queue groups the commands that wait: in one transaction it loads
-//! what all of them need, decides them one after the other and writes the results. Then each response gets its [`Outcome`].
+//! A request submits its command to a [`CommandQueue`]. The queue groups waiting commands into batches: in
+//! one transaction it loads what all of them need, decides them one after the other and writes the results.
+//! Then each response receives its [`Outcome`].
 
 mod command;
 mod queue;

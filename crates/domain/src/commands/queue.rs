@@ -1,4 +1,4 @@
-//! Submitting commands.
+//! The port to which commands are submitted.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::model::{By, IdempotencyRecord};
 use crate::ports::{Clock, Context, EventBodies, Ids, StoreError};
 use crate::values::ProviderId;
 
-/// What decisions need of the world beside the store.
+/// What decisions need from outside, in addition to the store.
 #[derive(Clone)]
 pub struct Surroundings {
     pub clock: Arc<dyn Clock>,
@@ -16,60 +16,60 @@ pub struct Surroundings {
     pub bodies: Arc<dyn EventBodies>,
 }
 
-/// A command on its way.
+/// A command with everything that its execution needs.
 pub struct Submission {
     pub command: Command,
-    /// For whom it acts. Providers take turns.
+    /// The provider for which it acts. Providers take turns.
     pub provider: ProviderId,
     pub by: By,
     pub surroundings: Surroundings,
-    /// The idempotency key under which it may be repeated.
+    /// The idempotency key with which it may be retried.
     pub repeatable: Option<Repeatable>,
-    /// Who waits for the outcome.
+    /// Receives the outcome.
     pub response: Box<dyn Response>,
 }
 
-/// Whoever waits for the outcome of a command.
+/// Receives the outcome of a command.
 pub trait Response: Send {
-    /// Renders what was done. Returns the status and the body to be kept under the idempotency key; they are ignored without
-    /// one. May be called again for a later attempt.
+    /// Renders the result. Returns the status and the body to store under the idempotency key; without a key
+    /// they are ignored. May be called again if the command is tried again.
     ///
     /// # Errors
     ///
-    /// If it cannot be rendered; nothing of the command is kept then.
+    /// If the result cannot be rendered. Then nothing of the command is stored.
     fn render(&mut self, done: &Done) -> Result<(u16, Vec<u8>), StoreError>;
 
-    /// Whether the outcome is still wanted. Asked when the command is decided and rendered: after `true` the outcome is waited
-    /// for, after `false` nothing of the command is kept.
+    /// Whether the outcome is still wanted. Called when the command is decided, and again when it is
+    /// rendered. After `true` the outcome must be awaited; after `false` nothing of the command is stored.
     fn is_wanted(&self) -> bool;
 
-    /// Ends the wait. Called once.
+    /// Ends the wait. Called exactly once.
     fn end(self: Box<Self>, outcome: Outcome);
 }
 
 /// How a submission ended.
 #[derive(Debug)]
 pub enum Outcome {
-    /// The command was carried out and is durable, as it was rendered last.
+    /// The command was executed and is durable. The last rendering is the valid one.
     Done(Done),
-    /// The idempotency key was used by the same request before; this was its response.
+    /// The same request used the idempotency key before. This is its response.
     Repeated(IdempotencyRecord),
-    /// Another request holds the idempotency key.
+    /// Another request with the same idempotency key is in progress.
     KeyInUse,
-    /// The idempotency key was used by another request before.
+    /// A different request used the idempotency key before.
     KeyMisused,
-    /// Nothing was changed.
+    /// The command was refused or failed.
     Refused(Refusal),
 }
 
-/// Where commands that move points are submitted.
+/// The port to which commands that move points are submitted.
 pub trait CommandQueue: Send + Sync {
-    /// Takes a command. Its response is ended once, possibly before this returns.
+    /// Accepts a command. Ends its response exactly once, possibly before this function returns.
     fn submit(&self, submission: Submission);
 }
 
 impl Surroundings {
-    /// The context of a command by this actor.
+    /// The context of a command of this actor.
     pub fn context<'a>(&'a self, by: &'a By) -> Context<'a> {
         Context { clock: &*self.clock, ids: &*self.ids, bodies: &*self.bodies, origin: by.origin() }
     }

@@ -1,4 +1,4 @@
-//! Submitting a command and waiting for its outcome, on a thread that may wait.
+//! Submitting a command and waiting for its outcome, for threads that may block.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
@@ -9,14 +9,14 @@ use crate::model::By;
 use crate::ports::StoreError;
 use crate::values::ProviderId;
 
-/// The command queue, for callers that wait.
+/// The command queue for callers that block.
 #[derive(Clone)]
 pub struct Commands {
     pub queue: Arc<dyn CommandQueue>,
     pub surroundings: Surroundings,
 }
 
-/// Renders what a command did: the status and the body to be kept under its idempotency key.
+/// Renders the result of a command to the status and the body to store under its idempotency key.
 pub type Render = dyn FnMut(&Done) -> Result<(u16, Vec<u8>), StoreError> + Send;
 
 struct Waiting {
@@ -39,7 +39,7 @@ impl Response for Waiting {
 }
 
 impl Commands {
-    /// Carries out a command.
+    /// Executes a command.
     ///
     /// # Errors
     ///
@@ -55,7 +55,7 @@ impl Commands {
         }
     }
 
-    /// Carries out a command, which may be repeated under an idempotency key. `render` returns the response that is kept under
+    /// Executes a command, optionally with an idempotency key. `render` returns the response to store under
     /// the key.
     pub fn wait(
         &self,

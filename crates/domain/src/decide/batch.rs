@@ -1,4 +1,4 @@
-//! Commands that are carried out in one transaction.
+//! The commands that are executed in one transaction.
 
 use super::{Decide, Deciding, Undecided};
 use crate::ledger::{AccountBook, Changes, Facts, Needs};
@@ -12,12 +12,12 @@ pub struct Batch {
     facts: Facts,
     book: AccountBook,
     changes: Changes,
-    /// The changes of the last command, which become part of `changes` when they are kept.
+    /// The changes of the last command. They become part of `changes` when they are kept.
     last: Changes,
 }
 
 impl Batch {
-    /// The loaded facts, with the changes of the commands that were kept.
+    /// The loaded facts, including the changes of the commands that were kept.
     pub fn facts(&self) -> &Facts {
         &self.facts
     }
@@ -26,7 +26,7 @@ impl Batch {
         &self.book
     }
 
-    /// The changes to be written, besides those of the book.
+    /// The changes to write, in addition to those of the book.
     pub fn changes(&self) -> &Changes {
         &self.changes
     }
@@ -35,19 +35,20 @@ impl Batch {
     ///
     /// # Errors
     ///
-    /// A failure of the store.
+    /// If the store fails.
     pub fn load<T: LedgerAccess + ?Sized>(&mut self, tx: &mut T, needs: &Needs) -> Result<(), StoreError> {
         tx.load(needs, &mut self.facts, &mut self.book)?;
         self.facts.follow(&self.changes); // the database does not have the decided changes yet
         Ok(())
     }
 
-    /// Decides a command on the loaded facts. If something is missing, loads its further needs and decides again: at most
-    /// two rounds. The caller then either keeps the decision or undoes it.
+    /// Decides a command on the loaded facts. If something is missing, loads the command's further needs and
+    /// decides again, at most once. The caller then either keeps the decision or undoes it.
     ///
     /// # Errors
     ///
-    /// A failure of the store outside; inside, why it was not decided.
+    /// The outer error is a failure of the store; the inner one is the reason why the command was not
+    /// decided.
     pub fn decide<T: LedgerAccess + ?Sized, C: Decide>(
         &mut self,
         tx: &mut T,
@@ -69,7 +70,7 @@ impl Batch {
     ///
     /// # Errors
     ///
-    /// Why it was not decided.
+    /// The reason why it was not decided.
     pub fn decide_loaded<C: Decide>(
         &mut self,
         scope: ProviderId,
@@ -88,7 +89,7 @@ impl Batch {
         self.last = Changes::default();
     }
 
-    /// Keeps the last decision, with the response to be repeated under its idempotency key.
+    /// Keeps the last decision, together with the response for a retry with its idempotency key.
     pub fn keep(&mut self, record: Option<IdempotencyRecord>) {
         if let Some(record) = record {
             let expired = self.facts.records.insert(record.key.clone(), record.clone());
@@ -104,17 +105,17 @@ impl Batch {
     ///
     /// # Errors
     ///
-    /// A failure of the store.
+    /// If the store fails.
     pub fn write<T: LedgerAccess + ?Sized>(&self, tx: &mut T) -> Result<(), StoreError> {
         if self.changes.is_empty() { Ok(()) } else { tx.write(&self.changes, &self.book) }
     }
 }
 
-/// Carries out one command in a transaction of the caller, who rolls it back after an error.
+/// Executes one command in the caller's transaction. The caller rolls back after an error.
 ///
 /// # Errors
 ///
-/// The refusal; or a failure of the store, also if something is missing after the second round.
+/// The refusal; or a failure of the store, which includes a fact that is still missing after the second load.
 pub fn carry_out<T: LedgerAccess + ?Sized, C: Decide>(
     tx: &mut T,
     scope: ProviderId,

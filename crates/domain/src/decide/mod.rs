@@ -1,8 +1,9 @@
-//! Load, decide, write: how commands that move points are carried out.
+//! Load, decide, write: how commands that move points are executed.
 //!
-//! A command is plain data. It names the facts that it needs. Once they are loaded, it is decided in memory: the decision moves
-//! points in the [`AccountBook`] and adds everything else to [`Changes`]. A [`Batch`] loads, decides and writes any number of
-//! commands in one transaction; [`carry_out`] does so for one.
+//! A command is plain data. It names the facts that it needs. Once they are loaded, it is decided in memory:
+//! the decision moves points in the [`AccountBook`] and adds everything else to [`Changes`]. A [`Batch`]
+//! loads, decides and writes any number of commands in one transaction; [`carry_out`] does so for a single
+//! command.
 
 mod batch;
 
@@ -17,25 +18,27 @@ use crate::values::ProviderId;
 pub trait Decide {
     /// The result of the command.
     type Done;
-    /// Why it is refused, or failed.
+    /// Why the command is refused, or failed.
     type Refusal: From<StoreError>;
 
     /// The needs that follow from the command alone.
     fn needs(&self) -> Needs;
 
-    /// The further needs that follow from the facts. They are loaded only if the first decision finds something missing.
+    /// The needs that follow from the facts. They are loaded only if the first decision finds something
+    /// missing.
     ///
     /// # Errors
     ///
     /// If the [`needs`](Self::needs) are not loaded.
     fn further_needs(&self, facts: &Facts) -> Result<Needs, LedgerError>;
 
-    /// The number of people or things that the command changes: a measure of the time that it takes.
+    /// The number of users or objects that the command changes. It estimates how long the command takes.
     fn size(&self) -> usize {
         1
     }
 
-    /// Decides the command on the loaded facts. After an error the caller rolls back the book and drops the changes.
+    /// Decides the command on the loaded facts. After an error the caller rolls back the book and drops the
+    /// changes.
     ///
     /// # Errors
     ///
@@ -43,7 +46,7 @@ pub trait Decide {
     fn decide(&self, on: &mut Deciding<'_>) -> Result<Self::Done, Undecided<Self::Refusal>>;
 }
 
-/// The facts for a decision, and the book and the changes that it adds to.
+/// The facts for a decision, and the book and the changes to which the decision adds.
 pub struct Deciding<'a> {
     /// The provider for which the command acts.
     pub scope: ProviderId,
@@ -53,17 +56,17 @@ pub struct Deciding<'a> {
     pub context: &'a Context<'a>,
 }
 
-/// Why a decision was not made.
+/// Why a command was not decided.
 #[derive(Debug, Clone)]
 pub enum Undecided<E> {
-    /// Something that it depends on is not loaded.
+    /// Something that the decision depends on is not loaded.
     NotLoaded(LedgerError),
-    /// It is refused, or failed.
+    /// The command is refused, or failed.
     Refused(E),
 }
 
 impl<E> Undecided<E> {
-    /// The same with another kind of refusal.
+    /// Converts the refusal.
     pub fn map<F: From<E>>(self) -> Undecided<F> {
         match self {
             Self::NotLoaded(missing) => Undecided::NotLoaded(missing),

@@ -1,19 +1,19 @@
-//! The ledger's accounts.
+//! The accounts of the ledger.
 
 use super::{Lookup, StoreError, Timestamp};
 use crate::money::{Amount, PointsPerDollar};
 use crate::values::{CompanyId, ProviderId, UserId};
 use crate::wallets::{Account, Wallet, WalletType};
 
-/// A user's wallets, and the rate at which they are shown.
+/// A user's wallets, and the rate at which their points are shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Balances {
     pub rate: PointsPerDollar,
-    /// In the order user, peer, manager; those of a deleted user stand at zero.
+    /// In the order user, peer, manager. The balances of a deleted user are zero.
     pub wallets: Vec<Wallet>,
 }
 
-/// Wallets of a kind that hold the same.
+/// The number of wallets of a kind that have the same balance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Holding {
     pub wallet: WalletType,
@@ -21,30 +21,30 @@ pub struct Holding {
     pub count: i64,
 }
 
-/// Reading balances.
+/// Reads balances.
 pub trait ReadAccounts {
-    /// The wallets of a user, with the rate of the company, as of one moment.
+    /// A user's wallets with the rate of the company, from one snapshot.
     fn balances(&mut self, scope: ProviderId, user: UserId) -> Result<Lookup<Balances>, StoreError>;
 
-    /// A user's wallets in the order user, peer, manager; those of a deleted user stand at zero.
+    /// A user's wallets in the order user, peer, manager. The balances of a deleted user are zero.
     fn wallets(&mut self, user: UserId) -> Result<Vec<Wallet>, StoreError>;
 
-    /// The wallets of many users, in the order of the users.
+    /// The wallets of several users, in the order of `users`.
     fn wallets_of(&mut self, users: &[UserId]) -> Result<Vec<Vec<Wallet>>, StoreError>;
 
-    /// What the wallets of a company's active users hold, those together that hold the same.
+    /// The wallets of a company's active users, grouped by kind and balance.
     fn holdings(&mut self, company: CompanyId) -> Result<Vec<Holding>, StoreError>;
 
-    /// What an account holds; `None` where it was never opened.
+    /// The balance of an account; `None` if it was never opened.
     fn balance(&mut self, account: Account) -> Result<Option<Amount>, StoreError>;
 }
 
-/// Opening accounts, and the alert of a reserve.
+/// Opens accounts, and sets the alert of a reserve.
 pub trait Accounts: ReadAccounts {
-    /// Opens accounts at zero.
+    /// Opens accounts with a balance of zero.
     fn open(&mut self, company: CompanyId, accounts: &[Account], at: Timestamp) -> Result<(), StoreError>;
 
-    /// Has payments tell when they take the reserve below an amount; answers what it holds, and keeps that so until the
-    /// transaction ends.
+    /// Sets the alert threshold of the reserve: payments that take the balance below it report so. Returns
+    /// the balance, which does not change until the transaction ends.
     fn alert_below(&mut self, company: CompanyId, least: Option<Amount>) -> Result<Amount, StoreError>;
 }

@@ -1,4 +1,4 @@
-//! The audit log: what moved points is told by the causes, the rest by entries of its own.
+//! The audit log. Journal entries record what moved points; audit entries record all other changes.
 
 use uuid::Uuid;
 
@@ -6,30 +6,30 @@ use super::{StoreError, Timestamp};
 use crate::model::{Action, Actor, AuditEntry, Cause};
 use crate::values::{CompanyId, ProviderId};
 
-/// Which part of the log is wanted; all of these must be so.
+/// A filter of the audit log. All conditions must hold.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct AuditWanted {
     pub company: Option<CompanyId>,
     pub provider: Option<ProviderId>,
     pub actor: Option<Actor>,
     pub action: Option<Action>,
-    /// Then or later.
+    /// At this time or later.
     pub since: Option<Timestamp>,
-    /// Older than the entry of this id.
+    /// Older than the entry with this id.
     pub before: Option<Uuid>,
-    /// At most so many, the newest.
+    /// The maximum number of entries. The newest ones are returned.
     pub limit: i64,
 }
 
 pub trait ReadAuditLog {
-    /// What was noted, newest first.
+    /// The audit entries, newest first.
     fn noted(&mut self, wanted: &AuditWanted) -> Result<Vec<AuditEntry>, StoreError>;
 
-    /// What was asked for that moved points or says what they are worth, newest first.
+    /// The journal entries that moved points or changed a rate, newest first.
     fn caused(&mut self, wanted: &AuditWanted) -> Result<Vec<Cause>, StoreError>;
 }
 
-/// Writing what no cause tells.
+/// Writes audit entries.
 pub trait AuditLog {
     fn note(&mut self, entry: &AuditEntry) -> Result<(), StoreError>;
 }

@@ -1,4 +1,4 @@
-//! Causes.
+//! Journal entries.
 
 use super::StoreError;
 use crate::model::{Cause, Redemption};
@@ -8,9 +8,9 @@ pub trait ReadCauses {
     fn redemption(&mut self, id: RedemptionId) -> Result<Option<Redemption>, StoreError>;
 }
 
-/// Recording why.
+/// Writes journal entries.
 pub trait Causes: ReadCauses {
-    /// Records a cause. Fails if it is there already: a redemption is refunded once, a user deleted once, a schedule's date
-    /// paid once.
+    /// Records a journal entry. Fails if it already exists: a redemption is refunded once, a user is deleted
+    /// once, and a date of a schedule is paid once.
     fn record(&mut self, cause: &Cause) -> Result<(), StoreError>;
 }

@@ -1,4 +1,4 @@
-//! Time, ids and event bodies, so that tests can hold all three.
+//! Time, ids and event bodies come through ports, so that tests control them.
 
 use uuid::Uuid;
 
@@ -10,29 +10,29 @@ pub use crate::values::Timestamp;
 
 /// The wall clock.
 pub trait Clock: Send + Sync {
-    /// The present moment, in UTC, whole microseconds.
+    /// The current time in UTC, in whole microseconds.
     fn now(&self) -> Timestamp;
 }
 
-/// The source of new identifiers.
+/// The source of new ids.
 pub trait Ids: Send + Sync {
-    /// A new UUID; in production version 7, rising within a process.
+    /// A new UUID. In production it has version 7 and increases within a process.
     fn next(&self) -> Uuid;
 }
 
-/// What a use case is given beside its transaction and its command.
+/// What a use case receives in addition to its transaction and its command.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
     pub clock: &'a dyn Clock,
     pub ids: &'a dyn Ids,
-    /// Renders events to the bytes that will be sent.
+    /// Renders events to the bytes that are sent.
     pub bodies: &'a dyn EventBodies,
-    /// Who asks.
+    /// Who requested it.
     pub origin: Origin<'a>,
 }
 
 impl Context<'_> {
-    /// Why something is being done in a company, now.
+    /// The journal entry of an act in a company, now.
     pub fn cause(&self, company: &Company, act: Act) -> Cause {
         Cause {
             id: CauseId::from_uuid(self.ids.next()),
@@ -45,7 +45,7 @@ impl Context<'_> {
         }
     }
 
-    /// What is to be noted of something that is being done now.
+    /// The audit entry of an action, now.
     pub fn entry(&self, action: Action) -> AuditEntry {
         AuditEntry {
             id: self.ids.next(),

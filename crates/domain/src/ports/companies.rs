@@ -13,10 +13,10 @@ pub trait ReadCompanies {
         domain: &DomainName,
     ) -> Result<Lookup<CompanyWithOwner>, StoreError>;
 
-    /// The company of a domain, whoever's it is: for the operator's commands.
+    /// The company of a domain, of any provider. For the operator's commands.
     fn id_of_domain(&mut self, domain: &DomainName) -> Result<Option<CompanyId>, StoreError>;
 
-    /// A page of the provider's companies, or of those within a corporation, oldest first, ties by id.
+    /// A page of the provider's companies, or of those in a corporation, oldest first, ties by id.
     fn companies(
         &mut self,
         scope: ProviderId,
@@ -24,20 +24,21 @@ pub trait ReadCompanies {
         page: Page,
     ) -> Result<Vec<CompanyWithOwner>, StoreError>;
 
-    /// How many companies all pages list.
+    /// The number of companies on all pages.
     fn company_count(&mut self, scope: ProviderId, within: Option<CorporationId>) -> Result<i64, StoreError>;
 
-    /// The provider a company belongs to: for the operator's commands, which have no scope of their own.
+    /// The provider of a company. For the operator's commands, which are not scoped to a provider.
     fn provider_of_company(&mut self, id: CompanyId) -> Result<Option<ProviderId>, StoreError>;
 
     fn active_user_count(&mut self, id: CompanyId) -> Result<i64, StoreError>;
 }
 
-/// Writing companies.
+/// Writes companies.
 pub trait Companies: ReadCompanies {
-    /// Adds a company; `false` where its domain is taken. The owner's user row follows in the same transaction.
+    /// Adds a company; `false` if its domain is taken. The row of its owner must follow in the same
+    /// transaction.
     fn insert_company(&mut self, company: &Company) -> Result<bool, StoreError>;
 
-    /// Writes everything that can change of a company that this transaction holds.
+    /// Writes all changeable fields of a company that this transaction has locked.
     fn update_company(&mut self, company: &Company) -> Result<(), StoreError>;
 }

@@ -5,7 +5,7 @@ use crate::model::Corporation;
 use crate::values::{CorporationId, Page, ProviderId};
 
 pub trait ReadCorporations {
-    /// The corporation of an id.
+    /// Looks up a corporation.
     fn corporation(
         &mut self,
         scope: ProviderId,
@@ -15,14 +15,14 @@ pub trait ReadCorporations {
     /// A page of the provider's corporations, oldest first, ties by id.
     fn corporations(&mut self, scope: ProviderId, page: Page) -> Result<Vec<Corporation>, StoreError>;
 
-    /// How many corporations all pages list.
+    /// The number of corporations on all pages.
     fn corporation_count(&mut self, scope: ProviderId) -> Result<i64, StoreError>;
 }
 
-/// Writing corporations.
+/// Writes corporations.
 pub trait Corporations: ReadCorporations {
     fn insert_corporation(&mut self, corporation: &Corporation) -> Result<(), StoreError>;
 
-    /// Writes everything that can change of a corporation that this transaction holds.
+    /// Writes all changeable fields of a corporation that this transaction has locked.
     fn update_corporation(&mut self, corporation: &Corporation) -> Result<(), StoreError>;
 }

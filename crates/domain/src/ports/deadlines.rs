@@ -1,43 +1,46 @@
-//! How long a request may take, from the first byte of its head to its response.
+//! The time limits of a request, from the first byte of its head to its response.
 
 use std::time::Duration;
 
-/// The time limits of a request, in the order in which it meets them. `docs/operating.md` lists them.
+/// The time limits of a request, in the order in which they apply. `docs/operating.md` lists them.
 #[derive(Debug, Clone, Copy)]
 pub struct Deadlines {
     /// To receive the head.
     pub head: Duration,
     /// To receive the next part of the body.
     pub body_part: Duration,
-    /// To wait for a look-up of credentials that are not cached; the look-up may then take as long again.
+    /// To wait for a lookup of credentials that are not cached. The lookup itself may take as long again.
     pub credentials: Duration,
     /// To wait for memory for a large body or a large response.
     pub memory: Duration,
-    /// To wait for another request that has the same idempotency key.
+    /// To wait for another request with the same idempotency key.
     pub idempotency_key: Duration,
-    /// To wait for a place among the requests of all providers.
+    /// To wait for a permit: the number of requests in progress is limited.
     pub place: Duration,
-    /// To wait for a thread or, for a command, for a worker. What begins later could commit after the response.
+    /// To wait for a thread or, for a command, for a worker. A request that starts later could commit after
+    /// its response.
     pub begin: Duration,
-    /// To wait for a connection to the database.
+    /// To wait for a database connection.
     pub connection: Duration,
-    /// To wait for a lock on PostgreSQL. After that the unit of work counts as one that lost a race, and is retried.
+    /// To wait for a lock on PostgreSQL. After that the unit of work counts as having lost a race, and is
+    /// retried.
     pub lock: Duration,
     /// To run one statement on PostgreSQL. A slower one fails and is not retried.
     pub statement: Duration,
-    /// To commit, all waiting and all retries of the unit of work included. Nothing commits later. A command's time begins
-    /// when it is submitted, that of any other unit of work when it begins.
+    /// To commit, including all waits and retries of the unit of work. Nothing commits later. The time of a
+    /// command starts when it is submitted, that of any other unit of work when it starts.
     pub commit: Duration,
     /// A command that has less of `commit` left is not tried again.
     pub retry_min: Duration,
-    /// To get a response after the request was handed to the store. A request that is refused then commits nothing.
+    /// To get a response after the request was handed to the store. A request that is refused then commits
+    /// nothing.
     pub response: Duration,
-    /// To wait further if the commit had begun by then. The outcome of a request that is refused then is unknown.
+    /// To wait longer if the commit had already started. If the request fails then, its outcome is unknown.
     pub acknowledgement: Duration,
 }
 
 impl Deadlines {
-    /// Those of the service.
+    /// The time limits of the service.
     pub const REQUEST: Self = Self {
         head: Duration::from_secs(5),
         body_part: Duration::from_secs(10),
@@ -59,11 +62,11 @@ impl Deadlines {
 const _: () = {
     let Deadlines { begin, connection, lock, statement, commit, retry_min, response, .. } =
         Deadlines::REQUEST;
-    // What begins in time ends before its client is refused.
+    // A request that starts in time ends before its client is refused.
     assert!(begin.as_millis() + commit.as_millis() <= response.as_millis());
-    // What begins last still has time for a try with a slow statement.
+    // A request that starts last still has time for a try with a slow statement.
     assert!(begin.as_millis() + connection.as_millis() + statement.as_millis() <= commit.as_millis());
-    // A locked row is reported as one, not as a slow statement.
+    // A locked row is reported as such, not as a slow statement.
     assert!(lock.as_millis() < statement.as_millis());
     assert!(retry_min.as_millis() < connection.as_millis());
 };

@@ -1,4 +1,5 @@
-//! Delivering what the outbox holds: claimed under a lease, attempted outside any transaction, then settled.
+//! Delivery of the outbox: entries are claimed under a lease, attempted outside any transaction, and then
+//! settled.
 
 use std::time::Duration;
 
@@ -8,77 +9,77 @@ use super::{StoreError, Timestamp};
 use crate::model::Provider;
 use crate::values::{CompanyId, EventId, ProviderId};
 
-/// An event claimed for one attempt.
+/// An event that was claimed for one attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClaimedEvent {
-    /// Its id, constant over attempts and replays.
+    /// The event's id. It is the same for all attempts and replays.
     pub id: EventId,
-    /// In which company it was caused.
+    /// The company in which the event occurred.
     pub company_id: CompanyId,
     /// The bytes to send.
     pub body: Vec<u8>,
-    /// Attempts made before, over all replays.
+    /// The number of previous attempts, over all replays.
     pub attempts: u32,
-    /// Attempts made before the last replay; the schedule counts from there.
+    /// The number of attempts before the last replay. The retry schedule counts from there.
     pub attempts_before_replay: u32,
 }
 
-/// The due events of one provider, claimed together, with where they go as of the claim.
+/// The due events of one provider that were claimed together, with their destination at that time.
 #[derive(Debug, Clone)]
 pub struct Claimed {
-    /// Whose they are: callback URL and sealed shared secret included.
+    /// The provider, including its callback URL and sealed shared secret.
     pub provider: Provider,
     /// The events, longest due first.
     pub events: Vec<ClaimedEvent>,
 }
 
-/// A wish to claim.
+/// A request to claim events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Claim {
-    /// Whose events.
+    /// The provider of the events.
     pub provider: ProviderId,
-    /// At most how many.
+    /// The maximum number of events.
     pub limit: u16,
-    /// What is due by now.
+    /// Events that are due at this time.
     pub now: Timestamp,
-    /// Until when nobody else may claim them.
+    /// The end of the lease. Until then no other process may claim them.
     pub until: Timestamp,
-    /// The lease's id, which settling must show.
+    /// The id of the lease. It must be presented to settle the events.
     pub lease: Uuid,
 }
 
-/// One attempt, as it is recorded.
+/// The record of one attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attempt {
     pub id: Uuid,
-    /// In which company its event was caused.
+    /// The company in which the event occurred.
     pub company_id: CompanyId,
-    /// Its number, from 1 on, over all replays.
+    /// The number of the attempt, starting at 1, over all replays.
     pub number: u32,
-    /// When it began.
+    /// When it started.
     pub started_at: Timestamp,
     /// How long it took.
     pub duration: Duration,
-    /// The HTTP status, where one was received.
+    /// The HTTP status, if one was received.
     pub status: Option<u16>,
-    /// Why it failed, for the operator; none for a confirmed one.
+    /// Why it failed, for the operator; `None` for a confirmed attempt.
     pub cause: Option<String>,
-    /// The first bytes of the answer's body, at most 1 KiB.
+    /// The first bytes of the response body, at most 1 KiB.
     pub answer: Vec<u8>,
 }
 
-/// What becomes of a claimed event.
+/// The result for a claimed event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
-    /// Confirmed by the receiver.
+    /// The receiver confirmed it.
     Delivered,
-    /// Failed; to be tried again then.
+    /// The attempt failed; the next one is due then.
     RetryAt(Timestamp),
-    /// Failed for the last time of its schedule.
+    /// The last attempt of the schedule failed.
     Exhausted,
-    /// Its provider has no callback URL.
+    /// The provider has no callback URL.
     Unaddressed,
-    /// Not attempted; due again then.
+    /// No attempt was made; the event is due again then.
     Released(Timestamp),
 }
 
@@ -86,17 +87,18 @@ pub enum Fate {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settlement {
     pub event: EventId,
-    /// The lease under which it was claimed.
+    /// The lease under which the event was claimed.
     pub lease: Uuid,
-    /// The attempt, where one was made.
+    /// The attempt, if one was made.
     pub attempt: Option<Attempt>,
-    /// What becomes of the event.
+    /// The result for the event.
     pub fate: Fate,
 }
 
 impl Settlement {
-    /// What becomes of a claim under which nothing was sent, since this settlement's attempt had been recorded before
-    /// the event was claimed: the event is due again, no earlier than its attempt said.
+    /// The result for a claim under which nothing was sent, because the attempt of this settlement had been
+    /// recorded before the event was claimed: the event is due again, but not before the time that its
+    /// attempt determined.
     pub fn given_back(&self) -> Fate {
         match (self.fate, &self.attempt) {
             (Fate::RetryAt(at), _) => Fate::Released(at),
@@ -108,32 +110,36 @@ impl Settlement {
     }
 }
 
-/// By so much the clocks of several processes may differ, and one may be put right, before what is written down by the one
-/// is wrong by the other. No retry comes earlier for less.
+/// The tolerated difference between the clocks of several processes, and the tolerated clock correction,
+/// before a time that one process writes is wrong for another. Retries are not rescheduled for smaller
+/// differences.
 pub const CLOCK_TOLERANCE: Duration = Duration::from_secs(60);
 
-/// Claiming and settling events.
+/// Claims and settles events.
 pub trait Deliveries {
-    /// The providers that have an event due at `now` and are not suspended.
+    /// The providers that are not suspended and have an event due at `now`.
     fn providers_with_due_events(&mut self, now: Timestamp) -> Result<Vec<ProviderId>, StoreError>;
 
-    /// When the next event of a provider that is not suspended is due, leases counted until their end.
+    /// When the next event of a provider that is not suspended is due. A claimed event is due at the end of
+    /// its lease.
     fn next_event_due(&mut self) -> Result<Option<Timestamp>, StoreError>;
 
-    /// Claims due events; skips those that another process is claiming. None where the provider is unknown or
-    /// suspended.
+    /// Claims due events, and skips those that another process is claiming. `None` if the provider is unknown
+    /// or suspended.
     fn claim_events(&mut self, claim: &Claim) -> Result<Option<Claimed>, StoreError>;
 
-    /// Writes every attempt, and the fate of every event whose lease is still the one shown.
+    /// Writes every attempt, and the fate of every event whose lease still matches.
     ///
-    /// Written a second time, as after a commit whose answer was lost, the same settlements change nothing. Where the
-    /// event was claimed anew in between, and the second time shows the new lease, that claim is given back
-    /// ([`Settlement::given_back`]): an attempt counts once, and a fate that was written is not written over a replay.
+    /// Settling the same again, for example after a commit whose acknowledgement was lost, changes nothing.
+    /// If the event was claimed again in between, and the second call presents the new lease, the new claim
+    /// is released ([`Settlement::given_back`]). So an attempt counts once, and a fate never overwrites a
+    /// replay.
     fn settle_events(&mut self, settlements: &[Settlement]) -> Result<(), StoreError>;
 
-    /// Brings back what is due later than it can be, by more than [`CLOCK_TOLERANCE`]: later than `waits[n]` from `now`
-    /// where n attempts have failed since the event was made or replayed, and than `lease` where it is claimed. So it is
-    /// where the clock was set back. Answers how many events it was.
+    /// Reschedules events whose next attempt lies too far ahead by more than [`CLOCK_TOLERANCE`], which
+    /// happens when the clock was set back. The limit is `waits[n]` from `now` for an event with n failed
+    /// attempts since it was created or replayed, and `lease` for a claimed event. Returns the number of
+    /// rescheduled events.
     fn bring_back(
         &mut self,
         now: Timestamp,
@@ -141,40 +147,41 @@ pub trait Deliveries {
         lease: Duration,
     ) -> Result<usize, StoreError>;
 
-    /// Ends all leases: for the one process that serves an embedded database, when it starts.
+    /// Ends all leases. For the single process that serves an embedded database, when it starts.
     fn end_leases(&mut self, now: Timestamp) -> Result<(), StoreError>;
 }
 
-/// A mail claimed for one attempt.
+/// A mail that was claimed for one attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClaimedMail {
     pub id: Uuid,
-    /// To whom; an address that was valid when it was queued.
+    /// The recipient: an address that was valid when the mail was queued.
     pub recipient: String,
     /// The subject, one line.
     pub subject: String,
     /// The body, plain text.
     pub body: String,
-    /// Attempts made before.
+    /// The number of previous attempts.
     pub attempts: u16,
-    /// When it was queued.
+    /// When the mail was queued.
     pub created_at: Timestamp,
 }
 
-/// What becomes of a claimed mail.
+/// The result for a claimed mail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MailFate {
-    /// Handed to the mail server, or written to a file.
+    /// It was handed to the mail server, or written to a file.
     Sent,
-    /// To be tried again then.
+    /// The attempt failed; the next one is due then.
     RetryAt(Timestamp),
-    /// Kept, and not tried again.
+    /// It is stored, but not tried again.
     GivenUp,
 }
 
-/// Claiming and settling mails.
+/// Claims and settles mails.
 pub trait MailDeliveries {
-    /// Claims up to `limit` mails due at `now`, until `until`; skips those that another process is claiming.
+    /// Claims up to `limit` mails that are due at `now`, until `until`. Skips those that another process is
+    /// claiming.
     fn claim_mails(
         &mut self,
         now: Timestamp,
@@ -183,9 +190,9 @@ pub trait MailDeliveries {
         limit: u16,
     ) -> Result<Vec<ClaimedMail>, StoreError>;
 
-    /// Writes the fate of a mail whose lease is still the one shown; written a second time, it changes nothing.
+    /// Writes the fate of a mail whose lease still matches. Doing so again changes nothing.
     fn settle_mail(&mut self, id: Uuid, lease: Uuid, fate: MailFate) -> Result<(), StoreError>;
 
-    /// When the next mail is due, leases counted until their end.
+    /// When the next mail is due. A claimed mail is due at the end of its lease.
     fn next_mail_due(&mut self) -> Result<Option<Timestamp>, StoreError>;
 }

@@ -1,10 +1,10 @@
-//! Erasing what is known of a deleted user from what is kept beside the ledger.
+//! Erases a deleted user's personal data from events and mails.
 
 use super::StoreError;
 use crate::values::{CompanyId, EmailAddress, EventId, Timestamp, UserId};
 
 pub trait ReadErasure {
-    /// The events that tell of a user and stand behind an id, in the order of their ids; at most `limit`.
+    /// The events about a user with ids greater than `after`, in the order of their ids; at most `limit`.
     fn events_about(
         &mut self,
         user: UserId,
@@ -14,13 +14,13 @@ pub trait ReadErasure {
 }
 
 pub trait Erasure {
-    /// The bodies of those of these events that are kept.
+    /// The bodies of those of the events that still exist.
     fn bodies(&mut self, of: &[EventId]) -> Result<Vec<(EventId, Vec<u8>)>, StoreError>;
 
-    /// Puts a body in the place of another, and nothing in that of what receivers answered to it.
+    /// Replaces the body of an event, and clears the stored responses of its receivers.
     fn replace_body(&mut self, id: EventId, body: &[u8]) -> Result<(), StoreError>;
 
-    /// Deletes the mails of a company to an address that were written up to a moment; answers how many.
+    /// Deletes the mails of a company to an address that were written up to a time. Returns their number.
     fn delete_mails_to(
         &mut self,
         company: CompanyId,

@@ -2,34 +2,36 @@
 
 use crate::ledger::LedgerError;
 
-/// Why the store could not serve.
+/// Why an operation of the store failed.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum StoreError {
-    /// Too many want the same thing: a race was lost too often, or too much waits already. Another try may succeed.
+    /// Too much contention: a race was lost too often, or too much is already waiting. A retry may succeed.
     #[error("the database is busy")]
     Busy,
-    /// A read that must not wait would have to; it did not run. The same read may succeed where it can wait.
+    /// A read that must not wait would have had to wait; it did not run. The same read may succeed if it is
+    /// allowed to wait.
     #[error("the database cannot answer without waiting")]
     WouldBlock,
-    /// It took longer than it may; nothing was kept.
+    /// It took longer than the time limit; nothing was committed.
     #[error("the time for it is over")]
     DeadlineExceeded,
-    /// The database cannot be reached, or does not take writes; nothing was kept. The text is for the log, never for a client.
+    /// The database cannot be reached or does not accept writes; nothing was committed. The string is for the
+    /// log, never for a client.
     #[error("the database is unavailable: {0}")]
     Unavailable(String),
-    /// The acknowledgement of a commit was lost: it may have been kept. An idempotency key settles a retry. The text is for the
-    /// log, never for a client.
+    /// The acknowledgement of a commit was lost: it may have been committed. An idempotency key makes a retry
+    /// safe. The string is for the log, never for a client.
     #[error("the outcome of a commit is unknown: {0}")]
     OutcomeUnknown(String),
-    /// A stored value breaks its own rules.
+    /// A stored value violates the rules of its type.
     #[error("{table}.{column} of {id} is corrupt")]
     Corrupt {
         table: &'static str,
         column: &'static str,
-        /// The row's id.
+        /// The id of the row.
         id: String,
     },
-    /// A fault of the program or its schema; for the log, never for a client.
+    /// A defect of the program or its schema. The string is for the log, never for a client.
     #[error("the database refused: {0}")]
     Broken(String),
 }

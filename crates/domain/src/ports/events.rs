@@ -1,4 +1,4 @@
-//! Events, queued in the transaction of their cause; their bytes are made once.
+//! Events. They are queued in the transaction of their cause, and rendered once.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use super::{Lookup, StoreError, Timestamp};
 use crate::model::{Event, EventFacts, EventKind, EventState, NewEvent};
 use crate::values::{EmailAddress, EventId, ProviderId, UserId};
 
-/// An event could not be rendered; what was caused is undone with it.
+/// An event could not be rendered. The operation that caused it is rolled back.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("an event cannot be rendered: {0}")]
 pub struct Unrenderable(pub String);
@@ -22,10 +22,10 @@ pub trait EventBodies: Send + Sync {
     /// The body of an event.
     fn body(&self, event: &Event<'_>) -> Result<Vec<u8>, Unrenderable>;
 
-    /// What a body says of the ledger; `None` if it cannot be read.
+    /// What a body says about the ledger; `None` if it cannot be read.
     fn facts(&self, body: &[u8]) -> Option<EventFacts>;
 
-    /// A body as it is without the name and the address of a person of whom it tells; `email` stands in its place.
+    /// A body without the name and the address of a user whom it mentions; `email` replaces the address.
     fn without(&self, body: &[u8], user: UserId, email: &EmailAddress) -> Result<Vec<u8>, Unrenderable>;
 }
 
@@ -33,51 +33,52 @@ pub trait EventBodies: Send + Sync {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueuedEvent {
     pub id: EventId,
-    /// To whom.
+    /// The provider that receives it.
     pub provider_id: ProviderId,
     pub kind: EventKind,
-    /// What has become of it.
+    /// Its delivery state.
     pub state: EventState,
-    /// Attempts made, over all replays.
+    /// The number of attempts, over all replays.
     pub attempts: u32,
-    /// When it is tried again, or when the lease of whoever is trying it ends.
+    /// When it is tried again, or when the lease of the process that is trying it ends.
     pub next_attempt_at: Option<Timestamp>,
-    /// When it was caused.
+    /// When it was created.
     pub created_at: Timestamp,
 }
 
-/// Where an event stands among those of its provider: in the order in which their transactions were settled.
+/// The position of an event among those of its provider, in the order in which their transactions were
+/// settled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FeedPlace {
     pub position: i64,
     pub id: EventId,
 }
 
-/// Which part of a provider's events is wanted.
+/// The part of a provider's events to read.
 #[derive(Debug, Clone, Copy)]
 pub struct FeedWanted {
     pub provider: ProviderId,
-    /// Only those behind it; none begins with the first.
+    /// Only events after this position; `None` starts with the first one.
     pub after: Option<FeedPlace>,
-    /// Where there is no place to go on from: begins about here, at most a minute before what was caused then.
+    /// Without a position: start at about this time, at most a minute before the first event of that time.
     pub since: Option<Timestamp>,
     pub kind: Option<EventKind>,
     pub state: Option<EventState>,
-    /// At most so many, from 1 on.
+    /// The maximum number of events, at least 1.
     pub limit: i64,
 }
 
 /// A part of a provider's events.
 #[derive(Debug, Clone)]
 pub struct Feed {
-    /// In the order of their places.
+    /// In the order of their positions.
     pub events: Vec<ToldEvent>,
-    /// Where to go on: whoever does meets each event exactly once, also one whose transaction was slow to commit. None where
-    /// nothing stands behind the beginning yet.
+    /// The position to continue from. A client that does so reads each event exactly once, even if its
+    /// transaction was slow to commit. `None` if there are no events after the start yet.
     pub next: Option<FeedPlace>,
 }
 
-/// An event with what is sent.
+/// An event with the body that is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToldEvent {
     pub event: QueuedEvent,
@@ -88,80 +89,82 @@ pub struct ToldEvent {
 /// An attempt that was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MadeAttempt {
-    /// From 1 on, over all replays.
+    /// The number of the attempt, starting at 1, over all replays.
     pub number: u32,
     pub started_at: Timestamp,
     pub duration: Duration,
-    /// What the receiver answered, if it answered.
+    /// The HTTP status of the receiver's response, if there was one.
     pub status: Option<u16>,
     /// Why it failed.
     pub cause: Option<String>,
 }
 
-/// How much waits.
+/// The depth of the queues.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Depth {
-    /// How many events are pending.
+    /// The number of pending events.
     pub pending: i64,
-    /// When the oldest of them was caused.
+    /// When the oldest of them was created.
     pub oldest: Option<Timestamp>,
-    /// How many mails wait.
+    /// The number of waiting mails.
     pub mails_waiting: i64,
-    /// How many mails were given up, and are kept.
+    /// The number of mails that were given up and are still stored.
     pub mails_given_up: i64,
-    /// How long the oldest transaction has been open that the event feed and the seals wait for; zero where there is none.
+    /// The age of the oldest open transaction that the event feed and the seals wait for; zero if there is
+    /// none.
     pub feed_held: Duration,
 }
 
-/// Which events an operator wants to see; all of these must be so.
+/// A filter of the events that an operator wants to see. All conditions must hold.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct EventsWanted {
     pub provider: Option<ProviderId>,
     pub state: Option<EventState>,
     pub kind: Option<EventKind>,
-    /// Caused then or later.
+    /// Created at this time or later.
     pub since: Option<Timestamp>,
-    /// Older than this one.
+    /// Only events older than this one.
     pub before: Option<EventId>,
-    /// Newer than this one: the oldest of those, which is to say its nearest.
+    /// Only events newer than this one, starting with the nearest.
     pub after: Option<EventId>,
-    /// At most so many.
+    /// The maximum number of events.
     pub limit: i64,
 }
 
 pub trait ReadOutbox {
-    /// The events that are as wanted, newest first.
+    /// The events that match, newest first.
     fn events(&mut self, wanted: &EventsWanted) -> Result<Vec<QueuedEvent>, StoreError>;
 
-    /// A part of a provider's events, of what is committed and can no longer be preceded.
+    /// A part of a provider's events. It contains only committed events that no later commit can precede.
     fn feed(&mut self, wanted: &FeedWanted) -> Result<Feed, StoreError>;
 
-    /// The event of an id.
+    /// Looks up an event.
     fn event(&mut self, scope: ProviderId, id: EventId) -> Result<Lookup<ToldEvent>, StoreError>;
 
-    /// The event of an id, whoever's it is: for the operator.
+    /// Looks up an event of any provider. For the operator.
     fn anybodys_event(&mut self, id: EventId) -> Result<Option<ToldEvent>, StoreError>;
 
-    /// The attempts at an event, the first first.
+    /// The attempts at an event, oldest first.
     fn attempts(&mut self, id: EventId) -> Result<Vec<MadeAttempt>, StoreError>;
 
-    /// How much waits.
+    /// The depth of the queues.
     fn outbox_depth(&mut self) -> Result<Depth, StoreError>;
 }
 
-/// Queueing events.
+/// Queues events.
 pub trait Outbox {
-    /// Adds events to the outbox, the addressed ones due at once; any number of them.
+    /// Adds any number of events to the outbox. Events with a destination are due at once.
     fn queue_events(&mut self, events: &[NewEvent]) -> Result<(), StoreError>;
 }
 
-/// Sending events again.
+/// Replays events.
 pub trait Replays {
-    /// Makes an event due at once: one that ended on a schedule that begins anew, one that waits on the one it has. `None`
-    /// where there is no such event, `false` where it is due or under way as it is.
+    /// Makes an event due at once: one that had ended starts a new schedule, one that waits keeps its
+    /// schedule. `None` if there is no such event, `false` if it is already due or in progress.
     fn replay_event(&mut self, id: EventId, now: Timestamp) -> Result<Option<bool>, StoreError>;
 
-    /// Does so with all events of a provider that were caused at a moment or later, and are in a state; answers how many.
+    /// Replays all events of a provider in a state that were created at a time or later. Returns their
+    /// number.
     fn replay_since(
         &mut self,
         provider: ProviderId,
@@ -170,7 +173,7 @@ pub trait Replays {
         now: Timestamp,
     ) -> Result<usize, StoreError>;
 
-    /// Does so with all events of a provider that are exhausted, or unaddressed, however many; answers how many.
+    /// Replays all exhausted, or all unaddressed, events of a provider. Returns their number.
     fn replay_events(
         &mut self,
         provider: ProviderId,

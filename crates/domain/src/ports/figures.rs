@@ -1,41 +1,41 @@
-//! Figures for the operator's pages, counted beside the work: nothing rests on them, and no rule asks for them.
+//! Statistics for the operator's console. They are updated alongside the work; no rule depends on them.
 
 use super::{MadeAttempt, StoreError, Timestamp};
 use crate::money::{Amount, Points, PointsPerDollar};
 use crate::values::{CompanyId, EventId, OccasionId, ProviderId};
 
-/// The service in an hour.
+/// The statistics of the service for an hour.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ServiceHour {
-    /// Which, since 1970.
+    /// The hour, counted since 1970.
     pub hour: i32,
     pub recognitions: i64,
     pub points: i64,
-    /// To the API, whatever they were answered.
+    /// Requests to the API, whatever their response.
     pub requests: i64,
-    /// Answered 4xx.
+    /// Responses with a status 4xx.
     pub client_errors: i64,
-    /// Answered 5xx.
+    /// Responses with a status 5xx.
     pub server_errors: i64,
-    /// How long all of them took.
+    /// The total duration of the requests.
     pub micros: i64,
 }
 
-/// A provider's deliveries in an hour.
+/// The statistics of a provider's deliveries for an hour.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ProviderHour {
-    /// Which, since 1970.
+    /// The hour, counted since 1970.
     pub hour: i32,
     pub delivered: i64,
     pub failed: i64,
-    /// How long all of them took.
+    /// The total duration of the attempts.
     pub micros: i64,
 }
 
-/// A company on a day: what was recognised, and by how much its accounts changed.
+/// The statistics of a company for a day: recognitions, and the changes of its accounts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CompanyDay {
-    /// Which, since 1970.
+    /// The day, counted since 1970.
     pub day: i32,
     pub recognitions: i64,
     pub points: i64,
@@ -45,7 +45,7 @@ pub struct CompanyDay {
     pub manager_wallets: Amount,
 }
 
-/// A company among all.
+/// A company in the list of all companies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompanyLine {
     pub id: CompanyId,
@@ -56,11 +56,11 @@ pub struct CompanyLine {
     pub rate: PointsPerDollar,
     pub reserve: Amount,
     pub reserve_alert: Option<Points>,
-    /// Since the day that was asked for.
+    /// Since the requested day.
     pub recognitions: i64,
 }
 
-/// How much an occasion was used.
+/// How often an occasion was used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OccasionLine {
     pub id: OccasionId,
@@ -69,7 +69,7 @@ pub struct OccasionLine {
     pub points: i64,
 }
 
-/// How many events of a provider are not delivered.
+/// The numbers of a provider's events that are not delivered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Undelivered {
     pub pending: i64,
@@ -78,23 +78,23 @@ pub struct Undelivered {
 }
 
 pub trait ReadFigures {
-    /// The hours of the service from one on, oldest first.
+    /// The service's statistics from an hour on, oldest first.
     fn service_hours(&mut self, from: i32) -> Result<Vec<ServiceHour>, StoreError>;
 
-    /// The hours of a provider, or of all together, from one on, oldest first.
+    /// The statistics of a provider, or of all providers together, from an hour on, oldest first.
     fn provider_hours(
         &mut self,
         provider: Option<ProviderId>,
         from: i32,
     ) -> Result<Vec<ProviderHour>, StoreError>;
 
-    /// The days of a company from one on, oldest first; day 0 is all days together.
+    /// The statistics of a company from a day on, oldest first. Day 0 is the total of all days.
     fn company_days(&mut self, company: CompanyId, from: i32) -> Result<Vec<CompanyDay>, StoreError>;
 
-    /// All companies, with what they recognised since a day.
+    /// All companies, with their recognitions since a day.
     fn company_lines(&mut self, since_day: i32) -> Result<Vec<CompanyLine>, StoreError>;
 
-    /// The occasions that a company used most since a day.
+    /// The occasions that a company has used most since a day.
     fn occasion_lines(
         &mut self,
         company: CompanyId,
@@ -102,38 +102,40 @@ pub trait ReadFigures {
         limit: i64,
     ) -> Result<Vec<OccasionLine>, StoreError>;
 
-    /// A provider's events that are not delivered, or everybody's; no more than so many of each are counted.
+    /// The numbers of events that are not delivered, of one provider or of all. Counting stops at `most` for
+    /// each number.
     fn undelivered(&mut self, provider: Option<ProviderId>, most: i64) -> Result<Undelivered, StoreError>;
 
-    /// How many mails were handed over, and are kept; no more than so many are counted.
+    /// The number of sent mails that are still stored. Counting stops at `most`.
     fn sent_mails(&mut self, most: i64) -> Result<i64, StoreError>;
 
-    /// How many companies have a reserve below their threshold.
+    /// The number of companies whose reserve is below its alert threshold.
     fn low_reserves(&mut self) -> Result<i64, StoreError>;
 
-    /// The latest failed attempt at an event of a provider that is not delivered; none where nothing waits or was given up.
+    /// The latest failed attempt at an undelivered event of a provider; `None` if no event is waiting or was
+    /// given up.
     fn last_failure(&mut self, provider: ProviderId) -> Result<Option<(EventId, MadeAttempt)>, StoreError>;
 
-    /// In which company an event was caused.
+    /// The company in which an event occurred.
     fn company_of_event(&mut self, id: EventId) -> Result<Option<CompanyId>, StoreError>;
 
-    /// How many bytes the database takes.
+    /// The size of the database in bytes.
     fn database_bytes(&mut self) -> Result<i64, StoreError>;
 }
 
-/// Adding to figures.
+/// Adds to statistics.
 pub trait Figures {
     fn add_service_hour(&mut self, it: &ServiceHour) -> Result<(), StoreError>;
 
     fn add_provider_hour(&mut self, provider: ProviderId, it: &ProviderHour) -> Result<(), StoreError>;
 }
 
-/// Which hour a moment is in, since 1970.
+/// The hour of a time, counted since 1970.
 pub fn hour_of(at: Timestamp) -> i32 {
     i32::try_from(at.unix_micros().div_euclid(3_600_000_000)).unwrap_or(i32::MAX)
 }
 
-/// Which day a moment is in, since 1970.
+/// The day of a time, counted since 1970.
 pub fn day_of(at: Timestamp) -> i32 {
     i32::try_from(at.unix_micros().div_euclid(86_400_000_000)).unwrap_or(i32::MAX)
 }

@@ -1,24 +1,24 @@
-//! Responses kept for repeats, written in the transaction of their effects.
+//! Responses stored for retries, written in the transaction of their effects.
 
 use super::{StoreError, Timestamp};
 use crate::model::{IdempotencyKey, IdempotencyRecord};
 
-/// Claiming keys, keeping and finding records.
+/// Claims keys, and stores and finds their records.
 pub trait Idempotency {
-    /// Claims a key until the transaction ends; `false` while another transaction, here or in another process,
-    /// holds it. Never waits.
+    /// Claims a key until the transaction ends; `false` while another transaction of any process holds it.
+    /// Never waits.
     fn claim_key(&mut self, key: &IdempotencyKey) -> Result<bool, StoreError>;
 
-    /// The record of a key that has not expired at `now`.
+    /// The record of a key, unless it has expired at `now`.
     fn idempotency_record(
         &mut self,
         key: &IdempotencyKey,
         now: Timestamp,
     ) -> Result<Option<IdempotencyRecord>, StoreError>;
 
-    /// Keeps a record in place of an expired one.
+    /// Stores a record, and replaces an expired one.
     fn keep_idempotency_record(&mut self, record: &IdempotencyRecord) -> Result<(), StoreError>;
 
-    /// Deletes up to `limit` expired records; answers how many went.
+    /// Deletes up to `limit` expired records. Returns the number of deleted records.
     fn prune_idempotency_records(&mut self, now: Timestamp, limit: i64) -> Result<usize, StoreError>;
 }

@@ -1,37 +1,38 @@
-//! Holding rows that are read first and written then.
+//! Locks on rows that are read first and written later.
 
 use super::StoreError;
 use crate::values::{CompanyId, CorporationId, OccasionId, ProviderId, RecognitionId, ScheduleId, UserId};
 
-/// A row that a transaction can hold. One that takes several takes them in this order; accounts, which only payments
-/// hold, come after them.
+/// A row that a transaction can lock. A transaction that locks several rows does so in this order. Accounts
+/// come last; only payments lock them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Row {
     Provider(ProviderId),
     Schedule(ScheduleId),
     Corporation(CorporationId),
-    /// A company; its SAML settings are held with it.
+    /// A company, including its SAML settings.
     Company(CompanyId),
     Occasion(OccasionId),
     Recognition(RecognitionId),
     User(UserId),
 }
 
-/// Holding rows.
+/// Locks rows.
 pub trait Locks {
-    /// Holds a row until the transaction ends: what is read of it afterwards stays true until then. A row that is
-    /// absent holds nothing.
+    /// Locks a row until the transaction ends: what is read from it afterwards stays true until then. A row
+    /// that does not exist locks nothing.
     fn hold(&mut self, row: Row) -> Result<(), StoreError>;
 
-    /// Keeps a company with its provider until the transaction ends, beside any number of others who do. Comes before
-    /// every row that is held but a schedule's, which nobody waits for who keeps a company; what was read of the company
-    /// before must be read again.
+    /// Prevents a change of the company's provider until the transaction ends; any number of transactions can
+    /// do so at once. Take this lock before any row lock except a schedule's. Read the company again
+    /// afterwards.
     fn keep_provider(&mut self, company: CompanyId) -> Result<(), StoreError>;
 
-    /// Waits for everybody who keeps the company with its provider, and lets nobody else until the transaction ends.
+    /// Waits for all transactions that hold [`keep_provider`](Self::keep_provider) on the company, and
+    /// excludes new ones until this transaction ends.
     fn take_company_over(&mut self, company: CompanyId) -> Result<(), StoreError>;
 
-    /// Gives this run of the transaction up: what it read has changed before it held it. It is run again from the start,
-    /// whatever becomes of the error.
+    /// Gives up this run of the transaction, because what it read changed before the lock was taken. The
+    /// transaction runs again from the start, regardless of what the caller does with the error.
     fn lost_race(&mut self) -> StoreError;
 }

@@ -1,18 +1,18 @@
-//! Mail, queued in the transaction of its cause.
+//! Mails. They are queued in the transaction of their cause.
 
 use uuid::Uuid;
 
 use super::{StoreError, Timestamp};
 use crate::model::NewMail;
 
-/// What has become of a mail.
+/// The state of a mail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MailState {
-    /// It is tried again.
+    /// It will be tried again.
     Waiting,
-    /// The mail server took it.
+    /// The mail server accepted it.
     Sent,
-    /// It failed for the last time, and is kept.
+    /// The last attempt failed. It is still stored.
     GivenUp,
 }
 
@@ -23,14 +23,14 @@ pub struct KeptMail {
     pub recipient: String,
     pub subject: String,
     pub state: MailState,
-    /// Attempts made.
+    /// The number of attempts.
     pub attempts: u16,
-    /// When it was caused.
+    /// When it was created.
     pub created_at: Timestamp,
 }
 
 pub trait ReadMails {
-    /// The mails of a state, or all, that were caused then or later, newest first; at most `limit`.
+    /// The mails in a state, or in any, that were created at a time or later, newest first; at most `limit`.
     fn mails(
         &mut self,
         state: Option<MailState>,
@@ -39,16 +39,18 @@ pub trait ReadMails {
     ) -> Result<Vec<KeptMail>, StoreError>;
 }
 
-/// When a mail is due that an operator retries: before all others, and even while the mail server counts as away.
+/// The due time of a mail that an operator retries: before all others, and even while the mail server is
+/// considered unavailable.
 pub const RETRIED_MAIL_DUE: Timestamp = Timestamp::UNIX_EPOCH;
 
-/// Sending mails again.
+/// Retries mails.
 pub trait MailRetries {
-    /// Makes a mail that was given up, or that waits, due at [`RETRIED_MAIL_DUE`]. Returns false if there is no such mail.
+    /// Makes a mail that waits or was given up due at [`RETRIED_MAIL_DUE`]. Returns false if there is no such
+    /// mail.
     fn retry_mail(&mut self, id: Uuid) -> Result<bool, StoreError>;
 }
 
-/// Queueing mail.
+/// Queues mails.
 pub trait MailOutbox {
     fn queue_mails(&mut self, mails: &[NewMail]) -> Result<(), StoreError>;
 }

@@ -1,4 +1,5 @@
-//! What the use cases need from the world. Each adapter implements these traits; none of them knows SQL or HTTP.
+//! What the use cases need from outside. Adapters implement these traits; none of the traits mentions SQL or
+//! HTTP.
 
 mod accounts;
 mod audit;

@@ -1,27 +1,27 @@
-//! An account's history.
+//! The history of an account.
 
 use super::StoreError;
 use crate::money::{Amount, Points, PointsPerDollar};
 use crate::values::{CauseId, Page, Timestamp};
 use crate::wallets::{Account, Direction, Reason, Transaction};
 
-/// One movement of an account as the ledger has it, a rounding too.
+/// One entry of an account's history, which may be a rounding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LedgerLine {
-    /// Where it stands among the movements of the account, from 1 on.
+    /// The number of the entry in the account's history, starting at 1.
     pub place: i64,
     pub cause: CauseId,
     pub direction: Direction,
     pub amount: Amount,
     pub points: Points,
-    /// The rate by which points were turned into money.
+    /// The rate that converted between points and dollars.
     pub rate: PointsPerDollar,
     pub reason: Reason,
     pub at: Timestamp,
 }
 
 pub trait ReadMovements {
-    /// An account's movements in the order of their places, those behind one; at most `limit`.
+    /// The entries of an account after a number, in ascending order; at most `limit`.
     fn ledger_lines(
         &mut self,
         account: Account,
@@ -29,7 +29,7 @@ pub trait ReadMovements {
         limit: i64,
     ) -> Result<Vec<LedgerLine>, StoreError>;
 
-    /// A page of an account's transactions in the order in which they took effect, the last first; roundings are in no
-    /// list.
+    /// A page of an account's transactions, the last one first, in the order in which they took effect.
+    /// Roundings are not listed.
     fn transactions(&mut self, account: Account, page: Page) -> Result<Vec<Transaction>, StoreError>;
 }

@@ -2,22 +2,23 @@
 
 use super::StoreError;
 
-/// Decides how large the steps of a long job are, and leaves time for other writers between two steps.
+/// Determines how large the steps of a long job are, and leaves time for other writers between two steps.
 pub trait Pacer {
-    /// How many rows the next step may touch.
+    /// The maximum number of rows that the next step may touch.
     fn rows_max(&self) -> i64;
 
     /// Starts measuring a step.
     fn begin_step(&mut self);
 
-    /// Ends the step: may pause the thread, and adapts [`rows_max`](Self::rows_max) to the time that the step took.
+    /// Ends the step. May pause the thread, and adapts [`rows_max`](Self::rows_max) to the duration of the
+    /// step.
     fn end_step(&mut self);
 
-    /// Forgets what earlier steps showed: the next ones do another kind of work.
+    /// Discards the measurements of earlier steps, because the next ones do a different kind of work.
     fn begin_phase(&mut self);
 }
 
-/// Takes one step of a job at the pace of `pacer`. `work` receives the number of rows that it may touch.
+/// Executes one step of a job at the pace of `pacer`. `work` receives the maximum number of rows to touch.
 ///
 /// # Errors
 ///

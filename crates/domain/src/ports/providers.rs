@@ -13,11 +13,11 @@ pub trait ReadProviders {
     fn providers(&mut self) -> Result<Vec<Provider>, StoreError>;
 }
 
-/// What an operator changes of a provider; what is `None` or `Keep` stays.
+/// A change of a provider by an operator. Fields that are `None` or `Keep` do not change.
 #[derive(Debug, Clone, Default)]
 pub struct ProviderChange {
     pub name: Option<String>,
-    /// Where its events go, kept exactly as registered.
+    /// The destination of its events, stored exactly as registered.
     pub callback_url: Update<String>,
     /// Whether it may create and update companies and corporations and create users (behaviour 9.3).
     pub manages_all_domain_resources: Option<bool>,
@@ -25,17 +25,17 @@ pub struct ProviderChange {
     pub suspended: Option<bool>,
     pub api_secret_hash: Option<Vec<u8>>,
     pub shared_secret_sealed: Option<Vec<u8>>,
-    /// The API secret before, and how long it works yet.
+    /// The previous API secret, and until when it is valid.
     pub former_api_secret: Update<Former>,
-    /// The shared secret before, and how long events are signed by it.
+    /// The previous shared secret, and until when it also signs events.
     pub former_shared_secret: Update<Former>,
 }
 
-/// Writing providers.
+/// Writes providers.
 pub trait Providers: ReadProviders {
     fn insert_provider(&mut self, provider: &Provider) -> Result<(), StoreError>;
 
-    /// Changes a provider; `false` where there is none.
+    /// Changes a provider; `false` if it does not exist.
     fn change_provider(
         &mut self,
         id: ProviderId,

@@ -4,7 +4,7 @@ use super::StoreError;
 use crate::model::Recognition;
 use crate::values::{Message, Page, RecognitionId, UserId};
 
-/// The two ends of a recognition.
+/// The role of a user in a recognition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     Receiver,
@@ -15,16 +15,17 @@ pub trait ReadRecognitions {
     /// A page of the recognitions in which a user has a role, newest first, ties by id.
     fn recognitions(&mut self, user: UserId, role: Role, page: Page) -> Result<Vec<Recognition>, StoreError>;
 
-    /// The recognition of an id, whoever's it is: for the operator.
+    /// Looks up a recognition of any provider. For the operator.
     fn recognition(&mut self, id: RecognitionId) -> Result<Option<Recognition>, StoreError>;
 
-    /// How many recognitions all pages list.
+    /// The number of recognitions on all pages.
     fn recognition_count(&mut self, user: UserId, role: Role) -> Result<i64, StoreError>;
 }
 
-/// Writing recognitions.
+/// Writes recognitions.
 pub trait Recognitions: ReadRecognitions {
-    /// Writes what was amended of a recognition that this transaction holds; what is `None` stays.
+    /// Writes the amended fields of a recognition that this transaction has locked. Fields that are `None` do
+    /// not change.
     fn amend_recognition(
         &mut self,
         id: RecognitionId,

@@ -1,12 +1,13 @@
-//! Letting go of what is no longer needed, a little at a time.
+//! Deletes data past its retention, in small steps.
 
 use super::{StoreError, Timestamp};
 use crate::values::EventId;
 
 pub trait Retention {
-    /// Deletes delivered events that were caused before a moment, with their attempts, of those behind an id; looks at no
-    /// more than `limit`. Answers how many went, and behind which to go on; the latter is none at the end. The last event
-    /// of all stays where the numbers of those to come depend on it.
+    /// Deletes delivered events that were created before a time, with their attempts. Looks at no more than
+    /// `limit` events with ids after the given one. Returns the number of deleted events and the id to
+    /// continue after, which is `None` at the end. Keeps the last event of all if the numbers of future
+    /// events depend on it.
     fn prune_events(
         &mut self,
         before: Timestamp,
@@ -14,10 +15,11 @@ pub trait Retention {
         limit: i64,
     ) -> Result<(usize, Option<EventId>), StoreError>;
 
-    /// Deletes up to `limit` mails that were handed over and caused before a moment; answers how many went.
+    /// Deletes up to `limit` sent mails that were created before a time. Returns the number of deleted mails.
     fn prune_mails(&mut self, before: Timestamp, limit: i64) -> Result<usize, StoreError>;
 
-    /// Deletes figures of hours and days that nothing shows any more: of one hour, and of one day those of some companies,
-    /// found in `limit` rows. Answers how many went; 0 is the end.
+    /// Deletes statistics of hours and days that no page shows any more: those of one hour, and of one day
+    /// those of the companies found in `limit` rows. Returns the number of deleted rows; 0 means that none
+    /// are left.
     fn prune_figures(&mut self, now: Timestamp, limit: i64) -> Result<usize, StoreError>;
 }

@@ -4,12 +4,13 @@ use super::{StoreError, Timestamp};
 use crate::model::SamlSettings;
 use crate::values::CompanyId;
 
-/// Reading SAML settings.
+/// Reads SAML settings.
 pub trait ReadSaml {
-    /// A company's settings; all unset where they were never set.
+    /// A company's settings; all fields are unset if they were never set.
     fn saml(&mut self, company: CompanyId) -> Result<SamlSettings, StoreError>;
 
-    /// The companies whose single sign-on is on, in the order of their ids, those behind one; at most `limit`.
+    /// The companies with active single sign-on and an id greater than the given one, in the order of their
+    /// ids; at most `limit`.
     fn with_active_saml(
         &mut self,
         behind: Option<CompanyId>,
@@ -17,9 +18,9 @@ pub trait ReadSaml {
     ) -> Result<Vec<(CompanyId, SamlSettings)>, StoreError>;
 }
 
-/// Writing SAML settings.
+/// Writes SAML settings.
 pub trait Saml: ReadSaml {
-    /// Keeps the settings of a company that this transaction holds.
+    /// Stores the settings of a company that this transaction has locked.
     fn keep_saml(
         &mut self,
         company: CompanyId,
@@ -27,6 +28,7 @@ pub trait Saml: ReadSaml {
         at: Timestamp,
     ) -> Result<(), StoreError>;
 
-    /// Notes that a company's administrators were told of the end of its certificate; `false` where they were before.
+    /// Records that a company's administrators were notified of the end of its certificate; `false` if they
+    /// already were.
     fn note_end_told(&mut self, company: CompanyId, end: Timestamp) -> Result<bool, StoreError>;
 }

@@ -5,33 +5,34 @@ use crate::model::{MissedDate, Schedule};
 use crate::values::{CompanyId, ScheduleId};
 
 pub trait ReadSchedules {
-    /// The schedule of an id, a cancelled one too.
+    /// Looks up a schedule, even a cancelled one.
     fn schedule(&mut self, id: ScheduleId) -> Result<Option<Schedule>, StoreError>;
 
-    /// Of the schedules that are due, the one that has been for longest and is not passed over.
+    /// The most overdue schedule that is not skipped.
     fn next_due(
         &mut self,
         now: Timestamp,
         passed_over: &[ScheduleId],
     ) -> Result<Option<Schedule>, StoreError>;
 
-    /// All schedules of a company, oldest first, cancelled ones too.
+    /// All schedules of a company, including cancelled ones, oldest first.
     fn schedules(&mut self, company: CompanyId) -> Result<Vec<Schedule>, StoreError>;
 
-    /// All schedules of everybody that are not cancelled, oldest first, each with how many dates it gave up.
+    /// All schedules of all providers that are not cancelled, oldest first, each with the number of its
+    /// missed dates.
     fn active_schedules(&mut self) -> Result<Vec<(Schedule, i64)>, StoreError>;
 
-    /// The dates that a company's schedules gave up, oldest first.
+    /// The dates that a company's schedules missed, oldest first.
     fn missed_dates(&mut self, company: CompanyId) -> Result<Vec<MissedDate>, StoreError>;
 }
 
-/// Writing schedules.
+/// Writes schedules.
 pub trait Schedules: ReadSchedules {
     fn insert_schedule(&mut self, schedule: &Schedule) -> Result<(), StoreError>;
 
-    /// Writes everything that can change of a schedule that this transaction holds.
+    /// Writes all changeable fields of a schedule that this transaction has locked.
     fn update_schedule(&mut self, schedule: &Schedule) -> Result<(), StoreError>;
 
-    /// Records a date that was given up.
+    /// Records a missed date.
     fn insert_missed_date(&mut self, missed: &MissedDate) -> Result<(), StoreError>;
 }

@@ -1,26 +1,27 @@
-//! The few facts about the service itself that live in its database.
+//! The few facts about the service itself that are stored in its database.
 
 use super::StoreError;
 
-/// The names of the settings kept in the database.
+/// The names of the settings in the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Setting {
-    /// `on` while the API answers 503.
+    /// `on` while the API responds with 503.
     Maintenance,
-    /// When that was last turned on or off.
+    /// When maintenance mode was last turned on or off.
     MaintenanceSince,
-    /// Microseconds since 1970: delivered events of what was caused before may be gone.
+    /// Microseconds since 1970. Delivered events that were created before this time may have been deleted.
     EventsPrunedBefore,
-    /// When `guerdon verify` last ended, in microseconds since 1970, and how many violations it found: `at found`.
+    /// When `guerdon verify` last ended, in microseconds since 1970, and the number of violations: `at
+    /// found`.
     LastVerification,
-    /// When a write was last tried because requests had failed, in microseconds since 1970.
+    /// When a trial write was last made because requests had failed, in microseconds since 1970.
     WriteTried,
-    /// The fingerprint of the master key that sealed what is stored.
+    /// The fingerprint of the master key that sealed the stored secrets.
     MasterKeyFingerprint,
 }
 
 impl Setting {
-    /// The value of [`Maintenance`](Self::Maintenance) while the API answers 503.
+    /// The value of [`Maintenance`](Self::Maintenance) while the API responds with 503.
     pub const ON: &str = "on";
 
     /// The stored name.
@@ -37,11 +38,11 @@ impl Setting {
 }
 
 pub trait ReadSettings {
-    /// The value, or `None` where it was never set.
+    /// The value; `None` if it was never set.
     fn setting(&mut self, setting: Setting) -> Result<Option<String>, StoreError>;
 }
 
-/// Writing settings.
+/// Writes settings.
 pub trait Settings: ReadSettings {
     fn set_setting(&mut self, setting: Setting, value: &str) -> Result<(), StoreError>;
 }

@@ -1,19 +1,19 @@
-//! Distributions in several steps that are not finished.
+//! Distributions in steps that have not ended.
 
 use super::StoreError;
 use crate::values::{CauseId, CompanyId, ProviderId};
 
-/// The distributions in several steps that are not finished.
+/// The distributions in steps that have not ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct InTransit {
-    /// Their journal entries, oldest first, with the companies that pay and their providers; none if the journal lacks the
-    /// entry.
+    /// Their journal entries, oldest first, with the paying companies and their providers; `None` if the
+    /// journal lacks the entry.
     pub distributions: Vec<(CauseId, Option<(CompanyId, ProviderId)>)>,
-    /// The points that their companies have in transit, each company's at its current rate.
+    /// The points that the companies have in transit, each company's at its current rate.
     pub points: i64,
 }
 
 pub trait ReadSteps {
-    /// The distributions that are not finished, and the points that they hold.
+    /// The distributions that have not ended, and the points that they hold.
     fn in_transit(&mut self) -> Result<InTransit, StoreError>;
 }

@@ -1,4 +1,4 @@
-//! The unit of work.
+//! The store and its units of work.
 
 use super::{
     Accounts, Audit, AuditLog, Causes, Companies, Corporations, Deliveries, Erasure, Figures, Idempotency,
@@ -9,7 +9,7 @@ use super::{
     StoreError, Users,
 };
 
-/// Everything that can be read on one snapshot.
+/// Everything that can be read from one snapshot.
 pub trait Reads:
     ReadAccounts
     + ReadAuditLog
@@ -33,8 +33,8 @@ pub trait Reads:
 {
 }
 
-/// What moving points needs of one transaction: providers, companies, people, occasions, recognitions, redemptions and
-/// accounts, why, and what is told of it. The in-memory store has this much.
+/// What moving points needs from one transaction: providers, companies, users, occasions, recognitions,
+/// redemptions, accounts, journal entries and the outbox. The in-memory store implements this much.
 pub trait Ledger:
     Accounts
     + AuditLog
@@ -75,43 +75,44 @@ pub trait Tx:
 /// How a unit of work ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// Keep what was written.
+    /// Commit what was written.
     Commit,
-    /// Undo what was written.
+    /// Roll back what was written.
     Rollback,
 }
 
-/// How the statements of a read relate to each other.
+/// Which states of the database the statements of a read see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Consistency {
-    /// All statements read one snapshot.
+    /// All statements read from one snapshot.
     Snapshot,
-    /// Each statement reads what is committed when it begins. Some databases need less work for this. After a lost connection
-    /// the store may run the unit of work again from the start.
+    /// Each statement reads what was committed when it started. This is cheaper on some databases. After a
+    /// lost connection the store may run the unit of work again from the start.
     PerStatement,
-    /// Like `PerStatement`, on the calling thread, and only if the store need not wait for a connection, a lock or a server.
-    /// Otherwise the read fails with [`StoreError::WouldBlock`], and the unit of work does not run.
+    /// Like `PerStatement`, but on the calling thread, and only if the store need not wait for a connection,
+    /// a lock or a server. Otherwise the read fails with [`StoreError::WouldBlock`], and the unit of work
+    /// does not run.
     PerStatementNoWait,
 }
 
-/// Where everything is kept. Object-safe; held as `Arc<dyn Store>`.
+/// The database. Object-safe; shared as `Arc<dyn Store>`.
 pub trait Store: Send + Sync {
-    /// Runs `work` in one transaction and answers once its commit is durable. May run it again from the start when
-    /// it lost a race, so `work` has no effect outside the transaction. Once any call inside failed the
-    /// transaction rolls back, whatever the verdict.
+    /// Runs `work` in one transaction and returns once the commit is durable. May run `work` again from the
+    /// start if the transaction lost a race, so `work` must not have effects outside the transaction. If any
+    /// call inside fails, the transaction rolls back, whatever the verdict.
     fn run(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError>;
 
-    /// What of the schema is not as the migrations make it, a line each: a trigger that is missing, a rule that was
-    /// loosened.
+    /// The differences between the schema and what the migrations create, one line each: for example a
+    /// missing trigger or a loosened constraint.
     fn check_schema(&self) -> Result<Vec<String>, StoreError>;
 
     /// Runs `work`, which only reads, concurrently with any writer.
     fn read(&self, consistency: Consistency, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError>;
 }
 
-/// The store with a result passed through.
+/// Variants of the store's methods that return the result of the work.
 pub trait StoreExt: Store {
-    /// One transaction: `Ok` commits, `Err` rolls back.
+    /// Runs one transaction: `Ok` commits, `Err` rolls back.
     fn transaction<T, E: From<StoreError>>(
         &self,
         mut work: impl FnMut(&mut dyn Tx) -> Result<T, E>,
@@ -126,7 +127,7 @@ pub trait StoreExt: Store {
         ended.unwrap_or_else(did_not_run)
     }
 
-    /// [`Store::read`], with the result of `work`.
+    /// [`Store::read`] with the result of `work`.
     fn read_with<T, E: From<StoreError>>(
         &self,
         consistency: Consistency,

@@ -4,26 +4,26 @@ use super::{Lookup, StoreError, Timestamp};
 use crate::model::{Person, User};
 use crate::values::{CompanyId, EmailAddress, Line, Page, ProviderId, UserId};
 
-/// Which users of a company are wanted; all of these must be so.
+/// A filter of a company's users. All conditions must hold.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// With this address, compared without case.
+    /// With this address, compared case-insensitively.
     pub email: Option<EmailAddress>,
     pub employee_id: Option<Line>,
-    /// Changed then or later.
+    /// Changed at this time or later.
     pub updated_since: Option<Timestamp>,
-    /// Deleted ones too.
+    /// Including deleted users.
     pub deleted: bool,
 }
 
 pub trait ReadUsers {
-    /// The user of an id, deleted ones included.
+    /// Looks up a user, even a deleted one.
     fn user(&mut self, scope: ProviderId, id: UserId) -> Result<Lookup<User>, StoreError>;
 
-    /// The provider a user belongs to: for the operator's commands, which have no scope of their own.
+    /// The provider of a user. For the operator's commands, which are not scoped to a provider.
     fn provider_of_user(&mut self, id: UserId) -> Result<Option<ProviderId>, StoreError>;
 
-    /// The people of many ids, in the order of the ids; any number of them.
+    /// Looks up any number of users, in the order of `ids`.
     fn people(&mut self, scope: ProviderId, ids: &[UserId]) -> Result<Vec<Lookup<Person>>, StoreError>;
 
     /// The ids of a company's active users, or of its active managers, in the order of ids.
@@ -35,18 +35,18 @@ pub trait ReadUsers {
     /// A page of a company's users, oldest first, ties by id.
     fn users(&mut self, company: CompanyId, wanted: &Wanted, page: Page) -> Result<Vec<User>, StoreError>;
 
-    /// How many users all pages list.
+    /// The number of users on all pages.
     fn user_count(&mut self, company: CompanyId, wanted: &Wanted) -> Result<i64, StoreError>;
 
-    /// The active user of a company who has an address, compared without case.
+    /// The active user of a company with an address, compared case-insensitively.
     fn active_user_by_email(
         &mut self,
         company: CompanyId,
         email: &EmailAddress,
     ) -> Result<Option<UserId>, StoreError>;
 
-    /// The active users of a company who have any of these employee ids or any of these addresses, in any order; one may be
-    /// in it twice.
+    /// The active users of a company who have any of these employee ids or any of these addresses, in any
+    /// order. A user may occur twice.
     fn active_users_of(
         &mut self,
         company: CompanyId,
@@ -58,21 +58,22 @@ pub trait ReadUsers {
     fn admin_emails(&mut self, company: CompanyId) -> Result<Vec<EmailAddress>, StoreError>;
 }
 
-/// How many users [`Users::insert_users`] takes: one statement of either database has room for their values.
+/// The maximum number of users for [`Users::insert_users`], so that their values fit into one statement on
+/// either database.
 pub const INSERTED_USERS_MAX: usize = 500;
 
-/// Writing users.
+/// Writes users.
 pub trait Users: ReadUsers {
-    /// Adds a user; `false` where an active user of the company has its email.
+    /// Adds a user; `false` if an active user of the company has the same email address.
     fn insert_user(&mut self, user: &User) -> Result<bool, StoreError>;
 
-    /// Adds up to [`INSERTED_USERS_MAX`] users, apart from those whose email an active user of their company has. Returns the
-    /// ids of those that were added, in any order.
+    /// Adds up to [`INSERTED_USERS_MAX`] users, except those whose email address belongs to an active user of
+    /// their company. Returns the ids of the added users, in any order.
     fn insert_users(&mut self, users: &[User]) -> Result<Vec<UserId>, StoreError>;
 
-    /// Writes everything that can change of a user that this transaction holds.
+    /// Writes all changeable fields of a user that this transaction has locked.
     fn update_user(&mut self, user: &User) -> Result<(), StoreError>;
 
-    /// Takes the corporation's administration from all users of a company.
+    /// Removes the corporation administrator role from all users of a company.
     fn clear_corporation_admins(&mut self, company: CompanyId, at: Timestamp) -> Result<(), StoreError>;
 }

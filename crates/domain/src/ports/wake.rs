@@ -1,25 +1,27 @@
-//! Waking whoever sends, once there is something to send.
+//! Notifies threads that send events or mails that there is something to send.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Wakes one thread that waits for work: rung by whoever committed some, from any thread. It costs a lock and nothing more,
-/// may be rung as often as one likes, and before anybody waits. Its clones are the same bell.
+/// Wakes one thread that waits for work. Threads that commit work notify it, from any thread. A notification
+/// costs one lock, may be repeated freely, and is remembered if no thread waits yet. Clones share the same
+/// notification.
 #[derive(Debug, Clone, Default)]
 pub struct Wake {
     bell: Arc<(Mutex<bool>, Condvar)>,
 }
 
 impl Wake {
-    /// Has whoever waits look for work at once, or as soon as it waits again.
+    /// Makes the waiting thread look for work at once, or as soon as it waits again.
     pub fn wake(&self) {
         let (rung, sound) = &*self.bell;
         *rung.lock().unwrap_or_else(PoisonError::into_inner) = true;
         sound.notify_one();
     }
 
-    /// Waits until it is rung, for so long at most; whether it was. One that was rung before is heard at once.
+    /// Waits for a notification, for at most this long. Returns whether one came. An earlier notification
+    /// counts.
     pub fn wait(&self, at_most: Duration) -> bool {
         let (rung, sound) = &*self.bell;
         let rung = rung.lock().unwrap_or_else(PoisonError::into_inner);
@@ -29,18 +31,18 @@ impl Wake {
     }
 }
 
-/// How many processes send from one database, this one included. Its clones are the same figure.
+/// The number of processes that send from one database, including this one. Clones share the same number.
 #[derive(Debug, Clone)]
 pub struct Processes(Arc<AtomicUsize>);
 
 impl Processes {
-    /// So many as last were counted; one where nobody counts.
+    /// The last counted number; 1 if it was never counted.
     #[must_use]
     pub fn count(&self) -> usize {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Notes how many there are.
+    /// Sets the number.
     pub fn counted(&self, processes: usize) {
         self.0.store(processes.max(1), Ordering::Relaxed);
     }
@@ -52,21 +54,21 @@ impl Default for Processes {
     }
 }
 
-/// The bells of all who send, and how many processes they are of.
+/// The notifications for all senders, and the number of processes that send.
 #[derive(Debug, Clone, Default)]
 pub struct Wakes {
-    /// Whoever delivers events.
+    /// Wakes the dispatcher of events.
     pub events: Wake,
-    /// Whoever sends mails.
+    /// Wakes the sender of mails.
     pub mails: Wake,
-    /// Whoever tells the other processes on the same database.
+    /// Wakes the thread that notifies the other processes on the same database.
     pub elsewhere: Wake,
-    /// Who else sends.
+    /// The number of processes that send.
     pub processes: Processes,
 }
 
 impl Wakes {
-    /// Wakes whoever sends in this process: something may have been queued elsewhere.
+    /// Wakes the senders of this process: something may have been queued elsewhere.
     pub fn here(&self) {
         self.events.wake();
         self.mails.wake();
