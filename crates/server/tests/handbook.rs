@@ -159,7 +159,7 @@ fn a_browser_shows_every_page_at_both_widths_in_light_and_dark() {
     let database = each().into_iter().next().unwrap();
     let service = Service::start(database, &[]);
     let style = page(&service, "/docs/style.css");
-    for (path, page) in pages(&service) {
-        browser.shows(&path, &page, &style);
-    }
+    let pages = pages(&service);
+    let pages: Vec<_> = pages.iter().map(|(path, page)| (path.as_str(), page.as_str())).collect();
+    browser.shows(&pages, &style);
 }

@@ -1,6 +1,7 @@
 //! The service on SQLite and on PostgreSQL, told the same.
 
-use guerdon_persistence::testing::{postgres, sqlite};
+use guerdon_persistence::testing::{covers_postgres, covers_sqlite, postgres, sqlite};
+use guerdon_test_support::record_skip;
 
 use super::request::{Agreed, Request};
 use crate::support::scribe::Scribe;
@@ -69,8 +70,8 @@ pub fn start() -> Option<[Service; 2]> {
         };
         return Some([build(Some(&other)), build(None)]);
     }
-    if std::env::var_os("TEST_POSTGRES_URL").is_none() {
-        println!("skipped: TEST_POSTGRES_URL is not set, so SQLite has nothing to be compared with");
+    if !(covers_sqlite() && covers_postgres()) {
+        record_skip("it compares the two databases, and this run covers one");
         return None;
     }
     Some([Service::start(sqlite(), &[]), Service::start(postgres(), &[])])

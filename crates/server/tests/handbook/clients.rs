@@ -3,8 +3,10 @@
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::thread::JoinHandle;
+
+use guerdon_test_support::require_program;
 
 use crate::support::service::Provider;
 use crate::support::{Sample, on_each};
@@ -12,14 +14,13 @@ use crate::support::{Sample, on_each};
 #[test]
 fn the_sample_clients_walk_and_say_what_they_miss() {
     for (program, script) in [("python3", "client.py"), ("node", "client.mjs")] {
-        if Command::new(program).arg("--version").stdout(Stdio::null()).status().is_err() {
-            assert!(std::env::var_os("CI").is_none(), "{program} is missing");
-            eprintln!("left out: there is no {program}");
-            continue;
-        }
+        let Some(program) = require_program(program) else { continue };
         let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/clients").join(script);
-        let bare =
-            Command::new(program).arg(&file).env_clear().env("PATH", std::env::var("PATH").unwrap()).output();
+        let bare = Command::new(&program)
+            .arg(&file)
+            .env_clear()
+            .env("PATH", std::env::var("PATH").unwrap())
+            .output();
         let bare = bare.unwrap();
         assert!(!bare.status.success());
         assert!(
@@ -29,7 +30,7 @@ fn the_sample_clients_walk_and_say_what_they_miss() {
         on_each(|service| {
             let provider = service.provider("Sample", true);
             let walk = |provider: &Provider, named: &[(&str, &str)]| {
-                let output = Command::new(program)
+                let output = Command::new(&program)
                     .arg(&file)
                     .env_remove("COMPANY_ID")
                     .envs(named.iter().copied())
@@ -82,16 +83,14 @@ fn answering(answers: &'static [&'static str]) -> (String, JoinHandle<Vec<String
 
 #[test]
 fn the_python_sample_repeats_what_may_pass_under_one_key_and_follows_nobody() {
-    if Command::new("python3").arg("--version").stdout(Stdio::null()).status().is_err() {
-        return assert!(std::env::var_os("CI").is_none(), "python3 is missing");
-    }
+    let Some(python) = require_program("python3") else { return };
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/clients");
     let ask = |base: &str| {
         let script = "import client, random, sys; random.uniform = lambda *_: 0\n\
                       try: print(client.Client(sys.argv[1], 'gk', 'gs').post('/x', {}))\n\
                       except client.Refused as refused: print(refused)";
         let asked =
-            Command::new("python3").args(["-B", "-c", script, base]).env("PYTHONPATH", &folder).output();
+            Command::new(&python).args(["-B", "-c", script, base]).env("PYTHONPATH", &folder).output();
         let asked = asked.unwrap();
         assert!(asked.status.success(), "{asked:?}");
         String::from_utf8(asked.stdout).unwrap()

@@ -1,7 +1,9 @@
 //! Pages in Chromium, at the width of a desk and of a phone, in light and in dark.
 
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
+use std::process::Command;
 
+use guerdon_test_support::require_one_of;
 use tempfile::TempDir;
 
 /// What a browser measured of a page: how wide it is and may be, and faults for whoever uses a keyboard or a screen reader.
@@ -43,52 +45,76 @@ const MEASURE: &str = r#"<script>
   document.body.innerHTML = `<pre id="measured">${[...new Set(out)].join("\n")}</pre>`;
 </script>"#;
 
+/// Collects what was measured in each frame, in the order of the frames.
+const COLLECT: &str = r#"<script>
+  addEventListener("load", () => {
+    const frames = [...document.querySelectorAll("iframe")];
+    const measured = frames.map((it) => it.contentDocument.getElementById("measured")?.textContent ?? "nothing was measured");
+    const out = document.createElement("pre");
+    out.id = "all";
+    out.textContent = JSON.stringify(measured);
+    document.body.replaceChildren(out);
+  });
+</script>"#;
+
 /// A browser that is installed.
 pub struct Browser {
-    program: &'static str,
+    program: PathBuf,
     folder: TempDir,
 }
 
 impl Browser {
-    /// None where none is installed; then a test has nothing to look at, which is a fault in CI.
+    /// `None` if no browser is installed, and the test is skipped.
     pub fn find() -> Option<Self> {
-        let is_there = |name: &&str| {
-            Command::new(name).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
-        };
-        let program = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(is_there);
-        assert!(
-            program.is_some() || std::env::var_os("CI").is_none(),
-            "a browser is missing: install chromium"
-        );
-        if program.is_none() {
-            eprintln!("left out: there is no chromium");
-        }
-        program.map(|program| Self { program, folder: tempfile::tempdir().unwrap() })
+        let program = require_one_of(&["chromium", "chromium-browser", "google-chrome"])?;
+        Some(Self { program, folder: tempfile::tempdir().unwrap() })
     }
 
-    /// Fails for whatever is wrong with the page, once it has its style.
-    pub fn shows(&self, name: &str, page: &str, style: &str) {
-        let styled = page.replace("</head>", &format!("<style>{style}</style></head>"));
-        let file = self.folder.path().join("page.html");
-        std::fs::write(&file, styled.replace("</body>", &format!("{MEASURE}</body>"))).unwrap();
-        for (size, scheme) in [("1280,900", "light"), ("420,900", "dark")] {
-            let output = Command::new(self.program)
-                .args([
-                    "--headless",
-                    "--no-sandbox",
-                    "--disable-gpu",
-                    "--dump-dom",
-                    "--disable-dev-shm-usage",
-                ])
-                .arg(format!("--window-size={size}"))
-                .arg(format!("--blink-settings=preferredColorScheme={}", u8::from(scheme == "light")))
-                .arg(format!("--user-data-dir={}", self.folder.path().join("profile").display()))
-                .arg(format!("file://{}", file.display()))
-                .output()
-                .unwrap();
-            let dom = String::from_utf8_lossy(&output.stdout).into_owned();
-            let measured = dom.split("<pre id=\"measured\">").nth(1).and_then(|it| it.split("</pre>").next());
-            assert_eq!(measured, Some(""), "{name} at {size} in {scheme}: {dom:.300}");
+    /// Fails if the browser finds a fault in one of the pages (name and text), once they have their style.
+    pub fn shows(&self, pages: &[(&str, &str)], style: &str) {
+        for (width, is_dark) in [(1280, false), (420, true)] {
+            let faults = self.measure(pages, style, width, is_dark);
+            assert_eq!(faults.len(), pages.len());
+            for ((name, _), faults) in pages.iter().zip(faults) {
+                assert_eq!(faults, "", "{name} at a width of {width}, dark: {is_dark}");
+            }
         }
     }
+
+    /// Returns the faults of each page. Each is a frame of one page, because a browser starts slower than it shows a page.
+    fn measure(&self, pages: &[(&str, &str)], style: &str, width: u16, is_dark: bool) -> Vec<String> {
+        let frames = pages.iter().map(|(_, page)| {
+            let styled = page.replace("</head>", &format!("<style>{style}</style></head>"));
+            let page = styled.replace("</body>", &format!("{MEASURE}</body>"));
+            let page = page.replace('&', "&amp;").replace('"', "&quot;");
+            format!("<iframe width={width} height=900 style=border:0 srcdoc=\"{page}\"></iframe>")
+        });
+        let file = self.folder.path().join("pages.html");
+        let frames: String = frames.collect();
+        std::fs::write(&file, format!("<!doctype html><meta charset=utf-8><body>{frames}{COLLECT}")).unwrap();
+        let output = Command::new(&self.program)
+            .args(["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", "--disable-dev-shm-usage"])
+            .args(["--window-size=1500,900", "--virtual-time-budget=60000"])
+            .arg(format!("--blink-settings=preferredColorScheme={}", u8::from(!is_dark)))
+            .arg(format!("--user-data-dir={}", self.folder.path().join("profile").display()))
+            .arg(format!("file://{}", file.display()))
+            .output()
+            .unwrap();
+        let dom = String::from_utf8_lossy(&output.stdout);
+        let measured = dom.split("<pre id=\"all\">").nth(1).and_then(|it| it.split("</pre>").next());
+        let measured = measured.unwrap_or_else(|| panic!("nothing was measured: {dom:.300}"));
+        let json = measured.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
+        serde_json::from_str(&json).unwrap()
+    }
+}
+
+#[test]
+fn faults_are_found_in_the_page_that_has_them() {
+    let Some(browser) = Browser::find() else { return };
+    let page = |body: &str| format!("<!doctype html><html><head></head><body>{body}</body></html>");
+    let (good, bad) = (page("<h1>A</h1><h2>B & C</h2>"), page("<h1>A</h1><h3>B & C</h3>"));
+    let style = "@media (prefers-color-scheme: dark) { body { width: 500px } }";
+    let faults = |width, is_dark| browser.measure(&[("good", &good), ("bad", &bad)], style, width, is_dark);
+    assert_eq!(faults(1280, false), ["", "heading B & C skips a level"]);
+    assert_eq!(faults(420, true)[0], "is 508 wide in 420");
 }
