@@ -108,7 +108,7 @@ const fn ask<Q: Question>(pattern: &'static str) -> Route {
 
 const fn post<W: Write>(pattern: &'static str) -> Route {
     let tell =
-        |generator: &mut SchemaGenerator| Told { takes_key: !W::IS_UNDONE, ..told_of_write::<W>(generator) };
+        |generator: &mut SchemaGenerator| Told { takes_key: !W::IS_DRY_RUN, ..told_of_write::<W>(generator) };
     Route { tell, ..write::<W>("POST", pattern) }
 }
 
@@ -155,11 +155,11 @@ fn told<D: Described>(generator: &mut SchemaGenerator, body: Option<Vec<Paramete
 pub(crate) const TAGS: &[(&str, &str)] = &[
     ("Companies", "Companies, their reserve, and single sign-on."),
     ("Corporations", "Groups of companies."),
-    ("Occasions", "What recognitions are sent for."),
+    ("Occasions", "The reasons for recognitions."),
     ("Recognitions", "Points and a message, from a user or a company to users."),
-    ("Users", "People, their wallets and what moved in them."),
-    ("Events", "What was sent to your receiver, and what became of it."),
-    ("Webhooks", "What your receiver gets."),
+    ("Users", "Users, their wallets and transactions."),
+    ("Events", "The events for your receiver, and their deliveries."),
+    ("Webhooks", "The requests that your receiver gets."),
 ];
 
 /// The tag of a path: what stands behind its version.

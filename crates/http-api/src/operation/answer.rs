@@ -1,4 +1,4 @@
-//! What an operation answers.
+//! The response of an operation.
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
@@ -9,7 +9,7 @@ use crate::operation::budget::Weight;
 use crate::operation::error::ApiError;
 use crate::operation::segments::{Outgoing, Segments};
 
-/// A rendered answer: a status and bytes, as they are kept for repeats.
+/// A rendered response: the status and the body, as they are stored for retries.
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     /// The JSON body; empty for 204.
@@ -34,7 +34,7 @@ impl Answer {
         Self::kept(StatusCode::NO_CONTENT, Segments::default())
     }
 
-    /// An answer that was rendered before.
+    /// A response that was rendered earlier.
     pub(crate) fn kept(status: StatusCode, body: Segments) -> Self {
         Self { status, body, headers: Vec::new(), weight: None }
     }
@@ -47,7 +47,7 @@ impl Answer {
         }
     }
 
-    /// The same with a header; a value that is none is left out.
+    /// Adds a header, unless its value is not valid in a header.
     pub(crate) fn with(mut self, name: &'static str, value: &str) -> Self {
         if let Ok(value) = HeaderValue::from_str(value) {
             self.headers.push((HeaderName::from_static(name), value));
@@ -55,7 +55,7 @@ impl Answer {
         self
     }
 
-    /// The same with the memory that was taken for it, of which it keeps what it needs until it has gone out.
+    /// Attaches the memory that was reserved for the response. The response keeps what it needs of it until it has been sent.
     pub(crate) fn holding(mut self, mut weight: Weight) -> Self {
         weight.settle(self.body.len());
         self.weight = Some(weight);

@@ -1,8 +1,8 @@
-//! Memory for what is large: taken before it is used, given back when the answer's last piece has gone out.
+//! Limits the memory of large requests. It is reserved before it is used, and released when the last part of the response has
+//! been sent.
 //!
-//! What is small takes nothing and locks nothing. Where there is no room a request waits for a moment and is then
-//! told to come back: nobody queues without end. One provider has at most a part of the whole, so that the others go
-//! on.
+//! Small requests reserve nothing and take no lock. If there is not enough memory, a request waits for a moment and then gets a
+//! 503. One provider can reserve only a part of the total, so that the others are not blocked.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,16 +14,16 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::operation::error::ApiError;
 
-/// Up to this size a body or an answer is small: there may be as many as there are connections.
+/// The largest body or response that reserves nothing. There may be one per connection.
 pub(crate) const SMALL_MAX: usize = 64 << 10;
-/// Up to this size the work on a request is small: no more are at work than there are places for. A recognition whose message
-/// is its occasion's is.
+/// The largest work on a request that reserves nothing; the number of requests in progress is limited. A recognition with the
+/// message of its occasion is such a request.
 pub(crate) const SMALL_WORK_MAX: usize = 128 << 10;
 
-/// So many bytes, and how many of them for one provider.
+/// A number of bytes in total, and the part of them that one provider may reserve.
 pub(crate) struct Budget {
     kind: &'static str,
-    /// Up to this size nothing is taken.
+    /// Requests up to this size reserve nothing.
     small: usize,
     all: usize,
     one: usize,
@@ -37,7 +37,7 @@ struct Taken {
     each: HashMap<ProviderId, usize>,
 }
 
-/// What one request has taken; dropped, it is free again.
+/// The reservation of one request. Dropping it releases the memory.
 pub(crate) struct Weight {
     budget: Arc<Budget>,
     provider: ProviderId,
@@ -45,18 +45,18 @@ pub(crate) struct Weight {
 }
 
 impl Budget {
-    /// What is taken of it shows in `guerdon_http_held_bytes` under this kind.
+    /// A budget whose reserved bytes are reported in `guerdon_http_held_bytes` under this kind.
     pub(crate) fn new(kind: &'static str, small: usize, all: usize, one: usize) -> Arc<Self> {
         Arc::new(Self { kind, small, all, one, taken: Mutex::default(), freed: Notify::new() })
     }
 
-    /// A weight of nothing, for a request of this provider.
+    /// An empty reservation for a request of this provider.
     pub(crate) fn weight(self: &Arc<Self>, provider: ProviderId) -> Weight {
         Weight { budget: Arc::clone(self), provider, bytes: 0 }
     }
 
-    /// Takes so many bytes, of a provider's whole share at most, as soon as there is room; 503 where there is none
-    /// within its deadline.
+    /// Reserves bytes, but never more than a provider's whole part, as soon as they are available. Fails with 503 after the
+    /// deadline for memory.
     pub(crate) async fn take(
         self: &Arc<Self>,
         provider: ProviderId,
@@ -68,7 +68,7 @@ impl Budget {
         }
         let deadline = Instant::now() + Deadlines::REQUEST.memory;
         loop {
-            // Made before the look, so that what is freed after the look is not missed.
+            // Created before the check, so that memory that is released after the check is noticed.
             let freed = self.freed.notified();
             if weight.try_take(bytes.min(self.one)) {
                 return Ok(weight);
@@ -85,7 +85,7 @@ impl Budget {
 }
 
 impl Weight {
-    /// What was nothing so far becomes so many bytes, as soon as there is room.
+    /// Reserves bytes for an empty reservation, as soon as they are available; 503 after the deadline for memory.
     pub(crate) async fn grown(self, bytes: usize) -> Result<Self, ApiError> {
         self.budget.take(self.provider, bytes).await
     }
@@ -101,7 +101,7 @@ impl Weight {
         has_room
     }
 
-    /// What it came to in the end; more than was taken counts too, though there may be no room for it.
+    /// Sets the bytes that were needed in the end. If they are more than reserved, they are counted even above the limit.
     pub(crate) fn settle(&mut self, bytes: usize) {
         let bytes = if bytes <= SMALL_MAX { 0 } else { bytes };
         if bytes == self.bytes {

@@ -1,4 +1,4 @@
-//! One request, as an operation sees it.
+//! The part of a request that every operation sees.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -13,9 +13,9 @@ use crate::arrival::{Arrival, Caller};
 use crate::operation::error::ApiError;
 use crate::operation::query::Query;
 
-/// What is known of a request without its body.
+/// A request without its body.
 pub(crate) struct Call {
-    /// Whose resources it acts on.
+    /// The provider whose resources the request acts on.
     pub(crate) scope: ProviderId,
     pub(crate) method: &'static str,
     /// The path as it was sent.
@@ -23,9 +23,9 @@ pub(crate) struct Call {
     pub(crate) request_id: String,
     /// The query as it was sent, without the question mark.
     pub(crate) text_of_query: String,
-    /// The address of the service, as SAML audiences name it; without a trailing slash.
+    /// The URL of the service in SAML audiences, without a trailing slash.
     pub(crate) service_url: Arc<str>,
-    /// For how long an answer is kept under its key.
+    /// How long a response is stored under its idempotency key.
     pub(crate) answers_kept: Duration,
     is_designated: bool,
     id: Option<String>,
@@ -46,28 +46,28 @@ impl Call {
         }
     }
 
-    /// The last variable part of the path, decoded; none where the path has no such part.
+    /// The last parameter of the path, decoded; `None` if the path has none.
     pub(crate) fn id(&self) -> Option<&str> {
         self.id.as_deref()
     }
 
-    /// The id in the path: what is no UUID names nothing (behaviour 5.4).
+    /// The id in the path. A text that is not a UUID names no object, so it fails with 404 (behaviour 5.4).
     pub(crate) fn path_id<T: FromStr>(&self, noun: &'static str) -> Result<T, ApiError> {
         let parsed = self.id().and_then(|it| it.parse().ok());
         parsed.ok_or_else(|| ApiError::not_found(format!("{noun} not found")))
     }
 
-    /// What a reader makes of the query, or its refusal.
+    /// Parses the query with `read`; fails with 400.
     pub(crate) fn query<T>(&self, read: impl FnOnce(&mut Query) -> Option<T>) -> Result<T, ApiError> {
         Query::read(&self.text_of_query, read)
     }
 
-    /// Whether the caller was designated when its provider was last read.
+    /// Whether the provider was designated when it was last read, up to half a second ago.
     pub(crate) fn is_designated(&self) -> bool {
         self.is_designated
     }
 
-    /// Refuses an undesignated provider (behaviour 9.3); a right that was given just now counts.
+    /// Fails for a provider that is not designated (behaviour 9.3). A designation takes effect at once.
     pub(crate) fn require_designation(&self, reads: &mut dyn Reads) -> Result<(), ApiError> {
         if self.is_designated || is_designated_now(reads, self.scope)? {
             return Ok(());

@@ -1,21 +1,22 @@
-//! What is told of an operation beside what its code says: the rest of the description is made of what it reads and answers.
+//! The documentation of an operation that is not derived from its code. The rest of the API description comes from the types that it
+//! reads and returns.
 
 use schemars::JsonSchema;
 
 use guerdon_api_types::docs::FieldDocs;
 use guerdon_api_types::parameter::Parameter;
 
-/// An operation that the description of the API tells of.
+/// An operation in the API description.
 pub(crate) trait Described {
     /// Its name in generated clients.
     const NAME: &'static str;
-    /// What it does, in a few words.
+    /// What it does, in one line.
     const SUMMARY: &'static str;
-    /// What else whoever calls it should know, in Markdown.
+    /// Further documentation for clients, in Markdown.
     const TEXT: &'static str;
     /// Whether it is an addition of this service (behaviour 25).
     const IS_EXTENSION: bool = false;
-    /// Whether the path takes a domain in place of the id.
+    /// Whether the path accepts a domain instead of the id.
     const TAKES_DOMAIN: bool = false;
     /// The status of its success.
     const STATUS: u16 = 200;
@@ -23,10 +24,10 @@ pub(crate) trait Described {
     const DOCUMENTED_BY: Option<&str> = None;
     /// The doc comments of the other fields of the request.
     const FIELD_DOCS: FieldDocs = &[];
-    /// What its success answers; `()` for nothing. The doc comments of its fields describe them to clients.
+    /// The body of the success response; `()` for none. The doc comments of its fields describe them to clients.
     type View: JsonSchema;
 
-    /// What it reads in the query.
+    /// The parameters of its query.
     fn query() -> Vec<Parameter> {
         Vec::new()
     }

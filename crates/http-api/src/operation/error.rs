@@ -1,4 +1,4 @@
-//! What a refused request is told, in the one error shape (behaviour 5).
+//! The errors of the API, which all have the same form (behaviour 5).
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,7 +13,7 @@ use serde::Serialize;
 
 const CHALLENGE: &str = r#"Basic realm="guerdon", charset="UTF-8""#;
 
-/// A refusal: what the client is told, and what only the log is told.
+/// An error response: the part for the client, and the cause for the log.
 #[derive(Debug, Clone)]
 pub(crate) struct ApiError {
     status: StatusCode,
@@ -23,7 +23,7 @@ pub(crate) struct ApiError {
     cause: Option<Cause>,
 }
 
-/// The one header that a refusal may need.
+/// The header that an error needs, if any.
 #[derive(Debug, Clone)]
 enum Header {
     Challenge,
@@ -31,15 +31,15 @@ enum Header {
     RetryAfterSeconds(u64),
 }
 
-/// Why the service itself failed; for the log, never for a client.
+/// Why the service failed; for the log, never for a client.
 #[derive(Debug, Clone)]
 enum Cause {
-    /// The store could not serve for now, or nobody knows whether it did.
+    /// The store is unavailable, or the outcome is unknown.
     Store(StoreError),
     Internal(String),
 }
 
-/// Goes with an answer that is a refusal: what it says, for whoever wants it in another shape.
+/// Attached to an error response: its text, from which the response can be rendered in another form.
 pub(crate) struct Refused(pub(crate) Cow<'static, str>);
 
 #[derive(Serialize, JsonSchema)]
@@ -55,11 +55,11 @@ struct Body<'a> {
     /// The HTTP status. Example: `404`
     #[schemars(schema_with = "status_schema")]
     status: u16,
-    /// The reason, for people: a 400 names each field and what it must be. Example: `"company not found"`
+    /// The reason as text: a 400 names each field and what it must be. Example: `"company not found"`
     message: &'a str,
 }
 
-/// The statuses of all refusals.
+/// The statuses of all errors.
 pub(crate) fn status_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"type": "integer", "enum": [400, 401, 403, 404, 410, 429, 500, 503, 405]})
 }
@@ -69,12 +69,12 @@ impl ApiError {
         Self { status, message: message.into(), header: None, closes: false, cause: None }
     }
 
-    /// 400: names the field and what it must be (behaviour 5.3).
+    /// 400; the message names the field and what it must be (behaviour 5.3).
     pub(crate) fn bad_request(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, message)
     }
 
-    /// 401: the same for every cause (behaviour 9.2).
+    /// 401, with the same message for every cause (behaviour 9.2).
     pub(crate) fn unauthorized() -> Self {
         Self::new(StatusCode::UNAUTHORIZED, "the API credentials are missing or invalid")
             .with(Header::Challenge)
@@ -90,7 +90,7 @@ impl ApiError {
         Self::new(StatusCode::NOT_FOUND, message)
     }
 
-    /// 404 or 403 for the object that the path names.
+    /// 404 or 403 for the object in the path.
     pub(crate) fn path_denied(denied: Denied, noun: &'static str) -> Self {
         match denied {
             Denied::Absent(_) => Self::not_found(format!("{noun} not found")),
@@ -98,49 +98,49 @@ impl ApiError {
         }
     }
 
-    /// 405, with the methods that the path knows.
+    /// 405, with the methods that the path supports.
     pub(crate) fn method_not_allowed(allowed: &str) -> Self {
         let told = format!("the path does not know this method; it knows {allowed}");
         let refusal = Self::new(StatusCode::METHOD_NOT_ALLOWED, told);
         refusal.with(Header::Allow(allowed.to_owned()))
     }
 
-    /// 410: a retired version.
+    /// 410, for a retired version.
     pub(crate) fn gone() -> Self {
         Self::new(StatusCode::GONE, "this version of the API is no longer supported")
     }
 
-    /// 429 for a provider's requests, with whole seconds to wait, at least one.
+    /// 429 for a provider over its rate limit, with the seconds to wait, at least one.
     pub(crate) fn too_many_requests(wait_seconds: u64) -> Self {
         Self::new(StatusCode::TOO_MANY_REQUESTS, "too many requests: the provider's limit is reached")
             .with(Header::RetryAfterSeconds(wait_seconds.max(1)))
     }
 
-    /// 429 for wrong credentials, in the same way.
+    /// 429 for too many failed logins, with the seconds to wait, at least one.
     pub(crate) fn too_many_failures(wait_seconds: u64) -> Self {
         Self::new(StatusCode::TOO_MANY_REQUESTS, "too many requests with invalid credentials")
             .with(Header::RetryAfterSeconds(wait_seconds.max(1)))
     }
 
-    /// 503, with seconds to wait.
+    /// 503, with the seconds to wait.
     pub(crate) fn unavailable(message: &'static str, wait_seconds: u64) -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, message).with(Header::RetryAfterSeconds(wait_seconds))
     }
 
-    /// 500; the cause is logged under the request's id.
+    /// 500; the cause is logged with the id of the request.
     pub(crate) fn internal(cause: impl Into<String>) -> Self {
         let mut refusal = Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal server error");
         refusal.cause = Some(Cause::Internal(cause.into()));
         refusal
     }
 
-    /// The same, and the connection ends with it: what is left of the request is not read.
+    /// Closes the connection after the response, so that the rest of the request is not read.
     pub(crate) fn and_close(mut self) -> Self {
         self.closes = true;
         self
     }
 
-    /// Why the store could not serve, for a 503. It may concern every request for a while, so it is not logged for each.
+    /// The failure of the store that caused a 503. It may concern every request for a while, so the caller limits its log lines.
     pub(crate) fn store_failure(&self) -> Option<&StoreError> {
         match &self.cause {
             Some(Cause::Store(cause)) => Some(cause),
@@ -153,7 +153,7 @@ impl ApiError {
         self
     }
 
-    /// The answer; what only the log may know is logged here, under the request's id.
+    /// Renders the response, and logs the cause with the id of the request.
     pub(crate) fn respond(&self, request_id: &str) -> HttpResponse {
         match &self.cause {
             Some(Cause::Store(cause)) => log::debug!(request_id; "request {request_id} failed: {cause}"),
@@ -178,7 +178,7 @@ impl ApiError {
         builder.json(ErrorBody { error: Body { status: self.status.as_u16(), message: &self.message } })
     }
 
-    /// The status and the words.
+    /// The status and the message.
     pub(crate) fn told(&self) -> (u16, &str) {
         (self.status.as_u16(), &self.message)
     }
@@ -192,7 +192,7 @@ impl fmt::Display for ApiError {
 
 impl std::error::Error for ApiError {}
 
-/// For actix's own sake: an error that leaves a middleware keeps its shape.
+/// actix-web renders errors that leave a middleware by this trait.
 impl ResponseError for ApiError {
     fn status_code(&self) -> StatusCode {
         self.status
@@ -226,7 +226,7 @@ impl From<InvalidBody> for ApiError {
     }
 }
 
-/// An object that the query or the body names (behaviour 5.4); the message names the field.
+/// The object named by a field of the query or the body (behaviour 5.4); the error's message names the field.
 impl From<Denied> for ApiError {
     fn from(denied: Denied) -> Self {
         match denied {
@@ -236,7 +236,7 @@ impl From<Denied> for ApiError {
     }
 }
 
-/// The object that the path names, or its refusal.
+/// The object named by the path, or 404 or 403.
 pub(crate) fn in_path<T>(found: Lookup<T>, noun: &'static str) -> Result<T, ApiError> {
     found.named("id").map_err(|denied| ApiError::path_denied(denied, noun))
 }

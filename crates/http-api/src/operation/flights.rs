@@ -1,4 +1,4 @@
-//! The idempotency keys at work in this process: a repeat waits here, and holds nothing while it waits.
+//! The idempotency keys in progress in this process. A retry waits here without occupying a thread or a connection.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,24 +7,24 @@ use guerdon_domain::idempotency::IdempotencyKey;
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
-/// Keys at work.
+/// The keys in progress.
 #[derive(Default)]
 pub(crate) struct Flights {
     keys: Mutex<HashSet<IdempotencyKey>>,
     landed: Notify,
 }
 
-/// A key at work; it is free again when this is dropped.
+/// A key in progress. Dropping it frees the key.
 pub(crate) struct Flight {
     flights: Arc<Flights>,
     key: IdempotencyKey,
 }
 
 impl Flights {
-    /// Takes the key as soon as it is free; `None` where it is not by the deadline.
+    /// Takes the key as soon as it is free, or returns `None` after the deadline.
     pub(crate) async fn enter(self: &Arc<Self>, key: &IdempotencyKey, deadline: Instant) -> Option<Flight> {
         loop {
-            // Made before the look, so that a landing after the look is not missed.
+            // Created before the check, so that a key that becomes free after the check is noticed.
             let landed = self.landed.notified();
             if self.take(key) {
                 return Some(Flight { flights: Arc::clone(self), key: key.clone() });

@@ -1,4 +1,4 @@
-//! `Idempotency-Key`: what makes two requests the same.
+//! Reads `Idempotency-Key`, and identifies retries of a request.
 
 use std::io::{self, Write as _};
 
@@ -17,10 +17,10 @@ use crate::operation::segments::Segments;
 
 const HEADER: &str = "idempotency-key";
 
-/// With these bytes a packed answer begins; no JSON does.
-const PACKED: [u8; 4] = [0x04, 0x22, 0x4d, 0x18];
+/// The first bytes of a compressed response. JSON does not begin with them.
+const COMPRESSED_PREFIX: [u8; 4] = [0x04, 0x22, 0x4d, 0x18];
 
-/// An answer's body as it is kept: a large one is packed, which makes the same message to thousands a tenth as large.
+/// A response body as it is stored. A large one is compressed, which reduces the response for a message to thousands to a tenth.
 pub(super) fn kept(answer: &Answer) -> Result<Vec<u8>, ApiError> {
     if answer.body.len() <= SMALL_MAX {
         return Ok(answer.body.joined());
@@ -35,7 +35,7 @@ pub(super) fn kept(answer: &Answer) -> Result<Vec<u8>, ApiError> {
 }
 
 fn unpacked(kept: Vec<u8>) -> Result<Segments, ApiError> {
-    if !kept.starts_with(&PACKED) {
+    if !kept.starts_with(&COMPRESSED_PREFIX) {
         return Ok(Segments::from(kept));
     }
     let mut body = Segments::default();
@@ -45,14 +45,14 @@ fn unpacked(kept: Vec<u8>) -> Result<Segments, ApiError> {
     }
 }
 
-/// What the first request was answered.
+/// The response of the first request.
 pub(super) fn replayed(record: IdempotencyRecord) -> Result<Answer, ApiError> {
     let status = StatusCode::from_u16(record.status)
         .map_err(|error| ApiError::internal(format!("a kept answer has a status that is none: {error}")))?;
     Ok(Answer::kept(status, unpacked(record.body)?).with("idempotency-replayed", "true"))
 }
 
-/// The refusal of a key that was used for another request.
+/// The error for a key that was used for another request.
 pub(super) fn misused() -> ApiError {
     ApiError::bad_request("Idempotency-Key must not be used for another request")
 }
@@ -78,7 +78,7 @@ fn header(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
     }
 }
 
-/// Method, path and query hold no U+0000, which therefore keeps the four apart.
+/// Method, path and query contain no U+0000, which therefore separates the four parts.
 fn hash(method: &str, path: &str, query: &str, body: &[u8]) -> Vec<u8> {
     let mut context = digest::Context::new(&digest::SHA256);
     for part in [method, path, query] {

@@ -1,4 +1,4 @@
-//! Lists: the envelope and the `Link` header (behaviour 6).
+//! Renders lists: the envelope and the `Link` header (behaviour 6).
 
 use std::cell::RefCell;
 
@@ -14,20 +14,20 @@ use crate::operation::query::Query;
 
 /// The most items on a page of an enveloped list.
 const PER_PAGE_MAX: i64 = 1_000;
-/// The same on a short page (behaviour 6.1).
+/// The most items on a short page (behaviour 6.1).
 const SHORT_PER_PAGE_MAX: i64 = 100;
 
-/// The page of an enveloped list that a call asks for.
+/// The page of an enveloped list that a call requests.
 pub(crate) fn page_of(call: &Call) -> Result<Page, ApiError> {
     call.query(page)
 }
 
-/// The page in the query of such a list.
+/// The page of an enveloped list that a query requests.
 pub(crate) fn page(query: &mut Query) -> Option<Page> {
     query.page(PER_PAGE_MAX)
 }
 
-/// The same where each item is large, or has a list of its own: at most 100 of them.
+/// The page that a query requests of a list with large items or with nested lists: at most 100 items.
 pub(crate) fn short_page(query: &mut Query) -> Option<Page> {
     query.page(SHORT_PER_PAGE_MAX)
 }
@@ -54,7 +54,7 @@ pub(crate) struct ListBody<L> {
 /// A page of such a list, as the description tells of it.
 pub(crate) type ListOf<T> = ListBody<Vec<T>>;
 
-/// Answers a page in the envelope. `links` is where the list is found.
+/// Renders a page in the envelope, with links to the other pages of `links`.
 pub(crate) fn answer<T: Serialize>(
     links: &Links<'_>,
     page: Page,
@@ -66,7 +66,7 @@ pub(crate) fn answer<T: Serialize>(
     Ok(linked(Answer::ok(&envelope)?, links, page, total_count))
 }
 
-/// The same for items so large that a page of them is never held: they are loaded and rendered part by part.
+/// Renders a page of items that are too large to be in memory together: they are loaded and rendered part by part.
 pub(crate) fn answer_in_parts<T: Serialize>(
     links: &Links<'_>,
     page: Page,
@@ -86,7 +86,7 @@ pub(crate) fn answer_in_parts<T: Serialize>(
     }
 }
 
-/// Items that are loaded as they are rendered.
+/// Items that are loaded while they are rendered.
 struct Parts<'a, T> {
     page: Page,
     items_max: i64,
@@ -115,19 +115,19 @@ fn linked(answer: Answer, links: &Links<'_>, page: Page, total_count: i64) -> An
     answer.with("link", &links.header(page, page.number() < last, Some(last)))
 }
 
-/// What the largest answer weighs; a query that will be refused takes nothing.
+/// The memory of the largest response; nothing for a query that will be refused.
 pub(crate) fn weight(page: Result<Page, ApiError>, item: usize) -> usize {
     page.map_or(0, |it| fit::<usize, _>(it.per_page()).saturating_mul(item))
 }
 
-/// The number of the last page; a list of nothing has one, which is empty.
+/// The number of the last page. An empty list has one empty page.
 fn last_page(total: i64, per_page: i64) -> i64 {
     let full = total.checked_div(per_page).unwrap_or_default();
     let rest = total.checked_rem(per_page).unwrap_or_default();
     (full + i64::from(rest > 0)).max(1)
 }
 
-/// Cuts what was found down to its page; whether there was one more, so that another page stands behind it.
+/// Shortens the found items to their page. Returns whether there was a further item, so that there is a next page.
 pub(crate) fn cut<T>(page: Page, found: &mut Vec<T>) -> bool {
     let limit = fit(page.limit());
     let has_next = found.len() > limit;
@@ -135,22 +135,22 @@ pub(crate) fn cut<T>(page: Page, found: &mut Vec<T>) -> bool {
     has_next
 }
 
-/// Where a list is found: its path, and what its query must say beside the page.
+/// The URL of a list: its path, and the parameters of its query other than the page.
 pub(crate) struct Links<'a> {
     pub(crate) path: String,
-    /// A parameter that chooses the list, if there is one.
+    /// The parameter that selects the list, if any.
     pub(crate) parameter: Option<(&'a str, &'a str)>,
-    /// What else does, as [`Query::again`] has it.
+    /// The other parameters, encoded by [`Query::again`].
     pub(crate) filters: String,
 }
 
 impl Links<'_> {
-    /// A list chosen by its path alone.
+    /// A list that is selected by its path alone.
     pub(crate) fn to(path: impl Into<String>) -> Self {
         Self { path: path.into(), parameter: None, filters: String::new() }
     }
 
-    /// The `Link` header of a page; without `last` where no total is known (behaviour 6.4).
+    /// The `Link` header of a page, without `last` if the total is unknown (behaviour 6.4).
     pub(crate) fn header(&self, page: Page, has_next: bool, last: Option<i64>) -> String {
         let parameter = self.parameter.map(|(name, value)| format!("{name}={value}&")).unwrap_or_default();
         let link = |relation: &str, number: i64| {

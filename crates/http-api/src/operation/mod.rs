@@ -1,8 +1,11 @@
-//! How an endpoint is read, run and rendered. `call`, `query` and `body` read; `read`, `question` and `write` run, in the
-//! order of the checks, with `idempotency` and `flights` for repeats, over `state`, the one crossing to the store, or by
-//! `submit` to the queue of commands that move points, with `budget`, the memory that large requests share, `parsing`, which keeps large bodies off the
-//! event loop, and `shares`, the turns of providers;
-//! `answer`, `list` and `error` render; `described` and `field_docs` describe operations and their fields to clients.
+//! How the request of an endpoint is parsed, run and rendered.
+//!
+//! - Parsed: `call` (path and caller), `query` and `body`; `parsing` keeps large bodies off the event loop.
+//! - Run: `read`, `question` and `write`, each in the order of the checks. `state` is the only way to the store; `submit` queues
+//!   commands that move points. `idempotency` and `flights` recognise retries. `shares` and `budget` limit the requests in
+//!   progress and their memory; `promise` decides between a commit and a 503.
+//! - Rendered: `answer`, `list`, `segments` and `error`.
+//! - `described` documents operations for the API description.
 
 pub(crate) mod answer;
 pub(crate) mod body;

@@ -11,11 +11,11 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::operation::error::ApiError;
 
-/// Parsing a body of this size takes a quarter of a millisecond at most.
+/// The largest body that is parsed on the event loop, which takes at most a quarter of a millisecond.
 const PARSED_IN_PLACE_MAX_BYTES: usize = 16 << 10;
 
-/// Runs parsers. Of those that run outside the event loop one runs at a time, so that parsing uses at most one core and the
-/// memory for the keys of one body.
+/// Runs parsers. Outside the event loop one runs at a time, so that parsing uses at most one core and the memory for the keys of
+/// one body.
 pub(crate) struct Parsing {
     permit: Arc<Semaphore>,
 }

@@ -1,28 +1,28 @@
-//! Between a client that is sent away and the work that goes on without it: who was told 503 for its length can rely on
-//! nothing coming of it.
+//! Decides between the commit of a request and a 503 because it takes too long: a client that gets this 503 can rely on it that
+//! nothing was committed.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
 const OPEN: u8 = 0;
-const TO_BE_KEPT: u8 = 1;
+const COMMITTING: u8 = 1;
 const BROKEN_OFF: u8 = 2;
 
-/// What was decided first: to commit, or to send the client away.
+/// What was decided first: to commit, or to respond with 503.
 #[derive(Debug, Default)]
 pub(crate) struct Promise(AtomicU8);
 
 impl Promise {
-    /// Called as the last thing before a commit; `false` where the client was sent away, and nothing may be committed.
+    /// Must be called right before a commit. Returns false if the client got a 503, so that nothing may be committed.
     pub(crate) fn keep(&self) -> bool {
-        self.decide(TO_BE_KEPT)
+        self.decide(COMMITTING)
     }
 
-    /// Called before a client is sent away; `false` where the work is about to be committed.
+    /// Must be called before a 503. Returns false if the work is about to be committed.
     pub(crate) fn break_off(&self) -> bool {
         self.decide(BROKEN_OFF)
     }
 
-    /// Whoever decides first has decided.
+    /// Only the first decision counts.
     fn decide(&self, what: u8) -> bool {
         match self.0.compare_exchange(OPEN, what, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_open) => true,

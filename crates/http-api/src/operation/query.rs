@@ -1,4 +1,4 @@
-//! The query of a request (behaviour 6).
+//! Parses the query of a request (behaviour 6).
 
 use std::collections::HashMap;
 
@@ -15,8 +15,8 @@ const PER_PAGE_DEFAULT: i64 = 100;
 /// Everything but the unreserved characters of RFC 3986.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// A query's parameters by name, read one by one; every fault is collected, those that the endpoint does not know are
-/// ignored. A reader answers `None` for a fault, or for what was not given.
+/// The parameters of a query by name. They are read one by one, and every fault is collected; unknown parameters are ignored.
+/// Readers return `None` for a fault or a missing parameter.
 #[derive(Default)]
 pub(crate) struct Query {
     given: HashMap<String, Vec<String>>,
@@ -24,7 +24,7 @@ pub(crate) struct Query {
 }
 
 impl Query {
-    /// What a reader makes of `application/x-www-form-urlencoded`, or the 400 that names every fault.
+    /// Parses `application/x-www-form-urlencoded` with `read`. Fails with a 400 that names every fault.
     pub(crate) fn read<T>(text: &str, read: impl FnOnce(&mut Self) -> Option<T>) -> Result<T, ApiError> {
         let pairs = web::Query::<Vec<(String, String)>>::from_query(text)
             .map_err(|_error| ApiError::bad_request("the query must be parameters in the form name=value"))?;
@@ -37,14 +37,14 @@ impl Query {
             .ok_or_else(|| ApiError::bad_request(query.report.faults.join("; ")))
     }
 
-    /// What a reader asks for.
+    /// The parameters that `read` reads, for the API description.
     pub(crate) fn parameters_of<T>(read: impl FnOnce(&mut Self) -> T) -> Vec<Parameter> {
         let mut query = Self { report: Report::of_parameters(), ..Self::default() };
         read(&mut query);
         query.report.into_parameters()
     }
 
-    /// A parameter that must be given.
+    /// Reads a required parameter.
     pub(crate) fn required<T: FromText>(&mut self, name: &str) -> Option<T> {
         self.report.declare(|| Parameter::required(name, T::form()));
         match self.given(name)? {
@@ -56,14 +56,14 @@ impl Query {
         }
     }
 
-    /// A parameter that need not be given.
+    /// Reads an optional parameter.
     pub(crate) fn optional<T: FromText>(&mut self, name: &str) -> Option<T> {
         self.report.declare(|| Parameter::optional(name, T::form()));
         let text = self.given(name)??;
         self.report.parsed(name, T::from_text(&text))
     }
 
-    /// A parameter that is true or false; false where it is not given.
+    /// Reads a boolean parameter; false if it is missing.
     pub(crate) fn flag(&mut self, name: &str) -> bool {
         self.report.declare(|| Parameter::with_default(name, json_schema!({"type": "boolean"}), false));
         let Some(Some(text)) = self.given(name) else { return false };
@@ -71,20 +71,20 @@ impl Query {
         self.report.parsed(name, read).unwrap_or_default()
     }
 
-    /// The query of these parameters as they were given, encoded, with an ampersand behind each.
+    /// The given parameters of these names as a query string, with an ampersand after each.
     pub(crate) fn again(&self, names: &[&str]) -> String {
         let given = names.iter().filter_map(|name| Some((*name, self.given.get(*name)?.first()?)));
         given.map(|(name, value)| format!("{name}={}&", utf8_percent_encode(value, RESERVED))).collect()
     }
 
-    /// `page` and `per_page`; more than `per_page_max` is served at the maximum.
+    /// Reads `page` and `per_page`. A larger `per_page` is reduced to `per_page_max`.
     pub(crate) fn page(&mut self, per_page_max: i64) -> Option<Page> {
         let number = self.natural("page", 1);
         let per_page = self.natural("per_page", PER_PAGE_DEFAULT);
         Page::new(number?, per_page?.min(per_page_max))
     }
 
-    /// A number from 1 on.
+    /// Reads an integer from 1 on.
     pub(crate) fn natural(&mut self, name: &str, default: i64) -> Option<i64> {
         let form = json_schema!({"type": "integer", "format": "int64", "minimum": 1, "maximum": i64::MAX});
         self.report.declare(|| Parameter::with_default(name, form, default));
@@ -94,7 +94,7 @@ impl Query {
         self.report.parsed(name, number.ok_or("must be an integer from 1"))
     }
 
-    /// The value of a parameter, if it is given; `None` where it is repeated, which is a fault.
+    /// The value of a parameter, if it is given; `None` if it is repeated, which is a fault.
     #[expect(clippy::option_option, reason = "a fault is no absence")]
     fn given(&mut self, name: &str) -> Option<Option<String>> {
         match self.given.get(name).map(Vec::as_slice) {

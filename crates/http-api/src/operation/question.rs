@@ -1,4 +1,4 @@
-//! Operations that are asked by a body and change nothing.
+//! Operations that read a body and change nothing.
 
 use std::sync::Arc;
 
@@ -16,25 +16,25 @@ use crate::operation::promise::Promise;
 use crate::operation::state::State;
 use guerdon_api_types::body::Fields;
 
-/// An operation that reads. `find`, `command` and `answer` come in this order (behaviour 4.1).
+/// An operation with a body that changes nothing. `find`, `command` and `answer` are called in this order (behaviour 4.1).
 pub(crate) trait Question: Described + 'static {
-    /// What the body asks for.
+    /// The content of the body.
     type Command: Send + Sync + 'static;
-    /// What the path names.
+    /// The object in the path.
     type Found;
 
-    /// Looks up the path's object.
+    /// Looks up the object in the path.
     fn find(reads: &mut dyn Reads, call: &Call) -> Result<Self::Found, ApiError>;
 
-    /// Reads the body's fields; `None` only after a fault.
+    /// Reads the fields of the body; `None` only after a fault.
     fn command(fields: &mut Fields) -> Option<Self::Command>;
 
-    /// Reads and renders.
+    /// Reads the data and renders the response.
     fn answer(reads: &mut dyn Reads, found: Self::Found, command: &Self::Command)
     -> Result<Answer, ApiError>;
 }
 
-/// Runs such an operation.
+/// Runs the operation for a request.
 pub(crate) async fn run<Q: Question>(
     state: Arc<State>,
     call: Call,

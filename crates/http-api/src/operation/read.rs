@@ -12,22 +12,22 @@ use crate::operation::error::ApiError;
 use crate::operation::promise::Promise;
 use crate::operation::state::State;
 
-/// An operation that reads. It resolves the path's object first, then the query.
+/// An operation without a body that changes nothing. It looks up the object in the path first, and then reads the query.
 pub(crate) trait Read: Described + 'static {
     /// `PerStatementNoWait` for the read of one object by its key: an embedded database answers that in less time than handing
     /// it to another thread takes. If the store would have to wait, the operation reads per statement on the blocking pool.
     const CONSISTENCY: Consistency = Consistency::Snapshot;
 
-    /// Reads and renders.
+    /// Reads the data and renders the response.
     fn read(reads: &mut dyn Reads, call: &Call) -> Result<Answer, ApiError>;
 
-    /// The memory that the largest answer to such a call takes on its way.
+    /// The memory that the largest response to such a call needs.
     fn weight(_call: &Call) -> usize {
         0
     }
 }
 
-/// Runs a reading operation.
+/// Runs the operation for a request.
 pub(crate) async fn run<R: Read>(state: Arc<State>, call: Call) -> Result<Answer, ApiError> {
     let consistency = match R::CONSISTENCY {
         Consistency::PerStatementNoWait => match read_in_place::<R>(&state, &call) {
@@ -46,7 +46,8 @@ pub(crate) async fn run<R: Read>(state: Arc<State>, call: Call) -> Result<Answer
     state.block(read).await
 }
 
-/// Reads on the calling thread; `None` if the store would have to wait, fails or panics: the blocking pool is to try it then.
+/// Reads on the calling thread. Returns `None` if the store would have to wait, fails or panics; the caller then uses the blocking
+/// pool.
 fn read_in_place<R: Read>(state: &State, call: &Call) -> Option<Result<Answer, ApiError>> {
     let mut answer = None;
     let mut work = |reads: &mut dyn Reads| answer = Some(R::read(reads, call));

@@ -1,4 +1,4 @@
-//! A rendered body in pieces of bounded size: it grows without being copied, and goes out piece by piece.
+//! Holds a rendered body in segments of limited size, so that it grows and is sent without being copied as a whole.
 
 use guerdon_domain::values::fit;
 use std::collections::VecDeque;
@@ -12,12 +12,12 @@ use actix_web::web::Bytes;
 
 use crate::operation::budget::Weight;
 
-/// The most bytes of a piece.
-const PIECE: usize = 128 << 10;
-/// The most bytes that are handed to a connection at once: it copies them.
-const SENT_AT_ONCE: usize = 32 << 10;
+/// The most bytes of a segment.
+const SEGMENT_BYTES_MAX: usize = 128 << 10;
+/// The most bytes that are passed to a connection at a time, because it copies them.
+const SENT_BYTES_MAX: usize = 32 << 10;
 
-/// Bytes, in order.
+/// A body that is being rendered.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Segments {
     full: VecDeque<Bytes>,
@@ -26,7 +26,7 @@ pub(crate) struct Segments {
 }
 
 impl Segments {
-    /// How many bytes there are.
+    /// The number of bytes.
     pub(crate) fn len(&self) -> usize {
         self.length
     }
@@ -35,7 +35,7 @@ impl Segments {
         self.full.iter().map(|it| &**it).chain([self.open.as_slice()])
     }
 
-    /// All of it at once, for what is small.
+    /// The whole body in one piece; for small bodies.
     pub(crate) fn joined(&self) -> Vec<u8> {
         self.pieces().fold(Vec::with_capacity(self.length), |mut all, it| {
             all.extend_from_slice(it);
@@ -52,21 +52,21 @@ impl Segments {
 
 impl Write for Segments {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let room = PIECE.saturating_sub(self.open.len());
+        let room = SEGMENT_BYTES_MAX.saturating_sub(self.open.len());
         let (now, _later) = bytes.split_at(bytes.len().min(room));
         self.open.extend_from_slice(now);
         self.length += now.len();
-        if self.open.len() >= PIECE {
+        if self.open.len() >= SEGMENT_BYTES_MAX {
             self.close();
-            self.open.reserve_exact(PIECE);
+            self.open.reserve_exact(SEGMENT_BYTES_MAX);
         }
         Ok(now.len())
     }
 
-    /// Rendering writes a few bytes at a time: those that fit go straight in.
+    /// Rendering writes a few bytes at a time, so the fast path is a write that fits into the open segment.
     #[inline]
     fn write_all(&mut self, mut bytes: &[u8]) -> io::Result<()> {
-        while self.open.len() + bytes.len() >= PIECE {
+        while self.open.len() + bytes.len() >= SEGMENT_BYTES_MAX {
             let (_, later) = bytes.split_at(self.write(bytes)?);
             bytes = later;
         }
@@ -86,7 +86,7 @@ impl From<Vec<u8>> for Segments {
     }
 }
 
-/// A body on its way out; what it weighs is free again when all of it has gone, or nobody wants it.
+/// A body that is being sent. Its memory is released when it has been sent or the connection is gone.
 pub(crate) struct Outgoing {
     pieces: VecDeque<Bytes>,
     length: usize,
@@ -120,7 +120,7 @@ impl MessageBody for Outgoing {
         let Some(first) = self.pieces.front_mut().filter(|it| !it.is_empty()) else {
             return Poll::Ready(None);
         };
-        let next = first.split_to(first.len().min(SENT_AT_ONCE));
+        let next = first.split_to(first.len().min(SENT_BYTES_MAX));
         if first.is_empty() {
             self.pieces.pop_front();
         }
@@ -140,7 +140,7 @@ mod tests {
         let mut context = Context::from_waker(std::task::Waker::noop());
         let mut all = Vec::new();
         while let Poll::Ready(Some(Ok(piece))) = Pin::new(&mut outgoing).poll_next(&mut context) {
-            assert!((1..=SENT_AT_ONCE).contains(&piece.len()));
+            assert!((1..=SENT_BYTES_MAX).contains(&piece.len()));
             all.extend_from_slice(&piece);
         }
         all
@@ -148,7 +148,15 @@ mod tests {
 
     #[test]
     fn what_is_written_comes_out_whole_and_in_order() {
-        for length in [0, 1, SENT_AT_ONCE, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE + 7] {
+        for length in [
+            0,
+            1,
+            SENT_BYTES_MAX,
+            SEGMENT_BYTES_MAX - 1,
+            SEGMENT_BYTES_MAX,
+            SEGMENT_BYTES_MAX + 1,
+            3 * SEGMENT_BYTES_MAX + 7,
+        ] {
             let bytes: Vec<u8> = (0..=250_u8).cycle().take(length).collect();
             let mut body = Segments::default();
             for part in bytes.chunks(1_000) {
@@ -156,7 +164,7 @@ mod tests {
             }
             assert_eq!(body.len(), length);
             assert_eq!(body.joined(), bytes);
-            assert!(body.pieces().all(|it| it.len() <= PIECE));
+            assert!(body.pieces().all(|it| it.len() <= SEGMENT_BYTES_MAX));
             assert_eq!(sent(body), bytes);
             assert_eq!(sent(Segments::from(bytes.clone())), bytes);
             assert_eq!(drained(Bytes::from(bytes.clone()).into()), bytes);

@@ -1,9 +1,9 @@
-//! Whose turn it is (behaviour 20.4): a provider that has many requests at work waits while others want theirs, so that its
-//! load is not theirs.
+//! Shares the capacity for requests fairly between providers (behaviour 20.4), so that the load of one does not slow down the
+//! others.
 //!
-//! There are so many places. Whoever is alone may have all but a few, which are there for whoever comes. Once somebody has
-//! to wait, a place that becomes free goes around among the providers that wait; one that has its share at work is passed
-//! over as long as another waits. One provider's own requests keep their order.
+//! The number of requests in progress is limited. A single provider may use all places but a few, which are reserved for others.
+//! When requests wait, places that become free are given to the waiting providers in turn, and a provider with its full share in
+//! progress is skipped while another waits. The requests of one provider keep their order.
 
 mod lines;
 
@@ -18,29 +18,29 @@ use tokio::time::timeout;
 use self::lines::Lines;
 use crate::operation::error::ApiError;
 
-const WAITING: &str = "guerdon_http_requests_waiting";
+const WAITING_REQUESTS: &str = "guerdon_http_requests_waiting";
 
-/// Places for requests of one kind.
+/// The places for requests of one kind.
 pub(crate) struct Shares {
     kind: &'static str,
     places: usize,
     lines: Mutex<Lines>,
 }
 
-/// A place at work; dropped, it goes to the next.
+/// A place of a request in progress. Dropping it gives the place to the next request.
 pub(crate) struct Turn {
     shares: Arc<Shares>,
     provider: ProviderId,
 }
 
 impl Shares {
-    /// So many places, more than two shares.
+    /// `places` must be more than two shares.
     pub(crate) fn new(kind: &'static str, places: usize) -> Arc<Self> {
-        gauge!(WAITING, "kind" => kind).set(0.0);
+        gauge!(WAITING_REQUESTS, "kind" => kind).set(0.0);
         Arc::new(Self { kind, places, lines: Mutex::default() })
     }
 
-    /// Waits for a place; 503 where there is none within its deadline, or too many wait already.
+    /// Waits for a place. Fails with 503 after the deadline for places, or if too many requests of the provider wait already.
     pub(crate) async fn turn(self: &Arc<Self>, provider: ProviderId) -> Result<Turn, ApiError> {
         let told = {
             let mut lines = self.lock();
@@ -57,7 +57,7 @@ impl Shares {
         turn.ok().and_then(Result::ok).ok_or_else(busy)
     }
 
-    /// Refuses early whom nobody will wait for: before anything was done for it.
+    /// Fails with 503 if too many requests of the provider wait already. Lets the caller refuse a request before any work.
     pub(crate) fn require_room(&self, provider: ProviderId) -> Result<(), ApiError> {
         self.lock().require_room(provider)
     }
@@ -71,12 +71,12 @@ impl Shares {
     }
 }
 
-/// One that waits, counted until it does no more.
+/// Counts one waiting request until it is dropped.
 struct Counted(Gauge);
 
 impl Counted {
     fn new(kind: &'static str) -> Self {
-        let waiting = gauge!(WAITING, "kind" => kind);
+        let waiting = gauge!(WAITING_REQUESTS, "kind" => kind);
         waiting.increment(1);
         Self(waiting)
     }
@@ -98,7 +98,7 @@ impl Drop for Turn {
         loop {
             let next = self.shares.lock().next(self.shares.places);
             let Some((provider, first)) = next else { return };
-            drop(first.send(self.shares.place(provider))); // whoever waits no longer gives the place back by dropping it
+            drop(first.send(self.shares.place(provider))); // a receiver that no longer waits drops the place, which frees it
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What all requests share, and the one crossing to the blocking pool.
+//! The state that all requests share, and the only way to the blocking pool.
 
 use std::fmt::Display;
 use std::pin::pin;
@@ -22,20 +22,20 @@ use crate::operation::parsing::Parsing;
 use crate::operation::promise::Promise;
 use crate::operation::shares::Shares;
 
-/// Calls of the store that run or wait for a thread; more are answered 503 at once.
-const CROSSINGS_MAX: usize = 256;
+/// The most store calls that run or wait for a thread. Further ones fail with 503.
+const STORE_CALLS_MAX: usize = 256;
 
-/// Places for requests that read, each on a thread, and for those that write, most of which the store takes over.
-const READS: usize = 24;
-const WRITES: usize = 136;
+/// The most reading requests in progress, each of which needs a thread, and the most writing requests, most of which the store queues.
+const READS_MAX: usize = 24;
+const WRITES_MAX: usize = 136;
 
-/// Bodies that are being read, or were read and wait for their turn; and how much of them one provider may have.
-const BODIES: (usize, usize) = (24 << 20, 12 << 20);
-/// What large requests need for their work and their answers, in the same way.
-const WORK: (usize, usize) = (64 << 20, 32 << 20);
+/// The bytes of large bodies that are being read or wait for their turn, in total and per provider.
+const BODY_BYTES: (usize, usize) = (24 << 20, 12 << 20);
+/// The bytes that large requests need for their work and their responses, in total and per provider.
+const WORK_BYTES: (usize, usize) = (64 << 20, 32 << 20);
 
-/// How often a waiting request looks whether the database has fallen silent.
-const SILENCE_LOOK_INTERVAL: Duration = Duration::from_millis(250);
+/// How often a waiting request checks whether the database still responds.
+const SILENCE_CHECK_INTERVAL: Duration = Duration::from_millis(250);
 
 pub(crate) fn busy() -> ApiError {
     ApiError::unavailable("the service is busy", 1)
@@ -49,40 +49,41 @@ pub(super) fn broken_off(cause: impl Display) -> ApiError {
     ApiError::internal(format!("a call of the store did not end: {cause}"))
 }
 
-/// What all requests share.
+/// The state that all requests share.
 pub(crate) struct State {
-    /// What the API was given.
+    /// The dependencies and settings of the API.
     pub(crate) api: Api,
-    /// The idempotency keys at work in this process.
+    /// The idempotency keys in progress in this process.
     pub(crate) flights: Arc<Flights>,
-    /// Memory for large bodies that come in.
+    /// The memory for large request bodies.
     pub(crate) bodies: Arc<Budget>,
-    /// Memory for large requests at work and their answers. Apart from that of bodies: who has one waits for the other.
+    /// The memory for large requests in progress and their responses. It is separate from `bodies`, because a request holds memory
+    /// there while it waits for memory here.
     pub(crate) work: Arc<Budget>,
     pub(crate) parsing: Parsing,
     store_failures: LogThrottle<String>,
-    /// Whose request is at work.
+    /// The fair shares of providers.
     pub(crate) reads: Arc<Shares>,
     pub(crate) writes: Arc<Shares>,
-    crossings: Arc<Semaphore>,
+    store_calls: Arc<Semaphore>,
 }
 
 impl State {
     pub(crate) fn new(api: Api) -> Arc<Self> {
         Arc::new(Self {
             flights: Arc::default(),
-            bodies: Budget::new("body", SMALL_MAX, BODIES.0, BODIES.1),
-            work: Budget::new("work", SMALL_WORK_MAX, WORK.0, WORK.1),
+            bodies: Budget::new("body", SMALL_MAX, BODY_BYTES.0, BODY_BYTES.1),
+            work: Budget::new("work", SMALL_WORK_MAX, WORK_BYTES.0, WORK_BYTES.1),
             parsing: Parsing::new(),
             store_failures: LogThrottle::default(),
-            reads: Shares::new("read", READS),
-            writes: Shares::new("write", WRITES),
-            crossings: Arc::new(Semaphore::new(CROSSINGS_MAX)),
+            reads: Shares::new("read", READS_MAX),
+            writes: Shares::new("write", WRITES_MAX),
+            store_calls: Arc::new(Semaphore::new(STORE_CALLS_MAX)),
             api,
         })
     }
 
-    /// What the use case of a call is given beside its transaction.
+    /// The context that the use case of a call needs besides its transaction.
     pub(crate) fn context<'a>(&'a self, call: &'a Call, key: Option<&'a Repeatable>) -> Context<'a> {
         Context {
             clock: &*self.api.clock,
@@ -96,13 +97,13 @@ impl State {
         }
     }
 
-    /// Runs `work` on the blocking pool, to its end even if the client goes away. Where the client is told not to wait for
-    /// it, the promise is broken off, and work that asks it before its commit commits nothing.
+    /// Runs `work` on the blocking pool, to its end even if the client disconnects. If it takes too long, fails with 503 and breaks
+    /// off the promise, so that work that checks the promise before its commit commits nothing.
     pub(crate) async fn block<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Self, &Promise) -> Result<T, ApiError> + Send + 'static,
     ) -> Result<T, ApiError> {
-        let permit = self.cross()?;
+        let permit = self.permit_store_call()?;
         let (state, promise) = (Arc::clone(self), Arc::new(Promise::default()));
         let told = Arc::clone(&promise);
         let arrived = Instant::now();
@@ -112,7 +113,7 @@ impl State {
             drop(permit);
             answer
         });
-        // Where it panics the permit is released by the unwinding.
+        // If `work` panics, unwinding releases the permit.
         let answer = self.wait_for(crossing, &promise).await?.map_err(broken_off)?;
         if answer.is_ok() {
             self.api.pulse.served();
@@ -120,8 +121,8 @@ impl State {
         answer
     }
 
-    /// Logs why the store caused a refusal, each cause once a minute, and notes it for the next check of whether the database
-    /// takes writes.
+    /// Logs the failure of the store that caused an error response, each cause once a minute, and records it for the next check of
+    /// whether the database accepts writes.
     pub(crate) fn note_failure(&self, refusal: &ApiError, request_id: &str) {
         let Some(cause) = refusal.store_failure() else { return };
         self.api.pulse.note_failure(cause);
@@ -130,18 +131,18 @@ impl State {
         }
     }
 
-    /// Leave to ask the store for something.
-    pub(super) fn cross(&self) -> Result<OwnedSemaphorePermit, ApiError> {
-        let permit = Arc::clone(&self.crossings).try_acquire_owned().map_err(|_full| busy())?;
+    /// A permit for one store call; 503 if there are too many, or if the database does not respond.
+    pub(super) fn permit_store_call(&self) -> Result<OwnedSemaphorePermit, ApiError> {
+        let permit = Arc::clone(&self.store_calls).try_acquire_owned().map_err(|_full| busy())?;
         self.require_database().map(|()| permit)
     }
 
-    /// Refuses at once what would wait for a database that has fallen silent.
+    /// Fails with 503 if the database does not respond, so that the request need not wait for it.
     pub(super) fn require_database(&self) -> Result<(), ApiError> {
         if self.api.pulse.is_silent() { Err(silent()) } else { Ok(()) }
     }
 
-    /// Waits for what the store does. A client that is sent away before is promised that nothing comes of it.
+    /// Waits for the store. If that takes too long, breaks off the promise and fails with 503.
     pub(super) async fn wait_for<F: Future>(
         &self,
         done: F,
@@ -151,7 +152,7 @@ impl State {
         let given_up = Instant::now() + Deadlines::REQUEST.response;
         let acknowledged = given_up + Deadlines::REQUEST.acknowledgement;
         loop {
-            match timeout(SILENCE_LOOK_INTERVAL, &mut done).await {
+            match timeout(SILENCE_CHECK_INTERVAL, &mut done).await {
                 Ok(done) => return Ok(done),
                 Err(_) if self.api.pulse.is_silent() || Instant::now() > acknowledged => {
                     promise.break_off();

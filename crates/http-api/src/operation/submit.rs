@@ -1,4 +1,4 @@
-//! Submitting a command that moves points, and waiting for its outcome; no thread of ours waits meanwhile.
+//! Submits a command that moves points and waits for its outcome, without occupying a thread.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use crate::operation::error::ApiError;
 use crate::operation::promise::Promise;
 use crate::operation::state::{State, broken_off};
 
-/// Renders what a command did.
+/// Renders the result of a command.
 pub(crate) type Render = fn(&Done) -> Result<Answer, ApiError>;
 
-/// How a command ended: its outcome, the answer as it was rendered last, and what was held for it.
+/// The end of a command: its outcome, the response as it was rendered last, and the resources that were held for it.
 struct Ended<H> {
     outcome: Outcome,
     answer: Option<Answer>,
@@ -52,11 +52,11 @@ impl<H: Send> Response for Waiting<H> {
 
     fn end(self: Box<Self>, outcome: Outcome) {
         let Self { answer, tell, held, .. } = *self;
-        drop(tell.send(Ended { outcome, answer, held })); // the client may have gone
+        drop(tell.send(Ended { outcome, answer, held })); // the client may have disconnected
     }
 }
 
-/// What became of a command.
+/// The result of a submission.
 pub(crate) enum Submitted {
     Answered(Answer),
     /// Another request holds the idempotency key.
@@ -64,7 +64,7 @@ pub(crate) enum Submitted {
 }
 
 impl State {
-    /// Submits a command and waits for its outcome. `held` comes back with it; if the client goes away, it is dropped when the
+    /// Submits a command and waits for its outcome. Returns `held` with it; if the client disconnects, `held` is dropped when the
     /// command has ended.
     pub(crate) async fn submit<H: Send + 'static>(
         self: &Arc<Self>,
@@ -123,7 +123,7 @@ impl From<Refusal> for ApiError {
             Refusal::DeleteUser(cause) => cause.into(),
             other => match other.into_failure() {
                 Ok(cause) => cause.into(),
-                Err(refused) => broken_off(refused), // a command of the operator
+                Err(refused) => broken_off(refused), // only for commands of the operator
             },
         }
     }

@@ -1,4 +1,4 @@
-//! Operations that change something: one transaction each, repeatable under a key.
+//! Operations that change something: each in one transaction, and retryable under an idempotency key.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,37 +24,38 @@ use crate::operation::state::State;
 use crate::operation::submit::{Render, Submitted};
 use guerdon_api_types::body::Fields;
 
-/// How often a key that another process holds is tried again.
+/// How often a request tries to get an idempotency key that another process holds.
 const KEY_RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
-/// An operation in one transaction. `find`, `command` and `perform` come in this order (behaviour 4.1).
+/// An operation in one transaction. `find`, `command` and `perform` are called in this order (behaviour 4.1).
 pub(crate) trait Write: Described + 'static {
-    /// Whether only a designated provider may (behaviour 9.3).
+    /// Whether only a designated provider may call the operation (behaviour 9.3).
     const NEEDS_DESIGNATION: bool = false;
-    /// For an operation that moves points: the command that it submits, and how what was done is rendered. Nothing else of the
-    /// operation is in a transaction then.
+    /// For an operation that moves points: how to make its command, and how to render the result. Then no other part of the
+    /// operation runs in a transaction.
     const SUBMITS: Option<(ToCommand<Self::Command>, Render)> = None;
-    /// Whether nothing of it is kept: it tells what would be. A key would keep its answer, and is ignored.
-    const IS_UNDONE: bool = false;
-    /// Whether it reads a body.
+    /// Whether the transaction is rolled back, because the operation only shows what would happen. Such an operation ignores idempotency
+    /// keys.
+    const IS_DRY_RUN: bool = false;
+    /// Whether the operation reads a body.
     const HAS_BODY: bool = true;
-    /// What the body asks for.
+    /// The content of the body.
     type Command: Send + Sync + 'static;
 
-    /// Looks up the path's object, for operations that must refuse it before they judge the body.
+    /// Looks up the object in the path, for operations that must refuse it before they check the body.
     fn find(_tx: &mut dyn Tx, _call: &Call) -> Result<(), ApiError> {
         Ok(())
     }
 
-    /// Reads the body's fields; `None` only after a fault.
+    /// Reads the fields of the body; `None` only after a fault.
     fn command(fields: &mut Fields) -> Option<Self::Command>;
 
-    /// The memory that it takes, its answer included.
+    /// The memory that the operation needs, including its response.
     fn weight(_command: &Self::Command) -> usize {
         0
     }
 
-    /// Calls the use case and renders. May be run again after a lost race, so it has no effect outside `tx`.
+    /// Calls the use case and renders the response. It may run again after a conflict, so it must have no effect outside `tx`.
     fn perform(
         _tx: &mut dyn Tx,
         _call: &Call,
@@ -68,18 +69,18 @@ pub(crate) trait Write: Described + 'static {
 /// Makes the command of a request.
 pub(crate) type ToCommand<C> = fn(&Call, &C) -> Result<Command, ApiError>;
 
-/// A changing request, read; what is wrong with it is told only when its turn comes.
+/// A parsed request. Faults of its body are reported only after the checks that precede them.
 struct Work<W: Write> {
     call: Call,
     key: Option<Repeatable>,
     parsed: Result<Parsed<W::Command>, ApiError>,
-    /// What was read weighs something as long as this lives.
+    /// The memory that is reserved for the body.
     _weight: Option<Weight>,
 }
 
 /// Why a transaction was undone.
 enum Stop {
-    /// Another request with this key is at work.
+    /// Another request with this idempotency key is in progress.
     InFlight,
     Refused(ApiError),
 }
@@ -96,14 +97,14 @@ impl From<ApiError> for Stop {
     }
 }
 
-/// Runs a changing operation.
+/// Runs the operation for a request.
 pub(crate) async fn run<W: Write>(
     state: Arc<State>,
     call: Call,
     request: HttpRequest,
     payload: Payload,
 ) -> Result<Answer, ApiError> {
-    state.writes.require_room(call.scope)?; // before it costs anything
+    state.writes.require_room(call.scope)?; // before any work
     let weight = state.bodies.weight(call.scope);
     let read = if W::HAS_BODY { body::read(&request, payload, weight).await } else { Ok(Read::default()) };
     let length = read.as_ref().map_or(0, |it| it.bytes.len());
@@ -131,17 +132,17 @@ fn busy() -> ApiError {
     ApiError::unavailable("a request with this Idempotency-Key is still at work", 1)
 }
 
-/// Nobody is told: the client was sent away before.
+/// The error of a transaction that was not committed because the client has already got a 503. It is not sent.
 fn too_late() -> ApiError {
     ApiError::unavailable("the request took too long", 1)
 }
 
 fn prepare<W: Write>(call: Call, headers: &HeaderMap, read: Result<Read, ApiError>) -> Work<W> {
     let key = match &read {
-        Ok(read) if call.method == "POST" && !W::IS_UNDONE => {
+        Ok(read) if call.method == "POST" && !W::IS_DRY_RUN => {
             idempotency::key_of(&call, headers, &read.bytes)
         }
-        // Without its whole body a request cannot be told from another one of the same key.
+        // Without the whole body, a retry cannot be distinguished from another request with the same key.
         _ => Ok(None),
     };
     let (key, read) = match key {
@@ -160,8 +161,8 @@ fn parse<W: Write>(headers: &HeaderMap, body: &[u8]) -> Result<Parsed<W::Command
     if W::HAS_BODY { body::parse(headers, body, W::command) } else { Parsed::without_body(W::command) }
 }
 
-/// Tries once, on a thread of the store or on the blocking pool. The flight, the weight and the turn last as long as the
-/// transaction, also where the client has gone.
+/// Tries once, in the store's queue or on the blocking pool. The idempotency key, the memory and the place are held until the
+/// transaction ends, even if the client disconnects.
 async fn perform_once<W: Write>(
     state: &Arc<State>,
     work: &Arc<Work<W>>,
@@ -196,14 +197,14 @@ async fn perform_once<W: Write>(
     ended.await?.ok_or(Stop::InFlight)
 }
 
-/// Whether a faulty body is the first thing wrong with a request whatever the database holds.
+/// Whether a fault of the body is reported before any check that needs the database.
 fn refuses_without_looking<W: Write>(work: &Work<W>) -> bool {
     let may = !W::NEEDS_DESIGNATION || work.call.is_designated();
     may && work.key.is_none() && work.call.id().is_none()
 }
 
 fn transact<W: Write>(state: &State, work: &Work<W>, promise: &Promise) -> Result<Answer, Stop> {
-    if !W::IS_UNDONE {
+    if !W::IS_DRY_RUN {
         return state.api.store.transaction(|tx| attempt(state, work, promise, tx));
     }
     let mut ended = Err(Stop::Refused(ApiError::internal("a unit of work did not run")));
@@ -214,7 +215,7 @@ fn transact<W: Write>(state: &State, work: &Work<W>, promise: &Promise) -> Resul
     ended
 }
 
-/// What a request does in its transaction.
+/// Runs the transaction of a request.
 fn attempt<W: Write>(
     state: &State,
     work: &Work<W>,
@@ -245,7 +246,7 @@ fn attempt<W: Write>(
 }
 
 impl<W: Write> Work<W> {
-    /// An answer to it, with what it says of the request itself.
+    /// Adds the headers about the request itself to its response.
     fn complete(&self, answer: Answer) -> Answer {
         match &self.parsed {
             Ok(parsed) => parsed.tell(answer),

@@ -19,9 +19,9 @@ use guerdon_api_types::docs::FieldDocs;
 pub(crate) struct DryRun;
 
 impl Described for DryRun {
-    const NAME: &'static str = "rehearseRecognition";
-    const SUMMARY: &'static str = "Try a recognition";
-    const TEXT: &'static str = "Tells what sending this recognition would do, or refuses it as that would be refused. Nothing \
+    const NAME: &'static str = "dryRunRecognition";
+    const SUMMARY: &'static str = "Dry-run a recognition";
+    const TEXT: &'static str = "Returns what sending this recognition would do, or the error with which it would be refused. Nothing \
          is written; an `Idempotency-Key` is ignored.";
     const IS_EXTENSION: bool = true;
     const DOCUMENTED_BY: Option<&str> = Some("Recognition");
@@ -30,7 +30,7 @@ impl Described for DryRun {
 }
 
 impl Write for DryRun {
-    const IS_UNDONE: bool = true;
+    const IS_DRY_RUN: bool = true;
     type Command = SendRecognition;
 
     fn command(fields: &mut Fields) -> Option<SendRecognition> {
@@ -64,17 +64,17 @@ impl Write for DryRun {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "DryRun")]
 pub(crate) struct View {
-    /// Who would pay. Example: `"peer_wallet"`
+    /// The wallet or reserve that would pay. Example: `"peer_wallet"`
     #[schemars(extend("enum" = ["reserve", "peer_wallet", "manager_wallet"]))]
     wallet: &'static str,
-    /// What it would cost in all, in points. Example: `20`
+    /// The total cost in points. Example: `20`
     #[schemars(with = "Shown<Points>")]
     points: i64,
-    /// What it would cost in all, in dollars, with half a cent rounded to the even one. Example: `"0.40"`
+    /// The total cost in dollars, rounded half to even. Example: `"0.40"`
     dollars: Shown<Dollars>,
-    /// How many would receive it. Example: `2`
+    /// The number of receivers. Example: `2`
     receivers: usize,
-    /// What the payer would show then. Example: `480`
+    /// The payer's balance afterwards. Example: `480`
     #[schemars(with = "Shown<Points>")]
     balance_after: i64,
 }

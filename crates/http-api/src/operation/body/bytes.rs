@@ -1,4 +1,4 @@
-//! Reading a body, bounded in size; how long it may take the strict reader of the connection knows.
+//! Reads a body of limited size. The strict reader of the connection limits the time.
 
 use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
 use actix_web::{HttpMessage as _, HttpRequest, web};
@@ -9,17 +9,17 @@ use crate::operation::budget::{SMALL_MAX, Weight};
 use crate::operation::error::ApiError;
 
 /// The most bytes of a body.
-const SIZE_MAX: usize = 1 << 20;
+const BODY_BYTES_MAX: usize = 1 << 20;
 
-/// A body, and what it weighs.
+/// A body and the memory that is reserved for it.
 #[derive(Default)]
 pub(crate) struct Read {
     pub(crate) bytes: Vec<u8>,
     pub(crate) weight: Option<Weight>,
 }
 
-/// The bytes of a body of at most 1 MiB, sent in time; else a 400 that closes the connection. A large one is read on only
-/// when there is room for it.
+/// Reads a body of at most 1 MiB. Fails with a 400 that closes the connection if it is larger or arrives too slowly. Memory for a
+/// large body is reserved before it is read further.
 pub(crate) async fn read(
     request: &HttpRequest,
     payload: web::Payload,
@@ -27,19 +27,19 @@ pub(crate) async fn read(
 ) -> Result<Read, ApiError> {
     let headers = request.headers();
     let declared = headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse::<usize>().ok());
-    if declared.is_some_and(|it| it > SIZE_MAX) {
+    if declared.is_some_and(|it| it > BODY_BYTES_MAX) {
         return Err(too_large());
     }
     if request.extensions().contains::<AwaitsLeave>() {
-        require_json(headers)?; // before the client is told to send it
+        require_json(headers)?; // before the client is asked to send the body
     }
-    collect(payload, declared.unwrap_or(SIZE_MAX), weight).await.unwrap_or_else(|| {
+    collect(payload, declared.unwrap_or(BODY_BYTES_MAX), weight).await.unwrap_or_else(|| {
         let fault = request.conn_data::<BodyFault>().and_then(BodyFault::said);
         Err(ApiError::bad_request(fault.unwrap_or("the body must be sent completely")).and_close())
     })
 }
 
-/// The body; none where it ended before its end.
+/// The body; `None` if it ended early.
 async fn collect(
     mut payload: web::Payload,
     length_max: usize,
@@ -48,7 +48,7 @@ async fn collect(
     let mut body = Vec::new();
     while let Some(chunk) = payload.next().await {
         let chunk = chunk.ok()?;
-        if body.len() + chunk.len() > SIZE_MAX {
+        if body.len() + chunk.len() > BODY_BYTES_MAX {
             return Some(Err(too_large()));
         }
         if body.len() <= SMALL_MAX && body.len() + chunk.len() > SMALL_MAX {
@@ -67,7 +67,7 @@ fn too_large() -> ApiError {
     ApiError::bad_request("the body must be at most 1 MiB").and_close()
 }
 
-/// Refuses what is declared to be anything but plain JSON in UTF-8.
+/// Fails if the body is declared to be anything but uncompressed JSON in UTF-8.
 pub(crate) fn require_json(headers: &HeaderMap) -> Result<(), ApiError> {
     if headers.contains_key(CONTENT_ENCODING) {
         return Err(ApiError::bad_request("Content-Encoding must not be sent"));

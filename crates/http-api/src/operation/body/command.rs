@@ -1,4 +1,4 @@
-//! From the bytes of a body to what it asks for.
+//! Parses the bytes of a body into the command of its operation.
 
 use actix_web::http::header::HeaderMap;
 
@@ -8,13 +8,13 @@ use super::require_json;
 use crate::operation::answer::Answer;
 use crate::operation::error::ApiError;
 
-/// What a body asks for, and what else it holds.
+/// The command in a body, and its unknown fields.
 pub(crate) struct Parsed<C> {
     pub(crate) command: C,
     ignored: Option<String>,
 }
 
-/// Reads a body's fields; `read` answers `None` only after a fault.
+/// Parses a body; `read` may return `None` only after a fault. Fails with a 400 that names every fault.
 pub(crate) fn parse<C>(
     headers: &HeaderMap,
     body: &[u8],
@@ -31,14 +31,14 @@ pub(crate) fn parse<C>(
 }
 
 impl<C> Parsed<C> {
-    /// Of a request without a body.
+    /// The command of a request without a body.
     pub(crate) fn without_body(read: impl FnOnce(&mut Fields) -> Option<C>) -> Result<Self, ApiError> {
         let mut fields = Fields::default();
         let command = read(&mut fields);
         Ok(Self { command: fields.unless_faulty(command)?, ignored: None })
     }
 
-    /// An answer to it, with what it says of the body itself.
+    /// Adds the header that lists unknown fields to a response.
     pub(crate) fn tell(&self, answer: Answer) -> Answer {
         match &self.ignored {
             Some(ignored) => answer.with("x-ignored-fields", ignored),
@@ -47,7 +47,7 @@ impl<C> Parsed<C> {
     }
 }
 
-/// Whether the client wants unknown fields refused: `Prefer: handling=strict` (RFC 7240).
+/// Whether the client wants an error for unknown fields: `Prefer: handling=strict` (RFC 7240).
 fn wants_strictness(headers: &HeaderMap) -> bool {
     let named = headers.get_all("prefer").filter_map(|it| it.to_str().ok()).flat_map(|it| it.split(','));
     named.filter_map(|it| it.split(';').next()?.split_once('=')).any(|(name, value)| {

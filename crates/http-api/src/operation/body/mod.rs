@@ -1,4 +1,4 @@
-//! The body of a request: bytes, then JSON, then fields, then what they ask for (behaviour 2.2, 2.3, 2.4).
+//! Reads the body of a request and parses it into a command (behaviour 2.2, 2.3, 2.4).
 
 mod bytes;
 mod command;

@@ -1,4 +1,4 @@
-//! Who is at work and who waits: no thread, no clock; whoever holds it tells it what happens.
+//! The requests in progress and the waiting requests of each provider, as plain data without threads or clocks.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -8,17 +8,17 @@ use tokio::sync::oneshot::Sender;
 use super::{Turn, busy};
 use crate::operation::error::ApiError;
 
-/// A provider's share while others wait; and how many places are left for those who come.
+/// The places of a provider while others wait, and the number of places that are reserved for providers without any.
 const SHARE: usize = 8;
-/// The most requests of one provider that wait. Sending one away takes a fifth of what serving it takes: who has that many
-/// connections and heeds no `Retry-After` is better served late than refused many times.
+/// The most waiting requests of one provider. A refusal costs a fifth of the processor time of a response, so a client with that many
+/// connections that ignores `Retry-After` costs less if it is served late than if it is refused many times.
 pub(super) const WAITING_MAX: usize = 1_024;
 
 #[derive(Default)]
 pub(super) struct Lines {
     pub(super) at_work: usize,
     pub(super) each: HashMap<ProviderId, Line>,
-    /// Who waits, in the order of their turns.
+    /// The waiting providers, in the order of their turns.
     order: VecDeque<ProviderId>,
 }
 
@@ -29,11 +29,11 @@ pub(super) struct Line {
 }
 
 impl Lines {
-    /// Whether a request may begin that has just come.
+    /// Whether a new request may start without waiting.
     pub(super) fn can_begin(&self, provider: ProviderId, places: usize) -> bool {
         let own = self.each.get(&provider).map_or(0, |it| it.at_work);
         let left = places.saturating_sub(self.at_work);
-        // Where a place is free, only those wait who have their share.
+        // If a place is free, all waiting providers have their full share.
         (left > 0 && own < SHARE) || (left > SHARE && self.order.is_empty())
     }
 
@@ -42,7 +42,7 @@ impl Lines {
         self.each.entry(provider).or_default().at_work += 1;
     }
 
-    /// Lines up behind the provider's others; 503 where these are too many.
+    /// Queues a request behind the others of its provider; 503 if there are too many.
     pub(super) fn wait(&mut self, provider: ProviderId, waits: Sender<Turn>) -> Result<(), ApiError> {
         self.require_room(provider)?;
         let line = self.each.entry(provider).or_default();
@@ -71,7 +71,7 @@ impl Lines {
         }
     }
 
-    /// Who has a free place next, and how to tell them; their request is at work from now on.
+    /// The provider and the waiting request that get the next free place. The request counts as in progress from now on.
     pub(super) fn next(&mut self, places: usize) -> Option<(ProviderId, Sender<Turn>)> {
         while self.at_work < places {
             let is_alone = self.order.len() <= 1;
