@@ -1,4 +1,4 @@
-//! What goes on beside the requests.
+//! The background tasks of a service.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
@@ -23,27 +23,27 @@ use crate::sealing::Sealing;
 use crate::settings::Retention;
 use crate::tls::Reloading;
 
-/// How often it looks at the database; a maintenance that is turned on holds within a second.
-const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// How often the database and maintenance mode are checked; both take effect within a second.
+const HEALTH_CHECK_INTERVAL: Duration = Duration::from_millis(250);
 const TRY_WRITE_EVERY: Duration = Duration::from_secs(1);
-/// More than most transactions write.
-const TRIED_WRITE_BYTES: usize = 256 << 10;
+/// The size of the test write, more than most transactions write.
+const TEST_WRITE_BYTES: usize = 256 << 10;
 const CERTIFICATE_EVERY: Duration = Duration::from_secs(5);
 const LOOK_AT_OUTBOX_EVERY: Duration = Duration::from_secs(2);
-/// How often a certificate is looked at that may soon end.
+/// How often a certificate that ends soon is renewed, and its end is logged.
 const RENEW_EVERY: Duration = Duration::from_secs(12 * 3_600);
-/// So long before its end an operator is told each time.
+/// How long before the end of the certificate warnings begin.
 const ENDS_SOON: Duration = Duration::from_secs(30 * 86_400);
 const KEEP_UP_EVERY: Duration = Duration::from_secs(2);
 const LOOK_AT_LEDGER_EVERY: Duration = Duration::from_secs(60);
-/// What only looks rests so many times as long as it looked: it takes a hundredth of one connection at most.
-const RESTS: u32 = 100;
+/// After each run, monitoring queries pause for 100 times their duration: they take at most a hundredth of one connection.
+const PAUSE_FACTOR: u32 = 100;
 const SEAL_EVERY: Duration = Duration::from_secs(5);
 const PRUNE_EVERY: Duration = Duration::from_secs(600);
 const PRUNE_ALL_EVERY: Duration = Duration::from_secs(24 * 3_600);
 
-/// Starts all of it.
-pub(super) fn spawn(
+/// Starts all background tasks. Aborting the handles ends them.
+pub(super) fn spawn_tasks(
     store: Arc<dyn Store>,
     retention: Retention,
     gate: &Arc<Gate>,
@@ -56,8 +56,8 @@ pub(super) fn spawn(
     let (beating, beaten) = (Arc::clone(&store), Arc::clone(&pulse));
     let mut was_well = true;
     let mut tasks = vec![
-        rt::spawn(every(LOOK_EVERY, move || {
-            let beat = look(beating.as_ref(), &gate, &beaten);
+        rt::spawn(repeat_every(HEALTH_CHECK_INTERVAL, move || {
+            let beat = check_database(beating.as_ref(), &gate, &beaten);
             match &beat {
                 Err(cause) if was_well => log::error!("the database does not answer: {cause}"),
                 Ok(()) if !was_well => log::info!("the database answers again"),
@@ -65,61 +65,61 @@ pub(super) fn spawn(
             }
             was_well = beat.is_ok();
         })),
-        rt::spawn(every(TRY_WRITE_EVERY, {
+        rt::spawn(repeat_every(TRY_WRITE_EVERY, {
             let (store, pulse) = (Arc::clone(&store), Arc::clone(&pulse));
             let mut did_fail = false;
             move || did_fail = try_write(store.as_ref(), &pulse, did_fail)
         })),
-        rt::spawn(every(LOOK_AT_LEDGER_EVERY, {
+        rt::spawn(repeat_every(LOOK_AT_LEDGER_EVERY, {
             let store = Arc::clone(&store);
-            resting(move || look_at_ledger(store.as_ref(), &unbalanced))
+            with_pauses(move || look_at_ledger(store.as_ref(), &unbalanced))
         })),
-        rt::spawn(every(LOOK_AT_OUTBOX_EVERY, {
+        rt::spawn(repeat_every(LOOK_AT_OUTBOX_EVERY, {
             let store = Arc::clone(&store);
-            resting(move || look_at_outbox(store.as_ref()))
+            with_pauses(move || look_at_outbox(store.as_ref()))
         })),
-        rt::spawn(every(KEEP_UP_EVERY, move || {
+        rt::spawn(repeat_every(KEEP_UP_EVERY, move || {
             look_at_process();
             metrics.keep_up();
         })),
-        rt::spawn(every(SEAL_EVERY, {
+        rt::spawn(repeat_every(SEAL_EVERY, {
             let mut sealing = Sealing::new(Arc::clone(&store));
             move || sealing.seal()
         })),
-        rt::spawn(every(single_sign_on::EVERY, {
+        rt::spawn(repeat_every(single_sign_on::EVERY, {
             let store = Arc::clone(&store);
             move || single_sign_on::look(store.as_ref())
         })),
-        rt::spawn(every(PRUNE_EVERY, {
+        rt::spawn(repeat_every(PRUNE_EVERY, {
             let mut pruning = Pruning { store, retention, all_at: None };
-            move || pruning.go_on()
+            move || pruning.run()
         })),
     ];
     if let Some(certificate) = certificate {
         let renewed = Arc::clone(&certificate);
-        tasks.push(rt::spawn(every(CERTIFICATE_EVERY, move || {
+        tasks.push(rt::spawn(repeat_every(CERTIFICATE_EVERY, move || {
             certificate.refresh();
             look_at_certificate(certificate.as_ref());
         })));
-        tasks.push(rt::spawn(every(RENEW_EVERY, move || {
+        tasks.push(rt::spawn(repeat_every(RENEW_EVERY, move || {
             renewed.renew();
-            warn_of_end(renewed.as_ref());
+            warn_of_certificate_end(renewed.as_ref());
         })));
     }
     tasks
 }
 
-/// The look at the start; maintenance that was left on is told.
-pub(super) fn look_first(store: &dyn Store, gate: &Gate, pulse: &Pulse) -> anyhow::Result<()> {
-    look(store, gate, pulse).context("the database does not answer")?;
+/// Checks the database before the service opens, and logs that maintenance mode is on.
+pub(super) fn check_at_start(store: &dyn Store, gate: &Gate, pulse: &Pulse) -> anyhow::Result<()> {
+    check_database(store, gate, pulse).context("the database does not answer")?;
     if gate.maintenance() {
         log::warn!("maintenance is on: the API answers 503 until `guerdon maintenance off`");
     }
     Ok(())
 }
 
-/// Looks whether the database answers, and whether maintenance is on.
-pub(super) fn look(store: &dyn Store, gate: &Gate, pulse: &Pulse) -> Result<(), StoreError> {
+/// Checks whether the database answers, and reads whether maintenance mode is on.
+fn check_database(store: &dyn Store, gate: &Gate, pulse: &Pulse) -> Result<(), StoreError> {
     let maintenance = pulse
         .look(|| store.snapshot(|reads| -> Result<_, StoreError> { reads.setting(Setting::Maintenance) }))?;
     let is_on = maintenance.as_deref() == Some(Setting::ON);
@@ -128,15 +128,15 @@ pub(super) fn look(store: &dyn Store, gate: &Gate, pulse: &Pulse) -> Result<(), 
     Ok(())
 }
 
-/// Tries a write if requests have failed because of the database, so that readiness tells a full disk and its end. Logs a
-/// change; returns whether writes fail. Not part of the look, which must not wait for a lock.
+/// Tries a write if requests have failed because of the database, so that readiness shows a full disk and its end. Logs each
+/// change and returns whether writes fail. Separate from the check of the database, which must not wait for a lock.
 fn try_write(store: &dyn Store, pulse: &Pulse, did_fail: bool) -> bool {
     let now = SystemClock.now().unix_micros().to_string();
     let set = |value: &str| {
         store.transaction(|tx| -> Result<_, StoreError> { tx.set_setting(Setting::WriteTried, value) })
     };
-    // On a full disk there may still be room for a short value in a part of the log that is used again.
-    let write = || set(&format!("{now} {}", "x".repeat(TRIED_WRITE_BYTES))).and_then(|()| set(&now));
+    // A short value could still fit on a full disk, in a part of the write-ahead log that is reused.
+    let write = || set(&format!("{now} {}", "x".repeat(TEST_WRITE_BYTES))).and_then(|()| set(&now));
     match pulse.try_write(write) {
         Some(Err(cause)) if !did_fail => log::error!("the database takes no writes: {cause}"),
         Some(Ok(())) if did_fail => log::info!("the database takes writes again"),
@@ -145,8 +145,8 @@ fn try_write(store: &dyn Store, pulse: &Pulse, did_fail: bool) -> bool {
     !pulse.takes_writes()
 }
 
-/// Does a piece of blocking work again and again, on the blocking threads, one at a time.
-pub(super) async fn every(period: Duration, mut work: impl FnMut() + Send + 'static) {
+/// Repeats blocking work on the blocking threads, one run at a time.
+pub(super) async fn repeat_every(period: Duration, mut work: impl FnMut() + Send + 'static) {
     let mut ticks = interval(period);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -162,8 +162,8 @@ pub(super) async fn every(period: Duration, mut work: impl FnMut() + Send + 'sta
     }
 }
 
-/// Says that the certificate soon ends, or has ended.
-fn warn_of_end(certificate: &Reloading) {
+/// Logs that the certificate ends soon or has ended.
+fn warn_of_certificate_end(certificate: &Reloading) {
     let Some(end) = certificate.ends_at() else { return };
     let left = end.saturating_sub(SystemClock.now().utc().unix_timestamp());
     let soon = i64::try_from(ENDS_SOON.as_secs()).unwrap_or(i64::MAX);
@@ -174,19 +174,19 @@ fn warn_of_end(certificate: &Reloading) {
     }
 }
 
-/// Leaves out what comes too soon after a look that took long.
-fn resting(mut look: impl FnMut() + Send + 'static) -> impl FnMut() + Send + 'static {
+/// Skips runs of a monitoring query until it has paused for `PAUSE_FACTOR` times its duration.
+fn with_pauses(mut look: impl FnMut() + Send + 'static) -> impl FnMut() + Send + 'static {
     let mut rested = Instant::now();
     move || {
         let start = Instant::now();
         if start >= rested {
             look();
-            rested = Instant::now() + start.elapsed() * RESTS;
+            rested = Instant::now() + start.elapsed() * PAUSE_FACTOR;
         }
     }
 }
 
-/// Lets go of what is done with: kept answers each time, the rest once a day.
+/// Deletes expired idempotency records on each run, and everything past its retention once a day.
 struct Pruning {
     store: Arc<dyn Store>,
     retention: Retention,
@@ -194,7 +194,7 @@ struct Pruning {
 }
 
 impl Pruning {
-    fn go_on(&mut self) {
+    fn run(&mut self) {
         let store = self.store.as_ref();
         if self.all_at.is_some_and(|it| it.elapsed() < PRUNE_ALL_EVERY) {
             if let Err(cause) = retention::prune_expired_records(store, SystemClock.now()) {

@@ -1,4 +1,4 @@
-//! The database at the start of the service: made, migrated, opened.
+//! Creates, migrates and opens the database when the service starts.
 
 use std::thread::sleep; // tidy: a command, another process, holds the database for a moment
 use std::time::Duration;
@@ -8,11 +8,11 @@ use guerdon_domain::ports::{Setting, Wakes};
 use guerdon_persistence::{Access, OpenError, Opened, kept_setting, migrate, open_waking};
 
 use crate::command_socket::is_served;
-use crate::keys::require_own;
+use crate::keys::require_matching_master_key;
 use crate::platform::files;
 use crate::settings::Settings;
 
-/// How often the start looks again at a database that a command holds.
+/// How often the start retries while a command holds the database.
 const ATTEMPTS: u32 = 20;
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(100);
 
@@ -41,7 +41,7 @@ pub(super) fn open_for_service(settings: &Settings, wakes: &Wakes) -> anyhow::Re
             }
             Err(OpenError::Missing(_) | OpenError::Older | OpenError::Restored) if attempts > 0 => {
                 let kept = kept_setting(&settings.database, Setting::MasterKeyFingerprint);
-                require_own(settings, kept.as_deref())?; // else it would be refused when it is migrated
+                require_matching_master_key(settings, kept.as_deref())?; // before migrations change the database
                 migrate(&settings.database).map(|applied| told(&applied)).err()
             }
             Err(cause) => Some(cause),
@@ -66,7 +66,7 @@ fn told(applied: &[String]) {
 pub(crate) fn prepare_folders(settings: &Settings) -> anyhow::Result<()> {
     files::ensure_private_folder(&settings.data_dir)?;
     if rustix::process::geteuid().is_root() {
-        files::require_own(&settings.data_dir)?; // anybody else is stopped by the system where it is needed
+        files::require_own_folder(&settings.data_dir)?; // the system stops other users
     }
     let Some(database) = settings.embedded_database() else { return Ok(()) };
     if let Some(folder) = database.parent().filter(|it| !it.as_os_str().is_empty()) {

@@ -1,4 +1,4 @@
-//! What leaves the service: events to providers, mails to administrators.
+//! Delivers events to providers and mails to administrators.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -17,19 +17,19 @@ use crate::platform::{SystemClock, SystemIds};
 use crate::settings::Settings;
 use crate::transports::{build_courier, build_mail_transport, describe_mail_destination};
 
-/// Attempts under way at the end are waited for; what is not settled then is sent again later.
+/// How long attempts in flight may take to finish when the service stops. Unsettled events are sent again later.
 const FINISH_WITHIN: Duration = Duration::from_secs(16);
 
-/// Deliveries under way.
+/// The dispatcher of events and the mailer, running.
 pub(super) struct Delivery {
     events: Dispatching,
     mails: Mailing,
-    /// Tells the other processes, and hears of what they queue.
+    /// Exchanges wake-ups with the other processes on the same database.
     wakeups: Option<Wakeups>,
 }
 
 impl Delivery {
-    /// Starts to deliver.
+    /// Starts the dispatcher and the mailer.
     pub(super) fn start(
         settings: &Settings,
         store: &Arc<dyn Store>,
@@ -39,7 +39,7 @@ impl Delivery {
         wrap: impl FnOnce(Box<dyn Transport>) -> Box<dyn Transport>,
     ) -> anyhow::Result<Self> {
         if settings.embedded_database().is_some() {
-            // No other process can hold a lease: what there is, a process that is gone has left.
+            // No other process can hold a lease on the embedded database: existing ones are of a process that ended.
             store.transaction(|tx| -> Result<(), StoreError> { tx.end_leases(SystemClock.now()) })?;
         }
         let transport = wrap(build_mail_transport(settings)?);
@@ -53,8 +53,8 @@ impl Delivery {
         Ok(Self { events, mails, wakeups })
     }
 
-    /// Finishes the attempts under way; ready when they are over. On a thread that a second signal does not wait for. Until
-    /// then other processes are told of what requests still queue here.
+    /// Stops both. The future is ready when the attempts in flight have finished; they finish on a thread of their own, which a
+    /// second signal does not wait for. Until then, wake-ups go out for what requests still queue.
     pub(super) fn stop(self) -> impl Future<Output = ()> {
         let Self { events, mails, wakeups } = self;
         let (tell, told) = oneshot::channel();

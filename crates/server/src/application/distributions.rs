@@ -13,12 +13,12 @@ use guerdon_domain::values::CauseId;
 use crate::platform::surroundings;
 use crate::settings::Settings;
 
-/// How often it looks for dates that are due.
+/// How often dates that are due are searched for.
 pub(super) const EVERY: Duration = Duration::from_secs(1);
-/// How long it goes on at a stretch: whoever wants to stop waits for so long at most, and for one distribution.
+/// How long one run may last: a shutdown waits for this time at most, and for one distribution.
 const AT_A_STRETCH: Duration = Duration::from_secs(4);
 
-/// How long a process that has something else to do finishes distributions that another process may be at work on.
+/// How long a command or a start continues distributions that another process may be working on.
 const BESIDE_OTHERS_MAX: Duration = Duration::from_secs(10);
 
 /// Pays scheduled distributions when they are due.
@@ -43,8 +43,8 @@ impl DuePayments {
         }
     }
 
-    /// Pays what is due, one date after the other, and logs what became of each.
-    pub(super) fn go_on(&mut self) {
+    /// Pays the dates that are due, one after the other, and logs the outcome of each.
+    pub(super) fn run(&mut self) {
         if let Some(cause) = self.pay() {
             log::warn!("cannot look for scheduled distributions that are due: {cause}");
         }

@@ -1,5 +1,5 @@
-//! Writes down what this process counts, for the operator's pages. What a crash loses is a few seconds of figures; an
-//! end in order loses none.
+//! Stores the statistics that this process counts, for the operator's pages. A crash loses a few seconds of them, an orderly
+//! shutdown none.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,10 +11,10 @@ use super::metrics::Counting;
 use crate::platform::SystemClock;
 
 pub(super) const EVERY: Duration = Duration::from_secs(10);
-/// How long an end waits for the last of them.
+/// How long a shutdown waits for the last statistics to be stored.
 pub(super) const LAST_WITHIN: Duration = Duration::from_secs(2);
 
-/// Where it is counted, and where it is written down.
+/// The counters, and the database in which they are stored.
 pub(super) struct Figures {
     pub(super) store: Arc<dyn Store>,
     pub(super) traffic: Arc<Traffic>,
@@ -22,7 +22,7 @@ pub(super) struct Figures {
 }
 
 impl Figures {
-    /// Writes what was counted since. What cannot be written is let go: nothing rests on it.
+    /// Stores what was counted since the last call. Statistics that cannot be stored are dropped; nothing depends on them.
     pub(super) fn write(&self) {
         let (answers, deliveries) = (self.traffic.take(), self.counting.take());
         if answers == Answers::default() && deliveries.is_empty() {

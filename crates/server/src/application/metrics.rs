@@ -1,7 +1,7 @@
-//! What is counted and timed, as Prometheus text on the operator's listener.
+//! The metrics, as Prometheus text on the operator's listener.
 //!
-//! Whatever counts does so through the `metrics` facade under a name that begins with `guerdon_`; here stands what
-//! each name means, and who looks at the database for those that nobody's work moves.
+//! Code counts through the `metrics` facade, under names that begin with `guerdon_`. This module describes each name, and
+//! queries the database and the system for gauges that no other code sets.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -38,7 +38,7 @@ const ATTEMPT_TIME: &str = "guerdon_webhook_attempt_duration_seconds";
 const IN_FLIGHT: &str = "guerdon_webhook_attempts_in_flight";
 const EXHAUSTED: &str = "guerdon_webhook_events_exhausted_total";
 const MAILS: &str = "guerdon_mail_attempts_total";
-/// In seconds: from what a read takes to what nobody waits for any more.
+/// Histogram buckets in seconds: from the time of a read to longer than clients wait.
 const BUCKETS: [f64; 14] =
     [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 15.0];
 
@@ -47,7 +47,7 @@ const BUCKETS: [f64; 14] =
 pub(super) struct Metrics(PrometheusHandle);
 
 impl Metrics {
-    /// Begins to count, once in a process.
+    /// Installs the recorder, once per process.
     pub(super) fn install() -> anyhow::Result<Self> {
         static HANDLE: OnceLock<PrometheusHandle> = OnceLock::new();
         if let Some(handle) = HANDLE.get() {
@@ -61,12 +61,12 @@ impl Metrics {
         Ok(Self(handle))
     }
 
-    /// The text that Prometheus reads.
+    /// Renders the metrics as Prometheus text.
     pub(super) fn text(&self) -> String {
         self.0.render()
     }
 
-    /// Tidies up what has been timed; to be called every few seconds.
+    /// Aggregates the histograms; to be called every few seconds.
     pub(super) fn keep_up(&self) {
         self.0.run_upkeep();
     }
@@ -125,7 +125,7 @@ fn describe() {
     set_initial_values();
 }
 
-/// Sets what would otherwise be absent until it first happens.
+/// Sets counters to 0 that would be absent until their first event.
 fn set_initial_values() {
     gauge!(BUILD, "version" => VERSION, "commit" => COMMIT).set(1.0);
     gauge!(MAINTENANCE).set(0.0);
@@ -151,7 +151,7 @@ pub(super) fn look_at_outbox(store: &dyn Store) {
         store.snapshot(|reads| -> Result<_, StoreError> { Ok((reads.outbox_depth()?, reads.in_transit()?)) });
     let (depth, in_transit) = match found {
         Ok(found) => found,
-        Err(StoreError::Unavailable(_)) => return, // a database that is away is told elsewhere, once
+        Err(StoreError::Unavailable(_)) => return, // the health check logs an unavailable database
         Err(cause) => return log::warn!("what waits to be sent cannot be counted: {cause}"),
     };
     let age = depth.oldest.map_or(Duration::ZERO, |it| {
@@ -167,31 +167,31 @@ pub(super) fn look_at_outbox(store: &dyn Store) {
     gauge!(IN_TRANSIT).set(many(in_transit.points));
 }
 
-/// Tells whether maintenance is on.
+/// Sets the gauge of maintenance mode.
 pub(super) fn tell_maintenance(is_on: bool) {
     gauge!(MAINTENANCE).set(if is_on { 1.0 } else { 0.0 });
 }
 
-/// Looks when the certificate ends.
+/// Measures when the certificate ends.
 pub(super) fn look_at_certificate(certificate: &Reloading) {
     if let Some(end) = certificate.ends_at().and_then(|it| u32::try_from(it).ok()) {
         gauge!(CERTIFICATE).set(end);
     }
 }
 
-/// Looks at what this process takes of the machine.
+/// Measures the memory and descriptors of this process.
 pub(super) fn look_at_process() {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let resident = status.lines().find_map(|it| it.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB"));
     if let Some(kilobytes) = resident.and_then(|it| it.parse::<u32>().ok()) {
         gauge!(MEMORY).set(f64::from(kilobytes) * 1_024.0);
     }
-    if let Some(open) = descriptors::open().and_then(|it| u32::try_from(it).ok()) {
+    if let Some(open) = descriptors::count_open().and_then(|it| u32::try_from(it).ok()) {
         gauge!(DESCRIPTORS).set(open);
     }
 }
 
-/// Looks whether the ledger is sound, as far as one sum tells.
+/// Measures whether the accounts of each company sum to zero.
 pub(super) fn look_at_ledger(store: &dyn Store, seen: &AtomicI64) {
     let unbalanced = store.snapshot(|reads| -> Result<_, StoreError> { reads.unbalanced_companies() });
     let Ok(unbalanced) = unbalanced else { return };
@@ -202,15 +202,15 @@ pub(super) fn look_at_ledger(store: &dyn Store, seen: &AtomicI64) {
     }
 }
 
-/// Counts what is sent.
+/// Counts attempts to deliver events and mails.
 #[derive(Default)]
 pub(super) struct Counting {
-    /// Of each provider, until it is written down.
+    /// The counts of each provider since they were last stored.
     deliveries: Mutex<HashMap<ProviderId, ProviderHour>>,
 }
 
 impl Counting {
-    /// What was counted of deliveries, which is counted anew from then on.
+    /// Returns the counts since the last call, and resets them.
     pub(super) fn take(&self) -> HashMap<ProviderId, ProviderHour> {
         std::mem::take(&mut *self.deliveries.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -1,4 +1,4 @@
-//! The composition root: from settings to a running service, for `serve` and for tests alike.
+//! The composition root: builds a service from the settings and runs it.
 
 mod api_pages;
 mod background;
@@ -32,7 +32,7 @@ use tokio::time::timeout;
 
 use crate::command_socket::{CommandHandler, CommandSocket};
 use crate::commands::Workplace;
-use crate::keys::{Keys, require, settle};
+use crate::keys::{Keys, open_or_create_keys, require_master_key};
 use crate::maintenance::Service;
 use crate::platform::build_info::{COMMIT, LONG, VERSION};
 use crate::platform::{SystemClock, SystemIds, descriptors};
@@ -49,20 +49,19 @@ use figures::Figures;
 use metrics::{Counting, Metrics};
 pub(crate) use run_command::run_command;
 
-/// Descriptors that no client gets: they are for the operator's listener, the database, commands and deliveries.
-const KEPT_BACK: usize = 256;
-/// How many connections fit into 128 MiB, which is what one `serve` has for them beside all else. A connection over TLS that is idle
-/// takes 10 KiB.
-const CONNECTIONS_IN_MEMORY: usize = (128 << 20) / (11 << 10);
+/// Descriptors that are reserved for the operator's listener, the database, commands and deliveries.
+const RESERVED_DESCRIPTORS: usize = 256;
+/// How many connections fit into 128 MiB, the memory that one `serve` has for them. An idle connection over TLS takes 10 KiB.
+const MAX_CONNECTIONS_IN_MEMORY: usize = (128 << 20) / (11 << 10);
 
 /// A service whose listeners are open.
 pub(crate) struct Application {
     api: Listening,
     operator: operator::Listening,
     gate: Arc<Gate>,
-    /// How long balancers have to see that it stops.
+    /// How long load balancers have to notice that the service stops.
     drain: Duration,
-    /// For what goes on beside the requests.
+    /// The database connections of background tasks.
     background: Arc<dyn Store>,
     retention: Retention,
     pulse: Arc<Pulse>,
@@ -83,8 +82,8 @@ impl Application {
         wrap: impl FnOnce(Box<dyn MailTransport>) -> Box<dyn MailTransport>,
     ) -> anyhow::Result<Self> {
         log::info!(version = VERSION, commit = COMMIT; "guerdon {LONG}");
-        // Before anything is made: what would be refused later leaves nothing behind.
-        require(settings)?;
+        // These checks come first, so that a start that is refused creates nothing.
+        require_master_key(settings)?;
         tls::check(settings)?;
         for (address, name) in
             [(settings.http.listen, "http.listen"), (settings.operator_listen, "operator.listen")]
@@ -94,11 +93,11 @@ impl Application {
         warnings::tell(settings);
         let (metrics, wakes) = (Metrics::install()?, Wakes::default());
         let Opened { requests, commands, background } = database::open_for_service(settings, &wakes)?;
-        let keys = Arc::new(settle(settings, background.as_ref())?);
+        let keys = Arc::new(open_or_create_keys(settings, background.as_ref())?);
         finish_started(settings, background.as_ref(), &commands);
         let gate = Gate::new();
         let pulse = Arc::<Pulse>::default();
-        background::look_first(background.as_ref(), &gate, &pulse)?;
+        background::check_at_start(background.as_ref(), &gate, &pulse)?;
         let payments = DuePayments::new(Arc::clone(&background), Arc::clone(&commands));
         let command_socket = command_socket(settings, &background, &commands, &keys)?;
         let terminated = tls::prepare(settings)?;
@@ -144,7 +143,7 @@ impl Application {
         })
     }
 
-    /// Serves until `stop` is ready; then ends in order, faster where it becomes ready once more.
+    /// Serves until `stop` is ready, then shuts down in order. If `stop` becomes ready again, it shuts down faster.
     pub(crate) async fn run<F: Future<Output = ()>>(self, mut stop: impl FnMut() -> F) -> anyhow::Result<()> {
         let api: ServerHandle = self.api.server.handle();
         let operator = self.operator.server.handle();
@@ -152,7 +151,7 @@ impl Application {
         rt::spawn(self.operator.server);
         let (figures, mut payments) = (Arc::new(self.figures), self.payments);
         let writing = Arc::clone(&figures);
-        let mut tasks = background::spawn(
+        let mut tasks = background::spawn_tasks(
             self.background,
             self.retention,
             &self.gate,
@@ -161,8 +160,8 @@ impl Application {
             self.metrics,
             self.unbalanced,
         );
-        tasks.push(rt::spawn(background::every(distributions::EVERY, move || payments.go_on())));
-        tasks.push(rt::spawn(background::every(figures::EVERY, move || writing.write())));
+        tasks.push(rt::spawn(background::repeat_every(distributions::EVERY, move || payments.run())));
+        tasks.push(rt::spawn(background::repeat_every(figures::EVERY, move || writing.write())));
         let handler = self.command_socket.map(|(command_socket, handler)| {
             tasks.push(rt::spawn(command_socket.take(Arc::clone(&handler))));
             handler
@@ -172,7 +171,7 @@ impl Application {
             _ = &mut api_ends => true,
         };
         let delivery = self.delivery;
-        let delivered = delivery.stop(); // beside the requests under way
+        let delivered = delivery.stop(); // at the same time as requests in flight finish
         if !ended_early {
             stop::in_order(&self.gate, self.drain, &api, delivered, &mut stop).await;
         }
@@ -181,7 +180,7 @@ impl Application {
             handler.finish(stop::COMMANDS_WITHIN).await;
         }
         operator.stop(false).await;
-        // A database that is away holds no end: nothing rests on figures.
+        // An unavailable database must not delay the end; nothing depends on these statistics.
         let _written = timeout(figures::LAST_WITHIN, web::block(move || figures.write())).await;
         if ended_early { bail!("the provider API ended by itself") } else { Ok(()) }
     }
@@ -227,20 +226,20 @@ fn api(
     }
 }
 
-/// As many connections as the descriptors and the memory allow that are left for them. A number that is set may exceed the memory,
-/// not the descriptors.
+/// Returns as many connections as descriptors and memory allow. A configured number may exceed the memory, but not the
+/// descriptors.
 fn connection_limits(http: &Http) -> ConnectionLimits {
-    let left = descriptors::raised().saturating_sub(KEPT_BACK).max(1);
+    let left = descriptors::raise_limit().saturating_sub(RESERVED_DESCRIPTORS).max(1);
     let wanted = usize::try_from(http.max_connections).unwrap_or(usize::MAX);
     if wanted > left {
         log::warn!("http.max_connections is {wanted}, but the limit of descriptors leaves room for {left}");
     }
-    if wanted > CONNECTIONS_IN_MEMORY {
+    if wanted > MAX_CONNECTIONS_IN_MEMORY {
         log::warn!(
-            "http.max_connections is {wanted}: more than {CONNECTIONS_IN_MEMORY} connections may take more memory than 256 MiB"
+            "http.max_connections is {wanted}: more than {MAX_CONNECTIONS_IN_MEMORY} connections may take more memory than 256 MiB"
         );
     }
-    let in_all = if wanted == 0 { left.min(CONNECTIONS_IN_MEMORY) } else { wanted.min(left) };
+    let in_all = if wanted == 0 { left.min(MAX_CONNECTIONS_IN_MEMORY) } else { wanted.min(left) };
     let of_one_address = usize::try_from(http.max_connections_per_address).unwrap_or(usize::MAX);
     log::info!("up to {in_all} connections to the provider API, {of_one_address} of one address");
     ConnectionLimits { in_all, of_one_address }

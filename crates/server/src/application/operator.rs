@@ -1,4 +1,4 @@
-//! The operator's listener: health and metrics, never on the provider port; nothing here changes anything.
+//! The operator's listener: health, metrics and console, read-only and never on the port of providers.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub(super) struct Listening {
     pub(super) address: SocketAddr,
 }
 
-/// What readiness hangs on.
+/// What readiness depends on.
 struct Health {
     gate: Arc<Gate>,
     pulse: Arc<Pulse>,
@@ -72,8 +72,8 @@ fn routes(config: &mut ServiceConfig) {
         .route("/status", get().to(stands));
 }
 
-/// A listener on loopback answers under an address or as `localhost`: a page from elsewhere whose name was made to lead
-/// here in the operator's browser reads nothing. Health may be asked for under any name.
+/// A listener on loopback answers only if the host is an address or `localhost`. This prevents DNS rebinding: a page of another
+/// site cannot read it in the operator's browser. Health answers under any name.
 async fn by_own_name(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
@@ -94,7 +94,7 @@ fn is_own_name(host: &str) -> bool {
     name.eq_ignore_ascii_case("localhost") || address.parse::<IpAddr>().is_ok()
 }
 
-/// The process answers; asks nobody.
+/// Answers that the process runs, without a query.
 async fn alive() -> HttpResponse {
     let mut response =
         HttpResponse::Ok().json(State { status: "ok", version: Some(VERSION), commit: Some(COMMIT) });
@@ -102,7 +102,8 @@ async fn alive() -> HttpResponse {
     response
 }
 
-/// Requests are welcome: not while the service ends, the database is away or takes no writes, but also in maintenance.
+/// Answers whether requests are accepted: not while the service stops or the database is unavailable or read-only. Maintenance
+/// mode does not count.
 async fn ready(health: Data<Health>) -> HttpResponse {
     if health.gate.draining() {
         answer(StatusCode::SERVICE_UNAVAILABLE, "draining")
@@ -121,7 +122,7 @@ async fn counted(health: Data<Health>) -> HttpResponse {
     HttpResponse::build(StatusCode::OK).insert_header((CONTENT_TYPE, text)).body(health.metrics.text())
 }
 
-/// How the service stands.
+/// The status of the service.
 async fn stands(service: Data<Service>) -> HttpResponse {
     let told = block(move || service.status()).await;
     let Ok(Ok(status)) = told else {
@@ -132,7 +133,7 @@ async fn stands(service: Data<Service>) -> HttpResponse {
     response
 }
 
-/// The console, which has an answer for every path.
+/// The console, which answers every path.
 async fn console(service: Data<Service>, request: HttpRequest) -> HttpResponse {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         let mut refused = answer(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD are answered here");

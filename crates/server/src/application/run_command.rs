@@ -11,9 +11,9 @@ use guerdon_domain::ports::Wakes;
 use guerdon_persistence::{Access, OpenError, Wakeups, open_waking};
 
 use super::finish_started;
-use crate::command_socket::{Sent, send};
+use crate::command_socket::{Sent, send_command};
 use crate::commands::{Command, Output, Runnable as _, Workplace};
-use crate::keys::{look_up, settle};
+use crate::keys::{open_existing_keys, open_or_create_keys};
 use crate::platform::files;
 use crate::settings::Settings;
 use crate::terminal::Progress;
@@ -32,11 +32,11 @@ pub(crate) fn run_command(
     progress: &Progress,
 ) -> anyhow::Result<Output> {
     if settings.embedded_database().is_some() {
-        files::require_own(&settings.data_dir)?;
+        files::require_own_folder(&settings.data_dir)?;
     }
     for _ in 0..ATTEMPTS_MAX {
         if let Some(database) = settings.embedded_database() {
-            match send(&settings.data_dir, database, command) {
+            match send_command(&settings.data_dir, database, command) {
                 Sent::Done(output) => return Ok(output),
                 Sent::Refused(why) => bail!(why),
                 Sent::NotRun => bail!("the running guerdon did not take the command: it was not run"),
@@ -44,14 +44,14 @@ pub(crate) fn run_command(
                     "the running guerdon did not answer: it is unknown whether the command ran; \
                      look before it is repeated, or repeat it with the same --key (an import may always be repeated)"
                 ),
-                Sent::Nobody => {}
+                Sent::NotServed => {}
             }
         }
         let wakes = Wakes::default();
         match open_waking(&settings.database, Access::Command, wakes.clone()) {
             Ok(opened) => {
                 let store = opened.requests;
-                let find_keys = if command.is_reading() { look_up } else { settle };
+                let find_keys = if command.is_reading() { open_existing_keys } else { open_or_create_keys };
                 let keys = Arc::new(find_keys(settings, store.as_ref())?);
                 if !command.is_reading() {
                     logging::start(settings.log);

@@ -1,4 +1,4 @@
-//! Certificates of identity providers that soon end: a line, a number, and a mail to those who can mend it.
+//! Warns of certificates of identity providers that end soon: by a log line, a metric, and a mail to administrators.
 
 use std::time::Duration;
 

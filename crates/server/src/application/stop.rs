@@ -1,5 +1,4 @@
-//! The end, in order: no longer ready, a moment for balancers to see it, the requests and the deliveries under way,
-//! then out.
+//! The orderly shutdown: readiness ends, load balancers get time to notice, requests and deliveries in flight finish.
 
 use std::future::Future;
 use std::time::Duration;
@@ -8,14 +7,14 @@ use actix_web::dev::ServerHandle;
 use guerdon_http_api::Gate;
 use tokio::time::sleep;
 
-/// How long a connection that was just made has to send its request, once no more are accepted: the server then closes
-/// what is idle, and a request on its way to it would be cut.
+/// How long a new connection has to send its request after the listener stops accepting. Then the server closes idle
+/// connections, and would cut off a request that is on its way.
 const SETTLE: Duration = Duration::from_millis(500);
-/// How long handed-over commands have to end.
+/// How long commands from the socket may take to end.
 pub(super) const COMMANDS_WITHIN: Duration = Duration::from_secs(10);
 
-/// Ends the provider API, once balancers had `drain` to see that this process is no longer ready, and waits for the
-/// deliveries under way; where `again` is ready meanwhile, at once.
+/// Ends readiness, waits for `drain`, stops the provider API, and waits for the deliveries in flight. If `again` becomes ready
+/// meanwhile, it stops at once.
 pub(super) async fn in_order<F: Future<Output = ()>>(
     gate: &Gate,
     drain: Duration,

@@ -1,11 +1,11 @@
-//! What an operator should know of the settings at the start, a line each: nothing here is refused.
+//! Log lines at the start about settings that are allowed but open to more people than they should be.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use crate::settings::{Settings, Tls};
 
-/// Says it.
+/// Logs each warning that applies.
 pub(super) fn tell(settings: &Settings) {
     for line in of(settings) {
         log::warn!("{line}");
@@ -28,7 +28,7 @@ fn of(settings: &Settings) -> Vec<String> {
             settings.http.listen
         ));
     }
-    for path in [settings.data_dir.clone(), settings.data_dir.join(crate::keys::FILE)] {
+    for path in [settings.data_dir.clone(), settings.data_dir.join(crate::keys::MASTER_KEY_FILE)] {
         if let Some(mode) = open_to_others(&path) {
             let shown = path.display();
             lines.push(format!(
@@ -39,7 +39,7 @@ fn of(settings: &Settings) -> Vec<String> {
     lines
 }
 
-/// The mode of what others than its owner may use.
+/// Returns the mode of a file or folder that other users than its owner may use.
 fn open_to_others(path: &Path) -> Option<u32> {
     let mode = path.metadata().ok()?.permissions().mode() & 0o777;
     (mode & 0o077 != 0).then_some(mode)
@@ -74,7 +74,7 @@ mod tests {
         check(&[("GUERDON_OPERATOR__LISTEN", "0.0.0.0:1")], &["operator.listen is 0.0.0.0:1"]);
         check(&[proxy, trusted("10.0.0.0/8")], &[]);
         check(&[proxy, trusted("10.0.0.0/8,::/0")], &["::/0"]);
-        let key = folder.path().join(crate::keys::FILE);
+        let key = folder.path().join(crate::keys::MASTER_KEY_FILE);
         write(&key, "x").unwrap();
         set_permissions(&key, Permissions::from_mode(0o640)).unwrap();
         check(&[], &["mode 640"]);

@@ -1,4 +1,4 @@
-//! The command line: what can be typed, its help, and the way from there to the exit status.
+//! The command line: its arguments and help, and running what it asks for.
 
 mod help;
 mod run;
@@ -37,14 +37,14 @@ pub(crate) struct Cli {
 }
 
 impl Cli {
-    /// What was typed; ends the program where that is no command line, or asks for help.
-    pub(crate) fn read() -> Self {
+    /// Parses the command line. Ends the process if that fails, or if help or the version is asked for.
+    pub(crate) fn parse_or_exit() -> Self {
         let matches = help::prepare_help(Self::command()).get_matches();
         Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
     }
 }
 
-/// What is to be done.
+/// What the command line asks for.
 #[derive(Subcommand)]
 pub(crate) enum What {
     /// Serve the provider API; makes or migrates the database first.
@@ -64,7 +64,7 @@ pub(crate) enum What {
 }
 
 impl What {
-    /// Whether it changes nothing.
+    /// Returns whether it changes nothing.
     pub(crate) fn is_reading(&self) -> bool {
         match self {
             Self::Serve | Self::Dev(_) | Self::Migrate => false,

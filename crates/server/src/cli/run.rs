@@ -1,4 +1,4 @@
-//! From the command line to the exit status.
+//! Runs what the command line asks for, prints the output, and sets the exit status.
 
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
@@ -24,14 +24,14 @@ use crate::terminal::{Progress, logging, printable};
 use crate::tools::check_config;
 use crate::{command_socket, dev};
 
-/// How long work beside the requests has to end, after everything else has.
-const BESIDE_WITHIN: Duration = Duration::from_secs(5);
+/// How long background work may take to end, after everything else has ended.
+const BACKGROUND_END_WITHIN: Duration = Duration::from_secs(5);
 
-/// The whole program: reads the command line, does what it says.
+/// Runs the program with the arguments of the process.
 pub fn main() -> ExitCode {
-    let cli = Cli::read();
+    let cli = Cli::parse_or_exit();
     match clock::require_sane().and_then(|()| run(&cli)) {
-        Ok(output) => print(&output, &cli),
+        Ok(output) => print_output(&output, &cli),
         Err(cause) => {
             let line = format!("{cause:#}");
             let _closed = writeln!(std::io::stderr(), "guerdon: {}", printable::one_line(&line));
@@ -40,7 +40,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn print(output: &Output, cli: &Cli) -> ExitCode {
+fn print_output(output: &Output, cli: &Cli) -> ExitCode {
     for note in &output.notes {
         let _closed = writeln!(std::io::stderr(), "{}", printable::one_line(note));
     }
@@ -52,7 +52,7 @@ fn print(output: &Output, cli: &Cli) -> ExitCode {
     let end = if text.ends_with('\n') { "" } else { "\n" };
     match write!(out, "{text}{end}").and_then(|()| out.flush()) {
         Ok(()) => ExitCode::from(output.status),
-        // Whoever stops reading has read enough; but of what was changed they should know.
+        // A reader that closed the pipe has read enough, unless the command changed something.
         Err(cause) if cli.what.is_reading() && cause.kind() == ErrorKind::BrokenPipe => ExitCode::FAILURE,
         Err(cause) => {
             let told = if cli.what.is_reading() {
@@ -90,10 +90,10 @@ fn run(cli: &Cli) -> anyhow::Result<Output> {
             })
         }
         What::Config(Config::Check { connect }) => check_config(&settings()?, *connect),
-        What::Tool(tool) => shown(cli, tool.may_take_long(), |progress| {
+        What::Tool(tool) => run_with_progress(cli, tool.may_take_long(), |progress| {
             tool.run(&settings()?, prepare_help(Cli::command()), progress)
         }),
-        What::Work(command) => shown(cli, command.may_take_long(), |progress| {
+        What::Work(command) => run_with_progress(cli, command.may_take_long(), |progress| {
             let settings = settings()?;
             match command {
                 Command::Import(ImportCommand::Users(it)) if is_served(&settings) => {
@@ -111,13 +111,13 @@ fn run(cli: &Cli) -> anyhow::Result<Output> {
     }
 }
 
-/// Whether a running service holds the embedded database, and so runs the commands on it.
+/// Returns whether a running service holds the embedded database, and so runs the commands on it.
 fn is_served(settings: &Settings) -> bool {
     settings.embedded_database().is_some() && command_socket::is_served(&settings.data_dir)
 }
 
-/// Runs what may take long, and shows meanwhile how far it is.
-fn shown(
+/// Runs something with its progress on the terminal, if it may take long and prints text.
+fn run_with_progress(
     cli: &Cli,
     may_take_long: bool,
     run: impl FnOnce(&Progress) -> anyhow::Result<Output>,
@@ -155,18 +155,18 @@ fn serve(settings: &Settings) -> anyhow::Result<Output> {
             async move { signals.lock().await.next().await }
         };
         let ended = application.run(stop).await;
-        end_soon(u8::from(ended.is_err()))?;
+        exit_after_grace(u8::from(ended.is_err()))?;
         ended
     })?;
     log::info!("stopped");
     Ok(Output::default())
 }
 
-/// Gives up what goes on beside the requests and does not end by itself: whatever is cut off there is a transaction that is
-/// undone, or a step after which the next start goes on.
-fn end_soon(status: u8) -> anyhow::Result<()> {
+/// Ends the process after five seconds if background work has not ended by itself. A transaction that this cuts off is rolled
+/// back, and work in steps continues after the next start.
+fn exit_after_grace(status: u8) -> anyhow::Result<()> {
     let wait = move || {
-        sleep(BESIDE_WITHIN);
+        sleep(BACKGROUND_END_WITHIN);
         log::warn!("stopping without what is still under way: it goes on after the next start");
         std::process::exit(status.into())
     };

@@ -1,61 +1,61 @@
-//! The side of the command.
+//! Sends commands to a running `serve`.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
-use super::{Reply, Request, SOCKET, ShortPath, one_name};
+use super::{Reply, Request, SOCKET, ShortPath, canonical_path};
 use crate::commands::{Command, Output, Runnable as _};
 use crate::platform::build_info::VERSION;
 use crate::platform::user;
 
 const SEND_WITHIN: Duration = Duration::from_secs(10);
-/// A command that is soon done is not waited for any longer, nor is one that may take long.
-const SOON: Duration = Duration::from_secs(60);
-const LONG: Duration = Duration::from_secs(3_600);
+/// How long to wait for the reply to most commands, and to one that may take long.
+const REPLY_WITHIN: Duration = Duration::from_secs(60);
+const LONG_REPLY_WITHIN: Duration = Duration::from_secs(3_600);
 
-/// What became of a command.
+/// The outcome of sending a command.
 #[derive(Debug)]
 pub(crate) enum Sent {
-    /// Nobody serves this database here: the command may open it itself.
-    Nobody,
-    /// It ran there.
+    /// No `serve` runs on this database: the caller may open it.
+    NotServed,
+    /// The command ran.
     Done(Output),
-    /// It was refused there.
+    /// The command was refused.
     Refused(String),
-    /// It did not come there whole.
+    /// The request was not received whole; the command did not run.
     NotRun,
-    /// It came there, and no answer came back: nobody knows whether it ran.
+    /// The request was received, but no reply came: the command may have run.
     Unknown,
 }
 
-/// Hands a command to the `serve` that runs on this data folder and database.
-pub(crate) fn send(data_dir: &Path, database: &Path, command: &Command) -> Sent {
-    let Ok(way) = ShortPath::to(data_dir, SOCKET) else { return Sent::Nobody };
-    let Ok(stream) = UnixStream::connect(&way.path) else { return Sent::Nobody };
+/// Sends a command to the `serve` that runs on this data folder and database, and waits for its reply.
+pub(crate) fn send_command(data_dir: &Path, database: &Path, command: &Command) -> Sent {
+    let Ok(short) = ShortPath::to(data_dir, SOCKET) else { return Sent::NotServed };
+    let Ok(stream) = UnixStream::connect(&short.path) else { return Sent::NotServed };
     let request = Request {
         version: VERSION.to_owned(),
-        database: one_name(database),
-        by: user::name(),
+        database: canonical_path(database),
+        by: user::current_user(),
         command: command.clone(),
     };
-    let Ok(mut line) = serde_json::to_vec(&request) else { return Sent::Nobody };
+    let Ok(mut line) = serde_json::to_vec(&request) else { return Sent::NotServed };
     line.push(b'\n');
-    // What is not there to its line feed is never run.
+    // A request without its final line feed is never run.
     let sent = stream.set_write_timeout(Some(SEND_WITHIN)).and_then(|()| (&stream).write_all(&line));
     if sent.is_err() {
         return Sent::NotRun;
     }
-    match answer(&stream, if command.may_take_long() { LONG } else { SOON }) {
+    match read_reply(&stream, if command.may_take_long() { LONG_REPLY_WITHIN } else { REPLY_WITHIN }) {
         Ok(Reply::Done(output)) => Sent::Done(output),
         Ok(Reply::Refused(why)) => Sent::Refused(why),
-        Ok(Reply::Elsewhere) => Sent::Nobody,
+        Ok(Reply::Elsewhere) => Sent::NotServed,
         Err(_cause) => Sent::Unknown,
     }
 }
 
-fn answer(stream: &UnixStream, within: Duration) -> std::io::Result<Reply> {
+fn read_reply(stream: &UnixStream, within: Duration) -> std::io::Result<Reply> {
     stream.set_read_timeout(Some(within))?;
     let mut answer = String::new();
     BufReader::new(stream).read_line(&mut answer)?;

@@ -1,4 +1,4 @@
-//! The side of `serve`.
+//! Takes commands in `serve`.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -14,7 +14,7 @@ use tokio::net::UnixStream;
 use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
-use super::{Envelope, Reply, Request, SOCKET, ShortPath, is_served, one_name};
+use super::{Envelope, Reply, Request, SOCKET, ShortPath, canonical_path, is_served};
 use crate::commands::Workplace;
 use crate::platform::build_info::VERSION;
 use crate::platform::files::ensure_private_folder;
@@ -22,16 +22,16 @@ use crate::platform::random;
 
 const CLIENTS_MAX: u32 = 64;
 const LINE_LENGTH_MAX: u64 = 64 << 20;
-/// A command comes and goes as one line at once: whoever takes longer keeps others out.
+/// Request and reply are one line each. A client that takes longer to write or read one would keep others out.
 const LINE_WITHIN: Duration = Duration::from_secs(10);
 const ANSWER_WITHIN: Duration = Duration::from_secs(30);
 const REST_AFTER_ERROR: Duration = Duration::from_millis(100);
 
-/// The socket, open; goes with its file when it is dropped.
+/// The open socket. Dropping it removes its file.
 pub(crate) struct CommandSocket {
     listener: UnixListener,
     path: PathBuf,
-    /// Whose commands are taken.
+    /// The user whose commands are taken.
     user: u32,
 }
 
@@ -43,7 +43,7 @@ impl Drop for CommandSocket {
     }
 }
 
-/// What stands behind it.
+/// Runs the commands that arrive on the socket.
 pub(crate) struct CommandHandler {
     workplace: Workplace,
     database: PathBuf,
@@ -51,8 +51,8 @@ pub(crate) struct CommandHandler {
 }
 
 impl CommandSocket {
-    /// Opens the socket in the data folder. It is bound in a folder of its own and then moved, so that it is never
-    /// there with another mode than 0600, and takes the place of one that a crash left.
+    /// Opens the socket in the data folder. It is bound in a new folder and then moved, so that it never has another mode than
+    /// 0600, and replaces a socket that a crash left. Fails if another process serves there.
     pub(crate) fn open(data_dir: &Path) -> anyhow::Result<Self> {
         let path = data_dir.join(SOCKET);
         if is_served(data_dir) {
@@ -75,7 +75,7 @@ impl CommandSocket {
         Ok((listener, fs::symlink_metadata(path)?.uid()))
     }
 
-    /// Takes commands for as long as it is polled.
+    /// Takes commands for as long as the future is polled.
     pub(crate) async fn take(self, handler: Arc<CommandHandler>) {
         let listener = self.listener.try_clone().and_then(tokio::net::UnixListener::from_std);
         let listener = match listener {
@@ -96,7 +96,7 @@ impl CommandSocket {
                     log::warn!("a command of another user was refused");
                     rt::spawn(async move {
                         let refused = Reply::Refused("commands of another user are not taken".to_owned());
-                        answer(&mut BufReader::new(stream), &refused).await;
+                        write_reply(&mut BufReader::new(stream), &refused).await;
                         drop(place);
                     });
                 }
@@ -113,7 +113,7 @@ fn is_of(stream: &UnixStream, user: u32) -> bool {
     stream.peer_cred().is_ok_and(|it| it.uid() == user)
 }
 
-async fn answer(stream: &mut BufReader<UnixStream>, reply: &Reply) {
+async fn write_reply(stream: &mut BufReader<UnixStream>, reply: &Reply) {
     let mut line = serde_json::to_vec(reply).unwrap_or_default();
     line.push(b'\n');
     if !matches!(timeout(ANSWER_WITHIN, stream.write_all(&line)).await, Ok(Ok(()))) {
@@ -122,13 +122,13 @@ async fn answer(stream: &mut BufReader<UnixStream>, reply: &Reply) {
 }
 
 impl CommandHandler {
-    /// Runs commands on this database.
+    /// Creates a handler that runs commands on this database.
     pub(crate) fn new(workplace: Workplace, database: &Path) -> Self {
         let clients = usize::try_from(CLIENTS_MAX).unwrap_or(1);
-        Self { workplace, database: one_name(database), clients: Arc::new(Semaphore::new(clients)) }
+        Self { workplace, database: canonical_path(database), clients: Arc::new(Semaphore::new(clients)) }
     }
 
-    /// Waits until no command runs any more, but not for ever.
+    /// Waits until no command runs, at most for this time.
     pub(crate) async fn finish(&self, within: Duration) {
         let _all = timeout(within, self.clients.acquire_many(CLIENTS_MAX)).await;
     }
@@ -139,7 +139,7 @@ impl CommandHandler {
         let read =
             timeout(LINE_WITHIN, (&mut stream).take(LINE_LENGTH_MAX).read_until(b'\n', &mut line)).await;
         match read {
-            Ok(Ok(0)) => return, // only looked whether anybody is here
+            Ok(Ok(0)) => return, // `is_served` connects and sends nothing
             Ok(Ok(_)) => {}
             Ok(Err(_)) | Err(_) => return log::warn!("a command did not come whole"),
         }
@@ -147,7 +147,7 @@ impl CommandHandler {
             Ok(reply) => reply,
             Err(_) => Reply::Refused("the command could not be run".to_owned()),
         };
-        answer(&mut stream, &reply).await;
+        write_reply(&mut stream, &reply).await;
     }
 
     fn reply(&self, line: &[u8]) -> Reply {

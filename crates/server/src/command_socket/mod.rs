@@ -1,5 +1,5 @@
-//! The embedded database has one writing process. While `serve` is that process, a command hands itself to it
-//! through a Unix socket in the data folder: one JSON line there, one back. Only the same user can open it.
+//! The embedded database has one writing process. While `serve` is that process, a command is sent to it over a Unix socket in
+//! the data folder: one line of JSON as the request, one as the reply. Only the same user can open the socket.
 
 mod client;
 mod listener;
@@ -13,47 +13,47 @@ use serde::{Deserialize, Serialize};
 
 use crate::commands::{Command, Output};
 
-pub(crate) use client::{Sent, send};
+pub(crate) use client::{Sent, send_command};
 pub(crate) use listener::{CommandHandler, CommandSocket};
 
 const SOCKET: &str = "guerdon.sock";
-/// A socket's path is cut at 107 bytes on Linux, at 103 elsewhere.
+/// The longest path of a socket: Linux takes 107 bytes, other systems 103.
 const PATH_LENGTH_MAX: usize = 100;
 
-/// What a command sends.
+/// The request of a command.
 #[derive(Serialize, Deserialize)]
 struct Request {
-    /// That of the command. An older or newer one may mean something else by the same words.
+    /// The version of the program that sends the command: another version may read the same words differently.
     version: String,
-    /// The database it means; the running `serve` may have another.
+    /// The database that the command is for; the running `serve` may have another.
     database: PathBuf,
-    /// Who gives it, as the system of the command knows.
+    /// The user who gives the command.
     by: Option<String>,
     command: Command,
 }
 
-/// So much of it can be read of whichever version it is.
+/// The part of a request that every version can read.
 #[derive(Deserialize)]
 struct Envelope {
     version: Option<String>,
 }
 
-/// What it is answered.
+/// The reply to a request.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Reply {
-    /// It ran.
+    /// The command ran.
     Done(Output),
-    /// It did not, for this reason.
+    /// The command was refused or failed, for this reason.
     Refused(String),
     /// The running `serve` has another database.
     Elsewhere,
 }
 
-/// A way to a file in a folder that fits into a socket's address, however long the folder's own path is.
+/// A path to a file in a folder that is short enough for the address of a socket, however long the path of the folder is.
 struct ShortPath {
     path: PathBuf,
-    /// Keeps the way open.
+    /// Keeps the short path valid.
     _folder: Option<File>,
 }
 
@@ -69,13 +69,13 @@ impl ShortPath {
     }
 }
 
-/// Whether a `serve` takes commands in this data folder.
+/// Returns whether a `serve` takes commands in this data folder.
 pub(crate) fn is_served(data_dir: &Path) -> bool {
     ShortPath::to(data_dir, SOCKET).is_ok_and(|way| UnixStream::connect(&way.path).is_ok())
 }
 
-/// The one name of a database's file.
-fn one_name(database: &Path) -> PathBuf {
+/// Returns the canonical path of a database file, by which two processes can compare it.
+fn canonical_path(database: &Path) -> PathBuf {
     std::fs::canonicalize(database).unwrap_or_else(|_missing| database.to_owned())
 }
 

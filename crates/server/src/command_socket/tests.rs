@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::net::{UnixListener, UnixStream};
 
-use super::{SOCKET, Sent, ShortPath, send};
+use super::{SOCKET, Sent, ShortPath, send_command};
 use crate::commands::Command;
 
 fn seal() -> Command {
@@ -24,11 +24,11 @@ fn a_folder_deep_down_can_hold_a_socket() {
 fn where_nobody_listens_nobody_takes_a_command() {
     let folder = tempfile::tempdir().unwrap();
     let database = folder.path().join("guerdon.db");
-    let handed = |data_dir: &std::path::Path| send(data_dir, &database, &seal());
-    assert!(matches!(handed(folder.path()), Sent::Nobody));
-    assert!(matches!(handed(&folder.path().join("missing")), Sent::Nobody));
+    let handed = |data_dir: &std::path::Path| send_command(data_dir, &database, &seal());
+    assert!(matches!(handed(folder.path()), Sent::NotServed));
+    assert!(matches!(handed(&folder.path().join("missing")), Sent::NotServed));
     drop(UnixListener::bind(folder.path().join(SOCKET)).unwrap()); // a crash leaves its socket behind
-    assert!(matches!(handed(folder.path()), Sent::Nobody));
+    assert!(matches!(handed(folder.path()), Sent::NotServed));
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn a_command_says_of_which_version_it_is() {
         BufReader::new(stream).read_line(&mut line).unwrap();
         line
     });
-    send(folder.path(), &folder.path().join("guerdon.db"), &seal());
+    send_command(folder.path(), &folder.path().join("guerdon.db"), &seal());
     let said: serde_json::Value = serde_json::from_str(&heard.join().unwrap()).unwrap();
     assert_eq!(said["version"], crate::platform::build_info::VERSION);
 }
@@ -55,7 +55,7 @@ fn an_answer_that_does_not_come_is_told() {
         let (stream, _) = listener.accept().unwrap();
         BufReader::new(stream).read_line(&mut String::new()).unwrap();
     });
-    let handed = send(folder.path(), &folder.path().join("guerdon.db"), &seal());
+    let handed = send_command(folder.path(), &folder.path().join("guerdon.db"), &seal());
     crash.join().unwrap();
     assert!(matches!(handed, Sent::Unknown));
 }

@@ -37,7 +37,7 @@ use guerdon_domain::ports::{Context, Store, StoreExt as _};
 use guerdon_webhook_dispatcher::Bodies;
 
 use crate::keys::Keys;
-use crate::platform::{SystemClock, SystemIds, surroundings, user as system_user};
+use crate::platform::{SystemClock, SystemIds, surroundings, user::current_user};
 use crate::settings::Settings;
 use crate::terminal::Progress;
 
@@ -81,7 +81,7 @@ impl Workplace {
             commands: Commands { queue, surroundings: surroundings() },
             keys,
             settings: Arc::new(settings.clone()),
-            user: system_user::name(),
+            user: current_user(),
             progress: Progress::default(),
             threads: NonZero::<usize>::MIN,
             in_service: true,

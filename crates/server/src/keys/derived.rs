@@ -1,4 +1,4 @@
-//! What is derived from the master key.
+//! The keys that are derived from the master key.
 
 use guerdon_domain::values::ProviderId;
 use guerdon_http_api::VerifySecret;
@@ -10,14 +10,14 @@ use crate::platform::SecretText;
 use crate::platform::random;
 use crate::settings::MasterKey;
 
-/// The working keys.
+/// The keys that hash API secrets and encrypt shared secrets.
 pub(crate) struct Keys {
     pepper: hmac::Key,
     sealing: LessSafeKey,
     fingerprint: String,
 }
 
-/// A shared secret could not be sealed or opened: another key, another provider, or damage.
+/// A shared secret could not be encrypted or decrypted: another key, another provider, or damage.
 #[derive(Debug)]
 pub(crate) struct SealedError;
 
@@ -36,8 +36,8 @@ impl std::fmt::Debug for Keys {
 }
 
 impl Keys {
-    /// Derives the working keys.
-    pub(crate) fn of(master: &MasterKey) -> anyhow::Result<Self> {
+    /// Derives the keys from a master key.
+    pub(crate) fn derive(master: &MasterKey) -> anyhow::Result<Self> {
         let sealing =
             UnboundKey::new(&AES_256_GCM, master.derive("guerdon shared secret sealing").as_slice())
                 .map_err(|cause| anyhow::anyhow!("the sealing key: {cause}"))?;
@@ -53,7 +53,7 @@ impl Keys {
         &self.fingerprint
     }
 
-    /// What is stored of an API secret. No slow hash: the secret is 256 random bits.
+    /// Hashes an API secret for the database. A slow hash is not needed: the secret is 256 random bits.
     pub(crate) fn hash(&self, secret: &SecretText) -> Vec<u8> {
         hmac::sign(&self.pepper, secret.expose().as_bytes()).as_ref().to_vec()
     }
@@ -69,7 +69,7 @@ impl Keys {
         Ok([nonce.as_slice(), &text].concat())
     }
 
-    /// The shared secret of a provider.
+    /// Decrypts a shared secret. Fails with another key, for another provider, or if it was damaged.
     pub(crate) fn open(&self, provider: ProviderId, sealed: &[u8]) -> Result<SecretText, SealedError> {
         let (nonce, text) = sealed.split_first_chunk::<NONCE_LEN>().ok_or(SealedError)?;
         let mut text = Zeroizing::new(text.to_vec());
@@ -84,7 +84,7 @@ impl Keys {
 }
 
 impl VerifySecret for Keys {
-    /// In constant time.
+    /// Compares in constant time.
     fn matches(&self, secret: &str, hash: &[u8]) -> bool {
         hmac::verify(&self.pepper, secret.as_bytes(), hash).is_ok()
     }
@@ -101,7 +101,7 @@ mod tests {
     use crate::settings::MasterKey;
 
     fn keys(digits: &str) -> Keys {
-        Keys::of(&MasterKey::parse(&digits.repeat(32)).unwrap()).unwrap()
+        Keys::derive(&MasterKey::parse(&digits.repeat(32)).unwrap()).unwrap()
     }
 
     #[test]

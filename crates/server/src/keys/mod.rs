@@ -1,9 +1,12 @@
-//! The master key and what is derived from it: the pepper of the API secrets and the key that seals the shared ones.
+//! The keys that are derived from the master key: one hashes API secrets, one encrypts the shared secrets of providers.
 
 mod derived;
 mod find;
 mod signing;
 
 pub(crate) use derived::{Keys, SealedError};
-pub(crate) use find::{FILE, given, in_file, is_own, look_up, require, require_own, settle};
+pub(crate) use find::{
+    MASTER_KEY_FILE, check_master_key, open_existing_keys, open_or_create_keys, read_configured,
+    read_from_data_folder, require_master_key, require_matching_master_key,
+};
 pub(crate) use signing::SigningSecrets;

@@ -1,4 +1,4 @@
-//! What events are signed with.
+//! The secrets that events are signed with.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 use super::derived::Keys;
 use crate::platform::SystemClock;
 
-/// The shared secrets in force, opened with the master key.
+/// Decrypts the shared secret of a provider that is in force now.
 pub(crate) struct SigningSecrets(pub(crate) Arc<Keys>);
 
 impl OpenSecret for SigningSecrets {

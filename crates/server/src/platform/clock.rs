@@ -5,18 +5,15 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::bail;
 use guerdon_domain::ports::{Clock, Timestamp};
 
-/// The beginning of the year 9999, in seconds: later, times cannot be told.
-const LATEST: u64 = 253_370_764_800;
+/// The beginning of the year 9999, in seconds since 1970. Later times cannot be written in RFC 3339.
+const LATEST_SECONDS: u64 = 253_370_764_800;
 
-/// Refuses a clock at which nothing can be written down.
+/// Fails if the system clock is before 1970 or after 9998.
 pub(crate) fn require_sane() -> anyhow::Result<()> {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the clock itself is looked at, before it is asked for the time"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "this checks the clock before the Clock port uses it")]
     let now = SystemTime::now();
     match now.duration_since(UNIX_EPOCH) {
-        Ok(since) if since.as_secs() < LATEST => Ok(()),
+        Ok(since) if since.as_secs() < LATEST_SECONDS => Ok(()),
         _ => bail!("the clock of this machine stands before 1970 or after 9998: set it"),
     }
 }

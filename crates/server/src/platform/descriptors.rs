@@ -1,9 +1,9 @@
-//! How many files and connections this process may have open.
+//! The limit of open files and connections of this process.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Asks for as many as the system lets this process ask for; answers how many it has.
-pub(crate) fn raised() -> usize {
+/// Raises the soft limit of open descriptors to the hard limit, and returns the limit that is in force then.
+pub(crate) fn raise_limit() -> usize {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     let raised = Rlimit { current: maximum, maximum };
     let limit = match setrlimit(Resource::Nofile, raised) {
@@ -17,8 +17,8 @@ pub(crate) fn raised() -> usize {
     limit.and_then(|it| usize::try_from(it).ok()).unwrap_or(usize::MAX)
 }
 
-/// How many are open.
-pub(crate) fn open() -> Option<usize> {
+/// Counts the open descriptors of this process; `None` where the system does not tell.
+pub(crate) fn count_open() -> Option<usize> {
     Some(std::fs::read_dir("/proc/self/fd").ok()?.count())
 }
 
@@ -26,8 +26,8 @@ pub(crate) fn open() -> Option<usize> {
 mod tests {
     #[test]
     fn the_limit_is_there_and_stays() {
-        let first = super::raised();
+        let first = super::raise_limit();
         assert!(first > 0);
-        assert_eq!(super::raised(), first);
+        assert_eq!(super::raise_limit(), first);
     }
 }

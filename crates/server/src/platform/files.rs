@@ -12,38 +12,40 @@ use zeroize::Zeroizing;
 
 use super::{random, user};
 
-/// A file of settings or of a key that is larger is something else.
-const SMALL: u64 = 1 << 20;
+/// The largest file of settings or of a key that is read.
+const SMALL_FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// The text of a small file, or of a pipe; what goes on and on is none.
-pub(crate) fn small_text(path: &Path) -> std::io::Result<Zeroizing<String>> {
-    let bytes = bounded(path, SMALL)?.ok_or_else(|| Error::other("it is larger than 1 MiB"))?;
+/// Reads the text of a file or a pipe of at most 1 MiB. Fails if there is more, or if it is not UTF-8.
+pub(crate) fn read_small_text(path: &Path) -> std::io::Result<Zeroizing<String>> {
+    let bytes =
+        read_bounded(path, SMALL_FILE_BYTES_MAX)?.ok_or_else(|| Error::other("it is larger than 1 MiB"))?;
     String::from_utf8(bytes).map(Zeroizing::new).map_err(|_bytes| Error::other("it is not UTF-8"))
 }
 
-/// What is in a file, or comes out of a pipe; none where it is more than so many bytes.
-pub(crate) fn bounded(path: &Path, bytes_max: u64) -> std::io::Result<Option<Vec<u8>>> {
+/// Reads a file or a pipe. Returns `None` if it has more than `bytes_max` bytes, without reading the rest.
+pub(crate) fn read_bounded(path: &Path, bytes_max: u64) -> std::io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     let read = File::open(path)?.take(bytes_max + 1).read_to_end(&mut bytes)?;
     Ok(u64::try_from(read).is_ok_and(|it| it <= bytes_max).then_some(bytes))
 }
 
-/// Makes a folder of mode 0700, with its parents; one that is there already stays as it is.
+/// Creates a folder of mode 0700, with its parents. An existing folder keeps its mode.
 pub(crate) fn ensure_private_folder(path: &Path) -> anyhow::Result<()> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
     made.with_context(|| format!("cannot make the folder {}", path.display()))
 }
 
-/// Refuses a folder of another user: what is written there by this one, were it root, its owner could not use any more.
-pub(crate) fn require_own(folder: &Path) -> anyhow::Result<()> {
-    let Ok(owner) = folder.metadata().map(|it| it.uid()) else { return Ok(()) }; // others say what is missing
+/// Fails if a folder belongs to another user: its owner could not read what this process, running as root, writes there.
+/// Succeeds if the folder is missing.
+pub(crate) fn require_own_folder(folder: &Path) -> anyhow::Result<()> {
+    let Ok(owner) = folder.metadata().map(|it| it.uid()) else { return Ok(()) }; // the caller reports a missing folder
     let own = own_uid();
     if owner != own {
         bail!(
             "{} belongs to {}: run this command as that user, not as {}",
             folder.display(),
-            user::named(owner),
-            user::named(own)
+            user::name_of(owner),
+            user::name_of(own)
         );
     }
     Ok(())
@@ -58,7 +60,7 @@ pub(crate) fn ensure_private_file(path: &Path) -> anyhow::Result<()> {
     }
     let found = path.metadata().with_context(|| format!("cannot look at {}", path.display()))?;
     if found.len() == 0 && found.uid() != own_uid() {
-        bail!("{} is empty and belongs to {}: remove it", path.display(), user::named(found.uid()));
+        bail!("{} is empty and belongs to {}: remove it", path.display(), user::name_of(found.uid()));
     }
     Ok(())
 }
@@ -76,17 +78,17 @@ pub(crate) fn lock_file(path: &Path) -> std::io::Result<File> {
     })
 }
 
-/// Writes a file of mode 0600 where none is; `false` where one is already.
+/// Writes a new file of mode 0600. Returns `false` if a file has this name already.
 pub(crate) fn create_private_file(path: &Path, content: &[u8]) -> anyhow::Result<bool> {
     let beside = write_beside(path, content)?;
-    let placed = place_new(&beside, path);
+    let placed = move_to_new_name(&beside, path);
     let _gone = fs::remove_file(&beside);
     placed
 }
 
-/// Gives a file that is on the disk the name that it is to have; `false` where something has that name already.
-pub(crate) fn place_new(beside: &Path, path: &Path) -> anyhow::Result<bool> {
-    // Unlike a rename, a link does not replace; where a file system has no links, the kernel may be asked not to.
+/// Moves a synced file to its final name and syncs the folder. Returns `false` if something has that name already.
+pub(crate) fn move_to_new_name(beside: &Path, path: &Path) -> anyhow::Result<bool> {
+    // Unlike a rename, a hard link does not replace. Some file systems have none; there the kernel offers NOREPLACE.
     let placed = fs::hard_link(beside, path).or_else(|cause| match cause.kind() {
         ErrorKind::PermissionDenied | ErrorKind::Unsupported => {
             Ok(renameat_with(CWD, beside, CWD, path, RenameFlags::NOREPLACE)?)
@@ -100,16 +102,16 @@ pub(crate) fn place_new(beside: &Path, path: &Path) -> anyhow::Result<bool> {
     }
 }
 
-/// Writes a file of mode 0600 in place of one that may be there.
+/// Writes a file of mode 0600, replacing one that may exist.
 pub(crate) fn replace_private_file(path: &Path, content: &[u8]) -> anyhow::Result<()> {
     let beside = write_beside(path, content)?;
     fs::rename(&beside, path).with_context(|| format!("cannot write {}", path.display()))?;
     sync_folder(path)
 }
 
-/// Creates a file of mode 0600 and locks it; `None` while another process holds the lock. A file that a killed process left
-/// is removed first, never written to. Fails if anything else has this name.
-pub(crate) fn claim(partial: &Path) -> std::io::Result<Option<File>> {
+/// Creates a file of mode 0600 and locks it; returns `None` while another process holds the lock. A file that a killed process
+/// left is removed first, never written to. Fails if anything else has this name.
+pub(crate) fn create_locked(partial: &Path) -> std::io::Result<Option<File>> {
     loop {
         let own = match create_new(partial) {
             Ok(own) => own,
@@ -129,7 +131,7 @@ pub(crate) fn claim(partial: &Path) -> std::io::Result<Option<File>> {
     }
 }
 
-/// Removes a file that nobody locks, if it is a regular file of this user; `false` while another process locks it.
+/// Removes a regular file of this user; returns `false` if another process has it locked.
 fn remove_abandoned(partial: &Path) -> std::io::Result<bool> {
     let foreign = || {
         Error::other(format!(
@@ -186,12 +188,12 @@ mod tests {
     #[test]
     fn a_folder_of_another_user_is_refused_by_name() {
         let own = tempfile::tempdir().unwrap();
-        require_own(own.path()).unwrap();
-        require_own(&own.path().join("missing")).unwrap();
-        // Root may give its folder away, and everybody else has none of root's.
+        require_own_folder(own.path()).unwrap();
+        require_own_folder(&own.path().join("missing")).unwrap();
+        // Only root can give its folder to another user; for other users `/` is a folder of root.
         let given = std::os::unix::fs::chown(own.path(), Some(65_534), None).is_ok();
         let others = if given { own.path() } else { std::path::Path::new("/") };
-        let line = require_own(others).unwrap_err().to_string();
+        let line = require_own_folder(others).unwrap_err().to_string();
         assert!(line.contains(" belongs to ") && line.contains("run this command as that user"), "{line}");
     }
 
@@ -217,18 +219,18 @@ mod tests {
         std::fs::write(&partial, b"left by a killed process").unwrap();
         std::fs::set_permissions(&partial, std::fs::Permissions::from_mode(0o666)).unwrap();
         let left = std::fs::File::open(&partial).unwrap();
-        let own = claim(&partial).unwrap().unwrap();
+        let own = create_locked(&partial).unwrap().unwrap();
         assert!(
             is_at(&own, &partial) && !is_at(&left, &partial),
             "whoever has the old one open sees nothing"
         );
         let metadata = own.metadata().unwrap();
         assert_eq!((metadata.len(), metadata.permissions().mode() & 0o777), (0, 0o600));
-        assert!(claim(&partial).unwrap().is_none(), "while it is locked");
+        assert!(create_locked(&partial).unwrap().is_none(), "while it is locked");
         drop(own);
         std::fs::remove_file(&partial).unwrap();
         std::fs::write(&other, b"kept").unwrap();
-        let refused = || claim(&partial).unwrap_err().to_string();
+        let refused = || create_locked(&partial).unwrap_err().to_string();
         std::os::unix::fs::symlink(&other, &partial).unwrap();
         assert!(refused().contains("not a regular file of this user"), "{}", refused());
         std::fs::remove_file(&partial).unwrap();
@@ -261,7 +263,7 @@ mod tests {
         // Only root may give a file away.
         if std::os::unix::fs::chown(&path, Some(65_534), None).is_ok() {
             assert!(ensure_private_file(&path).unwrap_err().to_string().contains("remove it"));
-            assert!(claim(&path).unwrap_err().to_string().contains("not a regular file of this user"));
+            assert!(create_locked(&path).unwrap_err().to_string().contains("not a regular file of this user"));
         }
     }
 }

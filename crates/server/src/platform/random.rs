@@ -1,4 +1,4 @@
-//! Randomness, from the operating system.
+//! Random bytes, names and secrets, from the operating system.
 
 use anyhow::anyhow;
 use data_encoding::HEXLOWER;
@@ -14,12 +14,12 @@ pub(crate) fn bytes<const N: usize>() -> anyhow::Result<[u8; N]> {
     Ok(bytes)
 }
 
-/// A name that cannot be guessed: 128 random bits in hex behind a prefix.
+/// Returns the prefix followed by 128 random bits in hex, a name that cannot be guessed.
 pub(crate) fn name(prefix: &str) -> anyhow::Result<String> {
     Ok(format!("{prefix}{}", HEXLOWER.encode(&bytes::<16>()?)))
 }
 
-/// A secret: 256 random bits in hex behind a prefix.
+/// Returns the prefix followed by 256 random bits in hex.
 pub(crate) fn secret(prefix: &str) -> anyhow::Result<SecretText> {
     let bytes = Zeroizing::new(bytes::<32>()?);
     let digits = Zeroizing::new(HEXLOWER.encode(bytes.as_slice()));

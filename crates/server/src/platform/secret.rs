@@ -1,4 +1,4 @@
-//! Text that must not be seen: its `Debug` tells nothing, and it leaves the memory when it is dropped.
+//! Secret text: `Debug` shows none of it, and it is erased from memory when it is dropped.
 
 use zeroize::Zeroizing;
 
@@ -6,7 +6,7 @@ use zeroize::Zeroizing;
 pub(crate) struct SecretText(Zeroizing<String>);
 
 impl SecretText {
-    /// Takes a text into custody.
+    /// Wraps a text that is secret.
     pub(crate) fn new(text: String) -> Self {
         Self(Zeroizing::new(text))
     }

@@ -5,7 +5,7 @@ use std::future::pending;
 use rustix::process;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// SIGTERM and SIGINT, and for some SIGHUP.
+/// SIGTERM and SIGINT, and SIGHUP if the caller asks for it.
 pub(crate) struct StopSignals {
     terminate: Signal,
     interrupt: Signal,
@@ -13,21 +13,21 @@ pub(crate) struct StopSignals {
 }
 
 impl StopSignals {
-    /// Begins to listen for them; from now on they do not end the process by themselves. Nor does a file that may not grow:
-    /// writing to it fails, as it does on a full disk.
+    /// Starts to listen; from now on these signals do not end the process by themselves. SIGXFSZ is ignored as well: a write
+    /// beyond the limit of file sizes then fails as it does on a full disk.
     pub(crate) fn listen() -> std::io::Result<Self> {
-        let _unheeded = signal(SignalKind::from_raw(process::Signal::XFSZ.as_raw()))?;
+        let _ignored = signal(SignalKind::from_raw(process::Signal::XFSZ.as_raw()))?;
         let (terminate, interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
         Ok(Self { terminate, interrupt, hangup: None })
     }
 
-    /// And for the end of the terminal, unless whoever started the program, such as nohup, wants that not to be heeded.
+    /// Listens for SIGHUP too, unless the parent process, such as nohup, ignores it.
     pub(crate) fn and_hangup(self) -> std::io::Result<Self> {
         let hangup = if is_hangup_ignored() { None } else { Some(signal(SignalKind::hangup())?) };
         Ok(Self { hangup, ..self })
     }
 
-    /// Waits for the next one.
+    /// Waits for the next signal.
     pub(crate) async fn next(&mut self) {
         let hangup = async {
             match &mut self.hangup {
@@ -43,8 +43,8 @@ impl StopSignals {
     }
 }
 
-/// Linux tells which signals are ignored, as a mask in hex whose lowest bit is SIGHUP; others do not, and are taken at the
-/// usual.
+/// Linux has the ignored signals in `/proc`, as a mask in hex whose lowest bit is SIGHUP. Other systems count as not ignoring
+/// it.
 fn is_hangup_ignored() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|it| it.strip_prefix("SigIgn:"));

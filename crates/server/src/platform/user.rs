@@ -1,30 +1,30 @@
-//! Who gives commands.
+//! The names of operating system users, for the audit log.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-/// Nobody has logged in.
-const NOBODY: u32 = u32::MAX;
+/// The login uid of a process that no login started.
+const NO_LOGIN: u32 = u32::MAX;
 const CHARS_MAX: usize = 255;
 
-/// The operating system's user of this process, by name where the system knows one, and who logged in to become that one:
-/// `ann as guerdon`. None where it cannot be told.
-pub(crate) fn name() -> Option<String> {
+/// Returns the user of this process, after the user who logged in if that is another one: `ann as guerdon`. Users without a
+/// name are shown by uid. `None` where the system does not tell.
+pub(crate) fn current_user() -> Option<String> {
     let own = fs::metadata("/proc/self").ok()?.uid();
-    // The kernel keeps who logged in, whatever `su` or `sudo` make of it later.
+    // The kernel keeps the login uid through `su` and `sudo`.
     let login = fs::read_to_string("/proc/self/loginuid").ok().and_then(|it| it.trim().parse().ok());
-    Some(acting(login.filter(|it| *it != NOBODY).map(named), named(own)))
+    Some(join_names(login.filter(|it| *it != NO_LOGIN).map(name_of), name_of(own)))
 }
 
-fn acting(login: Option<String>, own: String) -> String {
+fn join_names(login: Option<String>, own: String) -> String {
     match login.filter(|it| *it != own).map(|it| format!("{it} as {own}")) {
         Some(both) if both.len() <= CHARS_MAX => both,
         _ => own,
     }
 }
 
-/// A user by name, where the system knows one.
-pub(super) fn named(id: u32) -> String {
+/// Returns the name of a user, or `uid 1000` where the system has no name for it.
+pub(super) fn name_of(id: u32) -> String {
     let known = fs::read_to_string("/etc/passwd").unwrap_or_default();
     let named = known.lines().find_map(|line| {
         let mut fields = line.split(':');
@@ -39,7 +39,7 @@ mod tests {
     #[test]
     fn whoever_becomes_another_is_named_beside() {
         let check = |login: Option<&str>, own: &str, expected: &str| {
-            assert_eq!(super::acting(login.map(str::to_owned), own.to_owned()), expected);
+            assert_eq!(super::join_names(login.map(str::to_owned), own.to_owned()), expected);
         };
         check(None, "guerdon", "guerdon");
         check(Some("guerdon"), "guerdon", "guerdon");
@@ -49,6 +49,6 @@ mod tests {
 
     #[test]
     fn this_process_has_a_user() {
-        assert!(super::name().is_some_and(|it| !it.is_empty()));
+        assert!(super::current_user().is_some_and(|it| !it.is_empty()));
     }
 }

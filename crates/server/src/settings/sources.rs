@@ -20,7 +20,7 @@ pub(super) fn read(
 ) -> anyhow::Result<Config> {
     let mut builder = Config::builder();
     if let Some(path) = file {
-        let text = files::small_text(path)
+        let text = files::read_small_text(path)
             .with_context(|| format!("cannot read the settings in {}", path.display()))?;
         let source = File::from_str(&text, FileFormat::Toml);
         if let Err(fault) = toml::from_str::<toml::Table>(&text) {

@@ -1,4 +1,4 @@
-//! Lines for people, of what goes on, for as long as somebody reads them.
+//! Lines on standard output, as they come.
 
 use std::fmt::Display;
 use std::io::Write as _;
@@ -6,12 +6,12 @@ use std::sync::Once;
 
 use rustix::process::{Signal, getpid, kill_process};
 
-static NOBODY_READS: Once = Once::new();
+static OUTPUT_CLOSED: Once = Once::new();
 
-/// Prints a line, in colour on a terminal. Where nobody reads on, as behind `| head`, the program is asked to end.
+/// Prints a line, in colour on a terminal. If standard output is closed, as behind `| head`, the process sends itself SIGTERM.
 pub(crate) fn print_line(line: impl Display) {
     if writeln!(anstream::stdout(), "{line}").is_err() {
-        NOBODY_READS.call_once(|| {
+        OUTPUT_CLOSED.call_once(|| {
             let _gone = kill_process(getpid(), Signal::TERM);
         });
     }

@@ -1,4 +1,4 @@
-//! Log lines, on standard error: one line a record, as text or as JSON.
+//! Log records on standard error: one line for each, as text or as JSON.
 
 use std::io::Write;
 
@@ -11,7 +11,7 @@ use serde_json::Map;
 use crate::settings::{Log, LogFormat};
 use crate::terminal::printable;
 
-/// A log line in JSON: what every line has, then what this one is about, such as a request's id.
+/// A log record in JSON: the fields that every record has, then its own, such as `request_id`.
 #[derive(Serialize)]
 struct LogLine<'a> {
     timestamp: &'a str,
@@ -34,16 +34,16 @@ impl<'kvs> VisitSource<'kvs> for Fields {
     }
 }
 
-/// Begins to log.
+/// Starts to log, at the level and in the format of the settings.
 pub(crate) fn start(log: Log) {
     let mut builder = Builder::new();
-    // Other crates' lines below info hold whole URLs, with what their queries say.
+    // Below info, records of other crates contain whole URLs with their queries.
     builder.filter_level(log.level.min(LevelFilter::Info));
     builder.filter_module("guerdon", log.level);
     if log.level <= LevelFilter::Info {
-        // The server's own start line says all of this in one.
+        // The start line of the service contains what these records say.
         builder.filter_module("actix_server", log.level.min(LevelFilter::Warn));
-        // A database that is away is told once, by whoever looks at it, not by every attempt of the pool.
+        // The health check logs an unavailable database once; the pool would log every attempt to connect.
         builder.filter_module("r2d2", LevelFilter::Off);
     }
     match log.format {

@@ -1,7 +1,7 @@
-//! Text from elsewhere on a terminal: control characters could steer it, bidirectional ones show another text than there is.
+//! Escapes untrusted text for a terminal: control characters could steer the terminal, and bidirectional ones could show a
+//! different text.
 //!
-//! Escapes have the form of JSON's, so that JSON stays JSON with the same meaning: there these characters stand in strings
-//! only.
+//! The escapes are those of JSON, so that JSON keeps its meaning: there these characters occur in strings only.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;

@@ -1,41 +1,41 @@
-//! What a terminal shows of a command that may take a while.
+//! The progress of a command that may take a while, on a terminal.
 
 use std::io::IsTerminal;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-const REDRAWN_EVERY: Duration = Duration::from_millis(100);
+const REDRAW_INTERVAL: Duration = Duration::from_millis(100);
 const BAR: &str = "{wide_bar} {human_pos} of {human_len} users";
 const BAR_OF_ROWS: &str = "{wide_bar} {human_pos} of {human_len} rows";
 const BAR_OF_BYTES: &str = "{wide_bar} {bytes} of {total_bytes}";
 
-/// A spinner, and a bar as soon as it is known how much there is; or nothing.
+/// A spinner, and a bar as soon as the total is known. The default shows nothing.
 #[derive(Clone, Default)]
 pub(crate) struct Progress(Option<ProgressBar>);
 
 impl Progress {
-    /// On the standard error of this process, where that is a terminal. Gone when `finish` is called.
+    /// Shows the progress on standard error if that is a terminal, until `finish` is called.
     pub(crate) fn on_terminal() -> Self {
         if !std::io::stderr().is_terminal() {
             return Self::default();
         }
         let bar = ProgressBar::new_spinner();
-        bar.enable_steady_tick(REDRAWN_EVERY);
+        bar.enable_steady_tick(REDRAW_INTERVAL);
         Self(Some(bar))
     }
 
-    /// Says how many users there are.
+    /// Shows a bar with this total of users.
     pub(crate) fn of(&self, all: usize) {
         self.as_bar(all, BAR);
     }
 
-    /// Says how many rows there are.
+    /// Shows a bar with this total of rows.
     pub(crate) fn of_rows(&self, all: usize) {
         self.as_bar(all, BAR_OF_ROWS);
     }
 
-    /// Says how many bytes there are.
+    /// Shows a bar with this total of bytes.
     pub(crate) fn of_bytes(&self, all: usize) {
         self.as_bar(all, BAR_OF_BYTES);
     }
@@ -49,14 +49,14 @@ impl Progress {
         }
     }
 
-    /// Says how much more is done.
+    /// Adds to what is done.
     pub(crate) fn advance(&self, by: usize) {
         if let Some(bar) = &self.0 {
             bar.inc(u64::try_from(by).unwrap_or(0));
         }
     }
 
-    /// Clears it away.
+    /// Clears the progress from the terminal.
     pub(crate) fn finish(&self) {
         if let Some(bar) = &self.0 {
             bar.finish_and_clear();

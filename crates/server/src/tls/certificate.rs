@@ -11,14 +11,14 @@ use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 use x509_parser::prelude::{FromDer, X509Certificate};
 use zeroize::Zeroizing;
 
-/// Where they are.
+/// The paths of the two files.
 #[derive(Debug, Clone)]
 pub(super) struct Files {
     pub(super) certificate: PathBuf,
     pub(super) private_key: PathBuf,
 }
 
-/// What both files held, to tell a change.
+/// The contents of both files, to detect a change.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Contents {
     certificate: Vec<u8>,
@@ -26,7 +26,7 @@ pub(super) struct Contents {
 }
 
 impl Files {
-    /// Reads both.
+    /// Reads both files.
     pub(super) fn read(&self) -> anyhow::Result<Contents> {
         Ok(Contents {
             certificate: read(&self.certificate)?,
@@ -34,14 +34,14 @@ impl Files {
         })
     }
 
-    /// Reads both and makes sure that they belong together.
+    /// Reads both files and checks that key and certificate belong together.
     pub(super) fn load(&self) -> anyhow::Result<(Contents, CertifiedKey)> {
         let contents = self.read()?;
         let key = self.parse(&contents)?;
         Ok((contents, key))
     }
 
-    /// What was read, as rustls wants it.
+    /// Parses the contents for rustls.
     pub(super) fn parse(&self, contents: &Contents) -> anyhow::Result<CertifiedKey> {
         let chain = CertificateDer::pem_slice_iter(&contents.certificate)
             .collect::<Result<Vec<_>, _>>()
@@ -61,8 +61,8 @@ impl Files {
     }
 }
 
-/// The certificate of a chain that is the server's own.
-pub(super) fn own(key: &CertifiedKey) -> Option<X509Certificate<'_>> {
+/// Returns the first certificate of a chain, which is the one of the server.
+pub(super) fn leaf(key: &CertifiedKey) -> Option<X509Certificate<'_>> {
     X509Certificate::from_der(key.cert.first()?).ok().map(|(_, certificate)| certificate)
 }
 

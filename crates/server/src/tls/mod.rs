@@ -1,4 +1,4 @@
-//! TLS for the provider API (behaviour 2.1): where the certificate comes from, and that a changed one is taken up.
+//! TLS for the provider API (behaviour 2.1): reads or creates the certificate, and reloads it when its files change.
 
 mod certificate;
 mod reload;
@@ -15,21 +15,21 @@ use time::OffsetDateTime;
 
 use crate::platform::SystemClock;
 use crate::settings::{Settings, Tls};
-use certificate::{Files, own};
+use certificate::{Files, leaf};
 use guerdon_domain::ports::Clock;
 
 pub(crate) use reload::Reloading;
 use reload::Renew;
 
-/// The listener's TLS: its configuration, and the certificate to be looked after.
-pub(crate) struct Terminated {
+/// The TLS configuration of the listener, and its certificate, which has to be refreshed regularly.
+pub(crate) struct ListenerTls {
     /// TLS 1.2 and 1.3 with the certificate.
     pub(crate) config: ServerConfig,
     pub(crate) certificate: Arc<Reloading>,
 }
 
-/// Prepares TLS as set; none behind a proxy. Makes or renews the self-signed certificate.
-pub(crate) fn prepare(settings: &Settings) -> anyhow::Result<Option<Terminated>> {
+/// Prepares TLS as the settings ask for it; `None` behind a proxy. Creates or renews the self-signed certificate.
+pub(crate) fn prepare(settings: &Settings) -> anyhow::Result<Option<ListenerTls>> {
     let (files, renew) = match &settings.http.tls {
         Tls::Proxy { .. } => return Ok(None),
         Tls::Files { certificate, private_key } => {
@@ -37,7 +37,7 @@ pub(crate) fn prepare(settings: &Settings) -> anyhow::Result<Option<Terminated>>
         }
         Tls::SelfSigned => {
             let (data_dir, service_url) = (settings.data_dir.clone(), settings.service_url.clone());
-            let ensure = move || self_signed::ensure(&data_dir, &service_url, SystemClock.now());
+            let ensure = move || self_signed::ensure_certificate(&data_dir, &service_url, SystemClock.now());
             let files = ensure()?;
             let shown = std::path::absolute(&files.certificate).unwrap_or_else(|_| files.certificate.clone());
             log::info!("the certificate is self-signed: let clients trust {}", shown.display());
@@ -52,16 +52,17 @@ pub(crate) fn prepare(settings: &Settings) -> anyhow::Result<Option<Terminated>>
         .context("TLS 1.2 and 1.3 cannot be set up")?
         .with_no_client_auth()
         .with_cert_resolver(resolver);
-    Ok(Some(Terminated { config, certificate }))
+    Ok(Some(ListenerTls { config, certificate }))
 }
 
-/// Whether the certificate that is set can be used, and when it ends; a self-signed one is only made by `serve`.
+/// Checks the configured certificate and returns when it ends; `None` for a self-signed one, which `serve` creates, and behind
+/// a proxy.
 pub(crate) fn check(settings: &Settings) -> anyhow::Result<Option<OffsetDateTime>> {
     match &settings.http.tls {
         Tls::Files { certificate, private_key } => {
             let files = Files { certificate: certificate.clone(), private_key: private_key.clone() };
             let (_, key) = files.load()?;
-            Ok(own(&key).map(|it| it.validity().not_after.to_datetime()))
+            Ok(leaf(&key).map(|it| it.validity().not_after.to_datetime()))
         }
         Tls::SelfSigned | Tls::Proxy { .. } => Ok(None),
     }

@@ -1,22 +1,22 @@
-//! The certificate in use, replaced when its files change.
+//! The certificate in use, which is replaced when its files change.
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 
-use super::certificate::{Contents, Files, own};
+use super::certificate::{Contents, Files, leaf};
 
-/// Gives every new connection the newest certificate that was good.
+/// Gives each new connection the newest valid certificate.
 pub(crate) struct Reloading {
     files: Files,
-    /// What was last looked at, good or bad, so that a bad one is complained of once.
+    /// The files as they were last read, valid or not, so that an invalid certificate is logged once.
     seen: Mutex<Option<Contents>>,
     current: RwLock<Arc<CertifiedKey>>,
     renew: Option<Renew>,
 }
 
-/// Renews the files where they soon end.
+/// Renews the files if the certificate ends soon.
 pub(super) type Renew = Box<dyn Fn() -> anyhow::Result<()> + Send + Sync>;
 
 impl std::fmt::Debug for Reloading {
@@ -32,7 +32,8 @@ impl Reloading {
         Ok(Self { files, seen, current, renew })
     }
 
-    /// Looks at the files; takes up a good change and answers whether it did. A bad one keeps the old in use.
+    /// Reads the files and uses a changed certificate if it is valid; otherwise the old one stays in use. Returns whether the
+    /// certificate in use changed.
     pub(crate) fn refresh(&self) -> bool {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let contents = match self.files.read() {
@@ -63,10 +64,10 @@ impl Reloading {
     /// When the certificate in use ends, in seconds since 1970.
     pub(crate) fn ends_at(&self) -> Option<i64> {
         let current = Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner));
-        own(&current).map(|it| it.validity().not_after.timestamp())
+        leaf(&current).map(|it| it.validity().not_after.timestamp())
     }
 
-    /// Makes a self-signed certificate anew that soon ends; one that somebody else made is theirs to renew.
+    /// Renews a self-signed certificate that ends soon. Does nothing for a certificate of the operator.
     pub(crate) fn renew(&self) {
         if let Some(renew) = &self.renew
             && let Err(cause) = renew()

@@ -1,4 +1,4 @@
-//! The certificate of our own making: for a trial, and for clients that are told to trust it.
+//! The self-signed certificate, for trials and for clients that are configured to trust it.
 
 use std::fs::File;
 use std::path::Path;
@@ -13,21 +13,25 @@ use url::Url;
 use x509_parser::prelude::{GeneralName, X509Certificate};
 use zeroize::Zeroizing;
 
-use super::certificate::{Files, own};
+use super::certificate::{Files, leaf};
 use crate::platform::files::{ensure_private_folder, lock_file, replace_private_file};
 
 const FOLDER: &str = "tls";
 const VALID: Duration = Duration::days(365);
 const RENEWED_BEFORE: Duration = Duration::days(30);
 
-/// The certificate in the data folder; made where there is none, where it soon ends, or where it lacks a name.
-pub(super) fn ensure(data_dir: &Path, service_url: &str, now: Timestamp) -> anyhow::Result<Files> {
+/// Returns the certificate in the data folder. Creates it if it is missing, ends soon, or lacks a name of the service.
+pub(super) fn ensure_certificate(
+    data_dir: &Path,
+    service_url: &str,
+    now: Timestamp,
+) -> anyhow::Result<Files> {
     let folder = data_dir.join(FOLDER);
     ensure_private_folder(&folder)?;
     let _one_at_a_time = lock(&folder)?;
     let files =
         Files { certificate: folder.join("certificate.pem"), private_key: folder.join("private_key.pem") };
-    let names = names(service_url);
+    let names = service_names(service_url);
     if !is_usable(&files, &names, now) {
         write(&files, &names, now)?;
         log::info!("made a self-signed certificate");
@@ -41,8 +45,8 @@ fn lock(folder: &Path) -> anyhow::Result<File> {
     Ok(file)
 }
 
-/// The names that it is good for.
-fn names(service_url: &str) -> Vec<String> {
+/// The host names and addresses of the service that the certificate has to contain.
+fn service_names(service_url: &str) -> Vec<String> {
     let mut names: Vec<String> = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).into();
     let url = Url::parse(service_url).ok();
     let host = url.as_ref().and_then(Url::host_str).map(|it| it.trim_matches(['[', ']']).to_owned());
@@ -52,7 +56,7 @@ fn names(service_url: &str) -> Vec<String> {
 
 fn is_usable(files: &Files, names: &[String], now: Timestamp) -> bool {
     let Ok((_, key)) = files.load() else { return false };
-    let Some(certificate) = own(&key) else { return false };
+    let Some(certificate) = leaf(&key) else { return false };
     let last = certificate.validity().not_after.timestamp();
     let first = certificate.validity().not_before.timestamp();
     let in_time =

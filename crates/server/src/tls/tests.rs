@@ -19,7 +19,7 @@ fn bytes(files: &Files) -> Vec<u8> {
 #[test]
 fn it_is_made_once_and_kept_until_it_soon_ends() {
     let folder = tempfile::tempdir().unwrap();
-    let ensure = |url: &str, now| bytes(&self_signed::ensure(folder.path(), url, now).unwrap());
+    let ensure = |url: &str, now| bytes(&self_signed::ensure_certificate(folder.path(), url, now).unwrap());
     let first = ensure("https://guerdon.example.com", NOW);
     assert_eq!(first, ensure("https://guerdon.example.com/", NOW + Duration::days(334)));
     assert_eq!(first, ensure("https://localhost:8443", NOW));
@@ -33,7 +33,7 @@ fn it_is_made_once_and_kept_until_it_soon_ends() {
 #[test]
 fn what_is_written_is_private() {
     let folder = tempfile::tempdir().unwrap();
-    let files = self_signed::ensure(folder.path(), "https://localhost", NOW).unwrap();
+    let files = self_signed::ensure_certificate(folder.path(), "https://localhost", NOW).unwrap();
     for path in [&files.certificate, &files.private_key] {
         assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o600);
     }
@@ -42,16 +42,16 @@ fn what_is_written_is_private() {
 #[test]
 fn a_broken_one_is_made_anew() {
     let folder = tempfile::tempdir().unwrap();
-    let files = self_signed::ensure(folder.path(), "https://localhost", NOW).unwrap();
+    let files = self_signed::ensure_certificate(folder.path(), "https://localhost", NOW).unwrap();
     fs::write(&files.private_key, "gone").unwrap();
-    self_signed::ensure(folder.path(), "https://localhost", NOW).unwrap().load().unwrap();
+    self_signed::ensure_certificate(folder.path(), "https://localhost", NOW).unwrap().load().unwrap();
 }
 
 #[test]
 fn a_changed_pair_is_taken_up_and_a_bad_one_is_not() {
     let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let files = self_signed::ensure(one.path(), "https://localhost", NOW).unwrap();
-    let others = self_signed::ensure(other.path(), "https://localhost", NOW).unwrap();
+    let files = self_signed::ensure_certificate(one.path(), "https://localhost", NOW).unwrap();
+    let others = self_signed::ensure_certificate(other.path(), "https://localhost", NOW).unwrap();
     let reloading = Reloading::load(files.clone(), None).unwrap();
     let first = reloading.current().cert.clone();
     assert!(!reloading.refresh());

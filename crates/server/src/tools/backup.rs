@@ -75,7 +75,7 @@ fn copied(database: &Path, file: &Path, progress: &Progress) -> Result<u64> {
     partial.push(".partial");
     let partial = PathBuf::from(partial);
     let failed = |cause: std::io::Error| anyhow!("cannot write {}: {cause}", file.display());
-    let own = files::claim(&partial).map_err(failed)?;
+    let own = files::create_locked(&partial).map_err(failed)?;
     let Some(own) = own else {
         bail!("another backup is writing {}", file.display());
     };
@@ -85,7 +85,7 @@ fn copied(database: &Path, file: &Path, progress: &Progress) -> Result<u64> {
         if !files::is_at(&own, &partial) {
             bail!("{} was replaced while it was written", partial.display());
         }
-        if !files::place_new(&partial, file)? {
+        if !files::move_to_new_name(&partial, file)? {
             bail!("{} is there already", file.display());
         }
         Ok(own.metadata().map_err(failed)?.len())

@@ -10,7 +10,7 @@ use time::OffsetDateTime;
 
 use crate::command_socket::is_served;
 use crate::commands::{Output, View};
-use crate::keys::{is_own, require};
+use crate::keys::{check_master_key, require_master_key};
 use crate::platform::{SystemClock, files, random};
 use crate::settings::Settings;
 use crate::tls;
@@ -34,7 +34,7 @@ impl View for Checked {
 
 pub(crate) fn run(settings: &Settings, connects: bool) -> Result<Output> {
     let certificate = tls::check(settings)?;
-    require(settings)?;
+    require_master_key(settings)?;
     read_webhook_roots(settings)?;
     let tried = if connects { tried(settings, certificate)? } else { Vec::new() };
     Ok(Checked { ok: true, tried }.output()?)
@@ -69,7 +69,7 @@ fn folder(settings: &Settings) -> Result<String> {
     if !folder.try_exists().with_context(|| format!("cannot look at {shown}"))? {
         return Ok(format!("data folder: {shown} is not there yet, `guerdon serve` makes it"));
     }
-    files::require_own(folder)?;
+    files::require_own_folder(folder)?;
     let file = folder.join(random::name(".check-")?);
     files::create_new(&file).with_context(|| format!("nothing can be written into {shown}"))?;
     fs::remove_file(&file).with_context(|| format!("nothing can be removed from {shown}"))?;
@@ -82,7 +82,7 @@ fn database(settings: &Settings) -> Result<String> {
     match open(&settings.database, Access::Command) {
         Ok(_store) => {
             let kept = kept_setting(&settings.database, Setting::MasterKeyFingerprint);
-            let key = if is_own(settings, kept.as_deref())? {
+            let key = if check_master_key(settings, kept.as_deref())? {
                 "and the master key is its own"
             } else {
                 "and has no master key yet: `guerdon serve` settles it"
@@ -91,7 +91,7 @@ fn database(settings: &Settings) -> Result<String> {
         }
         Err(OpenError::Locked(_)) if is_served(&settings.data_dir) => {
             let kept = kept_setting(&settings.database, Setting::MasterKeyFingerprint);
-            is_own(settings, kept.as_deref()).context("database")?;
+            check_master_key(settings, kept.as_deref()).context("database")?;
             Ok(format!("database: {shown} is in use by the running guerdon, and the master key is its own"))
         }
         Err(OpenError::Missing(_)) => {

@@ -12,7 +12,7 @@ use guerdon_persistence::{Access, DatabaseUrl, kept_setting, migrate, open};
 use serde::Serialize;
 
 use crate::commands::{Output, View};
-use crate::keys::{given, in_file};
+use crate::keys::{read_configured, read_from_data_folder};
 use crate::maintenance::verify;
 use crate::platform::files;
 use crate::settings::Settings;
@@ -87,12 +87,13 @@ impl Restore {
             }
         }
         files::ensure_private_folder(&settings.data_dir)?;
-        files::require_own(&settings.data_dir)?;
+        files::require_own_folder(&settings.data_dir)?;
         if let Some(folder) = database.parent() {
             files::ensure_private_folder(folder)?;
         }
         let partial = beside(database, ".restoring");
-        let own = files::claim(&partial).with_context(|| format!("cannot write {}", partial.display()))?;
+        let own =
+            files::create_locked(&partial).with_context(|| format!("cannot write {}", partial.display()))?;
         let Some(own) = own else {
             bail!("another restore is writing {}", partial.display());
         };
@@ -118,12 +119,13 @@ impl Restore {
         own.sync_all().with_context(|| format!("cannot write {}", partial.display()))?;
         let fingerprint =
             judged(partial, settings).with_context(|| format!("{} is refused", self.file.display()))?;
-        let found = given(settings)?.map_or_else(|| in_file(&settings.data_dir), |it| Ok(Some(it)))?;
+        let found = read_configured(settings)?
+            .map_or_else(|| read_from_data_folder(&settings.data_dir), |it| Ok(Some(it)))?;
         let fits = found.map(|it| Some(it.fingerprint()) == fingerprint);
         if fits == Some(false) && fingerprint.is_some() {
             bail!("the master key that is here is not the one that the backup was made with");
         }
-        if !files::place_new(partial, database)? {
+        if !files::move_to_new_name(partial, database)? {
             bail!("{} is there already", database.display());
         }
         let database = database.display().to_string();

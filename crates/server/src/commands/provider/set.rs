@@ -9,7 +9,7 @@ use super::{Listed, change_provider, parse_name};
 use crate::commands::arguments::names::ProviderName;
 use crate::commands::{CommandError, Output, Runnable, View, Workplace};
 
-/// Changes a provider; what is not parse_name stays.
+/// Changes a provider; what is not named stays.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon provider set Acme --callback-url https://acme.example/hooks

@@ -48,7 +48,7 @@ impl Setup {
         let url = DatabaseUrl::Sqlite(folder.path().join("guerdon.db"));
         migrate(&url).unwrap();
         let opened = open_waking(&url, Access::Command, Wakes::default()).unwrap();
-        let keys = Arc::new(Keys::of(&MasterKey::parse(&"01".repeat(32)).unwrap()).unwrap());
+        let keys = Arc::new(Keys::derive(&MasterKey::parse(&"01".repeat(32)).unwrap()).unwrap());
         let settings = Settings::from_sources(None, std::iter::empty()).unwrap();
         Self { workplace: Workplace::new(opened.requests, opened.commands, keys, &settings), _folder: folder }
     }
