@@ -1,25 +1,24 @@
-//! Whether the schema is what the migrations make: they are run into an empty place, and what stands there is held
-//! against what stands in the database.
+//! Compares the schema of a database with the schema that the migrations create in an empty one.
 
 use std::collections::BTreeMap;
 
 use diesel::prelude::*;
 use diesel::sql_types::{Bool, Text};
 
-/// A table's column, constraint, index, trigger or function, as the database tells it.
+/// A table's column, constraint, index, trigger or function, as the database describes it.
 #[derive(QueryableByName)]
 pub(crate) struct Object {
-    /// What it is, and its name.
+    /// Its kind and name.
     #[diesel(sql_type = Text)]
     name: String,
     #[diesel(sql_type = Text)]
     definition: String,
-    /// Whether one more of its kind can change what happens. An index that somebody added cannot.
+    /// Whether an additional object of its kind can change behaviour. An additional index cannot.
     #[diesel(sql_type = Bool)]
     matters: bool,
 }
 
-/// What is missing, changed or added, a line each.
+/// The objects that are missing, changed or additional, one line each.
 pub(crate) fn differences(wanted: Vec<Object>, found: Vec<Object>) -> Vec<String> {
     let plain = |it: &Object| it.definition.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut found: BTreeMap<String, Object> = found.into_iter().map(|it| (it.name.clone(), it)).collect();

@@ -14,19 +14,21 @@ use crate::postgres::hosts::Hosts;
 use crate::url::DatabaseUrl;
 use crate::{postgres, sqlite};
 
-/// Makes the database where it is missing and applies the migrations it lacks; answers their names. Any number of
-/// processes may do so at once. On PostgreSQL others may be at work meanwhile; an embedded database that is open is
-/// refused as locked.
+/// Creates the database if it does not exist and applies the missing migrations. Returns their names. Any
+/// number of processes may call this concurrently. On PostgreSQL other processes may use the database
+/// meanwhile; an embedded database that is open is refused as locked.
 pub fn migrate(url: &DatabaseUrl) -> Result<Vec<String>, OpenError> {
     migrations::migrate(url, migrations::known(url), Patience::default())
 }
 
-/// Opens a migrated database, for requests or a command. An embedded one is locked until the store is dropped.
+/// Opens a migrated database, for requests or a command. An embedded database is locked until the store is
+/// dropped.
 pub fn open(url: &DatabaseUrl, access: Access) -> Result<Arc<dyn Store>, OpenError> {
     open_waking(url, access, Wakes::default()).map(|it| it.requests)
 }
 
-/// The same with both ways in; `wakes` is rung for what is queued for sending.
+/// Opens a migrated database for requests, commands and background jobs. `wakes` is notified of queued events
+/// and mails.
 pub fn open_waking(url: &DatabaseUrl, access: Access, wakes: Wakes) -> Result<Opened, OpenError> {
     match url {
         DatabaseUrl::Sqlite(path) => sqlite::open::open(path, access, wakes),
@@ -34,8 +36,8 @@ pub fn open_waking(url: &DatabaseUrl, access: Access, wakes: Wakes) -> Result<Op
     }
 }
 
-/// What a database keeps under a setting's name, whichever version it is of, before anything of it is changed; none where
-/// nothing is kept, or it cannot be asked.
+/// The value of a setting, whatever the version of the database, before anything in it is changed. `None` if
+/// the setting has no value or cannot be read.
 pub fn kept_setting(url: &DatabaseUrl, setting: Setting) -> Option<String> {
     const QUERY: &str = "SELECT value FROM settings WHERE name = ";
     let found: QueryResult<Kept> = match url {

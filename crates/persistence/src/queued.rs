@@ -7,13 +7,13 @@ use guerdon_domain::ports::Wakes;
 /// What a committed unit of work queued for sending.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Queued {
-    /// Events that are due.
+    /// Whether due events were queued.
     pub(crate) events: bool,
     pub(crate) mails: bool,
 }
 
 impl Queued {
-    /// Wakes whoever sends it, once it is committed.
+    /// Wakes the senders. Call it after the commit.
     pub(crate) fn tell(self, wakes: &Wakes) {
         let whom = [
             (self.events, &wakes.events),

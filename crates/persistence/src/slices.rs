@@ -1,9 +1,9 @@
-//! Rows of which each carries a text of its own, as many to a statement as it should carry.
+//! Divides rows with long strings into statements of a reasonable size.
 
-/// How much of bodies one statement carries.
+/// The maximum size of the bodies in one statement.
 pub(crate) const STATEMENT_BYTES: usize = 1 << 20;
 
-/// Cuts rows to what one statement may bind and should carry.
+/// Divides rows by the number of values that one statement may bind, and by the size that it should have.
 pub(crate) fn slices<T>(new: &[T], rows_max: usize, size: fn(&T) -> usize) -> Vec<&[T]> {
     let (mut slices, mut rest) = (Vec::new(), new);
     while !rest.is_empty() {

@@ -1,7 +1,8 @@
-//! Statements whose text never changes, so that they stay prepared.
+//! Statements whose SQL never changes, so that they stay prepared.
 
-/// A statement of the database whose `Conn` and `Db` are in scope, with its bound values: `Name -> what a row of the answer
-/// is { field: SQL type = Rust type, … } text, …`. The texts are joined, and have a `?` for each field.
+/// Declares a statement of the database whose `Conn` and `Db` are in scope, with its bound values: `Name ->
+/// row type { field: SQL type = Rust type, … } text, …`. The texts are concatenated, and have a `?` for each
+/// field.
 macro_rules! statement {
     ($(#[$doc:meta])* $name:ident -> $row:ty { $($field:ident: $sql:ty = $rust:ty),* $(,)? } $($text:expr),+) => {
         $(#[$doc])*

@@ -1,7 +1,8 @@
-//! Throw-away databases: each test owns one, made from a template, dropped with it.
+//! Temporary databases for tests. Each test owns one, which is created from a template and deleted when it is
+//! dropped.
 //!
-//! The SQLite half always runs. The PostgreSQL half runs where `TEST_POSTGRES_URL` names a server on which databases
-//! may be made; `cargo xtask test` starts one and fails if either half did not run.
+//! The SQLite half always runs. The PostgreSQL half runs if `TEST_POSTGRES_URL` names a server on which
+//! databases can be created; `cargo xtask test` starts one and fails if either half did not run.
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a test that cannot have its database cannot go on")]
 
@@ -27,16 +28,16 @@ use crate::url::DatabaseUrl;
 pub use crate::migrations::{Migration, Patience};
 pub use deliveries::StoredDelivery;
 
-/// A step of a plan, as SQLite tells it.
+/// A step of a query plan in SQLite.
 #[derive(QueryableByName)]
 struct SqliteStep {
     #[diesel(sql_type = diesel::sql_types::Text)]
     detail: String,
 }
 
-/// A database of a test's own.
+/// A database that belongs to a test.
 pub struct TestDatabase {
-    /// Its address, as `database.url` takes it.
+    /// Its URL, as `database.url` takes it.
     pub url: String,
     home: Home,
 }
@@ -46,24 +47,24 @@ enum Home {
     Server { name: String },
 }
 
-/// Whether this run covers SQLite: `TEST_ONLY` does not ask for PostgreSQL only.
+/// Whether this run covers SQLite: `TEST_ONLY` is not `postgres`.
 pub fn covers_sqlite() -> bool {
     std::env::var("TEST_ONLY").as_deref() != Ok("postgres")
 }
 
-/// Whether this run covers PostgreSQL: `TEST_POSTGRES_URL` names a server, and `TEST_ONLY` does not ask for SQLite only.
+/// Whether this run covers PostgreSQL: `TEST_POSTGRES_URL` names a server, and `TEST_ONLY` is not `sqlite`.
 pub fn covers_postgres() -> bool {
     std::env::var("TEST_ONLY").as_deref() != Ok("sqlite") && std::env::var_os("TEST_POSTGRES_URL").is_some()
 }
 
-/// A fresh database of each kind that this run covers.
+/// A new database of each kind that this run covers.
 pub fn each() -> Vec<TestDatabase> {
     let sqlite = covers_sqlite().then(sqlite);
     let postgres = covers_postgres().then(postgres);
     sqlite.into_iter().chain(postgres).collect()
 }
 
-/// A fresh embedded database.
+/// A new embedded database.
 pub fn sqlite() -> TestDatabase {
     static TEMPLATE: OnceLock<Vec<u8>> = OnceLock::new();
     record_database("sqlite");
@@ -79,7 +80,7 @@ pub fn sqlite() -> TestDatabase {
     TestDatabase { url: format!("sqlite://{}", path.display()), home: Home::Folder { _kept: folder } }
 }
 
-/// A fresh database on the test server.
+/// A new database on the test server.
 pub fn postgres() -> TestDatabase {
     static TEMPLATE: OnceLock<String> = OnceLock::new();
     record_database("postgres");
@@ -94,13 +95,13 @@ pub fn postgres() -> TestDatabase {
     TestDatabase { url: server_url(&name), home: Home::Server { name } }
 }
 
-/// The next name of a database of this process.
+/// A new database name, unique for this process.
 fn next_name() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     format!("guerdon_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// The server's address with another database's name.
+/// The URL of the server with another database name.
 fn server_url(database: &str) -> String {
     let url = std::env::var("TEST_POSTGRES_URL").expect("TEST_POSTGRES_URL");
     let (scheme, rest) = url.split_once("://").expect("a postgres:// URL");
@@ -115,7 +116,7 @@ fn on_server(sql: &str) {
     conn.batch_execute(sql).unwrap_or_else(|e| panic!("{sql}: {e}"));
 }
 
-/// Applies migrations of a test's own, in place of the program's.
+/// Applies a test's migrations instead of the program's.
 pub fn migrate_with(
     url: &DatabaseUrl,
     known: &[Migration],
@@ -124,13 +125,13 @@ pub fn migrate_with(
     migrations::migrate(url, known, patience)
 }
 
-/// What opening the database would say of its migrations to a program that had these.
+/// The result of opening the database with a program that has these migrations.
 pub fn check_with(url: &DatabaseUrl, known: &[Migration]) -> Result<(), OpenError> {
     migrations::check(url, known)
 }
 
 impl TestDatabase {
-    /// Another database with the same in it. Nobody may have this one open.
+    /// A copy of the database. No connection to this one may be open.
     pub fn duplicate(&self) -> Self {
         match &self.home {
             Home::Folder { .. } => {
@@ -148,17 +149,18 @@ impl TestDatabase {
         }
     }
 
-    /// Opens it as the service does, on a server that need not survive a crash.
+    /// Opens it like the service, even on a server that would lose commits in a crash.
     pub fn store(&self) -> Arc<dyn Store> {
         self.opened().requests
     }
 
-    /// The same with both ways in.
+    /// Opens it like the service, for requests, commands and background jobs.
     pub fn opened(&self) -> Opened {
         open_waking(&self.address(), Access::Rehearse, Wakes::default()).expect("an open database")
     }
 
-    /// The same with another time for a request; the embedded database has none.
+    /// Opens it like the service with another time limit for requests. The embedded database ignores the
+    /// limit.
     pub fn opened_within(&self, within: Duration) -> Opened {
         match self.address() {
             DatabaseUrl::Sqlite(_) => self.opened(),
@@ -170,17 +172,17 @@ impl TestDatabase {
         }
     }
 
-    /// Its address, parsed.
+    /// Its parsed URL.
     pub fn address(&self) -> DatabaseUrl {
         DatabaseUrl::parse(&self.url).expect("a database URL")
     }
 
-    /// Whether it is the embedded one.
+    /// Whether it is an embedded database.
     pub fn is_embedded(&self) -> bool {
         matches!(self.home, Home::Folder { .. })
     }
 
-    /// How many rows a condition holds for, such as `events WHERE state = 1`.
+    /// The number of rows of a condition, such as `events WHERE state = 1`.
     pub fn count(&self, from: &str) -> i64 {
         let counted =
             diesel::dsl::sql::<diesel::sql_types::BigInt>("(SELECT count(*) FROM ").sql(from).sql(")");
@@ -197,7 +199,7 @@ impl TestDatabase {
         counted.unwrap_or_else(|e| panic!("{from}: {e}"))
     }
 
-    /// How the database would run a statement, a line for each step; parameters are unknown to it.
+    /// The query plan of a statement, one line per step. The values of its parameters are unknown.
     pub fn plan(&self, statement: &str) -> Vec<String> {
         #[derive(QueryableByName)]
         struct PlanLine {
@@ -232,7 +234,7 @@ impl TestDatabase {
         lines.unwrap_or_else(|e| panic!("{statement}: {e}")).into_iter().map(|it| it.line).collect()
     }
 
-    /// Runs SQL behind the service's back, as a fault would.
+    /// Runs SQL that bypasses the service, to simulate damage.
     pub fn tamper(&self, sqlite: &str, postgres: &str) {
         match self.address() {
             DatabaseUrl::Sqlite(path) => tamper_with(&path, sqlite),
@@ -244,17 +246,17 @@ impl TestDatabase {
     }
 }
 
-/// Runs SQL on a file that is, or becomes, a database.
+/// Runs SQL on a database file, which is created if it does not exist.
 pub fn tamper_with(path: &std::path::Path, sql: &str) {
     let mut conn = SqliteConnection::establish(&path.to_string_lossy()).expect("the database");
     conn.batch_execute(sql).unwrap_or_else(|e| panic!("{sql}: {e}"));
 }
 
-/// A session of a test's own on PostgreSQL, with a transaction open: what it locked stays locked until this is dropped.
+/// A PostgreSQL session of a test with an open transaction. Dropping it releases its locks.
 pub struct Held(#[expect(dead_code, reason = "it is held, not used")] PgConnection);
 
 impl TestDatabase {
-    /// Begins a transaction on PostgreSQL and runs SQL in it, as another process would.
+    /// Starts a transaction on PostgreSQL and runs SQL in it, like another process.
     pub fn hold(&self, sql: &str) -> Held {
         let mut conn = PgConnection::establish(&self.url).expect("the database");
         conn.batch_execute(&format!("BEGIN; {sql}")).unwrap_or_else(|e| panic!("{sql}: {e}"));

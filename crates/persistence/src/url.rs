@@ -1,19 +1,19 @@
-//! Which database.
+//! The URL of a database.
 
 use std::path::PathBuf;
 
 use crate::OpenError;
 
-/// Where the data is kept.
+/// The location of the data.
 #[derive(Clone, PartialEq, Eq)]
 pub enum DatabaseUrl {
-    /// An embedded database, in a file.
+    /// An embedded database in a file.
     Sqlite(PathBuf),
     /// A PostgreSQL server, by its libpq URI.
     Postgres(String),
 }
 
-/// The values of `sslmode` with which another host is spoken to.
+/// The values of `sslmode` that are accepted for another host.
 const MODES: &[&str] = if cfg!(feature = "postgres-tls") {
     &["verify-full", "verify-ca", "require", "disable"]
 } else {
@@ -38,9 +38,10 @@ impl std::fmt::Debug for DatabaseUrl {
 }
 
 impl DatabaseUrl {
-    /// Reads `sqlite://PATH` or `postgres://…`. A PostgreSQL server on another host is refused unless the URL says aloud
-    /// how the connection is encrypted, or `sslmode=disable`: libpq by itself would go on in plain text where a server, or
-    /// who stands between, does not encrypt. Only a build with the feature `postgres-tls` can encrypt.
+    /// Parses `sqlite://PATH` or `postgres://…`. A PostgreSQL server on another host is refused unless the
+    /// URL states how the connection is encrypted, or `sslmode=disable`: by default libpq continues in plain
+    /// text if the server, or a man in the middle, does not encrypt. Only a build with the feature
+    /// `postgres-tls` can encrypt.
     pub fn parse(url: &str) -> Result<Self, OpenError> {
         if let Some(path) = url.strip_prefix("sqlite://") {
             return match path {
@@ -68,12 +69,13 @@ impl DatabaseUrl {
     }
 }
 
-/// The parameters after the question mark, as they stand.
+/// The undecoded parameters after the question mark.
 pub(crate) fn parameters(url: &str) -> impl Iterator<Item = &str> + Clone {
     url.split_once('?').map_or("", |(_, query)| query).split('&')
 }
 
-/// Whether every host a libpq URI names is this machine. A name in escapes, or a service file, might hide another.
+/// Whether every host of a libpq URI is this machine. Percent-encoding or a service file could hide another
+/// host.
 fn is_local(url: &str) -> bool {
     let rest = url.split_once("://").map_or("", |(_, rest)| rest);
     let before_query = rest.split('?').next().unwrap_or("");
@@ -84,7 +86,7 @@ fn is_local(url: &str) -> bool {
     let named =
         parameters(url).filter_map(|it| it.strip_prefix("host=").or_else(|| it.strip_prefix("hostaddr=")));
     let names_none = hosts.is_empty() && named.clone().all(str::is_empty);
-    // libpq fills in from the environment what the URI leaves out.
+    // libpq takes parameters that the URI does not set from the environment.
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|it| !it.is_empty());
     let elsewhere = is_set("PGHOSTADDR") || is_set("PGSERVICE") || (names_none && is_set("PGHOST"));
     !elsewhere

@@ -1,5 +1,5 @@
-//! The migrations of this program. diesel_migrations would embed them, but keeps their texts to
-//! itself, and how they are run.
+//! The migrations of this program. They are not embedded with diesel_migrations, because it gives no access
+//! to their SQL and no control over how they run.
 
 use super::migration::Migration;
 

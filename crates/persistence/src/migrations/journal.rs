@@ -1,6 +1,8 @@
-//! The order of the journal on PostgreSQL: facts stand where their transaction's number says. A dump that is restored
-//! into another cluster brings its facts along, but not that count, which begins anew: what is written then would stand
-//! before what is there. So the functions of the schema that know the count are replaced by some that add an offset to it.
+//! Keeps the journal on PostgreSQL in order after a dump is restored into another cluster.
+//!
+//! The position of a journal entry is the id of its transaction. A dump contains the positions but not the
+//! cluster's transaction counter, so new entries would get positions before existing ones. The repair
+//! replaces the functions of the schema that read the counter by versions that add an offset.
 
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
@@ -12,26 +14,26 @@ use diesel::PgConnection as Conn;
 
 const JOURNAL: &str = "to_regclass('causes') IS NOT NULL AND to_regproc('settled_before') IS NOT NULL";
 
-/// The last position that something has. Every event has the position of a journal entry.
+/// The last position in use. Every event has the position of a journal entry.
 const LAST: &str = "GREATEST((SELECT max(position) FROM causes), (SELECT max(position) FROM audit_entries))";
 
 fn failed(cause: &dyn std::fmt::Display) -> OpenError {
     OpenError::failed("cannot read the order of the journal", cause)
 }
 
-/// Whether what is written now would stand before something that is there.
+/// Whether a new entry would get a position before an existing one.
 pub(super) fn is_behind(conn: &mut Conn) -> Result<bool, OpenError> {
     let there = diesel::dsl::sql::<diesel::sql_types::Bool>(JOURNAL);
     if !diesel::select(there).get_result::<bool>(conn).map_err(|e| failed(&e))? {
         return Ok(false);
     }
-    // Whoever asks takes a number of its own, which is above that of every transaction before.
+    // The query takes a transaction id of its own, which is greater than those of all earlier transactions.
     let behind =
         diesel::dsl::sql::<diesel::sql_types::Bool>(&format!("COALESCE({LAST}, 0) > journal_position()"));
     diesel::select(behind).get_result(conn).map_err(|e| failed(&e))
 }
 
-/// Lets the journal go on behind its last fact.
+/// Makes new positions continue after the last existing one.
 pub(super) fn catch_up(conn: &mut Conn, known: &[Migration]) -> Result<(), OpenError> {
     let last = diesel::dsl::sql::<BigInt>(LAST);
     let last: i64 = diesel::select(last).get_result(conn).map_err(|e| failed(&e))?;
@@ -44,7 +46,7 @@ pub(super) fn catch_up(conn: &mut Conn, known: &[Migration]) -> Result<(), OpenE
     Ok(())
 }
 
-/// The part of a migration that creates the functions that know the count.
+/// The part of a migration that creates the functions that read the counter.
 fn functions(sql: &str) -> Option<&str> {
     let begin = sql.find("CREATE FUNCTION journal_position()")?;
     let end = sql.find("CREATE FUNCTION refuse_change()")?;

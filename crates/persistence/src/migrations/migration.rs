@@ -7,7 +7,7 @@ use ring::digest::{SHA256, digest};
 
 use crate::access::OpenError;
 
-/// A migration: `NNNN_name`, and the text of its `up.sql`.
+/// A migration: its name `NNNN_name`, and the content of its `up.sql`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Migration {
     pub(super) name: &'static str,
@@ -15,7 +15,8 @@ pub struct Migration {
 }
 
 impl Migration {
-    /// The digits before the first `_` of the name are the version, by which migrations are ordered and known.
+    /// The version consists of the digits before the first `_` of the name. It orders and identifies
+    /// migrations.
     pub const fn new(name: &'static str, sql: &'static str) -> Self {
         Self { name, sql }
     }
@@ -37,9 +38,11 @@ impl Migration {
 /// How long the steps of a migration wait for locks, and how often they retry. Only PostgreSQL needs this.
 #[derive(Debug, Clone, Copy)]
 pub struct Patience {
-    /// The wait for one lock. Requests that need the table wait behind it, for at most 2 s, and a step may need three locks.
+    /// The timeout for one lock. Requests that need the table queue for at most 2 s, and a step may need
+    /// three locks.
     pub lock: Duration,
-    /// The pause after the first attempt. It doubles up to ten times this value, so that requests get most of the time.
+    /// The pause after the first attempt. It doubles up to ten times this value, so that requests get most of
+    /// the time.
     pub pause: Duration,
     /// After this time, a step that did not get its locks fails.
     pub in_all: Duration,

@@ -1,6 +1,7 @@
-//! Migrations that stop nobody: how `migrations/*/NNNN_name/up.sql` is read, run and remembered.
+//! Migrations that do not interrupt the service: how `migrations/*/NNNN_name/up.sql` is read, executed and
+//! recorded.
 //!
-//! A file is plain SQL, and runs in one transaction. Lines of their own say more:
+//! A file contains plain SQL and runs in one transaction, unless it has directives on lines of their own:
 //!
 //! ```sql
 //! -- guerdon: floor 0004
@@ -16,28 +17,31 @@
 //! ALTER TABLE events ADD CONSTRAINT has_shard CHECK (shard IS NOT NULL) NOT VALID;
 //! ```
 //!
-//! * `floor NNNN` is the oldest program, by its newest migration, that still works beside the schema, from the first
-//!   step of this migration on. Without it that is this migration: older programs are refused.
-//! * Each of the others begins a step, which reaches to the next. Steps are run in order and noted as they are done:
-//!   what was interrupted goes on where it stopped.
-//! * `in a transaction` is what a file without a directive is. PostgreSQL gives a lock up after half a second, so
-//!   that whoever stands in line behind it goes on, and the step is tried again.
-//!   Give each big table a step of its own: locks that a step has are held while it waits for the next.
-//! * `outside a transaction`, PostgreSQL alone: one `CREATE [UNIQUE] INDEX CONCURRENTLY name ON …` or
-//!   `DROP INDEX CONCURRENTLY IF EXISTS name`. It waits for whoever is at work, and nobody waits for it. What an
-//!   interrupted run left behind, an index that is not valid, is dropped and made anew.
-//! * `in batches of TABLE by KEY`: one statement, run for one range of keys after the other, each in a transaction of
-//!   its own that is to take a tenth of a second, until the last key. `:batch` in it becomes the range. No key is met
-//!   twice. The key has an index, and need not be unique; rows without one are not met. Rows that older programs add
-//!   behind its back want a default or a trigger.
+//! * `floor NNNN` names the oldest program, by its newest migration, that still works with the schema once
+//!   this migration has started. Without it the floor is this migration: older programs are refused.
+//! * Each other directive starts a step, which ends at the next directive. Steps run in order and are
+//!   recorded when they are done. An interrupted migration continues at the step that was interrupted.
+//! * `in a transaction` is the default for a file without directives. PostgreSQL stops waiting for a lock
+//!   after half a second, so that requests that queue for the same lock can continue, and the step is tried
+//!   again. Give each big table a step of its own: a step holds its locks while it waits for the next one.
+//! * `outside a transaction` is for PostgreSQL only: one `CREATE [UNIQUE] INDEX CONCURRENTLY name ON …` or
+//!   `DROP INDEX CONCURRENTLY IF EXISTS name`. It waits for transactions in progress and blocks none. An
+//!   invalid index that an interrupted run left is dropped and created again.
+//! * `in batches of TABLE by KEY` is one statement that runs for one range of keys after the other, each in a
+//!   transaction that should take a tenth of a second. `:batch` in the statement becomes the range. Each key
+//!   is visited once. The key must have an index and need not be unique. Rows with a null key are not
+//!   visited. If older programs can add rows that the batches have already passed, those rows need a default
+//!   or a trigger.
 //!
-//! SQLite, which nobody else has open meanwhile, runs all that is missing in one exclusive transaction, each step in
-//! batches as one, without foreign keys, and looks at those of every table before it commits.
+//! On SQLite no other process has the database open. All missing migrations run in one exclusive transaction,
+//! without foreign keys, each step `in batches` as a single statement. The foreign keys of every table are
+//! checked before the commit.
 //!
-//! A step `in batches` or `outside a transaction` has one statement. PostgreSQL gets each statement on its own.
+//! A step `in batches` or `outside a transaction` has one statement. PostgreSQL receives each statement
+//! separately.
 //!
-//! On PostgreSQL everything is created in the first schema of the connection's `search_path`, and functions that are
-//! declared `SET search_path FROM CURRENT` are bound to it.
+//! On PostgreSQL everything is created in the first schema of the connection's `search_path`. Functions that
+//! are declared `SET search_path FROM CURRENT` are bound to that schema.
 
 mod embedded;
 mod journal;
@@ -55,7 +59,7 @@ pub use migration::{Migration, Patience};
 use crate::access::OpenError;
 use crate::url::DatabaseUrl;
 
-/// The migrations that this program has for such a database, in order.
+/// The migrations of this program for a kind of database, in order.
 pub(crate) fn known(url: &DatabaseUrl) -> &'static [Migration] {
     match url {
         DatabaseUrl::Sqlite(_) => embedded::SQLITE,
@@ -63,7 +67,8 @@ pub(crate) fn known(url: &DatabaseUrl) -> &'static [Migration] {
     }
 }
 
-/// Makes the database where it is missing and applies what it lacks of `known`; answers the names of these.
+/// Creates the database if it does not exist and applies the missing migrations of `known`. Returns the names
+/// of those.
 pub(crate) fn migrate(
     url: &DatabaseUrl,
     known: &[Migration],
@@ -75,12 +80,12 @@ pub(crate) fn migrate(
     }
 }
 
-/// Refuses an embedded database that this program cannot work on.
+/// Fails if this program cannot work with the embedded database.
 pub(crate) fn check_sqlite(conn: &mut SqliteConnection) -> Result<(), OpenError> {
     record::require_all(&sqlite::applied(conn)?, embedded::SQLITE)
 }
 
-/// Refuses a PostgreSQL database that this program cannot work on.
+/// Fails if this program cannot work with the PostgreSQL database.
 pub(crate) fn check_postgres(conn: &mut PgConnection) -> Result<(), OpenError> {
     let applied = postgres::applied(conn)?;
     let applied =
@@ -89,14 +94,14 @@ pub(crate) fn check_postgres(conn: &mut PgConnection) -> Result<(), OpenError> {
     if journal::is_behind(conn)? { Err(OpenError::Restored) } else { Ok(()) }
 }
 
-/// The statements of the migrations for PostgreSQL, in order, without what changes rows in batches and without
-/// `CONCURRENTLY`, so that one transaction can run them into an empty schema.
+/// The statements of the migrations for PostgreSQL, in order, without steps in batches and without
+/// `CONCURRENTLY`, so that one transaction can run them in an empty schema.
 pub(crate) fn structure_of_postgres() -> Result<Vec<String>, String> {
     let texts = structure(embedded::POSTGRES)?;
     Ok(texts.iter().flat_map(|it| statements::statements(it)).map(str::to_owned).collect())
 }
 
-/// The texts of the migrations for SQLite, as `structure_of_postgres`.
+/// The SQL of the migrations for SQLite, as in `structure_of_postgres`.
 pub(crate) fn structure_of_sqlite() -> Result<Vec<String>, String> {
     structure(embedded::SQLITE)
 }
@@ -106,7 +111,7 @@ fn structure(migrations: &[Migration]) -> Result<Vec<String>, String> {
     migrations.iter().map(text).collect()
 }
 
-/// What opening says of a database to a program that has these migrations.
+/// The result of opening the database with a program that has these migrations.
 #[cfg(feature = "testing")]
 pub(crate) fn check(url: &DatabaseUrl, known: &[Migration]) -> Result<(), OpenError> {
     use diesel::Connection as _;

@@ -1,4 +1,4 @@
-//! How PostgreSQL is migrated: step by step, beside whoever is at work.
+//! Migrates PostgreSQL step by step, while other processes use the database.
 
 use std::time::{Duration, Instant};
 
@@ -20,22 +20,22 @@ use diesel::PgConnection as Conn;
 
 /// The advisory lock of migrations: "guerdon" in ASCII.
 const TURN: i64 = 0x67_7565_7264_6f6e;
-/// How many rows the first batch has; later ones take what fits `BATCH_TIME`.
+/// The number of rows of the first batch. Later batches have as many as fit into `BATCH_TIME`.
 const FIRST_BATCH: u32 = 1_000;
 const LARGEST_BATCH: u32 = 20_000;
-/// Whoever wants a row that a batch has changed waits for its end.
+/// The target duration of a batch. Transactions that need a row of the batch wait until it ends.
 const BATCH_TIME: Duration = Duration::from_millis(100);
-/// A batch that takes longer is rolled back, and a smaller one tried.
+/// A batch that takes longer is rolled back, and a smaller one is tried.
 const BATCH_TIME_MOST: &str = "SET LOCAL statement_timeout = 1000";
-/// A pause grows to so many of the first.
+/// The longest pause, as a multiple of the first.
 const LONGEST_PAUSE: u32 = 10;
 
 pub(super) fn migrate(url: &str, known: &[Migration], patience: Patience) -> Result<Vec<String>, OpenError> {
     let hosts = Hosts::of(url);
     let connection = || hosts.connect(patience_of(Access::Command)).map_err(|e| unreachable(&e));
     let mut conn = connection()?;
-    require_own(&mut conn, &mut connection()?)?; // the turn is a lock of the session
-    require_english(&mut conn)?; // what was refused is told by its message
+    require_own(&mut conn, &mut connection()?)?; // the lock belongs to the session
+    require_english(&mut conn)?; // failures are recognised by their messages
     conn.batch_execute("SET statement_timeout = 0; SET lock_timeout = 0").map_err(|e| failed(&e))?;
     let mut runner = Runner { conn, patience };
     runner.take_turn()?;
@@ -55,8 +55,9 @@ fn failed(cause: &dyn std::fmt::Display) -> OpenError {
     OpenError::failed("cannot migrate the database", cause)
 }
 
-/// Limits the session's `search_path` to the schema in which the tables are created, so that functions declared
-/// `SET search_path FROM CURRENT` are bound to it: the usual path begins with `"$user"`, which depends on the caller.
+/// Limits the session's `search_path` to the schema in which the tables are created, so that functions
+/// declared `SET search_path FROM CURRENT` are bound to it: the usual path starts with `"$user"`, which
+/// depends on the caller.
 fn stay_in_schema(conn: &mut Conn) -> Result<(), OpenError> {
     let path = diesel::dsl::sql::<Nullable<Text>>(
         "CASE WHEN current_schema() IS NOT NULL \
@@ -68,7 +69,7 @@ fn stay_in_schema(conn: &mut Conn) -> Result<(), OpenError> {
     }
 }
 
-/// The migrations of a database; none where it has no table of them, which is not made.
+/// The applied migrations; `None` if the database has no table of migrations. Does not create the table.
 pub(super) fn applied(conn: &mut Conn) -> Result<Option<Vec<Applied>>, OpenError> {
     let failed = |e: Error| OpenError::failed("cannot read the migrations", &e);
     let there = diesel::dsl::sql::<Bool>("to_regclass('schema_migrations') IS NOT NULL");
@@ -84,8 +85,9 @@ struct Runner {
 }
 
 impl Runner {
-    /// Waits until nobody else migrates; the turn ends with the connection. It is asked for again and again, since
-    /// one who waits inside the server is waited for by the other's `CREATE INDEX CONCURRENTLY`: neither would end.
+    /// Waits until no other process migrates, and takes the lock, which the connection holds until it closes.
+    /// The lock is polled, because a session that waits in the server would block the other process's `CREATE
+    /// INDEX CONCURRENTLY`: a deadlock.
     fn take_turn(&mut self) -> Result<(), OpenError> {
         let mut waits = false;
         loop {
@@ -97,7 +99,7 @@ impl Runner {
                 log::warn!("another process migrates the database: waiting for it");
             }
             waits = true;
-            std::thread::sleep(self.patience.pause); // tidy: asks again for what another process holds
+            std::thread::sleep(self.patience.pause); // tidy: polls for a lock of another process
         }
     }
 
@@ -105,7 +107,7 @@ impl Runner {
         let (name, steps) = (pending.migration.name, pending.script.steps.len());
         let is_one_transaction = matches!(pending.script.steps.as_slice(), [Step::Together(_)]);
         if !is_one_transaction && !pending.begun {
-            self.conn.batch_execute(&pending.note(0)).map_err(|e| failed(&e))?; // its floor holds from now on
+            self.conn.batch_execute(&pending.note(0)).map_err(|e| failed(&e))?; // its floor applies from now on
         }
         for (number, step) in (1..).zip(&pending.script.steps).skip(pending.steps_done) {
             if steps > 1 {
@@ -121,7 +123,7 @@ impl Runner {
                     self.concurrently(name, it).and_then(|()| self.conn.batch_execute(&note))
                 }
                 Step::Batches(it) => {
-                    // Where an interrupted step goes on is known of the first one that is left.
+                    // Only the first remaining step can have been interrupted.
                     let reached = pending.reached.clone().filter(|_| number == pending.steps_done + 1);
                     self.in_batches(name, it, reached).and_then(|()| self.conn.batch_execute(&note))
                 }
@@ -131,7 +133,8 @@ impl Runner {
         Ok(())
     }
 
-    /// Walks the keys of a table. How far it came is noted with each batch, so that no row is met twice.
+    /// Runs the statement for one range of keys after the other. Progress is recorded with each batch, so
+    /// that no row is visited twice.
     fn in_batches(&mut self, name: &str, batches: &Batches, mut reached: Option<String>) -> QueryResult<()> {
         let key = &batches.key;
         let mut rows = FIRST_BATCH;
@@ -160,7 +163,7 @@ impl Runner {
         }
     }
 
-    /// The last of the next so many keys, as a literal.
+    /// The last of the next `rows` keys, as a literal.
     fn key_after(&mut self, batches: &Batches, after: &str, rows: u32) -> QueryResult<Option<String>> {
         #[derive(QueryableByName)]
         struct Key {
@@ -176,7 +179,8 @@ impl Runner {
         Ok(found.get_result::<Key>(&mut self.conn).optional()?.map(|it| it.literal))
     }
 
-    /// Runs `work` in a transaction that waits for no lock for long, until it gets its locks or patience ends.
+    /// Runs `work` in a transaction with a short lock timeout, repeatedly until it gets its locks or the time
+    /// is over.
     fn patiently<T>(
         &mut self,
         name: &str,
@@ -202,7 +206,7 @@ impl Runner {
                 Err(e) if is_lost_lock(&e) && begun.elapsed() + pause < self.patience.in_all => {
                     let held = self.oldest_transaction();
                     log::warn!("migration {name} waits for a lock, and tries again in {pause:?}{held}");
-                    std::thread::sleep(pause); // tidy: requests that waited behind it go on meanwhile
+                    std::thread::sleep(pause); // tidy: requests that queued for the lock continue meanwhile
                     pause = (pause * 2).min(self.patience.pause * LONGEST_PAUSE);
                 }
                 done => return done,
@@ -210,8 +214,8 @@ impl Runner {
         }
     }
 
-    /// Makes or drops an index beside everybody else. An interrupted run may have left one that is not valid, or may
-    /// have made it without noting that.
+    /// Creates or drops an index without blocking others. An interrupted run may have left an invalid index,
+    /// or may have created the index without recording it.
     fn concurrently(&mut self, name: &str, it: &Concurrently) -> QueryResult<()> {
         let Some(index) = &it.makes else {
             return self.again(name, |conn| conn.batch_execute(&it.statement));
@@ -231,7 +235,7 @@ impl Runner {
         })
     }
 
-    /// Whether an index is usable; none where there is no such index.
+    /// Whether an index is valid; `None` if it does not exist.
     fn is_valid(&mut self, index: &str) -> QueryResult<Option<bool>> {
         #[derive(QueryableByName)]
         struct Index {
@@ -255,7 +259,7 @@ impl Runner {
         ))
     }
 
-    /// Whom it probably waits for, in words for people.
+    /// A description of the transaction that it probably waits for.
     fn oldest_transaction(&mut self) -> String {
         let told = diesel::dsl::sql::<Text>(
             "coalesce((SELECT format(': the oldest transaction is that of process %s, %s, for %s s', pid, \
@@ -268,7 +272,8 @@ impl Runner {
     }
 }
 
-/// Whether a statement only came at the wrong time. diesel has no kind for that; the server's messages are English.
+/// Whether a statement failed because of concurrency. diesel has no kind for this; the server's messages are
+/// in English.
 fn is_lost_lock(error: &Error) -> bool {
     says(error, &["lock timeout", "deadlock detected"])
 }

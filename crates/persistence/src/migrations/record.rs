@@ -1,4 +1,4 @@
-//! What a database remembers of its migrations, and what that means to a program.
+//! The record of migrations in a database, and what it means for a program.
 
 use diesel::prelude::*;
 use diesel::sql_types::{Bool, Integer, Nullable, Text};
@@ -7,7 +7,8 @@ use super::migration::Migration;
 use super::script::Script;
 use crate::access::OpenError;
 
-/// `reached` is the last key, as a literal, that a step in batches has behind it; `applied_at` is null while the migration is under way.
+/// `reached` is the last key, as a literal, that a step in batches has completed; `applied_at` is null while
+/// the migration is in progress.
 pub(super) const TABLE: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (
   version text NOT NULL PRIMARY KEY,
   name text NOT NULL,
@@ -22,7 +23,7 @@ pub(super) const TABLE: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (
 pub(super) const APPLIED: &str = "SELECT version, name, checksum, floor, steps_done, reached, \
     applied_at IS NOT NULL AS finished FROM schema_migrations ORDER BY version";
 
-/// A migration that a database has, or that was begun there.
+/// A migration that was applied or started.
 #[derive(Debug, QueryableByName)]
 pub(super) struct Applied {
     #[diesel(sql_type = Text)]
@@ -41,20 +42,21 @@ pub(super) struct Applied {
     finished: bool,
 }
 
-/// A migration to be run, and how many of its steps were already.
+/// A migration to run, and the number of its steps that are already done.
 #[derive(Debug)]
 pub(super) struct Pending<'a> {
     pub migration: &'a Migration,
     pub script: Script,
-    /// Whether the database knows of it.
+    /// Whether it was started.
     pub begun: bool,
     pub steps_done: usize,
-    /// How far the step after these came, where it is one in batches.
+    /// How far the next step has come, if it is a step in batches.
     pub reached: Option<String>,
 }
 
 impl Pending<'_> {
-    /// The statement that notes that so many steps are done. Names, versions and digests hold no quote.
+    /// The statement that records the number of completed steps. Names, versions and digests contain no
+    /// quotes.
     pub(super) fn note(&self, steps_done: usize) -> String {
         let Migration { name, .. } = self.migration;
         let (version, checksum) = (self.migration.version(), self.migration.checksum());
@@ -68,10 +70,10 @@ impl Pending<'_> {
     }
 }
 
-/// The migrations that a database lacks; an error where this program cannot work on it at all.
+/// The migrations that a database lacks. Fails if this program cannot work with the database at all.
 ///
-/// Migrations that this program does not know were made by a newer one. Each names the floor: the program works
-/// beside it where its own newest migration is not below that.
+/// Migrations that this program does not know come from a newer one. Each has a floor: this program works
+/// with it if its own newest migration is not below the floor.
 pub(super) fn pending<'a>(
     applied: &[Applied],
     known: &'a [Migration],
@@ -96,14 +98,14 @@ pub(super) fn pending<'a>(
             pending.push(Pending { migration, script, begun, steps_done, reached });
         }
     }
-    // What is missing must not follow what a newer program did.
+    // Missing migrations must not run after those of a newer program.
     match applied.iter().find(|it| !is_known(it)) {
         Some(newer) if !pending.is_empty() => Err(OpenError::Newer(newer.name.clone())),
         _ => Ok(pending),
     }
 }
 
-/// Refuses a database that lacks a migration.
+/// Fails if the database lacks a migration.
 pub(super) fn require_all(applied: &[Applied], known: &[Migration]) -> Result<(), OpenError> {
     if pending(applied, known)?.is_empty() { Ok(()) } else { Err(OpenError::Older) }
 }

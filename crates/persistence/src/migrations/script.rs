@@ -1,27 +1,27 @@
-//! What a migration's file says: its floor and its steps.
+//! Parses the file of a migration into its floor and its steps.
 
 use super::migration::Migration;
 use super::statements::statements;
 use crate::access::OpenError;
 
 const DIRECTIVES: &str = "floor NNNN, in a transaction, outside a transaction, in batches of TABLE by KEY";
-/// What the statement of a step in batches has in its condition.
+/// The placeholder for the range of keys in a step in batches.
 const BATCH: &str = ":batch";
 
-/// A migration, read.
+/// The parsed file of a migration.
 #[derive(Debug)]
 pub(super) struct Script {
-    /// The version that a program must know at least to work beside this migration.
+    /// The minimum version that a program must know to work with this migration.
     pub floor: String,
     pub steps: Vec<Step>,
 }
 
-/// What is run, and noted, at a time.
+/// A unit that is executed and recorded as a whole.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// Any number of statements in one transaction.
     Together(String),
-    /// One statement that PostgreSQL runs beside everybody else.
+    /// One statement that PostgreSQL executes without blocking others.
     Concurrently(Concurrently),
     /// One statement, for one range of a table's keys after the other.
     Batches(Batches),
@@ -35,7 +35,7 @@ pub(super) struct Batches {
 }
 
 impl Batches {
-    /// The statement for the rows that a condition holds for.
+    /// The statement, limited to the rows that match a condition.
     pub(super) fn of(&self, condition: &str) -> String {
         self.statement.replace(BATCH, &format!("({condition})"))
     }
@@ -44,7 +44,7 @@ impl Batches {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Concurrently {
     pub statement: String,
-    /// The index that it makes; none where it drops one.
+    /// The index that it creates; `None` if it drops one.
     pub makes: Option<String>,
 }
 
@@ -59,7 +59,7 @@ impl Script {
         parse(migration.version(), migration.sql).map_err(|why| migration.failed(&why))
     }
 
-    /// The tables, columns and indexes that it makes, as SQL for a transaction in an empty schema.
+    /// The tables, columns and indexes that it creates, as SQL for a transaction in an empty schema.
     pub(super) fn structure(&self) -> String {
         let text = |step: &Step| match step {
             Step::Together(sql) => sql.clone(),
@@ -114,7 +114,7 @@ fn directive(line: &str) -> Option<&str> {
     line.trim().strip_prefix("--")?.trim_start().strip_prefix("guerdon:").map(str::trim)
 }
 
-/// What stands under a directive, or before the first one, where comments alone are no step.
+/// The step under a directive, or before the first one, where comments alone are not a step.
 fn step(kind: Option<Kind>, text: &str) -> Result<Option<Step>, String> {
     let lines: Vec<&str> = text.lines().filter(|it| !is_comment(it)).collect();
     let statement = lines.join("\n").trim().to_owned();

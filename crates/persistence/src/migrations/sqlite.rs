@@ -1,4 +1,4 @@
-//! How the embedded database is migrated: all or nothing, and alone.
+//! Migrates the embedded database with exclusive access, in one transaction.
 
 use std::path::Path;
 
@@ -13,9 +13,10 @@ use crate::access::OpenError;
 use crate::sqlite::connect::{assert_version, connect, lock, lock_file, prepare_writer};
 use diesel::SqliteConnection as Conn;
 
-/// Whoever else uses the database keeps it from being migrated: a migration may make a table anew.
+/// Applies the missing migrations. Fails if another process uses the database, because a migration may
+/// replace a table.
 pub(super) fn migrate(path: &Path, known: &[Migration]) -> Result<Vec<String>, OpenError> {
-    // One at a time: the change of a fresh file to WAL mode does not wait for its turn by itself.
+    // One process at a time: SQLite does not wait for a lock when a new file changes to WAL mode.
     let turn = lock_file(path, "migrating")?;
     turn.lock().map_err(|e| OpenError::failed("cannot wait for another migration", &e))?;
     let mut conn = connect(path)?;
@@ -26,9 +27,10 @@ pub(super) fn migrate(path: &Path, known: &[Migration]) -> Result<Vec<String>, O
         return Ok(Vec::new());
     }
     let _held = lock(path)?;
-    // A transaction cannot turn them off, and with them a table could not be replaced by a new form of it.
+    // Foreign keys cannot be disabled inside a transaction, and would prevent a migration from replacing a
+    // table.
     conn.batch_execute("PRAGMA foreign_keys = OFF; BEGIN EXCLUSIVE").map_err(|e| failed(&e))?;
-    let done = run(&mut conn, &pending); // an error leaves the transaction open: it goes with the connection
+    let done = run(&mut conn, &pending); // an error leaves the transaction open; closing the connection rolls it back
     done.and_then(|names| conn.batch_execute("COMMIT").map(|()| names).map_err(|e| failed(&e)))
 }
 
@@ -36,7 +38,7 @@ fn failed(cause: &dyn std::fmt::Display) -> OpenError {
     OpenError::failed("cannot migrate the database", cause)
 }
 
-/// The migrations of a database: none where it has no table of them.
+/// The applied migrations; empty if the database has no table of migrations.
 pub(super) fn applied(conn: &mut Conn) -> Result<Vec<Applied>, OpenError> {
     let failed = |e: diesel::result::Error| OpenError::failed("cannot read the migrations", &e);
     let there = diesel::dsl::sql::<BigInt>(

@@ -1,8 +1,9 @@
-//! Splits a migration for PostgreSQL into its statements, each of which is sent on its own: an error then belongs to one
-//! statement, and servers that accept a single command per message (Citus, some proxies) work as well.
+//! Splits a migration for PostgreSQL into its statements, each of which is sent separately: an error then
+//! belongs to one statement, and servers that accept a single command per message (Citus, some proxies) work
+//! as well.
 //!
-//! A statement ends at a semicolon outside of quotes, comments, parentheses and the body of a function. The rules are those
-//! of psql, with `standard_conforming_strings` on.
+//! A statement ends at a semicolon outside of quotes, comments, parentheses and function bodies. The rules
+//! are those of psql with `standard_conforming_strings` on.
 
 use diesel::connection::SimpleConnection as _;
 use diesel::{PgConnection, QueryResult};
@@ -12,8 +13,8 @@ pub(super) fn run_each(conn: &mut PgConnection, script: &str) -> QueryResult<()>
     statements(script).into_iter().try_for_each(|it| conn.batch_execute(it))
 }
 
-/// The statements of a script in order, each with its semicolon and the comments before it. A part without any token, such
-/// as a comment at the end, is none.
+/// The statements of a script in order, each with its semicolon and the comments before it. A part without
+/// any token, such as a comment at the end, is not a statement.
 pub(super) fn statements(sql: &str) -> Vec<&str> {
     let (mut all, mut rest) = (Vec::new(), sql);
     while !rest.is_empty() {
@@ -35,7 +36,7 @@ enum Token {
     Other,
 }
 
-/// The first statement, if there is one, and what follows it.
+/// The first statement, if any, and the rest.
 fn split_first(sql: &str) -> (Option<&str>, &str) {
     let (mut end, mut is_empty, mut nesting) = (0, true, Nesting::default());
     loop {
@@ -55,8 +56,8 @@ fn split_first(sql: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// Parentheses and blocks that are open. `BEGIN` opens a block in `CREATE [OR REPLACE] FUNCTION | PROCEDURE` alone: it is
-/// the body of a function in standard SQL.
+/// Open parentheses and blocks. `BEGIN` opens a block only in `CREATE [OR REPLACE] FUNCTION | PROCEDURE`,
+/// where it starts a body in standard SQL.
 #[derive(Default)]
 struct Nesting {
     parentheses: usize,
@@ -97,8 +98,8 @@ impl Nesting {
     }
 }
 
-/// The kind and the length of the token at the start of a text that is not empty. A quote or a comment that never ends
-/// reaches to the end of the text: the server explains it.
+/// The kind and the length of the token at the start of a non-empty string. An unterminated quote or comment
+/// extends to the end; the server reports it.
 fn next_token(text: &str) -> (Token, usize) {
     let first = text.chars().next().unwrap_or_default();
     if first.is_whitespace() {
@@ -125,7 +126,7 @@ fn next_token(text: &str) -> (Token, usize) {
     }
 }
 
-/// Whether a character stands in an identifier, at its start or later. All beyond ASCII do.
+/// Whether a character can be part of an identifier. All non-ASCII characters can.
 fn is_in_word(it: char) -> bool {
     it == '_' || it == '$' || it.is_ascii_alphanumeric() || !it.is_ascii()
 }
@@ -134,7 +135,7 @@ fn length_while(text: &str, holds: impl Fn(char) -> bool) -> usize {
     text.find(|it: char| !holds(it)).unwrap_or(text.len())
 }
 
-/// Comments nest.
+/// The length of a comment. Comments nest.
 fn comment_length(text: &str) -> usize {
     let (mut end, mut depth) = (0, 0_u32);
     while let Some(rest) = text.get(end..).filter(|it| !it.is_empty()) {
@@ -154,7 +155,7 @@ fn comment_length(text: &str) -> usize {
     text.len()
 }
 
-/// The length of a text in quotes. A doubled quote does not end it.
+/// The length of a quoted string. A doubled quote does not end it.
 fn quoted_length(text: &str, quote: char, has_escapes: bool) -> usize {
     let mut characters = text.char_indices().skip(1).peekable();
     while let Some((at, it)) = characters.next() {
@@ -168,7 +169,7 @@ fn quoted_length(text: &str, quote: char, has_escapes: bool) -> usize {
     text.len()
 }
 
-/// The length of a `$tag$ … $tag$`; none where the dollar begins none, as in `$1`.
+/// The length of a `$tag$ … $tag$`; `None` if the dollar does not start one, as in `$1`.
 fn dollar_quoted_length(text: &str) -> Option<usize> {
     let tag = text.get(1..)?;
     let tag = tag.get(..tag.find('$')?)?;

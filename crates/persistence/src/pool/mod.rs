@@ -1,4 +1,4 @@
-//! Connections in a pool. One on which a transaction could not be begun or ended leaves it.
+//! Connection pools. A connection on which a transaction could not be started or ended leaves its pool.
 
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
@@ -11,15 +11,15 @@ use waits::PoolWaits;
 pub(crate) type Pool<C> = r2d2::Pool<Manager<C>>;
 pub(crate) type Pooled<C> = r2d2::PooledConnection<Manager<C>>;
 
-/// A connection, and whether something failed on it that a rollback did not mend.
+/// A connection, and whether it had a failure that a rollback did not resolve.
 pub(crate) struct Link<C> {
     pub(crate) conn: C,
     broken: bool,
 }
 
 impl<C: SimpleConnection> Link<C> {
-    /// Begins or ends a transaction. Where that fails, nobody else is given this connection: nobody knows what it is
-    /// in the middle of.
+    /// Starts or ends a transaction. If that fails, the state of the connection is unknown, and the pool does
+    /// not reuse it.
     pub(crate) fn control(&mut self, sql: &str) -> QueryResult<()> {
         let done = self.conn.batch_execute(sql);
         self.broken |= done.is_err();
@@ -27,7 +27,7 @@ impl<C: SimpleConnection> Link<C> {
     }
 }
 
-/// Makes connections for a pool.
+/// Creates connections for a pool.
 pub(crate) struct Manager<C> {
     connect: Box<dyn Fn() -> ConnectionResult<C> + Send + Sync>,
 }
@@ -41,7 +41,7 @@ impl<C: Send + 'static> r2d2::ManageConnection for Manager<C> {
     }
 
     fn is_valid(&self, _link: &mut Link<C>) -> ConnectionResult<()> {
-        Ok(()) // a dead connection shows at its BEGIN, where it is replaced
+        Ok(()) // a dead connection is noticed and replaced at BEGIN
     }
 
     fn has_broken(&self, link: &mut Link<C>) -> bool {
@@ -49,7 +49,7 @@ impl<C: Send + 'static> r2d2::ManageConnection for Manager<C> {
     }
 }
 
-/// A pool of at most so many connections, one of them made at once.
+/// A pool of at most this many connections. One of them is opened at once.
 pub(crate) fn pool<C: Send + 'static>(
     most: u32,
     connect: impl Fn() -> ConnectionResult<C> + Send + Sync + 'static,

@@ -1,16 +1,16 @@
-//! How long units of work wait for a connection: told as the histogram `guerdon_database_wait_seconds`.
+//! Measures how long units of work wait for a connection: the histogram `guerdon_database_wait_seconds`.
 
 use std::time::Duration;
 
 use metrics::{counter, histogram};
 use r2d2::event::{CheckoutEvent, TimeoutEvent};
 
-/// Tells of one wait for a connection.
+/// Records one wait for a connection.
 pub(crate) fn waited(duration: Duration) {
     histogram!("guerdon_database_wait_seconds").record(duration);
 }
 
-/// Tells of the waits of a pool.
+/// Records the waits of a pool.
 #[derive(Debug)]
 pub(crate) struct PoolWaits;
 

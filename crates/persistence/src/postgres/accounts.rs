@@ -1,4 +1,4 @@
-//! The accounts of payments: locked and loaded before, written after.
+//! Locks and loads the accounts of payments, and writes them back.
 
 use std::collections::HashMap;
 
@@ -17,15 +17,15 @@ use crate::rows::types::{Id, Identifier};
 use crate::rows::{AccountStateRow, Row};
 use crate::statement::statement;
 
-/// The most rows of one statement.
+/// The maximum number of rows of one statement.
 const ROWS_MAX: usize = 10_000;
 
-/// Locks the rows of accounts in the order of all payments: by kind, then by owner.
+/// Locks the rows of accounts in the lock order: by kind, then by owner.
 const FROM_LOCKED: &str = " FROM accounts JOIN unnest(?::uuid[], ?::smallint[]) AS wanted (wanted_owner, wanted_kind) \
      ON owner_id = wanted_owner AND kind = wanted_kind ORDER BY kind, owner_id FOR NO KEY UPDATE OF accounts";
 
 statement! {
-    /// Waits for accounts that others have locked.
+    /// Waits for accounts that other transactions have locked.
     Lock -> AsSelect<AccountStateRow, Db> {
         owners: Array<Identifier> = Vec<Id>,
         kinds: Array<SmallInt> = Vec<i16>,
@@ -34,7 +34,7 @@ statement! {
 }
 
 statement! {
-    /// Leaves out accounts that others have locked.
+    /// Skips accounts that other transactions have locked.
     LockFree -> AsSelect<AccountStateRow, Db> {
         owners: Array<Identifier> = Vec<Id>,
         kinds: Array<SmallInt> = Vec<i16>,
@@ -42,7 +42,8 @@ statement! {
     "SELECT ", AccountStateRow::COLUMN_NAMES, FROM_LOCKED, " SKIP LOCKED"
 }
 
-/// Locks accounts, which are in the order in which they are locked, and adds them to a book. Those that it skips stay unloaded.
+/// Locks accounts, which must be in lock order, and adds them to a book. Accounts that it skips stay
+/// unloaded.
 pub(crate) fn load_accounts(
     conn: &mut Conn,
     accounts: &[Account],
@@ -67,7 +68,7 @@ fn keys(accounts: &[Account]) -> (Vec<Id>, Vec<i16>) {
     accounts.iter().map(|it| (Id(it.owner()), it.kind().code())).unzip()
 }
 
-/// Each account with its state, if there is one.
+/// Each account with its state, if it has one.
 fn found(
     accounts: &[Account],
     rows: Vec<AccountStateRow>,
@@ -76,7 +77,7 @@ fn found(
     accounts.iter().map(move |it| (*it, states.remove(&(Id(it.owner()), it.kind().code()))))
 }
 
-/// Writes what has become of accounts that are locked.
+/// Updates locked accounts.
 pub(super) struct UpdateAccounts<'r>(<AccountStateRow as Row>::Arrays<'r>);
 
 impl<'r> UpdateAccounts<'r> {

@@ -1,7 +1,8 @@
-//! PostgreSQL rewrites what it was told to make, so the migrations are run into the temporary schema of a transaction
-//! that is rolled back, and both are asked for in the same words.
+//! Describes the schema, to compare it with the migrations.
 //!
-//! The tables may be in any schema: names in it and in the temporary schema lose their schema before they are compared.
+//! PostgreSQL stores definitions in a normalised form. So the migrations run into the temporary schema of a
+//! transaction that is rolled back, and the same query describes both schemas. The tables may be in any
+//! schema: schema names are removed from both descriptions before they are compared.
 
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
@@ -11,10 +12,10 @@ use diesel::sql_types::Text;
 use crate::catalog::{Object, differences};
 use crate::migrations::structure_of_postgres;
 
-/// The schema of the tables, as it is written in SQL.
+/// The schema of the tables, as written in SQL.
 const SCHEMA: &str =
     "(SELECT relnamespace::regnamespace::text FROM pg_class WHERE oid = to_regclass('transfers'))";
-/// Everything of the schema with the oid `NAMESPACE`. The tables are in the schema `$1`.
+/// All objects of the schema with the oid `NAMESPACE`. The tables are in the schema `$1`.
 const OBJECTS: &str = r"
     SELECT name, replace(regexp_replace(definition, '\mpg_temp(_\d+)?\.', '', 'g'), $1 || '.', '') AS definition, matters FROM (
       SELECT 'column ' || c.relname || '.' || a.attname AS name, format_type(a.atttypid, a.atttypmod)
@@ -45,7 +46,7 @@ const OBJECTS: &str = r"
         FROM pg_proc p WHERE p.pronamespace = NAMESPACE
     ) AS objects WHERE name NOT LIKE '%schema_migrations%'";
 
-/// What is not as the migrations make it.
+/// The differences from the schema that the migrations create.
 pub(crate) fn check(conn: &mut PgConnection) -> Result<Vec<String>, String> {
     let statements = structure_of_postgres()?;
     let schema: String =
@@ -59,7 +60,8 @@ pub(crate) fn check(conn: &mut PgConnection) -> Result<Vec<String>, String> {
         .map_err(|e| e.to_string())?;
     let mut wanted = Ok(Vec::new());
     let ended = conn.transaction(|conn| -> QueryResult<()> {
-        // Functions are never looked up in the temporary schema: those of the tables' own schema stand in for them.
+        // Functions are never looked up in the temporary schema. Those of the tables' own schema are used
+        // instead.
         conn.batch_execute(&format!("SET LOCAL search_path = pg_temp, {schema}"))?;
         for statement in &statements {
             conn.batch_execute(statement)?;

@@ -8,13 +8,14 @@ use guerdon_domain::ports::Deadlines;
 use crate::access::{Access, OpenError};
 use crate::url::parameters;
 
-/// How many seconds a connection may take: a request waits for it, a command can be patient.
+/// The connection timeout in seconds. A request waits for the connection; a command can wait longer.
 pub(crate) fn patience(access: Access) -> u32 {
     if access == Access::Command { 10 } else { 2 }
 }
 
-/// What a URL is taken to say where it does not. A silent server is given up after five seconds or little more, so that its
-/// connections are gone when another stands in its place. One that only reads is none: libpq looks on.
+/// Defaults for parameters that a URL does not set. A silent server is given up after little more than five
+/// seconds, so that its connections are gone when another server has replaced it. A read-only server is
+/// skipped: libpq tries the next one.
 const UNSAID: [(&str, &str); 5] = [
     ("tcp_user_timeout", "5000"),
     ("keepalives_idle", "4"),
@@ -23,12 +24,13 @@ const UNSAID: [(&str, &str); 5] = [
     ("fallback_application_name", "guerdon"),
 ];
 
-/// Marks a session as one that may write facts. `settled_before()` waits for transactions of marked sessions alone, so the
-/// mark is taken before the first transaction and kept until the session ends; `journal_position()` refuses facts of any
-/// other session. Both are defined in the first migration.
+/// Marks a session as one that may write facts. `settled_before()` waits only for transactions of marked
+/// sessions, so the mark is taken before the first transaction and held until the session ends;
+/// `journal_position()` refuses facts of any other session. Both functions are defined in the first
+/// migration.
 const MARK_AS_WRITER: &str = "SELECT pg_advisory_lock_shared(1735746916, 1); SET guerdon.writer = on";
 
-/// A URL with the limits that it does not set itself.
+/// The URL with defaults for the parameters that it does not set.
 fn limited(url: &str, seconds: u32) -> String {
     let seconds = seconds.to_string();
     let unsaid = [("connect_timeout", seconds.as_str())].into_iter().chain(UNSAID);
@@ -45,7 +47,7 @@ fn limited(url: &str, seconds: u32) -> String {
     whole
 }
 
-/// Connects to a server that takes writes, within so many seconds.
+/// Connects to a server that accepts writes, within a timeout in seconds.
 pub(super) fn connect(url: &str, seconds: u32) -> diesel::ConnectionResult<PgConnection> {
     let mut conn = PgConnection::establish(&limited(url, seconds))?;
     let Deadlines { statement, lock, .. } = Deadlines::REQUEST;
@@ -57,7 +59,7 @@ pub(super) fn connect(url: &str, seconds: u32) -> diesel::ConnectionResult<PgCon
         lock.as_secs()
     ))
     .map_err(diesel::ConnectionError::CouldntSetupConfiguration)?;
-    // Only a superuser may; where the server speaks English anyway nothing is lost.
+    // Only a superuser may set this. If the server's messages are in English anyway, nothing is lost.
     conn.batch_execute(
         "DO $$ BEGIN PERFORM set_config('lc_messages', 'C', false); \
          EXCEPTION WHEN insufficient_privilege THEN NULL; END $$",
@@ -66,15 +68,16 @@ pub(super) fn connect(url: &str, seconds: u32) -> diesel::ConnectionResult<PgCon
     Ok(conn)
 }
 
-/// For batches of commands: their statements are few, and each does always the same however many rows it is given, so that
-/// the first plan is kept. It looks each row up by its key, also where the tables were almost empty when it was made.
+/// For batches of commands. Their few statements always do the same, whatever the number of rows, so one
+/// generic plan is kept. It must look up each row by its key, even if the tables were almost empty when the
+/// plan was made.
 pub(crate) const ONE_PLAN: &str = "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; \
     SET enable_hashjoin = off; SET enable_mergejoin = off";
-/// For requests that read, and nothing else. They want few rows in the order of an index: where a table has just grown
-/// and was not analysed since, the planner would rather sort all that an owner has.
+/// For requests that only read. They want few rows in the order of an index. If a table has grown since it
+/// was last analysed, the planner would rather sort all rows of an owner.
 pub(crate) const IN_ORDER: &str = "SET default_transaction_read_only = on; SET enable_bitmapscan = off";
 
-/// Refuses a server whose messages would not be understood: they tell a lost race from a fault.
+/// Fails if the server's messages are not in English: they distinguish a lost race from a fault.
 pub(crate) fn require_english(conn: &mut PgConnection) -> Result<(), OpenError> {
     let language: String = diesel::select(diesel::dsl::sql::<Text>("current_setting('lc_messages')"))
         .get_result(conn)
@@ -89,7 +92,8 @@ pub(crate) fn require_english(conn: &mut PgConnection) -> Result<(), OpenError> 
     )))
 }
 
-/// Why no connection was made. What libpq says of a URL it cannot read may quote a password, so it is not passed on.
+/// Why no connection was made. libpq's message about an invalid URL may contain a password, so it is not
+/// passed on.
 pub(crate) fn unreachable(cause: &ConnectionError) -> OpenError {
     if let ConnectionError::CouldntSetupConfiguration(cause) = cause {
         return OpenError::failed("PostgreSQL refuses a setting", cause);

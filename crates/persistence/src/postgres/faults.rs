@@ -1,10 +1,10 @@
-//! What failures mean.
+//! Classifies failures of the database.
 
 use diesel::result::{DatabaseErrorKind, Error};
 use guerdon_domain::ports::StoreError;
 
-/// What a failure means to a caller. diesel has no kind for a deadlock, a time-out or a shutdown: their messages
-/// are the server's own English ones, which `lc_messages` is set to.
+/// The store's error for a failure. diesel has no kind for a deadlock, a timeout or a shutdown. They are
+/// recognised by the server's messages, which `lc_messages` sets to English.
 pub(crate) fn classify(error: &Error) -> StoreError {
     let text = error.to_string();
     let races = ["deadlock detected", "could not serialize", "lock timeout"];
@@ -21,9 +21,10 @@ pub(crate) fn classify(error: &Error) -> StoreError {
     ];
     match error {
         Error::DatabaseError(DatabaseErrorKind::SerializationFailure, _) => StoreError::Busy,
-        // The rules looked before they wrote: somebody was faster, and a second look sees it.
+        // The rules were checked before the write: another transaction was faster, and the next try will see
+        // its rows.
         Error::DatabaseError(DatabaseErrorKind::UniqueViolation, _) => StoreError::Busy,
-        // A standby, or a server that its keeper has closed to writes, as some do when its disk is full.
+        // A standby, or a server that its operator has made read-only, for example because its disk is full.
         Error::DatabaseError(
             DatabaseErrorKind::ClosedConnection | DatabaseErrorKind::ReadOnlyTransaction,
             _,

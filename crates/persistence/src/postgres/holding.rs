@@ -1,4 +1,4 @@
-//! Holding companies and claiming keys until the transaction ends, by advisory locks.
+//! Advisory locks on companies and idempotency keys, until the transaction ends.
 
 use diesel::dsl::AsSelect;
 use diesel::pg::sql_types::Array;
@@ -14,8 +14,9 @@ use crate::rows::{IdempotencyRow, Row};
 use crate::statement::statement;
 
 statement! {
-    /// Holds companies that nobody takes over, and claims keys that no other transaction holds. Returns the places of the
-    /// keys in their list, and those of the companies below zero.
+    /// Locks companies whose provider is not being changed, and claims keys that no other transaction has
+    /// claimed. Returns the positions of the keys in their list, and those of the companies as negative
+    /// numbers.
     TryHoldAndClaim -> BigInt {
         companies: Array<Integer> = Vec<i32>,
         class: Integer = i32,
@@ -36,8 +37,8 @@ statement! {
      JOIN idempotency_records ON scope = wanted_scope AND idempotency_key = wanted_key"
 }
 
-/// Keeps companies with their providers, and claims idempotency keys, which never waits. Returns those that are kept, and those
-/// that are claimed.
+/// Locks companies against a change of their provider, and claims idempotency keys. Never waits. Returns the
+/// locked companies and the claimed keys.
 pub(crate) fn hold_companies_and_claim_keys(
     conn: &mut Conn,
     companies: &[CompanyId],
@@ -67,7 +68,7 @@ pub(crate) fn hold_companies_and_claim_keys(
     Ok((held, claimed.collect()))
 }
 
-/// The records of keys, expired ones too.
+/// The records of keys, including expired ones.
 pub(crate) fn load_records(conn: &mut Conn, keys: &[IdempotencyKey]) -> QueryResult<Vec<IdempotencyRow>> {
     let records = Records {
         scopes: keys.iter().map(|it| Id(it.scope)).collect(),

@@ -1,4 +1,4 @@
-//! The servers that one URL names, of which one at a time takes writes.
+//! Connects to a URL with several servers, of which only one accepts writes.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -7,10 +7,10 @@ use diesel::{ConnectionError, ConnectionResult, PgConnection};
 
 use super::connect::connect;
 
-/// Asked one after the other, the one that was found last first: libpq would begin with the first of the URL each time, and
-/// while that is dead every new connection would wait for it in vain.
+/// The servers of a URL. They are tried one after the other, starting with the last one that worked: libpq
+/// would always start with the first one, and if that is down, every new connection would wait for it.
 pub(crate) struct Hosts {
-    /// For each of them what the URL says, without the others.
+    /// For each server, the URL without the other servers.
     urls: Vec<String>,
     last: AtomicUsize,
 }
@@ -20,7 +20,7 @@ impl Hosts {
         Self { urls: each(url).unwrap_or_else(|| vec![url.to_owned()]), last: AtomicUsize::new(0) }
     }
 
-    /// Connects within so many seconds for each of them.
+    /// Connects, with a timeout in seconds for each server.
     pub(crate) fn connect(&self, seconds: u32) -> ConnectionResult<PgConnection> {
         let last = self.last.load(Ordering::Relaxed);
         let (mut causes, mut refusal) = (Vec::new(), None);
@@ -37,7 +37,7 @@ impl Hosts {
         Err(refusal.unwrap_or_else(|| ConnectionError::BadConnection(causes.join("\n"))))
     }
 
-    /// The same with what the connection is for.
+    /// Connects and then executes `setting`.
     pub(crate) fn connect_for(&self, setting: Option<&str>, seconds: u32) -> ConnectionResult<PgConnection> {
         let mut conn = self.connect(seconds)?;
         let set = setting.map_or(Ok(()), |it| conn.batch_execute(it));
@@ -46,7 +46,7 @@ impl Hosts {
     }
 }
 
-/// The URL once for each of its servers; none where it names one alone, or in a way that is left to libpq.
+/// One URL for each of the servers; `None` if the URL has only one, or has a form that is left to libpq.
 fn each(url: &str) -> Option<Vec<String>> {
     let (scheme, rest) = url.split_once("://")?;
     let (before, query) = rest.split_once('?').unwrap_or((rest, ""));
@@ -57,7 +57,7 @@ fn each(url: &str) -> Option<Vec<String>> {
     let parameters: Vec<(&str, Vec<&str>)> =
         parameters.map(|it| it.map(|(name, all)| (name, listed(name, all)))).collect::<Option<_>>()?;
     let count = parameters.iter().map(|it| it.1.len()).chain([hosts.len()]).max()?;
-    // A list of one holds for all; any other that is not as long is a mistake, which libpq explains.
+    // A list with one value applies to all servers. Any other length is a mistake, which libpq reports.
     let is_clear = |it: &[&str]| it.len() == 1 || it.len() == count;
     if count == 1 || !is_clear(&hosts) || !parameters.iter().all(|it| is_clear(&it.1)) {
         return None;
@@ -72,7 +72,7 @@ fn each(url: &str) -> Option<Vec<String>> {
     Some((0..count).map(url).collect())
 }
 
-/// The values of a parameter that has one for each server, or its one.
+/// The values of a parameter: one for each server, or one for all.
 fn listed<'a>(name: &str, value: &'a str) -> Vec<&'a str> {
     if ["host", "hostaddr", "port"].contains(&name) { value.split(',').collect() } else { vec![value] }
 }

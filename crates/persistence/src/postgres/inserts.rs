@@ -1,4 +1,5 @@
-//! Inserts of many rows by one statement, whose text is the same for any number of rows, so that it stays prepared.
+//! Inserts any number of rows with one statement, whose SQL does not depend on their number, so that it stays
+//! prepared.
 
 use std::marker::PhantomData;
 

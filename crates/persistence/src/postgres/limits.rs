@@ -1,4 +1,4 @@
-//! What a unit of work on PostgreSQL is held to: its time, and whether it waits for locks.
+//! The limits of a unit of work on PostgreSQL: its deadline, and whether it waits for locks.
 
 use std::time::{Duration, Instant};
 
@@ -9,16 +9,16 @@ use guerdon_domain::ports::{Deadlines, StoreError};
 use super::faults::classify;
 use crate::engine::Locking;
 
-/// What one unit of work is held to, over all its tries.
+/// The limits of one unit of work, over all its tries.
 #[derive(Default)]
 pub(crate) struct UnitLimits {
-    /// After this nothing of the unit commits.
+    /// The unit does not commit after this time.
     deadline: Option<Instant>,
     locking: Locking,
 }
 
 impl UnitLimits {
-    /// For a unit that has so much time, if it is limited at all, and waits for locks.
+    /// For a unit that may take this long, or has no deadline, and waits for locks.
     pub(crate) fn new(within: Option<Duration>) -> Self {
         Self::locking_by(within, Locking::Wait)
     }
@@ -35,14 +35,15 @@ impl UnitLimits {
         self.deadline.map_or(Duration::MAX, |it| it.saturating_duration_since(Instant::now()))
     }
 
-    /// How long the unit may wait for something that it waits for at most so long; an error where its time is over.
+    /// How long the unit may wait now, at most `most`. Fails if its time is over.
     pub(crate) fn patience(&self, most: Duration) -> Result<Duration, StoreError> {
         let left = self.left();
         if left.is_zero() { Err(StoreError::DeadlineExceeded) } else { Ok(left.min(most)) }
     }
 
-    /// Before each statement and before the commit: an error where the time is over. What is left bounds the
-    /// statement; that takes a question to the server only where it is less than any statement has.
+    /// Called before each statement and before the commit. Fails if the time is over. The remaining time
+    /// limits the statement; this needs a round trip only if it is shorter than the general limit for
+    /// statements.
     pub(crate) fn go_on(&mut self, conn: &mut PgConnection) -> Result<(), StoreError> {
         let left = self.left();
         if left >= Deadlines::REQUEST.statement {
@@ -56,8 +57,8 @@ impl UnitLimits {
     }
 }
 
-/// Bounds the statements that follow by the time that is left, unless the transaction has lifted their limit.
-/// Answers whether it has.
+/// Sets the remaining time as the limit of the following statements, unless the transaction has lifted their
+/// limit. Returns whether it has.
 fn takes_its_time(conn: &mut PgConnection, left: Duration) -> QueryResult<bool> {
     let limit = left.as_millis().max(1).to_string();
     let set = diesel::dsl::sql::<Text>(

@@ -1,5 +1,5 @@
-//! PostgreSQL. Here stands what only it can say, under the names that `repo/` uses; beside it, how a database is opened,
-//! and how units of work share it.
+//! The PostgreSQL store: opening the database and running units of work. This module also has what differs
+//! from SQLite, under the names that `repo/` uses.
 
 use std::fmt::Debug;
 
@@ -43,55 +43,57 @@ pub(crate) mod repo;
 pub(crate) type Conn = PgConnection;
 pub(crate) type Db = diesel::pg::Pg;
 
-/// The id among those of events that was made first; up to version 17 there is no least of ids.
+/// The first created of several event ids. PostgreSQL has `min(uuid)` only since version 18.
 pub(crate) const OLDEST_ID: &str = "min(event_id::text COLLATE \"C\")::uuid";
-/// For how many microseconds the oldest transaction has been open that `settled_before()` waits for. The start of another
-/// role's transaction is hidden from a role without `pg_read_all_stats`, and is left out.
+/// How many microseconds the oldest transaction that `settled_before()` waits for has been open. A role
+/// without `pg_read_all_stats` cannot see when transactions of other roles started; they are ignored.
 pub(crate) const FEED_HELD_MICROS: &str = "(SELECT COALESCE(max(extract(epoch FROM \
     clock_timestamp() - COALESCE(a.xact_start, p.prepared)) * 1000000), 0)::bigint FROM unsettled_transactions() AS u \
     LEFT JOIN pg_stat_activity AS a ON a.pid = u.pid \
     LEFT JOIN pg_prepared_xacts AS p ON u.pid IS NULL AND p.transaction = u.transaction_id)";
-/// How many bytes the database takes.
+/// The size of the database in bytes.
 pub(crate) const DATABASE_BYTES: &str = "pg_database_size(current_database())";
 /// Rows are looked up by a list of their ids, which is one bound value.
 pub(crate) const READS_ONE_BY_ONE: bool = false;
-/// The most bound values of one statement.
+/// The maximum number of bound values of one statement.
 pub(crate) const BINDS: usize = 65_535;
-/// How a claim passes over what others claim.
+/// Makes a claim skip rows that other transactions are claiming.
 pub(crate) const SKIP_LOCKED: &str = " FOR UPDATE SKIP LOCKED";
 
-/// The class of the advisory locks of companies.
+/// The class of the advisory locks on companies.
 const COMPANY_LOCKS: i32 = 0x67_7565;
 /// The class of the advisory locks that are taken before rows.
 const ROW_LOCKS: i32 = 0x67_7566;
-/// A bound value's place in hand-written SQL.
+/// The placeholder of a bound value in hand-written SQL.
 pub(crate) fn place(number: u8) -> String {
     format!("${number}")
 }
 
-/// The transfers `t` by the places of one side, and what to call the places.
+/// The FROM item `t` with the transfers by one side of them, and the name of the column with the entry
+/// number.
 pub(crate) fn movements(_side: &str) -> (String, &'static str) {
     ("transfers AS t".to_owned(), "t")
 }
 
-/// A moment as a literal of hand-written SQL.
+/// A time as a literal in hand-written SQL.
 pub(crate) fn moment_text(at: At) -> String {
     format!("TIMESTAMPTZ '{}'", at.0.utc())
 }
 
-/// An identifier column as text, for people.
+/// An id column as readable text.
 pub(crate) fn id_text(column: &str) -> String {
     format!("{column}::text")
 }
 
-/// Whether others may hold a company too.
+/// Whether other transactions may hold the same lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hold {
     Shared,
     Alone,
 }
 
-/// Holds a company's place with its provider until the transaction ends: by an advisory lock, which writes to no row.
+/// Locks a company against a change of its provider until the transaction ends, with an advisory lock, which
+/// writes no row.
 pub(crate) fn hold_company(conn: &mut Conn, company: CompanyId, hold: Hold) -> QueryResult<()> {
     let key = advisory_key(company.as_uuid());
     let how = if hold == Hold::Shared { "_shared" } else { "" };
@@ -101,42 +103,43 @@ pub(crate) fn hold_company(conn: &mut Conn, company: CompanyId, hold: Hold) -> Q
         .map(drop)
 }
 
-/// The key of an id's advisory lock. Two ids that share a key only wait for each other needlessly.
+/// The key of an id's advisory lock. If two ids share a key, they only wait for each other unnecessarily.
 fn advisory_key(id: Uuid) -> i32 {
     let (front, back) = id.as_u64_pair();
     let [a, b, c, d, ..] = (front ^ back ^ (back >> 32)).to_le_bytes();
     i32::from_le_bytes([a, b, c, d])
 }
 
-/// The position before which every journal entry is there and has all its transfers: neither a transaction nor a distribution in
-/// several steps is under way there.
+/// The position before which the journal is complete: no transaction and no distribution in steps is in
+/// progress there.
 pub(crate) fn complete_before(conn: &mut Conn) -> QueryResult<i64> {
     let least = "LEAST(settled_before(), \
         (SELECT min(position) FROM causes WHERE id IN (SELECT id FROM distributions_under_way)))";
     diesel::select(diesel::dsl::sql::<BigInt>(least)).get_result(conn)
 }
 
-/// From where on the order of the journal may still change: a transaction that stands there may be under way.
+/// The position from which the order of the journal may still change, because transactions may be in progress
+/// there.
 fn settled_before(conn: &mut Conn) -> QueryResult<i64> {
     diesel::select(diesel::dsl::sql::<BigInt>("settled_before()")).get_result(conn)
 }
 
-/// From where on entries of the audit log may still come in: their positions are transactions, too.
+/// The position from which audit entries may still be inserted. Their positions are transaction ids, too.
 pub(crate) fn settled_rows_before(conn: &mut Conn, _table: &str) -> QueryResult<i64> {
     settled_before(conn)
 }
 
-/// From where on events may still come in between those that are there.
+/// The position from which events may still be inserted between existing ones.
 pub(crate) fn feed_before(conn: &mut Conn) -> QueryResult<i64> {
     settled_before(conn)
 }
 
-/// None has to be kept for the numbers' sake: transactions give them.
+/// No event must be kept to preserve the numbering: positions come from transaction ids.
 pub(crate) fn kept_event(_conn: &mut Conn) -> QueryResult<Option<i64>> {
     Ok(None)
 }
 
-/// Locks one row against other writers; readers pass.
+/// Locks one row against other writers. Readers are not blocked.
 pub(crate) fn lock_row<T: AsRef<[u8]> + Debug>(
     conn: &mut Conn,
     table: &'static str,
@@ -148,20 +151,21 @@ pub(crate) fn lock_row<T: AsRef<[u8]> + Debug>(
         .map(drop)
 }
 
-/// Locks one row against other writers, in the order in which transactions get their journal positions; readers pass.
+/// Locks one row against other writers, in the order in which transactions get their journal positions.
+/// Readers are not blocked.
 ///
-/// A journal position is the transaction's id, which PostgreSQL may assign while the statement still waits for the row.
-/// Two waiting transactions could then change the row in the opposite order of their positions. The advisory lock is
-/// waited for without a transaction id, and at most one transaction at a time goes on to the row. The transaction must
-/// not have written anything before. Each advisory lock takes a place in the server's shared lock table: a transaction
-/// that locks many rows uses [`lock_row`].
+/// A journal position is the transaction's id, which PostgreSQL may assign while the statement still waits
+/// for the row. Two waiting transactions could then change the row in the opposite order of their positions.
+/// An advisory lock can be awaited without a transaction id, and only one transaction at a time continues to
+/// the row. The transaction must not have written anything before. Each advisory lock takes an entry in the
+/// server's shared lock table, so a transaction that locks many rows uses [`lock_row`].
 pub(crate) fn lock_row_in_journal_order<T: AsRef<[u8]> + Debug>(
     conn: &mut Conn,
     table: &'static str,
     id: Id<T>,
 ) -> QueryResult<()> {
     let key = advisory_key(Uuid::from_slice(id.0.as_ref()).unwrap_or_default());
-    // The row is locked in its newest version after the subquery has returned.
+    // The newest version of the row is locked after the subquery has returned.
     diesel::sql_query(format!(
         "SELECT FROM {table} AS t, (SELECT pg_advisory_xact_lock({ROW_LOCKS}, $2) OFFSET 0) AS turn \
          WHERE t.id = $1 FOR NO KEY UPDATE OF t"
@@ -172,7 +176,7 @@ pub(crate) fn lock_row_in_journal_order<T: AsRef<[u8]> + Debug>(
     .map(drop)
 }
 
-/// Locks the row of a user, and that of its company before it.
+/// Locks the row of a user, after that of its company.
 pub(crate) fn lock_user_and_company(conn: &mut Conn, id: UserId) -> QueryResult<()> {
     let company: Option<Id<CompanyId>> =
         users::table.find(Id(id)).select(users::company_id).get_result(conn).optional()?;
@@ -182,7 +186,7 @@ pub(crate) fn lock_user_and_company(conn: &mut Conn, id: UserId) -> QueryResult<
     lock_row(conn, "users", Id(id))
 }
 
-/// FNV-1a over scope and key: two keys that meet wait for each other needlessly, no more.
+/// FNV-1a over scope and key. If two keys collide, they only wait for each other unnecessarily.
 fn digest(key: &IdempotencyKey) -> i64 {
     let bytes = key.scope.as_bytes().iter().chain(key.key.as_bytes());
     let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
@@ -191,12 +195,12 @@ fn digest(key: &IdempotencyKey) -> i64 {
     i64::from_ne_bytes(hash.to_ne_bytes())
 }
 
-/// Lets the queries of this transaction take their time.
+/// Lifts the time limit of the queries in this transaction.
 pub(crate) fn lift_time_limit(conn: &mut Conn) -> QueryResult<()> {
     conn.batch_execute("SET LOCAL statement_timeout = 0")
 }
 
-/// PostgreSQL checks its files by tools of its own.
+/// Does nothing: PostgreSQL has its own tools to check its files.
 pub(crate) fn check_storage(_conn: &mut Conn) -> QueryResult<Vec<String>> {
     Ok(Vec::new())
 }

@@ -16,7 +16,7 @@ use crate::engine::Engine;
 use crate::migrations::check_postgres;
 use crate::pool::pool;
 
-/// Workers that wait for no lock. On two processors more are slower.
+/// Workers that do not wait for locks. On two processors, more workers are slower.
 const FAST_WORKERS: usize = 2;
 /// Workers that wait for locks.
 const PATIENT_WORKERS: usize = 2;
@@ -25,7 +25,8 @@ fn no_thread(cause: &std::io::Error) -> OpenError {
     OpenError::failed("cannot start a thread", cause)
 }
 
-/// Refuses a server that would lose commits when its machine stops: no setting of a connection can make up for these.
+/// Fails if the server would lose commits when its machine stops. No setting of a connection can compensate
+/// for this.
 fn require_durable(conn: &mut PgConnection) -> Result<(), OpenError> {
     for setting in ["fsync", "full_page_writes"] {
         let value: String =
@@ -46,7 +47,7 @@ pub(crate) fn open(url: &str, access: Access, wakes: Wakes) -> Result<Opened, Op
     open_within(url, access, &Limits::default(), wakes)
 }
 
-/// The same with other limits for the service.
+/// Opens the database with other limits for the service.
 pub(crate) fn open_within(
     url: &str,
     access: Access,

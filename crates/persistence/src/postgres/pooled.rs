@@ -1,5 +1,5 @@
-//! The store over pools of PostgreSQL connections: one transaction for each unit of work, which is run again if it lost a race, until
-//! its time is over.
+//! The store over pools of PostgreSQL connections. Each unit of work runs in one transaction, and again if it
+//! lost a race, until its time is over.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
@@ -16,12 +16,12 @@ use super::{catalog, races};
 use crate::engine::{Backend, BatchError, Locking};
 use crate::pool::Pool;
 
-/// How many connections the service holds, and how long its requests may take.
+/// The numbers of the service's connections, and the time limit of its requests.
 pub(crate) struct Limits {
     pub(crate) writes: u32,
     pub(crate) reads: u32,
-    /// One for each of those that work beside the requests: the look whether it answers, whoever claims events, settles them and
-    /// sends mails, two looks for the metrics, the pruning, and the distributions that are due. So none of them ever waits for another.
+    /// One for each background job, so that none ever waits for another: the health check, claiming events,
+    /// settling them, sending mails, two for metrics, pruning, and due distributions.
     pub(crate) background: u32,
     pub(crate) within: Duration,
 }
@@ -35,13 +35,13 @@ impl Default for Limits {
 pub(crate) struct Pooled {
     writes: Pool<PgConnection>,
     reads: Pool<PgConnection>,
-    /// How long a unit may take; none where nobody waits for it.
+    /// The time limit of a unit; `None` if no client waits for it.
     within: Option<Duration>,
     wakes: Wakes,
 }
 
 impl Pooled {
-    /// For requests: somebody waits, and there are many.
+    /// For requests: many, with a client that waits.
     pub(crate) fn for_requests(
         writes: Pool<PgConnection>,
         reads: Pool<PgConnection>,
@@ -51,12 +51,12 @@ impl Pooled {
         Self { writes, reads, within: Some(within), wakes }
     }
 
-    /// For batches of commands, each of which says how long it may take.
+    /// For batches of commands, each of which has its own time limit.
     pub(crate) fn for_batches(pool: Pool<PgConnection>, wakes: Wakes) -> Self {
         Self { writes: pool.clone(), reads: pool, within: None, wakes }
     }
 
-    /// For everything else: a few connections for all of it.
+    /// For background jobs, which share a few connections.
     pub(crate) fn for_others(few: Pool<PgConnection>, wakes: Wakes) -> Self {
         Self { writes: few.clone(), reads: few, within: None, wakes }
     }
@@ -96,7 +96,7 @@ impl Pooled {
         if is_kept {
             let ended = commit(&mut link);
             if matches!(ended, UnitEnd::Done) {
-                drop(link); // free for another before anybody is told
+                drop(link); // the connection is free before the result is reported
                 queued.tell(&self.wakes);
             }
             return Ok(ended);
@@ -122,8 +122,8 @@ impl Store for Pooled {
         self.run_alone(work, UnitLimits::new(self.within))
     }
 
-    /// Per statement without a transaction: each statement has a snapshot of its own. If the connection turns out to be dead,
-    /// the unit is run again on one that a transaction was begun on.
+    /// With `PerStatement` there is no transaction, and each statement has its own snapshot. If the
+    /// connection turns out to be dead, the unit runs again in a transaction on another connection.
     fn read(&self, consistency: Consistency, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError> {
         let mut limits = UnitLimits::new(self.within);
         let mut link = match consistency {
@@ -161,7 +161,7 @@ impl Backend for Pooled {
         work: &mut dyn FnMut(&mut dyn LedgerAccess) -> Verdict,
     ) -> Result<(), BatchError> {
         let mut limits = UnitLimits::locking_by(Some(within), locking);
-        // Where none can be begun, no command is the cause.
+        // If no transaction can be started, none of the commands is the cause.
         match self.attempt(&mut |tx| work(tx), &mut limits).map_err(BatchError::Unavailable)? {
             UnitEnd::Done => Ok(()),
             UnitEnd::LostRace => Err(BatchError::Contended),

@@ -1,11 +1,12 @@
-//! Waiting before a lost race is run again.
+//! The pause before a unit of work that lost a race runs again.
 
 use std::time::Duration;
 
-/// How often a unit of work is run before its race counts as lost.
+/// The number of tries after which a unit of work fails as busy.
 pub(crate) const TRIES: u32 = 6;
 
-/// Sleeps some milliseconds, more with each try, at random so that rivals part ways.
+/// Sleeps for some milliseconds, longer with each try. The time is random, so that competing units do not
+/// meet again.
 pub(crate) fn pause(tries: u32) {
     use std::hash::{BuildHasher as _, RandomState};
     let most = 4_u64 << tries.min(5);

@@ -1,5 +1,5 @@
-//! Whether a connection keeps its session. A pooler between may give each transaction another one, with the settings, the
-//! prepared statements and the locks of somebody else.
+//! Checks that a connection keeps its session. A pooler may give each transaction a different session, with
+//! the settings, prepared statements and locks of another client.
 
 use std::hash::{BuildHasher as _, RandomState};
 
@@ -9,13 +9,14 @@ use diesel::result::Error;
 
 use crate::access::OpenError;
 
-/// What a question is answered with by an error: a query that has an answer is prepared first, and may be so in another session
-/// than it is run in.
+/// The error that a check raises for "no". A query with a result would be prepared first, possibly in another
+/// session than the one in which it runs.
 const OTHERWISE: &str = "guerdon: otherwise";
-/// Others who use the pooler at the same moment may hide it.
+/// Several tries, because other clients of the pooler may hide the problem.
 const TRIES: usize = 3;
 
-/// Refuses sessions that are not a connection's own. Nothing may have been prepared on either before.
+/// Fails if a connection does not keep its session. No statement may have been prepared on either connection
+/// before.
 pub(crate) fn require_own(one: &mut PgConnection, other: &mut PgConnection) -> Result<(), OpenError> {
     for _ in 0..TRIES {
         let mark = RandomState::new().hash_one(0).to_string();
@@ -32,7 +33,8 @@ pub(crate) fn require_own(one: &mut PgConnection, other: &mut PgConnection) -> R
     Ok(())
 }
 
-/// Marks a session, and looks whether it stays with its connection, also while the other one holds a session in a transaction.
+/// Marks a session, and checks that it stays with its connection while the other connection holds a session
+/// in a transaction.
 fn are_own(one: &mut PgConnection, other: &mut PgConnection, mark: &str) -> QueryResult<bool> {
     one.batch_execute(&format!("SET guerdon.session = '{mark}'"))?;
     if !says(one, mark, true)? {
@@ -45,7 +47,7 @@ fn are_own(one: &mut PgConnection, other: &mut PgConnection, mark: &str) -> Quer
     Ok(is_other? && is_same?)
 }
 
-/// Whether a session bears the mark, or does not, as expected.
+/// Whether a session has the mark, or does not have it, as expected.
 fn says(conn: &mut PgConnection, mark: &str, expected: bool) -> QueryResult<bool> {
     let asked = conn.batch_execute(&format!(
         "DO $$ BEGIN IF (current_setting('guerdon.session', true) IS NOT DISTINCT FROM '{mark}') <> {expected} \

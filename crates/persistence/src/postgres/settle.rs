@@ -1,4 +1,4 @@
-//! What came of deliveries, written by one statement.
+//! Writes the results of deliveries with one statement.
 
 use std::collections::HashSet;
 
@@ -44,8 +44,9 @@ impl QueryFragment<Pg> for Settle<'_> {
     }
 }
 
-/// Writes what came of deliveries. An attempt that is on record already is counted no second time, and its event given
-/// back. Of several about one event under one lease the first counts: it ends the lease.
+/// Writes the results of deliveries. An attempt that is already recorded is not counted again, and its event
+/// is released. If several settlements concern one event under one lease, the first counts, because it ends
+/// the lease.
 pub(crate) fn settle(conn: &mut PgConnection, settlements: &[Settlement]) -> QueryResult<()> {
     let made = settlements.iter().filter_map(|it| Some(AttemptRow::of(it.event, it.attempt.as_ref()?)));
     let made: Vec<AttemptRow<'_>> = made.collect();

@@ -1,4 +1,4 @@
-//! Beginning and ending a transaction.
+//! Starts and ends transactions.
 
 use diesel::PgConnection;
 use guerdon_domain::ports::{Deadlines, StoreError};
@@ -9,25 +9,25 @@ use crate::pool::{self, Pool};
 
 pub(super) type Link = pool::Pooled<PgConnection>;
 
-/// How a unit ended.
+/// How a unit of work ended.
 pub(super) enum UnitEnd {
     Done,
     LostRace,
-    /// Nothing of it was kept.
+    /// It was not committed.
     Failed(StoreError),
-    /// Whether it was kept is unknown.
+    /// It may have been committed.
     Unknown(StoreError),
     Panicked(Box<dyn std::any::Any + Send>),
 }
 
-/// A connection out of the pool, which may turn out to be dead.
+/// Takes a connection from the pool. It may turn out to be dead.
 pub(super) fn take(pool: &Pool<PgConnection>, limits: &UnitLimits) -> Result<Link, StoreError> {
     let wait = limits.patience(Deadlines::REQUEST.connection)?;
     pool.get_timeout(wait).map_err(|e| StoreError::Unavailable(e.to_string()))
 }
 
-/// A connection with a transaction begun. After the server was away every idle connection is dead: each is found out
-/// here, before anything happened on it, and dropped.
+/// Takes a connection and starts a transaction. After a server outage every idle connection is dead: they are
+/// detected here, before any work, and dropped.
 pub(super) fn begin(pool: &Pool<PgConnection>, sql: &str, limits: &UnitLimits) -> Result<Link, StoreError> {
     let mut last = StoreError::Busy;
     for _ in 0..=pool.max_size() {
@@ -44,12 +44,13 @@ pub(super) fn commit(link: &mut Link) -> UnitEnd {
     match link.control("COMMIT").map_err(|e| classify(&e)) {
         Ok(()) => UnitEnd::Done,
         Err(StoreError::Busy) => UnitEnd::LostRace,
-        // The answer was lost, not necessarily the commit: never run again.
+        // The acknowledgement was lost, and the commit may have happened: do not run it again.
         Err(fault) => UnitEnd::Unknown(StoreError::OutcomeUnknown(fault.to_string())),
     }
 }
 
-/// Whether the connection can be used again. If not, the server rolls back when it notices that the connection was lost.
+/// Rolls back. Returns whether the connection can be used again. If not, the server rolls back when it
+/// notices that the connection was lost.
 pub(super) fn rollback(link: &mut Link) -> bool {
     link.control("ROLLBACK").is_ok()
 }

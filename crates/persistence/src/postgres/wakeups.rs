@@ -1,10 +1,11 @@
-//! Waking the other processes on one PostgreSQL when something was queued.
+//! Notifies the other processes on the same PostgreSQL database when something was queued.
 //!
-//! The news goes out after the commit, on a connection of its own: NOTIFY within the transaction would serialize all
-//! commits of the cluster. It is sent at most once in 50 ms, the last included, and looked for as often. News that
-//! is lost with a connection is made good by everybody's scan each second.
+//! The notification is sent after the commit, on a separate connection: NOTIFY inside the transaction would
+//! serialize all commits of the cluster. It is sent, and received, at most once in 50 ms; none is omitted at
+//! the end. If a notification is lost with a connection, the scan that every process makes each second
+//! replaces it.
 //!
-//! The same connection tells how many they are: each holds a lock that all can share, and counts who does.
+//! The same connection counts the processes: each holds a shared advisory lock, and counts the holders.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,21 +27,21 @@ const RECONNECT_INTERVAL: Duration = Duration::from_secs(1);
 const LISTEN: &str = "LISTEN guerdon_queued";
 const NOTIFY: &str = "NOTIFY guerdon_queued";
 const SERVING_COUNT_INTERVAL: Duration = Duration::from_secs(2);
-/// Who serves, among the advisory locks.
+/// Takes the advisory lock of a serving process.
 const SERVES: &str = "SELECT pg_advisory_lock_shared(1735746916, 0)";
 const SERVING: &str = "(SELECT count(DISTINCT pid) FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2 \
      AND classid = 1735746916 AND objid = 0 \
      AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))";
 
-/// News to the other processes; they are told until this is dropped.
+/// Notifies other processes until it is dropped.
 pub struct Wakeups {
     wakes: Wakes,
     ended: Arc<AtomicBool>,
 }
 
 impl Wakeups {
-    /// Begins to tell what is queued here, and to listen to what others queue. None for the embedded database, which has no
-    /// others. An error where no thread could be made.
+    /// Starts to notify other processes of what is queued here, and to listen to theirs. `None` for the
+    /// embedded database, which no other process uses. Fails if the thread cannot be created.
     pub fn share(url: &DatabaseUrl, wakes: &Wakes) -> std::io::Result<Option<Self>> {
         let DatabaseUrl::Postgres(url) = url else { return Ok(None) };
         let shared = Self { wakes: wakes.clone(), ended: Arc::default() };
@@ -49,7 +50,8 @@ impl Wakeups {
         Ok(Some(shared))
     }
 
-    /// Tells the processes that serve, for one that does not and ends soon. Whoever is not told finds out by itself.
+    /// Notifies the serving processes once, for a process that does not serve and ends soon. If the
+    /// notification is lost, their scans replace it.
     pub fn tell_once(url: &DatabaseUrl) {
         if let DatabaseUrl::Postgres(url) = url
             && let Ok(mut conn) = Hosts::of(url).connect(patience(Access::Command))
@@ -66,10 +68,10 @@ impl Drop for Wakeups {
     }
 }
 
-/// Nobody will tell any more.
+/// Notifications have ended.
 struct Silenced;
 
-/// What the thread works with.
+/// The state of the thread.
 struct Link {
     hosts: Hosts,
     wakes: Wakes,
@@ -77,13 +79,13 @@ struct Link {
 }
 
 impl Link {
-    /// Waits for news, for so long at most; whether there was some.
+    /// Waits for a notification from this process, for at most this long. Returns whether one came.
     fn news(&self, at_most: Duration) -> Result<bool, Silenced> {
         let is_news = self.wakes.elsewhere.wait(at_most);
         if self.ended.load(Ordering::Acquire) { Err(Silenced) } else { Ok(is_news) }
     }
 
-    /// Tells and listens on one connection until it breaks.
+    /// Notifies and listens on one connection until it breaks.
     fn hold(&self) -> Result<(), Silenced> {
         let opened = self
             .hosts
@@ -94,7 +96,7 @@ impl Link {
             log::debug!("no connection for waking other processes");
             return self.pause();
         };
-        self.wakes.here(); // what came while nobody listened
+        self.wakes.here(); // for what was queued while the connection was down
         let (mut told_at, mut counted_at): (Option<Instant>, Option<Instant>) = (None, None);
         loop {
             let is_news = self.news(NOTIFY_INTERVAL)?;
@@ -130,26 +132,27 @@ impl Link {
     }
 }
 
-/// Listens from now on, and counts among those who serve; answers the number of [`backend`].
+/// Starts to listen, and to count as a serving process. Returns the number from [`backend`].
 fn join(conn: &mut PgConnection) -> QueryResult<i32> {
     conn.batch_execute(LISTEN)?;
     conn.batch_execute(SERVES)?;
     backend(conn)
 }
 
-/// How many processes serve.
+/// The number of serving processes.
 fn serving(conn: &mut PgConnection) -> QueryResult<i64> {
     diesel::select(diesel::dsl::sql::<BigInt>(SERVING)).get_result(conn)
 }
 
-/// The server's number for this connection, by which its own news is known.
+/// The server's number for this connection. It identifies the connection's own notifications.
 fn backend(conn: &mut PgConnection) -> QueryResult<i32> {
     diesel::select(diesel::dsl::sql::<Integer>("pg_backend_pid()")).get_result(conn)
 }
 
-/// Tells the news, and whether others had any.
+/// Sends a notification if needed. Returns whether other processes sent any.
 fn exchange(conn: &mut PgConnection, own: i32, is_news: bool) -> QueryResult<bool> {
-    // A statement also reads what has come in; without one a broken connection would go unnoticed. An empty one is an error.
+    // A statement also reads incoming notifications. Without one, a broken connection would go unnoticed. An
+    // empty statement is an error.
     conn.batch_execute(if is_news { NOTIFY } else { "SELECT" })?;
     let mut others = false;
     for notification in conn.notifications_iter() {

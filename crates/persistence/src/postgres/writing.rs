@@ -1,4 +1,4 @@
-//! What decisions come to, written by one statement.
+//! Writes the results of decisions with one statement.
 
 use diesel::pg::Pg;
 use diesel::prelude::*;
@@ -16,7 +16,7 @@ use crate::rows::{
 };
 use crate::slices::{STATEMENT_BYTES, slices};
 
-/// The accounts are locked before, so that none of this waits for anybody.
+/// The accounts are already locked, so none of this waits for a lock.
 struct Write<'r> {
     accounts: UpdateAccounts<'r>,
     causes: Insert<'r, CauseRow<'r>>,
@@ -58,7 +58,7 @@ fn rows(events: &[NewEvent]) -> (Vec<EventRow<'_>>, Vec<DeliveryRow>) {
     (events.iter().map(EventRow::of).collect(), events.iter().map(DeliveryRow::of).collect())
 }
 
-/// Writes what was decided, and the accounts and transfers of the book.
+/// Writes the changes, and the accounts and transfers of the book.
 pub(crate) fn write_changes(conn: &mut Conn, changes: &Changes, book: &AccountBook) -> QueryResult<()> {
     for key in &changes.replaced_records {
         diesel::delete(idempotency_records::table.find((Id(key.scope), &key.key))).execute(conn)?;

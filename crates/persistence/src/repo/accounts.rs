@@ -14,11 +14,11 @@ use crate::rows::schema::{accounts, companies, users};
 use crate::rows::types::Id;
 use crate::rows::{AccountRow, Reading, WalletRow};
 
-/// How many users one query names.
+/// The maximum number of users of one query.
 const SLICE: usize = 1_000;
 
 impl ReadAccounts for Unit<'_> {
-    /// A user has at least two wallets, for ever.
+    /// Every user has at least two wallets, which are never deleted.
     fn balances(&mut self, scope: ProviderId, user: UserId) -> Result<Lookup<Balances>, StoreError> {
         type Company = (Id<CompanyId>, Id<ProviderId>, i32);
         let rows: Vec<(Company, WalletRow)> = self.query(|conn| {

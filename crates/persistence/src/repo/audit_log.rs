@@ -1,4 +1,5 @@
-//! The audit log: entries, and the causes that are told with them. Ids rise with time, so the newest stand last.
+//! The audit log: audit entries, and the journal entries that are listed with them. Ids increase with time,
+//! so the newest come last.
 
 use diesel::dsl::sql;
 use diesel::prelude::*;
@@ -14,7 +15,7 @@ use crate::rows::schema::{audit_entries, causes};
 use crate::rows::types::{At, Id};
 use crate::rows::{AuditEntryRow, CauseRow, kind};
 
-/// The rows of a table that are as wanted, the newest first.
+/// The rows of a table that match, newest first.
 macro_rules! wanted {
     ($table:ident, $row:ty, $wanted:expr) => {{
         let wanted: &AuditWanted = $wanted;
@@ -49,7 +50,7 @@ impl ReadAuditLog for Unit<'_> {
     }
 
     fn caused(&mut self, wanted: &AuditWanted) -> Result<Vec<Cause>, StoreError> {
-        self.query(super::super::lift_time_limit)?; // those of one provider may lie far apart
+        self.query(super::super::lift_time_limit)?; // the entries of one provider may be far apart
         let mut query = wanted!(causes, CauseRow<'static>, wanted);
         if let Some(action) = wanted.action {
             let Some(kind) = kind::of(action) else { return Ok(Vec::new()) };

@@ -1,4 +1,4 @@
-//! Causes.
+//! Journal entries.
 
 use diesel::dsl::sql;
 use diesel::prelude::*;

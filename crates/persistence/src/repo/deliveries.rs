@@ -1,4 +1,4 @@
-//! Delivering events.
+//! Claims and settles events.
 
 use std::time::Duration;
 
@@ -17,10 +17,11 @@ use crate::rows::conditions::PENDING;
 use crate::rows::schema::{deliveries, mails};
 use crate::rows::types::{At, Id, Identifier, Moment};
 
-/// How many events one statement names.
+/// The maximum number of events of one statement.
 const SLICE: usize = 1_000;
 
-/// Selects when the next event of a provider is due. With `EXISTS` instead, PostgreSQL would join all events that are due.
+/// Selects when the next event of a provider is due. With `EXISTS` instead, PostgreSQL would join all due
+/// events.
 fn next_attempt() -> String {
     format!(
         "SELECT next_attempt_at FROM deliveries WHERE provider_id = providers.id AND {PENDING} \
@@ -94,7 +95,8 @@ impl Deliveries for Unit<'_> {
         lease: Duration,
     ) -> Result<usize, StoreError> {
         self.query(super::super::lift_time_limit)?;
-        // The moment of each wait is bound: computed in the statement it would not be a constant to every database.
+        // The times are bound as values: computed in the statement, they would not be constants on every
+        // database.
         let mut moments = Vec::new();
         let mut bound = |wait: Duration| {
             moments.push(At(now + wait));

@@ -1,4 +1,4 @@
-//! Erasing what is known of a deleted user from what is kept beside the ledger.
+//! Erases a deleted user's personal data from events and mails.
 
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
@@ -19,7 +19,8 @@ struct EventIdRow {
     id: Id<EventId>,
 }
 
-/// Of recognitions that the user sent or received, of their amendments, and of what the user redeemed.
+/// Selects the events of the recognitions that the user sent or received, of their amendments, and of the
+/// user's redemptions.
 fn about() -> String {
     let (user, behind, limit) = (place(1), place(2), place(3));
     let recognitions = |side: &str| format!("SELECT id FROM recognitions WHERE {side} = {user}");
@@ -79,7 +80,7 @@ impl Erasure for Unit<'_> {
                 .set((events::body.eq(body), events::original_digest.eq(Some(original))))
                 .execute(conn)
         })?;
-        // What a receiver answered may say again what it was told.
+        // A receiver's response may repeat what it received.
         let answers = attempts::table.filter(attempts::event_id.eq(Id(id)));
         self.query(|conn| diesel::update(answers).set(attempts::answer.eq(&[0_u8; 0][..])).execute(conn))?;
         Ok(())

@@ -1,4 +1,4 @@
-//! Events that wait to be sent.
+//! Events in the outbox.
 
 use std::time::Duration;
 
@@ -55,10 +55,10 @@ impl ReadOutbox for Unit<'_> {
             wanted = wanted.filter(deliveries::event_id.ge(Id(first_id(since))));
             wanted = wanted.filter(events::created_at.ge(At(since)));
         }
-        // Each order is that of an index over what is asked for. Ids rise with time, and so do positions.
+        // Each order follows an index over the wanted rows. Ids increase with time, and so do positions.
         let cursor = asked.before.map(|it| (it, "<")).or(asked.after.map(|it| (it, ">")));
         let wanted = match (asked.provider, asked.state, asked.since) {
-            // Most of them are delivered, so that few are passed over.
+            // Most events are delivered, so few are skipped.
             (Some(provider), None | Some(EventState::Delivered), None) => {
                 wanted = wanted.filter(events::provider_id.eq(Id(provider)));
                 if let Some((id, side)) = cursor {
@@ -120,7 +120,7 @@ impl ReadOutbox for Unit<'_> {
              {FEED_HELD_MICROS} AS feed_held_micros FROM \
              (SELECT count(*) AS pending, {OLDEST_ID} AS oldest FROM deliveries WHERE {PENDING}) AS depth \
              LEFT JOIN events ON id = oldest"
-        ); // ids rise with time
+        ); // ids increase with time
         let found: DepthRow = self.query(|conn| diesel::sql_query(query).get_result(conn))?;
         Ok(Depth {
             pending: found.pending,
@@ -200,11 +200,11 @@ impl Replays for Unit<'_> {
     }
 }
 
-/// Which events.
+/// A filter of deliveries.
 type Condition = Box<dyn BoxableExpression<deliveries::table, Db, SqlType = Bool>>;
 
 impl Unit<'_> {
-    /// Makes events due now, on a schedule that begins anew.
+    /// Makes ended events due now, with a new schedule.
     fn replay(&mut self, which: Condition, now: Timestamp) -> Result<usize, StoreError> {
         let changed = self.query(|conn| {
             diesel::update(deliveries::table.filter(which))
@@ -219,7 +219,7 @@ impl Unit<'_> {
         Ok(changed)
     }
 
-    /// Makes pending events due now that wait for a later moment, but those at which an attempt is under way.
+    /// Makes pending events due now that wait for a later time, except those with an attempt in progress.
     fn hasten(&mut self, which: Condition, now: Timestamp) -> Result<usize, StoreError> {
         let now = At(now);
         let changed = self.query(|conn| {
@@ -233,7 +233,8 @@ impl Unit<'_> {
     }
 }
 
-/// A provider's events in a state that were caused then or later. Ids rise with time: what is long before is not looked at.
+/// A provider's events in a state that were created at a time or later. Ids increase with time, so much older
+/// events are not read.
 fn since_then(provider: ProviderId, since: Timestamp, state: EventState) -> Condition {
     Box::new(
         sql::<Bool>("provider_id = ")
@@ -246,7 +247,8 @@ fn since_then(provider: ProviderId, since: Timestamp, state: EventState) -> Cond
     )
 }
 
-/// Below every id that was made at a moment or later, as far as the clock was not set back by more than an hour.
+/// An id below every id that was created at a time or later, provided that the clock was not set back by more
+/// than an hour.
 pub(super) fn first_id(since: Timestamp) -> Uuid {
     let hour_before = since.unix_micros() / 1_000 - 3_600_000;
     Uuid::from_u128(u128::try_from(hour_before).unwrap_or_default() << 80)

@@ -1,4 +1,4 @@
-//! A provider's events in the order in which their transactions were settled, and what became of each.
+//! A provider's events in the order in which their transactions were settled, with their delivery states.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,9 +14,10 @@ use crate::rows::schema::{attempts, deliveries, events};
 use crate::rows::types::{At, Id, Identifier, Moment};
 use crate::rows::{FareRow, MadeAttemptRow, QueuedEventRow};
 
-/// No transaction that writes events is open for longer.
+/// The maximum duration of a transaction that writes events.
 const SLACK_MICROS: i64 = 60_000_000;
-/// So many events are looked at for those of a kind or a state; who asks goes on behind them.
+/// The maximum number of events that are read to find those of a kind or a state. The client continues after
+/// them.
 const LOOKED_AT: i64 = 1_000;
 
 impl Unit<'_> {
@@ -45,8 +46,9 @@ impl Unit<'_> {
         })
     }
 
-    /// A place behind which stands what was caused at a moment or later. Places rise with time, but for transactions that
-    /// were open meanwhile: so it is looked for, by halves, a little before the moment.
+    /// A position before the first event that was created at a time or later. Positions increase with time,
+    /// except for transactions that were open meanwhile: so a binary search finds a position a little before
+    /// the time.
     fn place_before(
         &mut self,
         provider: ProviderId,
@@ -54,7 +56,7 @@ impl Unit<'_> {
     ) -> Result<Option<FeedPlace>, StoreError> {
         let since = Timestamp::from_unix_micros(since.unix_micros() - SLACK_MICROS).unwrap_or(since);
         let (mut low, mut high) = (-1, self.query(feed_before)?);
-        // The first event at `low` or behind it was caused before; that at `high`, if there is one, was not.
+        // The first event at or after `low` was created before the time; the one at `high`, if any, was not.
         while low + 1 < high {
             let middle = low.midpoint(high);
             match self.first_at(provider, middle, high)? {
@@ -65,7 +67,7 @@ impl Unit<'_> {
         Ok((low >= 0).then_some(FeedPlace { position: low, id: EventId::from_uuid(uuid::Uuid::max()) }))
     }
 
-    /// The first event at a position or behind it, before another.
+    /// The first event at or after a position and before another.
     fn first_at(
         &mut self,
         provider: ProviderId,
@@ -102,7 +104,7 @@ impl Unit<'_> {
         Ok(found.into_iter().map(|(position, Id(id))| FeedPlace { position, id }).collect())
     }
 
-    /// Which of these are of the kind and in the state that are wanted.
+    /// Which of these events have the wanted kind and state.
     fn matching(&mut self, ids: &[EventId], wanted: &FeedWanted) -> Result<HashSet<EventId>, StoreError> {
         let ids: Vec<Id<EventId>> = ids.iter().map(|it| Id(*it)).collect();
         let mut found = deliveries::table

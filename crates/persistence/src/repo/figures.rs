@@ -1,4 +1,4 @@
-//! Figures for the operator's pages.
+//! Statistics for the operator's console.
 
 use diesel::dsl::sql;
 use diesel::prelude::*;
@@ -18,7 +18,7 @@ use crate::rows::schema::{company_figures, deliveries, events, service_figures};
 use crate::rows::types::{Id, Identifier};
 use crate::rows::{CompanyDayRow, CompanyLineRow, OccasionLineRow, ProviderHourRow, ServiceHourRow};
 
-/// How many events are looked at for the latest attempt.
+/// The maximum number of events that are read to find the latest attempt.
 const LOOKED_AT: i64 = 20;
 
 #[derive(QueryableByName)]
@@ -152,7 +152,7 @@ impl ReadFigures for Unit<'_> {
     }
 
     fn last_failure(&mut self, provider: ProviderId) -> Result<Option<(EventId, MadeAttempt)>, StoreError> {
-        // One that was tried is due later than all that were not.
+        // An event that was tried is due later than all that were not.
         let pending = deliveries::table
             .filter(deliveries::provider_id.eq(Id(provider)).and(sql::<Bool>(PENDING)))
             .order((deliveries::next_attempt_at.desc(), deliveries::event_id.desc()));
@@ -222,18 +222,19 @@ impl Figures for Unit<'_> {
     }
 }
 
-/// The companies with their reserves, which are found one by one: a `CROSS JOIN` keeps SQLite from walking all accounts.
+/// The companies with their reserves, which are looked up one by one: `CROSS JOIN` keeps SQLite from reading
+/// all accounts.
 fn with_reserves() -> String {
     let reserve = AccountKind::Reserve.code();
     format!("companies AS c CROSS JOIN accounts AS a WHERE a.owner_id = c.id AND a.kind = {reserve}")
 }
 
-/// How many rows there are, up to so many.
+/// The number of rows, up to a maximum.
 fn counted(rows: &str, most: i64) -> String {
     format!("(SELECT count(*) FROM (SELECT 1 FROM {rows} LIMIT {most}) AS found)")
 }
 
-/// A statement that adds to the row of a key, or makes it.
+/// A statement that adds to the row with a key, or inserts it.
 pub(super) fn adding(table: &str, key: &[&str], columns: &[&str]) -> String {
     let all = key.iter().chain(columns).copied().collect::<Vec<_>>();
     let values: Vec<String> = (1_u8..).map(place).take(all.len()).collect();

@@ -1,4 +1,4 @@
-//! Loading what decisions need, and writing what they come to.
+//! Loads what decisions need, and writes their results.
 
 use std::collections::BTreeSet;
 
@@ -17,10 +17,10 @@ use crate::rows::schema::{companies, occasions, providers, users};
 use crate::rows::types::Id;
 use crate::rows::{CompanyRow, IdempotencyRow, OccasionRow, PersonRow};
 
-/// The most ids of one query.
+/// The maximum number of ids of one query.
 const IDS_MAX: usize = 2_000;
 
-/// Selects the rows of some ids: one by one where that is faster, else by their list.
+/// Selects the rows with some ids: one by one if that is faster on the database, otherwise by a list.
 macro_rules! rows_of {
     ($unit:expr, $ids:expr, $id:path, $select:expr) => {{
         let ids: Vec<Id<_>> = $ids.iter().map(|it| Id(*it)).collect();

@@ -1,4 +1,4 @@
-//! Holding rows.
+//! Locks on rows.
 
 use guerdon_domain::ports::{Locks, Row, StoreError};
 use guerdon_domain::values::CompanyId;

@@ -1,4 +1,4 @@
-//! Mails: queueing and delivering them.
+//! Queues and delivers mails.
 
 use diesel::dsl::sql;
 use diesel::prelude::*;
@@ -18,7 +18,7 @@ use crate::rows::types::{At, Id, Moment};
 use crate::rows::{ClaimedMailRow, KeptMailRow, MailRow, Row, mail};
 use crate::slices::slices;
 
-/// What a mail takes in a statement, at most.
+/// The assumed maximum size of a mail in a statement.
 const NOTIFICATION_BYTES: usize = 4_096;
 
 impl MailOutbox for Unit<'_> {
@@ -46,7 +46,7 @@ impl ReadMails for Unit<'_> {
         if let Some(since) = since {
             wanted = wanted.filter(mails::id.ge(Id(first_id(since))).and(mails::created_at.ge(At(since))));
         }
-        let wanted = wanted.order(mails::id.desc()).limit(limit); // ids rise with time
+        let wanted = wanted.order(mails::id.desc()).limit(limit); // ids increase with time
         let rows: Vec<KeptMailRow> = self.query(|conn| wanted.get_results(conn))?;
         self.keep(rows.into_iter().map(KeptMailRow::read).collect())
     }

@@ -1,6 +1,6 @@
-//! The repositories: written once against [`super::Conn`], compiled once for each database. A file for each kind of
-//! thing that the domain's `ports` speak of. What only one database can say stands in `super` under the same name on
-//! both sides.
+//! The repositories, one file for each port of the domain. They are written once against [`super::Conn`] and
+//! compiled once for each database. What differs between the databases is in `super`, under the same names
+//! for both.
 
 mod accounts;
 mod audit;
@@ -34,8 +34,8 @@ use guerdon_domain::ports::{Ledger, Reads, StoreError, Tx};
 use super::{Conn, UnitLimits};
 use crate::queued::Queued;
 
-/// One unit of work on one connection. It remembers the first failure of the database, so that a swallowed error
-/// still rolls the unit back; after one it runs no statement more.
+/// One unit of work on one connection. It stores the first failure of the database, so that an error that the
+/// caller ignores still rolls the unit back; after a failure it executes no further statement.
 pub(crate) struct Unit<'a> {
     conn: &'a mut Conn,
     limits: &'a mut UnitLimits,
@@ -48,12 +48,13 @@ impl<'a> Unit<'a> {
         Self { conn, limits, fault: None, queued: Queued::default() }
     }
 
-    /// The first failure, if there was one, and what was queued for sending.
+    /// The first failure, if any, and what was queued for sending.
     pub(crate) fn end(self) -> (Option<StoreError>, Queued) {
         (self.fault, self.queued)
     }
 
-    /// Whether there may be another statement, or a commit: not after a failure, nor when the unit's time is over.
+    /// Fails if the unit may not execute another statement or commit: after a failure, or when its time is
+    /// over.
     pub(crate) fn go_on(&mut self) -> Result<(), StoreError> {
         if let Some(fault) = &self.fault {
             return Err(fault.clone());
@@ -62,14 +63,14 @@ impl<'a> Unit<'a> {
         self.keep(result)
     }
 
-    /// Runs a query; remembers its failure.
+    /// Runs a query, and stores its failure.
     fn query<T>(&mut self, query: impl FnOnce(&mut Conn) -> QueryResult<T>) -> Result<T, StoreError> {
         self.go_on()?;
         let result = query(self.conn).map_err(|e| super::classify(&e));
         self.keep(result)
     }
 
-    /// Remembers the failure of a result, such as that of reading a row.
+    /// Stores the failure of a result, such as that of reading a row.
     fn keep<T>(&mut self, result: Result<T, StoreError>) -> Result<T, StoreError> {
         result.inspect_err(|e| {
             self.fault.get_or_insert_with(|| e.clone());

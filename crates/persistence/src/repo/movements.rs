@@ -1,4 +1,4 @@
-//! An account's history.
+//! The history of an account.
 
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Integer, SmallInt};
@@ -13,7 +13,7 @@ use crate::rows::{LedgerLineRow, TransactionRow};
 use crate::statement::statement;
 
 statement! {
-    /// The latest of both sides, each from its own index, merged by their places.
+    /// The latest entries of both sides, each from its own index, merged by their numbers.
     Latest -> (Identifier, SmallInt, BigInt, SmallInt, Moment) {
         debited: Identifier = Id,
         debited_kind: SmallInt = i16,
@@ -35,7 +35,7 @@ statement! {
 }
 
 statement! {
-    /// The next of both sides, each from its own index, merged by their places.
+    /// The next entries of both sides, each from its own index, merged by their numbers.
     Next -> (Identifier, BigInt, SmallInt, BigInt, BigInt, Integer, SmallInt, Moment) {
         debited: Identifier = Id,
         debited_kind: SmallInt = i16,

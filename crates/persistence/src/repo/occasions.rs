@@ -12,7 +12,8 @@ use crate::rows::schema::{companies, occasions};
 use crate::rows::types::{At, Id, Identifier};
 use crate::rows::{OccasionRow, Reading};
 
-/// The oldest of the company's own and of everybody's, each from the index, merged; only those of the page are read.
+/// The oldest occasions of the company and the oldest global ones, each from the index, merged. Only those of
+/// the page are read.
 fn page_query() -> String {
     let side = |condition: &str, name: &str| {
         format!(

@@ -56,7 +56,7 @@ struct Changes<'a> {
     updated_at: At,
 }
 
-/// What diesel takes for a column that may be kept, cleared or set.
+/// Converts an update (keep, clear or set) of a nullable column for diesel.
 #[expect(clippy::option_option, reason = "so diesel tells the three apart")]
 fn replaced<'a, T, V>(update: &'a Update<T>, value: impl FnOnce(&'a T) -> V) -> Option<Option<V>> {
     match update {

@@ -12,7 +12,7 @@ use crate::rows::{RecognitionRow, SendingRow};
 
 type Found = (RecognitionRow, SendingRow);
 
-// No company has the id of a user: what a user sent is found by the id alone.
+// No company has the id of a user, so the id alone finds what a user sent.
 impl ReadRecognitions for Unit<'_> {
     fn recognitions(&mut self, user: UserId, role: Role, page: Page) -> Result<Vec<Recognition>, StoreError> {
         let user = Id(user);

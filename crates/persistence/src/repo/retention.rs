@@ -1,4 +1,4 @@
-//! Letting go of what is no longer needed, a little at a time.
+//! Deletes data past its retention, in small steps.
 
 use diesel::prelude::*;
 use guerdon_domain::events::EventState;
@@ -14,7 +14,7 @@ use crate::rows::schema::{
 use crate::rows::types::{At, Id};
 
 const HOUR: i64 = 3_600_000_000;
-/// For how many hours and days figures are kept; a company's own days stay.
+/// How long statistics of hours and days are stored. A company's own days are never deleted.
 const HOURS_KEPT: i64 = 24 * 100;
 const DAYS_KEPT: i64 = 400;
 
@@ -26,7 +26,7 @@ impl Retention for Unit<'_> {
         limit: i64,
     ) -> Result<(usize, Option<EventId>), StoreError> {
         let behind = behind.unwrap_or_else(|| EventId::from_uuid(uuid::Uuid::nil()));
-        // Ids rise with time, so the look ends where the first that is too young may stand.
+        // Ids increase with time, so the scan ends before the first event that may be too young.
         let end = EventId::from_uuid(first_id(before));
         let seen: Vec<(Id<EventId>, i16)> = self.query(|conn| {
             deliveries::table
@@ -45,7 +45,7 @@ impl Retention for Unit<'_> {
         let old: Vec<Id> = self.query(|conn| {
             mails::table
                 .filter(mails::state.eq(mail::SENT).and(mails::created_at.lt(At(before))))
-                .filter(mails::id.lt(Id(first_id(before)))) // ids rise with time
+                .filter(mails::id.lt(Id(first_id(before)))) // ids increase with time
                 .order(mails::id)
                 .limit(limit)
                 .select(mails::id)
@@ -75,7 +75,7 @@ impl Retention for Unit<'_> {
 }
 
 impl Unit<'_> {
-    /// Of delivered events those that were caused before a moment; answers how many.
+    /// Deletes those of the delivered events that were created before a time. Returns their number.
     fn let_events_go(&mut self, ids: &[Id<EventId>], before: Timestamp) -> Result<usize, StoreError> {
         if ids.is_empty() {
             return Ok(0);
@@ -92,7 +92,7 @@ impl Unit<'_> {
         if old.is_empty() {
             return Ok(0);
         }
-        // Held from here on: one that is to be sent again meanwhile stays, or its replay finds nothing.
+        // Lock them first: an event that is being replayed must either stay, or not be found by the replay.
         let delivered = EventState::Delivered.code();
         let old: Vec<Id<EventId>> = self.query(|conn| {
             diesel::update(deliveries::table)
@@ -111,7 +111,7 @@ impl Unit<'_> {
         Ok(old.len())
     }
 
-    /// Of the oldest day before this one, those of the first companies.
+    /// Deletes rows of the oldest day before this one: those of its first companies.
     fn prune_occasion_figures(&mut self, day: i32, limit: i64) -> Result<usize, StoreError> {
         let old =
             occasion_figures::table.filter(occasion_figures::day.gt(0).and(occasion_figures::day.lt(day)));

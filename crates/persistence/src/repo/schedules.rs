@@ -88,7 +88,7 @@ impl ReadSchedules for Unit<'_> {
 }
 
 impl Unit<'_> {
-    /// Locks a schedule and reads it.
+    /// Locks and reads a schedule.
     pub(super) fn schedule_facts(&mut self, id: ScheduleId) -> Result<Option<ScheduleFacts>, StoreError> {
         self.query(|conn| lock_row(conn, "schedules", Id(id)))?;
         let Some(schedule) = self.schedule(id)? else { return Ok(None) };

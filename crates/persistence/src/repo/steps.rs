@@ -1,4 +1,4 @@
-//! What is still to be done of distributions in several steps.
+//! The remaining work of distributions in steps.
 
 use std::collections::HashMap;
 
@@ -18,10 +18,10 @@ use crate::rows::types::{Id, Identifier};
 use crate::rows::{CauseRow, Reading, StepRow};
 use crate::slices::slices;
 
-/// A distribution that is not finished, with its company and provider if the journal has its entry.
+/// A distribution that has not ended, with its company and provider if the journal has its entry.
 type Unfinished = (Id<CauseId>, Option<Id<CompanyId>>, Option<Id<ProviderId>>);
 
-/// The most steps of one statement.
+/// The maximum number of steps of one statement.
 const STEPS_MAX: usize = 64;
 
 impl ReadSteps for Unit<'_> {
@@ -52,7 +52,7 @@ impl ReadSteps for Unit<'_> {
 }
 
 impl Unit<'_> {
-    /// Locks a distribution in several steps and reads its next step.
+    /// Locks a distribution in steps and reads its next step.
     pub(super) fn next_step(&mut self, cause: CauseId) -> Result<Option<DistributionStep>, StoreError> {
         let id = Id(cause);
         self.query(|conn| lock_row(conn, "distributions_under_way", id))?;
@@ -83,7 +83,7 @@ impl Unit<'_> {
         Ok(Some(DistributionStep::Pay { cause, first_leg, users }))
     }
 
-    /// Notes what became of a distribution in several steps.
+    /// Records the progress of a distribution in steps.
     pub(super) fn note_progress(&mut self, progress: &DistributionProgress) -> Result<(), StoreError> {
         let id = Id(progress.cause());
         match progress {
@@ -114,7 +114,8 @@ impl Unit<'_> {
         Ok(())
     }
 
-    /// To how many each distribution that is under way is still to give, those included to whom it could not.
+    /// For each distribution in steps that has not ended, the number of receivers still to be paid, plus
+    /// those that could not be paid.
     pub(super) fn waiting(&mut self) -> Result<HashMap<Id<CauseId>, i64>, StoreError> {
         let query = "SELECT id, not_given + COALESCE((SELECT SUM(length(receivers)) FROM distribution_steps \
                      WHERE cause_id = id), 0) / 16 FROM distributions_under_way";

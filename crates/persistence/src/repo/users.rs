@@ -13,11 +13,11 @@ use crate::rows::schema::{companies, users};
 use crate::rows::types::{At, Id};
 use crate::rows::{PersonRow, Reading, UserRow};
 
-/// How many ids one query names: what it answers is held twice for a moment.
+/// The maximum number of ids of one query. Its result is in memory twice for a short time.
 const SLICE: usize = 2_000;
 
 impl Unit<'_> {
-    /// The rows of up to `SLICE` ids with the provider of each; one id takes the cached statement.
+    /// The rows of up to `SLICE` ids with the provider of each. A single id uses the cached statement.
     fn people_slice(&mut self, ids: &[UserId]) -> Result<Vec<(Id<ProviderId>, PersonRow)>, StoreError> {
         let found = users::table.inner_join(companies::table);
         let columns = (companies::provider_id, PersonRow::as_select());
@@ -31,7 +31,7 @@ impl Unit<'_> {
     }
 }
 
-/// The users of a company that are wanted.
+/// The users of a company that match.
 fn wanted(company: CompanyId, wanted: &Wanted) -> users::BoxedQuery<'_, Db> {
     let mut found = users::table.filter(users::company_id.eq(Id(company))).into_boxed();
     if !wanted.deleted {
@@ -161,7 +161,7 @@ impl ReadUsers for Unit<'_> {
         employee_ids: &[Line],
         emails: &[EmailAddress],
     ) -> Result<Vec<User>, StoreError> {
-        // Two queries rather than an OR: each is one index scan, whatever the statistics of the table say.
+        // Two queries instead of an OR: each is one index scan, whatever the statistics of the table.
         let active = || {
             let of_company = users::company_id.eq(Id(company)).and(users::deleted_at.is_null());
             users::table.filter(of_company).select(UserRow::as_select())

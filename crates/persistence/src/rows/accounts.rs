@@ -27,7 +27,7 @@ pub(crate) struct AccountRow {
 }
 
 impl AccountRow {
-    /// A new account, at zero.
+    /// A new account with a balance of zero.
     pub(crate) fn opened(company: CompanyId, account: Account, at: Timestamp) -> Self {
         Self {
             owner_id: Id(account.owner()),
@@ -52,7 +52,7 @@ pub(crate) struct WalletRow {
 }
 
 impl WalletRow {
-    /// Whose wallet it is.
+    /// The owner of the wallet.
     pub(crate) fn owner(&self) -> Id {
         self.owner_id
     }

@@ -1,4 +1,4 @@
-//! Facts as they are stored, for whoever trusts none of them.
+//! Rows as stored, unparsed, for audits that trust none of them.
 
 use diesel::prelude::*;
 use guerdon_domain::audit::{End, Held, Movement, Sent};
@@ -25,7 +25,7 @@ impl TransferRow {
         }
     }
 
-    /// Chains it, as a part of its cause.
+    /// Chains the row as a part of its journal entry.
     pub(crate) fn seal(&self, chain: &mut Chain) {
         chain.number(self.leg);
         chain.bytes(Some(self.company_id.0.as_ref()));
@@ -81,14 +81,14 @@ impl RecognitionFact {
         self.receiver_id.0.as_uuid()
     }
 
-    /// Chains what of it never changes and no transfer tells, as a part of its cause.
+    /// Chains the parts of the row that never change and are in no transfer, as a part of its journal entry.
     pub(crate) fn seal(&self, chain: &mut Chain) {
         chain.number(self.leg);
         chain.bytes(Some(self.id.0.as_ref()));
         chain.bytes(Some(self.receiver_id.0.as_ref()));
     }
 
-    /// Whether it says what its sending says.
+    /// Whether it matches the journal entry that sent it.
     pub(crate) fn is_as_sent_by(&self, sending: &CauseRow<'_>) -> bool {
         self.message.is_none() && sending.shares() == Some(self.share)
     }
@@ -149,7 +149,7 @@ impl SealRow {
         }
     }
 
-    /// Chains everything that the row says of itself, behind the rows that it covers.
+    /// Chains the whole row, after the rows that the seal covers.
     pub(crate) fn chain_to(&self, chain: &mut Chain) {
         chain.number(self.sequence);
         chain.number(self.before);

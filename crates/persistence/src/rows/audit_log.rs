@@ -1,4 +1,4 @@
-//! Entries of the audit log.
+//! Audit entries.
 
 use std::borrow::Cow;
 
@@ -51,7 +51,7 @@ impl<'a> AuditEntryRow<'a> {
         self.id
     }
 
-    /// Chains all of it.
+    /// Chains the whole row.
     pub(crate) fn chain_to(&self, chain: &mut Chain) {
         fn id<T: AsRef<[u8]>>(it: &Option<Id<T>>) -> Option<&[u8]> {
             it.as_ref().map(|it| it.0.as_ref())
@@ -69,7 +69,7 @@ impl<'a> AuditEntryRow<'a> {
         chain.number(self.created_at.0.unix_micros());
     }
 
-    /// What the entry's state digest is of; `None` for actions that leave no state of their own.
+    /// The subject of the entry's state digest; `None` for actions that leave no state.
     pub(crate) fn subject(&self) -> Option<Subject> {
         Some(match Action::from_code(self.action)? {
             Action::ProviderCreated | Action::ProviderChanged | Action::SecretRotated => {

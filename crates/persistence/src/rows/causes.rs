@@ -1,4 +1,4 @@
-//! Causes.
+//! Journal entries.
 
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ use super::schema::causes;
 use super::seals::Chain;
 use super::types::{At, Id};
 
-/// The stored numbers of what was asked for.
+/// The stored numbers of the kinds of entries.
 pub(crate) mod kind {
     use guerdon_domain::audit_log::Action;
 
@@ -35,7 +35,7 @@ pub(crate) mod kind {
     pub(crate) const DELETION: i16 = 11;
     pub(crate) const WITHDRAWAL: i16 = 12;
 
-    /// Of what the audit log tells under that name; none where no cause tells it.
+    /// The kind that the audit log lists as this action; `None` if no journal entry records the action.
     pub(crate) fn of(action: Action) -> Option<i16> {
         Some(match action {
             Action::CompanyCreated => FOUNDING,
@@ -164,22 +164,22 @@ impl<'a> CauseRow<'a> {
         self.kind == kind::SENDING
     }
 
-    /// How many legs it says it has.
+    /// The number of legs that it states.
     pub(crate) fn legs(&self) -> usize {
         usize::try_from(self.legs).unwrap_or(0)
     }
 
-    /// Whether it says that it is public.
+    /// Whether it states that it is public.
     pub(crate) fn shares(&self) -> Option<bool> {
         self.share
     }
 
-    /// The cause of the redemption that it says it refunded.
+    /// The journal entry of the redemption that it states to refund.
     pub(crate) fn refunds(&self) -> Option<Id<CauseId>> {
         self.subject_id.filter(|_| self.kind == kind::REFUND).map(|it| Id(it.0.into()))
     }
 
-    /// Chains all of it; its transfers and its recognitions follow.
+    /// Chains the whole row. Its transfers and its recognitions follow.
     pub(crate) fn seal(&self, chain: &mut Chain) {
         fn text<'a>(it: &'a Option<Cow<'_, str>>) -> Option<&'a [u8]> {
             it.as_deref().map(str::as_bytes)
@@ -279,7 +279,7 @@ impl<'a> CauseRow<'a> {
     }
 }
 
-/// Who sent: the company has its own id, and no user has that.
+/// The sender. A company as the sender has its own id, which no user has.
 pub(super) fn sender_of(sender: Id, company: Id<CompanyId>) -> Sender {
     if sender.0 == company.0.as_uuid() { Sender::Company(company.0) } else { Sender::User(sender.0.into()) }
 }

@@ -1,4 +1,4 @@
-//! Rows whose columns are declared once.
+//! Rows whose columns are declared only once.
 
 use std::borrow::Cow;
 
@@ -21,7 +21,8 @@ pub(crate) trait Row: Sized {
 
     fn arrays(rows: &[Self]) -> Self::Arrays<'_>;
 
-    /// Appends rows as a table expression. Its text is the same for any number of rows, so the statement stays prepared.
+    /// Appends rows as a table expression. Its SQL is the same for any number of rows, so the statement stays
+    /// prepared.
     fn push_arrays<'b>(arrays: &'b Self::Arrays<'_>, out: AstPass<'_, 'b, Pg>) -> QueryResult<()>;
 }
 
@@ -32,7 +33,7 @@ pub(crate) trait TableRow: Row {
     const TABLE: &'static str;
 }
 
-/// A Rust type of columns, with its SQL type and the name that PostgreSQL gives to arrays of it.
+/// A Rust type of columns, with its SQL type and the PostgreSQL name of its array type.
 pub(crate) trait Column {
     type Sql;
 
@@ -74,8 +75,8 @@ impl<T: Column> Column for Option<T> {
     const ARRAY: &'static str = T::ARRAY;
 }
 
-/// Declares the struct of a row and implements `Row` for it: `#[derive(…)] struct Name in table { column: type, … }`. Without
-/// `in table`, the row belongs to no table.
+/// Declares the struct of a row and implements `Row` for it: `#[derive(…)] struct Name in table { column:
+/// type, … }`. Without `in table`, the row belongs to no table.
 macro_rules! row {
     ($(#[$meta:meta])* struct $row:ident $(<$life:lifetime>)? in $table:ident $columns:tt) => {
         $crate::rows::columns::row! {

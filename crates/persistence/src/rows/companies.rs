@@ -52,7 +52,7 @@ impl<'a> CompanyRow<'a> {
     }
 }
 
-/// A rate as its column holds it; it is at most 10,000.
+/// A rate as its column stores it; at most 10,000.
 pub(crate) fn rate_column(rate: PointsPerDollar) -> i32 {
     fit(rate.get())
 }

@@ -1,32 +1,32 @@
-//! Conditions with a name. They stand in a statement's text and are not bound: only so can the partial indexes over
-//! them be used. Each begins with its column, so that an alias may stand before it.
+//! Named conditions. They are part of a statement's SQL and not bound: only then can the partial indexes over
+//! them be used. Each starts with its column, so that an alias can precede it.
 
 /// Deliveries and mails that wait for an attempt (`deliveries_due`, `mails_due`).
 pub(crate) const PENDING: &str = "state = 1";
-/// Deliveries that failed for the last time (`deliveries_exhausted`, `deliveries_exhausted_of`).
+/// Deliveries whose last attempt failed (`deliveries_exhausted`, `deliveries_exhausted_of`).
 pub(crate) const EXHAUSTED: &str = "state = 3";
-/// Deliveries that had no address (`deliveries_unaddressed`, `deliveries_unaddressed_of`).
+/// Deliveries without a destination (`deliveries_unaddressed`, `deliveries_unaddressed_of`).
 pub(crate) const UNADDRESSED: &str = "state = 4";
-/// Mails that were handed over (`mails_sent`).
+/// Mails that were sent (`mails_sent`).
 pub(crate) const SENT: &str = "state = 2";
 /// Mails that were given up (`mails_kept`).
 pub(crate) const GIVEN_UP: &str = "state = 3";
 
-/// Causes that change a company itself: its founding, its rate, its provider (`causes_company`).
+/// Journal entries that change a company itself: its creation, its rate, its provider (`causes_company`).
 pub(crate) const CHANGES_COMPANY: &str = "kind <= 3";
-/// Causes that amend a recognition (`causes_amended`).
+/// Journal entries that amend a recognition (`causes_amended`).
 pub(crate) const AMENDS: &str = "kind = 5";
-/// Causes that happen once to what they are about: refunds and deletions (`causes_once`).
+/// Journal entries that can occur only once for their subject: refunds and deletions (`causes_once`).
 pub(crate) const HAPPENS_ONCE: &str = "kind IN (9, 11)";
 
-/// Causes that are no sendings, which are most of all (`causes_others`).
+/// Journal entries other than sendings, which are the most frequent kind (`causes_others`).
 pub(crate) const NO_SENDING: &str = "kind <> 4";
-/// Causes that no provider asked for (`causes_not_of_providers`).
+/// Journal entries that were not requested by a provider (`causes_not_of_providers`).
 pub(crate) const OF_NO_PROVIDER: &str = "actor <> 1";
-/// Events that are none of a received recognition, which are most of all (`events_others`).
+/// Events other than received recognitions, which are the most frequent kind (`events_others`).
 pub(crate) const NOT_RECEIVED: &str = "kind <> 1";
 
-/// Accounts that are wallets of users; all others are their company's own.
+/// Accounts that are wallets of users. All other accounts belong to the company itself.
 pub(crate) const IS_WALLET: &str = "kind <= 3";
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! How events fare, and the attempts to deliver them.
+//! The delivery states of events, and the attempts to deliver them.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use super::schema::{attempts, deliveries, events};
 use super::types::{At, Id};
 
 row! {
-    /// How an event fares, from its beginning on.
+    /// The delivery state of a new event.
     #[derive(Insertable)]
     struct DeliveryRow in deliveries {
         event_id: Id<EventId>,
@@ -42,7 +42,7 @@ impl DeliveryRow {
     }
 }
 
-/// How it fares.
+/// The delivery state of an event.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = deliveries)]
 pub(crate) struct FareRow {
@@ -109,7 +109,7 @@ impl<'a> AttemptRow<'a> {
     }
 }
 
-/// An attempt that was made.
+/// A recorded attempt.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = attempts)]
 pub(crate) struct MadeAttemptRow {
@@ -136,8 +136,8 @@ impl MadeAttemptRow {
 }
 
 row! {
-    /// The state of a claimed event after its settlement and when it is due again. `state_back` and `due_back` apply if the
-    /// attempt was recorded before.
+    /// The state of a claimed event after its settlement and when it is due again. `state_back` and
+    /// `due_back` apply if the attempt was already recorded.
     struct SettledRow {
         event_id: Id<EventId>,
         lease_id: Id,

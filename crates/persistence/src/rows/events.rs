@@ -57,7 +57,7 @@ impl StoredEventRow {
     }
 }
 
-/// An event without how it fares.
+/// An event without its delivery state.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = events)]
 pub(crate) struct QueuedEventRow {

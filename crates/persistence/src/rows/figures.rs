@@ -1,4 +1,4 @@
-//! Figures for the operator's pages.
+//! Statistics for the operator's console.
 
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;

@@ -1,4 +1,4 @@
-//! Answers that are kept for repeats.
+//! Responses stored for retries.
 
 use diesel::prelude::*;
 use guerdon_domain::idempotency::{IdempotencyKey, IdempotencyRecord};

@@ -1,6 +1,6 @@
-//! Rows: what the tables hold, and the way from there to the domain's types. A stored value that breaks its own
-//! rules is reported as corrupt, never mended. A file for each of the ports, beside the tables (`schema`), the SQL types that both
-//! databases share (`types`) and the digest over facts (`seals`).
+//! Rows of the tables, and their conversion to the domain's types. A stored value that breaks its own rules
+//! is reported as corrupt, never repaired. There is a file for each port, and the tables (`schema`), the SQL
+//! types that both databases share (`types`) and the digest over facts (`seals`).
 
 mod accounts;
 mod audit;
@@ -55,7 +55,7 @@ pub(crate) use users::{PersonRow, UserRow};
 
 use guerdon_domain::ports::StoreError;
 
-/// Reads one column into a domain type, or says which one is corrupt.
+/// Reads columns of a row into domain types, and reports which one is corrupt.
 pub(crate) struct Reading<'a> {
     pub(crate) table: &'static str,
     pub(crate) id: &'a dyn std::fmt::Display,
@@ -76,7 +76,7 @@ impl Reading<'_> {
         parse(text).map_err(|_invalid| self.corrupt(column))
     }
 
-    /// The same of a column that may be null.
+    /// A nullable value that a parser of the domain accepts.
     pub(crate) fn parse_opt<T, E>(
         &self,
         column: &'static str,

@@ -1,4 +1,4 @@
-//! Movements, as an account shows them.
+//! Entries of an account's history.
 
 use diesel::prelude::*;
 use guerdon_domain::money::{Amount, Points, PointsPerDollar};

@@ -1,4 +1,4 @@
-//! Notifications as the outbox keeps them: a JSON object with the kind and its data.
+//! Notifications as the outbox stores them: a JSON object with the kind and its data.
 
 use std::borrow::Cow;
 
@@ -27,7 +27,7 @@ enum Data<'a> {
     DistributionRefused {
         due_on: Cow<'a, str>,
         points: i64,
-        /// The code of the wallets' kind of account.
+        /// The code of the wallet's account kind.
         wallet: i16,
         reason: Cow<'a, str>,
     },
@@ -66,7 +66,7 @@ pub(super) fn to_json(notification: &Notification) -> String {
     serde_json::to_string(&stored).unwrap_or_default() // strings and numbers always become JSON
 }
 
-/// The notification of a row, or `None` if the JSON is none that [`to_json`] writes.
+/// The notification of a row, or `None` if the JSON is not one that [`to_json`] writes.
 pub(super) fn from_json(id: CompanyId, json: &str) -> Option<Notification> {
     let StoredNotification { company_name, company_domain, data } = serde_json::from_str(json).ok()?;
     let company =

@@ -1,4 +1,4 @@
-//! Schedules, and the dates they gave up.
+//! Schedules, and their missed dates.
 
 use diesel::prelude::*;
 use guerdon_domain::distributions::{Failing, MissedDate, Period, Schedule};

@@ -1,4 +1,4 @@
-//! The tables, as the migrations of both databases make them.
+//! The tables, as the migrations of both databases create them.
 
 /// One `table!` for each table, with the SQL types of both databases in scope.
 macro_rules! tables {

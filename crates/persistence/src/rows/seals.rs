@@ -1,26 +1,27 @@
-//! The chain of seals: SHA-256 over the head before and over every fact in its order, each field with its length, so
-//! that no two journals have one head.
+//! The chain of seals: SHA-256 over the previous head and all facts in their order, each field with its
+//! length, so that two different journals never have the same head.
 
 use guerdon_domain::values::fit;
 use ring::digest::{Context, SHA256, digest};
 
-/// Which facts are chained, and how: another way has another number, so that the seals of this one can still be followed.
+/// The version of the format: which facts are chained, and how. A new format gets a new number, so that seals
+/// of this one can still be verified.
 pub(crate) const FORMAT: i16 = 1;
 
-/// Where the chain begins.
+/// The start of the chain.
 pub(crate) const BEGINNING: [u8; 32] = [0; 32];
 
-/// How many bytes are gathered before they are digested.
+/// The number of bytes that are buffered before they are digested.
 const GATHERED: usize = 16_384;
 
-/// A seal in the making.
+/// A seal that is being computed.
 pub(crate) struct Chain {
     digested: Context,
     gathered: Vec<u8>,
 }
 
 impl Chain {
-    /// Goes on from a head.
+    /// Continues after a head.
     pub(crate) fn after(head: [u8; 32]) -> Self {
         let mut context = Context::new(&SHA256);
         context.update(&head);
@@ -49,7 +50,8 @@ impl Chain {
         }
     }
 
-    /// The digest of a text that may have to be erased one day: the chain holds without it.
+    /// Chains the digest of a string that may have to be erased later: the chain can be verified without the
+    /// string.
     pub(crate) fn digest(&mut self, it: Option<&[u8]>) {
         self.bytes(it.map(|it| digest(&SHA256, it)).as_ref().map(AsRef::as_ref));
     }
@@ -58,7 +60,7 @@ impl Chain {
         self.gather(&it.into().to_be_bytes());
     }
 
-    /// The head that this makes.
+    /// The resulting head.
     pub(crate) fn finish(mut self) -> [u8; 32] {
         self.digested.update(&self.gathered);
         let mut head = BEGINNING;

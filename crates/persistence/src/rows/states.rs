@@ -1,5 +1,5 @@
-//! What audited settings are now, as digests: an audit entry stores the digest of what its action left, so that `verify`
-//! notices a change that no entry explains.
+//! The current state of audited settings, as digests. An audit entry stores the digest of the state that its
+//! action left, so that `verify` notices a change that no entry explains.
 
 use diesel::prelude::*;
 use guerdon_domain::values::{CompanyId, OccasionId, ProviderId, ScheduleId};
@@ -14,13 +14,13 @@ pub(crate) enum Subject {
     Provider(Id<ProviderId>),
     /// A company's options.
     Options(Id<CompanyId>),
-    /// A company's settings of single sign-on.
+    /// A company's single sign-on settings.
     Saml(Id<CompanyId>),
     Schedule(Id<ScheduleId>),
     GlobalOccasion(Id<OccasionId>),
 }
 
-/// What the audited columns of a row hold.
+/// The content of the audited columns of a row.
 pub(crate) trait State {
     fn chain_to(&self, chain: &mut Chain);
 

@@ -1,4 +1,4 @@
-//! What is still to be done of distributions in several steps.
+//! The remaining work of distributions in steps.
 
 use diesel::prelude::*;
 use guerdon_domain::ports::StoreError;
@@ -9,10 +9,10 @@ use super::Reading;
 use super::schema::distribution_steps;
 use super::types::Id;
 
-/// Bytes of an id.
+/// The number of bytes of an id.
 const ID_LENGTH: usize = 16;
 
-/// Receivers of one step: their ids one after the other, the first with this leg.
+/// The receivers of one step: their concatenated ids. The first one has this leg.
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = distribution_steps, treat_none_as_default_value = false)]
 pub(crate) struct StepRow {
@@ -27,7 +27,7 @@ impl StepRow {
         Self { cause_id: Id(cause), leg, receivers }
     }
 
-    /// The bytes of its receivers.
+    /// The number of bytes of its receivers.
     pub(crate) fn size(&self) -> usize {
         self.receivers.len()
     }

@@ -1,4 +1,4 @@
-//! The SQL types that both databases share, and the Rust types that carry them.
+//! The SQL types that both databases share, and the Rust types for them.
 
 use std::fmt::Debug;
 use std::io::Write as _;
@@ -17,22 +17,22 @@ use uuid::Uuid;
 #[diesel(postgres_type(oid = 2950, array_oid = 2951), sqlite_type(name = "Binary"))]
 pub struct Identifier;
 
-/// A moment: `timestamptz` in PostgreSQL, microseconds since 1970 in SQLite.
+/// A time: `timestamptz` in PostgreSQL, microseconds since 1970 in SQLite.
 #[derive(SqlType, diesel::query_builder::QueryId)]
 #[diesel(postgres_type(oid = 1184, array_oid = 1185), sqlite_type(name = "Long"))]
 pub struct Moment;
 
-/// An id on its way in or out: one of the domain's, or a UUID where owners of several kinds share a column.
+/// An id in a statement: a domain id, or a UUID in columns that are shared by owners of several kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, AsExpression, FromSqlRow)]
 #[diesel(sql_type = Identifier)]
 pub struct Id<T = Uuid>(pub T);
 
-/// A moment on its way in or out.
+/// A time in a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, AsExpression, FromSqlRow)]
 #[diesel(sql_type = Moment)]
 pub struct At(pub Timestamp);
 
-/// Microseconds from 1970 to 2000, where PostgreSQL begins to count.
+/// Microseconds from 1970 to 2000, the epoch of PostgreSQL.
 const PG_EPOCH: i64 = 946_684_800_000_000;
 
 const FAR: &str = "a moment out of range";

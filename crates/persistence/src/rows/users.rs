@@ -125,7 +125,7 @@ impl UserRow {
     }
 }
 
-/// The few columns that a `Person` is made of.
+/// The few columns of a `Person`.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = users)]
 pub(crate) struct PersonRow {

@@ -1,5 +1,6 @@
-//! The accounts of payments: loaded before, written after. One writer has nothing to lock. Rows are read and written one by one:
-//! such a statement stays prepared, while one for many rows has to be prepared each time.
+//! Loads the accounts of payments, and writes them back. With a single writer there is nothing to lock. Rows
+//! are read and written one by one: such a statement stays prepared, while one for many rows would have to be
+//! prepared each time.
 
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable, SmallInt};
@@ -14,7 +15,7 @@ use crate::rows::{AccountStateRow, TransferRow};
 use crate::statement::statement;
 
 statement! {
-    /// Writes what has become of an account.
+    /// Updates an account.
     Update -> Bool {
         balance: BigInt = i64,
         spent: BigInt = i64,
@@ -43,7 +44,7 @@ pub(crate) fn load_accounts(
     Ok(())
 }
 
-/// Writes the accounts that have changed, and the transfers.
+/// Writes the changed accounts, and the transfers.
 pub(crate) fn write_book(conn: &mut Conn, book: &AccountBook) -> QueryResult<()> {
     for row in book.changed().map(AccountStateRow::of) {
         let update = Update {

@@ -1,4 +1,4 @@
-//! SQLite keeps the texts of what it was told to make.
+//! Describes the schema, to compare it with the migrations. SQLite stores the original SQL of definitions.
 
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
@@ -6,11 +6,11 @@ use diesel::prelude::*;
 use crate::catalog::{Object, differences};
 use crate::migrations::structure_of_sqlite;
 
-/// Tables are compared by their texts; what SQLite makes by itself has none.
+/// Tables are compared by their SQL. Objects that SQLite creates internally have none.
 const OBJECTS: &str = "SELECT type || ' ' || name AS name, sql AS definition, type = 'trigger' AS matters \
     FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'schema_migrations%' AND name NOT LIKE 'sqlite_%'";
 
-/// What is not as the migrations make it.
+/// The differences from the schema that the migrations create.
 pub(crate) fn check(conn: &mut SqliteConnection) -> Result<Vec<String>, String> {
     let mut empty = SqliteConnection::establish(":memory:").map_err(|e| e.to_string())?;
     for text in structure_of_sqlite()? {

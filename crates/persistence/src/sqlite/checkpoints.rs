@@ -1,8 +1,9 @@
-//! Moving what was committed from the embedded database's log into its file, beside the writer: it would keep everybody
-//! waiting meanwhile.
+//! Moves committed pages from the write-ahead log into the database file on a separate thread, because the
+//! writer would block all others while it does so.
 //!
-//! The log begins anew only where all of it is in the file, and under load the writer has gone on before that is so. Once the
-//! log is long, and nearly all of it in the file, the writer moves the last pages itself, between two batches.
+//! The log restarts only when the file has all its pages, and under load the writer adds new ones before that
+//! is so. Once the log is long and the file has nearly all pages, the writer moves the last pages itself,
+//! between two batches.
 
 use std::mem::replace;
 use std::sync::Arc;
@@ -14,37 +15,37 @@ use std::time::Duration;
 use diesel::prelude::*;
 use diesel::sql_types::Integer;
 
-/// How long after one the next begins.
+/// The interval between two checkpoints.
 const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(1);
-/// How often it is gone through at once: each time less is left.
+/// The maximum number of passes of one checkpoint. Each leaves fewer pages.
 const PASSES: u32 = 8;
 pub(super) const CHECKPOINT: &str = "PRAGMA wal_checkpoint(PASSIVE)";
 
-/// When the writer is to move the last pages.
+/// When the writer has to move the last pages.
 #[derive(Clone, Copy)]
 pub(super) struct Limits {
-    /// From how many pages of the log on.
+    /// The minimum number of pages in the log.
     pub(super) log: i32,
-    /// Where no more than these are left, however often it is gone through.
+    /// The maximum number of pages that may be left after the passes.
     pub(super) left: i32,
-    /// So few are at once its own.
+    /// If this few pages are left, further passes are skipped.
     pub(super) few: i32,
 }
 
 pub(super) const LIMITS: Limits = Limits { log: super::connect::LOG_MAX, left: 4_096, few: 128 };
 
-/// Whether the writer is to move the last pages.
+/// Whether the writer has to move the last pages.
 #[derive(Clone, Default)]
 pub(super) struct Due(Arc<AtomicBool>);
 
 impl Due {
-    /// Takes the wish back, if there was one.
+    /// Clears the request. Returns whether there was one.
     pub(super) fn take(&self) -> bool {
         self.0.load(Ordering::Relaxed) && self.0.swap(false, Ordering::Relaxed)
     }
 }
 
-/// A thread that checkpoints; it ends when this is dropped.
+/// A thread that makes checkpoints. It ends when this is dropped.
 pub(crate) struct Checkpoints {
     due: Due,
     stop: Option<SyncSender<()>>,
@@ -52,14 +53,14 @@ pub(crate) struct Checkpoints {
 }
 
 impl Checkpoints {
-    /// Begins, on a connection of its own.
+    /// Starts the thread, with its own connection.
     pub(crate) fn begin(mut conn: SqliteConnection) -> std::io::Result<Self> {
         let (stop, stopped) = sync_channel(0);
         let due = Due::default();
         let wanted = due.clone();
         let work = move || {
             while stopped.recv_timeout(CHECKPOINT_INTERVAL) == Err(RecvTimeoutError::Timeout) {
-                // One that fails is made up for by the next.
+                // The next checkpoint compensates for one that fails.
                 match look(&mut conn, LIMITS) {
                     Ok(is_due) => wanted.0.store(is_due, Ordering::Relaxed),
                     Err(cause) => log::debug!("no checkpoint was made: {cause}"),
@@ -83,7 +84,8 @@ struct Pages {
     checkpointed: i32,
 }
 
-/// Moves what there is; answers whether the writer is to move the rest. What somebody still reads as it was is left where it is.
+/// Moves the pages that can be moved. Returns whether the writer has to move the rest. Pages that a reader's
+/// snapshot still needs stay in the log.
 fn look(conn: &mut SqliteConnection, limits: Limits) -> QueryResult<bool> {
     let mut left = i32::MAX;
     for _ in 0..PASSES {
@@ -103,7 +105,7 @@ impl Drop for Checkpoints {
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
-            thread.join().unwrap_or_default(); // a panic of it would have nothing to say here
+            thread.join().unwrap_or_default(); // a panic of the thread has no further consequence here
         }
     }
 }
@@ -146,7 +148,7 @@ mod tests {
         assert!(!look(&mut beside, FEW).unwrap(), "somebody reads what was before");
         reader.batch_execute("COMMIT").unwrap();
         assert!(look(&mut beside, FEW).unwrap());
-        write(&mut writer, 1); // the writer has gone on
+        write(&mut writer, 1); // the writer has written more
         writer.batch_execute(CHECKPOINT).unwrap();
         write(&mut writer, 1);
         assert!(length(&mut beside) < 10);

@@ -1,4 +1,4 @@
-//! Connections to the embedded database, and the locks beside it.
+//! Connections to the embedded database, and the lock files next to it.
 
 use std::fs::{File, TryLockError};
 use std::io::ErrorKind;
@@ -13,16 +13,17 @@ use crate::access::OpenError;
 
 /// Older versions can lose committed writes when two connections checkpoint one WAL file.
 const OLDEST_SAFE: (u32, u32, u32) = (3, 51, 3);
-/// Size of a page of new databases. A commit writes each page that it has changed, and most changes of a recognition are single
-/// entries of indexes that lie far apart, so smaller pages write less. With 1,024 bytes many bodies of events overflow.
+/// The page size of new databases. A commit writes each page that it changed, and most changes of a
+/// recognition are single index entries that are far apart, so smaller pages write less. With 1,024 bytes
+/// many event bodies would overflow.
 const PAGE_BYTES: i64 = 2_048;
-/// How many pages the log has before it is to begin anew: 256 MiB. What is longer, since somebody read an old state for long, is
-/// cut off then.
+/// The number of pages after which the log should restart: 256 MiB. If a long read has made it longer, it is
+/// truncated then.
 pub(super) const LOG_MAX: i32 = 131_072;
-/// How many KiB of pages the writer keeps: those that a recognition changes lie far apart.
+/// The writer's page cache in KiB. The pages that a recognition changes are far apart.
 const CACHED: u32 = 32_000;
 
-/// Refuses a path at which there is no file. One that may not be looked at is not called absent.
+/// Fails if no file exists at the path. A file that may not be examined is not reported as absent.
 pub(crate) fn require(path: &Path) -> Result<(), OpenError> {
     match path.try_exists() {
         Ok(true) => Ok(()),
@@ -37,7 +38,7 @@ pub(crate) fn connect(path: &Path) -> Result<SqliteConnection, OpenError> {
     SqliteConnection::establish(name).map_err(|e| failed(&e))
 }
 
-/// The writer's settings. `busy_timeout` first, so that the rest waits its turn.
+/// The writer's settings. `busy_timeout` comes first, so that the others wait for locks.
 pub(crate) fn prepare_writer(conn: &mut SqliteConnection, wait_ms: u32) -> QueryResult<()> {
     conn.batch_execute(&format!(
         "PRAGMA busy_timeout = {wait_ms}; PRAGMA page_size = {PAGE_BYTES}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
@@ -61,14 +62,14 @@ pub(crate) fn assert_version(conn: &mut SqliteConnection) -> Result<(), OpenErro
     Ok(())
 }
 
-/// A file beside the database, to be locked.
+/// Opens a lock file next to the database.
 pub(crate) fn lock_file(path: &Path, purpose: &str) -> Result<File, OpenError> {
     let mut name = path.as_os_str().to_owned();
     name.push(".");
     name.push(purpose);
     let name = PathBuf::from(name);
     let failed = |e: std::io::Error| OpenError::failed(&format!("cannot open {}", name.display()), &e);
-    // Never the target of a symbolic link that leads nowhere.
+    // Do not create the target of a dangling symbolic link.
     let created = File::options().create_new(true).write(true).mode(0o600).open(&name);
     let opened = created.or_else(|e| match e.kind() {
         ErrorKind::AlreadyExists => File::options().write(true).open(&name),
@@ -77,7 +78,7 @@ pub(crate) fn lock_file(path: &Path, purpose: &str) -> Result<File, OpenError> {
     opened.map_err(failed)
 }
 
-/// Takes the lock beside the database, for as long as the answer lives.
+/// Takes the lock file next to the database. The lock is held as long as the returned file is open.
 pub(crate) fn lock(path: &Path) -> Result<File, OpenError> {
     let file = lock_file(path, "lock")?;
     match file.try_lock() {
@@ -87,7 +88,7 @@ pub(crate) fn lock(path: &Path) -> Result<File, OpenError> {
     }
 }
 
-/// A read-only connection with pages of so many KiB at hand.
+/// A read-only connection with a page cache of this many KiB.
 pub(super) fn connect_reader(name: &str, cached: u32) -> ConnectionResult<SqliteConnection> {
     let mut conn = SqliteConnection::establish(name)?;
     conn.batch_execute(&format!(

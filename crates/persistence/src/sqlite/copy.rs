@@ -1,4 +1,4 @@
-//! Copying the embedded database while it is in use.
+//! Copies the embedded database while it is in use.
 
 use std::path::Path;
 
@@ -8,8 +8,8 @@ use diesel::sql_types::Text;
 use super::connect::{connect, require};
 use crate::access::OpenError;
 
-/// Writes the database as it stands at one moment into a file that is not there yet, as one that needs no log beside it.
-/// Whoever reads or writes waits for nothing; the log of the original grows until the copy is whole.
+/// Writes a consistent copy of the database into a new file, which needs no log. Readers and writers are not
+/// blocked; the log of the original grows until the copy is complete.
 pub fn copy_sqlite(from: &Path, to: &Path) -> Result<(), OpenError> {
     require(from)?;
     let failed = |e: &dyn std::fmt::Display| OpenError::failed("the database cannot be copied", e);

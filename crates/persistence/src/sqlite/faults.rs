@@ -1,9 +1,9 @@
-//! What failures mean.
+//! Classifies failures of the database.
 
 use diesel::result::{DatabaseErrorKind, Error};
 use guerdon_domain::ports::StoreError;
 
-/// What a failure means to a caller.
+/// The store's error for a failure.
 pub(crate) fn classify(error: &Error) -> StoreError {
     let text = error.to_string();
     let busy = ["database is locked", "database table is locked", "database is busy"];

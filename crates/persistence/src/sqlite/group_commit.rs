@@ -1,12 +1,13 @@
-//! The store over one SQLite writer. Units of work that meet share one commit.
+//! The store over one SQLite writer. Concurrent units of work share one commit, and with it one fsync.
 //!
-//! The writer stands in a mutex with the open batch. Each caller runs its own unit on its own thread while it holds
-//! the mutex, inside a savepoint; whoever finds nobody waiting, or is the batch's last, commits and tells all. So a
-//! caller alone waits for nobody, and callers that queue for the disk share its one fsync. Everyone, the refused
-//! too, waits for that commit: a refusal may rest on what an earlier unit of the batch wrote.
+//! A mutex holds the writer and its open batch. Each caller takes the mutex and runs its own unit on its own
+//! thread, inside a savepoint. A caller commits the batch if no other caller is waiting, or if its unit is
+//! the last of the batch, and reports the result to all units in it. So a single caller waits for no other,
+//! and callers that queue for the disk share one fsync. Refused units wait for the commit as well, because a
+//! refusal may depend on what an earlier unit of the batch wrote.
 //!
-//! Units that write much take turns, each with a commit of its own: whoever writes little waits for one of them at most
-//! before its own turn comes.
+//! Units that write much take turns, each with a commit of its own: a unit that writes little waits for at
+//! most one of them.
 //!
 //! The engine's worker runs a batch of commands as one unit, under the same rules.
 
@@ -30,13 +31,13 @@ use crate::engine::{Backend, BatchError, Locking};
 use crate::pool::Pool;
 use crate::pool::waits::waited;
 
-/// One writer, a few readers, and the lock that keeps other processes away.
+/// One writer, a few readers, and the lock that excludes other processes.
 pub(crate) struct GroupCommit {
     writer: Mutex<Writer>,
     waiting: AtomicUsize,
-    /// Held by the one unit that may write much.
+    /// Held by the single unit that may write much.
     turn: Mutex<()>,
-    /// How long a unit may take; none where nobody waits for it.
+    /// The time limit of a unit; `None` if no client waits for it.
     within: Option<Duration>,
     readers: Pool<SqliteConnection>,
     checkpoints: Option<Checkpoints>,
@@ -62,7 +63,7 @@ impl GroupCommit {
         }
     }
 
-    /// For a service: units have the deadline of requests, and another thread makes the checkpoints.
+    /// For the service: units have the deadline of requests, and another thread makes the checkpoints.
     pub(crate) fn for_requests(mut self, checkpoints: Checkpoints) -> Result<Self, StoreError> {
         lock(&self.writer).leave_checkpoints(checkpoints.due())?;
         self.within = Some(Deadlines::REQUEST.commit);
@@ -89,7 +90,7 @@ impl GroupCommit {
         let mut limits = UnitLimits::new(within);
         let mut writer = self.take_baton();
         if changes_much {
-            writer.commit(); // who wrote little before does not wait for this one
+            writer.commit(); // units that wrote little do not wait for this one
         }
         let fate = writer.join(changes_much)?;
         let ended = writer.run_unit(&mut limits, work);
@@ -124,7 +125,7 @@ impl Store for GroupCommit {
     }
 }
 
-/// The same database with other readers, so that whoever reads here waits for nobody who reads there.
+/// The same database with separate readers: reads here do not wait for reads through the other store.
 pub(crate) struct Beside {
     pub(crate) store: Arc<GroupCommit>,
     pub(crate) readers: Pool<SqliteConnection>,

@@ -1,4 +1,4 @@
-//! What a unit of work on the one writer is held to.
+//! The limits of a unit of work on the single writer.
 
 use std::time::{Duration, Instant};
 
@@ -7,19 +7,19 @@ use guerdon_domain::ports::StoreError;
 
 use crate::engine::Locking;
 
-/// What a unit of work is held to.
+/// The limits of a unit of work.
 pub(crate) struct UnitLimits {
-    /// After this nothing of the unit commits.
+    /// The unit does not commit after this time.
     deadline: Option<Instant>,
 }
 
 impl UnitLimits {
-    /// For a unit that has so much time, if it is limited at all.
+    /// For a unit that may take this long, or has no deadline.
     pub(crate) fn new(within: Option<Duration>) -> Self {
         Self { deadline: within.map(|it| Instant::now() + it) }
     }
 
-    /// One writer has no locks to wait for.
+    /// With a single writer there are no locks to wait for.
     pub(crate) fn locking(&self) -> Locking {
         Locking::Wait
     }

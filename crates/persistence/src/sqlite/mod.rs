@@ -1,5 +1,5 @@
-//! The embedded database. Here stands what only SQLite can say, under the names that `repo/` uses; beside it, how the
-//! database is opened and written by one.
+//! The SQLite store: opening the embedded database and running units of work on its single writer. This
+//! module also has what differs from PostgreSQL, under the names that `repo/` uses.
 
 use std::fmt::Debug;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -44,27 +44,28 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner) // every panic of a unit is caught while the lock is held
 }
 
-/// The id among those of events that was made first.
+/// The first created of several event ids.
 pub(crate) const OLDEST_ID: &str = "min(event_id)";
-/// Nobody writes beside the one writer, so that the event feed waits for no transaction.
+/// There is a single writer, so the event feed does not wait for transactions.
 pub(crate) const FEED_HELD_MICROS: &str = "0";
-/// How many bytes the database takes.
+/// The size of the database in bytes.
 pub(crate) const DATABASE_BYTES: &str =
     "(SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size())";
 /// Rows are looked up one by one: the statement for one row stays prepared.
 pub(crate) const READS_ONE_BY_ONE: bool = true;
-/// The most bound values of one statement.
+/// The maximum number of bound values of one statement.
 pub(crate) const BINDS: usize = 32_766;
-/// How a claim passes over what others claim: one writer has nothing to pass over.
+/// Makes a claim skip rows that others are claiming. With a single writer there are none.
 pub(crate) const SKIP_LOCKED: &str = "";
 
-/// A bound value's place in hand-written SQL.
+/// The placeholder of a bound value in hand-written SQL.
 pub(crate) fn place(number: u8) -> String {
     format!("?{number}")
 }
 
-/// The transfers `t` by the places of one side, and what to call the places. They are read through their index, and an
-/// entry that is not what its transfer says is passed over, which leaves a gap in the places.
+/// The FROM item `t` with the transfers by one side of them, and the name of the column with the entry
+/// number. They are read through their index. An index entry that does not match its transfer is skipped,
+/// which leaves a gap in the numbers.
 pub(crate) fn movements(side: &str) -> (String, &'static str) {
     let from = format!(
         "transfers AS entry INDEXED BY transfers_{side} JOIN transfers AS t NOT INDEXED \
@@ -74,19 +75,19 @@ pub(crate) fn movements(side: &str) -> (String, &'static str) {
     (from, "entry")
 }
 
-/// A moment in hand-written SQL.
+/// A time in hand-written SQL.
 pub(crate) fn moment_text(at: At) -> String {
     at.0.unix_micros().to_string()
 }
 
-/// An identifier column as text, for people.
+/// An id column as readable text.
 pub(crate) fn id_text(column: &str) -> String {
     let part = |from: u8, length: u8| format!("substr(hex({column}), {from}, {length})");
     let parts = [part(1, 8), part(9, 4), part(13, 4), part(17, 4), part(21, 12)];
     format!("lower({})", parts.join(" || '-' || "))
 }
 
-/// One writer: nothing to lock.
+/// Does nothing: with a single writer there is nothing to lock.
 pub(crate) fn lock_row<T: AsRef<[u8]> + Debug>(
     _conn: &mut Conn,
     _table: &'static str,
@@ -95,12 +96,12 @@ pub(crate) fn lock_row<T: AsRef<[u8]> + Debug>(
     Ok(())
 }
 
-/// One writer: nothing to lock.
+/// Does nothing: with a single writer there is nothing to lock.
 pub(crate) fn lock_user_and_company(_conn: &mut Conn, _id: UserId) -> QueryResult<()> {
     Ok(())
 }
 
-/// One writer: nothing to lock, and the journal has its order.
+/// Does nothing: with a single writer there is nothing to lock, and the journal is in order.
 pub(crate) fn lock_row_in_journal_order<T: AsRef<[u8]> + Debug>(
     _conn: &mut Conn,
     _table: &'static str,
@@ -109,20 +110,19 @@ pub(crate) fn lock_row_in_journal_order<T: AsRef<[u8]> + Debug>(
     Ok(())
 }
 
-/// Whether others may hold a company too.
+/// Whether other transactions may hold the same lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hold {
     Shared,
     Alone,
 }
 
-/// One writer: nobody else is at work on any company.
+/// Does nothing: with a single writer no other transaction works on the company.
 pub(crate) fn hold_company(_conn: &mut Conn, _company: CompanyId, _hold: Hold) -> QueryResult<()> {
     Ok(())
 }
 
-/// The position before which every journal entry is there and has all its transfers: no distribution in several steps is under
-/// way there.
+/// The position before which the journal is complete: no distribution in steps is in progress there.
 pub(crate) fn complete_before(conn: &mut Conn) -> QueryResult<i64> {
     let next = "(SELECT COALESCE(\
         (SELECT min(position) FROM causes WHERE id IN (SELECT id FROM distributions_under_way)), \
@@ -130,24 +130,25 @@ pub(crate) fn complete_before(conn: &mut Conn) -> QueryResult<i64> {
     diesel::select(diesel::dsl::sql::<BigInt>(next)).get_result(conn)
 }
 
-/// The position behind the last entry of the audit log.
+/// The position after the last audit entry.
 pub(crate) fn settled_rows_before(conn: &mut Conn, table: &str) -> QueryResult<i64> {
     let next = format!("(SELECT COALESCE(max(position), 0) + 1 FROM {table})");
     diesel::select(diesel::dsl::sql::<BigInt>(&next)).get_result(conn)
 }
 
-/// From where on events may still come in between those that are there: nowhere, since one writer numbers them as it commits.
+/// The position from which events may still be inserted between existing ones: there is none, because the
+/// single writer numbers events as it commits them.
 pub(crate) fn feed_before(_conn: &mut Conn) -> QueryResult<i64> {
     Ok(i64::MAX)
 }
 
-/// The event behind which the next one is numbered: it may never go.
+/// The last event. It must never be deleted, because the next number follows from it.
 pub(crate) fn kept_event(conn: &mut Conn) -> QueryResult<Option<i64>> {
     events::table.select(diesel::dsl::max(events::position)).get_result(conn)
 }
 
 statement! {
-    /// What became of an event that is still under this lease.
+    /// Updates an event that is still under this lease.
     Settle -> Bool {
         state: SmallInt = i16,
         made: SmallInt = i16,
@@ -159,8 +160,9 @@ statement! {
      WHERE event_id = ? AND lease_id = ?"
 }
 
-/// Writes what came of deliveries. An attempt that is on record already is counted no second time, and its event given
-/// back. One at a time: a statement for many would have to ignore every fault to pass over those that are there.
+/// Writes the results of deliveries. An attempt that is already recorded is not counted again, and its event
+/// is released. They are written one by one: a statement for many would have to ignore every error to skip
+/// attempts that are already recorded.
 pub(crate) fn settle(conn: &mut Conn, settlements: &[Settlement]) -> QueryResult<()> {
     for it in settlements {
         let settled = SettledRow::of(it);
@@ -180,7 +182,7 @@ pub(crate) fn settle(conn: &mut Conn, settlements: &[Settlement]) -> QueryResult
     Ok(())
 }
 
-/// No query has a time limit.
+/// Does nothing: no query has a time limit.
 pub(crate) fn lift_time_limit(_conn: &mut Conn) -> QueryResult<()> {
     Ok(())
 }

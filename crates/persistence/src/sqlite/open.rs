@@ -14,9 +14,9 @@ use crate::migrations::check_sqlite;
 use crate::pool::pool;
 
 const READERS: u32 = 8;
-/// For what goes on beside the requests.
+/// The number of readers for background jobs.
 const READERS_BESIDE: u32 = 3;
-/// How many KiB of pages each reader keeps; a command reads more at once.
+/// The page cache of each reader in KiB. A command reads more at once.
 const CACHED: u32 = 2_000;
 const CACHED_BY_A_COMMAND: u32 = 16_000;
 
@@ -55,7 +55,7 @@ fn no_thread(cause: &std::io::Error) -> OpenError {
     OpenError::failed("cannot start a thread", cause)
 }
 
-/// Where the files beside the database cannot be made, SQLite tells of the disk alone.
+/// If the files next to the database cannot be created, SQLite's error mentions only the disk.
 fn unprepared(cause: &dyn std::fmt::Display) -> OpenError {
     let text = cause.to_string();
     let hint = if text.contains("disk I/O error") { " (is its disk full?)" } else { "" };

@@ -1,4 +1,4 @@
-//! The embedded database's file: whether it is whole, and whether its indexes hold what their tables hold.
+//! Checks the file of the embedded database: whether it is intact, and whether its indexes match its tables.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
@@ -8,8 +8,8 @@ use diesel::prelude::*;
 use diesel::sql_types::{Binary, Text};
 use diesel::sqlite::{Sqlite, SqliteAggregateFunction, SqliteValue};
 
-/// Tables whose indexes run across the order of their rows. SQLite's own check looks each row up in each index, which
-/// reads a page for each row there.
+/// Tables with indexes in a different order from that of their rows. SQLite's own check looks up each row in
+/// each index, which would read a page per row for these.
 const CROSSED: &str = "'recognitions', 'transfers'";
 
 #[derive(QueryableByName)]
@@ -24,14 +24,14 @@ struct Index {
     name: String,
     #[diesel(sql_type = Text)]
     owner: String,
-    /// Its columns, with those of the rows' own order.
+    /// Its columns, followed by those of the primary key.
     #[diesel(sql_type = Text)]
     entry: String,
 }
 
 #[diesel::declare_sql_function]
 extern "SQL" {
-    /// A digest of entries in any order.
+    /// A digest of entries that does not depend on their order.
     #[aggregate]
     fn digest(entry: Binary) -> BigInt;
 }
@@ -63,16 +63,18 @@ impl SqliteAggregateFunction<Hashed> for Sum {
     }
 }
 
-/// A line for each thing that is wrong.
+/// One line for each fault.
 pub(crate) fn check(conn: &mut SqliteConnection) -> QueryResult<Vec<String>> {
     let mut lines = run("integrity_check", &format!("NOT IN ({CROSSED})"), conn)?;
     lines.extend(run("quick_check", "= 'recognitions'", conn)?);
-    // The journal judges each transfer by its cause, which asks for more than the rules of the table.
+    // The audit of the journal checks each transfer against its journal entry, which is stricter than the
+    // constraints of the table.
     conn.batch_execute("PRAGMA ignore_check_constraints = ON")?;
     let transfers = run("quick_check", "= 'transfers'", conn);
     conn.batch_execute("PRAGMA ignore_check_constraints = OFF")?;
     lines.extend(transfers?);
-    // Those of the transfers are walked with the balances; those of the recognitions are compared as wholes.
+    // The indexes of the transfers are read with the balances. Those of the recognitions are compared as a
+    // whole.
     digest_utils::register_impl::<Sum, _>(conn)?;
     for index in indexes("recognitions", conn)? {
         let Index { name, owner, entry } = &index;
@@ -97,7 +99,7 @@ fn run(check: &str, tables: &str, conn: &mut SqliteConnection) -> QueryResult<Ve
     Ok(found.into_iter().map(|it| it.line).collect())
 }
 
-/// The indexes of a table beside its own order.
+/// The secondary indexes of a table.
 fn indexes(table: &str, conn: &mut SqliteConnection) -> QueryResult<Vec<Index>> {
     let query = format!(
         "SELECT i.name AS name, i.tbl_name AS owner, \

@@ -1,4 +1,5 @@
-//! The one connection that writes, and its open batch: units of work, each in a savepoint, that one commit covers.
+//! The single writing connection, and its open batch: units of work, each in a savepoint, that share one
+//! commit.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -15,22 +16,23 @@ use super::{Conn, Db, UnitLimits, classify, lock};
 use crate::queued::Queued;
 use crate::statement::statement;
 
-/// How many units one commit covers at most.
+/// The maximum number of units in one commit.
 pub(super) const UNITS_MAX: usize = 64;
-/// For how long a batch takes more units in: whoever wrote little does not wait for the commit of many who write much.
+/// How long a batch accepts more units: a unit that writes little does not wait for the commit of many units
+/// that write much.
 const BATCH_TIME: Duration = Duration::from_millis(20);
 
 statement! {
-    /// Where a unit begins.
+    /// Starts a unit.
     Savepoint -> Bool {} "SAVEPOINT unit"
 }
 
 statement! {
-    /// Where it ends, and is kept.
+    /// Ends a unit and keeps its changes.
     Release -> Bool {} "RELEASE unit"
 }
 
-/// What became of a batch, for all who took part.
+/// The result of a batch, for all units in it.
 #[derive(Default)]
 pub(super) struct Fate {
     settled: Mutex<Option<Result<(), StoreError>>>,
@@ -65,7 +67,7 @@ struct Batch {
 pub(super) struct Writer {
     conn: SqliteConnection,
     batch: Option<Batch>,
-    /// Where the pages stand that a savepoint would put back: in memory, unless they are very many.
+    /// Where the undo pages of savepoints are stored: in memory, unless there are very many.
     undo: &'static str,
     wakes: Wakes,
     checkpoint: Due,
@@ -73,11 +75,11 @@ pub(super) struct Writer {
 
 /// How one unit ended, before its batch was committed.
 pub(super) enum SavepointEnd {
-    /// Its savepoint is released or rolled back; the batch goes on.
+    /// Its savepoint was released or rolled back; the batch continues.
     Cleanly(Result<(), StoreError>),
-    /// It panicked and was rolled back; the batch goes on.
+    /// It panicked and was rolled back; the batch continues.
     Panicked(Box<dyn std::any::Any + Send>),
-    /// Its savepoint is gone, and with it the batch.
+    /// Its savepoint is lost, and with it the batch.
     BatchLost(StoreError),
 }
 
@@ -86,7 +88,7 @@ impl Writer {
         Self { conn, batch: None, undo: "", wakes, checkpoint: Due::default() }
     }
 
-    /// Leaves checkpoints to another thread, but for what is due here.
+    /// Leaves checkpoints to another thread, except those that `due` requests.
     pub(super) fn leave_checkpoints(&mut self, due: Due) -> Result<(), StoreError> {
         self.checkpoint = due;
         self.execute("PRAGMA wal_autocheckpoint = 0")
@@ -123,7 +125,7 @@ impl Writer {
         limits: &mut UnitLimits,
         work: &mut dyn FnMut(&mut dyn Tx) -> Verdict,
     ) -> SavepointEnd {
-        // The first unit of a batch needs no savepoint, which would keep a copy of each page that it changes.
+        // The first unit of a batch needs no savepoint, which would copy each page that it changes.
         let is_first = self.batch.as_ref().is_none_or(|it| it.units <= 1);
         if !is_first && let Err(e) = (Savepoint {}).execute(&mut self.conn) {
             return SavepointEnd::BatchLost(classify(&e));
@@ -142,7 +144,7 @@ impl Writer {
             (false, false) => self.execute("ROLLBACK TO unit; RELEASE unit"),
         };
         match (end, verdict) {
-            // A full disk rolls the whole transaction back by itself; then the savepoint is gone.
+            // A full disk rolls back the whole transaction, and the savepoint with it.
             (Err(e), _) => SavepointEnd::BatchLost(fault.unwrap_or(e)),
             (Ok(()), Err(panic)) => SavepointEnd::Panicked(panic),
             (Ok(()), Ok(_)) => SavepointEnd::Cleanly(fault.map_or(Ok(()), Err)),
@@ -160,7 +162,7 @@ impl Writer {
         if committed {
             batch.queued.tell(&self.wakes);
             if self.checkpoint.take() {
-                self.execute(CHECKPOINT).unwrap_or_default(); // one that fails is made up for by the next
+                self.execute(CHECKPOINT).unwrap_or_default(); // the next checkpoint compensates for one that fails
             }
         }
     }
@@ -176,7 +178,7 @@ impl Writer {
     }
 }
 
-/// A batch that failed is nobody's fault in it.
+/// The error for a batch that failed: none of its units is the cause.
 fn unavailable(cause: StoreError) -> StoreError {
     match cause {
         StoreError::Unavailable(_)

@@ -1,4 +1,4 @@
-//! What decisions come to, written; and the idempotency keys, which the one writer always holds.
+//! Writes the results of decisions, and claims idempotency keys, which needs no lock with a single writer.
 
 use diesel::prelude::*;
 use guerdon_domain::idempotency::IdempotencyKey;
@@ -12,7 +12,7 @@ use crate::rows::schema::{causes, deliveries, events, idempotency_records, mails
 use crate::rows::types::{At, Id};
 use crate::rows::{CauseRow, DeliveryRow, EventRow, IdempotencyRow, MailRow, NewRecognitionRow};
 
-/// One writer: nobody takes a company over meanwhile, or holds a key.
+/// With a single writer no other transaction changes a company's provider or holds a key.
 pub(crate) fn hold_companies_and_claim_keys(
     _conn: &mut Conn,
     companies: &[CompanyId],
@@ -22,7 +22,7 @@ pub(crate) fn hold_companies_and_claim_keys(
     Ok((companies.to_vec(), keys.to_vec()))
 }
 
-/// The records of keys, expired ones too.
+/// The records of keys, including expired ones.
 pub(crate) fn load_records(conn: &mut Conn, keys: &[IdempotencyKey]) -> QueryResult<Vec<IdempotencyRow>> {
     let mut rows = Vec::new();
     for key in keys {
@@ -41,7 +41,7 @@ macro_rules! insert {
     };
 }
 
-/// Writes what was decided, and the accounts and transfers of the book.
+/// Writes the changes, and the accounts and transfers of the book.
 pub(crate) fn write_changes(conn: &mut Conn, changes: &Changes, book: &AccountBook) -> QueryResult<()> {
     insert!(conn, causes::table, changes.causes.iter().map(CauseRow::of));
     let rows = changes.recognitions.iter().map(|(cause, leg, it)| NewRecognitionRow::of(*cause, *leg, it));

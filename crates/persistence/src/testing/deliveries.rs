@@ -1,4 +1,4 @@
-//! How events fare, as the tables say it.
+//! The stored delivery state of events.
 
 use diesel::prelude::*;
 use guerdon_domain::events::EventState;
@@ -14,24 +14,24 @@ use crate::url::DatabaseUrl;
 /// A row of `deliveries` and its rows of `attempts`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredDelivery {
-    /// Where the event has got to.
+    /// The state of the delivery.
     pub state: EventState,
-    /// How many attempts it counts.
+    /// The stored number of attempts.
     pub attempts: i32,
-    /// How many it counted at the latest replay.
+    /// The stored number of attempts at the latest replay.
     pub attempts_before_replay: i32,
     /// When it can be claimed.
     pub next_attempt_at: Option<Timestamp>,
-    /// Under which lease it is.
+    /// The id of its lease.
     pub lease_id: Option<Uuid>,
-    /// The attempts on record, number and id, in this order.
+    /// The recorded attempts, number and id, in this order.
     pub recorded: Vec<(i32, Uuid)>,
 }
 
 type Row = (i16, i32, i32, Option<At>, Option<Id>);
 
 impl TestDatabase {
-    /// How an event fares; it must be there.
+    /// The delivery of an event, which must exist.
     pub fn delivery(&self, event: EventId) -> StoredDelivery {
         let event = Id(event);
         let row = deliveries::table.find(event).select((

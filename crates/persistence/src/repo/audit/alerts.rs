@@ -1,4 +1,4 @@
-//! Where the reserves alert.
+//! Checks the alert thresholds of reserves.
 
 use diesel::prelude::*;
 use guerdon_domain::audit::Findings;
@@ -12,7 +12,7 @@ use crate::rows::schema::{accounts, companies};
 use crate::rows::types::Id;
 
 impl Unit<'_> {
-    /// Every reserve alerts where its company's threshold and rate say.
+    /// The alert threshold of every reserve follows from the company's threshold and rate.
     pub(super) fn audit_alerts(&mut self, findings: &mut Findings) -> Result<(), StoreError> {
         type Row = (Id, i32, Option<i64>, Option<i64>);
         let mut after = Id(uuid::Uuid::nil());

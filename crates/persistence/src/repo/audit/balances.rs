@@ -1,4 +1,5 @@
-//! The accounts in the order of their owners, each beside its movements in the order of their places.
+//! Compares each account with its entries: accounts are read in the order of their owners, entries by their
+//! numbers.
 
 use std::collections::VecDeque;
 
@@ -24,11 +25,11 @@ const PAGE: i64 = 10_000;
 /// An account: owner and kind.
 type Key = (Id, i16);
 
-/// A movement: whose, its place, amount, reason and cause.
+/// An entry: account owner, account kind, entry number, amount, reason and journal entry.
 type TouchRow = (Id, i16, i64, i64, i16, Id<CauseId>);
 type Touched = (Identifier, SmallInt, BigInt, BigInt, SmallInt, Identifier);
 
-/// One side of all transfers, in the order of accounts and places.
+/// One side of all transfers, ordered by account and entry number.
 struct Touches {
     side: Side,
     page: VecDeque<TouchRow>,
@@ -41,14 +42,15 @@ impl Touches {
         Self { side, page: VecDeque::new(), last: None, is_over: false }
     }
 
-    /// Adds the next page.
+    /// Reads the next page.
     fn turn(&mut self, conn: &mut Conn) -> QueryResult<()> {
         let side = match self.side {
             Side::Debit => "debit",
             Side::Credit => "credit",
         };
         let (from, key) = movements(side);
-        // One comparison of rows, so that the index is entered where the page begins, however long an account's is.
+        // A single row comparison, so that the index scan starts where the page starts, however long an
+        // account's history is.
         let key = format!("{key}.{side}_owner, {key}.{side}_kind, {key}.{side}_place");
         let query = sql::<Touched>(&format!("SELECT {key}, t.amount, t.reason, t.cause_id FROM {from} "));
         let page = format!("ORDER BY {key} LIMIT {PAGE}");
@@ -133,7 +135,7 @@ impl Unit<'_> {
         Ok(())
     }
 
-    /// A wallet that was replaced shows what it was to show.
+    /// A wallet that was overridden shows the requested points.
     fn judge_override(
         &mut self,
         held: &Held,
@@ -168,7 +170,7 @@ impl Unit<'_> {
         })
     }
 
-    /// Whose the next movement of a side is.
+    /// The account of the next entry of a side.
     fn peek(&mut self, touches: &mut Touches) -> Result<Option<Key>, StoreError> {
         if touches.page.is_empty() && !touches.is_over {
             self.query(|conn| touches.turn(conn))?;

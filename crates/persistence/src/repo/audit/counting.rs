@@ -1,4 +1,4 @@
-//! What a stretch of the journal adds to the figures.
+//! Computes what a range of the journal adds to the statistics.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use super::super::figures::adding;
 use crate::rows::types::{Id, Identifier};
 use crate::rows::{CauseRow, TransferRow, kind};
 
-/// Counts in the making.
+/// Counts in progress.
 #[derive(Default)]
 pub(super) struct Counting {
     hours: BTreeMap<i32, (i64, i64)>,
@@ -79,14 +79,14 @@ impl Counting {
 }
 
 impl Unit<'_> {
-    /// Adds what a seal is over, once: in the transaction that writes the seal.
+    /// Adds the statistics of a sealed range, exactly once: in the transaction that writes the seal.
     pub(super) fn add_counted(&mut self, counted: &Counted) -> Result<(), StoreError> {
         for hour in &counted.hours {
             self.add_service_hour(hour)?;
         }
         for (company, it) in &counted.companies {
             self.add_company_day(*company, it)?;
-            self.add_company_day(*company, &CompanyDay { day: 0, ..*it })?; // all days together
+            self.add_company_day(*company, &CompanyDay { day: 0, ..*it })?; // the total of all days
         }
         let query =
             adding("occasion_figures", &["company_id", "day", "occasion_id"], &["recognitions", "points"]);

@@ -16,16 +16,16 @@ use crate::rows::seals::Chain;
 use crate::rows::types::Id;
 use crate::rows::{CauseRow, RecognitionFact, StoredEventRow, kind};
 
-/// How many bodies are in memory at a time: each may be tens of kilobytes.
+/// The maximum number of bodies in memory. Each may have tens of kilobytes.
 const BODIES: usize = 100;
 
-/// What an audit keeps of an event once it has read the body.
+/// What an audit keeps of an event after it has read the body.
 pub(super) struct EventDigest {
     id: Id<EventId>,
     kind: i16,
-    /// Of the body as it was written.
+    /// The digest of the body as it was originally written.
     digest: Vec<u8>,
-    /// What the body says of the ledger, if that is asked for.
+    /// What the body says about the ledger, if requested.
     facts: Option<EventFacts>,
 }
 
@@ -46,7 +46,7 @@ impl Events {
     }
 }
 
-/// The kind of the event that bears the id of the journal entry itself.
+/// The kind of the event that has the same id as its journal entry.
 fn kind_of_event(cause: i16) -> Option<EventKind> {
     match cause {
         kind::AMENDMENT => Some(EventKind::RecognitionUpdated),
@@ -55,7 +55,7 @@ fn kind_of_event(cause: i16) -> Option<EventKind> {
     }
 }
 
-/// The chain over the events of a part of the journal.
+/// The chain over the events of a range of the journal.
 pub(super) struct EventChain {
     chain: Chain,
     pub(super) count: i64,
@@ -155,7 +155,7 @@ impl Unit<'_> {
         Ok(())
     }
 
-    /// The recognitions that entries of a batch amended, each with its points.
+    /// The recognitions that the entries of a batch amended, each with its points.
     fn amended_recognitions(
         &mut self,
         batch: &[Placed],

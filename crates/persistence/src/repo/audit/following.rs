@@ -1,4 +1,4 @@
-//! The chain of seals, followed beside the causes.
+//! Recomputes the chain of seals while the journal is read.
 
 use diesel::prelude::*;
 use guerdon_domain::audit::Findings;
@@ -13,13 +13,13 @@ use crate::rows::schema::seals;
 use crate::rows::seals::{BEGINNING, Chain};
 use crate::rows::types::Id;
 
-/// The seals, followed beside the causes.
+/// The seals that were compared so far.
 pub(super) struct Followed {
     pub(super) wanted: Option<[u8; 32]>,
     pub(super) head: [u8; 32],
     pub(super) chain: Chain,
     pub(super) causes: i64,
-    /// The events of these causes that still exist.
+    /// The events of these journal entries that still exist.
     pub(super) told: EventChain,
     entries_from: i64,
     pub(super) next: Option<SealRow>,
@@ -27,7 +27,7 @@ pub(super) struct Followed {
 }
 
 impl Unit<'_> {
-    /// The seals from the first on, to be searched for a head.
+    /// Starts with the first seal. `wanted` is a head to look for.
     pub(super) fn first_seal(&mut self, wanted: Option<[u8; 32]>) -> Result<Followed, StoreError> {
         let next = self.seal_after(0)?;
         let chain = Chain::after(BEGINNING);
@@ -56,7 +56,8 @@ impl Unit<'_> {
         })
     }
 
-    /// Compares a seal with what it was put on. One that does not fit spoils all that follow; only the first is told.
+    /// Compares a seal with the rows that it covers. If one does not match, all later seals do not match
+    /// either; only the first mismatch is reported.
     pub(super) fn close_seal(
         &mut self,
         seals: &mut Followed,
@@ -75,7 +76,8 @@ impl Unit<'_> {
         seals.is_broken |= !fits;
         let told = std::mem::replace(&mut seals.told, EventChain::new());
         let (count, digest) = (told.count, told.finish());
-        // Delivered events are deleted when their retention ends: a seal that has lost some proves nothing of the others.
+        // Delivered events are deleted after their retention: if a seal has lost some, its digest cannot be
+        // checked.
         let told_fits = count < row.events || (count == row.events && digest == row.events_digest.as_slice());
         findings.demand(told_fits || seals.is_broken, "sealed events", || {
             format!("the events under seal {} are not those that were sealed", row.sequence)
@@ -89,7 +91,7 @@ impl Unit<'_> {
         Ok(())
     }
 
-    /// Chains the entries of the audit log from a position to before another, and counts them.
+    /// Chains the audit entries from one position to before another, and counts them.
     fn follow_entries(&mut self, from: i64, before: i64, chain: &mut Chain) -> Result<i64, StoreError> {
         let (mut count, mut behind): (i64, Option<(i64, Id)>) = (0, None);
         loop {

@@ -1,4 +1,5 @@
-//! The causes in their order: each with its transfers and its recognitions, and the seals over them.
+//! Checks the journal in its order: each entry with its transfers and its recognitions, and the seals over
+//! them.
 
 use guerdon_domain::values::{CauseId, RecognitionId, fit};
 use std::collections::{HashMap, HashSet};
@@ -15,11 +16,11 @@ use crate::rows::schema::{causes, recognitions, transfers};
 use crate::rows::types::Id;
 use crate::rows::{RecognitionFact, TransferRow, kind};
 
-/// What the walk through the journal has come to know.
+/// What was collected while reading the journal.
 struct Walk {
     transfers: i64,
     recognitions: i64,
-    /// To how many each distribution that is under way is still to give.
+    /// For each unfinished distribution, the number of receivers that are still to be paid.
     waiting: HashMap<Id<CauseId>, i64>,
     seals: Followed,
 }
@@ -122,7 +123,7 @@ impl Unit<'_> {
         self.judge_changed(&changed, findings)
     }
 
-    /// Recognitions that are not as they were sent were amended; how, is asked with the tables.
+    /// A recognition that differs from what was sent must have been amended; `tables` checks its amendments.
     fn judge_changed(
         &mut self,
         changed: &[Id<RecognitionId>],
@@ -147,7 +148,7 @@ impl Unit<'_> {
         Ok(())
     }
 
-    /// What was met on the walk is all there is: else something has no cause.
+    /// The rows that were read with the journal must be all rows; any others have no journal entry.
     fn audit_orphans(&mut self, walk: &Walk, findings: &mut Findings) -> Result<(), StoreError> {
         let there: i64 = self.query(|conn| transfers::table.count().get_result(conn))?;
         findings.demand(there == walk.transfers, "transfer's cause", || {
@@ -161,7 +162,7 @@ impl Unit<'_> {
     }
 }
 
-/// Gives a transfer to the judge, behind the recognition that it pays for.
+/// Checks a transfer, after the recognition that it pays for.
 fn take<'a>(
     judge: Option<&mut CauseJudge<'_>>,
     it: &TransferRow,

@@ -1,8 +1,9 @@
-//! `guerdon verify`: the ledger reckoned anew, each part on one snapshot, in memory that does not grow with it.
+//! `guerdon verify` recomputes the ledger. Each part uses one snapshot, and memory that does not grow with
+//! the ledger.
 //!
-//! `journal` reads the journal in its order with transfers, recognitions and `events`, and `following` the chain of seals
-//! and the audit log with it; `balances` reads the accounts with their movements; `states` and `schedules` compare
-//! settings with the audit log; `tables` and `told` run single queries.
+//! `journal` reads the journal in its order with transfers, recognitions and `events`, and `following`
+//! recomputes the chain of seals and the audit log with it; `balances` reads the accounts with their entries;
+//! `states` and `schedules` compare settings with the audit log; `tables` and `told` run single queries.
 
 mod alerts;
 mod balances;
@@ -27,7 +28,7 @@ use super::Unit;
 use crate::rows::SealRow;
 use crate::rows::schema::seals;
 
-/// An invariant's name, and a query of what breaks it (one column, `detail`).
+/// The name of an invariant, and a query for its violations (one column, `detail`).
 type Check = (&'static str, String);
 
 impl Audit for Unit<'_> {

@@ -1,4 +1,4 @@
-//! Reading facts a page at a time.
+//! Reads journal entries and what belongs to them page by page.
 
 use std::collections::HashMap;
 
@@ -12,17 +12,17 @@ use crate::rows::schema::{causes, recognitions, transfers};
 use crate::rows::types::Id;
 use crate::rows::{CauseRow, RecognitionFact, TransferRow};
 
-/// How many causes a page holds.
+/// The number of journal entries on a page.
 pub(super) const CAUSES: i64 = 1_000;
-/// How many legs of one cause are read at a time.
+/// The maximum number of legs that are read together.
 pub(super) const LEGS: i64 = 10_000;
 
-/// Where a page begins: behind a position of the journal and an id there.
+/// The start of a page: after a position of the journal and an id at that position.
 pub(super) type Place = (i64, Id<CauseId>);
 pub(super) type Placed = (i64, CauseRow<'static>);
 
 impl Unit<'_> {
-    /// The next causes in their order, from a position on or behind a place of it.
+    /// The next journal entries in order, from a position on or after a place in it.
     pub(super) fn causes_after(
         &mut self,
         from: i64,
@@ -43,7 +43,7 @@ impl Unit<'_> {
         })
     }
 
-    /// Causes by their ids, in no order.
+    /// Journal entries by their ids, in no particular order.
     pub(super) fn causes_of(
         &mut self,
         ids: &[Id<CauseId>],
@@ -57,7 +57,7 @@ impl Unit<'_> {
         Ok(found.into_iter().map(|it| (it.id, it)).collect())
     }
 
-    /// All transfers of causes.
+    /// All transfers of journal entries.
     pub(super) fn transfers_of(&mut self, batch: &[Placed]) -> Result<Legs<TransferRow>, StoreError> {
         let all =
             transfers::table.order((transfers::cause_id, transfers::leg)).select(TransferRow::as_select());
@@ -72,7 +72,7 @@ impl Unit<'_> {
         self.query(|conn| all.filter(transfers::cause_id.eq_any(ids)).get_results(conn)).map(Legs)
     }
 
-    /// The next transfers of one cause.
+    /// The next transfers of one journal entry.
     pub(super) fn transfers_after(
         &mut self,
         cause: Id<CauseId>,
@@ -88,7 +88,7 @@ impl Unit<'_> {
         })
     }
 
-    /// All recognitions of causes.
+    /// All recognitions of journal entries.
     pub(super) fn recognitions_of(&mut self, batch: &[Placed]) -> Result<Legs<RecognitionFact>, StoreError> {
         let all = recognitions::table
             .order((recognitions::cause_id, recognitions::leg))
@@ -107,8 +107,8 @@ impl Unit<'_> {
     }
 }
 
-/// Where the ids of a batch lie. They were made at about the time at which the batch was written, so that one range
-/// holds them and little else.
+/// The range of the ids of a batch. They were created at about the same time, so one range contains them and
+/// little else.
 struct Span {
     ids: Vec<Id<CauseId>>,
     first: Id<CauseId>,
@@ -126,13 +126,13 @@ impl Span {
         Self { ids, first, last, limit: fit(2 * legs) }
     }
 
-    /// Whether a range that gave so many rows was read to its end.
+    /// Whether the range was read to its end, given the number of rows that were read.
     fn holds(&self, rows: usize) -> bool {
         i64::try_from(rows).is_ok_and(|it| it < self.limit)
     }
 }
 
-/// What causes brought about, in the order of the causes' ids and of their legs.
+/// The rows that belong to journal entries, ordered by the ids of the entries and by their legs.
 pub(super) struct Legs<T>(Vec<T>);
 
 impl<T> Default for Legs<T> {
@@ -142,7 +142,7 @@ impl<T> Default for Legs<T> {
 }
 
 impl<T: OfCause> Legs<T> {
-    /// That of one cause.
+    /// The rows of one journal entry.
     pub(super) fn of(&self, cause: Id<CauseId>) -> &[T] {
         let from = self.0.partition_point(|it| it.cause() < cause);
         let all = self.0.get(from..).unwrap_or_default();
@@ -150,7 +150,7 @@ impl<T: OfCause> Legs<T> {
     }
 }
 
-/// What a cause brought about.
+/// A row that belongs to a journal entry.
 pub(super) trait OfCause {
     fn cause(&self) -> Id<CauseId>;
 }
@@ -167,7 +167,8 @@ impl OfCause for RecognitionFact {
     }
 }
 
-/// Cuts a page of causes where the legs that they say they have come to more than are read at a time.
+/// Divides a page of journal entries so that their recorded numbers of legs do not exceed what is read
+/// together.
 pub(super) fn batches(page: &[Placed]) -> Vec<&[Placed]> {
     let most = fit(LEGS);
     let (mut all, mut rest) = (Vec::new(), page);

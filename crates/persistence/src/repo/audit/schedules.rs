@@ -1,4 +1,5 @@
-//! Checks that the next date of each schedule follows from its paid and missed dates, and that no date was paid early.
+//! Checks that the next date of each schedule follows from its paid and missed dates, and that no date was
+//! paid early.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,9 +17,9 @@ use crate::rows::schema::{audit_entries, causes, missed_dates, schedules};
 use crate::rows::types::Id;
 use crate::rows::{CauseRow, MissedDateRow, ScheduleRow, kind};
 
-/// How many schedules are read at a time, each with all its dates.
+/// The number of schedules that are read together, each with all its dates.
 const PAGE: i64 = 50;
-/// How long after now a schedule is tried again at the latest, if its date has come.
+/// The maximum time until a schedule whose date has come is tried again.
 const RETRIED_WITHIN: Duration = Duration::hours(2);
 
 type Dates = BTreeMap<ScheduleId, BTreeSet<IsoDate>>;
@@ -127,7 +128,7 @@ fn judge_payment(schedule: &Schedule, cause: &Cause, settled: &mut Dates, findin
     });
 }
 
-/// The next date is the first that is neither paid nor given up, and it is looked at when it comes.
+/// The next date is the first one that is neither paid nor missed, and it is tried when it comes.
 fn judge_progress(schedule: &Schedule, settled: &BTreeSet<IsoDate>, now: Timestamp, findings: &mut Findings) {
     let dates = (0..).map_while(|n| schedule.every.date(schedule.start_on, n));
     let open = dates.into_iter().find(|it| !settled.contains(it));

@@ -1,4 +1,4 @@
-//! Making the next seal.
+//! Computes the next seal.
 
 use diesel::prelude::*;
 use guerdon_domain::ports::{PendingSeal, Seal, StoreError, Stretch, Timestamp};
@@ -14,7 +14,7 @@ use crate::rows::seals::{BEGINNING, Chain};
 use crate::rows::types::Id;
 use crate::rows::{SealRow, TransferRow};
 
-/// A seal as the domain knows it.
+/// Converts a seal.
 pub(super) fn read(row: &SealRow) -> Result<Seal, StoreError> {
     let head = row.head.as_slice().try_into().map_err(|_length| StoreError::Corrupt {
         table: "seals",
@@ -36,7 +36,7 @@ impl Unit<'_> {
         })
     }
 
-    /// What the next seal would be; `rows_max` bounds the journal entries and the audit entries, each for itself.
+    /// Computes the next seal. `rows_max` limits journal entries and audit entries separately.
     pub(super) fn make_seal(
         &mut self,
         now: Timestamp,
@@ -74,7 +74,7 @@ impl Unit<'_> {
                 return Ok(Stretch { before: settled.max(from), count });
             }
             for batch in batches(&fits) {
-                // What one transaction wrote is never cut apart.
+                // The rows of one transaction are never split.
                 let is_full = count >= rows_max;
                 let cut = batch.iter().position(|it| is_full && behind.is_some_and(|at| it.0 > at.0));
                 if let Some((rest, (next, _))) = cut.and_then(|it| Some((batch.get(..it)?, batch.get(it)?))) {
@@ -88,7 +88,7 @@ impl Unit<'_> {
         }
     }
 
-    /// Chains the next entries of the audit log.
+    /// Chains the next audit entries.
     fn seal_entries(&mut self, from: i64, rows_max: i64, chain: &mut Chain) -> Result<Stretch, StoreError> {
         let settled = self.query(|conn| settled_rows_before(conn, "audit_entries"))?;
         let (mut count, mut behind): (i64, Option<(i64, Id)>) = (0, None);
@@ -148,7 +148,7 @@ impl Unit<'_> {
     }
 }
 
-/// What a seal over a stretch of the journal gathers.
+/// The state of a seal in progress.
 struct Making {
     chain: Chain,
     told: EventChain,

@@ -1,4 +1,4 @@
-//! Settings that are audited: what each is now must be what the latest entry about it left.
+//! Checks audited settings: the current state of each must be the one that its latest audit entry recorded.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -14,11 +14,11 @@ use crate::rows::{
     AuditEntryRow, OccasionState, OptionsState, ProviderState, SamlState, ScheduleState, State as _, Subject,
 };
 
-/// How many entries are read at a time.
+/// The number of entries that are read together.
 const PAGE: i64 = 10_000;
 
 impl Unit<'_> {
-    /// The digest of what a subject is now; `None` if it does not exist.
+    /// The digest of a subject's current state; `None` if it does not exist.
     pub(in super::super) fn state_of(&mut self, subject: Subject) -> Result<Option<Vec<u8>>, StoreError> {
         self.query(|conn| match subject {
             Subject::Provider(id) => {
@@ -60,7 +60,7 @@ impl Unit<'_> {
         Ok(())
     }
 
-    /// What the latest entry about each subject left.
+    /// The states that the latest entry about each subject recorded.
     fn latest_states(&mut self) -> Result<BTreeMap<Subject, Option<Vec<u8>>>, StoreError> {
         let (mut noted, mut behind) = (BTreeMap::new(), None);
         loop {
@@ -72,7 +72,7 @@ impl Unit<'_> {
         }
     }
 
-    /// Everything that must have an audit entry, because only an audited action creates it or sets it.
+    /// All subjects that must have an audit entry, because only audited actions create or set them.
     fn audited_subjects(&mut self) -> Result<Vec<Subject>, StoreError> {
         let mut all = Vec::new();
         all.extend(
@@ -91,7 +91,7 @@ impl Unit<'_> {
         Ok(all)
     }
 
-    /// The next entries of the audit log in their order: those in a range of positions, behind a place in it.
+    /// The next audit entries in order: those in a range of positions, after a place in it.
     pub(super) fn entries_in(
         &mut self,
         range: Range<i64>,

@@ -1,4 +1,4 @@
-//! What one query tells.
+//! Checks that single queries can make.
 
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
@@ -12,13 +12,13 @@ use super::{Check, deliveries};
 use crate::rows::conditions::{AMENDS, CHANGES_COMPANY, HAPPENS_ONCE, IS_WALLET};
 use crate::rows::kind;
 
-/// Companies whose accounts do not sum to zero. Whole dollars and what is left of them are summed apart, so that
-/// nothing overflows on the way.
+/// Companies whose accounts do not sum to zero. Whole dollars and remainders are summed separately, so that
+/// the sums do not overflow.
 pub(super) const UNBALANCED: &str = "SELECT company_id FROM accounts GROUP BY company_id \
     HAVING SUM(balance / 1000000000) + SUM(balance % 1000000000) / 1000000000 <> 0 \
     OR SUM(balance % 1000000000) % 1000000000 <> 0";
 
-/// How many lines are asked for: one more than are shown.
+/// The maximum number of rows of a query: one more than are reported.
 const LINES: i64 = 101;
 
 impl Unit<'_> {
@@ -81,7 +81,7 @@ fn checks(asked: &Examination<'_>) -> Vec<Check> {
     checks
 }
 
-/// Every company has the rate and the provider that its causes say.
+/// Every company has the rate and the provider that its journal entries say.
 fn company_causes() -> Vec<Check> {
     let company = id_text("c.id");
     let last = |column: &str, but: i16| {
@@ -116,7 +116,7 @@ fn company_causes() -> Vec<Check> {
     ]
 }
 
-/// Every recognition that was amended is as its latest amendments say; the journal tells of those that nobody amended.
+/// Every amended recognition matches its latest amendments; the journal check covers the others.
 fn amendments() -> Vec<Check> {
     let recognition = id_text("a.subject_id");
     let latest = |column: &str| {
@@ -137,7 +137,7 @@ fn amendments() -> Vec<Check> {
     )]
 }
 
-/// Every account has an owner of its company.
+/// The owner of every account belongs to the account's company.
 fn owners() -> Vec<Check> {
     let account = format!("{} || ' of ' || {}", account_text("a.kind"), id_text("a.owner_id"));
     vec![

@@ -1,5 +1,5 @@
-//! Everything that a provider is told of has an event of its own, but for what is old enough to be gone; and no event
-//! tells of nothing.
+//! Checks that everything that must be reported to a provider has an event, unless the event is old enough to
+//! be deleted, and that no event lacks a journal entry.
 
 use diesel::dsl::sql;
 use diesel::prelude::*;
@@ -15,9 +15,9 @@ use crate::rows::kind;
 use crate::rows::schema::events;
 use crate::rows::types::At;
 
-/// What has events, and which fit.
+/// Rows that must have an event, and the condition under which the event does not match.
 struct Told {
-    /// Joins causes `c`, what is told `id`, and its event `e`.
+    /// Joins the journal entries `c`, the subject with the id `id`, and its event `e`.
     from: String,
     what: &'static str,
     id: &'static str,
@@ -56,7 +56,7 @@ impl Unit<'_> {
 }
 
 impl Unit<'_> {
-    /// A body is changed only if a user of the company was erased.
+    /// A body changes only if a user of the company was erased.
     fn audit_erased(&mut self, findings: &mut Findings) -> Result<(), StoreError> {
         let sql = format!(
             "SELECT 'the body of event ' || {} || ' was changed, and no user of its company was erased' AS detail \
@@ -73,7 +73,7 @@ impl Unit<'_> {
 fn recognitions(kept: Option<At>) -> Told {
     let kind = EventKind::RecognitionReceived.code();
     Told {
-        // CROSS keeps the embedded database to the order in which the rows lie.
+        // CROSS makes SQLite read the rows in the order in which they are stored.
         from: format!(
             "causes AS c CROSS JOIN recognitions AS r LEFT JOIN events AS e ON e.id = r.id \
              WHERE r.cause_id = c.id AND c.kind = {}",
@@ -85,7 +85,7 @@ fn recognitions(kept: Option<At>) -> Told {
     }
 }
 
-/// What is told once for its cause.
+/// Journal entries that have one event each.
 fn causes(kept: Option<At>) -> Told {
     let (mut kinds, mut cases) = (Vec::new(), String::new());
     for it in EventKind::ALL {
