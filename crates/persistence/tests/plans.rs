@@ -31,7 +31,7 @@ fn statements(world: &World, work: impl FnOnce()) -> BTreeSet<String> {
     overheard::statements(&world.database, work).into_iter().collect()
 }
 
-/// The tables that grow. What is about their every row is a fault.
+/// The tables that grow. A statement that reads every row of one is a fault.
 const LARGE: [&str; 12] = [
     "accounts",
     "causes",

@@ -1,4 +1,4 @@
-//! Copies of the database, and what is restored from them.
+//! Backups of the database, and restoring them.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt as _, symlink};

@@ -1,4 +1,4 @@
-//! kill -9 under load: nothing acknowledged is lost or doubled, a repeat by key settles what is unknown.
+//! kill -9 under load: no acknowledged request is lost or done twice. A retry with the same key settles an unknown outcome.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,11 +11,11 @@ const CYCLES: usize = 20;
 const CLIENTS: usize = 6;
 const POINTS: i64 = 3;
 
-/// What one client knows of one request.
+/// A request and its response.
 struct Sent {
     key: String,
     body: String,
-    /// The recognition's answer, where one came.
+    /// The body of the response, if one came.
     answer: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! The pages for integrators: served to everybody, every line of curl in them works, and a browser shows them well.
+//! The pages for integrators: they need no credentials, every curl command in them works, and a browser shows them well.
 
 mod clients;
 
@@ -34,7 +34,7 @@ fn pages(service: &Service) -> Vec<(String, String)> {
     paths.into_iter().map(|path| (path.clone(), page(service, &path))).collect()
 }
 
-/// The lines of curl on a page, as whoever copies them gets them.
+/// The curl commands on a page, as a reader copies them.
 fn lines(page: &str) -> Vec<String> {
     let listings = page.split("<code class=\"").skip(1);
     let kept = listings.filter(|it| it.starts_with("curl\"") || it.starts_with("sh\""));

@@ -1,4 +1,4 @@
-//! What an operator does over the years: finds, corrects, brings in, lets go.
+//! Long-term operation: finding, correcting, importing and deleting data.
 
 use std::fs;
 

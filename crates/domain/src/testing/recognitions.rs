@@ -1,4 +1,4 @@
-//! Recognitions: who may send what to whom, and what is told of it.
+//! Recognitions: permissions, limits and events.
 
 use super::world::{World, page, profile};
 use crate::companies;

@@ -86,7 +86,7 @@ pub(super) fn text(name: &str) -> OccasionText {
     OccasionText { name: line(name), title: line(name), default_message }
 }
 
-/// A user who is called so.
+/// Returns the profile of a user with this first name.
 pub(super) fn profile(name: &str) -> Profile {
     Profile::named(email(&format!("{name}@example.com")), line(name), Some(line("Doe")))
 }
@@ -140,7 +140,7 @@ impl<'a> World<'a> {
         answer.expect("an answer")
     }
 
-    /// What cannot fail.
+    /// Runs a transaction that must succeed.
     pub(super) fn read<T>(&self, work: impl FnMut(&mut dyn Ledger) -> Result<T, StoreError>) -> T {
         self.transaction(work).expect("an answer")
     }
@@ -195,7 +195,7 @@ impl<'a> World<'a> {
         self.user_of(&profile(name)).id
     }
 
-    /// A user of one's own making.
+    /// Creates a user with this profile.
     pub(super) fn user_of(&self, profile: &Profile) -> User {
         let create =
             |tx: &mut dyn Ledger| users::create(tx, self.provider, self.company, profile, &self.context());
@@ -206,7 +206,7 @@ impl<'a> World<'a> {
         self.carry_out(&DeleteUser(user))
     }
 
-    /// Carries out a command that moves points, in a transaction of its own.
+    /// Carries out a command that moves points in one transaction.
     pub(super) fn carry_out<C: Decide>(&self, command: &C) -> Result<C::Done, C::Refusal> {
         self.transaction(|tx| carry_out(tx, self.provider, command, &self.context()))
     }
@@ -225,19 +225,19 @@ impl<'a> World<'a> {
         self.transaction(|tx| reserve::shown(tx, self.company)).expect("the reserve").get()
     }
 
-    /// Makes a wallet show so many points, out of the reserve.
+    /// Sets the points of a wallet. The difference comes from the reserve or returns to it.
     pub(super) fn put(&self, wallet: WalletType, user: UserId, count: i64) -> Result<(), ReplaceError> {
         let sum = Sum::Points(points(count));
         self.carry_out(&ReplaceBalance { user_id: user, wallet, sum }).map(drop)
     }
 
-    /// The same with points that were deposited for it.
+    /// Deposits these points and sets the points of a wallet to them.
     pub(super) fn fund(&self, wallet: WalletType, user: UserId, count: i64) {
         self.deposit(count).expect("a deposit");
         self.put(wallet, user, count).expect("funds");
     }
 
-    /// What a wallet shows, and what it has spent.
+    /// Returns the points of a wallet and the points that it has spent.
     pub(super) fn shows(&self, wallet: WalletType, user: UserId) -> Option<(i64, i64)> {
         let rate = self.found().company.rate;
         let wallets = self.read(|tx| tx.wallets(user));

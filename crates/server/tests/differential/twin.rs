@@ -1,4 +1,4 @@
-//! The service on SQLite and on PostgreSQL, told the same.
+//! The service on SQLite and on PostgreSQL, with the same requests to both.
 
 use guerdon_persistence::testing::{covers_postgres, covers_sqlite, postgres, sqlite};
 use guerdon_test_support::record_skip;
@@ -23,7 +23,7 @@ impl Twin {
         Self { services, providers, scribes: [Scribe::default(), Scribe::default()] }
     }
 
-    /// Sends both the same request, and compares.
+    /// Sends the same request to both, and compares the responses.
     pub fn ask(&mut self, request: &Request) -> Agreed {
         let answers = in_both(&self.services, |service, at| {
             let (scribe, provider) = (&self.scribes[at], &self.providers[at][request.by]);
@@ -40,7 +40,7 @@ impl Twin {
         Agreed { status: one.status, body: self.scribes[0].write(&one.body) }
     }
 
-    /// Runs the same command beside both, and compares.
+    /// Runs the same command on both, and compares what they print.
     pub fn command(&mut self, words: &[&str]) {
         let printed = in_both(&self.services, |service, at| {
             let words: Vec<String> = words.iter().map(|it| self.scribes[at].expand(it)).collect();
@@ -57,8 +57,8 @@ impl Twin {
     }
 }
 
-/// The service on SQLite and on PostgreSQL; none where there is only one of them. Where `DIFFERENTIAL_AGAINST` names
-/// another build of it, that one and this, each on a SQLite database of its own making.
+/// Starts the service on SQLite and on PostgreSQL. `None` if this run covers only one of them. If `DIFFERENTIAL_AGAINST`
+/// names another build of the service, starts that build and this one, each on a new SQLite database.
 pub fn start() -> Option<[Service; 2]> {
     if let Ok(other) = std::env::var("DIFFERENTIAL_AGAINST") {
         let build = |binary: Option<&str>| {
@@ -77,7 +77,7 @@ pub fn start() -> Option<[Service; 2]> {
     Some([Service::start(sqlite(), &[]), Service::start(postgres(), &[])])
 }
 
-/// Does the same to both at the same time; `task` is told which of the two it has.
+/// Runs `task` for both at the same time, with the service and its index.
 pub fn in_both<T: Send>(services: &[Service; 2], task: impl Fn(&Service, usize) -> T + Sync) -> [T; 2] {
     std::thread::scope(|scope| {
         let [sqlite, postgres] = services;
@@ -95,8 +95,8 @@ pub fn verify(services: &[Service; 2]) {
     }
 }
 
-/// All of an answer that two databases must agree on, as the scribe writes it. Whether the connection stays open after
-/// a refusal hangs on how much of the body had come by then, so that header is none of it.
+/// Writes the parts of a response on which two databases must agree. The `connection` header is not one of them: after a
+/// refusal it depends on how much of the body has arrived.
 pub fn told(answer: &Answer, scribe: &mut Scribe) -> String {
     let mut headers: Vec<String> = answer
         .headers

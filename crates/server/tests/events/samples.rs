@@ -82,7 +82,7 @@ fn the_samples_say_what_is_missing() {
     }
 }
 
-/// What is genuine and yet cannot be taken is refused with the reason, is not counted as seen, and does no harm.
+/// A genuine request that cannot be accepted is refused with the reason, does not use up its nonce, and has no effect.
 fn says_what_it_cannot_take(sample: &Process, arrival: &Arrival, post: &Post) {
     let mut timeless = arrival.clone();
     timeless.set("X-Service-Timestamp", "now");

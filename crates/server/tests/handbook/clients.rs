@@ -1,4 +1,4 @@
-//! The whole clients under docs/clients, as whoever starts them meets them.
+//! The clients under docs/clients, started as a reader of the guide starts them.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;

@@ -6,7 +6,7 @@ use std::process::Command;
 use guerdon_test_support::require_one_of;
 use tempfile::TempDir;
 
-/// What a browser measured of a page: how wide it is and may be, and faults for whoever uses a keyboard or a screen reader.
+/// Finds faults of a page: a width above the window's, low contrast, and barriers for keyboards and screen readers.
 const MEASURE: &str = r#"<script>
   const out = [];
   const wide = document.documentElement.scrollWidth;
@@ -45,7 +45,7 @@ const MEASURE: &str = r#"<script>
   document.body.innerHTML = `<pre id="measured">${[...new Set(out)].join("\n")}</pre>`;
 </script>"#;
 
-/// Collects what was measured in each frame, in the order of the frames.
+/// Collects the faults of each frame, in the order of the frames.
 const COLLECT: &str = r#"<script>
   addEventListener("load", () => {
     const frames = [...document.querySelectorAll("iframe")];

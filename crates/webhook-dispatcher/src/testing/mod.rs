@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use crate::dispatcher::{Journal, Look};
 
-/// A journal of a case's own, empty at first. Time is what a case says: nothing happens by itself.
+/// A journal of one case, empty at first. The case sets the time, and nothing runs in the background.
 pub trait Bench {
     fn journal(&self) -> &dyn Journal;
 
@@ -26,28 +26,27 @@ pub trait Bench {
     /// Suspends a provider, or ends that.
     fn suspend(&self, id: ProviderId, suspended: bool);
 
-    /// Adds an event that nobody has tried to deliver yet.
+    /// Adds an event without delivery attempts.
     fn add_event(&self, id: EventId, provider: ProviderId, due: Timestamp);
 
-    /// Makes an event due that had come to its end, or waits.
+    /// Makes a delivered, exhausted or waiting event due.
     fn replay(&self, id: EventId, now: Timestamp);
 
-    /// From now on every change of how this event fares fails, and so does whatever unit of work it is part of; of none
-    /// any more where there is none.
+    /// Makes every change to the delivery of this event fail, together with the rest of its transaction. `None` ends that.
     fn break_event(&self, id: Option<EventId>);
 
-    /// How an event fares.
+    /// Returns the delivery of an event.
     fn delivery(&self, id: EventId) -> Delivery;
 }
 
-/// How an event fares, and what was recorded of it.
+/// The state of an event's delivery, and its recorded attempts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delivery {
-    /// Where it has got to.
+    /// The state.
     pub state: EventState,
     /// How many attempts it counts.
     pub attempts: u32,
-    /// How many it counted at the latest replay.
+    /// How many attempts it counted at the latest replay.
     pub attempts_before_replay: u32,
     /// When it can be claimed, while it is pending.
     pub due: Option<Timestamp>,
@@ -165,7 +164,7 @@ fn claim(number: u64, now: Timestamp, limit: u16) -> Claim {
     Claim { provider: provider(1), limit, now, until: now + LEASE, lease: lease(number) }
 }
 
-/// What a look gives that claims this, whoever has events due.
+/// Looks for due events and makes these claims.
 fn look(bench: &dyn Bench, now: Timestamp, claims: &[Claim]) -> Look {
     bench.journal().claim_due(now, &mut |_due| claims.to_vec()).expect("a journal that serves")
 }
@@ -208,7 +207,7 @@ fn unattempted(event: &ClaimedEvent, under: u64, fate: Fate) -> Settlement {
     Settlement { event: event.id, lease: lease(under), attempt: None, fate }
 }
 
-/// The same settlements, shown under another lease: as when their events were claimed anew.
+/// The same settlements under another lease, as after a second claim of their events.
 fn under(number: u64, settlements: &[Settlement]) -> Vec<Settlement> {
     settlements.iter().map(|it| Settlement { lease: lease(number), ..it.clone() }).collect()
 }
