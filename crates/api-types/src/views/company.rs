@@ -13,10 +13,10 @@ use crate::Shown;
 pub struct CompanyView<'a, More> {
     /// The company's id. Example: `"019a9c3e-5d70-7c41-9d0c-6a1c0f7e2b11"`
     id: Shown<CompanyId>,
-    /// The company's domain name, unique over the whole service. Example: `"acme.example"`
+    /// The company's domain name, unique across the service. Example: `"acme.example"`
     #[schemars(with = "Shown<DomainName>")]
     domain: &'a str,
-    /// The name that people see. Example: `"Acme Robots"`
+    /// The display name. Example: `"Acme Robots"`
     #[schemars(with = "Shown<Line>")]
     company_name: &'a str,
     /// The user who owns the company. Example: `"019a9c3e-5d71-7a10-8a52-1f0e9d3c4b22"`
@@ -28,7 +28,7 @@ pub struct CompanyView<'a, More> {
     owner_name: String,
     #[serde(flatten)]
     more: More,
-    /// When it was made, in UTC with milliseconds. Example: `"2026-11-20T20:01:02.345Z"`
+    /// When it was created, in UTC with milliseconds. Example: `"2026-11-20T20:01:02.345Z"`
     created_at: Shown<Timestamp>,
     /// When it was last changed, in UTC with milliseconds. Example: `"2026-11-20T20:01:02.345Z"`
     updated_at: Shown<Timestamp>,
@@ -41,10 +41,10 @@ pub struct Listed {}
 /// What creating and updating show.
 #[derive(Serialize, JsonSchema)]
 pub struct Changed<'a> {
-    /// When the reserve falls below so many points, the company's admins are told. Example: `1000`
+    /// If the reserve falls below this number of points, the company's admins are notified by mail. Example: `1000`
     #[schemars(with = "Option<Shown<Points>>")]
     reserve_alert: Option<i64>,
-    /// One more address that is told when the reserve is low. Example: `"finance@acme.example"`
+    /// An additional address for the notification that the reserve is low. Example: `"finance@acme.example"`
     #[schemars(with = "Option<Shown<EmailAddress>>")]
     reserve_bcc: Option<&'a str>,
 }
@@ -55,10 +55,10 @@ pub struct Changed<'a> {
 pub struct Whole<'a> {
     #[serde(flatten)]
     changed: Changed<'a>,
-    /// How many active users the company has. Example: `12`
+    /// The number of active users. Example: `12`
     #[schemars(range(min = 0))]
     user_count: i64,
-    /// How many points a dollar makes; 50 unless given. Example: `50`
+    /// Points per dollar; 50 by default. Example: `50`
     #[schemars(with = "Shown<PointsPerDollar>")]
     points_per_dollar: i64,
 }

@@ -12,10 +12,10 @@ use crate::Shown;
 pub struct CorporationView<'a> {
     /// The corporation's id. Example: `"019a9c3e-5d6f-7b02-b6a3-2c4d5e6f7a33"`
     id: Shown<CorporationId>,
-    /// The name that people see. Example: `"Acme Group"`
+    /// The display name. Example: `"Acme Group"`
     #[schemars(with = "Shown<Line>")]
     name: &'a str,
-    /// When it was made, in UTC with milliseconds. Example: `"2026-11-20T20:01:02.345Z"`
+    /// When it was created, in UTC with milliseconds. Example: `"2026-11-20T20:01:02.345Z"`
     created_at: Shown<Timestamp>,
     /// When it was last changed, in UTC with milliseconds. Example: `"2026-11-20T20:01:02.345Z"`
     updated_at: Shown<Timestamp>,

@@ -41,15 +41,15 @@ person_details!(details);
 const FIELD_DOCS: FieldDocs = field_docs! {
     /// The department. Example: `"Compilers"`
     department,
-    /// The profession's title. Example: `"Rear admiral"`
+    /// The job title. Example: `"Rear admiral"`
     title,
-    /// The supervisor's email, who need not be a user yet. Example: `"ada@acme.example"`
+    /// The supervisor's email; need not belong to a user. Example: `"ada@acme.example"`
     supervisor_email,
-    /// The company's own number for the person. Example: `"4711"`
+    /// The company's identifier of the employee. Example: `"4711"`
     employee_id,
-    /// Day of birth without the year, as mm/dd. Example: `"12/09"`
+    /// The birthday without the year, as mm/dd. Example: `"12/09"`
     birthday,
-    /// Country code of ISO 3166-1, in two or three letters, kept upper-case. Example: `"US"`
+    /// The ISO 3166-1 country code, two or three letters; stored in upper case. Example: `"US"`
     country_code,
     /// The first day of work, as mm/dd/yyyy. Example: `"07/01/1949"`
     work_start_date,

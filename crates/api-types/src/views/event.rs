@@ -14,21 +14,21 @@ use crate::Shown;
 pub struct EventView<'a> {
     /// The event's id, the same in all its attempts and replays. Example: `"019a9c3e-5d74-7066-ad5f-5c4d3e2f1a66"`
     id: Shown<EventId>,
-    /// What happened. Example: `"recognition.received"`
+    /// The kind of event. Example: `"recognition.received"`
     #[schemars(with = "Shown<EventKind>")]
     r#type: &'static str,
-    /// What became of the event: `pending` waits for its next attempt, `delivered` was confirmed, `exhausted` failed
-    /// for the last time, `unaddressed` had no callback URL.
+    /// `pending`: waits for its next attempt; `delivered`: confirmed; `exhausted`: all attempts failed;
+    /// `unaddressed`: the provider had no callback URL.
     /// Example: `"delivered"`
     #[schemars(with = "Shown<EventState>")]
     state: &'static str,
-    /// How many attempts there were. Example: `1`
+    /// The number of attempts. Example: `1`
     attempts: u32,
-    /// When it was made, in UTC with milliseconds. Example: `"2026-11-20T20:01:02.345Z"`
+    /// When it was created, in UTC with milliseconds. Example: `"2026-11-20T20:01:02.345Z"`
     created_at: Shown<Timestamp>,
-    /// When the next attempt is due; null where none is. Example: `null`
+    /// When the next attempt is due; null if none is. Example: `null`
     next_attempt_at: Option<Shown<Timestamp>>,
-    /// The event as it is sent. Example: `{"type": "recognition.received", "version": "1.0", "data": {}}`
+    /// The body of the webhook request. Example: `{"type": "recognition.received", "version": "1.0", "data": {}}`
     #[schemars(extend("type" = "object"), with = "serde_json::Value")]
     body: &'a RawValue,
 }
@@ -52,19 +52,19 @@ impl<'a> EventView<'a> {
     }
 }
 
-/// An attempt to deliver it; what the receiver answered is not shown.
+/// An attempt to deliver an event, without the receiver's response body.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Attempt")]
 pub struct AttemptView<'a> {
-    /// Which attempt, counted from 1. Example: `1`
+    /// The number of the attempt, from 1. Example: `1`
     number: u32,
     /// When the attempt began. Example: `"2026-11-20T20:01:02.345Z"`
     started_at: Shown<Timestamp>,
-    /// The HTTP status that the receiver answered; null where it answered none. Example: `200`
+    /// The HTTP status of the receiver's response; null without a response. Example: `200`
     status: Option<u16>,
-    /// Why the attempt failed; null where it did not. Example: `null`
+    /// Why the attempt failed; null if it succeeded. Example: `null`
     cause: Option<&'a str>,
-    /// How long the attempt took, in milliseconds. Example: `42`
+    /// The duration of the attempt in milliseconds. Example: `42`
     duration_ms: u64,
 }
 

@@ -14,22 +14,22 @@ pub struct OccasionView<'a> {
     id: Shown<OccasionId>,
     /// The company whose occasion it is; null for a global one. Example: `"019a9c3e-5d70-7c41-9d0c-6a1c0f7e2b11"`
     company_id: Option<Shown<CompanyId>>,
-    /// The name that people see. Example: `"Thank you"`
+    /// The display name. Example: `"Thank you"`
     #[schemars(with = "Shown<Line>")]
     name: &'a str,
-    /// For the subject of a mail. Example: `"You were thanked"`
+    /// Used as the subject of mails. Example: `"You were thanked"`
     #[schemars(with = "Shown<Line>")]
     title: &'a str,
-    /// The message of recognitions that bring none. Example: `"Thank you for your help."`
+    /// The message of recognitions that are sent without one. Example: `"Thank you for your help."`
     #[schemars(with = "Shown<Message>")]
     default_message: &'a str,
-    /// Whether it can be used. Example: `true`
+    /// Whether it can be used for recognitions. Example: `true`
     enabled: bool,
     /// Whether forms should show it. Example: `true`
     visible: bool,
-    /// Whether the operator made it for all companies. Example: `false`
+    /// Whether the operator created it for all companies. Example: `false`
     global: bool,
-    /// When it was made, in UTC with milliseconds. Example: `"2026-11-20T20:01:02.345Z"`
+    /// When it was created, in UTC with milliseconds. Example: `"2026-11-20T20:01:02.345Z"`
     created_at: Shown<Timestamp>,
     /// When it was last changed, in UTC with milliseconds. Example: `"2026-11-20T20:01:02.345Z"`
     updated_at: Shown<Timestamp>,

@@ -15,13 +15,13 @@ pub struct SamlView<'a> {
     /// The entity id of the identity provider. Example: `"https://idp.acme.example/metadata"`
     #[schemars(with = "Option<Shown<EntityId>>")]
     idp_id: Option<&'a str>,
-    /// Where the identity provider signs people in; never fetched. Example: `"https://idp.acme.example/sso"`
+    /// The identity provider's sign-in URL; the service never fetches it. Example: `"https://idp.acme.example/sso"`
     // Not in the form of RFC 3986: what browsers take as a URL stands as it was sent.
     #[schemars(length(max = WebUrl::CHARS_MAX))]
     idp_url: Option<&'a str>,
-    /// The audience that must stand in the assertions. Example: `"https://localhost:8443/saml/acme.example"`
+    /// The audience of the SAML assertions. Example: `"https://localhost:8443/saml/acme.example"`
     sp_id: String,
-    /// Whether people sign in this way. Example: `false`
+    /// Whether single sign-on is active. Example: `false`
     active: bool,
 }
 

@@ -14,49 +14,49 @@ use crate::form::LastName;
 pub struct UserView<'a> {
     /// The user's id. Example: `"019a9c3e-5d71-7a10-8a52-1f0e9d3c4b22"`
     id: Shown<UserId>,
-    /// The company, for ever. Example: `"019a9c3e-5d70-7c41-9d0c-6a1c0f7e2b11"`
+    /// The company; it never changes. Example: `"019a9c3e-5d70-7c41-9d0c-6a1c0f7e2b11"`
     company_id: Shown<CompanyId>,
-    /// The user's email, unique among the company's active users; compared without case.
+    /// The user's email, unique among the company's active users; case-insensitive.
     /// Example: `"grace@acme.example"`
     #[schemars(with = "Shown<EmailAddress>")]
     email: &'a str,
     /// The first name. Example: `"Grace"`
     #[schemars(with = "Shown<Line>")]
     first_name: &'a str,
-    /// The last name; empty for an owner who is named by a single word. Example: `"Hopper"`
+    /// The last name; empty if the owner's name is a single word. Example: `"Hopper"`
     #[schemars(with = "Shown<LastName>")]
     last_name: &'a str,
     #[serde(flatten)]
     details: DetailsView<'a>,
-    /// Whether the user may send from a manager wallet. Example: `true`
+    /// Whether the user can send from a manager wallet. Example: `true`
     manager: bool,
     /// Whether the user administers the company. Example: `false`
     company_admin: bool,
-    /// Whether the user administers the company's corporation; kept false outside of one. Example: `false`
+    /// Whether the user administers the company's corporation; false if it belongs to none. Example: `false`
     corporation_admin: bool,
-    /// Names of groups, separated by commas. Example: `"Engineering,Compilers"`
+    /// Group names, separated by commas. Example: `"Engineering,Compilers"`
     #[schemars(with = "Option<Shown<Groups>>")]
     groups: Option<&'a str>,
-    /// Free text of the company's own. Example: `"Building 7"`
+    /// A custom field of the company. Example: `"Building 7"`
     #[schemars(with = "Option<Shown<Line>>")]
     custom_field_1: Option<&'a str>,
-    /// Free text of the company's own. Example: `null`
+    /// A custom field of the company. Example: `null`
     #[schemars(with = "Option<Shown<Line>>")]
     custom_field_2: Option<&'a str>,
-    /// Free text of the company's own. Example: `null`
+    /// A custom field of the company. Example: `null`
     #[schemars(with = "Option<Shown<Line>>")]
     custom_field_3: Option<&'a str>,
-    /// Free text of the company's own. Example: `null`
+    /// A custom field of the company. Example: `null`
     #[schemars(with = "Option<Shown<Line>>")]
     custom_field_4: Option<&'a str>,
-    /// Free text of the company's own. Example: `null`
+    /// A custom field of the company. Example: `null`
     #[schemars(with = "Option<Shown<Line>>")]
     custom_field_5: Option<&'a str>,
-    /// When it was made, in UTC with milliseconds. Example: `"2026-11-20T20:01:02.345Z"`
+    /// When it was created, in UTC with milliseconds. Example: `"2026-11-20T20:01:02.345Z"`
     created_at: Shown<Timestamp>,
     /// When it was last changed, in UTC with milliseconds. Example: `"2026-11-20T20:01:02.345Z"`
     updated_at: Shown<Timestamp>,
-    /// When the user was deleted; null for an active one. Example: `null`
+    /// When the user was deleted; null for an active user. Example: `null`
     deleted_at: Option<Shown<Timestamp>>,
 }
 

@@ -11,14 +11,14 @@ use crate::Shown;
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Wallet")]
 pub struct WalletView {
-    /// What the wallet is for: earned points to spend, points to send to others, or a manager's points to send.
+    /// The type of wallet: earned points, points to send, or a manager's points to send.
     /// Example: `"peer_wallet"`
     #[schemars(with = "Shown<WalletType>")]
     r#type: &'static str,
-    /// What is in it, at today's rate. Example: `500`
+    /// The balance at the current rate. Example: `500`
     #[schemars(with = "Shown<Points>")]
     points: i64,
-    /// What was ever spent from it, at today's rate. Example: `40`
+    /// All points ever spent from the wallet, at the current rate. Example: `40`
     #[schemars(with = "Shown<Points>")]
     cumulative_points_spent: i64,
 }

@@ -99,9 +99,9 @@ fn success(told: &Told, is_paged: bool) -> Value {
         own.push("Idempotency-Replayed");
     }
     let meaning = match told.status {
-        201 => "It was made.",
-        204 => "It is done; there is nothing to tell.",
-        _ => "It is done, or shown.",
+        201 => "Created",
+        204 => "No content",
+        _ => "Success",
     };
     let mut response = json!({"description": meaning, "headers": headers(&own)});
     if let (Value::Object(response), true) = (&mut response, told.status != 204) {
@@ -192,18 +192,18 @@ pub(super) fn parameter_components() -> Value {
     json!({
         "Idempotency-Key": header(
             "Idempotency-Key",
-            "Makes the request safe to repeat: whoever sends the same request under the same key gets the same answer, and it happens once. \
-             Use a new one for each thing that you mean, such as the id of your own order. A success is kept for 72 hours.",
+            "Makes the request safe to retry: requests with the same key and the same body are carried out once and receive the same response. \
+             Use a new key for each operation, such as the id of your order. Successful responses are stored for 72 hours.",
             json!({"type": "string", "pattern": "^[!-~]{1,255}$"}),
         ),
         "Prefer": header(
             "Prefer",
-            "`handling=strict` refuses fields that are not known, instead of ignoring them (RFC 7240).",
+            "`handling=strict` rejects unknown fields instead of ignoring them (RFC 7240).",
             json!({"type": "string"}),
         ),
         "X-Request-Id": header(
             "X-Request-Id",
-            "Your own id for the request: 1 to 128 letters, digits, `_`, `.` and `-`; another value is replaced.",
+            "Your id for the request: 1 to 128 letters, digits, `_`, `.` and `-`; any other value is replaced.",
             json!({"type": "string"}),
         ),
     })

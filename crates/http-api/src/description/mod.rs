@@ -53,11 +53,11 @@ pub fn openapi(webhooks: Vec<Webhook>) -> Value {
         "info": {
             "title": "Guerdon provider API",
             "version": "1.0",
-            "summary": "Companies, users, recognitions and the points behind them.",
+            "summary": "Companies, users, recognitions and points.",
             "description": INTRODUCTION,
             "license": {"name": "Apache 2.0", "identifier": "Apache-2.0"},
         },
-        "servers": [{"url": "/", "description": "The service that shows this description."}],
+        "servers": [{"url": "/", "description": "The service that serves this document."}],
         "security": [{"basic": []}],
         "tags": TAGS.iter().map(|(name, text)| json!({"name": name, "description": text})).collect::<Vec<_>>(),
         "paths": paths,
@@ -66,7 +66,7 @@ pub fn openapi(webhooks: Vec<Webhook>) -> Value {
             "securitySchemes": {"basic": {
                 "type": "http",
                 "scheme": "basic",
-                "description": "The API key as the user name, the API secret as the password.",
+                "description": "The API key is the user name, the API secret the password.",
             }},
             "schemas": schemas,
             "responses": statuses::responses(),
@@ -78,6 +78,6 @@ pub fn openapi(webhooks: Vec<Webhook>) -> Value {
 
 const INTRODUCTION: &str = "Partner companies (*providers*) manage companies, users, occasions, recognitions and points over this API, \
      and receive signed events. Bodies are JSON objects in UTF-8, at most 1 MiB; unknown fields are ignored and named in \
-     `X-Ignored-Fields`, or refused with `Prefer: handling=strict`. Ids are UUIDs, times are UTC with milliseconds. \
-     HEAD answers as GET does, without the body. Operations marked `x-extension` are additions of this service. \
-     Fields may be added to answers within a version: do not refuse what you do not know.";
+     `X-Ignored-Fields`, or rejected with `Prefer: handling=strict`. Ids are UUIDs, times are UTC with milliseconds. \
+     HEAD returns the headers of GET. Operations marked `x-extension` are additions of this service. \
+     Fields may be added to responses within a version: ignore fields that you do not know.";

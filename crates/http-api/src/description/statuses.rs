@@ -16,7 +16,7 @@ pub(super) const REFUSALS: &[Status] = &[
     Status {
         code: 400,
         name: "BadRequest",
-        meaning: "The request breaks a rule: the message names each field and what it must be. Do not repeat it as it is.",
+        meaning: "The request is invalid: the message names each field and what it must be. Do not retry it unchanged.",
         headers: &[],
     },
     Status {
@@ -28,27 +28,32 @@ pub(super) const REFUSALS: &[Status] = &[
     Status {
         code: 403,
         name: "Forbidden",
-        meaning: "The request names what belongs to another provider, needs a right that you lack, or came without HTTPS.",
+        meaning: "The request names an object of another provider, requires a permission that you lack, or was sent without HTTPS.",
         headers: &[],
     },
-    Status { code: 404, name: "NotFound", meaning: "The request names what does not exist.", headers: &[] },
+    Status {
+        code: 404,
+        name: "NotFound",
+        meaning: "The request names an object that does not exist.",
+        headers: &[],
+    },
     Status { code: 410, name: "Gone", meaning: "This version of the API is no longer served.", headers: &[] },
     Status {
         code: 429,
         name: "TooManyRequests",
-        meaning: "One request too many; the message says which limit it was. Nothing was done: repeat it after `Retry-After` seconds.",
+        meaning: "A rate limit was exceeded; the message names it. The request was not processed: retry it after `Retry-After` seconds.",
         headers: &["Retry-After"],
     },
     Status {
         code: 500,
         name: "InternalServerError",
-        meaning: "A fault of the service. Repeat a POST only with its `Idempotency-Key`.",
+        meaning: "The service failed. Retry a POST only with its `Idempotency-Key`.",
         headers: &[],
     },
     Status {
         code: 503,
         name: "ServiceUnavailable",
-        meaning: "The service is in maintenance, has more to do than it can hold, or its database is away. Repeat later, a POST with its `Idempotency-Key`.",
+        meaning: "The service is in maintenance or overloaded, or its database is unavailable. Retry later, a POST with its `Idempotency-Key`.",
         headers: &["Retry-After"],
     },
 ];
@@ -84,40 +89,40 @@ const ALWAYS: &[&str] = &["X-Request-Id", "RateLimit", "RateLimit-Policy", "Depr
 const HEADERS: &[(&str, &str, &str)] = &[
     (
         "X-Request-Id",
-        "The request's id: the one that was sent, or a new one. The operator finds the request by it.",
+        "The request's id: the one that was sent, or a generated one. The operator can find the request by it.",
         "checkout-4711",
     ),
     (
         "RateLimit",
-        "What is left of the provider's limit (`r`), and in how many seconds all is there again (`t`).",
+        "The provider's remaining requests (`r`), and the seconds until the limit is fully restored (`t`).",
         "\"provider\";r=399;t=1",
     ),
     (
         "RateLimit-Policy",
-        "How many requests may come at once (`q`), and the seconds in which so many are earned again (`w`).",
+        "The provider's burst of requests (`q`), and the seconds in which it is restored (`w`).",
         "\"provider\";q=400;w=2",
     ),
-    ("Deprecation", "Since when this version is deprecated, where it is (RFC 9745).", "@0"),
+    ("Deprecation", "When this version was deprecated, if it is (RFC 9745).", "@0"),
     (
         "Sunset",
-        "The day on which this version may end, where that is settled (RFC 8594).",
+        "When this version may be removed, if a date is set (RFC 8594).",
         "Wed, 30 Jun 2027 00:00:00 GMT",
     ),
-    ("Retry-After", "Seconds to wait before the request is repeated.", "1"),
-    ("WWW-Authenticate", "The scheme that is asked for.", "Basic realm=\"guerdon\", charset=\"UTF-8\""),
+    ("Retry-After", "Seconds to wait before a retry.", "1"),
+    ("WWW-Authenticate", "The required authentication scheme.", "Basic realm=\"guerdon\", charset=\"UTF-8\""),
     (
         "Link",
-        "Where the other pages are, as far as there are such: `first`, `prev`, `next` and `last` (RFC 8288).",
+        "Links to the other pages, if they exist: `first`, `prev`, `next` and `last` (RFC 8288).",
         "</v1/users/019a9c3e-5d71-7a10-8a52-1f0e9d3c4b22/transactions?type=peer_wallet&page=2&per_page=100>; rel=\"next\"",
     ),
     (
         "X-Ignored-Fields",
-        "Fields of the body that are not known and were ignored, as far as their names are plain.",
+        "Unknown fields of the body, which were ignored. Names with characters other than letters, digits, `_`, `.` and `-` are left out.",
         "departement",
     ),
     (
         "Idempotency-Replayed",
-        "`true` where the answer is the kept one of an earlier request with this key.",
+        "`true` if this is the stored response of an earlier request with the same key.",
         "true",
     ),
 ];

@@ -16,9 +16,9 @@ pub struct Webhook {
 }
 
 const BODY: FieldDocs = field_docs! {
-    /// The version of the body's form. Example: `"1.0"`
+    /// The version of the body's format. Example: `"1.0"`
     version,
-    /// What happened. Example: `{}`
+    /// The data of the event. Example: `{}`
     data,
 };
 
@@ -34,20 +34,20 @@ const RECOGNITION_DATA: FieldDocs = field_docs! {
     receiver_email,
     /// The occasion's name. Example: `"Thank you"`
     occasion_name,
-    /// What was said; null for a private recognition. Example: `"You made my day."`
+    /// The message; null for a private recognition. Example: `"You made my day."`
     message,
 };
 
 const REDEMPTION_DATA: FieldDocs = field_docs! {
-    /// The user who spent them. Example: `"019a9c3e-5d72-7e44-9b7d-3a2b1c0d9e44"`
+    /// The user who redeemed points. Example: `"019a9c3e-5d72-7e44-9b7d-3a2b1c0d9e44"`
     user_id,
     /// The user's email. Example: `"grace@acme.example"`
     user_email,
-    /// How many points this redemption spent. Example: `20`
+    /// The points of this redemption. Example: `20`
     points,
-    /// What was ever spent from it, at today's rate. Example: `40`
+    /// All points ever spent from the wallet, at the current rate. Example: `40`
     cumulative_points_spent,
-    /// The company that it belongs to. Example: `"019a9c3e-5d70-7c41-9d0c-6a1c0f7e2b11"`
+    /// The company. Example: `"019a9c3e-5d70-7c41-9d0c-6a1c0f7e2b11"`
     company_id,
 };
 

@@ -21,8 +21,8 @@ pub(crate) struct Balances;
 impl Described for Balances {
     const NAME: &'static str = "listCompanyBalances";
     const SUMMARY: &'static str = "List the balances of a company's users";
-    const TEXT: &'static str = "The wallets of the company's active users, oldest user first, at today's rate. The `Link` \
-         header leads to the other pages; a total is not known.";
+    const TEXT: &'static str = "The wallets of the company's active users, oldest user first, at the current rate. The `Link` \
+         header has the other pages, without a total.";
     type View = View;
 
     fn query() -> Vec<Parameter> {
@@ -52,7 +52,7 @@ impl Read for Balances {
 pub(crate) struct View {
     /// The company. Example: `"019a9c3e-5d70-7c41-9d0c-6a1c0f7e2b11"`
     id: Shown<CompanyId>,
-    /// Its active users, oldest first.
+    /// The active users, oldest first.
     users: Vec<UserBalances>,
 }
 
@@ -60,6 +60,6 @@ pub(crate) struct View {
 struct UserBalances {
     /// The user. Example: `"019a9c3e-5d71-7a10-8a52-1f0e9d3c4b22"`
     id: Shown<UserId>,
-    /// The user's wallets: `user_wallet`, `peer_wallet`, and `manager_wallet` for whoever is or was a manager.
+    /// The user's wallets: `user_wallet`, `peer_wallet`, and `manager_wallet` if the user is or was a manager.
     wallets: Vec<WalletView>,
 }

@@ -21,16 +21,16 @@ pub(crate) struct Create;
 impl Described for Create {
     const NAME: &'static str = "createCompany";
     const SUMMARY: &'static str = "Create a company";
-    const TEXT: &'static str = "Creates a company under you, and its owner as its first user: active, and a company admin. \
-         `owner_name` is split at its last space into first and last name. Domains are unique over the \
-         whole service.";
+    const TEXT: &'static str = "Creates a company and its owner, who is its first user: active, and a company admin. \
+         `owner_name` is split at its last space into first and last name. Domains are unique across the \
+         service.";
     const STATUS: u16 = 201;
     const DOCUMENTED_BY: Option<&str> = Some("Company");
     const FIELD_DOCS: FieldDocs = field_docs! {
-        /// The company's picture of 320 by 80 pixels; never fetched, and not shown in answers.
+        /// The URL of the company's logo of 320 by 80 pixels; never fetched, and not returned.
         /// Example: `"https://acme.example/logo.png"`
         logo_url,
-        /// The corporation that the company belongs to, for ever. Example: `"019a9c3e-5d6f-7b02-b6a3-2c4d5e6f7a33"`
+        /// The corporation that the company belongs to; it cannot be changed. Example: `"019a9c3e-5d6f-7b02-b6a3-2c4d5e6f7a33"`
         corporation_id,
     };
     type View = ChangedCompany;

@@ -15,8 +15,8 @@ pub(crate) struct Get;
 impl Described for Get {
     const NAME: &'static str = "getCompany";
     const SUMMARY: &'static str = "Fetch a company";
-    const TEXT: &'static str = "One company, by its id or by its domain, which may be written in any case and in its \
-         international form.";
+    const TEXT: &'static str = "A company by id or by domain. The domain may be in any case and in its \
+         internationalized form.";
     const TAKES_DOMAIN: bool = true;
     type View = WholeCompany;
 }

@@ -24,7 +24,7 @@ pub(crate) struct List;
 impl Described for List {
     const NAME: &'static str = "listCompanies";
     const SUMMARY: &'static str = "List companies";
-    const TEXT: &'static str = "Your companies, oldest first, or those of one of your corporations.";
+    const TEXT: &'static str = "Your companies, oldest first, optionally those of one corporation.";
     const FIELD_DOCS: FieldDocs = Create::FIELD_DOCS;
     type View = ListOf<ListedCompany>;
 

@@ -27,8 +27,7 @@ pub(crate) struct Occasions;
 impl Described for Occasions {
     const NAME: &'static str = "listCompanyOccasions";
     const SUMMARY: &'static str = "List the occasions of a company";
-    const TEXT: &'static str =
-        "The occasions that the company can use, oldest first, the global ones included.";
+    const TEXT: &'static str = "The occasions that the company can use, oldest first, including global ones.";
     type View = ListOf<OccasionView<'static>>;
 
     fn query() -> Vec<Parameter> {

@@ -18,8 +18,8 @@ pub(crate) struct RatePreview;
 
 impl Described for RatePreview {
     const NAME: &'static str = "previewRate";
-    const SUMMARY: &'static str = "Look at another rate";
-    const TEXT: &'static str = "What everybody would see at another rate, each kind of wallet summed over the active users. \
+    const SUMMARY: &'static str = "Preview another rate";
+    const TEXT: &'static str = "Shows the totals that balances would have at another rate: the reserve, and each type of wallet summed over the active users. \
          Nothing changes.";
     const IS_EXTENSION: bool = true;
     const DOCUMENTED_BY: Option<&str> = Some("Company");
@@ -54,22 +54,22 @@ impl Question for RatePreview {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "RatePreview")]
 pub(crate) struct PreviewView {
-    /// How many points a dollar makes; 50 unless given.
+    /// Points per dollar; 50 by default.
     points_per_dollar: View,
-    /// What the reserve shows.
+    /// The balance of the reserve.
     reserve: View,
-    /// What the user wallets of the active users show in all.
+    /// The total of the active users' user wallets.
     user_wallet: View,
-    /// What the peer wallets of the active users show in all.
+    /// The total of the active users' peer wallets.
     peer_wallet: View,
-    /// What the manager wallets of the active users show in all.
+    /// The total of the active users' manager wallets.
     manager_wallet: View,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "NowAndThen")]
 struct View {
-    /// Today. Example: `50`
+    /// At the current rate. Example: `50`
     #[schemars(with = "Shown<Points>")]
     now: i64,
     /// At the other rate. Example: `60`

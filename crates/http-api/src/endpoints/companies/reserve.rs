@@ -23,8 +23,8 @@ pub(crate) struct Reserve;
 impl Described for Reserve {
     const NAME: &'static str = "getReserve";
     const SUMMARY: &'static str = "Fetch the reserve of a company";
-    const TEXT: &'static str = "The points that the company can send and the operator can distribute, at today's rate. The \
-         operator fills it.";
+    const TEXT: &'static str = "The points that the company can send and the operator can distribute, at the current rate. The \
+         operator deposits them.";
     const IS_EXTENSION: bool = true;
     type View = ReserveView;
 }
@@ -46,8 +46,8 @@ pub(crate) struct ReserveTransactions;
 impl Described for ReserveTransactions {
     const NAME: &'static str = "listReserveTransactions";
     const SUMMARY: &'static str = "List the transactions of a reserve";
-    const TEXT: &'static str = "What went into the reserve and out of it, newest first. The points of a transaction say how \
-         many moved at that time, and stay so for ever.";
+    const TEXT: &'static str = "Deposits, withdrawals and payments of the reserve, newest first. The points of a transaction are \
+         those at the rate of its time and never change.";
     const IS_EXTENSION: bool = true;
     type View = TransactionsView;
 
@@ -74,10 +74,10 @@ impl Read for ReserveTransactions {
 pub(crate) struct ReserveView {
     /// The company. Example: `"019a9c3e-5d70-7c41-9d0c-6a1c0f7e2b11"`
     id: Shown<CompanyId>,
-    /// How many points, at today's rate. Example: `500`
+    /// The balance at the current rate. Example: `500`
     #[schemars(with = "Shown<Points>")]
     points: i64,
-    /// When the reserve falls below so many points, the company's admins are told. Example: `1000`
+    /// If the reserve falls below this number of points, the company's admins are notified by mail. Example: `1000`
     #[schemars(with = "Option<Shown<Points>>")]
     reserve_alert: Option<i64>,
 }
@@ -90,6 +90,6 @@ pub(crate) struct TransactionsView {
     /// The reserve. Example: `"reserve"`
     #[schemars(extend("const" = "reserve"))]
     r#type: &'static str,
-    /// The movements, newest first.
+    /// The transactions, newest first.
     transactions: Vec<TransactionView>,
 }

@@ -20,8 +20,8 @@ pub(crate) struct GetSaml;
 impl Described for GetSaml {
     const NAME: &'static str = "getSamlSettings";
     const SUMMARY: &'static str = "Fetch the SAML settings of a company";
-    const TEXT: &'static str = "Settings that were never made are there all the same: `idp_id` and `idp_url` are null then, \
-         `active` is false.";
+    const TEXT: &'static str = "A company without settings has `idp_id` and `idp_url` null \
+         and `active` false.";
     type View = SamlView<'static>;
 }
 
@@ -38,8 +38,8 @@ pub(crate) struct UpdateSamlSettings;
 impl Described for UpdateSamlSettings {
     const NAME: &'static str = "updateSamlSettings";
     const SUMMARY: &'static str = "Change the SAML settings of a company";
-    const TEXT: &'static str = "Changes the fields that are sent. To turn `active` on, the identity provider's id, URL and \
-         certificate must be there, from before or from this request. The certificate is never shown.";
+    const TEXT: &'static str = "Changes the fields that are sent. `active` can be true only if the identity provider's id, URL and \
+         certificate are set, in this request or before. The certificate is never returned.";
     const FIELD_DOCS: FieldDocs = field_docs! {
         /// The identity provider's X.509 certificate in PEM, at most 64 KiB; never shown.
         /// Example: `"-----BEGIN CERTIFICATE-----\nMIIB...\n-----END CERTIFICATE-----\n"`

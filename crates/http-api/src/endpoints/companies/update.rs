@@ -18,9 +18,9 @@ pub(crate) struct Update;
 impl Described for Update {
     const NAME: &'static str = "updateCompany";
     const SUMMARY: &'static str = "Change a company";
-    const TEXT: &'static str = "Changes the fields that are sent. An `owner_email` of another active user of the company hands \
-         it to that user; one that nobody has creates the user. The old owner keeps the account. A new \
-         `points_per_dollar` touches no money: it changes how many points the same money makes.";
+    const TEXT: &'static str = "Changes the fields that are sent. An `owner_email` of another active user of the company makes \
+         that user the owner; an unused email creates the user. The previous owner remains a user. A new \
+         `points_per_dollar` changes how many points the same balances show, not their value.";
     const DOCUMENTED_BY: Option<&str> = Some("Company");
     const FIELD_DOCS: FieldDocs = Create::FIELD_DOCS;
     type View = ChangedCompany;

@@ -23,14 +23,14 @@ pub(crate) struct Users;
 impl Described for Users {
     const NAME: &'static str = "listCompanyUsers";
     const SUMMARY: &'static str = "List the users of a company";
-    const TEXT: &'static str = "The active users, oldest first, or with `include_deleted` all. To keep a copy up to date, ask \
-         for `updated_since` with the largest `updated_at` that you have, and `include_deleted=true`.";
+    const TEXT: &'static str = "The active users, oldest first; with `include_deleted`, all users. To keep a copy up to date, pass \
+         the largest `updated_at` that you have as `updated_since`, and `include_deleted=true`.";
     const IS_EXTENSION: bool = true;
     const DOCUMENTED_BY: Option<&str> = Some("User");
     const FIELD_DOCS: FieldDocs = field_docs! {
-        /// Only those that were changed at this moment or later. Example: `"2026-11-20T20:01:02.345Z"`
+        /// Only users that were changed at this time or later. Example: `"2026-11-20T20:01:02.345Z"`
         updated_since,
-        /// Whether deleted users are listed too. Example: `false`
+        /// Whether deleted users are included. Example: `false`
         include_deleted,
     };
     type View = ListOf<UserView<'static>>;

@@ -16,8 +16,7 @@ pub(crate) struct Create;
 impl Described for Create {
     const NAME: &'static str = "createCorporation";
     const SUMMARY: &'static str = "Create a corporation";
-    const TEXT: &'static str =
-        "A corporation groups companies of yours. A company joins one when it is created.";
+    const TEXT: &'static str = "A corporation groups companies. A company joins one when it is created.";
     const STATUS: u16 = 201;
     type View = CorporationView<'static>;
 }

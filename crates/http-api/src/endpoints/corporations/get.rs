@@ -14,7 +14,7 @@ pub(crate) struct Get;
 impl Described for Get {
     const NAME: &'static str = "getCorporation";
     const SUMMARY: &'static str = "Fetch a corporation";
-    const TEXT: &'static str = "One corporation.";
+    const TEXT: &'static str = "A corporation by id.";
     type View = CorporationView<'static>;
 }
 

@@ -31,22 +31,22 @@ pub(crate) struct List;
 
 impl Described for List {
     const NAME: &'static str = "listEvents";
-    const SUMMARY: &'static str = "Read events from a cursor on";
-    const TEXT: &'static str = "Your events, oldest first. `next` is always there: give it back as `after`, at once or in an \
-         hour, and you meet every event exactly once, also one whose transaction took long. `type` and \
-         `state` leave others out: an answer may then hold fewer than there are, even none, and `next` \
-         goes on all the same.";
+    const SUMMARY: &'static str = "List events after a cursor";
+    const TEXT: &'static str = "Your events, oldest first. Pass `next` of a response as `after` of the next request, immediately or \
+         later, to receive every event exactly once. With the filters `type` and \
+         `state` a page may contain fewer events than `limit`, even none; continue with its \
+         `next`.";
     const IS_EXTENSION: bool = true;
     const DOCUMENTED_BY: Option<&str> = Some("Event");
     const FIELD_DOCS: FieldDocs = field_docs! {
-        /// Where to go on: the `next` of the answer before; the beginning unless given. Example: `"0"`
+        /// The cursor: `next` of the previous response; by default the beginning. Example: `"0"`
         after,
         /// Only events of this kind. Example: `"recognition.received"`
         type,
-        /// Where to begin where there is no `after`: with what was caused at this moment, or up to a minute before.
+        /// Start time if `after` is not sent; up to a minute earlier events may be included.
         /// Example: `"2026-11-20T20:01:02.345Z"`
         since,
-        /// How many events at most, up to 100. Example: `100`
+        /// The maximum number of events, up to 100. Example: `100`
         limit,
     };
     type View = View<'static>;
@@ -75,7 +75,7 @@ impl Read for List {
 pub(crate) struct View<'a> {
     /// The events, oldest first.
     events: Vec<EventView<'a>>,
-    /// Where to go on: give it back as `after`. Example: `"1f.019a9c3e5d747066ad5f5c4d3e2f1a66"`
+    /// The cursor of the next page: pass it as `after`. Example: `"1f.019a9c3e5d747066ad5f5c4d3e2f1a66"`
     next: Shown<Cursor>,
 }
 

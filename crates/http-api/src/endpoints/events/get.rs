@@ -16,7 +16,7 @@ pub(crate) struct Get;
 impl Described for Get {
     const NAME: &'static str = "getEvent";
     const SUMMARY: &'static str = "Fetch an event";
-    const TEXT: &'static str = "One event, with the attempts to deliver it.";
+    const TEXT: &'static str = "An event with its delivery attempts.";
     const IS_EXTENSION: bool = true;
     type View = View<'static>;
 }

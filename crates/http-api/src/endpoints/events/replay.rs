@@ -18,9 +18,9 @@ pub(crate) struct Replay;
 
 impl Described for Replay {
     const NAME: &'static str = "replayEvent";
-    const SUMMARY: &'static str = "Send an event again";
-    const TEXT: &'static str = "Makes one event due now, whatever became of it. Its id and its bytes stay; one that had ended \
-         begins its schedule anew.";
+    const SUMMARY: &'static str = "Replay an event";
+    const TEXT: &'static str = "Makes an event due now, in whatever state it is. Its id and body do not change. The retry schedule \
+         of an event that was delivered or exhausted starts again.";
     const IS_EXTENSION: bool = true;
     type View = View;
 }
@@ -47,13 +47,13 @@ pub(crate) struct ReplayMany;
 
 impl Described for ReplayMany {
     const NAME: &'static str = "replayEvents";
-    const SUMMARY: &'static str = "Send events again";
-    const TEXT: &'static str = "Makes all events due now that were caused at `since` or later, that are in `state`, or both. \
-         One of the two must be sent, for `delivered` both.";
+    const SUMMARY: &'static str = "Replay events";
+    const TEXT: &'static str = "Makes all events due now that were created at `since` or later, are in `state`, or both. \
+         At least one is required; `delivered` requires both.";
     const IS_EXTENSION: bool = true;
     const DOCUMENTED_BY: Option<&str> = Some("Event");
     const FIELD_DOCS: FieldDocs = field_docs! {
-        /// Only events that were caused at this moment or later. Example: `"2026-11-20T20:01:02.345Z"`
+        /// Only events that were created at this time or later. Example: `"2026-11-20T20:01:02.345Z"`
         since,
     };
     type View = View;
@@ -90,6 +90,6 @@ impl From<ReplayError> for ApiError {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Replayed")]
 pub(crate) struct View {
-    /// How many events are sent again; what is under way already does not count. Example: `1`
+    /// The number of replayed events; events whose delivery is in progress do not count. Example: `1`
     replayed: usize,
 }

@@ -19,7 +19,7 @@ impl Described for Create {
     const NAME: &'static str = "createOccasion";
     const SUMMARY: &'static str = "Create an occasion";
     const TEXT: &'static str =
-        "An occasion is what recognitions are sent for: a birthday, a thank-you, ten years of work.";
+        "An occasion is the reason for recognitions: a birthday, a thank-you, ten years of work.";
     const STATUS: u16 = 201;
     type View = OccasionView<'static>;
 }

@@ -15,7 +15,7 @@ pub(crate) struct Delete;
 impl Described for Delete {
     const NAME: &'static str = "deleteOccasion";
     const SUMMARY: &'static str = "Delete an occasion";
-    const TEXT: &'static str = "Recognitions keep the occasion's id, events the name that it had. Global occasions cannot be \
+    const TEXT: &'static str = "Existing recognitions keep the occasion's id, and events its name. Global occasions cannot be \
          deleted (403).";
     const STATUS: u16 = 204;
     type View = ();

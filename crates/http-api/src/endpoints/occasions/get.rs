@@ -14,7 +14,7 @@ pub(crate) struct Get;
 impl Described for Get {
     const NAME: &'static str = "getOccasion";
     const SUMMARY: &'static str = "Fetch an occasion";
-    const TEXT: &'static str = "One occasion of a company of yours, or a global one.";
+    const TEXT: &'static str = "An occasion of one of your companies, or a global one.";
     type View = OccasionView<'static>;
 }
 

@@ -18,7 +18,7 @@ impl Described for Update {
     const NAME: &'static str = "updateOccasion";
     const SUMMARY: &'static str = "Change an occasion";
     const TEXT: &'static str = "Changes the fields that are sent. Global occasions cannot be changed (403). An occasion that is \
-         not `enabled` cannot be used.";
+         not `enabled` cannot be used for recognitions.";
     type View = OccasionView<'static>;
 }
 

@@ -24,22 +24,22 @@ pub(crate) struct Create;
 impl Described for Create {
     const NAME: &'static str = "sendRecognition";
     const SUMMARY: &'static str = "Send a recognition";
-    const TEXT: &'static str = "Sends points and a message to one user or to many: one recognition for each receiver, or none \
-         at all.\n\nA `company` pays from its reserve. A `user` pays from the peer wallet where that \
-         alone covers the whole, else from the manager wallet, where the user is a manager and that \
-         alone covers it; the two are never mixed. Where nothing does, the answer is 400 `Insufficient \
-         funds`. Receivers get the points in their user wallets.\n\nPoints go from 1 (0 for a company \
-         for which the operator has allowed it) to 5,000 dollars at the company's rate; outside of that \
-         the answer is 400 `Invalid points_per_receiver, value must be between A and B`.\n\nSend an \
-         `Idempotency-Key`: then a repeat after a lost answer sends nothing twice.";
+    const TEXT: &'static str = "Sends points and a message to one or more users: one recognition for each receiver, or none \
+         at all.\n\nA `company` pays from its reserve. A `user` pays from the peer wallet if its balance \
+         covers the total; otherwise a manager pays from the manager wallet if that covers it. The \
+         two are never combined. If neither does, the response is 400 `Insufficient \
+         funds`. Receivers get the points in their user wallets.\n\n`points_per_receiver` is from 1 (0 if the \
+         operator allows it for the company) to 5,000 dollars at the company's rate; otherwise \
+         the response is 400 `Invalid points_per_receiver, value must be between A and B`.\n\nSend an \
+         `Idempotency-Key`, so that a retry after a lost response sends nothing twice.";
     const STATUS: u16 = 201;
     const DOCUMENTED_BY: Option<&str> = Some("Recognition");
     const FIELD_DOCS: FieldDocs = field_docs! {
-        /// The ids of 1 to 10,000 users, separated by commas; none twice, and not the sender's. Their number times the
-        /// bytes of the message is at most 8 MiB.
+        /// The ids of 1 to 10,000 users, separated by commas, without duplicates and without the sender. Their number
+        /// times the bytes of the message is at most 8 MiB.
         /// Example: `"019a9c3e-5d72-7e44-9b7d-3a2b1c0d9e44"`
         receiver_ids,
-        /// How many points each receiver gets, at today's rate: from 1 to what 5,000 dollars make. Example: `10`
+        /// The points for each receiver at the current rate: from 1 to the equivalent of 5,000 dollars. Example: `10`
         points_per_receiver,
     };
     type View = View<'static>;
@@ -90,7 +90,7 @@ impl Write for Create {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Recognitions")]
 pub(crate) struct View<'a> {
-    /// One for each receiver, in the order of `receiver_ids`.
+    /// One recognition for each receiver, in the order of `receiver_ids`.
     recognitions: Vec<RecognitionView<'a>>,
 }
 

@@ -17,7 +17,7 @@ pub(crate) struct Balances;
 impl Described for Balances {
     const NAME: &'static str = "getUserBalances";
     const SUMMARY: &'static str = "Fetch the balances of a user";
-    const TEXT: &'static str = "The wallets of the user, at today's rate.";
+    const TEXT: &'static str = "The user's wallets at the current rate.";
     type View = View;
 }
 
@@ -37,6 +37,6 @@ impl Read for Balances {
 pub(crate) struct View {
     /// The user. Example: `"019a9c3e-5d71-7a10-8a52-1f0e9d3c4b22"`
     id: Shown<UserId>,
-    /// The user's wallets: `user_wallet`, `peer_wallet`, and `manager_wallet` for whoever is or was a manager.
+    /// The user's wallets: `user_wallet`, `peer_wallet`, and `manager_wallet` if the user is or was a manager.
     wallets: Vec<WalletView>,
 }

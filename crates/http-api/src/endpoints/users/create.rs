@@ -16,7 +16,7 @@ pub(crate) struct Create;
 impl Described for Create {
     const NAME: &'static str = "createUser";
     const SUMMARY: &'static str = "Create a user";
-    const TEXT: &'static str = "Creates an active user with an empty user wallet and peer wallet, and a manager wallet where \
+    const TEXT: &'static str = "Creates an active user with an empty user wallet and peer wallet, and a manager wallet if \
          `manager` is true. Emails are unique among a company's active users.";
     const STATUS: u16 = 201;
     type View = UserView<'static>;

@@ -13,8 +13,8 @@ pub(crate) struct Delete;
 impl Described for Delete {
     const NAME: &'static str = "deleteUser";
     const SUMMARY: &'static str = "Delete a user";
-    const TEXT: &'static str = "Deactivates the user. What each wallet holds returns to the company's reserve, once. Deleting \
-         again changes nothing. A company's owner cannot be deleted (400).";
+    const TEXT: &'static str = "Deactivates the user and returns the balances of the wallets to the company's reserve. Deleting \
+         again has no effect. A company's owner cannot be deleted (400).";
     const STATUS: u16 = 204;
     type View = ();
 }

@@ -14,7 +14,7 @@ pub(crate) struct Get;
 impl Described for Get {
     const NAME: &'static str = "getUser";
     const SUMMARY: &'static str = "Fetch a user";
-    const TEXT: &'static str = "One user, deleted ones included.";
+    const TEXT: &'static str = "A user, active or deleted.";
     type View = UserView<'static>;
 }
 

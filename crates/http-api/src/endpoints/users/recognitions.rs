@@ -45,7 +45,8 @@ pub(crate) struct Sent;
 impl Described for Sent {
     const NAME: &'static str = "listRecognitionsSent";
     const SUMMARY: &'static str = "List the recognitions that a user sent";
-    const TEXT: &'static str = "Newest first. What a company sent is in its receivers' lists.";
+    const TEXT: &'static str =
+        "Newest first. Recognitions sent by a company appear only in the lists of their receivers.";
     type View = ListOf<RecognitionView<'static>>;
 
     fn query() -> Vec<Parameter> {

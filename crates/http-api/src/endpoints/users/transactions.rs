@@ -22,8 +22,8 @@ pub(crate) struct Transactions;
 impl Described for Transactions {
     const NAME: &'static str = "listUserTransactions";
     const SUMMARY: &'static str = "List the transactions of a wallet";
-    const TEXT: &'static str = "The movements of one of the user's wallets, newest first. The points of a transaction say how \
-         many moved at that time, and stay so for ever; after a change of rate they need not add up to \
+    const TEXT: &'static str = "The transactions of one of the user's wallets, newest first. The points of a transaction are \
+         those at the rate of its time and never change; after a change of rate they may not add up to \
          the balance.";
     type View = View;
 
@@ -62,7 +62,7 @@ pub(crate) struct View {
     /// Which of the user's wallets. Example: `"peer_wallet"`
     #[schemars(with = "Shown<WalletType>")]
     r#type: &'static str,
-    /// The movements, newest first.
+    /// The transactions, newest first.
     transactions: Vec<TransactionView>,
 }
 
@@ -70,16 +70,16 @@ pub(crate) struct View {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Transaction")]
 pub(crate) struct TransactionView {
-    /// `debit` out of the wallet, `credit` into it. Example: `"credit"`
+    /// `debit`: out of the wallet; `credit`: into it. Example: `"credit"`
     #[schemars(with = "Shown<Direction>")]
     r#type: &'static str,
-    /// How many points moved at that time; stays so for ever. Example: `10`
+    /// The points at the rate of the time; never changes. Example: `10`
     #[schemars(with = "Shown<Points>")]
     points: i64,
     /// Why the points moved. Example: `"recognition"`
     #[schemars(with = "Shown<Reason>")]
     reason: &'static str,
-    /// When it was made, in UTC with milliseconds. Example: `"2026-11-20T20:01:02.345Z"`
+    /// When it was created, in UTC with milliseconds. Example: `"2026-11-20T20:01:02.345Z"`
     created_at: Shown<Timestamp>,
 }
 

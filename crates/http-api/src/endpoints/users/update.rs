@@ -17,8 +17,8 @@ pub(crate) struct Update;
 impl Described for Update {
     const NAME: &'static str = "updateUser";
     const SUMMARY: &'static str = "Change a user";
-    const TEXT: &'static str = "Changes the fields that are sent. A deleted user cannot be changed, a company's owner cannot \
-         lose `company_admin`.";
+    const TEXT: &'static str = "Changes the fields that are sent. A deleted user cannot be changed, and `company_admin` of a company's owner \
+         stays true.";
     type View = UserView<'static>;
 }
 
