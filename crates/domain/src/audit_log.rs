@@ -1,23 +1,23 @@
-//! Who did what, newest first: what moved points as its causes tell it, and the rest as it was noted.
+//! The audit log: who did what, newest first. It merges audit entries with the journal entries.
 
 use crate::model::{Act, Cause};
 use crate::ports::{AuditWanted, ReadAuditLog, StoreError};
 
 pub use crate::model::{Action, AuditEntry};
 
-/// The newest part of the log that is as wanted.
+/// The newest entries of the log that match.
 pub fn newest<R: ReadAuditLog + ?Sized>(
     reads: &mut R,
     wanted: &AuditWanted,
 ) -> Result<Vec<AuditEntry>, StoreError> {
     let mut all = reads.noted(wanted)?;
     all.extend(reads.caused(wanted)?.iter().map(told));
-    all.sort_by_key(|it| std::cmp::Reverse(it.id)); // ids rise with time
+    all.sort_by_key(|it| std::cmp::Reverse(it.id)); // ids increase with time
     all.truncate(usize::try_from(wanted.limit).unwrap_or(0));
     Ok(all)
 }
 
-/// A cause as the log tells it.
+/// A journal entry as an entry of the audit log.
 fn told(it: &Cause) -> AuditEntry {
     let (action, object_id, detail) = words(it);
     AuditEntry {

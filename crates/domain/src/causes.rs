@@ -1,4 +1,4 @@
-//! Why points moved: one fact for each thing that was asked for, with who asked. Every transfer names its cause, so
-//! that the whole ledger can be reckoned anew from the causes, which is what `guerdon verify` does.
+//! Journal entries: one for each operation that moves points, with who requested it. Every transfer belongs
+//! to a journal entry, so that `guerdon verify` can recompute the whole ledger from them.
 
 pub use crate::model::{Act, Actor, By, Cause, Origin, ScheduledDate, Sending};

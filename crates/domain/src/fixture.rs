@@ -1,4 +1,5 @@
-//! A company, its people and their accounts as loaded facts, for unit tests of decisions: no store.
+//! A company, its users and their accounts as loaded facts. Unit tests of decisions use it instead of a
+//! store.
 
 use uuid::Uuid;
 
@@ -26,7 +27,7 @@ pub(crate) struct Fixture {
     ids: CountedIds,
 }
 
-/// The user of a number.
+/// The user with a number.
 pub(crate) fn user(number: u128) -> UserId {
     UserId::from_uuid(Uuid::from_u128(1_000 + number))
 }
@@ -36,8 +37,8 @@ pub(crate) fn points(count: i64) -> Points {
 }
 
 impl Fixture {
-    /// A company at a rate, with an occasion and no users. Its reserve and its outside accounts are loaded, all but the
-    /// rounding account.
+    /// A company at a rate, with an occasion and no users. Its reserve and its outside accounts are loaded,
+    /// except the rounding account.
     pub(crate) fn new(rate: i64) -> Self {
         let mut fixture = Self {
             facts: Facts::default(),
@@ -73,7 +74,7 @@ impl Fixture {
         self.facts.companies.insert(id, Some(CompanyFacts { company, has_callback: true }));
     }
 
-    /// The company, to be changed.
+    /// The company, for changes.
     pub(crate) fn company(&mut self) -> &mut Company {
         &mut self.facts.companies.get_mut(&COMPANY).unwrap().as_mut().unwrap().company
     }
@@ -95,8 +96,8 @@ impl Fixture {
         self.facts.occasions.insert(id, Some((company.map(|it| it.1), occasion)));
     }
 
-    /// An active user of the company whose user, peer and manager wallets show these points; one with a manager wallet is a
-    /// manager.
+    /// Adds an active user of the company whose user, peer and manager wallets show these points. A user with
+    /// a manager wallet is a manager.
     pub(crate) fn add_user(&mut self, number: u128, wallets: &[i64]) -> UserId {
         let id = user(number);
         let person = Person {
@@ -116,17 +117,17 @@ impl Fixture {
         id
     }
 
-    /// A user, to be changed.
+    /// A user, for changes.
     pub(crate) fn person(&mut self, id: UserId) -> &mut Person {
         self.facts.people.get_mut(&id).unwrap().as_mut().unwrap()
     }
 
-    /// Loads an account that holds so much.
+    /// Loads an account with a balance.
     pub(crate) fn load(&mut self, account: Account, balance: Amount) {
         self.book.load(account, Some(AccountState { balance, ..AccountState::default() }));
     }
 
-    /// Has the reserve hold so many points, and alert below some.
+    /// Sets the points that the reserve shows, and its alert threshold.
     pub(crate) fn fund(&mut self, held: i64, alert_below: Option<i64>) {
         let rate = self.company().rate;
         self.company().reserve_alert = alert_below.map(points);
@@ -146,7 +147,7 @@ impl Fixture {
         self.company().rate.points(balance).get()
     }
 
-    /// Decides a command. A refused one leaves no changes.
+    /// Decides a command. A refused command leaves no changes.
     pub(crate) fn decide<C: Decide>(
         &mut self,
         scope: ProviderId,
@@ -176,7 +177,7 @@ pub(crate) fn refusal<D, E>(decided: Result<D, Undecided<E>>) -> E {
     }
 }
 
-/// What a decision still needs.
+/// What is not loaded for a decision.
 pub(crate) fn missing<D, E>(decided: Result<D, Undecided<E>>) -> LedgerError {
     match decided {
         Err(Undecided::NotLoaded(missing)) => missing,

@@ -1,10 +1,10 @@
-//! Finding things for the operator, who acts for every provider.
+//! Lookups for the operator, who acts for every provider.
 
 use crate::model::{Company, User};
 use crate::ports::{Locks, Lookup, ReadCompanies, ReadUsers, StoreError};
 use crate::values::{CompanyId, UserId};
 
-/// The company of an id, whoever's it is.
+/// The company with an id, of any provider.
 pub fn company<R: ReadCompanies + ?Sized>(
     reads: &mut R,
     id: CompanyId,
@@ -16,7 +16,7 @@ pub fn company<R: ReadCompanies + ?Sized>(
     }
 }
 
-/// The same, and it stays with its provider until the transaction ends.
+/// The company with an id, of any provider. Its provider cannot change until the transaction ends.
 pub fn kept_company<T: Locks + ReadCompanies + ?Sized>(
     tx: &mut T,
     id: CompanyId,
@@ -25,7 +25,7 @@ pub fn kept_company<T: Locks + ReadCompanies + ?Sized>(
     company(tx, id)
 }
 
-/// The user of an id, whoever's it is, deleted ones included.
+/// The user with an id, of any provider, even if deleted.
 pub fn user<R: ReadUsers + ?Sized>(reads: &mut R, id: UserId) -> Result<Option<User>, StoreError> {
     let Some(scope) = reads.provider_of_user(id)? else { return Ok(None) };
     Ok(match reads.user(scope, id)? {

@@ -1,14 +1,16 @@
-//! Retention: deletes delivered events, sent mails and expired idempotency records once their retention period is over.
+//! Retention: deletes delivered events, sent mails and expired idempotency records after their retention
+//! period.
 //!
-//! Deletion goes in steps of a bounded number of rows, each in a transaction of its own, so that other writers wait for one
-//! step at most. If a run fails or the process ends, the completed steps stay and the next run continues.
+//! Deletion runs in steps of a bounded number of rows, each in a transaction of its own, so that other
+//! writers wait for at most one step. If a run fails or the process ends, the completed steps persist and the
+//! next run continues.
 
 use std::time::Duration;
 
 use crate::audit_log::Action;
 use crate::ports::{Context, Pacer, Setting, Store, StoreError, StoreExt, Timestamp, step};
 
-/// How long each kind of record is kept after it was completed; `None` keeps it forever.
+/// The retention period of each kind of record, counted from its completion; `None` keeps it forever.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetentionPeriods {
     /// Delivered events with their attempts.
@@ -17,7 +19,7 @@ pub struct RetentionPeriods {
     pub mails: Option<Duration>,
 }
 
-/// How many records a run deleted.
+/// The number of records that a run deleted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Pruned {
     /// Delivered events, each with its attempts.

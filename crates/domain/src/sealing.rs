@@ -1,19 +1,20 @@
-//! Sealing: a background job chains committed journal entries by their hashes (an append-only hash chain), so that requests do
-//! not wait for it.
+//! Sealing: a background job chains committed journal entries by their hashes (an append-only hash chain), so
+//! that requests do not wait for it.
 
 use crate::ports::{Pacer, Seal, Store, StoreError, StoreExt, Timestamp};
 
-/// What [`seal_committed`] reached.
+/// How far [`seal_committed`] came.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sealed {
-    /// Everything that is committed; the latest seal, or `None` in a database without journal entries.
+    /// Everything that is committed is sealed; the latest seal, or `None` in a database without journal
+    /// entries.
     UpTo(Option<Seal>),
-    /// Only the entries before a transaction or a distribution that is still in progress. Try again when it has ended.
+    /// Only the entries before a transaction or a distribution in progress. Try again when it has ended.
     InPart,
 }
 
-/// Seals the next committed journal entries, at most `pacer.rows_max()` of them. Returns whether a seal was written: not if
-/// there was nothing to seal, or if another process wrote the same seal first.
+/// Seals the next committed journal entries, at most `pacer.rows_max()` of them. Returns whether a seal was
+/// written: not if there was nothing to seal, or if another process wrote the same seal first.
 ///
 /// # Errors
 ///
@@ -21,7 +22,7 @@ pub enum Sealed {
 pub fn seal_next(store: &dyn Store, now: Timestamp, pacer: &mut dyn Pacer) -> Result<bool, StoreError> {
     let rows_max = pacer.rows_max();
     let Some(next) = store.snapshot(|reads| reads.next_seal(now, rows_max))? else { return Ok(false) };
-    pacer.begin_step(); // only writing keeps other writers waiting
+    pacer.begin_step(); // only writing delays other writers
     let is_written = store.transaction(|tx| tx.insert_seal(&next))?;
     pacer.end_step();
     Ok(is_written)

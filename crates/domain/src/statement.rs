@@ -1,33 +1,34 @@
-//! An account's movements with the balance after each: what opened, what moved, what closed.
+//! Account statements: the opening balance, the entries with the balance after each, and the closing balance.
 
 use crate::money::{Amount, PointsPerDollar};
 use crate::ports::{LedgerLine, ReadMovements, StoreError};
 use crate::values::Timestamp;
 use crate::wallets::{Account, Direction};
 
-/// How many movements are read at once.
+/// The number of entries that are read together.
 const PAGE: i64 = 1_000;
 
-/// From when on, and before when; none is from the beginning, or up to the last.
+/// The start (inclusive) and end (exclusive) of a statement; `None` means from the beginning, or up to the
+/// last entry.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Period {
     pub from: Option<Timestamp>,
     pub to: Option<Timestamp>,
 }
 
-/// What a statement tells, in this order: one opening, the movements, one closing.
+/// A line of a statement. The order is: one opening, the entries, one closing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Entry {
-    /// What the account held before the first movement, and the rate of the one before it, if there is one.
+    /// The balance before the first entry, and the rate of the entry before it, if any.
     Opening { balance: Amount, rate: Option<PointsPerDollar> },
-    /// A movement, and what the account held after it.
+    /// An entry, and the balance after it.
     Line { line: LedgerLine, balance: Amount },
-    /// What it held after the last movement.
+    /// The balance after the last entry.
     Closing { balance: Amount, rate: Option<PointsPerDollar> },
 }
 
-/// Tells an account's statement, entry by entry, until `tell` answers an error. Two of the same period are the same for
-/// ever, once the period is over: movements are never changed, and none comes in between.
+/// Calls `tell` for each line of an account's statement, until it returns an error. Statements of a past
+/// period are always the same: entries never change, and none is inserted later.
 pub fn statement<R: ReadMovements + ?Sized, E: From<StoreError>>(
     reads: &mut R,
     account: Account,

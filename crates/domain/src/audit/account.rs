@@ -1,4 +1,4 @@
-//! From its movements to what an account must hold.
+//! Recomputes what an account must hold from its entries.
 
 use uuid::Uuid;
 
@@ -12,39 +12,39 @@ pub struct Held {
     /// The user or company.
     pub owner: Uuid,
     pub kind: i16,
-    /// What it says it holds, in nano-dollars.
+    /// The stored balance in nano-dollars.
     pub balance: i64,
-    /// What it says it has spent.
+    /// The stored total of its debits.
     pub spent: i64,
-    /// How many movements it says it had.
+    /// The stored number of its entries.
     pub movements: i64,
     pub closed: bool,
 }
 
-/// Which side of a transfer an account stands on.
+/// The side of a transfer on which an account is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// It pays.
+    /// The account pays.
     Debit,
-    /// It receives.
+    /// The account receives.
     Credit,
 }
 
-/// One movement of an account.
+/// One entry of an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Touch {
     pub side: Side,
-    /// Where it stands among the movements of the account.
+    /// The number of the entry in the account's history.
     pub place: i64,
-    /// How much, in nano-dollars.
+    /// The amount in nano-dollars.
     pub amount: i64,
-    /// The number of its reason.
+    /// The number of the reason.
     pub reason: i16,
-    /// Why, in full.
+    /// The journal entry.
     pub cause: CauseId,
 }
 
-/// Judges one account by its movements, which come in the order of their places.
+/// Checks one account against its entries, which must come in the order of their numbers.
 pub struct AccountJudge {
     held: Held,
     last: i64,
@@ -53,12 +53,12 @@ pub struct AccountJudge {
 }
 
 impl AccountJudge {
-    /// Begins with an account that had no movement yet.
+    /// Starts with an account without entries.
     pub fn new(held: Held) -> Self {
         Self { held, last: 0, balance: 0, spent: 0 }
     }
 
-    /// Takes the next movement; answers what the account then holds.
+    /// Takes the next entry. Returns the balance after it.
     pub fn touch(&mut self, it: &Touch, findings: &mut Findings) -> i128 {
         let who = || name(&self.held);
         findings.demand(it.place == self.last + 1, "places", || {
@@ -82,7 +82,7 @@ impl AccountJudge {
         self.balance
     }
 
-    /// Compares what was reckoned with what is stored.
+    /// Compares the recomputed values with the stored ones.
     pub fn end(self, findings: &mut Findings) {
         let Self { held, last, balance, spent } = self;
         let who = || name(&held);

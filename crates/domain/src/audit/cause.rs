@@ -1,4 +1,4 @@
-//! From a cause to the transfers that it must have.
+//! Checks the transfers of a journal entry against those that the entry must have.
 
 use super::steps::{StepsJudge, Terms};
 use super::{End, Movement, Sent};
@@ -7,31 +7,31 @@ use crate::money::{Amount, Points, Price};
 use crate::values::{UserId, fit};
 use crate::wallets::{Account, AccountKind, Reason};
 
-/// Judges the transfers and the recognitions of one cause, each in the order of the legs: of a leg the recognition
-/// first.
+/// Checks the transfers and the recognitions of one journal entry, each in the order of the legs. The
+/// recognition of a leg comes before its transfer.
 pub struct CauseJudge<'a> {
     cause: &'a Cause,
-    /// What a refund returns.
+    /// The redemption that a refund returns.
     redemption: Option<&'a Cause>,
-    /// Who may pay.
+    /// The accounts that may pay.
     payers: Vec<Account>,
-    /// What each of its transfers moves, where its act alone says that.
+    /// The price of each of its transfers, if it follows from the entry alone.
     price: Option<Price>,
     legs: i32,
     recognitions: i32,
     receiver: Option<UserId>,
     payer: Option<End>,
     rounding: Option<Movement>,
-    /// What a payment to one costs, as its transfer says.
+    /// The amount for one receiver, as the transfer says.
     exact: Option<i64>,
-    /// Of a distribution in several steps.
+    /// For a distribution in steps.
     steps: Option<StepsJudge>,
-    /// To how many it is still to give; none where it is not under way.
+    /// The number of receivers that are still to be paid; `None` if no steps are in progress.
     waiting: Option<i64>,
 }
 
 impl<'a> CauseJudge<'a> {
-    /// Begins with a cause; `redemption` is that of a refund.
+    /// Starts with a journal entry; `redemption` is the one that a refund returns.
     pub fn new(cause: &'a Cause, redemption: Option<&'a Cause>) -> Self {
         let redeemed = redemption.and_then(|it| Some(it.price(None)?.each));
         Self {
@@ -50,7 +50,8 @@ impl<'a> CauseJudge<'a> {
         }
     }
 
-    /// The cause is a distribution in several steps, and is noted to be still to give to so many.
+    /// Marks the entry as a distribution in steps whose stored progress has this many receivers still to be
+    /// paid.
     pub fn under_way(self, waiting: i64) -> Self {
         Self { waiting: Some(waiting), steps: Some(StepsJudge::default()), ..self }
     }
@@ -137,7 +138,7 @@ impl<'a> CauseJudge<'a> {
         });
     }
 
-    /// Ends the cause: nothing of it may be missing.
+    /// Ends the entry: none of its parts may be missing.
     pub fn end(self, findings: &mut Findings) {
         let wanted = fit(self.cause.act.legs());
         let (sent, moved) = match &self.cause.act {
@@ -190,7 +191,8 @@ impl<'a> CauseJudge<'a> {
         let shows = self.cause.rate.points(Amount::from_nanodollars(it.amount)).get() == it.points;
         match &self.cause.act {
             Act::Deletion { .. } => shows,
-            // What the wallet showed before stands in no fact of its own; what it shows afterwards is judged with it.
+            // No fact records what the wallet showed before. What it shows afterwards is checked with the
+            // wallet.
             Act::Override { .. } => it.points >= 1,
             act => {
                 let is_refund = matches!(act, Act::Refund { .. });

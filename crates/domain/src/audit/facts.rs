@@ -5,12 +5,12 @@ use uuid::Uuid;
 use crate::values::{CompanyId, RecognitionId, Timestamp, UserId};
 use crate::wallets::Account;
 
-/// One end of a transfer, as it is stored.
+/// One side of a transfer, as it is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct End {
     /// The user or company.
     pub owner: Uuid,
-    /// The number of the account's kind.
+    /// The number of the account kind.
     pub kind: i16,
 }
 
@@ -23,18 +23,18 @@ impl End {
 /// A transfer, as it is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Movement {
-    /// Which leg of its cause.
+    /// The leg of its journal entry.
     pub leg: i32,
     pub company: CompanyId,
-    /// Who paid.
+    /// The debited account.
     pub debit: End,
-    /// Who received.
+    /// The credited account.
     pub credit: End,
-    /// How much, in nano-dollars.
+    /// The amount in nano-dollars.
     pub amount: i64,
     pub points: i64,
     pub rate: i32,
-    /// The number of its reason.
+    /// The number of the reason.
     pub reason: i16,
     pub created_at: Timestamp,
 }
@@ -43,7 +43,7 @@ pub struct Movement {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sent {
     pub id: RecognitionId,
-    /// Which leg of its sending.
+    /// The leg of its sending.
     pub leg: i32,
     pub company: CompanyId,
     pub sender: Uuid,

@@ -1,7 +1,8 @@
-//! Reckoning the ledger anew: from the causes to the transfers that they must have, and from the transfers to what each
-//! account must hold. Facts come as they are stored, damaged or not; nothing here trusts them.
+//! Recomputes the ledger: the transfers that each journal entry must have, and the balance that each account
+//! must have. Facts come as they are stored, possibly damaged; nothing here trusts them.
 //!
-//! Both judges take their facts one after the other and remember little, so that a ledger of any size can be judged.
+//! Both checkers take their facts one after the other and remember little, so that they can check a ledger of
+//! any size.
 
 mod account;
 mod cause;

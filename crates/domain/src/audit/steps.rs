@@ -1,18 +1,18 @@
-//! A distribution in several steps: the shape of its transfers.
+//! Checks the transfers of a distribution in steps.
 
 use super::Movement;
 use crate::model::Cause;
 use crate::money::{Amount, Points, price};
 use crate::wallets::{Account, Reason, WalletType};
 
-/// What a distribution must come to.
+/// What a distribution must add up to.
 pub(super) struct Terms {
     pub(super) wallet: WalletType,
     pub(super) points: Points,
     pub(super) receivers: u32,
 }
 
-/// What was met of a distribution in several steps.
+/// The transfers of a distribution in steps that were read so far.
 #[derive(Default)]
 pub(super) struct StepsJudge {
     last_leg: i32,
@@ -28,7 +28,7 @@ impl StepsJudge {
         it.debit.is(transit) || it.credit.is(transit)
     }
 
-    /// Takes the next transfer; whether it is one that such a distribution has there.
+    /// Takes the next transfer. Returns whether such a distribution can have it at this point.
     pub(super) fn transfer(&mut self, cause: &Cause, terms: &Terms, it: &Movement) -> bool {
         let (reserve, transit) = (Account::Reserve(cause.company_id), Account::Transit(cause.company_id));
         let receivers = i64::from(terms.receivers);
@@ -60,8 +60,8 @@ impl StepsJudge {
         is_next && fits
     }
 
-    /// Whether what was met and what is noted as still to be done come to the whole. `waiting`: to how many it is still
-    /// to give; none where it is not under way.
+    /// Whether the transfers and the stored remaining work add up to the whole. `waiting` is the number of
+    /// receivers that are still to be paid; `None` if no steps are in progress.
     pub(super) fn is_whole(&self, receivers: u32, waiting: Option<i64>) -> bool {
         let settled = match (waiting, self.returned) {
             (Some(waiting), None) => self.given + waiting,

@@ -1,4 +1,4 @@
-//! The whole audit.
+//! Runs the whole audit.
 
 use std::fmt;
 use std::num::NonZero;
@@ -20,8 +20,8 @@ impl fmt::Display for Part {
     }
 }
 
-/// Checks every part of the database once, on up to `threads` threads, and the schema. A part that is too damaged to be
-/// checked is a violation, too. Writes nothing.
+/// Checks every part of the database once, on up to `threads` threads, and the schema. A part that is too
+/// damaged to be checked counts as a violation. Writes nothing.
 pub fn verify(
     store: &dyn Store,
     asked: &Examination<'_>,

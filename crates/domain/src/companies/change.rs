@@ -1,26 +1,26 @@
-//! What can change of a company.
+//! The changes that can be made to a company.
 
 use super::owner_name::OwnerName;
 use crate::money::{Points, PointsPerDollar};
 use crate::ports::{Denied, StoreError};
 use crate::values::{DomainName, EmailAddress, InvalidValue, Line, Update, WebUrl};
 
-/// What changes; what is `None` or `Keep` stays.
+/// The changes to make. Fields that are `None` or `Keep` do not change.
 #[derive(Debug, Clone, Default)]
 pub struct UpdateCompany {
     /// Its domain, which cannot change: only the present one is accepted.
     pub domain: Option<DomainName>,
     pub name: Option<Line>,
-    /// Whose address the owner has: the present owner's, another active user's, or a new user's.
+    /// The owner's address: that of the present owner, of another active user, or of a new user.
     pub owner_email: Option<EmailAddress>,
     /// The owner's full name.
     pub owner_name: Option<OwnerName>,
     pub logo_url: Option<WebUrl>,
-    /// Its conversion rate: amounts stay, what they show changes at once.
+    /// Its conversion rate. Amounts do not change; the points that they show change at once.
     pub rate: Option<PointsPerDollar>,
-    /// The points below which the reserve alerts.
+    /// The alert threshold of the reserve.
     pub reserve_alert: Update<Points>,
-    /// Who else receives the alert.
+    /// An additional recipient of the alert.
     pub reserve_bcc: Update<EmailAddress>,
 }
 
@@ -30,10 +30,10 @@ pub enum UpdateCompanyError {
     /// The company cannot be used.
     #[error(transparent)]
     Denied(#[from] Denied),
-    /// Another domain was sent.
+    /// A different domain was sent.
     #[error("domain cannot be changed")]
     OtherDomain,
-    /// The owner's name is no name.
+    /// The owner's name is invalid.
     #[error("owner_name {0}")]
     OwnerName(InvalidValue),
     #[error(transparent)]

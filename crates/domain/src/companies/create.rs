@@ -8,27 +8,28 @@ use crate::users::open_wallets;
 use crate::values::{CompanyId, CorporationId, DomainName, EmailAddress, Line, ProviderId, UserId, WebUrl};
 use crate::wallets::Account;
 
-/// What a new company is made of.
+/// The fields of a new company.
 #[derive(Debug, Clone)]
 pub struct CreateCompany {
     pub domain: DomainName,
     pub name: Line,
     pub owner_email: EmailAddress,
     pub owner_first_name: Line,
-    /// The owner's last name; none where the full name is a single word.
+    /// The owner's last name; `None` if the full name is a single word.
     pub owner_last_name: Option<Line>,
     pub logo_url: WebUrl,
     /// The corporation to join.
     pub corporation_id: Option<CorporationId>,
     pub rate: PointsPerDollar,
-    /// The reserve's alert threshold.
+    /// The alert threshold of the reserve.
     pub reserve_alert: Option<Points>,
-    /// Who else is alerted.
+    /// An additional recipient of the alert.
     pub reserve_bcc: Option<EmailAddress>,
 }
 
 impl CreateCompany {
-    /// A company with nothing but a domain, a name, an owner (address and first name) and a logo, at the default rate.
+    /// A company with only the required fields, at the default rate: a domain, a name, an owner (address and
+    /// first name) and a logo.
     pub fn named(
         domain: DomainName,
         name: Line,
@@ -56,7 +57,7 @@ pub enum CreateCompanyError {
     /// The corporation cannot be used.
     #[error(transparent)]
     Denied(#[from] Denied),
-    /// The domain is taken, whoever holds it.
+    /// The domain is taken, by a company of any provider.
     #[error("domain has already been taken")]
     DomainTaken,
     #[error(transparent)]

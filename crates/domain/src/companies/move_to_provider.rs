@@ -1,27 +1,28 @@
-//! Handing a company to another provider (behaviour 12.4, 23.10).
+//! Transferring a company to another provider (behaviour 12.4, 23.10).
 
 use crate::look_up;
 use crate::model::Act;
 use crate::ports::{Causes, Companies, Context, Locks, ReadProviders, Row, StoreError, Users};
 use crate::values::{CompanyId, ProviderId};
 
-/// Why a company was not handed on.
+/// Why a company was not transferred.
 #[derive(Debug, thiserror::Error)]
 pub enum MoveCompanyError {
     #[error("no company has this id")]
     NoSuchCompany,
     #[error("no provider has this id")]
     NoSuchProvider,
-    /// It is the provider's already.
+    /// The company already belongs to the provider.
     #[error("the company belongs to this provider already")]
     SameProvider,
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// Hands a company with all that is in it to another provider. It leaves its corporation, which stays with the old
-/// one, and so nobody administers that any more; events that were written before stay with the old provider too. Waits
-/// for requests under way, so that none writes for the old provider afterwards.
+/// Transfers a company with everything in it to another provider. It leaves its corporation, which stays with
+/// the old provider, so none of its users administers a corporation any more. Events that were already
+/// written stay with the old provider. Waits for requests in progress, so that none writes for the old
+/// provider afterwards.
 pub fn move_to_provider<T>(
     tx: &mut T,
     id: CompanyId,

@@ -1,4 +1,4 @@
-//! The options an operator turns on for a company (behaviour 15.5).
+//! The options that an operator can enable for a company (behaviour 15.5).
 
 use crate::look_up;
 use crate::model::Action;

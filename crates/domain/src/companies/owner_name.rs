@@ -1,9 +1,10 @@
-//! What an owner is called.
+//! The full name of a company's owner.
 
 use crate::values::{InvalidValue, Line, split_full_name};
 
-/// A full name, split for a user's account at its last space. What cannot be split is refused only where it is not
-/// the name that the owner has already: two long names joined are longer than a name may be.
+/// A full name, split at its last space into first and last name. If the split fails, the name is still
+/// accepted when it equals the owner's present name: two long names joined are longer than a single name may
+/// be.
 #[derive(Debug, Clone)]
 pub struct OwnerName {
     pub(super) text: String,
@@ -14,7 +15,8 @@ pub struct OwnerName {
 const FULL_NAME_LENGTH_MAX: usize = 255 + 1 + 255;
 
 impl OwnerName {
-    /// A name as an update sends it. What no owner can be called is refused here, with the other faults of a body.
+    /// Parses a name from an update. A name that no owner can have is refused here, together with the other
+    /// faults of a body.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         let name = Self::new(text);
         let is_somebodys = !text.trim().is_empty()
@@ -26,12 +28,12 @@ impl OwnerName {
         }
     }
 
-    /// A name as it was sent.
+    /// A name that is not checked yet.
     pub fn new(text: &str) -> Self {
         Self { text: text.to_owned(), split: split(text) }
     }
 
-    /// First and last name; none of the latter where the name is a single word.
+    /// First and last name; no last name if the name is a single word.
     pub fn into_parts(self) -> Result<(Line, Option<Line>), InvalidValue> {
         self.split
     }

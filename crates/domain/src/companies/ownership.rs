@@ -1,4 +1,4 @@
-//! Who owns a company, and handing it over (behaviour 11.3).
+//! Changing the owner of a company.
 
 use super::change::{UpdateCompany, UpdateCompanyError};
 use crate::model::{CompanyWithOwner, Profile, User, full_name};
@@ -6,8 +6,8 @@ use crate::ports::{Accounts, Context, Locks, Lookup, ReadUsers, Row, StoreError,
 use crate::users::open_wallets;
 use crate::values::{EmailAddress, Line, UserId};
 
-/// Hands the company over where another address is named, and renames the owner where another name is. The company
-/// comes back changed where any of it did, to be written by the caller.
+/// Transfers ownership if another address is given, and renames the owner if another name is given. Returns
+/// the company with these changes; the caller writes it.
 pub(super) fn settle<T: Accounts + Locks + Users + ?Sized>(
     tx: &mut T,
     found: CompanyWithOwner,
@@ -46,7 +46,7 @@ pub(super) fn settle<T: Accounts + Locks + Users + ?Sized>(
     Ok(owned_by(found, owner, context))
 }
 
-/// The active user of the company who has this address, held; it had it a moment ago.
+/// Locks and reads the active user of the company who had this address when it was looked up.
 fn held<T: Locks + ReadUsers + ?Sized>(
     tx: &mut T,
     found: &CompanyWithOwner,
@@ -60,7 +60,7 @@ fn held<T: Locks + ReadUsers + ?Sized>(
     }
 }
 
-/// Makes the new owner, named as asked for or else as the old one.
+/// Creates the new owner, with the given name or else the name of the old owner.
 fn create_owner<T: Accounts + Locks + Users + ?Sized>(
     tx: &mut T,
     found: CompanyWithOwner,
@@ -82,13 +82,13 @@ fn create_owner<T: Accounts + Locks + Users + ?Sized>(
         deleted_at: None,
     };
     if !tx.insert_user(&owner)? {
-        return Err(tx.lost_race().into()); // somebody took the address at this very moment
+        return Err(tx.lost_race().into()); // another transaction has just taken the address
     }
     open_wallets(tx, &owner, now)?;
     Ok(owned_by(found, owner, context))
 }
 
-/// The company with this owner. Its own time of change moves with what it shows of its owner.
+/// The company with this owner. Its time of last change advances if the API shows a different owner.
 fn owned_by(mut found: CompanyWithOwner, owner: User, context: &Context<'_>) -> CompanyWithOwner {
     let shown = (found.company.owner_id, found.owner_name());
     if shown != (owner.id, owner.full_name()) {

@@ -1,27 +1,27 @@
-//! What another rate would show.
+//! Previews a change of the rate.
 
 use crate::model::Company;
 use crate::money::{Amount, Points, PointsPerDollar};
 use crate::ports::{Holding, ReadAccounts, StoreError};
 use crate::wallets::{Account, WalletType};
 
-/// Points at the present rate, and at another.
+/// Points at the present rate, and at another rate.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct NowAndThen {
     pub now: i64,
     pub then: i64,
 }
 
-/// What a company shows at its present rate, and would at another.
+/// What a company shows at its present rate, and would show at another rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RatePreview {
     pub rate: NowAndThen,
     pub reserve: NowAndThen,
-    /// Summed over the active users, in the order user, peer, manager.
+    /// The sums over the active users, in the order user, peer, manager.
     pub wallets: [NowAndThen; 3],
 }
 
-/// Reckons what a company's accounts would show at another rate. Nothing changes.
+/// Computes what a company's accounts would show at another rate. Changes nothing.
 pub fn preview_rate<R: ReadAccounts + ?Sized>(
     reads: &mut R,
     company: &Company,

@@ -7,7 +7,7 @@ use crate::ports::{Accounts, Causes, Companies, Context, Locks, MailOutbox, Row,
 use crate::reserve;
 use crate::values::{CompanyId, ProviderId};
 
-/// Changes a company. A value that equals the stored one changes nothing, the time of the last change included.
+/// Changes a company. Values that equal the stored ones change nothing, not even the time of the last change.
 pub fn update<T>(
     tx: &mut T,
     scope: ProviderId,
@@ -54,6 +54,6 @@ fn apply(command: &UpdateCompany, company: &mut Company) {
     company.reserve_alert = command.reserve_alert.apply(company.reserve_alert);
     let reserve_bcc = command.reserve_bcc.clone().apply(company.reserve_bcc.clone());
     if reserve_bcc != company.reserve_bcc {
-        company.reserve_bcc = reserve_bcc; // an address in another case is the same, and stays as it was
+        company.reserve_bcc = reserve_bcc; // an address that differs only in case is equal, and is not changed
     }
 }

@@ -12,19 +12,19 @@ pub enum DistributeError {
     /// A user is not an active user of the company.
     #[error("user {0} is not an active user of the company")]
     NoSuchUser(UserId),
-    /// A user is named twice.
+    /// A user occurs twice.
     #[error("a user is named twice")]
     Duplicate,
-    /// A user has no manager wallet in use.
+    /// A user has no usable manager wallet.
     #[error("user {0} is not a manager")]
     NotAManager(UserId),
-    /// There is nobody to receive.
+    /// There are no receivers.
     #[error("the company has nobody who has such a wallet")]
     Nobody,
-    /// The points are none, or too many.
+    /// The points are zero or too many.
     #[error("points must be at least 1, and the total must be a possible amount")]
     OutOfRange,
-    /// The reserve does not cover the whole.
+    /// The reserve does not cover the total.
     #[error("Insufficient funds")]
     InsufficientFunds,
     #[error(transparent)]

@@ -1,4 +1,5 @@
-//! Distributions: points from a company's reserve to many wallets at once, by hand or by a schedule.
+//! Distributions: points from a company's reserve to many wallets at once, started by the operator or by a
+//! schedule.
 
 mod error;
 mod run;

@@ -1,4 +1,4 @@
-//! Running a distribution, all or nothing.
+//! Runs a distribution, all or nothing.
 
 use std::collections::BTreeSet;
 
@@ -15,45 +15,48 @@ use crate::wallets::{Account, WalletType};
 
 /// Distributes points from a company's reserve to users, all or nothing.
 ///
-/// More receivers than one step pays are paid in several steps, and this is the first: the caller then [continues] it.
+/// More receivers than fit into one step are paid in several steps. This is the first step; the caller then
+/// [continues] with the others.
 ///
 /// [continues]: super::ContinueDistribution
 #[derive(Debug, Clone)]
 pub struct RunDistribution {
-    /// Whose reserve pays.
+    /// The company whose reserve pays.
     pub company_id: CompanyId,
     pub wallet: WalletType,
-    /// For each user.
+    /// The points or dollars for each user.
     pub sum: Sum,
     pub recipients: Recipients,
-    /// The schedule whose next date it pays, as it was read; refused if it has changed since.
+    /// The schedule whose next date is paid, as it was read. The command is refused if the schedule has
+    /// changed since.
     pub schedule: Option<Schedule>,
 }
 
-/// To whom points are distributed.
+/// The receivers of a distribution.
 #[derive(Debug, Clone)]
 pub enum Recipients {
-    /// These, who must all be active users of the company.
+    /// These users, who must all be active users of the company.
     Named(Vec<UserId>),
-    /// Every active user, or every active manager, as they were read. A user who was deleted since receives nothing.
+    /// Every active user or every active manager, as they were read. A user who was deleted since receives
+    /// nothing.
     All(Vec<UserId>),
 }
 
-/// What was distributed.
+/// The result of a distribution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Distribution {
-    /// How many users receive.
+    /// The number of receivers.
     pub users: usize,
-    /// The reserve; its points are those of each user.
+    /// The change of the reserve; its points are those of each user.
     pub reserve: BalanceChange,
 }
 
 impl Recipients {
-    /// Every active user of a company; of the manager wallet, every active manager.
+    /// Every active user of a company; for the manager wallet, every active manager.
     ///
     /// # Errors
     ///
-    /// A failure of the store.
+    /// If the store fails.
     pub fn all<R: ReadUsers + ?Sized>(
         reads: &mut R,
         company: CompanyId,
@@ -147,7 +150,7 @@ impl Decide for RunDistribution {
             PaymentOutcome::Insufficient => {
                 return Err(Undecided::Refused(DistributeError::InsufficientFunds));
             }
-            outcome => outcome.certain()?, // a receiver whose wallet is closed was left out before
+            outcome => outcome.certain()?, // receivers with closed wallets were already left out
         };
         reserve::alert_if_low(company, paid.low, facts, changes, context)?;
         changes.causes.push(cause);
@@ -155,11 +158,11 @@ impl Decide for RunDistribution {
     }
 }
 
-/// What a distribution is for.
+/// How a distribution proceeds.
 enum Next {
     Unscheduled,
     Due(ScheduledDate),
-    /// The journal has this date; the schedule advances to the next one.
+    /// The journal already has this date. The schedule advances to the next one.
     AlreadyPaid,
 }
 
@@ -168,7 +171,7 @@ impl RunDistribution {
         self.recipients.count() > RECEIVERS_PER_STEP
     }
 
-    /// The date that it pays, and the schedule with the date after it.
+    /// The date that is paid, and the schedule with the date after it.
     fn next_date(
         &self,
         facts: &Facts,

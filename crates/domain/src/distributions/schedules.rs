@@ -1,4 +1,4 @@
-//! Making, listing and cancelling schedules.
+//! Creates, lists and cancels schedules.
 
 use crate::look_up;
 use crate::model::{Action, MissedDate, Period, Schedule};
@@ -7,42 +7,42 @@ use crate::ports::{AuditLog, Context, Locks, ReadCompanies, ReadSchedules, Row, 
 use crate::values::{CompanyId, IsoDate, ScheduleId};
 use crate::wallets::WalletType;
 
-/// What is to be distributed again and again.
+/// The fields of a new schedule.
 #[derive(Debug, Clone, Copy)]
 pub struct CreateSchedule {
-    /// Whose reserve pays.
+    /// The company whose reserve pays.
     pub company_id: CompanyId,
     pub wallet: WalletType,
-    /// For each user.
+    /// The points or dollars for each user.
     pub sum: Sum,
     pub every: Period,
-    /// The first date; where it is past, it and those since are made up.
+    /// The first date. If it is in the past, it and all later past dates are paid now.
     pub start_on: IsoDate,
 }
 
-/// Why a schedule was not made, listed or cancelled.
+/// Why a schedule was not created, listed or cancelled.
 #[derive(Debug, thiserror::Error)]
 pub enum ScheduleError {
     #[error("no company has this id")]
     NoSuchCompany,
     #[error("no schedule has this id")]
     NoSuchSchedule,
-    /// The points are none, or too many.
+    /// The points are zero or too many.
     #[error("points must be at least 1, and a possible amount")]
     OutOfRange,
     #[error(transparent)]
     NotWholePoints(#[from] NotWholePoints),
-    /// All of them would be made up at once.
+    /// Too many past dates would be paid at once.
     #[error("more than {PAST_MAX} of its dates are past: is the year of the start right?")]
     LongPast,
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// How many dates a schedule may have before it is made.
+/// The maximum number of past dates of a new schedule.
 const PAST_MAX: u32 = 1_000;
 
-/// Makes a schedule. Dates that are past are made up, one after the other.
+/// Creates a schedule. Its past dates are paid one after the other.
 pub fn create_schedule<T: AuditLog + Locks + ReadCompanies + Schedules + ?Sized>(
     tx: &mut T,
     command: &CreateSchedule,
@@ -79,7 +79,7 @@ pub fn create_schedule<T: AuditLog + Locks + ReadCompanies + Schedules + ?Sized>
     Ok(schedule)
 }
 
-/// The schedules of a company, cancelled ones too, each with the dates that it gave up, all oldest first.
+/// The schedules of a company, including cancelled ones, each with its missed dates, oldest first.
 pub fn schedules<R: ReadCompanies + ReadSchedules + ?Sized>(
     reads: &mut R,
     id: CompanyId,
@@ -90,7 +90,7 @@ pub fn schedules<R: ReadCompanies + ReadSchedules + ?Sized>(
     Ok(reads.schedules(id)?.into_iter().map(|it| (it.clone(), of(it.id))).collect())
 }
 
-/// Ends a schedule: none of its dates is paid any more. Cancelling again changes nothing.
+/// Cancels a schedule: none of its dates is paid any more. Cancelling again changes nothing.
 pub fn cancel_schedule<T: AuditLog + Locks + Schedules + ?Sized>(
     tx: &mut T,
     id: ScheduleId,

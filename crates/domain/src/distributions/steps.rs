@@ -1,9 +1,10 @@
-//! Large distributions, which would keep others waiting as one long transaction.
+//! Distributions in steps. A single transaction for a large distribution would hold its locks for too long.
 //!
-//! The first step records the cause and takes the whole price from the reserve into the company's account in transit:
-//! it decides all or nothing. Each further step pays some of the receivers from there; the last returns what could
-//! not be paid, to users who were deleted meanwhile. With n receivers, legs 1 to n are theirs, leg n + 1 goes into
-//! transit, leg n + 2 back. What is still to be done stands in the store, so that after a crash anybody can finish it.
+//! The first step records the journal entry and moves the whole price from the reserve to the company's
+//! account in transit, which makes the distribution all-or-nothing. Each further step pays some of the
+//! receivers from there. The last one returns what could not be paid because users were deleted meanwhile.
+//! With n receivers, legs 1 to n are theirs, leg n + 1 goes into transit and leg n + 2 comes back. The store
+//! has the remaining steps, so that any process can finish the distribution after a crash.
 
 use std::collections::BTreeSet;
 
@@ -17,16 +18,17 @@ use crate::ports::StoreError;
 use crate::values::{CauseId, UserId, fit};
 use crate::wallets::Account;
 
-/// The receivers that one step pays.
+/// The number of receivers that one step pays.
 pub(super) const RECEIVERS_PER_STEP: usize = 1_000;
 
-/// The stored progress of a distribution that begins.
+/// The stored progress of a new distribution.
 pub(super) fn begun(cause: &Cause, receivers: &[UserId]) -> DistributionProgress {
     let (receivers, each_step) = (receivers.to_vec(), RECEIVERS_PER_STEP);
     DistributionProgress::Begun { cause: cause.id, receivers, each_step }
 }
 
-/// Carries out the next step of a distribution. Returns the number of its receivers, or none if nothing was left.
+/// Executes the next step of a distribution. Returns the number of its receivers, or `None` if nothing was
+/// left to do.
 #[derive(Debug, Clone, Copy)]
 pub struct ContinueDistribution(pub CauseId);
 
@@ -104,7 +106,7 @@ fn pay_back(book: &mut AccountBook, cause: &Cause, unpaid: u32) -> Result<(), Le
     Ok(())
 }
 
-/// How much each receiver gets.
+/// The amount for each receiver.
 fn each(cause: &Cause) -> Result<Amount, LedgerError> {
     if !matches!(cause.act, Act::Distribution { .. }) {
         return Err(LedgerError::Broken(format!("cause {} is under way and no distribution", cause.id)));

@@ -1,4 +1,4 @@
-//! Events: their kinds and states, the facts that they carry (the webhook crate renders them), and sending them again.
+//! Events: their kinds and states, the facts that they contain (the dispatcher renders them), and replays.
 
 mod replay;
 

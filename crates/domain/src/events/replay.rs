@@ -1,4 +1,4 @@
-//! Sending events again.
+//! Replays events.
 
 use crate::model::EventState;
 use crate::ports::{Context, ReadProviders, Replays, StoreError, Timestamp};
@@ -15,8 +15,9 @@ pub enum ReplayError {
     Store(#[from] StoreError),
 }
 
-/// Makes events due at once, all or none; answers how many. Those that ended go on a schedule that begins anew, those that
-/// wait on the one they have; those that are due or under way stay as they are.
+/// Makes events due at once, all or none. Returns their number. Events that had ended start a new retry
+/// schedule, events that wait keep theirs; events that are due or in progress do not change and are not
+/// counted.
 pub fn replay<T: Replays + ?Sized>(
     tx: &mut T,
     ids: &[EventId],
@@ -32,21 +33,21 @@ pub fn replay<T: Replays + ?Sized>(
     Ok(replayed)
 }
 
-/// Which of a provider's own events.
+/// A selection of a provider's own events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Replayed {
-    /// Those that were caused then or later.
+    /// Events that were created at this time or later.
     since: Timestamp,
-    /// Those in one state, or in any.
+    /// Events in this state, or in any.
     state: Option<EventState>,
 }
 
 impl Replayed {
-    /// What a provider asks for by a moment, by a state, or by both.
+    /// Selects events by a time, by a state, or by both.
     ///
     /// # Errors
     ///
-    /// What is missing, where that would be all events there are, or all that were delivered.
+    /// The missing condition, if the selection would cover all events or all delivered events.
     pub fn asked(since: Option<Timestamp>, state: Option<EventState>) -> Result<Self, &'static str> {
         match (since, state) {
             (None, None) => Err("since or state is required"),
@@ -56,7 +57,7 @@ impl Replayed {
     }
 }
 
-/// Does so with some of a provider's own.
+/// Replays a selection of a provider's own events.
 pub fn replay_own<T: Replays + ?Sized>(
     tx: &mut T,
     provider: ProviderId,
@@ -66,7 +67,7 @@ pub fn replay_own<T: Replays + ?Sized>(
     tx.replay_since(provider, which.since, which.state, context.clock.now())
 }
 
-/// Does so with all of a provider's events that are exhausted, or unaddressed.
+/// Replays all exhausted, or all unaddressed, events of a provider.
 pub fn replay_all<T: ReadProviders + Replays + ?Sized>(
     tx: &mut T,
     provider: ProviderId,

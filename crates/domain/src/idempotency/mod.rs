@@ -1,5 +1,6 @@
-//! Doing a thing once, however often it is asked for: the key, whose it is, what was answered, and for how long. A
-//! request of the API and a command of the operator go the same way.
+//! Idempotency: a request is executed once, however often it is retried. An idempotency key identifies the
+//! request, and its response is stored for a limited time. Requests of the API and commands of the operator
+//! use the same mechanism.
 
 mod once;
 

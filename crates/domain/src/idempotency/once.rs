@@ -1,4 +1,4 @@
-//! The first time and every other.
+//! Claims idempotency keys, and stores responses under them.
 
 use std::time::Duration;
 
@@ -6,32 +6,32 @@ use crate::ledger::Facts;
 use crate::model::{IdempotencyKey, IdempotencyRecord};
 use crate::ports::{Idempotency, StoreError, Timestamp};
 
-/// A request that may come again.
+/// A request that may be retried.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repeatable {
-    /// Whose key, and which.
+    /// The idempotency key and its scope.
     pub key: IdempotencyKey,
-    /// A digest of the whole request, of 32 bytes, by which another request of the same key is known.
+    /// A digest of the whole request, 32 bytes. It detects that a key is used for another request.
     pub request_hash: Vec<u8>,
-    /// For how long the answer is kept.
+    /// How long the response is stored.
     pub kept: Duration,
 }
 
-/// What a key says of a request that begins.
+/// The state of a key when a request starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Begun {
-    /// Do it, and keep what was answered.
+    /// The key is new: execute the request, and store its response.
     First,
-    /// It was done; this was answered.
+    /// The request was executed before. This is its response.
     Repeat(IdempotencyRecord),
-    /// Somebody is doing it at this moment.
+    /// Another request with the key is in progress.
     InFlight,
     /// The key was used for another request.
     Misused,
 }
 
 impl Repeatable {
-    /// Claims the key for this transaction, and looks whether it was used. Never waits.
+    /// Claims the key for this transaction, and checks whether it was used. Never waits.
     pub fn begin<T: Idempotency + ?Sized>(&self, tx: &mut T, now: Timestamp) -> Result<Begun, StoreError> {
         if !tx.claim_key(&self.key)? {
             return Ok(Begun::InFlight);
@@ -39,7 +39,7 @@ impl Repeatable {
         Ok(self.judge(tx.idempotency_record(&self.key, now)?))
     }
 
-    /// The same on facts that are loaded.
+    /// Checks whether the key was used, on loaded facts.
     pub fn begin_on(&self, facts: &Facts, now: Timestamp) -> Begun {
         if !facts.claimed.contains(&self.key) {
             return Begun::InFlight;
@@ -55,7 +55,7 @@ impl Repeatable {
         }
     }
 
-    /// The record of a response that is kept from now on.
+    /// The record of a response that is stored from now on.
     pub fn record(&self, status: u16, body: Vec<u8>, now: Timestamp) -> IdempotencyRecord {
         IdempotencyRecord {
             key: self.key.clone(),
@@ -67,7 +67,7 @@ impl Repeatable {
         }
     }
 
-    /// Keeps what was answered, in the transaction of its effects.
+    /// Stores the response, in the transaction of its effects.
     pub fn keep<T: Idempotency + ?Sized>(
         &self,
         tx: &mut T,

@@ -1,4 +1,4 @@
-//! Accounts: balances and opening; what changes a balance is in `ledger/pay.rs`.
+//! Accounts: balances and opening. `ledger/pay.rs` changes balances.
 
 use super::Unit;
 use super::data::Data;

@@ -1,4 +1,4 @@
-//! Causes.
+//! Journal entries.
 
 use super::Unit;
 use super::data::Data;
@@ -9,7 +9,7 @@ use crate::ports::{Causes, ReadCauses, StoreError};
 use crate::recognitions::Receivers;
 use crate::values::{CauseId, RedemptionId};
 
-/// What happens once at most.
+/// Operations that can happen at most once.
 #[derive(PartialEq)]
 enum Once {
     Refund(RedemptionId),
@@ -34,7 +34,7 @@ fn once(act: &Act) -> Option<Once> {
     }
 }
 
-/// Whether a cause says what its kind needs.
+/// Whether a journal entry has everything that its kind needs.
 fn is_whole(act: &Act) -> bool {
     match act {
         Act::Founding | Act::Rate | Act::Move { .. } | Act::Refund { .. } | Act::Override { .. } => true,

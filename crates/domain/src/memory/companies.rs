@@ -8,7 +8,7 @@ use crate::ports::{Companies, Lookup, ReadCompanies, StoreError};
 use crate::values::{CompanyId, CorporationId, DomainName, Page, ProviderId};
 
 impl Data {
-    /// Whom a company belongs to, with it and its owner; none where the owner is not there.
+    /// The company with its provider and owner; `None` if the owner does not exist.
     fn with_owner(&self, company: &Company) -> Option<(ProviderId, CompanyWithOwner)> {
         let owner = self.users.get(&company.owner_id)?;
         let found = CompanyWithOwner {
@@ -29,7 +29,7 @@ impl Data {
         own.filter(move |it| within.is_none() || it.corporation_id == within)
     }
 
-    /// Whom it names must be there.
+    /// Fails if something that the company refers to does not exist.
     fn refers(&self, company: &Company) -> Result<(), StoreError> {
         require(self.providers.contains_key(&company.provider_id), "no provider has this id")?;
         let corporation = company.corporation_id.is_none_or(|it| self.corporations.contains_key(&it));

@@ -1,4 +1,4 @@
-//! What is kept, and the small tools for listing it.
+//! The stored data, and helpers to list it.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,14 +12,14 @@ use crate::values::{
     CauseId, CompanyId, CorporationId, OccasionId, Page, ProviderId, RecognitionId, UserId, fit,
 };
 
-/// Everything there is.
+/// All data of the store.
 #[derive(Clone, Default)]
 pub(super) struct Data {
     pub(super) providers: BTreeMap<ProviderId, Provider>,
     pub(super) corporations: BTreeMap<CorporationId, Corporation>,
     pub(super) companies: BTreeMap<CompanyId, Company>,
     pub(super) users: BTreeMap<UserId, User>,
-    /// With when it was deleted.
+    /// Each with the time of its deletion.
     pub(super) occasions: BTreeMap<OccasionId, (Occasion, Option<Timestamp>)>,
     pub(super) causes: BTreeMap<CauseId, Cause>,
     pub(super) recognitions: BTreeMap<RecognitionId, Recognition>,
@@ -27,7 +27,7 @@ pub(super) struct Data {
     pub(super) events: Vec<NewEvent>,
     pub(super) mails: Vec<NewMail>,
     pub(super) noted: Vec<AuditEntry>,
-    /// Distributions in several steps: the steps that are left by their first legs, and the number of unpaid receivers.
+    /// Distributions in steps: the remaining steps by their first legs, and the number of unpaid receivers.
     pub(super) distributions: BTreeMap<CauseId, (BTreeMap<u32, Vec<UserId>>, u32)>,
     pub(super) records: HashMap<IdempotencyKey, IdempotencyRecord>,
 }
@@ -40,7 +40,7 @@ pub(super) fn page_of<T, K: Ord>(all: impl Iterator<Item = T>, key: fn(&T) -> K,
     all.into_iter().skip(size(page.offset())).take(size(page.limit())).collect()
 }
 
-/// How many.
+/// The number of items.
 pub(super) fn count(all: impl Iterator) -> i64 {
     fit(all.count())
 }

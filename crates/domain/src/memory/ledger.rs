@@ -1,4 +1,4 @@
-//! Loading for decisions, and writing what they come to.
+//! Loads what decisions need, and writes their results.
 
 use super::Unit;
 use super::data::Data;

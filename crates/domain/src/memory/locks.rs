@@ -1,4 +1,4 @@
-//! Holding rows: one unit is at work at a time, so everything is held.
+//! Locks do nothing, because units of work run one at a time.
 
 use super::Unit;
 use crate::ports::{Locks, Row, StoreError};

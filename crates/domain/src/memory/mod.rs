@@ -1,10 +1,11 @@
 //! A store in memory, for tools and tests that need the ledger and no database (feature `memory`).
 //!
-//! It serves the use cases over companies, users, occasions, recognitions, redemptions, wallets and reserves: everything in
-//! [`Ledger`]. It rejects what the databases reject and passes the same contract tests. The files mirror those of `ports`.
+//! It serves the use cases over companies, users, occasions, recognitions, redemptions, wallets and reserves:
+//! everything in [`Ledger`]. It rejects what the databases reject and passes the same contract tests. The
+//! files mirror those of `ports`.
 //!
-//! A unit of work changes a copy of all data, which replaces the original on commit: atomic, but the time grows with the amount
-//! of data. Units run one at a time, so locks do nothing.
+//! A unit of work changes a copy of all data, which replaces the original on commit: atomic, but the time
+//! grows with the amount of data. Units run one at a time, so locks do nothing.
 //!
 //! The crate's page has an example.
 
@@ -30,27 +31,27 @@ use data::Data;
 
 pub use surroundings::{CountedIds, PlainBodies, StillClock};
 
-/// Everything there is, in memory; empty at first.
+/// A store in memory, initially empty.
 #[derive(Default)]
 pub struct Memory {
     data: Mutex<Data>,
 }
 
-/// One unit of work. It remembers the first failure, so that a swallowed error still undoes the whole; after one it
-/// does nothing more.
+/// One unit of work. It stores the first failure, so that an error that the caller ignores still rolls the
+/// unit back; after a failure it does nothing more.
 pub struct Unit {
     data: Data,
     fault: Option<StoreError>,
 }
 
 impl Memory {
-    /// One unit of work: `Ok` keeps what it wrote, `Err` and a panic undo it. Another unit inside of `work` would wait
-    /// for ever.
+    /// Runs one unit of work: `Ok` commits; `Err` and a panic roll back. Starting another unit inside `work`
+    /// deadlocks.
     pub fn transaction<T, E: From<StoreError>>(
         &self,
         work: impl FnOnce(&mut Unit) -> Result<T, E>,
     ) -> Result<T, E> {
-        // What a unit writes is put in place whole, so that a panic in one leaves nothing broken.
+        // A unit works on a copy that replaces the data on commit, so a panic leaves the data intact.
         let mut data = self.data.lock().unwrap_or_else(PoisonError::into_inner);
         let mut unit = Unit { data: data.clone(), fault: None };
         unit.data.book.set_savepoint();
@@ -64,19 +65,19 @@ impl Memory {
         }
     }
 
-    /// The events that were queued, in their order.
+    /// The queued events, in their order.
     pub fn events(&self) -> Vec<NewEvent> {
         self.data.lock().unwrap_or_else(PoisonError::into_inner).events.clone()
     }
 
-    /// The mails that were queued, in their order.
+    /// The queued mails, in their order.
     pub fn mails(&self) -> Vec<NewMail> {
         self.data.lock().unwrap_or_else(PoisonError::into_inner).mails.clone()
     }
 }
 
 impl Unit {
-    /// Does one thing, unless something failed before; remembers its failure.
+    /// Runs one operation, unless an earlier one failed. Stores its failure.
     fn run<T>(&mut self, work: impl FnOnce(&mut Data) -> Result<T, StoreError>) -> Result<T, StoreError> {
         if let Some(fault) = &self.fault {
             return Err(fault.clone());
@@ -84,7 +85,7 @@ impl Unit {
         work(&mut self.data).inspect_err(|fault| self.fault = Some(fault.clone()))
     }
 
-    /// Reads one thing.
+    /// Runs one read.
     fn read<T>(&mut self, work: impl FnOnce(&Data) -> T) -> Result<T, StoreError> {
         self.run(|data| Ok(work(data)))
     }

@@ -1,4 +1,4 @@
-//! An account's history.
+//! The history of an account.
 
 use std::cmp::Reverse;
 
@@ -9,7 +9,7 @@ use crate::ports::{LedgerLine, ReadMovements, StoreError};
 use crate::values::{Page, fit};
 use crate::wallets::{Account, Direction, Reason, Transaction};
 
-/// How a transfer looks from an account, if it names it.
+/// A transfer as an entry of an account, if it debits or credits the account.
 fn line(it: &Transfer, account: Account) -> Option<LedgerLine> {
     let (direction, place) = match (it.debit, it.credit) {
         ((debit, place), _) if debit == account => (Direction::Debit, place),

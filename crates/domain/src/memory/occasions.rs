@@ -8,7 +8,7 @@ use crate::ports::{Lookup, Occasions, ReadOccasions, StoreError, Timestamp};
 use crate::values::{CompanyId, Line, OccasionId, Page, ProviderId};
 
 impl Data {
-    /// What a company can use: its own and everybody's.
+    /// The occasions that a company can use: its own and the global ones.
     fn usable(&self, company: CompanyId) -> impl Iterator<Item = &Occasion> {
         let kept = self.occasions.values().filter(|(_, deleted_at)| deleted_at.is_none()).map(|(it, _)| it);
         kept.filter(move |it| it.company_id.is_none_or(|owner| owner == company))

@@ -1,4 +1,4 @@
-//! The outboxes: what was told, for whoever asks; and the audit log.
+//! The outbox, readable for tests, and the audit log.
 
 use super::Unit;
 use crate::ledger::require;

@@ -10,7 +10,7 @@ use crate::ports::{ReadRecognitions, Recognitions, Role, StoreError};
 use crate::values::{Message, Page, RecognitionId, UserId};
 
 impl Data {
-    // No company has the id of a user: what a user sent is found by the id alone.
+    // No company has the id of a user, so the id alone finds what a user sent.
     fn recognitions_of(&self, user: UserId, role: Role) -> impl Iterator<Item = &Recognition> {
         self.recognitions.values().filter(move |it| match role {
             Role::Receiver => it.receiver_id == user,

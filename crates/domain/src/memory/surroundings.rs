@@ -1,4 +1,5 @@
-//! The rest of a [`Context`](crate::ports::Context) for whoever has no clock, ids or receivers of events of its own.
+//! The other parts of a [`Context`](crate::ports::Context), for callers without a clock, ids or receivers of
+//! events.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,7 +9,7 @@ use crate::model::{Event, EventFacts};
 use crate::ports::{Clock, EventBodies, Ids, Timestamp, Unrenderable};
 use crate::values::{EmailAddress, UserId};
 
-/// A clock that stands still.
+/// A clock that does not advance.
 #[derive(Debug, Clone, Copy)]
 pub struct StillClock(pub Timestamp);
 
@@ -18,7 +19,7 @@ impl Clock for StillClock {
     }
 }
 
-/// Ids that count from 1: unique within one of these, and no further.
+/// Ids that count from 1. They are unique only within one instance.
 #[derive(Debug, Default)]
 pub struct CountedIds(AtomicU64);
 
@@ -28,7 +29,7 @@ impl Ids for CountedIds {
     }
 }
 
-/// Event bodies that hold the facts of the event and nothing else, as one line of text.
+/// Event bodies that contain only the facts of the event, as one line.
 #[derive(Debug, Clone, Copy)]
 pub struct PlainBodies;
 

@@ -1,4 +1,4 @@
-//! What the audit log tells.
+//! Entries of the audit log.
 
 use uuid::Uuid;
 
@@ -6,7 +6,7 @@ use super::By;
 use crate::values::{CompanyId, ProviderId, Timestamp, stored};
 
 stored! {
-    /// What was done, by its name in the audit log.
+    /// An audited action, by its name in the audit log.
     enum Action {
         ProviderCreated => 1, "provider.create";
         ProviderChanged => 2, "provider.set";
@@ -27,30 +27,30 @@ stored! {
         Redeemed => 16, "redemption.create";
         Refunded => 17, "redemption.refund";
         WalletReplaced => 18, "wallet.override";
-        /// What the wallets held went back to the reserve.
+        /// The wallets were emptied into the reserve.
         UserDeleted => 19, "user.delete";
-        /// What was known of a deleted user was erased.
+        /// The personal data of a deleted user was erased.
         UserErased => 20, "user.erase";
         UsersImported => 21, "import.users";
-        /// An occasion that every provider can use.
+        /// Every provider can use the occasion.
         GlobalOccasionCreated => 22, "occasion.create-global";
         GlobalOccasionChanged => 23, "occasion.set-global";
         GlobalOccasionDeleted => 24, "occasion.delete-global";
         EventsReplayed => 25, "event.replay";
         MailsRetried => 26, "mail.retry";
-        /// Maintenance was turned on or off.
+        /// Maintenance mode was turned on or off.
         MaintenanceTurned => 27, "maintenance";
         Pruned => 28, "prune";
-        /// A mail was sent to see whether mails go.
+        /// A test mail was sent.
         MailTested => 29, "mail.test";
-        /// A provider was sent an event that tells of nothing.
+        /// An example event was sent to a provider.
         ExampleSent => 30, "webhook.send-example";
-        /// A copy of the embedded database was begun.
+        /// A copy of the embedded database was started.
         BackupBegun => 31, "backup";
     }
 }
 
-/// One thing that was done: by whom, when, to what. Written in the transaction that did it.
+/// A record of one action: who, when, and on what. Written in the transaction of the action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditEntry {
     pub id: Uuid,
@@ -58,16 +58,16 @@ pub struct AuditEntry {
     pub by: By,
     pub action: Action,
     pub company_id: Option<CompanyId>,
-    /// Whose it is, or which provider it is about.
+    /// The provider that owns the object, or the provider that the action is about.
     pub provider_id: Option<ProviderId>,
-    /// What it was done to, where that is neither the company nor the provider.
+    /// The object of the action, if it is neither the company nor the provider.
     pub object_id: Option<Uuid>,
-    /// The rest in words, on one line; never a secret, nor anybody's name.
+    /// Details in one line. They never contain a secret or a personal name.
     pub detail: String,
 }
 
 impl AuditEntry {
-    /// What it was done to: the object, or the provider where it is about no company.
+    /// The object of the action; or the provider, if the action is not about a company.
     pub fn object_or_provider(&self) -> Option<Uuid> {
         let provider = self.provider_id.filter(|_| self.company_id.is_none());
         self.object_id.or(provider.map(|it| it.as_uuid()))

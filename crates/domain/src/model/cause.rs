@@ -1,4 +1,4 @@
-//! The cause.
+//! Journal entries.
 
 use super::{By, Sender};
 use crate::money::{Points, PointsPerDollar};
@@ -8,76 +8,77 @@ use crate::values::{
 };
 use crate::wallets::WalletType;
 
-/// One thing that was asked for. A fact: never changed, never removed.
+/// A journal entry: the record of one requested operation. It is never changed or deleted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cause {
-    /// Its id; of a redemption the redemption's.
+    /// Its id, which for a redemption is also the id of the redemption.
     pub id: CauseId,
     pub company_id: CompanyId,
-    /// Whose the company was.
+    /// The provider that owned the company at that time.
     pub provider_id: ProviderId,
-    /// What was asked for.
+    /// The requested operation.
     pub act: Act,
-    /// Who asked.
+    /// Who requested it.
     pub by: By,
-    /// The rate by which points were turned into money; of a founding or a change of rate the one from then on.
+    /// The rate that converted between points and dollars. For a creation or a change of the rate, the rate
+    /// from then on.
     pub rate: PointsPerDollar,
     pub created_at: Timestamp,
 }
 
-/// What was asked for.
+/// The requested operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Act {
-    /// The company was made.
+    /// The company was created.
     Founding,
-    /// Its rate changed.
+    /// The rate of the company changed.
     Rate,
-    /// It went over to another provider.
+    /// The company was transferred to another provider.
     Move { to: ProviderId },
     /// Recognitions were sent.
     Sending(Sending),
-    /// A recognition was changed; what is `None` stayed.
+    /// A recognition was changed. Fields that are `None` did not change.
     Amendment {
         recognition: RecognitionId,
-        /// What it says since.
+        /// The new message.
         message: Option<Message>,
-        /// Whether it is public since.
+        /// Whether it is now public.
         share: Option<bool>,
     },
-    /// Points came into the reserve from outside.
+    /// Points were added to the reserve from outside.
     Deposit { points: Points },
-    /// Points went out of the reserve, to where deposits come from.
+    /// Points were withdrawn from the reserve.
     Withdrawal { points: Points },
-    /// Points went from the reserve to many wallets.
+    /// Points were distributed from the reserve to many wallets.
     Distribution {
         wallet: WalletType,
         /// Points for each.
         points: Points,
         receivers: u32,
-        /// For which date of which schedule; none where the operator ran it.
+        /// The paid date of a schedule; `None` if the operator ran the distribution.
         date: Option<ScheduledDate>,
     },
     /// A user spent points on a reward.
     Redemption { user: UserId, points: Points },
-    /// What a redemption took was returned.
+    /// The amount of a redemption was returned.
     Refund {
-        /// Of which redemption; once.
+        /// The redemption, which can be refunded only once.
         redemption: RedemptionId,
-        /// How many points that was at the rate of the day.
+        /// The points of the amount at the rate of that time.
         points: Points,
     },
-    /// What a wallet held was replaced.
+    /// The balance of a wallet was replaced.
     Override {
         user: UserId,
         wallet: WalletType,
-        /// By how many points.
+        /// The change in points.
         points: Points,
     },
-    /// A user was deleted; what the wallets held went back to the reserve.
+    /// A user was deleted, and the wallets were emptied into the reserve.
     Deletion {
-        /// Who; once.
+        /// The user, who can be deleted only once.
         user: UserId,
-        /// How many wallets held anything.
+        /// The number of wallets with a balance.
         wallets: u32,
     },
 }
@@ -85,19 +86,19 @@ pub enum Act {
 /// What the recognitions of one request have in common.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sending {
-    /// Who sent.
+    /// The sender.
     pub sender: Sender,
     pub occasion_id: OccasionId,
     /// Points for each receiver.
     pub points: Points,
     pub receivers: u32,
-    /// What they say.
+    /// Their message.
     pub message: Message,
     /// Whether they are public.
     pub share: bool,
 }
 
-/// A date of a schedule; each is paid once.
+/// A date of a schedule. Each date is paid once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScheduledDate {
     pub schedule: ScheduleId,
@@ -105,8 +106,8 @@ pub struct ScheduledDate {
 }
 
 impl Act {
-    /// How many transfers it has, a rounding not counted; of a sending how many recognitions, which move nothing where
-    /// they are of no points.
+    /// The number of its transfers, without that of a rounding. For a sending, the number of recognitions,
+    /// which move nothing if they are of zero points.
     pub fn legs(&self) -> u32 {
         match self {
             Self::Founding | Self::Rate | Self::Move { .. } | Self::Amendment { .. } => 0,

@@ -1,4 +1,4 @@
-//! The company.
+//! Companies.
 
 use super::full_name;
 use crate::money::{Points, PointsPerDollar};
@@ -11,21 +11,21 @@ pub struct Company {
     pub id: CompanyId,
     pub provider_id: ProviderId,
     pub corporation_id: Option<CorporationId>,
-    /// Its domain, unique over the whole service.
+    /// Its domain, unique in the whole service.
     pub domain: DomainName,
     pub name: Line,
-    /// Its administrator.
+    /// The user who owns it and administers it.
     pub owner_id: UserId,
     /// Its logo, never fetched and never returned.
     pub logo_url: WebUrl,
     pub rate: PointsPerDollar,
-    /// The points below which the reserve alerts.
+    /// The alert threshold of the reserve.
     pub reserve_alert: Option<Points>,
-    /// Who else receives the alert.
+    /// An additional recipient of the alert.
     pub reserve_bcc: Option<EmailAddress>,
     /// Whether recognitions of zero points are allowed (behaviour 15.5).
     pub allow_zero_points: bool,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
     /// When it was last changed.
     pub updated_at: Timestamp,
@@ -37,7 +37,7 @@ pub struct CompanyWithOwner {
     pub company: Company,
     pub owner_email: EmailAddress,
     pub owner_first_name: Line,
-    /// The owner's last name; none for an owner named by a single word.
+    /// The owner's last name; `None` if the name of the owner is a single word.
     pub owner_last_name: Option<Line>,
 }
 

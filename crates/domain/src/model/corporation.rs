@@ -1,4 +1,4 @@
-//! The corporation.
+//! Corporations.
 
 use crate::values::{CorporationId, Line, ProviderId, Timestamp};
 
@@ -7,7 +7,7 @@ pub struct Corporation {
     pub id: CorporationId,
     pub provider_id: ProviderId,
     pub name: Line,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
     /// When it was last changed.
     pub updated_at: Timestamp,

@@ -1,10 +1,10 @@
-//! The details of a person that need not be known.
+//! The optional details of a user.
 
 use crate::values::Update;
 
-/// Gives another macro the list of details, in the order in which everybody shows them. This is the one place that
-/// names a detail beside the tables: rows, requests and answers are made of the list. Each type has a `parse` and a
-/// `Display`.
+/// Passes the list of details to another macro, in the order in which they are always shown. This is the only
+/// place that names a detail, apart from the tables: rows, requests and responses are generated from the
+/// list. Each type has a `parse` and a `Display`.
 #[macro_export]
 macro_rules! person_details {
     ($macro:ident) => {
@@ -12,9 +12,9 @@ macro_rules! person_details {
             department: $crate::values::Line,
             /// Profession title.
             title: $crate::values::Line,
-            /// The supervisor's address; need not be a user yet.
+            /// The supervisor's address, which need not belong to a user.
             supervisor_email: $crate::values::EmailAddress,
-            /// The company's own number for the person.
+            /// The company's own number for the user.
             employee_id: $crate::values::Line,
             /// Day and month of birth.
             birthday: $crate::values::MonthDay,
@@ -31,13 +31,13 @@ macro_rules! person_details {
 
 macro_rules! details {
     ($($(#[$doc:meta])* $name:ident: $type:ty,)+) => {
-        /// What need not be known of a person.
+        /// The optional details of a user.
         #[derive(Debug, Clone, Default, PartialEq, Eq)]
         pub struct Details {
             $($(#[$doc])* pub $name: Option<$type>,)+
         }
 
-        /// What changes of the details.
+        /// Changes to the details.
         #[derive(Debug, Clone, Default)]
         pub struct UpdateDetails {
             $($(#[$doc])* pub $name: Update<$type>,)+

@@ -1,11 +1,11 @@
-//! Events: their kinds, what each tells, and what becomes of one.
+//! Events: their kinds, contents and states.
 
 use super::{Person, Recognition};
 use crate::money::Points;
 use crate::values::{CauseId, CompanyId, EventId, ProviderId, Timestamp, stored};
 
 stored! {
-    /// The kinds of event, by their names in the envelope.
+    /// The kinds of events, by their names in the envelope.
     enum EventKind {
         RecognitionReceived => 1, "recognition.received";
         RecognitionUpdated => 2, "recognition.updated";
@@ -14,20 +14,20 @@ stored! {
 }
 
 stored! {
-    /// What has become of an event.
+    /// The delivery state of an event.
     enum EventState {
-        /// Waits for its next attempt.
+        /// It waits for its next attempt.
         Pending => 1, "pending";
-        /// Confirmed by its receiver.
+        /// Its receiver confirmed it.
         Delivered => 2, "delivered";
-        /// Failed for the last time; kept.
+        /// Its last attempt failed. It is still stored.
         Exhausted => 3, "exhausted";
-        /// Its provider had no callback URL; kept.
+        /// Its provider had no callback URL. It is still stored.
         Unaddressed => 4, "unaddressed";
     }
 }
 
-/// What an event tells, with the names that it carries.
+/// The content of an event, including the names that it contains.
 #[derive(Debug, Clone)]
 pub enum Event<'a> {
     RecognitionReceived(RecognitionEvent<'a>),
@@ -44,8 +44,8 @@ impl Event<'_> {
         }
     }
 
-    /// The id of what it tells: of a sending's many recognitions the one that was received, else the cause itself.
-    /// Each is told once.
+    /// The id of the subject: the received recognition of a sending, otherwise the journal entry itself. Each
+    /// subject has one event.
     pub fn id(&self, cause: CauseId) -> EventId {
         EventId::from_uuid(match self {
             Self::RecognitionReceived(it) => it.recognition.id.as_uuid(),
@@ -54,16 +54,16 @@ impl Event<'_> {
     }
 }
 
-/// The sender as an event names it.
+/// The sender as an event shows it.
 #[derive(Debug, Clone)]
 pub struct SenderName<'a> {
     /// The full name of a user, or the company's name.
     pub name: &'a str,
-    /// The user's address; none for a company.
+    /// The user's address; `None` for a company.
     pub email: Option<&'a str>,
 }
 
-/// A recognition with the names an event carries.
+/// A recognition with the names that its event contains.
 #[derive(Debug, Clone)]
 pub struct RecognitionEvent<'a> {
     pub recognition: &'a Recognition,
@@ -72,31 +72,32 @@ pub struct RecognitionEvent<'a> {
     pub occasion_name: &'a str,
 }
 
-/// A redemption as an event tells it.
+/// A redemption with what its event contains.
 #[derive(Debug, Clone)]
 pub struct RedemptionEvent<'a> {
     pub user: &'a Person,
     /// The points of this redemption.
     pub points: Points,
-    /// What the user has redeemed in all, at today's rate.
+    /// The total points that the user has redeemed, at the present rate.
     pub cumulative_points_spent: Points,
 }
 
 /// An event to be delivered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewEvent {
-    /// Its id, constant over attempts and replays: that of what it tells of, the recognition, the amendment or the
-    /// redemption, each of which is told once.
+    /// Its id, which is the same for all attempts and replays. It is the id of the subject (recognition,
+    /// amendment or redemption), and each subject has one event.
     pub id: EventId,
     pub company_id: CompanyId,
-    /// To whom.
+    /// The provider that receives it.
     pub provider_id: ProviderId,
     pub kind: EventKind,
     pub cause: CauseId,
     /// The bytes to send.
     pub body: Vec<u8>,
-    /// Whether the provider has a callback URL; without one the event is kept, unaddressed (behaviour 23.10).
+    /// Whether the provider has a callback URL; without one the event is stored as unaddressed (behaviour
+    /// 23.10).
     pub addressed: bool,
-    /// When it was caused.
+    /// When it was created.
     pub created_at: Timestamp,
 }

@@ -1,4 +1,4 @@
-//! The part of an event's body that the ledger records, too.
+//! The part of an event's body that the ledger also records.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,16 +7,16 @@ use uuid::Uuid;
 
 use super::{Event, EventKind};
 
-/// What an event's body says of the ledger: enough to compare a stored body with what caused it.
+/// What an event's body says about the ledger: enough to compare a stored body with its journal entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EventFacts {
     pub kind: EventKind,
     /// The recognition, or the user who redeemed.
     pub subject: Uuid,
     pub company: Uuid,
-    /// Of a recognition: the user or the company that sent it.
+    /// For a recognition: the user or the company that sent it.
     pub sender: Option<Uuid>,
-    /// Of a recognition.
+    /// For a recognition: the receiver.
     pub receiver: Option<Uuid>,
     /// Points of the recognition or the redemption.
     pub points: i64,
@@ -47,7 +47,7 @@ impl EventFacts {
     }
 }
 
-/// One line, for renderers that put nothing else into a body.
+/// One line, for renderers whose bodies contain nothing else.
 impl fmt::Display for EventFacts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { kind, subject, company, sender, receiver, points } = self;
@@ -56,7 +56,7 @@ impl fmt::Display for EventFacts {
     }
 }
 
-/// The text is not that of an event's facts.
+/// The string is not the facts of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not the facts of an event")]
 pub struct InvalidFacts;

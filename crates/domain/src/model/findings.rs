@@ -1,11 +1,11 @@
-//! What was found.
+//! The results of an audit.
 
 use std::collections::BTreeMap;
 
-/// How many lines there are of one invariant, before the rest is only counted.
+/// The maximum number of reported violations of one invariant. Further ones are only counted.
 const LINES_MAX: usize = 100;
 
-/// One broken invariant, as a sentence for the operator.
+/// One violated invariant, described for the operator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
     /// The invariant's short name, such as `balance` or `conservation`.
@@ -14,7 +14,7 @@ pub struct Violation {
     pub detail: String,
 }
 
-/// How many rows an audit has read.
+/// The number of rows that an audit has read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Checked {
     pub journal_entries: u64,
@@ -25,15 +25,15 @@ pub struct Checked {
     pub seals: u64,
 }
 
-/// What an audit has found.
+/// The results of an audit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AuditReport {
-    /// Empty for a sound database.
+    /// Empty if the database is intact.
     pub violations: Vec<Violation>,
     pub checked: Checked,
 }
 
-/// Violations so far: at most a hundred lines of each invariant, and a count of the others.
+/// The violations so far: at most a hundred descriptions per invariant, and a count of the others.
 #[derive(Debug, Default)]
 pub struct Findings {
     found: BTreeMap<&'static str, (Vec<String>, u64)>,
@@ -41,7 +41,7 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Adds a violation; what is wrong is put into words only where it will be shown.
+    /// Adds a violation. `detail` is called only if the description will be shown.
     pub fn add(&mut self, invariant: &'static str, detail: impl FnOnce() -> String) {
         let (lines, more) = self.found.entry(invariant).or_default();
         if lines.len() < LINES_MAX {
@@ -51,14 +51,14 @@ impl Findings {
         }
     }
 
-    /// Adds a violation unless something holds.
+    /// Adds a violation if `holds` is false.
     pub fn demand(&mut self, holds: bool, invariant: &'static str, detail: impl FnOnce() -> String) {
         if !holds {
             self.add(invariant, detail);
         }
     }
 
-    /// Adds what was found elsewhere.
+    /// Adds the findings of another part.
     pub fn merge(&mut self, other: Self) {
         for (invariant, (lines, more)) in other.found {
             let (_, counted) = self.found.entry(invariant).or_default();
@@ -74,7 +74,7 @@ impl Findings {
         sum.seals += more.seals;
     }
 
-    /// All of it, the invariants in the order of their names.
+    /// All violations, ordered by the names of the invariants.
     pub fn into_violations(self) -> Vec<Violation> {
         let lines = |(invariant, (lines, more)): (&'static str, (Vec<String>, u64))| {
             let rest = (more > 0).then(|| format!("and {more} more"));
@@ -118,16 +118,16 @@ mod tests {
     }
 }
 
-/// What can be checked apart from the rest, on a snapshot of its own.
+/// A part of an audit that can run independently, on its own snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// What the database can say of its own files.
+    /// The database's own checks of its files.
     Storage,
-    /// The accounts, each beside its movements.
+    /// The accounts, compared with their entries.
     Balances,
     /// The journal in its order, with transfers, recognitions and events, and the chain of seals.
     Journal,
-    /// What single queries tell.
+    /// Checks by single queries.
     Tables,
 }
 

@@ -1,4 +1,4 @@
-//! Keys and what is kept under them.
+//! Idempotency keys, and the records stored under them.
 
 use std::time::Duration;
 
@@ -6,10 +6,10 @@ use uuid::Uuid;
 
 use crate::values::Timestamp;
 
-/// How long a response is kept where nothing else is asked for.
+/// How long a response is stored by default.
 pub const KEPT: Duration = Duration::from_secs(72 * 3_600);
 
-/// Whose key, and which: a provider's id, or the nil UUID for the operator's commands.
+/// An idempotency key in its scope: a provider's id, or the nil UUID for the operator's commands.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct IdempotencyKey {
     /// The provider, or nil.
@@ -19,25 +19,25 @@ pub struct IdempotencyKey {
 }
 
 impl IdempotencyKey {
-    /// Whether a text can be a key: 1 to 255 visible ASCII characters.
+    /// Whether a string is a valid key: 1 to 255 visible ASCII characters.
     pub fn is_key(text: &str) -> bool {
         (1..=255).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
     }
 }
 
-/// What was answered to the first request of a key.
+/// The response to the first request with a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdempotencyRecord {
-    /// Whose, and which.
+    /// The key and its scope.
     pub key: IdempotencyKey,
     /// A digest of the whole request.
     pub request_hash: Vec<u8>,
-    /// The HTTP status answered.
+    /// The HTTP status of the response.
     pub status: u16,
-    /// The body answered, byte for byte.
+    /// The body of the response, byte for byte.
     pub body: Vec<u8>,
     /// When it was written.
     pub created_at: Timestamp,
-    /// From when on it counts as absent.
+    /// When it expires. From then on the key counts as unused.
     pub expires_at: Timestamp,
 }

@@ -1,31 +1,32 @@
-//! The answer of a scoped look-up: the only place where "absent" and "another provider's" part ways.
+//! The result of a scoped lookup. This is the only place that distinguishes "absent" from "another
+//! provider's".
 
 use crate::values::ProviderId;
 
-/// What a provider finds under an id.
+/// The result of a provider's lookup of an id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Lookup<T> {
-    /// Nothing has this id.
+    /// No object has this id.
     Absent,
-    /// It exists and belongs to another provider; nothing of it is told.
+    /// It exists but belongs to another provider. Nothing about it is disclosed.
     Foreign,
-    /// It is the provider's own, or everybody's (a global occasion).
+    /// It belongs to the provider, or to every provider (a global occasion).
     Own(T),
 }
 
-/// Why a named object cannot be used (behaviour 5.4), with the field that named it.
+/// Why a referenced object cannot be used (behaviour 5.4), with the field that referred to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Denied {
-    /// No such object: 404 at the API.
+    /// No such object: 404 in the API.
     #[error("{0} names nothing that exists")]
     Absent(&'static str),
-    /// Another provider's object: 403 at the API.
+    /// It belongs to another provider: 403 in the API.
     #[error("{0} belongs to another provider")]
     Foreign(&'static str),
 }
 
 impl<T> Lookup<T> {
-    /// Judges a found row by the provider that owns it.
+    /// The result for a row and the provider that owns it.
     pub fn judge(scope: ProviderId, found: Option<(ProviderId, T)>) -> Self {
         match found {
             None => Self::Absent,
@@ -43,7 +44,7 @@ impl<T> Lookup<T> {
         }
     }
 
-    /// The same look-up of something derived from what was found.
+    /// Converts the object.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Lookup<U> {
         match self {
             Self::Absent => Lookup::Absent,

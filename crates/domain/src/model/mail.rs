@@ -9,10 +9,10 @@ use crate::values::{CompanyId, EmailAddress, Timestamp};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewMail {
     pub id: Uuid,
-    /// Of which company it tells.
+    /// The company that it is about.
     pub company_id: CompanyId,
     pub recipient: EmailAddress,
     pub notification: Notification,
-    /// When it was caused.
+    /// When it was created.
     pub created_at: Timestamp,
 }

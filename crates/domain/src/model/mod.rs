@@ -1,5 +1,5 @@
-//! What there is: a type for each kind of thing that is kept, told or judged. The aggregates show them under their own
-//! names; the ports and the use cases stand above.
+//! The types of the objects that are stored, reported or checked. The modules of the use cases re-export them
+//! under their own names; ports and use cases build on this module.
 
 mod audit_entry;
 mod cause;

@@ -6,7 +6,7 @@ use crate::wallets::WalletType;
 
 use super::Company;
 
-/// The company that a notification is about, as it was when something happened.
+/// The company that a notification is about, at the time of the event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotifiedCompany {
     pub id: CompanyId,
@@ -21,12 +21,12 @@ impl From<&Company> for NotifiedCompany {
     }
 }
 
-/// What the administrators of a company are notified of.
+/// An event of which the administrators of a company are notified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Notification {
-    /// A payment, a new rate or a new threshold left the reserve below the threshold of its alert.
+    /// A payment, a new rate or a new threshold left the reserve below its alert threshold.
     ReserveLow { company: NotifiedCompany, threshold: Points, balance: Points },
-    /// A distribution that a schedule was due to make was refused; it is retried for a day.
+    /// A scheduled distribution was refused; it is retried for a day.
     DistributionRefused {
         company: NotifiedCompany,
         due_on: IsoDate,
@@ -34,6 +34,6 @@ pub enum Notification {
         wallet: WalletType,
         reason: String,
     },
-    /// The certificate of the company's identity provider ends within 30 days, or has ended.
+    /// The certificate of the company's identity provider expires within 30 days, or has expired.
     CertificateEnding { company: NotifiedCompany, ends_at: Timestamp, has_ended: bool },
 }

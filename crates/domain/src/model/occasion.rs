@@ -1,19 +1,19 @@
-//! The occasion.
+//! Occasions.
 
 use crate::values::{CompanyId, InvalidValue, Line, Message, OccasionId, Timestamp};
 
-/// What an occasion says.
+/// The texts of an occasion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OccasionText {
     pub name: Line,
     /// The title of its mails.
     pub title: Line,
-    /// The message of recognitions that give none.
+    /// The default message of its recognitions.
     pub default_message: Message,
 }
 
 impl OccasionText {
-    /// Reads a default message: it stands in where a recognition gives none, so it must say something.
+    /// Parses a default message. It must not be blank, because it is used when a recognition has no message.
     pub fn default_message(text: &str) -> Result<Message, InvalidValue> {
         let must_be = "must be text of 1 to 10,000 characters, not blank, without control characters other than line \
                        breaks and tabs";
@@ -24,14 +24,14 @@ impl OccasionText {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Occasion {
     pub id: OccasionId,
-    /// Its company; none for a global one.
+    /// Its company; `None` for a global occasion.
     pub company_id: Option<CompanyId>,
     pub text: OccasionText,
     /// Whether it may be used.
     pub enabled: bool,
     /// Whether it can be managed and selected.
     pub visible: bool,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
     /// When it was last changed.
     pub updated_at: Timestamp,

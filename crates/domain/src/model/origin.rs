@@ -1,35 +1,35 @@
-//! Who asked.
+//! Who requested an operation.
 
 use crate::values::stored;
 
 stored! {
     enum Actor {
-        /// A provider, over the API.
+        /// A provider, through the API.
         Provider => 1;
-        /// The operator, by a command.
+        /// The operator, with a command.
         Operator => 2;
-        /// A schedule, whose date has come.
+        /// A schedule, on one of its dates.
         Schedule => 3;
     }
 }
 
-/// Who asks for what is being done, as a use case is told.
+/// Who requested an operation, as a use case receives it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Origin<'a> {
     pub actor: Actor,
-    /// A request's id; of a command the operating system's user.
+    /// The id of the request; for a command, the user of the operating system.
     pub reference: Option<&'a str>,
-    /// The key under which it may be repeated.
+    /// The idempotency key, if any.
     pub key: Option<&'a str>,
 }
 
-/// Who asked, as it is kept.
+/// Who requested an operation, as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct By {
     pub actor: Actor,
-    /// The request's id; of a command the operating system's user.
+    /// The id of the request; for a command, the user of the operating system.
     pub reference: Option<String>,
-    /// The key under which it could be repeated.
+    /// The idempotency key, if any.
     pub key: Option<String>,
 }
 
@@ -40,7 +40,7 @@ impl From<Origin<'_>> for By {
 }
 
 impl By {
-    /// The same, borrowed.
+    /// Borrows it.
     pub fn origin(&self) -> Origin<'_> {
         Origin { actor: self.actor, reference: self.reference.as_deref(), key: self.key.as_deref() }
     }

@@ -1,8 +1,8 @@
-//! The provider.
+//! Providers.
 
 use crate::values::{ProviderId, Timestamp};
 
-/// A provider as it is stored: of its secrets only what cannot be turned back.
+/// A provider as it is stored. Its secrets are hashed or encrypted.
 #[derive(Clone)]
 pub struct Provider {
     pub id: ProviderId,
@@ -14,25 +14,25 @@ pub struct Provider {
     pub api_secret_hash: Vec<u8>,
     /// Its shared secret, encrypted under the master key.
     pub shared_secret_sealed: Vec<u8>,
-    /// The hash of the API secret before, while that works too.
+    /// The hash of the previous API secret, while that is still valid.
     pub former_api_secret: Option<Former>,
-    /// The shared secret before, sealed, while events are still signed by it.
+    /// The previous shared secret, encrypted, while it still signs events.
     pub former_shared_secret: Option<Former>,
-    /// Where its events go, exactly as registered.
+    /// The destination of its events, exactly as registered.
     pub callback_url: Option<String>,
     /// Whether it may create and update companies and corporations and create users.
     pub manages_all_domain_resources: bool,
     /// Whether its credentials are refused.
     pub suspended: bool,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
 }
 
-/// A secret that was replaced and works for a while yet, as it is kept.
+/// A replaced secret that is still valid for some time, as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Former {
     pub kept: Vec<u8>,
-    /// From then on it counts no more.
+    /// From then on it is invalid.
     pub until: Timestamp,
 }
 
@@ -43,13 +43,13 @@ impl Former {
 }
 
 impl Provider {
-    /// The hashes of the API secrets that let it in: its own, and the one before in its grace.
+    /// The hashes of the valid API secrets: the current one, and the previous one during its grace period.
     pub fn api_secret_hashes(&self, now: Timestamp) -> impl Iterator<Item = &[u8]> {
         let former = Former::in_force(&self.former_api_secret, now);
         std::iter::once(self.api_secret_hash.as_slice()).chain(former)
     }
 
-    /// The shared secret that events are signed with, sealed: the one before, in its grace.
+    /// The shared secret that signs events, encrypted: the previous one during its grace period.
     pub fn signing_secret_sealed(&self, now: Timestamp) -> &[u8] {
         Former::in_force(&self.former_shared_secret, now).unwrap_or(&self.shared_secret_sealed)
     }

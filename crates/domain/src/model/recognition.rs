@@ -1,4 +1,4 @@
-//! The recognition.
+//! Recognitions.
 
 use uuid::Uuid;
 
@@ -7,14 +7,14 @@ use crate::values::{CompanyId, Message, OccasionId, RecognitionId, Timestamp, Us
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sender {
-    /// A user, from a wallet.
+    /// A user, who pays from a wallet.
     User(UserId),
-    /// A company, from its reserve.
+    /// A company, which pays from its reserve.
     Company(CompanyId),
 }
 
 impl Sender {
-    /// The name of the kind at the API.
+    /// The name of the kind in the API.
     pub fn type_name(self) -> &'static str {
         match self {
             Self::User(_) => "user",
@@ -22,7 +22,7 @@ impl Sender {
         }
     }
 
-    /// The id, of the kind named.
+    /// The id of the user or company.
     pub fn id(self) -> Uuid {
         match self {
             Self::User(id) => id.as_uuid(),
@@ -38,7 +38,7 @@ pub struct Recognition {
     pub receiver_id: UserId,
     pub sender: Sender,
     pub message: Message,
-    /// The points sent: a fact, whatever the rate becomes.
+    /// The sent points, which do not change with the rate.
     pub points: Points,
     /// Whether it is public.
     pub share: bool,

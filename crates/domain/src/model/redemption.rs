@@ -1,4 +1,4 @@
-//! The redemption.
+//! Redemptions.
 
 use crate::money::{Amount, Points};
 use crate::values::{CompanyId, RedemptionId, Timestamp, UserId};
@@ -9,9 +9,9 @@ pub struct Redemption {
     pub id: RedemptionId,
     pub company_id: CompanyId,
     pub user_id: UserId,
-    /// How many points: a fact, whatever the rate becomes.
+    /// The redeemed points, which do not change with the rate.
     pub points: Points,
-    /// What they were worth, which a refund returns.
+    /// Their worth, which a refund returns.
     pub amount: Amount,
     pub created_at: Timestamp,
     pub is_refunded: bool,

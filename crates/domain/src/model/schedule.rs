@@ -1,4 +1,4 @@
-//! The schedule, and its dates.
+//! Schedules and their dates.
 
 use time::{Date, Month};
 
@@ -7,17 +7,17 @@ use crate::values::{CompanyId, IsoDate, ScheduleId, Timestamp, stored};
 use crate::wallets::WalletType;
 
 stored! {
-    /// How often a schedule has a date.
+    /// The interval between the dates of a schedule.
     enum Period {
         /// Every seven days.
         Week => 1, "week";
-        /// Once in each month, on the day of the start or, where the month is shorter, on its last day.
+        /// Once a month, on the day of the start, or on the last day of a shorter month.
         Month => 2, "month";
     }
 }
 
 impl Period {
-    /// The date number `n` after a start, which is number 0; none after the year 9999.
+    /// Date number `n` of a schedule; the start is number 0. `None` after the year 9999.
     pub fn date(self, start: IsoDate, n: u32) -> Option<IsoDate> {
         let start = start.date();
         let found = match self {
@@ -27,7 +27,7 @@ impl Period {
         IsoDate::from_date(found).ok()
     }
 
-    /// The first date of a schedule that comes after another of its dates.
+    /// The first date of a schedule after another of its dates.
     pub fn date_after(self, start: IsoDate, date: IsoDate) -> Option<IsoDate> {
         let (from, to) = (start.date(), date.date());
         let n = match self {
@@ -50,35 +50,35 @@ fn months_after(start: Date, n: u32) -> Option<Date> {
     Date::from_calendar_date(year, month, start.day().min(month.length(year))).ok()
 }
 
-/// A distribution that repeats.
+/// A recurring distribution.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Schedule {
     pub id: ScheduleId,
-    /// Whose reserve pays.
+    /// The company whose reserve pays.
     pub company_id: CompanyId,
     pub wallet: WalletType,
     /// Points for each user.
     pub points: Points,
     pub every: Period,
     pub start_on: IsoDate,
-    /// The oldest date that is neither paid nor given up.
+    /// The oldest date that is neither paid nor missed.
     pub next_on: IsoDate,
-    /// When it is looked at next: as that date begins in UTC, or later where a try failed.
+    /// When it is tried next: at the start of that date in UTC, or later after a failed try.
     pub due_at: Timestamp,
-    /// Why that date could not be paid yet, where it was tried.
+    /// Why that date could not be paid yet, if it was tried.
     pub failing: Option<Failing>,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// Since when it has no dates any more.
+    /// When it was cancelled or ended.
     pub cancelled_at: Option<Timestamp>,
 }
 
-/// What became of the tries so far to pay a date.
+/// The failed tries to pay a date.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failing {
-    /// The first of them.
+    /// The time of the first one.
     pub since: Timestamp,
-    /// What refused the last.
+    /// The reason for the last refusal.
     pub reason: String,
 }
 
@@ -88,14 +88,14 @@ pub struct MissedDate {
     pub schedule_id: ScheduleId,
     pub company_id: CompanyId,
     pub due_on: IsoDate,
-    /// What refused the last try.
+    /// The reason for the last refusal.
     pub reason: String,
     /// When it was given up.
     pub created_at: Timestamp,
 }
 
 impl Schedule {
-    /// Goes on with the next date; a schedule that has none any more ends.
+    /// Advances to the next date. A schedule without a next date ends.
     pub(crate) fn advance(&mut self, now: Timestamp) {
         self.failing = None;
         match self.every.date_after(self.start_on, self.next_on) {

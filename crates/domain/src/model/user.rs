@@ -1,30 +1,30 @@
-//! The user.
+//! Users.
 
 use super::Details;
 use crate::values::{CompanyId, EmailAddress, Groups, Line, Timestamp, UserId};
 
-/// What is known of a person, as a provider sets it.
+/// The data of a user that a provider sets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Profile {
-    /// Unique among the company's active users, without case.
+    /// Unique among the company's active users, case-insensitively.
     pub email: EmailAddress,
     pub first_name: Line,
-    /// Last name; none only for an owner named by a single word (behaviour 11.2).
+    /// The last name; `None` only for an owner whose name is a single word (behaviour 11.2).
     pub last_name: Option<Line>,
     pub details: Details,
     /// Whether the manager wallet may be used.
     pub manager: bool,
-    /// Whether the person administers the company.
+    /// Whether the user administers the company.
     pub company_admin: bool,
-    /// Whether the person administers the corporation; false outside any.
+    /// Whether the user administers the corporation; false outside a corporation.
     pub corporation_admin: bool,
     pub groups: Option<Groups>,
-    /// Five fields of the provider's own.
+    /// Five fields for the provider's own use.
     pub custom_fields: [Option<Line>; 5],
 }
 
 impl Profile {
-    /// A profile with nothing but a name and an address.
+    /// A profile with only a name and an address.
     pub fn named(email: EmailAddress, first_name: Line, last_name: Option<Line>) -> Self {
         Self {
             email,
@@ -44,11 +44,11 @@ impl Profile {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct User {
     pub id: UserId,
-    /// Its company, for ever.
+    /// Its company, which never changes.
     pub company_id: CompanyId,
-    /// What is known of it.
+    /// Its data.
     pub profile: Profile,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
     /// When it was last changed.
     pub updated_at: Timestamp,
@@ -62,7 +62,7 @@ impl User {
     }
 }
 
-/// The little of a user that sending and naming needs.
+/// The few fields of a user that sending and naming need.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Person {
     pub id: UserId,
@@ -71,7 +71,7 @@ pub struct Person {
     pub last_name: Option<Line>,
     pub email: EmailAddress,
     pub manager: bool,
-    /// Whether it is not deleted.
+    /// Whether the user is not deleted.
     pub active: bool,
 }
 
@@ -82,7 +82,7 @@ impl Person {
     }
 }
 
-/// First and last name, joined as they were split.
+/// First and last name, joined in the way in which they were split.
 pub fn full_name(first: &Line, last: Option<&Line>) -> String {
     match last {
         Some(last) => format!("{} {}", first.as_str(), last.as_str()),

@@ -9,10 +9,12 @@ pub(super) const NANODOLLARS_PER_DOLLAR: i64 = 1_000_000_000;
 const MUST_BE: &str = "dollars with at most nine decimals, such as 2.50";
 const DECIMALS: usize = 9;
 
-/// An amount of money in nano-dollars (10⁻⁷ US cent), negative where an outside account owes (behaviour 16.5).
+/// An amount of money in nano-dollars (10⁻⁷ US cent). It is negative if an outside account owes (behaviour
+/// 16.5).
 ///
-/// The unit is so small because a point is a whole number of nano-dollars for every rate that divides 10⁹.
-/// As text it is dollars, with two to nine decimals: `2.50`. Arithmetic is checked: `None` is an overflow of `i64`, some 9.2 thousand million dollars.
+/// The unit is so small that a point is a whole number of nano-dollars for every rate that divides 10⁹. The
+/// string form is in dollars with two to nine decimals: `2.50`. Arithmetic is checked: `None` is an overflow
+/// of `i64`, about 9.2 billion dollars.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(
     feature = "serde",
@@ -24,15 +26,15 @@ pub struct Amount(i64);
 impl Amount {
     pub const ZERO: Self = Self(0);
 
-    /// The largest amount there is.
+    /// The largest amount.
     pub const MAX: Self = Self(i64::MAX);
 
-    /// The amount of so many nano-dollars.
+    /// Converts from nano-dollars.
     pub const fn from_nanodollars(nanodollars: i64) -> Self {
         Self(nanodollars)
     }
 
-    /// The count of nano-dollars, as it is stored.
+    /// The number of nano-dollars.
     pub const fn nanodollars(self) -> i64 {
         self.0
     }
@@ -47,17 +49,17 @@ impl Amount {
         self.0.checked_sub(other.0).map(Self)
     }
 
-    /// The amount taken `count` times, or `None` on overflow.
+    /// The amount multiplied by `count`, or `None` on overflow.
     pub fn checked_mul(self, count: i64) -> Option<Self> {
         self.0.checked_mul(count).map(Self)
     }
 
-    /// Whether this is no money at all.
+    /// Whether the amount is zero.
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
 
-    /// Whether this is less than nothing.
+    /// Whether the amount is less than zero.
     pub const fn is_negative(self) -> bool {
         self.0 < 0
     }

@@ -1,19 +1,20 @@
-//! What makes a wallet show other points than it does.
+//! Computes the transfer that makes a wallet show other points.
 
 use super::{Amount, Points, PointsPerDollar, Price};
 
-/// A movement between a wallet and the reserve.
+/// A transfer between a wallet and the reserve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Difference {
-    /// What is moved, which is an exact amount, and what who pays must hold.
+    /// The exact amount that is moved, and what the payer must hold.
     pub price: Price,
-    /// The points by which what is shown changes.
+    /// The difference in shown points.
     pub points: Points,
     /// Whether the wallet pays.
     pub out: bool,
 }
 
-/// What makes a wallet that holds `held` show `points`: `Ok(None)` where it does already, `Err` where a figure overflows.
+/// The transfer that makes a wallet that holds `held` show `points`. `Ok(None)` if it already shows them,
+/// `Err` on overflow.
 pub fn difference(
     rate: PointsPerDollar,
     held: Amount,
@@ -33,7 +34,7 @@ pub fn difference(
     Ok(Some(Difference { price, points: by, out }))
 }
 
-/// A figure that no [`Amount`] holds.
+/// A number that no [`Amount`] holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the amount is out of range")]
 pub struct OutOfRange;

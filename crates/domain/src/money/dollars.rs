@@ -4,14 +4,14 @@ use std::fmt;
 
 use super::{Points, PointsPerDollar};
 
-/// What points are worth in dollars and whole cents, rounded half to even: to be shown, never to be reckoned with.
+/// The worth of points in dollars and whole cents, rounded half to even. For display, never for calculations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dollars {
     cents: i128,
 }
 
 impl Dollars {
-    /// The worth of so many points at a rate.
+    /// The worth of points at a rate.
     pub fn of(points: Points, rate: PointsPerDollar) -> Self {
         let (worth, rate) = (i128::from(points.get()) * 100, i128::from(rate.get()));
         let (cents, rest) = (worth.div_euclid(rate), worth.rem_euclid(rate));

@@ -8,14 +8,14 @@ const DOLLARS_MAX: i64 = 5_000;
 /// The points that a receiver may get: the A and B of the refusal (behaviour 15.5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PointsRange {
-    /// A: 1, or 0 where the company may send recognitions of no points.
+    /// A: 1, or 0 if the company may send recognitions of zero points.
     pub min: Points,
     /// B: 5,000 dollars in points.
     pub max: Points,
 }
 
 impl PointsRange {
-    /// Whether the range holds `points`, its ends included.
+    /// Whether `points` is in the range, including its ends.
     pub fn contains(&self, points: Points) -> bool {
         self.min <= points && points <= self.max
     }
@@ -24,39 +24,39 @@ impl PointsRange {
 /// The range of points per receiver for a company with this rate and this option.
 pub fn points_range(rate: PointsPerDollar, allow_zero: bool) -> PointsRange {
     let least = if allow_zero { 0 } else { 1 };
-    // Both are small and positive whatever the rate, so that the fallback is never taken.
+    // Both numbers are small and positive for every rate, so the fallback is never used.
     let points = |count| Points::new(count).unwrap_or(Points::ZERO);
     PointsRange { min: points(least), max: points(DOLLARS_MAX * rate.get()) }
 }
 
-/// What a payment of the same points to each of n receivers costs (behaviour 16.5).
+/// The price of a payment of the same points to each of n receivers (behaviour 16.5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Price {
     /// What each receiver is credited.
     pub each: Amount,
-    /// What the payer is debited: n × `each`, so that a payment makes and loses no money.
+    /// What the payer is debited: n × `each`, so that a payment neither creates nor destroys money.
     pub total: Amount,
-    /// What the payer must hold at least: the balance from which a wallet shows `points_total`. Zero or less for a
-    /// payment of no points, which anyone can make.
+    /// What the payer must hold at least: the balance from which a wallet shows `points_total`. Zero or less
+    /// for a payment of zero points, which every payer can make.
     pub threshold: Amount,
-    /// The points paid in all: n × the points of each.
+    /// The total points: n × the points of each.
     pub points_total: Points,
 }
 
 impl Price {
-    /// The price of moving an exact amount to one receiver, which shows as so many points.
+    /// The price of moving an exact amount to one receiver, which shows it as these points.
     pub fn exactly(rate: PointsPerDollar, amount: Amount, points: Points) -> Option<Self> {
         let threshold = rate.least_for(amount)?;
         Some(Self { each: amount, total: amount, threshold, points_total: points })
     }
 
-    /// The same price for a payer from outside, who may owe so much but no more.
+    /// The same price for an outside payer, whose balance may be negative down to `-most`.
     pub fn on_credit(self, most: Amount) -> Option<Self> {
         Some(Self { threshold: self.total.checked_sub(most)?, ..self })
     }
 }
 
-/// The price of paying `points` to each of `receivers`; `None` where a figure overflows or `receivers` is negative.
+/// The price of paying `points` to each of `receivers`; `None` on overflow, or if `receivers` is negative.
 ///
 /// ```
 /// use guerdon_domain::money::{Amount, Points, PointsPerDollar, made_up, price};
@@ -66,7 +66,7 @@ impl Price {
 /// assert_eq!(price.total.nanodollars(), 1_000_000_002);
 /// assert_eq!(price.threshold.nanodollars(), 999_900_000); // six points, less a hundredth of a cent
 ///
-/// // A payer who holds exactly a dollar shows six points, so it can pay them: the company makes up 2 nano-dollars.
+/// // A payer with exactly a dollar shows six points, so it can pay them: the company adds 2 nano-dollars.
 /// let dollar = Amount::from_nanodollars(1_000_000_000);
 /// assert_eq!(made_up(&price, dollar), Some(Amount::from_nanodollars(2)));
 /// assert_eq!(made_up(&price, Amount::from_nanodollars(999_899_999)), None); // shows five
@@ -83,8 +83,8 @@ pub fn price(rate: PointsPerDollar, points: Points, receivers: i64) -> Option<Pr
     })
 }
 
-/// What the company's outside account `rounding` must give a payer with this balance before the payment, so that
-/// the payer ends at zero or above; zero for most. `None`: insufficient funds (behaviour 16.5).
+/// What the company's outside account `rounding` must add to a payer's balance before the payment, so that
+/// the payer ends at zero or above; usually zero. `None` means insufficient funds (behaviour 16.5).
 pub fn made_up(price: &Price, balance: Amount) -> Option<Amount> {
     if balance < price.threshold {
         None

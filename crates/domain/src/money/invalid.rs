@@ -1,8 +1,8 @@
-//! What is no number of its kind.
+//! The error for an invalid number.
 
 use std::fmt::Display;
 
-/// A number that was refused, and what it must be.
+/// A number that was refused, and the condition that it must meet.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{value:?} must be {must_be}")]
 pub struct InvalidNumber {

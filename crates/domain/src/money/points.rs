@@ -1,4 +1,4 @@
-//! Counts of points.
+//! Numbers of points.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use super::InvalidNumber;
 
 const MUST_BE: &str = "a count of points from 0 on";
 
-/// A count of points, never negative: what a provider sends and sees (behaviour 16.1).
+/// A number of points, never negative: what providers send and see (behaviour 16.1).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(
     feature = "serde",
@@ -19,7 +19,7 @@ pub struct Points(i64);
 impl Points {
     pub const ZERO: Self = Self(0);
 
-    /// So many points, or `None` for a negative count.
+    /// A number of points, or `None` if it is negative.
     pub const fn new(count: i64) -> Option<Self> {
         if count < 0 { None } else { Some(Self(count)) }
     }
@@ -33,7 +33,7 @@ impl Points {
         self.0.checked_add(other.0).map(Self)
     }
 
-    /// The points taken `count` times, or `None` on overflow or for a negative `count`.
+    /// The points multiplied by `count`, or `None` on overflow or for a negative `count`.
     pub fn checked_mul(self, count: i64) -> Option<Self> {
         if count < 0 { None } else { self.0.checked_mul(count).map(Self) }
     }

@@ -8,8 +8,8 @@ use super::{Amount, InvalidNumber, Points};
 
 const MUST_BE: &str = "a rate of 1 to 10,000 points for a dollar";
 
-/// What may be missing from a wallet that still shows a point, times the rate: a hundredth of a point, or for a point
-/// of more than a cent a hundredth of a cent. In nano-dollars times points per dollar.
+/// The tolerance: the shortfall at which a wallet still shows a point, multiplied by the rate. It is a
+/// hundredth of a point, but at most a hundredth of a cent. In nano-dollars times points per dollar.
 const TOLERANCE_OF_A_POINT: i64 = 10_000_000;
 const TOLERANCE_OF_A_CENT: i64 = 100_000;
 
@@ -41,7 +41,7 @@ impl PointsPerDollar {
     /// The rate of a company that was created without one: 50.
     pub const DEFAULT: Self = Self(50);
 
-    /// The most points that a dollar may make.
+    /// The maximum number of points per dollar.
     pub const MAX: i64 = 10_000;
 
     /// A rate, or `None` outside 1 to 10,000.
@@ -49,12 +49,12 @@ impl PointsPerDollar {
         if points < 1 || points > Self::MAX { None } else { Some(Self(points)) }
     }
 
-    /// The points that a dollar buys.
+    /// The number of points per dollar.
     pub const fn get(self) -> i64 {
         self.0
     }
 
-    /// What so many points are worth, rounded half to even; `None` where that is more than an [`Amount`] holds.
+    /// The worth of points, rounded half to even; `None` if it exceeds the largest [`Amount`].
     pub fn amount(self, points: Points) -> Option<Amount> {
         let rate = i128::from(self.0);
         let numerator = i128::from(points.get()) * i128::from(NANODOLLARS_PER_DOLLAR);
@@ -67,7 +67,8 @@ impl PointsPerDollar {
         i64::try_from(floor + i128::from(is_up)).ok().map(Amount::from_nanodollars)
     }
 
-    /// The points that an amount is worth exactly; `None` where that is no whole number of them, or less than none.
+    /// The points that an amount is worth exactly; `None` if that is not a whole number of points, or
+    /// negative.
     pub fn whole_points(self, amount: Amount) -> Option<Points> {
         let scaled = i128::from(amount.nanodollars()) * i128::from(self.0);
         let whole = scaled % i128::from(NANODOLLARS_PER_DOLLAR) == 0;
@@ -75,30 +76,31 @@ impl PointsPerDollar {
         points.filter(|_| whole).and_then(Points::new)
     }
 
-    /// The tolerance times the rate, which makes it a whole number (behaviour 16.5).
+    /// The tolerance times the rate, which is a whole number (behaviour 16.5).
     fn tolerance(self) -> i128 {
         i128::from(TOLERANCE_OF_A_POINT.min(TOLERANCE_OF_A_CENT * self.0))
     }
 
-    /// What a balance shows: the largest P ≥ 0 whose worth, P × 10⁹ / rate, less the tolerance is not above the
-    /// balance; 0 for a negative balance. Exact for every `i64`: nothing is rounded but the answer, down.
+    /// The points that a balance shows: the largest P ≥ 0 whose worth, P × 10⁹ / rate, less the tolerance
+    /// does not exceed the balance; 0 for a negative balance. Exact for every `i64`: only the result is
+    /// rounded, down.
     pub fn points(self, balance: Amount) -> Points {
         if balance.is_negative() {
             return Points::ZERO;
         }
         let scaled = i128::from(balance.nanodollars()) * i128::from(self.0) + self.tolerance();
-        // At the highest rate this is some 9 × 10¹³, so that the fallbacks are never taken.
+        // At the highest rate this is about 9 × 10¹³, so the fallbacks are never used.
         let points = i64::try_from(scaled / i128::from(NANODOLLARS_PER_DOLLAR)).unwrap_or(i64::MAX);
         Points::new(points).unwrap_or(Points::ZERO)
     }
 
-    /// The least balance that shows so many points: their worth less the tolerance, rounded up. Less than nothing for
-    /// no points. `None` where that is more than an [`Amount`] holds.
+    /// The smallest balance that shows these points: their worth less the tolerance, rounded up. Negative for
+    /// zero points. `None` if it exceeds the largest [`Amount`].
     pub fn least(self, points: Points) -> Option<Amount> {
         self.less_tolerance(i128::from(points.get()) * i128::from(NANODOLLARS_PER_DOLLAR))
     }
 
-    /// An exact amount less the tolerance, rounded up: what a payer of it must hold.
+    /// An exact amount less the tolerance, rounded up: what a payer of the amount must hold.
     pub(super) fn least_for(self, amount: Amount) -> Option<Amount> {
         self.less_tolerance(i128::from(amount.nanodollars()) * i128::from(self.0))
     }

@@ -2,7 +2,7 @@
 
 use super::{Amount, Points, PointsPerDollar};
 
-/// How much is to be moved.
+/// An amount to move, in points or dollars.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sum {
     Points(Points),
@@ -35,7 +35,7 @@ pub struct BalanceChange {
     pub rate: PointsPerDollar,
     /// The points that the command named.
     pub points: Points,
-    /// The points that the account showed before and shows afterwards.
+    /// The points that the account showed before, and shows afterwards.
     pub before: Points,
     pub after: Points,
 }

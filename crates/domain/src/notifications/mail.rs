@@ -1,11 +1,11 @@
-//! Notifications as mails: what has happened, what to do, what happens until then.
+//! Renders notifications as mails: what has happened, what to do, and what happens until then.
 
 use crate::model::{Notification, NotifiedCompany};
 use crate::money::Points;
 use crate::values::{IsoDate, Timestamp};
 use crate::wallets::WalletType;
 
-/// The text of a mail.
+/// The content of a mail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MailText {
     /// One line.

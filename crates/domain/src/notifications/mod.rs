@@ -1,7 +1,8 @@
-//! Notifications to the administrators of a company: the reserve is low, a scheduled distribution was refused, a certificate
-//! ends.
+//! Notifications to the administrators of a company: the reserve is low, a scheduled distribution was
+//! refused, or a certificate expires soon.
 //!
-//! The outbox keeps what has happened, not a text. Each channel renders it: [`Notification::mail`] is the renderer for mail.
+//! The outbox stores what has happened, not the message. Each channel renders it: [`Notification::mail`] does
+//! so for mail.
 
 mod mail;
 
@@ -15,11 +16,11 @@ use crate::model::{Company, NewMail};
 use crate::ports::{Context, MailOutbox, ReadUsers, StoreError};
 use crate::values::EmailAddress;
 
-/// Queues a notification for each active administrator of a company and for `others`; once for each address.
+/// Queues a notification for each active administrator of a company and for `others`, once for each address.
 ///
 /// # Errors
 ///
-/// Those of the store.
+/// If the store fails.
 pub fn notify_administrators<T: MailOutbox + ReadUsers + ?Sized>(
     tx: &mut T,
     company: &Company,
@@ -31,7 +32,7 @@ pub fn notify_administrators<T: MailOutbox + ReadUsers + ?Sized>(
     tx.queue_mails(&address(company, recipients, notification, context))
 }
 
-/// The notification for each recipient; once for each address.
+/// The notification for each recipient, once for each address.
 pub(crate) fn address(
     company: &Company,
     recipients: impl Iterator<Item = EmailAddress>,

@@ -5,7 +5,7 @@ use super::update::held;
 use crate::ports::{Context, Locks, Occasions};
 use crate::values::{OccasionId, ProviderId};
 
-/// Deletes an occasion: from then on it is absent; recognitions keep its id, events its name.
+/// Deletes an occasion. From then on it is not found, but recognitions keep its id and events its name.
 pub fn delete<T: Locks + Occasions + ?Sized>(
     tx: &mut T,
     scope: ProviderId,

@@ -1,4 +1,5 @@
-//! Global occasions: everybody's to use, the operator's to make, change and remove (behaviour 14.2).
+//! Global occasions: every provider can use them, and the operator creates, changes and deletes them
+//! (behaviour 14.2).
 
 use super::create::insert;
 use crate::model::{Action, Occasion, OccasionText};
@@ -14,7 +15,7 @@ pub enum GlobalOccasionError {
     Store(#[from] StoreError),
 }
 
-/// Creates an occasion of every company.
+/// Creates an occasion that every company can use.
 pub fn create_global<T: AuditLog + Occasions + ?Sized>(
     tx: &mut T,
     text: &OccasionText,
@@ -26,7 +27,7 @@ pub fn create_global<T: AuditLog + Occasions + ?Sized>(
     Ok(occasion)
 }
 
-/// Enables or disables it, shows or hides it; what is `None` stays.
+/// Enables or disables, shows or hides a global occasion. Fields that are `None` do not change.
 pub fn set_global<T: AuditLog + Locks + Occasions + ?Sized>(
     tx: &mut T,
     id: OccasionId,
@@ -46,7 +47,7 @@ pub fn set_global<T: AuditLog + Locks + Occasions + ?Sized>(
     Ok(occasion)
 }
 
-/// Deletes it: from then on it is absent; recognitions keep its id, events its name.
+/// Deletes a global occasion. From then on it is not found, but recognitions keep its id and events its name.
 pub fn delete_global<T: AuditLog + Locks + Occasions + ?Sized>(
     tx: &mut T,
     id: OccasionId,
@@ -62,7 +63,7 @@ fn held<T: Locks + ReadOccasions + ?Sized>(
     id: OccasionId,
 ) -> Result<Occasion, GlobalOccasionError> {
     tx.hold(Row::Occasion(id))?;
-    let nobody = ProviderId::from_uuid(uuid::Uuid::nil()); // to whom only what is everybody's belongs
+    let nobody = ProviderId::from_uuid(uuid::Uuid::nil()); // only global occasions belong to the nil provider
     match tx.occasion(nobody, id)? {
         Lookup::Own(occasion) if occasion.is_global() => Ok(occasion),
         _ => Err(GlobalOccasionError::NoSuchOccasion),

@@ -4,7 +4,7 @@ use crate::model::Occasion;
 use crate::ports::{Context, Denied, Locks, Occasions, ReadOccasions, Row, StoreError};
 use crate::values::{CompanyId, Line, Message, OccasionId, ProviderId};
 
-/// What changes; what is `None` stays.
+/// The changes to make. Fields that are `None` do not change.
 #[derive(Debug, Clone, Default)]
 pub struct UpdateOccasion {
     /// Its company, which cannot change: only the present one is accepted.
@@ -12,7 +12,7 @@ pub struct UpdateOccasion {
     pub name: Option<Line>,
     /// The title of its mails.
     pub title: Option<Line>,
-    /// The message of recognitions that give none.
+    /// The default message of its recognitions.
     pub default_message: Option<Message>,
     /// Whether it may be used.
     pub enabled: Option<bool>,
@@ -26,10 +26,10 @@ pub enum ChangeOccasionError {
     /// The occasion cannot be used.
     #[error(transparent)]
     Denied(#[from] Denied),
-    /// It is everybody's (behaviour 14.2).
+    /// The occasion is global (behaviour 14.2).
     #[error("a global occasion cannot be changed")]
     Global,
-    /// Another company was sent.
+    /// A different company was sent.
     #[error("company_id cannot be changed")]
     OtherCompany,
     #[error(transparent)]
@@ -57,7 +57,7 @@ pub fn update<T: Locks + Occasions + ?Sized>(
     Ok(occasion)
 }
 
-/// An occasion of the provider's own, held.
+/// Locks and reads an occasion of the provider.
 pub(super) fn held<T: Locks + ReadOccasions + ?Sized>(
     tx: &mut T,
     scope: ProviderId,

@@ -1,4 +1,4 @@
-//! Overrides: what a wallet holds, replaced by the operator (`docs/specified-behaviour.md`, points).
+//! Overrides: the operator replaces the balance of a wallet (`docs/specified-behaviour.md`, points).
 
 mod replace;
 

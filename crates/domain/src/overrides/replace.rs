@@ -1,4 +1,4 @@
-//! Replacing what a wallet holds, for the operator: an override (behaviour 17.7).
+//! Replaces the balance of a wallet, for the operator (behaviour 17.7).
 
 use std::collections::BTreeSet;
 
@@ -14,10 +14,10 @@ use crate::wallets::{Account, WalletType};
 /// Why a wallet was not replaced.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplaceError {
-    /// There is no such active user.
+    /// The user does not exist or is not active.
     #[error("no active user has this id")]
     NoSuchUser,
-    /// The user lacks the wallet.
+    /// The user does not have the wallet.
     #[error("the user has no such wallet")]
     NoSuchWallet,
     /// The points are too many.
@@ -32,8 +32,8 @@ pub enum ReplaceError {
     Store(#[from] StoreError),
 }
 
-/// Makes a wallet show so many points: the difference comes from the company's reserve, or goes there. A wallet that
-/// shows them already stays as it is.
+/// Makes a wallet show a number of points: the difference comes from the company's reserve or goes to it. A
+/// wallet that already shows them does not change.
 #[derive(Debug, Clone)]
 pub struct ReplaceBalance {
     pub user_id: UserId,

@@ -1,4 +1,4 @@
-//! Changing a provider, its secrets included.
+//! Changing a provider, including its secrets.
 
 use crate::model::{Action, Provider};
 use crate::ports::{AuditLog, Context, Locks, ProviderChange, Providers, Row, StoreError};
@@ -13,7 +13,7 @@ pub enum ChangeProviderError {
     Store(#[from] StoreError),
 }
 
-/// Changes a provider; answers it as it then is.
+/// Changes a provider. Returns the changed provider.
 pub fn change<T: AuditLog + Locks + Providers + ?Sized>(
     tx: &mut T,
     id: ProviderId,
@@ -26,7 +26,7 @@ pub fn change<T: AuditLog + Locks + Providers + ?Sized>(
     Ok(provider)
 }
 
-/// What the audit log tells of a change.
+/// The details of a change for the audit log.
 fn words(change: &ProviderChange) -> String {
     let callback_url = match &change.callback_url {
         Update::Keep => None,
@@ -40,7 +40,7 @@ fn words(change: &ProviderChange) -> String {
     [name, callback_url, manages, suspended].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// The same, for the use case that notes it in words of its own.
+/// Changes a provider without an audit entry. The caller writes its own.
 pub(super) fn apply<T: Providers + ?Sized>(
     tx: &mut T,
     id: ProviderId,

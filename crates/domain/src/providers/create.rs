@@ -4,9 +4,9 @@ use crate::model::{Action, Provider};
 use crate::ports::{AuditLog, Context, Providers, StoreError};
 use crate::values::{Line, ProviderId};
 
-/// What a new provider is made of. Its secrets come hashed and sealed.
+/// The fields of a new provider. Its secrets are already hashed and encrypted.
 pub struct CreateProvider {
-    /// Its id, to which its shared secret is sealed.
+    /// Its id, to which the encryption of its shared secret is bound.
     pub id: ProviderId,
     /// Its name, for the operator.
     pub name: Line,
@@ -16,15 +16,15 @@ pub struct CreateProvider {
     pub api_secret_hash: Vec<u8>,
     /// Its shared secret, encrypted under the master key.
     pub shared_secret_sealed: Vec<u8>,
-    /// Where its events go, exactly as registered.
+    /// The destination of its events, exactly as registered.
     pub callback_url: Option<String>,
     /// Whether it may create and update companies and corporations and create users.
     pub manages_all_domain_resources: bool,
 }
 
 impl CreateProvider {
-    /// A provider without credentials, for a tool that nobody calls over the network: it is told nothing, and may do
-    /// everything.
+    /// A provider without credentials, for a tool that is not used over the network. It receives no events
+    /// and may do everything.
     pub fn local(id: ProviderId, name: Line) -> Self {
         Self {
             id,

@@ -7,7 +7,7 @@ use crate::model::{Action, Former, Provider};
 use crate::ports::{AuditLog, Context, Locks, ProviderChange, Providers, Row};
 use crate::values::{ProviderId, Update};
 
-/// The secret that comes, as it is kept.
+/// The new secret, as it is stored.
 #[derive(Debug, Clone)]
 pub enum NewSecret {
     /// The peppered hash of an API secret.
@@ -16,8 +16,8 @@ pub enum NewSecret {
     Shared(Vec<u8>),
 }
 
-/// Replaces a secret. The one before works on for as long as the grace lasts, if there is any; every older one stops at
-/// once.
+/// Replaces a secret. The previous one stays valid for the grace period, if any; every older one becomes
+/// invalid at once.
 pub fn rotate<T: AuditLog + Locks + Providers + ?Sized>(
     tx: &mut T,
     id: ProviderId,

@@ -4,17 +4,17 @@ use std::collections::HashSet;
 
 use crate::values::UserId;
 
-/// 1 to 10,000 distinct user ids, in the order given.
+/// 1 to 10,000 distinct user ids, in the given order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Receivers(Vec<UserId>);
 
-/// What is wrong with a `receiver_ids`; its text is the tail of the message.
+/// What is wrong with a `receiver_ids`. Its string is the end of the error message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidReceivers {
     /// An item between commas is blank.
     #[error("must not hold an empty item")]
     EmptyItem,
-    /// An item is no UUID.
+    /// An item is not a UUID.
     #[error("must be user ids separated by commas")]
     NotAnId,
     /// An id occurs twice.
@@ -25,10 +25,10 @@ pub enum InvalidReceivers {
 }
 
 impl Receivers {
-    /// The most receivers of one recognition.
+    /// The maximum number of receivers of one recognition.
     pub const MAX: usize = 10_000;
 
-    /// Reads the comma-separated form; blanks around commas do not count.
+    /// Parses the comma-separated form. Spaces around commas are ignored.
     pub fn parse(text: &str) -> Result<Self, InvalidReceivers> {
         let mut seen = HashSet::new();
         let mut ids = Vec::new();

@@ -1,4 +1,4 @@
-//! What sending a recognition would do.
+//! The dry run of a recognition.
 
 use super::send::{SendError, SendRecognition};
 use crate::decide::decide_one;
@@ -11,18 +11,18 @@ use crate::wallets::{Account, Reason, WalletType};
 /// What a recognition would do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rehearsal {
-    /// Who would pay.
+    /// The account that would pay.
     pub payer: Account,
-    /// What it would cost in all.
+    /// The total points that it would cost.
     pub points: Points,
-    /// How many would receive it.
+    /// The number of receivers.
     pub receivers: usize,
-    /// What the payer would show afterwards.
+    /// The points that the payer would show afterwards.
     pub left: Points,
     pub rate: PointsPerDollar,
 }
 
-/// Decides a recognition and writes nothing; tells what it would do.
+/// Decides a recognition and writes nothing. Returns what it would do.
 pub fn rehearse<T: LedgerAccess + ?Sized>(
     tx: &mut T,
     scope: ProviderId,
@@ -31,7 +31,7 @@ pub fn rehearse<T: LedgerAccess + ?Sized>(
 ) -> Result<Rehearsal, SendError> {
     let (sent, batch) = decide_one(tx, scope, command, context)?;
     let (book, changes) = (batch.book(), batch.changes());
-    // A recognition of no points moves nothing: its first payer would pay it.
+    // A recognition of zero points moves nothing. Its first payer would pay it.
     let paid = book.transfers().iter().find(|it| it.reason == Reason::Recognition).map(|it| it.debit.0);
     let payer = paid.unwrap_or(match command.sender {
         Sender::Company(id) => Account::Reserve(id),

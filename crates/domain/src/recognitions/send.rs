@@ -13,45 +13,45 @@ use crate::reserve;
 use crate::values::{CompanyId, Message, OccasionId, ProviderId, RecognitionId, UserId, fit};
 use crate::wallets::{Account, WalletType};
 
-/// What the messages of one request may come to in all: receivers times bytes.
+/// The maximum size of all messages of one request: receivers times bytes.
 const MESSAGES_BYTES_MAX: usize = 8 << 20;
 
-/// What is to be sent.
+/// The recognition to send.
 #[derive(Debug, Clone)]
 pub struct SendRecognition {
     pub occasion_id: OccasionId,
     pub sender: Sender,
     pub receivers: Receivers,
-    /// Points for each receiver; any integer, judged by the range.
+    /// Points for each receiver. Any integer; the decision checks the range.
     pub points_per_receiver: i64,
-    /// What it says; none takes the occasion's default.
+    /// Its message; `None` uses the occasion's default.
     pub message: Option<Message>,
     /// Whether it is public.
     pub share: bool,
 }
 
 impl SendRecognition {
-    /// The most bytes that its message can come to, once for each receiver; where it takes the occasion's default
-    /// nobody knows yet how long that is.
+    /// The maximum size in bytes of its message for all receivers together. The length of an occasion's
+    /// default message is not known yet.
     pub fn message_bytes_max(&self) -> usize {
         let message = self.message.as_ref().map_or(Message::BYTES_MAX, |it| it.as_str().len());
         message.saturating_mul(self.receivers.ids().len()).min(MESSAGES_BYTES_MAX)
     }
 }
 
-/// A rule that a recognition breaks (behaviour 14.3, 15.3, 15.4, 15.5).
+/// A rule that a recognition violates (behaviour 14.3, 15.3, 15.4, 15.5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SendFault {
-    /// The occasion belongs to another company than the sender.
+    /// The occasion belongs to a different company than the sender.
     OccasionOfAnotherCompany,
     OccasionDisabled,
     SenderDeleted,
     SenderAmongReceivers,
-    /// A receiver, the first of those, belongs to another company than the sender.
+    /// A receiver (the first such one) belongs to a different company than the sender.
     ReceiverOfAnotherCompany(UserId),
-    /// A receiver, the first of those, is deleted; none is named that was deleted at this very moment.
+    /// A receiver (the first such one) is deleted. `None` if it was deleted only after it was read.
     ReceiverDeleted(Option<UserId>),
-    /// The message, once for each receiver, is more than one request may send.
+    /// The message, once for each receiver, exceeds the maximum size of a request.
     TooLarge,
     PointsOutOfRange(PointsRange),
 }
@@ -59,32 +59,33 @@ pub enum SendFault {
 /// Why nothing was sent.
 #[derive(Debug, thiserror::Error)]
 pub enum SendError {
-    /// A named object cannot be used.
+    /// A referenced object cannot be used.
     #[error(transparent)]
     Denied(#[from] Denied),
-    /// A receiver, the first of those, cannot be used.
+    /// A receiver (the first such one) cannot be used.
     #[error("{1}: {0}")]
     Receiver(UserId, Denied),
-    /// Rules are broken; all that are.
+    /// All rules that are violated.
     #[error("the recognition breaks {} rules", .0.len())]
     Faults(Vec<SendFault>),
-    /// No wallet of the sender covers the whole.
+    /// No wallet of the sender covers the total.
     #[error("Insufficient funds")]
     InsufficientFunds,
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// The people and things that a recognition joins.
+/// The users, company and occasion of a recognition.
 struct Parties<'a> {
     company: &'a CompanyFacts,
     occasion: &'a Occasion,
-    /// The sending user; none where the company sends.
+    /// The sending user; `None` if the company sends.
     sender: Option<&'a Person>,
     receivers: Vec<&'a Person>,
 }
 
-/// One recognition to each receiver, all or none: the points move, an event for each is queued.
+/// Sends one recognition to each receiver, all or none: moves the points, and queues an event for each
+/// recognition.
 impl Decide for SendRecognition {
     type Done = Vec<Recognition>;
     type Refusal = SendError;
@@ -109,8 +110,8 @@ impl Decide for SendRecognition {
         needs
     }
 
-    /// A manager's wallet if the peer wallet does not cover the price, the rounding account if the payer is short of a
-    /// fraction of a point, the administrators if the reserve falls below its alert.
+    /// A manager's wallet if the peer wallet does not cover the price, the rounding account if the payer is
+    /// short of a fraction of a point, the administrators if the reserve falls below its alert.
     fn further_needs(&self, facts: &Facts) -> Result<Needs, LedgerError> {
         let mut needs = Needs::default();
         let company = match self.sender {
@@ -184,7 +185,7 @@ fn parties<'a>(
     Ok(Parties { company, occasion, sender, receivers })
 }
 
-/// The points where they are in range, and every rule that is broken.
+/// The points if they are in range, and all violated rules.
 fn judge(parties: &Parties<'_>, command: &SendRecognition) -> (Option<Points>, Vec<SendFault>) {
     let company = &parties.company.company;
     let company_id = company.id;
@@ -252,7 +253,7 @@ fn compose(
     parties.receivers.iter().map(one).collect()
 }
 
-/// Moves the points. Returns what the reserve holds if it falls below its alert.
+/// Moves the points. Returns the reserve's balance if it falls below its alert threshold.
 fn pay(
     parties: &Parties<'_>,
     cause: &Cause,

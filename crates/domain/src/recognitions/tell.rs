@@ -5,13 +5,13 @@ use crate::ports::{Context, Unrenderable};
 
 /// What the events of one sending have in common.
 pub(super) struct Told<'a> {
-    /// Why they are told.
+    /// The journal entry that the events belong to.
     pub(super) cause: &'a Cause,
-    /// The company in which it happened, whose provider is told.
+    /// The company of the recognition. Its provider receives the events.
     pub(super) company: &'a Company,
     /// Whether that provider has a callback URL.
     pub(super) has_callback: bool,
-    /// The sending user; none where the company sent.
+    /// The sending user; `None` if the company sent.
     pub(super) sender: Option<&'a Person>,
     pub(super) occasion_name: &'a str,
 }

@@ -9,7 +9,7 @@ use crate::ports::{
 };
 use crate::values::{Message, ProviderId, RecognitionId, UserId};
 
-/// What changes; what is `None` stays.
+/// The changes to make. Fields that are `None` do not change.
 #[derive(Debug, Clone, Default)]
 pub struct UpdateRecognition {
     pub message: Option<Message>,
@@ -26,7 +26,7 @@ pub enum UpdateRecognitionError {
     Store(#[from] StoreError),
 }
 
-/// Changes a recognition, and tells the company's provider where anything changed.
+/// Changes a recognition, and queues an event to the company's provider if anything changed.
 pub fn update<T>(
     tx: &mut T,
     id: RecognitionId,

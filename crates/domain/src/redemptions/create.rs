@@ -13,10 +13,10 @@ use crate::wallets::{Account, WalletType};
 /// Why nothing was redeemed.
 #[derive(Debug, thiserror::Error)]
 pub enum RedeemError {
-    /// There is no such active user.
+    /// The user does not exist or is not active.
     #[error("no active user has this id")]
     NoSuchUser,
-    /// The points are none, or too many.
+    /// The points are zero or too many.
     #[error("points must be at least 1, and a possible amount")]
     OutOfRange,
     #[error(transparent)]
@@ -28,7 +28,7 @@ pub enum RedeemError {
     Store(#[from] StoreError),
 }
 
-/// Spends points of a user's earned wallet, and tells the company's provider.
+/// Spends points of a user's earned wallet, and queues an event to the company's provider.
 #[derive(Debug, Clone)]
 pub struct Redeem {
     pub user_id: UserId,

@@ -1,4 +1,4 @@
-//! Redemptions: a user spends points on a reward, and may get them back (behaviour 17.5, 17.7).
+//! Redemptions: a user spends points on a reward, and may get them refunded (behaviour 17.5, 17.7).
 
 mod create;
 mod refund;

@@ -1,4 +1,4 @@
-//! Giving back what was redeemed.
+//! Refunding a redemption.
 
 use std::collections::BTreeSet;
 
@@ -23,8 +23,8 @@ pub enum RefundError {
     Store(#[from] StoreError),
 }
 
-/// Returns the amount of a redemption to the user's earned wallet, once. The result has the redemption and the change of the
-/// wallet, with the points of the amount at today's rate.
+/// Returns the amount of a redemption to the user's earned wallet, once. The result has the redemption and
+/// the change of the wallet, with the points of the amount at the present rate.
 #[derive(Debug, Clone, Copy)]
 pub struct Refund(pub RedemptionId);
 
@@ -43,7 +43,7 @@ impl Decide for Refund {
             users: BTreeSet::from([it.user_id]),
             companies: BTreeSet::from([it.company_id]),
             accounts: BTreeSet::from([wallet, Account::Redeemed(it.company_id)]),
-            redemptions: BTreeSet::from([self.0]), // read again under the lock of the account that pays: it is refunded once
+            redemptions: BTreeSet::from([self.0]), // read again under the lock of the paying account, so that it is refunded only once
             ..Needs::default()
         })
     }

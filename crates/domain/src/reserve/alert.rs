@@ -7,8 +7,8 @@ use crate::notifications;
 use crate::ports::{Accounts, Context, MailOutbox, ReadUsers, StoreError};
 use crate::values::EmailAddress;
 
-/// Has payments tell when they take the reserve below the company's threshold at its rate. Alerts where a new rate or
-/// a new threshold does: the reserve did not count as low `before`, and does now.
+/// Sets the amount below which payments trigger the reserve alert: the company's threshold at its rate.
+/// Alerts at once if a new rate or threshold makes the reserve low: it was not low `before`, and is low now.
 pub fn set_alert<T: Accounts + MailOutbox + ReadUsers + ?Sized>(
     tx: &mut T,
     before: &Company,
@@ -23,14 +23,14 @@ pub fn set_alert<T: Accounts + MailOutbox + ReadUsers + ?Sized>(
     tx.queue_mails(&alert(after, threshold, held, admins, context))
 }
 
-/// The least that a company's reserve can hold without counting as low; none where nothing does.
+/// The smallest reserve balance that is not low; `None` if the company has no threshold.
 pub fn least(company: &Company) -> Option<Amount> {
-    // A threshold above every amount is one that every reserve is below.
+    // A threshold above the largest amount makes every reserve low.
     company.reserve_alert.map(|it| company.rate.least(it).unwrap_or(Amount::MAX))
 }
 
-/// Adds the alert, one mail to each active company admin and to `reserve_bcc`, if a payment took the reserve below its
-/// threshold; `low` is what it holds then.
+/// Queues the alert, one mail for each active company admin and for `reserve_bcc`, if a payment took the
+/// reserve below its threshold; `low` is the balance after that payment.
 pub fn alert_if_low(
     company: &Company,
     low: Option<Amount>,

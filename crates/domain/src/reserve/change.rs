@@ -12,12 +12,12 @@ use crate::ports::{ReadAccounts, ReadCompanies, StoreError};
 use crate::values::CompanyId;
 use crate::wallets::Account;
 
-/// Which way points go.
+/// The direction of the change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReserveChange {
     /// From outside into the reserve.
     Deposit,
-    /// Out of the reserve, to where deposits come from.
+    /// Out of the reserve, to the account that deposits come from.
     Withdrawal,
 }
 
@@ -34,10 +34,10 @@ pub struct ChangeReserve {
 pub enum ReserveError {
     #[error("no company has this id")]
     NoSuchCompany,
-    /// The points are none, or more than a company may ever have deposited.
+    /// The points are zero, or exceed what may ever be deposited to a company.
     #[error("points must be at least 1, and a company's deposits at most nine billion dollars in all")]
     DepositOutOfRange,
-    /// The points are none, or too many.
+    /// The points are zero or too many.
     #[error("points must be at least 1, and a possible amount")]
     WithdrawalOutOfRange,
     #[error(transparent)]

@@ -1,4 +1,4 @@
-//! Certificates of identity providers that soon end: administrators are told once, in time.
+//! Notifies administrators once, in advance, that the certificate of an identity provider expires.
 
 use std::time::Duration;
 
@@ -8,17 +8,17 @@ use crate::notifications::notify_administrators;
 use crate::ports::{Context, Locks, MailOutbox, ReadCompanies, ReadUsers, Row, Saml, StoreError};
 use crate::values::{CompanyId, Timestamp};
 
-/// So long before its end the administrators are told.
+/// How long before the end the administrators are notified.
 const ENDS_SOON: Duration = Duration::from_secs(30 * 86_400);
 
-/// When the certificate of single sign-on ends, where that is on, and the end is near or over.
+/// The end of the single sign-on certificate, if single sign-on is active and the end is near or has passed.
 pub fn ends_soon(settings: &SamlSettings, now: Timestamp) -> Option<Timestamp> {
     let end = settings.idp_certificate.as_ref().filter(|_| settings.active)?.expires_at();
     (end < now.saturating_add(ENDS_SOON)).then_some(end)
 }
 
-/// Tells the administrators of a company that the certificate of its single sign-on ends soon, or has ended; once for each
-/// certificate. Answers when it ends, where that is soon.
+/// Notifies the administrators of a company that its single sign-on certificate expires soon, or has expired;
+/// once for each certificate. Returns the end if it is soon.
 pub fn tell_of_end<T>(
     tx: &mut T,
     id: CompanyId,

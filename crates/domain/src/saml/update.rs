@@ -1,18 +1,18 @@
-//! Changing the settings.
+//! Changing SAML settings.
 
 use crate::model::{Action, Company, SamlSettings};
 use crate::ports::{AuditLog, Context, Denied, Locks, ReadCompanies, Row, Saml, StoreError};
 use crate::values::{CompanyId, EntityId, PemCertificate, ProviderId, Update, WebUrl};
 
-/// What changes; what is `None` or `Keep` stays.
+/// The changes to make. Fields that are `None` or `Keep` do not change.
 #[derive(Debug, Clone, Default)]
 pub struct UpdateSaml {
     /// The identity provider's entity identifier.
     pub idp_id: Update<EntityId>,
-    /// Where it signs users on.
+    /// The sign-on URL of the identity provider.
     pub idp_url: Update<WebUrl>,
     pub idp_certificate: Update<PemCertificate>,
-    /// Whether single sign-on is on.
+    /// Whether single sign-on is active.
     pub active: Option<bool>,
 }
 
@@ -22,14 +22,14 @@ pub enum UpdateSamlError {
     /// The company cannot be used.
     #[error(transparent)]
     Denied(#[from] Denied),
-    /// Active settings need all three items.
+    /// Active settings need all three fields.
     #[error("active must be false unless idp_id, idp_url and idp_certificate are all set")]
     Incomplete,
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// Changes the settings of a company; answers both as they are then.
+/// Changes the settings of a company. Returns the company and its new settings.
 pub fn update<T: AuditLog + Locks + ReadCompanies + Saml + ?Sized>(
     tx: &mut T,
     scope: ProviderId,
@@ -58,7 +58,7 @@ pub fn update<T: AuditLog + Locks + ReadCompanies + Saml + ?Sized>(
     Ok((company, settings))
 }
 
-/// What the audit log tells of a change.
+/// The details of a change for the audit log.
 fn words(before: &SamlSettings, after: &SamlSettings) -> String {
     let changed = [
         (before.idp_id != after.idp_id, "idp_id"),

@@ -1,4 +1,4 @@
-//! Finishing distributions in several steps.
+//! Finishes distributions in steps.
 
 use std::ops::ControlFlow;
 
@@ -10,35 +10,37 @@ use crate::model::{Actor, By};
 use crate::ports::{Store, StoreError, StoreExt};
 use crate::values::{CauseId, CompanyId, ProviderId};
 
-/// A distribution that was not finished.
+/// A distribution that could not be finished.
 #[derive(Debug, Clone)]
 pub struct Unfinished {
     /// The journal entry of the distribution.
     pub cause: CauseId,
-    /// The company that pays; none if the journal has no such entry.
+    /// The paying company; `None` if the journal does not have the entry.
     pub company: Option<CompanyId>,
     /// Why its next step failed.
     pub reason: StoreError,
 }
 
 impl Unfinished {
-    /// Whether every later try will fail, too: the points stay in transit until an operator repairs the database.
+    /// Whether every later try will fail as well. The points then stay in transit until an operator repairs
+    /// the database.
     pub fn is_lasting(&self) -> bool {
         matches!(self.reason, StoreError::Broken(_) | StoreError::Corrupt { .. })
     }
 }
 
-/// Whose turn the steps of a distribution take that the journal does not have.
+/// The provider under which steps are queued if the journal does not have their distribution.
 const NOBODY: ProviderId = ProviderId::from_uuid(Uuid::nil());
 
-/// Carries out the remaining steps of every unfinished distribution, one transaction per step, and calls `paid` with
-/// the number of receivers of each, until it breaks off. Any number of processes may do this at once.
+/// Executes the remaining steps of every unfinished distribution, one transaction per step, and calls `paid`
+/// with the number of receivers of each, until `paid` breaks off. Any number of processes may do this
+/// concurrently.
 ///
-/// Returns the distributions that were not finished; these do not keep others from being finished.
+/// Returns the distributions that could not be finished. They do not prevent others from being finished.
 ///
 /// # Errors
 ///
-/// If the database cannot be used now; a later call then continues.
+/// If the database cannot be used now. A later call then continues.
 pub fn finish(
     store: &dyn Store,
     commands: &Commands,

@@ -1,4 +1,4 @@
-//! What happens without a request: the dates of schedules are paid, and distributions in several steps are finished.
+//! What happens without a request: dates of schedules are paid, and distributions in steps are finished.
 
 mod finish;
 mod run_due;

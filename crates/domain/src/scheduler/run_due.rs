@@ -1,4 +1,4 @@
-//! Paying the dates of schedules as they come.
+//! Pays the dates of schedules when they come.
 
 use std::collections::BTreeMap;
 
@@ -16,17 +16,17 @@ use crate::ports::{
 };
 use crate::values::{IsoDate, ScheduleId};
 
-/// How long after a refusal a date is tried again.
+/// The time between a refusal and the next try of a date.
 const TRY_AGAIN_AFTER: Duration = Duration::HOUR;
 /// How long a date is tried before it is given up.
 const GIVE_UP_AFTER: Duration = Duration::DAY;
-/// How long a schedule is passed over after the store failed, so that others are paid.
+/// How long a schedule is skipped after the store failed, so that other schedules are paid.
 const STAND_BACK: Duration = Duration::MINUTE;
 
-/// The schedules under which the store failed, and until when they are passed over.
+/// The schedules for which the store failed, and until when they are skipped.
 pub type StoodBack = BTreeMap<ScheduleId, Timestamp>;
 
-/// What became of a date that was due.
+/// The result for a due date.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ran {
     pub schedule: ScheduleId,
@@ -40,29 +40,29 @@ pub enum DateEnd {
     Paid {
         users: usize,
     },
-    /// It was refused, and is tried again.
+    /// It was refused, and will be tried again.
     Refused {
-        /// What refused it.
+        /// The reason for the refusal.
         reason: String,
-        /// When it is tried again.
+        /// The time of the next try.
         again_at: Timestamp,
     },
     /// It was refused for too long, and is given up.
     GivenUp {
-        /// What refused it at last.
+        /// The reason for the last refusal.
         reason: String,
     },
-    /// Another process paid it, or changed the schedule, first.
+    /// Another process paid it or changed the schedule first.
     Overtaken,
 }
 
-/// Pays the date that has been due for longest, if one is; any number of processes may call this at once. A refusal is
-/// recorded for a later try and mailed to the company's admins. If it returns a date, more may be due, and the
-/// distribution may be in several steps: the caller then calls [`finish`](super::finish).
+/// Pays the most overdue date, if any. Any number of processes may call this concurrently. A refusal is
+/// recorded for a later try and mailed to the company's admins. If a date is returned, more may be due, and
+/// the distribution may be in steps: the caller then calls [`finish`](super::finish).
 ///
 /// # Errors
 ///
-/// A failure of the store. The schedule then waits a minute, so that it keeps no other from its turn.
+/// If the store fails. The schedule is then skipped for a minute, so that it does not delay others.
 pub fn run_due(
     store: &dyn Store,
     commands: &Commands,
@@ -105,7 +105,7 @@ pub fn run_due(
     }
 }
 
-/// Locks a schedule. Returns whether it is still as it was read.
+/// Locks a schedule. Returns whether it is unchanged since it was read.
 fn is_unchanged<T: Locks + ReadSchedules + ?Sized>(tx: &mut T, seen: &Schedule) -> Result<bool, StoreError> {
     tx.hold(Row::Schedule(seen.id))?;
     Ok(tx.schedule(seen.id)?.as_ref() == Some(seen))

@@ -1,4 +1,4 @@
-//! What moves between the accounts, through the use cases.
+//! Movements between accounts, through the use cases.
 
 use super::world::{World, page, points, profile};
 use crate::events::EventKind;

@@ -1,7 +1,8 @@
-//! The contract of a store for the use cases of [`Ledger`], which the store in memory and both databases keep.
+//! The contract of a store for the use cases of [`Ledger`]. The in-memory store and both databases fulfil it.
 //!
-//! To test a store, implement [`Bench`] for it and call [`store_contract!`](crate::store_contract), which expands to one
-//! `#[test]` per case. To add a case, write a function in the file of its subject and add its name to `store_cases!`.
+//! To test a store, implement [`Bench`] for it and call [`store_contract!`](crate::store_contract), which
+//! expands to one `#[test]` per case. To add a case, write a function in the file of its subject and add its
+//! name to `store_cases!`.
 
 #![expect(
     clippy::expect_used,
@@ -17,18 +18,18 @@ use crate::events::EventKind;
 use crate::ports::{Ledger, StoreError, Verdict};
 use world::World;
 
-/// A store of one case, empty at first.
+/// The store of one case, initially empty.
 pub trait Bench {
     /// Runs `work` in one unit of work, as [`Store::run`](crate::ports::Store::run) does.
     fn run(&self, work: &mut dyn FnMut(&mut dyn Ledger) -> Verdict) -> Result<(), StoreError>;
 
-    /// How many events of a kind were queued.
+    /// The number of queued events of a kind.
     fn events(&self, kind: EventKind) -> usize;
 
-    /// How many mails were queued to an address.
+    /// The number of mails that were queued to an address.
     fn mails(&self, recipient: &str) -> usize;
 
-    /// What the store finds wrong with what a case left behind; nothing where it does not look.
+    /// What the store's audit finds wrong after a case; empty if the store has no audit.
     fn violations(&self) -> Vec<String> {
         Vec::new()
     }
@@ -149,7 +150,8 @@ macro_rules! declare_cases {
 
 store_cases! { [declare_cases] }
 
-/// Expands to one `#[test]` per case, in a module for each subject: `accounts::spent_points_stop_at_the_largest_number`.
+/// Expands to one `#[test]` per case, in a module for each subject:
+/// `accounts::spent_points_stop_at_the_largest_number`.
 ///
 /// The argument is the absolute path of a `fn(Case)` that runs a case on an empty store.
 #[macro_export]

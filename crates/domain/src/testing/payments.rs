@@ -1,4 +1,4 @@
-//! Payments by themselves: what moves, and what the accounts refuse.
+//! Payments without use cases: what they move, and what the accounts refuse.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ fn wallet(user: UserId) -> Account {
     Account::Wallet(WalletType::User, user)
 }
 
-/// Makes payments of one journal entry, between these accounts.
+/// Makes payments of one journal entry between these accounts.
 struct Pay<'a, R> {
     company: CompanyId,
     act: Act,
@@ -60,7 +60,8 @@ fn priced(world: &World<'_>, count: i64, receivers: i64) -> Price {
     price(world.found().company.rate, points(count), receivers).unwrap()
 }
 
-/// What would become of a payment from the first of these that covers it to the others; nothing of it is kept.
+/// The outcome of a payment to `credits` from the first of `payers` that covers it. The payment is rolled
+/// back.
 fn tried(world: &World<'_>, payers: &[Account], credits: &[Account], count: i64) -> PaymentOutcome {
     tried_for(world, Reason::PointDistribution, payers, credits, count).0
 }

@@ -1,4 +1,4 @@
-//! Recognitions: permissions, limits and events.
+//! Recognitions: who may send what to whom, and which events are queued.
 
 use super::world::{World, page, profile};
 use crate::companies;

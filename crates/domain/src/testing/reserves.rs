@@ -62,7 +62,7 @@ pub(super) fn each_crossing_of_the_threshold_alerts_every_administrator_once(wor
     world.deposit(2).unwrap();
     check(1, 2, "a crossing of its own");
     assert_eq!(world.bench.mails("former@example.com") + world.bench.mails("ann@example.com"), 0);
-    // Nothing is told of what did not happen.
+    // A refused recognition queues no alert.
     world.deposit(51).unwrap();
     let refused = world.give(Sender::Company(world.company), &[ann], 101);
     assert!(refused.is_err());

@@ -41,7 +41,7 @@ pub(super) fn a_swallowed_failure_rolls_back_the_unit(world: &World<'_>) {
         assert!(tx.active_user_count(world.company).is_err(), "nothing is done after a failure");
         Verdict::Commit
     });
-    // On a store with concurrent writers, a duplicate row is a lost race.
+    // On a store with concurrent writers, an existing row is a lost race.
     assert!(matches!(fate, Err(StoreError::Broken(_) | StoreError::Busy)));
     assert_eq!(count(world), 1);
 }

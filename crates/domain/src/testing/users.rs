@@ -48,7 +48,7 @@ pub(super) fn an_email_address_is_unique_among_active_users_of_a_company(world: 
     assert_eq!(by_email("ann@example.com"), None);
     let again = create("ann").unwrap();
     assert_eq!(by_email("ann@example.com"), Some(again.id));
-    // The same address is free in another company.
+    // Another company can use the same address.
     let other = world.create_company(world.provider, &super::world::company("other.example.com"));
     assert_ne!(other.company.owner_id, world.owner);
 }

@@ -1,4 +1,5 @@
-//! A small world: a provider, a company, its owner, one occasion; a clock that moves by a microsecond a look.
+//! The data of a test case: a provider, a company, its owner, one occasion, and a clock that advances by a
+//! microsecond on each read.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -22,7 +23,7 @@ use crate::values::{
 };
 use crate::wallets::WalletType;
 
-/// Time, ids and bodies that a case can foretell.
+/// Predictable time, ids and bodies.
 struct Surroundings {
     micros: AtomicI64,
     next: AtomicI64,
@@ -86,12 +87,12 @@ pub(super) fn text(name: &str) -> OccasionText {
     OccasionText { name: line(name), title: line(name), default_message }
 }
 
-/// Returns the profile of a user with this first name.
+/// A user with a name.
 pub(super) fn profile(name: &str) -> Profile {
     Profile::named(email(&format!("{name}@example.com")), line(name), Some(line("Doe")))
 }
 
-/// A company of a domain, at fifty points a dollar.
+/// A company with a domain, at fifty points per dollar.
 pub(super) fn company(domain: &str) -> CreateCompany {
     let domain = DomainName::parse(domain).expect("a domain");
     let logo = WebUrl::parse("https://example.com/logo.png").expect("a URL");
@@ -140,7 +141,7 @@ impl<'a> World<'a> {
         answer.expect("an answer")
     }
 
-    /// Runs a transaction that must succeed.
+    /// Runs a unit of work that cannot fail.
     pub(super) fn read<T>(&self, work: impl FnMut(&mut dyn Ledger) -> Result<T, StoreError>) -> T {
         self.transaction(work).expect("an answer")
     }
@@ -206,7 +207,7 @@ impl<'a> World<'a> {
         self.carry_out(&DeleteUser(user))
     }
 
-    /// Carries out a command that moves points in one transaction.
+    /// Executes a command that moves points, in a transaction of its own.
     pub(super) fn carry_out<C: Decide>(&self, command: &C) -> Result<C::Done, C::Refusal> {
         self.transaction(|tx| carry_out(tx, self.provider, command, &self.context()))
     }
@@ -225,19 +226,19 @@ impl<'a> World<'a> {
         self.transaction(|tx| reserve::shown(tx, self.company)).expect("the reserve").get()
     }
 
-    /// Sets the points of a wallet. The difference comes from the reserve or returns to it.
+    /// Makes a wallet show these points, paid from the reserve.
     pub(super) fn put(&self, wallet: WalletType, user: UserId, count: i64) -> Result<(), ReplaceError> {
         let sum = Sum::Points(points(count));
         self.carry_out(&ReplaceBalance { user_id: user, wallet, sum }).map(drop)
     }
 
-    /// Deposits these points and sets the points of a wallet to them.
+    /// Makes a wallet show these points, after depositing them to the reserve.
     pub(super) fn fund(&self, wallet: WalletType, user: UserId, count: i64) {
         self.deposit(count).expect("a deposit");
         self.put(wallet, user, count).expect("funds");
     }
 
-    /// Returns the points of a wallet and the points that it has spent.
+    /// The points that a wallet shows, and the points that it has spent.
     pub(super) fn shows(&self, wallet: WalletType, user: UserId) -> Option<(i64, i64)> {
         let rate = self.found().company.rate;
         let wallets = self.read(|tx| tx.wallets(user));
@@ -245,7 +246,7 @@ impl<'a> World<'a> {
         Some((found.points(rate).get(), found.points_spent(rate).get()))
     }
 
-    /// A recognition of ten points by the company for the one occasion.
+    /// A recognition of ten points by the company for its single occasion.
     pub(super) fn command(&self, to: &[UserId]) -> SendRecognition {
         let ids: Vec<String> = to.iter().map(ToString::to_string).collect();
         SendRecognition {

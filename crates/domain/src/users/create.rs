@@ -23,7 +23,7 @@ pub enum CreateUserError {
     Store(#[from] StoreError),
 }
 
-/// Creates a user with its wallets. `corporation_admin` is kept as false outside any corporation.
+/// Creates a user with its wallets. `corporation_admin` is stored as false outside a corporation.
 pub fn create<T>(
     tx: &mut T,
     scope: ProviderId,
@@ -44,8 +44,8 @@ where
     Ok(user)
 }
 
-/// Creates many users with their wallets, in a few statements. Returns for each profile whether its user was created; if
-/// not, an active user of the company has the address.
+/// Creates several users with their wallets, in a few statements. Returns for each profile whether its user
+/// was created; if not, an active user of the company has the address.
 pub fn create_all<T>(
     tx: &mut T,
     scope: ProviderId,
@@ -70,8 +70,8 @@ where
     Ok(users.iter().map(|it| inserted.contains(&it.id)).collect())
 }
 
-/// The company, of which no transaction changes meanwhile what a new user depends on: its provider and, for an administrator
-/// of its corporation, that.
+/// Locks and reads the company. No other transaction can then change what a new user depends on: the
+/// company's provider and, for an administrator of its corporation, the corporation.
 fn hold_company<T: Locks + ReadCompanies + ?Sized>(
     tx: &mut T,
     scope: ProviderId,

@@ -15,14 +15,15 @@ pub enum DeleteUserError {
     /// The user cannot be used.
     #[error(transparent)]
     Denied(#[from] Denied),
-    /// The company's owner stays until ownership has moved.
+    /// The user owns the company; transfer the ownership first.
     #[error("the owner of a company cannot be deleted until ownership has moved")]
     IsOwner,
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// Deletes a user; the funds of each wallet return to the company's reserve, once. Deleting again changes nothing.
+/// Deletes a user. The balance of each wallet returns to the company's reserve, once. Deleting again changes
+/// nothing.
 #[derive(Debug, Clone, Copy)]
 pub struct DeleteUser(pub UserId);
 
@@ -39,7 +40,7 @@ impl Decide for DeleteUser {
         }
     }
 
-    /// The reserve to which the funds return.
+    /// The reserve, which receives the balances.
     fn further_needs(&self, facts: &Facts) -> Result<Needs, LedgerError> {
         let company = facts.person(self.0)?.map(|it| it.company_id);
         Ok(Needs { accounts: company.map(Account::Reserve).into_iter().collect(), ..Needs::default() })

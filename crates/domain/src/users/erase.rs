@@ -1,10 +1,10 @@
-//! Erasing what is known of a deleted user (behaviour 13.5).
+//! Erasing the personal data of a deleted user (behaviour 13.5).
 
 use crate::model::{Action, Profile};
 use crate::ports::{AuditLog, Context, Denied, Erasure, Locks, Row, StoreError, Unrenderable, Users};
 use crate::values::{EmailAddress, EventId, Line, ProviderId, UserId};
 
-/// How many bodies one step changes at most.
+/// The maximum number of bodies that one step changes.
 pub const ERASED_AT_ONCE: usize = 200;
 
 /// Why nothing was erased.
@@ -12,7 +12,7 @@ pub const ERASED_AT_ONCE: usize = 200;
 pub enum EraseUserError {
     #[error("no user has this id")]
     NoSuchUser,
-    /// What an active user is to the provider is the provider's to change.
+    /// The user is active; its provider manages its data.
     #[error("the user is not deleted: its provider deletes it first")]
     Active,
     #[error(transparent)]
@@ -25,15 +25,15 @@ impl From<Denied> for EraseUserError {
     }
 }
 
-/// The address and the name that stand in the place of those that are erased.
+/// The address and the name that replace the erased ones.
 fn nobody(id: UserId) -> Result<(EmailAddress, Line), StoreError> {
     let email = EmailAddress::parse(&format!("erased-{id}@erased.invalid")).ok();
     let found = email.zip(Line::parse("erased").ok());
     found.ok_or_else(|| StoreError::Broken("no address stands for nobody".into()))
 }
 
-/// Erases the profile of a deleted user and the mails to its address. What points the user gave and received stays, and
-/// so do the messages, which are facts of the ledger. Doing so again changes nothing but the log.
+/// Erases the profile of a deleted user and the mails to its address. The user's points and messages are
+/// facts of the ledger and are kept. Erasing again changes only the audit log.
 pub fn erase<T: AuditLog + Erasure + Locks + Users + ?Sized>(
     tx: &mut T,
     scope: ProviderId,
@@ -59,7 +59,7 @@ pub fn erase<T: AuditLog + Erasure + Locks + Users + ?Sized>(
     Ok(tx.note(&entry.about(id.as_uuid()))?)
 }
 
-/// Erases name and address of a deleted user from the bodies of these events, of which there are [`ERASED_AT_ONCE`] at most.
+/// Erases name and address of a deleted user from the bodies of these events, at most [`ERASED_AT_ONCE`].
 pub fn erase_from_events<T: Erasure + ?Sized>(
     tx: &mut T,
     id: UserId,

@@ -1,4 +1,4 @@
-//! Whom a record of another system is about.
+//! Finds the users that records of another system are about.
 
 use std::collections::HashMap;
 
@@ -6,24 +6,24 @@ use crate::model::User;
 use crate::ports::{ReadUsers, StoreError};
 use crate::values::{CompanyId, EmailAddress, Line};
 
-/// What a record names its user by.
+/// What identifies the user of a record.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Key {
     pub employee_id: Option<Line>,
     pub email: Option<EmailAddress>,
 }
 
-/// Whom a record is about.
+/// The user of a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Found {
     One(Box<User>),
-    /// Nobody yet.
+    /// No user yet.
     Nobody,
     /// Several active users have the employee id.
     Several,
 }
 
-/// For each key the active user of a company who has its employee id, or else its address.
+/// For each key, the active user of a company with its employee id, or else with its address.
 pub fn find_all<R: ReadUsers + ?Sized>(
     reads: &mut R,
     company: CompanyId,
@@ -40,7 +40,7 @@ pub fn find_all<R: ReadUsers + ?Sized>(
             let found = by_employee_id.entry(employee_id.as_str()).or_insert(Found::Nobody);
             *found = match found {
                 Found::Nobody => Found::One(Box::new(user.clone())),
-                Found::One(first) if first.id == user.id => continue, // found by its address, too
+                Found::One(first) if first.id == user.id => continue, // also found by its address
                 Found::One(_) | Found::Several => Found::Several,
             };
         }

@@ -1,7 +1,7 @@
-//! Importing users from another system: each record updates the user whom it names, or creates one.
+//! Imports users from another system: each record updates the user that it identifies, or creates one.
 //!
-//! A batch of records is handled in a few statements: the users are looked up together, and new ones are created together. The
-//! result is the same as that of the records one after the other.
+//! A batch of records takes a few statements: users are looked up together, and new ones are created
+//! together. The result is the same as for one record after the other.
 
 use std::collections::HashSet;
 
@@ -13,20 +13,20 @@ use crate::model::{Profile, User};
 use crate::ports::{Context, StoreError, Tx};
 use crate::values::{CompanyId, Line, ProviderId, UserId};
 
-/// A record of another system about one user. Errors are reasons for the person who started the import.
+/// A record of another system about one user. Its errors are shown to the person who started the import.
 pub trait ImportRecord {
-    /// By what the record names its user; `None` if it has neither an employee id nor an address. A value that is present but
-    /// invalid is left out of the key: reading the whole record reports it.
+    /// The key of the record's user; `None` if the record has neither an employee id nor an address. A value
+    /// that is present but invalid is omitted from the key; it is reported when the whole record is read.
     fn key(&self) -> Result<Option<Key>, String>;
 
-    /// The user that the record describes, if there is none yet.
+    /// The user that the record describes, to be created.
     fn profile(&self, company: CompanyId) -> Result<Profile, String>;
 
-    /// What the record changes of a user that exists.
+    /// The changes of an existing user.
     fn changes(&self) -> Result<UpdateUser, String>;
 }
 
-/// What became of a record.
+/// The result for a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Imported {
     Created,
@@ -36,12 +36,12 @@ pub enum Imported {
     Refused(String),
 }
 
-/// Imports a batch of records into a company, and writes one audit entry if they changed anything. Returns what became of each
-/// record, in their order.
+/// Imports a batch of records into a company, and writes one audit entry if they changed anything. Returns
+/// the result of each record, in their order.
 ///
 /// # Errors
 ///
-/// Those of the store; then nothing of the batch must be committed.
+/// If the store fails. The caller must then commit nothing of the batch.
 pub fn import<R: ImportRecord>(
     tx: &mut dyn Tx,
     (scope, company): (ProviderId, CompanyId),
@@ -93,8 +93,8 @@ struct Batch<'a> {
 }
 
 impl Batch<'_> {
-    /// Updates the user of a record, or adds a new one to `new` and returns `None`. `found` is the user that the record named
-    /// before the batch.
+    /// Updates the user of a record, or adds a new one to `new` and returns `None`. `found` is the user that
+    /// the record's key identified before the batch.
     fn import_record<R: ImportRecord>(
         &mut self,
         record: &R,
@@ -175,7 +175,7 @@ struct Earlier {
     employee_ids: HashSet<Line>,
     /// Case-folded.
     emails: HashSet<String>,
-    /// Users that were updated: their address or employee id may be another one now.
+    /// Users that were updated. Their address or employee id may have changed.
     updated: HashSet<UserId>,
 }
 

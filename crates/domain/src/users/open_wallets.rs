@@ -9,7 +9,7 @@ pub fn open_wallets<T: Accounts + ?Sized>(tx: &mut T, user: &User, at: Timestamp
     tx.open(user.company_id, &wallets_of(user).collect::<Vec<_>>(), at)
 }
 
-/// The wallets that a new user has: user and peer, and the manager's for a manager (behaviour 17.1).
+/// The wallets of a new user: user and peer, and the manager wallet for a manager (behaviour 17.1).
 pub fn wallets_of(user: &User) -> impl Iterator<Item = Account> {
     let types =
         WalletType::ALL.iter().copied().filter(|it| *it != WalletType::Manager || user.profile.manager);

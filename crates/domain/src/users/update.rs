@@ -5,7 +5,7 @@ use crate::ports::{Accounts, Context, Denied, Locks, ReadCompanies, ReadUsers, R
 use crate::values::{CompanyId, EmailAddress, Groups, Line, ProviderId, Update, UserId};
 use crate::wallets::{Account, WalletType};
 
-/// What changes; what is `None` or `Keep` stays.
+/// The changes to make. Fields that are `None` or `Keep` do not change.
 #[derive(Debug, Clone, Default)]
 pub struct UpdateUser {
     /// Its company, which cannot change: only the present one is accepted.
@@ -17,12 +17,12 @@ pub struct UpdateUser {
     pub details: UpdateDetails,
     /// Whether the manager wallet may be used.
     pub manager: Option<bool>,
-    /// Whether the person administers the company.
+    /// Whether the user administers the company.
     pub company_admin: Option<bool>,
-    /// Whether the person administers the corporation; kept as false outside any.
+    /// Whether the user administers the corporation; stored as false outside a corporation.
     pub corporation_admin: Option<bool>,
     pub groups: Update<Groups>,
-    /// Five fields of the provider's own.
+    /// Five fields for the provider's own use.
     pub custom_fields: [Update<Line>; 5],
 }
 
@@ -34,13 +34,13 @@ pub enum UpdateUserError {
     Denied(#[from] Denied),
     #[error("the user has been deleted and cannot be changed")]
     Deleted,
-    /// Another company was sent.
+    /// A different company was sent.
     #[error("company_id cannot be changed")]
     OtherCompany,
     /// The last name was sent empty.
     #[error("last_name must not be empty")]
     NoLastName,
-    /// The owner administers the company until ownership has moved.
+    /// The user owns the company and administers it; transfer the ownership first.
     #[error("company_admin must be true for the owner of the company until ownership has moved")]
     IsOwner,
     /// Another active user of the company has the address.
@@ -50,8 +50,8 @@ pub enum UpdateUserError {
     Store(#[from] StoreError),
 }
 
-/// Changes a user. Values that equal the stored ones change nothing. Who becomes a manager has a manager wallet from
-/// then on; who no longer is one keeps it.
+/// Changes a user. Values that equal the stored ones change nothing. A user who becomes a manager gets a
+/// manager wallet, and keeps it when no longer a manager.
 pub fn update<T>(
     tx: &mut T,
     scope: ProviderId,
@@ -64,7 +64,7 @@ where
 {
     let company_id = tx.user(scope, id)?.named("id")?.company_id;
     if command.company_admin == Some(false) || command.corporation_admin == Some(true) {
-        // So that meanwhile neither ownership moves to the user, nor the company leaves its corporation.
+        // So that meanwhile neither ownership moves to the user nor the company leaves its corporation.
         tx.hold(Row::Company(company_id))?;
     } else {
         tx.keep_provider(company_id)?;
@@ -84,8 +84,8 @@ where
     Ok(user)
 }
 
-/// Whether [`update`] has anything to do or to refuse, judged by the active user alone. False means that it would return the
-/// user as it is.
+/// Whether [`update`] has anything to change or to refuse, given only the active user. False means that it
+/// would return the user unchanged.
 pub fn would_change(user: &User, command: &UpdateUser) -> bool {
     let mut profile = user.profile.clone();
     apply(command, &mut profile);
@@ -134,7 +134,7 @@ fn open_manager_wallet<T: Accounts + ?Sized>(
 
 fn apply(command: &UpdateUser, profile: &mut Profile) {
     if let Some(email) = command.email.as_ref().filter(|it| **it != profile.email) {
-        profile.email = email.clone(); // one in another case is the same, and stays as it was
+        profile.email = email.clone(); // an address that differs only in case is equal, and is not changed
     }
     if let Some(first_name) = &command.first_name {
         profile.first_name = first_name.clone();

@@ -9,22 +9,23 @@ use super::month_day::{date_of, of_four_digits};
 
 const MUST_BE: InvalidValue = InvalidValue("must be a date in the form mm/dd/yyyy");
 
-/// A real date of the years 1 to 9999, written `mm/dd/yyyy`, such as a first day of work (behaviour 8.8).
+/// An existing date of the years 1 to 9999, written `mm/dd/yyyy`, such as a first day of work (behaviour
+/// 8.8).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CalendarDate(Date);
 
 impl CalendarDate {
-    /// Takes exactly two, two and four digits between slashes.
+    /// Parses exactly two, two and four digits separated by slashes.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         read(text).map(Self).ok_or(MUST_BE)
     }
 
-    /// The date as read from a store; a year that four digits cannot write is refused.
+    /// Converts a stored date. Years beyond four digits are refused.
     pub fn from_date(date: Date) -> Result<Self, InvalidValue> {
         of_four_digits(date).map(Self).ok_or(MUST_BE)
     }
 
-    /// The date, as it is stored.
+    /// The date as it is stored.
     pub const fn date(self) -> Date {
         self.0
     }

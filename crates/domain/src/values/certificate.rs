@@ -1,4 +1,4 @@
-//! A certificate of an identity provider.
+//! The certificate of an identity provider.
 
 use x509_parser::parse_x509_certificate;
 use x509_parser::pem::parse_x509_pem;
@@ -9,9 +9,10 @@ const BEGIN: &str = "-----BEGIN ";
 const END: &str = "-----END ";
 const LABEL: &str = "CERTIFICATE-----";
 
-/// One X.509 certificate in PEM, at most 64 KiB, without a private key or anything else in PEM (behaviour 18.5).
+/// One X.509 certificate in PEM, at most 64 KiB, without a private key or anything else in PEM (behaviour
+/// 18.5).
 ///
-/// It is parsed, not judged: whether it has expired or is weak is for the caller to say.
+/// It is parsed, but not judged: the caller decides whether an expired or weak certificate is acceptable.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PemCertificate {
     text: String,
@@ -19,10 +20,10 @@ pub struct PemCertificate {
 }
 
 impl PemCertificate {
-    /// The most bytes of one.
+    /// The maximum size in bytes.
     pub const BYTES_MAX: usize = 64 << 10;
 
-    /// Keeps the text byte for byte.
+    /// Parses a certificate. The string is stored byte for byte.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         if text.len() > PemCertificate::BYTES_MAX {
             return Err(InvalidValue("must be at most 64 KiB"));
@@ -32,7 +33,7 @@ impl PemCertificate {
         expires_at.map(|expires_at| Self { text: text.to_owned(), expires_at }).ok_or(invalid)
     }
 
-    /// The text as it was sent.
+    /// The string as it was sent.
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -49,7 +50,7 @@ impl std::fmt::Debug for PemCertificate {
     }
 }
 
-/// The end of the validity of the one certificate in a text; none where there is not exactly one.
+/// The end of the validity of the certificate in a string; `None` unless there is exactly one certificate.
 fn expiry(text: &str) -> Option<Timestamp> {
     let is_refused = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
     let at = only_boundary(text, BEGIN)?;
@@ -61,7 +62,7 @@ fn expiry(text: &str) -> Option<Timestamp> {
     rest.is_empty().then(|| Timestamp::new(certificate.validity().not_after.to_datetime()))
 }
 
-/// Where a text has its one boundary of a kind, if that is a certificate's.
+/// The position of the only boundary of a kind, if it is that of a certificate.
 fn only_boundary(text: &str, start: &str) -> Option<usize> {
     let mut found = text.match_indices(start);
     let (at, _) = found.next()?;

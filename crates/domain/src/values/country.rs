@@ -2,12 +2,12 @@
 
 use super::InvalidValue;
 
-/// A country's ISO 3166-1 code, alpha-2 or alpha-3, kept upper-case in the form given (behaviour 8.9).
+/// A country's ISO 3166-1 code, alpha-2 or alpha-3, stored in upper case in the given form (behaviour 8.9).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CountryCode(String);
 
 impl CountryCode {
-    /// Takes a code in any case. Codes that the standard reserves or withdrew, such as UK, are refused.
+    /// Parses a code in any case. Codes that the standard reserves or has withdrawn, such as UK, are refused.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         let code = text.to_ascii_uppercase();
         let is_known = match code.len() {

@@ -6,17 +6,19 @@ use idna::uts46::{DnsLength, Hyphens, Uts46};
 use super::InvalidValue;
 use super::text::is_within;
 
-/// A host name of at least two labels and at most 253 characters, kept in lower-case ASCII by IDNA (behaviour 8.6).
+/// A host name with at least two labels and at most 253 characters, stored in lower-case ASCII by IDNA
+/// (behaviour 8.6).
 ///
-/// No IP address, no trailing dot, no underscore: the name goes into `sp_id` (behaviour 18.3) and into paths.
+/// IP addresses, trailing dots and underscores are refused: the name becomes a part of `sp_id` (behaviour
+/// 18.3) and of paths.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DomainName(String);
 
 impl DomainName {
-    /// The most characters of one.
+    /// The maximum number of characters.
     pub const CHARS_MAX: usize = 253;
 
-    /// Converts the name to lower-case ASCII.
+    /// Parses a name, and converts it to lower-case ASCII.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         ascii_host(text)
             .filter(|host| host.contains('.') && !ends_in_a_number(host))
@@ -30,8 +32,8 @@ impl DomainName {
     }
 }
 
-/// A host name in lower-case ASCII, or `None` for what is none. The length is checked before the conversion as well,
-/// whose cost grows with it.
+/// The host name in lower-case ASCII, or `None` if the string is not a host name. The length is also checked
+/// before the conversion, because the cost of the conversion grows with it.
 pub(super) fn ascii_host(text: &str) -> Option<String> {
     if !is_within(text, DomainName::CHARS_MAX) {
         return None;
@@ -42,7 +44,8 @@ pub(super) fn ascii_host(text: &str) -> Option<String> {
         .map(|host| host.to_ascii_lowercase())
 }
 
-/// Whether the last label reads as a number, decimal or hexadecimal: such a host is taken for an IPv4 address.
+/// Whether the last label is a decimal or hexadecimal number: such a host would be interpreted as an IPv4
+/// address.
 fn ends_in_a_number(host: &str) -> bool {
     let last = host.rsplit('.').next().unwrap_or_default();
     let is_decimal = last.bytes().all(|byte| byte.is_ascii_digit());

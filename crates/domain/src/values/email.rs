@@ -9,10 +9,10 @@ use super::InvalidValue;
 use super::domain_name::ascii_host;
 use super::text::is_within;
 
-/// An email address of RFC 5321, which is ASCII, without a display name: up to 254 characters, no control characters
-/// (behaviour 8.5).
+/// An email address of RFC 5321, in ASCII, without a display name: up to 254 characters, no control
+/// characters (behaviour 8.5).
 ///
-/// It is kept as sent. Two addresses are equal where their [`folded`](Self::folded) forms are.
+/// It is stored as sent. Two addresses are equal if their [`folded`](Self::folded) forms are equal.
 #[derive(Debug, Clone)]
 pub struct EmailAddress {
     sent: String,
@@ -20,10 +20,10 @@ pub struct EmailAddress {
 }
 
 impl EmailAddress {
-    /// The most characters of one.
+    /// The maximum number of characters.
     pub const CHARS_MAX: usize = 254;
 
-    /// Keeps the address byte for byte.
+    /// Parses an address. It is stored byte for byte.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         Some(text)
             .filter(|text| {
@@ -37,12 +37,12 @@ impl EmailAddress {
             .ok_or(InvalidValue("must be an email address in ASCII of at most 254 characters"))
     }
 
-    /// The address as it was sent; mail goes here.
+    /// The address as it was sent; mails go to this form.
     pub fn as_str(&self) -> &str {
         &self.sent
     }
 
-    /// The key for comparing and storing: all of it in lower case.
+    /// The whole address in lower case, for comparing and storing.
     pub fn folded(&self) -> &str {
         &self.folded
     }
@@ -66,8 +66,8 @@ fn options() -> Options {
     Options::default().without_display_text().with_domain_literal()
 }
 
-/// The folded form, or `None` for a domain that is neither a host name nor an address in brackets: the crate alone
-/// would let `a@b_c.com` and `a@[x]` pass, and an empty display name, as in ` <a@b.com>`.
+/// The folded form, or `None` if the domain is neither a host name nor an address in brackets: the crate
+/// alone would accept `a@b_c.com` and `a@[x]`, and an empty display name, as in ` <a@b.com>`.
 fn fold(text: &str) -> Option<String> {
     let (local, domain) = text.rsplit_once('@')?;
     let domain = match domain.strip_prefix('[') {

@@ -1,17 +1,17 @@
-//! The name of an identity provider.
+//! The identifier of an identity provider.
 
 use super::InvalidValue;
 use super::text::is_within;
 
-/// A SAML entity identifier: one line of 1 to 1,024 characters, as SAML bounds it, not blank.
+/// A SAML entity identifier: one line of 1 to 1,024 characters (the limit of SAML), not blank.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntityId(String);
 
 impl EntityId {
-    /// The most characters of one.
+    /// The maximum number of characters.
     pub const CHARS_MAX: usize = 1_024;
 
-    /// Keeps the text byte for byte.
+    /// Parses an identifier. It is stored byte for byte.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         let is_valid = !text.trim().is_empty()
             && is_within(text, EntityId::CHARS_MAX)
@@ -21,7 +21,7 @@ impl EntityId {
         ))
     }
 
-    /// The text as it was sent.
+    /// The string as it was sent.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -1,13 +1,13 @@
-//! Numbers in other types.
+//! Conversions between integer types that cannot fail.
 
 use std::fmt::Display;
 
-/// The same number in another type, where a rule keeps it within that: how many of something lie in memory, or what
-/// a constructor has bounded already.
+/// Converts a number to another type whose range it cannot exceed, because it counts objects in memory or a
+/// constructor has checked its range.
 ///
 /// # Panics
 ///
-/// Where it does not fit after all, since then nothing that is counted with it can be trusted.
+/// If the number exceeds the range after all, because then no result that depends on it can be trusted.
 #[track_caller]
 pub fn fit<To: TryFrom<From>, From: Copy + Display>(number: From) -> To {
     To::try_from(number).unwrap_or_else(|_| unreachable!("{number} is beyond what its rules allow"))

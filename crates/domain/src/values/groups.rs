@@ -8,11 +8,11 @@ use super::text::is_within;
 pub struct Groups(String);
 
 impl Groups {
-    /// The most characters of one.
+    /// The maximum number of characters.
     pub const CHARS_MAX: usize = 4_096;
 
-    /// Splits at commas, trims, and drops blanks and repeats; the first of equal names keeps its place. `None` where
-    /// nothing is left. The limit of 4,096 characters holds for the text as sent.
+    /// Splits at commas, trims, and removes blank and duplicate names; the first of equal names is kept.
+    /// `None` if no name remains. The limit of 4,096 characters applies to the string as sent.
     pub fn parse(text: &str) -> Result<Option<Self>, InvalidValue> {
         if !is_within(text, Groups::CHARS_MAX) || text.chars().any(char::is_control) {
             return Err(InvalidValue(
@@ -25,12 +25,12 @@ impl Groups {
         Ok(if joined.is_empty() { None } else { Some(Self(joined)) })
     }
 
-    /// The names, joined by commas without blanks: as stored and returned.
+    /// The names, joined by commas without spaces, as stored and returned.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The names, one by one.
+    /// Iterates over the names.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.split(',')
     }
@@ -45,7 +45,7 @@ mod tests {
         let check = |input: &str, expected: Option<&str>| {
             let groups = Groups::parse(input).unwrap();
             assert_eq!(groups.as_ref().map(Groups::as_str), expected, "{input:?}");
-            // What was read can be written back.
+            // The parsed form can be parsed again.
             let again = expected.and_then(|stored| Groups::parse(stored).unwrap());
             assert_eq!(again, groups, "{input:?}");
         };

@@ -1,4 +1,4 @@
-//! A type per kind of id, so that no id is taken for another.
+//! A type for each kind of id, so that ids cannot be confused.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,8 @@ use uuid::Uuid;
 use super::InvalidValue;
 
 const MUST_BE: InvalidValue = InvalidValue("must be a UUID");
-/// The hyphenated form, the only one accepted: no braces, no `urn:uuid:`, no bare digits (behaviour 2.5).
+/// The length of the hyphenated form, the only one that is accepted: no braces, no `urn:uuid:`, no bare
+/// digits (behaviour 2.5).
 const TEXT_LENGTH: usize = 36;
 
 macro_rules! ids {
@@ -19,12 +20,12 @@ macro_rules! ids {
         pub struct $name(Uuid);
 
         impl $name {
-            /// The id that this UUID is.
+            /// Converts from a UUID.
             pub const fn from_uuid(uuid: Uuid) -> Self {
                 Self(uuid)
             }
 
-            /// The UUID, as it is stored.
+            /// The UUID as it is stored.
             pub const fn as_uuid(self) -> Uuid {
                 self.0
             }
@@ -50,7 +51,7 @@ macro_rules! ids {
             }
         }
 
-        /// Accepts any version and any case, in the hyphenated form of 36 characters.
+        /// Parses any version in any case, in the hyphenated form of 36 characters.
         impl FromStr for $name {
             type Err = InvalidValue;
 
@@ -80,19 +81,19 @@ ids! {
     ProviderId,
     /// A company of a provider.
     CompanyId,
-    /// A corporation: companies that belong together.
+    /// A corporation: a group of companies.
     CorporationId,
     /// A user of a company.
     UserId,
     /// An occasion for recognitions.
     OccasionId,
-    /// A recognition that one receiver got.
+    /// A recognition that one receiver received.
     RecognitionId,
-    /// A reward that a user spent points on.
+    /// A redemption: a reward for which a user spent points.
     RedemptionId,
-    /// A cause: one thing that was asked for. A redemption's is the redemption's own.
+    /// A journal entry. For a redemption it is the same as the id of the redemption.
     CauseId,
-    /// A distribution that repeats.
+    /// A recurring distribution.
     ScheduleId,
     /// An event queued for a provider.
     EventId,

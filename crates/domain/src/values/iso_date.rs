@@ -9,22 +9,22 @@ use super::{InvalidValue, Timestamp};
 
 const MUST_BE: InvalidValue = InvalidValue("must be a date in the form yyyy-mm-dd");
 
-/// A real date of the years 1 to 9999, written `yyyy-mm-dd`, so that dates sort as their texts.
+/// An existing date of the years 1 to 9999, written `yyyy-mm-dd`, so that dates sort like their strings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IsoDate(Date);
 
 impl IsoDate {
-    /// Takes exactly four, two and two digits between hyphens.
+    /// Parses exactly four, two and two digits separated by hyphens.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         read(text).map(Self).ok_or(MUST_BE)
     }
 
-    /// A date; a year that four digits cannot write is refused.
+    /// Converts a date. Years beyond four digits are refused.
     pub fn from_date(date: Date) -> Result<Self, InvalidValue> {
         of_four_digits(date).map(Self).ok_or(MUST_BE)
     }
 
-    /// When it begins in UTC.
+    /// The start of the date in UTC.
     pub fn begins(self) -> Timestamp {
         Timestamp::new(self.0.midnight().assume_utc())
     }

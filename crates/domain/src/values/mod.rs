@@ -1,11 +1,12 @@
-//! One parsed type per kind of value: what exists is valid (behaviour 8).
+//! One parsed type per kind of value: an instance is always valid (behaviour 8).
 //!
-//! Each type has a private field and one way in, `parse`, whose error ends a sentence that begins with the field's
-//! name. Limits count Unicode scalar values. U+0000 is refused everywhere, and every other control character too,
-//! save line breaks and tabs in a [`Message`]. Text comes back byte for byte as it was sent, except where a type
-//! says that it keeps another form.
+//! Each type has a private field and one constructor, `parse`, whose error is the end of a message that
+//! starts with the field's name. Limits count Unicode scalar values. U+0000 is refused everywhere, as is
+//! every other control character, except line breaks and tabs in a [`Message`]. Strings are returned byte for
+//! byte as they were sent, unless the type documents another form.
 //!
-//! An empty string in an optional field means null (behaviour 8.13): the caller decides that, and parses the rest.
+//! An empty string in an optional field means null (behaviour 8.13). The caller handles that case, and parses
+//! all other strings.
 
 mod calendar;
 #[cfg(feature = "use-cases")]
@@ -58,7 +59,7 @@ pub use update::Update;
 #[cfg(feature = "use-cases")]
 pub use web_url::WebUrl;
 
-/// Texts that show themselves as they were sent.
+/// Implements `Display` for types that are shown as they were sent.
 macro_rules! show_themselves {
     ($($type:ty),+) => {$(
         impl std::fmt::Display for $type {

@@ -6,7 +6,7 @@ use time::{Date, Month};
 
 use super::InvalidValue;
 
-/// A day of the year, written `mm/dd`: a birthday without its year. 02/29 is one (behaviour 8.7).
+/// A day of the year, written `mm/dd`: a birthday without its year. 02/29 is valid (behaviour 8.7).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MonthDay {
     month: u8,
@@ -14,7 +14,7 @@ pub struct MonthDay {
 }
 
 impl MonthDay {
-    /// Takes exactly two digits, a slash and two digits.
+    /// Parses exactly two digits, a slash and two digits.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         read(text).ok_or(InvalidValue("must be a day of the year in the form mm/dd"))
     }
@@ -48,12 +48,12 @@ fn read(text: &str) -> Option<MonthDay> {
     (1..=last).contains(&day).then_some(MonthDay { month, day })
 }
 
-/// A date of the years that four digits can write, 1 to 9999.
+/// A date, if its year can be written in four digits, 1 to 9999.
 pub(super) fn of_four_digits(date: Date) -> Option<Date> {
     (1..=9_999).contains(&date.year()).then_some(date)
 }
 
-/// The real date that two, two and four ASCII digits say.
+/// The existing date that two, two and four ASCII digits represent.
 pub(super) fn date_of(year: &str, month: &str, day: &str) -> Option<Date> {
     let (century, year) = year.split_at_checked(2)?;
     let year = i32::from(two_digits(century)?) * 100 + i32::from(two_digits(year)?);
@@ -61,7 +61,7 @@ pub(super) fn date_of(year: &str, month: &str, day: &str) -> Option<Date> {
     Date::from_calendar_date(year, month, two_digits(day)?).ok().and_then(of_four_digits)
 }
 
-/// The number that exactly two ASCII digits say.
+/// The number that exactly two ASCII digits represent.
 fn two_digits(text: &str) -> Option<u8> {
     let is_number = text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit());
     if is_number { text.parse().ok() } else { None }

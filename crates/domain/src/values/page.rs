@@ -1,19 +1,19 @@
 //! Pages of a list.
 
-/// A page of a list, numbered from 1, with at least one item to a page (behaviour 6.1).
+/// A page of a list, numbered from 1, with at least one item per page (behaviour 6.1).
 ///
-/// The caller has cut `per_page` to the endpoint's maximum before.
+/// The caller must have limited `per_page` to the endpoint's maximum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Page {
     number: i64,
     per_page: i64,
-    /// Of which part this is: the items of the page before it, and the most items in it.
+    /// For a part of a page: the number of the page's items before it, and the maximum number of items in it.
     skipped: i64,
     limit: i64,
 }
 
 impl Page {
-    /// A page, or `None` where either figure is below 1.
+    /// A page, or `None` if either number is below 1.
     pub const fn new(number: i64, per_page: i64) -> Option<Self> {
         if number < 1 || per_page < 1 {
             None
@@ -22,33 +22,32 @@ impl Page {
         }
     }
 
-    /// The number of the page, from 1.
+    /// The number of the page, starting at 1.
     pub const fn number(self) -> i64 {
         self.number
     }
 
-    /// The items on a full page.
+    /// The number of items on a full page.
     pub const fn per_page(self) -> i64 {
         self.per_page
     }
 
-    /// How many items stand on the pages before; `i64::MAX` where that is more than an `i64` holds, which no list
-    /// reaches.
+    /// The number of items before the page; `i64::MAX` on overflow, which no list reaches.
     pub const fn offset(self) -> i64 {
         (self.number - 1).saturating_mul(self.per_page).saturating_add(self.skipped)
     }
 
-    /// The most items to take: `per_page` under the name that queries use.
+    /// The maximum number of items: `per_page` under the name that queries use.
     pub const fn limit(self) -> i64 {
         self.limit
     }
 
-    /// The page with the item behind it, which tells whether there is another page.
+    /// The page and the next item, which shows whether there is another page.
     pub const fn and_one_more(self) -> Self {
         Self { limit: self.limit + 1, ..self }
     }
 
-    /// The page in parts of at most so many items, for whoever cannot hold all of it at once.
+    /// The page in parts of at most `items_max` items, for callers that cannot hold all of it in memory.
     pub fn parts(self, items_max: i64) -> impl Iterator<Item = Self> {
         let size = items_max.max(1);
         let part = move |number: i64| {

@@ -1,20 +1,21 @@
 //! Enumerations that are stored by number.
 
-/// An enumeration whose variants each have the number that databases keep for ever and, where people read it, a name:
-/// `Variant => number` or `Variant => number, "name"`. Makes `ALL`, `code`, `from_code`, `name` and `from_name` of it.
+/// Declares an enumeration whose variants each have a permanent number in the database and, optionally, a
+/// name: `Variant => number` or `Variant => number, "name"`. Generates `ALL`, `code`, `from_code`, `name` and
+/// `from_name`.
 macro_rules! stored {
     ($(#[$doc:meta])* enum $type:ident { $($(#[$its:meta])* $variant:ident => $code:literal, $name:literal;)+ }) => {
         stored! { $(#[$doc])* enum $type { $($(#[$its])* $variant => $code;)+ } }
 
         impl $type {
-            /// The name that people use.
+            /// The name, as shown to users.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)+
                 }
             }
 
-            /// What has this name.
+            /// The variant with this name.
             pub fn from_name(name: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|it| it.name() == name)
             }
@@ -28,17 +29,17 @@ macro_rules! stored {
         }
 
         impl $type {
-            /// All of them, in the order of their numbers.
+            /// All variants, in the order of their numbers.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
-            /// The number kept in the database.
+            /// The number in the database.
             pub fn code(self) -> i16 {
                 match self {
                     $(Self::$variant => $code,)+
                 }
             }
 
-            /// What has this number.
+            /// The variant with this number.
             pub fn from_code(code: i16) -> Option<Self> {
                 Self::ALL.iter().copied().find(|it| it.code() == code)
             }

@@ -1,4 +1,4 @@
-//! Plain text.
+//! Plain strings.
 
 use std::sync::Arc;
 
@@ -9,10 +9,11 @@ use super::InvalidValue;
 pub struct Line(String);
 
 impl Line {
-    /// The most characters of one.
+    /// The maximum number of characters.
     pub const CHARS_MAX: usize = 255;
 
-    /// Keeps the text byte for byte. An optional field's empty string is null: map it before.
+    /// Parses a line. It is stored byte for byte. In an optional field, an empty string means null and must
+    /// be handled before.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         let is_valid = !text.trim().is_empty()
             && is_within(text, Self::CHARS_MAX)
@@ -22,26 +23,27 @@ impl Line {
         ))
     }
 
-    /// The text as it was sent.
+    /// The string as it was sent.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// A message: up to 10,000 characters, with line breaks and tabs and no other control characters (behaviour 8.3).
+/// A message: up to 10,000 characters, with line breaks and tabs and no other control characters (behaviour
+/// 8.3).
 ///
-/// It may be blank; whether a blank message stands for the occasion's default is the use case's matter. Copies share
-/// the text: thousands may hold the same.
+/// It may be blank; the use case decides whether a blank message means the occasion's default. Clones share
+/// the string, because thousands of recognitions may have the same message.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Message(Arc<str>);
 
 impl Message {
-    /// The most characters of one.
+    /// The maximum number of characters.
     pub const CHARS_MAX: usize = 10_000;
-    /// The most bytes of a message.
+    /// The maximum number of bytes.
     pub const BYTES_MAX: usize = 4 * Self::CHARS_MAX;
 
-    /// Keeps the text byte for byte.
+    /// Parses a message. It is stored byte for byte.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         let is_refused = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
         let is_valid = is_within(text, Self::CHARS_MAX) && !text.chars().any(is_refused);
@@ -50,22 +52,23 @@ impl Message {
         ))
     }
 
-    /// The text as it was sent.
+    /// The string as it was sent.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether there is nothing to read in it.
+    /// Whether it is empty or consists of white space.
     pub fn is_blank(&self) -> bool {
         self.0.trim().is_empty()
     }
 }
 
-/// First and last name of a full name, split at its last space (behaviour 11.2); a single word leaves the last name
-/// empty. Spaces that begin or end the name split nothing, so that the first name is blank only where the whole is,
-/// and both parts joined by one space (or the first alone) are the full name byte for byte.
+/// First and last name of a full name, split at its last space (behaviour 11.2). For a single word the last
+/// name is empty. Leading and trailing spaces do not split the name. So the first name is blank only if the
+/// whole name is, and joining both parts by one space (or the first part alone) gives the full name byte for
+/// byte.
 pub fn split_full_name(name: &str) -> (String, String) {
-    // The space to split at stands in what is left without the trailing spaces, and has a word before it.
+    // The last space that precedes the trailing ones and has a word before it.
     let end = name.trim_end().len();
     let split = name.char_indices().rev().find(|&(at, c)| {
         let words_before = name.get(..at).is_some_and(|before| !before.trim().is_empty());
@@ -77,7 +80,7 @@ pub fn split_full_name(name: &str) -> (String, String) {
     }
 }
 
-/// Whether the text has at most so many characters.
+/// Whether the string has at most `length_max` characters.
 pub(super) fn is_within(text: &str, length_max: usize) -> bool {
     text.chars().nth(length_max).is_none()
 }

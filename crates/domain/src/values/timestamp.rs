@@ -1,4 +1,4 @@
-//! Moments.
+//! Timestamps.
 
 use std::fmt;
 use std::ops::{Add, Sub};
@@ -12,9 +12,9 @@ use super::InvalidValue;
 const MUST_BE: InvalidValue = InvalidValue("must be a time such as 2026-11-20T20:01:02.345Z");
 const MICROS_PER_SECOND: i64 = 1_000_000;
 
-/// A moment in UTC, in whole microseconds: what both databases keep.
+/// A time in UTC, in whole microseconds, which both databases can store.
 ///
-/// It shows itself in ISO 8601 with milliseconds, as everybody outside sees it (behaviour 3.3). Adding panics beyond the
+/// Its string form is ISO 8601 with milliseconds, as in the API (behaviour 3.3). Addition panics beyond the
 /// years of four digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(UtcDateTime);
@@ -22,21 +22,21 @@ pub struct Timestamp(UtcDateTime);
 impl Timestamp {
     pub const UNIX_EPOCH: Self = Self(UtcDateTime::UNIX_EPOCH);
 
-    /// The same moment in UTC, without what is below a microsecond.
+    /// The time in UTC, truncated to microseconds.
     pub const fn new(at: OffsetDateTime) -> Self {
         Self(at.to_utc().truncate_to_microsecond())
     }
 
-    /// None where that is beyond the years of four digits.
+    /// `None` beyond the years of four digits.
     pub fn from_unix_micros(micros: i64) -> Option<Self> {
         UtcDateTime::UNIX_EPOCH.checked_add(Duration::microseconds(micros)).map(Self)
     }
 
-    /// Reads RFC 3339, in any offset; what is below a microsecond is left out.
+    /// Parses RFC 3339 with any offset, and truncates to microseconds.
     ///
     /// # Errors
     ///
-    /// Text that is no such moment of the years 1970 to 9999.
+    /// If the string is not a time of the years 1970 to 9999.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         let at = OffsetDateTime::parse(text, &Rfc3339).ok().and_then(|it| it.checked_to_utc());
         let read = at.map(|it| Self(it.truncate_to_microsecond()));
@@ -48,7 +48,7 @@ impl Timestamp {
         self.0.unix_timestamp() * MICROS_PER_SECOND + i64::from(self.0.microsecond())
     }
 
-    /// The moment so much later; the last of the year 9999 where that would be after it.
+    /// The time after a duration; at most the end of the year 9999.
     #[must_use]
     pub fn saturating_add(self, duration: std::time::Duration) -> Self {
         let duration = Duration::try_from(duration).unwrap_or(Duration::MAX);
@@ -70,7 +70,7 @@ impl fmt::Display for Timestamp {
     }
 }
 
-/// The nearest moment that a timestamp can hold, which is within the years -9999 to 9999.
+/// The nearest time that a timestamp can hold, which is within the years -9999 to 9999.
 impl From<SystemTime> for Timestamp {
     fn from(at: SystemTime) -> Self {
         let offset = match at.duration_since(SystemTime::UNIX_EPOCH) {
@@ -87,7 +87,7 @@ impl From<Timestamp> for SystemTime {
     }
 }
 
-/// Adds a duration of the standard library's or of `time`'s.
+/// Adds a duration of the standard library or of `time`.
 impl<D> Add<D> for Timestamp
 where
     UtcDateTime: Add<D, Output = UtcDateTime>,
@@ -99,7 +99,7 @@ where
     }
 }
 
-/// Takes off a duration of the standard library's or of `time`'s.
+/// Subtracts a duration of the standard library or of `time`.
 impl<D> Sub<D> for Timestamp
 where
     UtcDateTime: Sub<D, Output = UtcDateTime>,
@@ -111,7 +111,7 @@ where
     }
 }
 
-/// How long after the other it is; negative where it is before it.
+/// The duration since the other time; negative if that is later.
 impl Sub for Timestamp {
     type Output = Duration;
 

@@ -1,9 +1,9 @@
-//! The three things that a PUT can say about a field.
+//! The three states of a field in a PUT request.
 
-/// What an update does to a field that may be null (behaviour 7.1): absent, null and a value are three things.
+/// What an update does to a nullable field (behaviour 7.1). An absent field, null and a value are distinct.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Update<T> {
-    /// The field was not sent; it stays as it is.
+    /// The field was not sent; it does not change.
     #[default]
     Keep,
     /// The field was sent as null; it becomes unset.
@@ -13,7 +13,7 @@ pub enum Update<T> {
 }
 
 impl<T> Update<T> {
-    /// The field's value after the update of `current`.
+    /// The value of the field after the update of `current`.
     pub fn apply(self, current: Option<T>) -> Option<T> {
         match self {
             Self::Keep => current,
@@ -24,8 +24,8 @@ impl<T> Update<T> {
 }
 
 impl<T: Clone + PartialEq> Update<T> {
-    /// Updates a field; a value that equals the present one leaves that as it is, since addresses are equal without
-    /// case.
+    /// Updates a field. A value that equals the present one does not change it, because addresses that differ
+    /// only in case are equal.
     pub fn change(&self, field: &mut Option<T>) {
         let updated = self.clone().apply(field.clone());
         if updated != *field {

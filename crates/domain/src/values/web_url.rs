@@ -1,20 +1,21 @@
-//! Web addresses.
+//! Web URLs.
 
 use url::{Host, Url};
 
 use super::InvalidValue;
 use super::text::is_within;
 
-/// An absolute http or https URL with a host and without user info: up to 2,048 characters, no white space, no
-/// control characters (behaviour 8.4). It is kept byte for byte, not in the form that a browser would make of it.
+/// An absolute http or https URL with a host and without user info: up to 2,048 characters, no white space,
+/// no control characters (behaviour 8.4). It is stored byte for byte, without the normalisation that browsers
+/// apply.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct WebUrl(String);
 
 impl WebUrl {
-    /// The most characters of one.
+    /// The maximum number of characters.
     pub const CHARS_MAX: usize = 2_048;
 
-    /// Keeps the URL byte for byte.
+    /// Parses a URL. It is stored byte for byte.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         is_web_url(text).then(|| Self(text.to_owned())).ok_or(InvalidValue(
             "must be an absolute http or https URL of at most 2,048 characters, without user info",
@@ -27,8 +28,8 @@ impl WebUrl {
     }
 }
 
-/// The URL parser mends a good deal (tabs, backslashes, missing slashes); what is kept as sent must need no mending
-/// to be read the same way everywhere.
+/// The URL parser corrects some mistakes (tabs, backslashes, missing slashes). A URL that is stored as sent
+/// must need no correction, so that every parser reads it the same.
 fn is_web_url(text: &str) -> bool {
     let is_refused = |c: char| c.is_control() || c.is_whitespace() || c == '\\';
     if !is_within(text, WebUrl::CHARS_MAX) || text.chars().any(is_refused) {
@@ -43,7 +44,7 @@ fn is_web_url(text: &str) -> bool {
         && Url::parse(text).is_ok_and(|url| is_reachable(&url))
 }
 
-/// Whether host and port could be those of a server: no empty label in a name, no port 0.
+/// Whether a server could have this host and port: no empty label in a name, no port 0.
 fn is_reachable(url: &Url) -> bool {
     let is_host = match url.host() {
         Some(Host::Domain(name)) => {

@@ -6,9 +6,10 @@ use crate::money::{Amount, Points, PointsPerDollar};
 use crate::values::{CompanyId, UserId, stored};
 
 stored! {
-    /// The three wallets of a user, by their names at the API (behaviour 17.1); each is an account of its own kind.
+    /// The three wallets of a user, by their names in the API (behaviour 17.1). Each is an account of its own
+    /// kind.
     enum WalletType {
-        /// Points earned, to be spent on rewards.
+        /// Earned points, to spend on rewards.
         User => 1, "user_wallet";
         /// Points to send to others.
         Peer => 2, "peer_wallet";
@@ -26,14 +27,14 @@ impl WalletType {
         }
     }
 
-    /// The type that a kind of account is; none for a company's.
+    /// The wallet type of an account kind; `None` for the accounts of a company.
     pub fn from_kind(kind: AccountKind) -> Option<Self> {
         Self::from_code(kind.code())
     }
 }
 
 stored! {
-    /// The kinds of account, in the order in which their rows are locked: whoever many wait for comes last.
+    /// The kinds of accounts, in lock order: the accounts that most commands want come last.
     enum AccountKind {
         /// A user's earned points.
         UserWallet => 1, "user_wallet";
@@ -43,24 +44,24 @@ stored! {
         ManagerWallet => 3, "manager_wallet";
         /// A company's reserve.
         Reserve => 4, "reserve";
-        /// What a distribution in several steps has taken and not given yet.
+        /// The rest of a company's distributions in steps.
         Transit => 5, "transit";
-        /// Outside: what deposits come from.
+        /// Outside: the source of deposits.
         Funding => 6, "funding";
-        /// Outside: what redemptions go to.
+        /// Outside: the destination of redemptions.
         Redeemed => 7, "redeemed";
-        /// Outside: what makes up fractions of a point within the tolerance.
+        /// Outside: the source of fractions of a point within the tolerance.
         Rounding => 8, "rounding";
     }
 }
 
 impl AccountKind {
-    /// The name of a stored kind, for people; a number that is no kind is shown as it is.
+    /// The name of a stored kind. An unknown number is shown as it is.
     pub fn stored_name(code: i16) -> String {
         Self::from_code(code).map_or_else(|| format!("account of kind {code}"), |it| it.name().to_owned())
     }
 
-    /// Whether the account stands for the world outside and may be overdrawn.
+    /// Whether the account represents the outside world and may be overdrawn.
     pub fn is_outside(self) -> bool {
         matches!(self, Self::Funding | Self::Redeemed | Self::Rounding)
     }
@@ -71,18 +72,18 @@ impl AccountKind {
 pub enum Account {
     Wallet(WalletType, UserId),
     Reserve(CompanyId),
-    /// What a company's distributions in several steps have taken and not given yet.
+    /// The rest of a company's distributions in steps.
     Transit(CompanyId),
-    /// What a company's deposits come from.
+    /// The source of a company's deposits.
     Funding(CompanyId),
-    /// What a company's redemptions go to.
+    /// The destination of a company's redemptions.
     Redeemed(CompanyId),
-    /// What makes up a company's fractions of a point.
+    /// The source of the fractions of a point that a company adds.
     Rounding(CompanyId),
 }
 
 impl Account {
-    /// The accounts that a company has from the start.
+    /// The accounts that a company has from its creation.
     pub fn of_company(company: CompanyId) -> [Self; 5] {
         [
             Self::Reserve(company),
@@ -98,7 +99,7 @@ impl Account {
         [WalletType::User, WalletType::Peer, WalletType::Manager].map(|it| Self::Wallet(it, user))
     }
 
-    /// The user or company that it belongs to; with the kind, its key.
+    /// The user or company that owns it. With the kind, it identifies the account.
     pub fn owner(self) -> Uuid {
         match self {
             Self::Wallet(_, user) => user.as_uuid(),
@@ -122,24 +123,24 @@ impl Account {
     }
 }
 
-/// A user's wallet as it stands.
+/// The state of a user's wallet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wallet {
     /// Which of the three.
     pub wallet_type: WalletType,
-    /// What it holds.
+    /// Its balance.
     pub balance: Amount,
-    /// What it has spent in all (behaviour 17.6).
+    /// The total that it has spent (behaviour 17.6).
     pub spent: Amount,
 }
 
 impl Wallet {
-    /// The points it shows at today's rate.
+    /// The points that it shows at a rate.
     pub fn points(&self, rate: PointsPerDollar) -> Points {
         rate.points(self.balance)
     }
 
-    /// The cumulative points spent, at today's rate.
+    /// The cumulative points spent, at a rate.
     pub fn points_spent(&self, rate: PointsPerDollar) -> Points {
         rate.points(self.spent)
     }

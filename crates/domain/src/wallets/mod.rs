@@ -1,7 +1,7 @@
 //! Wallets and the other accounts of the ledger.
 //!
-//! The ledger is double entry by construction: a transfer names the account that is debited and the one that is
-//! credited, so half a movement cannot be written. Transfers are never changed; a correction is a new transfer.
+//! The ledger is double-entry by construction: a transfer names both the debited and the credited account, so
+//! half a movement cannot be written. Transfers never change; a correction is a new transfer.
 
 mod account;
 mod transaction;

@@ -1,16 +1,16 @@
-//! A wallet's movements as its owner sees them (behaviour 17.5).
+//! The movements of a wallet as its owner sees them (behaviour 17.5).
 
 use crate::money::Points;
 use crate::values::{Timestamp, stored};
 
 stored! {
-    /// Why points moved, by its name at the API (behaviour 17.5); a rounding never reaches it.
+    /// Why points moved, by its name in the API (behaviour 17.5), which never shows a rounding.
     enum Reason {
-        /// Given or received by a recognition.
+        /// Paid or received by a recognition.
         Recognition => 1, "recognition";
         /// Spent on a reward.
         Redemption => 2, "redemption";
-        /// Given by a distribution.
+        /// Paid by a distribution.
         PointDistribution => 3, "point distribution";
         /// Returned to the reserve when the user was deleted.
         UserDeleted => 4, "user deleted";
@@ -18,23 +18,23 @@ stored! {
         Refund => 5, "refund";
         /// A balance replaced by the operator.
         Override => 6, "override";
-        /// Put into a reserve by the operator.
+        /// Deposited to a reserve by the operator.
         Deposit => 7, "deposit";
-        /// A fraction of a point made up within the tolerance; in no list.
+        /// A fraction of a point added within the tolerance; never listed.
         Rounding => 8, "rounding";
-        /// Taken out of a reserve by the operator.
+        /// Withdrawn from a reserve by the operator.
         Withdrawal => 9, "withdrawal";
     }
 }
 
 impl Reason {
-    /// Whether what is moved for this reason counts as spent by who pays.
+    /// Whether a movement for this reason counts as spent by the payer.
     pub fn counts_as_spent(self) -> bool {
         matches!(self, Self::Recognition | Self::Redemption | Self::UserDeleted)
     }
 }
 
-/// Which way points moved, seen from one wallet.
+/// The direction of a movement, seen from a wallet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// Out of the wallet.
@@ -43,7 +43,7 @@ pub enum Direction {
     Credit,
 }
 
-/// One movement of a wallet. The points are a fact of that time and do not change with the rate.
+/// One movement of a wallet. Its points do not change with the rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transaction {
     pub direction: Direction,

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// The points whose amounts are rounded down, and up, by the most at this rate: the worst that can be sent.
+/// The points whose amounts have the largest rounding errors down and up at this rate: the worst case.
 struct Worst {
     down: i64,
     up: i64,
@@ -34,7 +34,7 @@ fn worst(rate: PointsPerDollar) -> Option<Worst> {
     if modulus == 1 {
         return None;
     }
-    // Points whose remainder lies just below, at, and just above one half; a half goes either way by parity.
+    // Points whose remainder is just below, at, and just above one half; the parity decides about a half.
     let inverse = inverse(1_000_000_000 / common, modulus);
     let candidates: Vec<i64> = [modulus / 2, modulus / 2 + 1]
         .iter()
@@ -48,12 +48,12 @@ fn worst(rate: PointsPerDollar) -> Option<Worst> {
     Some(Worst { down, up })
 }
 
-/// The movements for which a wallet shows exactly what it received less what it spent.
+/// The number of movements for which a wallet must show exactly what it received less what it spent.
 fn movements_promised(rate: PointsPerDollar) -> i64 {
     (20_000_000 / rate.get()).min(200_000)
 }
 
-/// Checks a wallet after `received` movements of one size and `spent` of another, each rounded on its own.
+/// Checks a wallet after `received` movements of one size and `spent` of another, each rounded separately.
 fn check(rate: PointsPerDollar, (received, size_in): (i64, i64), (spent, size_out): (i64, i64)) {
     let each_in = rate.amount(points(size_in)).unwrap().nanodollars();
     let each_out = rate.amount(points(size_out)).unwrap().nanodollars();
@@ -74,7 +74,8 @@ fn at_every_other_rate_a_wallet_shows_received_less_spent_for_all_the_movements_
         for count in [1, 2, 3, all / 3, all / 2, all - 1, all] {
             check(rate, (count, down), (0, 0));
             check(rate, (count, up), (0, 0));
-            // In and out, both to the wallet's loss, then both to its gain; what comes in is the larger.
+            // In and out, both to the wallet's loss, then both to its gain; the incoming points exceed the
+            // outgoing ones.
             let modulus = rate.get() / greatest_common_divisor(1_000_000_000, rate.get());
             check(rate, (count - count / 2, down + 2 * modulus), (count / 2, up));
             check(rate, (count - count / 2, up + 2 * modulus), (count / 2, down));

@@ -1,4 +1,4 @@
-//! Properties of the money, over every rate.
+//! Properties of the arithmetic, for every rate.
 
 mod conversions;
 mod drift;
@@ -23,7 +23,7 @@ fn every_rate() -> impl Iterator<Item = PointsPerDollar> {
     (1..=10_000).map(rate)
 }
 
-/// The tolerance times the rate, written down a second time.
+/// A second implementation of the tolerance times the rate.
 fn tolerance(rate: PointsPerDollar) -> i128 {
     i128::from(rate.get() * 100_000).min(10_000_000)
 }
@@ -33,7 +33,7 @@ fn hard_limit(rate: PointsPerDollar) -> i64 {
     5_000 * rate.get()
 }
 
-/// Counts where something may tip over, for this rate.
+/// Numbers of points near limits and rounding boundaries of this rate.
 fn boundaries(rate: PointsPerDollar) -> Vec<i64> {
     let (r, b) = (rate.get(), hard_limit(rate));
     vec![0, 1, 2, 3, 7, r - 1, r, r + 1, r / 2, 2 * r + 1, b / 3, b - 1, b, b + 1, 10_000 * b]

@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::money::{made_up, points_range, price};
 
-/// Pays `count` points to each of `receivers` from `balance`; what the payer, the receivers and `rounding` then
-/// hold more or less, or `None` for insufficient funds.
+/// Pays `count` points to each of `receivers` from `balance`. Returns the changes of the payer, the receivers
+/// and `rounding`, or `None` for insufficient funds.
 fn pay(
     rate: PointsPerDollar,
     count: i64,
@@ -88,7 +88,7 @@ fn a_payment_that_overflows_has_no_price() {
 
 #[test]
 fn a_payer_below_the_price_by_less_than_the_tolerance_ends_at_zero() {
-    // At 6 points a dollar each point costs 166,666,667, so that six of them cost 2 more than their dollar.
+    // At 6 points per dollar each point costs 166,666,667, so six of them cost 2 more than a dollar.
     let check = |balance, expected: Option<(i64, i64)>| {
         let outcome = pay(rate(6), 1, 6, nanodollars(balance));
         let figures = outcome.map(|(payer, _, rounding)| (payer.nanodollars(), rounding.nanodollars()));
@@ -116,7 +116,7 @@ proptest! {
         prop_assert!(rate.points(balance).get() >= count * receivers);
         let (payer, _, rounding) = pay(rate, count, receivers, balance).unwrap();
         prop_assert!(!payer.is_negative());
-        // The company never gives more than the tolerance and half a nano-dollar for each rounding.
+        // The company never adds more than the tolerance and half a nano-dollar for each rounding.
         let most = tolerance(rate) / i128::from(rate.get()) + i128::from(receivers) / 2 + 1;
         prop_assert!(i128::from(-rounding.nanodollars()) <= most);
     }
@@ -135,7 +135,7 @@ proptest! {
     ) {
         if let Some((payer, received, rounding)) = pay(rate(r), count, receivers, nanodollars(balance)) {
             let after = payer.checked_add(received).unwrap().checked_add(rounding);
-            // A sum above the largest amount is no loss: the three stand on three accounts.
+            // A sum above the largest amount is not a failure: the three parts are in three accounts.
             prop_assert!(after.is_none_or(|after| after == nanodollars(balance)));
             prop_assert!(!payer.is_negative() && !received.is_negative() && rounding <= Amount::ZERO);
         }

@@ -1,4 +1,4 @@
-//! Numbers as text.
+//! Numbers as strings.
 
 use proptest::prelude::*;
 
