@@ -8,7 +8,6 @@ mod entrance;
 mod log_throttle;
 mod operation;
 mod pulse;
-pub mod shown;
 mod traffic;
 
 pub use api::{Api, ConnectionLimits, Gate, Limits, NOT_FOUND_PATH, Page, Sunset, Transport, VerifySecret};
@@ -17,9 +16,3 @@ pub use endpoints::{ROUTES, Route};
 pub use entrance::{Listening, listen};
 pub use pulse::Pulse;
 pub use traffic::{Answers, Traffic};
-
-pub mod rows {
-    pub use guerdon_api_types::requests::{
-        imported_changes as changed_user, imported_profile as new_user, imported_user_fields as user_fields,
-    };
-}

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::path::Path;
 
 use csv::StringRecord;
-use guerdon_http_api::rows::user_fields;
+use guerdon_api_types::requests::imported_user_fields;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -46,7 +46,7 @@ pub(super) fn rows(name: &str) -> Result<Result<Rows, String>, Infallible> {
 fn from_csv(text: &str) -> Result<Vec<Row>, String> {
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
     let head = reader.headers().map_err(|cause| cause.to_string())?.clone();
-    let known = user_fields();
+    let known = imported_user_fields();
     if let Some(unknown) = head.iter().find(|it| !known.iter().any(|name| name == it)) {
         return Err(format!("the first line names `{unknown}`, which is no field: {}", known.join(", ")));
     }

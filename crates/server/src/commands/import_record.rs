@@ -1,8 +1,8 @@
 //! A row of a file as a record of a user.
 
+use guerdon_api_types::requests::{imported_changes, imported_profile};
 use guerdon_domain::users::{ImportRecord, Key, Profile, UpdateUser};
 use guerdon_domain::values::{CompanyId, EmailAddress, Line};
-use guerdon_http_api::rows::{changed_user, new_user};
 use serde_json::{Map, Value};
 
 use super::import_file::Row;
@@ -28,10 +28,10 @@ impl ImportRecord for Row {
     }
 
     fn profile(&self, company: CompanyId) -> Result<Profile, String> {
-        new_user(company, self.fields()?)
+        imported_profile(company, self.fields()?)
     }
 
     fn changes(&self) -> Result<UpdateUser, String> {
-        changed_user(self.fields()?)
+        imported_changes(self.fields()?)
     }
 }

@@ -1,15 +1,15 @@
 //! `guerdon company list`.
 
+use guerdon_api_types::views::CompanyView;
 use guerdon_domain::companies::CompanyWithOwner;
 use guerdon_domain::ports::StoreExt;
-use guerdon_http_api::shown;
 use serde::{Deserialize, Serialize};
 
 use crate::commands::arguments::limit::parse_limit;
 use crate::commands::arguments::limit::read_first;
 use crate::commands::arguments::names::ProviderName;
 use crate::commands::output::table;
-use crate::commands::{CommandError, Output, Runnable, Workplace};
+use crate::commands::{CommandEnvironment, CommandError, Output, Runnable};
 
 /// Shows companies, oldest first, those of each provider together.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -30,9 +30,9 @@ impl Runnable for List {
         true
     }
 
-    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let wanted = self.provider.as_ref().map(|it| it.find_id(workplace)).transpose()?;
-        workplace.store.snapshot(|reads| {
+    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+        let wanted = self.provider.as_ref().map(|it| it.find_id(environment)).transpose()?;
+        environment.store.snapshot(|reads| {
             let providers = reads.providers()?;
             let chosen: Vec<_> = providers.iter().filter(|it| wanted.is_none_or(|id| it.id == id)).collect();
             if chosen.is_empty() && wanted.is_some() {
@@ -45,7 +45,7 @@ impl Runnable for List {
                 for it in &found {
                     let users = reads.active_user_count(it.company.id)?;
                     rows.push(row(it, users, &provider.name));
-                    json.push(shown::company(it, users)?);
+                    json.push(serde_json::to_string(&CompanyView::whole(it, users))?);
                 }
             }
             let text = table(&["id", "domain", "name", "owner", "users", "provider"], &rows);

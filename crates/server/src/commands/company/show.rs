@@ -1,12 +1,12 @@
 //! `guerdon company show`.
 
+use guerdon_api_types::views::CompanyView;
 use guerdon_domain::ports::{Lookup, StoreExt};
-use guerdon_http_api::shown;
 use serde::{Deserialize, Serialize};
 
 use crate::commands::arguments::names::CompanyName;
 use crate::commands::output::fields;
-use crate::commands::{CommandError, Output, Runnable, Workplace};
+use crate::commands::{CommandEnvironment, CommandError, Output, Runnable};
 
 /// Shows one company.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -24,14 +24,14 @@ impl Runnable for Show {
         true
     }
 
-    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let id = self.company_id.find_id(workplace)?;
-        workplace.store.snapshot(|reads| {
+    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+        let id = self.company_id.find_id(environment)?;
+        environment.store.snapshot(|reads| {
             let absent = || CommandError::refused("no company has this id");
             let scope = reads.provider_of_company(id)?.ok_or_else(absent)?;
             let Lookup::Own(found) = reads.company(scope, id)? else { return Err(absent()) };
             let users = reads.active_user_count(id)?;
-            let json = shown::company(&found, users)?;
+            let json = serde_json::to_string(&CompanyView::whole(&found, users))?;
             let (company, owner) = (&found.company, found.owner_name());
             let (rate, count) = (company.rate.get().to_string(), users.to_string());
             let alert = company.reserve_alert.map_or_else(|| "-".to_owned(), |it| it.get().to_string());

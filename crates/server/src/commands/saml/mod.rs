@@ -4,14 +4,14 @@ mod import;
 mod metadata;
 mod show;
 
+use guerdon_api_types::views::{SamlView, sp_id};
 use guerdon_domain::companies::Company;
 use guerdon_domain::saml::SamlSettings;
 use guerdon_domain::values::{EntityId, WebUrl};
-use guerdon_http_api::shown;
 
 use crate::commands::group::command_group;
 use crate::commands::output::fields;
-use crate::commands::{CommandError, Output, Workplace};
+use crate::commands::{CommandEnvironment, CommandError, Output};
 
 command_group! {
     enum SamlCommand {
@@ -23,11 +23,11 @@ command_group! {
 }
 
 fn render_settings(
-    workplace: &Workplace,
+    environment: &CommandEnvironment,
     company: &Company,
     it: &SamlSettings,
 ) -> Result<Output, CommandError> {
-    let service_url = &workplace.settings.service_url;
+    let service_url = &environment.settings.service_url;
     let unset = |it: Option<&str>| it.unwrap_or("not set").to_owned();
     let ends = it.idp_certificate.as_ref().map(|it| it.expires_at().to_string());
     let shown_fields = fields(&[
@@ -36,9 +36,9 @@ fn render_settings(
         ("signs on at", &unset(it.idp_url.as_ref().map(WebUrl::as_str))),
         ("certificate ends", &unset(ends.as_deref())),
     ]);
-    let sp = shown::sp_id(service_url, company);
+    let sp = sp_id(service_url, company);
     let text =
         format!("{shown_fields}\n\nTo be entered at the identity provider:\n\nentity id, audience  {sp}");
-    let json = shown::saml(service_url, company, it)?;
+    let json = serde_json::to_string(&SamlView::of(service_url, company, it))?;
     Ok(Output { text, json, ..Output::default() })
 }

@@ -1,8 +1,8 @@
 //! `guerdon user list`.
 
+use guerdon_api_types::views::UserView;
 use guerdon_domain::ports::{StoreExt, Wanted};
 use guerdon_domain::values::EmailAddress;
-use guerdon_http_api::shown;
 use serde::{Deserialize, Serialize};
 
 use super::{format_name, format_rights};
@@ -10,7 +10,7 @@ use crate::commands::arguments::limit::parse_limit;
 use crate::commands::arguments::limit::read_first;
 use crate::commands::arguments::names::{CompanyName, check_email};
 use crate::commands::output::table;
-use crate::commands::{CommandError, Output, Runnable, Workplace};
+use crate::commands::{CommandEnvironment, CommandError, Output, Runnable};
 
 /// Shows a company's users, oldest first.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -39,9 +39,9 @@ impl Runnable for List {
         true
     }
 
-    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let id = self.company.find_id(workplace)?;
-        workplace.store.snapshot(|reads| {
+    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+        let id = self.company.find_id(environment)?;
+        environment.store.snapshot(|reads| {
             if reads.provider_of_company(id)?.is_none() {
                 return Err(CommandError::refused("no company has this id"));
             }
@@ -59,7 +59,7 @@ impl Runnable for List {
                 let email = it.profile.email.as_str().to_owned();
                 let deleted = it.deleted_at.map_or_else(|| "-".to_owned(), |it| it.to_string());
                 rows.push(vec![it.id.to_string(), email, format_name(&it), format_rights(&it), deleted]);
-                json.push(shown::user(&it)?);
+                json.push(serde_json::to_string(&UserView::of(&it))?);
             }
             let text = table(&["id", "email", "name", "rights", "deleted"], &rows);
             Ok(Output { text, json: format!("[{}]", json.join(",")), notes, ..Output::default() })

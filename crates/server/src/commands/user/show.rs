@@ -1,14 +1,14 @@
 //! `guerdon user show`.
 
+use guerdon_api_types::views::UserView;
 use guerdon_domain::ports::StoreExt;
 use guerdon_domain::users::anybodys;
-use guerdon_http_api::shown;
 use serde::{Deserialize, Serialize};
 
 use super::{format_name, format_rights};
 use crate::commands::arguments::names::UserName;
 use crate::commands::output::fields;
-use crate::commands::{CommandError, Output, Runnable, Workplace};
+use crate::commands::{CommandEnvironment, CommandError, Output, Runnable};
 
 /// Shows one user, a deleted one too.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -26,12 +26,12 @@ impl Runnable for Show {
         true
     }
 
-    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let id = self.user.find_id(workplace)?;
-        workplace.store.snapshot(|reads| {
+    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+        let id = self.user.find_id(environment)?;
+        environment.store.snapshot(|reads| {
             let absent = || CommandError::refused("no user has this id");
             let user = anybodys(reads, id)?.ok_or_else(absent)?;
-            let json = shown::user(&user)?;
+            let json = serde_json::to_string(&UserView::of(&user))?;
             let deleted = user.deleted_at.map_or_else(|| "-".to_owned(), |it| it.to_string());
             let text = fields(&[
                 ("id", &id.to_string()),
