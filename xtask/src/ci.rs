@@ -51,12 +51,17 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// The domain is of use in parts: each must compile alone.
+/// The parts of the domain and of the client compile alone.
 fn check_features(workspace: &Workspace) -> Result<()> {
-    let sets: [&[&str]; 3] =
-        [&["--no-default-features"], &["--no-default-features", "--features", "memory"], &["--all-features"]];
-    for set in sets {
-        let check = ["clippy", "--package", "guerdon-domain", "--lib", "--locked"];
+    let sets: [(&str, &[&str]); 5] = [
+        ("guerdon-domain", &["--no-default-features"]),
+        ("guerdon-domain", &["--no-default-features", "--features", "memory"]),
+        ("guerdon-domain", &["--all-features"]),
+        ("guerdon-client", &["--no-default-features", "--features", "async"]),
+        ("guerdon-client", &["--all-features"]),
+    ];
+    for (package, set) in sets {
+        let check = ["clippy", "--package", package, "--lib", "--locked"];
         run_command(&mut workspace.cargo(&[&check, set, &["--", "-D", "warnings"]].concat()))?;
     }
     Ok(())

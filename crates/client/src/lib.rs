@@ -1,5 +1,8 @@
 #![doc = include_str!("../README.md")]
 
+#[cfg(not(any(feature = "blocking", feature = "async")))]
+compile_error!("enable the feature `blocking` or the feature `async`");
+
 mod api;
 #[cfg(feature = "async")]
 mod asynchronous;
