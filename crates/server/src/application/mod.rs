@@ -31,7 +31,7 @@ use guerdon_webhook_dispatcher::Bodies;
 use tokio::time::timeout;
 
 use crate::command_socket::{CommandHandler, CommandSocket};
-use crate::commands::Workplace;
+use crate::commands::CommandEnvironment;
 use crate::keys::{Keys, open_or_create_keys, require_master_key};
 use crate::maintenance::Service;
 use crate::platform::build_info::{COMMIT, LONG, VERSION};
@@ -253,7 +253,8 @@ fn command_socket(
     keys: &Arc<Keys>,
 ) -> anyhow::Result<Option<(CommandSocket, Arc<CommandHandler>)>> {
     let Some(database) = settings.embedded_database() else { return Ok(None) };
-    let workplace = Workplace::new(Arc::clone(store), Arc::clone(commands), Arc::clone(keys), settings);
+    let environment =
+        CommandEnvironment::new(Arc::clone(store), Arc::clone(commands), Arc::clone(keys), settings);
     let command_socket = CommandSocket::open(&settings.data_dir)?;
-    Ok(Some((command_socket, Arc::new(CommandHandler::new(workplace, database)))))
+    Ok(Some((command_socket, Arc::new(CommandHandler::new(environment, database)))))
 }

@@ -12,7 +12,7 @@ use guerdon_persistence::{Access, OpenError, Wakeups, open_waking};
 
 use super::finish_started;
 use crate::command_socket::{Sent, send_command};
-use crate::commands::{Command, Output, Runnable as _, Workplace};
+use crate::commands::{Command, CommandEnvironment, Output, Runnable as _};
 use crate::keys::{open_existing_keys, open_or_create_keys};
 use crate::platform::files;
 use crate::settings::Settings;
@@ -59,9 +59,9 @@ pub(crate) fn run_command(
                 }
                 let progress = progress.clone();
                 let threads = available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-                let own = Workplace::new(store, opened.commands, keys, settings);
-                let workplace = Workplace { progress, threads, in_service: false, ..own };
-                let done = command.run_logged(&workplace);
+                let own = CommandEnvironment::new(store, opened.commands, keys, settings);
+                let environment = CommandEnvironment { progress, threads, in_service: false, ..own };
+                let done = command.run_logged(&environment);
                 if wakes.elsewhere.wait(Duration::ZERO) {
                     Wakeups::tell_once(&settings.database);
                 }

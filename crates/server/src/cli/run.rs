@@ -44,7 +44,7 @@ fn print_output(output: &Output, cli: &Cli) -> ExitCode {
     for note in &output.notes {
         let _closed = writeln!(std::io::stderr(), "{}", printable::one_line(note));
     }
-    let text = printable::lines(output.rendered(cli.output));
+    let text = printable::lines(output.in_format(cli.output));
     if text.is_empty() {
         return ExitCode::from(output.status);
     }

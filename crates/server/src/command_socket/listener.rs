@@ -15,7 +15,7 @@ use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
 use super::{Envelope, Reply, Request, SOCKET, ShortPath, canonical_path, is_served};
-use crate::commands::Workplace;
+use crate::commands::CommandEnvironment;
 use crate::platform::build_info::VERSION;
 use crate::platform::files::ensure_private_folder;
 use crate::platform::random;
@@ -45,7 +45,7 @@ impl Drop for CommandSocket {
 
 /// Runs the commands that arrive on the socket.
 pub(crate) struct CommandHandler {
-    workplace: Workplace,
+    environment: CommandEnvironment,
     database: PathBuf,
     clients: Arc<Semaphore>,
 }
@@ -123,9 +123,9 @@ async fn write_reply(stream: &mut BufReader<UnixStream>, reply: &Reply) {
 
 impl CommandHandler {
     /// Creates a handler that runs commands on this database.
-    pub(crate) fn new(workplace: Workplace, database: &Path) -> Self {
+    pub(crate) fn new(environment: CommandEnvironment, database: &Path) -> Self {
         let clients = usize::try_from(CLIENTS_MAX).unwrap_or(1);
-        Self { workplace, database: canonical_path(database), clients: Arc::new(Semaphore::new(clients)) }
+        Self { environment, database: canonical_path(database), clients: Arc::new(Semaphore::new(clients)) }
     }
 
     /// Waits until no command runs, at most for this time.
@@ -165,7 +165,7 @@ impl CommandHandler {
         if request.database != self.database {
             return Reply::Elsewhere;
         }
-        match request.command.run_logged(&self.workplace.of(request.by)) {
+        match request.command.run_logged(&self.environment.with_user(request.by)) {
             Ok(output) => Reply::Done(output),
             Err(cause) => Reply::Refused(cause.to_string()),
         }

@@ -1,11 +1,11 @@
-//! Why a command was not done, as one line.
+//! Why a command failed, as one line.
 
 use guerdon_domain::commands::Refusal;
 use guerdon_domain::ports::StoreError;
 
 use crate::keys::SealedError;
 
-/// Why a command was not done.
+/// Why a command failed or was refused.
 #[derive(Debug)]
 pub(crate) enum CommandError {
     /// A rule refuses it.
@@ -14,7 +14,7 @@ pub(crate) enum CommandError {
     KeyInUse,
     /// The store failed.
     Store(StoreError),
-    /// The machine failed.
+    /// Something else failed, such as a file or a mail server.
     Failed(String),
 }
 
@@ -67,7 +67,7 @@ impl From<SealedError> for CommandError {
     }
 }
 
-/// Errors of use cases, of which all but a failure of the store are rules that refuse.
+/// Converts errors of use cases: `Store` is a failure, every other variant is a refusal.
 macro_rules! refusals {
     ($($error:ident),+) => {$(
         impl From<$error> for $crate::commands::CommandError {

@@ -1,7 +1,7 @@
 //! How commands are grouped on the command line.
 
 /// Defines an enum of commands, or of groups of them, by the names that they have on the command line. Each variant holds
-/// something [`Runnable`](super::Runnable), to which the enum passes every question.
+/// [`Runnable`](super::Runnable), to which the enum forwards every method.
 macro_rules! command_group {
     ($(#[$doc:meta])* enum $group:ident { $($(#[$of_variant:meta])* $name:ident($command:ty),)+ }) => {
         $(#[$doc])*
@@ -14,10 +14,10 @@ macro_rules! command_group {
         impl $crate::commands::Runnable for $group {
             fn run(
                 &self,
-                workplace: &$crate::commands::Workplace,
+                environment: &$crate::commands::CommandEnvironment,
             ) -> Result<$crate::commands::Output, $crate::commands::CommandError> {
                 match self {
-                    $(Self::$name(command) => command.run(workplace),)+
+                    $(Self::$name(command) => command.run(environment),)+
                 }
             }
 

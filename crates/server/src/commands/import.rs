@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::arguments::names::CompanyName;
 use super::import_file::{Row, Rows, rows};
-use super::{CommandError, Output, Runnable, View, Workplace};
+use super::{CommandEnvironment, CommandError, Output, Runnable, View};
 use crate::terminal::Progress;
 
 /// How many rows one transaction takes: few enough that nobody waits long behind it.
@@ -149,18 +149,18 @@ impl Users {
     fn in_transactions(
         rows: &[Row],
         place: (ProviderId, CompanyId),
-        workplace: &Workplace,
+        environment: &CommandEnvironment,
     ) -> Result<Output, CommandError> {
         let mut report = Report::default();
         let mut rest = rows;
         while !rest.is_empty() {
             let (batch, after) = rest.split_at(rest.len().min(ROWS_PER_TRANSACTION));
-            match workplace.store.transaction(|tx| import(tx, place, batch, workplace)) {
+            match environment.store.transaction(|tx| import(tx, place, batch, environment)) {
                 Ok(done) => report.merge(done),
                 Err(cause) if report.counts.all() == 0 => return Err(cause),
                 Err(cause) => return report.until(rest, cause),
             }
-            workplace.progress.advance(batch.len());
+            environment.progress.advance(batch.len());
             rest = after;
         }
         report.output()
@@ -180,18 +180,18 @@ impl<E: Into<CommandError>> From<E> for Undone {
 }
 
 impl Runnable for Users {
-    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let company = self.company.load(workplace)?;
+    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+        let company = self.company.load(environment)?;
         let place = (company.provider_id, company.id);
         let Rows(rows) = self.rows()?;
-        workplace.progress.of_rows(rows.len());
+        environment.progress.of_rows(rows.len());
         if !self.atomic {
-            return Self::in_transactions(rows, place, workplace);
+            return Self::in_transactions(rows, place, environment);
         }
-        let done = workplace.store.transaction(|tx| {
+        let done = environment.store.transaction(|tx| {
             let mut report = Report::default();
             for batch in rows.chunks(ROWS_PER_TRANSACTION) {
-                report.merge(import(tx, place, batch, workplace)?);
+                report.merge(import(tx, place, batch, environment)?);
             }
             if report.counts.refused > 0 { Err(Undone::Refused(report)) } else { Ok(report) }
         });
@@ -218,10 +218,10 @@ fn import(
     tx: &mut dyn Tx,
     place: (ProviderId, CompanyId),
     rows: &[Row],
-    workplace: &Workplace,
+    environment: &CommandEnvironment,
 ) -> Result<Report, CommandError> {
     let mut report = Report::default();
-    for (row, outcome) in rows.iter().zip(users::import(tx, place, rows, &workplace.context())?) {
+    for (row, outcome) in rows.iter().zip(users::import(tx, place, rows, &environment.context())?) {
         report.add(row.line, outcome);
     }
     Ok(report)

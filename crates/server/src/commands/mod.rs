@@ -1,5 +1,5 @@
-//! The operator's commands: one serialisable [`Command`], run in process against the store, or handed to the
-//! running `serve` where that holds the embedded database.
+//! The operator's commands: one serialisable [`Command`], which runs in this process, or in the running `serve` if that holds the
+//! embedded database.
 //!
 //! Each noun of the command line has a folder or a file here; `arguments` holds the arguments that several commands share. To
 //! add a command: a file with its arguments, its examples and its [`Runnable`], and a line in the group of its noun.
@@ -49,27 +49,27 @@ pub(crate) use groups::{Command, ImportCommand};
 pub(crate) use ledger::seal::{Seal, Sealed};
 pub(crate) use output::{Format, Output, View, counted, fields};
 
-/// What a command works with.
-pub(crate) struct Workplace {
+/// What a command needs to run.
+pub(crate) struct CommandEnvironment {
     /// The database.
     pub(crate) store: Arc<dyn Store>,
     /// Where commands that move points are submitted.
     pub(crate) commands: Commands,
-    /// The keys over the secrets.
+    /// The keys that hash and encrypt secrets.
     pub(crate) keys: Arc<Keys>,
     pub(crate) settings: Arc<Settings>,
-    /// Who gives the command: the operating system's user, and who logged in to become that one.
+    /// The user who gives the command, as [`current_user`](crate::platform::user::current_user) returns it.
     pub(crate) user: Option<String>,
-    /// What a terminal shows meanwhile.
+    /// The progress on the terminal.
     pub(crate) progress: Progress,
-    /// How many threads a long command may take: one, beside a service that answers others.
+    /// How many threads a long command may use: one in a service, which has to answer requests as well.
     pub(crate) threads: NonZero<usize>,
-    /// Whether the running service does the work, as for every command while it holds the embedded database.
+    /// Whether the command runs in a service: always, while the service holds the embedded database.
     pub(crate) in_service: bool,
 }
 
-impl Workplace {
-    /// Work on this database.
+impl CommandEnvironment {
+    /// Creates the environment of a command that runs in a service.
     pub(crate) fn new(
         store: Arc<dyn Store>,
         queue: Arc<dyn CommandQueue>,
@@ -88,8 +88,8 @@ impl Workplace {
         }
     }
 
-    /// The same for commands that somebody else gives.
-    pub(crate) fn of(&self, user: Option<String>) -> Self {
+    /// Returns the environment with another user who gives the command.
+    pub(crate) fn with_user(&self, user: Option<String>) -> Self {
         let (store, keys, settings) =
             (Arc::clone(&self.store), Arc::clone(&self.keys), Arc::clone(&self.settings));
         let (commands, progress) = (self.commands.clone(), self.progress.clone());
@@ -105,7 +105,7 @@ impl Workplace {
         }
     }
 
-    /// What use cases are given: the world as it is.
+    /// The context of use cases: the system clock, new ids, and the operator as the origin.
     pub(crate) fn context(&self) -> Context<'_> {
         let origin = Origin { actor: Actor::Operator, reference: self.user.as_deref(), key: None };
         Context { clock: &SystemClock, ids: &SystemIds, bodies: &Bodies, origin }
@@ -114,28 +114,28 @@ impl Workplace {
 
 /// Appends an entry to the audit log in a transaction of its own: for commands whose effect is outside the database.
 fn append_audit_entry(
-    workplace: &Workplace,
+    environment: &CommandEnvironment,
     about: impl Fn(AuditEntry) -> AuditEntry,
     action: Action,
 ) -> Result<(), CommandError> {
-    let context = workplace.context();
-    workplace
+    let context = environment.context();
+    environment
         .store
         .transaction(|tx| -> Result<(), CommandError> { Ok(tx.note(&about(context.entry(action)))?) })
 }
 
 impl Command {
-    /// Runs it, and leaves a line in the log where it changed something.
-    pub(crate) fn run_logged(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let done = self.run(workplace)?;
+    /// Runs the command, and logs it if it changed something.
+    pub(crate) fn run_logged(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+        let done = self.run(environment)?;
         if self.is_logged() {
-            let (name, user) = (self.name(), workplace.user.as_deref().unwrap_or("nobody known"));
+            let (name, user) = (self.name(), environment.user.as_deref().unwrap_or("nobody known"));
             log::info!(command = name.as_str(), user; "{user} ran `{name}`");
         }
         Ok(done)
     }
 
-    /// What it is called on the command line, such as `reserve deposit`.
+    /// The name on the command line, such as `reserve deposit`.
     fn name(&self) -> String {
         let mut words = Vec::new();
         let mut rest = serde_json::to_value(self).unwrap_or_default();
@@ -154,20 +154,20 @@ impl Command {
 
 /// A command, with its arguments.
 pub(crate) trait Runnable {
-    /// Runs to its end.
-    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError>;
+    /// Runs the command and returns what it prints.
+    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError>;
 
-    /// Whether it may take so long that a terminal should show something meanwhile.
+    /// Whether the command may take so long that a terminal should show its progress.
     fn may_take_long(&self) -> bool {
         false
     }
 
-    /// Whether it changes nothing.
+    /// Whether the command changes nothing.
     fn is_reading(&self) -> bool {
         false
     }
 
-    /// Whether the log has a line of it.
+    /// Whether the command is logged.
     fn is_logged(&self) -> bool {
         !self.is_reading()
     }

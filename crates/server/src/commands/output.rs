@@ -1,4 +1,4 @@
-//! What a command prints: rendered where it ran, both for people and for programs.
+//! The output of a command, as text and as JSON. It is rendered by the process in which the command runs.
 
 use guerdon_console::numbers;
 use serde::{Deserialize, Serialize};
@@ -17,20 +17,20 @@ pub(crate) enum Format {
 /// What a command prints and how it exits.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Output {
-    /// The lines for people.
+    /// The text, for people.
     pub(crate) text: String,
     /// The JSON, on one line.
     pub(crate) json: String,
     /// The exit status.
     pub(crate) status: u8,
-    /// Lines for standard error, such as what was refused of many.
+    /// Lines for standard error, such as the rows of an import that were refused.
     #[serde(default)]
     pub(crate) notes: Vec<String>,
 }
 
 impl Output {
-    /// What is printed, without the last line's end.
-    pub(crate) fn rendered(&self, format: Format) -> &str {
+    /// Returns the text or the JSON, without a final line feed.
+    pub(crate) fn in_format(&self, format: Format) -> &str {
         match format {
             Format::Text => &self.text,
             Format::Json => &self.json,
@@ -38,7 +38,7 @@ impl Output {
     }
 }
 
-/// The result of a command: its fields as JSON shows them, and the same for people.
+/// The result of a command: its fields are the JSON, and `text` is the output for people.
 pub(crate) trait View: Serialize {
     fn text(&self) -> String;
 
@@ -48,7 +48,7 @@ pub(crate) trait View: Serialize {
     }
 }
 
-/// Fields for programs, and for people their own words.
+/// A result with a text that is written where the fields are known.
 #[derive(Serialize)]
 pub(super) struct WithText<T> {
     #[serde(flatten)]
@@ -63,19 +63,19 @@ impl<T: Serialize> View for WithText<T> {
     }
 }
 
-/// A count with its noun: `1 user`, `12,345 users`.
+/// Formats a count with its noun: `1 user`, `12,345 users`.
 pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
     numbers::of(u64::try_from(count).unwrap_or(u64::MAX), one, many)
 }
 
-/// Names and values in two columns.
+/// Formats names and values in two columns.
 pub(crate) fn fields(rows: &[(&str, &str)]) -> String {
     let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let lines: Vec<String> = rows.iter().map(|(name, value)| format!("{name:width$}  {value}")).collect();
     lines.join("\n")
 }
 
-/// Rows under a head, the columns aligned.
+/// Formats rows under a head, with aligned columns.
 pub(super) fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     let head: Vec<String> = head.iter().map(|it| it.to_uppercase()).collect();
     let all: Vec<&Vec<String>> = std::iter::once(&head).chain(rows).collect();

@@ -11,7 +11,7 @@ use crate::commands::arguments::names::parse_id;
 use crate::commands::error::refusals;
 use crate::commands::group::command_group;
 use crate::commands::output::fields;
-use crate::commands::{CommandError, Output, Runnable, View, Workplace};
+use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 
 command_group! {
     enum RecognitionCommand {
@@ -78,12 +78,12 @@ impl View for Updated<'_> {
 }
 
 impl Runnable for Update {
-    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
         let message = self.message.as_deref().map(message).transpose()?;
         let command = UpdateRecognition { message, share: self.share };
         let id = RecognitionId::from_uuid(self.id);
-        let recognition = workplace.store.transaction(|tx| -> Result<_, CommandError> {
-            Ok(update(tx, id, &command, &workplace.context())?)
+        let recognition = environment.store.transaction(|tx| -> Result<_, CommandError> {
+            Ok(update(tx, id, &command, &environment.context())?)
         })?;
         Updated::of(&recognition).output()
     }

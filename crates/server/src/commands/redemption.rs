@@ -13,7 +13,7 @@ use crate::commands::arguments::sum::format_worth;
 use crate::commands::error::refusals;
 use crate::commands::group::command_group;
 use crate::commands::output::WithText;
-use crate::commands::{CommandError, Output, Runnable, View as _, Workplace};
+use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View as _};
 
 command_group! {
     enum RedemptionCommand {
@@ -59,12 +59,12 @@ struct Redeemed {
 }
 
 impl Runnable for Create {
-    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let user = self.user.find_id(workplace)?;
-        let company = find_company_of_user(workplace, user)?;
+    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+        let user = self.user.find_id(environment)?;
+        let company = find_company_of_user(environment, user)?;
         let request = ("redemption create", user.as_uuid(), &self.order.sum);
         let command = Command::Redeem(Redeem { user_id: user, sum: self.order.sum.read()? });
-        carry_out(workplace, (company.provider_id, command), &self.order.key, &request, move |done| {
+        carry_out(environment, (company.provider_id, command), &self.order.key, &request, move |done| {
             let Done::Redeemed(redemption, wallet) = done else { return Err(unexpected_outcome(&done)) };
             let [spent, before, now] =
                 [wallet.points, wallet.before, wallet.after].map(|it| format_worth(it, wallet.rate));
@@ -79,15 +79,15 @@ impl Runnable for Create {
 }
 
 impl Runnable for Refund {
-    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
         let id = RedemptionId::from_uuid(self.redemption_id);
-        let company = workplace.store.snapshot(|reads| -> Result<_, CommandError> {
+        let company = environment.store.snapshot(|reads| -> Result<_, CommandError> {
             let found = reads.redemption(id)?.ok_or(RefundError::NoSuchRedemption)?;
             load_company(reads, found.company_id)
         })?;
         let command = Command::Refund(redemptions::Refund(id));
         carry_out(
-            workplace,
+            environment,
             (company.provider_id, command),
             &RepeatKey::default(),
             &id.as_uuid(),

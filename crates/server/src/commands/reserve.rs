@@ -12,7 +12,7 @@ use crate::commands::arguments::sum::format_worth;
 use crate::commands::error::refusals;
 use crate::commands::group::command_group;
 use crate::commands::output::WithText;
-use crate::commands::{CommandError, Output, Runnable, View as _, Workplace};
+use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View as _};
 
 command_group! {
     enum ReserveCommand {
@@ -72,10 +72,10 @@ struct Reserve {
 }
 
 impl Runnable for Show {
-    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let company = self.company_id.load(workplace)?;
+    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+        let company = self.company_id.load(environment)?;
         let id = company.id;
-        let points = workplace.store.snapshot(|reads| -> Result<_, ReserveError> { shown(reads, id) })?;
+        let points = environment.store.snapshot(|reads| -> Result<_, ReserveError> { shown(reads, id) })?;
         let text = format_worth(points, company.rate);
         WithText { fields: Reserve { company_id: id.as_uuid(), points: points.get() }, text }.output()
     }
@@ -87,11 +87,11 @@ impl Runnable for Show {
 
 /// Puts points into a reserve or takes them out, once for its key.
 fn change_reserve(
-    workplace: &Workplace,
+    environment: &CommandEnvironment,
     (company, order): (&CompanyName, &PointsOrder),
     change: ReserveChange,
 ) -> Result<Output, CommandError> {
-    let company = company.load(workplace)?;
+    let company = company.load(environment)?;
     let (id, domain) = (company.id, company.domain);
     let (name, verb) = match change {
         ReserveChange::Deposit => ("reserve deposit", "put into"),
@@ -99,7 +99,7 @@ fn change_reserve(
     };
     let request = (name, id.as_uuid(), &order.sum);
     let command = Command::ChangeReserve(ChangeReserve { company_id: id, change, sum: order.sum.read()? });
-    carry_out(workplace, (company.provider_id, command), &order.key, &request, move |done| {
+    carry_out(environment, (company.provider_id, command), &order.key, &request, move |done| {
         let Done::ReserveChanged(it) = done else { return Err(unexpected_outcome(&done)) };
         let [moved, before, after] =
             [it.points, it.before, it.after].map(|points| format_worth(points, it.rate));
@@ -109,14 +109,14 @@ fn change_reserve(
 }
 
 impl Runnable for Deposit {
-    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        change_reserve(workplace, (&self.company_id, &self.order), ReserveChange::Deposit)
+    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+        change_reserve(environment, (&self.company_id, &self.order), ReserveChange::Deposit)
     }
 }
 
 impl Runnable for Withdraw {
-    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        change_reserve(workplace, (&self.company_id, &self.order), ReserveChange::Withdrawal)
+    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+        change_reserve(environment, (&self.company_id, &self.order), ReserveChange::Withdrawal)
     }
 }
 

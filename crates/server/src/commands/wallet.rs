@@ -12,7 +12,7 @@ use crate::commands::arguments::order::{PointsOrder, carry_out, unexpected_outco
 use crate::commands::arguments::sum::format_worth;
 use crate::commands::group::command_group;
 use crate::commands::output::WithText;
-use crate::commands::{CommandError, Output, Runnable, View as _, Workplace};
+use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View as _};
 
 command_group! {
     enum WalletCommand {
@@ -49,14 +49,14 @@ struct Replaced {
 }
 
 impl Runnable for Override {
-    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let (user, wallet) = (self.user.find_id(workplace)?, self.wallet);
-        let company = find_company_of_user(workplace, user)?;
+    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+        let (user, wallet) = (self.user.find_id(environment)?, self.wallet);
+        let company = find_company_of_user(environment, user)?;
         let request = ("wallet override", user.as_uuid(), wallet, &self.order.sum);
         let kind = WalletType::from(wallet);
         let sum = self.order.sum.read()?;
         let command = Command::ReplaceBalance(ReplaceBalance { user_id: user, wallet: kind, sum });
-        carry_out(workplace, (company.provider_id, command), &self.order.key, &request, move |done| {
+        carry_out(environment, (company.provider_id, command), &self.order.key, &request, move |done| {
             let Done::Replaced(it) = done else { return Err(unexpected_outcome(&done)) };
             let (before, now) = (format_worth(it.before, it.rate), format_worth(it.after, it.rate));
             let (name, domain) = (kind.name(), &company.domain);

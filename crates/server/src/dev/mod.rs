@@ -1,4 +1,4 @@
-//! `guerdon dev`: a sandbox on throw-away data, with somebody who receives its events.
+//! `guerdon dev`: a sandbox on throw-away data, with a receiver of its events.
 
 mod mails;
 mod paint;
@@ -53,7 +53,7 @@ fn speed(text: &str) -> Result<f64, String> {
     text.parse().ok().filter(|it| Schedule::scaled(*it).is_some()).ok_or_else(|| MUST_BE_SPEED.to_owned())
 }
 
-/// Runs it until it is stopped.
+/// Runs the sandbox until it is stopped.
 pub(crate) fn run(arguments: &Arguments) -> Result<Output> {
     let schedule = Schedule::scaled(arguments.speed).context(MUST_BE_SPEED)?;
     let folder = tempfile::Builder::new().prefix("guerdon-dev-").tempdir()?;
@@ -68,7 +68,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Output> {
     Ok(Output::default())
 }
 
-/// Serves, while the sandbox is filled and shown beside it. What ends that ends the program.
+/// Serves, while another thread fills the sandbox and prints what to try. If that thread fails or has finished the check, the
+/// program ends.
 async fn serve(sandbox: Arc<Sandbox>, is_check: bool, ended: Arc<Mutex<Result<()>>>) -> Result<()> {
     let signals = Arc::new(tokio::sync::Mutex::new(StopSignals::listen()?.and_hangup()?));
     let application = Application::build(&sandbox.settings, print_mails)?;
@@ -94,7 +95,7 @@ async fn serve(sandbox: Arc<Sandbox>, is_check: bool, ended: Arc<Mutex<Result<()
     application.run(stop).await
 }
 
-/// What the sandbox sets, by the names of the environment; nothing else of this environment counts.
+/// The settings of the sandbox, by their names in the environment. Other variables of the environment are ignored.
 fn variables(arguments: &Arguments, folder: &Path) -> Result<Vec<(&'static str, String)>> {
     let port = free_port(8443)?;
     let mut variables = vec![
@@ -126,14 +127,14 @@ fn settings(variables: &[(&'static str, String)]) -> Result<Settings> {
     Settings::from_sources(None, environment)
 }
 
-/// The port, or one that the system chooses where it is taken.
+/// Returns the wanted port if it is free, or one that the system chooses.
 fn free_port(wanted: u16) -> Result<u16> {
     let listener =
         TcpListener::bind(("127.0.0.1", wanted)).or_else(|_taken| TcpListener::bind(("127.0.0.1", 0)));
     Ok(listener.context("there is no free port")?.local_addr()?.port())
 }
 
-/// The certificate that the sandbox made for itself.
+/// The path of the sandbox's self-signed certificate.
 fn certificate(folder: &Path) -> PathBuf {
     folder.join("tls").join("certificate.pem")
 }

@@ -1,15 +1,15 @@
-//! Lines about what happened, with a coloured title where colours are seen.
+//! Lines with a coloured title.
 
 use anstyle::{AnsiColor, Style};
 
 use crate::terminal::printable;
 
-/// A line about something good.
+/// Formats a line about a success.
 pub(super) fn good(title: &str, line: &str) -> String {
     painted(AnsiColor::Green, title, line)
 }
 
-/// A line about something bad.
+/// Formats a line about a failure.
 pub(super) fn bad(title: &str, line: &str) -> String {
     painted(AnsiColor::Red, title, line)
 }

@@ -1,4 +1,4 @@
-//! Whoever receives the sandbox's events: verifies each, answers, and shows what came of it.
+//! The receiver of the sandbox's events: verifies each, responds, and prints the outcome.
 
 use std::collections::HashMap;
 use std::net::TcpListener;
@@ -20,7 +20,7 @@ use crate::platform::SystemClock;
 use crate::terminal::print_line;
 
 const PATH: &str = "/hook";
-/// A message that begins so is refused, to show what happens then.
+/// An event whose message begins with this is refused, to show the retries.
 pub(super) const REFUSED: &str = "fail";
 
 /// The receiver, listening.

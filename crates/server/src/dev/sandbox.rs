@@ -85,7 +85,7 @@ impl Sandbox {
         let line = Line::try_parse_from([&["guerdon"], words].concat())?;
         let output = run_command(&self.settings, &line.command, &Progress::default())
             .with_context(|| format!("guerdon {}", words.join(" ")))?;
-        Ok(serde_json::from_str(output.rendered(Format::Json))?)
+        Ok(serde_json::from_str(output.in_format(Format::Json))?)
     }
 
     /// Makes what there is in it, by the API where the API can.

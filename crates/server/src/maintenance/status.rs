@@ -1,4 +1,4 @@
-//! The running service on one screen: what `guerdon status` shows.
+//! The status of the running service, as `guerdon status` and the console show it.
 
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicI64;
@@ -15,26 +15,26 @@ use crate::platform::build_info::LONG;
 use crate::settings::{Settings, Tls};
 use crate::tls::Reloading;
 
-/// What a running service knows of itself.
+/// What the status is made from.
 pub(crate) struct Service {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) started: Instant,
-    /// Where it is kept, without passwords.
+    /// The URL of the database, without passwords.
     pub(crate) database: String,
     pub(crate) listen: SocketAddr,
-    /// As it is set; and as it is, once it listens.
+    /// The configured address; the actual one is set when the service listens.
     pub(crate) operator_listen: SocketAddr,
     pub(crate) operator_address: OnceLock<SocketAddr>,
     pub(crate) certificate: Option<Arc<Reloading>>,
-    /// Whether that is of our own making.
+    /// Whether the certificate is self-signed.
     pub(crate) is_self_signed: bool,
-    /// The host by which clients know it.
+    /// The host name by which clients reach the service.
     pub(crate) instance: String,
-    /// How many companies have accounts that do not sum to zero, as of the last look.
+    /// How many companies have accounts that do not sum to zero, as of the last check.
     pub(crate) unbalanced: Arc<AtomicI64>,
 }
 
-/// How it stands.
+/// The status of a service, as JSON shows it.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Status {
     pub(crate) version: String,
@@ -44,12 +44,12 @@ pub(crate) struct Status {
     pub(crate) operator_listen: String,
     pub(crate) maintenance: bool,
     pub(crate) events_pending: i64,
-    /// None where none is pending.
+    /// None if no event is pending.
     pub(crate) oldest_event_seconds: Option<i64>,
     pub(crate) mails_waiting: i64,
     /// None behind a proxy.
     pub(crate) certificate_expires_at: Option<String>,
-    /// None where nothing was ever sealed.
+    /// None before the first seal.
     pub(crate) seal: Option<SealStatus>,
     /// What unfinished distributions hold; none if all are finished.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -72,7 +72,7 @@ pub(crate) struct SealStatus {
 }
 
 impl Service {
-    /// One that begins now, with what the settings say of it.
+    /// Describes a service that starts now with these settings.
     pub(crate) fn of(settings: &Settings, store: &Arc<dyn Store>) -> Self {
         let url = Url::parse(&settings.service_url).ok();
         let host = url.and_then(|it| it.host_str().map(str::to_owned));
@@ -90,7 +90,7 @@ impl Service {
         }
     }
 
-    /// How it stands now; an error where the database does not answer.
+    /// Reads the current status. Fails if the database does not answer.
     pub(crate) fn status(&self) -> Result<Status, StoreError> {
         let (maintenance, depth, seal, in_transit) =
             self.store.snapshot(|reads| -> Result<_, StoreError> {
@@ -118,7 +118,7 @@ impl Service {
         })
     }
 
-    /// When its certificate ends; none behind a proxy.
+    /// When the certificate ends; `None` behind a proxy.
     pub(crate) fn certificate_ends(&self) -> Option<OffsetDateTime> {
         let seconds = self.certificate.as_ref()?.ends_at()?;
         OffsetDateTime::from_unix_timestamp(seconds).ok()

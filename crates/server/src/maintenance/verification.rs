@@ -1,4 +1,4 @@
-//! The whole audit: the ledger's own, and what only the master key can tell.
+//! The whole of `guerdon verify`: the audit of the ledger, and the checks that need the master key.
 
 use std::num::NonZero;
 use std::time::Duration;

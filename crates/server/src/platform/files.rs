@@ -263,7 +263,9 @@ mod tests {
         // Only root may give a file away.
         if std::os::unix::fs::chown(&path, Some(65_534), None).is_ok() {
             assert!(ensure_private_file(&path).unwrap_err().to_string().contains("remove it"));
-            assert!(create_locked(&path).unwrap_err().to_string().contains("not a regular file of this user"));
+            assert!(
+                create_locked(&path).unwrap_err().to_string().contains("not a regular file of this user")
+            );
         }
     }
 }

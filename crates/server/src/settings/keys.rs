@@ -38,18 +38,18 @@ pub(super) const KEYS: [&str; 34] = [
     "log.requests",
 ];
 
-/// Stands in the environment alone and is no setting: tests say by it that nobody keeps their databases.
+/// Read from the environment only, for tests; not a setting.
 pub(super) const ALLOW_UNSAFE_POSTGRES: &str = "allow_unsafe_postgres";
 
 /// The keys that hold a list; comma-separated in the environment.
 const LISTS: [&str; 3] = ["http.trusted_proxies", "http.retired_versions", "http.sunsets"];
 
-/// Whether a value can stand under this name.
+/// Whether this is the name of a setting.
 pub(super) fn is_known(key: &str) -> bool {
     KEYS.contains(&key)
 }
 
-/// Whether this name has keys under it.
+/// Whether this is the name of a section.
 pub(super) fn is_section(key: &str) -> bool {
     KEYS.iter().any(|it| it.strip_prefix(key).is_some_and(|rest| rest.starts_with('.')))
 }

@@ -5,7 +5,7 @@ use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use ring::hmac;
 use zeroize::Zeroizing;
 
-/// 256 bits over all secrets.
+/// A key of 256 bits, from which all other keys are derived.
 #[derive(Clone)]
 pub(crate) struct MasterKey(Zeroizing<[u8; 32]>);
 
@@ -25,7 +25,7 @@ impl MasterKey {
         }
     }
 
-    /// A sub-key for one purpose; purposes do not tell of each other.
+    /// Derives the key for one purpose. Keys for different purposes reveal nothing about each other.
     pub(crate) fn derive(&self, purpose: &str) -> Zeroizing<[u8; 32]> {
         let key = hmac::Key::new(hmac::HMAC_SHA256, self.0.as_slice());
         let mut bytes = Zeroizing::new([0; 32]);
@@ -36,7 +36,7 @@ impl MasterKey {
         bytes
     }
 
-    /// What may be known of the key, to tell it from another: 16 bytes in hex.
+    /// A public identifier of the key: 16 bytes in hex.
     pub(crate) fn fingerprint(&self) -> String {
         let digest = self.derive("guerdon master key fingerprint");
         HEXLOWER.encode(digest.get(..16).unwrap_or_default())

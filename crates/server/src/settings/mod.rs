@@ -20,22 +20,22 @@ use crate::platform::SecretText;
 pub(crate) use master_key::MasterKey;
 pub(crate) use show::Shown;
 
-/// Everything that can be set.
+/// All settings.
 #[derive(Clone)]
 pub(crate) struct Settings {
-    /// Where the program keeps its files.
+    /// The data folder.
     pub(crate) data_dir: PathBuf,
     pub(crate) database: DatabaseUrl,
-    /// The database as it was named; may hold a password.
+    /// The URL of the database as it was configured; may contain a password.
     pub(crate) database_url: SecretText,
-    /// Whether `serve` applies the migrations that the database lacks; else it refuses such a database.
+    /// Whether `serve` applies pending migrations; otherwise it refuses such a database.
     pub(crate) migrate: bool,
-    /// Whether a PostgreSQL will do that would lose commits in a crash: for tests, whose databases nobody keeps. Set
-    /// by `GUERDON_ALLOW_UNSAFE_POSTGRES=1` alone; no setting, so it is neither read from a file nor shown.
+    /// Whether a PostgreSQL is accepted that loses commits in a crash, for tests. Set only by `GUERDON_ALLOW_UNSAFE_POSTGRES=1`;
+    /// not read from a file and not shown.
     pub(crate) allow_unsafe_postgres: bool,
     /// The provider API.
     pub(crate) http: Http,
-    /// Where health is told.
+    /// The address of the operator's listener.
     pub(crate) operator_listen: SocketAddr,
     /// The service as its clients reach it, without a trailing slash.
     pub(crate) service_url: String,
@@ -43,15 +43,15 @@ pub(crate) struct Settings {
     pub(crate) rate_limit: RateLimit,
     /// The delivery of events.
     pub(crate) webhooks: Webhooks,
-    /// Further authorities whose certificates receivers may show.
+    /// Additional authorities that may sign certificates of receivers.
     pub(crate) webhook_roots: Option<PathBuf>,
     /// The delivery of mails.
     pub(crate) mail: Mail,
-    /// For how long things are kept.
+    /// How long records are kept.
     pub(crate) retention: Retention,
-    /// The key over all secrets; none where it is to be found or made in the data folder.
+    /// The master key; `None` if it is in the file below or in the data folder.
     pub(crate) master_key: Option<MasterKey>,
-    /// The file that holds it instead.
+    /// The file that contains the master key.
     pub(crate) master_key_file: Option<PathBuf>,
     pub(crate) log: Log,
 }
@@ -89,7 +89,7 @@ pub(crate) enum Tls {
         /// Its key, in PEM.
         private_key: PathBuf,
     },
-    /// By a proxy in front; these are believed.
+    /// By a proxy in front; headers of these proxies are trusted.
     Proxy {
         /// The proxies' addresses.
         trusted: Vec<IpNet>,
@@ -118,19 +118,19 @@ pub(crate) struct Webhooks {
     pub(crate) time_scale: f64,
 }
 
-/// For how long things are kept that are done with; none for ever.
+/// How long records are kept after their use; `None` means without end.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Retention {
     /// Delivered events, with their attempts.
     pub(crate) events: Option<Duration>,
-    /// Mails that were handed over.
+    /// Mails that were sent.
     pub(crate) mails: Option<Duration>,
-    /// Answers that are kept for repeats.
+    /// Responses that are kept for repeated requests.
     pub(crate) idempotency: Duration,
 }
 
 impl Webhooks {
-    /// What the guard on outgoing requests lets through.
+    /// The egress policy for callbacks.
     pub(crate) fn policy(&self) -> Policy {
         Policy { allow_http: self.allow_http, allow_private_networks: self.allow_private_networks }
     }
@@ -139,11 +139,11 @@ impl Webhooks {
 /// The delivery of mails.
 #[derive(Clone)]
 pub(crate) struct Mail {
-    /// The mail server; may hold a password.
+    /// The URL of the mail server; may contain a password.
     pub(crate) smtp_url: Option<SecretText>,
     /// The sender.
     pub(crate) from: Option<String>,
-    /// Further authorities whose certificates are believed.
+    /// Additional authorities that may sign the certificate of the mail server.
     pub(crate) extra_roots: Option<PathBuf>,
 }
 
@@ -172,7 +172,7 @@ impl Settings {
         Self::from_sources(file, std::env::vars_os())
     }
 
-    /// The same with an environment of the caller's.
+    /// Reads the settings from a file and from this environment.
     pub(crate) fn from_sources(
         file: Option<&std::path::Path>,
         environment: impl Iterator<Item = (std::ffi::OsString, std::ffi::OsString)>,

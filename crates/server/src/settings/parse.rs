@@ -1,4 +1,4 @@
-//! From what was read to what is meant; every error names its key.
+//! Parses the values of the settings; every error names the key.
 
 use std::net::{IpAddr, SocketAddr};
 use std::ops::RangeInclusive;
@@ -20,7 +20,7 @@ use super::keys::ALLOW_UNSAFE_POSTGRES;
 use super::{Http, Log, LogFormat, Mail, MasterKey, RateLimit, Retention, Settings, Tls, Webhooks};
 use crate::platform::SecretText;
 
-/// A type of setting, and how a message names it.
+/// The type of a setting, and its name in messages.
 pub(super) trait Expected: DeserializeOwned {
     const EXPECTED: &str;
 }
@@ -58,7 +58,7 @@ impl<'a> Source<'a> {
             Err(ConfigError::NotFound(_)) => Ok(None),
             Err(_) if key == "master_key" => bail!("master_key must be 64 hex digits"), // the cause would show it
             Err(_) => {
-                // Only texts hold secrets, and every text is taken.
+                // Only strings are secret, and every value can be read as a string.
                 let given =
                     self.0.get_string(key).map_or_else(|_| String::new(), |it| format!(", not `{it}`"));
                 Err(anyhow!("{key} must be {}{given}", T::EXPECTED))
@@ -241,7 +241,7 @@ fn retention(source: &Source<'_>) -> anyhow::Result<Retention> {
     })
 }
 
-/// As many hours as seconds are told; a century for none.
+/// Converts seconds to hours; `None` becomes a century.
 fn hours_or_ever(hours: Duration) -> Duration {
     if hours.is_zero() { Duration::from_secs(100 * 365 * 86_400) } else { hours * 3_600 }
 }

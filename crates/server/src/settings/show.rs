@@ -1,4 +1,4 @@
-//! The settings as `config show` prints them: no secret among them.
+//! The settings as `config show` prints them, with secrets masked.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -41,7 +41,7 @@ impl Serialize for Shown {
 }
 
 impl Shown {
-    /// The same as a settings file; a masked secret must be put in by hand.
+    /// Renders the settings as a TOML file, in which secrets are masked.
     pub(crate) fn toml(&self) -> String {
         let mut text = String::new();
         for (key, value) in &self.0 {

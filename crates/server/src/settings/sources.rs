@@ -1,4 +1,4 @@
-//! The file and the environment, merged; an unknown key is an error that names it.
+//! Merges the file and the environment. An unknown key is an error that names it.
 
 use std::ffi::OsString;
 use std::path::Path;

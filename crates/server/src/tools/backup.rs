@@ -15,7 +15,7 @@ use crate::platform::files;
 use crate::settings::Settings;
 use crate::terminal::Progress;
 
-/// How often what is copied is put on the disk: much at once would keep the commits of others waiting there.
+/// How often the copy is synced: a large sync would delay the commits of the service on the same disk.
 const SYNCED_EVERY: Duration = Duration::from_millis(20);
 
 /// Copies the embedded database into a file, as it stands at one moment, while it is in use. The master key is not in it.
@@ -33,7 +33,7 @@ pub(crate) struct Backup {
 struct Copied {
     file: String,
     bytes: u64,
-    /// The chain's head, which the copy has too; none where nothing is sealed yet.
+    /// The head of the chain of seals, which the copy has too; `None` before the first seal.
     head: Option<String>,
 }
 
@@ -51,8 +51,8 @@ impl View for Copied {
 }
 
 impl Backup {
-    /// Has everything sealed by whoever has the database, then copies it here: a service that sees nothing but its data
-    /// folder need not see where the copy goes.
+    /// Seals everything in the process that holds the database, then copies the file in this process: a service that is confined
+    /// to its data folder needs no access to the target.
     pub(super) fn run(&self, settings: &Settings, progress: &Progress) -> Result<Output> {
         let Some(database) = settings.embedded_database() else {
             bail!("the database is PostgreSQL: use pg_dump or pg_basebackup, as docs/operating.md shows");
@@ -63,14 +63,14 @@ impl Backup {
         }
         let sealed = run_command(settings, &Command::Seal(Seal::for_backup()), &Progress::default())?;
         let sealed: Option<Sealed> = serde_json::from_str(&sealed.json).context("reading the seal")?;
-        let bytes = copied(database, &file, progress)?;
+        let bytes = write_copy(database, &file, progress)?;
         let head = sealed.map(|it| it.head);
         Ok(Copied { file: file.display().to_string(), bytes, head }.output()?)
     }
 }
 
-/// Writes the copy beside its place, and puts it there when it is whole and on the disk.
-fn copied(database: &Path, file: &Path, progress: &Progress) -> Result<u64> {
+/// Writes the copy to a partial file, and moves it to its name after it is complete and synced. Returns its size in bytes.
+fn write_copy(database: &Path, file: &Path, progress: &Progress) -> Result<u64> {
     let mut partial = file.as_os_str().to_owned();
     partial.push(".partial");
     let partial = PathBuf::from(partial);
@@ -79,7 +79,7 @@ fn copied(database: &Path, file: &Path, progress: &Progress) -> Result<u64> {
     let Some(own) = own else {
         bail!("another backup is writing {}", file.display());
     };
-    let done = synced(database, (&own, &partial), progress);
+    let done = copy_and_sync(database, (&own, &partial), progress);
     let kept = done.and_then(|()| {
         own.sync_all().map_err(failed)?;
         if !files::is_at(&own, &partial) {
@@ -94,15 +94,15 @@ fn copied(database: &Path, file: &Path, progress: &Progress) -> Result<u64> {
     kept
 }
 
-/// Copies; meanwhile puts what is there on the disk, and draws how much it is.
-fn synced(database: &Path, (own, to): (&File, &Path), progress: &Progress) -> Result<()> {
+/// Copies the database, while another thread syncs the copy and shows the progress.
+fn copy_and_sync(database: &Path, (own, to): (&File, &Path), progress: &Progress) -> Result<()> {
     let size = |it: &Path| usize::try_from(it.metadata().map_or(0, |it| it.len())).unwrap_or(0);
     progress.of_bytes(size(database));
     scope(|scope| {
         let copying = scope.spawn(|| copy_sqlite(database, to));
         let (mut there, mut faults) = (0, Vec::new());
         while !copying.is_finished() {
-            faults.extend(own.sync_data().err()); // such a failure is told once: a later sync may say nothing of it
+            faults.extend(own.sync_data().err()); // the system reports such a failure once: a later sync may succeed
             let now = size(to);
             progress.advance(now.saturating_sub(there));
             there = now;

@@ -1,4 +1,5 @@
-//! `guerdon config check`: that the settings can be used; with `--connect` that what they name answers.
+//! `guerdon config check`: checks that the settings are valid, and with `--connect` that the database, the mail server and the
+//! files that they name can be used.
 
 use std::fs;
 
@@ -16,11 +17,11 @@ use crate::settings::Settings;
 use crate::tls;
 use crate::transports::{build_mail_transport, describe_mail_destination, read_webhook_roots};
 
-/// What was found.
+/// The result of the check.
 #[derive(Serialize)]
 struct Checked {
     ok: bool,
-    /// What was tried, and what came of it.
+    /// The outcome of each connection that was tried.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tried: Vec<String>,
 }
@@ -32,17 +33,17 @@ impl View for Checked {
     }
 }
 
-pub(crate) fn run(settings: &Settings, connects: bool) -> Result<Output> {
+pub(crate) fn check_config(settings: &Settings, connects: bool) -> Result<Output> {
     let certificate = tls::check(settings)?;
     require_master_key(settings)?;
     read_webhook_roots(settings)?;
-    let tried = if connects { tried(settings, certificate)? } else { Vec::new() };
+    let tried = if connects { try_all(settings, certificate)? } else { Vec::new() };
     Ok(Checked { ok: true, tried }.output()?)
 }
 
-/// What came of each trial; every fault where there is one.
-fn tried(settings: &Settings, certificate: Option<OffsetDateTime>) -> Result<Vec<String>> {
-    let all = [folder(settings), database(settings), mail(settings), ended(certificate)];
+/// Tries everything that the settings name. Fails with every fault, if there is one.
+fn try_all(settings: &Settings, certificate: Option<OffsetDateTime>) -> Result<Vec<String>> {
+    let all = [try_folder(settings), try_database(settings), try_mail(settings), check_end(certificate)];
     let (mut tried, mut faults) = (Vec::new(), Vec::new());
     for it in all {
         match it {
@@ -53,8 +54,8 @@ fn tried(settings: &Settings, certificate: Option<OffsetDateTime>) -> Result<Vec
     if faults.is_empty() { Ok(tried) } else { Err(anyhow!("{}", faults.join("; "))) }
 }
 
-/// Whether the certificate that was given is still good.
-fn ended(certificate: Option<OffsetDateTime>) -> Result<String> {
+/// Checks that the configured certificate has not ended.
+fn check_end(certificate: Option<OffsetDateTime>) -> Result<String> {
     match certificate {
         None => Ok("certificate: none is given".to_owned()),
         Some(end) if end <= SystemClock.now().utc() => bail!("certificate: it ended on {}", end.date()),
@@ -62,8 +63,8 @@ fn ended(certificate: Option<OffsetDateTime>) -> Result<String> {
     }
 }
 
-/// Whether files can be made in the data folder.
-fn folder(settings: &Settings) -> Result<String> {
+/// Checks that files can be created in the data folder.
+fn try_folder(settings: &Settings) -> Result<String> {
     let folder = &settings.data_dir;
     let shown = folder.display();
     if !folder.try_exists().with_context(|| format!("cannot look at {shown}"))? {
@@ -76,8 +77,8 @@ fn folder(settings: &Settings) -> Result<String> {
     Ok(format!("data folder: {shown} can be written"))
 }
 
-/// Whether the database answers, and has this master key.
-fn database(settings: &Settings) -> Result<String> {
+/// Checks that the database answers and was created with this master key.
+fn try_database(settings: &Settings) -> Result<String> {
     let shown = settings.shown_database();
     match open(&settings.database, Access::Command) {
         Ok(_store) => {
@@ -107,8 +108,8 @@ fn database(settings: &Settings) -> Result<String> {
     }
 }
 
-/// Whether the mail server lets us in.
-fn mail(settings: &Settings) -> Result<String> {
+/// Checks that the mail server accepts the connection and the credentials.
+fn try_mail(settings: &Settings) -> Result<String> {
     let way = describe_mail_destination(settings);
     if settings.mail.smtp_url.is_none() {
         return Ok(format!("mail: {way}"));

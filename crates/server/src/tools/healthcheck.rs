@@ -10,7 +10,7 @@ use ureq::Agent;
 use crate::commands::{Output, View};
 use crate::settings::Settings;
 
-/// Whoever looks after a container waits no longer.
+/// How long the health check of a container may take.
 const WITHIN: Duration = Duration::from_secs(5);
 
 #[derive(Serialize)]
@@ -24,17 +24,17 @@ impl View for Ready {
     }
 }
 
-/// Asks the operator's listener whether requests are welcome.
+/// Asks the operator's listener whether the service accepts requests.
 pub(super) fn run(settings: &Settings) -> Result<Output> {
-    let (_, status, body) = ask(settings, "/readyz")?;
+    let (_, status, body) = request_operator(settings, "/readyz")?;
     if status != 200 {
         bail!("not ready: {}", body.trim());
     }
     Ok(Ready { ready: true }.output()?)
 }
 
-/// Asks the operator's listener; answers what was asked, the status and the body.
-pub(super) fn ask(settings: &Settings, path: &str) -> Result<(String, u16, String)> {
+/// Requests a path from the operator's listener. Returns the URL, the status and the body.
+pub(super) fn request_operator(settings: &Settings, path: &str) -> Result<(String, u16, String)> {
     let url = format!("http://{}{path}", from_here(settings.operator_listen));
     let agent: Agent = Agent::config_builder()
         .timeout_global(Some(WITHIN))
@@ -47,7 +47,7 @@ pub(super) fn ask(settings: &Settings, path: &str) -> Result<(String, u16, Strin
     Ok((url, answer.status().as_u16(), body))
 }
 
-/// Where a listener of all addresses is reached on its own machine.
+/// Replaces the unspecified address, on which a listener takes all connections, by loopback.
 fn from_here(listen: SocketAddr) -> SocketAddr {
     let ip = match listen.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),

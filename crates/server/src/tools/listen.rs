@@ -1,4 +1,4 @@
-//! `guerdon listen`: a provider's events, brought to an address of one's own machine.
+//! `guerdon listen`: forwards a provider's events to an address of this machine.
 
 mod place;
 mod target;
@@ -20,11 +20,11 @@ use crate::platform::SystemClock;
 use crate::terminal::print_line;
 use crate::terminal::printable;
 
-/// The most bytes of a response, which is one event: far more than any has.
+/// The most bytes of a response, which has one event: far more than any event has.
 const RESPONSE_MAX_BYTES: u64 = 8 << 20;
-/// How often it asks while nothing comes.
+/// How often to ask while there are no events.
 const EVERY: Duration = Duration::from_secs(1);
-/// How long it waits for a receiver, or a service, that is not there.
+/// How long to wait for a receiver or a service that is not there.
 const AWAY: Duration = Duration::from_secs(2);
 
 /// Forwards events.
@@ -53,8 +53,8 @@ pub(crate) struct Listen {
 }
 
 impl Listen {
-    /// Forwards until it is stopped. The place is kept before the first event and behind each: what was under way when it
-    /// stopped comes once more the next time, and nothing else does.
+    /// Forwards events until the process is stopped. The position is stored before the first event and after each: the next run
+    /// repeats only the event that was in flight.
     pub(super) fn run(&self) -> Result<Output> {
         let credentials =
             Credentials { api_key: secret("GUERDON_API_KEY")?, api_secret: secret("GUERDON_API_SECRET")? };
@@ -73,18 +73,18 @@ impl Listen {
             None if place.is_begun() => {}
             None => place.begin(now)?,
         }
-        let mut part = next_event(&client, place.start()).map_err(explained)?;
+        let mut part = next_event(&client, place.start()).map_err(explain)?;
         tell(&format!("Forwarding events of {base} to {}. Ctrl-C stops it.", self.forward_to));
         let mut is_told = false;
         loop {
             for event in part.events.iter().filter(|it| place.wants(it)) {
                 is_told |= self.forward(&target, event, is_told)?;
             }
-            place.pass(&part.next)?;
+            place.advance(&part.next)?;
             if part.events.is_empty() {
                 sleep(EVERY);
             }
-            part = patiently(|| next_event(&client, place.start()))?;
+            part = retry_until_response(|| next_event(&client, place.start()))?;
         }
     }
 
@@ -95,8 +95,8 @@ impl Listen {
             .with_context(|| format!("--cacert {}", file.display()))
     }
 
-    /// Sends one, and says what came of it; whether it was passed over. Nothing is because nobody listens: only what the
-    /// receiver refused, or did not answer in time.
+    /// Sends an event and prints the outcome. Returns whether the event was skipped: that happens if the receiver refuses it or
+    /// responds too late, not if no receiver listens.
     fn forward(&self, target: &Target, event: &Event, is_told: bool) -> Result<bool> {
         let mut is_waiting = false;
         loop {
@@ -132,18 +132,18 @@ impl Listen {
     }
 }
 
-/// Fetches the next event, if there is one, and the cursor behind it.
+/// Fetches the next event, if there is one, and the cursor after it.
 fn next_event(client: &Client, start: Start<'_>) -> Result<EventPage, Error> {
     client.event_page(&EventQuery { start, limit: Some(1), ..EventQuery::default() }).send()
 }
 
-/// Asks until the service answers: one that is gone for a while comes back. What it refuses, or who is not trusted, stays so.
-fn patiently(ask: impl Fn() -> Result<EventPage, Error>) -> Result<EventPage> {
+/// Retries until the service responds. A refusal or an untrusted certificate is returned at once.
+fn retry_until_response(ask: impl Fn() -> Result<EventPage, Error>) -> Result<EventPage> {
     let mut is_told = false;
     loop {
         match ask() {
             Err(cause @ Error::Refused { status, .. }) if status < 429 => return Err(cause.into()),
-            Err(cause @ Error::Untrusted(_)) => return Err(explained(cause)),
+            Err(cause @ Error::Untrusted(_)) => return Err(explain(cause)),
             Err(cause @ (Error::TooLarge(_) | Error::Unreadable(_))) => return Err(cause.into()),
             Err(_) if is_told => {}
             Err(cause) => tell(&format!("the service does not answer: {cause}; waiting")),
@@ -154,8 +154,8 @@ fn patiently(ask: impl Fn() -> Result<EventPage, Error>) -> Result<EventPage> {
     }
 }
 
-/// With what to do about it.
-fn explained(error: Error) -> anyhow::Error {
+/// Adds what to do about an error.
+fn explain(error: Error) -> anyhow::Error {
     match error {
         Error::Untrusted(_) => anyhow!("{error}; name the service's certificate by --cacert FILE"),
         other => other.into(),
@@ -167,7 +167,7 @@ fn tell(line: &str) {
     print_line(printable::one_line(line));
 }
 
-/// Warns on standard error of credentials that anybody on the way can read.
+/// Warns on standard error that the credentials are sent unencrypted.
 fn warn_of_plain_http(base: &str) {
     let warning = format!("warning: {base} is not https: the API key and secret are sent unencrypted");
     let _closed = writeln!(std::io::stderr(), "guerdon: {}", printable::one_line(&warning));

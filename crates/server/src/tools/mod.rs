@@ -17,7 +17,7 @@ use crate::commands::{Command as Work, Output, SendExample};
 use crate::settings::Settings;
 use crate::terminal::Progress;
 
-pub(crate) use config_check::run as check_config;
+pub(crate) use config_check::check_config;
 
 /// A command that is run where it is given.
 #[derive(Subcommand)]

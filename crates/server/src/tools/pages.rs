@@ -1,4 +1,4 @@
-//! `guerdon completions` and `guerdon man`, made of the command line itself.
+//! `guerdon openapi`, `guerdon completions` and `guerdon man`; the last two are generated from the command line.
 
 use std::io::Write as _;
 
@@ -40,7 +40,7 @@ impl Completions {
     }
 }
 
-/// The description of the API.
+/// Prints the OpenAPI description.
 pub(super) fn openapi() -> Result<Output> {
     let description = describe_api();
     Ok(Output {
@@ -51,7 +51,7 @@ pub(super) fn openapi() -> Result<Output> {
     })
 }
 
-/// The page of the program and of each of its commands.
+/// Renders the manual page of the program, with a section for each command.
 pub(super) fn manual(mut program: Command) -> Result<Output> {
     program.build();
     let mut text = Vec::new();
@@ -62,20 +62,20 @@ pub(super) fn manual(mut program: Command) -> Result<Output> {
     page.render_description_section(&mut text)?;
     page.render_options_section(&mut text)?;
     for command in program.get_subcommands() {
-        of_command(command, "guerdon", &mut text)?;
+        render_command(command, "guerdon", &mut text)?;
     }
     page.render_version_section(&mut text)?;
     printed(text)
 }
 
-/// A section for a command, or for each of those below it.
-fn of_command(command: &Command, above: &str, text: &mut Vec<u8>) -> Result<()> {
+/// Renders the section of a command, or of each command in a group.
+fn render_command(command: &Command, above: &str, text: &mut Vec<u8>) -> Result<()> {
     let name = format!("{above} {}", command.get_name());
     if command.get_name() == "help" {
         return Ok(());
     }
     if command.has_subcommands() {
-        return command.get_subcommands().try_for_each(|it| of_command(it, &name, text));
+        return command.get_subcommands().try_for_each(|it| render_command(it, &name, text));
     }
     let own = command.clone().mut_args(|it| if it.is_global_set() { it.hide(true) } else { it });
     let (page, mut section) = (Man::new(own), Vec::new());
@@ -83,7 +83,7 @@ fn of_command(command: &Command, above: &str, text: &mut Vec<u8>) -> Result<()> 
     page.render_synopsis_section(&mut section)?;
     page.render_options_section(&mut section)?;
     page.render_extra_section(&mut section)?;
-    // Its sections are parts of this page's.
+    // Sections of the command are subsections of this page.
     let section = String::from_utf8(section)?.replace(".SH ", ".SS ");
     let section = section.replace(".SS EXTRA\nExamples:\n", ".SS EXAMPLES\n");
     writeln!(text, ".SH \"{}\"\n{section}", name.to_uppercase())?;

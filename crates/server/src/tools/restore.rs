@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::thread::available_parallelism; // tidy: the parts of an audit run beside one another
+use std::thread::available_parallelism; // tidy: the parts of an audit run in parallel
 
 use anyhow::{Context, Result, bail};
 use guerdon_domain::ports::{Setting, StoreError, StoreExt};
@@ -33,7 +33,7 @@ struct Restored {
     database: String,
     /// The fingerprint of the master key that it needs.
     master_key: Option<String>,
-    /// Whether that key is there.
+    /// Whether this machine has that master key.
     has_master_key: bool,
 }
 
@@ -67,7 +67,7 @@ impl Restore {
             );
         }
         for left in ["-wal", "-shm", "-journal"] {
-            let name = beside(database, left);
+            let name = with_ending(database, left);
             if name.try_exists().with_context(|| format!("cannot look at {}", name.display()))? {
                 bail!(
                     "{} is there, of a database that is gone: move it out of the way first",
@@ -76,7 +76,7 @@ impl Restore {
             }
         }
         for log in ["-wal", "-journal"] {
-            let name = beside(&self.file, log);
+            let name = with_ending(&self.file, log);
             if name.metadata().is_ok_and(|it| it.len() > 0) {
                 bail!(
                     "{} is no backup but a database whose log {} is not yet in it: take both back into a data folder as \
@@ -91,7 +91,7 @@ impl Restore {
         if let Some(folder) = database.parent() {
             files::ensure_private_folder(folder)?;
         }
-        let partial = beside(database, ".restoring");
+        let partial = with_ending(database, ".restoring");
         let own =
             files::create_locked(&partial).with_context(|| format!("cannot write {}", partial.display()))?;
         let Some(own) = own else {
@@ -99,7 +99,7 @@ impl Restore {
         };
         let restored = self.restore(settings, database, (own, &partial));
         for left in ["", "-wal", "-shm", ".lock", ".migrating"] {
-            let _gone = fs::remove_file(beside(&partial, left));
+            let _gone = fs::remove_file(with_ending(&partial, left));
         }
         Ok(restored?.output()?)
     }
@@ -117,8 +117,8 @@ impl Restore {
         let copied = File::open(&self.file).and_then(|mut it| io::copy(&mut it, &mut own));
         copied.with_context(|| format!("cannot read {}", self.file.display()))?;
         own.sync_all().with_context(|| format!("cannot write {}", partial.display()))?;
-        let fingerprint =
-            judged(partial, settings).with_context(|| format!("{} is refused", self.file.display()))?;
+        let fingerprint = migrate_and_verify(partial, settings)
+            .with_context(|| format!("{} is refused", self.file.display()))?;
         let found = read_configured(settings)?
             .map_or_else(|| read_from_data_folder(&settings.data_dir), |it| Ok(Some(it)))?;
         let fits = found.map(|it| Some(it.fingerprint()) == fingerprint);
@@ -133,15 +133,15 @@ impl Restore {
     }
 }
 
-/// The file of this name with an ending.
-fn beside(path: &Path, ending: &str) -> PathBuf {
+/// Appends an ending to the name of a file.
+fn with_ending(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     PathBuf::from(name)
 }
 
-/// The length of an SQLite database, and the one that it should have by its header. None of any other file, or where the
-/// header does not say.
+/// Returns the length of an SQLite database, and the length according to its header. `None` for another kind of file, or if the
+/// header has no length.
 fn whole_length(file: &Path) -> Result<Option<(u64, u64)>> {
     let mut header = [0; 100];
     let mut opened = File::open(file)?;
@@ -161,9 +161,9 @@ fn whole_length(file: &Path) -> Result<Option<(u64, u64)>> {
     Ok((pages > 0 && changes == valid_for).then_some((opened.metadata()?.len(), whole)))
 }
 
-/// Refuses what is no ledger, newer than this program, or damaged; brings what is older up to date. Answers the
-/// fingerprint of its master key. Nothing of the log beside it remains.
-fn judged(copy: &Path, settings: &Settings) -> Result<Option<String>> {
+/// Migrates and verifies the copy, and returns the fingerprint of its master key. Fails if it is not a database of guerdon, is
+/// newer than this program, or is damaged. No write-ahead log remains.
+fn migrate_and_verify(copy: &Path, settings: &Settings) -> Result<Option<String>> {
     let url = DatabaseUrl::Sqlite(copy.to_owned());
     let whole = whole_length(copy)?;
     if let Some((length, whole)) = whole.filter(|(length, whole)| length < whole) {

@@ -4,7 +4,7 @@ use anyhow::{Context, Result, bail};
 use guerdon_console::numbers;
 use serde_json::Value;
 
-use super::healthcheck::ask;
+use super::healthcheck::request_operator;
 use crate::commands::{Output, View, counted, fields};
 use crate::maintenance::Status;
 use crate::settings::Settings;
@@ -43,7 +43,7 @@ impl View for Status {
 
 /// Asks the operator's listener.
 pub(super) fn run(settings: &Settings) -> Result<Output> {
-    let (url, status, body) = ask(settings, "/status").context("is `guerdon serve` running?")?;
+    let (url, status, body) = request_operator(settings, "/status").context("is `guerdon serve` running?")?;
     if status != 200 {
         let told: Value = serde_json::from_str(&body).unwrap_or_default();
         let why = told.get("status").and_then(Value::as_str).unwrap_or("no status");

@@ -1,4 +1,4 @@
-//! Lists that are read page by page.
+//! `--limit`, and lists that are read page by page up to it.
 
 use std::ops::RangeInclusive;
 
@@ -6,15 +6,15 @@ use guerdon_domain::ports::StoreError;
 use guerdon_domain::values::{Page, fit};
 
 const PER_PAGE: i64 = 1_000;
-/// However many are asked for, one command shows no more.
+/// The most items that one command shows.
 const LIMIT_MAX: u32 = 100_000;
 
-/// Reads how many items are shown at most.
+/// Parses a limit from 1 to 100,000.
 pub(crate) fn parse_limit(text: &str) -> Result<u32, String> {
     parse_number(text, 1..=LIMIT_MAX)
 }
 
-/// Reads a whole number between two.
+/// Parses a whole number within a range; the error names the range.
 pub(crate) fn parse_number(text: &str, range: RangeInclusive<u32>) -> Result<u32, String> {
     let is_number = !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
     let number = if is_number { text.parse().ok() } else { None };
@@ -23,7 +23,7 @@ pub(crate) fn parse_number(text: &str, range: RangeInclusive<u32>) -> Result<u32
     })
 }
 
-/// So many items of a list, if there are as many.
+/// Reads the first `limit` items of a list, or all if there are fewer.
 pub(crate) fn read_first<T>(
     limit: usize,
     mut read: impl FnMut(Page) -> Result<Vec<T>, StoreError>,

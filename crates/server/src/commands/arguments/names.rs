@@ -1,4 +1,4 @@
-//! Companies, providers and users by the names that people use for them, or by their ids.
+//! Companies, providers and users as an operator names them: by id, domain, name or email.
 
 use std::str::FromStr;
 
@@ -9,7 +9,7 @@ use guerdon_domain::values::{CompanyId, DomainName, EmailAddress, ProviderId, Us
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::commands::{CommandError, Workplace};
+use crate::commands::{CommandEnvironment, CommandError};
 
 /// A company, by its id or its domain.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -29,25 +29,25 @@ impl FromStr for CompanyName {
 }
 
 impl CompanyName {
-    /// The id that is meant; one that is given as such is not looked for.
-    pub(crate) fn find_id(&self, workplace: &Workplace) -> Result<CompanyId, CommandError> {
+    /// Returns the id of the company. Looks up a domain; an id is returned without a check that it exists.
+    pub(crate) fn find_id(&self, environment: &CommandEnvironment) -> Result<CompanyId, CommandError> {
         if let Ok(id) = Uuid::try_parse(&self.0) {
             return Ok(CompanyId::from_uuid(id));
         }
         let domain = DomainName::parse(&self.0).map_err(CommandError::refused)?;
         let found =
-            workplace.store.snapshot(|reads| -> Result<_, StoreError> { reads.id_of_domain(&domain) })?;
+            environment.store.snapshot(|reads| -> Result<_, StoreError> { reads.id_of_domain(&domain) })?;
         found.ok_or_else(|| CommandError::Refused(format!("no company has the domain {}", self.0)))
     }
 
-    /// The company itself.
-    pub(crate) fn load(&self, workplace: &Workplace) -> Result<Company, CommandError> {
-        let id = self.find_id(workplace)?;
-        workplace.store.snapshot(|reads| load_company(reads, id))
+    /// Loads the company; refused if it does not exist.
+    pub(crate) fn load(&self, environment: &CommandEnvironment) -> Result<Company, CommandError> {
+        let id = self.find_id(environment)?;
+        environment.store.snapshot(|reads| load_company(reads, id))
     }
 }
 
-/// A company that must be there.
+/// Loads a company by its id; refused if it does not exist.
 pub(crate) fn load_company<R: ReadCompanies + ?Sized>(
     reads: &mut R,
     id: CompanyId,
@@ -73,12 +73,12 @@ impl FromStr for ProviderName {
 }
 
 impl ProviderName {
-    /// The id that is meant; a name that several providers have is refused.
-    pub(crate) fn find_id(&self, workplace: &Workplace) -> Result<ProviderId, CommandError> {
+    /// Returns the id of the provider. Refused if no provider, or more than one, has the name.
+    pub(crate) fn find_id(&self, environment: &CommandEnvironment) -> Result<ProviderId, CommandError> {
         if let Ok(id) = Uuid::try_parse(&self.0) {
             return Ok(ProviderId::from_uuid(id));
         }
-        let all = workplace.store.snapshot(|reads| -> Result<_, StoreError> { reads.providers() })?;
+        let all = environment.store.snapshot(|reads| -> Result<_, StoreError> { reads.providers() })?;
         let mut named = all.iter().filter(|it| it.name == self.0).map(|it| it.id);
         match (named.next(), named.next()) {
             (Some(id), None) => Ok(id),
@@ -102,30 +102,30 @@ pub(crate) struct UserName {
 }
 
 impl UserName {
-    /// The id that is meant. One that is given as such is not looked for, but where a company is named beside it.
-    pub(crate) fn find_id(&self, workplace: &Workplace) -> Result<UserId, CommandError> {
-        let company = self.company.as_ref().map(|it| it.find_id(workplace)).transpose()?;
+    /// Returns the id of the user. Looks up an email in the company; an id is checked only if a company is given as well.
+    pub(crate) fn find_id(&self, environment: &CommandEnvironment) -> Result<UserId, CommandError> {
+        let company = self.company.as_ref().map(|it| it.find_id(environment)).transpose()?;
         match (Uuid::try_parse(&self.user_id).map(UserId::from_uuid), company) {
             (Ok(id), None) => Ok(id),
-            (Ok(id), Some(company)) => require_member(workplace, company, id).map(|()| id),
-            (Err(_email), Some(company)) => find_user(workplace, company, &self.user_id),
+            (Ok(id), Some(company)) => require_member(environment, company, id).map(|()| id),
+            (Err(_email), Some(company)) => find_user(environment, company, &self.user_id),
             (Err(_email), None) => Err(CommandError::refused("an email names a user only with --company")),
         }
     }
 }
 
-/// The id of a thing that has no other name.
+/// Parses an id.
 pub(crate) fn parse_id(text: &str) -> Result<Uuid, String> {
     Uuid::try_parse(text)
         .map_err(|_it| "must be an id, such as 01a2057f-7518-7734-a515-cb366f579795".to_owned())
 }
 
-/// An email.
+/// Checks that a text is an email address, and returns it.
 pub(crate) fn check_email(text: &str) -> Result<String, String> {
     EmailAddress::parse(text).map(|_| text.to_owned()).map_err(|_it| "must be an email".to_owned())
 }
 
-/// An id, or an email: what names a user.
+/// Checks that a text is the id or the email of a user, and returns it.
 pub(crate) fn check_id_or_email(text: &str) -> Result<String, String> {
     if Uuid::try_parse(text).is_ok() || EmailAddress::parse(text).is_ok() {
         Ok(text.to_owned())
@@ -134,9 +134,9 @@ pub(crate) fn check_id_or_email(text: &str) -> Result<String, String> {
     }
 }
 
-/// The user of a company who is meant by an id or an email.
+/// Returns the id of the user of a company with this id or email; an id is returned without a check that it exists.
 pub(crate) fn find_user(
-    workplace: &Workplace,
+    environment: &CommandEnvironment,
     company: CompanyId,
     name: &str,
 ) -> Result<UserId, CommandError> {
@@ -144,25 +144,33 @@ pub(crate) fn find_user(
         return Ok(UserId::from_uuid(id));
     }
     let email = EmailAddress::parse(name).map_err(CommandError::refused)?;
-    let found = workplace
+    let found = environment
         .store
         .snapshot(|reads| -> Result<_, StoreError> { reads.active_user_by_email(company, &email) })?;
     found.ok_or_else(|| CommandError::Refused(format!("no active user of the company has the email {name}")))
 }
 
-/// Refuses a user of another company.
-fn require_member(workplace: &Workplace, company: CompanyId, id: UserId) -> Result<(), CommandError> {
-    let found = workplace.store.snapshot(|reads| -> Result<_, StoreError> { users::anybodys(reads, id) })?;
+/// Refuses a user who does not exist or belongs to another company.
+fn require_member(
+    environment: &CommandEnvironment,
+    company: CompanyId,
+    id: UserId,
+) -> Result<(), CommandError> {
+    let found =
+        environment.store.snapshot(|reads| -> Result<_, StoreError> { users::anybodys(reads, id) })?;
     match found {
         Some(user) if user.company_id == company => Ok(()),
         _ => Err(CommandError::refused("no user of this company has this id")),
     }
 }
 
-/// A user's company.
-pub(crate) fn find_company_of_user(workplace: &Workplace, user: UserId) -> Result<Company, CommandError> {
+/// Loads the company of a user.
+pub(crate) fn find_company_of_user(
+    environment: &CommandEnvironment,
+    user: UserId,
+) -> Result<Company, CommandError> {
     let absent = || CommandError::refused("no active user has this id");
-    workplace.store.snapshot(|reads| {
+    environment.store.snapshot(|reads| {
         let found = users::anybodys(reads, user)?.ok_or_else(absent)?;
         load_company(reads, found.company_id)
     })

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::sum::Sum;
-use crate::commands::{CommandError, Output, Workplace};
+use crate::commands::{CommandEnvironment, CommandError, Output};
 
 /// How often a command is tried again while another process holds its key, or the store is busy.
 const RETRIES_MAX: u32 = 39;
@@ -53,7 +53,7 @@ fn visible_ascii(text: &str) -> Result<String, String> {
 /// Carries out a command that moves points, for a provider: at most once per key. A repeat returns the first response, with a
 /// note in its text. `request` identifies the command, so that its key is refused for another one; `render` makes the output.
 pub(crate) fn carry_out(
-    workplace: &Workplace,
+    environment: &CommandEnvironment,
     (provider, command): (ProviderId, Command),
     key: &RepeatKey,
     request: &impl Serialize,
@@ -63,9 +63,9 @@ pub(crate) fn carry_out(
     let repeatable = key.key.as_ref().map(|key| Repeatable {
         key: IdempotencyKey { scope: Uuid::nil(), key: key.clone() },
         request_hash: digest(&SHA256, &request).as_ref().to_vec(),
-        kept: workplace.settings.retention.idempotency,
+        kept: environment.settings.retention.idempotency,
     });
-    let by = By { actor: Actor::Operator, reference: workplace.user.clone(), key: key.key.clone() };
+    let by = By { actor: Actor::Operator, reference: environment.user.clone(), key: key.key.clone() };
     let render = Arc::new(render);
     let mut retries_left = RETRIES_MAX;
     loop {
@@ -75,7 +75,8 @@ pub(crate) fn carry_out(
             output.map(|body| (STATUS_DONE, body)).map_err(|cause| StoreError::Broken(cause.to_string()))
         });
         let repeatable = repeatable.clone();
-        let outcome = workplace.commands.wait(provider, by.clone(), command.clone(), repeatable, render_body);
+        let outcome =
+            environment.commands.wait(provider, by.clone(), command.clone(), repeatable, render_body);
         let cause = match outcome {
             Outcome::Done(done) => return render(done),
             Outcome::Repeated(record) => return render_repeat(&record),

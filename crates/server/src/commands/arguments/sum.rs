@@ -19,7 +19,7 @@ pub(crate) struct Sum {
 }
 
 impl Sum {
-    /// The sum, as it is yet to be judged at the company's rate.
+    /// Parses the sum. Whether dollars are whole points is decided later, at the rate of the company.
     pub(crate) fn read(&self) -> Result<money::Sum, CommandError> {
         match (&self.dollars, self.points) {
             (Some(text), _) => parse_dollars(text)
@@ -36,7 +36,7 @@ impl Sum {
 const MUST_BE_WHOLE: &str = "must be a whole number of points, such as 500: no sign, no comma, no decimals";
 const MUST_BE_DOLLARS: &str = "must be an amount in dollars, such as 12.50: no sign, no comma";
 
-/// Points as they are written on a command line.
+/// Parses points as they are written on a command line: digits only.
 pub(crate) fn parse_points(text: &str) -> Result<i64, String> {
     let is_number = !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
     match text.parse() {
@@ -54,17 +54,17 @@ fn parse_dollars(text: &str) -> Option<Amount> {
     text.parse().ok().filter(|_| !text.starts_with('-'))
 }
 
-/// Points with what they are worth, for people: `1,250 points ($25.00)`.
+/// Formats points with their value in dollars: `1,250 points ($25.00)`.
 pub(crate) fn format_worth(points: Points, rate: PointsPerDollar) -> String {
     format!("{} (${})", format_points(points.get()), format_dollars(points, rate))
 }
 
-/// Points with their noun: `1 point`, `1,250 points`.
+/// Formats points with their noun: `1 point`, `1,250 points`.
 pub(crate) fn format_points(points: i64) -> String {
     numbers::of(points.unsigned_abs(), "point", "points")
 }
 
-/// What points are worth, as people read it: `1,234.50`.
+/// Formats the value of points in dollars: `1,234.50`.
 pub(crate) fn format_dollars(points: Points, rate: PointsPerDollar) -> String {
     let exact = Dollars::of(points, rate).to_string();
     let (whole, cents) = exact.split_once('.').unwrap_or((&exact, "00"));

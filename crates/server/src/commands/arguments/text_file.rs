@@ -1,12 +1,13 @@
-//! A file that is named on the command line. It is read by whoever gives the command: `serve`, to which the command may be
-//! handed, need not see the file.
+//! Files that are named on the command line. The process of the command line reads them: a running `serve`, to which the
+//! command may be sent, need not have access to them.
 
 use std::convert::Infallible;
 use std::path::Path;
 
 use crate::platform::files;
 
-/// Reads a text of at most so many bytes, and what it says; a fault is for the command to tell, with the file's name.
+/// Reads and parses a text file of at most `bytes_max` bytes. A failure is part of the value, with the name of the file, so that
+/// the command reports it instead of the argument parser.
 pub(crate) fn read_text_file<T>(
     name: &str,
     (bytes_max, too_large): (u64, &str),

@@ -7,7 +7,7 @@ use guerdon_domain::ports::{Clock as _, Timestamp};
 use crate::commands::CommandError;
 use crate::platform::SystemClock;
 
-/// RFC 3339, or a number of seconds, minutes, hours or days ago such as `90s`, `30m`, `2h` or `7d`.
+/// Parses a time in RFC 3339, or an age as a number of seconds, minutes, hours or days ago such as `90s`, `30m`, `2h` or `7d`.
 pub(crate) fn parse_time(text: &str, now: Timestamp) -> Result<Timestamp, String> {
     if let Ok(at) = Timestamp::parse(text) {
         return Ok(at);
@@ -29,12 +29,12 @@ pub(crate) fn parse_time(text: &str, now: Timestamp) -> Result<Timestamp, String
     })
 }
 
-/// The moment that was asked for, if one was.
+/// Parses a time or an age, if one is given.
 pub(crate) fn parse_optional_time(text: Option<&String>) -> Result<Option<Timestamp>, CommandError> {
     text.map(|it| parse_time(it, SystemClock.now())).transpose().map_err(CommandError::refused)
 }
 
-/// A time, or an age; kept as it is written, so that a command can be handed over.
+/// Checks a time or an age, and returns the text, which can be sent to a running `serve`.
 pub(crate) fn check_time(text: &str) -> Result<String, String> {
     parse_time(text, SystemClock.now()).map(|_| text.to_owned())
 }

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::commands::arguments::names::CompanyName;
 use crate::commands::error::refusals;
-use crate::commands::{CommandError, Output, Runnable, View, Workplace};
+use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 
 /// Sets options of a company.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -37,10 +37,10 @@ impl View for Done {
 }
 
 impl Runnable for Options {
-    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let (id, allow) = (self.company_id.find_id(workplace)?, self.allow_zero_points);
-        workplace.store.transaction(|tx| -> Result<(), CommandError> {
-            Ok(set_allow_zero_points(tx, id, allow, &workplace.context())?)
+    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+        let (id, allow) = (self.company_id.find_id(environment)?, self.allow_zero_points);
+        environment.store.transaction(|tx| -> Result<(), CommandError> {
+            Ok(set_allow_zero_points(tx, id, allow, &environment.context())?)
         })?;
         Done { company_id: id.as_uuid(), allow_zero_points: allow }.output()
     }

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::commands::arguments::names::{CompanyName, ProviderName};
 use crate::commands::error::refusals;
-use crate::commands::{CommandError, Output, Runnable, View, Workplace};
+use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 
 /// Hands a company to another provider; it leaves its corporation.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -40,10 +40,10 @@ impl View for Transferred {
 }
 
 impl Runnable for Transfer {
-    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let (company, to) = (self.company_id.load(workplace)?, self.to.find_id(workplace)?);
-        let provider = workplace.store.transaction(|tx| -> Result<_, CommandError> {
-            move_to_provider(tx, company.id, to, &workplace.context())?;
+    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+        let (company, to) = (self.company_id.load(environment)?, self.to.find_id(environment)?);
+        let provider = environment.store.transaction(|tx| -> Result<_, CommandError> {
+            move_to_provider(tx, company.id, to, &environment.context())?;
             Ok(tx.provider(to)?.map_or_else(String::new, |it| it.name))
         })?;
         Transferred {

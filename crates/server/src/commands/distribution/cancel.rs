@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::commands::arguments::names::parse_id;
-use crate::commands::{CommandError, Output, Runnable, View, Workplace};
+use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 
 /// Ends a schedule; what it has given stays.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -33,9 +33,9 @@ impl View for Cancelled {
 }
 
 impl Runnable for Cancel {
-    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
         let id = ScheduleId::from_uuid(self.schedule_id);
-        workplace.store.transaction(|tx| cancel_schedule(tx, id, &workplace.context()))?;
+        environment.store.transaction(|tx| cancel_schedule(tx, id, &environment.context()))?;
         Cancelled { id: self.schedule_id, cancelled: true }.output()
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::schedule::Shown;
 use crate::commands::arguments::names::CompanyName;
 use crate::commands::output::table;
-use crate::commands::{CommandError, Output, Runnable, View, Workplace};
+use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 
 /// The schedules of a company, oldest first, cancelled ones too.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -92,9 +92,9 @@ impl Runnable for List {
         true
     }
 
-    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let company = self.company_id.find_id(workplace)?;
-        let found = workplace.store.snapshot(|reads| schedules(reads, company))?;
+    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+        let company = self.company_id.find_id(environment)?;
+        let found = environment.store.snapshot(|reads| schedules(reads, company))?;
         All(found.iter().map(|(it, missed)| Listed::of(it, missed)).collect()).output()
     }
 }

@@ -15,7 +15,7 @@ use crate::commands::arguments::names::{CompanyName, check_id_or_email, find_use
 use crate::commands::arguments::order::{RepeatKey, carry_out, unexpected_outcome};
 use crate::commands::arguments::sum::{Sum, format_worth};
 use crate::commands::output::{WithText, counted};
-use crate::commands::{CommandError, Output, Runnable, View as _, Workplace};
+use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View as _};
 
 /// Gives points to users, all or nothing, from the reserve.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -51,25 +51,25 @@ struct Distributed {
 }
 
 impl Runnable for Run {
-    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let company = self.company_id.load(workplace)?;
+    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+        let company = self.company_id.load(environment)?;
         let id = company.id;
         let users: Vec<UserId> =
-            self.users.iter().map(|it| find_user(workplace, id, it)).collect::<Result<_, _>>()?;
+            self.users.iter().map(|it| find_user(environment, id, it)).collect::<Result<_, _>>()?;
         let wallet = self.wallet.into();
         let named: Vec<Uuid> = users.iter().map(|it| it.as_uuid()).collect();
         let request = ("distribution run", id.as_uuid(), self.wallet, &self.sum, &named);
         let recipients = if users.is_empty() {
-            workplace.store.snapshot(|reads| Recipients::all(reads, id, wallet))?
+            environment.store.snapshot(|reads| Recipients::all(reads, id, wallet))?
         } else {
             Recipients::Named(users)
         };
-        workplace.progress.of(recipients.count());
+        environment.progress.of(recipients.count());
         let sum = self.sum.read()?;
         let run = RunDistribution { company_id: id, wallet, sum, recipients, schedule: None };
         let command = (company.provider_id, Command::RunDistribution(run));
         let domain = company.domain;
-        let output = carry_out(workplace, command, &self.key, &request, move |done| {
+        let output = carry_out(environment, command, &self.key, &request, move |done| {
             let Done::Distributed(it) = done else { return Err(unexpected_outcome(&done)) };
             let (reserve, rate) = (it.reserve, it.reserve.rate);
             let [each, before, now] =
@@ -83,10 +83,10 @@ impl Runnable for Run {
         })?;
         // After a repeat too: an earlier run under this key may have ended between two steps.
         let mut paid = |users| {
-            workplace.progress.advance(users);
+            environment.progress.advance(users);
             ControlFlow::Continue(())
         };
-        let finished = finish(workplace.store.as_ref(), &workplace.commands, &mut paid);
+        let finished = finish(environment.store.as_ref(), &environment.commands, &mut paid);
         let failed = finished.map_err(|cause| unfinished(&cause))?;
         let own = failed.iter().find(|it| it.company == Some(id));
         own.map_or(Ok(output), |it| Err(unfinished(&it.reason)))

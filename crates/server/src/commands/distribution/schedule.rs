@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::commands::arguments::WalletName;
 use crate::commands::arguments::names::CompanyName;
 use crate::commands::arguments::sum::{Sum, format_points};
-use crate::commands::{CommandError, Output, Runnable, View, Workplace};
+use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 
 /// How often a schedule has a date.
 #[derive(Debug, Clone, Copy, clap::ValueEnum, Serialize, Deserialize)]
@@ -97,12 +97,13 @@ impl View for Shown {
 }
 
 impl Runnable for Schedule {
-    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let company = self.company_id.load(workplace)?;
+    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+        let company = self.company_id.load(environment)?;
         let start_on = IsoDate::parse(&self.start).map_err(CommandError::refused)?;
         let (wallet, every, sum) = (self.wallet.into(), self.every.into(), self.sum.read()?);
         let command = CreateSchedule { company_id: company.id, wallet, sum, every, start_on };
-        let made = workplace.store.transaction(|tx| create_schedule(tx, &command, &workplace.context()))?;
+        let made =
+            environment.store.transaction(|tx| create_schedule(tx, &command, &environment.context()))?;
         Shown::of(&made).output()
     }
 }

@@ -10,7 +10,7 @@ use crate::commands::arguments::limit::parse_limit;
 use crate::commands::arguments::names::ProviderName;
 use crate::commands::arguments::time::{check_time, parse_optional_time};
 use crate::commands::output::table;
-use crate::commands::{CommandError, Output, Runnable, View, Workplace};
+use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 
 /// How many events are shown where nothing else is asked for.
 const SHOWN: u32 = 100_000;
@@ -88,13 +88,13 @@ impl Runnable for List {
         true
     }
 
-    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let provider = self.provider.as_ref().map(|it| it.find_id(workplace)).transpose()?;
+    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+        let provider = self.provider.as_ref().map(|it| it.find_id(environment)).transpose()?;
         let state = self.state.map(EventState::from);
         let since = parse_optional_time(self.since.as_ref())?;
         let limit = i64::from(self.limit);
         let wanted = EventsWanted { provider, state, since, limit, ..EventsWanted::default() };
-        let found = workplace.store.snapshot(|reads| -> Result<_, StoreError> { reads.events(&wanted) })?;
+        let found = environment.store.snapshot(|reads| -> Result<_, StoreError> { reads.events(&wanted) })?;
         All(found.iter().map(Listed::of).collect()).output()
     }
 }

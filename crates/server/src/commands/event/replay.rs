@@ -12,7 +12,7 @@ use super::StateName;
 use crate::commands::arguments::names::{ProviderName, parse_id};
 use crate::commands::error::refusals;
 use crate::commands::output::counted;
-use crate::commands::{CommandError, Output, Runnable, View, Workplace};
+use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 
 /// Makes events due at once: those that ended on a schedule that begins anew, those that wait on the one they have.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -51,11 +51,11 @@ impl View for Replayed {
 }
 
 impl Runnable for Replay {
-    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let context = workplace.context();
+    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+        let context = environment.context();
         let ids: Vec<EventId> = self.ids.iter().map(|it| EventId::from_uuid(*it)).collect();
-        let provider = self.provider.as_ref().map(|it| it.find_id(workplace)).transpose()?;
-        let replayed = workplace.store.transaction(|tx| -> Result<_, CommandError> {
+        let provider = self.provider.as_ref().map(|it| it.find_id(environment)).transpose()?;
+        let replayed = environment.store.transaction(|tx| -> Result<_, CommandError> {
             let entry = context.entry(Action::EventsReplayed);
             let (entry, replayed) = match (provider, self.state) {
                 (Some(provider), Some(state)) => {

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::commands::arguments::names::ProviderName;
-use crate::commands::{CommandError, Output, Runnable, View, Workplace, append_audit_entry};
+use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View, append_audit_entry};
 use crate::platform::{SystemClock, SystemIds};
 use crate::transports::build_courier;
 
@@ -57,25 +57,25 @@ impl View for Told {
 }
 
 impl Runnable for SendExample {
-    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
         let kind = EventKind::from_name(&self.r#type).ok_or_else(|| {
             CommandError::refused(
                 "--type must be recognition.received, recognition.updated or redemption.created",
             )
         })?;
-        let id = self.provider_id.find_id(workplace)?;
-        let found = workplace.store.snapshot(|reads| -> Result<_, StoreError> { reads.provider(id) })?;
+        let id = self.provider_id.find_id(environment)?;
+        let found = environment.store.snapshot(|reads| -> Result<_, StoreError> { reads.provider(id) })?;
         let provider = found.ok_or_else(|| CommandError::refused("no provider has this id"))?;
         let url = provider.callback_url.clone();
         let url = url.ok_or_else(|| CommandError::refused("the provider has no callback URL"))?;
         let body = example(kind).map_err(CommandError::refused)?;
-        let courier =
-            build_courier(&workplace.settings, &workplace.keys).map_err(|it| CommandError::failed(&it))?;
+        let courier = build_courier(&environment.settings, &environment.keys)
+            .map_err(|it| CommandError::failed(&it))?;
         let event = EventId::from_uuid(SystemIds.next());
         let outcome = courier.attempt(&Order { provider: &provider, event, body: &body });
         let confirmed = outcome.cause.is_none();
         append_audit_entry(
-            workplace,
+            environment,
             |entry| entry.of_provider(id).about(event.as_uuid()),
             Action::ExampleSent,
         )?;
@@ -93,7 +93,7 @@ impl Runnable for SendExample {
     }
 }
 
-/// The body of an event about people who do not exist, under ids that nobody has.
+/// Renders the body of an event with invented users and new ids.
 fn example(kind: EventKind) -> Result<Vec<u8>, String> {
     let told = |it: InvalidValue| it.to_string();
     let company_id = CompanyId::from_uuid(SystemIds.next());

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::commands::arguments::names::parse_id;
 use crate::commands::output::{fields, table};
-use crate::commands::{CommandError, Output, Runnable, View, Workplace};
+use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 
 /// Shows one event, its body and the attempts to deliver it.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -96,9 +96,9 @@ impl Runnable for Show {
         true
     }
 
-    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
         let id = EventId::from_uuid(self.id);
-        let found = workplace.store.snapshot(|reads| -> Result<_, StoreError> {
+        let found = environment.store.snapshot(|reads| -> Result<_, StoreError> {
             let Some(told) = reads.anybodys_event(id)? else { return Ok(None) };
             Ok(Some((told, reads.attempts(id)?)))
         })?;

@@ -10,7 +10,7 @@ use crate::commands::arguments::limit::parse_limit;
 use crate::commands::arguments::names::{CompanyName, ProviderName};
 use crate::commands::arguments::time::{check_time, parse_optional_time};
 use crate::commands::output::table;
-use crate::commands::{CommandError, Output, Runnable, View, Workplace};
+use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 
 /// How many entries are shown where nothing else is asked for.
 const SHOWN: u32 = 100;
@@ -97,16 +97,16 @@ impl Runnable for Audit {
         true
     }
 
-    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
         let wanted = AuditWanted {
-            company: self.company.as_ref().map(|it| it.find_id(workplace)).transpose()?,
-            provider: self.provider.as_ref().map(|it| it.find_id(workplace)).transpose()?,
+            company: self.company.as_ref().map(|it| it.find_id(environment)).transpose()?,
+            provider: self.provider.as_ref().map(|it| it.find_id(environment)).transpose()?,
             action: self.action.as_deref().and_then(Action::from_name),
             since: parse_optional_time(self.since.as_ref())?,
             limit: i64::from(self.limit),
             ..AuditWanted::default()
         };
-        let found = workplace.store.snapshot(|reads| newest(reads, &wanted))?;
+        let found = environment.store.snapshot(|reads| newest(reads, &wanted))?;
         found.into_iter().map(Told::from).collect::<Vec<_>>().output()
     }
 

@@ -6,7 +6,7 @@ use guerdon_domain::ports::Clock;
 use serde::{Deserialize, Serialize};
 
 use crate::commands::output::fields;
-use crate::commands::{CommandError, Output, Runnable, View, Workplace, append_audit_entry};
+use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View, append_audit_entry};
 use crate::platform::SystemClock;
 use crate::sealing;
 
@@ -48,11 +48,11 @@ impl View for Sealed {
 }
 
 impl Runnable for Seal {
-    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
         if self.is_for_backup {
-            append_audit_entry(workplace, |entry| entry, Action::BackupBegun)?;
+            append_audit_entry(environment, |entry| entry, Action::BackupBegun)?;
         }
-        let seal = sealing::seal_all(workplace.store.as_ref(), SystemClock.now())?;
+        let seal = sealing::seal_all(environment.store.as_ref(), SystemClock.now())?;
         if seal.is_none() && self.is_for_backup {
             return Ok(Output { json: "null".to_owned(), ..Output::default() });
         }

@@ -12,7 +12,7 @@ use uuid::Uuid;
 use crate::commands::arguments::WalletName;
 use crate::commands::arguments::names::{CompanyName, check_id_or_email, find_company_of_user, find_user};
 use crate::commands::arguments::time::{check_time, parse_optional_time};
-use crate::commands::{CommandError, Output, Runnable, Workplace};
+use crate::commands::{CommandEnvironment, CommandError, Output, Runnable};
 
 /// How many lines one statement has at most.
 const LINES_MAX: usize = 200_000;
@@ -124,12 +124,12 @@ impl Statement {
         }
     }
 
-    fn account(&self, workplace: &Workplace, company: &Company) -> Result<Account, CommandError> {
+    fn account(&self, environment: &CommandEnvironment, company: &Company) -> Result<Account, CommandError> {
         let (Some(name), Some(wallet)) = (&self.user, self.wallet) else {
             return Ok(Account::Reserve(company.id));
         };
-        let user = find_user(workplace, company.id, name)?;
-        let of = find_company_of_user(workplace, user)?;
+        let user = find_user(environment, company.id, name)?;
+        let of = find_company_of_user(environment, user)?;
         if of.id != company.id {
             return Err(CommandError::refused("the user is not one of this company"));
         }
@@ -146,10 +146,10 @@ impl Runnable for Statement {
         true
     }
 
-    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let company = self.company_id.load(workplace)?;
-        let (period, account) = (self.period()?, self.account(workplace, &company)?);
-        let lines = workplace.store.snapshot(|reads| {
+    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+        let company = self.company_id.load(environment)?;
+        let (period, account) = (self.period()?, self.account(environment, &company)?);
+        let lines = environment.store.snapshot(|reads| {
             let mut lines = Vec::new();
             statement(reads, account, period, &mut |entry| {
                 if lines.len() > LINES_MAX {

@@ -6,7 +6,7 @@ use guerdon_domain::audit::{AuditReport, Checked, Violation};
 use guerdon_domain::ports::{Clock as _, Setting, StoreError, StoreExt as _};
 use serde::{Deserialize, Serialize};
 
-use crate::commands::{CommandError, Output, Runnable, View, Workplace};
+use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 use crate::maintenance::verify;
 use crate::platform::SystemClock;
 
@@ -83,9 +83,9 @@ impl View for Findings {
 
 /// Stores the time and the result for the console, as far as the database takes them. An embedded database that no
 /// service has open is left exactly as it is: it may be evidence.
-fn note(workplace: &Workplace, found: usize) {
+fn note(environment: &CommandEnvironment, found: usize) {
     let told = format!("{} {found}", SystemClock.now().unix_micros());
-    let noted = workplace
+    let noted = environment
         .store
         .transaction(|tx| -> Result<(), StoreError> { tx.set_setting(Setting::LastVerification, &told) });
     if let Err(cause) = noted {
@@ -98,12 +98,12 @@ impl Runnable for Verify {
         true
     }
 
-    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
         let head = self.head.as_deref().and_then(bytes);
-        let Workplace { store, keys, settings, threads, .. } = workplace;
+        let CommandEnvironment { store, keys, settings, threads, .. } = environment;
         let report = verify(store.as_ref(), Some(keys), head, settings, *threads)?;
-        if workplace.in_service || workplace.settings.embedded_database().is_none() {
-            note(workplace, report.violations.len());
+        if environment.in_service || environment.settings.embedded_database().is_none() {
+            note(environment, report.violations.len());
         }
         let findings = Findings::from(report);
         Ok(Output { status: u8::from(!findings.ok), ..findings.output()? })

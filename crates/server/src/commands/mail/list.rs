@@ -8,7 +8,7 @@ use super::StateName;
 use crate::commands::arguments::limit::parse_limit;
 use crate::commands::arguments::time::{check_time, parse_optional_time};
 use crate::commands::output::table;
-use crate::commands::{CommandError, Output, Runnable, View, Workplace};
+use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 
 /// How many mails are shown where nothing else is asked for.
 const SHOWN: u32 = 1_000;
@@ -73,10 +73,10 @@ impl Runnable for List {
         true
     }
 
-    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
         let since = parse_optional_time(self.since.as_ref())?;
         let (state, limit) = (self.state.map(MailState::from), i64::from(self.limit));
-        let found = workplace
+        let found = environment
             .store
             .snapshot(|reads| -> Result<_, StoreError> { reads.mails(state, since, limit) })?;
         found.into_iter().map(Listed::from).collect::<Vec<_>>().output()

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::commands::arguments::names::parse_id;
 use crate::commands::output::counted;
-use crate::commands::{CommandError, Output, Runnable, View, Workplace};
+use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 
 /// Sends mails that were given up, or that wait, as soon as possible: the mail server is tried at once, even if it counts as
 /// away.
@@ -33,9 +33,9 @@ impl View for Retried {
 }
 
 impl Runnable for Retry {
-    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let context = workplace.context();
-        workplace.store.transaction(|tx| -> Result<(), CommandError> {
+    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+        let context = environment.context();
+        environment.store.transaction(|tx| -> Result<(), CommandError> {
             for id in &self.ids {
                 if !tx.retry_mail(*id)? {
                     return Err(CommandError::Refused(format!("no mail {id} waits or was given up")));

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::commands::arguments::names::check_email;
 use crate::commands::output::WithText;
-use crate::commands::{CommandError, Output, Runnable, View, Workplace, append_audit_entry};
+use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View, append_audit_entry};
 use crate::platform::{SystemClock, SystemIds};
 use crate::transports::build_mail_transport;
 
@@ -28,8 +28,8 @@ struct Tested {
 }
 
 impl Runnable for Test {
-    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let settings = &workplace.settings;
+    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+        let settings = &environment.settings;
         let mut transport = build_mail_transport(settings).map_err(|it| CommandError::failed(&it))?;
         let mail = ClaimedMail {
             id: SystemIds.next(),
@@ -41,7 +41,7 @@ impl Runnable for Test {
         };
         transport.send(&mail).map_err(CommandError::refused)?;
         transport.rest();
-        append_audit_entry(workplace, |entry| entry.about(mail.id), Action::MailTested)?;
+        append_audit_entry(environment, |entry| entry.about(mail.id), Action::MailTested)?;
         let way = match &settings.mail.smtp_url {
             Some(_) => "taken by the mail server".to_owned(),
             None => format!("written into {}", settings.data_dir.join("mail").display()),

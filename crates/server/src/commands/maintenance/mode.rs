@@ -4,7 +4,7 @@ use guerdon_domain::audit_log::Action;
 use guerdon_domain::ports::{Clock as _, Setting, StoreError, StoreExt};
 use serde::{Deserialize, Serialize};
 
-use crate::commands::{CommandError, Output, Runnable, View, Workplace};
+use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 use crate::platform::SystemClock;
 
 /// Turns maintenance on or off.
@@ -65,13 +65,13 @@ impl Runnable for Maintenance {
         self.state == Switch::Status
     }
 
-    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
         if self.state == Switch::Status {
-            return status(workplace);
+            return status(environment);
         }
         let value = if self.state == Switch::On { Setting::ON } else { "off" };
-        let context = workplace.context();
-        workplace.store.transaction(|tx| -> Result<(), StoreError> {
+        let context = environment.context();
+        environment.store.transaction(|tx| -> Result<(), StoreError> {
             if tx.setting(Setting::Maintenance)?.as_deref() != Some(value) {
                 tx.set_setting(Setting::MaintenanceSince, &SystemClock.now().to_string())?;
                 tx.note(&context.entry(Action::MaintenanceTurned).saying(value))?;
@@ -82,8 +82,8 @@ impl Runnable for Maintenance {
     }
 }
 
-fn status(workplace: &Workplace) -> Result<Output, CommandError> {
-    let (value, since) = workplace.store.snapshot(|reads| -> Result<_, StoreError> {
+fn status(environment: &CommandEnvironment) -> Result<Output, CommandError> {
+    let (value, since) = environment.store.snapshot(|reads| -> Result<_, StoreError> {
         Ok((reads.setting(Setting::Maintenance)?, reads.setting(Setting::MaintenanceSince)?))
     })?;
     let maintenance = if value.as_deref() == Some(Setting::ON) { Switch::On } else { Switch::Off };

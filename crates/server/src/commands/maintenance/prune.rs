@@ -4,7 +4,7 @@ use guerdon_domain::retention::Pruned;
 use serde::{Deserialize, Serialize};
 
 use crate::commands::output::counted;
-use crate::commands::{CommandError, Output, Runnable, View, Workplace};
+use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 use crate::retention;
 
 /// Lets go of what retention allows, as `serve` does each day: delivered events with their attempts, mails that were
@@ -38,9 +38,12 @@ impl View for Gone {
 }
 
 impl Runnable for Prune {
-    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let (pruned, longest_step) =
-            retention::prune(workplace.store.as_ref(), &workplace.settings.retention, &workplace.context())?;
+    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+        let (pruned, longest_step) = retention::prune(
+            environment.store.as_ref(),
+            &environment.settings.retention,
+            &environment.context(),
+        )?;
         let Pruned { events, mails, idempotency_records } = pruned;
         let longest_step_micros = u64::try_from(longest_step.as_micros()).unwrap_or(u64::MAX);
         Gone { events, mails, idempotency_records, longest_step_micros }.output()

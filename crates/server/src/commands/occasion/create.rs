@@ -6,7 +6,7 @@ use guerdon_domain::values::Line;
 use serde::{Deserialize, Serialize};
 
 use super::Shown;
-use crate::commands::{CommandError, Output, Runnable, View, Workplace};
+use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 
 /// Adds an occasion that every provider can use.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -28,7 +28,7 @@ pub(crate) struct CreateGlobal {
 }
 
 impl Runnable for CreateGlobal {
-    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
         let named = |field: &str, cause: &dyn ToString| {
             CommandError::Refused(format!("{field} {}", cause.to_string()))
         };
@@ -38,9 +38,9 @@ impl Runnable for CreateGlobal {
             default_message: OccasionText::default_message(&self.default_message)
                 .map_err(|it| named("default_message", &it))?,
         };
-        let occasion = workplace
-            .store
-            .transaction(|tx| -> Result<_, StoreError> { create_global(tx, &text, &workplace.context()) })?;
+        let occasion = environment.store.transaction(|tx| -> Result<_, StoreError> {
+            create_global(tx, &text, &environment.context())
+        })?;
         Shown::of(&occasion).output()
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::commands::arguments::names::parse_id;
-use crate::commands::{CommandError, Output, Runnable, View, Workplace};
+use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 
 /// Removes an occasion that every provider can use; recognitions keep its id, events its name.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -33,9 +33,9 @@ impl View for Deleted {
 }
 
 impl Runnable for DeleteGlobal {
-    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let (id, context) = (OccasionId::from_uuid(self.id), workplace.context());
-        workplace.store.transaction(|tx| delete_global(tx, id, &context))?;
+    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+        let (id, context) = (OccasionId::from_uuid(self.id), environment.context());
+        environment.store.transaction(|tx| delete_global(tx, id, &context))?;
         Deleted { id: self.id, deleted: true }.output()
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Shown;
 use crate::commands::output::table;
-use crate::commands::{CommandError, Output, Runnable, View, Workplace};
+use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 
 /// Shows the occasions that every provider can use, oldest first.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -34,8 +34,9 @@ impl Runnable for ListGlobal {
         true
     }
 
-    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let all = workplace.store.snapshot(|reads| -> Result<_, StoreError> { reads.global_occasions() })?;
+    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+        let all =
+            environment.store.snapshot(|reads| -> Result<_, StoreError> { reads.global_occasions() })?;
         all.iter().map(Shown::of).collect::<Vec<_>>().output()
     }
 }

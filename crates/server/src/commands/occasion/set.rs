@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::Shown;
 use crate::commands::arguments::names::parse_id;
-use crate::commands::{CommandError, Output, Runnable, View, Workplace};
+use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 
 /// Changes an occasion that every provider can use; what is not named stays.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -28,13 +28,13 @@ pub(crate) struct SetGlobal {
 }
 
 impl Runnable for SetGlobal {
-    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
         if self.enabled.is_none() && self.visible.is_none() {
             return Err(CommandError::refused("nothing to set: say what is to be changed"));
         }
-        let (id, context) = (OccasionId::from_uuid(self.id), workplace.context());
+        let (id, context) = (OccasionId::from_uuid(self.id), environment.context());
         let set =
-            workplace.store.transaction(|tx| set_global(tx, id, self.enabled, self.visible, &context))?;
+            environment.store.transaction(|tx| set_global(tx, id, self.enabled, self.visible, &context))?;
         Shown::of(&set).output()
     }
 }

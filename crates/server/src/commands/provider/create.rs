@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::{API_KEY_PREFIX, API_SECRET_PREFIX, SHARED_SECRET_PREFIX, parse_name};
 use crate::commands::output::fields;
-use crate::commands::{CommandError, Output, Runnable, View, Workplace};
+use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 use crate::platform::{SystemIds, random};
 
 /// Adds a provider.
@@ -57,27 +57,27 @@ impl View for Created<'_> {
 }
 
 impl Runnable for Create {
-    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
         if let Some(url) = &self.callback_url {
-            check_url(url, workplace.settings.webhooks.policy()).map_err(CommandError::refused)?;
+            check_url(url, environment.settings.webhooks.policy()).map_err(CommandError::refused)?;
         }
         let id = ProviderId::from_uuid(SystemIds.next());
         let api_secret = random::secret(API_SECRET_PREFIX).map_err(|it| CommandError::failed(&it))?;
         let shared_secret = random::secret(SHARED_SECRET_PREFIX).map_err(|it| CommandError::failed(&it))?;
         let name = parse_name(&self.name)?;
         let api_key = random::name(API_KEY_PREFIX).map_err(|it| CommandError::failed(&it))?;
-        let shared_secret_sealed = workplace.keys.seal(id, &shared_secret)?;
-        let provider = workplace.store.transaction(|tx| -> Result<_, StoreError> {
+        let shared_secret_sealed = environment.keys.seal(id, &shared_secret)?;
+        let provider = environment.store.transaction(|tx| -> Result<_, StoreError> {
             let command = CreateProvider {
                 id,
                 name: name.clone(),
                 api_key: api_key.clone(),
-                api_secret_hash: workplace.keys.hash(&api_secret),
+                api_secret_hash: environment.keys.hash(&api_secret),
                 shared_secret_sealed: shared_secret_sealed.clone(),
                 callback_url: self.callback_url.clone(),
                 manages_all_domain_resources: self.manages_all_domain_resources,
             };
-            create(tx, command, &workplace.context())
+            create(tx, command, &environment.context())
         })?;
         Created {
             id: id.as_uuid(),

@@ -4,7 +4,7 @@ use guerdon_domain::ports::{StoreError, StoreExt};
 use serde::{Deserialize, Serialize};
 
 use super::Listed;
-use crate::commands::{CommandError, Output, Runnable, View, Workplace};
+use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
@@ -17,8 +17,8 @@ impl Runnable for List {
         true
     }
 
-    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let providers = workplace.store.snapshot(|reads| -> Result<_, StoreError> { reads.providers() })?;
+    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+        let providers = environment.store.snapshot(|reads| -> Result<_, StoreError> { reads.providers() })?;
         providers.into_iter().map(Listed::from).collect::<Vec<_>>().output()
     }
 }

@@ -15,7 +15,7 @@ use uuid::Uuid;
 use crate::commands::error::refusals;
 use crate::commands::group::command_group;
 use crate::commands::output::table;
-use crate::commands::{CommandError, View, Workplace};
+use crate::commands::{CommandEnvironment, CommandError, View};
 
 /// The prefixes of the credentials, by which a leaked one can be recognised.
 const API_KEY_PREFIX: &str = "gk_";
@@ -104,11 +104,11 @@ fn parse_name(name: &str) -> Result<Line, CommandError> {
 
 /// Changes a provider and returns it as it is afterwards. Refused if the provider does not exist.
 fn change_provider(
-    workplace: &Workplace,
+    environment: &CommandEnvironment,
     id: ProviderId,
     wanted: &ProviderChange,
 ) -> Result<Provider, CommandError> {
-    workplace.store.transaction(|tx| Ok(change(tx, id, wanted, &workplace.context())?))
+    environment.store.transaction(|tx| Ok(change(tx, id, wanted, &environment.context())?))
 }
 
 refusals!(ChangeProviderError);

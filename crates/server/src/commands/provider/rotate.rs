@@ -12,7 +12,7 @@ use super::{API_SECRET_PREFIX, SHARED_SECRET_PREFIX};
 use crate::commands::arguments::limit::parse_number;
 use crate::commands::arguments::names::ProviderName;
 use crate::commands::output::fields;
-use crate::commands::{CommandError, Output, Runnable, View, Workplace};
+use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 use crate::platform::random;
 
 /// Replaces a secret.
@@ -101,16 +101,20 @@ impl View for Rotated<'_> {
 }
 
 impl Runnable for Rotate {
-    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let id = self.id.find_id(workplace)?;
-        if self.which.api_secret { self.api_secret(workplace, id) } else { self.shared_secret(workplace, id) }
+    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+        let id = self.id.find_id(environment)?;
+        if self.which.api_secret {
+            self.api_secret(environment, id)
+        } else {
+            self.shared_secret(environment, id)
+        }
     }
 }
 
 impl Rotate {
-    fn api_secret(&self, workplace: &Workplace, id: ProviderId) -> Result<Output, CommandError> {
+    fn api_secret(&self, environment: &CommandEnvironment, id: ProviderId) -> Result<Output, CommandError> {
         let secret = random::secret(API_SECRET_PREFIX).map_err(|it| CommandError::failed(&it))?;
-        let provider = self.rotated(workplace, id, NewSecret::Api(workplace.keys.hash(&secret)))?;
+        let provider = self.rotated(environment, id, NewSecret::Api(environment.keys.hash(&secret)))?;
         Rotated {
             api_key: Some(&provider.api_key),
             api_secret: Some(secret.expose()),
@@ -119,10 +123,14 @@ impl Rotate {
         .output()
     }
 
-    fn shared_secret(&self, workplace: &Workplace, id: ProviderId) -> Result<Output, CommandError> {
+    fn shared_secret(
+        &self,
+        environment: &CommandEnvironment,
+        id: ProviderId,
+    ) -> Result<Output, CommandError> {
         let secret = random::secret(SHARED_SECRET_PREFIX).map_err(|it| CommandError::failed(&it))?;
-        let sealed = workplace.keys.seal(id, &secret)?;
-        let provider = self.rotated(workplace, id, NewSecret::Shared(sealed))?;
+        let sealed = environment.keys.seal(id, &secret)?;
+        let provider = self.rotated(environment, id, NewSecret::Shared(sealed))?;
         Rotated {
             shared_secret: Some(secret.expose()),
             ..Rotated::of(&provider, provider.former_shared_secret.as_ref())
@@ -132,12 +140,12 @@ impl Rotate {
 
     fn rotated(
         &self,
-        workplace: &Workplace,
+        environment: &CommandEnvironment,
         id: ProviderId,
         secret: NewSecret,
     ) -> Result<Provider, ChangeProviderError> {
         let grace = self.grace.map(|hours| Duration::from_secs(u64::from(hours) * 3_600));
-        let context = workplace.context();
-        workplace.store.transaction(|tx| rotate(tx, id, secret.clone(), grace, &context))
+        let context = environment.context();
+        environment.store.transaction(|tx| rotate(tx, id, secret.clone(), grace, &context))
     }
 }

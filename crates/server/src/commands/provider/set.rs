@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Listed, change_provider, parse_name};
 use crate::commands::arguments::names::ProviderName;
-use crate::commands::{CommandError, Output, Runnable, View, Workplace};
+use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 
 /// Changes a provider; what is not named stays.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -36,13 +36,13 @@ pub(crate) struct Set {
 }
 
 impl Runnable for Set {
-    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
+    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
         let is_changed = self.name.is_some() || self.callback_url.is_some() || self.no_callback_url;
         if !is_changed && self.manages_all_domain_resources.is_none() && self.suspended.is_none() {
             return Err(CommandError::refused("nothing to set: say what is to be changed"));
         }
         if let Some(url) = &self.callback_url {
-            check_url(url, workplace.settings.webhooks.policy()).map_err(CommandError::refused)?;
+            check_url(url, environment.settings.webhooks.policy()).map_err(CommandError::refused)?;
         }
         let callback_url = match (&self.callback_url, self.no_callback_url) {
             (_, true) => Update::Clear,
@@ -56,6 +56,6 @@ impl Runnable for Set {
             suspended: self.suspended,
             ..ProviderChange::default()
         };
-        Listed::from(change_provider(workplace, self.id.find_id(workplace)?, &wanted)?).output()
+        Listed::from(change_provider(environment, self.id.find_id(environment)?, &wanted)?).output()
     }
 }

@@ -4,7 +4,7 @@ use super::metadata::{Metadata, read};
 use super::render_settings;
 use crate::commands::arguments::names::CompanyName;
 use crate::commands::error::refusals;
-use crate::commands::{CommandError, Output, Runnable, Workplace};
+use crate::commands::{CommandEnvironment, CommandError, Output, Runnable};
 use guerdon_domain::ports::StoreExt;
 use guerdon_domain::saml::{UpdateSaml, UpdateSamlError, update};
 use guerdon_domain::values::{EntityId, PemCertificate, Update, WebUrl};
@@ -26,8 +26,8 @@ pub(crate) struct Import {
 }
 
 impl Runnable for Import {
-    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let company = self.company_id.load(workplace)?;
+    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+        let company = self.company_id.load(environment)?;
         let found = self.file.as_ref().map_err(CommandError::refused)?;
         let told = |name: &str, cause: &dyn ToString| {
             CommandError::Refused(format!("the metadata's {name} {}", cause.to_string()))
@@ -52,11 +52,11 @@ impl Runnable for Import {
             idp_certificate: Update::Set(certificate),
             active: None,
         };
-        let context = workplace.context();
-        let (company, settings) = workplace
+        let context = environment.context();
+        let (company, settings) = environment
             .store
             .transaction(|tx| update(tx, company.provider_id, company.id, &command, &context))?;
-        Ok(Output { notes: note.into_iter().collect(), ..render_settings(workplace, &company, &settings)? })
+        Ok(Output { notes: note.into_iter().collect(), ..render_settings(environment, &company, &settings)? })
     }
 }
 

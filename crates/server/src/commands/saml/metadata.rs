@@ -24,7 +24,7 @@ pub(super) struct Metadata {
     pub(super) certificates: Vec<String>,
 }
 
-/// Reads a file, or says why it is none; that is for the command to say. Entities of one's own making and other documents are
+/// Reads a metadata file; a failure is part of the value, for the command to report. Internal entities and other documents are
 /// not looked at.
 pub(super) fn read(name: &str) -> Result<Result<Metadata, String>, Infallible> {
     read_text_file(

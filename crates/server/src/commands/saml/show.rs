@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::render_settings;
 use crate::commands::arguments::names::CompanyName;
-use crate::commands::{CommandError, Output, Runnable, Workplace};
+use crate::commands::{CommandEnvironment, CommandError, Output, Runnable};
 
 /// Shows the settings, with what is to be entered at the identity provider.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -23,9 +23,9 @@ impl Runnable for Show {
         true
     }
 
-    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let company = self.company_id.load(workplace)?;
-        let settings = workplace.store.snapshot(|reads| reads.saml(company.id))?;
-        render_settings(workplace, &company, &settings)
+    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+        let company = self.company_id.load(environment)?;
+        let settings = environment.store.snapshot(|reads| reads.saml(company.id))?;
+        render_settings(environment, &company, &settings)
     }
 }

@@ -17,11 +17,11 @@ fn a_repeated_distribution_finishes_what_was_left_between_two_steps() {
     let setup = Setup::new();
     let company = company(&setup);
     let id = company.parse::<Uuid>().unwrap();
-    let context = setup.workplace.context();
+    let context = setup.environment.context();
     let provider =
-        setup.workplace.store.snapshot(|reads| reads.provider_of_company(id.into())).unwrap().unwrap();
+        setup.environment.store.snapshot(|reads| reads.provider_of_company(id.into())).unwrap().unwrap();
     setup
-        .workplace
+        .environment
         .store
         .transaction(|tx| -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
             for number in 0..CROWD {
@@ -35,13 +35,13 @@ fn a_repeated_distribution_finishes_what_was_left_between_two_steps() {
     setup.run(&["reserve", "deposit", &company, "--points", "10000"]).unwrap();
     let words = ["distribution", "run", &company, "--wallet", "peer_wallet", "--points", "2", "--key", "k"];
     let first = setup.run(&words).unwrap();
-    let store = &setup.workplace.store;
+    let store = &setup.environment.store;
     let recipients = store.snapshot(|reads| Recipients::all(reads, id.into(), WalletType::Peer)).unwrap();
     let (wallet, sum) = (WalletType::Peer, Sum::Points(Points::new(1).unwrap()));
     let begun = RunDistribution { company_id: id.into(), wallet, sum, recipients, schedule: None };
     let by = context.origin.into();
     // And its process ends here.
-    setup.workplace.commands.carry_out(provider, &by, Command::RunDistribution(begun)).unwrap();
+    setup.environment.commands.carry_out(provider, &by, Command::RunDistribution(begun)).unwrap();
     assert_eq!(store.snapshot(|reads| reads.in_transit()).unwrap().points, 1_501);
     assert_eq!(setup.run(&words).unwrap(), first);
     assert_eq!(store.snapshot(|reads| reads.in_transit()).unwrap(), InTransit::default());

@@ -40,20 +40,23 @@ fn rows(seed: u64) -> Vec<Row> {
 fn imported(rows: &[Row], at_once: usize) -> (Vec<String>, Vec<Value>) {
     let setup = Setup::new();
     let company: CompanyId = company(&setup).parse().unwrap();
-    let workplace = &setup.workplace;
+    let environment = &setup.environment;
     let name: CompanyName = company.to_string().parse().unwrap();
-    let scope = name.load(workplace).unwrap().provider_id;
+    let scope = name.load(environment).unwrap().provider_id;
     for name in ["c", "d"] {
         let text = |it: &str| Line::parse(it).unwrap();
         let address = EmailAddress::parse(&format!("{name}@example.com")).unwrap();
         let mut profile = Profile::named(address, text(name), Some(text("Lee")));
         profile.details.employee_id = Some(text("3"));
-        workplace.store.transaction(|tx| create(tx, scope, company, &profile, &workplace.context())).unwrap();
+        environment
+            .store
+            .transaction(|tx| create(tx, scope, company, &profile, &environment.context()))
+            .unwrap();
     }
     let mut all = Vec::new();
     for batch in rows.chunks(at_once) {
-        let context = workplace.context();
-        let done = workplace.store.transaction(|tx| import(tx, (scope, company), batch, &context)).unwrap();
+        let context = environment.context();
+        let done = environment.store.transaction(|tx| import(tx, (scope, company), batch, &context)).unwrap();
         assert_eq!(done.len(), batch.len());
         all.extend(done.into_iter().map(|it| match it {
             Imported::Created => "created".to_owned(),

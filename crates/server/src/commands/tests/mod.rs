@@ -18,7 +18,7 @@ use guerdon_persistence::{Access, DatabaseUrl, migrate, open_waking};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{Command, CommandError, Output, Runnable as _, Workplace};
+use super::{Command, CommandEnvironment, CommandError, Output, Runnable as _};
 use crate::keys::Keys;
 use crate::settings::{MasterKey, Settings};
 
@@ -29,14 +29,14 @@ struct CommandLine {
 }
 
 struct Setup {
-    workplace: Workplace,
+    environment: CommandEnvironment,
     _folder: TempDir,
 }
 
 impl Setup {
     fn new() -> Self {
         let setup = Self::without_fingerprint();
-        let Workplace { store, keys, .. } = &setup.workplace;
+        let CommandEnvironment { store, keys, .. } = &setup.environment;
         let fingerprint = keys.fingerprint();
         store.transaction(|tx| tx.set_setting(Setting::MasterKeyFingerprint, fingerprint)).unwrap();
         setup
@@ -50,7 +50,10 @@ impl Setup {
         let opened = open_waking(&url, Access::Command, Wakes::default()).unwrap();
         let keys = Arc::new(Keys::derive(&MasterKey::parse(&"01".repeat(32)).unwrap()).unwrap());
         let settings = Settings::from_sources(None, std::iter::empty()).unwrap();
-        Self { workplace: Workplace::new(opened.requests, opened.commands, keys, &settings), _folder: folder }
+        Self {
+            environment: CommandEnvironment::new(opened.requests, opened.commands, keys, &settings),
+            _folder: folder,
+        }
     }
 
     /// Runs a command as it arrives over the socket: parsed, written as JSON, read again.
@@ -68,7 +71,7 @@ impl Setup {
             CommandLine::try_parse_from(std::iter::once("guerdon").chain(words.iter().copied())).unwrap();
         let sent = serde_json::to_string(&line.command).unwrap();
         let received: Command = serde_json::from_str(&sent).unwrap();
-        received.run(&self.workplace)
+        received.run(&self.environment)
     }
 
     fn json(&self, words: &[&str]) -> Value {
@@ -106,8 +109,9 @@ fn a_provider_is_created_with_secrets_that_work() {
     let created: Value = serde_json::from_str(&json).unwrap();
     let api_key = created["api_key"].as_str().unwrap();
     assert!(api_key.starts_with("gk_") && api_key.len() == 35);
-    let stored = setup.workplace.store.snapshot(|reads| reads.provider_by_api_key(api_key)).unwrap().unwrap();
-    let keys = &setup.workplace.keys;
+    let stored =
+        setup.environment.store.snapshot(|reads| reads.provider_by_api_key(api_key)).unwrap().unwrap();
+    let keys = &setup.environment.keys;
     assert!(keys.matches(created["api_secret"].as_str().unwrap(), &stored.api_secret_hash));
     let shared = keys.open(stored.id, &stored.shared_secret_sealed).unwrap();
     assert_eq!(created["shared_secret"], shared.expose());
@@ -148,10 +152,10 @@ fn a_rotated_secret_replaces_the_old_one() {
     let shared = setup.run(&["provider", "rotate", id, "--shared-secret"]).unwrap();
     assert_eq!(names(&shared), ["id", "shared_secret"]);
     let key = created["api_key"].as_str().unwrap();
-    let stored = setup.workplace.store.snapshot(|reads| reads.provider_by_api_key(key)).unwrap();
+    let stored = setup.environment.store.snapshot(|reads| reads.provider_by_api_key(key)).unwrap();
     let hash = stored.unwrap().api_secret_hash;
-    assert!(!setup.workplace.keys.matches(created["api_secret"].as_str().unwrap(), &hash));
-    assert!(setup.workplace.keys.matches(rotated["api_secret"].as_str().unwrap(), &hash));
+    assert!(!setup.environment.keys.matches(created["api_secret"].as_str().unwrap(), &hash));
+    assert!(setup.environment.keys.matches(rotated["api_secret"].as_str().unwrap(), &hash));
     setup.refused(&["provider", "rotate", NOBODY, "--shared-secret"], "no provider");
     let parsed = |words: &[&str]| {
         CommandLine::try_parse_from([&["guerdon", "provider", "rotate", id], words].concat())
@@ -218,8 +222,8 @@ fn company(setup: &Setup) -> String {
         reserve_alert: None,
         reserve_bcc: None,
     };
-    let workplace = &setup.workplace;
-    let made = workplace.store.transaction(|tx| create(tx, scope, &new, &workplace.context())).unwrap();
+    let environment = &setup.environment;
+    let made = environment.store.transaction(|tx| create(tx, scope, &new, &environment.context())).unwrap();
     made.company.id.to_string()
 }
 

@@ -17,8 +17,8 @@ fn a_shared_secret_that_the_master_key_does_not_decrypt_is_reported() {
         shared_secret_sealed: vec![1; 64],
         ..CreateProvider::local(id, Line::parse("Forged").unwrap())
     };
-    let workplace = &setup.workplace;
-    workplace.store.transaction(|tx| create(tx, forged(), &workplace.context())).unwrap();
+    let environment = &setup.environment;
+    environment.store.transaction(|tx| create(tx, forged(), &environment.context())).unwrap();
     let found = setup.json(&["verify"]);
     let violations = found["violations"].as_array().unwrap();
     assert_eq!((found["ok"].as_bool(), violations.len()), (Some(false), 1), "{found}");

@@ -11,7 +11,7 @@ fn funded(setup: &Setup, points: &str) -> (String, String) {
     setup.json(&["reserve", "deposit", &id, "--points", "1000"]);
     setup.json(&["distribution", "run", &id, "--wallet", "user_wallet", "--points", points]);
     let company = id.parse().unwrap();
-    let users = setup.workplace.store.snapshot(|reads| reads.active_users(company, false)).unwrap();
+    let users = setup.environment.store.snapshot(|reads| reads.active_users(company, false)).unwrap();
     (id, users[0].to_string())
 }
 

@@ -8,9 +8,9 @@ use uuid::Uuid;
 
 use crate::commands::arguments::names::parse_id;
 use crate::commands::error::refusals;
-use crate::commands::{CommandError, Output, Runnable, View, Workplace};
+use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 
-/// How many events are looked for at once, while nobody waits for it.
+/// How many events one query reads.
 const FOUND_AT_ONCE: i64 = 20_000;
 
 /// Erases what is known of a deleted user: profile, mails, and name and address in the bodies of events. What points the
@@ -38,13 +38,13 @@ impl View for Erased {
 }
 
 impl Runnable for Erase {
-    fn run(&self, workplace: &Workplace) -> Result<Output, CommandError> {
-        let (id, context) = (UserId::from_uuid(self.user_id), workplace.context());
-        workplace.store.transaction(|tx| {
+    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+        let (id, context) = (UserId::from_uuid(self.user_id), environment.context());
+        environment.store.transaction(|tx| {
             let scope = tx.provider_of_user(id)?.ok_or(EraseUserError::NoSuchUser)?;
             erase(tx, scope, id, &context)
         })?;
-        let store = workplace.store.as_ref();
+        let store = environment.store.as_ref();
         let mut behind = None;
         loop {
             let found = store.snapshot(|reads| -> Result<_, StoreError> {

@@ -1,4 +1,4 @@
-//! Where it stopped: a file of this user's, for these credentials and this target.
+//! Where `guerdon listen` stopped: a file of this user for these credentials and this target.
 
 use std::path::PathBuf;
 
@@ -10,8 +10,8 @@ use ring::digest::{SHA256, digest};
 
 use crate::platform::files;
 
-/// A place among the events, as it is kept: the moment before which none is wanted, and, behind a blank, the cursor as soon
-/// as there is one.
+/// A position in the event feed. Its file has the time from which events are wanted, and after a space the cursor, once there
+/// is one.
 pub(super) struct Place {
     file: PathBuf,
     since: String,
@@ -19,7 +19,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// The one that was kept for these.
+    /// Reads the position that is stored for these parts.
     pub(super) fn find(parts: &[&str]) -> Result<Self> {
         let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".local").join("state"));
         let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).or_else(home);
@@ -37,19 +37,19 @@ impl Place {
         Self { file, since, cursor }
     }
 
-    /// Whether there was one.
+    /// Whether a position was stored.
     pub(super) fn is_begun(&self) -> bool {
         !self.since.is_empty()
     }
 
-    /// Begins with a moment, and keeps it.
+    /// Starts at a time, and stores that.
     pub(super) fn begin(&mut self, since: Timestamp) -> Result<()> {
         self.since = since.to_string();
         self.cursor = None;
         files::replace_private_file(&self.file, self.since.as_bytes())
     }
 
-    /// From where to ask.
+    /// The start for the next request.
     pub(super) fn start(&self) -> Start<'_> {
         match &self.cursor {
             Some(cursor) => Start::Cursor(cursor),
@@ -57,14 +57,14 @@ impl Place {
         }
     }
 
-    /// Whether an event was caused in time: the service may begin a little before. Moments are all written alike, so that
-    /// the earlier one is the lesser text.
+    /// Whether an event is from the wanted time: the service may start a little earlier. Times have one format, so that they can
+    /// be compared as text.
     pub(super) fn wants(&self, event: &Event) -> bool {
         event.created_at.as_str() >= self.since.as_str()
     }
 
-    /// Goes on to a cursor, and keeps it.
-    pub(super) fn pass(&mut self, cursor: &str) -> Result<()> {
+    /// Advances to a cursor, and stores that.
+    pub(super) fn advance(&mut self, cursor: &str) -> Result<()> {
         if self.cursor.as_deref() == Some(cursor) {
             return Ok(());
         }
@@ -87,7 +87,7 @@ mod tests {
         let found = Place::read(file.clone());
         assert!(found.is_begun());
         assert!(matches!(found.start(), Start::Moment("2026-11-20T20:01:02.345Z")));
-        place.pass("1f.ab").unwrap();
+        place.advance("1f.ab").unwrap();
         let mut found = Place::read(file.clone());
         assert!(matches!(found.start(), Start::Cursor("1f.ab")));
         assert_eq!(found.since, "2026-11-20T20:01:02.345Z");

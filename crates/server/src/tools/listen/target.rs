@@ -1,4 +1,4 @@
-//! Whoever takes the events on one's own machine.
+//! The receiver on this machine to which `guerdon listen` sends events.
 
 use std::io::Read as _;
 use std::sync::Arc;
@@ -16,34 +16,34 @@ use ureq::{Agent, Body, Error};
 
 use crate::platform::{SystemClock, random};
 
-/// How long a receiver may take, as in earnest.
+/// How long a receiver may take, the same as for real deliveries.
 const WITHIN: Duration = Duration::from_secs(15);
-/// The most bytes of an answer that are read, and the most characters that are shown.
+/// The most bytes of a response that are read, and the most characters that are shown.
 const SAID_BYTES: u64 = 4_096;
 const SAID_CHARACTERS: usize = 200;
 
-/// What came of sending an event.
+/// The outcome of sending an event.
 pub(super) enum Answer {
     Taken,
-    /// The status, and what was said with it.
+    /// The status, and the first line of the body.
     Refused(u16, String),
-    /// Somebody took the connection, and did not answer.
+    /// The receiver accepted the connection, but did not respond.
     Silent(String),
-    /// Nobody took it.
+    /// No receiver accepted the connection.
     Away(String),
 }
 
-/// An address, and how events are signed for it.
+/// The address of the receiver, and the secret that signs events for it.
 pub(super) struct Target {
     agent: Agent,
     url: String,
     secret: Option<String>,
-    /// Whether the connection of the last event was made.
+    /// Whether the last event got a connection.
     made: Arc<AtomicBool>,
 }
 
 impl Target {
-    /// Asks as the service would, with a connection for each event.
+    /// Sends like the service, with a connection for each event.
     pub(super) fn new(url: &str, secret: Option<&str>) -> Self {
         let config = Agent::config_builder()
             .timeout_global(Some(WITHIN))
@@ -87,8 +87,7 @@ impl Target {
     }
 }
 
-/// Stands behind all that makes a connection, TLS included, and notes that there is one: what fails from there on is the
-/// receiver's doing.
+/// The last connector, after TCP and TLS: it records that the connection was made. A failure after that is the receiver's.
 #[derive(Debug)]
 struct Noted(Arc<AtomicBool>);
 
@@ -101,7 +100,7 @@ impl<In: Transport> Connector<In> for Noted {
     }
 }
 
-/// The first line of what was answered, as far as it came.
+/// The first line of the response, as far as it was received.
 fn said(body: Body) -> String {
     let mut bytes = Vec::new();
     let _as_far = body.into_reader().take(SAID_BYTES).read_to_end(&mut bytes);
