@@ -1,4 +1,4 @@
-//! Leases, settling, and what one mail may cost the others.
+//! Leases, outcomes, and the effect of one mail on the others.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The crate from outside: in virtual time, into folders, and over real connections.
+//! Tests of the public interface: in virtual time, with folders, and over real connections.
 
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! What becomes of mails, in virtual time.
+//! Retries and outcomes, in virtual time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! Mails over a connection, where nothing goes wrong.
+//! Mails over SMTP without faults.
 
 use guerdon_mailer::{Fault, SmtpTransport, SmtpUrl, Transport};
 

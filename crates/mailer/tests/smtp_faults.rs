@@ -1,4 +1,4 @@
-//! Mail servers that say no, go away, or never answer.
+//! Mail servers that refuse, disconnect, or never respond.
 
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use crate::support::server::Act::{self, Close, Drip, Hang, Say, Usual};
 use crate::support::server::{Manners, Server};
 use crate::support::{Bench, Counting, START, SetClock, mail};
 
-/// So short that what hangs is seen to hang; never where a mail is to arrive.
+/// A time limit for servers that hang. Not for mails that must arrive.
 const SHORT: Duration = Duration::from_millis(100);
 const LONG: Duration = Duration::from_secs(60);
 
-/// Sends two mails to a server that misbehaves, and is given as long as this over the first.
+/// Sends two mails to a misbehaving server, the first one with this time limit.
 fn two(limit: Duration, acts: &[(&'static str, &[Act])]) -> (Server, [Result<(), Failure>; 2]) {
     let server = Server::start(Manners::default(), acts);
     let mut transport = transport(&format!("smtp://127.0.0.1:{}", server.port)).within(limit);

@@ -9,7 +9,7 @@ use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use crate::support::server::{Act, Manners, Server};
 use crate::support::{mail, sender};
 
-/// A certificate of that name: for the server, and as a root in PEM.
+/// A self-signed certificate for this name: for the server, and as a root in PEM.
 fn certificate(name: &str) -> (Arc<ServerConfig>, String) {
     let made = rcgen::generate_simple_self_signed(vec![name.to_owned()]).unwrap();
     let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(made.signing_key.serialize_der()));

@@ -7,7 +7,7 @@ use guerdon_domain::ports::{ClaimedMail, MailFate, RETRIED_MAIL_DUE, StoreError,
 use guerdon_mailer::MailJournal;
 use uuid::Uuid;
 
-/// Where a mail stands.
+/// The state of a mail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     Pending,
@@ -44,12 +44,12 @@ impl Journal {
         self.0.lock().unwrap().rows.insert(row.mail.id, row);
     }
 
-    /// What `guerdon mail retry` does.
+    /// Does what `guerdon mail retry` does.
     pub fn retry(&self, id: Uuid) {
         self.0.lock().unwrap().rows.get_mut(&id).unwrap().due = RETRIED_MAIL_DUE;
     }
 
-    /// The next settlements fail so.
+    /// Makes the next settlements fail with these errors.
     pub fn fail_settling(&self, failures: impl IntoIterator<Item = StoreError>) {
         self.0.lock().unwrap().failures_of_settling.extend(failures);
     }

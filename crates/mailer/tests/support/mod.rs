@@ -1,4 +1,4 @@
-//! A clock that is set, an outbox in memory, a transport that does as it is told, a mail server.
+//! Test doubles: a settable clock, an outbox in memory, a scripted transport, and a mail server.
 
 pub mod journal;
 pub mod server;
@@ -15,7 +15,7 @@ use journal::Journal;
 
 pub const START: Timestamp = Timestamp::new(datetime!(2026-11-21 10:22:01.123456 UTC));
 
-/// A clock that stands until it is set.
+/// A clock that changes only when it is set.
 pub struct SetClock(Mutex<Timestamp>);
 
 impl SetClock {
@@ -39,7 +39,7 @@ impl Clock for SetClock {
     }
 }
 
-/// Ids that count.
+/// Generates consecutive ids.
 #[derive(Default)]
 pub struct Counting(AtomicU64);
 
@@ -53,7 +53,7 @@ pub fn id(number: u64) -> Uuid {
     Uuid::from_u128(u128::from(number))
 }
 
-/// A mail of that number, queued at the start.
+/// The mail with this number, queued at `START`.
 pub fn mail(number: u64) -> ClaimedMail {
     ClaimedMail {
         id: id(number),
@@ -71,14 +71,14 @@ pub fn sender() -> FromAddress {
 
 type Script = Box<dyn FnMut(&ClaimedMail) -> Result<(), Failure> + Send>;
 
-/// A transport that does as it is told, and notes when it was asked for what.
+/// A transport that runs a script and records every attempt.
 pub struct Scripted {
     clock: Arc<SetClock>,
     script: Script,
     asked: Asked,
 }
 
-/// When which mail was tried.
+/// The attempts: time and mail.
 pub type Asked = Arc<Mutex<Vec<(Timestamp, Uuid)>>>;
 
 impl Transport for Scripted {
@@ -130,7 +130,7 @@ impl Bench {
         Self { clock, journal, asked, mailer }
     }
 
-    /// Lets time pass from step to step.
+    /// Runs the mailer until `duration` has passed on its clock.
     pub fn run_for(&mut self, duration: time::Duration) {
         let end = self.clock.now() + duration;
         for _ in 0..1_000_000 {
@@ -143,12 +143,12 @@ impl Bench {
         panic!("the mailer does not rest");
     }
 
-    /// When attempts were made, in seconds from the start.
+    /// The times of the attempts, in seconds from `START`.
     pub fn seconds(&self) -> Vec<i64> {
         self.asked.lock().unwrap().iter().map(|(at, _)| (*at - START).whole_seconds()).collect()
     }
 
-    /// Which mails were tried, in order.
+    /// The mails of the attempts, in order.
     pub fn tried(&self) -> Vec<Uuid> {
         self.asked.lock().unwrap().iter().map(|(_, id)| *id).collect()
     }

@@ -1,4 +1,4 @@
-//! A mail server that speaks enough SMTP, and misbehaves where it is told to.
+//! A mail server for tests that supports enough of SMTP, and misbehaves as its test wants.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -9,31 +9,29 @@ use std::thread;
 
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-/// How a server speaks.
+/// The properties of a server.
 #[derive(Clone, Default)]
 pub struct Manners {
-    /// Its certificate.
+    /// Its certificate, if it supports TLS.
     pub tls: Option<Arc<ServerConfig>>,
-    /// TLS from the first byte on; else by STARTTLS, where there is a certificate.
+    /// Whether TLS starts with the first byte instead of STARTTLS.
     pub wrapped: bool,
-    /// Base64 of `\0user\0password`, where it wants a sign-in.
+    /// Base64 of `\0user\0password`, if it requires a sign-in.
     pub sign_in: Option<&'static str>,
-    /// Extensions it names.
-    pub extensions: &'static [&'static str],
 }
 
-/// What it does instead of what is usual, at a verb.
+/// What the server does in response to a command.
 #[derive(Clone, Copy)]
 pub enum Act {
     Say(&'static str),
     Usual,
     Close,
     Hang,
-    /// An answer that never ends, byte for byte.
+    /// Sends a response that never ends, byte by byte.
     Drip,
 }
 
-/// What it heard.
+/// What the server has received.
 #[derive(Default)]
 pub struct Heard {
     pub connections: usize,
@@ -41,7 +39,7 @@ pub struct Heard {
     pub mails: Vec<Received>,
 }
 
-/// A mail it took.
+/// A mail that the server accepted.
 #[derive(Clone)]
 pub struct Received {
     pub from: String,
@@ -67,7 +65,7 @@ trait Stream: Read + Write {}
 impl<T: Read + Write> Stream for T {}
 
 impl Server {
-    /// Verbs are those of SMTP, `GREETING`, and `END` for the end of a message; each act serves once.
+    /// Starts a server. `acts` are used once each, by command: those of SMTP, `GREETING`, and `END` for the end of a message.
     pub fn start(manners: Manners, acts: &[(&'static str, &[Act])]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -107,7 +105,7 @@ impl Drop for Server {
     }
 }
 
-/// A connection ends here; why is the client's matter.
+/// An error ends the connection.
 type Talk<T> = io::Result<T>;
 
 impl Shared {
@@ -123,7 +121,7 @@ impl Shared {
         };
     }
 
-    /// True where the client asked for TLS.
+    /// Serves a connection. Returns true if the client asked for TLS.
     fn serve(&self, stream: Box<dyn Stream>, encrypted: bool, greets: bool) -> Talk<bool> {
         let mut stream = BufReader::new(stream);
         if greets {
@@ -167,7 +165,6 @@ impl Shared {
 
     fn extensions(&self, encrypted: bool) -> String {
         let mut lines = vec!["mail.test"];
-        lines.extend(self.manners.extensions);
         if self.manners.tls.is_some() && !encrypted {
             lines.push("STARTTLS");
         }
@@ -200,7 +197,7 @@ impl Shared {
         Ok(words)
     }
 
-    /// As fast as the client takes it, until it is gone or the test is over.
+    /// Sends bytes as fast as the client reads them, until the client is gone or the test is over.
     fn drip(&self, stream: &mut BufReader<Box<dyn Stream>>) -> Talk<String> {
         while !self.over.load(Ordering::Relaxed) {
             stream.get_mut().write_all(b"2")?;
@@ -223,8 +220,8 @@ fn line(stream: &mut impl BufRead) -> Talk<String> {
     }
 }
 
-/// The message up to its lone dot, line ends kept. A bare line break ends a line too, as with the servers that lone
-/// line breaks deceive.
+/// Reads the message up to its terminating dot. A bare line feed ends a line, too, as on servers that are vulnerable to SMTP
+/// smuggling.
 fn text(stream: &mut impl BufRead) -> Talk<String> {
     let mut text = String::new();
     loop {
