@@ -129,6 +129,13 @@ mod tests {
     }
 
     #[test]
+    fn given_parameters_are_encoded_again() {
+        let again =
+            Query::read("email=%C3%A4+b%2F%25~%40x.example&other=1", |it| Some(it.again(&["email", "id"])));
+        assert!(again.is_ok_and(|it| it == "email=%C3%A4%20b%2F%25~%40x.example&"));
+    }
+
+    #[test]
     fn what_is_no_integer_from_1_or_repeated_is_refused() {
         let check = |text: &str, expected: &str| assert_eq!(page(text), Err(expected.to_owned()), "{text:?}");
         let no_page = "page must be an integer from 1";
