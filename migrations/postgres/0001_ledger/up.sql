@@ -1,5 +1,5 @@
--- The schema of the first release. Amounts are nano-dollars. Cold tables come first, then the ledger, then what leaves
--- the service. Numbers that stand for kinds are those of the domain crate.
+-- The schema of the first release. Amounts are in nano-dollars. Rarely changed tables come first, then the ledger,
+-- then the outbox. The numbers of kinds are defined in the domain crate.
 
 CREATE TABLE providers (
   id uuid NOT NULL PRIMARY KEY,
@@ -28,7 +28,7 @@ CREATE TABLE corporations (
 );
 CREATE INDEX corporations_provider ON corporations (provider_id, created_at, id);
 
--- owner_id names a user whose row follows in the same transaction.
+-- owner_id is a user whose row is inserted later in the same transaction.
 CREATE TABLE companies (
   id uuid NOT NULL PRIMARY KEY,
   provider_id uuid NOT NULL REFERENCES providers (id),
@@ -83,9 +83,10 @@ CREATE INDEX users_all ON users (company_id, created_at, id);
 CREATE INDEX users_employee ON users (company_id, employee_id, created_at, id) WHERE employee_id IS NOT NULL;
 CREATE INDEX users_updated ON users (company_id, updated_at);
 
--- How many users of a company are not deleted: the sum of up to 16 parts, so that users who are made at the same time
--- seldom wait for each other. The database itself keeps it. A user's part is told by the last digit of the id.
--- Functions that name tables are bound to the schema of the migration, whatever the search_path of their caller.
+-- The number of a company's users that are not deleted: the sum of up to 16 parts, so that users who are created at
+-- the same time rarely wait for each other. Triggers maintain it. The last hexadecimal digit of a user's id selects
+-- the part.
+-- Functions that use tables are bound to the schema of the migration, whatever the search_path of their caller.
 CREATE TABLE active_users (
   company_id uuid NOT NULL,
   part smallint NOT NULL CONSTRAINT known_part CHECK (part BETWEEN 0 AND 15),
@@ -123,7 +124,7 @@ CREATE TABLE occasions (
 );
 CREATE INDEX occasions_company ON occasions (company_id, created_at, id) WHERE deleted_at IS NULL;
 
--- told_of_end is the end of the certificate of which the administrators were told.
+-- told_of_end is the end of the certificate of which the administrators were notified.
 CREATE TABLE saml_settings (
   company_id uuid NOT NULL PRIMARY KEY REFERENCES companies (id),
   idp_id text CHECK (length(idp_id) BETWEEN 1 AND 1024),
@@ -142,9 +143,9 @@ CREATE TABLE settings (
   value text NOT NULL
 );
 
--- A distribution that repeats. next_on is the oldest date that is not settled yet, due_at when it is looked at next:
--- 00:00 UTC of that date, or later where a try failed. failing_since is when it was first tried, failure what refused
--- the last try.
+-- A recurring distribution. next_on is the oldest date that is not settled yet. due_at is when it is tried next:
+-- 00:00 UTC of that date, or later after a failed try. failing_since is the time of the first failed try, failure the
+-- reason for the last refusal.
 CREATE TABLE schedules (
   id uuid NOT NULL PRIMARY KEY,
   company_id uuid NOT NULL REFERENCES companies (id),
@@ -163,7 +164,7 @@ CREATE TABLE schedules (
 CREATE INDEX schedules_due ON schedules (due_at, id) WHERE cancelled_at IS NULL;
 CREATE INDEX schedules_company ON schedules (company_id, created_at, id);
 
--- Dates that were given up, with the reason; what was paid is a cause.
+-- Dates that were given up, with the reason. A paid date has a journal entry instead.
 CREATE TABLE missed_dates (
   schedule_id uuid NOT NULL REFERENCES schedules (id),
   due_on text NOT NULL CHECK (length(due_on) = 10),
@@ -173,9 +174,9 @@ CREATE TABLE missed_dates (
   PRIMARY KEY (schedule_id, due_on)
 );
 
--- Distributions in several steps that are under way, on the embedded database alone: to whom each is still to give, a
--- row for each step with the ids of its receivers one after the other, of which the first has this leg of the cause;
--- and to how many it could not.
+-- The remaining work of distributions in steps: a row for each remaining step, with the concatenated ids of its
+-- receivers, the first of which has this leg of the journal entry; and the number of receivers that could not be
+-- paid.
 CREATE TABLE distributions_under_way (
   id uuid NOT NULL PRIMARY KEY,
   not_given integer NOT NULL CHECK (not_given >= 0)
@@ -187,25 +188,25 @@ CREATE TABLE distribution_steps (
   PRIMARY KEY (cause_id, leg)
 );
 
--- The hot tables name rows that were read in the same transaction and are never removed, so they carry no foreign
--- keys: on PostgreSQL each would lock the row it names. Each carries its company.
+-- The tables of the ledger refer to rows that were read in the same transaction and are never deleted, so they have
+-- no foreign keys: on PostgreSQL each foreign key would lock the referenced row. Each row has its company_id.
 
--- Facts are ordered by the id of the transaction that wrote them. Everything before settled_before() is committed, and
--- no later commit can add to it.
+-- Facts are ordered by the id of the transaction that wrote them. Everything before settled_before() is committed,
+-- and no later commit can add to it.
 --
--- Only sessions of guerdon write facts. Each takes the advisory lock (1735746916, 1) when it connects, before its first
--- transaction, and keeps it: a transaction whose session does not hold that lock in this database cannot add facts, and
--- is left out. A transaction whose session is not known (a prepared one, or one that ends at this moment) counts.
--- journal_position() is null for every other session, so that a fact inserted by one is refused.
+-- Only sessions of guerdon write facts. Each takes the advisory lock (1735746916, 1) when it connects, before its
+-- first transaction, and holds it: a transaction whose session does not hold that lock in this database cannot add
+-- facts, and is ignored. A transaction whose session is unknown (a prepared one, or one that is just ending) counts.
+-- journal_position() is null in every other session, so that facts inserted by it are refused.
 --
--- All three functions are bound to what they name when they are created, whatever the search_path of their caller.
--- `guerdon migrate` replaces them after a restore into another cluster, whose transaction ids start again.
+-- All three functions are bound to the objects that they use when they are created, whatever the search_path of their
+-- caller. `guerdon migrate` replaces them after a restore into another cluster, whose transaction ids start again.
 CREATE FUNCTION journal_position() RETURNS bigint LANGUAGE sql STABLE
   RETURN CASE WHEN current_setting('guerdon.writer', true) = 'on' THEN pg_current_xact_id()::text::bigint + 0 END;
 CREATE FUNCTION unsettled_transactions() RETURNS TABLE (fact_position bigint, transaction_id xid, pid integer)
 LANGUAGE sql STABLE
 BEGIN ATOMIC
-  -- Both sides of the join come from one reading of the locks: between two readings a session could end.
+  -- Both sides of the join use a single read of the locks: between two reads a session could end.
   WITH locks AS MATERIALIZED (
     SELECT l.pid, l.locktype, l.transactionid, l.mode, l.database, l.classid, l.objid, l.objsubid FROM pg_locks AS l
   )
@@ -226,11 +227,12 @@ CREATE FUNCTION settled_before() RETURNS bigint LANGUAGE sql STABLE
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
   BEGIN RAISE EXCEPTION '% are never changed', TG_TABLE_NAME; END $$;
 
--- Why points moved: a row for each thing that was asked for. kind: 1 founding, 2 rate, 3 move to another provider,
--- 4 sending, 5 amendment of a recognition, 6 deposit, 7 distribution, 8 redemption, 9 refund, 10 override,
--- 11 deletion of a user, 12 withdrawal. actor: 1 provider, 2 operator, 3 schedule; reference is the request's id, or
--- the user of the operating system. subject_id is who or what it is about: the sender, the user, the redemption, the
--- schedule, the recognition, the new provider. legs counts its transfers, or the recognitions of a sending.
+-- Journal entries: a row for each requested operation that moved points or changed a company or a recognition. kind:
+-- 1 founding, 2 rate, 3 move to another provider, 4 sending, 5 amendment of a recognition, 6 deposit, 7 distribution,
+-- 8 redemption, 9 refund, 10 override, 11 deletion of a user, 12 withdrawal. actor: 1 provider, 2 operator,
+-- 3 schedule. reference is the id of the request, or the user of the operating system. subject_id is the object of
+-- the operation: the sender, the user, the redemption, the schedule, the recognition or the new provider. legs is the
+-- number of its transfers, or of the recognitions of a sending.
 CREATE TABLE causes (
   position bigint NOT NULL DEFAULT journal_position(),
   id uuid NOT NULL PRIMARY KEY,
@@ -284,8 +286,8 @@ CREATE UNIQUE INDEX causes_date_once ON causes (subject_id, due_on) WHERE due_on
 CREATE TRIGGER causes_keep BEFORE UPDATE OR DELETE OR TRUNCATE ON causes
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
--- A recognition is a leg of a sending, whose points, occasion and message are its own; message is what an amendment
--- put in place of that. Who is sent for by a company has the company as the sender.
+-- A recognition is a leg of a sending, which has its points, occasion and message; message here is the one that an
+-- amendment set instead. The sender of a recognition by a company is the company.
 CREATE TABLE recognitions (
   cause_id uuid NOT NULL,
   leg integer NOT NULL CONSTRAINT leg_within_bounds CHECK (leg BETWEEN 1 AND 10000),
@@ -305,10 +307,10 @@ CREATE TRIGGER recognitions_keep
   BEFORE UPDATE OF cause_id, leg, id, company_id, sender_id, receiver_id, created_at OR DELETE OR TRUNCATE
   ON recognitions FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
--- An account is known by its owner (a user or a company) and its kind: 1 user wallet, 2 peer wallet,
--- 3 manager wallet, 4 reserve, 5 in transit; outside: 6 funding, 7 redeemed, 8 rounding.
--- movements counts the transfers that named it, spent stops at the largest number. made_up is what the last payment
--- out of it was short of, within the tolerance. alert_below is the least that does not count as low.
+-- An account is identified by its owner (a user or a company) and its kind: 1 user wallet, 2 peer wallet, 3 manager
+-- wallet, 4 reserve, 5 in transit; outside: 6 funding, 7 redeemed, 8 rounding.
+-- movements is the number of its entries. spent stops at the largest number. made_up is the shortfall of the last
+-- debit, within the tolerance. alert_below is the smallest balance that does not count as low.
 CREATE TABLE accounts (
   owner_id uuid NOT NULL,
   kind smallint NOT NULL CONSTRAINT known_kind CHECK (kind BETWEEN 1 AND 8),
@@ -333,8 +335,8 @@ CREATE TRIGGER accounts_keep BEFORE UPDATE OF owner_id, kind, company_id, create
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 -- reason: 1 recognition, 2 redemption, 3 point distribution, 4 user deleted, 5 refund, 6 override, 7 deposit,
--- 8 rounding, which is leg 0 of its cause, 9 withdrawal. A place is where the transfer stands among the movements of an
--- account.
+-- 8 rounding, which is leg 0 of its journal entry, 9 withdrawal. A place is the number of the entry in the history of
+-- an account.
 CREATE TABLE transfers (
   cause_id uuid NOT NULL,
   leg integer NOT NULL CHECK (leg >= 0),
@@ -373,8 +375,8 @@ CREATE TABLE transfers (
     (reason = 8) = (leg = 0) AND (reason <> 8 OR (points = 0 AND amount <= 10000000))
   ),
   CONSTRAINT one_of_its_kind CHECK (reason NOT IN (2, 5, 6, 7, 9) OR leg = 1),
-  -- Half a nano-dollar either way; whole dollars first, so that no product overflows. What goes into transit, and what
-  -- is left of it, is the sum of many.
+  -- Tolerates half a nano-dollar in both directions. Whole dollars come first, so that no product overflows. A
+  -- transfer into transit, or of the remainder from there, is the sum for many receivers.
   CONSTRAINT priced CHECK (
     reason NOT IN (1, 2, 3, 7, 9) OR (debit_kind = 4 AND credit_kind = 5) OR (debit_kind = 5 AND credit_kind = 4) OR CASE
       WHEN abs((amount / 1000000000) * points_per_dollar - points) > 20000 THEN false
@@ -388,10 +390,10 @@ CREATE UNIQUE INDEX transfers_credit ON transfers (credit_owner, credit_kind, cr
 CREATE TRIGGER transfers_keep BEFORE UPDATE OR DELETE OR TRUNCATE ON transfers
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
--- Seal n chains onto seal n - 1 the causes before `before` and the audit entries before `entries_before` that are in no
--- earlier seal: causes with their transfers and recognitions, and of a message its digest. Of the causes' events it
--- chains one digest over their ids and bodies, which stays when events are deleted. The counts say how many rows it
--- covers. format: 1 is this one.
+-- Seal n adds to seal n - 1 the journal entries before `before` and the audit entries before `entries_before` that no
+-- earlier seal covers: journal entries with their transfers and recognitions, and the digest of a message instead of
+-- the message. It adds one digest over the ids and bodies of the events of these journal entries, which remains when
+-- events are deleted. The counts are the numbers of rows that it covers. format: 1 is this one.
 CREATE TABLE seals (
   sequence bigint NOT NULL PRIMARY KEY CHECK (sequence >= 1),
   format smallint NOT NULL CONSTRAINT known_format CHECK (format = 1),
@@ -408,9 +410,9 @@ CREATE TABLE seals (
 CREATE TRIGGER seals_keep BEFORE UPDATE OR DELETE OR TRUNCATE ON seals
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
--- What a provider is told. An event bears the id of what it tells of: the recognition, the amendment, the redemption.
--- kind: 1 recognition received, 2 recognition updated, 3 redemption created. original_digest is set when the data of a
--- deleted person is erased from the body: the digest of the body as it was written.
+-- The id of an event is that of its subject: the recognition, the amendment or the redemption. kind: 1 recognition
+-- received, 2 recognition updated, 3 redemption created. original_digest is set when the data of a deleted user is
+-- erased from the body: the digest of the body as it was originally written.
 CREATE TABLE events (
   position bigint NOT NULL DEFAULT journal_position(),
   id uuid NOT NULL PRIMARY KEY,
@@ -427,8 +429,8 @@ CREATE TABLE events (
 CREATE INDEX events_feed ON events (provider_id, position, id);
 CREATE INDEX events_others ON events (kind, id) WHERE kind <> 1;
 
--- How an event fares: 1 pending, 2 delivered, 3 exhausted, 4 unaddressed. While it is claimed, next_attempt_at is the
--- end of its lease.
+-- The delivery of an event. state: 1 pending, 2 delivered, 3 exhausted, 4 unaddressed. While it is claimed,
+-- next_attempt_at is the end of its lease.
 CREATE TABLE deliveries (
   event_id uuid NOT NULL PRIMARY KEY,
   company_id uuid NOT NULL,
@@ -447,7 +449,7 @@ CREATE INDEX deliveries_exhausted_of ON deliveries (provider_id, event_id) WHERE
 CREATE INDEX deliveries_unaddressed ON deliveries (event_id) WHERE state = 4;
 CREATE INDEX deliveries_unaddressed_of ON deliveries (provider_id, event_id) WHERE state = 4;
 
--- Only an event that was delivered may go; of any a deleted person's data can be erased from the body.
+-- Only delivered events may be deleted. A deleted user's data can be erased from the body of any event.
 CREATE FUNCTION refuse_loss_of_event() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
   BEGIN
     IF EXISTS (SELECT FROM deliveries WHERE event_id = OLD.id AND state = 2) THEN RETURN OLD; END IF;
@@ -472,7 +474,8 @@ CREATE TABLE attempts (
   PRIMARY KEY (event_id, id)
 );
 
--- notification: a JSON object with a kind and its data, from which the mail is written. state: 1 waiting, 2 sent, 3 given up.
+-- notification: a JSON object with a kind and its data, from which the mail is rendered. state: 1 waiting, 2 sent,
+-- 3 given up.
 CREATE TABLE mails (
   id uuid NOT NULL PRIMARY KEY,
   company_id uuid NOT NULL,
@@ -502,9 +505,10 @@ CREATE TABLE idempotency_records (
 );
 CREATE INDEX idempotency_records_expiry ON idempotency_records (expires_at);
 
--- Who did what, where no cause tells it: credentials, settings of single sign-on, options, schedules, what the operator
--- changed. Numbers of actions are those of the domain crate. state_digest is a digest of what the action left: of the
--- provider, the schedule, the settings of single sign-on, the options or the global occasion.
+-- Audit entries: who changed what, if no journal entry records it: credentials, single sign-on settings, options,
+-- schedules, changes by the operator. The numbers of actions are defined in the domain crate. state_digest is a
+-- digest of the state that the action left: of the provider, the schedule, the single sign-on settings, the options
+-- or the global occasion.
 CREATE TABLE audit_entries (
   position bigint NOT NULL DEFAULT journal_position(),
   id uuid NOT NULL PRIMARY KEY,
@@ -525,9 +529,9 @@ CREATE INDEX audit_entries_provider ON audit_entries (provider_id, id);
 CREATE TRIGGER audit_entries_keep BEFORE UPDATE OR DELETE OR TRUNCATE ON audit_entries
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
--- Figures for the operator's pages, counted beside the ledger as it is sealed: of a company on a day (since 1970; day 0
--- is ever since), what was recognised and how its accounts changed, in nano-dollars; of its occasions; of the service in
--- an hour; of a provider's deliveries in an hour.
+-- Statistics for the operator's console: per company and day (since 1970; day 0 is the total), recognitions and
+-- changes of the accounts in nano-dollars, updated when a seal is written; per company, day and occasion; per hour of
+-- the service; per hour of a provider's deliveries.
 CREATE TABLE company_figures (
   company_id uuid NOT NULL,
   day integer NOT NULL CHECK (day >= 0),

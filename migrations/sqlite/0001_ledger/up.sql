@@ -1,5 +1,5 @@
--- The schema of the first release. Amounts are nano-dollars. Cold tables come first, then the ledger, then what leaves
--- the service. Numbers that stand for kinds are those of the domain crate.
+-- The schema of the first release. Amounts are in nano-dollars. Rarely changed tables come first, then the ledger,
+-- then the outbox. The numbers of kinds are defined in the domain crate.
 
 CREATE TABLE providers (
   id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
@@ -28,7 +28,7 @@ CREATE TABLE corporations (
 ) STRICT;
 CREATE INDEX corporations_provider ON corporations (provider_id, created_at, id);
 
--- owner_id names a user whose row follows in the same transaction.
+-- owner_id is a user whose row is inserted later in the same transaction.
 CREATE TABLE companies (
   id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
   provider_id BLOB NOT NULL REFERENCES providers (id) CHECK (length(provider_id) = 16),
@@ -83,7 +83,8 @@ CREATE INDEX users_all ON users (company_id, created_at, id);
 CREATE INDEX users_employee ON users (company_id, employee_id, created_at, id) WHERE employee_id IS NOT NULL;
 CREATE INDEX users_updated ON users (company_id, updated_at);
 
--- How many users of a company are not deleted. The database itself keeps it; one writer needs no more than one part.
+-- The number of a company's users that are not deleted. Triggers maintain it. With a single writer there is only one
+-- part.
 CREATE TABLE active_users (
   company_id BLOB NOT NULL CHECK (length(company_id) = 16),
   part INTEGER NOT NULL CONSTRAINT known_part CHECK (part = 0),
@@ -116,7 +117,7 @@ CREATE TABLE occasions (
 ) STRICT;
 CREATE INDEX occasions_company ON occasions (company_id, created_at, id) WHERE deleted_at IS NULL;
 
--- told_of_end is the end of the certificate of which the administrators were told.
+-- told_of_end is the end of the certificate of which the administrators were notified.
 CREATE TABLE saml_settings (
   company_id BLOB NOT NULL PRIMARY KEY REFERENCES companies (id) CHECK (length(company_id) = 16),
   idp_id TEXT CHECK (length(idp_id) BETWEEN 1 AND 1024),
@@ -135,9 +136,9 @@ CREATE TABLE settings (
   value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- A distribution that repeats. next_on is the oldest date that is not settled yet, due_at when it is looked at next:
--- 00:00 UTC of that date, or later where a try failed. failing_since is when it was first tried, failure what refused
--- the last try.
+-- A recurring distribution. next_on is the oldest date that is not settled yet. due_at is when it is tried next:
+-- 00:00 UTC of that date, or later after a failed try. failing_since is the time of the first failed try, failure the
+-- reason for the last refusal.
 CREATE TABLE schedules (
   id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
   company_id BLOB NOT NULL REFERENCES companies (id) CHECK (length(company_id) = 16),
@@ -156,7 +157,7 @@ CREATE TABLE schedules (
 CREATE INDEX schedules_due ON schedules (due_at, id) WHERE cancelled_at IS NULL;
 CREATE INDEX schedules_company ON schedules (company_id, created_at, id);
 
--- Dates that were given up, with the reason; what was paid is a cause.
+-- Dates that were given up, with the reason. A paid date has a journal entry instead.
 CREATE TABLE missed_dates (
   schedule_id BLOB NOT NULL REFERENCES schedules (id) CHECK (length(schedule_id) = 16),
   due_on TEXT NOT NULL CHECK (length(due_on) = 10),
@@ -166,9 +167,9 @@ CREATE TABLE missed_dates (
   PRIMARY KEY (schedule_id, due_on)
 ) STRICT, WITHOUT ROWID;
 
--- Distributions in several steps that are under way, on the embedded database alone: to whom each is still to give, a
--- row for each step with the ids of its receivers one after the other, of which the first has this leg of the cause;
--- and to how many it could not.
+-- The remaining work of distributions in steps: a row for each remaining step, with the concatenated ids of its
+-- receivers, the first of which has this leg of the journal entry; and the number of receivers that could not be
+-- paid.
 CREATE TABLE distributions_under_way (
   id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
   not_given INTEGER NOT NULL CHECK (not_given >= 0)
@@ -180,14 +181,15 @@ CREATE TABLE distribution_steps (
   PRIMARY KEY (cause_id, leg)
 ) STRICT, WITHOUT ROWID;
 
--- The hot tables name rows that were read in the same transaction and are never removed, so they carry no foreign
--- keys: on PostgreSQL each would lock the row it names. Each carries its company.
+-- The tables of the ledger refer to rows that were read in the same transaction and are never deleted, so they have
+-- no foreign keys: on PostgreSQL each foreign key would lock the referenced row. Each row has its company_id.
 
--- Why points moved: a row for each thing that was asked for. kind: 1 founding, 2 rate, 3 move to another provider,
--- 4 sending, 5 amendment of a recognition, 6 deposit, 7 distribution, 8 redemption, 9 refund, 10 override,
--- 11 deletion of a user, 12 withdrawal. actor: 1 provider, 2 operator, 3 schedule; reference is the request's id, or
--- the user of the operating system. subject_id is who or what it is about: the sender, the user, the redemption, the
--- schedule, the recognition, the new provider. legs counts its transfers, or the recognitions of a sending.
+-- Journal entries: a row for each requested operation that moved points or changed a company or a recognition. kind:
+-- 1 founding, 2 rate, 3 move to another provider, 4 sending, 5 amendment of a recognition, 6 deposit, 7 distribution,
+-- 8 redemption, 9 refund, 10 override, 11 deletion of a user, 12 withdrawal. actor: 1 provider, 2 operator,
+-- 3 schedule. reference is the id of the request, or the user of the operating system. subject_id is the object of
+-- the operation: the sender, the user, the redemption, the schedule, the recognition or the new provider. legs is the
+-- number of its transfers, or of the recognitions of a sending.
 CREATE TABLE causes (
   position INTEGER PRIMARY KEY,
   id BLOB NOT NULL UNIQUE CHECK (length(id) = 16),
@@ -242,8 +244,8 @@ CREATE TRIGGER causes_keep_updates_out BEFORE UPDATE ON causes
 CREATE TRIGGER causes_keep_deletes_out BEFORE DELETE ON causes
   BEGIN SELECT RAISE(ABORT, 'causes are never changed'); END;
 
--- A recognition is a leg of a sending, whose points, occasion and message are its own; message is what an amendment
--- put in place of that. Who is sent for by a company has the company as the sender.
+-- A recognition is a leg of a sending, which has its points, occasion and message; message here is the one that an
+-- amendment set instead. The sender of a recognition by a company is the company.
 CREATE TABLE recognitions (
   cause_id BLOB NOT NULL CHECK (length(cause_id) = 16),
   leg INTEGER NOT NULL CONSTRAINT leg_within_bounds CHECK (leg BETWEEN 1 AND 10000),
@@ -264,10 +266,10 @@ CREATE TRIGGER recognitions_keep_updates_out BEFORE UPDATE OF cause_id, leg, id,
 CREATE TRIGGER recognitions_keep_deletes_out BEFORE DELETE ON recognitions
   BEGIN SELECT RAISE(ABORT, 'recognitions are never changed'); END;
 
--- An account is known by its owner (a user or a company) and its kind: 1 user wallet, 2 peer wallet,
--- 3 manager wallet, 4 reserve, 5 in transit; outside: 6 funding, 7 redeemed, 8 rounding.
--- movements counts the transfers that named it, spent stops at the largest number. made_up is what the last payment
--- out of it was short of, within the tolerance. alert_below is the least that does not count as low.
+-- An account is identified by its owner (a user or a company) and its kind: 1 user wallet, 2 peer wallet, 3 manager
+-- wallet, 4 reserve, 5 in transit; outside: 6 funding, 7 redeemed, 8 rounding.
+-- movements is the number of its entries. spent stops at the largest number. made_up is the shortfall of the last
+-- debit, within the tolerance. alert_below is the smallest balance that does not count as low.
 CREATE TABLE accounts (
   owner_id BLOB NOT NULL CHECK (length(owner_id) = 16),
   kind INTEGER NOT NULL CONSTRAINT known_kind CHECK (kind BETWEEN 1 AND 8),
@@ -294,8 +296,8 @@ CREATE TRIGGER accounts_keep_deletes_out BEFORE DELETE ON accounts
   BEGIN SELECT RAISE(ABORT, 'accounts are never changed'); END;
 
 -- reason: 1 recognition, 2 redemption, 3 point distribution, 4 user deleted, 5 refund, 6 override, 7 deposit,
--- 8 rounding, which is leg 0 of its cause, 9 withdrawal. A place is where the transfer stands among the movements of an
--- account.
+-- 8 rounding, which is leg 0 of its journal entry, 9 withdrawal. A place is the number of the entry in the history of
+-- an account.
 CREATE TABLE transfers (
   cause_id BLOB NOT NULL CHECK (length(cause_id) = 16),
   leg INTEGER NOT NULL CHECK (leg >= 0),
@@ -334,8 +336,8 @@ CREATE TABLE transfers (
     (reason = 8) = (leg = 0) AND (reason <> 8 OR (points = 0 AND amount <= 10000000))
   ),
   CONSTRAINT one_of_its_kind CHECK (reason NOT IN (2, 5, 6, 7, 9) OR leg = 1),
-  -- Half a nano-dollar either way; whole dollars first, so that no product overflows. What goes into transit, and what
-  -- is left of it, is the sum of many.
+  -- Tolerates half a nano-dollar in both directions. Whole dollars come first, so that no product overflows. A
+  -- transfer into transit, or of the remainder from there, is the sum for many receivers.
   CONSTRAINT priced CHECK (
     reason NOT IN (1, 2, 3, 7, 9) OR (debit_kind = 4 AND credit_kind = 5) OR (debit_kind = 5 AND credit_kind = 4) OR CASE
       WHEN abs((amount / 1000000000) * points_per_dollar - points) > 20000 THEN 0
@@ -351,10 +353,10 @@ CREATE TRIGGER transfers_keep_updates_out BEFORE UPDATE ON transfers
 CREATE TRIGGER transfers_keep_deletes_out BEFORE DELETE ON transfers
   BEGIN SELECT RAISE(ABORT, 'transfers are never changed'); END;
 
--- Seal n chains onto seal n - 1 the causes before `before` and the audit entries before `entries_before` that are in no
--- earlier seal: causes with their transfers and recognitions, and of a message its digest. Of the causes' events it
--- chains one digest over their ids and bodies, which stays when events are deleted. The counts say how many rows it
--- covers. format: 1 is this one.
+-- Seal n adds to seal n - 1 the journal entries before `before` and the audit entries before `entries_before` that no
+-- earlier seal covers: journal entries with their transfers and recognitions, and the digest of a message instead of
+-- the message. It adds one digest over the ids and bodies of the events of these journal entries, which remains when
+-- events are deleted. The counts are the numbers of rows that it covers. format: 1 is this one.
 CREATE TABLE seals (
   sequence INTEGER NOT NULL PRIMARY KEY CHECK (sequence >= 1),
   format INTEGER NOT NULL CONSTRAINT known_format CHECK (format = 1),
@@ -373,9 +375,9 @@ CREATE TRIGGER seals_keep_updates_out BEFORE UPDATE ON seals
 CREATE TRIGGER seals_keep_deletes_out BEFORE DELETE ON seals
   BEGIN SELECT RAISE(ABORT, 'seals are never changed'); END;
 
--- What a provider is told. An event bears the id of what it tells of: the recognition, the amendment, the redemption.
--- kind: 1 recognition received, 2 recognition updated, 3 redemption created.
--- The last event never goes: the next one's position is behind it.
+-- The id of an event is that of its subject: the recognition, the amendment or the redemption. kind: 1 recognition
+-- received, 2 recognition updated, 3 redemption created.
+-- The last event is never deleted, because the position of the next one follows from it.
 CREATE TABLE events (
   position INTEGER PRIMARY KEY,
   id BLOB NOT NULL UNIQUE CHECK (length(id) = 16),
@@ -392,8 +394,8 @@ CREATE TABLE events (
 CREATE INDEX events_feed ON events (provider_id, position);
 CREATE INDEX events_others ON events (kind, id) WHERE kind <> 1;
 
--- How an event fares: 1 pending, 2 delivered, 3 exhausted, 4 unaddressed. While it is claimed, next_attempt_at is the
--- end of its lease.
+-- The delivery of an event. state: 1 pending, 2 delivered, 3 exhausted, 4 unaddressed. While it is claimed,
+-- next_attempt_at is the end of its lease.
 CREATE TABLE deliveries (
   event_id BLOB NOT NULL PRIMARY KEY CHECK (length(event_id) = 16),
   company_id BLOB NOT NULL CHECK (length(company_id) = 16),
@@ -412,7 +414,7 @@ CREATE INDEX deliveries_exhausted_of ON deliveries (provider_id, event_id) WHERE
 CREATE INDEX deliveries_unaddressed ON deliveries (event_id) WHERE state = 4;
 CREATE INDEX deliveries_unaddressed_of ON deliveries (provider_id, event_id) WHERE state = 4;
 
--- Only an event that was delivered may go; of any a deleted person's data can be erased from the body.
+-- Only delivered events may be deleted. A deleted user's data can be erased from the body of any event.
 CREATE TRIGGER events_keep_updates_out
   BEFORE UPDATE OF position, id, company_id, provider_id, kind, cause_id, created_at ON events
   BEGIN SELECT RAISE(ABORT, 'events are never changed'); END;
@@ -433,7 +435,8 @@ CREATE TABLE attempts (
   PRIMARY KEY (event_id, id)
 ) STRICT, WITHOUT ROWID;
 
--- notification: a JSON object with a kind and its data, from which the mail is written. state: 1 waiting, 2 sent, 3 given up.
+-- notification: a JSON object with a kind and its data, from which the mail is rendered. state: 1 waiting, 2 sent,
+-- 3 given up.
 CREATE TABLE mails (
   id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
   company_id BLOB NOT NULL CHECK (length(company_id) = 16),
@@ -463,9 +466,10 @@ CREATE TABLE idempotency_records (
 ) STRICT; -- with rows in the order of their insertion: bodies beside keys would be written all over the table
 CREATE INDEX idempotency_records_expiry ON idempotency_records (expires_at);
 
--- Who did what, where no cause tells it: credentials, settings of single sign-on, options, schedules, what the operator
--- changed. Numbers of actions are those of the domain crate. state_digest is a digest of what the action left: of the
--- provider, the schedule, the settings of single sign-on, the options or the global occasion.
+-- Audit entries: who changed what, if no journal entry records it: credentials, single sign-on settings, options,
+-- schedules, changes by the operator. The numbers of actions are defined in the domain crate. state_digest is a
+-- digest of the state that the action left: of the provider, the schedule, the single sign-on settings, the options
+-- or the global occasion.
 CREATE TABLE audit_entries (
   position INTEGER PRIMARY KEY,
   id BLOB NOT NULL UNIQUE CHECK (length(id) = 16),
@@ -487,9 +491,9 @@ CREATE TRIGGER audit_entries_keep_updates_out BEFORE UPDATE ON audit_entries
 CREATE TRIGGER audit_entries_keep_deletes_out BEFORE DELETE ON audit_entries
   BEGIN SELECT RAISE(ABORT, 'audit_entries are never changed'); END;
 
--- Figures for the operator's pages, counted beside the ledger as it is sealed: of a company on a day (since 1970; day 0
--- is ever since), what was recognised and how its accounts changed, in nano-dollars; of its occasions; of the service in
--- an hour; of a provider's deliveries in an hour.
+-- Statistics for the operator's console: per company and day (since 1970; day 0 is the total), recognitions and
+-- changes of the accounts in nano-dollars, updated when a seal is written; per company, day and occasion; per hour of
+-- the service; per hour of a provider's deliveries.
 CREATE TABLE company_figures (
   company_id BLOB NOT NULL CHECK (length(company_id) = 16),
   day INTEGER NOT NULL CHECK (day >= 0),
