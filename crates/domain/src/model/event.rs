@@ -95,8 +95,8 @@ pub struct NewEvent {
     pub cause: CauseId,
     /// The bytes to send.
     pub body: Vec<u8>,
-    /// Whether the provider has a callback URL; without one the event is stored as unaddressed (behaviour
-    /// 23.10).
+    /// Whether the provider has a callback URL; without one the event is stored as unaddressed
+    /// (behaviour 23.10).
     pub addressed: bool,
     /// When it was created.
     pub created_at: Timestamp,

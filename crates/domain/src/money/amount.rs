@@ -9,8 +9,8 @@ pub(super) const NANODOLLARS_PER_DOLLAR: i64 = 1_000_000_000;
 const MUST_BE: &str = "dollars with at most nine decimals, such as 2.50";
 const DECIMALS: usize = 9;
 
-/// An amount of money in nano-dollars (10⁻⁷ US cent). It is negative if an outside account owes (behaviour
-/// 16.5).
+/// An amount of money in nano-dollars (10⁻⁷ US cent). It is negative if an outside account owes
+/// (behaviour 16.5).
 ///
 /// The unit is so small that a point is a whole number of nano-dollars for every rate that divides 10⁹. The
 /// string form is in dollars with two to nine decimals: `2.50`. Arithmetic is checked: `None` is an overflow

@@ -9,8 +9,8 @@ use super::month_day::{date_of, of_four_digits};
 
 const MUST_BE: InvalidValue = InvalidValue("must be a date in the form mm/dd/yyyy");
 
-/// An existing date of the years 1 to 9999, written `mm/dd/yyyy`, such as a first day of work (behaviour
-/// 8.8).
+/// An existing date of the years 1 to 9999, written `mm/dd/yyyy`, such as a first day of work
+/// (behaviour 8.8).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CalendarDate(Date);
 

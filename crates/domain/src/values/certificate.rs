@@ -9,8 +9,8 @@ const BEGIN: &str = "-----BEGIN ";
 const END: &str = "-----END ";
 const LABEL: &str = "CERTIFICATE-----";
 
-/// One X.509 certificate in PEM, at most 64 KiB, without a private key or anything else in PEM (behaviour
-/// 18.5).
+/// One X.509 certificate in PEM, at most 64 KiB, without a private key or anything else in PEM
+/// (behaviour 18.5).
 ///
 /// It is parsed, but not judged: the caller decides whether an expired or weak certificate is acceptable.
 #[derive(Clone, PartialEq, Eq)]

@@ -9,8 +9,8 @@ use super::text::is_within;
 /// A host name with at least two labels and at most 253 characters, stored in lower-case ASCII by IDNA
 /// (behaviour 8.6).
 ///
-/// IP addresses, trailing dots and underscores are refused: the name becomes a part of `sp_id` (behaviour
-/// 18.3) and of paths.
+/// IP addresses, trailing dots and underscores are refused: the name becomes a part of `sp_id`
+/// (behaviour 18.3) and of paths.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DomainName(String);
 

@@ -29,8 +29,8 @@ impl Line {
     }
 }
 
-/// A message: up to 10,000 characters, with line breaks and tabs and no other control characters (behaviour
-/// 8.3).
+/// A message: up to 10,000 characters, with line breaks and tabs and no other control characters
+/// (behaviour 8.3).
 ///
 /// It may be blank; the use case decides whether a blank message means the occasion's default. Clones share
 /// the string, because thousands of recognitions may have the same message.
