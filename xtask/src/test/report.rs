@@ -21,21 +21,29 @@ fn test_times(output: &str) -> Vec<(Duration, &str)> {
     times.collect()
 }
 
-/// A table of the suites and of the slowest tests, slowest first.
+/// Whether a line tells the result of a test.
+fn is_result(line: &str) -> bool {
+    line.starts_with("test ") && line.contains(" ... ")
+}
+
+/// A table of the suites that ran tests, and of the slowest tests, slowest first.
 pub(super) fn times(suites: &[Finished]) -> String {
     let mut by_time: Vec<&Finished> = suites.iter().collect();
     by_time.sort_by_key(|suite| std::cmp::Reverse(suite.duration));
     let mut tests: Vec<(Duration, &str, &str)> = Vec::new();
     let mut out = "Time of each suite:\n".to_owned();
     for suite in by_time {
-        let times = test_times(&suite.output);
-        out.push_str(&format!(
-            "{:>8.1} s  {} ({} tests)\n",
-            suite.duration.as_secs_f64(),
-            suite.name,
-            times.len()
-        ));
-        tests.extend(times.into_iter().map(|(time, test)| (time, suite.name.as_str(), test)));
+        let count = suite.output.lines().filter(|line| is_result(line)).count();
+        if count > 0 || !suite.is_passed {
+            let noun = if count == 1 { "test" } else { "tests" };
+            out.push_str(&format!(
+                "{:>8.1} s  {} ({count} {noun})\n",
+                suite.duration.as_secs_f64(),
+                suite.name
+            ));
+        }
+        let times = test_times(&suite.output).into_iter();
+        tests.extend(times.map(|(time, test)| (time, suite.name.as_str(), test)));
     }
     tests.sort_by_key(|(time, ..)| std::cmp::Reverse(*time));
     out.push_str("Slowest tests:\n");
@@ -91,7 +99,7 @@ mod tests {
         let listed = times(&[suite("quick", 1, "test x ... ok <20.0s>"), suite("slow", 13, OUTPUT)]);
         let names: Vec<&str> =
             listed.lines().filter_map(|line| line.split_once(" s  ")).map(|it| it.1).collect();
-        assert_eq!(names, ["slow (2 tests)", "quick (1 tests)", "quick: x", "slow: a::slow", "slow: b"]);
+        assert_eq!(names, ["slow (3 tests)", "quick (1 test)", "quick: x", "slow: a::slow", "slow: b"]);
     }
 
     #[test]
