@@ -41,7 +41,7 @@ impl Pruned {
 ///
 /// # Errors
 ///
-/// Those of the store. What earlier steps deleted stays deleted.
+/// If the store fails. Rows that earlier steps deleted stay deleted.
 pub fn prune(
     store: &dyn Store,
     periods: RetentionPeriods,
@@ -70,7 +70,7 @@ pub fn prune(
 ///
 /// # Errors
 ///
-/// Those of the store. What earlier steps deleted stays deleted.
+/// If the store fails. Rows that earlier steps deleted stay deleted.
 pub fn prune_expired_records(
     store: &dyn Store,
     now: Timestamp,
@@ -79,7 +79,7 @@ pub fn prune_expired_records(
     prune_all(pacer, |limit| store.transaction(|tx| tx.prune_idempotency_records(now, limit)))
 }
 
-/// Takes steps until one deletes nothing; returns how many rows they deleted.
+/// Executes steps until one deletes nothing. Returns the total number of deleted rows.
 fn prune_all(
     pacer: &mut dyn Pacer,
     prune: impl Fn(i64) -> Result<usize, StoreError>,

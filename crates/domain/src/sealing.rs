@@ -18,7 +18,7 @@ pub enum Sealed {
 ///
 /// # Errors
 ///
-/// Those of the store.
+/// If the store fails.
 pub fn seal_next(store: &dyn Store, now: Timestamp, pacer: &mut dyn Pacer) -> Result<bool, StoreError> {
     let rows_max = pacer.rows_max();
     let Some(next) = store.snapshot(|reads| reads.next_seal(now, rows_max))? else { return Ok(false) };
@@ -32,7 +32,7 @@ pub fn seal_next(store: &dyn Store, now: Timestamp, pacer: &mut dyn Pacer) -> Re
 ///
 /// # Errors
 ///
-/// Those of the store.
+/// If the store fails.
 pub fn seal_committed(
     store: &dyn Store,
     now: Timestamp,

@@ -101,7 +101,7 @@ impl Batch {
         self.book.set_savepoint();
     }
 
-    /// Writes everything that was kept.
+    /// Writes all decisions that were kept.
     ///
     /// # Errors
     ///

@@ -16,7 +16,7 @@ pub struct CreateSchedule {
     /// The points or dollars for each user.
     pub sum: Sum,
     pub every: Period,
-    /// The first date. If it is in the past, it and all later past dates are paid now.
+    /// The first date. If it is in the past, it and all later past dates are paid one after the other.
     pub start_on: IsoDate,
 }
 

@@ -31,7 +31,7 @@ pub struct Company {
     pub updated_at: Timestamp,
 }
 
-/// A company with what the API shows of its owner.
+/// A company with the fields of its owner that the API shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompanyWithOwner {
     pub company: Company,

@@ -13,15 +13,15 @@ const MUST_BE: &str = "a rate of 1 to 10,000 points for a dollar";
 const TOLERANCE_OF_A_POINT: i64 = 10_000_000;
 const TOLERANCE_OF_A_CENT: i64 = 100_000;
 
-/// How many points a dollar buys: 1 to 10,000, 50 where a company says nothing (behaviour 8.11, 11.1).
+/// A number of points per dollar: 1 to 10,000, by default 50 (behaviour 8.11, 11.1).
 ///
-/// It holds the only conversions between points and money (behaviour 16.5).
+/// This type has the only conversions between points and money (behaviour 16.5).
 ///
 /// ```
 /// use guerdon_domain::money::{Amount, Points, PointsPerDollar};
 /// let three = PointsPerDollar::new(3).ok_or("out of range")?;
 /// let point = three.amount(Points::new(1).ok_or("negative")?).ok_or("overflow")?;
-/// assert_eq!(point.nanodollars(), 333_333_333); // a third of a dollar is no whole number of nano-dollars
+/// assert_eq!(point.nanodollars(), 333_333_333); // a third of a dollar is not a whole number of nano-dollars
 ///
 /// // Three single points make 999,999,999 nano-dollars; the tolerance lets the wallet show all three.
 /// let wallet = point.checked_mul(3).ok_or("overflow")?;

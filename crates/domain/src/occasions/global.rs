@@ -63,7 +63,7 @@ fn held<T: Locks + ReadOccasions + ?Sized>(
     id: OccasionId,
 ) -> Result<Occasion, GlobalOccasionError> {
     tx.hold(Row::Occasion(id))?;
-    let nobody = ProviderId::from_uuid(uuid::Uuid::nil()); // only global occasions belong to the nil provider
+    let nobody = ProviderId::from_uuid(uuid::Uuid::nil()); // in its scope, only global occasions are found
     match tx.occasion(nobody, id)? {
         Lookup::Own(occasion) if occasion.is_global() => Ok(occasion),
         _ => Err(GlobalOccasionError::NoSuchOccasion),

@@ -126,7 +126,7 @@ impl<'a> World<'a> {
         self.surroundings.next()
     }
 
-    /// One unit of work: `Ok` commits, `Err` rolls back.
+    /// Runs one unit of work: `Ok` commits, `Err` rolls back.
     pub(super) fn transaction<T, E: From<StoreError>>(
         &self,
         mut work: impl FnMut(&mut dyn Ledger) -> Result<T, E>,

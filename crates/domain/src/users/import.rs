@@ -185,7 +185,7 @@ impl Earlier {
         self.emails.extend(key.email.as_ref().map(|it| it.folded().to_owned()));
     }
 
-    /// Whether an earlier record may have changed which user this key names.
+    /// Whether an earlier record may have changed which user this key identifies.
     fn may_concern(&self, key: &Key, found: &Found) -> bool {
         key.employee_id.as_ref().is_some_and(|it| self.employee_ids.contains(it))
             || key.email.as_ref().is_some_and(|it| self.emails.contains(it.folded()))

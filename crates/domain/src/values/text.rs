@@ -99,7 +99,7 @@ mod tests {
         check("A", true);
         check("  Anniversary  ", true);
         check("'; DROP TABLE users; -- %s {{7*7}} ${x} \\", true);
-        check("👩‍👩‍👧‍👦 émile \u{65}\u{301}mile", true); // joined emoji, NFC beside NFD
+        check("👩‍👩‍👧‍👦 émile \u{65}\u{301}mile", true); // joined emoji, NFC next to NFD
         check("\u{5e9}\u{5dc}\u{5d5}\u{5dd} \u{202e}x", true); // right to left
         check("𝒳", true);
         check(&"x".repeat(255), true);

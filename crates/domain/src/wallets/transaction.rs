@@ -12,7 +12,7 @@ stored! {
         Redemption => 2, "redemption";
         /// Paid by a distribution.
         PointDistribution => 3, "point distribution";
-        /// Returned to the reserve when the user was deleted.
+        /// Returned to the reserve because the user was deleted.
         UserDeleted => 4, "user deleted";
         /// Returned after a failed redemption.
         Refund => 5, "refund";

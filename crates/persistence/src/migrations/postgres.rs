@@ -229,7 +229,7 @@ impl Runner {
         self.again(name, |conn| {
             let made = conn.batch_execute(&it.statement);
             if made.is_err() {
-                conn.batch_execute(&format!("DROP INDEX CONCURRENTLY IF EXISTS {index}"))?; // it slows writes
+                conn.batch_execute(&format!("DROP INDEX CONCURRENTLY IF EXISTS {index}"))?; // an invalid index slows down writes
             }
             made
         })

@@ -65,7 +65,7 @@ fn run(conn: &mut Conn, pending: &[Pending<'_>]) -> Result<Vec<String>, OpenErro
 fn run_step(conn: &mut Conn, step: &Step) -> Result<(), String> {
     let done = match step {
         Step::Together(sql) => conn.batch_execute(sql),
-        Step::Batches(it) => conn.batch_execute(&it.of("TRUE")), // nobody waits for it
+        Step::Batches(it) => conn.batch_execute(&it.of("TRUE")), // no other process is waiting
         Step::Concurrently(_) => return Err("SQLite runs nothing outside a transaction".into()),
     };
     done.map_err(|e| e.to_string())

@@ -9,8 +9,8 @@ pub(crate) fn classify(error: &Error) -> StoreError {
     let text = error.to_string();
     let races = ["deadlock detected", "could not serialize", "lock timeout"];
     let away = [
-        "statement timeout",   // nobody was faster: a second run would take as long
-        "due to user request", // pg_cancel_backend: the database's operator ends what is too much for it
+        "statement timeout",   // not a lost race: a second run would take as long
+        "due to user request", // pg_cancel_backend: the operator of the database stopped the statement
         "server closed",
         "terminating connection",
         "connection",

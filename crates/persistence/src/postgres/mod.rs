@@ -69,8 +69,8 @@ pub(crate) fn place(number: u8) -> String {
     format!("${number}")
 }
 
-/// The FROM item `t` with the transfers by one side of them, and the name of the column with the entry
-/// number.
+/// The FROM item for the transfers `t` by one side of them, and the alias whose columns have the account and
+/// the entry number.
 pub(crate) fn movements(_side: &str) -> (String, &'static str) {
     ("transfers AS t".to_owned(), "t")
 }
@@ -92,8 +92,8 @@ pub(crate) enum Hold {
     Alone,
 }
 
-/// Locks a company against a change of its provider until the transaction ends, with an advisory lock, which
-/// writes no row.
+/// Takes the lock on a company's provider until the transaction ends. It is an advisory lock, which writes no
+/// row.
 pub(crate) fn hold_company(conn: &mut Conn, company: CompanyId, hold: Hold) -> QueryResult<()> {
     let key = advisory_key(company.as_uuid());
     let how = if hold == Hold::Shared { "_shared" } else { "" };

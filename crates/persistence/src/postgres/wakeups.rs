@@ -1,9 +1,9 @@
 //! Notifies the other processes on the same PostgreSQL database when something was queued.
 //!
 //! The notification is sent after the commit, on a separate connection: NOTIFY inside the transaction would
-//! serialize all commits of the cluster. It is sent, and received, at most once in 50 ms; none is omitted at
-//! the end. If a notification is lost with a connection, the scan that every process makes each second
-//! replaces it.
+//! serialize all commits of the cluster. Notifications are sent and received at most once in 50 ms; the last
+//! one is never omitted. If a notification is lost with a connection, the scan that every process makes each
+//! second replaces it.
 //!
 //! The same connection counts the processes: each holds a shared advisory lock, and counts the holders.
 
@@ -190,7 +190,7 @@ mod tests {
             join(&mut ours).unwrap();
             join(&mut theirs).unwrap();
             assert_eq!(serving(&mut ours).unwrap(), 2);
-            theirs.batch_execute("SELECT pg_advisory_unlock_all()").unwrap(); // as the end of its connection does, some time later
+            theirs.batch_execute("SELECT pg_advisory_unlock_all()").unwrap(); // which closing the connection also does, but later
             assert_eq!(serving(&mut ours).unwrap(), 1);
         }
     }

@@ -1,6 +1,8 @@
 //! Rows of the tables, and their conversion to the domain's types. A stored value that breaks its own rules
-//! is reported as corrupt, never repaired. There is a file for each port, and the tables (`schema`), the SQL
-//! types that both databases share (`types`) and the digest over facts (`seals`).
+//! is reported as corrupt, never repaired.
+//!
+//! Each port has a file. `schema` has the tables, `types` the SQL types that both databases share, and
+//! `seals` the digest over facts.
 
 mod accounts;
 mod audit;

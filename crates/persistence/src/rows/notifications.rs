@@ -63,7 +63,7 @@ pub(super) fn to_json(notification: &Notification) -> String {
         company_domain: (&company.domain).into(),
         data,
     };
-    serde_json::to_string(&stored).unwrap_or_default() // strings and numbers always become JSON
+    serde_json::to_string(&stored).unwrap_or_default() // strings and numbers can always be serialized
 }
 
 /// The notification of a row, or `None` if the JSON is not one that [`to_json`] writes.

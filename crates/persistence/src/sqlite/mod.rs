@@ -63,9 +63,9 @@ pub(crate) fn place(number: u8) -> String {
     format!("?{number}")
 }
 
-/// The FROM item `t` with the transfers by one side of them, and the name of the column with the entry
-/// number. They are read through their index. An index entry that does not match its transfer is skipped,
-/// which leaves a gap in the numbers.
+/// The FROM item for the transfers `t` by one side of them, and the alias whose columns have the account and
+/// the entry number. The transfers are read through their index. An index entry that does not match its
+/// transfer is skipped, which leaves a gap in the numbers.
 pub(crate) fn movements(side: &str) -> (String, &'static str) {
     let from = format!(
         "transfers AS entry INDEXED BY transfers_{side} JOIN transfers AS t NOT INDEXED \

@@ -155,7 +155,7 @@ impl Writer {
         let Some(batch) = self.batch.take() else { return };
         let result = self.execute("COMMIT");
         if result.is_err() {
-            self.execute("ROLLBACK").unwrap_or_default(); // refused where the failed commit already rolled back
+            self.execute("ROLLBACK").unwrap_or_default(); // fails if the failed commit has already rolled back
         }
         let committed = result.is_ok();
         batch.fate.settle(result.map_err(unavailable));
@@ -169,7 +169,7 @@ impl Writer {
 
     pub(super) fn abandon(&mut self, cause: &StoreError) {
         let Some(batch) = self.batch.take() else { return };
-        self.execute("ROLLBACK").unwrap_or_default(); // refused where nothing is open any more
+        self.execute("ROLLBACK").unwrap_or_default(); // fails if no transaction is open any more
         batch.fate.settle(Err(unavailable(cause.clone())));
     }
 

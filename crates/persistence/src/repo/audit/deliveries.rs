@@ -8,7 +8,8 @@ use super::Check;
 use crate::rows::conditions::PENDING;
 use crate::rows::types::At;
 
-/// Every event has a delivery and every delivery an event; a pending delivery or mail has a time for its next attempt.
+/// Every event has a delivery and every delivery an event. A pending delivery or mail has a time for its next
+/// attempt.
 pub(super) fn checks() -> Vec<Check> {
     let event = id_text("d.event_id");
     vec![
