@@ -18,7 +18,7 @@ use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View, 
 use crate::platform::{SystemClock, SystemIds};
 use crate::transports::build_courier;
 
-/// Sends one.
+/// Sends one example event.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 pub(crate) struct SendExample {
     /// The provider: an id or a name
@@ -29,9 +29,9 @@ pub(crate) struct SendExample {
     r#type: String,
 }
 
-/// What the receiver said.
+/// The response of the receiver.
 #[derive(Serialize)]
-struct Told {
+struct ExampleOutcome {
     event_id: Uuid,
     r#type: &'static str,
     url: String,
@@ -42,7 +42,7 @@ struct Told {
     answer: String,
 }
 
-impl View for Told {
+impl View for ExampleOutcome {
     fn text(&self) -> String {
         let said = match (&self.status, &self.cause) {
             (_, Some(cause)) => cause.clone(),
@@ -79,7 +79,7 @@ impl Runnable for SendExample {
             |entry| entry.of_provider(id).about(event.as_uuid()),
             Action::ExampleSent,
         )?;
-        let told = Told {
+        let outcome_view = ExampleOutcome {
             event_id: event.as_uuid(),
             r#type: kind.name(),
             url,
@@ -89,20 +89,20 @@ impl Runnable for SendExample {
             duration_ms: outcome.duration.as_millis(),
             answer: String::from_utf8_lossy(&outcome.answer).into_owned(),
         };
-        Ok(Output { status: u8::from(!confirmed), ..told.output()? })
+        Ok(Output { status: u8::from(!confirmed), ..outcome_view.output()? })
     }
 }
 
 /// Renders the body of an event with invented users and new ids.
 fn example(kind: EventKind) -> Result<Vec<u8>, String> {
-    let told = |it: InvalidValue| it.to_string();
+    let describe = |it: InvalidValue| it.to_string();
     let company_id = CompanyId::from_uuid(SystemIds.next());
     let receiver = Person {
         id: UserId::from_uuid(SystemIds.next()),
         company_id,
-        first_name: Line::parse("Grace").map_err(told)?,
-        last_name: Some(Line::parse("Hopper").map_err(told)?),
-        email: EmailAddress::parse("grace@example.com").map_err(told)?,
+        first_name: Line::parse("Grace").map_err(describe)?,
+        last_name: Some(Line::parse("Hopper").map_err(describe)?),
+        email: EmailAddress::parse("grace@example.com").map_err(describe)?,
         manager: false,
         active: true,
     };
@@ -111,7 +111,7 @@ fn example(kind: EventKind) -> Result<Vec<u8>, String> {
         id: RecognitionId::from_uuid(SystemIds.next()),
         receiver_id: receiver.id,
         sender: Sender::User(UserId::from_uuid(SystemIds.next())),
-        message: Message::parse("This is an example.").map_err(told)?,
+        message: Message::parse("This is an example.").map_err(describe)?,
         points,
         share: true,
         occasion_id: OccasionId::from_uuid(SystemIds.next()),

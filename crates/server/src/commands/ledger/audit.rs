@@ -45,7 +45,7 @@ fn action(text: &str) -> Result<String, String> {
 }
 
 #[derive(Serialize)]
-struct Told {
+struct EntryView {
     at: String,
     actor: String,
     action: &'static str,
@@ -54,7 +54,7 @@ struct Told {
     detail: String,
 }
 
-impl From<AuditEntry> for Told {
+impl From<AuditEntry> for EntryView {
     fn from(it: AuditEntry) -> Self {
         Self {
             at: it.at.to_string(),
@@ -80,10 +80,10 @@ fn actor(it: &AuditEntry) -> String {
     }
 }
 
-impl View for Vec<Told> {
+impl View for Vec<EntryView> {
     fn text(&self) -> String {
         let id = |it: &Option<Uuid>| it.map_or_else(|| "-".to_owned(), |it| it.to_string());
-        let row = |it: &Told| {
+        let row = |it: &EntryView| {
             let (at, actor, action) = (it.at.clone(), it.actor.clone(), it.action.to_owned());
             vec![at, actor, action, id(&it.company_id), id(&it.object_id), it.detail.clone()]
         };
@@ -107,7 +107,7 @@ impl Runnable for Audit {
             ..AuditWanted::default()
         };
         let found = environment.store.snapshot(|reads| newest(reads, &wanted))?;
-        found.into_iter().map(Told::from).collect::<Vec<_>>().output()
+        found.into_iter().map(EntryView::from).collect::<Vec<_>>().output()
     }
 
     fn may_take_long(&self) -> bool {

@@ -16,7 +16,7 @@ use crate::retention;
 pub(crate) struct Prune {}
 
 #[derive(Serialize)]
-struct Gone {
+struct Deleted {
     events: usize,
     mails: usize,
     idempotency_records: usize,
@@ -24,7 +24,7 @@ struct Gone {
     longest_step_micros: u64,
 }
 
-impl View for Gone {
+impl View for Deleted {
     fn text(&self) -> String {
         let Self { events, mails, idempotency_records, longest_step_micros: micros } = self;
         let (ms, tenth) = (micros / 1_000, micros % 1_000 / 100);
@@ -46,7 +46,7 @@ impl Runnable for Prune {
         )?;
         let Pruned { events, mails, idempotency_records } = pruned;
         let longest_step_micros = u64::try_from(longest_step.as_micros()).unwrap_or(u64::MAX);
-        Gone { events, mails, idempotency_records, longest_step_micros }.output()
+        Deleted { events, mails, idempotency_records, longest_step_micros }.output()
     }
 
     fn may_take_long(&self) -> bool {
