@@ -1,4 +1,5 @@
-//! Creating a company with its owner (behaviour 11.2).
+//! Creating a company with its owner (behaviour 11.2). Company, owner and their accounts are created
+//! together, because none may exist without the others.
 
 use crate::model::{Act, Company, CompanyWithOwner, Profile, User};
 use crate::money::{Points, PointsPerDollar};

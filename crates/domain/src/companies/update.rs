@@ -1,4 +1,4 @@
-//! Changing a company (behaviour 7, 11.3, 11.7).
+//! Changing a company (behaviour 7, 11.3, 11.7), including its owner, its rate and its reserve alert.
 
 use super::change::{UpdateCompany, UpdateCompanyError};
 use super::ownership;

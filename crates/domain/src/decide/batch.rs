@@ -1,4 +1,5 @@
-//! The commands that are executed in one transaction.
+//! Executes several commands in one transaction as if they ran one after the other: each is decided on the
+//! facts and accounts that the commands before it left, and everything that was kept is written at the end.
 
 use super::{Decide, Deciding, Undecided};
 use crate::ledger::{AccountBook, Changes, Facts, Needs};

@@ -1,4 +1,5 @@
-//! Deciding a payment: which account pays, which accounts are credited, and what is refused.
+//! Decides payments: which account pays, which accounts are credited, and what is refused. This is the only
+//! code that computes a balance.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,5 @@
-//! Replaces the balance of a wallet, for the operator (behaviour 17.7).
+//! Replaces the balance of a wallet, for the operator (behaviour 17.7). The company's reserve pays or
+//! receives the difference, so that the accounts still sum to zero.
 
 use std::collections::BTreeSet;
 

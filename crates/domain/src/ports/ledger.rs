@@ -8,8 +8,9 @@ pub trait LedgerAccess {
     /// Locks and reads what is needed, and adds it to the facts and the book.
     ///
     /// The order is: schedules; locked rows of companies and users; users; their companies and the named
-    /// ones; occasions; distributions; accounts, by kind and then by owner; redemptions and administrators,
-    /// which are read again on each load.
+    /// ones, together with the claims of idempotency keys; occasions; records of keys; distributions;
+    /// accounts, by kind and then by owner; redemptions and administrators, which are read again on each
+    /// load.
     fn load(&mut self, needs: &Needs, facts: &mut Facts, book: &mut AccountBook) -> Result<(), StoreError>;
 
     /// Writes the decisions on what this transaction has loaded.

@@ -1,4 +1,8 @@
-//! Sending a recognition (behaviour 15).
+//! Sending a recognition (behaviour 15): one sender gives the same points and message to up to 10,000
+//! receivers, all or none.
+//!
+//! The decision checks all rules and reports every violation. A user pays from the peer wallet, or from the
+//! manager wallet if the peer wallet does not cover the total; a company pays from its reserve.
 
 use std::collections::BTreeSet;
 
@@ -110,8 +114,9 @@ impl Decide for SendRecognition {
         needs
     }
 
-    /// A manager's wallet if the peer wallet does not cover the price, the rounding account if the payer is
-    /// short of a fraction of a point, the administrators if the reserve falls below its alert.
+    /// Needed only in some cases: a manager's wallet if the peer wallet does not cover the price, the
+    /// rounding account if the payer is short of a fraction of a point, the administrators if the reserve
+    /// falls below its alert threshold.
     fn further_needs(&self, facts: &Facts) -> Result<Needs, LedgerError> {
         let mut needs = Needs::default();
         let company = match self.sender {

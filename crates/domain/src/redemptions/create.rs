@@ -1,4 +1,4 @@
-//! Redeeming points.
+//! Redeeming points: a user spends points of the earned wallet on a reward.
 
 use std::collections::BTreeSet;
 

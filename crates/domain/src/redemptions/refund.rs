@@ -1,4 +1,4 @@
-//! Refunding a redemption.
+//! Refunding a redemption, for example after a failed order: its amount returns to the user's earned wallet.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,5 @@
-//! The reserve alert.
+//! The reserve alert: the administrators of a company are notified once when its reserve falls below a
+//! threshold.
 
 use crate::ledger::{Changes, Facts, LedgerError};
 use crate::model::{Company, NewMail, Notification};

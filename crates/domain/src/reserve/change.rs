@@ -1,4 +1,4 @@
-//! Deposits and withdrawals.
+//! Deposits to a company's reserve, and withdrawals from it.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,5 @@
-//! Deleting a user (behaviour 13.4).
+//! Deleting a user (behaviour 13.4). The user is marked as deleted, the wallets are closed, and their
+//! balances return to the company's reserve, so that no points are lost.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,5 @@
-//! Erasing the personal data of a deleted user (behaviour 13.5).
+//! Erasing the personal data of a deleted user (behaviour 13.5). The journal refers to users only by their
+//! ids, so it does not change: the profile, the mails and the bodies of events are erased.
 
 use crate::model::{Action, Profile};
 use crate::ports::{AuditLog, Context, Denied, Erasure, Locks, Row, StoreError, Unrenderable, Users};

@@ -1,4 +1,9 @@
-//! One transaction of the engine: load, decide each command in turn, write.
+//! Executes one batch in one transaction, without letting one command affect the others.
+//!
+//! The transaction loads the needs of all commands together and decides the commands one after the other.
+//! Each sees the changes of those before it. If a command is refused, is not loaded or panics, only its
+//! changes are undone. At the end everything that was kept is written with one commit. Nothing is committed
+//! if nothing was kept.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};

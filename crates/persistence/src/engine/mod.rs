@@ -143,8 +143,8 @@ impl Drop for Engine {
         self.shared.lock().close();
         self.shared.notify_all();
         for worker in self.workers.drain(..) {
-            // This worker may itself drop the engine, if a response that it has just ended was the last
-            // owner.
+            // The current thread may be one of the workers, if a response that it has just ended was the last
+            // owner of the engine. It cannot join itself.
             if worker.thread().id() != std::thread::current().id() {
                 worker.join().unwrap_or_default(); // the worker catches panics
             }

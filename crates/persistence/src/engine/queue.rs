@@ -1,4 +1,10 @@
-//! The queue of commands, and the choice of which of them form a batch.
+//! The queue of commands. It decides which commands form a batch, so that providers are served fairly and
+//! workers never share an account.
+//!
+//! Each provider has its own queue, and providers take turns. A batch takes only commands with accounts that
+//! no other batch in progress uses. Commands that wait for locks are in a separate queue for the patient
+//! workers; later commands for the same accounts stay behind them. If the queue is full, further commands are
+//! refused.
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::time::{Duration, Instant};
@@ -65,7 +71,7 @@ impl Job {
         self.is_alone || self.is_large() || self.tries >= 3
     }
 
-    /// Whether it locks rows that a fast worker would have to wait for, or so many that some are probably
+    /// Whether it locks rows that a fast worker would have to wait for, or so many that some of them may be
     /// locked.
     fn must_wait_for_locks(&self) -> bool {
         let Needs { locked_users, schedules, distributions, .. } = &self.needs;

@@ -1,4 +1,5 @@
-//! Locks and loads the accounts of payments, and writes them back.
+//! Locks and loads the accounts of payments, and writes them back. All accounts of a batch take one
+//! statement, which locks them in the lock order, so that batches do not deadlock.
 
 use std::collections::HashMap;
 

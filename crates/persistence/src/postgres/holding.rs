@@ -1,4 +1,5 @@
-//! Advisory locks on companies and idempotency keys, until the transaction ends.
+//! Locks companies and claims idempotency keys until the transaction ends. Both use advisory locks: companies
+//! must not be written for each payment, and the row of a key does not exist before its first use.
 
 use diesel::dsl::AsSelect;
 use diesel::pg::sql_types::Array;
@@ -37,8 +38,8 @@ statement! {
      JOIN idempotency_records ON scope = wanted_scope AND idempotency_key = wanted_key"
 }
 
-/// Locks companies against a change of their provider, and claims idempotency keys. Never waits. Returns the
-/// locked companies and the claimed keys.
+/// Locks companies against a change of their provider, and claims idempotency keys. Claiming never waits;
+/// locking companies waits only with [`Locking::Wait`]. Returns the locked companies and the claimed keys.
 pub(crate) fn hold_companies_and_claim_keys(
     conn: &mut Conn,
     companies: &[CompanyId],

@@ -1,4 +1,5 @@
-//! Writes the results of decisions with one statement.
+//! Writes the results of a batch in one round trip: a single statement updates the accounts and inserts the
+//! rows of all tables. Its SQL does not depend on the number of rows, so it stays prepared.
 
 use diesel::pg::Pg;
 use diesel::prelude::*;
@@ -16,7 +17,7 @@ use crate::rows::{
 };
 use crate::slices::{STATEMENT_BYTES, slices};
 
-/// The accounts are already locked, so none of this waits for a lock.
+/// The statement. The accounts are already locked, so it waits for no lock.
 struct Write<'r> {
     accounts: UpdateAccounts<'r>,
     causes: Insert<'r, CauseRow<'r>>,

@@ -1,4 +1,5 @@
-//! Loads what decisions need, and writes their results.
+//! Loads what the commands of a batch need, and writes their results. Each kind of row takes few statements,
+//! whatever the number of commands, and locks are taken in the order that [`LedgerAccess`] prescribes.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,5 @@
-//! Rows as stored, unparsed, for audits that trust none of them.
+//! Rows for audits, which must be able to read damaged data: columns are compared as stored, without parsing
+//! them into domain types first.
 
 use diesel::prelude::*;
 use guerdon_domain::audit::{End, Held, Movement, Sent};

@@ -1,4 +1,5 @@
-//! Rows whose columns are declared only once.
+//! Rows whose columns are declared only once. The structs, the lists of columns and the arrays that insert
+//! many rows with one statement must agree, so the macro `row!` generates all of them from one declaration.
 
 use std::borrow::Cow;
 
