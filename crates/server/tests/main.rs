@@ -12,6 +12,7 @@ mod authorization;
 mod bad_input;
 mod balancers;
 mod client;
+mod client_operations;
 mod commands;
 mod console;
 mod copies;
