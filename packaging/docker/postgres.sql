@@ -1,6 +1,6 @@
--- Run once, by the image of PostgreSQL when it makes the database folder.
+-- The PostgreSQL image runs this once, when it initializes the data folder.
 \set password `cat /run/secrets/postgres_password`
 CREATE ROLE guerdon LOGIN PASSWORD :'password';
 CREATE DATABASE guerdon OWNER guerdon;
--- Nobody is the superuser over the network: psql within the container needs no password.
+-- The superuser cannot log in over the network; psql inside the container needs no password.
 ALTER ROLE postgres PASSWORD NULL;
