@@ -1,4 +1,4 @@
-//! The parameters of an operation, and what is wrong with those that a client sent: the same for bodies and queries.
+//! The parameters of an operation, and the faults of those that a client sent. Bodies and queries use the same types.
 
 use std::fmt::Display;
 
@@ -41,7 +41,7 @@ impl Parameter {
 /// What the reading of a body or a query reports: the faults, and for the API's description the parameters.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// What is wrong, in the order in which it was found.
+    /// The faults in the order in which they were found.
     pub faults: Vec<String>,
     parameters: Option<Vec<Parameter>>,
 }

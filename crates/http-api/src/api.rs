@@ -1,4 +1,4 @@
-//! What the API is given by whoever starts it.
+//! What the API needs from the program that starts it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -14,45 +14,45 @@ use time::Date;
 use crate::pulse::Pulse;
 use crate::traffic::Traffic;
 
-/// How much of what is let through; 0 turns a limit off (behaviour 20).
+/// Rate limits; 0 disables a limit (behaviour 20).
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Requests that a provider may make each second, for ever.
+    /// Requests per second of a provider.
     pub requests_per_second: u32,
-    /// Requests that a provider may make at once.
+    /// Burst of requests of a provider.
     pub burst: u32,
-    /// Failed credentials a minute for an address and a key; five times as many for an address.
+    /// Failed logins per minute for an address and an API key; five times as many for an address.
     pub failed_logins_per_minute: u32,
 }
 
-/// How many connections there may be at a time (behaviour 2.8).
+/// Limits of open connections (behaviour 2.8).
 #[derive(Debug, Clone, Copy)]
 pub struct ConnectionLimits {
-    /// Of everybody.
+    /// Of all clients.
     pub in_all: usize,
-    /// Of one address, or one network of 64 bits in IPv6. Trusted proxies are not counted.
+    /// Of one IPv4 address, or one IPv6 network of 64 bits. Trusted proxies are exempt.
     pub of_one_address: usize,
 }
 
-/// How requests arrive (behaviour 2.1).
+/// Where TLS ends (behaviour 2.1).
 #[derive(Debug, Clone)]
 pub enum Transport {
-    /// Over TLS that ends here.
+    /// In this service.
     Tls,
-    /// In plain HTTP from a proxy where TLS ends.
+    /// At a proxy, which forwards plain HTTP.
     Proxy {
-        /// Whose word on the protocol and the client's address is believed.
+        /// Proxies whose forwarding headers are trusted.
         trusted: Vec<IpNet>,
     },
 }
 
 /// Compares API secrets with their stored hashes.
 pub trait VerifySecret: Send + Sync {
-    /// Whether the secret is the one that was hashed. Takes the same time whatever the hash.
+    /// Whether the secret matches the hash. The time does not depend on the hash.
     fn matches(&self, secret: &str, hash: &[u8]) -> bool;
 }
 
-/// What is turned on and off while the API runs.
+/// Switches that change while the API runs.
 #[derive(Debug, Default)]
 pub struct Gate {
     maintenance: AtomicBool,
@@ -60,27 +60,27 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// Open: neither in maintenance nor draining.
+    /// Neither in maintenance nor draining.
     pub fn new() -> Arc<Self> {
         Arc::default()
     }
 
-    /// Whether every request is answered 503.
+    /// Whether every request receives 503.
     pub fn maintenance(&self) -> bool {
         self.maintenance.load(Ordering::Relaxed)
     }
 
-    /// Turns maintenance on or off, from the next request on.
+    /// Turns maintenance mode on or off, effective with the next request.
     pub fn set_maintenance(&self, on: bool) {
         self.maintenance.store(on, Ordering::Relaxed);
     }
 
-    /// Whether answers close their connections, so that clients go elsewhere before a stop.
+    /// Whether responses close their connections, so that clients move to another instance before a stop.
     pub fn draining(&self) -> bool {
         self.draining.load(Ordering::Relaxed)
     }
 
-    /// Turns draining on or off, from the next answer on.
+    /// Turns draining on or off, effective with the next response.
     pub fn set_draining(&self, on: bool) {
         self.draining.store(on, Ordering::Relaxed);
     }
@@ -91,17 +91,17 @@ impl Gate {
 pub struct Sunset {
     /// Such as `v1`.
     pub version: String,
-    /// The first day on which it need not answer any more.
+    /// The first day on which the version may be gone.
     pub day: Date,
 }
 
 impl Sunset {
-    /// Whether a path is of this version.
+    /// Whether a path belongs to this version.
     pub(crate) fn is_of(&self, path: &str) -> bool {
         path.strip_prefix('/').and_then(|it| it.split('/').next()) == Some(&self.version)
     }
 
-    /// Says so in an answer's headers: `Deprecation` (RFC 9745), which a listed version is already, and `Sunset` (RFC 8594).
+    /// Adds the headers `Deprecation` (RFC 9745) and `Sunset` (RFC 8594). A version with a sunset date counts as deprecated.
     pub(crate) fn tell(&self, headers: &mut HeaderMap) {
         headers.insert(HeaderName::from_static("deprecation"), HeaderValue::from_static("@0"));
         let day = HttpDate::from(SystemTime::from(self.day.midnight().assume_utc())).to_string();
@@ -111,57 +111,56 @@ impl Sunset {
     }
 }
 
-/// The path of the page that a browser is shown under unknown paths. The page itself is not served there.
+/// The key of the page that browsers receive for unknown paths. The page is not served under this path.
 pub const NOT_FOUND_PATH: &str = "/404";
 
-/// A page that everybody may read without credentials (behaviour 2.10).
+/// A public page (behaviour 2.10).
 #[derive(Debug, Clone)]
 pub struct Page {
     /// Such as `/docs`.
     pub path: String,
-    /// With its charset.
+    /// Including the charset.
     pub content_type: &'static str,
-    /// What it says.
+    /// The contents.
     pub body: Bytes,
-    /// The same, compressed by gzip.
+    /// The contents, compressed with gzip.
     pub gzipped: Bytes,
 }
 
-/// Everything the API needs.
+/// What the API needs to run.
 pub struct Api {
-    /// Where everything is kept.
+    /// The store for reads and for writes that do not move points.
     pub store: Arc<dyn Store>,
-    /// Where commands that move points are submitted.
+    /// The queue for commands that move points.
     pub commands: Arc<dyn CommandQueue>,
     pub clock: Arc<dyn Clock>,
     pub ids: Arc<dyn Ids>,
-    /// Renders events.
+    /// Renders event bodies.
     pub bodies: Arc<dyn EventBodies>,
     /// Compares API secrets.
     pub secrets: Arc<dyn VerifySecret>,
     /// Maintenance and draining.
     pub gate: Arc<Gate>,
-    /// Whether the database answers.
+    /// The health of the database.
     pub pulse: Arc<Pulse>,
-    /// For how long an answer is kept under its `Idempotency-Key`.
+    /// How long responses are stored under their `Idempotency-Key`.
     pub answers_kept: Duration,
-    /// Counts what is answered.
+    /// Counts responses.
     pub traffic: Arc<Traffic>,
     pub limits: Limits,
     pub connections: ConnectionLimits,
-    /// How long a connection may be idle that somebody with right credentials uses.
+    /// How long an authenticated connection may be idle.
     pub keep_alive: Duration,
-    /// How requests arrive.
+    /// Where TLS ends.
     pub transport: Transport,
     /// The address of the service in SAML audiences, without a trailing slash.
     pub service_url: Arc<str>,
-    /// Versions that answer 410, such as `v0`.
+    /// Versions that respond with 410, such as `v0`.
     pub retired_versions: Vec<String>,
-    /// Versions that say in each answer when they end.
+    /// Versions with a date of removal.
     pub sunsets: Vec<Sunset>,
-    /// Pages that need no credentials, under `/docs` and `/openapi.json`, and the one of [`NOT_FOUND_PATH`]; made when the
-    /// first is asked for.
+    /// Public pages under `/docs` and `/openapi.json`, and that of [`NOT_FOUND_PATH`]; rendered at the first request for one.
     pub pages: LazyLock<Vec<Page>>,
-    /// At which level each answered request leaves a log line.
+    /// The level at which each request is logged.
     pub request_lines: log::Level,
 }

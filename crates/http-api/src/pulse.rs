@@ -1,24 +1,24 @@
-//! Whether the database answers and takes writes, as far as can be told without asking it.
+//! The health of the database, as known from recent queries: no request or probe queries it to find out.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use guerdon_domain::ports::StoreError;
 
-/// The database counts as answering for this long after it did.
+/// How long after a response the database counts as responsive.
 const ANSWER_VALID_FOR: Duration = Duration::from_millis(1500);
 
-/// When the database last answered. Probes and requests ask this and never the database, so they cannot pile up on it.
+/// When the database last responded. Probes and requests read this and never query the database, so they cannot pile up on it.
 #[derive(Debug, Default)]
 pub struct Pulse(Mutex<Beats>);
 
 #[derive(Debug, Default)]
 struct Beats {
-    /// Since when a look has been waiting for its answer.
+    /// When the health query in progress began.
     looking: Option<Instant>,
-    /// When a look was answered.
+    /// When a health query last succeeded.
     looked: Option<Instant>,
-    /// When a request was answered.
+    /// When a request's query last succeeded.
     served: Option<Instant>,
     writes: Writes,
 }
@@ -28,9 +28,9 @@ struct Beats {
 enum Writes {
     #[default]
     Succeed,
-    /// A request failed; a write is to be tried.
+    /// A request failed: a test write is due.
     Doubted,
-    /// The last write that was tried failed.
+    /// The last test write failed.
     Fail,
 }
 
@@ -43,7 +43,7 @@ impl Pulse {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Looks at the database, to be done several times a second. A failure is no answer.
+    /// Runs a health query; call it several times a second. An error does not count as a response.
     pub fn look<T, E>(&self, look: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
         self.beats().looking = Some(Instant::now());
         let looked = look();
@@ -55,13 +55,13 @@ impl Pulse {
         looked
     }
 
-    /// A request was answered by it just now.
+    /// Records that a request's query succeeded.
     pub(crate) fn served(&self) {
         self.beats().served = Some(Instant::now());
     }
 
-    /// A request failed because of the database. If that was unavailable, it is in doubt whether writes succeed; a lost race
-    /// says nothing about them.
+    /// Records that a request failed in the store. If the database was unavailable, a test write becomes due; a lost race does not
+    /// concern its health.
     pub(crate) fn note_failure(&self, cause: &StoreError) {
         let mut beats = self.beats();
         if beats.writes == Writes::Succeed
@@ -71,9 +71,8 @@ impl Pulse {
         }
     }
 
-    /// Runs `write` if it is in doubt whether writes succeed, or if the last one failed; to be called about once a second.
-    /// `None` while there is no doubt, while the database does not even answer reads, and if the write lost a race: that
-    /// proves nothing, so the next call tries again.
+    /// Runs the test write `write` if one is due or the last one failed; call it about once a second. Returns `None` if none is due,
+    /// if the database does not respond to reads either, and if the write lost a race, which the next call tries again.
     pub fn try_write<T>(
         &self,
         write: impl FnOnce() -> Result<T, StoreError>,
@@ -89,18 +88,18 @@ impl Pulse {
         Some(written)
     }
 
-    /// Whether the last write that was tried succeeded, or none had to be tried.
+    /// Whether the last test write succeeded or none was due.
     pub fn takes_writes(&self) -> bool {
         self.beats().writes != Writes::Fail
     }
 
-    /// Whether a look was answered lately.
+    /// Whether a health query succeeded recently.
     pub fn is_fresh(&self) -> bool {
         is_recent(self.beats().looked)
     }
 
-    /// Whether it neither answers nor breaks off: a look hangs, and nobody else has an answer from it either. A look of a
-    /// busy service may well wait for its turn.
+    /// Whether the database hangs: a health query is in progress for too long and no other query succeeded meanwhile. A health query
+    /// of a busy service may wait for a connection.
     pub(crate) fn is_silent(&self) -> bool {
         let beats = self.beats();
         beats.looking.is_some_and(|it| it.elapsed() >= ANSWER_VALID_FOR) && !is_recent(beats.served)

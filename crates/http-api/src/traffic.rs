@@ -1,9 +1,9 @@
-//! How much was asked and answered, for whoever keeps figures.
+//! Counts of requests and responses, for the statistics.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-/// Counts of answers, until somebody takes them.
+/// Counts of responses since they were last taken.
 #[derive(Debug, Default)]
 pub struct Traffic {
     requests: AtomicI64,
@@ -12,15 +12,15 @@ pub struct Traffic {
     micros: AtomicI64,
 }
 
-/// What was counted since it was last taken.
+/// Counts since they were last taken.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Answers {
     pub requests: i64,
-    /// Answered 4xx.
+    /// Responses with a status of 4xx.
     pub client_errors: i64,
-    /// Answered 5xx.
+    /// Responses with a status of 5xx.
     pub server_errors: i64,
-    /// How long all of them took.
+    /// The sum of their durations.
     pub micros: i64,
 }
 
@@ -35,7 +35,7 @@ impl Traffic {
         self.micros.fetch_add(i64::try_from(took.as_micros()).unwrap_or(i64::MAX), Ordering::Relaxed);
     }
 
-    /// What was counted, which is counted anew from then on.
+    /// Takes the counts and resets them.
     pub fn take(&self) -> Answers {
         Answers {
             requests: self.requests.swap(0, Ordering::Relaxed),

@@ -1,4 +1,4 @@
-//! The fields of a body, read one by one; every fault is collected, what is left over was unknown.
+//! Reads the fields of a body one by one and collects every fault. Fields that no reader asked for are unknown.
 
 mod json;
 mod updates;
@@ -14,7 +14,7 @@ use crate::parameter::{Parameter, Report};
 const IGNORED_MAX: usize = 20;
 const IGNORED_NAME_MAX: usize = 64;
 
-/// Why a body was rejected: a sentence for the client that names the fields and what they must be.
+/// Why a body was rejected: a sentence for the client that names the invalid fields and the rules that they break.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidBody(pub Cow<'static, str>);
@@ -91,7 +91,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// What is wrong with several fields together.
+    /// Reports a fault of several fields together, unless one of them has a fault already.
     pub fn fault<T>(&mut self, told: &str) -> Option<T> {
         if self.report.faults.is_empty() {
             self.report.faults.push(told.to_owned());
@@ -119,7 +119,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The names of what was sent and not read, as the `X-Ignored-Fields` header shows them; none for none.
+    /// The names of unknown fields for the header `X-Ignored-Fields`; `None` if there are none.
     pub fn ignored(&self) -> Option<String> {
         let is_plain = |it: &&str| {
             (1..=IGNORED_NAME_MAX).contains(&it.len())
@@ -131,7 +131,7 @@ impl<'a> Fields<'a> {
         if names.is_empty() { None } else { Some(names.join(", ")) }
     }
 
-    /// Refuses what was sent and not read (behaviour 7.4).
+    /// Rejects unknown fields (behaviour 7.4).
     pub fn require_none_ignored(&self) -> Result<(), InvalidBody> {
         if self.values.is_empty() {
             return Ok(());
@@ -140,7 +140,7 @@ impl<'a> Fields<'a> {
         Err(InvalidBody::new(format!("the body holds fields that are unknown{named}")))
     }
 
-    /// What was read, or the 400 that names every fault.
+    /// The value that a reader returned, or every fault.
     pub fn unless_faulty<T>(&self, read: Option<T>) -> Result<T, InvalidBody> {
         if self.report.faults.is_empty()
             && self.values.iter().any(|(name, it)| name.contains('\0') || it.has_nul())

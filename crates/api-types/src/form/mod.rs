@@ -29,9 +29,9 @@ pub trait Form {
 
 /// A value that is sent as a string.
 pub trait FromText: Form + Sized {
-    /// Why a text is none; says what it must be.
+    /// Why a string is not a valid value: the rule that it breaks.
     type Fault: Display;
-    /// What is expected where something else than a string was sent: `a string with a UUID`.
+    /// The expected type, for the message if something other than a string was sent: `a string with a UUID`.
     const EXPECTED: &'static str;
 
     /// Reads it.
@@ -40,10 +40,10 @@ pub trait FromText: Form + Sized {
 
 /// A value that is sent as an integer.
 pub trait FromInteger: Form + Sized {
-    /// What it must be: `an integer from 1 to 10000`.
+    /// The expected value, for the message: `an integer from 1 to 10000`.
     const EXPECTED: &'static str;
 
-    /// Reads it; `None` for an integer that is none.
+    /// The value of an integer; `None` if it is not valid.
     fn from_integer(integer: i64) -> Option<Self>;
 }
 

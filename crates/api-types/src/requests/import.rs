@@ -17,7 +17,7 @@ pub fn imported_user_fields() -> Vec<String> {
 ///
 /// # Errors
 ///
-/// Which fields are invalid and what they must be, in the API's words.
+/// The invalid fields and the rules that they break, in the API's words.
 pub fn imported_profile(company: CompanyId, row: &Map<String, Value>) -> Result<Profile, String> {
     let mut row = row.clone();
     row.insert("company_id".to_owned(), company.to_string().into());
@@ -28,7 +28,7 @@ pub fn imported_profile(company: CompanyId, row: &Map<String, Value>) -> Result<
 ///
 /// # Errors
 ///
-/// Which fields are invalid and what they must be, in the API's words.
+/// The invalid fields and the rules that they break, in the API's words.
 pub fn imported_changes(row: &Map<String, Value>) -> Result<UpdateUser, String> {
     read(row, user_changes)
 }

@@ -34,11 +34,11 @@ pub struct CompanyView<'a, More> {
     updated_at: Shown<Timestamp>,
 }
 
-/// What a list shows beside.
+/// The additional fields in lists: none.
 #[derive(Serialize, JsonSchema)]
 pub struct Listed {}
 
-/// What creating and updating show.
+/// The additional fields in responses to creating and updating.
 #[derive(Serialize, JsonSchema)]
 pub struct Changed<'a> {
     /// If the reserve falls below this number of points, the company's admins are notified by mail. Example: `1000`
@@ -49,7 +49,7 @@ pub struct Changed<'a> {
     reserve_bcc: Option<&'a str>,
 }
 
-/// What fetching one shows.
+/// The additional fields in the response to fetching one.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "")]
 pub struct Whole<'a> {
@@ -85,21 +85,21 @@ impl<'a, More> CompanyView<'a, More> {
 }
 
 impl<'a> CompanyView<'a, Listed> {
-    /// As a list shows it.
+    /// The form in lists.
     pub fn listed(found: &'a CompanyWithOwner) -> Self {
         Self::of(found, Listed {})
     }
 }
 
 impl<'a> CompanyView<'a, Changed<'a>> {
-    /// As creating and updating answer it.
+    /// The form in responses to creating and updating.
     pub fn changed(found: &'a CompanyWithOwner) -> Self {
         Self::of(found, Changed::of(found))
     }
 }
 
 impl<'a> CompanyView<'a, Whole<'a>> {
-    /// As fetching one answers it.
+    /// The form in the response to fetching one.
     pub fn whole(found: &'a CompanyWithOwner, user_count: i64) -> Self {
         let points_per_dollar = found.company.rate.get();
         Self::of(found, Whole { changed: Changed::of(found), user_count, points_per_dollar })

@@ -24,12 +24,12 @@ macro_rules! details {
             }
         }
 
-        /// Those of a user that is made.
+        /// Reads the details of a new user.
         pub fn given(fields: &mut Fields) -> Details {
             Details { $($name: fields.optional(stringify!($name)),)+ }
         }
 
-        /// What changes of them.
+        /// Reads the changes to a user's details.
         pub fn updated(fields: &mut Fields) -> UpdateDetails {
             UpdateDetails { $($name: fields.updated(stringify!($name)),)+ }
         }
@@ -61,7 +61,7 @@ const FIELD_DOCS: FieldDocs = field_docs! {
     office_country,
 };
 
-/// Adds the doc comments: the fields come from a list that has none for clients.
+/// Adds the descriptions: the list of fields in the domain has none for clients.
 fn documented(schema: &mut Schema) {
     docs::add(schema.get_mut("properties"), FIELD_DOCS, &[]);
 }

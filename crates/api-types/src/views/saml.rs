@@ -36,7 +36,7 @@ impl<'a> SamlView<'a> {
     }
 }
 
-/// By what name an identity provider knows a company here (behaviour 18.1).
+/// The entity id under which an identity provider knows a company of this service (behaviour 18.1).
 pub fn sp_id(service_url: &str, company: &Company) -> String {
     format!("{service_url}/saml/{}", company.domain.as_str())
 }

@@ -1,10 +1,10 @@
-//! What is wrong with a body that is under way.
+//! Why a request's body ended early.
 
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// Between whoever frames the bodies of a connection and whoever reads them, on the one thread of both: why the body that
-/// is under way ended before its end.
+/// Why the current body of a connection ended early. Shared, on one thread, by the code that frames bodies and the code that reads
+/// them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct BodyFault(Rc<Cell<Option<Fault>>>);
 
@@ -15,17 +15,17 @@ struct Fault {
 }
 
 impl BodyFault {
-    /// Says what is wrong, as the client is told, and whether the same request may be served later.
+    /// Records the reason, as the client will read it, and whether a retry of the request can succeed.
     pub(crate) fn say(&self, what: &'static str, is_for_now: bool) {
         self.0.set(Some(Fault { what, is_for_now }));
     }
 
-    /// What was said.
+    /// The recorded reason.
     pub(crate) fn said(&self) -> Option<&'static str> {
         self.0.get().map(|it| it.what)
     }
 
-    /// Whether the same request may be served later.
+    /// Whether a retry of the request can succeed.
     pub(crate) fn is_for_now(&self) -> bool {
         self.0.get().is_some_and(|it| it.is_for_now)
     }

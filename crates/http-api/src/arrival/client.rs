@@ -1,4 +1,5 @@
-//! How a request came, and from where: the peer's word, and behind a proxy the proxy's (behaviour 2.1).
+//! The protocol and the client's address of a request: those of the connection, or those that a trusted proxy forwards
+//! (behaviour 2.1).
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
@@ -12,7 +13,7 @@ use crate::api::Transport;
 const FORWARDED_FOR: &str = "x-forwarded-for";
 const FORWARDED_PROTO: &str = "x-forwarded-proto";
 
-/// Whether the request came over HTTPS: always where TLS ends here, on a trusted proxy's word otherwise.
+/// Whether the request came over HTTPS: always if TLS ends here, otherwise if a trusted proxy says so.
 pub(super) fn is_https(transport: &Transport, request: &ServiceRequest) -> bool {
     match transport {
         Transport::Tls => true,
@@ -23,7 +24,7 @@ pub(super) fn is_https(transport: &Transport, request: &ServiceRequest) -> bool 
     }
 }
 
-/// The address that a request is counted under; none where the connection has none.
+/// The address for limits by address; `None` if the connection has none.
 pub(super) fn client_address(transport: &Transport, request: &ServiceRequest) -> Option<IpAddr> {
     let peer = request.peer_addr()?.ip().to_canonical();
     Some(match transport {
@@ -32,8 +33,7 @@ pub(super) fn client_address(transport: &Transport, request: &ServiceRequest) ->
     })
 }
 
-/// Whom an address stands for where addresses are counted: one of IPv6 for its network of 64 bits, in which its owner has as
-/// many as he likes.
+/// The address under which limits count: an IPv6 address counts as its network of 64 bits, since one owner has all addresses in it.
 pub(crate) fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
@@ -41,7 +41,7 @@ pub(crate) fn network(address: IpAddr) -> IpAddr {
     }
 }
 
-/// Whether an address is a trusted proxy's.
+/// Whether an address belongs to a trusted proxy.
 pub(crate) fn is_proxy(transport: &Transport, address: IpAddr) -> bool {
     matches!(transport, Transport::Proxy { trusted } if is_trusted(address, trusted))
 }
@@ -56,7 +56,7 @@ fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
     trusted.iter().any(|it| it.contains(&address))
 }
 
-/// The last address that no trusted proxy has. What stands before something that is no address is nobody's word.
+/// The last address that does not belong to a trusted proxy. Entries before one that is not an address are not trusted.
 fn forwarded_for(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     let values: Vec<&str> =
         headers.get_all(FORWARDED_FOR).map(|it| it.to_str().unwrap_or_default()).collect();

@@ -1,8 +1,8 @@
-//! Headers that may be sent once.
+//! Headers that may be sent at most once.
 
 use actix_web::http::header::HeaderMap;
 
-/// The value of a header that may be sent once; `Err` where it is repeated.
+/// The value of a header that may be sent once; `Err` if it was sent more often.
 pub(crate) fn single_header<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a [u8]>, Repeated> {
     let mut values = headers.get_all(name);
     match (values.next(), values.next()) {
@@ -11,6 +11,6 @@ pub(crate) fn single_header<'a>(headers: &'a HeaderMap, name: &str) -> Result<Op
     }
 }
 
-/// A header that may be sent once was sent more often.
+/// A header was sent more often than once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Repeated;

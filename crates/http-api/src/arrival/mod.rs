@@ -1,5 +1,5 @@
-//! What is known of a request as it comes, found out once and below everybody who asks: its id, whether it came over
-//! HTTPS, from where, and, once it was admitted, who calls.
+//! Facts about a request, determined once: its id, whether it came over HTTPS, the client's address, and after authentication the
+//! provider.
 
 mod body_fault;
 mod client;
@@ -23,19 +23,19 @@ use crate::api::Transport;
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const REQUEST_ID_LENGTH_MAX: usize = 128;
 
-/// What is known of every request.
+/// Facts about a request before authentication.
 #[derive(Clone)]
 pub(crate) struct Arrival {
-    /// The id under which it is logged and answered.
+    /// The id in the log and in the response.
     pub(crate) id: Rc<str>,
     /// Whether it came over HTTPS.
     pub(crate) is_https: bool,
-    /// The address that it is counted under; none where the connection has none.
+    /// The address for limits by address; `None` if the connection has none.
     pub(crate) address: Option<IpAddr>,
 }
 
 impl Arrival {
-    /// Finds it out, and leaves it with the request.
+    /// Determines the facts and attaches them to the request.
     pub(crate) fn note(request: &ServiceRequest, transport: &Transport, ids: &dyn Ids) -> Self {
         let arrival = Self {
             id: id_for(request.headers(), ids).into(),
@@ -46,21 +46,21 @@ impl Arrival {
         arrival
     }
 
-    /// What was found out of a request; nothing of one that the envelope never saw.
+    /// The facts attached to a request; `None` if it did not pass the envelope.
     pub(crate) fn of(request: &HttpRequest) -> Self {
         let noted = request.extensions().get::<Self>().cloned();
         noted.unwrap_or_else(|| Self { id: "".into(), is_https: false, address: None })
     }
 }
 
-/// Of a request whose client sends the body only when it is told to (`Expect: 100-continue`).
+/// Marks a request whose client waits for permission to send the body (`Expect: 100-continue`).
 pub(crate) struct AwaitsLeave;
 
-/// Who calls: put into the request by the admission, and nowhere else.
+/// The authenticated provider. Only the admission attaches it to a request.
 #[derive(Clone)]
 pub(crate) struct Caller {
     pub(crate) id: ProviderId,
-    /// Whether it may create and update companies and corporations and create users, as of half a second ago.
+    /// Whether the provider may create and update companies and corporations and create users, as read at most half a second ago.
     pub(crate) is_designated: bool,
 }
 

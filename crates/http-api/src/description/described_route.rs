@@ -11,7 +11,7 @@ use guerdon_api_types::docs::FieldDocs;
 use guerdon_api_types::docs::{self, Doc};
 use guerdon_api_types::parameter::Parameter;
 
-/// What is told of a route's operation.
+/// The description of a route's operation.
 pub(crate) struct Told {
     pub(crate) name: &'static str,
     pub(crate) summary: &'static str,
@@ -25,7 +25,7 @@ pub(crate) struct Told {
     pub(crate) body: Option<Vec<Parameter>>,
     /// Whether a repeat under the same key is answered as the first was.
     pub(crate) takes_key: bool,
-    /// What it answers; null for nothing.
+    /// The schema of the response; null if it has no body.
     pub(crate) view: Schema,
     /// The component that describes the fields of the request that `field_docs` does not have.
     pub(crate) documented_by: Cow<'static, str>,

@@ -8,7 +8,7 @@ pub(super) struct Status {
     /// Its name among the components.
     pub(super) name: &'static str,
     meaning: &'static str,
-    /// What it carries beside the headers of every answer.
+    /// Its headers in addition to those of every response.
     headers: &'static [&'static str],
 }
 
@@ -16,7 +16,7 @@ pub(super) const REFUSALS: &[Status] = &[
     Status {
         code: 400,
         name: "BadRequest",
-        meaning: "The request is invalid: the message names each field and what it must be. Do not retry it unchanged.",
+        meaning: "The request is invalid: the message names each invalid field and its rule. Do not retry it unchanged.",
         headers: &[],
     },
     Status {
@@ -74,7 +74,7 @@ pub(super) fn responses() -> Value {
     Value::Object(all.collect())
 }
 
-/// The headers of an answer: those of every one, and some of its own.
+/// The headers of a response: those of every response and its own.
 pub(super) fn headers(own: &[&str]) -> Value {
     let names = HEADERS.iter().map(|(name, ..)| *name);
     let named = names.filter(|it| ALWAYS.contains(it) || own.contains(it));

@@ -1,4 +1,4 @@
-//! The description tells all of the API, and all of it in words.
+//! The OpenAPI document is complete, and everything in it has a description.
 
 use std::collections::HashSet;
 

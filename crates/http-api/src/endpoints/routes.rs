@@ -76,7 +76,7 @@ pub struct Route {
     pub needs_designation: bool,
     /// Whether it is an addition of this service (behaviour 25).
     pub is_extension: bool,
-    /// What the description tells of it.
+    /// Its description.
     pub(crate) tell: fn(&mut SchemaGenerator) -> Told,
     handle: Handle,
 }

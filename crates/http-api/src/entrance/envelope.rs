@@ -1,4 +1,4 @@
-//! The outermost layer: HTTPS, the request's id, the headers of every answer, one log line (behaviour 2.1, 2.7, 3.5).
+//! The outermost middleware: HTTPS, the request id, the headers of every response, one log line per request (behaviour 2.1, 2.7, 3.5).
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -22,7 +22,7 @@ use crate::arrival::{Arrival, AwaitsLeave, BodyFault, Caller, REQUEST_ID};
 use crate::operation::error::ApiError;
 use crate::operation::state::State;
 
-/// Wraps every request, whatever becomes of it.
+/// Wraps the handling of every request.
 pub(crate) async fn wrap(
     state: Data<State>,
     mut request: ServiceRequest,
@@ -39,12 +39,12 @@ pub(crate) async fn wrap(
     let began = Instant::now();
     let Arrival { id, is_https, .. } = Arrival::note(&request, &state.api.transport, &*state.api.ids);
     let method = request.method().clone();
-    // That a body in chunks is sound is known at its end, for which only those methods wait that read it.
+    // Whether a chunked body is valid is known only at its end; only methods that read the body wait for it.
     let is_sound = match &unread {
         Some(body) if body.is_chunked() && !reads_body(&method) => body.finish().await,
         _ => true,
     };
-    let page = pages::asked_for(&state, &request);
+    let page = pages::find_target(&state, &request);
     let mut is_page = false;
     let mut response = if health::is_asked(&request) {
         request.into_response(health::answer(&state))
@@ -106,12 +106,12 @@ fn reason_to_close(
     }
 }
 
-/// The response to a sound request, and whether it is a page.
+/// The response to a valid request, and whether it is a page.
 async fn serve(
     state: &State,
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
-    page: Option<pages::Asked<'_>>,
+    page: Option<pages::Target<'_>>,
     connection: Option<&Rc<Connection>>,
 ) -> Result<(ServiceResponse<BoxBody>, bool), Error> {
     if let Some(page) = page {
@@ -125,7 +125,7 @@ async fn serve(
     })
 }
 
-/// The whole answer to a head that is no sound request, as bytes: no such request comes up to [`wrap`].
+/// The bytes of the response to an invalid request head, which never reaches [`wrap`].
 pub(super) fn refuse(state: &State, refusal: Refusal, is_head: bool) -> Vec<u8> {
     let (began, id) = (Instant::now(), state.api.ids.next().to_string());
     let error = if refusal.is_for_now() {
@@ -152,7 +152,7 @@ pub(super) fn refuse(state: &State, refusal: Refusal, is_head: bool) -> Vec<u8> 
     bytes
 }
 
-/// The headers of every answer. `Date` comes from the clock of the times in bodies, which are then never later.
+/// Adds the headers of every response. `Date` and the times in bodies come from the same clock, so times in bodies are never later.
 fn adorn(headers: &mut HeaderMap, api: &Api, id: &str, is_https: bool) {
     let now = HttpDate::from(SystemTime::from(api.clock.now().utc()));
     if let Ok(value) = HeaderValue::from_str(&now.to_string()) {
@@ -168,7 +168,7 @@ fn adorn(headers: &mut HeaderMap, api: &Api, id: &str, is_https: bool) {
     }
 }
 
-/// Why a body that the method does not read is refused.
+/// Why a body is rejected that the method does not read.
 fn unsound(fault: Option<&BodyFault>) -> ApiError {
     match fault.and_then(|it| Some((it.said()?, it.is_for_now()))) {
         Some((message, true)) => ApiError::unavailable(message, 1),
@@ -183,7 +183,7 @@ fn reads_body(method: &Method) -> bool {
     [Method::POST, Method::PUT, Method::PATCH].contains(method)
 }
 
-/// One log line, and a time for the metrics. The route's pattern stands for the path, which may name people and domains.
+/// Writes the log line and records the duration. Both have the route's pattern in place of the path, which may contain personal data.
 fn tell(
     api: &Api,
     id: &str,
@@ -213,7 +213,7 @@ fn tell(
     metrics::histogram!("guerdon_http_request_duration_seconds", &labels).record(took);
 }
 
-/// The name of a method; one of the caller's own making has none, so that nobody can make up labels.
+/// The name of a standard method; others share one name, so that clients cannot create metric labels.
 fn known(method: &Method) -> &'static str {
     let all = [
         Method::GET,

@@ -1,4 +1,4 @@
-//! Pages for everybody: the description of the API and the documents, without credentials, outside every version
+//! Public pages, served without credentials and outside API versions: the OpenAPI document and the documentation
 //! (behaviour 2.10).
 
 use std::convert::Infallible;
@@ -25,37 +25,37 @@ use crate::operation::error::ApiError;
 use crate::operation::segments::Outgoing;
 use crate::operation::state::State;
 
-/// Where pages are; they are made when the first is asked for.
+/// Path prefixes of pages. The pages are rendered at the first request for one.
 const PLACES: [&str; 2] = ["/docs", "/openapi.json"];
-/// Where `/` leads.
+/// The page to which `/` redirects.
 const FIRST: HeaderValue = HeaderValue::from_static("/docs");
-/// Nothing but the page's own style; no script, no frame, nothing from another host.
+/// Permits only the page's own style sheet: no scripts, frames or other hosts.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'";
 const NO_REFERRER: (HeaderName, HeaderValue) =
     (HeaderName::from_static("referrer-policy"), HeaderValue::from_static("no-referrer"));
 
-/// What a request outside of every version asks for.
+/// The page that a request outside the API versions names.
 #[derive(Clone, Copy)]
-pub(super) enum Asked<'a> {
+pub(super) enum Target<'a> {
     Page(&'a Page),
-    /// `/`, which leads to the pages.
+    /// `/`, which redirects to the documentation.
     Home,
 }
 
-/// What a request names by its exact path, if that is a page.
-pub(super) fn asked_for<'a>(state: &'a State, request: &ServiceRequest) -> Option<Asked<'a>> {
+/// The page with exactly the request's path, if there is one.
+pub(super) fn find_target<'a>(state: &'a State, request: &ServiceRequest) -> Option<Target<'a>> {
     let path = request.path();
     if path == "/" {
-        return Some(Asked::Home);
+        return Some(Target::Home);
     }
     let may_be_one = PLACES.iter().any(|it| path.starts_with(it));
-    if may_be_one { state.api.pages.iter().find(|it| it.path == path).map(Asked::Page) } else { None }
+    if may_be_one { state.api.pages.iter().find(|it| it.path == path).map(Target::Page) } else { None }
 }
 
-/// The page, as the client wants it; it is never compressed anew.
+/// The response with the page, compressed in advance if the client accepts gzip.
 pub(super) fn answer(
-    asked: Asked<'_>,
+    target: Target<'_>,
     request: &ServiceRequest,
     connection: Option<&Rc<Connection>>,
 ) -> HttpResponse {
@@ -63,16 +63,16 @@ pub(super) fn answer(
     if ![Method::GET, Method::HEAD].contains(request.method()) {
         return ApiError::method_not_allowed("GET, HEAD").respond(request_id);
     }
-    let page = match asked {
-        Asked::Page(page) => page,
-        Asked::Home => return HttpResponse::SeeOther().insert_header((LOCATION, FIRST)).finish(),
+    let page = match target {
+        Target::Page(page) => page,
+        Target::Home => return HttpResponse::SeeOther().insert_header((LOCATION, FIRST)).finish(),
     };
     shown(StatusCode::OK, page, request.request(), connection)
         .unwrap_or_else(|| ApiError::unavailable("the service is busy", 1).and_close().respond(request_id))
 }
 
-/// The page with the contents that replaces the 404 of a path outside of every version, if the client prefers HTML and there is room
-/// for it.
+/// The HTML page with the navigation, in place of a JSON 404 for a path outside the API versions. `None` if the client does not prefer
+/// HTML, or if the connection's memory is used up.
 pub(super) fn not_found(
     state: &State,
     response: &ServiceResponse<BoxBody>,
@@ -86,7 +86,7 @@ pub(super) fn not_found(
     shown(StatusCode::NOT_FOUND, page, request, connection)
 }
 
-/// The page in the encoding that the client takes; none where its connection may not hold it.
+/// The page in an encoding that the client accepts; `None` if the connection's memory is used up.
 fn shown(
     status: StatusCode,
     page: &Page,
@@ -106,7 +106,7 @@ fn shown(
     Some(builder.body(PageBody { body: bytes.clone().into(), _under_way: under_way }))
 }
 
-/// The body of a page, which is counted as long as it is under way.
+/// The body of a page, which counts towards the connection's memory until it is sent.
 struct PageBody {
     body: Outgoing,
     _under_way: Option<PageUnderWay>,

@@ -1,6 +1,6 @@
 //! Limits the memory for data that clients send, and for the pages they load, before they have shown valid credentials.
 //!
-//! Every connection may hold a few KiB. What it holds beyond that, in TLS, in the strict reader and in the parser, is counted in
+//! Every connection may hold a few KiB. Memory beyond that, in TLS, in the strict reader and in the parser, is counted in
 //! total and per address. While either count is above its limit, connections that hold more than their own few KiB are not
 //! read, and clients without credentials get no pages.
 

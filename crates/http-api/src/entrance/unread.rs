@@ -33,7 +33,7 @@ pub(super) struct Unread {
 struct Body {
     payload: Payload,
     end: End,
-    /// Tells whether the client is waiting for `100 Continue`.
+    /// Whether the client is waiting for `100 Continue`.
     connection: Option<Rc<Connection>>,
 }
 
@@ -92,7 +92,7 @@ impl Unread {
     }
 
     /// Reads and discards the next part of the body. Returns false at the end of the body, or if the part exceeds `left` bytes.
-    /// With `asks`, a waiting client is told to send the body.
+    /// With `asks`, a waiting client is asked to send the body.
     async fn discard_next(&self, left: &mut usize, asks: bool) -> bool {
         let next = poll_fn(|context| self.body.borrow_mut().poll(context, asks)).await;
         let Some(Ok(bytes)) = next else { return false };
@@ -108,7 +108,7 @@ impl Body {
         self.connection.as_ref().is_some_and(|it| it.is_awaited())
     }
 
-    /// Polls for the next part. With `asks`, a waiting client is told to send the body.
+    /// Polls for the next part. With `asks`, a waiting client is asked to send the body.
     fn poll(&mut self, context: &mut Context<'_>, asks: bool) -> Poll<Option<Result<Bytes, PayloadError>>> {
         if self.end != End::NotYet {
             return Poll::Ready(None);

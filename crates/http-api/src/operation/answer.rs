@@ -55,7 +55,7 @@ impl Answer {
         self
     }
 
-    /// Attaches the memory that was reserved for the response. The response keeps what it needs of it until it has been sent.
+    /// Attaches the memory that was reserved for the response. The response keeps the part that it needs until it has been sent.
     pub(crate) fn holding(mut self, mut weight: Weight) -> Self {
         weight.settle(self.body.len());
         self.weight = Some(weight);

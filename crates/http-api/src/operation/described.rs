@@ -10,7 +10,7 @@ use guerdon_api_types::parameter::Parameter;
 pub(crate) trait Described {
     /// Its name in generated clients.
     const NAME: &'static str;
-    /// What it does, in one line.
+    /// A summary in one line.
     const SUMMARY: &'static str;
     /// Further documentation for clients, in Markdown.
     const TEXT: &'static str;

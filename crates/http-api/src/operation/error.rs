@@ -55,7 +55,7 @@ struct Body<'a> {
     /// The HTTP status. Example: `404`
     #[schemars(schema_with = "status_schema")]
     status: u16,
-    /// The reason as text: a 400 names each field and what it must be. Example: `"company not found"`
+    /// The reason as text: a 400 names each invalid field and its rule. Example: `"company not found"`
     message: &'a str,
 }
 
@@ -69,7 +69,7 @@ impl ApiError {
         Self { status, message: message.into(), header: None, closes: false, cause: None }
     }
 
-    /// 400; the message names the field and what it must be (behaviour 5.3).
+    /// 400; the message names the field and its rule (behaviour 5.3).
     pub(crate) fn bad_request(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, message)
     }

@@ -51,7 +51,7 @@ pub(crate) struct ListBody<L> {
     results: L,
 }
 
-/// A page of such a list, as the description tells of it.
+/// A page of a list, for the OpenAPI document.
 pub(crate) type ListOf<T> = ListBody<Vec<T>>;
 
 /// Renders a page in the envelope, with links to the other pages of `links`.

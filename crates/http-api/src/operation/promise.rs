@@ -7,7 +7,7 @@ const OPEN: u8 = 0;
 const COMMITTING: u8 = 1;
 const BROKEN_OFF: u8 = 2;
 
-/// What was decided first: to commit, or to respond with 503.
+/// The first decision: to commit, or to respond with 503.
 #[derive(Debug, Default)]
 pub(crate) struct Promise(AtomicU8);
 

@@ -122,7 +122,7 @@ mod tests {
         all
     }
 
-    /// Asks for a turn of its own; the task ends when it has one.
+    /// Requests a turn; the task ends when it has one.
     fn ask(shares: &Arc<Shares>, number: u128) -> tokio::task::JoinHandle<Result<Turn, ApiError>> {
         let shares = Arc::clone(shares);
         tokio::spawn(async move { shares.turn(provider(number)).await })

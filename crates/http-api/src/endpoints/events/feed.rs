@@ -79,7 +79,7 @@ pub(crate) struct View<'a> {
     next: Shown<Cursor>,
 }
 
-/// Where to go on, as clients keep it; none is the beginning.
+/// The cursor of a client; `None` is the beginning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cursor(Option<FeedPlace>);
 
@@ -94,7 +94,7 @@ impl fmt::Display for Cursor {
 
 impl Form for Cursor {
     fn form() -> Schema {
-        // What is in it is nobody's business but ours, so that it may change.
+        // Its content is opaque to clients, so that it can change.
         json_schema!({"type": "string", "minLength": 1, "maxLength": 255})
     }
 }

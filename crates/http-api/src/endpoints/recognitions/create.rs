@@ -16,7 +16,7 @@ use guerdon_api_types::field_docs;
 use guerdon_api_types::form::SenderType;
 use guerdon_api_types::views::RecognitionView;
 
-/// What each receiver takes beside the message: the user with names and address, the rows, the rest of the answer.
+/// Memory for each receiver without the message: the user with names and address, the rows, the rest of the response.
 const RECEIVER_BYTES: usize = 2_560;
 
 pub(crate) struct Create;

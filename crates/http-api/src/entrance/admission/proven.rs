@@ -35,7 +35,7 @@ impl Proven {
         self.pairs.insert(self.digest(credentials), ());
     }
 
-    /// Forgets credentials that let nobody in any more.
+    /// Removes credentials that are no longer valid.
     pub(super) fn remove(&self, credentials: &Credentials) {
         self.pairs.invalidate(&self.digest(credentials));
     }

@@ -1,6 +1,6 @@
 //! The reasons for which the strict reader refuses a request.
 
-/// What is wrong with the bytes of a connection.
+/// Why the bytes of a connection are rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Refusal {
     /// A bare line feed, or a bare carriage return.

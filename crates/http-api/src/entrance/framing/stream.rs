@@ -242,7 +242,7 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> Guarded<IO> {
         } else if !self.inbox.is_empty() {
             (Deadlines::REQUEST.head, Some(Refusal::SlowHead))
         } else if self.has_parser {
-            return Poll::Pending; // until the parser ends by itself
+            return Poll::Pending; // until the parser ends
         } else {
             self.connection.rest();
             (if self.is_fresh || !is_trusted { Deadlines::REQUEST.head } else { self.keep_alive }, None)
