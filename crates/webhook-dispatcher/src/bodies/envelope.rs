@@ -1,4 +1,4 @@
-//! What is around the data of every event (behaviour 23.3).
+//! The envelope around the data of every event (behaviour 23.3).
 
 use guerdon_domain::events::EventKind;
 use guerdon_domain::ports::Unrenderable;
@@ -15,7 +15,7 @@ struct Envelope<T> {
     data: T,
 }
 
-/// The JSON Schema of such a body.
+/// Returns the JSON Schema of the body of an event of this kind.
 pub(super) fn schema<T: JsonSchema>(kind: EventKind) -> Schema {
     let data = SchemaSettings::draft2020_12()
         .with(|it| {
@@ -35,7 +35,7 @@ pub(super) fn schema<T: JsonSchema>(kind: EventKind) -> Schema {
     })
 }
 
-/// The bytes of an event.
+/// Renders an event to the bytes that are signed and sent.
 pub(super) fn render<T: Serialize>(kind: EventKind, data: T) -> Result<Vec<u8>, Unrenderable> {
     let envelope = Envelope { r#type: kind.name(), version: VERSION, data };
     serde_json::to_vec(&envelope).map_err(|cause| Unrenderable(cause.to_string()))

@@ -1,14 +1,14 @@
-//! A body without a person's name and address (behaviour 13.5).
+//! Removes a person's name and address from a rendered body (behaviour 13.5).
 
 use guerdon_domain::ports::Unrenderable;
 use guerdon_domain::values::{EmailAddress, UserId};
 use serde_json::Value;
 
-/// What a person can be to an event.
+/// The roles a person can have in an event.
 const ROLES: [&str; 3] = ["sender", "receiver", "user"];
 
-/// Only the values change, so that the keys keep their order: a quoted key cannot stand inside of a string, where its
-/// quotes would be escaped.
+/// Only the values change, so the keys keep their order. A quoted key cannot occur inside a string, because its
+/// quotes would be escaped there.
 pub(super) fn from(body: &[u8], user: UserId, email: &EmailAddress) -> Result<Vec<u8>, Unrenderable> {
     let unrenderable = |cause: &dyn ToString| Unrenderable(cause.to_string());
     let mut text = std::str::from_utf8(body).map_err(|it| unrenderable(&it))?.to_owned();

@@ -1,4 +1,4 @@
-//! What a body says of the ledger, for `guerdon verify`.
+//! Extracts the facts about the ledger from a body, for `guerdon verify`.
 
 use guerdon_domain::events::{EventFacts, EventKind};
 use serde::Deserialize;
@@ -10,7 +10,7 @@ struct Body {
     data: Data,
 }
 
-/// The fields of both kinds of data that the ledger knows.
+/// The fields of both data types that `guerdon verify` compares with the ledger.
 #[derive(Deserialize)]
 struct Data {
     id: Option<Uuid>,

@@ -1,4 +1,4 @@
-//! The bodies of events: compact JSON, the keys in a set order (behaviour 23.3, 23.4).
+//! The bodies of events: compact JSON with keys in a fixed order (behaviour 23.3, 23.4).
 
 mod envelope;
 mod erased;
@@ -15,7 +15,7 @@ use schemars::Schema;
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Bodies;
 
-/// The JSON Schema of the bodies of a kind of event.
+/// Returns the JSON Schema of the bodies of this kind of event.
 pub fn schema(kind: EventKind) -> Schema {
     match kind {
         EventKind::RecognitionReceived | EventKind::RecognitionUpdated => {

@@ -4,7 +4,7 @@ use guerdon_domain::events::RecognitionEvent;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The data of an event about a recognition, in its order (behaviour 23.3).
+/// The data of an event about a recognition. The order of the fields is the order in the body (behaviour 23.3).
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "RecognitionData")]
 pub(super) struct Data<'a> {

@@ -4,7 +4,7 @@ use guerdon_domain::events::RedemptionEvent;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The data of an event about a redemption, in its order (behaviour 23.3).
+/// The data of an event about a redemption. The order of the fields is the order in the body (behaviour 23.3).
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "RedemptionData")]
 pub(super) struct Data<'a> {

@@ -1,4 +1,4 @@
-//! Connections that know their peer, and count what they receive.
+//! TCP connections that record their peer address and count the bytes they receive.
 
 use std::net::SocketAddr;
 use std::time::Instant;
@@ -11,14 +11,14 @@ use ureq::{Error, Timeout};
 
 use super::{Refused, is_public, passage};
 
-/// Opens TCP connections, to public addresses only unless others are allowed.
+/// Opens TCP connections, only to public addresses unless the policy allows others.
 #[derive(Debug)]
 pub(crate) struct GuardedTcp {
     tcp: TcpConnector,
     allow_private_networks: bool,
 }
 
-/// A TCP connection of ureq's own, with the peer it was opened to.
+/// One of ureq's TCP connections, with the address of its peer.
 #[derive(Debug)]
 pub(crate) struct GuardedTransport {
     inner: <TcpConnector as Connector<()>>::Out,
@@ -61,8 +61,8 @@ impl GuardedTcp {
 impl Connector<()> for GuardedTcp {
     type Out = GuardedTransport;
 
-    /// Tries one address after the other; each gets an even share of the time that is left, so that a dead one
-    /// does not use up the time of those behind it.
+    /// Tries the addresses in order. Each gets an equal share of the remaining time, so that an unreachable address
+    /// does not use up the time of those after it.
     fn connect(
         &self,
         details: &ConnectionDetails<'_>,
@@ -106,8 +106,8 @@ impl Transport for GuardedTransport {
         Ok(made_progress)
     }
 
-    /// ureq asks this before it uses a kept connection, and before it keeps one: it must still work, and lead where
-    /// the present attempt may go.
+    /// ureq calls this before it reuses a pooled connection and before it returns one to the pool. The connection
+    /// must work, and its peer must be an address that the current attempt may use.
     fn is_open(&mut self) -> bool {
         passage::leads_to(self.peer) && self.inner.is_open()
     }

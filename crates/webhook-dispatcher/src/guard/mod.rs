@@ -1,14 +1,13 @@
-//! The guard on outgoing requests (behaviour 23.11): which URLs may be called, which addresses may be connected to.
+//! The egress policy for webhooks (behaviour 23.11): which URLs may be requested and which addresses connected to.
 //!
-//! Three walls, each of which would do alone. A URL is judged as a text, when it is registered and at every attempt.
-//! The resolver then looks its name up anew for every attempt and refuses the whole answer if one address is not
-//! public; ureq gets exactly the addresses that were vetted and resolves nothing itself. And the connector judges
-//! each address once more in the moment it connects.
+//! Three checks, each sufficient alone. The URL string is checked when it is registered and at every attempt. For
+//! every attempt, the resolver resolves the host name and refuses the result if any address is not public; ureq gets
+//! exactly the checked addresses and resolves nothing. The connector checks each address again when it connects.
 //!
-//! A kept connection passes the same way: the resolver runs before the pool is asked, so a name that now leads to a
-//! forbidden address is refused although a connection to its old, public one is still open; and of the kept
-//! connections only one whose peer is among the addresses vetted for this very attempt is used. So a receiver that
-//! moves is followed at once, and a rebinding finds nothing to reuse.
+//! Pooled connections pass the same checks. The resolver runs before the pool is consulted, so a host name that now
+//! resolves to a forbidden address is refused even if a connection to its old, public address is open. A pooled
+//! connection is used only if its peer is among the addresses checked for this attempt. So a receiver that moves is
+//! followed immediately, and a rebinding attack finds no connection to reuse.
 
 mod connector;
 mod names;
@@ -26,23 +25,23 @@ pub(crate) use resolver::{Refused, VettingResolver};
 pub(crate) use target::Target;
 pub use target::UrlRefused;
 
-/// What the operator allows beyond public https (the settings `webhooks.*`). Nothing, by default.
+/// What the operator allows in addition to public https (the settings `webhooks.*`). Nothing by default.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Policy {
-    /// Whether plain http may be called (`webhooks.allow_http`).
+    /// Whether plain http is allowed (`webhooks.allow_http`).
     pub allow_http: bool,
-    /// Whether addresses that are not public may be called (`webhooks.allow_private_networks`). It turns the check
-    /// of addresses off.
+    /// Whether addresses that are not public are allowed (`webhooks.allow_private_networks`). This turns the check of
+    /// addresses off.
     pub allow_private_networks: bool,
 }
 
-/// Judges a callback URL as far as its text tells (behaviour 23.11): an absolute https URL without user info and
-/// without a fragment, whose host, where it is an address in whatever notation, is public. What a name resolves to
-/// is judged at every attempt.
+/// Checks the callback URL as a string (behaviour 23.11). It must be an absolute https URL without user info and
+/// fragment. If its host is an address in any notation, the address must be public. The addresses of a host name are
+/// checked at every attempt.
 ///
 /// # Errors
 ///
-/// Why it is refused, in a sentence for the operator that begins with `callback_url`.
+/// The reason, as a sentence for the operator that begins with `callback_url`.
 pub fn check_url(url: &str, policy: Policy) -> Result<(), UrlRefused> {
     Target::parse(url, policy).map(|_target| ())
 }

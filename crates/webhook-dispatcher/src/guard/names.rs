@@ -1,5 +1,5 @@
-//! Names to addresses, in bounded time, by a bounded number of threads. An answer is kept for a moment: a backlog of events
-//! to one receiver asks for its name once, not once for each.
+//! Resolves host names in bounded time with a bounded number of threads. Results are cached briefly, so a backlog of
+//! events to one receiver resolves its name once, not once per event.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -8,26 +8,26 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// So many names can be hanging at a time before others wait for them. More than the receivers that may hang
-/// (behaviour 23.9), since each name occupies one thread at most.
+/// The maximum of lookups in progress. Higher than the number of receivers that may hang (behaviour 23.9), since each
+/// host name occupies at most one thread.
 const THREADS_MAX: usize = 64;
 const STACK_BYTES: usize = 256 * 1024;
 const IDLE_MAX: Duration = Duration::from_secs(10);
-/// So many answers are kept at most.
+/// The maximum of cached results.
 const KEPT_MAX: usize = 1_024;
 
-/// The system that knows what a host name stands for.
+/// The system's resolver for host names.
 pub trait LookUp: Send + Sync {
-    /// All addresses of a name, of both families, in the order to try them. May take as long as it likes: who asks
-    /// does not wait longer than an attempt allows.
+    /// Returns all IPv4 and IPv6 addresses of a host name, in the order in which to try them. May block for any time:
+    /// the caller waits no longer than an attempt allows.
     ///
     /// # Errors
     ///
-    /// What the system says; its text is not shown to anybody.
+    /// The system's error. Its message is not shown.
     fn look_up(&self, name: &str) -> io::Result<Vec<IpAddr>>;
 }
 
-/// The operating system's look-up, `/etc/hosts` and DNS as it is configured.
+/// The operating system's resolver: `/etc/hosts` and DNS, as configured.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemLookUp;
 
@@ -37,7 +37,7 @@ impl LookUp for SystemLookUp {
     }
 }
 
-/// Why a name has no addresses.
+/// Why a host name could not be resolved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NameError {
     Unknown,
@@ -46,8 +46,8 @@ pub(crate) enum NameError {
 
 type Answer = Result<Arc<[IpAddr]>, NameError>;
 
-/// Looks names up. A name that is being looked up is not asked for a second time: who wants it too waits for the
-/// same answer, so a name whose servers hang holds one thread, however many attempts want it.
+/// Resolves host names. Concurrent requests for the same name share one lookup, so a name whose servers hang occupies
+/// one thread, however many attempts need it.
 pub(crate) struct Names {
     look_ups: Arc<LookUps>,
 }
@@ -61,7 +61,7 @@ struct LookUps {
 
 #[derive(Default)]
 struct Questions {
-    /// What names were found to stand for, and until when that is believed.
+    /// The cached addresses of each name, with the time at which they expire.
     known: HashMap<String, (Instant, Arc<[IpAddr]>)>,
     open: HashMap<String, Arc<Question>>,
     waiting: VecDeque<(String, Arc<Question>)>,
@@ -76,12 +76,12 @@ struct Question {
 }
 
 impl Names {
-    /// Keeps answers for so long.
+    /// `kept` is how long results are cached.
     pub(crate) fn new(look_up: Arc<dyn LookUp>, kept: Duration) -> Self {
         Self { look_ups: Arc::new(LookUps { look_up, kept, state: Mutex::default(), asked: Condvar::new() }) }
     }
 
-    /// The addresses of a name, if they are found within so long.
+    /// Returns the addresses of a host name, if they are found within this time.
     pub(crate) fn addresses(&self, name: &str, within: Duration) -> Answer {
         let until = Instant::now() + within;
         if let Some(known) = hold(&self.look_ups.state).known(name) {
@@ -125,7 +125,7 @@ impl Names {
             log::warn!("no thread for looking names up: {cause}");
             let mut state = hold(&self.look_ups.state);
             state.threads -= 1;
-            // What no thread would ever answer is given up, so that the name can be asked for again.
+            // No thread will ever complete this lookup. It is removed so that the name can be requested again.
             if state.threads == 0 {
                 let lost = std::mem::take(&mut state.waiting);
                 lost.iter().for_each(|(name, question)| {
@@ -188,7 +188,7 @@ impl LookUps {
     }
 }
 
-/// Sees to it that a look-up that panics leaves no question without an answer.
+/// Completes a lookup whose thread panics, so that no caller waits for it in vain.
 struct Ending<'a> {
     look_ups: &'a LookUps,
     name: String,

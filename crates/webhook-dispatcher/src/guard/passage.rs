@@ -1,8 +1,8 @@
-//! What the attempt on this thread may touch.
+//! The addresses and bytes that the attempt on this thread is allowed.
 //!
-//! ureq hands nothing from a call to the connections it takes from its pool, but it does all of a call's work on the
-//! caller's thread: it resolves, asks the pool, connects, sends and reads. So the passage of the attempt stands
-//! in a thread-local, written by the sender and the resolver, read by the connections.
+//! ureq passes nothing from a call to the connections it takes from its pool, but does all the work of a call on the
+//! caller's thread: it resolves, consults the pool, connects, sends and reads. So the state of the attempt is in a
+//! thread-local, which the sender and the resolver write and the connections read.
 
 use std::cell::RefCell;
 use std::net::SocketAddr;
@@ -16,12 +16,12 @@ thread_local! {
     static PASSAGE: RefCell<Passage> = const { RefCell::new(Passage { vetted: Vec::new(), bytes_left: 0 }) };
 }
 
-/// Begins an attempt: nothing is vetted yet, and `bytes` may be received.
+/// Begins an attempt: no address is allowed yet, and at most `bytes` may be received.
 pub(crate) fn begin(bytes: usize) {
     PASSAGE.with_borrow_mut(|it| *it = Passage { vetted: Vec::new(), bytes_left: bytes });
 }
 
-/// Opens the way to these addresses, and to no others.
+/// Allows connections to these addresses and no others.
 pub(super) fn open(vetted: &[SocketAddr]) {
     PASSAGE.with_borrow_mut(|it| it.vetted = vetted.to_vec());
 }
@@ -31,7 +31,7 @@ pub(super) fn leads_to(peer: SocketAddr) -> bool {
     PASSAGE.with_borrow(|it| it.vetted.contains(&peer))
 }
 
-/// Counts received bytes; `false` once they are more than the attempt may receive.
+/// Counts received bytes. Returns `false` once the attempt has received more than it may.
 #[must_use]
 pub(super) fn receive(bytes: usize) -> bool {
     PASSAGE.with_borrow_mut(|it| match it.bytes_left.checked_sub(bytes) {

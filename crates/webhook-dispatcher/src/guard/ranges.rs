@@ -1,34 +1,35 @@
-//! Which addresses are the public internet.
+//! Decides which addresses belong to the public internet.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ipnet::{Ipv4Net, Ipv6Net};
 
-/// Networks of IPv4 that are not public, or lead to what is not.
+/// IPv4 networks that are not public, or that lead to such networks.
 const SPECIAL_V4: [Ipv4Net; 15] = [
     v4(0, 0, 0, 8),       // this network
     v4(10, 0, 0, 8),      // private
-    v4(100, 64, 0, 10),   // shared by a carrier's customers
-    v4(127, 0, 0, 8),     // this machine
-    v4(169, 254, 0, 16),  // link-local, and the clouds' metadata
+    v4(100, 64, 0, 10),   // carrier-grade NAT
+    v4(127, 0, 0, 8),     // loopback
+    v4(169, 254, 0, 16),  // link-local, cloud metadata
     v4(172, 16, 0, 12),   // private
     v4(192, 0, 0, 24),    // protocol assignments
     v4(192, 0, 2, 24),    // documentation
-    v4(192, 88, 99, 24),  // relays of 6to4
+    v4(192, 88, 99, 24),  // 6to4 relays
     v4(192, 168, 0, 16),  // private
     v4(198, 18, 0, 15),   // benchmarks
     v4(198, 51, 100, 24), // documentation
     v4(203, 0, 113, 24),  // documentation
     v4(224, 0, 0, 4),     // multicast
-    v4(240, 0, 0, 4),     // reserved, and broadcast
+    v4(240, 0, 0, 4),     // reserved, broadcast
 ];
 
-/// All that is public of IPv6 lies in here. Outside are the unspecified and the loopback address, what embeds an
-/// IPv4 address (mapped, compatible, NAT64), the discard prefix, segment routing, unique local, link-local, site-local and
-/// multicast: refused whatever they embed, since no receiver needs one.
+/// The network that contains all public IPv6 addresses. It excludes the unspecified and the loopback address,
+/// addresses that embed an IPv4 address (mapped, compatible, NAT64), the discard prefix, segment routing, unique
+/// local, link-local, site-local and multicast addresses. They are refused whatever they embed, since no receiver
+/// needs one.
 const GLOBAL_V6: Ipv6Net = v6([0x2000, 0, 0], 3);
 
-/// What is special inside it.
+/// Networks inside `GLOBAL_V6` that are not public.
 const SPECIAL_V6: [Ipv6Net; 4] = [
     v6([0x2001, 0, 0], 23),     // Teredo, benchmarks, ORCHID and other protocol assignments
     v6([0x2001, 0xdb8, 0], 32), // documentation
@@ -44,8 +45,8 @@ const fn v6([a, b, c]: [u16; 3], bits: u8) -> Ipv6Net {
     Ipv6Net::new_assert(Ipv6Addr::new(a, b, c, 0, 0, 0, 0, 0), bits)
 }
 
-/// Whether an address is of the public internet: of none of the ranges that IANA keeps for special purposes, and
-/// none that embeds an address of another protocol.
+/// Whether an address belongs to the public internet: it is in none of the ranges that IANA reserves for special
+/// purposes, and does not embed an address of another protocol.
 pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => !SPECIAL_V4.iter().any(|it| it.contains(&address)),
@@ -65,7 +66,7 @@ mod tests {
         }
     }
 
-    /// The first and the last address of each range.
+    /// Checks the first and the last address of each range.
     #[test]
     fn no_special_range_of_ipv4_is_public() {
         check(&["0.0.0.0", "0.255.255.255", "10.0.0.0", "10.255.255.255"], false);

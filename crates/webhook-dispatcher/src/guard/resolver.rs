@@ -1,4 +1,4 @@
-//! ureq's resolver: gives it vetted addresses, or none.
+//! ureq's resolver: returns only addresses that the egress policy allows.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -15,12 +15,12 @@ use url::Host;
 use super::names::{NameError, Names};
 use super::{is_public, passage};
 
-/// So many addresses of an answer are tried at most; ureq's array holds no more.
+/// The maximum of addresses tried per lookup; ureq's array holds no more.
 const ADDRESSES_MAX: usize = 16;
-/// Beyond any deadline, and still a moment that a clock can add.
+/// Longer than any deadline, and short enough to be added to a clock's time.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
-/// Why the guard refuses an attempt.
+/// Why the egress policy refuses an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Refused {
     #[error("refused: {0} is not a public address")]
@@ -35,7 +35,7 @@ impl From<Refused> for ureq::Error {
     }
 }
 
-/// Resolves, and refuses the whole answer if one address of it is not public.
+/// Resolves a host name and refuses the result if any of its addresses is not public.
 pub(crate) struct VettingResolver {
     pub(crate) names: Arc<Names>,
     pub(crate) allow_private_networks: bool,
@@ -71,7 +71,8 @@ impl Resolver for VettingResolver {
 }
 
 impl VettingResolver {
-    /// An address in any notation that URLs know is no name: nobody else reads it in yet another way.
+    /// An address in any notation that URLs allow is not a host name and is not resolved, so that no other parser
+    /// reads it differently.
     fn addresses(&self, host: &str, timeout: NextTimeout) -> Result<Arc<[IpAddr]>, ureq::Error> {
         let name = match Host::parse(host) {
             Ok(Host::Ipv4(address)) => return Ok([address.into()].into()),

@@ -1,4 +1,4 @@
-//! A callback URL, judged and made ready to be requested.
+//! Checks a callback URL and converts it to a request URI.
 
 use guerdon_domain::values::WebUrl;
 use ureq::http::Uri;
@@ -6,28 +6,28 @@ use url::{Host, Url};
 
 use super::{Policy, is_public};
 
-/// Why a callback URL is refused; each a sentence for the operator.
+/// Why a callback URL is refused. Each message is a sentence for the operator.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UrlRefused {
-    /// It is no absolute http or https URL, or one with user info or with characters that none may hold.
+    /// Not an absolute http or https URL, or it has user info or invalid characters.
     #[error("callback_url {0}")]
     NotAWebUrl(String),
-    /// It has a fragment, which is never sent.
+    /// The URL has a fragment, which is never sent.
     #[error("callback_url must have no fragment")]
     Fragment,
-    /// It is plain http, which is not allowed.
+    /// The URL is plain http, which is not allowed.
     #[error("callback_url must be https (webhooks.allow_http allows plain http)")]
     PlainHttp,
-    /// Its host is an address that is not public, or a name for this machine.
+    /// The host is an address that is not public, or a name of this machine.
     #[error("callback_url must be a public address (webhooks.allow_private_networks allows others)")]
     NotPublic,
 }
 
-/// Where a request goes.
+/// The destination of a request.
 #[derive(Debug)]
 pub(crate) struct Target {
-    /// What ureq is given. Path and query are the registered ones, neither resolved nor decoded; the signature is
-    /// over the registered text all the same.
+    /// The URI for ureq. Path and query are the registered ones, neither resolved nor decoded. The signature covers
+    /// the registered string.
     pub(crate) uri: Uri,
 }
 
@@ -61,8 +61,8 @@ fn is_local_name(name: &str) -> bool {
     name == "localhost" || name.ends_with(".localhost")
 }
 
-/// The registered text as a URI: only what cannot stand in a request is written in another way, a name in other
-/// scripts in ASCII, characters of a path that HTTP has no place for in percent notation, an empty path as `/`.
+/// Returns the registered URL as a URI. Only parts that a request cannot contain are rewritten: an international host
+/// name to ASCII, invalid characters of a path to percent encoding, and an empty path to `/`.
 fn request_uri(text: &str, url: &Url) -> Option<Uri> {
     let (_, rest) = text.split_once("://")?;
     let (authority, path_and_query) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
@@ -75,7 +75,7 @@ fn request_uri(text: &str, url: &Url) -> Option<Uri> {
         .ok()
 }
 
-/// The authority as registered, unless the host means something else than it says: then what it means.
+/// Returns the registered authority, unless its host has another canonical form: then that form.
 fn request_authority(registered: &str, url: &Url) -> Option<String> {
     let host = url.host_str()?;
     let lower = registered.to_ascii_lowercase();

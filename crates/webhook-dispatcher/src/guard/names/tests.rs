@@ -11,7 +11,7 @@ use super::{LookUp, NameError, Names, THREADS_MAX};
 const LONG: Duration = Duration::from_secs(60);
 const ADDRESS: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(198, 51, 100, 1));
 
-/// Answers each look-up when the test says so.
+/// Completes each lookup when the test says so.
 struct Held {
     looked_up: AtomicUsize,
     begun: Sender<String>,
@@ -36,7 +36,7 @@ struct Bench {
     answers: Sender<io::Result<Vec<IpAddr>>>,
 }
 
-/// Answers are not kept.
+/// Without a cache.
 fn bench() -> Bench {
     bench_that_keeps(Duration::ZERO)
 }
@@ -95,7 +95,8 @@ fn those_who_ask_meanwhile_share_one_answer() {
     let first = ask();
     assert_eq!(begun.recv().unwrap(), "held.example");
     let others: Vec<_> = (0..20).map(|_| ask()).collect();
-    // Whoever waits holds the question: the map's reference, the worker's and the first asker's come on top.
+    // Each waiting caller holds a reference to the lookup, in addition to those of the map, the worker and the first
+    // caller.
     while Arc::strong_count(&names.look_ups.state.lock().unwrap().open["held.example"]) < 23 {
         thread::yield_now();
     }

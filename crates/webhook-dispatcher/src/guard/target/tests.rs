@@ -117,7 +117,7 @@ fn a_plain_url_is_requested_as_registered() {
         "https://[2606:4700::1111]:8443/x?y=z",
         "http://127.0.0.1:8080/hook",
     ] {
-        // The URI type writes hosts as they are, so the text is the whole truth.
+        // The URI type writes hosts unchanged, so comparing strings is enough.
         assert_eq!(requested(url), url);
     }
 }
