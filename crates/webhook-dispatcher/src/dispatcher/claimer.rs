@@ -1,4 +1,4 @@
-//! The thread that looks into the outbox.
+//! The thread that claims due events from the outbox.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,12 +10,13 @@ use super::senders::summon;
 use super::shared::Shared;
 use super::step::{NextLook, guarded, step};
 
-/// How often time is let pass while attempts are under way.
+/// How often the core's timers run while it is busy.
 const TICK: Duration = Duration::from_millis(10);
-/// With a backlog there are so many looks in the time of one: who had no room then may have some now.
+/// With a backlog, the outbox is read this many times per scan interval, because providers that had no room may have
+/// some by then.
 const LOOKS_AT_A_BACKLOG: u32 = 4;
 
-/// Claims until the dispatcher stops: when the bell rings, when an event falls due, and from time to time.
+/// Claims events until the dispatcher stops: when it is woken, when an event falls due, and at each scan interval.
 pub(super) fn claim_until_stopped(shared: &Arc<Shared>) {
     let mut claimer = Claimer {
         shared,
@@ -33,19 +34,19 @@ pub(super) fn claim_until_stopped(shared: &Arc<Shared>) {
 
 struct Claimer<'a> {
     shared: &'a Arc<Shared>,
-    /// When to look next at the latest, by the steady clock.
+    /// The latest time of the next read, by the monotonic clock.
     look_at: Duration,
-    /// When to look next at the earliest.
+    /// The earliest time of the next read, by the monotonic clock.
     not_before: Duration,
-    /// Whether the bell has rung since the last look.
+    /// Whether the dispatcher was woken since the last read.
     is_rung: bool,
     failed: bool,
-    /// When the times that are written down were last known to be of this clock.
+    /// When stored due times were last known to agree with this wall clock.
     sound_at: Option<Now>,
 }
 
 impl Claimer<'_> {
-    /// Waits for a reason to look into the outbox, and does; `false` once the dispatcher stops.
+    /// Waits until the outbox should be read, and reads it. Returns `false` once the dispatcher stops.
     fn wait_and_look(&mut self) -> bool {
         let now = self.shared.now().steady;
         let look_at = if self.is_rung { self.not_before } else { self.look_at };
@@ -93,8 +94,8 @@ impl Claimer<'_> {
         self.set_others_going();
     }
 
-    /// Where the clock was set back since the last look, or may have been since another process ran, what is due by the old one
-    /// would wait for hours or days.
+    /// Reschedules events if the wall clock was set back since the last read, or may have been since another process
+    /// ran. Their due times, written by the old clock, would otherwise delay them by hours or days.
     fn bring_back(&mut self) -> Result<(), StoreError> {
         let (parts, now) = (&self.shared.parts, self.shared.now());
         let is_back = |then: &Now| then.wall + (now.steady - then.steady) > now.wall + CLOCK_TOLERANCE;

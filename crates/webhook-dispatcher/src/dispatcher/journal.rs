@@ -1,47 +1,48 @@
-//! What the dispatcher needs of the store: three transactions.
+//! The dispatcher's port to the store: three transactions.
 
 use std::time::Duration;
 
 use guerdon_domain::ports::{Claim, Claimed, Settlement, StoreError, Timestamp};
 use guerdon_domain::values::ProviderId;
 
-/// What a look into the outbox gave.
+/// The result of reading the outbox.
 #[derive(Debug, Clone, Default)]
 pub struct Look {
-    /// Whose events were due, before any was claimed.
+    /// Providers that had due events before any was claimed.
     pub providers: Vec<ProviderId>,
-    /// What was claimed of them.
+    /// The claimed events.
     pub claimed: Vec<Claimed>,
-    /// When the next event is due, where none was.
+    /// If no event was due: when the next one is.
     pub next: Option<Timestamp>,
 }
 
-/// The outbox, as the dispatcher sees it. Several dispatchers may share one.
+/// The outbox, as the dispatcher sees it. Several dispatchers may share it.
 pub trait Journal: Send + Sync {
-    /// Claims due events in one transaction. `plan` is given who has an event due at `now`, and answers what to
-    /// claim; it may be asked again if the transaction is run again.
+    /// Claims due events in one transaction. `plan` receives the providers with an event due at `now` and returns the
+    /// claims to make. It is called again if the transaction is retried.
     ///
     /// # Errors
     ///
-    /// Where the store cannot serve; nothing is claimed then, or is until its lease ends.
+    /// If the store is unavailable. Then either nothing is claimed, or the events stay claimed until the lease ends.
     fn claim_due(
         &self,
         now: Timestamp,
         plan: &mut dyn FnMut(&[ProviderId]) -> Vec<Claim>,
     ) -> Result<Look, StoreError>;
 
-    /// Writes settlements in one transaction, and returns once they are durable.
+    /// Writes settlements in one transaction and returns once they are durable.
     ///
     /// # Errors
     ///
-    /// Where the store cannot serve; it is then unknown whether they were written, and they can be written again.
+    /// If the store is unavailable. It is then unknown whether the settlements were written; writing them again is
+    /// safe.
     fn settle(&self, settlements: &[Settlement]) -> Result<(), StoreError>;
 
-    /// Brings back what is due later than it can be, in one transaction; answers how many events it was. See
+    /// Reschedules, in one transaction, events whose due time is later than it can be, and returns their number. See
     /// [`Deliveries::bring_back`](guerdon_domain::ports::Deliveries::bring_back).
     ///
     /// # Errors
     ///
-    /// Where the store cannot serve; nothing is brought back then.
+    /// If the store is unavailable. Then nothing is rescheduled.
     fn bring_back(&self, now: Timestamp, waits: &[Duration], lease: Duration) -> Result<usize, StoreError>;
 }

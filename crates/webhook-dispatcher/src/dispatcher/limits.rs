@@ -1,65 +1,67 @@
-//! How much the dispatcher takes on at a time.
+//! The limits of the dispatcher.
 
 use std::time::Duration;
 
-/// How much the dispatcher takes on at a time. The defaults keep what is promised (behaviour 23.9); tests shorten them.
+/// The limits of the dispatcher. The defaults fulfil the documented promises (behaviour 23.9); tests shorten them.
 #[derive(Debug, Clone, Copy)]
 pub struct DispatcherLimits {
-    /// Attempts in flight for one provider, of all processes together, from their start until their settlement is durable:
-    /// so many of its events can at most be sent twice because processes died. More let a single receiver be served faster
-    /// than the database settles.
+    /// The maximum of attempts in flight for one provider in all processes together, from their start until their
+    /// settlement is durable. At most this many of its events are sent twice if processes die. A higher limit lets a
+    /// single receiver be served faster than the database settles.
     pub in_flight_per_provider: usize,
-    /// Of those, attempts under way.
+    /// The part of `in_flight_per_provider` that may be attempts in progress.
     pub under_way_per_provider: usize,
-    /// Events claimed for one provider whose receiver answers well, those in flight included. Others are claimed as
-    /// many as may be in flight.
+    /// The maximum of events claimed for one provider whose receiver responds well, including those in flight. For
+    /// other providers, the maximum is `under_way_per_provider`.
     pub claimed_per_provider: usize,
-    /// Events claimed in all.
+    /// The maximum of claimed events.
     pub claimed: usize,
-    /// Events claimed in one transaction.
+    /// The maximum of events claimed in one transaction.
     pub claimed_at_once: usize,
-    /// For how long an event is claimed. More than twice an attempt's time limit, so that no lease ends under an
+    /// How long an event is claimed. More than twice the time limit of an attempt, so that no lease ends during an
     /// attempt.
     pub lease: Duration,
-    /// How much of its lease an event must have left for an attempt to begin: more than an attempt's time limit,
-    /// and time to settle it.
+    /// How much of its lease an event must have left for an attempt to begin: more than the time limit of an attempt
+    /// plus the time to settle it.
     pub lease_left_min: Duration,
-    /// How long a claimed event may wait for its turn. A longer one is claimed anew, so that URL and secret are
-    /// those in force (behaviour 23.10).
+    /// How long a claimed event may wait to be sent. After that it is claimed again, so that the current URL and
+    /// secret are used (behaviour 23.10).
     pub wait_max: Duration,
-    /// Attempts under way at receivers that answer at once, as long as these take no longer than
-    /// [`brisk_answer`](Self::brisk_answer) on average: there the processors are what is short, and few busy threads
-    /// send more than many. If they take twice as long, twice as many.
+    /// The maximum of attempts in progress at brisk receivers, as long as these take no longer than
+    /// [`brisk_answer`](Self::brisk_answer) on average: the processors are then the bottleneck, and a few busy
+    /// threads send more than many. If attempts take twice as long, the limit doubles.
     pub brisk_senders: usize,
     /// See [`brisk_senders`](Self::brisk_senders).
     pub brisk_answer: Duration,
-    /// Attempts under way at all others, beyond which none is begun.
+    /// The maximum of attempts in progress at all other receivers.
     pub other_senders: usize,
-    /// Of those, attempts at receivers that lately were stuck. The rest is for whoever turns up meanwhile.
+    /// The part of `other_senders` for receivers that were stuck lately. The rest is reserved for other receivers.
     pub stuck_senders: usize,
-    /// Attempts under way in all. What lies above the others is for the replacements of brisk ones that turned slow.
+    /// The maximum of attempts in progress in total. The surplus over the other limits replaces brisk attempts that
+    /// became slow.
     pub senders: usize,
-    /// Who answers within this time is brisk; an attempt that takes longer leaves the brisk senders, and is
-    /// replaced there.
+    /// A receiver that responds within this time is brisk. An attempt that takes longer no longer counts as brisk,
+    /// and another may take its place.
     pub brisk_within: Duration,
-    /// Who takes longer than this is stuck.
+    /// A receiver that takes longer than this is stuck.
     pub stuck_after: Duration,
-    /// A claim that is used up within this time may be larger the next time.
+    /// If a claim is used up within this time, the next one may be larger.
     pub used_up_within: Duration,
-    /// Settlements written in one transaction.
+    /// The maximum of settlements written in one transaction.
     pub settled_at_once: usize,
-    /// How often the journal is looked through when nothing says that an event is due.
+    /// How often the journal is read without a notice that an event is due.
     pub scan: Duration,
-    /// How long the journal is left alone between two looks into it, however often the bell rings.
+    /// The minimum time between two reads of the journal, however often the dispatcher is woken.
     pub pause: Duration,
-    /// How long the journal is left alone after it failed.
+    /// How long the dispatcher waits after the journal failed.
     pub back_off: Duration,
-    /// How long a thread that sends waits for work before it ends.
+    /// How long a sender thread waits for work before it ends.
     pub idle_max: Duration,
 }
 
 impl DispatcherLimits {
-    /// What is left of this for each of so many processes on one outbox: a receiver feels all of them. At least one attempt.
+    /// Returns the share of each process if `processes` share the outbox, because a receiver is subject to all of
+    /// them together. Each process may make at least one attempt.
     #[must_use]
     pub fn shared_by(self, processes: usize) -> Self {
         let part = |all: usize| all.checked_div(processes).unwrap_or(all).max(1);

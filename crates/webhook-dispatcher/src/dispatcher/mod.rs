@@ -1,9 +1,9 @@
-//! The dispatcher: claims due events, has them sent, and settles what came of it (behaviour 23).
+//! The dispatcher claims due events, has them sent and settles the results (behaviour 23).
 //!
-//! One thread looks into the outbox, one writes settlements, and as many send as there are attempts under way, from
-//! a few to [`DispatcherLimits::senders`]. They share one [`Core`](core::Core) under one lock, which nobody holds
-//! while doing I/O. Few threads send to receivers that answer at once, since few busy threads send more than many;
-//! an attempt that takes longer makes room for another there, so a receiver that hangs holds up nobody.
+//! One thread reads the outbox, one writes settlements, and between a few and [`DispatcherLimits::senders`] threads
+//! send, one per attempt in progress. They share one [`Core`](core::Core) under one lock, which is never held during
+//! I/O. Receivers that respond immediately are served by few threads, because a few busy threads send more than many.
+//! An attempt that takes longer makes room for another, so a receiver that hangs does not delay the others.
 
 mod claimer;
 mod core;
@@ -34,7 +34,7 @@ pub use store_journal::StoreJournal;
 use crate::courier::Courier;
 use crate::schedule::Schedule;
 
-/// What a dispatcher is made of.
+/// The parts of a dispatcher.
 pub struct Dispatcher {
     /// The outbox.
     pub journal: Arc<dyn Journal>,
@@ -44,20 +44,20 @@ pub struct Dispatcher {
     pub clock: Arc<dyn Clock>,
     /// The ids of leases and attempts.
     pub ids: Arc<dyn Ids>,
-    /// When failed attempts are repeated.
+    /// When failed attempts are retried.
     pub schedule: Schedule,
-    /// How much is taken on at a time.
+    /// The limits.
     pub limits: DispatcherLimits,
-    /// Is told of the work.
+    /// Receives statistics, for metrics.
     pub observer: Arc<dyn Observer>,
-    /// The bell that whoever commits events rings.
+    /// Wakes the dispatcher when a transaction commits events.
     pub wake: Wake,
-    /// How many processes share the outbox, and the limits of one provider.
+    /// How many processes share the outbox and the limits per provider.
     pub processes: Processes,
 }
 
 impl Dispatcher {
-    /// A dispatcher over the store, with the service's schedule and limits, which nobody watches.
+    /// Creates a dispatcher over the store, with the default schedule and limits and without an observer.
     pub fn new(
         store: Arc<dyn Store>,
         courier: Arc<dyn Courier>,
@@ -77,13 +77,13 @@ impl Dispatcher {
         }
     }
 
-    /// Starts the threads. Leases of a process that is gone are not its concern: they end by themselves, or
-    /// whoever knows that no other process is there ends them first
+    /// Starts the threads. Leases of a process that has died are not ended here. They expire, or a caller that knows
+    /// that no other process is running ends them first
     /// ([`Deliveries::end_leases`](guerdon_domain::ports::Deliveries::end_leases)).
     ///
     /// # Errors
     ///
-    /// Where the system gives no threads.
+    /// If the system cannot start a thread.
     pub fn start(self) -> io::Result<Running> {
         Running::start(self)
     }

@@ -1,4 +1,4 @@
-//! What the dispatcher tells of its work, for metrics.
+//! The interface through which the dispatcher reports to metrics.
 
 use std::time::Duration;
 
@@ -9,14 +9,14 @@ use guerdon_domain::values::ProviderId;
 pub enum AttemptResult {
     /// Confirmed with status 200.
     Delivered,
-    /// Answered with another status.
+    /// The response had another status.
     Rejected,
-    /// Not answered, or not even sent.
+    /// No response, or the request was not sent.
     Failed,
 }
 
 impl AttemptResult {
-    /// The label of metrics.
+    /// Returns the value of the metrics label.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Delivered => "delivered",
@@ -26,18 +26,19 @@ impl AttemptResult {
     }
 }
 
-/// Is told of the dispatcher's work. Called from the threads that send: it must be quick, and must not block.
+/// Is notified of the dispatcher's work. Called from the sender threads: implementations must be quick and must not
+/// block.
 pub trait Observer: Send + Sync {
     fn attempt_ended(&self, _provider: ProviderId, _result: AttemptResult, _took: Duration) {}
 
-    /// So many attempts are in flight now: under way, or not settled yet.
+    /// Sets the number of attempts in flight: in progress or not yet settled.
     fn in_flight(&self, _attempts: usize) {}
 
-    /// An event was given up; it waits for the operator to replay it.
+    /// An event is exhausted and waits for the operator to replay it.
     fn exhausted(&self) {}
 }
 
-/// Watches nothing.
+/// Ignores all notifications.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoObserver;
 

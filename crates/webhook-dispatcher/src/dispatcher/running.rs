@@ -1,4 +1,4 @@
-//! A dispatcher at work, and its end.
+//! A running dispatcher, and how it stops.
 
 use std::io;
 use std::sync::{Arc, PoisonError};
@@ -8,18 +8,18 @@ use std::time::Duration;
 use super::shared::Shared;
 use super::{Dispatcher, claimer, settler};
 
-/// A dispatcher at work. Dropped without [`stop`](Self::stop), it stops as one whose deadline is over.
+/// A running dispatcher. If it is dropped without [`stop`](Self::stop), it stops as if the deadline had passed.
 pub struct Running {
     shared: Arc<Shared>,
     claimer: Option<JoinHandle<()>>,
     settler: Option<JoinHandle<()>>,
 }
 
-/// How a dispatcher ended.
+/// The result of stopping a dispatcher.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stopped {
-    /// Attempts that were still under way, or whose settlement could not be written: these events will be sent
-    /// again when their leases end.
+    /// Attempts that were still in progress, or whose settlement could not be written. Their events are sent again
+    /// when the leases end.
     pub abandoned: usize,
 }
 
@@ -33,19 +33,19 @@ impl Running {
     pub(super) fn start(parts: Dispatcher) -> io::Result<Self> {
         let shared = Arc::new(Shared::new(parts));
         let mut running = Self { shared, claimer: None, settler: None };
-        // If the second thread cannot be had, dropping what is there ends the first.
+        // If the second thread cannot start, dropping `running` stops the first.
         running.settler = Some(spawn("webhook-settler", &running.shared, settler::settle_until_stopped)?);
         running.claimer = Some(spawn("webhook-claimer", &running.shared, claimer::claim_until_stopped)?);
         Ok(running)
     }
 
-    /// Attempts in flight now: under way, or not settled yet.
+    /// Returns the number of attempts in progress or not yet settled.
     pub fn in_flight(&self) -> usize {
         self.shared.state().core.in_flight()
     }
 
-    /// Stops: claims nothing more, begins no attempt, releases what waits, and waits so long for the attempts under
-    /// way and their settlements.
+    /// Stops: claims no more events, begins no attempt, releases waiting events, and waits at most `deadline` for
+    /// attempts in progress and their settlements.
     #[must_use = "tells whether anything was left"]
     pub fn stop(mut self, deadline: Duration) -> Stopped {
         self.begin_to_stop();
@@ -55,7 +55,7 @@ impl Running {
         let (is_over, abandoned) = (state.is_over(), state.core.in_flight());
         drop(state);
         self.abandon();
-        // A thread that the journal does not let go is not waited for.
+        // A thread that is blocked in the journal is not joined.
         for thread in [self.claimer.take(), self.settler.take()].into_iter().flatten().filter(|_| is_over) {
             if thread.join().is_err() {
                 log::error!("a thread of the dispatcher panicked");

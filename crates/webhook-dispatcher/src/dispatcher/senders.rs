@@ -1,4 +1,4 @@
-//! The threads that send.
+//! The sender threads.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, PoisonError};
@@ -12,11 +12,11 @@ use super::observer::AttemptResult;
 use super::shared::Shared;
 use crate::courier::{Order, Outcome};
 
-/// Enough for a handshake of TLS without optimisation. Only what is touched becomes memory.
+/// Enough for a TLS handshake in a build without optimisation. The system commits only the pages that are used.
 const STACK_BYTES: usize = 512 * 1024;
 
-/// Sees to it that somebody begins the next attempt: a thread that waits, or a new one. Whoever begins one calls
-/// this again if another may begin, so one call is enough for any number of them.
+/// Makes an idle or a new thread begin the next attempt. A thread that begins one calls this again if another may
+/// begin, so one call starts any number of attempts.
 pub(super) fn summon(shared: &Arc<Shared>) {
     let mut state = shared.state();
     if state.idle > 0 {
@@ -72,7 +72,7 @@ fn send_until_idle(shared: &Arc<Shared>) {
 fn send(shared: &Arc<Shared>, job: &Job) {
     let order = Order { provider: &job.provider, event: job.event.id, body: &job.event.body };
     let (began, began_at) = (Instant::now(), shared.parts.clock.now());
-    // A fault of ours must cost one attempt, not a place among the senders for ever.
+    // A panic must cost one attempt, not a sender thread.
     let outcome = catch_unwind(AssertUnwindSafe(|| shared.parts.courier.attempt(&order)));
     let outcome = outcome.unwrap_or_else(|_panic| Outcome {
         started_at: began_at,

@@ -1,4 +1,4 @@
-//! The thread that writes what became of events.
+//! The thread that writes settlements.
 
 use std::sync::{Arc, PoisonError};
 
@@ -6,8 +6,8 @@ use super::senders::summon;
 use super::shared::Shared;
 use super::step::guarded;
 
-/// Settles until the dispatcher has stopped and nothing is left. While one transaction is written the settlements of
-/// the next one gather, so their number follows the load.
+/// Settles until the dispatcher has stopped and nothing is left. While one transaction is being written, settlements
+/// accumulate for the next one, so the batch size follows the load.
 pub(super) fn settle_until_stopped(shared: &Arc<Shared>) {
     let mut failed = false;
     loop {

@@ -1,4 +1,4 @@
-//! What the threads of a dispatcher share.
+//! The state that the threads of a dispatcher share.
 
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::Instant;
@@ -11,28 +11,28 @@ pub(super) struct Shared {
     pub(super) parts: Dispatcher,
     started: Instant,
     state: Mutex<SharedState>,
-    /// For who sends: an attempt may begin, or the dispatcher stops.
+    /// Wakes senders: an attempt may begin, or the dispatcher stops.
     pub(super) work: Condvar,
-    /// For who settles: there is something to settle, or the dispatcher stops.
+    /// Wakes the settler: a settlement is queued, or the dispatcher stops.
     pub(super) settlements: Condvar,
-    /// For who waits for the end: something was settled, or a thread ended.
+    /// Wakes callers that wait for the end: something was settled, or a thread ended.
     pub(super) progress: Condvar,
 }
 
 pub(super) struct SharedState {
     pub(super) core: Core,
-    /// Threads that send.
+    /// The number of sender threads.
     pub(super) threads: usize,
-    /// Of them, those that wait for work.
+    /// The number of sender threads that wait for work.
     pub(super) idle: usize,
     pub(super) is_stopping: bool,
-    /// Whether whoever stops it waits no longer.
+    /// Whether the caller that stops the dispatcher has stopped waiting.
     pub(super) is_abandoned: bool,
     pub(super) claims_no_more: bool,
 }
 
 impl SharedState {
-    /// Whether all that was ever claimed is settled, and nothing will be claimed any more.
+    /// Whether everything that was claimed is settled and nothing more will be claimed.
     pub(super) fn is_over(&self) -> bool {
         self.claims_no_more && self.core.is_empty()
     }

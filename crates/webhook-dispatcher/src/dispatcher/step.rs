@@ -1,4 +1,4 @@
-//! One look into the outbox.
+//! One read of the outbox.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,16 +8,16 @@ use guerdon_domain::ports::{Ids, StoreError, Timestamp};
 use super::core::{Core, Now};
 use super::journal::Journal;
 
-/// What a look into the outbox says about the next one.
+/// When to read the outbox next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NextLook {
-    /// Nothing was due; the next event is due then, as far as is known.
+    /// Nothing was due; the time is when the next event is due, if known.
     At(Option<Timestamp>),
-    /// Something was due, and more may be.
+    /// Events were due, and more may be.
     Backlog,
 }
 
-/// Claims what is due, for the providers that may have more attempts.
+/// Claims due events for the providers that may have more attempts.
 pub(super) fn step(
     core: &impl Holds,
     journal: &dyn Journal,
@@ -38,18 +38,18 @@ pub(super) fn step(
     Ok(next)
 }
 
-/// Whoever holds a core, and lets one at a time use it.
+/// Gives exclusive access to a core.
 pub(super) trait Holds {
     fn with<T>(&self, work: impl FnOnce(&mut Core) -> T) -> T;
 }
 
-/// Takes a panic for a failure of the store: a thread that ended by it would end all deliveries.
+/// Converts a panic to an error of the store: a panic that ended the thread would stop all deliveries.
 pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
     catch_unwind(AssertUnwindSafe(work))
         .unwrap_or_else(|_panic| Err(StoreError::Broken("a unit of work panicked".to_owned())))
 }
 
-/// Locks, also after a panic: what the locks of this crate guard is whole between two calls.
+/// Locks a mutex and ignores poisoning: the values behind the locks of this crate are consistent between calls.
 pub(super) fn hold<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

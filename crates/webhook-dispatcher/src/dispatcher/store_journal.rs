@@ -1,4 +1,4 @@
-//! The journal over the domain's store.
+//! Implements the journal with the domain's store.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,14 +8,13 @@ use guerdon_domain::values::ProviderId;
 
 use super::journal::{Journal, Look};
 
-/// The journal that the store keeps.
+/// A journal over the domain's store.
 #[derive(Clone)]
 pub struct StoreJournal {
     store: Arc<dyn Store>,
 }
 
 impl StoreJournal {
-    /// The journal of this store.
     pub fn new(store: Arc<dyn Store>) -> Self {
         Self { store }
     }

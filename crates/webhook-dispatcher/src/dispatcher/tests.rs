@@ -1,5 +1,5 @@
-//! The threads, with a journal in memory and couriers that do as a test says. Tests wait for what they wait for; none
-//! depends on how long a thing takes.
+//! Tests of the threads, with a journal in memory and scripted couriers. Tests wait for conditions; none depends on
+//! timing.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
@@ -17,7 +17,7 @@ use crate::schedule::Schedule;
 
 const LONG: Duration = Duration::from_secs(60);
 
-/// As far behind the start as the test has told it to be.
+/// A clock that runs behind the start by a time that the test sets.
 #[derive(Default)]
 struct Told(Mutex<Duration>);
 
@@ -38,7 +38,7 @@ fn outcome(cause: Option<&str>) -> Outcome {
     }
 }
 
-/// A courier made of a function.
+/// A courier over a closure.
 struct By<F>(F);
 
 impl<F: Fn(&Order<'_>) -> Outcome + Send + Sync> Courier for By<F> {
@@ -47,7 +47,7 @@ impl<F: Fn(&Order<'_>) -> Outcome + Send + Sync> Courier for By<F> {
     }
 }
 
-/// Tells of every attempt that ended.
+/// Reports every attempt that ended.
 struct TellsEnds(Mutex<Sender<AttemptResult>>);
 
 impl Observer for TellsEnds {
@@ -140,7 +140,7 @@ fn what_waits_by_a_clock_that_is_set_back_is_delivered() {
     let ahead = Duration::from_secs(7_200);
     *bench.clock.0.lock().unwrap() = ahead;
     bench.add(0..1, 1);
-    bench.wait_for(1); // it has looked by that clock
+    bench.wait_for(1); // it has read the outbox by that clock
     bench.journal.add(event_id(1), 1, START + ahead + LONG);
     *bench.clock.0.lock().unwrap() = Duration::ZERO;
     assert_eq!(bench.wait_for(1), [AttemptResult::Delivered]);
@@ -151,7 +151,7 @@ fn what_waits_by_a_clock_that_is_set_back_is_delivered() {
 fn receivers_that_hang_hold_up_nobody() {
     let (go_on, held) = channel::<()>();
     let held = Mutex::new(held);
-    // Whoever had no room when the outbox was looked into is found by the looks that a backlog makes by itself.
+    // Providers that had no room when the outbox was read are found by the more frequent reads during a backlog.
     let bench = bench_with(DispatcherLimits::default(), move |order| {
         if order.provider.callback_url.as_deref() != Some("https://99.example/hook") {
             let _over = held.lock().unwrap().recv();

@@ -1,4 +1,4 @@
-//! What to claim, and what was claimed.
+//! Plans claims and accepts claimed events.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,8 +12,8 @@ use super::{Core, Held, Now};
 use crate::dispatcher::journal::Look;
 
 impl Core {
-    /// What to claim, given who has events due: for everybody as many as it may hold and as there are senders for,
-    /// beginning behind who came last the time before.
+    /// Plans the claims for the providers that have due events. Each gets as many events as it may hold and as there
+    /// are free senders for. The first is the provider after the one that came last in the previous round.
     pub(in crate::dispatcher) fn plan(&self, due: &[ProviderId], now: Now, ids: &dyn Ids) -> Vec<Claim> {
         if self.is_stopping {
             return Vec::new();
@@ -44,7 +44,8 @@ impl Core {
         claims
     }
 
-    /// Takes over what was claimed. `before` is when the claims were made, `now` when they were there.
+    /// Accepts claimed events. `before` is the time when the claims were planned, `now` the time when the events
+    /// arrived.
     pub(in crate::dispatcher) fn accept(&mut self, due: Look, claims: &[Claim], before: Now, now: Now) {
         self.claimed_last = claims.last().map(|it| it.provider).or(self.claimed_last);
         let claims: HashMap<_, _> = claims.iter().map(|it| (it.provider, it)).collect();
@@ -81,8 +82,8 @@ impl Core {
                 if held.is_settling {
                     self.claimed_anew.insert(event.id, Waiting { event, until });
                 }
-                // Otherwise it was claimed again because its lease ran out meanwhile, or the clock was set. It stays
-                // where it is, and is settled under the new lease.
+                // Otherwise the event was claimed again because its lease expired or the clock was set. It stays
+                // where it is and is settled under the new lease.
                 continue;
             }
             self.hold(id, claim.lease, Waiting { event, until }, now);
@@ -90,7 +91,8 @@ impl Core {
         self.enqueue(id);
     }
 
-    /// Has a claimed event wait for its turn, unless it cannot be sent.
+    /// Queues a claimed event for its turn. Without a callback URL it is settled as unaddressed, and released while the
+    /// dispatcher stops.
     pub(super) fn hold(&mut self, provider: ProviderId, lease: Uuid, waiting: Waiting, now: Now) {
         let event = waiting.event.id;
         self.held.insert(event, Held { provider, lease, claimed_at: now.wall, is_settling: false });
@@ -117,14 +119,14 @@ impl Core {
     }
 }
 
-/// Senders that neither make an attempt nor are about to.
+/// Senders that neither make an attempt nor are about to start one.
 struct FreeSenders {
     steady: usize,
     stuck: usize,
 }
 
 impl FreeSenders {
-    /// Brisk attempts follow each other so quickly that a few senders serve many.
+    /// Brisk attempts follow each other so quickly that a few senders serve many providers.
     fn room(&self, pace: Pace) -> usize {
         match pace {
             Pace::Brisk => usize::MAX,

@@ -1,4 +1,4 @@
-//! What the dispatcher knows of one provider: its claimed events, and how its receiver has been answering.
+//! The state of one provider: its claimed events, and how quickly its receiver has been responding.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -9,43 +9,43 @@ use guerdon_domain::providers::Provider;
 
 use crate::dispatcher::limits::DispatcherLimits;
 
-/// So many quick answers in a row make a receiver brisk: one that hangs every other time never is.
+/// This many quick responses in a row make a receiver brisk, so a receiver that hangs every other time never is.
 const QUICK_IN_A_ROW: u32 = 8;
 
-/// How a receiver has been answering lately.
+/// How quickly a receiver has been responding lately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::dispatcher) enum Pace {
-    /// At once, many times in a row.
+    /// Immediately, many times in a row.
     Brisk,
-    /// In good time; or nobody knows yet.
+    /// In good time, or not known yet.
     Steady,
     /// Late, or never.
     Stuck,
 }
 
-/// A claimed event that waits for its turn.
+/// A claimed event that waits to be sent.
 pub(super) struct Waiting {
     pub(super) event: ClaimedEvent,
-    /// Until when it may be begun, by the steady clock.
+    /// The latest time at which its attempt may begin, by the monotonic clock.
     pub(super) until: Duration,
 }
 
 pub(super) struct ProviderLine {
-    /// As of the latest claim.
+    /// As read by the latest claim.
     pub(super) provider: Arc<Provider>,
     pub(super) waiting: VecDeque<Waiting>,
-    /// Attempts under way, or not settled yet.
+    /// Attempts in progress or not yet settled.
     pub(super) in_flight: usize,
-    /// Attempts under way.
+    /// Attempts in progress.
     pub(super) under_way: usize,
-    /// Whether it stands in the queue of those who want their turn.
+    /// Whether the provider is in the queue of those that may start an attempt.
     pub(super) is_queued: bool,
-    /// Whether the journal probably holds more for it.
+    /// Whether the journal probably holds more events for this provider.
     pub(super) has_more: bool,
     pace: Pace,
     quick_answers: u32,
     window: usize,
-    /// When it was last given as much as it may hold, until that is used up.
+    /// When the provider was last given as many events as it may hold; cleared once half of them are used up.
     filled_at: Option<Duration>,
 }
 
@@ -79,27 +79,27 @@ impl ProviderLine {
         self.waiting.len().saturating_add(self.in_flight)
     }
 
-    /// How many more events it may hold.
+    /// How many more events the provider may hold.
     pub(super) fn room(&self) -> usize {
         self.window.saturating_sub(self.holds())
     }
 
-    /// How many of the waiting will occupy senders of their own.
+    /// How many of the waiting events will each occupy a sender.
     pub(super) fn about_to_start(&self, limits: &DispatcherLimits) -> usize {
         self.waiting.len().min(limits.under_way_per_provider.saturating_sub(self.under_way))
     }
 
-    /// Whether it is worth a look into the journal on its behalf.
+    /// Whether the journal should be read for more events of this provider.
     pub(super) fn is_hungry(&self) -> bool {
         self.has_more && self.holds() <= self.window / 2
     }
 
-    /// Notes a claim that gave all that was asked for.
+    /// Records a claim that returned as many events as were requested.
     pub(super) fn filled(&mut self, now: Duration) {
         self.filled_at = Some(now);
     }
 
-    /// Notes that something it held is gone: when a claim was used up soon, the next may be larger.
+    /// Records that a held event is gone. If a full claim was used up quickly, the next one may be larger.
     pub(super) fn used(&mut self, now: Duration, limits: &DispatcherLimits) {
         if self.holds() > self.window / 2 {
             return;
@@ -113,7 +113,7 @@ impl ProviderLine {
         }
     }
 
-    /// Notes an attempt that ended.
+    /// Records an attempt that ended.
     pub(super) fn answered(&mut self, took: Duration, delivered: bool, limits: &DispatcherLimits) {
         if !delivered {
             self.window = limits.under_way_per_provider;
@@ -127,7 +127,7 @@ impl ProviderLine {
         self.pace = if self.quick_answers >= QUICK_IN_A_ROW { Pace::Brisk } else { Pace::Steady };
     }
 
-    /// Notes an attempt that takes so long already.
+    /// Records an attempt that has been running for `took`.
     pub(super) fn lags(&mut self, took: Duration, limits: &DispatcherLimits) {
         self.quick_answers = 0;
         self.pace = if took >= limits.stuck_after { Pace::Stuck } else { Pace::Steady };

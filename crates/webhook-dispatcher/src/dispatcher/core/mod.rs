@@ -1,9 +1,9 @@
-//! The dispatcher's state, and what may happen to it. No thread, no clock, no I/O: whoever holds it tells it the
-//! time and what came of things, so that a test can run a year in seconds.
+//! The dispatcher's state machine, without threads, clock or I/O. The caller passes the time and the results of
+//! attempts, so a test can run a year in seconds.
 //!
-//! An event goes one way: claimed, waiting, under way, to be settled, being settled, forgotten. Until its settlement
-//! is durable it is held here, and counts as in flight if an attempt was made. So when the process dies, no provider
-//! gets more events a second time than were in flight for it.
+//! An event passes through these states: claimed, waiting, in progress, to be settled, being settled, forgotten. The
+//! core holds it until its settlement is durable, and counts it as in flight if an attempt was made. So if the
+//! process dies, no provider receives more duplicates than it had events in flight.
 
 mod claiming;
 mod line;
@@ -25,22 +25,22 @@ use super::limits::DispatcherLimits;
 use crate::courier::Outcome;
 use crate::schedule::Schedule;
 
-/// A moment by two clocks: one tells the date and may be set, the other only ever goes on. What is written down goes
-/// by the first, what is decided here by the second.
+/// A time by two clocks. The wall clock, which may be set, is for stored times; the monotonic clock is for decisions
+/// in the core.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::dispatcher) struct Now {
     pub(in crate::dispatcher) wall: Timestamp,
     pub(in crate::dispatcher) steady: Duration,
 }
 
-/// An attempt that was begun.
+/// An attempt that has begun.
 #[derive(Debug, Clone)]
 pub(in crate::dispatcher) struct Job {
     pub(in crate::dispatcher) provider: Arc<Provider>,
     pub(in crate::dispatcher) event: ClaimedEvent,
 }
 
-/// What an attempt came to.
+/// The result of an attempt.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::dispatcher) struct Report {
     pub(in crate::dispatcher) number: u32,
@@ -49,11 +49,11 @@ pub(in crate::dispatcher) struct Report {
 
 struct Held {
     provider: ProviderId,
-    /// The latest under which it was claimed.
+    /// The latest lease under which the event was claimed.
     lease: Uuid,
-    /// When that was.
+    /// When the event was claimed under that lease.
     claimed_at: Timestamp,
-    /// Whether its settlement is being written.
+    /// Whether the event's settlement is being written.
     is_settling: bool,
 }
 
@@ -64,15 +64,16 @@ struct UnderWay {
 }
 
 pub(in crate::dispatcher) struct Core {
-    /// Of this process, and of all that share the outbox.
+    /// The limits of this process, and those that it shares with the other processes on the outbox.
     limits: DispatcherLimits,
     limits_of_all: DispatcherLimits,
     schedule: Schedule,
     lines: HashMap<ProviderId, ProviderLine>,
-    /// Who has an event waiting and may have another attempt in flight; each once, in the order of their turns.
+    /// Providers that have an event waiting and may have another attempt in flight; each once, in order of turn.
     queue: VecDeque<ProviderId>,
     held: HashMap<EventId, Held>,
-    /// What was claimed while its settlement was being written: that is durable by then, and was due again at once.
+    /// Events claimed again while their settlement was being written: the settlement is durable, and the event was
+    /// due again immediately.
     claimed_anew: HashMap<EventId, Waiting>,
     under_way: HashMap<EventId, UnderWay>,
     senders: Senders,
@@ -80,7 +81,7 @@ pub(in crate::dispatcher) struct Core {
     settling: usize,
     settled_at_once: usize,
     in_flight: usize,
-    /// Who was the last in the latest round of claims.
+    /// The last provider in the latest round of claims.
     claimed_last: Option<ProviderId>,
     is_stopping: bool,
 }
@@ -106,22 +107,22 @@ impl Core {
         }
     }
 
-    /// From now on so many processes share the outbox.
+    /// Sets the number of processes that share the outbox.
     pub(in crate::dispatcher) fn share(&mut self, processes: usize) {
         self.limits = self.limits_of_all.shared_by(processes);
     }
 
-    /// Attempts under way, or not settled yet.
+    /// Returns the number of attempts in progress or not yet settled.
     pub(in crate::dispatcher) fn in_flight(&self) -> usize {
         self.in_flight
     }
 
-    /// Whether time alone may change something: an attempt is under way, or an event waits.
+    /// Whether the passing of time may change the state: an attempt is in progress or an event waits.
     pub(in crate::dispatcher) fn is_busy(&self) -> bool {
         self.held.len() > self.to_settle.len().saturating_add(self.settling)
     }
 
-    /// Whether nothing is held any more.
+    /// Whether no events are held.
     pub(in crate::dispatcher) fn is_empty(&self) -> bool {
         self.held.is_empty()
     }
@@ -155,7 +156,7 @@ impl Core {
         }
     }
 
-    /// Ends an attempt: what becomes of its event is to be settled from now on.
+    /// Ends an attempt and queues the settlement of its event.
     pub(in crate::dispatcher) fn finish(
         &mut self,
         event: &ClaimedEvent,
@@ -192,7 +193,7 @@ impl Core {
         report
     }
 
-    /// Lets time pass: attempts that take long make room for others, events that have waited too long are released.
+    /// Advances time: slow attempts make room for others, and events that waited too long are released.
     pub(in crate::dispatcher) fn tick(&mut self, now: Now) {
         for under_way in self.under_way.values_mut() {
             let took = now.steady.saturating_sub(under_way.since);
@@ -215,7 +216,7 @@ impl Core {
         }
     }
 
-    /// Begins no attempt and accepts no event from now on; what waits is released.
+    /// Stops: from now on no attempt begins and no event is accepted. Waiting events are released.
     pub(in crate::dispatcher) fn stop(&mut self, now: Now) {
         self.is_stopping = true;
         self.release_waiting(now, |_until| true);
@@ -227,7 +228,7 @@ impl Core {
         })
     }
 
-    /// Has a provider wait for its turn, unless it does already or has no use for one.
+    /// Adds a provider to the queue, unless it is already queued or cannot start an attempt.
     fn enqueue(&mut self, id: ProviderId) {
         if let Some(line) = self.lines.get_mut(&id)
             && !line.is_queued

@@ -1,11 +1,11 @@
-//! How many attempts are under way, of each pace.
+//! Counts the attempts in progress, by pace.
 
 use std::time::Duration;
 
 use super::line::Pace;
 use crate::dispatcher::limits::DispatcherLimits;
 
-/// So many attempts back the mean reaches, roughly.
+/// The moving average covers roughly this many attempts.
 const REMEMBERED: u32 = 16;
 
 #[derive(Debug, Default)]
@@ -13,7 +13,7 @@ pub(super) struct Senders {
     brisk: usize,
     steady: usize,
     stuck: usize,
-    /// How long a brisk sender has been busy lately, on average.
+    /// The average time for which brisk senders have been busy lately.
     brisk_mean: Duration,
 }
 
@@ -22,7 +22,7 @@ impl Senders {
         self.steady.saturating_add(self.stuck)
     }
 
-    /// How many more attempts of this pace may begin.
+    /// Returns how many more attempts of this pace may begin.
     pub(super) fn room(&self, pace: Pace, limits: &DispatcherLimits) -> usize {
         let others = limits.other_senders.saturating_sub(self.others());
         let all = limits.senders.saturating_sub(self.others().saturating_add(self.brisk));
@@ -33,9 +33,10 @@ impl Senders {
         }
     }
 
-    /// Where the processors are busy, each sender takes as long as there are senders: twice the time is then no
-    /// reason for more of them, and does not become one, as long as an attempt costs less than a quarter of a
-    /// millisecond. Where receivers are waited for, it is.
+    /// Returns how many attempts at brisk receivers may be in progress. If senders wait for receivers, a longer
+    /// average calls for more senders. If the processors are the bottleneck, each attempt slows down with the number
+    /// of senders, so a longer average must not add more: it does not, as long as an attempt costs less than a
+    /// quarter of a millisecond of processor time.
     fn brisk_senders(&self, limits: &DispatcherLimits) -> usize {
         let mean = usize::try_from(self.brisk_mean.as_micros()).unwrap_or(usize::MAX);
         let answer = usize::try_from(limits.brisk_answer.as_micros()).unwrap_or(usize::MAX);
@@ -48,7 +49,7 @@ impl Senders {
         *count += 1;
     }
 
-    /// Ends an attempt, or its time among those of its pace, after so long.
+    /// Ends an attempt that took `took`, or ends its membership in this pace.
     pub(super) fn end(&mut self, pace: Pace, took: Duration) {
         let count = self.of(pace);
         *count -= 1;

@@ -5,16 +5,16 @@ use guerdon_domain::ports::{Fate, Settlement};
 use super::{Core, Now};
 
 impl Core {
-    /// Whether there is something to settle.
+    /// Whether a settlement is queued.
     pub(in crate::dispatcher) fn has_to_settle(&self) -> bool {
         !self.to_settle.is_empty()
     }
 
-    /// What to settle in the next transaction, under the latest leases: where a settlement could not be written, or
-    /// its answer was lost, the event may have been claimed anew meanwhile. An attempt is told by its id if it was
-    /// recorded before. An event that had no address may have been replayed since for having one, so it is given back
-    /// to be decided anew. The batch must be given back, by
-    /// [`settled`](Self::settled) or [`not_settled`](Self::not_settled).
+    /// Returns the settlements to write in the next transaction, under the latest leases. If a settlement could not
+    /// be written, or its confirmation was lost, the event may have been claimed again meanwhile. The journal
+    /// recognizes an attempt that it has already recorded by its id. An event without a callback URL may have been
+    /// replayed since, because its provider now has one: it is released, to be decided again. The caller must pass
+    /// the batch to [`settled`](Self::settled) or [`not_settled`](Self::not_settled).
     pub(in crate::dispatcher) fn take_to_settle(&mut self) -> Vec<Settlement> {
         let count = self.to_settle.len().min(self.settled_at_once);
         let mut batch: Vec<_> = self.to_settle.drain(..count).collect();
@@ -31,7 +31,7 @@ impl Core {
         batch
     }
 
-    /// Notes that settlements are durable; whether it is worth a look into the journal now.
+    /// Records that settlements are durable. Returns whether the journal should be read now.
     #[must_use]
     pub(in crate::dispatcher) fn settled(&mut self, batch: &[Settlement], now: Now) -> bool {
         self.settling -= batch.len();
@@ -58,8 +58,8 @@ impl Core {
         is_hungry && !self.is_stopping
     }
 
-    /// Notes that settlements could not be written. They come first the next time, but in smaller numbers, and one
-    /// that fails alone comes last: so one that the store will not take does not hold up the others for ever.
+    /// Records that settlements could not be written. They are retried first, in smaller batches, and one that fails
+    /// alone moves to the end of the queue. So a settlement that the store rejects does not block the others.
     pub(in crate::dispatcher) fn not_settled(&mut self, batch: Vec<Settlement>) {
         self.settling -= batch.len();
         self.settled_at_once = (batch.len() / 2).max(1);

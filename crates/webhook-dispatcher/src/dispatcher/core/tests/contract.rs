@@ -1,4 +1,4 @@
-//! The journal in memory does what every journal must.
+//! Runs the contract tests of journals on the journal in memory.
 
 use guerdon_domain::events::EventState;
 use guerdon_domain::ports::Timestamp;

@@ -9,7 +9,7 @@ const HANGING: u64 = 50;
 const HEALTHY: u64 = 1_000;
 const QUICK: Duration = Duration::from_millis(1);
 
-/// From the commit to the end of the attempt, of every event of the healthy provider, in rising order.
+/// The times from commit to the end of the attempt for all events of the healthy provider, ascending.
 fn latencies(world: &World) -> Vec<Duration> {
     let healthy = provider_id(HEALTHY);
     let mut latencies: Vec<_> = world.journal.with(|book| {
@@ -106,7 +106,7 @@ fn a_quick_receiver_is_served_as_fast_as_it_answers() {
     world.run_until(Duration::from_secs(3600));
     assert_eq!(world.journal.count(EventState::Delivered), 20_000);
     let last = world.sent.last().unwrap().ended;
-    // Four senders, a millisecond each; or eight in flight, two milliseconds each.
+    // Four senders at a millisecond each, or eight in flight at two milliseconds each.
     assert!(last <= Duration::from_secs(7), "took {last:?}");
 }
 

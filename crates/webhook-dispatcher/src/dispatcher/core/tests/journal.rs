@@ -1,4 +1,4 @@
-//! A journal in memory, no kinder than the one in the databases: the suite of `testing` runs on both.
+//! A journal in memory, as strict as the one in the databases: the suite in `testing` runs on both.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Mutex;
@@ -20,9 +20,9 @@ pub(in crate::dispatcher) struct Row {
     pub(in crate::dispatcher) provider: ProviderId,
     pub(in crate::dispatcher) state: EventState,
     pub(in crate::dispatcher) due: Timestamp,
-    /// On record.
+    /// The recorded attempts.
     pub(in crate::dispatcher) attempts: Vec<Attempt>,
-    /// How many of them count: those settled under a lease that held.
+    /// The number of recorded attempts that count: those settled under a valid lease.
     pub(in crate::dispatcher) attempts_made: u32,
     pub(in crate::dispatcher) attempts_before_replay: u32,
     pub(in crate::dispatcher) lease: Option<Uuid>,
@@ -32,10 +32,10 @@ pub(in crate::dispatcher) struct Row {
 pub(in crate::dispatcher) struct Book {
     pub(in crate::dispatcher) rows: BTreeMap<EventId, Row>,
     pub(in crate::dispatcher) providers: HashMap<ProviderId, Provider>,
-    /// Pending events by when they can be claimed.
+    /// Pending events by the time from which they can be claimed.
     due: BTreeMap<ProviderId, BTreeSet<(Timestamp, EventId)>>,
     pub(in crate::dispatcher) is_away: bool,
-    /// Whether settlements are written, and whoever wrote them is told that they could not be.
+    /// Whether settlements are written but reported as failed.
     pub(in crate::dispatcher) loses_answers: bool,
     pub(in crate::dispatcher) answers_lost: usize,
     pub(in crate::dispatcher) refuses: Option<EventId>,
@@ -102,7 +102,7 @@ impl Book {
         self.providers.get(&id).is_none_or(|it| it.suspended)
     }
 
-    /// When each provider's first event is due, of those that are not suspended.
+    /// Returns when the first event of each provider is due, without suspended providers.
     fn firsts(&self) -> impl Iterator<Item = (ProviderId, Timestamp)> {
         let of_active = self.due.iter().filter(|(id, _)| !self.is_suspended(**id));
         of_active.filter_map(|(id, due)| Some((*id, due.first()?.0)))
@@ -181,7 +181,7 @@ impl Journal for Memory {
                 let next = book.firsts().map(|(_, due)| due).min();
                 return Ok(Look { next, ..Look::default() });
             }
-            // A store may run a unit of work again; what the first run planned must not matter.
+            // A store may run a unit of work twice, and the plan of the first run must have no effect.
             let _lost_the_race = plan(&providers);
             let claims = plan(&providers);
             let claimed = claims.iter().filter_map(|it| book.claim(it)).collect();

@@ -1,5 +1,5 @@
-//! Settlements that are written, and whose answer is lost: they are written again, perhaps after their events were
-//! claimed anew.
+//! Settlements that are written but whose confirmation is lost: they are written again, possibly after their events
+//! were claimed again.
 
 use guerdon_domain::events::EventState;
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use super::{Dice, event_id};
 
 const LONG: Duration = Duration::from_secs(30 * 86_400);
 
-/// What is written during this time is not confirmed.
+/// Loses the confirmation of every write in this period.
 fn loses_answers(world: &mut World, from: Duration, until: Duration) {
     for (at, loses) in [(from, true), (until, false)] {
         world.call_at(at, move |world| world.journal.with(|book| book.loses_answers = loses));
@@ -23,8 +23,8 @@ fn is_away(world: &mut World, from: Duration, until: Duration) {
     }
 }
 
-/// Every event has come to an end, was sent as often as its attempts say, each with a number of its own, and no place
-/// is held.
+/// Checks that every event is final, was sent as often as its attempts say, has distinct attempt numbers, and that
+/// nothing is in flight.
 fn check(world: &World, posts: &[usize], seed: u64) {
     let mut sent: HashMap<_, usize> = HashMap::new();
     world.sent.iter().for_each(|it| *sent.entry(it.event).or_default() += 1);
@@ -64,7 +64,7 @@ fn an_answer_that_is_lost_holds_no_place_and_sends_nothing_twice() {
     check(&world, &[post], 0);
 }
 
-/// Retries fall due while nobody knows that their attempts are written, so that events are claimed anew before.
+/// Retries fall due before their earlier attempts are known to be written, so events are claimed again before that.
 #[test]
 fn attempts_count_once_though_answers_are_lost_for_long() {
     for seed in 0..8 {
@@ -72,7 +72,7 @@ fn attempts_count_once_though_answers_are_lost_for_long() {
         let receiver = move |_, _, _| (Duration::from_millis(1 + dice.below(40)), dice.below(3) > 0);
         let mut world = World::new(Box::new(receiver));
         let post = world.add_dispatcher();
-        // So few that no provider's places are all taken when its first retries fall due.
+        // Few enough that every provider has room in flight when its first retries fall due.
         for event in 0..600 {
             world.event_at(Duration::from_millis(300 * event), 1 + event % 7);
         }
@@ -83,7 +83,7 @@ fn attempts_count_once_though_answers_are_lost_for_long() {
             if dice.below(3) > 0 {
                 loses_answers(&mut world, from, until);
             } else {
-                // Shorter than a lease: after one that ran out, whoever claims the event sends it again.
+                // Shorter than a lease: once a lease expires, the next dispatcher to claim the event sends it again.
                 is_away(&mut world, from, from + Duration::from_millis(dice.below(4_000)));
             }
         }

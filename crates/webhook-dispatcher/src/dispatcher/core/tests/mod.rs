@@ -1,5 +1,5 @@
-//! The dispatcher in virtual time: the core, the step and the settlements are those of production, only the threads,
-//! the receivers and the database are played.
+//! Tests of the dispatcher in virtual time. The core, the step and the settlements are those of production; the
+//! threads, the receivers and the database are simulated.
 
 mod attempts;
 mod contract;
@@ -64,7 +64,7 @@ fn provider(number: u64) -> Provider {
     }
 }
 
-/// A generator of numbers that only look random (SplitMix64), so that a run can be repeated by its seed.
+/// A pseudo-random generator (SplitMix64): a run can be repeated from its seed.
 struct Dice(u64);
 
 impl Dice {

@@ -1,4 +1,4 @@
-//! The core alone, moved by hand.
+//! Tests of a single core, one step after the other.
 
 use std::time::Duration;
 
@@ -54,7 +54,7 @@ impl Bench {
         self.core.plan(&[provider_id(provider)], self.moment(), &self.ids)
     }
 
-    /// A claim that finds as many events as it may.
+    /// A claim that returns as many events as it may.
     fn claim(&mut self, provider: u64) -> Option<Claim> {
         let claim = self.plan(provider).first().copied()?;
         let first = self.events + 1;
@@ -102,7 +102,7 @@ impl Bench {
         batch
     }
 
-    /// Claims and delivers everything, so quickly, until so many were claimed at a time.
+    /// Claims and delivers everything at this speed until the claims have grown to this size.
     fn warm_up(&mut self, provider: u64, took: Duration) -> Vec<u16> {
         (0..10)
             .map(|_| {
@@ -269,7 +269,7 @@ fn one_that_stops_begins_nothing_and_gives_back_what_waits() {
     let now = bench.moment();
     bench.core.stop(now);
     assert!(bench.start_all().is_empty() && bench.plan(2).is_empty());
-    // What was being claimed meanwhile is given back too.
+    // Events of a claim in progress are released too.
     bench.accept(Claim { provider: provider_id(2), ..claim }, 9_001..=9_003, now);
     let released = bench.settle_all();
     assert_eq!(released.len(), 256 - under_way.len() + 3);
@@ -287,7 +287,7 @@ fn an_event_that_is_due_and_claimed_again_before_its_settlement_is_noted_is_sent
     let job = bench.start_all().remove(0);
     bench.finish(&job, Duration::from_millis(1), false);
     let batch = bench.core.take_to_settle();
-    // The settlement is durable, its wait over, and the event claimed again, all before the core hears of it.
+    // The settlement is durable, the wait is over and the event is claimed again before the core learns of it.
     let again = bench.plan(1)[0];
     bench.accept(again, 1..=1, bench.moment());
     assert!(bench.start_all().is_empty(), "it is still being settled");

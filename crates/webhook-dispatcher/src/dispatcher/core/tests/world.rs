@@ -1,4 +1,4 @@
-//! Virtual time: what happens stands in a calendar, and the clock jumps from one entry to the next.
+//! Virtual time: a calendar holds future events, and the clock jumps from one entry to the next.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
@@ -16,7 +16,7 @@ use crate::dispatcher::limits::DispatcherLimits;
 use crate::dispatcher::step::{NextLook, step};
 use crate::schedule::Schedule;
 
-/// How a receiver takes an attempt: after how long, and whether it confirms.
+/// Simulates a receiver: returns how long it takes to respond and whether it confirms.
 pub(super) type Receiver = Box<dyn FnMut(ProviderId, EventId, Duration) -> (Duration, bool)>;
 
 enum Happening {
@@ -39,7 +39,7 @@ struct Post {
     in_flight: HashMap<ProviderId, usize>,
 }
 
-/// One attempt that was made, by whatever dispatcher.
+/// An attempt that was made by any dispatcher.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sent {
     pub(super) post: usize,
@@ -53,7 +53,7 @@ pub(super) struct World {
     pub(super) journal: Memory,
     pub(super) now: Duration,
     pub(super) sent: Vec<Sent>,
-    /// How long a settlement takes to be durable.
+    /// How long a settlement takes to become durable.
     pub(super) settling_takes: Duration,
     pub(super) tick: Duration,
     pub(super) created: HashMap<EventId, Duration>,
@@ -118,7 +118,7 @@ impl World {
         self.enter(at, Happening::NewEvent { provider });
     }
 
-    /// Events that are there already.
+    /// Adds events that exist before the start.
     pub(super) fn backlog(&mut self, provider: u64, count: u64) {
         for _ in 0..count {
             self.create(provider);
@@ -159,7 +159,7 @@ impl World {
         }
     }
 
-    /// Lets things happen until nothing more does, or until then.
+    /// Runs until the calendar is empty or `end` is reached.
     pub(super) fn run_until(&mut self, end: Duration) {
         while let Some(entry) = self.calendar.first_entry() {
             let at = entry.key().0;
@@ -246,7 +246,7 @@ impl World {
             return;
         }
         for settlement in &batch {
-            // Each scan would find it; so that a year goes by quickly, it is known at once.
+            // A periodic scan would find the event; noting it here lets a simulated year pass quickly.
             if let Fate::RetryAt(at) = settlement.fate {
                 self.look_at(post, Duration::try_from(at - wall(Duration::ZERO)).unwrap());
             }
@@ -260,7 +260,7 @@ impl World {
         }
     }
 
-    /// What the threads would do now.
+    /// Does what the dispatcher's threads would do now.
     fn go_on(&mut self, post: usize) {
         let now = self.moment();
         while let Some(job) = self.with_core(post, |core| core.start(now)) {

@@ -10,13 +10,13 @@ const DAY: u64 = 86_400;
 const PROVIDERS: u64 = 5;
 const EVENTS: u64 = 2_500;
 
-/// For each provider the times, in seconds, at which its receiver breaks and is mended in turn.
+/// For each provider, the times in seconds at which its receiver alternately fails and recovers.
 fn outages(dice: &mut Dice) -> Vec<Vec<u64>> {
     (0..PROVIDERS)
         .map(|_| {
             let mut at = 0;
             std::iter::from_fn(|| {
-                // Well for up to twenty days, then broken for anything between a minute and five days.
+                // Available for up to twenty days, then failing for between a minute and five days.
                 let longest = [60, 3_600, DAY, 5 * DAY][usize::try_from(dice.below(4)).unwrap()];
                 at += 1 + dice.below(20 * DAY);
                 let broken = at;
@@ -84,7 +84,7 @@ fn check(world: &World, seed: u64) {
                 let waited = pair[1].began - pair[0].ended;
                 let wait = Schedule::default().wait(retry).unwrap();
                 assert!(waited >= wait, "seed {seed}: retry {retry} came {:?} early", wait - waited);
-                // A crowd of events that fall due together waits for the eight places of its provider.
+                // Events that fall due together wait for the eight places of their provider.
                 assert!(waited <= wait + Duration::from_secs(120), "seed {seed}: retry {retry} came late");
             }
         }
