@@ -1,4 +1,4 @@
-//! One attempt, as the dispatcher sees it.
+//! The interface through which the dispatcher makes an attempt.
 
 use std::time::Duration;
 
@@ -7,51 +7,51 @@ use guerdon_domain::providers::Provider;
 use guerdon_domain::values::EventId;
 use zeroize::Zeroizing;
 
-/// What is to be delivered, and to whom.
+/// The event to deliver and its receiver.
 #[derive(Debug, Clone, Copy)]
 pub struct Order<'a> {
-    /// The receiver, as of the event's claim.
+    /// The receiver, as read when the event was claimed.
     pub provider: &'a Provider,
     pub event: EventId,
     /// The bytes to send.
     pub body: &'a [u8],
 }
 
-/// What came of an attempt.
+/// The result of an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
-    /// When it began; the timestamp that was signed.
+    /// When the attempt began; also the timestamp in the signature.
     pub started_at: Timestamp,
-    /// When it ended; a retry's wait counts from here (behaviour 23.8).
+    /// When the attempt ended. The wait before a retry counts from here (behaviour 23.8).
     pub ended_at: Timestamp,
-    /// How long it took, by a clock that nobody sets.
+    /// How long the attempt took, by a monotonic clock.
     pub duration: Duration,
-    /// The HTTP status, where one was received.
+    /// The HTTP status, if a response was received.
     pub status: Option<u16>,
-    /// Why it failed, in a few words for the operator; none for a confirmed one.
+    /// Why the attempt failed, in a few words for the operator; `None` if the receiver confirmed the event.
     pub cause: Option<String>,
-    /// The first bytes of the answer's body, at most 1 KiB.
+    /// The first bytes of the response body, at most 1 KiB.
     pub answer: Vec<u8>,
 }
 
 /// Makes attempts.
 pub trait Courier: Send + Sync {
-    /// Makes one, and returns within the attempt's time limit, whatever the receiver does. A failed attempt is a
-    /// result like another.
+    /// Makes one attempt and returns within its time limit, whatever the receiver does. A failed attempt is a normal
+    /// outcome.
     fn attempt(&self, order: &Order<'_>) -> Outcome;
 }
 
-/// Opens the shared secrets, which the database keeps sealed.
+/// Decrypts shared secrets, which the database stores encrypted.
 pub trait OpenSecret: Send + Sync {
-    /// The provider's shared secret, as it was given to the provider.
+    /// Returns the provider's shared secret in plain text, as the provider knows it.
     ///
     /// # Errors
     ///
-    /// Where it was sealed under another master key, or is damaged.
+    /// If the secret was encrypted under another master key, or is damaged.
     fn open(&self, provider: &Provider) -> Result<Zeroizing<String>, UnreadableSecret>;
 }
 
-/// The shared secret cannot be opened.
+/// The shared secret cannot be decrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the shared secret cannot be opened with this master key")]
 pub struct UnreadableSecret;

@@ -6,20 +6,20 @@ use ring::rand::{SecureRandom, SystemRandom};
 
 /// The source of nonces.
 pub trait Nonces: Send + Sync {
-    /// 128 fresh bits that nobody can foretell.
+    /// Returns 128 fresh, unpredictable bits.
     ///
     /// # Errors
     ///
-    /// Where the system gives no randomness.
+    /// If the system provides no randomness.
     fn next(&self) -> Result<[u8; 16], NoRandomness>;
 }
 
-/// The system gives no randomness; without it nothing can be signed.
+/// The system provides no randomness. Without it nothing can be signed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the system gives no randomness")]
 pub struct NoRandomness;
 
-/// The operating system's generator.
+/// The operating system's random number generator.
 #[derive(Clone)]
 pub struct SystemNonces(SystemRandom);
 

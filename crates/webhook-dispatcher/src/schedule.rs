@@ -1,15 +1,15 @@
-//! When a failed delivery is tried again (behaviour 23.8).
+//! When a failed delivery is retried (behaviour 23.8).
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// What waits can be divided by: beyond it a wait would be none, or longer than a clock can add.
+/// The range of time scales. Beyond it a wait would be zero, or longer than a clock can add.
 const SCALES: RangeInclusive<f64> = 1e-3..=1e9;
 /// The waiting time before each successive retry in seconds. It is 15 + n⁴(2n+1) for
 /// n from 0 to 9.
 const WAITS_SECONDS: [u64; 10] = [15, 18, 95, 582, 2_319, 6_890, 16_863, 36_030, 69_647, 124_674];
 
-/// The waits between the eleven attempts at an event.
+/// The waits between the eleven attempts of a delivery.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Schedule {
     time_scale: f64,
@@ -22,20 +22,20 @@ impl Default for Schedule {
 }
 
 impl Schedule {
-    /// The schedule with every wait divided by `time_scale` (the setting `webhooks.time_scale`). None unless it is
-    /// a number from a thousandth to a thousand million.
+    /// Returns the schedule with every wait divided by `time_scale` (the setting `webhooks.time_scale`), or `None`
+    /// unless it is between 0.001 and 1,000,000,000.
     pub fn scaled(time_scale: f64) -> Option<Self> {
         SCALES.contains(&time_scale).then_some(Self { time_scale })
     }
 
-    /// How long an event can have to wait, by how many of its attempts have failed: not at all for the first.
+    /// Returns the maximum wait of an event by the number of its failed attempts, starting with zero for none.
     pub fn waits(&self) -> Vec<Duration> {
         let retries = (0..).map_while(|attempts| self.wait(attempts));
         std::iter::once(Duration::ZERO).chain(retries).collect()
     }
 
-    /// How long to wait, from the end of a failed attempt, when `attempts` attempts of this schedule came before
-    /// it. None after the eleventh, which is the last.
+    /// Returns the wait from the end of a failed attempt to the next, if `attempts` attempts of this schedule came
+    /// before it. `None` after the eleventh, which is the last.
     pub fn wait(&self, attempts: u32) -> Option<Duration> {
         let seconds = *WAITS_SECONDS.get(usize::try_from(attempts).ok()?)?;
         let exact = Duration::from_secs(seconds);
@@ -45,7 +45,7 @@ impl Schedule {
     }
 }
 
-/// The databases keep microseconds; what they would cut off must not make a retry early.
+/// Rounds up to microseconds: the databases truncate to them, and a retry must not become early.
 fn up_to_whole_micros(wait: Duration) -> Duration {
     let beyond = wait.subsec_nanos() % 1_000;
     let missing = if beyond == 0 { 0 } else { 1_000 - beyond };

@@ -1,4 +1,4 @@
-//! ureq as we need it: nothing followed, nothing guessed, everything limited.
+//! Configures ureq: no redirects, no proxy, limits on time and size.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use crate::guard::{GuardedTcp, Names, VettingResolver};
 /// A provider has at most eight attempts under way, so more connections would never be used.
 const KEPT_PER_HOST: usize = 8;
 const KEPT_PER_POOL: usize = 32;
-/// A request fits, with its body, unless a message is very long.
+/// Fits a request with its body, unless the message is very long.
 const OUTPUT_BYTES: usize = 8 * 1024;
 
-/// One client with its pool of connections.
+/// Creates a client with its connection pool.
 pub(super) fn agent(parts: &HttpCourierParts, roots: RootCerts, names: Arc<Names>) -> Agent {
     let (limits, policy) = (&parts.limits, parts.policy);
     let config = Agent::config_builder()
@@ -35,7 +35,8 @@ pub(super) fn agent(parts: &HttpCourierParts, roots: RootCerts, names: Arc<Names
         .timeout_recv_response(Some(limits.attempt_max))
         .timeout_recv_body(Some(limits.body_max))
         .max_response_header_size(limits.head_bytes_max)
-        // ureq must be able to hold more than the longest head, or it takes a longer one for a closed connection.
+        // ureq needs a larger buffer than the longest head: otherwise it reports a longer head as a closed
+        // connection.
         .input_buffer_size(limits.head_bytes_max.saturating_add(1024))
         .output_buffer_size(OUTPUT_BYTES)
         .max_idle_connections(KEPT_PER_POOL)

@@ -1,4 +1,5 @@
-//! Why an attempt failed, in a few words for the operator: never what was sent, never what was answered.
+//! Describes why an attempt failed, in a few words for the operator. The description never contains sent or received
+//! data.
 
 use std::io::{self, ErrorKind};
 
@@ -6,7 +7,7 @@ use ureq::{Error, Timeout};
 
 use crate::guard::Refused;
 
-/// Longer causes say nothing more.
+/// Longer causes add no information.
 const LENGTH_MAX: usize = 200;
 
 pub(super) fn of(error: &Error) -> String {
@@ -38,7 +39,7 @@ fn of_io(cause: &io::Error) -> String {
         }
         ErrorKind::UnexpectedEof => "connection closed without an answer".to_owned(),
         ErrorKind::TimedOut | ErrorKind::WouldBlock => "no answer in time".to_owned(),
-        // rustls tells its errors this way, and the reason is worth knowing.
+        // rustls reports its errors with this kind, and the operator needs the reason.
         ErrorKind::InvalidData => format!("TLS: {cause}"),
         kind => kind.to_string(),
     }

@@ -1,4 +1,4 @@
-//! The sender: one signed HTTP request, and what became of it (behaviour 23.5, 23.7).
+//! The sender: makes one signed HTTP request and reports its result (behaviour 23.5, 23.7).
 
 mod agent;
 mod cause;
@@ -20,10 +20,11 @@ use crate::courier::{Courier, Order, Outcome};
 use crate::guard::{self, Names, Target};
 
 const USER_AGENT: &str = "Guerdon-Webhooks";
-/// Housekeeping of a pool of ureq takes time by its connections times its hosts, under a lock: so there are several.
+/// Several pools, because the housekeeping of one takes time proportional to its connections times its hosts, under a
+/// lock.
 const POOLS: u64 = 16;
 
-/// Sends events over HTTP. It may be used from many threads at a time, and keeps connections alive between attempts.
+/// Sends events over HTTP. It may be shared by many threads, and reuses connections between attempts.
 pub struct HttpCourier {
     parts: HttpCourierParts,
     pools: Vec<Agent>,
@@ -36,11 +37,11 @@ impl std::fmt::Debug for HttpCourier {
 }
 
 impl HttpCourier {
-    /// Makes a sender; it opens no connection yet.
+    /// Creates a sender. It opens no connection yet.
     ///
     /// # Errors
     ///
-    /// Where the trusted roots are no certificates.
+    /// If the trusted roots are not certificates.
     pub fn new(parts: HttpCourierParts) -> Result<Self, SetupError> {
         let roots = agent::roots(&parts.roots)?;
         let names = Arc::new(Names::new(Arc::clone(&parts.look_up), parts.limits.name_kept));
@@ -76,8 +77,8 @@ impl HttpCourier {
         Ok((response.status().as_u16(), answer))
     }
 
-    /// Reads the answer's body as far as it is read at all, and keeps its beginning. What goes wrong with it does
-    /// not matter: the status line has decided. A body that was read to its end leaves the connection for the next
+    /// Reads the response body up to its limits and returns its first bytes. Errors are ignored, because the status
+    /// line has decided the result. A body that was read to its end leaves the connection reusable for the next
     /// attempt.
     fn first_bytes(&self, body: &mut Body) -> Vec<u8> {
         let limits = &self.parts.limits;

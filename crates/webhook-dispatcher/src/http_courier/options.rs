@@ -1,4 +1,4 @@
-//! What a sender is made of, and its limits.
+//! The parts and limits of a sender.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,26 +9,26 @@ use crate::courier::OpenSecret;
 use crate::guard::{LookUp, Policy, SystemLookUp};
 use crate::nonce::{Nonces, SystemNonces};
 
-/// What a sender is made of.
+/// The parts of a sender.
 pub struct HttpCourierParts {
-    /// What may be called.
+    /// The egress policy.
     pub policy: Policy,
-    /// Whose certificates are believed.
+    /// The trusted certificate authorities.
     pub roots: TrustedRoots,
-    /// Opens the shared secrets.
+    /// Decrypts the shared secrets.
     pub secrets: Arc<dyn OpenSecret>,
-    /// The time to sign.
+    /// The source of signed timestamps.
     pub clock: Arc<dyn Clock>,
-    /// The nonces to sign.
+    /// The source of signed nonces.
     pub nonces: Arc<dyn Nonces>,
-    /// Finds the addresses of names.
+    /// Resolves host names.
     pub look_up: Arc<dyn LookUp>,
-    /// How much time and room an attempt has.
+    /// The limits of an attempt.
     pub limits: HttpCourierLimits,
 }
 
 impl HttpCourierParts {
-    /// What is used in production, with what the operator allows.
+    /// The parts used in production, with the operator's egress policy.
     pub fn new(policy: Policy, secrets: Arc<dyn OpenSecret>, clock: Arc<dyn Clock>) -> Self {
         Self {
             policy,
@@ -42,42 +42,42 @@ impl HttpCourierParts {
     }
 }
 
-/// Whose certificates are believed.
+/// The trusted certificate authorities.
 #[derive(Debug, Clone, Default)]
 pub enum TrustedRoots {
-    /// The authorities that Mozilla trusts, built in: the same on every machine.
+    /// The built-in Mozilla root store: the same on every machine.
     #[default]
     Public,
-    /// These certificates too, in PEM: for receivers whose authority is one of the operator's own.
+    /// The Mozilla root store and these certificates in PEM: for receivers with a private authority.
     And(Vec<u8>),
-    /// Only these certificates, in PEM: for tests, and for networks with an authority of their own.
+    /// Only these certificates, in PEM: for tests, and for networks with a private authority.
     Only(Vec<u8>),
 }
 
-/// How much time and room an attempt has (behaviour 23.7).
+/// The limits of an attempt on time and size (behaviour 23.7).
 #[derive(Debug, Clone, Copy)]
 pub struct HttpCourierLimits {
-    /// How long what a name stands for is believed: a backlog to one receiver asks for its name once in so long.
+    /// How long the addresses of a host name are cached: a backlog to one receiver resolves its name once in this
+    /// time.
     pub name_kept: Duration,
-    /// For all of an attempt.
+    /// For the whole attempt.
     pub attempt_max: Duration,
-    /// Of it, for looking the name up.
+    /// For resolving the host name; part of `attempt_max`.
     pub resolve_max: Duration,
-    /// Of it, for connecting, with the handshake of TLS.
+    /// For connecting, including the TLS handshake; part of `attempt_max`.
     pub connect_max: Duration,
-    /// For the answer's body, once its head is there.
+    /// For the response body, once the head has arrived.
     pub body_max: Duration,
-    /// Bytes of the answer's head, its status line included.
+    /// Bytes of the response head, including its status line.
     pub head_bytes_max: usize,
-    /// Bytes of the answer's body that are read.
+    /// Bytes of the response body that are read.
     pub body_bytes_max: usize,
-    /// Bytes of the answer's body that are kept.
+    /// Bytes of the response body that are recorded.
     pub kept_bytes_max: usize,
-    /// Bytes received from the network in all, whatever they are.
+    /// Bytes received from the network in total.
     pub received_bytes_max: usize,
-    /// How long a connection is kept for the next attempt. Shorter than the five seconds after which common
-    /// servers close one, since a request that crosses with the closing is lost, and is not sent again before its
-    /// wait.
+    /// How long an idle connection stays open. Less than the five seconds after which common servers close one: a
+    /// request sent while the server closes the connection is lost, and is retried only after its wait.
     pub keep_alive_max: Duration,
 }
 
@@ -98,10 +98,10 @@ impl Default for HttpCourierLimits {
     }
 }
 
-/// Why a sender cannot be made.
+/// Why a sender cannot be created.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
-    /// The trusted roots are no certificates in PEM, or none at all.
+    /// The trusted roots are not certificates in PEM, or empty.
     #[error("the trusted roots are no certificates")]
     Roots,
 }

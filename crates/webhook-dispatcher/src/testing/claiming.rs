@@ -1,4 +1,4 @@
-//! Cases of claiming.
+//! Contract cases for claiming.
 
 use super::*;
 
@@ -90,7 +90,7 @@ pub(super) fn a_claim_reports_earlier_attempts(bench: &dyn Bench) {
     assert_eq!(told(5, 10), [(3, 2)]);
 }
 
-/// How long an event waits that was never tried, and one that failed once.
+/// The waits of an event that was never attempted, and of one that failed once.
 const WAITS: [Duration; 2] = [Duration::ZERO, Duration::from_secs(15)];
 const DAY: u64 = 86_400;
 

@@ -1,8 +1,8 @@
-//! The contract of a journal, which the one in memory and the one over each database keep.
+//! The contract tests of a journal, which run on the journal in memory and on the store over each database.
 //!
-//! To test a journal, implement [`Bench`] for it and call [`journal_contract!`](crate::journal_contract), which expands to
-//! one `#[test]` per case. To add a case, write a function in `claiming.rs` or `settling.rs` and add its name to
-//! `journal_cases!`.
+//! To test a journal, implement [`Bench`] for it and call [`journal_contract!`](crate::journal_contract), which
+//! expands to one `#[test]` per case. To add a case, write a function in `claiming.rs` or `settling.rs` and add its
+//! name to `journal_cases!`.
 
 #![expect(clippy::expect_used, clippy::indexing_slicing, reason = "a case fails by panicking")]
 
@@ -16,14 +16,14 @@ use uuid::Uuid;
 
 use crate::dispatcher::{Journal, Look};
 
-/// A journal of one case, empty at first. The case sets the time, and nothing runs in the background.
+/// The journal of one case, initially empty. The case sets the time; nothing runs in the background.
 pub trait Bench {
     fn journal(&self) -> &dyn Journal;
 
     /// Adds a provider with a callback URL.
     fn add_provider(&self, id: ProviderId);
 
-    /// Suspends a provider, or ends that.
+    /// Suspends or resumes a provider.
     fn suspend(&self, id: ProviderId, suspended: bool);
 
     /// Adds an event without delivery attempts.
@@ -32,7 +32,7 @@ pub trait Bench {
     /// Makes a delivered, exhausted or waiting event due.
     fn replay(&self, id: EventId, now: Timestamp);
 
-    /// Makes every change to the delivery of this event fail, together with the rest of its transaction. `None` ends that.
+    /// Makes every change to the delivery of this event fail, with the rest of its transaction. `None` ends that.
     fn break_event(&self, id: Option<EventId>);
 
     /// Returns the delivery of an event.
@@ -42,17 +42,16 @@ pub trait Bench {
 /// The state of an event's delivery, and its recorded attempts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delivery {
-    /// The state.
     pub state: EventState,
-    /// How many attempts it counts.
+    /// The number of counted attempts.
     pub attempts: u32,
-    /// How many attempts it counted at the latest replay.
+    /// The number of counted attempts at the latest replay.
     pub attempts_before_replay: u32,
-    /// When it can be claimed, while it is pending.
+    /// When the event can be claimed, while it is pending.
     pub due: Option<Timestamp>,
-    /// Under which lease it is.
+    /// The lease under which the event is claimed.
     pub lease: Option<Uuid>,
-    /// The attempts on record, number and id, in this order.
+    /// The recorded attempts as number and id, in this order.
     pub recorded: Vec<(u32, Uuid)>,
 }
 
@@ -154,7 +153,7 @@ fn lease(number: u64) -> Uuid {
     Uuid::from_u64_pair(3, number)
 }
 
-/// One provider and events that are due from the first second on.
+/// Adds one provider, and events that are due from the first second on.
 fn with_events(bench: &dyn Bench, count: u64) {
     bench.add_provider(provider(1));
     (1..=count).for_each(|number| bench.add_event(event(number), provider(1), at(0)));
@@ -164,7 +163,7 @@ fn claim(number: u64, now: Timestamp, limit: u16) -> Claim {
     Claim { provider: provider(1), limit, now, until: now + LEASE, lease: lease(number) }
 }
 
-/// Looks for due events and makes these claims.
+/// Reads due events and makes these claims.
 fn look(bench: &dyn Bench, now: Timestamp, claims: &[Claim]) -> Look {
     bench.journal().claim_due(now, &mut |_due| claims.to_vec()).expect("a journal that serves")
 }
@@ -177,7 +176,7 @@ fn ids(events: &[ClaimedEvent]) -> Vec<EventId> {
     events.iter().map(|it| it.id).collect()
 }
 
-/// The events' deliveries, from the first on.
+/// Returns the deliveries of the events, starting with the first.
 fn deliveries(bench: &dyn Bench, count: u64) -> Vec<Delivery> {
     (1..=count).map(|number| bench.delivery(event(number))).collect()
 }
@@ -186,7 +185,7 @@ fn settle(bench: &dyn Bench, settlements: &[Settlement]) {
     bench.journal().settle(settlements).expect("a journal that serves");
 }
 
-/// The end of an attempt. Each event's attempts have ids of their own: its number's, under this lease.
+/// The settlement of an attempt. Attempt ids are derived from the event's number and the lease.
 fn attempted(event: &ClaimedEvent, under: u64, fate: Fate) -> Settlement {
     let number = event.attempts + 1;
     let attempt = Attempt {
@@ -202,12 +201,12 @@ fn attempted(event: &ClaimedEvent, under: u64, fate: Fate) -> Settlement {
     Settlement { event: event.id, lease: lease(under), attempt: Some(attempt), fate }
 }
 
-/// The end of a claim under which nothing was sent.
+/// The settlement of a claim under which nothing was sent.
 fn unattempted(event: &ClaimedEvent, under: u64, fate: Fate) -> Settlement {
     Settlement { event: event.id, lease: lease(under), attempt: None, fate }
 }
 
-/// The same settlements under another lease, as after a second claim of their events.
+/// Returns the settlements under another lease, as after a second claim of their events.
 fn under(number: u64, settlements: &[Settlement]) -> Vec<Settlement> {
     settlements.iter().map(|it| Settlement { lease: lease(number), ..it.clone() }).collect()
 }

@@ -1,4 +1,4 @@
-//! Cases of settling.
+//! Contract cases for settling.
 
 use super::*;
 
@@ -10,7 +10,7 @@ const STATES: [EventState; 5] = [
     EventState::Pending,
 ];
 
-/// Five events claimed under the first lease, and a settlement of each kind.
+/// Claims five events under the first lease and returns a settlement of each kind.
 fn of_each_kind(bench: &dyn Bench) -> Vec<Settlement> {
     with_events(bench, 5);
     let fates =
@@ -48,7 +48,7 @@ pub(super) fn a_repeated_settlement_changes_nothing(bench: &dyn Bench) {
         settle(bench, std::slice::from_ref(settlement));
     }
     assert_eq!(deliveries(bench, 5), after);
-    // Nor once another claim has taken what is pending.
+    // Nor after another claim has taken the pending events.
     assert_eq!(ids(&claimed(bench, claim(2, at(15), 9))), [event(5), event(2)]);
     let taken = deliveries(bench, 5);
     settle(bench, &settlements);
@@ -87,7 +87,7 @@ pub(super) fn under_a_lost_lease_only_the_attempt_is_recorded(bench: &dyn Bench)
     assert_eq!(recorded, [1, 1, 1, 0, 0]);
     let unrecorded = |it: Delivery| Delivery { recorded: Vec::new(), ..it };
     assert_eq!(after.into_iter().map(unrecorded).collect::<Vec<_>>(), before);
-    // Who holds the lease settles as if nothing had been; two attempts of one number may stand side by side.
+    // The holder of the lease settles as usual. Two attempts with the same number may be recorded.
     settle(bench, &held.iter().map(|it| attempted(it, 2, Fate::Delivered)).collect::<Vec<_>>());
     let after = deliveries(bench, 5);
     assert!(after.iter().all(|it| it.state == EventState::Delivered && it.attempts == 1));
