@@ -58,7 +58,7 @@ pub(crate) struct CommandEnvironment {
     /// The keys that hash and encrypt secrets.
     pub(crate) keys: Arc<Keys>,
     pub(crate) settings: Arc<Settings>,
-    /// The user who gives the command, as [`current_user`](crate::platform::user::current_user) returns it.
+    /// The user who gives the command, as [`current_user`] returns it.
     pub(crate) user: Option<String>,
     /// The progress on the terminal.
     pub(crate) progress: Progress,
