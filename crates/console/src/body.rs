@@ -1,10 +1,10 @@
-//! An event's body as it is shown: laid out, its fields in their order, without what tells of persons.
+//! Formats an event's body for display: indented, fields in order, without personal data.
 
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-/// The fields whose texts are shown. Names, addresses and messages are not, nor what nobody has thought of yet.
+/// The fields whose strings are shown. Names, addresses, messages and fields that are not listed here are hidden.
 const SHOWN: [&str; 14] = [
     "company_id",
     "created_at",
@@ -22,7 +22,7 @@ const SHOWN: [&str; 14] = [
     "version",
 ];
 
-/// The body, laid out; what is no JSON is only told the length of.
+/// Returns the formatted body; if it is not JSON, only its length.
 pub(crate) fn shown(body: &str) -> String {
     let mut text = String::new();
     let mut source = serde_json::Deserializer::from_str(body);
@@ -33,11 +33,11 @@ pub(crate) fn shown(body: &str) -> String {
     }
 }
 
-/// Writes a value as it is read.
+/// Writes a value with indentation.
 struct Layout<'a> {
     text: &'a mut String,
     depth: usize,
-    /// Whether a text is.
+    /// Whether strings are shown.
     is_shown: bool,
 }
 

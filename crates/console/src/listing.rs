@@ -1,48 +1,48 @@
-//! How a table is sorted, and which page of it is shown: what links ask for.
+//! The sort order and the page of a table, as read from the query.
 
 use std::cmp::Ordering;
 
 use crate::model::Rows;
 use crate::query::Query;
 
-/// How many rows a page has.
+/// Rows per page.
 pub const PER_PAGE: u16 = 50;
 
-/// A column that a table can be sorted by. The first is what it is sorted by where nobody says otherwise.
+/// A column that a table can be sorted by. The first column is the default.
 pub trait Column: Copy + PartialEq + 'static {
     type Row;
     const ALL: &'static [Self];
 
-    /// As the parameter `sort` names it.
+    /// The value of the parameter `sort`.
     fn name(self) -> &'static str;
 
-    /// Above the column.
+    /// The heading of the column.
     fn heading(self) -> &'static str;
 
-    /// Numbers stand to the right and are first sorted with the largest on top.
+    /// Whether the column holds numbers, which are right-aligned and sorted in descending order first.
     fn is_number(self) -> bool;
 
-    /// Which of two rows comes first, for those who have all rows at hand.
+    /// Compares two rows, for callers that have all rows in memory.
     fn compare(self, a: &Self::Row, b: &Self::Row) -> Ordering;
 }
 
-/// What is asked for: `?sort=name&order=desc&page=3`.
+/// The requested order and page: `?sort=name&order=desc&page=3`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Listing<C> {
-    /// None only of a table that has no such column.
+    /// The column to sort by; `None` only for a table without columns to sort by.
     pub column: Option<C>,
     pub is_descending: bool,
-    /// From 1 on.
+    /// Starts at 1.
     pub page: u32,
 }
 
-/// Names in the order of their letters, large or small.
+/// Compares names without regard to case.
 pub(crate) fn by_letters(a: &str, b: &str) -> Ordering {
     a.chars().flat_map(char::to_lowercase).cmp(b.chars().flat_map(char::to_lowercase))
 }
 
 impl<C: Column> Listing<C> {
-    /// What the parameters say; whatever they say wrongly is as if it was not said.
+    /// Reads the parameters. Invalid values are ignored.
     pub fn read(query: &Query) -> Self {
         let named = query.get("sort").and_then(|name| C::ALL.iter().find(|it| it.name() == name));
         let column = named.or(C::ALL.first()).copied();
@@ -55,12 +55,12 @@ impl<C: Column> Listing<C> {
         Self { column, is_descending, page }
     }
 
-    /// How many rows come before the page.
+    /// Returns the number of rows before the page.
     pub fn offset(&self) -> u64 {
         u64::from(self.page.saturating_sub(1)) * u64::from(PER_PAGE)
     }
 
-    /// Sorts rows that are all at hand, and cuts the page out of them. Equal ones keep their order.
+    /// Sorts rows that are all in memory and returns those of the page. The sort is stable.
     pub fn cut(&self, mut all: Vec<C::Row>) -> Rows<C::Row> {
         if let Some(column) = self.column {
             all.sort_by(|a, b| {
@@ -74,7 +74,7 @@ impl<C: Column> Listing<C> {
     }
 }
 
-/// From where a log is read: `?before=…` goes to what is older, `?after=…` to what is newer.
+/// A position in a log: `?before=…` selects older entries, `?after=…` newer ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
     Newest,
@@ -83,7 +83,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// What the parameters say. Cursors are checked by whoever made them.
+    /// Reads the parameters. Cursors are not validated here.
     pub fn read(query: &Query) -> Self {
         match (query.get("before"), query.get("after")) {
             (Some(cursor), _) => Self::Before(cursor.to_owned()),

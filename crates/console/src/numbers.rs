@@ -1,6 +1,6 @@
-//! Numbers as people read them.
+//! Formats numbers.
 
-/// With a comma before every three digits.
+/// Formats with thousands separators: `1,234,567`.
 pub fn grouped(value: i64) -> String {
     let digits = value.unsigned_abs().to_string();
     let sign = if value < 0 { "−" } else { "" };
@@ -14,18 +14,18 @@ pub fn grouped(value: i64) -> String {
     text
 }
 
-/// A count; it stops at the largest signed number.
+/// Formats a count, which is cut off at the maximum of `i64`.
 pub(crate) fn counted(value: u64) -> String {
     grouped(i64::try_from(value).unwrap_or(i64::MAX))
 }
 
-/// A count with its noun: `1 event`, `12 events`.
+/// Formats a count with its noun: `1 event`, `12 events`.
 pub fn of(value: u64, one: &str, many: &str) -> String {
     format!("{} {}", counted(value), if value == 1 { one } else { many })
 }
 
-/// At most some six characters: `9,999`, `12.3k`, `4M`, `9,223,372T`; cut off, not rounded, so that nothing looks more than
-/// it is.
+/// Formats in at most about six characters: `9,999`, `12.3k`, `4M`, `9,223,372T`. Truncates instead of rounding, so
+/// that nothing looks larger than it is.
 pub(crate) fn compact(value: i64) -> String {
     const UNITS: [(u64, &str); 4] =
         [(1_000_000_000_000, "T"), (1_000_000_000, "B"), (1_000_000, "M"), (1_000, "k")];
@@ -41,7 +41,7 @@ pub(crate) fn compact(value: i64) -> String {
     }
 }
 
-/// A duration that is given in microseconds, to two or three digits: `850 µs`, `1.2 ms`, `15 s`.
+/// Formats a duration in microseconds to two or three digits: `850 µs`, `1.2 ms`, `15 s`.
 pub(crate) fn micros(value: i64) -> String {
     let short = |value: i64, unit: i64, name: &str| {
         let (whole, tenth) = (value / unit, value % unit * 10 / unit);
@@ -55,7 +55,7 @@ pub(crate) fn micros(value: i64) -> String {
     }
 }
 
-/// A longer time, in its two largest units: `45 s`, `9 min 42 s`, `3 d 4 h`.
+/// Formats a duration in seconds in its two largest units: `45 s`, `9 min 42 s`, `3 d 4 h`.
 pub fn seconds(value: i64) -> String {
     let value = value.max(0);
     let units = [(86_400, "d"), (3_600, "h"), (60, "min"), (1, "s")];
@@ -72,7 +72,7 @@ pub fn seconds(value: i64) -> String {
     parts.join(" ")
 }
 
-/// A size: `512 B`, `48.2 MiB`.
+/// Formats a size: `512 B`, `48.2 MiB`.
 pub(crate) fn bytes(value: u64) -> String {
     const UNITS: [(u64, &str); 4] = [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     match UNITS.iter().find(|(unit, _)| value >= *unit) {
@@ -84,7 +84,7 @@ pub(crate) fn bytes(value: u64) -> String {
     }
 }
 
-/// A share in percent, cut off: it says `100%` only where nothing is missing. None of nothing.
+/// Formats a share in percent, truncated, so that `100%` is shown only for the whole. `None` if `whole` is 0.
 pub(crate) fn percent(part: u64, whole: u64) -> Option<String> {
     let hundredths = (u128::from(part) * 10_000).checked_div(u128::from(whole))?;
     let (percent, rest) = (hundredths / 100, hundredths % 100);

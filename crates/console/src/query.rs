@@ -1,13 +1,13 @@
-//! What stands behind the question mark of an address, and links that change a part of it.
+//! The query of a URL, and links that change a part of it.
 
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-/// Parameters in their order.
+/// Parameters in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Query(Vec<(String, String)>);
 
 impl Query {
-    /// Reads what a browser sends: `sort=name&q=a+b`. Nothing is refused; what is no UTF-8 is replaced.
+    /// Parses the query that a browser sends: `sort=name&q=a+b`. Never fails; invalid UTF-8 is replaced.
     pub fn parse(text: &str) -> Self {
         let plain = |it: &str| percent_decode_str(&it.replace('+', " ")).decode_utf8_lossy().into_owned();
         let pairs = text.split('&').filter(|it| !it.is_empty());
@@ -19,12 +19,12 @@ impl Query {
         )
     }
 
-    /// The first value of that name that is not blank, without blanks around it.
+    /// Returns the first value of this name that is not blank, trimmed.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().filter(|(it, _)| it == name).map(|(_, value)| value.trim()).find(|it| !it.is_empty())
     }
 
-    /// The same with this one parameter set.
+    /// Returns a copy with this parameter replaced.
     #[must_use]
     pub(crate) fn with(&self, name: &str, value: &str) -> Self {
         let mut query = self.without(&[name]);
@@ -32,14 +32,14 @@ impl Query {
         query
     }
 
-    /// The same without any of these, and without those that are blank.
+    /// Returns a copy without these parameters and without blank ones.
     #[must_use]
     pub(crate) fn without(&self, names: &[&str]) -> Self {
         let stays = |name: &str, value: &str| !names.contains(&name) && !value.trim().is_empty();
         Self(self.0.iter().filter(|(name, value)| stays(name, value)).cloned().collect())
     }
 
-    /// An address with these parameters.
+    /// Returns `path` with these parameters.
     pub(crate) fn link(&self, path: &str) -> String {
         let encoded = |it: &str| utf8_percent_encode(it, NON_ALPHANUMERIC).to_string();
         let pairs: Vec<String> =

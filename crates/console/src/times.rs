@@ -1,4 +1,4 @@
-//! Times and dates, all in UTC.
+//! Formats times and dates, all in UTC.
 
 use maud::{Markup, html};
 use time::format_description::StaticFormatDescription;
@@ -17,28 +17,28 @@ fn written(at: OffsetDateTime, form: StaticFormatDescription) -> String {
     at.checked_to_offset(UtcOffset::UTC).unwrap_or(at).format(form).unwrap_or_default()
 }
 
-/// `14:00`.
+/// Formats as `14:00`.
 pub(crate) fn hour(at: OffsetDateTime) -> String {
     written(at, HOUR)
 }
 
-/// `20 Nov`.
+/// Formats as `20 Nov`.
 pub(crate) fn day(at: OffsetDateTime) -> String {
     written(at, DAY)
 }
 
-/// `2026-11-20 14:35:10`, for programs too.
+/// Renders `2026-11-20 14:35:10` in a machine-readable `time` element.
 pub(crate) fn moment(at: OffsetDateTime) -> Markup {
     let exact = at.checked_to_offset(UtcOffset::UTC).and_then(|it| it.format(&Rfc3339).ok());
     html! { time datetime=[exact] { (written(at, MOMENT)) } }
 }
 
-/// The moment, and how long ago it was.
+/// Renders the time and its age.
 pub(crate) fn moment_ago(now: OffsetDateTime, at: OffsetDateTime) -> Markup {
     html! { (moment(at)) " " span.ago.soft { "(" (ago(now, at)) ")" } }
 }
 
-/// `3 min 4 s ago`; of what is to come, `in 3 min 4 s`.
+/// Formats an age as `3 min 4 s ago`, or a time in the future as `in 3 min 4 s`.
 pub(crate) fn ago(now: OffsetDateTime, at: OffsetDateTime) -> String {
     match (now - at).whole_seconds() {
         0 => "now".to_owned(),
@@ -47,12 +47,12 @@ pub(crate) fn ago(now: OffsetDateTime, at: OffsetDateTime) -> String {
     }
 }
 
-/// `2026-11-20`.
+/// Formats as `2026-11-20`.
 pub(crate) fn date(day: Date) -> String {
     day.format(DATE).unwrap_or_default()
 }
 
-/// The same, for programs too.
+/// Renders `2026-11-20` in a machine-readable `time` element.
 pub(crate) fn dated(day: Date) -> Markup {
     html! { time datetime=(date(day)) { (date(day)) } }
 }

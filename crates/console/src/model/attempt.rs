@@ -7,12 +7,12 @@ use time::OffsetDateTime;
 pub struct Attempt {
     pub number: u32,
     pub started_at: OffsetDateTime,
-    /// None where nothing was answered.
+    /// `None` without a response.
     pub status: Option<u16>,
-    /// In the dispatcher's words; none for a confirmed one.
+    /// The dispatcher's description; `None` for a confirmed attempt.
     pub cause: Option<String>,
     /// In microseconds.
     pub duration: i64,
-    /// How long the next one waits, in microseconds; none after the last and after a confirmed one.
+    /// The wait before the next attempt in microseconds; `None` after the last and after a confirmed attempt.
     pub next_wait: Option<i64>,
 }

@@ -1,25 +1,25 @@
-//! Who did what.
+//! The audit log.
 
 use time::OffsetDateTime;
 
 use super::{Named, Stretch};
 
-/// Who asked for something.
+/// Who performed an action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Actor {
     /// Over the API.
     Provider(Named),
-    /// By a command, as this user of the operating system.
+    /// With a command, as this user of the operating system.
     Operator(String),
-    /// A date had come.
+    /// A schedule whose date was reached.
     Schedule(String),
 }
 
 impl Actor {
-    /// The kinds, as parameters name them.
+    /// The kinds, as they appear in query parameters.
     pub const KINDS: [&'static str; 3] = ["provider", "operator", "schedule"];
 
-    /// Its kind's name.
+    /// Returns the name of the kind, one of [`Self::KINDS`].
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::Provider(_) => "provider",
@@ -29,26 +29,26 @@ impl Actor {
     }
 }
 
-/// A piece of the log, newest first.
+/// A section of the log, newest first.
 #[derive(Debug, Clone)]
 pub struct AuditLog {
     pub list: Stretch<AuditEntry>,
-    /// All actions that one can choose among.
+    /// All actions that can be selected.
     pub actions: Vec<String>,
     /// The company that the log is narrowed to.
     pub company: Option<Named>,
 }
 
-/// One thing that was done.
+/// An entry of the audit log.
 #[derive(Debug, Clone)]
 pub struct AuditEntry {
     pub at: OffsetDateTime,
     pub actor: Actor,
     pub action: String,
-    /// None where it concerns no company.
+    /// `None` if the action does not concern a company.
     pub company: Option<Named>,
-    /// The id of what it was done to, which may be a user's: an id tells no name.
+    /// The id of the object, which may be a user's: an id is not personal data here.
     pub object: Option<String>,
-    /// In words or figures, without anybody's name or address.
+    /// A description without names or addresses.
     pub detail: String,
 }

@@ -1,4 +1,4 @@
-//! Companies: counts and sums, nobody in person.
+//! Companies: counts and sums without personal data.
 
 use time::OffsetDateTime;
 
@@ -10,36 +10,36 @@ pub struct Companies {
     pub list: Rows<CompanyRow>,
 }
 
-/// A company among others.
+/// A row of the table of companies.
 #[derive(Debug, Clone)]
 pub struct CompanyRow {
     pub id: String,
     pub name: String,
     pub domain: String,
     pub provider: Named,
-    /// Those that are not deleted.
+    /// Users that are not deleted.
     pub users: u64,
     pub reserve: Reserve,
     pub recognitions_30d: u64,
 }
 
-/// What a company can give.
+/// A company's reserve.
 #[derive(Debug, Clone)]
 pub struct Reserve {
     pub points: i64,
     pub dollars: String,
-    /// Its administrators are told when it falls below this.
+    /// The threshold below which administrators are notified.
     pub alert_below: Option<i64>,
 }
 
 impl Reserve {
-    /// Whether its administrators were told.
+    /// Whether the balance is below the threshold.
     pub fn is_low(&self) -> bool {
         self.alert_below.is_some_and(|it| self.points < it)
     }
 }
 
-/// A company by itself.
+/// The details of a company.
 #[derive(Debug, Clone)]
 pub struct Company {
     pub id: String,
@@ -49,11 +49,11 @@ pub struct Company {
     pub created_at: OffsetDateTime,
     pub points_per_dollar: u32,
     pub allow_zero_points: bool,
-    /// Those that are not deleted.
+    /// Users that are not deleted.
     pub users: u64,
     pub recognitions_30d: u64,
     pub reserve: Reserve,
-    /// Of the last 90 days: what it held at the end of each.
+    /// The balance at the end of each of the last 90 days.
     pub reserve_by_day: Series,
     pub circulation: Vec<Circulation>,
     /// Of the last 30 days, most used first.
@@ -63,7 +63,7 @@ pub struct Company {
     pub audit: Vec<AuditEntry>,
 }
 
-/// What the wallets of one kind hold.
+/// The total of all wallets of one kind.
 #[derive(Debug, Clone)]
 pub struct Circulation {
     /// `user_wallet`, `peer_wallet` or `manager_wallet`.
@@ -72,7 +72,7 @@ pub struct Circulation {
     pub dollars: String,
 }
 
-/// How much an occasion was used.
+/// How often an occasion was used.
 #[derive(Debug, Clone)]
 pub struct OccasionUse {
     pub name: String,

@@ -1,34 +1,33 @@
-//! Numbers that are counted only so far.
+//! Counts with an upper limit.
 
 use std::fmt;
 
 use crate::numbers;
 
-/// A number that was counted up to a limit, so that counting never takes long.
+/// A count that stops at a limit, so that counting is never slow.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Counted(u64);
 
 impl Counted {
-    /// Counting may end here: what is as many may be more.
+    /// The limit. A count of this value means this many or more.
     pub const MAX: u64 = 10_000;
 
-    /// So many, as far as was counted.
+    /// Creates a count, cut off at the limit.
     pub fn new(number: u64) -> Self {
         Self(number.min(Self::MAX))
     }
 
-    /// Whether it is nothing at all.
     pub fn is_zero(self) -> bool {
         self.0 == 0
     }
 
-    /// With its noun: `1 event`, `12 events`.
+    /// Formats the count with its noun: `1 event`, `12 events`.
     pub(crate) fn of(self, one: &str, many: &str) -> String {
         format!("{self} {}", if self.0 == 1 { one } else { many })
     }
 }
 
-/// `12`, or `10,000 or more`.
+/// Formats as `12` or `10,000 or more`.
 impl fmt::Display for Counted {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let more = if self.0 >= Self::MAX { " or more" } else { "" };

@@ -6,23 +6,23 @@ use super::attempt::Attempt;
 use super::provider::Provider;
 use super::{Named, Stretch};
 
-/// What has become of an event.
+/// The state of an event's delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EventState {
     /// Waits for its next attempt.
     Pending,
     /// Confirmed by its receiver.
     Delivered,
-    /// Failed for the last time; kept.
+    /// The last attempt failed; the event is retained.
     Exhausted,
-    /// Its provider had no callback URL; kept.
+    /// The provider had no callback URL; the event is retained.
     Unaddressed,
 }
 
 impl EventState {
     pub const ALL: [Self; 4] = [Self::Pending, Self::Delivered, Self::Exhausted, Self::Unaddressed];
 
-    /// As commands and parameters name it.
+    /// Returns the name in commands and query parameters.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Pending => "pending",
@@ -32,23 +32,23 @@ impl EventState {
         }
     }
 
-    /// The state of that name.
+    /// Parses [`Self::name`].
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|it| it.name() == name)
     }
 }
 
-/// A piece of the events, newest first.
+/// A section of the events, newest first.
 #[derive(Debug, Clone)]
 pub struct Events {
     pub list: Stretch<EventRow>,
-    /// Those that one can choose among.
+    /// Providers that can be selected.
     pub providers: Vec<Named>,
-    /// All types there are.
+    /// All event types.
     pub types: Vec<String>,
 }
 
-/// An event among others.
+/// A row of the table of events.
 #[derive(Debug, Clone)]
 pub struct EventRow {
     pub id: String,
@@ -58,11 +58,11 @@ pub struct EventRow {
     pub provider: Named,
     pub attempts: u32,
     pub created_at: OffsetDateTime,
-    /// Of a pending one.
+    /// Only for pending events.
     pub next_attempt_at: Option<OffsetDateTime>,
 }
 
-/// An event by itself.
+/// The details of an event.
 #[derive(Debug, Clone)]
 pub struct Event {
     pub id: String,
@@ -72,9 +72,9 @@ pub struct Event {
     pub provider: Provider,
     pub company: Named,
     pub created_at: OffsetDateTime,
-    /// Of a pending one.
+    /// Only for pending events.
     pub next_attempt_at: Option<OffsetDateTime>,
-    /// JSON, as it is sent. The page shows figures, ids and times of it; names, addresses and messages it hides.
+    /// The JSON that is sent. The page shows numbers, ids and times from it, and hides names, addresses and messages.
     pub body: String,
     /// Oldest first.
     pub attempts: Vec<Attempt>,

@@ -1,7 +1,9 @@
-//! What the pages show: plain data, that whoever serves them fills. No type here knows a database, HTTP or a clock.
+//! The content of the pages as plain data, which the server fills in. No type here depends on a database, HTTP or a
+//! clock.
 //!
-//! Points are whole points, `dollars` what they are worth as it is to be shown (`1,234.50`, without a sign), ids are shown
-//! as they are, durations are microseconds. Nobody's name or address belongs in here, an operator's user aside.
+//! Points are whole points. `dollars` is their value, formatted for display (`1,234.50`, without a sign). Ids are
+//! shown unchanged. Durations are in microseconds. Names and addresses of persons are excluded, except for an
+//! operator's user name.
 
 mod attempt;
 mod audit;
@@ -25,27 +27,27 @@ pub use provider::{Failure, Performance, Provider, ProviderDetail, ProviderRow, 
 pub use schedule::{Failing, Schedule, Schedules};
 pub use series::{Point, Series, Step};
 
-/// Something with a page of its own.
+/// A reference to an object that has its own page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Named {
     pub id: String,
     pub name: String,
 }
 
-/// One page of a table, already sorted and cut.
+/// One page of a table, sorted and cut.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rows<T> {
     pub rows: Vec<T>,
-    /// How many there are on all pages.
+    /// The number of rows on all pages.
     pub total: u64,
 }
 
-/// A piece of what is read from its newest end, newest first.
+/// A section of a log, newest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stretch<T> {
     pub rows: Vec<T>,
-    /// Where what is newer ends; none where nothing is.
+    /// The cursor for newer entries; `None` if the section contains the newest.
     pub newer: Option<String>,
-    /// Where what is older begins; none where nothing is.
+    /// The cursor for older entries; `None` if the section contains the oldest.
     pub older: Option<String>,
 }

@@ -1,14 +1,14 @@
-//! The service as a whole.
+//! The overview of the service.
 
 use time::{Date, OffsetDateTime};
 
 use super::{Counted, Named, Performance, Series};
 
-/// What the first page shows.
+/// The content of the first page.
 #[derive(Debug, Clone)]
 pub struct Overview {
     pub activity: Activity,
-    /// None where nothing has been counted yet.
+    /// `None` before the first statistics are written.
     pub api: Option<Api>,
     pub deliveries: Deliveries,
     pub mails: Mails,
@@ -17,7 +17,7 @@ pub struct Overview {
     pub troubles: Troubles,
 }
 
-/// Recognitions, and the points that they moved.
+/// Recognitions and the points they moved.
 #[derive(Debug, Clone)]
 pub struct Activity {
     /// Of the last 24 hours.
@@ -28,22 +28,22 @@ pub struct Activity {
     pub points_by_day: Series,
 }
 
-/// Requests to the API, each series by hour over the last 24.
+/// Requests to the API by hour over the last 24 hours.
 #[derive(Debug, Clone)]
 pub struct Api {
-    /// Whose requests these are and since when, in a sentence.
+    /// Which requests are counted and since when, as a sentence.
     pub counted: String,
-    /// All of them, whatever they were answered.
+    /// All requests, whatever their status.
     pub requests: Series,
-    /// Those that were answered 4xx.
+    /// Requests with a 4xx response.
     pub client_errors: Series,
-    /// Those that were answered 5xx.
+    /// Requests with a 5xx response.
     pub server_errors: Series,
     /// Mean duration in microseconds.
     pub latency: Series,
 }
 
-/// Events by what has become of them.
+/// Events by delivery state.
 #[derive(Debug, Clone, Default)]
 pub struct Deliveries {
     pub pending: Counted,
@@ -51,42 +51,42 @@ pub struct Deliveries {
     pub delivered: u64,
     pub exhausted: Counted,
     pub unaddressed: Counted,
-    /// When the oldest of those that are pending was caused.
+    /// When the oldest pending event was created.
     pub oldest_pending_at: Option<OffsetDateTime>,
 }
 
-/// Mails by what has become of them.
+/// Mails by state.
 #[derive(Debug, Clone, Default)]
 pub struct Mails {
     pub waiting: Counted,
-    /// And still kept.
+    /// Sent mails that are still stored.
     pub sent: Counted,
     pub given_up: Counted,
 }
 
-/// How the ledger stands.
+/// The state of the ledger.
 #[derive(Debug, Clone, Default)]
 pub struct Ledger {
     pub last_seal: Option<Seal>,
     pub last_verification: Option<Verification>,
-    /// Companies whose accounts do not add up: never anything but 0.
+    /// Companies whose accounts do not balance. Must always be 0.
     pub unbalanced_companies: u64,
 }
 
-/// A link of the chain over all facts.
+/// A seal: a link of the hash chain over journal entries.
 #[derive(Debug, Clone)]
 pub struct Seal {
     pub sequence: u64,
     pub created_at: OffsetDateTime,
-    /// In hexadecimal digits.
+    /// The hash in hexadecimal.
     pub head: String,
 }
 
-/// What a run of `guerdon verify` found.
+/// The result of a run of `guerdon verify`.
 #[derive(Debug, Clone)]
 pub struct Verification {
     pub ended_at: OffsetDateTime,
-    /// Broken invariants; 0 where every one holds.
+    /// The number of broken invariants.
     pub violations: u64,
 }
 
@@ -95,10 +95,10 @@ pub struct Verification {
 pub struct Service {
     pub commit: String,
     pub started_at: OffsetDateTime,
-    /// `SQLite` or `PostgreSQL`, with its version.
+    /// `SQLite` or `PostgreSQL`, with version.
     pub database: String,
     pub database_bytes: Option<u64>,
-    /// None where a proxy ends TLS.
+    /// `None` if a proxy terminates TLS.
     pub certificate: Option<Certificate>,
 }
 
@@ -106,19 +106,19 @@ pub struct Service {
 #[derive(Debug, Clone)]
 pub struct Certificate {
     pub last_day: Date,
-    /// A self-signed one is made anew in time, by itself.
+    /// Whether the certificate is self-signed. The service renews a self-signed certificate automatically.
     pub is_self_signed: bool,
 }
 
-/// What else may need somebody, counted.
+/// Counts of other conditions that may need attention.
 #[derive(Debug, Clone, Default)]
 pub struct Troubles {
-    /// Companies whose reserve is below their threshold.
+    /// Companies whose reserve is below the threshold.
     pub low_reserves: u64,
-    /// Schedules whose date was tried and could not be paid.
+    /// Schedules with a date that was tried and could not be paid.
     pub failing_schedules: u64,
     pub suspended_providers: u64,
-    /// Providers whose receiver [fails](Performance::is_failing), by name, with their attempts of this hour and the one
-    /// before.
+    /// Providers whose receiver [fails](Performance::is_failing), by name, with their attempts of the current and the
+    /// previous hour.
     pub failing_receivers: Vec<(Named, Performance)>,
 }

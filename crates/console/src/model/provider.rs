@@ -1,42 +1,42 @@
-//! Providers, and how their receivers do.
+//! Providers and the performance of their receivers.
 
 use super::attempt::Attempt;
 use super::{Counted, Rows, Series};
 
-/// A provider, as far as deliveries hang on it.
+/// The properties of a provider that affect deliveries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Provider {
     pub id: String,
     pub name: String,
     /// Scheme, host and port of its callback URL, whose path and query may contain tokens; `None` if it has no URL.
     pub callback_origin: Option<String>,
-    /// Whether it manages all domain resources.
+    /// Whether the provider manages all domain resources.
     pub is_designated: bool,
-    /// Its credentials are refused, and its events wait.
+    /// Whether the credentials are refused and events are held back.
     pub is_suspended: bool,
 }
 
-/// Attempts within some time.
+/// Attempts within a period.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Performance {
     pub attempts: u64,
-    /// Those that were answered 200.
+    /// Attempts with status 200.
     pub confirmed: u64,
-    /// In microseconds; none where there was no attempt.
+    /// In microseconds; `None` without attempts.
     pub mean_latency: Option<i64>,
 }
 
 impl Performance {
-    /// Fewer attempts say nothing: one event whose receiver restarts fails several times.
+    /// Fewer attempts are not significant: while a receiver restarts, a single event fails several times.
     const JUDGED_FROM_ATTEMPTS: u64 = 20;
 
-    /// Whether fewer than half of the attempts were confirmed, of enough to judge by.
+    /// Whether less than half of the attempts were confirmed, given enough attempts to judge.
     pub fn is_failing(&self) -> bool {
         self.attempts >= Self::JUDGED_FROM_ATTEMPTS && self.confirmed < self.attempts.div_ceil(2)
     }
 }
 
-/// Events of a provider that are not delivered.
+/// A provider's undelivered events.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Waiting {
     pub pending: Counted,
@@ -50,7 +50,7 @@ pub struct Providers {
     pub list: Rows<ProviderRow>,
 }
 
-/// A provider among others.
+/// A row of the table of providers.
 #[derive(Debug, Clone)]
 pub struct ProviderRow {
     pub provider: Provider,
@@ -59,7 +59,7 @@ pub struct ProviderRow {
     pub waiting: Waiting,
 }
 
-/// A provider by itself.
+/// The details of a provider.
 #[derive(Debug, Clone)]
 pub struct ProviderDetail {
     pub provider: Provider,
@@ -76,7 +76,7 @@ pub struct ProviderDetail {
     pub last_failure: Option<Failure>,
 }
 
-/// An attempt that failed, and the event that it was for.
+/// A failed attempt and its event.
 #[derive(Debug, Clone)]
 pub struct Failure {
     pub event_id: String,

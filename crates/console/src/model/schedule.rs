@@ -1,4 +1,4 @@
-//! Distributions that repeat.
+//! Scheduled distributions.
 
 use time::{Date, OffsetDateTime};
 
@@ -17,17 +17,17 @@ pub struct Schedule {
     pub company: Named,
     /// `user_wallet`, `peer_wallet` or `manager_wallet`.
     pub wallet: String,
-    /// For each who receives.
+    /// Per receiver.
     pub points: i64,
     /// `week` or `month`.
     pub every: String,
     pub next_on: Date,
     pub failing: Option<Failing>,
-    /// Dates that were left out for good.
+    /// Dates that were skipped permanently.
     pub missed: u64,
 }
 
-/// Why the next date could not be paid yet.
+/// Why the next date could not be paid so far.
 #[derive(Debug, Clone)]
 pub struct Failing {
     pub since: OffsetDateTime,

@@ -1,8 +1,8 @@
-//! Figures over time.
+//! Values over time.
 
 use time::{Duration, OffsetDateTime, Time, UtcOffset};
 
-/// What a bucket of a series spans, in UTC.
+/// The length of a bucket, in UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     Hour,
@@ -17,7 +17,7 @@ impl Step {
         }
     }
 
-    /// When the bucket begins that a moment falls into.
+    /// Returns the start of the bucket that contains `at`.
     fn begin(self, at: OffsetDateTime) -> OffsetDateTime {
         let at = at.checked_to_offset(UtcOffset::UTC).unwrap_or(at);
         let hour = match self {
@@ -28,16 +28,16 @@ impl Step {
     }
 }
 
-/// A bucket.
+/// A bucket and its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Point {
-    /// When it begins.
+    /// The start of the bucket.
     pub at: OffsetDateTime,
-    /// None where nothing is known, which is another thing than 0.
+    /// `None` if the value is unknown, which differs from 0.
     pub value: Option<i64>,
 }
 
-/// Buckets without gaps, oldest first; the last is the one under way.
+/// Buckets without gaps, oldest first. The last one is still in progress.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Series {
     pub step: Step,
@@ -45,7 +45,7 @@ pub struct Series {
 }
 
 impl Series {
-    /// Counts and sums: what falls into one bucket is added up, and a bucket that nothing falls into holds 0.
+    /// Builds a series of counts or sums: values in the same bucket are added up, and an empty bucket is 0.
     pub fn sums(
         step: Step,
         now: OffsetDateTime,
@@ -62,7 +62,7 @@ impl Series {
         series
     }
 
-    /// Means: nothing is known of a bucket that nothing falls into, and of several values for one the last counts.
+    /// Builds a series of means: an empty bucket is unknown, and of several values for a bucket the last one counts.
     pub fn means(
         step: Step,
         now: OffsetDateTime,
@@ -78,8 +78,8 @@ impl Series {
         series
     }
 
-    /// Levels, such as a balance: each holds until the next one is found, oldest first. What is found before the first
-    /// bucket is where the series begins.
+    /// Builds a series of levels, such as a balance. The values come oldest first, and each holds until the next one.
+    /// The last value before the first bucket is where the series begins.
     pub fn levels(
         step: Step,
         now: OffsetDateTime,
@@ -103,14 +103,14 @@ impl Series {
         series
     }
 
-    /// The newest buckets, at most so many.
+    /// Returns the newest buckets, at most `count`.
     #[must_use]
     pub fn newest(&self, count: usize) -> Self {
         let skipped = self.points.len().saturating_sub(count);
         Self { step: self.step, points: self.points.iter().skip(skipped).copied().collect() }
     }
 
-    /// The sum of what is known; it stops at the largest number.
+    /// Returns the saturating sum of the known values.
     pub fn total(&self) -> i64 {
         self.points.iter().filter_map(|it| it.value).fold(0, i64::saturating_add)
     }
