@@ -1,10 +1,11 @@
-//! Forms that narrow a table: plain GET, so that what is chosen stands in the address.
+//! Forms that filter a table. They use GET, so that the selection is part of the URL.
 
 use maud::{Markup, html};
 
 use crate::query::Query;
 
-/// A form around its fields. Other parameters stay, but not the page or place, which are of what was chosen before.
+/// Renders a form around its fields. Other parameters of the query are preserved, except the page or cursor, which
+/// belong to the previous selection.
 pub(crate) fn filter(path: &str, query: &Query, own: &[&str], fields: &Markup) -> Markup {
     let kept = query.without(own).without(&["page", "before", "after"]);
     let is_narrowed = own.iter().any(|it| query.get(it).is_some());
@@ -20,17 +21,17 @@ pub(crate) fn filter(path: &str, query: &Query, own: &[&str], fields: &Markup) -
     }
 }
 
-/// A field for a text.
+/// Renders a text field.
 pub(crate) fn text(label: &str, name: &str, query: &Query) -> Markup {
     html! {
         label { span { (label) } input type="search" name=(name) value=(query.get(name).unwrap_or_default()); }
     }
 }
 
-/// A choice among values, each with what it is called; the first is none of them.
+/// Renders a select field. `all` has values and labels; the first stands for no selection.
 pub(crate) fn choice(label: &str, name: &str, all: &[(&str, &str)], query: &Query) -> Markup {
     let chosen = query.get(name);
-    // What was asked for stays to be seen, known or not.
+    // A requested value stays visible even if it is unknown.
     let unknown = chosen.filter(|it| !all.iter().any(|(value, _)| value == it));
     html! {
         label {

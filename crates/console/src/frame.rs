@@ -1,23 +1,23 @@
-//! What is around every page.
+//! The frame around every page.
 
 use maud::{DOCTYPE, Markup, html};
 use time::OffsetDateTime;
 
 use crate::times;
 
-/// What every page says of the service.
+/// What every page shows about the service.
 #[derive(Debug, Clone)]
 pub struct Frame {
-    /// The moment that the page is of; ages count from it.
+    /// The time of the page; ages count from it.
     pub now: OffsetDateTime,
-    /// Which service it is: the host of `service_url`.
+    /// The host of `service_url`, which identifies the service.
     pub instance: String,
     pub version: String,
-    /// Whether the API answers 503 on purpose; where that cannot be read, `false`.
+    /// Whether the API is in maintenance mode and responds with 503; `false` if that cannot be read.
     pub is_in_maintenance: bool,
 }
 
-/// The parts of the console.
+/// The sections of the console.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Section {
     Overview,
@@ -55,7 +55,7 @@ impl Section {
     }
 }
 
-/// Where a page stands: in a section, as its front page or below it, or nowhere.
+/// The position of a page in the console: the front page of a section, a page below it, or outside all sections.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum At {
     Front(Section),
@@ -64,7 +64,7 @@ pub(crate) enum At {
 }
 
 impl At {
-    /// What a link to a section says of itself.
+    /// Returns the value of `aria-current` for a link to this section.
     fn current(self, section: Section) -> Option<&'static str> {
         match self {
             Self::Front(it) if it == section => Some("page"),
@@ -74,7 +74,7 @@ impl At {
     }
 }
 
-/// A whole page. `main` begins with its only first heading.
+/// Renders a whole page. `main` begins with the only `h1`.
 pub(crate) fn page(frame: &Frame, at: At, title: &str, main: &Markup) -> String {
     let whole = html! {
         (DOCTYPE)

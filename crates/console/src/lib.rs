@@ -19,10 +19,10 @@ pub use hint::hint;
 pub use listing::{Column, Listing, PER_PAGE, Place};
 pub use query::Query;
 
-/// Where every page looks for its style.
+/// The path of the style sheet.
 pub const STYLE_PATH: &str = "/console.css";
 /// The style sheet.
 pub const STYLE: &str = include_str!("console.css");
-/// What a page may load and where its forms may go: its own style, its own address.
+/// Pages may load only the style sheet, and forms may be sent only to the console itself.
 pub const CONTENT_SECURITY_POLICY: &str =
     "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";

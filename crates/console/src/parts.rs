@@ -1,4 +1,4 @@
-//! Small things that many pages are made of.
+//! Elements that many pages share.
 
 use maud::{Markup, html};
 
@@ -7,7 +7,7 @@ use crate::model::{EventState, Named, Rows, Stretch};
 use crate::numbers;
 use crate::query::Query;
 
-/// How something is to be seen; the words beside it say the same.
+/// How an element is highlighted. Its text always says the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tone {
     Plain,
@@ -44,7 +44,7 @@ pub(crate) fn state(state: EventState) -> Markup {
     badge(state_tone(state), state.name())
 }
 
-/// Names and values, one below the other.
+/// Renders a list of names and values.
 pub(crate) fn facts(all: &[(&str, Markup)]) -> Markup {
     html! {
         dl.facts {
@@ -55,7 +55,7 @@ pub(crate) fn facts(all: &[(&str, Markup)]) -> Markup {
     }
 }
 
-/// Figures that are to be seen first: what each is, the figure, what stands below it.
+/// Renders the most important numbers: for each its label, its value and a note below.
 pub(crate) fn tiles(all: &[(&str, Markup, Markup)]) -> Markup {
     html! {
         dl.tiles {
@@ -66,7 +66,7 @@ pub(crate) fn tiles(all: &[(&str, Markup, Markup)]) -> Markup {
     }
 }
 
-/// The commands that act on what a page shows: what each does, and how it is written.
+/// Renders the commands for a page: for each its purpose and its command line.
 pub(crate) fn commands(all: &[(&str, String)]) -> Markup {
     html! {
         section.commands aria-labelledby="commands" {
@@ -80,12 +80,12 @@ pub(crate) fn commands(all: &[(&str, String)]) -> Markup {
     }
 }
 
-/// A command, to be selected as a whole; it scrolls by itself, by the keyboard too.
+/// Renders a command line that is selected as a whole and scrolls, also with the keyboard.
 pub(crate) fn line(command: &str) -> Markup {
     html! { pre.command tabindex="0" { code { (command) } } }
 }
 
-/// A table that scrolls by itself where it is wider than the page.
+/// Renders a table that scrolls if it is wider than the page.
 pub(crate) fn table(label: &str, head: &Markup, body: &Markup) -> Markup {
     html! {
         div.table role="region" aria-label=(label) tabindex="0" {
@@ -94,7 +94,7 @@ pub(crate) fn table(label: &str, head: &Markup, body: &Markup) -> Markup {
     }
 }
 
-/// Headings of columns that nothing is sorted by; those that end with `#` stand above numbers.
+/// Renders headings of columns that cannot be sorted by. A heading that ends with `#` is for numbers.
 pub(crate) fn headings(all: &[&str]) -> Markup {
     html! {
         @for heading in all {
@@ -107,7 +107,7 @@ pub(crate) fn headings(all: &[&str]) -> Markup {
     }
 }
 
-/// The heading of a column that rows are sorted by: a link that sorts, or turns the order round.
+/// Renders the heading of a sortable column: a link that sorts by it or reverses the order.
 pub(crate) fn sorted<C: Column>(listing: &Listing<C>, query: &Query, path: &str, column: C) -> Markup {
     let is_chosen = listing.column == Some(column);
     let descends = if is_chosen { !listing.is_descending } else { column.is_number() };
@@ -125,7 +125,7 @@ pub(crate) fn sorted<C: Column>(listing: &Listing<C>, query: &Query, path: &str,
     }
 }
 
-/// Where a table goes on: first, previous, next and last page.
+/// Renders links to the first, previous, next and last page.
 pub(crate) fn pages<C: Column, T>(listing: &Listing<C>, list: &Rows<T>, query: &Query, path: &str) -> Markup {
     let last = list.total.div_ceil(u64::from(PER_PAGE)).max(1);
     let page = u64::from(listing.page);
@@ -157,7 +157,7 @@ pub(crate) fn pages<C: Column, T>(listing: &Listing<C>, list: &Rows<T>, query: &
     }
 }
 
-/// Where a log goes on.
+/// Renders links to newer and older entries of a log.
 pub(crate) fn cursors<T>(stretch: &Stretch<T>, query: &Query, path: &str) -> Markup {
     let base = query.without(&["before", "after"]);
     let is_newest = stretch.newer.is_none();
@@ -194,7 +194,7 @@ pub(crate) fn event(id: &str) -> Markup {
     html! { a.id href={ "/events/" (id) } { (id) } }
 }
 
-/// A text in which commands stand between backticks.
+/// Renders prose with commands between backticks.
 pub(crate) fn prose(text: &str) -> Markup {
     html! {
         @for (number, piece) in text.split('`').enumerate() {
@@ -203,17 +203,17 @@ pub(crate) fn prose(text: &str) -> Markup {
     }
 }
 
-/// Why something fails, and what helps.
+/// Renders why something fails, and what to do.
 pub(crate) fn advice(tone: Tone, text: &str) -> Markup {
     html! { p class={ "advice " (tone.class()) } { strong { "Likely cause. " } (prose(text)) } }
 }
 
-/// What stands where there is nothing to show.
+/// Renders the message of an empty table or page.
 pub(crate) fn nothing(text: &str) -> Markup {
     html! { p.nothing { (text) } }
 }
 
-/// A wallet's kind in words.
+/// Returns a wallet's kind in words.
 pub(crate) fn wallet(name: &str) -> String {
     name.replace('_', " ")
 }

@@ -1,4 +1,4 @@
-//! What needs somebody, the worst first.
+//! Finds what needs the operator's attention, most urgent first.
 
 use time::{Duration, OffsetDateTime};
 
@@ -8,21 +8,21 @@ use crate::numbers;
 use crate::parts::Tone;
 use crate::times;
 
-/// By then six attempts at an event have failed.
+/// Six attempts at an event have failed by then.
 const LONG_WAIT: Duration = Duration::hours(1);
-/// The ledger is to be verified each night.
+/// The ledger should be verified every night.
 const VERIFIED_WITHIN: Duration = Duration::hours(36);
 const CERTIFICATE_DAYS: i64 = 30;
 
-/// As many failing receivers have a note each; the rest share one.
+/// Each of this many failing receivers has its own note; the rest share one.
 const FAILING_RECEIVERS_NAMED: usize = 5;
 
-/// Something that needs somebody.
+/// Something that needs the operator's attention.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Note {
     pub(crate) tone: Tone,
     pub(crate) text: String,
-    /// Where it is shown, and what the link says.
+    /// The page that shows it, and the text of the link.
     pub(crate) link: Option<(String, &'static str)>,
     pub(crate) command: Option<&'static str>,
 }
@@ -41,13 +41,13 @@ impl Note {
     }
 }
 
-/// Everything that needs somebody.
+/// Returns all notes, most urgent first.
 pub(crate) fn notes(overview: &Overview, frame: &Frame) -> Vec<Note> {
     let mut notes = ledger(overview, frame.now);
     notes.extend(failing_receivers(overview));
     notes.extend(deliveries(overview, frame.now));
     notes.extend(others(overview, frame));
-    // Stable: within a tone the order stays.
+    // The sort is stable: within a tone the order does not change.
     notes.sort_by_key(|it| it.tone != Tone::Bad);
     notes
 }
@@ -182,7 +182,7 @@ fn certificate(certificate: &Certificate, now: OffsetDateTime) -> Option<Note> {
         }
         _ => return None,
     };
-    // The service mends that by itself.
+    // The service renews the certificate automatically.
     let is_own_matter = certificate.is_self_signed && left > 0;
     (!is_own_matter).then(|| Note::new(tone, ends))
 }

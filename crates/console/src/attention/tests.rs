@@ -1,4 +1,4 @@
-//! What is told, and what is not.
+//! Which conditions have a note.
 
 use time::macros::{date, datetime};
 
@@ -14,7 +14,7 @@ fn frame() -> Frame {
     Frame { now: NOW, instance: "g.example".into(), version: "0.1.0".into(), is_in_maintenance: false }
 }
 
-/// A service in which all is well.
+/// A healthy service.
 fn well() -> Overview {
     let none = || Series::sums(Step::Hour, NOW, 24, []);
     Overview {

@@ -1,12 +1,13 @@
-//! Why a delivery fails, and what to do about it.
+//! Explains why a delivery fails and what to do about it.
 
 mod status;
 mod tls;
 
 use crate::model::{Attempt, Provider};
 
-/// What most likely makes an attempt fail, and the next step. None for one that was confirmed, and where nothing more is
-/// known than the cause itself says. It goes by the status, or by the words of the dispatcher where nothing was answered.
+/// Returns the most likely reason for a failed attempt and the next step, or `None` if the receiver confirmed it or
+/// if nothing can be added to the recorded cause. The hint is chosen by the HTTP status or, without a response, by
+/// the dispatcher's message.
 pub fn hint(attempt: &Attempt, provider: &Provider) -> Option<String> {
     match (attempt.status, attempt.cause.as_deref()) {
         (Some(200), None) => None,
@@ -17,7 +18,7 @@ pub fn hint(attempt: &Attempt, provider: &Provider) -> Option<String> {
     }
 }
 
-/// What to do where events have nowhere to go.
+/// Returns what to do if a provider's events have no callback URL.
 pub(crate) fn unaddressed(provider: &Provider) -> String {
     format!(
         "The provider has no callback URL. Set one with `{}`; then replay what is kept with `guerdon event replay \
@@ -27,7 +28,7 @@ pub(crate) fn unaddressed(provider: &Provider) -> String {
     )
 }
 
-/// The command that registers another URL.
+/// Returns the command that registers another URL.
 fn set_url(provider: &Provider) -> String {
     format!("guerdon provider set {} --callback-url URL", provider.id)
 }
@@ -101,7 +102,7 @@ fn sealed(provider: &Provider) -> String {
     )
 }
 
-/// Causes in the words of the operating system.
+/// Recognizes causes by the operating system's messages.
 fn elsewhere(cause: &str) -> Option<String> {
     let is_route = ["host unreachable", "network unreachable", "network down"].contains(&cause);
     is_route.then(|| {

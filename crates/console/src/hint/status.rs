@@ -1,4 +1,4 @@
-//! Statuses other than 200.
+//! Hints for statuses other than 200.
 
 use super::set_url;
 use crate::model::Provider;

@@ -1,4 +1,4 @@
-//! Every cause that the dispatcher writes has a hint that fits.
+//! Every cause that the dispatcher records has a fitting hint.
 
 use time::macros::datetime;
 

@@ -1,6 +1,6 @@
-//! Handshakes that fail, in the words of the TLS library.
+//! Hints for failed handshakes, recognized by the TLS library's messages.
 
-/// Words of a fault, and what they come from. The first that fits is told.
+/// Parts of a message, and the hint for it. The first match is shown.
 const FAULTS: [(&[&str], &str); 8] = [
     (
         &["unknownissuer", "unknown issuer", "self-signed", "selfsigned"],

@@ -1,4 +1,4 @@
-//! Who did what.
+//! The audit log.
 
 use maud::{Markup, html};
 
@@ -9,13 +9,13 @@ use crate::parts;
 use crate::query::Query;
 use crate::times;
 
-/// Which entries are asked for: `?actor=operator&action=deposit&company=ID`.
+/// The filter of audit entries: `?actor=operator&action=deposit&company=ID`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditFilter {
-    /// A kind of [`Actor`].
+    /// The kind of an [`Actor`].
     pub actor: Option<String>,
     pub action: Option<String>,
-    /// An id, as it was written: it may be none.
+    /// An id as requested, not validated.
     pub company: Option<String>,
 }
 
@@ -27,7 +27,7 @@ impl AuditFilter {
     }
 }
 
-/// A piece of the log.
+/// Renders a section of the log.
 pub fn page(log: &AuditLog, query: &Query, frame: &Frame) -> String {
     let path = Section::Audit.path();
     let actions: Vec<(&str, &str)> = log.actions.iter().map(|it| (it.as_str(), it.as_str())).collect();
@@ -60,7 +60,7 @@ pub fn page(log: &AuditLog, query: &Query, frame: &Frame) -> String {
     frame::page(frame, At::Front(Section::Audit), "Audit", &main)
 }
 
-/// Entries, newest first; of one company alone nothing need say which.
+/// Renders entries, newest first. A table for one company omits the company.
 pub(super) fn table(all: &[AuditEntry], with_company: bool) -> Markup {
     let rows = html! {
         @for it in all {

@@ -1,4 +1,4 @@
-//! All companies.
+//! The table of companies.
 
 use std::cmp::Ordering;
 
@@ -12,7 +12,7 @@ use crate::numbers;
 use crate::parts::{self, Tone};
 use crate::query::Query;
 
-/// What companies are sorted by.
+/// The columns that companies can be sorted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CompanyColumn {
     Name,
@@ -66,10 +66,10 @@ impl Column for CompanyColumn {
     }
 }
 
-/// Which companies are asked for: `?q=acme&reserve=low`.
+/// The filter of companies: `?q=acme&reserve=low`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompanyFilter {
-    /// A part of the name or the domain, in any case, or a whole id.
+    /// A part of the name or the domain in any case, or a whole id.
     pub text: Option<String>,
     /// Only those whose reserve is below its threshold.
     pub is_low_only: bool,
@@ -80,7 +80,7 @@ impl CompanyFilter {
         Self { text: query.get("q").map(str::to_owned), is_low_only: query.get("reserve") == Some("low") }
     }
 
-    /// Whether a company is asked for, for those who have all at hand.
+    /// Whether a company matches, for callers that have all companies in memory.
     pub fn admits(&self, company: &CompanyRow) -> bool {
         let is_named = self.text.as_deref().map(str::to_lowercase).is_none_or(|text| {
             company.name.to_lowercase().contains(&text)
@@ -91,7 +91,7 @@ impl CompanyFilter {
     }
 }
 
-/// The table.
+/// Renders the table.
 pub fn page(companies: &Companies, query: &Query, frame: &Frame) -> String {
     let path = Section::Companies.path();
     let list = &companies.list;

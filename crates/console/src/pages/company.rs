@@ -1,4 +1,4 @@
-//! A company by itself.
+//! The page of one company.
 
 use maud::{Markup, html};
 
@@ -12,10 +12,10 @@ use crate::plot::{self, Kind, Plot, Size, Threshold, Unit};
 use crate::query::Query;
 use crate::times;
 
-/// The lengths that the reserve is shown over, in days.
+/// The periods for which the reserve can be shown, in days.
 const SPANS: [usize; 2] = [30, 90];
 
-/// The company; `?days=90` shows more of the reserve's past.
+/// Renders the company. `?days=90` shows more history of the reserve.
 pub fn page(company: &Company, query: &Query, frame: &Frame) -> String {
     let main = html! {
         h1 { (company.name) }

@@ -1,4 +1,4 @@
-//! An event by itself.
+//! The page of one event.
 
 use maud::{Markup, html};
 
@@ -10,7 +10,7 @@ use crate::numbers;
 use crate::parts::{self, Tone};
 use crate::times;
 
-/// The event, its attempts, and why they failed.
+/// Renders the event, its attempts, and why they failed.
 pub fn page(event: &Event, frame: &Frame) -> String {
     let main = html! {
         h1 { "Event " span.id { (event.id) } }
@@ -32,7 +32,7 @@ pub fn page(event: &Event, frame: &Frame) -> String {
     frame::page(frame, At::Below(Section::Events), &format!("Event {}", event.id), &main)
 }
 
-/// Why it is not delivered, and what helps.
+/// Renders why the event is not delivered, and what to do.
 fn diagnosis(event: &Event) -> Markup {
     let provider = &event.provider;
     let advice = match event.state {
@@ -89,7 +89,7 @@ fn attempts(all: &[Attempt]) -> Markup {
     parts::table("Attempts", &head, &rows)
 }
 
-/// What came of an attempt: its status, or why there is none.
+/// Renders the result of an attempt: its status, or why there was no response.
 pub(super) fn result(attempt: &Attempt) -> Markup {
     html! {
         @match (attempt.status, &attempt.cause) {

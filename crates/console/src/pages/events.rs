@@ -1,4 +1,4 @@
-//! Events, newest first.
+//! The table of events, newest first.
 
 use maud::{Markup, html};
 
@@ -10,17 +10,17 @@ use crate::parts;
 use crate::query::Query;
 use crate::times;
 
-/// Which events are asked for: `?provider=ID&state=exhausted&type=redemption.created`.
+/// The filter of events: `?provider=ID&state=exhausted&type=redemption.created`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventFilter {
-    /// An id, as it was written: it may be none.
+    /// An id as requested, not validated.
     pub provider: Option<String>,
     pub state: Option<EventState>,
     pub kind: Option<String>,
 }
 
 impl EventFilter {
-    /// A state that does not exist is as if none was asked for.
+    /// Reads the parameters. An unknown state is ignored.
     pub fn read(query: &Query) -> Self {
         Self {
             provider: query.get("provider").map(str::to_owned),
@@ -30,7 +30,7 @@ impl EventFilter {
     }
 }
 
-/// A piece of the events.
+/// Renders a section of the events.
 pub fn page(events: &Events, query: &Query, frame: &Frame) -> String {
     let path = Section::Events.path();
     let filter = EventFilter::read(query);
@@ -84,7 +84,7 @@ fn table(events: &Events, frame: &Frame) -> Markup {
     parts::table("Events, newest first", &head, &rows)
 }
 
-/// The same choice for the command line, as far as it knows it.
+/// Renders commands with the same filter, as far as the command line supports it.
 fn commands(filter: &EventFilter) -> Markup {
     let provider = filter.provider.as_deref().filter(|it| is_id(it));
     let mut list = "guerdon event list".to_owned();
@@ -105,7 +105,7 @@ fn commands(filter: &EventFilter) -> Markup {
     parts::commands(&all)
 }
 
-/// What stands in an address may be anything, and a command is copied into a shell.
+/// A query may contain anything, and people copy commands into a shell.
 fn is_id(text: &str) -> bool {
     text.len() == 36 && text.bytes().all(|it| it.is_ascii_hexdigit() || it == b'-')
 }

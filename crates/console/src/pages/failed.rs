@@ -1,11 +1,11 @@
-//! What is shown where nothing can be read.
+//! The page for when data cannot be read.
 
 use maud::html;
 
 use crate::frame::{self, At, Frame};
 use crate::parts;
 
-/// To be answered with 503: the database does not answer.
+/// Renders the body of a 503 response: the database is unavailable.
 pub fn page(frame: &Frame) -> String {
     let main = html! {
         h1 { "The database does not answer" }

@@ -1,10 +1,10 @@
-//! What is shown where nothing is.
+//! The page for unknown addresses.
 
 use maud::html;
 
 use crate::frame::{self, At, Frame};
 
-/// To be answered with 404: for an unknown address, and for an id that nothing has.
+/// Renders the body of a 404 response, for an unknown path and for an unknown id.
 pub fn page(frame: &Frame) -> String {
     let main = html! {
         h1 { "Not found" }

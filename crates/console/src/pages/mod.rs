@@ -1,5 +1,5 @@
-//! The pages. Each is a function of what it shows, of the [`Frame`](crate::Frame), and, where a table can be sorted,
-//! paged or narrowed, of the [`Query`](crate::Query) that the browser sent.
+//! The pages. Each is a function of its content, of the [`Frame`](crate::Frame) and, if a table can be sorted, paged
+//! or filtered, of the [`Query`](crate::Query) from the browser.
 
 pub mod audit;
 pub mod companies;

@@ -1,4 +1,4 @@
-//! The service at a glance.
+//! The overview page.
 
 use maud::{Markup, html};
 
@@ -14,7 +14,7 @@ use crate::times;
 const RECOGNITIONS: Unit = Unit::Count("recognition", "recognitions");
 const REQUESTS: Unit = Unit::Count("request", "requests");
 
-/// What needs somebody, then the figures.
+/// Renders what needs attention, then the statistics.
 pub fn page(overview: &Overview, frame: &Frame) -> String {
     let main = html! {
         h1 { "Overview" }

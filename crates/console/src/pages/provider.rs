@@ -1,4 +1,4 @@
-//! A provider by itself.
+//! The page of one provider.
 
 use maud::{Markup, html};
 
@@ -13,7 +13,7 @@ use crate::plot::{self, Kind, Layer, Plot, Size, Unit};
 use crate::query::Query;
 use crate::times;
 
-/// How its receiver does, and what waits for it.
+/// Renders how the provider's receiver performs, and which events are pending.
 pub fn page(detail: &ProviderDetail, frame: &Frame) -> String {
     let provider = &detail.provider;
     let main = html! {
@@ -56,7 +56,7 @@ fn troubles(detail: &ProviderDetail) -> Markup {
     }
 }
 
-/// A link to its events in a state.
+/// Renders a link to the provider's events in a state.
 fn events(detail: &ProviderDetail, state: &str) -> Markup {
     let link = Query::default().with("provider", &detail.provider.id).with("state", state).link("/events");
     html! { a href=(link) { (state) } }

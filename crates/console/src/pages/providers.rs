@@ -1,4 +1,4 @@
-//! All providers.
+//! The table of providers.
 
 use std::cmp::{Ordering, Reverse};
 
@@ -11,7 +11,7 @@ use crate::numbers;
 use crate::parts::{self, Tone};
 use crate::query::Query;
 
-/// What providers are sorted by.
+/// The columns that providers can be sorted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProviderColumn {
     Name,
@@ -74,7 +74,7 @@ impl Column for ProviderColumn {
     fn compare(self, a: &ProviderRow, b: &ProviderRow) -> Ordering {
         match self {
             Self::Name => by_letters(&a.provider.name, &b.provider.name),
-            // Those that are, first.
+            // Suspended providers first.
             Self::Suspended => Reverse(a.provider.is_suspended).cmp(&Reverse(b.provider.is_suspended)),
             Self::Companies => a.companies.cmp(&b.companies),
             Self::Success => success(&a.last_24h, &b.last_24h),
@@ -87,14 +87,14 @@ impl Column for ProviderColumn {
     }
 }
 
-/// By the share that was confirmed; nothing attempted comes before everything.
+/// Compares by the share of confirmed attempts. Providers without attempts come first.
 fn success(a: &Performance, b: &Performance) -> Ordering {
     let (left, right) =
         (u128::from(a.confirmed) * u128::from(b.attempts), u128::from(b.confirmed) * u128::from(a.attempts));
     (a.attempts > 0).cmp(&(b.attempts > 0)).then(left.cmp(&right))
 }
 
-/// The table.
+/// Renders the table.
 pub fn page(providers: &Providers, query: &Query, frame: &Frame) -> String {
     let path = Section::Providers.path();
     let list = &providers.list;
@@ -140,7 +140,7 @@ fn table(providers: &Providers, listing: &Listing<ProviderColumn>, query: &Query
     parts::table("Providers", &head, &rows)
 }
 
-/// Whether it may do anything, and everything.
+/// Renders whether the provider is suspended or designated.
 pub(super) fn standing(provider: &Provider) -> Markup {
     html! {
         @if provider.is_suspended { (parts::badge(Tone::Warn, "suspended")) " " }
@@ -149,7 +149,7 @@ pub(super) fn standing(provider: &Provider) -> Markup {
     }
 }
 
-/// The share of attempts that was confirmed, marked if the receiver fails.
+/// Renders the share of confirmed attempts, highlighted if the receiver fails.
 pub(super) fn confirmed(performance: &Performance) -> Markup {
     let share = numbers::percent(performance.confirmed, performance.attempts);
     html! {
@@ -165,7 +165,7 @@ pub(super) fn latency(performance: &Performance) -> String {
     performance.mean_latency.map_or_else(|| "–".to_owned(), numbers::micros)
 }
 
-/// A number that is to be seen unless it is 0.
+/// Renders a number, highlighted unless it is 0.
 pub(super) fn alarming(value: Counted, tone: Tone) -> Markup {
     if value.is_zero() {
         html! { (value) }

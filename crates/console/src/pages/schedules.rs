@@ -1,4 +1,4 @@
-//! Distributions that repeat.
+//! The table of scheduled distributions.
 
 use std::cmp::Ordering;
 
@@ -14,7 +14,7 @@ use crate::parts::{self, Tone};
 use crate::query::Query;
 use crate::times;
 
-/// What schedules are sorted by.
+/// The columns that schedules can be sorted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScheduleColumn {
     Next,
@@ -59,7 +59,7 @@ impl Column for ScheduleColumn {
         matches!(self, Self::Points | Self::Missed)
     }
 
-    /// By whether it fails, those come first that fail, the longest first.
+    /// In the column of failures, failing schedules come first, the longest failing at the top.
     fn compare(self, a: &Schedule, b: &Schedule) -> Ordering {
         let since = |it: &Schedule| it.failing.as_ref().map(|it| it.since);
         match self {
@@ -74,12 +74,12 @@ impl Column for ScheduleColumn {
     }
 }
 
-/// Whether only schedules are asked for whose date could not be paid: `?state=failing`.
+/// Whether only failing schedules are requested: `?state=failing`.
 pub fn is_failing_only(query: &Query) -> bool {
     query.get("state") == Some("failing")
 }
 
-/// The table of those that are not cancelled.
+/// Renders the table of schedules that are not cancelled.
 pub fn page(schedules: &Schedules, query: &Query, frame: &Frame) -> String {
     let path = Section::Schedules.path();
     let list = &schedules.list;
@@ -116,7 +116,7 @@ pub fn page(schedules: &Schedules, query: &Query, frame: &Frame) -> String {
     frame::page(frame, At::Front(Section::Schedules), "Schedules", &main)
 }
 
-/// All schedules of one company, in the order given.
+/// Renders all schedules of one company, in the given order.
 pub(super) fn table_of_one(all: &[Schedule], now: OffsetDateTime) -> Markup {
     let head = html! {
         @for column in ScheduleColumn::ALL.iter().filter(|it| **it != ScheduleColumn::Company) {

@@ -1,4 +1,4 @@
-//! What stands around the values: marks with their units on the left, dates below.
+//! The axes of a plot: values with their units on the left, dates below.
 
 use maud::{Markup, html};
 
@@ -7,11 +7,11 @@ use super::{Size, Unit};
 use crate::model::{Series, Step};
 use crate::times;
 
-/// The size of a picture, in units that are about a pixel each.
+/// The dimensions of a plot, in units of about a pixel.
 pub(super) struct Axes {
     pub(super) width: u16,
     pub(super) height: u16,
-    /// So many dates have room.
+    /// The maximum of dates that fit.
     dates_max: usize,
 }
 
@@ -20,7 +20,7 @@ const RIGHT: f64 = 14.0;
 const TOP: f64 = 10.0;
 const BOTTOM: f64 = 22.0;
 
-/// A number for an attribute: a tenth of a unit is finer than anybody sees.
+/// Formats a number for an attribute, to a tenth of a unit, which is finer than the eye can see.
 pub(super) fn at(value: f64) -> String {
     format!("{value:.1}")
 }
@@ -28,7 +28,7 @@ pub(super) fn at(value: f64) -> String {
 impl Axes {
     pub(super) const NARROW: Self = Self { width: 360, height: 150, dates_max: 5 };
 
-    /// What a picture of that size is like where there is room for it; none where it is always narrow.
+    /// Returns the dimensions for a wide screen; `None` for a plot that is always narrow.
     pub(super) const fn broad(size: Size) -> Option<Self> {
         match size {
             Size::Third => None,
@@ -37,19 +37,19 @@ impl Axes {
         }
     }
 
-    /// The middle of a bucket, and its width.
+    /// Returns the centre of a bucket and its width.
     pub(super) fn bucket(&self, number: usize, count: usize) -> (f64, f64) {
         let slot = (f64::from(self.width) - LEFT - RIGHT) / whole(count.max(1));
         (LEFT + slot * (whole(number) + 0.5), slot)
     }
 
-    /// The height of a value; heights count from above.
+    /// Returns the vertical position of a value, counted from the top.
     pub(super) fn y(&self, scale: &Scale, value: i64) -> f64 {
         let bottom = f64::from(self.height) - BOTTOM;
         bottom - scale.place(value) * (bottom - TOP)
     }
 
-    /// The whole height that values have.
+    /// Returns the vertical range of values.
     pub(super) fn span(&self) -> (f64, f64) {
         (TOP, f64::from(self.height) - BOTTOM)
     }
@@ -65,7 +65,7 @@ impl Axes {
         }
     }
 
-    /// Dates under the buckets, as many as have room, counted back from the last.
+    /// Renders as many dates under the buckets as fit, counted back from the last.
     pub(super) fn dates(&self, series: Option<&Series>) -> Markup {
         let Some(series) = series else { return html! {} };
         let count = series.points.len();
@@ -85,7 +85,7 @@ impl Axes {
         }
     }
 
-    /// The line of a threshold.
+    /// Renders the line of a threshold.
     pub(super) fn across(&self, scale: &Scale, value: i64) -> Markup {
         let y = at(self.y(scale, value));
         html! { line.threshold x1=(at(LEFT)) x2=(at(f64::from(self.width) - RIGHT)) y1=(y) y2=(y) {} }

@@ -1,5 +1,4 @@
-//! Figures over time as pictures: bars for what is counted, a line for what is measured, each with its figures in words
-//! and as a table.
+//! Plots of values over time: bars for counts, a line for measurements, each with a summary in words and a table.
 
 mod axes;
 mod scale;
@@ -14,10 +13,10 @@ use crate::model::Series;
 use crate::numbers;
 use crate::parts::{self, Tone};
 
-/// What the values are.
+/// The unit of the values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {
-    /// Of these things, one and many.
+    /// Counts of these things, in the singular and in the plural.
     Count(&'static str, &'static str),
     /// Durations in microseconds.
     Micros,
@@ -35,7 +34,7 @@ impl Unit {
         }
     }
 
-    /// As it stands under a heading that says of what.
+    /// Formats a value under a heading that names the unit.
     fn bare(self, value: i64) -> String {
         match self {
             Self::Count(..) => numbers::grouped(value),
@@ -52,18 +51,18 @@ impl Unit {
     }
 }
 
-/// How values are drawn, and what can be said of them.
+/// How values are drawn and summarized.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Counts, one bar for each bucket; several layers stand on top of each other.
+    /// Counts, one bar per bucket; layers are stacked.
     Bars,
-    /// A balance: a line from bucket to bucket.
+    /// A balance: a continuous line.
     Level,
-    /// A mean: a line, with gaps where nothing was measured.
+    /// A mean: a line with gaps where nothing was measured.
     Mean,
 }
 
-/// How much room a picture has beside others, on a screen that is no phone's.
+/// The width of a plot on screens wider than a phone's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Size {
     Third,
@@ -81,32 +80,32 @@ impl Size {
     }
 }
 
-/// Values of one meaning.
+/// A series with its meaning.
 pub(crate) struct Layer<'a> {
     pub(crate) name: &'static str,
     pub(crate) tone: Tone,
     pub(crate) series: &'a Series,
 }
 
-/// A line across the picture.
+/// A horizontal line across the plot.
 pub(crate) struct Threshold {
     pub(crate) name: &'static str,
     pub(crate) value: i64,
 }
 
-/// A picture to be made.
+/// A plot to render.
 pub(crate) struct Plot<'a> {
     pub(crate) title: &'a str,
     pub(crate) unit: Unit,
     pub(crate) kind: Kind,
-    /// All over the same buckets.
+    /// All layers have the same buckets.
     pub(crate) layers: Vec<Layer<'a>>,
     pub(crate) threshold: Option<Threshold>,
     pub(crate) size: Size,
 }
 
 impl<'a> Plot<'a> {
-    /// A small picture of one series.
+    /// Creates a small plot of one series.
     pub(crate) fn of(title: &'a str, unit: Unit, kind: Kind, series: &'a Series) -> Self {
         let layers = vec![Layer { name: "", tone: Tone::Plain, series }];
         Self { title, unit, kind, layers, threshold: None, size: Size::Third }
@@ -116,7 +115,7 @@ impl<'a> Plot<'a> {
         self.layers.iter().all(|layer| layer.series.points.iter().all(|it| it.value.is_none()))
     }
 
-    /// What is known of a bucket, all layers together.
+    /// Returns the sum of all layers for a bucket, if any is known.
     fn top(&self, number: usize) -> Option<i64> {
         let values = self.layers.iter().filter_map(|it| it.series.points.get(number)?.value);
         values.reduce(i64::saturating_add)
@@ -128,7 +127,7 @@ impl<'a> Plot<'a> {
     }
 }
 
-/// The picture with its title, its figures in words, and all of them as a table to unfold.
+/// Renders the plot with its title, a summary and an expandable table.
 pub(crate) fn figure(plot: &Plot<'_>) -> Markup {
     html! {
         figure class={ "plot " (plot.size.class()) } {
@@ -139,7 +138,7 @@ pub(crate) fn figure(plot: &Plot<'_>) -> Markup {
             @if plot.is_empty() {
                 (parts::nothing("Nothing is known of this time."))
             } @else {
-                // One of the two is shown, as there is room: see the style sheet.
+                // The style sheet shows one of the two, depending on the width.
                 @if let Some(axes) = Axes::broad(plot.size) { (picture(plot, &axes, "broad")) }
                 (picture(plot, &Axes::NARROW, if plot.size == Size::Third { "" } else { "narrow" }))
                 (words::legend(plot))

@@ -1,12 +1,12 @@
-//! From values to places on an axis.
+//! Maps values to positions on an axis.
 
-/// So many intervals an axis has at most.
+/// The maximum of intervals on an axis.
 const INTERVALS_MAX: i128 = 4;
 
-/// An axis from its lowest to its highest mark; it always holds 0, and is never empty.
+/// An axis from its lowest to its highest tick. It always contains 0 and is never empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Scale {
-    /// Lowest first: whole numbers of 1, 2 or 5 and zeros apart.
+    /// Ticks, lowest first. Their distance is 1, 2 or 5 times a power of ten.
     pub(super) marks: Vec<i64>,
 }
 
@@ -24,7 +24,7 @@ impl Scale {
         Self { marks: marks.into_iter().map(bounded).collect() }
     }
 
-    /// Where a value stands: 0 at the lowest mark, 1 at the highest.
+    /// Returns the position of a value: 0 at the lowest tick, 1 at the highest.
     pub(super) fn place(&self, value: i64) -> f64 {
         let (low, high) = match self.marks.as_slice() {
             [low, .., high] => (float(*low), float(*high)),
@@ -34,7 +34,8 @@ impl Scale {
     }
 }
 
-/// The least of 1, 2 and 5 and their tens that divides a span into so few intervals.
+/// Returns the smallest step (1, 2 or 5 times a power of ten) that divides a span into at most [`INTERVALS_MAX`]
+/// intervals.
 fn step(span: i128) -> i128 {
     let least = (span + INTERVALS_MAX - 1) / INTERVALS_MAX;
     let mut unit = 1;

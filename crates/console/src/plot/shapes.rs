@@ -6,12 +6,13 @@ use super::axes::{Axes, at};
 use super::scale::Scale;
 use super::{Layer, Plot, words};
 
-/// The widest that a bar is, so that one alone is no wall.
+/// The maximum width of a bar, so that a single one does not fill the plot.
 const BAR_MAX: f64 = 36.0;
-/// The least height of what is not 0, so that it is seen.
+/// The minimum height of a value other than 0, so that it is visible.
 const BAR_MIN: f64 = 1.5;
 
-/// A bar for each bucket, the first layer at its foot; the last bucket is paler, since it is still under way.
+/// Renders a bar per bucket, with the first layer at the bottom. The last bucket is paler because it is still in
+/// progress.
 pub(super) fn bars(plot: &Plot<'_>, axes: &Axes, scale: &Scale) -> Markup {
     let count = plot.tops().len();
     html! {
@@ -28,7 +29,7 @@ pub(super) fn bars(plot: &Plot<'_>, axes: &Axes, scale: &Scale) -> Markup {
     }
 }
 
-/// The pieces of a bucket's bar: their tone, where each begins and where it ends.
+/// Returns the segments of a bucket's bar: tone, start and end.
 fn stacked(plot: &Plot<'_>, number: usize) -> Vec<(&'static str, i64, i64)> {
     let mut from = 0;
     let mut pieces = Vec::new();
@@ -43,7 +44,7 @@ fn stacked(plot: &Plot<'_>, number: usize) -> Vec<(&'static str, i64, i64)> {
     pieces
 }
 
-/// A line for each layer, with a dot at its newest value.
+/// Renders a line per layer, with a dot at its newest value.
 pub(super) fn lines(plot: &Plot<'_>, axes: &Axes, scale: &Scale) -> Markup {
     html! {
         @for layer in &plot.layers {
@@ -56,7 +57,7 @@ pub(super) fn lines(plot: &Plot<'_>, axes: &Axes, scale: &Scale) -> Markup {
                         points={ (at(first.0)) "," (foot) " " (path.join(" ")) " " (at(last.0)) "," (foot) } {}
                     polyline class={ "stroke " (layer.tone.class()) } points=(path.join(" ")) {}
                 }
-                // What is alone has no line to be seen by.
+                // A single point has no line and needs a dot to be visible.
                 @if let (Some((x, y)), true) = (run.last(), run.len() == 1 || number + 1 == runs.len()) {
                     circle class={ "fill " (layer.tone.class()) } cx=(at(*x)) cy=(at(*y)) r="2.5" {}
                 }
@@ -65,7 +66,7 @@ pub(super) fn lines(plot: &Plot<'_>, axes: &Axes, scale: &Scale) -> Markup {
     }
 }
 
-/// The pieces of a line between buckets of which nothing is known.
+/// Returns the pieces of a line between buckets without a value.
 fn runs(layer: &Layer<'_>, axes: &Axes, scale: &Scale) -> Vec<Vec<(f64, f64)>> {
     let points = &layer.series.points;
     let mut runs = vec![Vec::new()];
@@ -82,7 +83,7 @@ fn runs(layer: &Layer<'_>, axes: &Axes, scale: &Scale) -> Vec<Vec<(f64, f64)>> {
     runs
 }
 
-/// What a pointer over a bucket is told: an area that nobody sees, with a title.
+/// Renders the tooltips: an invisible area with a title over each bucket.
 pub(super) fn labels(plot: &Plot<'_>, axes: &Axes) -> Markup {
     let Some(first) = plot.layers.first() else { return html! {} };
     let (count, (top, bottom)) = (first.series.points.len(), axes.span());

@@ -1,4 +1,4 @@
-//! Pictures of little, of much, and of nothing.
+//! Plots of few, many and no values.
 
 use time::macros::datetime;
 
@@ -22,7 +22,7 @@ fn drawn(kind: Kind, values: &[Option<i64>]) -> String {
     figure(&plot).into_string()
 }
 
-/// Every number in these attributes.
+/// Returns every number in these attributes.
 fn places(page: &str) -> Vec<f64> {
     let mut places = Vec::new();
     for name in ["x", "y", "x1", "x2", "y1", "y2", "cx", "cy", "width", "height", "points"] {

@@ -1,4 +1,4 @@
-//! The same figures for those who do not look at pictures.
+//! The same values in words and as a table, for readers who do not use the plot.
 
 use maud::{Markup, html};
 use time::OffsetDateTime;
@@ -8,12 +8,12 @@ use crate::model::{Point, Series, Step};
 use crate::parts;
 use crate::times;
 
-/// A sentence or three: what there was in all, when the most, how much lately.
+/// Summarizes a plot in one to three sentences: the total, the maximum and the latest values.
 pub(super) fn summary(plot: &Plot<'_>) -> String {
     let Some(series) = plot.layers.first().map(|it| it.series) else { return String::new() };
     let tops = plot.tops();
     let known = || series.points.iter().zip(&tops).filter_map(|(point, top)| Some((point, (*top)?)));
-    // Of equal ones the newest.
+    // Of equal values, the newest.
     let most = known().max_by_key(|(_, value)| *value);
     let least = known().rev().min_by_key(|(_, value)| *value);
     let (Some(most), Some(least)) = (most, least) else { return "No figures.".to_owned() };
@@ -53,7 +53,7 @@ fn when(step: Step, at: OffsetDateTime) -> String {
     }
 }
 
-/// A bucket by itself: `20 Nov 14:00: 612 recognitions`.
+/// Describes one bucket: `20 Nov 14:00: 612 recognitions`.
 pub(super) fn bucket(plot: &Plot<'_>, number: usize, at: OffsetDateTime) -> String {
     let values =
         plot.layers.iter().map(|layer| match layer.series.points.get(number).and_then(|it| it.value) {
@@ -66,7 +66,7 @@ pub(super) fn bucket(plot: &Plot<'_>, number: usize, at: OffsetDateTime) -> Stri
     format!("{}: {}{so_far}", begin(step, at), values.collect::<Vec<_>>().join(", "))
 }
 
-/// Whether the figures of a bucket still grow.
+/// Whether a bucket is still in progress.
 fn is_under_way(plot: &Plot<'_>, number: usize) -> bool {
     plot.kind == Kind::Bars && number + 1 == plot.tops().len()
 }
@@ -78,7 +78,7 @@ fn begin(step: Step, at: OffsetDateTime) -> String {
     }
 }
 
-/// What the colours mean, and how much of each there is; nothing where there is only one.
+/// Renders the meaning and the total of each colour; nothing for a single layer.
 pub(super) fn legend(plot: &Plot<'_>) -> Markup {
     let is_needed = plot.layers.len() > 1 || plot.threshold.is_some();
     html! {
@@ -102,7 +102,7 @@ pub(super) fn legend(plot: &Plot<'_>) -> Markup {
     }
 }
 
-/// Every figure, newest first.
+/// Renders a table of all values, newest first.
 pub(super) fn details(plot: &Plot<'_>) -> Markup {
     let Some(series) = plot.layers.first().map(|it| it.series) else { return html! {} };
     let head = html! {
