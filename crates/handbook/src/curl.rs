@@ -1,10 +1,10 @@
-//! The line of curl for an operation, with the variables that `guerdon dev` prints.
+//! The curl command line of an operation, with the variables that `guerdon dev` prints.
 
 use serde_json::Value;
 
 use super::forms::{fields, list, required, value};
 
-/// What stands for the id in a field: the variable that names it.
+/// Returns the variable for an id in this field.
 fn variable(field: &str) -> Option<&'static str> {
     Some(match field {
         "company_id" => "COMPANY_ID",
@@ -16,7 +16,7 @@ fn variable(field: &str) -> Option<&'static str> {
     })
 }
 
-/// What stands for the id in a path. What is deleted is something that no other example needs.
+/// Returns the variable for an id in this path. An example of a deletion uses an object that no other example needs.
 fn variable_in(method: &str, path: &str) -> &'static str {
     match (path.split('/').nth(1), method) {
         (Some("companies"), _) => "COMPANY_ID",
@@ -29,7 +29,7 @@ fn variable_in(method: &str, path: &str) -> &'static str {
     }
 }
 
-/// The line.
+/// Returns the command line.
 pub(crate) fn line(method: &str, path: &str, operation: &Value) -> String {
     let path = path.trim_start_matches("/v1");
     let path = path.replace("{id}", &format!("${}", variable_in(method, path)));
@@ -47,7 +47,7 @@ pub(crate) fn line(method: &str, path: &str, operation: &Value) -> String {
     line
 }
 
-/// The parameters that must be given.
+/// Returns the required query parameters.
 fn query(operation: &Value) -> String {
     let must = list(operation, "parameters").filter(|it| {
         it.get("in").is_some_and(|it| it == "query") && it.get("required") == Some(&Value::Bool(true))
@@ -62,7 +62,7 @@ fn query(operation: &Value) -> String {
     if given.is_empty() { String::new() } else { format!("?{}", given.join("&")) }
 }
 
-/// The fields that must be sent; where none must, the first that can be changed.
+/// Returns a body with the required fields; if there are none, with the first field that can be changed.
 fn body(operation: &Value) -> Option<String> {
     let schema = operation.pointer("/requestBody/content/application~1json/schema")?;
     let required = required(schema);
@@ -85,12 +85,12 @@ fn body(operation: &Value) -> Option<String> {
     Some(format!("{{{}}}", written.collect::<Vec<_>>().join(",\n       ")))
 }
 
-/// What an update shows: a field that can be set to its example, whatever else was created from the examples.
+/// Whether an update can set this field to its example without conflicting with objects created from other examples.
 fn is_harmless(name: &str) -> bool {
     !["domain", "company_id", "email", "active"].contains(&name)
 }
 
-/// What need not be sent and says what the operation is for.
+/// Whether an optional field is shown because it is the purpose of the operation.
 fn is_worth_showing(name: &str) -> bool {
     name == "message"
 }

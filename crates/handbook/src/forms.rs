@@ -1,24 +1,24 @@
-//! JSON Schemas in words, and examples made of them.
+//! Describes JSON Schemas in words and creates examples from them.
 
 use serde_json::{Map, Value, json};
 
-/// The schema, or the one that it refers to.
+/// Returns the schema, or the one that it refers to.
 pub(crate) fn resolved<'a>(description: &'a Value, schema: &'a Value) -> &'a Value {
     let reference = schema.get("$ref").and_then(Value::as_str);
     reference.and_then(|it| description.pointer(it.trim_start_matches('#'))).unwrap_or(schema)
 }
 
-/// The items of a list that an object may have.
+/// Returns the items of a list in an object; none if the list is missing.
 pub(crate) fn list<'a>(object: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {
     object.get(key).and_then(Value::as_array).into_iter().flatten()
 }
 
-/// The fields that an object must have.
+/// Returns the required fields of an object.
 pub(crate) fn required(schema: &Value) -> Vec<&str> {
     list(schema, "required").filter_map(Value::as_str).collect()
 }
 
-/// What a value looks like: `email or null, at most 254 characters`.
+/// Describes a value: `email or null, at most 254 characters`.
 pub(crate) fn in_words(description: &Value, schema: &Value) -> String {
     if let Some(name) = schema.get("$ref").and_then(Value::as_str).and_then(|it| it.rsplit('/').next()) {
         return name.to_owned();
@@ -75,7 +75,7 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// The fields of an object, in the order in which they are told.
+/// Returns the fields of an object in the order of documentation.
 pub(crate) fn fields(schema: &Value) -> Vec<(&str, &Value)> {
     let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return Vec::new() };
     let order = schema.get("x-order").or_else(|| schema.get("required")).and_then(Value::as_array);
@@ -87,7 +87,7 @@ pub(crate) fn fields(schema: &Value) -> Vec<(&str, &Value)> {
     fields.into_iter().map(|(name, it)| (name.as_str(), it)).collect()
 }
 
-/// An example of a value, as text in the order of its fields.
+/// Returns an example of a value as JSON, with its fields in order.
 pub(crate) fn example(description: &Value, schema: &Value) -> String {
     let mut text = String::new();
     write(description, schema, 0, &mut text);
@@ -115,7 +115,7 @@ fn write(description: &Value, schema: &Value, depth: usize, text: &mut String) {
     }
 }
 
-/// An example of a value that is no object with fields.
+/// Returns an example of a value that is not an object with fields.
 pub(crate) fn value(schema: &Value) -> Value {
     let given = schema.get("examples").and_then(|it| it.get(0)).or_else(|| schema.get("const"));
     given.cloned().or_else(|| Some(schema.get("enum")?.get(0)?.clone())).unwrap_or_else(|| json!(Map::new()))

@@ -1,11 +1,11 @@
-//! Guides: Markdown into pages.
+//! Renders the guides from Markdown.
 
 use maud::{Markup, PreEscaped, html};
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, Options, Parser, Tag, TagEnd, html as rendered};
 
 use crate::layout::Contents;
 
-/// A guide: its name in the address, its title, what it tells in a line, its Markdown.
+/// A guide: its name in the URL, its title, a one-line summary and its Markdown.
 pub(crate) struct Guide {
     pub(crate) name: &'static str,
     pub(crate) title: &'static str,
@@ -29,7 +29,7 @@ macro_rules! guides {
                 text: include_str!(concat!("../../../docs/", $file)),
             },)+
         ];
-        /// The file of each guide, by which other files link to it.
+        /// The file name of each guide, for links from other files.
         const PLACES: &[(&str, &str)] = &[$(($file, $name),)+];
     };
 }
@@ -47,7 +47,7 @@ guides! {
     "rules", "Every rule", "The whole of what you may rely on, numbered.", "specified-behaviour.md";
 }
 
-/// Whole programs that guides tell of.
+/// Complete programs that guides link to.
 pub(crate) const FILES: &[(&str, &str)] = &[
     ("receiver.py", include_str!("../../../docs/receivers/receiver.py")),
     ("receiver.mjs", include_str!("../../../docs/receivers/receiver.mjs")),
@@ -55,7 +55,7 @@ pub(crate) const FILES: &[(&str, &str)] = &[
     ("client.mjs", include_str!("../../../docs/clients/client.mjs")),
 ];
 
-/// The first page.
+/// Renders the first page.
 pub(crate) fn start(contents: &Contents) -> Markup {
     html! {
         h1 { "Guerdon for integrators" }
@@ -82,7 +82,7 @@ pub(crate) fn start(contents: &Contents) -> Markup {
     }
 }
 
-/// A guide as HTML: headings can be linked to, tables and listings scroll by themselves, links lead to pages.
+/// Renders a guide as HTML. Headings have anchors, tables and code blocks scroll, and links lead to pages.
 pub(crate) fn render(text: &str) -> Markup {
     let options = Options::ENABLE_TABLES | Options::ENABLE_HEADING_ATTRIBUTES;
     let mut events: Vec<Event<'_>> = Vec::new();
@@ -124,7 +124,7 @@ pub(crate) fn render(text: &str) -> Markup {
     PreEscaped(page)
 }
 
-/// A listing takes the keyboard's focus, so that it can be scrolled by it.
+/// A code block can be focused, so that it can be scrolled with the keyboard.
 fn listing(kind: &CodeBlockKind<'_>) -> String {
     let language = match kind {
         CodeBlockKind::Fenced(language) if language.bytes().all(|it| it.is_ascii_alphanumeric()) => {
@@ -135,7 +135,7 @@ fn listing(kind: &CodeBlockKind<'_>) -> String {
     format!("<pre tabindex=\"0\"><code class=\"{language}\">")
 }
 
-/// The anchor of a heading, as the usual hosts of Markdown make it.
+/// Returns the anchor of a heading, as common Markdown hosts create it.
 fn anchor(heading: &[Event<'_>]) -> String {
     let text = heading.iter().filter_map(|it| match it {
         Event::Text(text) | Event::Code(text) => Some(text.as_ref()),
@@ -146,7 +146,8 @@ fn anchor(heading: &[Event<'_>]) -> String {
     kept.map(|it| if it == ' ' { '-' } else { it }).collect()
 }
 
-/// Where a link to a file of docs/ leads among the pages; none for what leads elsewhere, or nowhere but in the repository.
+/// Returns the page for a link to a file in docs/; `None` for a link to another site or to another file of the
+/// repository.
 fn target(link: &str) -> Option<String> {
     let (file, anchor) = link.split_once('#').map_or((link, None), |(file, anchor)| (file, Some(anchor)));
     let file = file.trim_start_matches("../");

@@ -1,8 +1,8 @@
-//! What is around every page.
+//! The frame around every page.
 
 use maud::{DOCTYPE, Markup, html};
 
-/// Where pages are and what they are called.
+/// The paths and titles of all pages.
 pub(crate) struct Contents {
     pub(crate) guides: Vec<(String, String)>,
     pub(crate) chapters: Vec<(String, String)>,
@@ -28,7 +28,7 @@ pub(crate) fn page(contents: &Contents, path: &str, title: &str, main: &Markup) 
                 }
                 div.frame {
                     nav aria-label="Contents" {
-                        // Open where there is room for it: see the style sheet.
+                        // Expanded on wide screens by the style sheet.
                         details.menu {
                             summary { "Contents" }
                             (links(contents, path))

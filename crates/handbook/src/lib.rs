@@ -9,7 +9,7 @@ mod reference;
 use maud::{Markup, html};
 use serde_json::Value;
 
-/// A page, ready to be served.
+/// A rendered page.
 #[derive(Debug, Clone)]
 pub struct Page {
     /// Such as `/docs`.
@@ -22,11 +22,11 @@ pub struct Page {
 const HTML: &str = "text/html; charset=utf-8";
 const PLAIN: &str = "text/plain; charset=utf-8";
 
-/// The path of the page for paths under which there is nothing.
+/// The path of the page that is served for unknown paths.
 pub const NOT_FOUND_PATH: &str = "/404";
 
-/// All pages: the guides, the reference of a description in OpenAPI 3.1, the files that they tell of, their style, and one
-/// that says that there is no such page.
+/// Renders all pages: the guides, the reference of an OpenAPI 3.1 description, the files that they link to, the style
+/// sheet, and the page for unknown paths.
 pub fn pages(description: &Value) -> Vec<Page> {
     let chapters = reference::chapters(description);
     let contents = layout::Contents {

@@ -1,4 +1,4 @@
-//! The reference: each operation with its fields, its answer, its refusals and a line of curl.
+//! The reference: each operation with its fields, responses, errors and a curl command line.
 
 use maud::{Markup, html};
 use serde_json::Value;
@@ -7,7 +7,7 @@ use super::curl;
 use super::forms::{example, fields, in_words, list, required, resolved};
 use super::guides::render as markdown;
 
-/// What belongs together.
+/// The operations with the same tag.
 pub(crate) struct Chapter {
     pub(crate) name: String,
     about: String,
@@ -26,7 +26,7 @@ impl Chapter {
     }
 }
 
-/// The chapters of a description, in the order of its tags.
+/// Returns the chapters of a description, in the order of its tags.
 pub(crate) fn chapters(description: &Value) -> Vec<Chapter> {
     let chapter = |tag: &Value| {
         let text = |key| tag.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -126,7 +126,7 @@ fn must(is_required: bool) -> Markup {
     html! { @if is_required { " " span.must { "required" } } }
 }
 
-/// The fields of an object; those of the objects in it stand beside it under their own names.
+/// Renders a table of an object's fields, followed by a table for each nested object.
 fn table(schema: &Value, description: &Value) -> Markup {
     let schema = resolved(description, schema);
     let required = required(schema);
@@ -157,7 +157,7 @@ fn table(schema: &Value, description: &Value) -> Markup {
     }
 }
 
-/// The object that a field holds, or a list of them.
+/// Returns the object that a field holds, directly or in a list.
 fn within(field: &Value) -> Option<(String, &Value)> {
     let held = field.get("items").unwrap_or(field);
     let name =

@@ -1,4 +1,4 @@
-//! Pages hang together.
+//! Links between pages lead to existing pages and anchors.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ fn all() -> Vec<Page> {
     pages(&serde_json::from_str(include_str!("../../../docs/openapi.json")).unwrap())
 }
 
-/// What stands behind each of these attributes.
+/// Returns the values of an attribute.
 fn values<'a>(page: &'a str, attribute: &str) -> Vec<&'a str> {
     page.split(&format!(" {attribute}=\"")).skip(1).filter_map(|it| it.split('"').next()).collect()
 }
