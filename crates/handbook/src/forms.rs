@@ -44,7 +44,7 @@ pub(crate) fn in_words(description: &Value, schema: &Value) -> String {
         _ => {}
     }
     if let Some(default) = schema.get("default") {
-        words.push(format!("{default} unless given"));
+        words.push(format!("default {default}"));
     }
     words.join(", ")
 }
@@ -56,15 +56,15 @@ fn kind(description: &Value, schema: &Value) -> String {
         _ => Vec::new(),
     };
     let named = names.iter().map(|name| match (*name, schema.get("format").and_then(Value::as_str)) {
-        ("string", Some("uuid")) => "id".to_owned(),
-        ("string", Some("date-time")) => "time".to_owned(),
+        ("string", Some("uuid")) => "UUID".to_owned(),
+        ("string", Some("date-time")) => "timestamp".to_owned(),
         ("string", Some("hostname")) => "domain name".to_owned(),
         ("string", Some("uri")) => "URL".to_owned(),
         ("string", Some(format)) => format.to_owned(),
-        ("string", None) => "text".to_owned(),
+        ("string", None) => "string".to_owned(),
         ("array", _) => {
             let items = schema.get("items").map(|it| in_words(description, it)).unwrap_or_default();
-            format!("list of {items}")
+            format!("array of {items}")
         }
         (other, _) => other.to_owned(),
     });
@@ -134,9 +134,9 @@ mod tests {
         );
         check(json!({"type": "integer", "minimum": 1, "maximum": 10_000}), "integer, 1 to 10000");
         check(json!({"type": "integer", "minimum": 0, "maximum": i64::MAX}), "integer, from 0");
-        check(json!({"type": "string", "enum": ["user", "company"]}), "text, one of user, company");
-        check(json!({"type": "boolean", "default": true}), "boolean, true unless given");
-        check(json!({"type": "array", "items": {"$ref": "#/components/schemas/User"}}), "list of User");
+        check(json!({"type": "string", "enum": ["user", "company"]}), "string, one of user, company");
+        check(json!({"type": "boolean", "default": true}), "boolean, default true");
+        check(json!({"type": "array", "items": {"$ref": "#/components/schemas/User"}}), "array of User");
     }
 
     #[test]

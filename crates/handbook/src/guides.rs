@@ -35,16 +35,16 @@ macro_rules! guides {
 }
 
 guides! {
-    "start", "Ten minutes to a recognition", "From nothing to points sent and a webhook verified.", "guides/start.md";
-    "roles", "You and the operator", "Who does what, and what to ask the operator for.", "guides/roles.md";
-    "certificates", "Trusting the certificate", "In curl, Python and JavaScript.", "guides/certificates.md";
-    "money", "Wallets, rates and reasons", "What points are, who pays, and why a balance changes.", "guides/money.md";
-    "repeating", "Errors: repeat or not?", "What each status means for your next step, and idempotency keys.", "guides/repeating.md";
-    "webhooks", "Receiving events", "Signatures, retries, and whole receivers.", "receiving-events.md";
+    "start", "Quickstart", "Send points and verify a webhook in ten minutes.", "guides/start.md";
+    "roles", "You and the operator", "Responsibilities, and what to request from the operator.", "guides/roles.md";
+    "certificates", "TLS certificates", "How to trust the certificate in curl, Python and JavaScript.", "guides/certificates.md";
+    "money", "Wallets, rates and reasons", "How points are valued, who pays, and why a balance changes.", "guides/money.md";
+    "repeating", "Errors and retries", "Which requests to retry, and idempotency keys.", "guides/repeating.md";
+    "webhooks", "Receiving events", "Signatures, retries, and complete receivers.", "receiving-events.md";
     "limits", "Limits", "Sizes, rates and times.", "guides/limits.md";
-    "versions", "Versions", "What may change, and how you hear of it.", "guides/versions.md";
-    "glossary", "Glossary", "Words that have one meaning here.", "guides/glossary.md";
-    "rules", "Every rule", "The whole of what you may rely on, numbered.", "specified-behaviour.md";
+    "versions", "Versions", "What can change, and how it is announced.", "guides/versions.md";
+    "glossary", "Glossary", "The terms of this documentation.", "guides/glossary.md";
+    "rules", "API behaviour", "The complete behaviour of the API in numbered paragraphs.", "specified-behaviour.md";
 }
 
 /// Complete programs that guides link to.
@@ -60,12 +60,12 @@ pub(crate) fn start(contents: &Contents) -> Markup {
     html! {
         h1 { "Guerdon for integrators" }
         p {
-            "Companies, users and recognitions over HTTPS and JSON; points that are money; signed events that tell your \
-             service what happened. Begin with "
-            a href="/docs/guides/start" { "ten minutes to a recognition" }
-            ", look fields up in the reference, and give "
+            "The API manages companies, users, recognitions and points over HTTPS and JSON, and notifies your service of \
+             events by signed webhooks. Start with the "
+            a href="/docs/guides/start" { "quickstart" }
+            ", look up fields in the reference, and generate a client from "
             a href="/openapi.json" { "openapi.json" }
-            " to your generator."
+            "."
         }
         h2 { "Guides" }
         ul.cards {

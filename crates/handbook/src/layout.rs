@@ -20,7 +20,7 @@ pub(crate) fn page(contents: &Contents, path: &str, title: &str, main: &Markup) 
                 link rel="stylesheet" href="/docs/style.css";
             }
             body {
-                a.skip href="#main" { "Skip to the text" }
+                a.skip href="#main" { "Skip to content" }
                 header {
                     a.name href="/docs" { "Guerdon" }
                     span { "for integrators" }

@@ -59,9 +59,9 @@ fn not_found() -> Markup {
     html! {
         h1 { "Page not found" }
         p {
-            "There is no page at this address. The contents list all of them, and "
-            a href="/docs" { "the first page" }
-            " says where to begin. The API is under " code { "/v1" } "."
+            "There is no page at this address. The contents list all pages; start with the "
+            a href="/docs" { "overview" }
+            ". The API is under " code { "/v1" } "."
         }
     }
 }

@@ -80,15 +80,15 @@ fn operation(it: &Operation, description: &Value) -> Markup {
         }
         (markdown(text(told, "description")))
         @if told.get("x-extension").is_some() {
-            p.note { "An addition of this service." }
+            p.note { "Extension of this service." }
         }
         @if !is_webhook {
-            h3 { "In curl" }
+            h3 { "curl" }
             pre tabindex="0" { code.curl { (curl::line(&it.method, &it.path, told)) } }
         }
         (parameters(told, description))
         @if let Some(schema) = told.pointer("/requestBody/content/application~1json/schema") {
-            h3 { @if is_webhook { "What arrives" } @else { "Body" } }
+            h3 { @if is_webhook { "Payload" } @else { "Request body" } }
             (table(schema, description))
             @if is_webhook { (listing(&example(description, schema))) }
         }
@@ -103,7 +103,7 @@ fn parameters(told: &Value, description: &Value) -> Markup {
             h3 { "Parameters" }
             div.table {
                 table {
-                    thead { tr { th { "Name" } th { "Where" } th { "What" } } }
+                    thead { tr { th { "Name" } th { "In" } th { "Description" } } }
                     tbody {
                         @for it in all {
                             tr {
@@ -134,7 +134,7 @@ fn table(schema: &Value, description: &Value) -> Markup {
     html! {
         div.table {
             table {
-                thead { tr { th { "Field" } th { "What" } } }
+                thead { tr { th { "Field" } th { "Description" } } }
                 tbody {
                     @for (name, it) in fields(schema) {
                         tr {
@@ -150,7 +150,7 @@ fn table(schema: &Value, description: &Value) -> Markup {
         }
         @for (_, it) in fields(schema) {
             @if let Some((name, within)) = within(it) {
-                @if !name.is_empty() { p { "Each " code { (name) } ":" } }
+                @if !name.is_empty() { p { "Fields of " code { (name) } ":" } }
                 (table(within, description))
             }
         }
@@ -171,14 +171,14 @@ fn answers(told: &Value, description: &Value) -> Markup {
     let schema = success.and_then(|(_, it)| it.pointer("/content/application~1json/schema"));
     html! {
         @if let (Some((status, _)), Some(schema)) = (success, schema) {
-            h3 { "Answer " (status) }
+            h3 { "Response " (status) }
             (listing(&example(description, schema)))
-            details { summary { "Its fields" } (table(schema, description)) }
+            details { summary { "Fields of the response" } (table(schema, description)) }
         }
         h3 { "Statuses" }
         div.table {
             table {
-                thead { tr { th { "Status" } th { "What it means" } } }
+                thead { tr { th { "Status" } th { "Meaning" } } }
                 tbody {
                     @for (status, it) in all {
                         tr {
