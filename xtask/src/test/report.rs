@@ -21,7 +21,7 @@ fn test_times(output: &str) -> Vec<(Duration, &str)> {
     times.collect()
 }
 
-/// Whether a line tells the result of a test.
+/// Whether a line holds the result of a test.
 fn is_result(line: &str) -> bool {
     line.starts_with("test ") && line.contains(" ... ")
 }
