@@ -55,7 +55,7 @@ pub(super) fn read_arrows(workspace: &Workspace) -> Result<BTreeMap<String, Arro
     Ok(crates.into_iter().map(|(name, it)| (name, it.arrows())).collect())
 }
 
-/// The crate and the module of a source file; none for what is no module of a library.
+/// The crate and the module of a source file; `None` for files that are not modules of a library.
 fn module_of(file: &Path) -> Option<(String, Module)> {
     let parts: Vec<&str> = file.iter().filter_map(|it| it.to_str()).collect();
     let ["crates", name, "src", inner @ .., last] = parts.as_slice() else { return None };
@@ -190,7 +190,7 @@ impl Crate {
 /// To where the `use` lines of each place lead.
 pub(super) type Arrows = BTreeMap<Module, BTreeSet<Module>>;
 
-/// Each circle once, as what is in it.
+/// Finds each cycle once, as the modules in it.
 pub(super) fn circles(arrows: &Arrows) -> Vec<Vec<String>> {
     let reach = |from: &Module| {
         let (mut met, mut open) = (BTreeSet::new(), vec![from.clone()]);
