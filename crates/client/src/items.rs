@@ -25,7 +25,7 @@ pub type List<'a, C, T> = Items<'a, C, ListPages<T>>;
 /// The events of the provider, oldest first.
 pub type EventFeed<'a, C> = Items<'a, C, EventPages>;
 
-/// A sequence of pages: which one to fetch, and what is in it.
+/// A sequence of pages: chooses the page to fetch, and holds its items.
 pub trait Pages {
     type Item;
     type Page: DeserializeOwned;
@@ -135,7 +135,7 @@ impl Pages for EventPages {
         self.is_ended = true;
         let EventPage { events, next } = page?;
         let [_, before] = std::mem::take(&mut self.cursors);
-        // With a filter, a page can be empty before the end: the cursor moves on all the same.
+        // With a filter, a page can be empty before the end: the cursor advances anyway.
         self.is_ended = events.is_empty() && before.as_ref() == Some(&next);
         self.cursors = [before, Some(next)];
         self.events = events.into();

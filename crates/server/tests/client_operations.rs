@@ -38,7 +38,7 @@ fn described() -> Operations {
     operations
 }
 
-/// Sends requests to a server that refuses all of them. Returns what they asked for.
+/// Sends requests to a server that refuses all of them. Returns their operations.
 fn record(requests: impl FnOnce(&Client)) -> Operations {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let base = format!("http://{}", listener.local_addr().unwrap());

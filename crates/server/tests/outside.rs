@@ -10,7 +10,7 @@ use crate::support::receiver::Receiver;
 use crate::support::service::{Provider, Service};
 use crate::support::{Sample, on_each_with};
 
-/// Builds a program as a project of its own, which depends on crates of this workspace by their paths. Returns the program's
+/// Builds a program as a separate project, which depends on crates of this workspace by their paths. Returns the program's
 /// path. Builds are kept for the next run.
 fn build(name: &str, source: &str, dependencies: &str) -> PathBuf {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -35,7 +35,7 @@ fn build(name: &str, source: &str, dependencies: &str) -> PathBuf {
     target.join("debug").join(name)
 }
 
-/// Runs a program that must succeed. Returns what it prints.
+/// Runs a program that must succeed. Returns its output.
 fn run(program: &Path, arguments: &[&str]) -> String {
     let done = Command::new(program).args(arguments).output().unwrap();
     assert!(done.status.success(), "{}: {}", program.display(), String::from_utf8_lossy(&done.stderr));

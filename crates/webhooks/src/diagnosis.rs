@@ -24,7 +24,7 @@ pub struct Diagnosis {
     /// `url`, `timestamp`, `nonce`, `signature`, `body`, `secret` or `url and body`; `secret or body` if neither can be ruled
     /// out.
     pub part: &'static str,
-    /// What is wrong, and what to do.
+    /// The mistake and its correction.
     pub hint: String,
 }
 

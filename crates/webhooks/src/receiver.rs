@@ -45,7 +45,7 @@ pub enum ReceiveError {
 }
 
 impl Receiver {
-    /// `callback_url` is the URL exactly as the operator registered it, `shared_secret` the one that begins with `gw_`.
+    /// `callback_url` is the URL exactly as the operator registered it. `shared_secret` begins with `gw_`.
     pub fn new(callback_url: impl Into<String>, shared_secret: impl Into<String>) -> Self {
         let (callback_url, shared_secret) = (callback_url.into(), shared_secret.into());
         Self { callback_url, shared_secret, seen_nonces: Mutex::default() }

@@ -31,7 +31,7 @@ impl Default for SeenNonces {
 }
 
 impl SeenNonces {
-    /// Creates an empty set. `window` is the one that deliveries are verified with.
+    /// Creates an empty set. `window` is the replay window of the verification.
     pub fn new(window: Duration) -> Self {
         Self::with_limit(window, MAX_SEEN_NONCES)
     }

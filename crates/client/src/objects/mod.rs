@@ -1,5 +1,4 @@
-//! Objects of the API (behaviour 11 to 18, 25): what is sent and what comes back. Fields that the service adds later are
-//! ignored.
+//! Objects of the API (behaviour 11 to 18, 25): requests and responses. Fields that the service adds later are ignored.
 
 mod change;
 mod companies;

@@ -9,7 +9,7 @@ impl<C> Api<C> {
         self.post("/recognitions", recognition)
     }
 
-    /// Checks whether a recognition could be sent and what it would cost. Nothing changes.
+    /// Checks whether a recognition could be sent and computes its cost. Nothing changes.
     pub fn dry_run_recognition(&self, recognition: &NewRecognition) -> Call<'_, C, DryRun> {
         self.post("/recognitions/dry_run", recognition)
     }
