@@ -93,12 +93,12 @@ mod tests {
         check(limits.memory, "| large bodies | 24 MiB, 12 of one provider, for up to {} s |");
         check(
             limits.memory,
-            "| large requests and answers at work | 64 MiB, 32 of one provider, for up to {} s |",
+            "| large requests and responses in progress | 64 MiB, 32 of one provider, for up to {} s |",
         );
-        check(limits.idempotency_key, "| repeats of a request that is at work | wait for up to {} s |");
+        check(limits.idempotency_key, "| retries of a request in progress | wait for up to {} s |");
         check(limits.begin, "providers take turns; each begins within {} s |");
         check(limits.place, "a provider waits for others, up to {} s |");
-        check(limits.begin, "| other calls of the database under way | 256; each begins within {} s |");
+        check(limits.begin, "| other database calls in progress | 256; each begins within {} s |");
         check(limits.connection, "A request waits for a connection for up to {} s.");
         check(limits.statement, "Each connection sets a statement limit of {} s");
         check(limits.lock, "and a lock limit of {} s.");
