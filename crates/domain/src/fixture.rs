@@ -177,7 +177,7 @@ pub(crate) fn refusal<D, E>(decided: Result<D, Undecided<E>>) -> E {
     }
 }
 
-/// What is not loaded for a decision.
+/// The missing fact or account of a decision.
 pub(crate) fn missing<D, E>(decided: Result<D, Undecided<E>>) -> LedgerError {
     match decided {
         Err(Undecided::NotLoaded(missing)) => missing,

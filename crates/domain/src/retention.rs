@@ -1,9 +1,9 @@
 //! Retention: deletes delivered events, sent mails and expired idempotency records after their retention
 //! period.
 //!
-//! Deletion runs in steps of a bounded number of rows, each in a transaction of its own, so that other
-//! writers wait for at most one step. If a run fails or the process ends, the completed steps persist and the
-//! next run continues.
+//! Deletion runs in steps of a bounded number of rows, each in a separate transaction, so that other writers
+//! wait for at most one step. If a run fails or the process ends, the completed steps persist and the next
+//! run continues.
 
 use std::time::Duration;
 

@@ -59,7 +59,7 @@ pub enum OpenError {
         "the database was restored from a dump of another server: run `guerdon migrate` before anything else"
     )]
     Restored,
-    /// A migration that was applied differs from the one that this program knows.
+    /// An applied migration differs from this program's version of it.
     #[error("the migration {0} was changed after it was applied: this program's text of it is another")]
     Changed(String),
     /// Any other failure, such as a server that does not respond.

@@ -31,7 +31,7 @@ pub struct CauseJudge<'a> {
 }
 
 impl<'a> CauseJudge<'a> {
-    /// Starts with a journal entry; `redemption` is the one that a refund returns.
+    /// Starts with a journal entry. For a refund, `redemption` is the refunded redemption.
     pub fn new(cause: &'a Cause, redemption: Option<&'a Cause>) -> Self {
         let redeemed = redemption.and_then(|it| Some(it.price(None)?.each));
         Self {
@@ -191,8 +191,7 @@ impl<'a> CauseJudge<'a> {
         let shows = self.cause.rate.points(Amount::from_nanodollars(it.amount)).get() == it.points;
         match &self.cause.act {
             Act::Deletion { .. } => shows,
-            // No fact records what the wallet showed before. What it shows afterwards is checked with the
-            // wallet.
+            // No fact records the earlier points of the wallet. The later points are checked with the wallet.
             Act::Override { .. } => it.points >= 1,
             act => {
                 let is_refund = matches!(act, Act::Refund { .. });

@@ -47,7 +47,7 @@ impl AccountBook {
         self.accounts.contains_key(&account)
     }
 
-    /// The accounts that differ from what was loaded, in lock order.
+    /// The accounts that changed since they were loaded, in lock order.
     pub fn changed(&self) -> impl Iterator<Item = (Account, &AccountState)> {
         let changed = self.accounts.iter().filter(|(_, entry)| entry.is_changed);
         changed.filter_map(|(account, entry)| Some((*account, entry.state.as_ref()?)))

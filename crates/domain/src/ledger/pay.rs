@@ -1,5 +1,5 @@
-//! Decides payments: which account pays, which accounts are credited, and what is refused. This is the only
-//! code that computes a balance.
+//! Decides payments: who pays, who is credited, and when a payment is refused. This is the only code that
+//! computes a balance.
 
 use std::collections::BTreeSet;
 

@@ -20,7 +20,7 @@ pub struct Payment<'a> {
     pub at: Timestamp,
 }
 
-/// What is moved, and between which accounts.
+/// The kind of a payment, with its amounts and accounts.
 #[derive(Debug, Clone, Copy)]
 pub enum Moved<'a> {
     /// The same price to each receiver, all of it from one payer.
@@ -30,8 +30,8 @@ pub enum Moved<'a> {
         payers: &'a [Account],
         /// The credited accounts: all of one kind, each at most once.
         credits: &'a [Account],
-        /// What each receiver is credited, what it costs, and what the payer must hold. A price of zero moves
-        /// nothing, but payer and receivers must be open.
+        /// The credit of each receiver, the total, and the balance that the payer must have. A price of zero
+        /// moves nothing, but payer and receivers must be open.
         price: Price,
         /// Points for each receiver.
         points: Points,
@@ -49,7 +49,7 @@ pub enum Moved<'a> {
         from: Account,
         /// The account that is credited; it is never closed.
         to: Account,
-        /// What is moved, and what the payer must hold.
+        /// The amount, and the balance that the payer must have.
         price: Price,
         /// The number of the leg.
         leg: u32,

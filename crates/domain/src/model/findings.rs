@@ -10,7 +10,7 @@ const LINES_MAX: usize = 100;
 pub struct Violation {
     /// The invariant's short name, such as `balance` or `conservation`.
     pub invariant: &'static str,
-    /// What is wrong, and where.
+    /// The fault and its location.
     pub detail: String,
 }
 

@@ -17,7 +17,7 @@ pub struct Seal {
     pub created_at: Timestamp,
 }
 
-/// The options of an audit, and what it needs from outside.
+/// The options of an audit, and the facts that it needs from outside.
 #[derive(Clone, Copy)]
 pub struct Examination<'a> {
     /// The head of a seal. If no seal has it, something that was sealed was later changed or removed.

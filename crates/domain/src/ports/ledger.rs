@@ -5,7 +5,7 @@ use crate::ledger::{AccountBook, Changes, Facts, Needs};
 
 /// Loads what decisions need and writes their results, in one transaction.
 pub trait LedgerAccess {
-    /// Locks and reads what is needed, and adds it to the facts and the book.
+    /// Locks and reads the needed rows, and adds them to the facts and the book.
     ///
     /// The order is: schedules; locked rows of companies and users; users; their companies and the named
     /// ones, together with the claims of idempotency keys; occasions; records of keys; distributions;

@@ -19,8 +19,8 @@ pub enum Row {
 
 /// Locks rows.
 pub trait Locks {
-    /// Locks a row until the transaction ends: what is read from it afterwards stays true until then. A row
-    /// that does not exist locks nothing.
+    /// Locks a row until the transaction ends. Values that are read from it afterwards stay true until then.
+    /// A row that does not exist locks nothing.
     fn hold(&mut self, row: Row) -> Result<(), StoreError>;
 
     /// Prevents a change of the company's provider until the transaction ends; any number of transactions can
@@ -32,7 +32,7 @@ pub trait Locks {
     /// excludes new ones until this transaction ends.
     fn take_company_over(&mut self, company: CompanyId) -> Result<(), StoreError>;
 
-    /// Gives up this run of the transaction, because what it read changed before the lock was taken. The
+    /// Gives up this run of the transaction, because a row changed between the first read and the lock. The
     /// transaction runs again from the start, regardless of what the caller does with the error.
     fn lost_race(&mut self) -> StoreError;
 }

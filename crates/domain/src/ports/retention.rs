@@ -6,8 +6,8 @@ use crate::values::EventId;
 pub trait Retention {
     /// Deletes delivered events that were created before a time, with their attempts. Looks at no more than
     /// `limit` events with ids after the given one. Returns the number of deleted events and the id to
-    /// continue after, which is `None` at the end. Keeps the last event of all if the numbers of future
-    /// events depend on it.
+    /// continue after, which is `None` at the end. The last event is kept if the numbers of future events
+    /// depend on it.
     fn prune_events(
         &mut self,
         before: Timestamp,

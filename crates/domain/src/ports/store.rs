@@ -75,9 +75,9 @@ pub trait Tx:
 /// How a unit of work ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// Commit what was written.
+    /// Commit the changes.
     Commit,
-    /// Roll back what was written.
+    /// Roll back the changes.
     Rollback,
 }
 
@@ -86,8 +86,8 @@ pub enum Verdict {
 pub enum Consistency {
     /// All statements read from one snapshot.
     Snapshot,
-    /// Each statement reads what was committed when it started. This is cheaper on some databases. After a
-    /// lost connection the store may run the unit of work again from the start.
+    /// Each statement sees everything that was committed when it started. This is cheaper on some databases.
+    /// After a lost connection the store may run the unit of work again from the start.
     PerStatement,
     /// Like `PerStatement`, but on the calling thread, and only if the store need not wait for a connection,
     /// a lock or a server. Otherwise the read fails with [`StoreError::WouldBlock`], and the unit of work

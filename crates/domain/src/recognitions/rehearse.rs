@@ -22,7 +22,7 @@ pub struct Rehearsal {
     pub rate: PointsPerDollar,
 }
 
-/// Decides a recognition and writes nothing. Returns what it would do.
+/// Decides a recognition and writes nothing. Returns the effects that sending it would have.
 pub fn rehearse<T: LedgerAccess + ?Sized>(
     tx: &mut T,
     scope: ProviderId,

@@ -1,4 +1,4 @@
-//! Payments without use cases: what they move, and what the accounts refuse.
+//! Payments without use cases: their transfers and their refusals.
 
 use std::collections::BTreeSet;
 

@@ -207,7 +207,7 @@ impl<'a> World<'a> {
         self.carry_out(&DeleteUser(user))
     }
 
-    /// Executes a command that moves points, in a transaction of its own.
+    /// Executes a command that moves points, in a separate transaction.
     pub(super) fn carry_out<C: Decide>(&self, command: &C) -> Result<C::Done, C::Refusal> {
         self.transaction(|tx| carry_out(tx, self.provider, command, &self.context()))
     }

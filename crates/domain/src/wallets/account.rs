@@ -6,8 +6,8 @@ use crate::money::{Amount, Points, PointsPerDollar};
 use crate::values::{CompanyId, UserId, stored};
 
 stored! {
-    /// The three wallets of a user, by their names in the API (behaviour 17.1). Each is an account of its own
-    /// kind.
+    /// The three wallets of a user, by their names in the API (behaviour 17.1). Each is a separate account
+    /// with a different kind.
     enum WalletType {
         /// Earned points, to spend on rewards.
         User => 1, "user_wallet";

@@ -7,7 +7,7 @@
 //! *Fast* workers never wait for a lock. They skip rows that another transaction has locked, and hand the
 //! commands that depend on those rows to a *patient* worker. Patient workers wait for locks in the lock order
 //! and batch the commands that want the same accounts. So a locked row delays only the commands that need it.
-//! Patient workers also take large commands, each in a batch of its own.
+//! Patient workers also take large commands, each in a separate batch.
 //!
 //! If a command is refused or panics, only that command is rolled back. If a batch fails before its commit,
 //! each of its commands is tried alone. If the acknowledgement of a commit is lost, nothing is tried again:

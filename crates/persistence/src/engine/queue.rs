@@ -31,9 +31,9 @@ const WAITING_MAX: usize = 4_096;
 /// waited this long: most of the cost of a batch does not depend on its size.
 const SECOND_BATCH_MIN: usize = 12;
 pub(super) const SECOND_BATCH_WAIT: Duration = Duration::from_millis(4);
-/// A command that changes more than this has a batch of its own.
+/// A command that changes more than this is executed in a separate batch.
 const SHARED_BATCH_SIZE_MAX: usize = 16;
-/// On a database with a single writer, a command that changes more than this has a commit of its own.
+/// On a database with a single writer, a command that changes more than this is committed separately.
 const SHARED_COMMIT_SIZE_MAX: usize = 100;
 
 /// A waiting command.
@@ -43,7 +43,7 @@ pub(super) struct Job {
     arrived: Instant,
     /// The number of previous tries.
     pub(super) tries: u32,
-    /// Whether it needs a batch of its own, because it depends on more than the first load reads.
+    /// Whether it must be executed in a separate batch, because it depends on more than the first load reads.
     pub(super) is_alone: bool,
 }
 
@@ -66,13 +66,13 @@ impl Job {
         self.submission.command.size() > SHARED_BATCH_SIZE_MAX
     }
 
-    /// Whether it needs a batch of its own. A command that was tried often does.
+    /// Whether it must be executed in a separate batch. A command that was tried often must.
     fn must_be_alone(&self) -> bool {
         self.is_alone || self.is_large() || self.tries >= 3
     }
 
-    /// Whether it locks rows that a fast worker would have to wait for, or so many that some of them may be
-    /// locked.
+    /// Whether it locks rows that a fast worker would have to wait for, or enough rows that some of them may
+    /// be locked.
     fn must_wait_for_locks(&self) -> bool {
         let Needs { locked_users, schedules, distributions, .. } = &self.needs;
         self.is_large() || !(locked_users.is_empty() && schedules.is_empty() && distributions.is_empty())

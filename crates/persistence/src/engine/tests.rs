@@ -396,7 +396,7 @@ fn a_panic_after_the_commit_carries_out_nothing_twice() {
     assert_eq!(shown(&world) - before, 2 * once);
 }
 
-/// A recognition whose client has disconnected pays nobody.
+/// If the client of a recognition has disconnected, no points move.
 #[test]
 fn a_response_that_nobody_wants_keeps_nothing() {
     struct Gone;

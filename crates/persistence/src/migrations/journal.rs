@@ -27,7 +27,7 @@ pub(super) fn is_behind(conn: &mut Conn) -> Result<bool, OpenError> {
     if !diesel::select(there).get_result::<bool>(conn).map_err(|e| failed(&e))? {
         return Ok(false);
     }
-    // The query takes a transaction id of its own, which is greater than those of all earlier transactions.
+    // The query takes a new transaction id, which is greater than those of all earlier transactions.
     let behind =
         diesel::dsl::sql::<diesel::sql_types::Bool>(&format!("COALESCE({LAST}, 0) > journal_position()"));
     diesel::select(behind).get_result(conn).map_err(|e| failed(&e))

@@ -23,7 +23,7 @@
 //!   recorded when they are done. An interrupted migration continues at the step that was interrupted.
 //! * `in a transaction` is the default for a file without directives. PostgreSQL stops waiting for a lock
 //!   after half a second, so that requests that queue for the same lock can continue, and the step is tried
-//!   again. Give each big table a step of its own: a step holds its locks while it waits for the next one.
+//!   again. Give each big table a separate step: a step holds its locks while it waits for the next one.
 //! * `outside a transaction` is for PostgreSQL only: one `CREATE [UNIQUE] INDEX CONCURRENTLY name ON …` or
 //!   `DROP INDEX CONCURRENTLY IF EXISTS name`. It waits for transactions in progress and blocks none. An
 //!   invalid index that an interrupted run left is dropped and created again.

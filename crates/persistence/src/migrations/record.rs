@@ -1,4 +1,4 @@
-//! The record of migrations in a database, and what it means for a program.
+//! The record of migrations in a database, and the decision whether this program can work with it.
 
 use diesel::prelude::*;
 use diesel::sql_types::{Bool, Integer, Nullable, Text};

@@ -40,8 +40,8 @@ pub struct Wakeups {
 }
 
 impl Wakeups {
-    /// Starts to notify other processes of what is queued here, and to listen to theirs. `None` for the
-    /// embedded database, which no other process uses. Fails if the thread cannot be created.
+    /// Starts to notify other processes when something is queued here, and to listen to theirs. `None` for
+    /// the embedded database, which no other process uses. Fails if the thread cannot be created.
     pub fn share(url: &DatabaseUrl, wakes: &Wakes) -> std::io::Result<Option<Self>> {
         let DatabaseUrl::Postgres(url) = url else { return Ok(None) };
         let shared = Self { wakes: wakes.clone(), ended: Arc::default() };
@@ -96,7 +96,7 @@ impl Link {
             log::debug!("no connection for waking other processes");
             return self.pause();
         };
-        self.wakes.here(); // for what was queued while the connection was down
+        self.wakes.here(); // something may have been queued while the connection was down
         let (mut told_at, mut counted_at): (Option<Instant>, Option<Instant>) = (None, None);
         loop {
             let is_news = self.news(NOTIFY_INTERVAL)?;

@@ -80,7 +80,7 @@ impl Erasure for Unit<'_> {
                 .set((events::body.eq(body), events::original_digest.eq(Some(original))))
                 .execute(conn)
         })?;
-        // A receiver's response may repeat what it received.
+        // A receiver's response may contain parts of the request.
         let answers = attempts::table.filter(attempts::event_id.eq(Id(id)));
         self.query(|conn| diesel::update(answers).set(attempts::answer.eq(&[0_u8; 0][..])).execute(conn))?;
         Ok(())

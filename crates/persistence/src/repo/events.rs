@@ -233,8 +233,8 @@ impl Unit<'_> {
     }
 }
 
-/// A provider's events in a state that were created at a time or later. Ids increase with time, so much older
-/// events are not read.
+/// A provider's events in a state that were created at a time or later. Ids increase with time, so events
+/// that are much older are not read.
 fn since_then(provider: ProviderId, since: Timestamp, state: EventState) -> Condition {
     Box::new(
         sql::<Bool>("provider_id = ")

@@ -48,7 +48,7 @@ impl<'a> Unit<'a> {
         Self { conn, limits, fault: None, queued: Queued::default() }
     }
 
-    /// The first failure, if any, and what was queued for sending.
+    /// The first failure, if any, and the queued events and mails.
     pub(crate) fn end(self) -> (Option<StoreError>, Queued) {
         (self.fault, self.queued)
     }

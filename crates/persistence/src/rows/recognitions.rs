@@ -41,7 +41,7 @@ impl NewRecognitionRow {
     }
 }
 
-/// A recognition without what it shares with its sending.
+/// A recognition without the fields that it shares with its sending.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = recognitions)]
 pub(crate) struct RecognitionRow {

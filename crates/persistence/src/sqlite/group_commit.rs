@@ -6,7 +6,7 @@
 //! and callers that queue for the disk share one fsync. Refused units wait for the commit as well, because a
 //! refusal may depend on what an earlier unit of the batch wrote.
 //!
-//! Units that write much take turns, each with a commit of its own: a unit that writes little waits for at
+//! Units that write much take turns, each with a separate commit: a unit that writes little waits for at
 //! most one of them.
 //!
 //! The engine's worker runs a batch of commands as one unit, under the same rules.

@@ -136,8 +136,8 @@ pub(crate) fn settled_rows_before(conn: &mut Conn, table: &str) -> QueryResult<i
     diesel::select(diesel::dsl::sql::<BigInt>(&next)).get_result(conn)
 }
 
-/// The position from which events may still be inserted between existing ones: there is none, because the
-/// single writer numbers events as it commits them.
+/// The position from which events may still be inserted between existing ones. The single writer numbers
+/// events as it commits them, so no such position exists.
 pub(crate) fn feed_before(_conn: &mut Conn) -> QueryResult<i64> {
     Ok(i64::MAX)
 }

@@ -9,7 +9,7 @@ use super::repo::Unit;
 use super::{UnitLimits, classify};
 use crate::pool::Pool;
 
-/// Runs `work` on one of these readers. Each statement outside a transaction has a snapshot of its own.
+/// Runs `work` on one of these readers. Each statement outside a transaction has a separate snapshot.
 pub(super) fn read_on(
     readers: &Pool<SqliteConnection>,
     consistency: Consistency,

@@ -1,4 +1,4 @@
-//! How long a wallet shows exactly what it received less what it spent (behaviour 16.5).
+//! The number of payments after which rounding errors may become visible in a wallet (behaviour 16.5).
 
 use super::*;
 
@@ -48,7 +48,7 @@ fn worst(rate: PointsPerDollar) -> Option<Worst> {
     Some(Worst { down, up })
 }
 
-/// The number of movements for which a wallet must show exactly what it received less what it spent.
+/// The number of movements for which a wallet must show exactly its received points less its spent points.
 fn movements_promised(rate: PointsPerDollar) -> i64 {
     (20_000_000 / rate.get()).min(200_000)
 }

@@ -16,7 +16,7 @@ use crate::rows::schema::{causes, recognitions, transfers};
 use crate::rows::types::Id;
 use crate::rows::{RecognitionFact, TransferRow, kind};
 
-/// What was collected while reading the journal.
+/// The state of the check while it reads the journal.
 struct Walk {
     transfers: i64,
     recognitions: i64,
@@ -123,7 +123,7 @@ impl Unit<'_> {
         self.judge_changed(&changed, findings)
     }
 
-    /// A recognition that differs from what was sent must have been amended; `tables` checks its amendments.
+    /// A recognition that differs from its sending must have been amended; `tables` checks its amendments.
     fn judge_changed(
         &mut self,
         changed: &[Id<RecognitionId>],

@@ -167,8 +167,8 @@ impl OfCause for RecognitionFact {
     }
 }
 
-/// Divides a page of journal entries so that their recorded numbers of legs do not exceed what is read
-/// together.
+/// Divides a page of journal entries. The recorded numbers of legs in each part do not exceed the number that
+/// is read together.
 pub(super) fn batches(page: &[Placed]) -> Vec<&[Placed]> {
     let most = fit(LEGS);
     let (mut all, mut rest) = (Vec::new(), page);

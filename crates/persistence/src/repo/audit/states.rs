@@ -1,4 +1,4 @@
-//! Checks audited settings: the current state of each must be the one that its latest audit entry recorded.
+//! Checks that the current state of each audited setting matches its latest audit entry.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
