@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::audit_log::Action;
 use crate::ports::{Context, Pacer, Setting, Store, StoreError, StoreExt, Timestamp, step};
 
-/// The retention period of each kind of record, counted from its completion; `None` keeps it forever.
+/// The retention period of each kind of record, counted from its creation; `None` keeps it forever.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetentionPeriods {
     /// Delivered events with their attempts.

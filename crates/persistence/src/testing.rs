@@ -212,7 +212,7 @@ impl TestDatabase {
                 let told = format!("EXPLAIN QUERY PLAN {statement}");
                 diesel::sql_query(told)
                     .load::<SqliteStep>(&mut conn)
-                    .map(|steps| steps.into_iter().map(|it| PlanLine { line: it.detail }).collect())
+                    .map(|steps| steps.into_iter().map(|step| PlanLine { line: step.detail }).collect())
             }
             DatabaseUrl::Postgres(url) => {
                 let mut conn = PgConnection::establish(&url).expect("the database");

@@ -179,7 +179,7 @@ impl<'a> CauseJudge<'a> {
             Act::Distribution { wallet, .. } => return pays && it.credit.kind == wallet.kind().code(),
             Act::Sending(_) if self.payer.is_some_and(|payer| payer != it.debit) => return false,
             Act::Sending(_) => self.receiver,
-            _ => self.redemption.and_then(|it| match it.act {
+            _ => self.redemption.and_then(|redemption| match redemption.act {
                 Act::Redemption { user, .. } => Some(user),
                 _ => None,
             }),

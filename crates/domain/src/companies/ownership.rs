@@ -14,10 +14,11 @@ pub(super) fn settle<T: Accounts + Locks + Users + ?Sized>(
     command: &UpdateCompany,
     context: &Context<'_>,
 ) -> Result<CompanyWithOwner, UpdateCompanyError> {
-    let other_name = command.owner_name.as_ref().filter(|it| it.text != found.owner_name());
+    let other_name = command.owner_name.as_ref().filter(|owner_name| owner_name.text != found.owner_name());
     let other_name = other_name.map(|it| it.clone().into_parts()).transpose();
     let other_name = other_name.map_err(UpdateCompanyError::OwnerName)?;
-    let other_email = command.owner_email.as_ref().filter(|it| it.folded() != found.owner_email.folded());
+    let other_email =
+        command.owner_email.as_ref().filter(|owner_email| owner_email.folded() != found.owner_email.folded());
     if other_name.is_none() && other_email.is_none() {
         return Ok(found);
     }

@@ -20,7 +20,7 @@ where
 {
     tx.hold(Row::Company(id))?;
     let found = tx.company(scope, id)?.named("id")?;
-    if command.domain.as_ref().is_some_and(|it| *it != found.company.domain) {
+    if command.domain.as_ref().is_some_and(|domain| *domain != found.company.domain) {
         return Err(UpdateCompanyError::OtherDomain);
     }
     let now = context.clock.now();

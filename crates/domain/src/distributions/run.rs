@@ -92,7 +92,7 @@ impl Decide for RunDistribution {
         if self.is_in_steps() {
             needs.accounts.insert(Account::Transit(self.company_id));
         } else {
-            needs.accounts.extend(ids.iter().map(|it| Account::Wallet(self.wallet, *it)));
+            needs.accounts.extend(ids.iter().map(|id| Account::Wallet(self.wallet, *id)));
         }
         if !self.is_in_steps() || matches!(self.recipients, Recipients::Named(_)) {
             needs.users.extend(ids);
@@ -117,7 +117,7 @@ impl Decide for RunDistribution {
         let found = facts.company(self.company_id)?;
         let company = &found.ok_or(Undecided::Refused(DistributeError::NoSuchCompany))?.company;
         let (rate, reserve) = (company.rate, Account::Reserve(company.id));
-        let points = self.sum.points(rate).map_err(|it| Undecided::Refused(it.into()))?;
+        let points = self.sum.points(rate).map_err(|error| Undecided::Refused(error.into()))?;
         let before = book.shown(reserve, rate);
         let done = |users, book: &AccountBook| {
             let after = book.shown(reserve, rate);
@@ -143,7 +143,7 @@ impl Decide for RunDistribution {
             let leg = cause.act.legs().checked_add(1).ok_or_else(out_of_range)?;
             Moved::Sum { from: reserve, to: Account::Transit(company.id), price, leg }
         } else {
-            credits = receivers.iter().filter_map(|it| cause.credit(Some(*it))).collect();
+            credits = receivers.iter().filter_map(|receiver| cause.credit(Some(*receiver))).collect();
             Moved::Price { payers: &[reserve], credits: &credits, price, points }
         };
         let paid = match book.pay(&Payment::of(&cause, moved)?)? {

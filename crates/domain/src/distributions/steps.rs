@@ -44,7 +44,7 @@ impl Decide for ContinueDistribution {
         let accounts = match facts.distribution(self.0)? {
             None => BTreeSet::new(),
             Some(DistributionStep::Pay { cause, users, .. }) => {
-                let credits = users.iter().filter_map(|it| cause.credit(Some(*it)));
+                let credits = users.iter().filter_map(|user| cause.credit(Some(*user)));
                 credits.chain([Account::Transit(cause.company_id)]).collect()
             }
             Some(DistributionStep::Return { cause, .. }) => {
@@ -64,7 +64,8 @@ impl Decide for ContinueDistribution {
         match facts.distribution(cause)? {
             None => Ok(None),
             Some(DistributionStep::Pay { cause: entry, first_leg, users }) => {
-                let credits: Vec<Account> = users.iter().filter_map(|it| entry.credit(Some(*it))).collect();
+                let credits: Vec<Account> =
+                    users.iter().filter_map(|user| entry.credit(Some(*user))).collect();
                 let paid = pay_share(book, entry, *first_leg, &credits)?;
                 let unpaid = fit::<u32, _>(users.len()) - paid;
                 changes.distributions.push(DistributionProgress::Paid {

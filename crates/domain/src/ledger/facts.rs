@@ -72,7 +72,7 @@ impl Facts {
             if let Some(Some(person)) = self.people.get_mut(user) {
                 person.active = false;
                 if let Some(addresses) = self.administrators.get_mut(&person.company_id) {
-                    addresses.retain(|it| *it != person.email);
+                    addresses.retain(|address| *address != person.email);
                 }
             }
         }

@@ -37,7 +37,7 @@ impl ReadAccounts for Unit {
     }
 
     fn wallets_of(&mut self, users: &[UserId]) -> Result<Vec<Vec<Wallet>>, StoreError> {
-        self.read(|data| users.iter().map(|it| data.wallets(*it)).collect())
+        self.read(|data| users.iter().map(|user| data.wallets(*user)).collect())
     }
 
     fn holdings(&mut self, company: CompanyId) -> Result<Vec<Holding>, StoreError> {

@@ -32,7 +32,9 @@ impl Data {
     /// Fails if something that the company refers to does not exist.
     fn refers(&self, company: &Company) -> Result<(), StoreError> {
         require(self.providers.contains_key(&company.provider_id), "no provider has this id")?;
-        let corporation = company.corporation_id.is_none_or(|it| self.corporations.contains_key(&it));
+        let corporation = company
+            .corporation_id
+            .is_none_or(|corporation_id| self.corporations.contains_key(&corporation_id));
         Ok(require(corporation, "no corporation has this id")?)
     }
 }

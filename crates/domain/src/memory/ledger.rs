@@ -43,7 +43,7 @@ impl LedgerAccess for Unit {
             for id in &needs.occasions {
                 let kept = data.occasions.get(id).filter(|(_, deleted_at)| deleted_at.is_none());
                 let found = kept.map(|(occasion, _)| {
-                    let company = occasion.company_id.and_then(|it| data.companies.get(&it));
+                    let company = occasion.company_id.and_then(|company_id| data.companies.get(&company_id));
                     (company.map(|it| it.provider_id), occasion.clone())
                 });
                 facts.occasions.insert(*id, found);
@@ -75,8 +75,8 @@ impl LedgerAccess for Unit {
                     (user.deleted_at, user.updated_at) = (Some(*at), *at);
                 }
             }
-            changes.distributions.iter().for_each(|it| data.note_progress(it));
-            data.records.extend(changes.records.iter().map(|it| (it.key.clone(), it.clone())));
+            changes.distributions.iter().for_each(|distribution| data.note_progress(distribution));
+            data.records.extend(changes.records.iter().map(|record| (record.key.clone(), record.clone())));
             Ok(data.book.replace(changed, book.transfers())?)
         })
     }

@@ -38,7 +38,7 @@ impl ReadMovements for Unit {
         self.read(|data| {
             let lines = data.book.transfers().iter().filter_map(|it| line(it, account));
             let mut lines: Vec<LedgerLine> = lines.filter(|it| it.place > behind).collect();
-            lines.sort_by_key(|it| it.place);
+            lines.sort_by_key(|line| line.place);
             lines.truncate(fit(limit));
             lines
         })

@@ -20,7 +20,7 @@ impl ReadOccasions for Unit {
         self.read(|data| {
             let found = data.occasions.get(&id).filter(|(_, deleted_at)| deleted_at.is_none());
             let found = found.map(|(occasion, _)| {
-                let company = occasion.company_id.and_then(|it| data.companies.get(&it));
+                let company = occasion.company_id.and_then(|company_id| data.companies.get(&company_id));
                 (company.map_or(scope, |it| it.provider_id), occasion.clone())
             });
             Lookup::judge(scope, found)
@@ -52,7 +52,8 @@ impl ReadOccasions for Unit {
 impl Occasions for Unit {
     fn insert_occasion(&mut self, occasion: &Occasion) -> Result<(), StoreError> {
         self.run(|data| {
-            let company = occasion.company_id.is_none_or(|it| data.companies.contains_key(&it));
+            let company =
+                occasion.company_id.is_none_or(|company_id| data.companies.contains_key(&company_id));
             require(company, "no company has this id")?;
             require(!data.occasions.contains_key(&occasion.id), "an occasion has this id")?;
             data.occasions.insert(occasion.id, (occasion.clone(), None));

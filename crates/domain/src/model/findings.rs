@@ -63,7 +63,7 @@ impl Findings {
         for (invariant, (lines, more)) in other.found {
             let (_, counted) = self.found.entry(invariant).or_default();
             *counted += more;
-            lines.into_iter().for_each(|it| self.add(invariant, || it));
+            lines.into_iter().for_each(|line| self.add(invariant, || line));
         }
         let (sum, more) = (&mut self.checked, other.checked);
         sum.journal_entries += more.journal_entries;

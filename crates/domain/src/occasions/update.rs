@@ -45,7 +45,7 @@ pub fn update<T: Locks + Occasions + ?Sized>(
     context: &Context<'_>,
 ) -> Result<Occasion, ChangeOccasionError> {
     let before = held(tx, scope, id)?;
-    if command.company_id.is_some_and(|it| Some(it) != before.company_id) {
+    if command.company_id.is_some_and(|company_id| Some(company_id) != before.company_id) {
         return Err(ChangeOccasionError::OtherCompany);
     }
     let mut occasion = before.clone();

@@ -71,7 +71,7 @@ impl Decide for ReplaceBalance {
         let found = facts.person(user)?.filter(|it| it.active).ok_or_else(no_user)?;
         let company = &facts.company(found.company_id)?.ok_or_else(no_user)?.company;
         let rate = company.rate;
-        let points = self.sum.points(rate).map_err(|it| Undecided::Refused(it.into()))?;
+        let points = self.sum.points(rate).map_err(|error| Undecided::Refused(error.into()))?;
         rate.amount(points).ok_or(Undecided::Refused(ReplaceError::OutOfRange))?;
         let cause = context.cause(company, Act::Override { user, wallet, points });
         let account = Account::Wallet(wallet, user);

@@ -185,7 +185,7 @@ fn parties<'a>(
     let mut receivers = Vec::with_capacity(command.receivers.ids().len());
     for id in command.receivers.ids() {
         let receiver = facts.own_person(scope, *id)?.named("receiver_ids");
-        receivers.push(receiver.map_err(|it| Undecided::Refused(SendError::Receiver(*id, it)))?);
+        receivers.push(receiver.map_err(|error| Undecided::Refused(SendError::Receiver(*id, error)))?);
     }
     Ok(Parties { company, occasion, sender, receivers })
 }
@@ -194,17 +194,20 @@ fn parties<'a>(
 fn judge(parties: &Parties<'_>, command: &SendRecognition) -> (Option<Points>, Vec<SendFault>) {
     let company = &parties.company.company;
     let company_id = company.id;
-    let sender_id = parties.sender.map(|it| it.id);
+    let sender_id = parties.sender.map(|sender| sender.id);
     let range = points_range(company.rate, company.allow_zero_points);
     let points = Points::new(command.points_per_receiver).filter(|it| range.contains(*it));
     let receivers = &parties.receivers;
     let broken = |is: bool, fault: SendFault| is.then_some(fault);
-    let first = |is: &dyn Fn(&Person) -> bool| receivers.iter().find(|it| is(it)).map(|it| it.id);
+    let first = |is: &dyn Fn(&Person) -> bool| receivers.iter().find(|receiver| is(receiver)).map(|it| it.id);
     let faults = [
         broken(of_another(parties.occasion, company_id), SendFault::OccasionOfAnotherCompany),
         broken(!parties.occasion.enabled, SendFault::OccasionDisabled),
-        broken(parties.sender.is_some_and(|it| !it.active), SendFault::SenderDeleted),
-        broken(receivers.iter().any(|it| Some(it.id) == sender_id), SendFault::SenderAmongReceivers),
+        broken(parties.sender.is_some_and(|sender| !sender.active), SendFault::SenderDeleted),
+        broken(
+            receivers.iter().any(|receiver| Some(receiver.id) == sender_id),
+            SendFault::SenderAmongReceivers,
+        ),
         first(&|it| it.company_id != company_id).map(SendFault::ReceiverOfAnotherCompany),
         first(&|it| !it.active).map(|it| SendFault::ReceiverDeleted(Some(it))),
         broken(bytes(parties, command) > MESSAGES_BYTES_MAX, SendFault::TooLarge),
@@ -214,7 +217,7 @@ fn judge(parties: &Parties<'_>, command: &SendRecognition) -> (Option<Points>, V
 }
 
 fn of_another(occasion: &Occasion, company: CompanyId) -> bool {
-    occasion.company_id.is_some_and(|it| it != company)
+    occasion.company_id.is_some_and(|company_id| company_id != company)
 }
 
 fn message<'a>(parties: &'a Parties<'_>, command: &'a SendRecognition) -> &'a Message {
@@ -267,10 +270,11 @@ fn pay(
     let insufficient = || Undecided::Refused(SendError::InsufficientFunds);
     let price = cause.price(None).ok_or_else(insufficient)?;
     let mut payers = cause.payers();
-    if parties.sender.is_some_and(|it| !it.manager) {
+    if parties.sender.is_some_and(|sender| !sender.manager) {
         payers.truncate(1);
     }
-    let credits: Vec<Account> = parties.receivers.iter().filter_map(|it| cause.credit(Some(it.id))).collect();
+    let credits: Vec<Account> =
+        parties.receivers.iter().filter_map(|receiver| cause.credit(Some(receiver.id))).collect();
     let moved = Moved::Price { payers: &payers, credits: &credits, price, points: cause.points() };
     match book.pay(&Payment::of(cause, moved)?)? {
         PaymentOutcome::Paid(paid) => Ok(paid.low),

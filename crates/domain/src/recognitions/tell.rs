@@ -26,7 +26,7 @@ pub(super) fn tell<'a>(
     let sender_name = told.sender.map(Person::name);
     let sender = SenderName {
         name: sender_name.as_deref().unwrap_or(told.company.name.as_str()),
-        email: told.sender.map(|it| it.email.as_str()),
+        email: told.sender.map(|sender| sender.email.as_str()),
     };
     let occasion_name = told.occasion_name;
     recognitions

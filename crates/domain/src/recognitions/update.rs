@@ -49,8 +49,8 @@ where
     let company = look_up::kept_company(tx, found.company_id)?.ok_or_else(|| missing("company"))?;
     tx.hold(Row::Recognition(id))?;
     let before = tx.recognition(id)?.ok_or_else(|| missing("row any more"))?;
-    let message = command.message.clone().filter(|it| *it != before.message);
-    let share = command.share.filter(|it| *it != before.share);
+    let message = command.message.clone().filter(|message| *message != before.message);
+    let share = command.share.filter(|share| *share != before.share);
     if message.is_none() && share.is_none() {
         return Ok(before);
     }

@@ -59,7 +59,7 @@ impl Decide for Redeem {
         let user = facts.person(self.user_id)?.filter(|it| it.active).ok_or_else(no_user)?;
         let found = facts.company(user.company_id)?.ok_or_else(no_user)?;
         let (company, rate) = (&found.company, found.company.rate);
-        let points = self.sum.points(rate).map_err(|it| Undecided::Refused(it.into()))?;
+        let points = self.sum.points(rate).map_err(|error| Undecided::Refused(error.into()))?;
         let cause = context.cause(company, Act::Redemption { user: user.id, points });
         let price = cause.price(None).filter(|_| points != Points::ZERO);
         let (Some(price), Some(credit)) = (price, cause.credit(None)) else {

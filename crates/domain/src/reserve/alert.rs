@@ -27,7 +27,7 @@ pub fn set_alert<T: Accounts + MailOutbox + ReadUsers + ?Sized>(
 /// The smallest reserve balance that is not low; `None` if the company has no threshold.
 pub fn least(company: &Company) -> Option<Amount> {
     // A threshold above the largest amount makes every reserve low.
-    company.reserve_alert.map(|it| company.rate.least(it).unwrap_or(Amount::MAX))
+    company.reserve_alert.map(|reserve_alert| company.rate.least(reserve_alert).unwrap_or(Amount::MAX))
 }
 
 /// Queues the alert, one mail for each active company admin and for `reserve_bcc`, if a payment took the

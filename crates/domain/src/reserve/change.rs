@@ -88,7 +88,7 @@ impl Decide for ChangeReserve {
         let found = facts.company(self.company_id)?;
         let company = &found.ok_or(Undecided::Refused(ReserveError::NoSuchCompany))?.company;
         let rate = company.rate;
-        let points = self.sum.points(rate).map_err(|it| Undecided::Refused(it.into()))?;
+        let points = self.sum.points(rate).map_err(|error| Undecided::Refused(error.into()))?;
         let (act, out_of_range) = match self.change {
             ReserveChange::Deposit => (Act::Deposit { points }, ReserveError::DepositOutOfRange),
             ReserveChange::Withdrawal => (Act::Withdrawal { points }, ReserveError::WithdrawalOutOfRange),

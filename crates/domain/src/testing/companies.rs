@@ -34,7 +34,7 @@ pub(super) fn a_new_company_has_an_owner_and_its_accounts(world: &World<'_>) {
         assert_eq!(world.read(|tx| tx.balance(account)), Some(crate::money::Amount::ZERO), "{account:?}");
     }
     let wallets = world.read(|tx| tx.wallets(world.owner));
-    let types: Vec<WalletType> = wallets.iter().map(|it| it.wallet_type).collect();
+    let types: Vec<WalletType> = wallets.iter().map(|wallet| wallet.wallet_type).collect();
     assert_eq!(types, [WalletType::User, WalletType::Peer]);
     assert_eq!(world.read(|tx| tx.active_user_count(world.company)), 1);
     assert_eq!(world.read(|tx| tx.provider_of_company(world.company)), Some(world.provider));

@@ -164,7 +164,7 @@ pub(super) fn points_in_transit_reach_accounts_that_are_still_open(world: &World
     let users: Vec<UserId> = (0..3).map(|it| world.user(&format!("u{it}"))).collect();
     world.delete(users[1]).unwrap();
     world.deposit(20).unwrap();
-    let to: Vec<Account> = users.iter().map(|it| wallet(*it)).collect();
+    let to: Vec<Account> = users.iter().map(|user| wallet(*user)).collect();
     let (reserve, transit) = (Account::Reserve(world.company), Account::Transit(world.company));
     let rate = world.found().company.rate;
     let whole = price(rate, points(5), 3).unwrap();

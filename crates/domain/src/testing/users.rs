@@ -199,10 +199,10 @@ pub(super) fn many_users_are_created_except_for_taken_addresses(world: &World<'_
     let ids = world.read(|tx| tx.active_users(world.company, false));
     let users: Vec<User> =
         ids.iter().map(|it| world.read(|tx| tx.user(world.provider, *it)).named("id").unwrap()).collect();
-    let emails: Vec<&str> = users.iter().map(|it| it.profile.email.as_str()).collect();
+    let emails: Vec<&str> = users.iter().map(|user| user.profile.email.as_str()).collect();
     let expected = ["owner", "ann", "bob", "boss", "cy"].map(|it| format!("{it}@example.com"));
     assert_eq!(emails, expected);
-    assert!(users.iter().all(|it| !it.profile.corporation_admin), "there is no corporation");
+    assert!(users.iter().all(|user| !user.profile.corporation_admin), "there is no corporation");
     let wallets = world.read(|tx| tx.wallets_of(&ids));
     assert_eq!(wallets.iter().map(Vec::len).collect::<Vec<_>>(), [2, 2, 2, 3, 2]);
     assert_eq!(create(world.company).unwrap(), [false; 5]);

@@ -56,7 +56,8 @@ pub fn create_all<T>(
 where
     T: Accounts + Locks + ReadCompanies + Users + ?Sized,
 {
-    let company = hold_company(tx, scope, company_id, profiles.iter().any(|it| it.corporation_admin))?;
+    let company =
+        hold_company(tx, scope, company_id, profiles.iter().any(|profile| profile.corporation_admin))?;
     let now = context.clock.now();
     let new = |profile| new_user(&company, profile, UserId::from_uuid(context.ids.next()), now);
     let users: Vec<User> = profiles.into_iter().map(new).collect();
@@ -67,7 +68,7 @@ where
             part.iter().filter(|it| inserted.contains(&it.id)).flat_map(wallets_of).collect();
         tx.open(company_id, &wallets, now)?;
     }
-    Ok(users.iter().map(|it| inserted.contains(&it.id)).collect())
+    Ok(users.iter().map(|user| inserted.contains(&user.id)).collect())
 }
 
 /// Locks and reads the company. No other transaction can then change what a new user depends on: the

@@ -51,12 +51,13 @@ impl Decide for DeleteUser {
         let scope = on.scope;
         let Deciding { facts, book, changes, context, .. } = on;
         let id = self.0;
-        let user = facts.own_person(scope, id)?.named("id").map_err(|it| Undecided::Refused(it.into()))?;
+        let user =
+            facts.own_person(scope, id)?.named("id").map_err(|error| Undecided::Refused(error.into()))?;
         if !user.active {
             return Ok(());
         }
         let company = facts.own_company(scope, user.company_id)?.named("company_id");
-        let company = &company.map_err(|it| Undecided::Refused(it.into()))?.company;
+        let company = &company.map_err(|error| Undecided::Refused(error.into()))?.company;
         if company.owner_id == id {
             return Err(Undecided::Refused(DeleteUserError::IsOwner));
         }

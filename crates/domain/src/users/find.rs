@@ -29,8 +29,8 @@ pub fn find_all<R: ReadUsers + ?Sized>(
     company: CompanyId,
     keys: &[Key],
 ) -> Result<Vec<Found>, StoreError> {
-    let employee_ids: Vec<Line> = keys.iter().filter_map(|it| it.employee_id.clone()).collect();
-    let emails: Vec<EmailAddress> = keys.iter().filter_map(|it| it.email.clone()).collect();
+    let employee_ids: Vec<Line> = keys.iter().filter_map(|key| key.employee_id.clone()).collect();
+    let emails: Vec<EmailAddress> = keys.iter().filter_map(|key| key.email.clone()).collect();
     let users = reads.active_users_of(company, &employee_ids, &emails)?;
     let mut by_employee_id: HashMap<&str, Found> = HashMap::new();
     let mut by_email: HashMap<&str, &User> = HashMap::new();
@@ -46,8 +46,8 @@ pub fn find_all<R: ReadUsers + ?Sized>(
         }
     }
     let find = |key: &Key| {
-        let by_id = key.employee_id.as_ref().and_then(|it| by_employee_id.get(it.as_str()));
-        let by_address = key.email.as_ref().and_then(|it| by_email.get(it.folded()));
+        let by_id = key.employee_id.as_ref().and_then(|employee_id| by_employee_id.get(employee_id.as_str()));
+        let by_address = key.email.as_ref().and_then(|email| by_email.get(email.folded()));
         match (by_id, by_address) {
             (Some(found), _) => found.clone(),
             (None, Some(user)) => Found::One(Box::new((*user).clone())),

@@ -65,7 +65,7 @@ fn import_batch<R: ImportRecord>(
     context: &Context<'_>,
 ) -> Result<Vec<Imported>, StoreError> {
     let keys: Vec<Result<Option<Key>, String>> = records.iter().map(ImportRecord::key).collect();
-    let known: Vec<Key> = keys.iter().map(|it| it.clone().ok().flatten().unwrap_or_default()).collect();
+    let known: Vec<Key> = keys.iter().map(|key| key.clone().ok().flatten().unwrap_or_default()).collect();
     let found = find_all(tx, place.1, &known)?;
     let outcomes = Vec::with_capacity(records.len());
     let mut batch = Batch { tx, place, context, outcomes, new: Vec::new(), earlier: Earlier::default() };
@@ -182,13 +182,13 @@ struct Earlier {
 impl Earlier {
     fn add(&mut self, key: &Key) {
         self.employee_ids.extend(key.employee_id.clone());
-        self.emails.extend(key.email.as_ref().map(|it| it.folded().to_owned()));
+        self.emails.extend(key.email.as_ref().map(|email| email.folded().to_owned()));
     }
 
     /// Whether an earlier record may have changed which user this key identifies.
     fn may_concern(&self, key: &Key, found: &Found) -> bool {
-        key.employee_id.as_ref().is_some_and(|it| self.employee_ids.contains(it))
-            || key.email.as_ref().is_some_and(|it| self.emails.contains(it.folded()))
+        key.employee_id.as_ref().is_some_and(|employee_id| self.employee_ids.contains(employee_id))
+            || key.email.as_ref().is_some_and(|email| self.emails.contains(email.folded()))
             || match found {
                 Found::One(user) => self.updated.contains(&user.id),
                 Found::Several => !self.updated.is_empty(),

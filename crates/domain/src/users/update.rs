@@ -89,7 +89,7 @@ where
 pub fn would_change(user: &User, command: &UpdateUser) -> bool {
     let mut profile = user.profile.clone();
     apply(command, &mut profile);
-    profile != user.profile || command.company_id.is_some_and(|it| it != user.company_id)
+    profile != user.profile || command.company_id.is_some_and(|company_id| company_id != user.company_id)
 }
 
 fn judge<T: ReadUsers + ?Sized>(
@@ -102,7 +102,7 @@ fn judge<T: ReadUsers + ?Sized>(
     if before.deleted_at.is_some() {
         return Err(UpdateUserError::Deleted);
     }
-    if command.company_id.is_some_and(|it| it != before.company_id) {
+    if command.company_id.is_some_and(|company_id| company_id != before.company_id) {
         return Err(UpdateUserError::OtherCompany);
     }
     if after.profile.last_name.is_none() && before.profile.last_name.is_some() {
@@ -133,7 +133,7 @@ fn open_manager_wallet<T: Accounts + ?Sized>(
 }
 
 fn apply(command: &UpdateUser, profile: &mut Profile) {
-    if let Some(email) = command.email.as_ref().filter(|it| **it != profile.email) {
+    if let Some(email) = command.email.as_ref().filter(|email| **email != profile.email) {
         profile.email = email.clone(); // an address that differs only in case is equal, and is not changed
     }
     if let Some(first_name) = &command.first_name {

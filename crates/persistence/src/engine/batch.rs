@@ -38,7 +38,7 @@ pub(super) fn run<B: Backend>(
     let mut fates = Vec::new();
     let changes_much = jobs.iter().any(Job::changes_much);
     let now = Instant::now();
-    let within = jobs.iter().map(|it| it.left(now)).min().unwrap_or_default();
+    let within = jobs.iter().map(|job| job.left(now)).min().unwrap_or_default();
     let mut failure = None;
     let mut committed = backend.transact(locking, within, changes_much, &mut |tx| {
         fates.clear();

@@ -212,7 +212,7 @@ impl Shared {
             let (committed, fates) = batch::run(backend, &mut jobs, worker.locking());
             if matches!(committed, Err(BatchError::Failed(_))) && jobs.len() > 1 {
                 log::debug!("a batch of {} commands failed: each is tried alone", jobs.len());
-                left.extend(jobs.into_iter().rev().map(|it| vec![it]));
+                left.extend(jobs.into_iter().rev().map(|job| vec![job]));
                 continue;
             }
             let is_alone = worker.locking() == Locking::Wait;

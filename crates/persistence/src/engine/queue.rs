@@ -235,7 +235,7 @@ impl Queue {
 
     fn forget_empty_lines(&mut self) {
         self.waiting.retain(|_, line| !line.is_empty());
-        self.turns.retain(|it| self.waiting.contains_key(it));
+        self.turns.retain(|provider| self.waiting.contains_key(provider));
     }
 
     /// Takes a batch that shares no account with the batches in progress.
@@ -247,7 +247,7 @@ impl Queue {
         if jobs.is_empty() {
             return None;
         }
-        let accounts: BTreeSet<Account> = jobs.iter().flat_map(|it| &it.needs.accounts).copied().collect();
+        let accounts: BTreeSet<Account> = jobs.iter().flat_map(|job| &job.needs.accounts).copied().collect();
         self.busy.extend(&accounts);
         self.tell();
         self.fast_at_work += usize::from(worker == Worker::Fast);
@@ -261,7 +261,7 @@ impl Queue {
     }
 
     fn is_free(&self, job: &Job) -> bool {
-        job.needs.accounts.iter().all(|it| !self.busy.contains(it))
+        job.needs.accounts.iter().all(|account| !self.busy.contains(account))
     }
 
     /// Takes commands from all providers in turns, in the order of each provider, except those with busy
@@ -277,11 +277,13 @@ impl Queue {
         let mut held = self.busy.clone();
         held.extend(self.patient.iter().flat_map(|it| &it.needs.accounts));
         let mut taken: Vec<Job> = Vec::new();
-        let mut turns: VecDeque<(ProviderId, usize)> = self.turns.iter().map(|it| (*it, 0)).collect();
+        let mut turns: VecDeque<(ProviderId, usize)> =
+            self.turns.iter().map(|provider| (*provider, 0)).collect();
         while let Some((provider, from)) = turns.pop_front().filter(|_| taken.len() < COMMANDS_MAX) {
             let Some(line) = self.waiting.get_mut(&provider) else { continue };
             let fits = |it: &Job| {
-                it.needs.accounts.iter().all(|it| !held.contains(it)) && (taken.is_empty() || !it.is_large())
+                it.needs.accounts.iter().all(|account| !held.contains(account))
+                    && (taken.is_empty() || !it.is_large())
             };
             let Some(at) = (from..line.len()).find(|at| line.get(*at).is_some_and(fits)) else { continue };
             taken.extend(line.remove(at));
@@ -312,7 +314,7 @@ impl Queue {
         let wanted: HashSet<Account> = taken.iter().flat_map(|it| &it.needs.accounts).copied().collect();
         let mut left = VecDeque::with_capacity(self.patient.len());
         while let Some(job) = self.patient.pop_front() {
-            let shares = job.needs.accounts.iter().any(|it| wanted.contains(it));
+            let shares = job.needs.accounts.iter().any(|account| wanted.contains(account));
             if shares && !job.must_be_alone() && taken.len() < COMMANDS_MAX && self.is_free(&job) {
                 taken.push(job);
             } else {

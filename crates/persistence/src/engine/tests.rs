@@ -239,8 +239,11 @@ impl World {
 
     /// The balance of every account.
     fn holds(&self) -> BTreeMap<Account, Option<i64>> {
-        let all =
-            self.users.iter().flat_map(|it| Account::of_user(*it)).chain(Account::of_company(self.company));
+        let all = self
+            .users
+            .iter()
+            .flat_map(|user| Account::of_user(*user))
+            .chain(Account::of_company(self.company));
         let held = self.store.0.transaction(|tx| -> Result<_, StoreError> {
             all.map(|it| Ok((it, tx.balance(it)?.map(|it| it.nanodollars())))).collect()
         });

@@ -19,7 +19,7 @@ mod tests {
         }
         for migration in SQLITE {
             let steps = Script::parse(migration).unwrap().steps;
-            assert!(steps.iter().all(|it| !matches!(it, Step::Concurrently(_))), "{}", migration.name);
+            assert!(steps.iter().all(|step| !matches!(step, Step::Concurrently(_))), "{}", migration.name);
         }
     }
 

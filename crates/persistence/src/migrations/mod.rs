@@ -98,7 +98,7 @@ pub(crate) fn check_postgres(conn: &mut PgConnection) -> Result<(), OpenError> {
 /// `CONCURRENTLY`, so that one transaction can run them in an empty schema.
 pub(crate) fn structure_of_postgres() -> Result<Vec<String>, String> {
     let texts = structure(embedded::POSTGRES)?;
-    Ok(texts.iter().flat_map(|it| statements::statements(it)).map(str::to_owned).collect())
+    Ok(texts.iter().flat_map(|text| statements::statements(text)).map(str::to_owned).collect())
 }
 
 /// The SQL of the migrations for SQLite, as in `structure_of_postgres`.

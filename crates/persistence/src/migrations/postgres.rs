@@ -280,5 +280,5 @@ fn is_lost_lock(error: &Error) -> bool {
 
 fn says(error: &Error, parts: &[&str]) -> bool {
     let text = error.to_string();
-    parts.iter().any(|it| text.contains(it))
+    parts.iter().any(|part| text.contains(part))
 }

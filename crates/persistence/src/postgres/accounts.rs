@@ -66,7 +66,7 @@ pub(crate) fn load_accounts(
 }
 
 fn keys(accounts: &[Account]) -> (Vec<Id>, Vec<i16>) {
-    accounts.iter().map(|it| (Id(it.owner()), it.kind().code())).unzip()
+    accounts.iter().map(|account| (Id(account.owner()), account.kind().code())).unzip()
 }
 
 /// Each account with its state, if it has one.

@@ -29,7 +29,7 @@ pub(crate) fn classify(error: &Error) -> StoreError {
             DatabaseErrorKind::ClosedConnection | DatabaseErrorKind::ReadOnlyTransaction,
             _,
         ) => StoreError::Unavailable(text),
-        _ if races.iter().any(|it| text.contains(it)) => StoreError::Busy,
+        _ if races.iter().any(|race| text.contains(race)) => StoreError::Busy,
         _ if away.iter().any(|it| text.contains(it)) => StoreError::Unavailable(text),
         _ => StoreError::Broken(text),
     }

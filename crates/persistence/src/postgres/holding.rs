@@ -64,16 +64,16 @@ pub(crate) fn hold_companies_and_claim_keys(
     };
     let places: Vec<i64> = statement.get_results(conn)?;
     let index = |place: i64| -> usize { fit(place - 1) };
-    held.extend(places.iter().filter(|it| **it < 0).filter_map(|it| tried.get(index(-*it))));
-    let claimed = places.iter().filter(|it| **it > 0).filter_map(|it| keys.get(index(*it)).cloned());
+    held.extend(places.iter().filter(|place| **place < 0).filter_map(|it| tried.get(index(-*it))));
+    let claimed = places.iter().filter(|place| **place > 0).filter_map(|it| keys.get(index(*it)).cloned());
     Ok((held, claimed.collect()))
 }
 
 /// The records of keys, including expired ones.
 pub(crate) fn load_records(conn: &mut Conn, keys: &[IdempotencyKey]) -> QueryResult<Vec<IdempotencyRow>> {
     let records = Records {
-        scopes: keys.iter().map(|it| Id(it.scope)).collect(),
-        keys: keys.iter().map(|it| it.key.clone()).collect(),
+        scopes: keys.iter().map(|key| Id(key.scope)).collect(),
+        keys: keys.iter().map(|key| key.key.clone()).collect(),
     };
     records.get_results(conn)
 }

@@ -56,10 +56,10 @@ fn each(url: &str) -> Option<Vec<String>> {
     let parameters = query.split('&').filter(|it| !it.is_empty()).map(|it| it.split_once('='));
     let parameters: Vec<(&str, Vec<&str>)> =
         parameters.map(|it| it.map(|(name, all)| (name, listed(name, all)))).collect::<Option<_>>()?;
-    let count = parameters.iter().map(|it| it.1.len()).chain([hosts.len()]).max()?;
+    let count = parameters.iter().map(|parameter| parameter.1.len()).chain([hosts.len()]).max()?;
     // A list with one value applies to all servers. Any other length is a mistake, which libpq reports.
     let is_clear = |it: &[&str]| it.len() == 1 || it.len() == count;
-    if count == 1 || !is_clear(&hosts) || !parameters.iter().all(|it| is_clear(&it.1)) {
+    if count == 1 || !is_clear(&hosts) || !parameters.iter().all(|parameter| is_clear(&parameter.1)) {
         return None;
     }
     let of = |all: &[&str], at: usize| all.get(at).or(all.first()).copied().unwrap_or_default().to_owned();

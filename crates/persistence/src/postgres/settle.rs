@@ -48,10 +48,12 @@ impl QueryFragment<Pg> for Settle<'_> {
 /// is released. If several settlements concern one event under one lease, the first counts, because it ends
 /// the lease.
 pub(crate) fn settle(conn: &mut PgConnection, settlements: &[Settlement]) -> QueryResult<()> {
-    let made = settlements.iter().filter_map(|it| Some(AttemptRow::of(it.event, it.attempt.as_ref()?)));
+    let made = settlements
+        .iter()
+        .filter_map(|settlement| Some(AttemptRow::of(settlement.event, settlement.attempt.as_ref()?)));
     let made: Vec<AttemptRow<'_>> = made.collect();
     let mut seen = HashSet::with_capacity(settlements.len());
-    let firsts = settlements.iter().filter(|it| seen.insert((it.event, it.lease)));
+    let firsts = settlements.iter().filter(|settlement| seen.insert((settlement.event, settlement.lease)));
     let settled: Vec<SettledRow> = firsts.map(SettledRow::of).collect();
     let settle = Settle { attempts: Insert::of(&made), settled: SettledRow::arrays(&settled) };
     settle.execute(conn).map(drop)

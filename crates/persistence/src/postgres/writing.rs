@@ -70,7 +70,7 @@ pub(crate) fn write_changes(conn: &mut Conn, changes: &Changes, book: &AccountBo
     let recognitions: Vec<NewRecognitionRow> =
         recognitions.iter().map(|(cause, leg, it)| NewRecognitionRow::of(*cause, *leg, it)).collect();
     let transfers: Vec<TransferRow> = book.transfers().iter().map(TransferRow::of).collect();
-    let bodies: usize = changes.events.iter().map(|it| it.body.len()).sum();
+    let bodies: usize = changes.events.iter().map(|event| event.body.len()).sum();
     let (events, large) =
         if bodies <= STATEMENT_BYTES { (&*changes.events, &[][..]) } else { (&[][..], &*changes.events) };
     let (event_rows, deliveries) = rows(events);

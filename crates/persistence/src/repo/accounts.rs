@@ -39,7 +39,7 @@ impl ReadAccounts for Unit<'_> {
         }
         let reading = Reading { table: "companies", id: &company.0 };
         let rate = self.keep(reading.make("points_per_dollar", PointsPerDollar::new(i64::from(*rate))))?;
-        let wallets = self.keep(rows.into_iter().map(|it| it.1.read()).collect())?;
+        let wallets = self.keep(rows.into_iter().map(|row| row.1.read()).collect())?;
         Ok(Lookup::Own(Balances { rate, wallets }))
     }
 
@@ -73,7 +73,7 @@ impl ReadAccounts for Unit<'_> {
                 found.entry(owner).or_default().push(wallet);
             }
         }
-        Ok(users.iter().map(|it| found.remove(&Id(it.as_uuid())).unwrap_or_default()).collect())
+        Ok(users.iter().map(|user| found.remove(&Id(user.as_uuid())).unwrap_or_default()).collect())
     }
 
     fn holdings(&mut self, company: CompanyId) -> Result<Vec<Holding>, StoreError> {

@@ -57,7 +57,7 @@ impl ReadErasure for Unit<'_> {
                 .bind::<BigInt, _>(limit)
                 .get_results(conn)
         })?;
-        Ok(rows.into_iter().map(|it| it.id.0).collect())
+        Ok(rows.into_iter().map(|row| row.id.0).collect())
     }
 }
 

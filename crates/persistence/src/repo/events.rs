@@ -56,7 +56,7 @@ impl ReadOutbox for Unit<'_> {
             wanted = wanted.filter(events::created_at.ge(At(since)));
         }
         // Each order follows an index over the wanted rows. Ids increase with time, and so do positions.
-        let cursor = asked.before.map(|it| (it, "<")).or(asked.after.map(|it| (it, ">")));
+        let cursor = asked.before.map(|before| (before, "<")).or(asked.after.map(|after| (after, ">")));
         let wanted = match (asked.provider, asked.state, asked.since) {
             // Most events are delivered, so few are skipped.
             (Some(provider), None | Some(EventState::Delivered), None) => {
@@ -124,7 +124,7 @@ impl ReadOutbox for Unit<'_> {
         let found: DepthRow = self.query(|conn| diesel::sql_query(query).get_result(conn))?;
         Ok(Depth {
             pending: found.pending,
-            oldest: found.oldest.map(|it| it.0),
+            oldest: found.oldest.map(|oldest| oldest.0),
             mails_waiting: found.mails_waiting,
             mails_given_up: found.mails_given_up,
             feed_held: Duration::from_micros(found.feed_held_micros.try_into().unwrap_or(0)),

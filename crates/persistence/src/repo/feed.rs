@@ -29,19 +29,19 @@ impl Unit<'_> {
         let wanted = &FeedWanted { after: begun, ..*wanted };
         let is_filtered = wanted.kind.is_some() || wanted.state.is_some();
         let places = self.feed_places(wanted, if is_filtered { LOOKED_AT } else { wanted.limit })?;
-        let mut ids: Vec<EventId> = places.iter().map(|it| it.id).collect();
+        let mut ids: Vec<EventId> = places.iter().map(|place| place.id).collect();
         let mut next = places.last().copied();
         if is_filtered {
             let matching = self.matching(&ids, wanted)?;
-            ids.retain(|it| matching.contains(it));
+            ids.retain(|id| matching.contains(id));
             if let Some(last) = ids.get(fit::<usize, _>(wanted.limit - 1)) {
-                next = places.iter().find(|it| it.id == *last).copied();
+                next = places.iter().find(|place| place.id == *last).copied();
             }
             ids.truncate(fit(wanted.limit));
         }
         let mut told = self.told(&ids)?;
         Ok(Feed {
-            events: ids.iter().filter_map(|it| told.remove(it)).collect(),
+            events: ids.iter().filter_map(|id| told.remove(id)).collect(),
             next: next.or(wanted.after),
         })
     }
@@ -106,7 +106,7 @@ impl Unit<'_> {
 
     /// Which of these events have the wanted kind and state.
     fn matching(&mut self, ids: &[EventId], wanted: &FeedWanted) -> Result<HashSet<EventId>, StoreError> {
-        let ids: Vec<Id<EventId>> = ids.iter().map(|it| Id(*it)).collect();
+        let ids: Vec<Id<EventId>> = ids.iter().map(|id| Id(*id)).collect();
         let mut found = deliveries::table
             .inner_join(events::table)
             .filter(deliveries::event_id.eq_any(ids))
@@ -123,7 +123,7 @@ impl Unit<'_> {
     }
 
     pub(super) fn told(&mut self, ids: &[EventId]) -> Result<HashMap<EventId, ToldEvent>, StoreError> {
-        let ids: Vec<Id<EventId>> = ids.iter().map(|it| Id(*it)).collect();
+        let ids: Vec<Id<EventId>> = ids.iter().map(|id| Id(*id)).collect();
         let rows: Vec<(QueuedEventRow, FareRow, Vec<u8>)> = self.query(|conn| {
             deliveries::table
                 .inner_join(events::table)

@@ -24,7 +24,7 @@ const IDS_MAX: usize = 2_000;
 /// Selects the rows with some ids: one by one if that is faster on the database, otherwise by a list.
 macro_rules! rows_of {
     ($unit:expr, $ids:expr, $id:path, $select:expr) => {{
-        let ids: Vec<Id<_>> = $ids.iter().map(|it| Id(*it)).collect();
+        let ids: Vec<Id<_>> = $ids.iter().map(|id| Id(*id)).collect();
         let mut rows = Vec::with_capacity(ids.len());
         if READS_ONE_BY_ONE {
             for id in ids {
@@ -50,10 +50,11 @@ impl LedgerAccess for Unit<'_> {
         }
         self.load_people(&needs.users, facts)?;
         let locking = self.limits.locking();
-        let of_people = needs.users.iter().filter_map(|it| Some(facts.people.get(it)?.as_ref()?.company_id));
+        let of_people =
+            needs.users.iter().filter_map(|user| Some(facts.people.get(user)?.as_ref()?.company_id));
         let companies: BTreeSet<CompanyId> = needs.companies.iter().copied().chain(of_people).collect();
         let new: Vec<CompanyId> =
-            companies.into_iter().filter(|it| !facts.companies.contains_key(it)).collect();
+            companies.into_iter().filter(|company| !facts.companies.contains_key(company)).collect();
         let (held, claimed) =
             self.query(|conn| hold_companies_and_claim_keys(conn, &new, &needs.keys, locking))?;
         facts.claimed.extend(claimed);
@@ -70,7 +71,7 @@ impl LedgerAccess for Unit<'_> {
             facts.distributions.insert(*id, self.next_step(*id)?);
         }
         let accounts: Vec<Account> =
-            needs.accounts.iter().copied().filter(|it| !book.is_loaded(*it)).collect();
+            needs.accounts.iter().copied().filter(|account| !book.is_loaded(*account)).collect();
         if !accounts.is_empty() {
             self.query(|conn| load_accounts(conn, &accounts, locking, book))?;
         }
@@ -84,11 +85,11 @@ impl LedgerAccess for Unit<'_> {
     }
 
     fn write(&mut self, changes: &Changes, book: &AccountBook) -> Result<(), StoreError> {
-        self.queued.events |= changes.events.iter().any(|it| it.addressed);
+        self.queued.events |= changes.events.iter().any(|event| event.addressed);
         self.queued.mails |= !changes.mails.is_empty();
         self.query(|conn| write_changes(conn, changes, book))?;
-        changes.distributions.iter().try_for_each(|it| self.note_progress(it))?;
-        changes.schedules.iter().try_for_each(|it| self.update_schedule(it))
+        changes.distributions.iter().try_for_each(|distribution| self.note_progress(distribution))?;
+        changes.schedules.iter().try_for_each(|schedule| self.update_schedule(schedule))
     }
 }
 
@@ -96,7 +97,7 @@ impl Unit<'_> {
     fn load_people(&mut self, ids: &BTreeSet<UserId>, facts: &mut Facts) -> Result<(), StoreError> {
         let rows: Vec<PersonRow> =
             rows_of!(self, ids, users::id, users::table.select(PersonRow::as_select()));
-        facts.people.extend(ids.iter().map(|it| (*it, None)));
+        facts.people.extend(ids.iter().map(|id| (*id, None)));
         for row in rows {
             let person = self.keep(row.read())?;
             facts.people.insert(person.id, Some(person));
@@ -113,7 +114,7 @@ impl Unit<'_> {
                 .inner_join(providers::table.on(providers::id.eq(companies::provider_id)))
                 .select((CompanyRow::as_select(), providers::callback_url.is_not_null()))
         );
-        facts.companies.extend(ids.iter().map(|it| (*it, None)));
+        facts.companies.extend(ids.iter().map(|id| (*id, None)));
         for (row, has_callback) in rows {
             let company = self.keep(row.company())?;
             facts.companies.insert(company.id, Some(CompanyFacts { company, has_callback }));
@@ -131,7 +132,7 @@ impl Unit<'_> {
                 .filter(occasions::deleted_at.is_null())
                 .select((companies::provider_id.nullable(), OccasionRow::as_select()))
         );
-        facts.occasions.extend(ids.iter().map(|it| (*it, None)));
+        facts.occasions.extend(ids.iter().map(|id| (*id, None)));
         for (owner, row) in rows {
             let occasion = self.keep(row.read())?;
             facts.occasions.insert(occasion.id, Some((owner.map(|it| it.0), occasion)));

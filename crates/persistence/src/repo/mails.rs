@@ -87,7 +87,7 @@ impl MailDeliveries for Unit<'_> {
                 .bind::<BigInt, _>(i64::from(limit))
                 .get_results(conn)
         })?;
-        let ids: Vec<Id> = rows.iter().map(|it| it.id).collect();
+        let ids: Vec<Id> = rows.iter().map(|row| row.id).collect();
         if !ids.is_empty() {
             self.query(|conn| {
                 diesel::update(mails::table.filter(mails::id.eq_any(&ids)))

@@ -105,7 +105,7 @@ impl AccountStateRow {
             movements: self.movements,
             made_up: Amount::from_nanodollars(self.made_up),
             alert_below: self.alert_below.map(Amount::from_nanodollars),
-            closed_at: self.closed_at.map(|it| it.0),
+            closed_at: self.closed_at.map(|closed_at| closed_at.0),
         };
         ((self.owner_id, self.kind), state)
     }

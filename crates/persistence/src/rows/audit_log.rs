@@ -96,9 +96,9 @@ impl<'a> AuditEntryRow<'a> {
                 key: self.idempotency_key.map(Cow::into_owned),
             },
             action: reading.make("action", Action::from_code(self.action))?,
-            company_id: self.company_id.map(|it| it.0),
-            provider_id: self.provider_id.map(|it| it.0),
-            object_id: self.object_id.map(|it| it.0),
+            company_id: self.company_id.map(|company_id| company_id.0),
+            provider_id: self.provider_id.map(|provider_id| provider_id.0),
+            object_id: self.object_id.map(|object_id| object_id.0),
             detail: self.detail.into_owned(),
         })
     }

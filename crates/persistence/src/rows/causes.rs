@@ -226,7 +226,7 @@ impl<'a> CauseRow<'a> {
     }
 
     fn act(&self, reading: &Reading<'_>) -> Result<Act, StoreError> {
-        let subject = || reading.make("subject_id", self.subject_id.map(|it| it.0));
+        let subject = || reading.make("subject_id", self.subject_id.map(|subject_id| subject_id.0));
         let wallet = || {
             let found = self.wallet.and_then(AccountKind::from_code).and_then(WalletType::from_kind);
             reading.make("wallet", found)
@@ -274,7 +274,7 @@ impl<'a> CauseRow<'a> {
 
     fn date(&self, reading: &Reading<'_>) -> Result<Option<ScheduledDate>, StoreError> {
         let due_on = reading.parse_opt("due_on", self.due_on.as_deref(), IsoDate::parse)?;
-        let schedule = self.subject_id.map(|it| it.0.into());
+        let schedule = self.subject_id.map(|subject_id| subject_id.0.into());
         Ok(due_on.zip(schedule).map(|(due_on, schedule)| ScheduledDate { schedule, due_on }))
     }
 }

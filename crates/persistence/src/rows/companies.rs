@@ -44,7 +44,7 @@ impl<'a> CompanyRow<'a> {
             logo_url: it.logo_url.as_str().into(),
             points_per_dollar: rate_column(it.rate),
             reserve_alert: it.reserve_alert.map(Points::get),
-            reserve_bcc: it.reserve_bcc.as_ref().map(|it| it.as_str().into()),
+            reserve_bcc: it.reserve_bcc.as_ref().map(|reserve_bcc| reserve_bcc.as_str().into()),
             allow_zero_points: it.allow_zero_points,
             created_at: At(it.created_at),
             updated_at: At(it.updated_at),
@@ -74,7 +74,7 @@ impl CompanyRow<'_> {
         Ok(Company {
             id: self.id.0,
             provider_id: self.provider_id.0,
-            corporation_id: self.corporation_id.map(|it| it.0),
+            corporation_id: self.corporation_id.map(|corporation_id| corporation_id.0),
             domain: reading.parse("domain", &self.domain, DomainName::parse)?,
             name: reading.parse("company_name", &self.company_name, Line::parse)?,
             owner_id: self.owner_id.0,

@@ -155,7 +155,7 @@ impl SettledRow {
         Self {
             event_id: Id(it.event),
             lease_id: Id(it.lease),
-            attempt_id: it.attempt.as_ref().map(|it| Id(it.id)),
+            attempt_id: it.attempt.as_ref().map(|attempt| Id(attempt.id)),
             state,
             due,
             state_back,

@@ -77,7 +77,7 @@ impl QueuedEventRow {
             kind: reading.make("kind", EventKind::from_code(self.kind))?,
             state: faring.make("state", EventState::from_code(fare.state))?,
             attempts: faring.make("attempts", u32::try_from(fare.attempts).ok())?,
-            next_attempt_at: fare.next_attempt_at.map(|it| it.0),
+            next_attempt_at: fare.next_attempt_at.map(|next_attempt_at| next_attempt_at.0),
             created_at: self.created_at.0,
         })
     }

@@ -102,7 +102,7 @@ impl KeptMailRow {
         let reading = Reading { table: "mails", id: &self.id.0 };
         let states = [MailState::Waiting, MailState::Sent, MailState::GivenUp];
         let notification = from_json(self.company_id.0, &self.notification);
-        let state = states.into_iter().find(|it| mail::code(*it) == self.state);
+        let state = states.into_iter().find(|state| mail::code(*state) == self.state);
         Ok(KeptMail {
             id: self.id.0,
             recipient: self.recipient,

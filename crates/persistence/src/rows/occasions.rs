@@ -49,7 +49,7 @@ impl OccasionRow {
         };
         Ok(Occasion {
             id: self.id.0,
-            company_id: self.company_id.map(|it| it.0),
+            company_id: self.company_id.map(|company_id| company_id.0),
             text,
             enabled: self.enabled,
             visible: self.visible,

@@ -25,9 +25,12 @@ impl SamlRow {
     pub(crate) fn of(company: CompanyId, it: &SamlSettings, at: Timestamp) -> Self {
         Self {
             company_id: Id(company),
-            idp_id: it.idp_id.as_ref().map(|it| it.as_str().to_owned()),
-            idp_url: it.idp_url.as_ref().map(|it| it.as_str().to_owned()),
-            idp_certificate: it.idp_certificate.as_ref().map(|it| it.as_str().to_owned()),
+            idp_id: it.idp_id.as_ref().map(|idp_id| idp_id.as_str().to_owned()),
+            idp_url: it.idp_url.as_ref().map(|idp_url| idp_url.as_str().to_owned()),
+            idp_certificate: it
+                .idp_certificate
+                .as_ref()
+                .map(|idp_certificate| idp_certificate.as_str().to_owned()),
             active: it.active,
             updated_at: At(at),
         }

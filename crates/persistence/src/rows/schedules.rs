@@ -39,8 +39,8 @@ impl ScheduleRow {
             start_on: it.start_on.to_string(),
             next_on: it.next_on.to_string(),
             due_at: At(it.due_at),
-            failing_since: it.failing.as_ref().map(|it| At(it.since)),
-            failure: it.failing.as_ref().map(|it| it.reason.clone()),
+            failing_since: it.failing.as_ref().map(|failing| At(failing.since)),
+            failure: it.failing.as_ref().map(|failing| failing.reason.clone()),
             created_at: At(it.created_at),
             cancelled_at: it.cancelled_at.map(At),
         }
@@ -62,7 +62,7 @@ impl ScheduleRow {
             due_at: self.due_at.0,
             failing,
             created_at: self.created_at.0,
-            cancelled_at: self.cancelled_at.map(|it| it.0),
+            cancelled_at: self.cancelled_at.map(|cancelled_at| cancelled_at.0),
         })
     }
 }

@@ -77,7 +77,7 @@ mod tests {
     fn each_field_and_its_place_makes_another_head() {
         let head = |fields: &[Option<&[u8]>], number: i64| {
             let mut chain = Chain::after(BEGINNING);
-            fields.iter().for_each(|it| chain.bytes(*it));
+            fields.iter().for_each(|field| chain.bytes(*field));
             chain.number(number);
             chain.finish()
         };

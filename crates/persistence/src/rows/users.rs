@@ -120,7 +120,7 @@ impl UserRow {
             profile,
             created_at: self.created_at.0,
             updated_at: self.updated_at.0,
-            deleted_at: self.deleted_at.map(|it| it.0),
+            deleted_at: self.deleted_at.map(|deleted_at| deleted_at.0),
         })
     }
 }

@@ -25,7 +25,7 @@ impl UnitLimits {
     }
 
     pub(crate) fn go_on(&mut self, _conn: &mut SqliteConnection) -> Result<(), StoreError> {
-        let is_over = self.deadline.is_some_and(|it| it <= Instant::now());
+        let is_over = self.deadline.is_some_and(|deadline| deadline <= Instant::now());
         if is_over { Err(StoreError::DeadlineExceeded) } else { Ok(()) }
     }
 }

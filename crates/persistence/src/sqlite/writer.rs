@@ -126,7 +126,7 @@ impl Writer {
         work: &mut dyn FnMut(&mut dyn Tx) -> Verdict,
     ) -> SavepointEnd {
         // The first unit of a batch needs no savepoint, which would copy each page that it changes.
-        let is_first = self.batch.as_ref().is_none_or(|it| it.units <= 1);
+        let is_first = self.batch.as_ref().is_none_or(|batch| batch.units <= 1);
         if !is_first && let Err(e) = (Savepoint {}).execute(&mut self.conn) {
             return SavepointEnd::BatchLost(classify(&e));
         }
@@ -174,7 +174,9 @@ impl Writer {
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.batch.as_ref().is_some_and(|it| it.units >= UNITS_MAX || it.since.elapsed() >= BATCH_TIME)
+        self.batch
+            .as_ref()
+            .is_some_and(|batch| batch.units >= UNITS_MAX || batch.since.elapsed() >= BATCH_TIME)
     }
 }
 

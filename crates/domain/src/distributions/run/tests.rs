@@ -138,7 +138,7 @@ fn a_date_of_a_schedule_is_paid_once_and_the_next_one_follows() {
     assert_eq!(decide(&seen, true).unwrap(), 0, "the journal has the date already");
     let changed = Schedule { points: points(6), ..seen.clone() };
     assert!(matches!(refusal(decide(&changed, false)), DistributeError::Overtaken));
-    let next: Vec<IsoDate> = fixture.changes.schedules.iter().map(|it| it.next_on).collect();
+    let next: Vec<IsoDate> = fixture.changes.schedules.iter().map(|schedule| schedule.next_on).collect();
     assert_eq!(next, [date("2026-01-15"); 2]);
     assert_eq!(fixture.changes.causes.len(), 1);
 }

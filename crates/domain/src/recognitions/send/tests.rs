@@ -179,7 +179,7 @@ fn the_reserve_alerts_once_when_it_falls_below_its_threshold() {
     fixture.company().reserve_bcc = Some(crate::values::EmailAddress::parse("pay@example.com").unwrap());
     send(&mut fixture, &five).unwrap();
     let recipients: Vec<_> =
-        fixture.changes.mails.iter().map(|it| it.recipient.folded().to_owned()).collect();
+        fixture.changes.mails.iter().map(|mail| mail.recipient.folded().to_owned()).collect();
     assert_eq!(recipients, ["ada@example.com", "pay@example.com"]);
     assert!(fixture.changes.mails[0].notification.mail().subject.contains("85 points"));
     send(&mut fixture, &five).unwrap();

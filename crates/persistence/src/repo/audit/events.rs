@@ -98,9 +98,9 @@ impl Unit<'_> {
                     .select(StoredEventRow::as_select())
                     .get_results(conn)
             })?;
-            events.0.extend(rows.into_iter().map(|it| {
-                let facts = bodies.and_then(|bodies| bodies.facts(&it.body));
-                (it.id, EventDigest { id: it.id, kind: it.kind, digest: it.digest(), facts })
+            events.0.extend(rows.into_iter().map(|row| {
+                let facts = bodies.and_then(|bodies| bodies.facts(&row.body));
+                (row.id, EventDigest { id: row.id, kind: row.kind, digest: row.digest(), facts })
             }));
         }
         Ok(events)

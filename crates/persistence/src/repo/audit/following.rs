@@ -84,9 +84,9 @@ impl Unit<'_> {
         });
         (seals.head, seals.causes, seals.chain) = (head, 0, Chain::after(head));
         seals.entries_from = row.entries_before;
-        seals.wanted = seals.wanted.filter(|it| *it != seals.head);
+        seals.wanted = seals.wanted.filter(|wanted| *wanted != seals.head);
         seals.next = self.seal_after(row.sequence)?;
-        let gap = seals.next.as_ref().is_some_and(|it| it.sequence != row.sequence + 1);
+        let gap = seals.next.as_ref().is_some_and(|next| next.sequence != row.sequence + 1);
         findings.demand(!gap, "seal", || format!("the seal after {} is missing", row.sequence));
         Ok(())
     }

@@ -72,7 +72,7 @@ impl Unit<'_> {
         let mut changed = Vec::new();
         let transfers = if batch.len() > 1 { Some(self.transfers_of(batch)?) } else { None };
         for (position, row) in batch {
-            while walk.seals.next.as_ref().is_some_and(|it| *position >= it.before) {
+            while walk.seals.next.as_ref().is_some_and(|next| *position >= next.before) {
                 self.close_seal(&mut walk.seals, findings)?;
             }
             walk.seals.causes += 1;
@@ -110,7 +110,7 @@ impl Unit<'_> {
                 }
             }
             let sent_rows = recognitions.of(row.id);
-            sent_rows.iter().for_each(|it| it.seal(&mut walk.seals.chain));
+            sent_rows.iter().for_each(|sent_row| sent_row.seal(&mut walk.seals.chain));
             for event in events.of(row, sent_rows) {
                 walk.seals.told.add(event);
                 findings.checked.events += 1;

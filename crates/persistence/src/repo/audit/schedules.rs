@@ -98,7 +98,7 @@ impl Unit<'_> {
         &mut self,
         ids: &[Id<ScheduleId>],
     ) -> Result<BTreeMap<ScheduleId, Vec<Cause>>, StoreError> {
-        let subjects: Vec<Id> = ids.iter().map(|it| Id(it.0.as_uuid())).collect();
+        let subjects: Vec<Id> = ids.iter().map(|id| Id(id.0.as_uuid())).collect();
         let rows: Vec<CauseRow<'static>> = self.query(|conn| {
             causes::table
                 .filter(causes::subject_id.eq_any(&subjects).and(causes::due_on.is_not_null()))
@@ -107,7 +107,7 @@ impl Unit<'_> {
                 .get_results(conn)
         })?;
         let mut all: BTreeMap<ScheduleId, Vec<Cause>> = BTreeMap::new();
-        for cause in rows.iter().filter_map(|it| it.read().ok()) {
+        for cause in rows.iter().filter_map(|row| row.read().ok()) {
             if let Act::Distribution { date: Some(date), .. } = &cause.act {
                 all.entry(date.schedule).or_default().push(cause);
             }
@@ -131,7 +131,7 @@ fn judge_payment(schedule: &Schedule, cause: &Cause, settled: &mut Dates, findin
 /// The next date is the first one that is neither paid nor missed, and it is tried when it comes.
 fn judge_progress(schedule: &Schedule, settled: &BTreeSet<IsoDate>, now: Timestamp, findings: &mut Findings) {
     let dates = (0..).map_while(|n| schedule.every.date(schedule.start_on, n));
-    let open = dates.into_iter().find(|it| !settled.contains(it));
+    let open = dates.into_iter().find(|date| !settled.contains(date));
     if schedule.cancelled_at.is_some() {
         return;
     }
