@@ -17,9 +17,9 @@ use super::metrics::{
     Metrics, look_at_certificate, look_at_ledger, look_at_outbox, look_at_process, tell_maintenance,
 };
 use super::single_sign_on;
+use crate::maintenance::retention;
+use crate::maintenance::sealing::Sealing;
 use crate::platform::{SystemClock, SystemIds};
-use crate::retention;
-use crate::sealing::Sealing;
 use crate::settings::Retention;
 use crate::tls::Reloading;
 

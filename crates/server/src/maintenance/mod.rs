@@ -1,5 +1,8 @@
-//! What an operator looks after: how the running service stands, and whether the ledger and the stored secrets are sound.
+//! Maintenance: the status of the running service, verification of the ledger and the stored secrets, retention, sealing.
 
+mod pacer;
+pub(crate) mod retention;
+pub(crate) mod sealing;
 mod status;
 mod verification;
 

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::commands::output::fields;
 use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View, append_audit_entry};
+use crate::maintenance::sealing;
 use crate::platform::SystemClock;
-use crate::sealing;
 
 /// Seals what is committed now; answers the chain's head.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::commands::output::counted;
 use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
-use crate::retention;
+use crate::maintenance::retention;
 
 /// Lets go of what retention allows, as `serve` does each day: delivered events with their attempts, mails that were
 /// handed over, answers kept for repeats. `retention` in the settings says how long each stays.

@@ -8,8 +8,8 @@ use data_encoding::HEXLOWER;
 use guerdon_domain::ports::{Clock, Seal, Store, StoreError, StoreExt, Timestamp};
 use guerdon_domain::sealing::{Sealed, seal_committed};
 
+use super::pacer::AdaptivePacer;
 use crate::platform::SystemClock;
-use crate::steps::AdaptivePacer;
 
 const TRIES_MAX: u32 = 200;
 const RETRY_INTERVAL: Duration = Duration::from_millis(50);

@@ -5,8 +5,8 @@ use std::time::Duration;
 use guerdon_domain::ports::{Context, Store, StoreError, Timestamp};
 use guerdon_domain::retention::{self, Pruned, RetentionPeriods};
 
+use super::pacer::AdaptivePacer;
 use crate::settings::Retention;
-use crate::steps::AdaptivePacer;
 
 /// Deletes what is past its retention period. Returns what it deleted and how long the longest step took, which others who
 /// write may have waited for.
