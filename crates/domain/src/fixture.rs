@@ -82,7 +82,7 @@ impl Fixture {
     pub(crate) fn add_occasion(&mut self, id: OccasionId, company: Option<(CompanyId, ProviderId)>) {
         let occasion = Occasion {
             id,
-            company_id: company.map(|it| it.0),
+            company_id: company.map(|company| company.0),
             text: OccasionText {
                 name: Line::parse("Thanks").unwrap(),
                 title: Line::parse("Thanks").unwrap(),
@@ -93,7 +93,7 @@ impl Fixture {
             created_at: Timestamp::UNIX_EPOCH,
             updated_at: Timestamp::UNIX_EPOCH,
         };
-        self.facts.occasions.insert(id, Some((company.map(|it| it.1), occasion)));
+        self.facts.occasions.insert(id, Some((company.map(|company| company.1), occasion)));
     }
 
     /// Adds an active user of the company whose user, peer and manager wallets show these points. A user with

@@ -54,7 +54,7 @@ pub fn prune(
     if let Some(period) = periods.events {
         pruned.events = prune_events(store, now - period, pacer)?;
     }
-    if let Some(before) = periods.mails.map(|it| now - it) {
+    if let Some(before) = periods.mails.map(|period| now - period) {
         pruned.mails = prune_all(pacer, |limit| store.transaction(|tx| tx.prune_mails(before, limit)))?;
     }
     prune_all(pacer, |limit| store.transaction(|tx| tx.prune_figures(now, limit)))?;

@@ -20,7 +20,7 @@ pub(crate) struct Object {
 
 /// The objects that are missing, changed or additional, one line each.
 pub(crate) fn differences(wanted: Vec<Object>, found: Vec<Object>) -> Vec<String> {
-    let plain = |it: &Object| it.definition.split_whitespace().collect::<Vec<_>>().join(" ");
+    let plain = |object: &Object| object.definition.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut found: BTreeMap<String, Object> = found.into_iter().map(|it| (it.name.clone(), it)).collect();
     let mut lines = Vec::new();
     for it in wanted {

@@ -33,7 +33,7 @@ pub struct CauseJudge<'a> {
 impl<'a> CauseJudge<'a> {
     /// Starts with a journal entry. For a refund, `redemption` is the refunded redemption.
     pub fn new(cause: &'a Cause, redemption: Option<&'a Cause>) -> Self {
-        let redeemed = redemption.and_then(|it| Some(it.price(None)?.each));
+        let redeemed = redemption.and_then(|redemption| Some(redemption.price(None)?.each));
         Self {
             cause,
             redemption,
@@ -212,7 +212,7 @@ impl<'a> CauseJudge<'a> {
                 .and_then(|it| Price::exactly(self.cause.rate, Amount::from_nanodollars(it), Points::ZERO)),
             _ => None,
         };
-        let most = price.and_then(|it| it.total.checked_sub(it.threshold)).map(Amount::nanodollars);
+        let most = price.and_then(|price| price.total.checked_sub(price.threshold)).map(Amount::nanodollars);
         it.debit.is(Account::Rounding(self.cause.company_id))
             && self.payer == Some(it.credit)
             && it.reason == Reason::Rounding.code()

@@ -179,7 +179,7 @@ impl RunDistribution {
         context: &Context<'_>,
     ) -> Result<Next, Undecided<DistributeError>> {
         let Some(seen) = &self.schedule else { return Ok(Next::Unscheduled) };
-        let found = facts.schedule(seen.id)?.filter(|it| it.schedule == *seen);
+        let found = facts.schedule(seen.id)?.filter(|schedule| schedule.schedule == *seen);
         let found = found.ok_or(Undecided::Refused(DistributeError::Overtaken))?;
         let mut next = seen.clone();
         next.advance(context.clock.now());
@@ -199,7 +199,7 @@ impl RunDistribution {
         let managers_only = self.wallet == WalletType::Manager;
         let has_wallet = |it| book.is_open(Account::Wallet(self.wallet, it));
         let active = |id: UserId| -> Result<Option<&Person>, LedgerError> {
-            Ok(facts.person(id)?.filter(|it| it.active && it.company_id == self.company_id))
+            Ok(facts.person(id)?.filter(|person| person.active && person.company_id == self.company_id))
         };
         let ids = match &self.recipients {
             Recipients::Named(ids) => ids,

@@ -46,7 +46,7 @@ impl Repeatable {
         if !facts.claimed.contains(&self.key) {
             return Begun::InFlight;
         }
-        self.judge(facts.records.get(&self.key).filter(|it| it.expires_at > now).cloned())
+        self.judge(facts.records.get(&self.key).filter(|record| record.expires_at > now).cloned())
     }
 
     fn judge(&self, record: Option<IdempotencyRecord>) -> Begun {

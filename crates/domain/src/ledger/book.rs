@@ -39,7 +39,7 @@ impl AccountBook {
 
     /// The points that an account shows at a rate.
     pub fn shown(&self, account: Account, rate: PointsPerDollar) -> Points {
-        self.account(account).map(|it| rate.points(it.balance)).unwrap_or_default()
+        self.account(account).map(|account| rate.points(account.balance)).unwrap_or_default()
     }
 
     /// Whether the account was loaded, opened or not.

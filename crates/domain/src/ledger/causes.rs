@@ -50,7 +50,7 @@ impl Cause {
     /// not pay.
     pub(crate) fn credit(&self, receiver: Option<UserId>) -> Option<Account> {
         let company = self.company_id;
-        let wallet = |wallet| receiver.map(|it| Account::Wallet(wallet, it));
+        let wallet = |wallet| receiver.map(|receiver| Account::Wallet(wallet, receiver));
         match &self.act {
             Act::Founding | Act::Rate | Act::Move { .. } | Act::Amendment { .. } => None,
             Act::Sending(_) | Act::Refund { .. } => wallet(WalletType::User),

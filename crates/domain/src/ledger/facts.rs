@@ -113,7 +113,7 @@ impl Facts {
         scope: ProviderId,
         id: CompanyId,
     ) -> Result<Lookup<&CompanyFacts>, LedgerError> {
-        Ok(Lookup::judge(scope, self.company(id)?.map(|it| (it.company.provider_id, it))))
+        Ok(Lookup::judge(scope, self.company(id)?.map(|company| (company.company.provider_id, company))))
     }
 
     /// An occasion that a provider's companies may use: a global one, or one of these companies.

@@ -71,7 +71,8 @@ impl AccountBook {
         points: Points,
     ) -> Result<PaymentOutcome, LedgerError> {
         // The lock order determines which refusal comes first.
-        let payer_is_first = payers.first().map(|it| it.kind()) < credits.first().map(|it| it.kind());
+        let payer_is_first =
+            payers.first().map(|payer| payer.kind()) < credits.first().map(|credit| credit.kind());
         let is_open = self.are_open(credits)?;
         let is_once = credits.iter().collect::<BTreeSet<_>>().len() == credits.len();
         let can_credit = is_open && is_once;
@@ -191,7 +192,7 @@ impl AccountBook {
         if !self.is_loaded(account) {
             return Err(LedgerError::AccountNotLoaded(account));
         }
-        Ok(self.account(account).filter(|it| it.is_open()))
+        Ok(self.account(account).filter(|account| account.is_open()))
     }
 
     /// Whether an account was opened and is not closed.

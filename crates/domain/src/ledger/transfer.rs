@@ -24,7 +24,9 @@ impl Transfer {
     pub(super) fn check(&self) -> Result<(), LedgerError> {
         require(self.amount > Amount::ZERO, "a transfer moves something")?;
         require(self.goes_where_its_reason_says(), "a transfer goes where its reason says")?;
-        let own = |it: Account| (it.kind() >= AccountKind::Reserve) == (it.owner() == self.company.as_uuid());
+        let own = |account: Account| {
+            (account.kind() >= AccountKind::Reserve) == (account.owner() == self.company.as_uuid())
+        };
         require(own(self.debit.0) && own(self.credit.0), "a company's accounts are its own")?;
         require(!self.is_alone() || self.leg == 1, "it is the only one of its kind")?;
         let is_rounding = self.reason == Reason::Rounding;
@@ -36,7 +38,7 @@ impl Transfer {
     fn goes_where_its_reason_says(&self) -> bool {
         use AccountKind::{Funding, Redeemed, Reserve, Rounding, Transit, UserWallet};
         let (debit, credit) = (self.debit.0.kind(), self.credit.0.kind());
-        let is_wallet = |it: AccountKind| WalletType::from_kind(it).is_some();
+        let is_wallet = |kind: AccountKind| WalletType::from_kind(kind).is_some();
         match self.reason {
             Reason::Recognition => debit <= Reserve && debit > UserWallet && credit == UserWallet,
             Reason::Redemption => (debit, credit) == (UserWallet, Redeemed),

@@ -23,7 +23,7 @@ impl Data {
 impl ReadAccounts for Unit {
     fn balances(&mut self, scope: ProviderId, user: UserId) -> Result<Lookup<Balances>, StoreError> {
         self.read(|data| {
-            let company = data.users.get(&user).and_then(|it| data.companies.get(&it.company_id));
+            let company = data.users.get(&user).and_then(|user| data.companies.get(&user.company_id));
             match company {
                 None => Lookup::Absent,
                 Some(it) if it.provider_id != scope => Lookup::Foreign,
@@ -42,13 +42,13 @@ impl ReadAccounts for Unit {
 
     fn holdings(&mut self, company: CompanyId) -> Result<Vec<Holding>, StoreError> {
         self.read(|data| {
-            let wallets = data.active(company).flat_map(|it| data.wallets(it.id));
+            let wallets = data.active(company).flat_map(|user| data.wallets(user.id));
             wallets.map(|it| Holding { wallet: it.wallet_type, amount: it.balance, count: 1 }).collect()
         })
     }
 
     fn balance(&mut self, account: Account) -> Result<Option<Amount>, StoreError> {
-        self.read(|data| data.book.account(account).map(|it| it.balance))
+        self.read(|data| data.book.account(account).map(|account| account.balance))
     }
 }
 

@@ -54,7 +54,7 @@ fn is_name(text: Option<&String>) -> bool {
 
 impl Data {
     fn happened(&self, what: &Once) -> bool {
-        self.causes.values().any(|it| once(&it.act).as_ref() == Some(what))
+        self.causes.values().any(|cause| once(&cause.act).as_ref() == Some(what))
     }
 }
 

@@ -25,7 +25,7 @@ impl Data {
         scope: ProviderId,
         within: Option<CorporationId>,
     ) -> impl Iterator<Item = &Company> {
-        let own = self.companies.values().filter(move |it| it.provider_id == scope);
+        let own = self.companies.values().filter(move |company| company.provider_id == scope);
         own.filter(move |it| within.is_none() || it.corporation_id == within)
     }
 
@@ -41,7 +41,9 @@ impl Data {
 
 impl ReadCompanies for Unit {
     fn company(&mut self, scope: ProviderId, id: CompanyId) -> Result<Lookup<CompanyWithOwner>, StoreError> {
-        self.read(|data| Lookup::judge(scope, data.companies.get(&id).and_then(|it| data.with_owner(it))))
+        self.read(|data| {
+            Lookup::judge(scope, data.companies.get(&id).and_then(|company| data.with_owner(company)))
+        })
     }
 
     fn company_by_domain(
@@ -50,13 +52,15 @@ impl ReadCompanies for Unit {
         domain: &DomainName,
     ) -> Result<Lookup<CompanyWithOwner>, StoreError> {
         self.read(|data| {
-            let found = data.companies.values().find(|it| it.domain == *domain);
-            Lookup::judge(scope, found.and_then(|it| data.with_owner(it)))
+            let found = data.companies.values().find(|company| company.domain == *domain);
+            Lookup::judge(scope, found.and_then(|company| data.with_owner(company)))
         })
     }
 
     fn id_of_domain(&mut self, domain: &DomainName) -> Result<Option<CompanyId>, StoreError> {
-        self.read(|data| data.companies.values().find(|it| it.domain == *domain).map(|it| it.id))
+        self.read(|data| {
+            data.companies.values().find(|company| company.domain == *domain).map(|company| company.id)
+        })
     }
 
     fn companies(
@@ -76,7 +80,7 @@ impl ReadCompanies for Unit {
     }
 
     fn provider_of_company(&mut self, id: CompanyId) -> Result<Option<ProviderId>, StoreError> {
-        self.read(|data| data.companies.get(&id).map(|it| it.provider_id))
+        self.read(|data| data.companies.get(&id).map(|company| company.provider_id))
     }
 
     fn active_user_count(&mut self, id: CompanyId) -> Result<i64, StoreError> {

@@ -15,19 +15,22 @@ impl ReadCorporations for Unit {
     ) -> Result<Lookup<Corporation>, StoreError> {
         self.read(|data| {
             let found = data.corporations.get(&id);
-            Lookup::judge(scope, found.map(|it| (it.provider_id, it.clone())))
+            Lookup::judge(scope, found.map(|corporation| (corporation.provider_id, corporation.clone())))
         })
     }
 
     fn corporations(&mut self, scope: ProviderId, page: Page) -> Result<Vec<Corporation>, StoreError> {
         self.read(|data| {
-            let own = data.corporations.values().filter(|it| it.provider_id == scope).cloned();
-            page_of(own, |it| (it.created_at, it.id), page)
+            let own =
+                data.corporations.values().filter(|corporation| corporation.provider_id == scope).cloned();
+            page_of(own, |item| (item.created_at, item.id), page)
         })
     }
 
     fn corporation_count(&mut self, scope: ProviderId) -> Result<i64, StoreError> {
-        self.read(|data| count(data.corporations.values().filter(|it| it.provider_id == scope)))
+        self.read(|data| {
+            count(data.corporations.values().filter(|corporation| corporation.provider_id == scope))
+        })
     }
 }
 

@@ -29,13 +29,13 @@ impl LedgerAccess for Unit {
             let mut companies = needs.companies.clone();
             for id in &needs.users {
                 let user = data.users.get(id);
-                companies.extend(user.map(|it| it.company_id));
+                companies.extend(user.map(|user| user.company_id));
                 facts.people.insert(*id, user.map(person));
             }
             for id in companies {
                 let company = data.companies.get(&id).map(|it| {
                     let provider = data.providers.get(&it.provider_id);
-                    let has_callback = provider.is_some_and(|it| it.callback_url.is_some());
+                    let has_callback = provider.is_some_and(|provider| provider.callback_url.is_some());
                     CompanyFacts { company: it.clone(), has_callback }
                 });
                 facts.companies.insert(id, company);
@@ -44,13 +44,13 @@ impl LedgerAccess for Unit {
                 let kept = data.occasions.get(id).filter(|(_, deleted_at)| deleted_at.is_none());
                 let found = kept.map(|(occasion, _)| {
                     let company = occasion.company_id.and_then(|company_id| data.companies.get(&company_id));
-                    (company.map(|it| it.provider_id), occasion.clone())
+                    (company.map(|company| company.provider_id), occasion.clone())
                 });
                 facts.occasions.insert(*id, found);
             }
             facts.claimed.extend(needs.keys.iter().cloned());
             for key in &needs.keys {
-                facts.records.extend(data.records.get(key).map(|it| (key.clone(), it.clone())));
+                facts.records.extend(data.records.get(key).map(|record| (key.clone(), record.clone())));
             }
             for id in &needs.distributions {
                 facts.distributions.insert(*id, data.next_step(*id));

@@ -48,7 +48,7 @@ impl ReadMovements for Unit {
         self.read(|data| {
             let told = data.book.transfers().iter().filter_map(|it| line(it, account));
             let told = told.filter(|it| it.reason != Reason::Rounding);
-            let told = page_of(told, |it| Reverse(it.place), page).into_iter();
+            let told = page_of(told, |item| Reverse(item.place), page).into_iter();
             told.map(|it| Transaction {
                 direction: it.direction,
                 points: it.points,

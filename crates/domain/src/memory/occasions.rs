@@ -11,7 +11,7 @@ impl Data {
     /// The occasions that a company can use: its own and the global ones.
     fn usable(&self, company: CompanyId) -> impl Iterator<Item = &Occasion> {
         let kept = self.occasions.values().filter(|(_, deleted_at)| deleted_at.is_none()).map(|(it, _)| it);
-        kept.filter(move |it| it.company_id.is_none_or(|owner| owner == company))
+        kept.filter(move |occasion| occasion.company_id.is_none_or(|owner| owner == company))
     }
 }
 
@@ -30,14 +30,15 @@ impl ReadOccasions for Unit {
     fn global_occasions(&mut self) -> Result<Vec<Occasion>, StoreError> {
         self.read(|data| {
             let nobodys = CompanyId::from_uuid(uuid::Uuid::nil());
-            let mut all: Vec<Occasion> = data.usable(nobodys).filter(|it| it.is_global()).cloned().collect();
+            let mut all: Vec<Occasion> =
+                data.usable(nobodys).filter(|occasion| occasion.is_global()).cloned().collect();
             all.sort_by_key(|it| (it.created_at, it.id));
             all
         })
     }
 
     fn occasions(&mut self, company: CompanyId, page: Page) -> Result<Vec<Occasion>, StoreError> {
-        self.read(|data| page_of(data.usable(company).cloned(), |it| (it.created_at, it.id), page))
+        self.read(|data| page_of(data.usable(company).cloned(), |item| (item.created_at, item.id), page))
     }
 
     fn occasion_name(&mut self, id: OccasionId) -> Result<Option<Line>, StoreError> {

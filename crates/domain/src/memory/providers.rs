@@ -8,7 +8,7 @@ use crate::values::ProviderId;
 
 impl ReadProviders for Unit {
     fn provider_by_api_key(&mut self, api_key: &str) -> Result<Option<Provider>, StoreError> {
-        self.read(|data| data.providers.values().find(|it| it.api_key == api_key).cloned())
+        self.read(|data| data.providers.values().find(|provider| provider.api_key == api_key).cloned())
     }
 
     fn provider(&mut self, id: ProviderId) -> Result<Option<Provider>, StoreError> {

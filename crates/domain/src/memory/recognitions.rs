@@ -12,9 +12,9 @@ use crate::values::{Message, Page, RecognitionId, UserId};
 impl Data {
     // No company has the id of a user, so the id alone finds what a user sent.
     fn recognitions_of(&self, user: UserId, role: Role) -> impl Iterator<Item = &Recognition> {
-        self.recognitions.values().filter(move |it| match role {
-            Role::Receiver => it.receiver_id == user,
-            Role::Sender => it.sender.id() == user.as_uuid(),
+        self.recognitions.values().filter(move |recognition| match role {
+            Role::Receiver => recognition.receiver_id == user,
+            Role::Sender => recognition.sender.id() == user.as_uuid(),
         })
     }
 }
@@ -22,7 +22,7 @@ impl Data {
 impl ReadRecognitions for Unit {
     fn recognitions(&mut self, user: UserId, role: Role, page: Page) -> Result<Vec<Recognition>, StoreError> {
         self.read(|data| {
-            let newest = |it: &Recognition| Reverse((it.created_at, it.id));
+            let newest = |recognition: &Recognition| Reverse((recognition.created_at, recognition.id));
             page_of(data.recognitions_of(user, role).cloned(), newest, page)
         })
     }

@@ -10,16 +10,16 @@ use crate::values::{CompanyId, EmailAddress, Line, Page, ProviderId, UserId};
 impl Data {
     /// A company's active users, in the order of ids.
     pub(super) fn active(&self, company: CompanyId) -> impl Iterator<Item = &User> {
-        self.users.values().filter(move |it| it.company_id == company && it.deleted_at.is_none())
+        self.users.values().filter(move |user| user.company_id == company && user.deleted_at.is_none())
     }
 
     fn wanted<'a>(&'a self, company: CompanyId, wanted: &'a Wanted) -> impl Iterator<Item = &'a User> {
-        let is_wanted = move |it: &&User| {
-            it.company_id == company
-                && (wanted.deleted || it.deleted_at.is_none())
-                && wanted.email.as_ref().is_none_or(|email| it.profile.email == *email)
-                && (wanted.employee_id.is_none() || it.profile.details.employee_id == wanted.employee_id)
-                && wanted.updated_since.is_none_or(|since| it.updated_at >= since)
+        let is_wanted = move |user: &&User| {
+            user.company_id == company
+                && (wanted.deleted || user.deleted_at.is_none())
+                && wanted.email.as_ref().is_none_or(|email| user.profile.email == *email)
+                && (wanted.employee_id.is_none() || user.profile.details.employee_id == wanted.employee_id)
+                && wanted.updated_since.is_none_or(|since| user.updated_at >= since)
         };
         self.users.values().filter(is_wanted)
     }
@@ -64,20 +64,23 @@ impl ReadUsers for Unit {
 
     fn active_users(&mut self, company: CompanyId, managers_only: bool) -> Result<Vec<UserId>, StoreError> {
         self.read(|data| {
-            data.active(company).filter(|it| it.profile.manager || !managers_only).map(|it| it.id).collect()
+            data.active(company)
+                .filter(|user| user.profile.manager || !managers_only)
+                .map(|it| it.id)
+                .collect()
         })
     }
 
     fn active_users_page(&mut self, company: CompanyId, page: Page) -> Result<Vec<UserId>, StoreError> {
         self.read(|data| {
-            let found = page_of(data.active(company), |it| (it.created_at, it.id), page);
+            let found = page_of(data.active(company), |item| (item.created_at, item.id), page);
             found.into_iter().map(|it| it.id).collect()
         })
     }
 
     fn users(&mut self, company: CompanyId, wanted: &Wanted, page: Page) -> Result<Vec<User>, StoreError> {
         self.read(|data| {
-            let found = page_of(data.wanted(company, wanted), |it| (it.created_at, it.id), page);
+            let found = page_of(data.wanted(company, wanted), |item| (item.created_at, item.id), page);
             found.into_iter().cloned().collect()
         })
     }
@@ -91,7 +94,7 @@ impl ReadUsers for Unit {
         company: CompanyId,
         email: &EmailAddress,
     ) -> Result<Option<UserId>, StoreError> {
-        self.read(|data| data.active(company).find(|it| it.profile.email == *email).map(|it| it.id))
+        self.read(|data| data.active(company).find(|user| user.profile.email == *email).map(|user| user.id))
     }
 
     fn active_users_of(
@@ -103,7 +106,8 @@ impl ReadUsers for Unit {
         self.read(|data| {
             let is_named = |it: &&User| {
                 let employee_id = it.profile.details.employee_id.as_ref();
-                employee_id.is_some_and(|it| employee_ids.contains(it)) || emails.contains(&it.profile.email)
+                employee_id.is_some_and(|employee_id| employee_ids.contains(employee_id))
+                    || emails.contains(&it.profile.email)
             };
             data.active(company).filter(is_named).cloned().collect()
         })
@@ -111,7 +115,7 @@ impl ReadUsers for Unit {
 
     fn admin_emails(&mut self, company: CompanyId) -> Result<Vec<EmailAddress>, StoreError> {
         self.read(|data| {
-            let admins = data.active(company).filter(|it| it.profile.company_admin);
+            let admins = data.active(company).filter(|user| user.profile.company_admin);
             admins.map(|it| it.profile.email.clone()).collect()
         })
     }

@@ -70,7 +70,7 @@ impl AuditEntry {
     /// The object of the action; or the provider, if the action is not about a company.
     pub fn object_or_provider(&self) -> Option<Uuid> {
         let provider = self.provider_id.filter(|_| self.company_id.is_none());
-        self.object_id.or(provider.map(|it| it.as_uuid()))
+        self.object_id.or(provider.map(|provider| provider.as_uuid()))
     }
 
     #[must_use]

@@ -55,8 +55,8 @@ impl Decide for ReplaceBalance {
     }
 
     fn further_needs(&self, facts: &Facts) -> Result<Needs, LedgerError> {
-        let company = facts.person(self.user_id)?.map(|it| it.company_id);
-        let accounts = company.map(|it| [Account::Reserve(it), Account::Rounding(it)]);
+        let company = facts.person(self.user_id)?.map(|person| person.company_id);
+        let accounts = company.map(|company| [Account::Reserve(company), Account::Rounding(company)]);
         Ok(Needs {
             accounts: accounts.into_iter().flatten().collect(),
             administrators: company.into_iter().collect(),
@@ -68,7 +68,7 @@ impl Decide for ReplaceBalance {
         let Deciding { facts, book, changes, context, .. } = on;
         let (user, wallet) = (self.user_id, self.wallet);
         let no_user = || Undecided::Refused(ReplaceError::NoSuchUser);
-        let found = facts.person(user)?.filter(|it| it.active).ok_or_else(no_user)?;
+        let found = facts.person(user)?.filter(|person| person.active).ok_or_else(no_user)?;
         let company = &facts.company(found.company_id)?.ok_or_else(no_user)?.company;
         let rate = company.rate;
         let points = self.sum.points(rate).map_err(|error| Undecided::Refused(error.into()))?;

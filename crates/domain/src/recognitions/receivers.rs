@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn ten_thousand_are_accepted_and_one_more_refused() {
         let many = |n: u128| {
-            let ids: Vec<String> = (1..=n).map(|it| uuid::Uuid::from_u128(it).to_string()).collect();
+            let ids: Vec<String> = (1..=n).map(|number| uuid::Uuid::from_u128(number).to_string()).collect();
             ids.join(",")
         };
         check(&many(10_000), Ok(10_000));

@@ -123,10 +123,10 @@ impl Decide for SendRecognition {
             Sender::Company(id) => Some(id),
             Sender::User(id) => {
                 let sender = facts.person(id)?;
-                if sender.is_some_and(|it| it.manager) {
+                if sender.is_some_and(|sender| sender.manager) {
                     needs.accounts.insert(Account::Wallet(WalletType::Manager, id));
                 }
-                sender.map(|it| it.company_id)
+                sender.map(|sender| sender.company_id)
             }
         };
         needs.accounts.extend(company.map(Account::Rounding));
@@ -199,7 +199,9 @@ fn judge(parties: &Parties<'_>, command: &SendRecognition) -> (Option<Points>, V
     let points = Points::new(command.points_per_receiver).filter(|it| range.contains(*it));
     let receivers = &parties.receivers;
     let broken = |is: bool, fault: SendFault| is.then_some(fault);
-    let first = |is: &dyn Fn(&Person) -> bool| receivers.iter().find(|receiver| is(receiver)).map(|it| it.id);
+    let first = |is: &dyn Fn(&Person) -> bool| {
+        receivers.iter().find(|receiver| is(receiver)).map(|receiver| receiver.id)
+    };
     let faults = [
         broken(of_another(parties.occasion, company_id), SendFault::OccasionOfAnotherCompany),
         broken(!parties.occasion.enabled, SendFault::OccasionDisabled),

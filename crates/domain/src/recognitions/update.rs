@@ -84,7 +84,7 @@ where
         Sender::User(id) => Some(person(tx, provider, id)?.ok_or_else(|| missing("sender"))?),
     };
     let occasion_name = tx.occasion_name(recognition.occasion_id)?.ok_or_else(|| missing("occasion"))?;
-    let has_callback = tx.provider(provider)?.is_some_and(|it| it.callback_url.is_some());
+    let has_callback = tx.provider(provider)?.is_some_and(|provider| provider.callback_url.is_some());
     let occasion_name = occasion_name.as_str();
     let told = Told { cause, company, has_callback, sender: sender.as_ref(), occasion_name };
     let amended = std::iter::once((recognition, &receiver));

@@ -48,15 +48,15 @@ impl Decide for Redeem {
     }
 
     fn further_needs(&self, facts: &Facts) -> Result<Needs, LedgerError> {
-        let company = facts.person(self.user_id)?.map(|it| it.company_id);
-        let accounts = company.map(|it| [Account::Redeemed(it), Account::Rounding(it)]);
+        let company = facts.person(self.user_id)?.map(|person| person.company_id);
+        let accounts = company.map(|company| [Account::Redeemed(company), Account::Rounding(company)]);
         Ok(Needs { accounts: accounts.into_iter().flatten().collect(), ..Needs::default() })
     }
 
     fn decide(&self, on: &mut Deciding<'_>) -> Result<Self::Done, Undecided<RedeemError>> {
         let Deciding { facts, book, changes, context, .. } = on;
         let no_user = || Undecided::Refused(RedeemError::NoSuchUser);
-        let user = facts.person(self.user_id)?.filter(|it| it.active).ok_or_else(no_user)?;
+        let user = facts.person(self.user_id)?.filter(|person| person.active).ok_or_else(no_user)?;
         let found = facts.company(user.company_id)?.ok_or_else(no_user)?;
         let (company, rate) = (&found.company, found.company.rate);
         let points = self.sum.points(rate).map_err(|error| Undecided::Refused(error.into()))?;
@@ -71,7 +71,7 @@ impl Decide for Redeem {
         if !matches!(book.pay(&Payment::of(&cause, moved)?)?, PaymentOutcome::Paid(_)) {
             return Err(Undecided::Refused(RedeemError::InsufficientFunds));
         }
-        let spent = book.account(wallet).map(|it| rate.points(it.spent));
+        let spent = book.account(wallet).map(|account| rate.points(account.spent));
         let cumulative_points_spent = spent.unwrap_or_default();
         let event = Event::RedemptionCreated(RedemptionEvent { user, points, cumulative_points_spent });
         let body = context.bodies.body(&event);

@@ -55,7 +55,7 @@ impl Decide for Refund {
         if redemption.is_refunded {
             return Err(Undecided::Refused(RefundError::AlreadyRefunded));
         }
-        let user = facts.person(redemption.user_id)?.filter(|it| it.active);
+        let user = facts.person(redemption.user_id)?.filter(|person| person.active);
         let user = user.ok_or(Undecided::Refused(RefundError::UserDeleted))?;
         let company = &facts.company(redemption.company_id)?.ok_or_else(no_redemption)?.company;
         let (rate, wallet) = (company.rate, Account::Wallet(WalletType::User, user.id));

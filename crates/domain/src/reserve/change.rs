@@ -96,7 +96,7 @@ impl Decide for ChangeReserve {
         let cause = context.cause(company, act);
         let mut price = cause.price(None).filter(|_| points != Points::ZERO);
         if self.change == ReserveChange::Deposit {
-            price = price.and_then(|it| it.on_credit(FUNDED_MAX));
+            price = price.and_then(|price| price.on_credit(FUNDED_MAX));
         }
         let (Some(price), Some(credit)) = (price, cause.credit(None)) else {
             return Err(Undecided::Refused(out_of_range));
@@ -131,7 +131,7 @@ mod tests {
     ) -> Result<Points, Undecided<ReserveError>> {
         let sum = Sum::Points(points(count));
         let changed = fixture.decide(PROVIDER, &ChangeReserve { company_id: COMPANY, change, sum });
-        changed.map(|it| it.after)
+        changed.map(|changed| changed.after)
     }
 
     fn put_in(fixture: &mut Fixture, count: i64) -> Result<Points, Undecided<ReserveError>> {

@@ -17,7 +17,7 @@ fn create(
     it: &CreateCompany,
 ) -> Result<CompanyId, CreateCompanyError> {
     let created = world.transaction(|tx| companies::create(tx, provider, it, &world.context()));
-    created.map(|it| it.company.id)
+    created.map(|created| created.company.id)
 }
 
 fn corporation(world: &World<'_>, provider: ProviderId) -> CorporationId {
@@ -83,7 +83,7 @@ pub(super) fn a_company_joins_only_a_corporation_of_its_provider(world: &World<'
     let own = corporation(world, world.provider);
     let inside = create(world, world.provider, &within(own, "a.example.com")).unwrap();
     let listed = world.read(|tx| tx.companies(world.provider, Some(own), page(1, 9)));
-    assert_eq!(listed.iter().map(|it| it.company.id).collect::<Vec<_>>(), [inside]);
+    assert_eq!(listed.iter().map(|company| company.company.id).collect::<Vec<_>>(), [inside]);
     assert_eq!(world.read(|tx| tx.company_count(world.provider, Some(own))), 1);
     let rename = |id, name: &str| {
         let name = line(name);

@@ -43,7 +43,7 @@ impl Decide for DeleteUser {
 
     /// The reserve, which receives the balances.
     fn further_needs(&self, facts: &Facts) -> Result<Needs, LedgerError> {
-        let company = facts.person(self.0)?.map(|it| it.company_id);
+        let company = facts.person(self.0)?.map(|person| person.company_id);
         Ok(Needs { accounts: company.map(Account::Reserve).into_iter().collect(), ..Needs::default() })
     }
 

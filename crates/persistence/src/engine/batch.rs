@@ -121,7 +121,7 @@ fn decide(
     });
     Ok(Fate::Ended(match rendered {
         Ok((status, body)) => {
-            batch.keep(repeatable.as_ref().map(|it| it.record(status, body, now)));
+            batch.keep(repeatable.as_ref().map(|repeatable| repeatable.record(status, body, now)));
             Outcome::Done(done)
         }
         Err(cause) => Outcome::Refused(Refusal::Store(cause)),

@@ -151,7 +151,7 @@ impl Queue {
     pub(super) fn push(&mut self, job: Job) -> Result<Lane, Box<Job>> {
         let provider = job.submission.provider;
         let own = self.waiting.get(&provider).map_or(0, VecDeque::len)
-            + self.patient.iter().filter(|it| it.submission.provider == provider).count();
+            + self.patient.iter().filter(|job| job.submission.provider == provider).count();
         let is_full = own >= WAITING_MAX_OF_PROVIDER || self.count + self.patient.len() >= WAITING_MAX;
         if self.is_closed || is_full {
             return Err(Box::new(job));
@@ -275,15 +275,15 @@ impl Queue {
             }
         }
         let mut held = self.busy.clone();
-        held.extend(self.patient.iter().flat_map(|it| &it.needs.accounts));
+        held.extend(self.patient.iter().flat_map(|job| &job.needs.accounts));
         let mut taken: Vec<Job> = Vec::new();
         let mut turns: VecDeque<(ProviderId, usize)> =
             self.turns.iter().map(|provider| (*provider, 0)).collect();
         while let Some((provider, from)) = turns.pop_front().filter(|_| taken.len() < COMMANDS_MAX) {
             let Some(line) = self.waiting.get_mut(&provider) else { continue };
-            let fits = |it: &Job| {
-                it.needs.accounts.iter().all(|account| !held.contains(account))
-                    && (taken.is_empty() || !it.is_large())
+            let fits = |job: &Job| {
+                job.needs.accounts.iter().all(|account| !held.contains(account))
+                    && (taken.is_empty() || !job.is_large())
             };
             let Some(at) = (from..line.len()).find(|at| line.get(*at).is_some_and(fits)) else { continue };
             taken.extend(line.remove(at));
@@ -306,12 +306,12 @@ impl Queue {
         let is_turn = |it: &Job| Some(it.submission.provider) != self.last_patient && fits(it);
         let found = self.patient.iter().position(is_turn).or_else(|| self.patient.iter().position(fits));
         let Some(at) = found else { return Vec::new() };
-        self.last_patient = self.patient.get(at).map(|it| it.submission.provider);
+        self.last_patient = self.patient.get(at).map(|job| job.submission.provider);
         let mut taken: Vec<Job> = self.patient.remove(at).into_iter().collect();
         if taken.iter().any(Job::must_be_alone) {
             return taken;
         }
-        let wanted: HashSet<Account> = taken.iter().flat_map(|it| &it.needs.accounts).copied().collect();
+        let wanted: HashSet<Account> = taken.iter().flat_map(|job| &job.needs.accounts).copied().collect();
         let mut left = VecDeque::with_capacity(self.patient.len());
         while let Some(job) = self.patient.pop_front() {
             let shares = job.needs.accounts.iter().any(|account| wanted.contains(account));

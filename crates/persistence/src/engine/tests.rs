@@ -73,7 +73,7 @@ impl Backend for InMemory {
                 Verdict::Commit => Ok(()),
                 Verdict::Rollback => Err(Stopped(None)),
             })
-            .map_err(|it: Stopped| it.0);
+            .map_err(|stopped: Stopped| stopped.0);
         match done {
             Ok(()) | Err(None) => Ok(()),
             Err(Some(cause)) => Err(BatchError::Failed(cause)),

@@ -37,7 +37,7 @@ pub(super) fn is_behind(conn: &mut Conn) -> Result<bool, OpenError> {
 pub(super) fn catch_up(conn: &mut Conn, known: &[Migration]) -> Result<(), OpenError> {
     let last = diesel::dsl::sql::<BigInt>(LAST);
     let last: i64 = diesel::select(last).get_result(conn).map_err(|e| failed(&e))?;
-    let text = known.iter().map(|it| it.sql).find_map(functions);
+    let text = known.iter().map(|migration| migration.sql).find_map(functions);
     let text = text.ok_or_else(|| failed(&"no migration makes its functions"))?;
     let further =
         text.replace("CREATE FUNCTION", "CREATE OR REPLACE FUNCTION").replace("+ 0", &format!("+ {last}"));

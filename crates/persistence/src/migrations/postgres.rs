@@ -48,7 +48,7 @@ pub(super) fn migrate(url: &str, known: &[Migration], patience: Patience) -> Res
     if journal::is_behind(&mut runner.conn)? {
         journal::catch_up(&mut runner.conn, known)?;
     }
-    Ok(pending.iter().map(|it| it.migration.name.to_owned()).collect())
+    Ok(pending.iter().map(|pending| pending.migration.name.to_owned()).collect())
 }
 
 fn failed(cause: &dyn std::fmt::Display) -> OpenError {
@@ -246,7 +246,7 @@ impl Runner {
             .bind::<Text, _>(index)
             .get_result::<Index>(&mut self.conn)
             .optional()?;
-        Ok(found.map(|it| it.indisvalid))
+        Ok(found.map(|found| found.indisvalid))
     }
 
     fn explained(&mut self, migration: &Migration, cause: &Error) -> OpenError {

@@ -79,27 +79,27 @@ pub(super) fn pending<'a>(
     known: &'a [Migration],
 ) -> Result<Vec<Pending<'a>>, OpenError> {
     let newest = known.last().map_or("", Migration::version);
-    let is_known = |it: &&Applied| known.iter().any(|ours| ours.version() == it.version);
-    for row in applied.iter().filter(|it| !is_known(it)) {
+    let is_known = |row: &&Applied| known.iter().any(|ours| ours.version() == row.version);
+    for row in applied.iter().filter(|row| !is_known(row)) {
         if row.version.as_str() < newest || row.floor.as_str() > newest {
             return Err(OpenError::Newer(row.name.clone()));
         }
     }
     let mut pending = Vec::new();
     for migration in known {
-        let row = applied.iter().find(|it| it.version == migration.version());
-        if row.is_some_and(|it| it.checksum != migration.checksum() || it.name != migration.name) {
+        let row = applied.iter().find(|row| row.version == migration.version());
+        if row.is_some_and(|row| row.checksum != migration.checksum() || row.name != migration.name) {
             return Err(OpenError::Changed(migration.name.to_owned()));
         }
-        if row.is_none_or(|it| !it.finished) {
-            let steps_done = row.map_or(0, |it| it.steps_done).try_into().unwrap_or(0);
-            let reached = row.and_then(|it| it.reached.clone());
+        if row.is_none_or(|row| !row.finished) {
+            let steps_done = row.map_or(0, |row| row.steps_done).try_into().unwrap_or(0);
+            let reached = row.and_then(|row| row.reached.clone());
             let (script, begun) = (Script::parse(migration)?, row.is_some());
             pending.push(Pending { migration, script, begun, steps_done, reached });
         }
     }
     // Missing migrations must not run after those of a newer program.
-    match applied.iter().find(|it| !is_known(it)) {
+    match applied.iter().find(|row| !is_known(row)) {
         Some(newer) if !pending.is_empty() => Err(OpenError::Newer(newer.name.clone())),
         _ => Ok(pending),
     }

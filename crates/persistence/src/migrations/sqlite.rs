@@ -59,7 +59,7 @@ fn run(conn: &mut Conn, pending: &[Pending<'_>]) -> Result<Vec<String>, OpenErro
         conn.batch_execute(&it.note(it.script.steps.len())).map_err(|e| failed(&e))?;
     }
     check_foreign_keys(conn)?;
-    Ok(pending.iter().map(|it| it.migration.name.to_owned()).collect())
+    Ok(pending.iter().map(|pending| pending.migration.name.to_owned()).collect())
 }
 
 fn run_step(conn: &mut Conn, step: &Step) -> Result<(), String> {

@@ -132,7 +132,7 @@ fn is_in_word(it: char) -> bool {
 }
 
 fn length_while(text: &str, holds: impl Fn(char) -> bool) -> usize {
-    text.find(|it: char| !holds(it)).unwrap_or(text.len())
+    text.find(|character: char| !holds(character)).unwrap_or(text.len())
 }
 
 /// The length of a comment. Comments nest.
@@ -173,7 +173,8 @@ fn quoted_length(text: &str, quote: char, has_escapes: bool) -> usize {
 fn dollar_quoted_length(text: &str) -> Option<usize> {
     let tag = text.get(1..)?;
     let tag = tag.get(..tag.find('$')?)?;
-    let is_tag = tag.chars().all(is_in_word) && !tag.starts_with(|it: char| it.is_ascii_digit());
+    let is_tag =
+        tag.chars().all(is_in_word) && !tag.starts_with(|character: char| character.is_ascii_digit());
     let quote = text.get(..tag.len() + 2).filter(|_| is_tag)?;
     let body = text.get(quote.len()..)?;
     Some(body.find(quote).map_or(text.len(), |end| quote.len() + end + quote.len()))

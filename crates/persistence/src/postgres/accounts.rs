@@ -75,7 +75,9 @@ fn found(
     rows: Vec<AccountStateRow>,
 ) -> impl Iterator<Item = (Account, Option<AccountState>)> {
     let mut states: HashMap<(Id, i16), AccountState> = rows.into_iter().map(AccountStateRow::read).collect();
-    accounts.iter().map(move |it| (*it, states.remove(&(Id(it.owner()), it.kind().code()))))
+    accounts
+        .iter()
+        .map(move |account| (*account, states.remove(&(Id(account.owner()), account.kind().code()))))
 }
 
 /// Updates locked accounts.

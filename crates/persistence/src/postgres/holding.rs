@@ -64,8 +64,9 @@ pub(crate) fn hold_companies_and_claim_keys(
     };
     let places: Vec<i64> = statement.get_results(conn)?;
     let index = |place: i64| -> usize { fit(place - 1) };
-    held.extend(places.iter().filter(|place| **place < 0).filter_map(|it| tried.get(index(-*it))));
-    let claimed = places.iter().filter(|place| **place > 0).filter_map(|it| keys.get(index(*it)).cloned());
+    held.extend(places.iter().filter(|place| **place < 0).filter_map(|place| tried.get(index(-*place))));
+    let claimed =
+        places.iter().filter(|place| **place > 0).filter_map(|place| keys.get(index(*place)).cloned());
     Ok((held, claimed.collect()))
 }
 

@@ -24,7 +24,7 @@ impl UnitLimits {
     }
 
     pub(crate) fn locking_by(within: Option<Duration>, locking: Locking) -> Self {
-        Self { deadline: within.map(|it| Instant::now() + it), locking }
+        Self { deadline: within.map(|within| Instant::now() + within), locking }
     }
 
     pub(crate) fn locking(&self) -> Locking {

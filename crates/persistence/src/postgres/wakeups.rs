@@ -106,7 +106,7 @@ impl Link {
                 self.news(Duration::ZERO)?;
                 told_at = Some(Instant::now());
             }
-            if counted_at.is_none_or(|it| it.elapsed() >= SERVING_COUNT_INTERVAL) {
+            if counted_at.is_none_or(|counted_at| counted_at.elapsed() >= SERVING_COUNT_INTERVAL) {
                 let Ok(processes) = serving(&mut conn) else { return Ok(()) };
                 self.wakes.processes.counted(usize::try_from(processes).unwrap_or(1));
                 counted_at = Some(Instant::now());

@@ -62,7 +62,7 @@ impl ReadCompanies for Unit<'_> {
                 .get_result(conn)
                 .optional()
         })?;
-        Ok(found.map(|it| it.0))
+        Ok(found.map(|found| found.0))
     }
 
     fn companies(
@@ -101,7 +101,7 @@ impl ReadCompanies for Unit<'_> {
         let found: Option<Id<ProviderId>> = self.query(|conn| {
             companies::table.find(Id(id)).select(companies::provider_id).get_result(conn).optional()
         })?;
-        Ok(found.map(|it| it.0))
+        Ok(found.map(|found| found.0))
     }
 
     fn active_user_count(&mut self, id: CompanyId) -> Result<i64, StoreError> {

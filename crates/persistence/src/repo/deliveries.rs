@@ -43,11 +43,11 @@ impl Deliveries for Unit<'_> {
             next_attempt()
         );
         let found: Option<At> = self.query(|conn| sql::<Nullable<Moment>>(&query).get_result(conn))?;
-        Ok(found.map(|it| it.0))
+        Ok(found.map(|found| found.0))
     }
 
     fn claim_events(&mut self, claim: &Claim) -> Result<Option<Claimed>, StoreError> {
-        let Some(provider) = self.provider(claim.provider)?.filter(|it| !it.suspended) else {
+        let Some(provider) = self.provider(claim.provider)?.filter(|provider| !provider.suspended) else {
             return Ok(None);
         };
         let query = format!(

@@ -167,8 +167,9 @@ impl ReadFigures for Unit<'_> {
         let mut last: Option<(EventId, MadeAttempt)> = None;
         for Id(event) in found {
             let failed = self.attempts(event)?.pop().filter(|it| it.cause.is_some());
-            let is_later =
-                |it: &MadeAttempt| last.as_ref().is_none_or(|(_, last)| it.started_at > last.started_at);
+            let is_later = |attempt: &MadeAttempt| {
+                last.as_ref().is_none_or(|(_, last)| attempt.started_at > last.started_at)
+            };
             if let Some(failed) = failed.filter(is_later) {
                 last = Some((event, failed));
             }
@@ -180,7 +181,7 @@ impl ReadFigures for Unit<'_> {
         let found: Option<Id<CompanyId>> = self.query(|conn| {
             events::table.find(Id(id)).select(events::company_id).get_result(conn).optional()
         })?;
-        Ok(found.map(|it| it.0))
+        Ok(found.map(|found| found.0))
     }
 
     fn database_bytes(&mut self) -> Result<i64, StoreError> {

@@ -135,7 +135,7 @@ impl Unit<'_> {
         facts.occasions.extend(ids.iter().map(|id| (*id, None)));
         for (owner, row) in rows {
             let occasion = self.keep(row.read())?;
-            facts.occasions.insert(occasion.id, Some((owner.map(|it| it.0), occasion)));
+            facts.occasions.insert(occasion.id, Some((owner.map(|owner| owner.0), occasion)));
         }
         Ok(())
     }

@@ -121,6 +121,6 @@ impl MailDeliveries for Unit<'_> {
     fn next_mail_due(&mut self) -> Result<Option<Timestamp>, StoreError> {
         let query = sql::<Nullable<Moment>>("SELECT min(next_attempt_at) FROM mails WHERE ").sql(PENDING);
         let found: Option<At> = self.query(|conn| query.get_result(conn))?;
-        Ok(found.map(|it| it.0))
+        Ok(found.map(|found| found.0))
     }
 }

@@ -75,7 +75,7 @@ impl ReadUsers for Unit<'_> {
                 .get_result(conn)
                 .optional()
         })?;
-        Ok(found.map(|it| it.0))
+        Ok(found.map(|found| found.0))
     }
 
     fn people(&mut self, scope: ProviderId, ids: &[UserId]) -> Result<Vec<Lookup<Person>>, StoreError> {
@@ -152,7 +152,7 @@ impl ReadUsers for Unit<'_> {
                 .get_result(conn)
                 .optional()
         })?;
-        Ok(found.map(|it| it.0))
+        Ok(found.map(|found| found.0))
     }
 
     fn active_users_of(

@@ -121,15 +121,15 @@ impl<'a> CauseRow<'a> {
                 kind: kind::AMENDMENT,
                 subject_id: about(recognition.as_uuid()),
                 share: *share,
-                message: message.as_ref().map(|it| Cow::Borrowed(it.as_str())),
+                message: message.as_ref().map(|message| Cow::Borrowed(message.as_str())),
                 ..self
             },
             Act::Deposit { points } => Self { kind: kind::DEPOSIT, points: points.get(), ..self },
             Act::Withdrawal { points } => Self { kind: kind::WITHDRAWAL, points: points.get(), ..self },
             Act::Distribution { wallet, points, date, .. } => Self {
                 kind: kind::DISTRIBUTION,
-                subject_id: date.map(|it| Id(it.schedule.as_uuid())),
-                due_on: date.map(|it| it.due_on.to_string()),
+                subject_id: date.map(|date| Id(date.schedule.as_uuid())),
+                due_on: date.map(|date| date.due_on.to_string()),
                 wallet: Some(wallet.kind().code()),
                 points: points.get(),
                 ..self

@@ -102,7 +102,7 @@ impl<'a> AttemptRow<'a> {
             number: fit(it.number),
             started_at: At(it.started_at),
             duration_micros: fit(it.duration.as_micros()),
-            status: it.status.and_then(|it| i16::try_from(it).ok()),
+            status: it.status.and_then(|status| i16::try_from(status).ok()),
             cause: it.cause.as_deref(),
             answer: it.answer.get(..1_024).unwrap_or(&it.answer),
         }
@@ -129,7 +129,7 @@ impl MadeAttemptRow {
             number: reading.make("number", u32::try_from(self.number).ok())?,
             started_at: self.started_at.0,
             duration: Duration::from_micros(micros),
-            status: self.status.and_then(|it| u16::try_from(it).ok()),
+            status: self.status.and_then(|status| u16::try_from(status).ok()),
             cause: self.cause,
         })
     }

@@ -59,7 +59,7 @@ macro_rules! details {
 person_details!(details);
 
 fn text(value: &Option<Line>) -> Option<String> {
-    value.as_ref().map(|it| it.as_str().to_owned())
+    value.as_ref().map(|value| value.as_str().to_owned())
 }
 
 impl UserRow {
@@ -78,7 +78,7 @@ impl UserRow {
             manager: it.manager,
             company_admin: it.company_admin,
             corporation_admin: it.corporation_admin,
-            group_names: it.groups.as_ref().map(|it| it.as_str().to_owned()),
+            group_names: it.groups.as_ref().map(|groups| groups.as_str().to_owned()),
             custom_field_1,
             custom_field_2,
             custom_field_3,

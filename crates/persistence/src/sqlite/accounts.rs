@@ -39,7 +39,7 @@ pub(crate) fn load_accounts(
         let row = table::table.find((Id(account.owner()), account.kind().code()));
         let row: Option<AccountStateRow> =
             row.select(AccountStateRow::as_select()).get_result(conn).optional()?;
-        book.load(*account, row.map(|it| it.read().1));
+        book.load(*account, row.map(|row| row.read().1));
     }
     Ok(())
 }

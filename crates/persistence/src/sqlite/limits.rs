@@ -16,7 +16,7 @@ pub(crate) struct UnitLimits {
 impl UnitLimits {
     /// For a unit that may take this long, or has no deadline.
     pub(crate) fn new(within: Option<Duration>) -> Self {
-        Self { deadline: within.map(|it| Instant::now() + it) }
+        Self { deadline: within.map(|within| Instant::now() + within) }
     }
 
     /// With a single writer there are no locks to wait for.

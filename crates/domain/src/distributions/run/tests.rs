@@ -82,7 +82,7 @@ fn many_receive_in_steps_and_what_cannot_be_paid_returns() {
     let (mut fixture, [ann, _]) = two_users();
     fixture.fund(10_000, None);
     fixture.load(Account::Transit(COMPANY), crate::money::Amount::ZERO);
-    let many = Recipients::All((0..1_001).map(|it| user(5_000 + it)).collect());
+    let many = Recipients::All((0..1_001).map(|number| user(5_000 + number)).collect());
     let done = fixture.decide(PROVIDER, &run(WalletType::User, 2, many)).unwrap();
     assert_eq!((done.users, done.reserve.after), (1_001, points(7_998)));
     assert!(matches!(

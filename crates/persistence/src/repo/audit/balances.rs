@@ -66,7 +66,7 @@ impl Touches {
                 .sql(&format!(") {page}"))
                 .get_results(conn)?,
         };
-        self.last = rows.last().map(|it| ((it.0, it.1), it.2));
+        self.last = rows.last().map(|row| ((row.0, row.1), row.2));
         self.is_over = rows.is_empty();
         self.page = rows.into();
         Ok(())
@@ -144,9 +144,9 @@ impl Unit<'_> {
         findings: &mut Findings,
     ) -> Result<(), StoreError> {
         let found = self.causes_of(&[cause])?.remove(&cause);
-        let cause = found.and_then(|it| it.read().ok());
-        let fits = cause.is_some_and(|it| match it.act {
-            Act::Override { points, .. } => shows(it.rate, balance) == Some(points.get()),
+        let cause = found.and_then(|found| found.read().ok());
+        let fits = cause.is_some_and(|cause| match cause.act {
+            Act::Override { points, .. } => shows(cause.rate, balance) == Some(points.get()),
             _ => false,
         });
         findings.demand(fits, "override", || {

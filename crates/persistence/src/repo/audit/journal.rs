@@ -78,15 +78,15 @@ impl Unit<'_> {
             walk.seals.causes += 1;
             row.seal(&mut walk.seals.chain);
             let redemption = row.refunds().and_then(|it| redemptions.get(&it));
-            let redemption = redemption.and_then(|it| it.read().ok());
+            let redemption = redemption.and_then(|redemption| redemption.read().ok());
             let cause = row.read();
             if let Err(cause) = &cause {
                 findings.add("cause", || cause.to_string());
             }
             let cause = cause.ok();
-            let mut judge = cause.as_ref().map(|it| CauseJudge::new(it, redemption.as_ref()));
+            let mut judge = cause.as_ref().map(|cause| CauseJudge::new(cause, redemption.as_ref()));
             if let Some(waiting) = walk.waiting.remove(&row.id) {
-                judge = judge.map(|it| it.under_way(waiting));
+                judge = judge.map(|judge| judge.under_way(waiting));
             }
             let sent = recognitions.of(row.id);
             walk.recognitions += fit::<i64, _>(sent.len());

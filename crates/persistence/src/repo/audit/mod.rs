@@ -52,7 +52,7 @@ impl Audit for Unit<'_> {
 
     fn last_seal(&mut self) -> Result<Option<Seal>, StoreError> {
         let found = self.latest_seal()?;
-        self.keep(found.map(|it| sealing::read(&it)).transpose())
+        self.keep(found.map(|found| sealing::read(&found)).transpose())
     }
 
     fn has_unsealed(&mut self) -> Result<bool, StoreError> {

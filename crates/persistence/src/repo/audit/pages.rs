@@ -174,8 +174,8 @@ pub(super) fn batches(page: &[Placed]) -> Vec<&[Placed]> {
     let (mut all, mut rest) = (Vec::new(), page);
     while !rest.is_empty() {
         let mut legs = 0_usize;
-        let fits = |it: &&Placed| {
-            legs = legs.saturating_add(it.1.legs());
+        let fits = |placed: &&Placed| {
+            legs = legs.saturating_add(placed.1.legs());
             legs <= most
         };
         let (batch, after) = rest.split_at(rest.iter().take_while(fits).count().max(1));

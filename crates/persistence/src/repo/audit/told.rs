@@ -28,7 +28,7 @@ impl Unit<'_> {
     pub(super) fn audit_told(&mut self, now: Timestamp, findings: &mut Findings) -> Result<(), StoreError> {
         let pruned = self.setting(Setting::EventsPrunedBefore)?;
         let kept = pruned.and_then(|it| it.parse().ok()).and_then(Timestamp::from_unix_micros);
-        findings.demand(kept.is_none_or(|it| it <= now), "pruning", || {
+        findings.demand(kept.is_none_or(|kept| kept <= now), "pruning", || {
             "the note on deleted events is later than now: events may have been deleted by hand".to_owned()
         });
         let kept = kept.map(At);
