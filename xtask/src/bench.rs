@@ -1,6 +1,7 @@
-//! `cargo xtask bench`: how fast the service is, beside ceilings measured on the same machine in the same run.
+//! `cargo xtask bench`: measures the service and compares it with minimal programs on the same machine in the same
+//! run.
 //!
-//! Nothing here is a test: a wanted figure that is missed is marked, and the exit status stays 0.
+//! This is not a test: a missed goal is marked, and the exit status stays 0.
 
 mod accept;
 mod api;
@@ -31,32 +32,32 @@ use crate::harness::service::{Database, Service};
 use crate::postgres::Cluster;
 use crate::workspace::Workspace;
 
-/// No run takes longer, the building left out.
+/// The time limit of a run, without the build.
 const LONGEST_RUN: Duration = Duration::from_secs(3_600);
 
-/// Measure the service on SQLite and on PostgreSQL, beside ceilings of the same machine
+/// Measure the service on SQLite and on PostgreSQL, and compare it with minimal programs on the same machine
 ///
-/// Builds the release binary, starts throw-away services on loopback, and prints a table; the same as CSV and a picture
-/// goes to target/bench/. All cases take a quarter of an hour on two cores, one takes one or two minutes; keep the machine quiet
-/// meanwhile. docs/performance.md says what each figure means.
+/// Builds the release binary, starts throw-away services on loopback, and prints a table. Writes the same as CSV and
+/// as a picture to target/bench/. All cases take a quarter of an hour on two cores, a single one takes one or two
+/// minutes. Keep the machine idle meanwhile. docs/performance.md explains each number.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// What to measure; everything where nothing is named
+    /// The cases to measure [default: all]
     #[arg(value_name = "NAME")]
     cases: Vec<Case>,
-    /// On this database only
+    /// Measure on this database only
     #[arg(long, value_name = "DATABASE")]
     database: Option<Database>,
-    /// How long a round of a case, and of its ceiling, takes
+    /// Duration of a round of a case, and of its comparison, in seconds
     #[arg(long, value_name = "S", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=60))]
     seconds: u64,
-    /// How many rounds there are; the middle one counts
+    /// Number of rounds; the median counts
     #[arg(long, value_name = "R", default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..=25))]
     rounds: u8,
-    /// Measure this build of the service, in place of building one
+    /// Measure this build of the service instead of building one
     #[arg(long, value_name = "FILE")]
     program: Option<PathBuf>,
-    /// How the figures are printed
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     output: Format,
 }
@@ -69,7 +70,7 @@ enum Format {
 
 type Measure = fn(&Service, &Plan<'_>) -> Result<Vec<Row>>;
 
-/// Cases that are measured on one service, and how.
+/// The cases that are measured on one service, and the function that measures them.
 const STAGES: [(&str, &[Case], Measure); 6] = [
     (
         "api",
@@ -100,7 +101,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     release::end_within(LONGEST_RUN)?;
     let mut rows = Vec::new();
     let outcome = measure_all(workspace, &program, &ceilings, arguments, &mut rows);
-    // What was measured before something failed is shown too.
+    // Rows that were measured before a failure are printed too.
     let facts = machine::facts(workspace)?;
     match arguments.output {
         Format::Text => println!("{}", table::table(&facts, &rows)),
@@ -146,7 +147,7 @@ fn measure_all(
                 continue;
             }
             eprintln!("{}: {} …", database.name(), name);
-            // Each on a service and a server of its own, so that none finds what another left.
+            // Each stage has its own service and database server, so that it does not depend on earlier ones.
             let cluster = match database {
                 Database::Sqlite => None,
                 Database::Postgres => Some(Cluster::start_durable(workspace)?),

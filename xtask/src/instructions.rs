@@ -1,6 +1,6 @@
-//! `cargo xtask instructions`: how many instructions the hot paths take, beside those of the stored baseline.
+//! `cargo xtask instructions`: counts the instructions of the hot paths and compares them with the stored baseline.
 //!
-//! Instructions are counted by valgrind, so that the figures are the same on a busy machine.
+//! valgrind counts the instructions, so the numbers are the same on a busy machine.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::workspace::{self, Workspace};
 
-/// The paths, and how many times more each is run.
+/// The paths, and the number of additional runs of each.
 const PATHS: [(&str, u64); 7] = [
     ("recognition", 100),
     ("recognition-to-ten", 100),
@@ -20,19 +20,19 @@ const PATHS: [(&str, u64); 7] = [
     ("sqlite-balances", 400),
     ("sqlite-transactions", 400),
 ];
-/// A path is run so many times, and so many and more; what it takes itself is the difference by those more.
+/// Each path is run this many times, and again with its additional runs. The difference is the cost of those.
 const FEW: u64 = 50;
-/// How far a figure may be from its baseline, in percent.
+/// The allowed deviation from the baseline, in percent.
 const TOLERANCE: u64 = 5;
 const BASELINE: &str = "xtask/instructions/baseline.csv";
 
 /// Count the instructions of the hot paths and compare them with the baseline
 ///
-/// Fails where one takes over 5 % more than xtask/instructions/baseline.csv says. The figures depend on the compiler, whose version
-/// stands there too. Needs valgrind.
+/// Fails if a path takes over 5 % more than in xtask/instructions/baseline.csv. The numbers depend on the version of
+/// the compiler, which the file records. Needs valgrind.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Write what was counted to the baseline
+    /// Write the results to the baseline
     #[arg(long)]
     update: bool,
 }
@@ -89,13 +89,13 @@ fn compared(count: u64, known: Option<u64>) -> String {
     format!("{known:>12} {:>8}", format!("{sign}{}.{} %", parts / 10, parts % 10))
 }
 
-/// What one run of a path takes.
+/// Returns the instructions per run of a path.
 fn instructions(program: &Path, path: &str, more: u64) -> Result<u64> {
     let (few, all) = (total(program, path, FEW)?, total(program, path, FEW + more)?);
     Ok(all.saturating_sub(few) / more)
 }
 
-/// All that a process does which runs a path so many times.
+/// Returns the instructions of a process that runs a path `times` times.
 fn total(program: &Path, path: &str, times: u64) -> Result<u64> {
     let folder = tempfile::Builder::new().prefix("guerdon-instructions-").tempdir()?;
     let mut command = Command::new("valgrind");

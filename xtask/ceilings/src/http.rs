@@ -1,5 +1,5 @@
-//! The least that a server of the same parts does for a read: TLS, HTTP Basic, one question by diesel in `web::block`, JSON.
-//! It asks the service's own database, whose rows are what they are.
+//! A minimal server from the same libraries as the service, which serves one read: TLS, HTTP Basic, one diesel query
+//! in `web::block`, JSON. It reads the service's own database.
 
 use std::fmt::Display;
 use std::net::SocketAddr;
@@ -32,13 +32,13 @@ pub struct Arguments {
     certificate: PathBuf,
     #[arg(long)]
     key: PathBuf,
-    /// The service's database: a URL of PostgreSQL, or the file of SQLite
+    /// The service's database: a PostgreSQL URL, or an SQLite file
     #[arg(long)]
     database: String,
-    /// The key and the secret of whoever asks, with a colon between
+    /// Key and secret of the client, separated by a colon
     #[arg(long)]
     credentials: String,
-    /// The user that is read
+    /// The user to read
     #[arg(long)]
     user: Uuid,
 }
@@ -52,7 +52,7 @@ struct State<C: Asked> {
     connections: Connections<C>,
 }
 
-/// Serves until it is ended.
+/// Serves until the process ends.
 pub fn serve(arguments: &Arguments) -> Result<()> {
     if arguments.database.starts_with("postgres:") {
         run::<PgConnection>(arguments)
@@ -89,7 +89,7 @@ impl<C: Asked> State<C> {
         })
     }
 
-    /// Whether a request bears the credentials.
+    /// Returns `Some` if a request has the right credentials.
     fn admits(&self, request: &HttpRequest) -> Option<()> {
         let header = request.headers().get(AUTHORIZATION)?.to_str().ok()?;
         let pair = BASE64.decode(header.strip_prefix("Basic ")?).ok()?;

@@ -1,5 +1,6 @@
-//! What plain programs do on the same machine: the least that a server of the same parts does for a request, and the
-//! least that SQLite does for a recognition. `cargo xtask bench` runs it, and `cargo xtask siege` for SQL on an SQLite file.
+//! Minimal programs that show what the same machine can reach: a server from the same libraries as the service, and
+//! recognitions in plain SQLite. `cargo xtask bench` runs them; `cargo xtask siege` uses the command that runs SQL on
+//! an SQLite file.
 
 mod http;
 mod rows;
@@ -16,17 +17,17 @@ use clap::Parser;
 enum Command {
     /// Serve reads of one user over TLS, with actix-web and diesel
     Http(http::Arguments),
-    /// Make recognitions on a plain SQLite file; print how many a second
+    /// Write recognitions to a plain SQLite file and print their number per second
     Sqlite {
-        /// Where the file goes; an old one is replaced
+        /// The file to create; an existing file is replaced
         file: PathBuf,
-        /// How many share a commit
+        /// Recognitions per commit
         #[arg(long)]
         batch: u32,
         #[arg(long)]
         seconds: u64,
     },
-    /// Run SQL on an SQLite file, all or nothing; print the number that a query finds
+    /// Run SQL on an SQLite file in one transaction, and print the number that a query returns
     Sql { file: PathBuf, sql: String },
 }
 

@@ -1,4 +1,4 @@
-//! What is asked of the service's tables, on either database.
+//! Queries on the service's tables, for both databases.
 
 use diesel::deserialize::{self, FromSql, FromSqlRow};
 use diesel::expression::AsExpression;
@@ -12,12 +12,12 @@ use diesel::sqlite::{Sqlite, SqliteValue};
 use serde::Serialize;
 use uuid::Uuid;
 
-/// `uuid` in PostgreSQL, 16 bytes in SQLite.
+/// The SQL type of ids: `uuid` in PostgreSQL, 16 bytes in SQLite.
 #[derive(SqlType, QueryId)]
 #[diesel(postgres_type(oid = 2950, array_oid = 2951), sqlite_type(name = "Binary"))]
 pub struct Identifier;
 
-/// `timestamptz` in PostgreSQL, microseconds in SQLite.
+/// The SQL type of times: `timestamptz` in PostgreSQL, microseconds in SQLite.
 #[derive(SqlType, QueryId)]
 #[diesel(postgres_type(oid = 1184, array_oid = 1185), sqlite_type(name = "Long"))]
 pub struct Moment;
@@ -124,7 +124,7 @@ pub struct Transaction {
     created_at: At,
 }
 
-/// The latest hundred movements of a user's wallet.
+/// The latest hundred transfers of a user's wallet.
 #[derive(QueryId)]
 struct Latest {
     owner: Id,
@@ -147,14 +147,14 @@ const SIDES: [(&str, &str); 3] = [
     (") AS sides ORDER BY place DESC LIMIT 100", ""),
 ];
 
-/// A connection that is asked.
+/// A connection that runs the queries.
 pub trait Asked: R2D2Connection + 'static {
     fn user(&mut self, id: Id) -> QueryResult<User>;
     fn balances(&mut self, id: Id) -> QueryResult<Vec<Balance>>;
     fn transactions(&mut self, id: Id) -> QueryResult<Vec<Transaction>>;
 }
 
-/// The questions of one database.
+/// Implements the queries for one database.
 macro_rules! questions {
     ($conn:ty, $db:ty) => {
         impl RunQueryDsl<$conn> for Latest {}

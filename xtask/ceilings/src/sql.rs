@@ -1,11 +1,11 @@
-//! What `psql` is to PostgreSQL.
+//! Runs SQL on an SQLite file, as `psql` does on PostgreSQL.
 
 use std::path::Path;
 
 use anyhow::Result;
 use rusqlite::Connection;
 
-/// Runs statements on a file that is there, or prints the number that one query finds.
+/// Runs statements on an existing file, or prints the number that a single query returns.
 pub(super) fn run(file: &Path, sql: &str) -> Result<()> {
     let file = file.canonicalize()?;
     let conn = Connection::open(file)?;

@@ -1,5 +1,5 @@
-//! A recognition as plain SQL on SQLite: two wallets, their ledger, the recognition, its event. One writer, prepared
-//! statements, every commit on the disk, a log that is seldom checkpointed, ids that grow.
+//! A recognition in plain SQL on SQLite: two wallets, their ledger, the recognition, its event. One writer, prepared
+//! statements, durable commits, rare checkpoints, ascending ids.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -25,12 +25,12 @@ const SCHEMA: &str = "
     CREATE INDEX outbox_due ON outbox (next_attempt_at) WHERE delivered_at IS NULL;";
 const USERS: u64 = 10_000;
 const NOW: &str = "2026-01-01T00:00:00.000000Z";
-/// What an event's body comes to.
+/// The size of a typical event body.
 const PAYLOAD_BYTES: usize = 600;
-/// So many pages the log grows before it is moved into the file.
+/// The length of the write-ahead log, in pages, at which it is checkpointed.
 const CHECKPOINT_PAGES: u32 = 16_000;
 
-/// How many recognitions a second are made, so many to a commit.
+/// Returns the number of recognitions per second, with `batch` of them per commit.
 pub fn recognitions_per_second(file: &Path, batch: u32, period: Duration) -> Result<f64> {
     for suffix in ["", "-wal", "-shm"] {
         let mut name = file.as_os_str().to_owned();
@@ -103,19 +103,19 @@ fn recognition(conn: &Connection, [sender, receiver]: [u64; 2], payload: &str) -
     Ok(())
 }
 
-/// An id that comes after those before it.
+/// Returns an id that sorts after earlier ones.
 #[expect(clippy::disallowed_methods, reason = "a plain program has no port to ask for ids")]
 fn new_id() -> String {
     Uuid::now_v7().to_string()
 }
 
-/// The id of a thing that has a number: the same each time, and spread like a random one.
+/// Returns the id of a numbered object: deterministic, and distributed like a random one.
 fn wallet(kind: u64, number: u64) -> String {
     let seed = (kind << 32) | number;
     Uuid::from_u64_pair(mixed(seed), mixed(!seed)).to_string()
 }
 
-/// A user, as if drawn by lot.
+/// Returns a pseudo-random user.
 fn next(last: &mut u64) -> u64 {
     *last = last.wrapping_add(1);
     mixed(*last) % USERS

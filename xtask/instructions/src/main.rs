@@ -1,4 +1,4 @@
-//! The hot paths, run so many times: `cargo xtask instructions` counts what the processor does for each.
+//! Runs a hot path a given number of times. `cargo xtask instructions` counts the processor instructions of each.
 
 mod scene;
 
@@ -21,7 +21,8 @@ use guerdon_persistence::{Access, DatabaseUrl, Opened, migrate, open_waking};
 
 use self::scene::Scene;
 
-/// The first few have the other threads open the connections of the pools, which is counted too: they are waited for.
+/// The first runs make other threads open the connections of the pools. These connections are counted too, so the
+/// program waits for them.
 const WARM_UP: u32 = 10;
 const SETTLE: Duration = Duration::from_millis(200);
 
@@ -29,26 +30,26 @@ const SETTLE: Duration = Duration::from_millis(200);
 enum Path {
     /// A recognition to one user: the use case alone, on the store in memory
     Recognition,
-    /// One to ten users
+    /// A recognition from one user to ten
     RecognitionToTen,
     /// A redemption
     Redemption,
-    /// A recognition on the embedded database, from the request's thread to its commit
+    /// A recognition on the embedded database, from the request's thread to the commit
     SqliteRecognition,
-    /// A user on the embedded database
+    /// Reading a user on the embedded database
     SqliteUser,
-    /// A user's balances on the embedded database
+    /// Reading a user's balances on the embedded database
     SqliteBalances,
-    /// A page of a hundred transactions on the embedded database
+    /// Reading a page of a hundred transactions on the embedded database
     SqliteTransactions,
 }
 
-/// Runs a hot path so many times
+/// Run a hot path a number of times
 #[derive(Parser)]
 struct Arguments {
     path: Path,
     times: u32,
-    /// Where an embedded database goes; the folder is empty
+    /// An empty folder for the embedded database
     folder: PathBuf,
 }
 
@@ -96,7 +97,7 @@ fn run(arguments: &Arguments) -> Result<()> {
     }
 }
 
-/// All in one unit of work, which copies what there is once.
+/// Runs everything in one unit of work, which copies the store once.
 fn in_memory(
     times: u32,
     mut work: impl FnMut(&mut guerdon_domain::memory::Unit, &Scene) -> Result<()>,
@@ -121,7 +122,7 @@ fn on_sqlite(arguments: &Arguments, mut work: impl FnMut(&Opened, &Arc<Scene>) -
     (0..arguments.times).try_for_each(|_| work(&opened, &scene))
 }
 
-/// As a request does it.
+/// Sends a recognition as a request does.
 fn send(opened: &Opened, scene: &Arc<Scene>) -> Result<()> {
     let commands = Commands { queue: Arc::clone(&opened.commands), surroundings: scene.surroundings() };
     let by = scene.context().origin.into();

@@ -1,4 +1,4 @@
-//! Who takes part: a provider, a company, a sender with points and eleven receivers.
+//! The fixture of the hot paths: a provider, a company, a sender with points and eleven receivers.
 
 use std::sync::Arc;
 
@@ -78,7 +78,7 @@ impl Scene {
         }
     }
 
-    /// A recognition of one point by the sender.
+    /// Returns a recognition of one point by the sender.
     pub(crate) fn thanks(&self, receivers: usize) -> Result<SendRecognition> {
         let ids: Vec<String> = self.receivers.iter().take(receivers).map(ToString::to_string).collect();
         Ok(SendRecognition {

@@ -1,4 +1,5 @@
-//! What requests notice of deliveries: recognitions whose events go out meanwhile, beside those that nobody is told of.
+//! How much deliveries slow down requests: recognitions with events that are delivered meanwhile, compared with
+//! recognitions without a callback URL.
 
 use std::time::Duration;
 
@@ -14,10 +15,10 @@ use crate::harness::times::per_second;
 
 const USERS: usize = 1_000;
 const POINTS: &str = "500000";
-/// By then all is delivered that was accepted in a round.
+/// All events accepted in a round are delivered within this time.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// A provider, with a company that its requests are about.
+/// A provider with a company for its requests.
 struct Side {
     provider: Provider,
     company: Company,
@@ -59,7 +60,7 @@ pub(super) fn measure(service: &Service, plan: &Plan<'_>) -> Result<Vec<Row>> {
         service.wait_until_settled(LIMIT)?;
         let arrived = per_second(arrived, plan.period());
         delivered.push(arrived);
-        round.per_second = round.per_second.min(arrived); // what is accepted only to wait does not count
+        round.per_second = round.per_second.min(arrived); // events that are accepted but not delivered do not count
         round.ceiling = Some(most.per_second);
         rounds.push(round);
         ceilings.push(most);

@@ -1,4 +1,4 @@
-//! How fast the provider API answers, beside plain programs that do the same.
+//! Measures the provider API and compares it with minimal programs.
 
 use std::collections::HashMap;
 
@@ -13,35 +13,35 @@ use crate::harness::https::Request;
 use crate::harness::service::Service;
 
 const USERS: usize = 1_000;
-/// More than any of them sends.
+/// More than any user sends.
 const POINTS: &str = "500000";
-/// So many movements has the wallet whose history is read.
+/// The number of transfers in the wallet whose history is read.
 const MOVEMENTS: usize = 150;
 
-/// What a case is held against.
+/// The program that a case is compared with.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Ceiling {
     Plain(Plain),
-    /// So many recognitions to a commit of a plain SQLite.
+    /// Plain SQLite with this many recognitions per commit.
     Batch(u32),
     Read(&'static str),
 }
 
-/// What recognitions that share commits could come to.
+/// The comparison for recognitions that share commits.
 const FIFTY: Ceiling = Ceiling::Batch(50);
 
-/// One case: its requests, and what each comes to.
+/// A case: its requests, and what to compare it with.
 struct Measured<'a> {
     case: Case,
     ceiling: Ceiling,
-    /// How many recognitions, or answers, a request is.
+    /// The number of recognitions or responses per request.
     counts: f64,
     status: u16,
     request: Box<Request<'a>>,
 }
 
 impl Measured<'_> {
-    /// What it is held against, with the part of that which it must come to, and the part to reach for.
+    /// Returns the programs to compare with; for each the ratio that is required and the ratio to aim for.
     fn ceilings(&self, plan: &Plan<'_>) -> Vec<(Ceiling, [Option<f64>; 2])> {
         let is_embedded = plan.cluster.is_none();
         let goals = match (self.case, is_embedded) {
@@ -63,7 +63,7 @@ impl Measured<'_> {
     }
 }
 
-/// The ceilings that are at hand, and what they made in the present round.
+/// The programs to compare with, and their results in the current round.
 struct Beside<'a> {
     plan: &'a Plan<'a>,
     service: &'a Service,
@@ -73,7 +73,7 @@ struct Beside<'a> {
 }
 
 pub(super) fn measure(service: &Service, plan: &Plan<'_>) -> Result<Vec<Row>> {
-    // Without a callback URL nothing is sent meanwhile.
+    // Without a callback URL, no events are sent meanwhile.
     let provider = Provider::create(service, None)?;
     let company = Company::create(service, &provider, "measured", USERS)?;
     service.operate(&["distribution", "run", &company.id, "--wallet", "peer_wallet", "--points", POINTS])?;
@@ -163,7 +163,7 @@ fn cases<'a>(provider: &'a Provider, company: &'a Company, user: &str) -> Vec<Me
 }
 
 impl Ceiling {
-    /// What it is on this database: a file of SQLite makes the same whoever pays.
+    /// Returns the equivalent for this database: on SQLite, the sender of a recognition makes no difference.
     fn on(self, plan: &Plan<'_>) -> Self {
         match self {
             Ceiling::Plain(_) if plan.cluster.is_none() => Ceiling::Batch(1),
@@ -205,7 +205,7 @@ impl<'a> Beside<'a> {
         })
     }
 
-    /// What a ceiling makes, measured once in a round.
+    /// Returns the rate of a program, measured once per round.
     fn rate(&mut self, of: Ceiling) -> Result<f64> {
         if let Some(made) = self.made.get(&of) {
             return Ok(made.per_second);

@@ -1,4 +1,4 @@
-//! What plain programs do on the same machine where the service would be asked.
+//! Runs minimal programs on the same machine, to compare the service with.
 
 use std::fs::create_dir_all;
 use std::net::{SocketAddr, TcpStream};
@@ -13,25 +13,25 @@ use crate::harness::service::{Service, free_address};
 use crate::postgres::Cluster;
 use crate::workspace::output;
 
-/// Whoever plain SQL is sent by, at a time.
+/// The number of concurrent clients that send plain SQL.
 const CLIENTS: &str = "8";
 const THREADS: &str = "2";
 
 const SCHEMA: &str = include_str!("plain/schema.sql");
 
-/// A recognition as plain SQL.
+/// A recognition in plain SQL.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Plain {
-    /// Of one of many senders, one to a commit.
+    /// By one of many senders, one per commit.
     One,
-    /// Of one reserve.
+    /// By one reserve.
     Reserve,
     /// To ten receivers.
     Ten,
 }
 
 impl Plain {
-    /// How many recognitions one transaction is.
+    /// Returns the number of recognitions per transaction.
     pub(super) fn recognitions(self) -> f64 {
         if self == Plain::Ten { 10.0 } else { 1.0 }
     }
@@ -45,24 +45,24 @@ impl Plain {
     }
 }
 
-/// Who is read, and by whom.
+/// The user that is read, and the credentials of the client.
 pub(super) struct Reads<'a> {
     pub(super) credentials: &'a str,
     pub(super) user: &'a str,
 }
 
-/// The program with the ceilings that cargo builds.
+/// The program `guerdon-ceilings`.
 pub(super) struct Ceilings {
     program: PathBuf,
 }
 
 impl Ceilings {
-    /// The one that was built into this folder.
+    /// Returns the program in this build folder.
     pub(super) fn in_folder(folder: &Path) -> Self {
         Self { program: folder.join("guerdon-ceilings") }
     }
 
-    /// Recognitions a second on a SQLite file in this folder, so many to a commit.
+    /// Returns the recognitions per second on an SQLite file in this folder, with `batch` of them per commit.
     pub(super) fn sqlite(&self, folder: &Path, batch: u32, seconds: u64) -> Result<f64> {
         let mut command = Command::new(&self.program);
         command.arg("sqlite").arg(folder.join("ceiling.db"));
@@ -70,7 +70,7 @@ impl Ceilings {
         output(&mut command)?.trim().parse().context("the ceiling of SQLite says no rate")
     }
 
-    /// Serves reads of a user from the service's database until it is dropped.
+    /// Starts a server for reads of a user from the service's database. It runs until it is dropped.
     pub(super) fn http(&self, service: &Service, database: &str, reads: &Reads<'_>) -> Result<Server> {
         let (tls, folder) = (service.data().join("tls"), service.data().join("ceiling"));
         create_dir_all(&folder)?;
@@ -87,13 +87,13 @@ impl Ceilings {
     }
 }
 
-/// A running server of the ceiling.
+/// A running minimal server.
 pub(super) struct Server {
     pub(super) address: SocketAddr,
     _guarded: Guarded,
 }
 
-/// Plain SQL on a database of its own, in the cluster where the service has its.
+/// Plain SQL on a separate database in the service's cluster.
 pub(super) struct PlainSql {
     url: String,
     pgbench: PathBuf,
@@ -101,14 +101,14 @@ pub(super) struct PlainSql {
 }
 
 impl PlainSql {
-    /// Makes the database. Scripts go to `folder`.
+    /// Creates the database. Scripts are written to `folder`.
     pub(super) fn prepare(cluster: &Cluster, folder: &Path) -> Result<Self> {
         let url = cluster.create_database("plain")?;
         cluster.psql(&url, SCHEMA)?;
         Ok(Self { url, pgbench: cluster.program("pgbench"), script: folder.join("plain.sql") })
     }
 
-    /// How many transactions a second.
+    /// Returns the transactions per second.
     pub(super) fn transactions(&self, what: Plain, seconds: u64) -> Result<f64> {
         std::fs::write(&self.script, what.script())?;
         let mut command = Command::new(&self.pgbench);

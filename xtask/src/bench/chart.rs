@@ -1,4 +1,4 @@
-//! The ratios as a picture: a bar for each case, with marks where it must be and what to reach for.
+//! Draws the ratios: a bar per case, with marks for the required ratio and the one to aim for.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ const WIDTH: f64 = 900.0;
 const NAMES: f64 = 380.0;
 const LINE: f64 = 26.0;
 
-/// An SVG of all rows that have a ratio to a ceiling. Each bar is drawn to the scale of its own goals, which differ by much.
+/// Returns an SVG of all rows with a ratio. Each bar has the scale of its own goals, which differ widely.
 pub(super) fn svg(rows: &[Row]) -> String {
     let bars: Vec<_> = rows.iter().filter_map(Row::bar).collect();
     let height = LINE * (2.0 + f64::from(u32::try_from(bars.len()).unwrap_or(u32::MAX)));
@@ -41,7 +41,7 @@ pub(super) fn svg(rows: &[Row]) -> String {
             must = at(must),
             reach = at(reach),
             label = at(ratio.max(reach)) + 8.0,
-        ); // a String takes everything
+        ); // writing to a String cannot fail
         top += LINE;
     }
     out + "</svg>\n"

@@ -1,4 +1,4 @@
-//! How fast a backlog leaves, beside a bare loop that sends the same.
+//! Measures how fast a backlog is delivered, compared with a bare loop that sends the same events.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,11 +16,11 @@ use crate::harness::times::per_second;
 use crate::harness::wire::first_id;
 
 const USERS: usize = 1_000;
-/// How often each of them is sent a recognition.
+/// The number of recognitions that each user receives.
 const TIMES: usize = 20;
 const EVENTS: usize = USERS * TIMES;
 const LIMIT: Duration = Duration::from_secs(120);
-/// Threads of the bare loop.
+/// The number of threads of the bare loop.
 const HANDS: usize = 4;
 
 pub(super) fn measure(service: &Service, plan: &Plan<'_>) -> Result<Vec<Row>> {
@@ -46,9 +46,9 @@ pub(super) fn measure(service: &Service, plan: &Plan<'_>) -> Result<Vec<Row>> {
     ])
 }
 
-/// A round, and how many events came twice in it.
+/// Returns the results of a round, and the number of events that arrived twice.
 fn drain(service: &Service, provider: &Provider, company: &Company) -> Result<(Round, usize)> {
-    // Without a callback URL the events are kept as they are made.
+    // Without a callback URL, events are stored without being sent.
     service.operate(&["provider", "set", &provider.id, "--no-callback-url"])?;
     company.thank_everybody(service, provider, TIMES)?;
     service.wait_until_settled(LIMIT)?;
@@ -73,7 +73,7 @@ fn drain(service: &Service, provider: &Provider, company: &Company) -> Result<(R
     Ok((round, bodies.len().saturating_sub(EVENTS)))
 }
 
-/// Signs and sends from a few threads; answers events per second.
+/// Signs and sends events from a few threads, and returns the events per second.
 fn bare_loops(receiver: &Receiver, secret: &str, bodies: &[Vec<u8>]) -> Result<f64> {
     let agent: ureq::Agent =
         ureq::Agent::config_builder().proxy(None).max_idle_connections_per_host(HANDS).build().into();

@@ -1,4 +1,4 @@
-//! A distribution to many, beside the same rows by plain SQL.
+//! Measures a distribution to many users, compared with writing the same rows in plain SQL.
 
 use std::time::Instant;
 
@@ -11,11 +11,11 @@ use crate::harness::service::Service;
 use crate::harness::times::per_second;
 
 const USERS: usize = 100_000;
-/// Each user with two wallets, as the API makes them.
+/// Creates users with two wallets each, as the API does.
 const MANY_USERS: &str = include_str!("plain/users.sql");
-/// Tables of the same shape, and their accounts.
+/// Creates tables of the same shape, and their accounts.
 const SAME_TABLES: &str = include_str!("plain/accounts.sql");
-/// The rows that a distribution writes, on those.
+/// Writes the rows of a distribution to these tables.
 const SAME_ROWS: &str = include_str!("plain/distribution.sql");
 
 pub(super) fn measure(service: &Service, plan: &Plan<'_>) -> Result<Vec<Row>> {

@@ -1,30 +1,30 @@
-//! What was measured, and judged.
+//! The results of measurements, and how they compare with the goals.
 
 use std::time::Duration;
 
 use crate::harness::times::Times;
 
-/// What one round of a case came to.
+/// The result of one round of a case.
 #[derive(Clone)]
 pub(super) struct Round {
     pub(super) per_second: f64,
-    /// Of the service and of the database, for each request.
+    /// Processor time of the service and of the database, per request.
     pub(super) cpu: Option<(Duration, Duration)>,
     pub(super) times: Vec<Duration>,
-    /// How many a second the ceiling made, right before or after.
+    /// The rate per second of the program to compare with, measured right before or after.
     pub(super) ceiling: Option<f64>,
-    /// What was answered otherwise and does not count.
+    /// Unexpected responses, which do not count.
     pub(super) refused: Option<String>,
 }
 
 impl Round {
-    /// One of which nothing is known but how many a second.
+    /// Creates a round with nothing but a rate.
     pub(super) fn rated(per_second: f64) -> Self {
         Self { per_second, cpu: None, times: Vec::new(), ceiling: None, refused: None }
     }
 }
 
-/// One line of the table. What a measurement does not have stays empty.
+/// A row of the table. Cells without a measurement stay empty.
 #[derive(Default)]
 pub(super) struct Row {
     pub(super) database: &'static str,
@@ -33,16 +33,16 @@ pub(super) struct Row {
     pub(super) cpu: Option<(Duration, Duration)>,
     pub(super) times: Option<Times>,
     pub(super) memory: Option<u64>,
-    /// What the rate is held against.
+    /// The name of the program that the rate is compared with.
     pub(super) ceiling: Option<&'static str>,
-    /// That of each round to the ceiling in it; the middle one counts.
+    /// The ratio of each round to the other program; the median counts.
     pub(super) ratios: Vec<f64>,
     pub(super) must: Vec<Wanted>,
     pub(super) reach: Vec<Wanted>,
     pub(super) note: String,
 }
 
-/// A bound for a figure.
+/// The goal for a result.
 #[derive(Clone, Copy)]
 pub(super) enum Wanted {
     MedianBelow(Duration),
@@ -56,7 +56,7 @@ impl Row {
         Self { what: what.into(), ..Self::default() }
     }
 
-    /// The middle of some rounds.
+    /// Creates a row with the median of some rounds.
     pub(super) fn of(what: impl Into<String>, rounds: Vec<Round>) -> Self {
         let cpu: Vec<_> = rounds.iter().filter_map(|it| it.cpu).collect();
         let cpu = |pick: fn(&(Duration, Duration)) -> Duration| middle(cpu.iter().map(pick).collect());
@@ -86,13 +86,13 @@ impl Row {
         self
     }
 
-    /// The most memory that was held.
+    /// Sets the peak memory.
     pub(super) fn memory(mut self, bytes: u64) -> Self {
         self.memory = Some(bytes);
         self
     }
 
-    /// What the rate is held against.
+    /// Sets the name of the program that the rate is compared with.
     pub(super) fn beside(mut self, ceiling: &'static str) -> Self {
         self.ceiling = Some(ceiling);
         self
@@ -116,7 +116,7 @@ impl Row {
         self.must.iter().any(|it| !it.is_met(self))
     }
 
-    /// How the figure stands to what is wanted of it.
+    /// Returns how the result compares with its goal.
     pub(super) fn verdict(&self) -> &'static str {
         let is_judged = !self.must.is_empty() || !self.reach.is_empty();
         match (is_judged, self.misses(), self.reach.iter().all(|it| it.is_met(self))) {
@@ -127,7 +127,7 @@ impl Row {
         }
     }
 
-    /// The line of a chart: a name, the ratio, the least that it must be, and what to reach for.
+    /// Returns a bar of the chart: name, ratio, required ratio, ratio to aim for.
     pub(super) fn bar(&self) -> Option<(String, f64, f64, f64)> {
         let bound = |wanted: &[Wanted]| {
             wanted

@@ -1,4 +1,4 @@
-//! What a healthy receiver notices of many that hang.
+//! Measures how much many hanging receivers delay a healthy one.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::harness::service::Service;
 
 const RECEIVERS: usize = 50;
 const EVENTS_EACH: usize = 2_000;
-/// Twenty seconds of them, so that attempts at those who hang end and begin anew meanwhile.
+/// Twenty seconds of events, so that attempts at hanging receivers end and restart meanwhile.
 const HEALTHY_EVENTS: u32 = 400;
 
 pub(super) fn measure(service: &Service, _plan: &Plan<'_>) -> Result<Vec<Row>> {
@@ -24,7 +24,8 @@ pub(super) fn measure(service: &Service, _plan: &Plan<'_>) -> Result<Vec<Row>> {
         .map(|receiver| Provider::create(service, Some(&receiver.url())))
         .collect::<Result<_>>()?;
 
-    // One company goes from hand to hand: an event goes to whoever calls, whatever becomes of the company.
+    // One company is transferred between the providers: an event goes to the provider that made the request, even if
+    // the company changes its owner.
     let (first, others) = providers.split_first().context("no provider")?;
     let company = Company::create(service, first, "hanging", EVENTS_EACH)?;
     company.thank_everybody(service, first, 1)?;

@@ -1,6 +1,6 @@
-//! The service with a million users and ten million transfers, beside one with a thousandth of the users.
+//! Measures the service with a million users and ten million transfers, compared with a thousandth of the users.
 //!
-//! The large one is made once, which takes some ten minutes, and kept under `target/bench/large`.
+//! The large database is created once, which takes about ten minutes, and is stored under `target/bench/large`.
 
 mod console;
 
@@ -21,21 +21,21 @@ use crate::workspace::Workspace;
 
 const CONNECTIONS: usize = 4;
 const COMPANIES: usize = 51;
-/// How many users the first company has, and each other.
+/// The number of users of the first company and of each other one.
 const LARGE: [usize; 2] = [500_000, 10_000];
 const SMALL: [usize; 2] = [20, 20];
-/// What each user is given first, to be sent on; a recognition comes on top.
+/// The first distribution to each user, to be sent on; a recognition follows.
 const TO_SEND: (&str, &str) = ("peer_wallet", "1000");
-/// What each is given so many times after that.
+/// The distribution that each user then receives several times.
 const EARNED: (&str, &str) = ("user_wallet", "1");
 const TIMES: usize = 8;
-/// One request names no more receivers.
+/// The maximum of receivers of a request.
 const RECEIVERS_MAX: usize = 10_000;
-/// Of each company so many users are asked for.
+/// The number of users of each company that are requested.
 const ASKED_FOR: usize = 1_000;
 const FACTS: &str = "filled.json";
 
-/// What is measured, and for how long.
+/// What to measure, and for how long.
 pub(super) struct Settings<'a> {
     pub(super) workspace: &'a Workspace,
     pub(super) program: &'a Path,
@@ -44,13 +44,13 @@ pub(super) struct Settings<'a> {
     pub(super) rounds: usize,
 }
 
-/// A running service with much or little in it.
+/// A running service with a large or a small database.
 struct Filled {
     provider: Provider,
     first: Company,
     others: Vec<Company>,
     service: Service,
-    /// After the service, which is to end before its database.
+    /// Declared after the service, so that it is dropped after it.
     _cluster: Option<Cluster>,
     _folder: Option<tempfile::TempDir>,
 }
@@ -72,7 +72,7 @@ pub(super) fn measure(settings: &Settings<'_>) -> Result<Vec<Row>> {
             many.ceiling = Some(few.per_second);
             rounds.push(many);
         }
-        // 1.3 times the median, and 1.1 times.
+        // 1.3 and 1.1 times the median.
         let (must, reach) = (Wanted::RatioAtLeast(0.77), Wanted::RatioAtLeast(0.91));
         rows.push(
             Row::of(format!("large: {what}"), rounds)
@@ -96,7 +96,7 @@ impl Filled {
             return Self::of(provider, companies, service, cluster, None);
         }
         if folder.exists() {
-            fs::remove_dir_all(folder)?; // it was given up half-way
+            fs::remove_dir_all(folder)?; // left by an interrupted run
         }
         eprintln!("making {}: this takes some ten minutes, once …", folder.display());
         let (service, cluster) = start(settings, folder, scratch.path())?;
@@ -125,13 +125,13 @@ impl Filled {
         Ok(Self { provider, first, others, service, _cluster: cluster, _folder: folder })
     }
 
-    /// What no other run has: the last part of its folder's name.
+    /// Returns a name that no other run uses: the last part of the path of its folder.
     fn name(&self) -> String {
         let folder = self.service.data().parent().and_then(Path::file_name).unwrap_or_default();
         folder.to_string_lossy().rsplit('-').next().unwrap_or_default().to_owned()
     }
 
-    /// A round whose rate is that of the middle answer.
+    /// Measures a round; its rate is that of the median response time.
     fn round(&self, settings: &Settings<'_>, status: u16, request: &Request<'_>) -> Result<Round> {
         let meter = self.service.meter();
         let done = closed_loop(self.service.https(), CONNECTIONS, settings.period, status, request)?;
@@ -144,7 +144,7 @@ impl Filled {
         Ok(Round { cpu, refused, times, ..Round::rated(rate) })
     }
 
-    /// What is asked: a name, the status of the answer, and the requests.
+    /// Returns the requests to measure: name, expected status and request.
     fn cases<'a>(&'a self, run: &'a str) -> Vec<(&'static str, u16, Box<Request<'a>>)> {
         let provider = &self.provider;
         let get = move |path: fn(&Company, &str) -> String| -> Box<Request<'a>> {
@@ -203,7 +203,7 @@ impl Filled {
         ]
     }
 
-    /// A company and one of its users, as if by lot.
+    /// Returns a pseudo-random company and one of its users.
     fn drawn(&self, at: usize, count: usize) -> (&Company, &str) {
         let lot = (at << 40 | count).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let company = self.others.get((lot >> 50) % COMPANIES).unwrap_or(&self.first);
@@ -211,7 +211,7 @@ impl Filled {
     }
 }
 
-/// Starts it with everything that is to be kept in `data`.
+/// Starts the service with all persistent files in `data`.
 fn start(settings: &Settings<'_>, data: &Path, scratch: &Path) -> Result<(Service, Option<Cluster>)> {
     let home = data.join("service");
     fs::create_dir_all(&home)?;

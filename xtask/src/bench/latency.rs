@@ -1,4 +1,4 @@
-//! How long an event takes from its commit to its receiver.
+//! Measures the time from an event's commit to its arrival at the receiver.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -13,25 +13,25 @@ use crate::harness::service::Service;
 use crate::harness::times::per_second;
 use crate::harness::wire::first_id;
 
-/// Twenty in a second.
+/// Twenty events per second.
 const INTERVAL: Duration = Duration::from_millis(50);
 const EVENTS: u32 = 300;
-/// So many go first and are not counted: they open connections and start threads.
+/// This many events are sent first and not counted: they open connections and start threads.
 const WARM_UP: u32 = 25;
-/// Whoever has not arrived by then is lost.
+/// An event that has not arrived by then counts as lost.
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// What so many events a second came to.
+/// The result for a rate of events.
 pub(super) struct Paced {
-    /// From the moment that the 201 had been read to the event's first byte.
+    /// From the end of the 201 response to the first byte of the event.
     pub(super) after_answer: Vec<Duration>,
-    /// From the moment that the request was about to be sent.
+    /// From the start of the request to the first byte of the event.
     pub(super) after_request: Vec<Duration>,
-    /// Events per second, as they were in fact made.
+    /// The actual rate of events per second.
     pub(super) rate: f64,
 }
 
-/// A provider whose receiver confirms, and a company of its own.
+/// A provider with a receiver that confirms, and a company.
 pub(super) struct Healthy {
     receiver: Receiver,
     provider: Provider,
@@ -59,7 +59,7 @@ impl Healthy {
         Ok(Self { receiver, provider, company })
     }
 
-    /// Makes so many events, one each 20 ms, and waits until all have arrived.
+    /// Causes this many events at a fixed interval, and waits until all have arrived.
     pub(super) fn paced(&self, service: &Service, events: u32) -> Result<Paced> {
         self.make(service, WARM_UP)?;
         let start = Instant::now();
@@ -84,7 +84,7 @@ impl Healthy {
         Ok(paced)
     }
 
-    /// Each recognition with the moments before its request and after its answer.
+    /// Returns each recognition with the times before its request and after its response.
     fn make(&self, service: &Service, events: u32) -> Result<Vec<(String, Instant, Instant)>> {
         drop(self.receiver.take());
         let mut connection = service.https().connect()?;

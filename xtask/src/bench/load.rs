@@ -1,4 +1,4 @@
-//! One round of requests, with what it cost.
+//! Runs one round of requests and measures its cost.
 
 use anyhow::Result;
 
@@ -10,7 +10,7 @@ use crate::harness::times::per_second;
 
 const CONNECTIONS: usize = 32;
 
-/// A closed loop over 32 connections to `https`; the cost is the service's and its database's.
+/// Runs a closed loop over 32 connections to `https`. The cost includes the service and its database.
 pub(super) fn round(
     service: &Service,
     https: &Https,

@@ -1,4 +1,4 @@
-//! What was measured, and where.
+//! Describes the program and the machine that are measured.
 
 use std::process::Command;
 
@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use crate::workspace::{Workspace, output};
 
-/// Each fact with its name.
+/// Returns the facts with their names.
 pub(super) fn facts(workspace: &Workspace) -> Result<Vec<(&'static str, String)>> {
     let git = |arguments: &[&str]| output(Command::new("git").args(arguments).current_dir(&workspace.root));
     let changed = if git(&["status", "--porcelain"])?.is_empty() { "" } else { ", with changes" };

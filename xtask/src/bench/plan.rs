@@ -1,4 +1,4 @@
-//! What is measured: the cases by their names, and for how long.
+//! The cases by name, and how long to measure them.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,14 +9,14 @@ use clap::ValueEnum;
 use super::ceiling::Ceilings;
 use crate::postgres::Cluster;
 
-/// A case that can be measured by itself.
+/// A case that can be measured alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, ValueEnum)]
 pub(super) enum Case {
     /// POST recognitions, one receiver, a thousand senders
     Post,
-    /// The same with a fresh Idempotency-Key each
+    /// POST recognitions, a fresh Idempotency-Key each
     PostKeyed,
-    /// POST recognitions, every sender one reserve
+    /// POST recognitions from one reserve
     PostReserve,
     /// POST recognitions to ten receivers each
     PostTen,
@@ -26,18 +26,18 @@ pub(super) enum Case {
     GetBalances,
     /// GET transactions, pages of 100
     GetTransactions,
-    /// 20,000 events that wait, to one receiver by name
+    /// 20,000 pending events to one receiver with a host name
     Deliver,
     /// POST recognitions while their events are delivered
     AcceptAndDeliver,
-    /// Commit to first byte at a receiver, 20 events a second
+    /// Commit to first byte at a receiver, 20 events per second
     Latency,
-    /// A healthy receiver beside 50 that hang
+    /// A healthy receiver next to 50 that hang
     Hanging,
     /// `distribution run` to 100,000 users (PostgreSQL)
     Distribution,
-    /// Every endpoint with 1,000,000 users and 10,000,000 transfers behind it; only where it is named, since it is made
-    /// first, which takes some ten minutes, and kept
+    /// Every endpoint with 1,000,000 users and 10,000,000 transfers; only if named, because creating the database
+    /// takes about ten minutes the first time
     Large,
 }
 
@@ -49,14 +49,14 @@ impl Case {
     }
 }
 
-/// How a case is measured, and where.
+/// How and where a case is measured.
 pub(super) struct Plan<'a> {
     pub(super) cases: &'a [Case],
     pub(super) seconds: u64,
     pub(super) rounds: usize,
     pub(super) ceilings: &'a Ceilings,
     pub(super) cluster: Option<&'a Cluster>,
-    /// Where the service's database is: a URL, or none where it is the file in its folder.
+    /// The URL of the service's database; `None` for the file in its folder.
     pub(super) database: Option<&'a str>,
 }
 
@@ -69,12 +69,12 @@ impl Plan<'_> {
         Duration::from_secs(self.seconds)
     }
 
-    /// What a connection to the service's database is opened by.
+    /// Returns the address of the service's database for a client.
     pub(super) fn database_of(&self, data: &Path) -> String {
         self.database.map_or_else(|| data.join("guerdon.db").display().to_string(), str::to_owned)
     }
 
-    /// Brings to the disk what a round before left, so that the next does not pay for it.
+    /// Flushes the writes of the previous round to the disk, so that they do not slow down the next one.
     pub(super) fn settle(&self) -> Result<()> {
         if let Some(cluster) = self.cluster {
             cluster.psql(&cluster.url(), "CHECKPOINT")?;

@@ -1,4 +1,4 @@
-//! Rows as a table for people, as CSV and as JSON.
+//! Prints rows as a table, as CSV and as JSON.
 
 use std::time::Duration;
 
@@ -47,7 +47,7 @@ impl Row {
         ]
     }
 
-    /// The least and the largest ratio of several rounds.
+    /// Returns the smallest and the largest ratio of several rounds.
     fn spread(&self) -> String {
         if self.ratios.len() < 2 {
             return String::new();
@@ -87,7 +87,7 @@ pub(super) fn table(facts: &[(&str, String)], rows: &[Row]) -> String {
     facts.chain([String::new()]).chain(rows).collect::<Vec<_>>().join("\n")
 }
 
-/// The same as RFC 4180 has it.
+/// Formats rows as CSV (RFC 4180).
 pub(super) fn csv(rows: &[Row]) -> String {
     let quoted = |cell: &String| format!("\"{}\"", cell.replace('"', "\"\""));
     let line =

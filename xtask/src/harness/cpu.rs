@@ -1,5 +1,5 @@
-//! How much processor time processes have spent: the figure that holds still on a noisy machine. Who has which processor. And
-//! the end of a process with all that came of it.
+//! Measures the processor time of processes, which is stable on a busy machine; assigns processors; kills process
+//! trees.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -10,25 +10,25 @@ use anyhow::{Context, Result};
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-/// What `/proc` counts in, on every Linux.
+/// The unit of times in `/proc` on Linux.
 const TICK: Duration = Duration::from_millis(10);
 
-/// A process as `/proc/<pid>/stat` tells of it.
+/// A process as described in `/proc/<pid>/stat`.
 struct Process {
     parent: u32,
-    /// Its own time and that of its children that have ended.
+    /// Its own time and that of its ended children.
     ticks: u32,
 }
 
-/// The processor time of a process and of all that came of it.
+/// Returns the processor time of a process and its descendants.
 pub(crate) fn spent(root: u32) -> Duration {
     TICK * family(root).iter().map(|(_, it)| it.ticks).sum()
 }
 
-/// Leaves the first processor to these processes and all that came of them, and the others to this one; whoever is started from
-/// now on stays with whoever started it. Whether there were processors to part.
+/// Assigns the first processor to these processes and their descendants, and the others to this process. Processes
+/// started later inherit the assignment. Returns `false` if the machine has too few processors.
 pub(crate) fn part(served: &[u32]) -> Result<bool> {
-    static ALLOWED: OnceLock<Vec<usize>> = OnceLock::new(); // asked once: later it is what is left
+    static ALLOWED: OnceLock<Vec<usize>> = OnceLock::new(); // read once: later calls would see the reduced set
     let all = sched_getaffinity(None)?;
     let allowed = ALLOWED.get_or_init(|| (0..CpuSet::MAX_CPU).filter(|it| all.is_set(*it)).collect());
     let Some((first, others)) = allowed.split_first().filter(|(_, others)| !others.is_empty()) else {
@@ -46,11 +46,11 @@ pub(crate) fn part(served: &[u32]) -> Result<bool> {
     Ok(true)
 }
 
-/// Kills a process and all that came of it at one moment, as a machine takes everything along that stops.
+/// Kills a process and its descendants at once, as a machine failure does.
 pub(crate) fn kill(root: u32) -> Result<()> {
     let all = family(root);
     let pid = |it: u32| i32::try_from(it).ok().and_then(Pid::from_raw);
-    // The root first: it would see the others die, and answer for it.
+    // The root goes first: otherwise it would notice that its children die, and react.
     kill_process(pid(root).context("no process")?, Signal::KILL)?;
     for one in all.iter().map(|(it, _)| *it).filter(|it| *it != root).filter_map(pid) {
         let _has_ended = kill_process(one, Signal::KILL);
@@ -58,7 +58,7 @@ pub(crate) fn kill(root: u32) -> Result<()> {
     Ok(())
 }
 
-/// Binds all threads of a process; one that has just ended needs it no more.
+/// Binds all threads of a process. Threads that have just ended are ignored.
 fn bind(pid: u32, to: &CpuSet) {
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return };
     let ids = threads.flatten().filter_map(|it| it.file_name().to_str()?.parse().ok());
@@ -67,7 +67,7 @@ fn bind(pid: u32, to: &CpuSet) {
     }
 }
 
-/// A process and all that came of it.
+/// Returns a process and its descendants.
 fn family(root: u32) -> Vec<(u32, Process)> {
     let all = processes();
     let belongs = |pid: u32| {
@@ -86,7 +86,7 @@ fn processes() -> HashMap<u32, Process> {
 }
 
 fn process(stat: &str) -> Option<Process> {
-    let (_, rest) = stat.rsplit_once(") ")?; // a name may hold anything
+    let (_, rest) = stat.rsplit_once(") ")?; // the name may contain anything
     let fields: Vec<&str> = rest.split(' ').collect();
     let number = |at: usize| fields.get(at)?.parse::<u32>().ok();
     Some(Process { parent: number(1)?, ticks: (11..=14).map(|at| number(at).unwrap_or(0)).sum() })

@@ -1,4 +1,4 @@
-//! What the service holds while it is measured: providers, a company, its users.
+//! The data of the service under test: providers, a company, its users.
 
 use anyhow::{Context, Result, bail, ensure};
 use base64::Engine as _;
@@ -12,19 +12,19 @@ use crate::workspace::text;
 
 /// More than any measurement spends.
 const DEPOSIT: &str = "1000000000";
-/// Connections over which users are made.
+/// The number of connections over which users are created.
 const HANDS: usize = 8;
 
-/// A provider, and how it calls the API.
+/// A provider and its credentials.
 pub(crate) struct Provider {
     pub(crate) id: String,
     pub(crate) shared_secret: String,
-    /// Its key and secret, with a colon between.
+    /// Key and secret, separated by a colon.
     pub(crate) credentials: String,
     authorization: String,
 }
 
-/// A company with points in its reserve, an occasion of its own, and users.
+/// A company with points in its reserve, an occasion and users.
 pub(crate) struct Company {
     pub(crate) id: String,
     pub(crate) occasion: String,
@@ -40,7 +40,7 @@ impl Provider {
         Ok(Self::known(text(&made, "id")?, text(&made, "shared_secret")?, credentials))
     }
 
-    /// One that was created before.
+    /// Describes a provider that exists already.
     pub(crate) fn known(id: String, shared_secret: String, credentials: String) -> Self {
         let authorization = format!("Basic {}", BASE64.encode(&credentials));
         Self { id, shared_secret, credentials, authorization }
@@ -85,7 +85,7 @@ impl Provider {
 }
 
 impl Company {
-    /// Makes it with so many users, and puts points into its reserve.
+    /// Creates a company with this many users and deposits points into its reserve.
     pub(crate) fn create(service: &Service, provider: &Provider, name: &str, users: usize) -> Result<Self> {
         let domain = format!("{name}.example");
         let mut connection = service.https().connect()?;
@@ -125,17 +125,18 @@ impl Company {
         Ok(Self { id, occasion, users })
     }
 
-    /// A recognition of one point that the company itself sends to each of `receivers`.
+    /// Returns a recognition of one point from the company to each of `receivers`.
     pub(crate) fn thanks(&self, receivers: &[String]) -> Value {
         self.recognition("company", &self.id, receivers)
     }
 
-    /// The same to one of the users.
+    /// Returns a recognition of one point from the company to one of the users.
     pub(crate) fn thanks_to(&self, receiver: usize) -> Value {
         self.recognition("company", &self.id, &[self.user(receiver).to_owned()])
     }
 
-    /// The same from one of the users, who stand in a circle, to so many from the next but `steps` on.
+    /// Returns a recognition of one point from a user to `receivers` others. The users form a circle, and the
+    /// receivers start `steps` after the next user.
     pub(crate) fn thanks_of_user(&self, sender: usize, steps: usize, receivers: usize) -> Value {
         let others = self.users.len().saturating_sub(1).max(1);
         let next = |it: usize| self.user(sender + 1 + (steps + it) % others).to_owned();
@@ -143,7 +144,7 @@ impl Company {
         self.recognition("user", self.user(sender), &receivers)
     }
 
-    /// The same from a user to others of the same company, all as if drawn by lot.
+    /// Returns a recognition of one point from a pseudo-random user to pseudo-random others of the company.
     pub(crate) fn thanks_by_lot(&self, connection: usize, count: usize, receivers: usize) -> Value {
         let drawn = (connection << 40 | count).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         self.thanks_of_user(drawn >> 44, (drawn >> 20) & 0xFF_FFFF, receivers)
@@ -160,7 +161,7 @@ impl Company {
         })
     }
 
-    /// Has the company send one recognition to each of its users, `rounds` times.
+    /// Sends one recognition from the company to each of its users, `rounds` times.
     pub(crate) fn thank_everybody(
         &self,
         service: &Service,
@@ -176,7 +177,7 @@ impl Company {
     }
 }
 
-/// Creates something and answers its id.
+/// Creates an object and returns its id.
 pub(crate) fn create(connection: &mut Connection, request: &[u8]) -> Result<String> {
     let body = connection.expect(201, request)?;
     let id = first_id(&body).context("an answer without an id")?;

@@ -1,4 +1,4 @@
-//! A client that costs as little as one can, so that it leaves the processors to what is measured.
+//! An HTTPS client with minimal overhead, so that the processors are available to the service.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4, TcpStream};
@@ -14,22 +14,22 @@ use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
 use super::wire;
 
-/// No answer takes longer.
+/// The timeout of a response.
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// The service's address, and how it is trusted.
+/// The service's address and its trusted certificate.
 pub(crate) struct Https {
     address: SocketAddr,
     config: Arc<ClientConfig>,
 }
 
-/// A connection that is kept.
+/// A persistent connection.
 pub(crate) struct Connection {
     stream: StreamOwned<ClientConnection, TcpStream>,
     buffer: Vec<u8>,
 }
 
-/// An answer to a request.
+/// A response.
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) head: String,
@@ -37,20 +37,20 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// How long a client is asked to wait before it repeats the request.
+    /// Returns how long the response asks the client to wait before a retry.
     pub(crate) fn retry_after(&self) -> Duration {
         let seconds = wire::field(&self.head, "retry-after").and_then(|it| it.parse().ok());
         Duration::from_secs(seconds.unwrap_or(0))
     }
 
-    /// Whether it is the kept answer to a request with the same key.
+    /// Whether this is a stored response to an earlier request with the same idempotency key.
     pub(crate) fn is_replayed(&self) -> bool {
         wire::field(&self.head, "idempotency-replayed") == Some("true")
     }
 }
 
 impl Https {
-    /// `folder` holds the certificate of whoever listens at `address`, and its key.
+    /// `folder` holds the certificate and the key of the server at `address`.
     pub(crate) fn new(address: SocketAddr, folder: &Path) -> Result<Self> {
         let mut roots = RootCertStore::empty();
         roots.add(CertificateDer::from_pem_file(folder.join("certificate.pem"))?)?;
@@ -58,7 +58,7 @@ impl Https {
         Ok(Self { address, config: Arc::new(config) })
     }
 
-    /// The same certificate at another address.
+    /// Returns a client for another address with the same certificate.
     pub(crate) fn at(&self, address: SocketAddr) -> Self {
         Self { address, config: Arc::clone(&self.config) }
     }
@@ -67,7 +67,7 @@ impl Https {
         self.connect_from(Ipv4Addr::LOCALHOST)
     }
 
-    /// The same from another address of this machine.
+    /// Connects from another local address.
     pub(crate) fn connect_from(&self, address: Ipv4Addr) -> Result<Connection> {
         let IpAddr::V4(host) = self.address.ip() else { bail!("only IPv4 has many addresses of loopback") };
         let bound = socket(AddressFamily::INET, SocketType::STREAM, None)?;
@@ -83,7 +83,7 @@ impl Https {
 }
 
 impl Connection {
-    /// Shakes hands, where nothing has been sent yet.
+    /// Performs the TLS handshake, if nothing has been sent yet.
     pub(crate) fn shake_hands(&mut self) -> Result<()> {
         while self.stream.conn.is_handshaking() {
             self.stream.conn.complete_io(&mut self.stream.sock)?;
@@ -91,31 +91,31 @@ impl Connection {
         Ok(())
     }
 
-    /// Says that nothing more is sent.
+    /// Closes the sending direction.
     pub(crate) fn finish(&mut self) -> Result<()> {
         self.stream.conn.send_close_notify();
         self.stream.flush()?;
         self.shut()
     }
 
-    /// Ends the TCP stream without an end of TLS, as many clients do.
+    /// Closes the TCP stream without closing TLS, as many clients do.
     pub(crate) fn shut(&mut self) -> Result<()> {
         Ok(self.stream.sock.shutdown(std::net::Shutdown::Write)?)
     }
 
-    /// Sends bytes that need be no whole request.
+    /// Sends bytes, which may be a partial request.
     pub(crate) fn send(&mut self, bytes: &[u8]) -> Result<()> {
         self.stream.write_all(bytes)?;
         Ok(self.stream.flush()?)
     }
 
-    /// The next bytes of whatever is answered; none at the end.
+    /// Returns the next received bytes; empty at the end.
     pub(crate) fn receive<'a>(&mut self, room: &'a mut [u8]) -> Result<&'a [u8]> {
         let count = self.stream.read(room)?;
         Ok(room.get(..count).unwrap_or_default())
     }
 
-    /// Drops whatever was answered, unread; whether the other side has not closed.
+    /// Discards received bytes. Returns `false` if the other side has closed the connection.
     pub(crate) fn drain(&mut self) -> Result<bool> {
         self.stream.sock.set_nonblocking(true)?;
         let mut room = [0; 16 << 10];
@@ -130,13 +130,13 @@ impl Connection {
         Ok(is_open)
     }
 
-    /// How long the next read or write waits at most.
+    /// Sets the timeout of the next read or write.
     pub(crate) fn patience(&self, limit: Duration) -> Result<()> {
         self.stream.sock.set_read_timeout(Some(limit))?;
         Ok(self.stream.sock.set_write_timeout(Some(limit))?)
     }
 
-    /// Sends a whole request and reads the whole answer.
+    /// Sends a complete request and reads the complete response.
     pub(crate) fn call(&mut self, request: &[u8]) -> Result<Answer> {
         self.stream.write_all(request)?;
         self.stream.flush()?;
@@ -146,7 +146,7 @@ impl Connection {
         Ok(Answer { status, head: message.head.to_owned(), body: message.body.to_vec() })
     }
 
-    /// The same; another status than `status` is an error.
+    /// Sends a request and returns the body of the response. Fails if the status is not `status`.
     pub(crate) fn expect(&mut self, status: u16, request: &[u8]) -> Result<Vec<u8>> {
         let answer = self.call(request)?;
         if answer.status != status {
@@ -156,24 +156,25 @@ impl Connection {
     }
 }
 
-/// Makes the bytes of a request from its connection's number and its own.
+/// Creates the bytes of a request from the numbers of its connection and of the request.
 pub(crate) type Request<'a> = dyn Fn(usize, usize) -> Vec<u8> + Sync + 'a;
 
-/// What came of a closed loop: each connection sends its next request when it has the answer to the last.
+/// The result of a closed loop, in which each connection sends its next request after the response to the previous
+/// one.
 #[derive(Default)]
 pub(crate) struct Loop {
-    /// Of the requests that were answered as they should be.
+    /// The durations of requests with the expected status.
     pub(crate) times: Vec<Duration>,
     pub(crate) took: Duration,
-    /// How many were answered in all, those of the first tenth included.
+    /// The number of responses, including those of the first tenth.
     pub(crate) answered: u32,
-    /// How many were answered otherwise.
+    /// The number of responses with another status.
     pub(crate) refused: usize,
-    /// The first such answer.
+    /// The first response with another status.
     pub(crate) refusal: Option<Answer>,
 }
 
-/// Sends requests over so many connections for `period`; the first tenth is not counted.
+/// Sends requests over `connections` connections for `period`. The first tenth is not counted.
 pub(crate) fn closed_loop(
     https: &Https,
     connections: usize,

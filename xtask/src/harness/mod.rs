@@ -1,4 +1,4 @@
-//! A throw-away service, and clients that cost as little as they can: what benchmarks and sieges are made of.
+//! A throw-away service and clients with minimal overhead, for benchmarks and attacks.
 
 pub(crate) mod cpu;
 pub(crate) mod fixture;

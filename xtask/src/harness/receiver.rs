@@ -1,4 +1,4 @@
-//! Receivers of events on this machine.
+//! Local receivers of events.
 
 use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -12,25 +12,25 @@ use anyhow::{Result, ensure};
 use crate::harness::wire;
 
 const CONFIRMATION: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
-/// There may be hundreds of connections.
+/// Small, because there may be hundreds of connections.
 const STACK_BYTES: usize = 128 * 1024;
 
-/// What a receiver does with what it is sent.
+/// How a receiver responds.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Manner {
-    /// Confirms at once, and keeps it.
+    /// Confirms immediately and records the event.
     Confirms,
-    /// Accepts and reads, but never answers.
+    /// Accepts and reads, but never responds.
     Hangs,
 }
 
-/// An event as it arrived.
+/// A received event.
 pub(crate) struct Delivery {
     pub(crate) first_byte: Instant,
     pub(crate) body: Vec<u8>,
 }
 
-/// A listener with a thread for each connection. It closes when it is dropped.
+/// A listener with a thread per connection. It closes when it is dropped.
 pub(crate) struct Receiver {
     address: SocketAddr,
     state: Arc<Received>,
@@ -58,7 +58,7 @@ impl Receiver {
         format!("http://localhost:{}/hook", self.address.port())
     }
 
-    /// Waits until so many events have arrived.
+    /// Waits until this many events have arrived.
     pub(crate) fn wait_for(&self, count: usize, limit: Duration) -> Result<()> {
         let start = Instant::now();
         loop {
@@ -71,7 +71,7 @@ impl Receiver {
         }
     }
 
-    /// What has arrived; it is forgotten here.
+    /// Returns the events received since the last call.
     pub(crate) fn take(&self) -> Vec<Delivery> {
         std::mem::take(&mut *self.state.deliveries())
     }
@@ -106,7 +106,7 @@ fn listen(listener: &TcpListener, state: &Arc<Received>) {
     }
 }
 
-/// Serves a connection to its end, in whatever way that comes.
+/// Serves a connection until it ends, cleanly or not.
 fn serve(mut stream: TcpStream, state: &Received) {
     let mut buffer = Vec::new();
     if stream.set_nodelay(true).is_err() {

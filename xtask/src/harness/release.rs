@@ -1,4 +1,4 @@
-//! The release builds: of the service, and of this very command.
+//! Release builds of the service and of this command.
 
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 
 use crate::workspace::{self, Workspace};
 
-/// This very command, built as the service is: a client without optimisation would measure itself.
+/// Runs this command again as a release build: an unoptimized client would measure itself.
 pub(crate) fn run_again(workspace: &Workspace) -> Result<()> {
     let mut command =
         workspace.cargo(&["run", "--quiet", "--release", "--locked", "--package", "xtask", "--"]);
@@ -16,7 +16,7 @@ pub(crate) fn run_again(workspace: &Workspace) -> Result<()> {
     Err(failed).context("starting cargo")
 }
 
-/// Builds these packages, and the service where no other build of it is named; answers where that is.
+/// Builds these packages, and the service unless `program` names another build. Returns the path of the service.
 pub(crate) fn build(workspace: &Workspace, packages: &[&str], program: Option<&Path>) -> Result<PathBuf> {
     let own = program.is_none().then_some("guerdon");
     let wanted: Vec<&str> = packages.iter().copied().chain(own).collect();
@@ -31,7 +31,7 @@ pub(crate) fn build(workspace: &Workspace, packages: &[&str], program: Option<&P
     }
 }
 
-/// Ends this process when its time is over; the watchdogs of what it started then end that too.
+/// Ends this process after `limit`. The watchdogs then stop everything that it started.
 pub(crate) fn end_within(limit: Duration) -> Result<()> {
     std::thread::Builder::new().name("limit".to_owned()).spawn(move || {
         std::thread::sleep(limit);

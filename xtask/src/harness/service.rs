@@ -15,12 +15,12 @@ use super::https::Https;
 use crate::guarded::{Guarded, StopSignal};
 use crate::workspace::{guerdon, output};
 
-/// Whose secrets these are nobody will ever ask.
+/// For throw-away secrets only.
 const MASTER_KEY: &str = "5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e";
 const LOG: &str = "serve.log";
 const EVENTS_WAITING: &str = "guerdon_outbox_pending_events ";
 
-/// Where a service keeps its data.
+/// The database of a service.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Database {
     Sqlite,
@@ -28,7 +28,7 @@ pub(crate) enum Database {
 }
 
 impl Database {
-    /// The one that is named, or both.
+    /// Returns the named database, or both.
     pub(crate) fn chosen(named: Option<Self>) -> Vec<Self> {
         named.map_or(vec![Self::Sqlite, Self::Postgres], |it| vec![it])
     }
@@ -41,17 +41,17 @@ impl Database {
     }
 }
 
-/// A running `guerdon serve` on a folder that goes with it.
+/// A running `guerdon serve` on a temporary folder.
 pub(crate) struct Service {
     server: Guarded,
-    /// The database server, where there is one.
+    /// The process id of the database server, if there is one.
     database: Option<u32>,
     ledger: Ledger,
     https: Https,
     operator: SocketAddr,
 }
 
-/// Where a ledger is, served or not: what commands are run on.
+/// The location of a ledger, for commands. A service may be running on it.
 #[derive(Clone)]
 pub(crate) struct Ledger {
     program: PathBuf,
@@ -60,12 +60,12 @@ pub(crate) struct Ledger {
 }
 
 impl Service {
-    /// Starts it, without rate limits, on the embedded database where no other is named.
+    /// Starts the service without rate limits, on the embedded database unless another is given.
     pub(crate) fn start(program: &Path, data: &Path, database: Option<(String, u32)>) -> Result<Self> {
         Self::start_in(program, data, data, database)
     }
 
-    /// The same with further settings, and its log lines in a file of its folder.
+    /// Like [`Self::start`], with additional settings and a log file in the service's folder.
     pub(crate) fn start_with(
         program: &Path,
         data: &Path,
@@ -75,7 +75,7 @@ impl Service {
         Self::start_as(program, data, data, database, further, true)
     }
 
-    /// The same with a folder that stays; `scratch` goes.
+    /// Like [`Self::start_with`], with a persistent folder `data`; `scratch` is removed.
     pub(crate) fn start_in(
         program: &Path,
         data: &Path,
@@ -127,7 +127,7 @@ impl Service {
         &self.ledger
     }
 
-    /// Its address, as clients name it.
+    /// Returns the base URL.
     pub(crate) fn base(&self) -> String {
         let named = self.ledger.variables.iter().find(|(name, _)| *name == "GUERDON_SERVICE_URL");
         named.map(|(_, url)| url.clone()).unwrap_or_default()
@@ -137,7 +137,7 @@ impl Service {
         &self.https
     }
 
-    /// Counts from now on what the processors do for the service and for its database.
+    /// Starts measuring the processor time of the service and its database.
     pub(crate) fn meter(&self) -> Meter<'_> {
         Meter { service: self, before: self.processor_time() }
     }
@@ -146,7 +146,7 @@ impl Service {
         (cpu::spent(self.server.id()), self.database.map(cpu::spent).unwrap_or_default())
     }
 
-    /// The most memory that the service has held so far.
+    /// Returns the peak memory of the service so far.
     pub(crate) fn memory_peak(&self) -> Result<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.server.id()))?;
         let line = status.lines().find_map(|it| it.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
@@ -158,30 +158,30 @@ impl Service {
         &self.ledger.data
     }
 
-    /// Runs an operator's command and answers what it prints.
+    /// Runs an operator's command and returns its output.
     pub(crate) fn operate(&self, arguments: &[&str]) -> Result<Value> {
         self.ledger.operate(arguments)
     }
 
-    /// Leaves the first processor to it and to its database; whether there are others for whoever asks.
+    /// Assigns the first processor to the service and its database. Returns whether others are left for clients.
     pub(crate) fn part_processors(&self) -> Result<bool> {
         let all: Vec<u32> = self.database.into_iter().chain([self.server.id()]).collect();
         cpu::part(&all)
     }
 
-    /// Its log lines so far, of one that was started with further settings.
+    /// Returns the log so far. The service must have been started with [`Self::start_with`].
     pub(crate) fn log(&self) -> Result<String> {
         Ok(std::fs::read_to_string(self.ledger.data.join(LOG))?)
     }
 
-    /// Whether it says that it is well, and within which time.
+    /// Checks that the service is healthy, and returns its response time.
     pub(crate) fn health(&self) -> Result<Duration> {
         let began = Instant::now();
         ureq::get(format!("http://{}/healthz", self.operator)).call()?;
         Ok(began.elapsed())
     }
 
-    /// A page of the operator's, and how long it took.
+    /// Returns a page of the console and its response time.
     pub(crate) fn page(&self, path: &str) -> Result<(Duration, String)> {
         let began = Instant::now();
         let text =
@@ -189,7 +189,8 @@ impl Service {
         Ok((began.elapsed(), text))
     }
 
-    /// How many events wait, as of the last look: two seconds ago, or longer where many do.
+    /// Returns the number of pending events as of the last count, which is two seconds old, or older if many are
+    /// pending.
     pub(crate) fn events_waiting(&self) -> Result<usize> {
         let mut answer = ureq::get(format!("http://{}/metrics", self.operator)).call()?;
         let text = answer.body_mut().read_to_string()?;
@@ -197,7 +198,7 @@ impl Service {
         value.and_then(|it| it.trim().parse().ok()).context("the metrics do not say how many events wait")
     }
 
-    /// Waits until no event waits.
+    /// Waits until no event is pending.
     pub(crate) fn wait_until_settled(&self, limit: Duration) -> Result<()> {
         let start = Instant::now();
         while self.events_waiting()? > 0 {
@@ -208,14 +209,14 @@ impl Service {
     }
 }
 
-/// The processor time of the service and of its database since it was made.
+/// The processor time of the service and its database since the start of the measurement.
 pub(crate) struct Meter<'a> {
     service: &'a Service,
     before: (Duration, Duration),
 }
 
 impl Meter<'_> {
-    /// So much for each of `count`.
+    /// Divides the processor time by `count`.
     pub(crate) fn each(self, count: u32) -> (Duration, Duration) {
         let (after, all) = (self.service.processor_time(), count.max(1));
         ((after.0 - self.before.0) / all, (after.1 - self.before.1) / all)
@@ -223,7 +224,7 @@ impl Meter<'_> {
 }
 
 impl Ledger {
-    /// The same settings for another folder, and another database where one is named.
+    /// Returns the same settings for another folder and, if given, another database.
     pub(crate) fn at(&self, data: &Path, url: Option<String>) -> Self {
         let mut other = Self { data: data.to_path_buf(), ..self.clone() };
         for (name, value) in &mut other.variables {
@@ -236,12 +237,12 @@ impl Ledger {
         other
     }
 
-    /// The file of an embedded database.
+    /// Returns the file of an embedded database.
     pub(crate) fn file(&self) -> PathBuf {
         self.data.join("guerdon.db")
     }
 
-    /// An operator's command.
+    /// Returns an operator's command.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = guerdon(&self.program);
         command.args(arguments).current_dir(&self.data);
@@ -249,7 +250,7 @@ impl Ledger {
         command
     }
 
-    /// Runs an operator's command and answers what it prints.
+    /// Runs an operator's command and returns its output.
     pub(crate) fn operate(&self, arguments: &[&str]) -> Result<Value> {
         let printed = output(self.command(arguments).args(["--output", "json"]))
             .with_context(|| format!("guerdon {}", arguments.join(" ")))?;

@@ -1,8 +1,8 @@
-//! Many times, in a few figures.
+//! Summarizes durations.
 
 use std::time::Duration;
 
-/// The middle of many times, and what 99 of 100 stay within.
+/// The median and the 99th percentile.
 #[derive(Clone, Copy)]
 pub(crate) struct Times {
     pub(crate) median: Duration,
@@ -10,7 +10,7 @@ pub(crate) struct Times {
 }
 
 impl Times {
-    /// Of times in any order; none where there are none.
+    /// Summarizes durations in any order; `None` if there are none.
     pub(crate) fn of(mut all: Vec<Duration>) -> Option<Self> {
         all.sort_unstable();
         let at = |percent: usize| all.get((all.len() * percent).div_ceil(100).saturating_sub(1)).copied();
@@ -18,7 +18,7 @@ impl Times {
     }
 }
 
-/// So many in that time, for each second.
+/// Returns a rate per second.
 pub(crate) fn per_second(count: usize, took: Duration) -> f64 {
     f64::from(u32::try_from(count).unwrap_or(u32::MAX)) / took.as_secs_f64()
 }

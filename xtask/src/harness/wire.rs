@@ -1,19 +1,20 @@
-//! As much of HTTP/1.1 as the client, the receiver and the ceiling need: messages with a length, one at a time.
+//! The subset of HTTP/1.1 that the client, the receiver and the minimal server need: messages with a length, one
+//! after the other.
 
 use std::io::{Error, ErrorKind, Read};
 use std::time::Instant;
 
 const END_OF_HEAD: &[u8] = b"\r\n\r\n";
 
-/// A request or an answer.
+/// A request or a response.
 pub(crate) struct Message<'a> {
-    /// When its first byte had been read.
+    /// When the first byte had been read.
     pub(crate) first_byte: Instant,
     pub(crate) head: &'a str,
     pub(crate) body: &'a [u8],
 }
 
-/// Reads one message into `buffer`; none where the other side has closed.
+/// Reads one message into `buffer`; `None` if the other side has closed the connection.
 pub(crate) fn read<'a>(
     stream: &mut impl Read,
     buffer: &'a mut Vec<u8>,
@@ -43,7 +44,7 @@ pub(crate) fn read<'a>(
     }
 }
 
-/// How long the head is, and how long the message is, as soon as the head is there.
+/// Returns the lengths of the head and of the whole message, once the head is complete.
 fn head_and_whole(bytes: &[u8]) -> Result<Option<(usize, usize)>, Error> {
     let Some(start) = bytes.windows(END_OF_HEAD.len()).position(|it| it == END_OF_HEAD) else {
         return Ok(None);
@@ -61,13 +62,13 @@ fn head_and_whole(bytes: &[u8]) -> Result<Option<(usize, usize)>, Error> {
     Ok(Some((head, head + length)))
 }
 
-/// What a field of a head says.
+/// Returns the value of a header field.
 pub(crate) fn field<'a>(head: &'a str, wanted: &str) -> Option<&'a str> {
     let mut fields = head.lines().filter_map(|it| it.split_once(':'));
     fields.find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value.trim())
 }
 
-/// The first `"id"` of a JSON text.
+/// Returns the first `"id"` in a JSON string.
 pub(crate) fn first_id(json: &[u8]) -> Option<String> {
     let start = json.windows(6).position(|it| it == b"\"id\":\"")?;
     let id = json.get(start + 6..start + 42)?;

@@ -1,4 +1,4 @@
-//! The operator's pages over all of it.
+//! Measures the console's pages over the large database.
 
 use std::time::Duration;
 
@@ -7,11 +7,11 @@ use anyhow::{Context, Result};
 use crate::bench::figures::{Row, Wanted};
 use crate::harness::service::Service;
 
-/// How often each page is asked for, and the longest that it may take.
+/// The number of requests per page, and the longest that a page may take.
 const TIMES: usize = 20;
 const WITHIN: Duration = Duration::from_millis(200);
 
-/// How long the operator's pages take.
+/// Measures the response times of the console's pages.
 pub(super) fn measure(service: &Service, company: &str, provider: &str) -> Result<Vec<Row>> {
     let page = |path: &str| -> Result<(Duration, String)> {
         service.page(path).with_context(|| format!("the page {path}"))
