@@ -1,7 +1,7 @@
-//! `cargo xtask siege`: attacks on a throw-away service, and what its other clients feel of them.
+//! `cargo xtask siege`: attacks a throw-away service and measures the effect on its other clients.
 //!
-//! Everything runs on one machine: the service and its database have its first processor, clients and attackers the others,
-//! these at the lowest priority. So what is felt is the service's doing.
+//! Everything runs on one machine. The service and its database have the first processor, clients and attackers the
+//! others, attackers at the lowest priority. So any effect on clients is caused by the service.
 
 mod failover;
 mod flood;
@@ -25,67 +25,68 @@ use crate::harness::service::{Database, Service};
 use crate::postgres::Cluster;
 use crate::workspace::Workspace;
 
-/// No run takes longer, the building left out.
+/// The time limit of a run, without the build.
 const LONGEST_RUN: Duration = Duration::from_secs(3_600);
 
-/// Attack a throw-away service, and measure what its other clients feel
+/// Attack a throw-away service and measure the effect on its other clients
 ///
-/// Builds the release binary and starts a service on loopback for each attack, on SQLite and on PostgreSQL. Prints what came of
-/// each beside what it may be, and fails where a bound is broken. All take about ten minutes; keep the machine quiet meanwhile.
+/// Builds the release binary and starts a service on loopback for each attack, on SQLite and on PostgreSQL. Prints
+/// each result with its bound, and fails if a bound is exceeded. All attacks take about ten minutes. Keep the machine
+/// idle meanwhile.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The attacks; all where none is named
+    /// The attacks [default: all]
     #[arg(value_name = "ATTACK")]
     attacks: Vec<Attack>,
-    /// On this database only
+    /// Attack on this database only
     #[arg(long, value_name = "DATABASE")]
     database: Option<Database>,
-    /// How long it is measured, each time
+    /// Duration of each measurement in seconds
     #[arg(long, value_name = "S", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=600))]
     seconds: u64,
-    /// How many fuzzed requests there are
+    /// Number of fuzzed requests
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     requests: u32,
-    /// Where chance begins; another number makes other requests
+    /// Seed of the random generator
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
-    /// How often a primary dies, and how often a backup is taken
+    /// Number of failovers, and of backups
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=100))]
     rounds: u8,
-    /// Attack this build of the service, in place of building one
+    /// Attack this build of the service instead of building one
     #[arg(long, value_name = "FILE")]
     program: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Attack {
-    /// 4,000 connections that send their heads line by line
+    /// 4,000 connections that send their request heads line by line
     SlowHeads,
-    /// 4,000 connections that send their bodies byte by byte
+    /// 4,000 connections that send their request bodies byte by byte
     SlowBodies,
-    /// 4,000 connections that ask and do not read
+    /// 4,000 connections that send requests and do not read the responses
     SlowReads,
-    /// 4,000 connections that ask for a thousand overlapping ranges
+    /// 4,000 connections that request a thousand overlapping ranges
     Ranges,
-    /// 1,000 handshakes a second from one address
+    /// 1,000 handshakes per second from one address
     Handshakes,
-    /// One provider at full load of large pages
+    /// One provider at full load with large pages
     Neighbour,
-    /// Bodies of many small objects from three providers
+    /// Request bodies of many small objects from three providers
     SmallObjects,
-    /// Five times as many requests as can be served, whoever waits
+    /// Five times as many requests as can be served, in an open loop
     Overload,
-    /// What refusing costs: a POST beside a GET
+    /// The cost of refusals: a POST compared with a GET
     Refusals,
-    /// Requests that are damaged at random
+    /// Randomly damaged requests
     Fuzz,
-    /// The death of a PostgreSQL primary, whose standby takes its place
+    /// The death of a PostgreSQL primary, with promotion of its standby
     Failover,
-    /// Backups under load; on what is restored of them imports, prunes and backups that are killed
+    /// Backups under load; then imports, prunes and backups that are killed on a restored copy
     Upkeep,
 }
 
-/// What an attack is given.
+/// The parameters of an attack.
 struct Siege<'a> {
     service: &'a Service,
     database: Database,
@@ -94,11 +95,11 @@ struct Siege<'a> {
     seed: u64,
     rounds: u8,
     cluster: Option<&'a Cluster>,
-    /// Plain programs, of which one runs SQL.
+    /// The program `guerdon-ceilings`, one of whose commands runs SQL.
     ceilings: &'a Path,
 }
 
-/// One figure, beside what it may be.
+/// A result and its bound.
 struct Finding {
     what: String,
     figure: String,
@@ -107,13 +108,13 @@ struct Finding {
 }
 
 impl Finding {
-    /// A time, and the longest that it may be.
+    /// A duration with its upper bound.
     fn within(what: impl Into<String>, time: Duration, bound: Duration) -> Self {
         let ms = |it: Duration| format!("{:.1} ms", it.as_secs_f64() * 1_000.0);
         Self { what: what.into(), figure: ms(time), bound: format!("< {}", ms(bound)), holds: time < bound }
     }
 
-    /// A count that must not be above another.
+    /// A number with its upper bound.
     fn at_most(what: impl Into<String>, count: f64, bound: f64, unit: &str) -> Self {
         Self {
             what: what.into(),
@@ -123,7 +124,7 @@ impl Finding {
         }
     }
 
-    /// A figure that nothing is demanded of.
+    /// A result without a bound.
     fn told(what: impl Into<String>, figure: impl Into<String>) -> Self {
         Self { what: what.into(), figure: figure.into(), bound: String::new(), holds: true }
     }
@@ -205,7 +206,7 @@ fn besiege(
         Attack::Refusals => refusals::run(&siege),
         Attack::Fuzz => fuzz::run(&siege),
         Attack::Upkeep => upkeep::run(&siege),
-        Attack::Failover => Ok(Vec::new()), // it has servers and instances of its own
+        Attack::Failover => Ok(Vec::new()), // starts its own servers and instances
     }?;
     let log = service.log()?;
     ensure!(!log.contains("panicked"), "the service panicked:\n{log}");
@@ -216,7 +217,7 @@ fn besiege(
     Ok(findings)
 }
 
-/// The threads that call this stand behind all others.
+/// Gives the calling thread the lowest priority.
 fn stand_back() {
     if let Err(error) = rustix::process::nice(19) {
         eprintln!("the attackers run at the service's own priority: {error}");

@@ -1,9 +1,9 @@
-//! A primary that dies under load, a synchronous standby that takes its place, and what became of what was acknowledged.
+//! Kills a primary under load, promotes its synchronous standby, and checks that nothing acknowledged was lost.
 //!
-//! Two instances of the service know both servers by one address and are never touched. When a standby is promoted its dead
-//! primary comes back as its standby, from a fresh copy, and the next round kills the other. In every other round the two are
-//! parted shortly before: on one machine what a primary has written reaches its standby also when it did not wait for that, and
-//! a loss would not show.
+//! Two instances of the service use one connection URL for both servers and keep running. After a promotion, the dead
+//! primary returns as a standby with a fresh copy, and the next round kills the other server. In every other round,
+//! the servers are disconnected from each other shortly before the kill: on one machine the primary's writes reach
+//! the standby even if the primary did not wait for them, which would hide a loss.
 
 mod found;
 mod load;
@@ -27,25 +27,25 @@ use crate::workspace::Workspace;
 const DATABASE: &str = "failover";
 const USERS: usize = 200;
 const POINTS: &str = "1000000";
-/// Before the primary dies; the first second does not count.
+/// The load before the primary is killed; the first second does not count.
 const BEFORE: Duration = Duration::from_secs(6);
 const WARM_UP: Duration = Duration::from_secs(1);
-/// Between the parting of both servers and the death of the primary.
+/// From the disconnection of the servers to the kill.
 const PARTED: Duration = Duration::from_millis(500);
-/// After the full rate is there again.
+/// The load after the full rate is reached again.
 const AFTERWARDS: Duration = Duration::from_secs(3);
-/// The part of the rate before that counts as the full one.
+/// The share of the previous rate that counts as full.
 const FULL: f64 = 0.9;
 const FULL_WITHIN: Duration = Duration::from_secs(10);
-/// Until a round gives up waiting for it.
+/// The timeout of a round.
 const PATIENCE: Duration = Duration::from_secs(40);
 
-/// One round.
+/// The result of a round.
 struct Round {
     before: f64,
     after: f64,
-    /// From the primary's death: until the standby stood in its place, until something was acknowledged again, until a whole
-    /// second had passed at the full rate.
+    /// Times since the kill: of the promotion, of the first acknowledged request, and of the end of the first second
+    /// at the full rate.
     promoted: Duration,
     first: Option<Duration>,
     full: Option<Duration>,

@@ -1,4 +1,4 @@
-//! New connections without end, from one address.
+//! Opens connections continuously from one address.
 
 use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -1,8 +1,8 @@
-//! Requests that are damaged at random, and what each is answered.
+//! Sends randomly damaged requests and checks the responses.
 //!
-//! A stream of bytes is sent twice: whole, and in pieces. Whatever it holds, both must be read alike; every response must be one
-//! that the API makes, and the service must answer until a response announces that the connection closes. The client ends its side
-//! in TLS and TCP, or in TCP alone.
+//! Each stream of bytes is sent twice: whole, and in pieces. Both must get the same responses, every response must be
+//! one that the API defines, and the service must keep responding until a response announces that the connection
+//! closes. The client closes its side in TLS and TCP, or in TCP alone.
 
 use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -16,11 +16,11 @@ use super::{Finding, Siege};
 use crate::harness::https::Https;
 
 const HANDS: u8 = 8;
-/// Requests of a stream at the most.
+/// The maximum of requests in a stream.
 const PIPELINED: u64 = 4;
 const PATIENCE: Duration = Duration::from_secs(20);
 const STATUSES: [u16; 9] = [200, 201, 204, 400, 401, 403, 404, 405, 503];
-/// What parsers of HTTP have stumbled over.
+/// Inputs on which HTTP parsers have failed.
 const BAITS: [&str; 34] = [
     "\r\n",
     "\n",
@@ -58,7 +58,7 @@ const BAITS: [&str; 34] = [
     "GET /v1/companies HTTP/1.1\r\n",
 ];
 
-/// Chance that begins at a seed, and goes the same way each time (SplitMix64).
+/// A seeded pseudo-random generator (SplitMix64).
 struct Dice(u64);
 
 impl Dice {
@@ -69,7 +69,7 @@ impl Dice {
         mixed ^ (mixed >> 31)
     }
 
-    /// From 0 to one below `bound`.
+    /// Returns a number from 0 to `bound` - 1.
     fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound.max(1)
     }
@@ -83,15 +83,15 @@ impl Dice {
     }
 }
 
-/// A response of a stream.
+/// A response in a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Response {
     status: u16,
-    /// Whether it announces that the connection closes (`connection: close`).
+    /// Whether the response announces that the connection closes (`connection: close`).
     closes: bool,
 }
 
-/// Damaged credentials are told as what they are, however many there are.
+/// Lifts the limit of failed logins, so that damaged credentials always get their regular response.
 pub(super) fn settings() -> Vec<(&'static str, String)> {
     vec![("GUERDON_RATE_LIMIT__FAILED_LOGINS_PER_MINUTE", "0".to_owned())]
 }
@@ -106,7 +106,7 @@ pub(super) fn run(siege: &Siege<'_>) -> Result<Vec<Finding>> {
             .map(|hand| {
                 let mut dice = Dice(siege.seed.wrapping_mul(1_000).wrapping_add(u64::from(hand)));
                 let (sound, sent, answered) = (&sound, &sent, &answered);
-                // Each from an address of its own: one alone gets so many handshakes a second.
+                // Each thread has its own address, because handshakes per address are limited.
                 let from = Ipv4Addr::new(127, 0, 6, hand + 1);
                 scope.spawn(move || -> Result<()> {
                     while sent.load(Ordering::Relaxed) < siege.requests {
@@ -132,7 +132,7 @@ pub(super) fn run(siege: &Siege<'_>) -> Result<Vec<Finding>> {
     ])
 }
 
-/// Sound requests: what is damaged was one.
+/// Returns valid requests to damage.
 fn templates(victim: &Victim<'_>) -> Vec<Vec<u8>> {
     let (provider, company) = (victim.provider(), victim.company());
     let in_chunks = |whole: &[u8]| {
@@ -148,7 +148,8 @@ fn templates(victim: &Victim<'_>) -> Vec<Vec<u8>> {
         )
         .into_bytes()
     };
-    // Faulty twice over, so that damage makes no user of it: that would be answered otherwise the second time.
+    // Invalid in two fields, so that no damage makes it valid and creates a user, which would change the second
+    // response.
     let user = serde_json::json!({ "company_id": 1, "email": 2, "first_name": "A", "last_name": "B" });
     let post = provider.post("/v1/users", &user);
     let put = provider
@@ -166,7 +167,7 @@ fn templates(victim: &Victim<'_>) -> Vec<Vec<u8>> {
     ]
 }
 
-/// Some requests behind one another, damaged in a few places; and how many they were.
+/// Concatenates some requests and damages a few places. Returns the bytes and the number of requests.
 fn damaged(sound: &[Vec<u8>], dice: &mut Dice) -> (Vec<u8>, u32) {
     let (mut stream, mut requests) = (Vec::new(), 0);
     for _ in 0..=dice.below(PIPELINED) {
@@ -218,7 +219,7 @@ fn damage(stream: &mut Vec<u8>, dice: &mut Dice) {
     }
 }
 
-/// Sends a stream whole, then in pieces; returns how many responses it got, which are alike.
+/// Sends a stream whole, then in pieces. Returns the number of responses, which must be equal.
 fn twice(https: &Https, from: Ipv4Addr, stream: &[u8], dice: &mut Dice) -> Result<u32> {
     let announces_end = dice.below(2) == 0;
     let whole = responses(&exchange(https, from, &[stream], announces_end)?)?;
@@ -239,14 +240,14 @@ fn twice(https: &Https, from: Ipv4Addr, stream: &[u8], dice: &mut Dice) -> Resul
     Ok(u32::try_from(whole.len()).unwrap_or(u32::MAX))
 }
 
-/// All that is answered until the service closes.
+/// Returns everything received until the service closes the connection.
 fn exchange(https: &Https, from: Ipv4Addr, pieces: &[&[u8]], announces_end: bool) -> Result<Vec<u8>> {
     let mut connection = https.connect_from(from)?;
     connection.patience(PATIENCE)?;
     connection.shake_hands()?;
     for piece in pieces {
         if connection.send(piece).is_err() {
-            break; // it has answered and closed: what it said is there to be read
+            break; // closed by the service: its responses can still be read
         }
     }
     let _said_more_than_was_read = if announces_end { connection.finish() } else { connection.shut() };
@@ -260,7 +261,7 @@ fn exchange(https: &Https, from: Ipv4Addr, pieces: &[&[u8]], announces_end: bool
     }
 }
 
-/// The responses in some bytes, each of which must be one that the API makes.
+/// Parses responses, each of which must be one that the API defines.
 fn responses(mut bytes: &[u8]) -> Result<Vec<Response>> {
     let mut responses = Vec::new();
     while !bytes.is_empty() {

@@ -1,4 +1,4 @@
-//! One provider that reads large pages as fast as it can, and another that feels nothing of it.
+//! One provider reads large pages as fast as it can; another must not be slowed down.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -50,7 +50,7 @@ pub(super) fn run(siege: &Siege<'_>) -> Result<Vec<Finding>> {
     ])
 }
 
-/// The longest p99 of another client while the one processor of the service is saturated.
+/// Returns the longest allowed p99 of another client while the service's only processor is saturated.
 pub(super) fn p99_max(database: Database) -> Duration {
     match database {
         Database::Sqlite => Duration::from_millis(50),
@@ -58,7 +58,7 @@ pub(super) fn p99_max(database: Database) -> Duration {
     }
 }
 
-/// A provider, and the path of the largest page it can ask for.
+/// Creates a provider, and returns it with the path of the largest page that it can request.
 pub(super) fn loud(service: &Service, name: &str) -> Result<(Provider, String)> {
     let provider = Provider::create(service, None)?;
     let company = Company::create(service, &provider, name, 1)?;

@@ -1,4 +1,4 @@
-//! Many more requests than can be served, from clients that do not wait for each other.
+//! Sends many more requests than can be served, from clients that do not wait for each other.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -14,20 +14,20 @@ use super::{Finding, Siege, stand_back};
 use crate::harness::https::{Connection, closed_loop};
 use crate::harness::times::{Times, per_second};
 
-/// So many times the peak is asked for.
+/// The request rate as a multiple of the peak.
 const TIMES: f64 = 5.0;
-/// In the closed loop that finds the peak.
+/// The number of connections of the closed loop that measures the peak.
 const AT_PEAK: usize = 64;
-/// As many as may wait for their turn; and twice as many, of which every other one is refused at once.
+/// The number of clients: as many as may queue, and twice as many, of which every other one is refused immediately.
 const CROWDS: [usize; 2] = [1_000, 2_000];
-/// No address holds more than 256.
+/// Connections per address, below the limit of 256.
 const OF_AN_ADDRESS: usize = 250;
 const STACK: usize = 256 << 10;
-/// The least part of the peak that is still served.
+/// The minimum share of the peak that must still be served.
 const GOODPUT: f64 = 0.85;
 const BACK_WITHIN: Duration = Duration::from_secs(5);
 
-/// What came of the requests, by status.
+/// The durations of requests by status.
 type Answers = BTreeMap<u16, Vec<Duration>>;
 
 pub(super) fn run(siege: &Siege<'_>) -> Result<Vec<Finding>> {
@@ -52,7 +52,7 @@ pub(super) fn run(siege: &Siege<'_>) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// How long it takes until somebody else is served as before.
+/// Returns the time until another client is served as before.
 fn back_to_normal(other: &Victim<'_>, before: &Fared) -> Result<Duration> {
     let ended = Instant::now();
     while ended.elapsed() < BACK_WITHIN * 2 {
@@ -78,7 +78,7 @@ fn judge(crowd: usize, peak: f64, offered: f64, answers: Answers, period: Durati
         let bound = format!(">= {:.0} %", GOODPUT * 100.0);
         Finding { what: "  goodput".to_owned(), figure, bound, holds: goodput >= GOODPUT }
     } else {
-        Finding::told("  goodput", format!("{:.0} %", goodput * 100.0)) // bounded by what refusing costs
+        Finding::told("  goodput", format!("{:.0} %", goodput * 100.0)) // limited by the cost of refusals
     });
     if let Some(times) = Times::of(refused) {
         findings.push(Finding::within("  median of a refusal", times.median, Duration::from_millis(20)));
@@ -86,7 +86,7 @@ fn judge(crowd: usize, peak: f64, offered: f64, answers: Answers, period: Durati
     findings
 }
 
-/// Opens so many connections, and makes each trusted, so that none is closed while it is idle.
+/// Opens the connections and sends an authenticated request on each, so that none is closed while idle.
 fn dial(siege: &Siege<'_>, crowd: usize, greeting: &[u8]) -> Result<Vec<Connection>> {
     let mut open = Vec::new();
     for number in 0..crowd {
@@ -98,7 +98,7 @@ fn dial(siege: &Siege<'_>, crowd: usize, greeting: &[u8]) -> Result<Vec<Connecti
     Ok(open)
 }
 
-/// Sends at a rate for the period, whatever is answered; answers what was, and how many a second were sent.
+/// Sends at a fixed rate for the period, whatever the responses. Returns the responses and the actual rate.
 fn flood(
     siege: &Siege<'_>,
     open: Vec<Connection>,

@@ -1,4 +1,4 @@
-//! What sending a client away costs the service, with a body and without one.
+//! Measures the cost of refusing a request with a body, compared with one without.
 
 use anyhow::{Result, ensure};
 
@@ -7,10 +7,10 @@ use super::{Finding, Siege};
 use crate::harness::https::closed_loop;
 
 const CONNECTIONS: usize = 16;
-/// How much dearer the refusal of a body may be.
+/// The maximum ratio of the two costs.
 const AT_MOST: f64 = 1.5;
 
-/// So that nearly everything is refused.
+/// Settings with which nearly every request is refused.
 pub(super) fn settings() -> Vec<(&'static str, String)> {
     vec![
         ("GUERDON_RATE_LIMIT__REQUESTS_PER_SECOND", "1".to_owned()),

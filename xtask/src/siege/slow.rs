@@ -1,4 +1,4 @@
-//! Thousands of connections that take their time, as slowhttptest makes them, from many addresses: one alone has 256.
+//! Opens thousands of slow connections, like slowhttptest, from many addresses: each address may have 256.
 
 use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -11,19 +11,19 @@ use super::{Finding, Siege, stand_back};
 use crate::harness::https::{Connection, Https};
 
 const CONNECTIONS: usize = 4_000;
-/// As many as the machine has hands for; each speaks from two addresses.
+/// The number of threads; each uses two addresses.
 const HANDS: usize = 8;
 const EACH: usize = CONNECTIONS / HANDS;
 const EACH_OF_THEM: u32 = 500;
-/// What each connection sends is sent once in so long.
+/// The interval at which each connection sends.
 const BEAT: Duration = Duration::from_secs(1);
-/// Until the connections are there.
+/// The time to open all connections.
 const WARM_UP: Duration = Duration::from_secs(15);
 
-/// After so long nobody has patience with a client that reads nothing.
+/// After this time, the service must have closed a connection whose client reads nothing.
 const CUT_AFTER: Duration = Duration::from_secs(35);
 
-/// How they take their time.
+/// How a connection is slow.
 #[derive(Clone, Copy)]
 pub(super) enum Manner {
     Heads,
@@ -33,7 +33,7 @@ pub(super) enum Manner {
 }
 
 impl Manner {
-    /// What is sent first on a connection.
+    /// Returns the first bytes to send on a connection.
     fn opening(self) -> Vec<u8> {
         match self {
             Manner::Heads => b"GET /v1/companies HTTP/1.1\r\nHost: localhost\r\n".to_vec(),
@@ -41,7 +41,7 @@ impl Manner {
                 b"POST /v1/users HTTP/1.1\r\nHost: localhost\r\nContent-Length: 8192\r\n\r\n{".to_vec()
             }
             Manner::Reads => {
-                b"GET /v1/companies HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(64) // answered, and not read
+                b"GET /v1/companies HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(64) // the responses are not read
             }
             Manner::Ranges => {
                 let ranges: Vec<String> = (0..1_000).map(|it| format!("5-{it}")).collect();
@@ -54,7 +54,7 @@ impl Manner {
         }
     }
 
-    /// What is sent at each beat.
+    /// Returns the bytes to send at each interval.
     fn next(self) -> Vec<u8> {
         match self {
             Manner::Heads => b"X-Slow: a\r\n".to_vec(),
@@ -87,7 +87,7 @@ pub(super) fn run(siege: &Siege<'_>, manner: Manner) -> Result<Vec<Finding>> {
     })
 }
 
-/// Keeps its connections, makes new ones for those that are cut, and sends a little on each at every beat.
+/// Keeps connections open, replaces those that were closed, and sends a little on each at every interval.
 fn be_slow(
     https: &Https,
     manner: Manner,
@@ -124,7 +124,7 @@ fn be_slow(
     }
 }
 
-/// One of them.
+/// A slow connection.
 struct Slow {
     connection: Connection,
     since: Instant,
@@ -133,7 +133,7 @@ struct Slow {
 impl Slow {
     fn goes_on(&mut self, manner: Manner, next: &[u8]) -> bool {
         match manner {
-            Manner::Reads => self.since.elapsed() < CUT_AFTER, // looking would be reading
+            Manner::Reads => self.since.elapsed() < CUT_AFTER, // a check would read
             _ => self.connection.drain().unwrap_or(false) && self.connection.send(next).is_ok(),
         }
     }

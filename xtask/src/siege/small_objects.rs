@@ -1,5 +1,5 @@
-//! Bodies of many small objects, from three providers at once, beside large pages that nobody reads: what is parsed must
-//! neither take many times its size nor keep other clients waiting.
+//! Sends bodies of many small objects from three providers at once, while large pages are requested and not read.
+//! Parsing must neither take many times the size of a body nor delay other clients.
 
 use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -14,11 +14,11 @@ use crate::harness::fixture::Provider;
 use crate::harness::https::{Connection, Https};
 
 const PROVIDERS: u8 = 3;
-/// Connections of each provider that ask for a large page and do not read it.
+/// Connections per provider that request a large page and do not read it.
 const READERS: usize = 40;
-/// Bodies of each provider that are sent at once: how many, and of what size.
+/// Bodies per provider that are sent at once: number and size.
 const BURSTS: [(usize, usize); 2] = [(100, 64 << 10), (12, 1 << 20)];
-/// Connections that then send one large body after the other while another client is measured.
+/// Connections that then send large bodies one after the other while another client is measured.
 const SENDERS: usize = 8;
 const MEMORY_MAX_MIB: f64 = 200.0;
 
@@ -39,7 +39,7 @@ pub(super) fn run(siege: &Siege<'_>) -> Result<Vec<Finding>> {
         refused: AtomicUsize::new(0),
     };
     let victim = Victim::settle(service)?;
-    victim.go_on_for(Duration::from_secs(2))?; // what is cold at first
+    victim.go_on_for(Duration::from_secs(2))?; // warm-up
     let before = victim.go_on_for(siege.period)?;
     let readers = crowd.readers()?;
     let with_readers = service.memory_peak()? >> 20;
@@ -71,7 +71,7 @@ pub(super) fn run(siege: &Siege<'_>) -> Result<Vec<Finding>> {
 }
 
 impl Crowd<'_> {
-    /// Each provider has an address of its own.
+    /// Connects from the address of this provider.
     fn connect(&self, provider: usize) -> Result<Connection> {
         let last = u8::try_from(provider + 1).unwrap_or(u8::MAX);
         let mut connection = self.https.connect_from(Ipv4Addr::new(127, 0, 4, last))?;
@@ -91,7 +91,7 @@ impl Crowd<'_> {
         Ok(readers)
     }
 
-    /// Sends so many bodies of each provider, all at the same time.
+    /// Sends `number` bodies of `bytes` bytes from each provider, all at the same time.
     fn send_at_once(&self, number: usize, bytes: usize) -> Result<()> {
         let (body, never) = (&small_objects(bytes), &AtomicBool::new(false));
         std::thread::scope(|scope| {
@@ -102,7 +102,7 @@ impl Crowd<'_> {
         })
     }
 
-    /// Sends one large body after the other on a few connections.
+    /// Sends large bodies one after the other on a few connections.
     fn go_on(&self, ended: &AtomicBool) -> Result<()> {
         let body = &small_objects(1 << 20);
         std::thread::scope(|scope| {
@@ -127,14 +127,14 @@ impl Crowd<'_> {
             let counted = if is_served { &self.served } else { &self.refused };
             counted.fetch_add(1, Ordering::Relaxed);
             if !is_served {
-                connection = self.connect(provider)?; // a refused large body closes its connection
+                connection = self.connect(provider)?; // refusing a large body closes the connection
             }
         }
         Ok(())
     }
 }
 
-/// A body of at most so many bytes, with as many objects in an unknown field as fit.
+/// Returns a body of at most this many bytes, with as many objects in an unknown field as fit.
 fn small_objects(bytes: usize) -> String {
     let (head, object, tail) = (r#"{"first_name":"Grace","x":["#, r#"{"":1},"#, r#"{"":1}]}"#);
     let number = (bytes - head.len() - tail.len()) / object.len();

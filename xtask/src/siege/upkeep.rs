@@ -1,7 +1,8 @@
-//! Copies of a ledger in use, and what becomes of one on which commands are killed.
+//! Tests backups of a ledger in use, and commands that are killed.
 //!
-//! Each round takes a backup under load and restores it. The copy must be whole and hold what was sealed before; then an import, a
-//! backup and a prune of it are killed with SIGKILL and repeated: nothing may be half done, and the repeat must complete it.
+//! Each round takes a backup under load and restores it. The copy must be valid and contain everything that was
+//! sealed before. Then an import, a backup and a prune of the copy are killed with SIGKILL and run again: nothing may
+//! be half done, and the second run must complete the work.
 
 mod copy;
 
@@ -23,42 +24,42 @@ use crate::workspace::text;
 const CLIENTS: usize = 8;
 const USERS: usize = 200;
 const POINTS: &str = "1000000";
-/// Between two recognitions of a client.
+/// The interval between two recognitions of a client.
 const PACE: Duration = Duration::from_millis(10);
-/// Rows of the import, and how many of them one transaction takes (`commands/import.rs`).
+/// The rows of the import, and the rows per transaction (`commands/import.rs`).
 const ROWS: u64 = 10_000;
 const ROWS_AT_ONCE: u64 = 100;
-/// Events that are old enough to go.
+/// Events that are old enough to be deleted.
 const EVENTS: u32 = 30_000;
-/// While a backup is taken, and beside.
+/// The longest response time while a backup is taken, and otherwise.
 const LONGEST_ANSWER: Duration = Duration::from_millis(100);
-/// So long a prune may hold the one writer of the embedded database; on PostgreSQL it holds nobody but whoever wants the rows
-/// that go.
+/// The longest time for which a prune may hold the writer of the embedded database. On PostgreSQL a prune blocks only
+/// transactions that need the deleted rows.
 const LONGEST_STEP: Duration = Duration::from_millis(50);
 
 const STEP: &str = "the longest step of a prune";
 
-/// What was seen of all rounds.
+/// The results of all rounds.
 #[derive(Default)]
 struct Seen {
     backups: usize,
-    /// The longest answer while a backup was taken, and otherwise.
+    /// The longest response time while a backup was taken, and otherwise.
     longest: Duration,
     longest_else: Duration,
     /// The longest step of a prune.
     longest_step: Duration,
-    /// How many commands a kill met at work.
+    /// How many commands were running when they were killed.
     killed: usize,
     kills: usize,
 }
 
-/// What the clients are answered.
+/// Clients that send recognitions, and the responses they get.
 #[derive(Default)]
 struct Clients {
     ended: AtomicBool,
     sent: AtomicUsize,
     refused: AtomicUsize,
-    /// In microseconds, since it was last asked.
+    /// In microseconds, since the last read.
     longest: AtomicU64,
 }
 
@@ -103,7 +104,7 @@ pub(super) fn run(siege: &Siege<'_>) -> Result<Vec<Finding>> {
     ])
 }
 
-/// A backup, its copy, and what is killed there.
+/// Takes a backup, restores it, and kills commands on the copy.
 fn round(
     siege: &Siege<'_>,
     company: &Company,
@@ -112,7 +113,7 @@ fn round(
     lots: &mut Lots,
     seen: &mut Seen,
 ) -> Result<()> {
-    std::thread::sleep(Duration::from_secs(2)); // the load alone
+    std::thread::sleep(Duration::from_secs(2)); // load without a backup
     seen.longest_else = seen.longest_else.max(clients.longest());
     let copy = Copy::back_up(siege, room)?;
     seen.longest = seen.longest.max(clients.longest());
@@ -126,7 +127,7 @@ fn round(
     }
     prune(&copy, lots, seen).context("the prune")?;
     ledger.operate(&["verify"]).context("the copy, in the end")?;
-    clients.longest(); // what the commands on the copy cost is theirs
+    clients.longest(); // discards the effect of commands on the copy
     Ok(())
 }
 
@@ -151,7 +152,7 @@ fn back_up_again(ledger: &Ledger, room: &Path, lots: &mut Lots, seen: &mut Seen)
     let name = file.display().to_string();
     killed(ledger, &["backup", &name], lots, seen)?;
     if file.exists() {
-        restored(ledger, &name, &room.join("killed"))?.operate(&["verify"])?; // it is whole, or not there
+        restored(ledger, &name, &room.join("killed"))?.operate(&["verify"])?; // complete or absent
         std::fs::remove_file(&file)?;
     }
     let done = ledger.operate(&["backup", &name])?;
@@ -159,7 +160,7 @@ fn back_up_again(ledger: &Ledger, room: &Path, lots: &mut Lots, seen: &mut Seen)
     Ok(())
 }
 
-/// What is in a backup, in a folder of its own.
+/// Restores a backup into this folder.
 fn restored(ledger: &Ledger, file: &str, folder: &Path) -> Result<Ledger> {
     std::fs::create_dir(folder)?;
     let other = ledger.at(folder, None);
@@ -211,13 +212,13 @@ impl Clients {
         Ok(())
     }
 
-    /// The longest answer since this was last asked.
+    /// Returns the longest response time since the last call.
     fn longest(&self) -> Duration {
         Duration::from_micros(self.longest.swap(0, Ordering::Relaxed))
     }
 }
 
-/// Numbers as if drawn by lot (SplitMix64).
+/// A pseudo-random generator (SplitMix64).
 struct Lots(u64);
 
 impl Lots {

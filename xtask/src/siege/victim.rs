@@ -1,4 +1,4 @@
-//! Somebody who uses the service as one should, while others do not.
+//! A well-behaved client of the service during an attack.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -13,24 +13,24 @@ use crate::harness::times::Times;
 
 const CONNECTIONS: usize = 4;
 const USERS: usize = 100;
-/// Between two requests on one connection.
+/// The interval between two requests on one connection.
 const PACE: Duration = Duration::from_millis(10);
-/// Points that every user may give.
+/// The points that every user may send.
 const POINTS: &str = "500000";
-/// A median and a p99 that no comparison asks to be below: what a thread waits for its turn on a busy machine.
+/// A median or p99 below this always passes: threads wait this long for a processor on a busy machine.
 const UNFELT: Duration = Duration::from_millis(5);
 
-/// A provider with a company, who reads and writes at a walking pace.
+/// A provider with a company, which reads and writes at a moderate rate.
 pub(super) struct Victim<'a> {
     service: &'a Service,
     provider: Provider,
     company: Company,
 }
 
-/// How it fared.
+/// The measurements of the client.
 pub(super) struct Fared {
     pub(super) times: Times,
-    /// Answers other than those that were due.
+    /// Responses with an unexpected status.
     pub(super) refused: usize,
     slowest_health: Duration,
 }
@@ -56,7 +56,7 @@ impl<'a> Victim<'a> {
         &self.company
     }
 
-    /// Reads and writes for so long.
+    /// Reads and writes for this period.
     pub(super) fn go_on_for(&self, period: Duration) -> Result<Fared> {
         let open: Vec<_> = (0..CONNECTIONS).map(|_| self.service.https().connect()).collect::<Result<_>>()?;
         let ended = AtomicBool::new(false);
@@ -118,7 +118,8 @@ impl<'a> Victim<'a> {
 }
 
 impl Fared {
-    /// Beside how it fared before: nothing refused, a p99 at most doubled, a service that says within 100 ms that it is well.
+    /// Compares with the measurements before the attack: nothing refused, the p99 at most doubled, and a health check
+    /// that responds within 100 ms.
     pub(super) fn beside(&self, before: &Self) -> Result<Vec<Finding>> {
         ensure!(before.refused == 0, "{} requests were refused before any attack", before.refused);
         let bound = (before.times.p99 * 2).max(UNFELT);
@@ -133,14 +134,14 @@ impl Fared {
     }
 }
 
-/// A victim that fares, an attack, and how it fares meanwhile.
+/// Measures the client before and during an attack.
 pub(super) fn compare(
     siege: &Siege<'_>,
     warm_up: Duration,
     attack: impl FnOnce(&AtomicBool) -> Result<Vec<Finding>> + Send,
 ) -> Result<Vec<Finding>> {
     let victim = Victim::settle(siege.service)?;
-    victim.go_on_for(Duration::from_secs(2))?; // what is cold at first
+    victim.go_on_for(Duration::from_secs(2))?; // warm-up
     let before = victim.go_on_for(siege.period)?;
     let ended = AtomicBool::new(false);
     std::thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! What is found after a failover, beside what was acknowledged.
+//! Compares the ledger after a failover with the acknowledged requests.
 
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
@@ -11,29 +11,29 @@ use crate::harness::https::{Answer, Connection};
 use crate::harness::receiver::Receiver;
 use crate::harness::wire::first_id;
 
-/// Those that were acknowledged so shortly before the primary died, or so shortly after, are asked for again by their keys.
+/// Requests acknowledged within this time before or after the kill are retried with their keys.
 const AROUND: Duration = Duration::from_secs(2);
 const SETTLED_WITHIN: Duration = Duration::from_secs(60);
 const DELIVERED_WITHIN: Duration = Duration::from_secs(120);
 
-/// What was found of one round.
+/// The findings of one round.
 #[derive(Default)]
 pub(super) struct Found {
     pub(super) acknowledged: usize,
-    /// Of these, how many the ledger does not have.
+    /// Acknowledged recognitions that are missing in the ledger.
     pub(super) lost: usize,
-    /// Of which the clients did not learn during the round what became of them; a repeat by key settled them.
+    /// Requests without a result during the round, which a retry with the same key resolved.
     pub(super) unknown: usize,
     pub(super) repeated: usize,
-    /// Answers to repeats that were not the first ones to the byte.
+    /// Responses to retries that differ from the first response.
     pub(super) changed: usize,
-    /// Recognitions that no client asked for, or not so often.
+    /// Recognitions that were not requested, or that exist more than once.
     pub(super) doubled: usize,
     pub(super) events_lost: usize,
     pub(super) events_twice: usize,
 }
 
-/// One round, when it is over.
+/// A completed round.
 pub(super) struct Over<'a> {
     pub(super) site: &'a Site<'a>,
     pub(super) pair: &'a Pair,
@@ -42,11 +42,12 @@ pub(super) struct Over<'a> {
     pub(super) killed: Instant,
 }
 
-/// The ids of recognitions by the keys under which they were asked for.
+/// The ids of recognitions by idempotency key.
 type Ledger = HashMap<String, Vec<String>>;
 
 impl Over<'_> {
-    /// Holds the ledger against the journal, settles what is unknown, and does so again; then waits for the events.
+    /// Compares the ledger with the journal, resolves unknown requests, and compares again. Then waits for the
+    /// events.
     pub(super) fn look(&self, receiver: &Receiver, journal: &mut Journal) -> Result<Found> {
         let acknowledged = journal.sent.iter().filter(|it| it.answer.is_some());
         let mut found = Found { acknowledged: acknowledged.clone().count(), ..Found::default() };
@@ -67,7 +68,7 @@ impl Over<'_> {
         Ok(found)
     }
 
-    /// The recognitions of this round, as the database has them now.
+    /// Returns the recognitions of this round in the database.
     fn ledger(&self) -> Result<Ledger> {
         let rows = self.pair.psql(
             self.database,
@@ -89,7 +90,7 @@ impl Over<'_> {
         Ok(ledger.get(&Site::key(self.round, sent)).is_some_and(|it| it.contains(&told)))
     }
 
-    /// Asks again, by key and at the other instance, for what is unknown and for what was acknowledged around the death.
+    /// Retries unknown requests and those acknowledged around the kill, with the same keys at the other instance.
     fn repeat(&self, journal: &mut Journal, found: &mut Found) -> Result<()> {
         let connect = |it: usize| self.site.connect(it + 1);
         let mut connections = (0..CLIENTS).map(connect).collect::<Result<Vec<_>>>()?;
@@ -108,7 +109,7 @@ impl Over<'_> {
     }
 }
 
-/// Repeats a request until it is acknowledged.
+/// Retries a request until it is acknowledged.
 fn settle(connection: &mut Connection, request: &[u8]) -> Result<Answer> {
     let began = Instant::now();
     loop {

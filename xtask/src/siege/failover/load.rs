@@ -1,4 +1,4 @@
-//! Clients of both instances, each with a journal of what it was answered.
+//! Clients of both instances, each with a journal of its responses.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -10,18 +10,18 @@ use crate::harness::https::{Answer, Connection};
 use crate::harness::service::Service;
 
 pub(super) const CLIENTS: usize = 16;
-/// Between two recognitions of a client. The sum of them is well below what the service can do: what is measured is whether it is
-/// served, not how busy the machine is.
+/// The interval between two recognitions of a client. The total load is well below capacity: the test measures
+/// availability, not throughput.
 const PACE: Duration = Duration::from_millis(25);
-/// Before a client that was cut off dials again.
+/// The pause before a client reconnects.
 const BEFORE_DIALLING: Duration = Duration::from_millis(100);
-/// How finely the acknowledged are counted.
+/// The resolution at which acknowledgements are counted.
 const SLICE: Duration = Duration::from_millis(50);
 const SLICES_A_SECOND: usize = 20;
-/// A round is over long before.
+/// More than a round needs.
 const SLICES: usize = 200 * SLICES_A_SECOND;
 
-/// Whom the clients call, in whose name.
+/// The instance that a client calls, and its credentials.
 pub(super) struct Site<'a> {
     pub(super) services: &'a [Service],
     pub(super) provider: &'a Provider,
@@ -37,26 +37,27 @@ pub(super) struct Load<'a> {
     acknowledged: Vec<AtomicU32>,
 }
 
-/// One recognition that was asked for.
+/// A requested recognition.
 pub(super) struct Sent {
     pub(super) client: usize,
     pub(super) number: usize,
-    /// None where the client never learnt what became of it.
+    /// `None` if the client never received a response.
     pub(super) answer: Option<Vec<u8>>,
     pub(super) at: Instant,
 }
 
-/// What one client, or all of them, were answered.
+/// The responses to one client or to all.
 #[derive(Default)]
 pub(super) struct Journal {
     pub(super) sent: Vec<Sent>,
-    /// How often one was told to come back later.
+    /// Responses that request a later retry.
     pub(super) put_off: usize,
-    /// Of what had been put off, how much had been done all the same: the repeat was answered with what was kept.
+    /// Requests that had been executed although the response asked for a retry: the retry returned the stored
+    /// response.
     pub(super) done_unseen: usize,
-    /// How often a connection broke before an answer came.
+    /// Connections that broke before a response.
     pub(super) cut_off: usize,
-    /// Answers that no client can make sense of.
+    /// Unexpected responses.
     pub(super) others: Vec<String>,
     pub(super) longest: Duration,
 }
@@ -66,13 +67,13 @@ impl Site<'_> {
         format!("{round}-{}-{}", sent.client, sent.number)
     }
 
-    /// The bytes of a request, each time the same.
+    /// Returns the bytes of a request, the same for each retry.
     pub(super) fn request(&self, round: usize, sent: &Sent) -> Vec<u8> {
         let body = self.company.thanks_by_lot(round * CLIENTS + sent.client, sent.number, 1);
         self.provider.post_with_key("/v1/recognitions", &body, Some(&Self::key(round, sent)))
     }
 
-    /// A connection to the instance of this client.
+    /// Connects to this client's instance.
     pub(super) fn connect(&self, client: usize) -> Result<Connection> {
         let service = self.services.get(client % self.services.len().max(1)).context("no service")?;
         service.https().connect()
@@ -85,7 +86,7 @@ impl<'a> Load<'a> {
         Self { site, round, began: Instant::now(), ended: AtomicBool::new(false), acknowledged }
     }
 
-    /// Runs all clients until `conduct` has ended; answers what both came to.
+    /// Runs all clients until `conduct` ends, and returns both results.
     pub(super) fn run<T: Send>(&self, conduct: impl FnOnce() -> Result<T> + Send) -> Result<(T, Journal)> {
         std::thread::scope(|scope| {
             let clients: Vec<_> = (0..CLIENTS).map(|it| scope.spawn(move || self.client(it))).collect();
@@ -100,14 +101,14 @@ impl<'a> Load<'a> {
         })
     }
 
-    /// How many a second were acknowledged between two moments of the round.
+    /// Returns the acknowledged requests per second in a period of the round.
     pub(super) fn rate(&self, from: Duration, to: Duration) -> f64 {
         let slices = self.acknowledged.get(slice(from)..slice(to)).unwrap_or_default();
         let count: u32 = slices.iter().map(|it| it.load(Ordering::Relaxed)).sum();
         f64::from(count) / (to - from).as_secs_f64()
     }
 
-    /// The end of the first second after a moment in which at least so many were acknowledged.
+    /// Returns the end of the first second after `from` in which at least `wanted` requests were acknowledged.
     pub(super) fn full_after(&self, from: Duration, wanted: f64) -> Option<Duration> {
         let counts: Vec<u32> = self.acknowledged.iter().map(|it| it.load(Ordering::Relaxed)).collect();
         let seconds = counts.windows(SLICES_A_SECOND).enumerate().skip(slice(from) + 1);
@@ -132,7 +133,7 @@ impl<'a> Load<'a> {
         journal
     }
 
-    /// Asks for one recognition until it is acknowledged or the round ends; `false` where it ended first.
+    /// Sends a recognition until it is acknowledged. Returns `false` if the round ends first.
     fn settle(&self, sent: &mut Sent, connection: &mut Option<Connection>, journal: &mut Journal) -> bool {
         let request = self.site.request(self.round, sent);
         loop {
@@ -170,7 +171,7 @@ impl<'a> Load<'a> {
             if self.ended.load(Ordering::Relaxed) {
                 return false;
             }
-            std::thread::sleep(pause); // as the answer asks
+            std::thread::sleep(pause); // as the response asks
         }
     }
 }
@@ -186,7 +187,7 @@ impl Journal {
     }
 }
 
-/// Calls over the connection that is there, or over a new one.
+/// Sends a request over the open connection or a new one.
 fn call(
     site: &Site<'_>,
     client: usize,

@@ -1,4 +1,4 @@
-//! A primary and its synchronous standby: two PostgreSQL servers on loopback, each with an address that it keeps.
+//! A primary and its synchronous standby: two PostgreSQL servers on loopback with fixed addresses.
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use crate::postgres::{Owner, as_owner, beside, initialise, is_ready, new_folder,
 use crate::postgres_binaries::Binaries;
 use crate::workspace::{Workspace, output};
 
-/// What is committed reaches the disk, and `max_connections` is enough for two instances of the service.
+/// Commits are durable, and `max_connections` is enough for two instances of the service.
 const SETTINGS: [&str; 5] = [
     "listen_addresses=127.0.0.1",
     "max_connections=200",
@@ -25,21 +25,21 @@ const SETTINGS: [&str; 5] = [
 ];
 const READY_WITHIN: Duration = Duration::from_secs(60);
 
-/// Both of them, and what they are made with.
+/// The two servers and the programs that run them.
 pub(super) struct Pair {
     primary: Node,
-    /// None from the death of a primary until it has come back as the standby of the other.
+    /// `None` between the death of a primary and its return as a standby.
     standby: Option<Node>,
     programs: Programs,
 }
 
-/// Where the programs are, which may be a copy for the user that runs them.
+/// The folder of the programs, possibly a copy for the user that runs them.
 struct Programs {
     binaries: Binaries,
     _copy: TempDir,
 }
 
-/// A running server, from a fresh folder to its end.
+/// A running server in a fresh folder.
 struct Node {
     server: Guarded,
     port: u16,
@@ -47,7 +47,7 @@ struct Node {
     _folder: TempDir,
 }
 
-/// A folder that waits for its server.
+/// A folder for a server that is not started yet.
 struct Site {
     folder: TempDir,
     owner: Option<Owner>,
@@ -70,7 +70,7 @@ impl Pair {
         Ok(pair)
     }
 
-    /// Makes an empty database; answers the address under which both servers are asked for it.
+    /// Creates an empty database and returns a connection URL that names both servers.
     pub(super) fn create_database(&self, name: &str) -> Result<String> {
         self.psql("postgres", &format!("CREATE DATABASE {name}"))?;
         let standby = self.standby.as_ref().context("no standby")?;
@@ -78,17 +78,18 @@ impl Pair {
         Ok(format!("postgres://postgres@{hosts}/{name}?target_session_attrs=read-write"))
     }
 
-    /// The process that all others of the primary come from.
+    /// Returns the process id of the primary's main process.
     pub(super) fn id(&self) -> u32 {
         self.primary.server.id()
     }
 
-    /// Runs SQL on the primary, whichever that is.
+    /// Runs SQL on the current primary.
     pub(super) fn psql(&self, database: &str, sql: &str) -> Result<String> {
         self.primary.psql(database, sql)
     }
 
-    /// Ends the standby's connection to the primary: from now on nothing reaches it, and no commit may be acknowledged.
+    /// Terminates the standby's connection to the primary. From then on nothing reaches the standby, and no commit
+    /// may be acknowledged.
     pub(super) fn part(&self) -> Result<()> {
         let standby = self.standby.as_ref().context("no standby")?;
         standby.psql("postgres", "ALTER SYSTEM SET primary_conninfo = ''")?;
@@ -96,8 +97,8 @@ impl Pair {
         Ok(())
     }
 
-    /// Kills the primary with everything it consists of, and promotes the standby. Answers when the one died, when the other took
-    /// its place, and the address of the dead.
+    /// Kills all processes of the primary and promotes the standby. Returns the times of the kill and of the
+    /// promotion, and the port of the killed server.
     pub(super) fn fail_over(&mut self) -> Result<(Instant, Instant, u16)> {
         let standby = self.standby.take().context("no standby")?;
         let killed = Instant::now();
@@ -108,7 +109,8 @@ impl Pair {
         Ok((killed, Instant::now(), dead.port))
     }
 
-    /// A server at this address that has copied the primary and follows it; the primary waits for it before it answers a commit.
+    /// Starts a server on this port as a standby with a copy of the primary. The primary waits for it before it
+    /// confirms a commit.
     pub(super) fn add_standby(&mut self, port: u16) -> Result<()> {
         let site = Site::new(port)?;
         let program = beside(&self.programs.binaries.program("postgres"), "pg_basebackup");
@@ -129,7 +131,8 @@ impl Pair {
         copy.args(["-p", &self.primary.port.to_string(), "-D"]).arg(site.data());
         output(&mut copy)?;
         self.standby = Some(site.start(&self.programs)?);
-        // After the copy was made: a standby that had this setting too would wait for its own standby once it is promoted.
+        // Set after the copy was made: a standby with this setting would wait for its own standby after its
+        // promotion.
         self.psql("postgres", "ALTER SYSTEM SET synchronous_standby_names = '*'")?;
         self.psql("postgres", "SELECT pg_reload_conf()")?;
         let began = Instant::now();

@@ -1,4 +1,4 @@
-//! A copy of the ledger, taken while it is used, by the ways of docs/operating.md.
+//! Copies a ledger in use, as described in docs/operating.md.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,16 +10,16 @@ use crate::harness::service::Ledger;
 use crate::postgres::Cluster;
 use crate::workspace::{output, text};
 
-/// What the database of the service is called, and what the copy is.
+/// The names of the service's database and of the copy.
 const ORIGINAL: &str = "siege";
 const RESTORED: &str = "siege_restored";
-/// Ids of the events that are made old: of the last days of 2024.
+/// The prefix of the ids of old events: the last days of 2024.
 const OLD: &str = "01940000000070008000";
 
-/// A backup, and what was restored of it.
+/// A backup and its restored copy.
 pub(super) struct Copy<'a> {
     cluster: Option<&'a Cluster>,
-    /// What runs SQL on the embedded database.
+    /// The program that runs SQL on the embedded database.
     sql: &'a Path,
     ledger: Ledger,
     file: PathBuf,
@@ -27,7 +27,7 @@ pub(super) struct Copy<'a> {
 }
 
 impl<'a> Copy<'a> {
-    /// Takes it of the service that is besieged.
+    /// Takes a backup of the attacked service.
     pub(super) fn back_up(siege: &Siege<'a>, room: &Path) -> Result<Self> {
         let (original, file) = (siege.service.ledger(), room.join("backup"));
         let data = room.join("restored");
@@ -44,7 +44,7 @@ impl<'a> Copy<'a> {
         Ok(Self { cluster: Some(cluster), sql: siege.ceilings, ledger, file, head })
     }
 
-    /// Makes a ledger of it, which nobody serves.
+    /// Restores the backup to a ledger without a running service.
     pub(super) fn restore(self) -> Result<Self> {
         let Some(cluster) = self.cluster else {
             self.ledger.operate(&["restore", &self.file.display().to_string()])?;
@@ -63,12 +63,12 @@ impl<'a> Copy<'a> {
         &self.ledger
     }
 
-    /// The head of the chain of seals when it was taken, or shortly before.
+    /// Returns the head of the chain of seals at the time of the backup, or shortly before.
     pub(super) fn head(&self) -> &str {
         &self.head
     }
 
-    /// Adds so many events that were delivered long ago, each at the first attempt, before all that there are.
+    /// Adds this many events that were delivered long ago at the first attempt, older than all others.
     pub(super) fn age(&self, count: u32) -> Result<()> {
         let (id, at) = if self.cluster.is_some() {
             (format!("('{OLD}' || lpad(to_hex(i), 12, '0'))::uuid"), "to_timestamp(1735142244)")
@@ -93,7 +93,7 @@ impl<'a> Copy<'a> {
         .map(drop)
     }
 
-    /// How many of them there are, of their states, and of their attempts.
+    /// Returns the numbers of old events, of their states, and of their attempts.
     pub(super) fn old(&self) -> Result<(i64, i64, i64)> {
         let count = |table: &str, column: &str| -> Result<i64> {
             let (low, high) = if self.cluster.is_some() {
@@ -107,7 +107,7 @@ impl<'a> Copy<'a> {
         Ok((count("events", "id")?, count("deliveries", "event_id")?, count("attempts", "event_id")?))
     }
 
-    /// Runs SQL on it and answers what that prints.
+    /// Runs SQL on the copy and returns its output.
     fn run(&self, sql: &str) -> Result<String> {
         match self.cluster {
             Some(cluster) => cluster.psql(&cluster.database_url(RESTORED), sql),
