@@ -1,4 +1,4 @@
-//! `cargo xtask tidy`: what no compiler checks. Each file of this module is one kind of check.
+//! `cargo xtask tidy`: checks what no compiler checks. Each file of this module is one kind of check.
 
 mod arrows;
 mod circles;
@@ -16,7 +16,7 @@ use anyhow::{Result, bail};
 
 use crate::workspace::Workspace;
 
-/// Something that is not as it has to be, and what to do about it.
+/// A violation and how to fix it.
 struct Finding {
     place: String,
     problem: String,
@@ -29,7 +29,7 @@ impl Finding {
     }
 }
 
-/// Collects every finding, prints each with its mend, and fails if there is one.
+/// Collects all findings, prints each with its fix, and fails if there are any.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let mut findings = arrows::check(workspace)?;
     let imports = circles::read_arrows(workspace)?;

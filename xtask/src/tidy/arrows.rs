@@ -1,4 +1,5 @@
-//! Which packages depend on which: adapters on the domain and never on each other, crates for integrators on nothing else.
+//! Which packages may depend on which: adapters on the domain and never on each other, crates for integrators on none
+//! of the others.
 
 use anyhow::{Context, Result};
 use serde_json::Value;
@@ -9,7 +10,7 @@ use crate::workspace::Workspace;
 const DOMAIN: &str = "guerdon-domain";
 const DOMAIN_MAY_USE: [&str; 9] =
     ["uuid", "time", "thiserror", "email_address", "url", "idna", "rust_iso3166", "x509-parser", "serde"];
-/// The packages of ours that each package may depend on. Adapters meet in the server, over the ports of the domain.
+/// The workspace packages that each package may depend on. The server connects adapters through the domain's ports.
 const MAY_USE: [(&str, &[&str]); 11] = [
     (DOMAIN, &[]),
     ("guerdon-webhooks", &[]),
@@ -23,14 +24,14 @@ const MAY_USE: [(&str, &[&str]); 11] = [
     ("guerdon-mailer", &[DOMAIN]),
     (TEST_SUPPORT, &[]),
 ];
-/// Packages that wire or measure the others, and may depend on all of them.
+/// Packages that connect or measure the others, and may depend on all of them.
 const UNLIMITED: [&str; 5] =
     ["guerdon", "xtask", "guerdon-ceilings", "guerdon-feature-set", "guerdon-instructions"];
 /// The package that tests of every package may depend on.
 const TEST_SUPPORT: &str = "guerdon-test-support";
 
-/// Libraries that only some packages may name, and those packages; the ceilings of the benchmarks are a plain program that
-/// the service is held against.
+/// Libraries that only some packages may use. The ceilings are exempt, because they are minimal programs that the
+/// service is compared with.
 const OWNED: [(&str, &[&str]); 2] = [
     ("diesel", &["guerdon-persistence", "guerdon-ceilings"]),
     ("actix-web", &["guerdon-http-api", "guerdon", "guerdon-ceilings"]),

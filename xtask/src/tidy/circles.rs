@@ -1,8 +1,8 @@
-//! No circle of imports between the files of a crate.
+//! No import cycles between the files of a crate.
 //!
-//! An arrow goes from a file to each other file of its crate out of which a `use` of it, or a path that begins with `crate`,
-//! takes a name, through re-exports to where the name comes from. A module and the modules inside it are one thing here: a front page may know its rooms, and
-//! a room its front page. `folders` asks the same of the folders.
+//! An edge goes from a file to each other file of its crate from which a `use`, or a path that begins with `crate`,
+//! takes a name. Re-exports are followed to the module that defines the name. Imports between a module and the
+//! modules inside it do not count. `folders` checks the same for folders.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -12,10 +12,10 @@ use anyhow::Result;
 use super::Finding;
 use crate::workspace::Workspace;
 
-/// A module, by the names that lead to it from the root of its crate.
+/// The path of a module from the root of its crate.
 pub(super) type Module = Vec<String>;
 
-/// The modules of a crate, and what each takes from where.
+/// The modules of a crate and their imports.
 #[derive(Default)]
 struct Crate {
     modules: BTreeMap<Module, Uses>,
@@ -25,7 +25,7 @@ struct Crate {
 #[derive(Default)]
 struct Uses {
     own: Vec<Vec<String>>,
-    /// Those that hand names on.
+    /// The paths of re-exports.
     handed_on: Vec<Vec<String>>,
 }
 
@@ -55,7 +55,7 @@ pub(super) fn read_arrows(workspace: &Workspace) -> Result<BTreeMap<String, Arro
     Ok(crates.into_iter().map(|(name, it)| (name, it.arrows())).collect())
 }
 
-/// The crate and the module of a source file; `None` for files that are not modules of a library.
+/// Returns the crate and the module of a source file; `None` if the file is not a module of a library.
 fn module_of(file: &Path) -> Option<(String, Module)> {
     let parts: Vec<&str> = file.iter().filter_map(|it| it.to_str()).collect();
     let ["crates", name, "src", inner @ .., last] = parts.as_slice() else { return None };
@@ -93,7 +93,7 @@ impl Uses {
     }
 }
 
-/// The paths from the root of the crate that stand in an expression or a type, such as `crate::a::Name`.
+/// Returns the paths from the crate root in expressions and types, such as `crate::a::Name`.
 fn inline_paths(line: &str) -> impl Iterator<Item = Vec<String>> {
     line.match_indices("crate::").filter_map(|(at, _)| {
         let path = line.get(at..)?.split(|it: char| !it.is_alphanumeric() && !"_:".contains(it)).next()?;
@@ -105,7 +105,7 @@ fn begins_use(line: &str) -> bool {
     ["use ", "pub use ", "pub(crate) use ", "pub(super) use "].iter().any(|it| line.starts_with(it))
 }
 
-/// The paths of a tree of names.
+/// Adds the paths of a `use` tree to `into`.
 fn spread(before: &[String], tree: &str, into: &mut Vec<Vec<String>>) {
     let (path, group) = match tree.split_once('{') {
         Some((path, group)) => (path, Some(group.trim_end().trim_end_matches('}'))),
@@ -120,7 +120,7 @@ fn spread(before: &[String], tree: &str, into: &mut Vec<Vec<String>>) {
     }
 }
 
-/// Cuts at the commas that stand in no braces.
+/// Splits at the commas outside braces.
 fn outer_parts(group: &str) -> Vec<&str> {
     let (mut depth, mut from, mut parts) = (0_usize, 0, Vec::new());
     for (at, character) in group.char_indices() {
@@ -140,7 +140,7 @@ fn outer_parts(group: &str) -> Vec<&str> {
 }
 
 impl Crate {
-    /// The module out of which a path takes its name.
+    /// Returns the module that defines the last name of the path.
     fn resolve(&self, from: &Module, path: &[String]) -> Option<Module> {
         self.resolve_within(from, path, 8)
     }
@@ -187,10 +187,10 @@ impl Crate {
     }
 }
 
-/// To where the `use` lines of each place lead.
+/// The imports of each module or folder.
 pub(super) type Arrows = BTreeMap<Module, BTreeSet<Module>>;
 
-/// Finds each cycle once, as the modules in it.
+/// Returns each cycle once, as its members.
 pub(super) fn circles(arrows: &Arrows) -> Vec<Vec<String>> {
     let reach = |from: &Module| {
         let (mut met, mut open) = (BTreeSet::new(), vec![from.clone()]);

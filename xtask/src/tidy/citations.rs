@@ -1,4 +1,4 @@
-//! What comments cite stands in the repository, under the number that they give.
+//! Everything that comments cite exists in the repository under the given number.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,7 +12,7 @@ const DOCUMENT: &str = "docs/specified-behaviour.md";
 const WORD: &str = "behaviour";
 const SECTION_SIGN: char = '\u{a7}';
 
-/// Written in pieces, so that this file is not its own finding.
+/// Written in pieces, so that this file does not match.
 const CLOSED_SOURCES: [&str; 4] = [
     concat!("spec", ".md"),
     concat!("contract", ".md"),
@@ -25,7 +25,7 @@ pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
         .with_context(|| format!("reading {DOCUMENT}"))?;
     let (numbers, mut findings) = numbers(&document);
     for file in workspace.files()? {
-        // What is no text cites nothing.
+        // Binary files cite nothing.
         if let Ok(text) = std::fs::read_to_string(workspace.root.join(&file)) {
             findings.extend(check_file(&file, &text, &numbers));
         }
@@ -33,8 +33,8 @@ pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// The numbers of the sections (`## 5 Errors`) and of the paragraphs (`**5.3 …**`, as bullets too), and what is wrong
-/// with them: each is there once, a paragraph in its section.
+/// Returns the numbers of the sections (`## 5 Errors`) and of the paragraphs (`**5.3 …**`, also in lists), and
+/// findings for duplicate numbers and for paragraphs outside their section.
 fn numbers(document: &str) -> (BTreeSet<String>, Vec<Finding>) {
     let mut numbers = BTreeSet::new();
     let mut findings = Vec::new();
@@ -88,7 +88,7 @@ fn check_file(file: &Path, text: &str, numbers: &BTreeSet<String>) -> Vec<Findin
     findings
 }
 
-/// The numbers behind each `behaviour` of a line: one, or several with commas between them.
+/// Returns the numbers after each `behaviour` in a line: one, or several separated by commas.
 fn cited(line: &str) -> Vec<String> {
     let mut cited = Vec::new();
     let line = line.to_ascii_lowercase();
@@ -102,7 +102,7 @@ fn cited(line: &str) -> Vec<String> {
     cited
 }
 
-/// The number that a text begins with, `5` or `5.3`, and what stands behind it.
+/// Returns the number at the start of a string, `5` or `5.3`, and the rest.
 fn number(text: &str) -> Option<(String, &str)> {
     let (section, mut rest) = digits(text)?;
     let mut number = section.to_owned();
@@ -118,7 +118,7 @@ fn digits(text: &str) -> Option<(&str, &str)> {
     (end > 0).then(|| text.split_at(end))
 }
 
-/// What a line cites that a reader cannot open; the section sign may only stand behind an RFC.
+/// Returns a citation that readers cannot look up. A section sign is allowed only after an RFC.
 fn closed_source(line: &str) -> Option<String> {
     if let Some(source) = CLOSED_SOURCES.iter().find(|source| line.contains(*source)) {
         return Some(format!("`{}`", source.trim_end()));

@@ -1,4 +1,4 @@
-//! Every dependency of the workspace says what it is for.
+//! Every dependency of the workspace has a comment with its purpose.
 
 use anyhow::{Context, Result};
 
@@ -31,7 +31,7 @@ fn findings(manifest: &str) -> Vec<Finding> {
     findings
 }
 
-/// No version and no feature holds a `#`, so the first one begins the comment.
+/// Versions and features contain no `#`, so the first one begins the comment.
 fn says_what_for(line: &str) -> bool {
     line.split_once('#').is_some_and(|(_, comment)| !comment.trim().is_empty())
 }

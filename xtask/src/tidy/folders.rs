@@ -1,20 +1,20 @@
 //! No import cycles between the folders of a crate.
 //!
-//! Two files in two folders can import from the other's folder without a cycle between files; neither folder can then be
-//! understood, moved or tested without the other. At each level of a crate, a folder with all that is in it counts as one
-//! node, and so does a file. The edges are the imports that `circles` reads. Imports between a folder and the folders or
-//! files inside it do not count.
+//! Files in two folders can import from the other's folder without a cycle between files. Neither folder can then be
+//! understood, moved or tested alone. At each level of a crate, a folder with all its content is one node, and so is
+//! a file. The edges are the imports that `circles` reads. Imports between a folder and the folders or files inside
+//! it do not count.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Finding;
 use super::circles::{Arrows, Module, circles};
 
-/// Cycles that exist today, by crate. This list may only shrink: a cycle that is gone has to be removed from it.
+/// Existing cycles by crate. This list may only shrink: a cycle that was removed must be removed from it.
 const KNOWN: &[(&str, &[&str])] =
     &[("http-api", &["description", "endpoints"]), ("persistence", &["migrations", "postgres", "sqlite"])];
 
-/// Finds each cycle between folders that is not known, and each known cycle that no longer exists.
+/// Finds each unknown cycle between folders, and each known cycle that no longer exists.
 pub(super) fn check(crates: &BTreeMap<String, Arrows>) -> Vec<Finding> {
     let found = crates
         .iter()
@@ -45,7 +45,7 @@ fn folder_cycles(arrows: &Arrows) -> Vec<Vec<String>> {
     parents.into_iter().flat_map(|parent| circles(&edges_below(parent, arrows))).collect()
 }
 
-/// The imports between the folders and files that stand directly in this folder.
+/// Returns the imports between the direct children of this folder.
 fn edges_below(parent: &[String], arrows: &Arrows) -> Arrows {
     let child = |module: &Module| {
         let is_below = module.len() > parent.len() && module.starts_with(parent);

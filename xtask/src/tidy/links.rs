@@ -1,4 +1,4 @@
-//! Links between the documents lead somewhere.
+//! Links between the documents lead to existing files and headings.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -30,8 +30,8 @@ fn is_document(file: &Path) -> bool {
     file.extension().is_some_and(|extension| extension == "md")
 }
 
-/// The targets of links within the repository, each with its line. What holds a colon is an address, or names an item,
-/// which rustdoc checks.
+/// Returns the targets of links within the repository, with their lines. A target with a colon is a URL or the name
+/// of an item, which rustdoc checks.
 fn links(text: &str) -> Vec<(usize, &str)> {
     let mut links = Vec::new();
     for (at, line) in prose(text) {
@@ -45,7 +45,7 @@ fn links(text: &str) -> Vec<(usize, &str)> {
     links
 }
 
-/// The lines that are no code, each with its number.
+/// Returns the lines outside code blocks, with their numbers.
 fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut is_code = false;
     (1..).zip(text.lines()).filter(move |(_, line)| {
@@ -55,7 +55,7 @@ fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// What is wrong with the target of a link in a file.
+/// Returns what is wrong with the target of a link in a file.
 fn broken(root: &Path, file: &Path, text: &str, target: &str) -> Option<String> {
     let (path, anchor) = target.split_once('#').map_or((target, None), |(path, anchor)| (path, Some(anchor)));
     let linked = root.join(file.parent().unwrap_or(Path::new(""))).join(path);
@@ -71,7 +71,7 @@ fn broken(root: &Path, file: &Path, text: &str, target: &str) -> Option<String> 
     (!has_it).then(|| format!("links to {target}, where no heading is called so"))
 }
 
-/// The anchors of the headings, as they are made of them where Markdown is shown.
+/// Returns the anchors of the headings, as Markdown hosts create them.
 fn anchors(text: &str) -> BTreeSet<String> {
     let headings = prose(text).filter(|(_, line)| line.starts_with('#'));
     headings.map(|(_, line)| anchor(line.trim_start_matches('#').trim())).collect()

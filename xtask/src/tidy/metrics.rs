@@ -1,4 +1,4 @@
-//! Alerts and dashboards ask for metrics that there are.
+//! Alerts and dashboards use only existing metrics.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::workspace::Workspace;
 
 const ASKING: [&str; 2] = ["packaging/prometheus/alerts.yml", "packaging/grafana/dashboard.json"];
 const PREFIX: &str = "guerdon_";
-/// What Prometheus adds to the name of a histogram.
+/// The suffixes that Prometheus adds to the name of a histogram.
 const PARTS: [&str; 3] = ["_bucket", "_sum", "_count"];
 
 pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
@@ -33,7 +33,7 @@ pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// The metrics that a text names.
+/// Returns the names of metrics in a string.
 fn names(text: &str) -> BTreeSet<&str> {
     let ends = |it: char| !(it.is_ascii_alphanumeric() || it == '_');
     text.split(ends).filter(|it| it.starts_with(PREFIX)).collect()

@@ -1,4 +1,4 @@
-//! Both databases have the same migrations, each with its way back.
+//! Both databases have the same migrations, each with a down.sql.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -33,14 +33,14 @@ pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// The lines with a rule on which numbers there are that cannot be taken back by its name.
+/// Returns the lines with a constraint on numbers that has no name, and so cannot be dropped by name.
 fn nameless(text: &str) -> impl Iterator<Item = usize> {
     let bounds = |rule: &str| {
         let mut words = rule.split_whitespace();
         match (words.next(), words.next(), words.next()) {
             (Some(text), ..) if text.starts_with("length(") => false,
             (_, Some("BETWEEN"), Some(least)) => least.bytes().all(|it| it.is_ascii_digit()),
-            (_, Some("IN"), Some(first)) => first != "(0,", // 0 and 1 are no and yes
+            (_, Some("IN"), Some(first)) => first != "(0,", // 0 and 1 are booleans
             _ => false,
         }
     };

@@ -1,4 +1,4 @@
-//! A crate's README is its documentation: one text, which rustdoc shows and whose examples are run.
+//! A crate's README is its documentation: rustdoc shows it and runs its examples.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! What stands in the files: their length, loose ends, backend names, paths of somebody's machine.
+//! Checks the content of files: length, unfinished work, names of databases, paths of a developer's machine.
 
 use std::path::Path;
 
@@ -9,10 +9,10 @@ use crate::workspace::Workspace;
 
 const LONGEST_FILE: usize = 500;
 
-/// Written in two pieces, so that this file is not its own finding.
+/// Written in two pieces, so that this file does not match.
 const MACHINE_FOLDERS: [&str; 3] = [concat!("/", "work"), concat!("/", "root"), concat!("/", "home")];
 
-/// What no source of a crate may hold, and the mend.
+/// Strings that sources must not contain, and how to fix them.
 const LOOSE_ENDS: [(&str, &str); 2] =
     [("#[ignore", "run it, or delete it"), ("todo!(", "write it, or return an error that says so")];
 
@@ -22,7 +22,7 @@ const SLEEP_REASON: &str = "// tidy: ";
 pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for file in workspace.files()? {
-        // What is no text holds nothing that these checks look for.
+        // Binary files contain nothing that these checks look for.
         if let Ok(text) = std::fs::read_to_string(workspace.root.join(&file)) {
             findings.extend(check_file(&file, &text));
         }
@@ -78,7 +78,7 @@ fn machine_path(line: &str) -> Option<(String, String)> {
     ))
 }
 
-/// Whether the folder stands in the line as the beginning of a path, not as a part of another word or path.
+/// Whether the line contains a path that begins with this folder, rather than a word or path that includes it.
 fn names_folder(line: &str, folder: &str) -> bool {
     line.match_indices(folder).any(|(start, _)| {
         let before = line.get(..start).and_then(|text| text.chars().next_back());
