@@ -1,4 +1,4 @@
-//! `cargo xtask ci`: what must pass before a change lands.
+//! `cargo xtask ci`: everything that must pass before a change is merged.
 
 use std::time::Instant;
 
@@ -51,7 +51,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// The parts of the domain and of the client compile alone.
+/// Checks that the features of the domain and of the client compile separately.
 fn check_features(workspace: &Workspace) -> Result<()> {
     let sets: [(&str, &[&str]); 5] = [
         ("guerdon-domain", &["--no-default-features"]),

@@ -1,4 +1,4 @@
-//! `cargo xtask generated`: clients that others' generators make of the description, on a walk.
+//! `cargo xtask generated`: tests API clients that public generators create from the OpenAPI description.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,13 +10,14 @@ use crate::harness::service::Service;
 use crate::python::environment;
 use crate::workspace::{Workspace, run as run_command, text};
 
-/// The generator, and what the client that it makes needs.
+/// The generator, and the packages that its client needs.
 const PYTHON: [&str; 4] = ["openapi-python-client==0.29.1", "httpx", "attrs", "python-dateutil"];
 
-/// Let openapi-python-client (PyPI) and openapi-typescript (npm) make clients of docs/openapi.json, and walk with them
+/// Generate clients from docs/openapi.json with openapi-python-client (PyPI) and openapi-typescript (npm), and test
+/// them
 ///
-/// Each creates a company, a user and an occasion on a throw-away service, is refused a recognition, reads and changes.
-/// Installs the generators under target/ the first time; needs Python 3 and npm.
+/// Each client creates a company, a user and an occasion on a throw-away service, has a recognition refused, reads
+/// and updates. The first run installs the generators under target/. Needs Python 3 and npm.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {}
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 /// Reads until the other end of the pipe closes (we dropped it, were killed, or Ctrl-C ended us), then stops the
-/// process and removes its folder. It is a process of its own because a killed program runs no `Drop`.
+/// process and removes its folder. It is a separate process because a killed program runs no `Drop`.
 const WATCHDOG: &str = r#"
 read -r _
 kill -s "$1" "$2" 2>/dev/null
@@ -38,7 +38,7 @@ impl Guarded {
     /// Starts `command`. Its folder is removed once it has stopped.
     pub(crate) fn start(mut command: Command, signal: StopSignal, folder: &Path) -> Result<Self> {
         let program = command.get_program().to_string_lossy().into_owned();
-        // A process group of its own: Ctrl-C reaches us, and the watchdog then stops the server in good order.
+        // A separate process group: Ctrl-C reaches only this process, and the watchdog then stops the server cleanly.
         let mut server = command
             .stdin(Stdio::null())
             .process_group(0)
@@ -54,7 +54,7 @@ impl Guarded {
         }
     }
 
-    /// Asks `ready` until it says yes, the server has ended, or `limit` is over.
+    /// Polls `ready` until it returns true, the server has ended, or `limit` is over.
     pub(crate) fn wait_until(&mut self, limit: Duration, mut ready: impl FnMut() -> bool) -> Result<()> {
         let start = Instant::now();
         while !ready() {
@@ -77,7 +77,7 @@ impl Guarded {
 impl Drop for Guarded {
     fn drop(&mut self) {
         drop(self.watchdog.stdin.take());
-        // The watchdog sees the server gone only once it has been waited for, and then removes the folder.
+        // The watchdog notices that the server has ended only after `wait`, and then removes the folder.
         for child in [&mut self.server, &mut self.watchdog] {
             if let Err(error) = child.wait() {
                 eprintln!("waiting for process {}: {error}", child.id());

@@ -37,17 +37,18 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Test(test::Arguments),
-    /// Check what no compiler checks: arrows between crates, lengths of files, migrations, metrics, READMEs, citations, links
+    /// Check what no compiler checks: dependencies between crates, file lengths, migrations, metrics, READMEs,
+    /// citations, links
     Tidy,
-    /// Everything that must pass before a change lands: format, lints, tidy, docs, tests
+    /// Run everything that must pass before a change is merged: format, lints, tidy, docs, tests
     Ci,
-    /// Make a new migration, or try the ones there are on throw-away databases
+    /// Create a migration, or try the existing ones on throw-away databases
     #[command(subcommand)]
     Migration(migration::Command),
     Dev(dev::Arguments),
-    /// Judge the files of `packaging` by the tools that read them, as far as those are installed
+    /// Check the files of `packaging` with the tools that read them, as far as those are installed
     Packaging,
-    /// Check that the published crates package and build alone, and how many packages they bring
+    /// Check that the published crates package and build alone, and how many dependencies they have
     Publish,
     Openapi(openapi::Arguments),
     Bench(bench::Arguments),
@@ -55,7 +56,7 @@ enum Command {
     Schemathesis(schemathesis::Arguments),
     Generated(generated::Arguments),
     Instructions(instructions::Arguments),
-    /// Count how plainly comments, documents and names are written
+    /// Count idioms in comments and documents, one-word names and closures over `it`
     Language(language::Arguments),
 }
 

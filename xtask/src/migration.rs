@@ -1,4 +1,5 @@
-//! `cargo xtask migration`: new migrations, and proof on throw-away databases that they go there and back.
+//! `cargo xtask migration`: creates migrations, and proves on throw-away databases that they can be applied and
+//! reverted.
 
 use std::path::{Path, PathBuf};
 use std::process::Command as Process;
@@ -9,10 +10,10 @@ use clap::Subcommand;
 use crate::postgres::Cluster;
 use crate::workspace::{Workspace, guerdon, output, run as run_command, subfolders};
 
-/// Any key does: nothing that it encrypts outlives the command.
+/// Any key will do: nothing that it encrypts outlives the command.
 const MASTER_KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 
-/// What a new up.sql says of itself.
+/// The head comment of a new up.sql.
 const SQLITE_UP: &str = "\
 -- guerdon: floor NNNN
 -- The floor is the oldest program, by its newest migration, that works beside this schema: lower it where older do.
@@ -33,18 +34,18 @@ const POSTGRES_UP: &str = "\
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Make migrations/{sqlite,postgres}/NNNN_name/{up,down}.sql, to be filled in
+    /// Create migrations/{sqlite,postgres}/NNNN_name/{up,down}.sql to fill in
     New {
-        /// What it does, in lower case: add_mailbox
+        /// Name in lower case, such as add_mailbox
         name: String,
     },
-    /// Run `guerdon migrate` on a throw-away SQLite file and on a throw-away PostgreSQL
+    /// Run `guerdon migrate` on a throw-away SQLite file and a throw-away PostgreSQL
     Run,
     /// Prove on a throw-away SQLite file and a throw-away PostgreSQL that the newest migration is reversible
     ///
-    /// Every up.sql but the newest is applied, then the newest up.sql, its down.sql, which has to bring the schema
-    /// back to what it was, and its up.sql again. No database that holds anything is touched; there is no command
-    /// that reverts one. SQLite is reached through python3, PostgreSQL through psql.
+    /// Applies every up.sql but the newest, then the newest up.sql, its down.sql, which must restore the previous
+    /// schema, and its up.sql again. No other database is touched, and no command reverts a migration there. Needs
+    /// python3 for SQLite and psql for PostgreSQL.
     Revert,
 }
 
@@ -119,7 +120,7 @@ fn revert_both(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// Runs the newest migration up, down and up. `database` runs SQL, and answers the schema where there is none to run.
+/// Runs the newest migration up, down and up. `database` runs SQL; given an empty string, it returns the schema.
 fn there_and_back(folder: &Path, database: &dyn Fn(&str) -> Result<String>) -> Result<String> {
     let migrations = subfolders(folder)?;
     let Some((newest, earlier)) = migrations.split_last() else {
@@ -129,7 +130,7 @@ fn there_and_back(folder: &Path, database: &dyn Fn(&str) -> Result<String>) -> R
         let sql = std::fs::read_to_string(&file).with_context(|| format!("reading {}", file.display()))?;
         let is_empty = |line: &str| line.trim().is_empty() || line.trim().starts_with("--");
         ensure!(!sql.lines().all(is_empty), "{} is empty", file.display());
-        // A file is run here in one transaction, which no index can be made beside.
+        // The file runs in one transaction here, in which no index can be created concurrently.
         let sql = sql.replace(" CONCURRENTLY", "").replace(":batch", "TRUE");
         database(&sql).with_context(|| format!("running {}", file.display()))?;
         Ok(())
@@ -148,7 +149,7 @@ fn there_and_back(folder: &Path, database: &dyn Fn(&str) -> Result<String>) -> R
     Ok(newest.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default())
 }
 
-/// The schema is compared without blanks and quotes, which a table that was made anew writes differently.
+/// The schema is compared without blanks and quotes, which SQLite writes differently for a recreated table.
 const SQLITE_SCRIPT: &str = r#"
 import sqlite3, sys
 database = sqlite3.connect(sys.argv[1])

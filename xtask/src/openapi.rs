@@ -1,4 +1,4 @@
-//! The description of the API as a file, and the gate that a change to it must pass.
+//! Writes the OpenAPI description of the API to a file, and refuses changes that break clients.
 
 mod breaking;
 
@@ -11,19 +11,19 @@ use crate::workspace::{Workspace, guerdon, output};
 
 const FILE: &str = "docs/openapi.json";
 
-/// Write docs/openapi.json anew; refused where that would break a client
+/// Write docs/openapi.json; refused if the change would break a client
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Only say whether the file is what the program prints
+    /// Only check that the file is up to date
     #[arg(long)]
     check: bool,
-    /// Write it all the same: a break is what is wanted, before there is a release
+    /// Write the file even if the change breaks clients, which is possible before the first release
     #[arg(long)]
     accept_breaking: bool,
 }
 
 impl Arguments {
-    /// Whether the file is current.
+    /// The arguments that check whether the file is up to date.
     pub(crate) fn check() -> Self {
         Self { check: true, accept_breaking: false }
     }

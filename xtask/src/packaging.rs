@@ -1,4 +1,4 @@
-//! `cargo xtask packaging`: what the files to run Guerdon by say, judged by the tools that read them.
+//! `cargo xtask packaging`: checks the packaging files with the tools that read them.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,13 +7,13 @@ use anyhow::{Context, Result};
 
 use crate::workspace::{Workspace, output};
 
-/// Where the unit expects the program, and what stands for it while it is judged.
+/// The program's path in the unit; a placeholder is used while the unit is checked.
 const PROGRAM: &str = "/usr/local/bin/guerdon";
 const STAND_IN: &str = "/bin/true";
-/// The most exposed that the unit may be: tenths, as `systemd-analyze security` counts them.
+/// The maximum exposure of the unit, in tenths, as `systemd-analyze security` computes it.
 const EXPOSURE_MAX: &str = "--threshold=20";
 
-/// Judges each file whose tool is installed, and names those that are not judged.
+/// Checks each file whose tool is installed, and prints the names of the others.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let packaging = workspace.root.join("packaging");
     if is_there("promtool") {

@@ -15,14 +15,14 @@ use crate::postgres_binaries::{Binaries, reachable};
 use crate::test::temporary_folder;
 use crate::workspace::{Workspace, output};
 
-/// Every test opens connections of its own.
+/// Each test opens its own connections.
 const SETTINGS: [&str; 4] =
     ["listen_addresses=", "max_connections=400", "max_locks_per_transaction=128", "log_min_messages=warning"];
 
-/// Nothing of a test's cluster survives, so nothing has to reach the disk.
+/// The data of a test's cluster is never reused, so it need not reach the disk.
 const HASTY: [&str; 4] = ["fsync=off", "synchronous_commit=off", "full_page_writes=off", "autovacuum=off"];
 
-/// What an operator would give a server of some gigabytes; what is committed reaches the disk.
+/// Typical settings for a server with a few gigabytes of memory. Commits are durable.
 const ROOMY: [&str; 3] = ["shared_buffers=1GB", "max_wal_size=4GB", "checkpoint_timeout=15min"];
 
 /// A running cluster. Stopped and removed when it is dropped, and also when this process is killed.
@@ -40,17 +40,17 @@ pub(crate) struct Owner {
 }
 
 impl Cluster {
-    /// A cluster for tests.
+    /// Starts a cluster for tests, without durability.
     pub(crate) fn start(workspace: &Workspace) -> Result<Self> {
         Self::start_with(workspace, &HASTY, None, &temporary_folder())
     }
 
-    /// A cluster that brings what it commits to the disk, as one does that is to last.
+    /// Starts a cluster with durable commits.
     pub(crate) fn start_durable(workspace: &Workspace) -> Result<Self> {
         Self::start_with(workspace, &ROOMY, None, &std::env::temp_dir())
     }
 
-    /// The same with its files in a folder that stays, and may be there already.
+    /// Starts a cluster with durable commits in a persistent folder, which may contain one already.
     pub(crate) fn start_durable_in(workspace: &Workspace, files: &Path) -> Result<Self> {
         Self::start_with(workspace, &ROOMY, Some(files), &std::env::temp_dir())
     }
@@ -87,50 +87,51 @@ impl Cluster {
         Ok(Self { server, folder, psql: binaries.program("psql") })
     }
 
-    /// The process that all others of the server come from.
+    /// Returns the process id of the server's main process.
     pub(crate) fn id(&self) -> u32 {
         self.server.id()
     }
 
-    /// The superuser's address of the cluster, as libpq reads it.
+    /// Returns the superuser's connection URL for libpq.
     pub(crate) fn url(&self) -> String {
         self.database_url("postgres")
     }
 
-    /// The folder of the programs that came with it.
+    /// Returns the folder of the server's programs.
     pub(crate) fn programs(&self) -> &Path {
         self.psql.parent().unwrap_or(Path::new(""))
     }
 
-    /// One of the programs that came with the server, or of this name wherever it is.
+    /// Returns a program from the server's folder or, if it is missing there, its bare name.
     pub(crate) fn program(&self, name: &str) -> PathBuf {
         beside(&self.psql, name)
     }
 
-    /// Makes an empty database and answers its address.
+    /// Creates an empty database and returns its URL.
     pub(crate) fn create_database(&self, name: &str) -> Result<String> {
         self.psql(&self.url(), &format!("CREATE DATABASE {name}"))?;
         Ok(self.database_url(name))
     }
 
-    /// Runs SQL with `psql`, all or nothing, and answers its rows.
+    /// Runs SQL with `psql` in one transaction and returns the rows.
     pub(crate) fn psql(&self, url: &str, sql: &str) -> Result<String> {
         psql(&self.program("psql"), url, sql)
     }
 
-    /// The address of a database.
+    /// Returns the URL of a database.
     pub(crate) fn database_url(&self, database: &str) -> String {
         let host = percent_encoded(&self.folder.path().to_string_lossy());
         format!("postgres:///{database}?host={host}&user=postgres")
     }
 }
 
-/// A program in the folder of another, or wherever it is: some distributions keep the client apart from the server's programs.
+/// Returns a program in the folder of `other` or, if it is missing there, its bare name: some distributions install
+/// the client apart from the server's programs.
 pub(crate) fn beside(other: &Path, name: &str) -> PathBuf {
     Some(other.with_file_name(name)).filter(|it| it.is_file()).unwrap_or_else(|| PathBuf::from(name))
 }
 
-/// Runs SQL with this `psql`, all or nothing, and answers its rows.
+/// Runs SQL with this `psql` in one transaction and returns the rows.
 pub(crate) fn psql(program: &Path, url: &str, sql: &str) -> Result<String> {
     output(Command::new(program).args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", sql, url]))
 }
@@ -176,7 +177,7 @@ fn new_folder_in(parent: &Path) -> Result<(TempDir, Option<Owner>)> {
     if folder.path().metadata()?.uid() != 0 {
         return Ok((folder, None));
     }
-    // The temporary folder of root may be closed to everybody else.
+    // The temporary folder of root may be closed to other users.
     let parent_is_open = folder.path().parent().is_some_and(reachable);
     let folder = if parent_is_open { folder } else { builder().tempdir_in("/tmp")? };
     std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755))?;
@@ -193,7 +194,7 @@ fn unprivileged_owner() -> Owner {
         .unwrap_or(Owner { user: 65_534, group: 65_534 })
 }
 
-/// The eighth line of the pid file is what `pg_ctl` waits for too.
+/// Whether the server is ready. Like `pg_ctl`, reads the eighth line of the pid file.
 pub(crate) fn is_ready(pid_file: &Path) -> bool {
     let text = std::fs::read_to_string(pid_file).unwrap_or_default();
     text.lines().nth(7).is_some_and(|state| state.trim() == "ready")

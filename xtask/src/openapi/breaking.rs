@@ -1,12 +1,12 @@
-//! What in a new description breaks clients of the old one: an operation or a field of an answer that is gone or has another
-//! form, a parameter that must now be sent or may no longer say what it said.
+//! Finds changes to the description that break clients: an operation or response field that was removed or changed
+//! its type, or a parameter that became required or accepts less than before.
 
 use serde_json::{Map, Value};
 
-/// What says which form a value has.
+/// The keywords that define the type of a value.
 const FORM: &[&str] = &["type", "format", "$ref", "const", "pattern"];
 
-/// Each break, in words.
+/// Returns a description of each breaking change.
 pub(super) fn between(before: &Value, now: &Value) -> Vec<String> {
     let mut breaks = Vec::new();
     for (path, method, old) in operations(before) {
@@ -30,7 +30,7 @@ pub(super) fn between(before: &Value, now: &Value) -> Vec<String> {
     breaks
 }
 
-/// The two documents, in which references lead.
+/// The two documents, for resolving references.
 struct Sides<'a> {
     before: &'a Value,
     now: &'a Value,
@@ -76,7 +76,7 @@ fn compare(name: &str, sides: &Sides<'_>, old: &Value, new: &Value, breaks: &mut
     }
 }
 
-/// A value that clients send must still be taken.
+/// Values that clients send must still be accepted.
 fn asked(name: &str, old: Option<&Value>, new: Option<&Value>, breaks: &mut Vec<String>) {
     let (Some(old), Some(new)) = (old, new) else { return };
     for key in FORM.iter().filter(|it| **it != "type") {
@@ -103,7 +103,7 @@ fn asked(name: &str, old: Option<&Value>, new: Option<&Value>, breaks: &mut Vec<
     }
 }
 
-/// A value that clients read must still be there, in its form.
+/// Values that clients read must still exist and have the same type.
 fn answered(
     name: &str,
     sides: &Sides<'_>,
@@ -158,7 +158,7 @@ fn required(schema: Option<&Value>) -> Vec<&str> {
     schema.map(|it| names(it, "required")).unwrap_or_default()
 }
 
-/// One text, or a list of them.
+/// Returns a string or a list of strings as a list.
 fn names<'a>(schema: &'a Value, key: &str) -> Vec<&'a str> {
     match schema.get(key) {
         Some(Value::String(one)) => vec![one],
