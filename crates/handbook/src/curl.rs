@@ -62,7 +62,7 @@ fn query(operation: &Value) -> String {
     if given.is_empty() { String::new() } else { format!("?{}", given.join("&")) }
 }
 
-/// Returns a body with the required fields; if there are none, with the first field that can be changed.
+/// Returns a body with the required fields; if no field is required, with the first that can be changed.
 fn body(operation: &Value) -> Option<String> {
     let schema = operation.pointer("/requestBody/content/application~1json/schema")?;
     let required = required(schema);

@@ -79,7 +79,7 @@ impl Series {
     }
 
     /// Builds a series of levels, such as a balance. The values come oldest first, and each holds until the next one.
-    /// The last value before the first bucket is where the series begins.
+    /// The last value before the first bucket is the initial level.
     pub fn levels(
         step: Step,
         now: OffsetDateTime,

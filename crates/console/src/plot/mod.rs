@@ -58,7 +58,7 @@ pub(crate) enum Kind {
     Bars,
     /// A balance: a continuous line.
     Level,
-    /// A mean: a line with gaps where nothing was measured.
+    /// A mean: a line with gaps for unknown values.
     Mean,
 }
 

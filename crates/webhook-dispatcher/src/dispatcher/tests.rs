@@ -17,7 +17,7 @@ use crate::schedule::Schedule;
 
 const LONG: Duration = Duration::from_secs(60);
 
-/// A clock that runs behind the start by a time that the test sets.
+/// A clock that shows `START` plus a duration that the test sets.
 #[derive(Default)]
 struct Told(Mutex<Duration>);
 
@@ -140,7 +140,7 @@ fn what_waits_by_a_clock_that_is_set_back_is_delivered() {
     let ahead = Duration::from_secs(7_200);
     *bench.clock.0.lock().unwrap() = ahead;
     bench.add(0..1, 1);
-    bench.wait_for(1); // it has read the outbox by that clock
+    bench.wait_for(1); // the outbox was read at that time
     bench.journal.add(event_id(1), 1, START + ahead + LONG);
     *bench.clock.0.lock().unwrap() = Duration::ZERO;
     assert_eq!(bench.wait_for(1), [AttemptResult::Delivered]);

@@ -12,8 +12,8 @@ use super::{Core, Held, Now};
 use crate::dispatcher::journal::Look;
 
 impl Core {
-    /// Plans the claims for the providers that have due events. Each gets as many events as it may hold and as there
-    /// are free senders for. The first is the provider after the one that came last in the previous round.
+    /// Plans the claims for the providers that have due events. Each gets as many events as it may hold and as
+    /// free senders can start. The first provider is the successor of the last one in the previous round.
     pub(in crate::dispatcher) fn plan(&self, due: &[ProviderId], now: Now, ids: &dyn Ids) -> Vec<Claim> {
         if self.is_stopping {
             return Vec::new();
@@ -82,8 +82,8 @@ impl Core {
                 if held.is_settling {
                     self.claimed_anew.insert(event.id, Waiting { event, until });
                 }
-                // Otherwise the event was claimed again because its lease expired or the clock was set. It stays
-                // where it is and is settled under the new lease.
+                // Otherwise the event was claimed again because its lease expired or the clock was set. It keeps
+                // its state and is settled under the new lease.
                 continue;
             }
             self.hold(id, claim.lease, Waiting { event, until }, now);

@@ -17,7 +17,7 @@ const QUICK_IN_A_ROW: u32 = 8;
 pub(in crate::dispatcher) enum Pace {
     /// Immediately, many times in a row.
     Brisk,
-    /// In good time, or not known yet.
+    /// In good time, or unknown so far.
     Steady,
     /// Late, or never.
     Stuck,
