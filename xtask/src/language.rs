@@ -97,7 +97,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
 
 fn print(area: &str, counts: &Counts) {
     let share = |part: usize, whole: usize| {
-        let percent = if whole == 0 { 0 } else { part * 1_000 / whole };
+        let percent = (part * 1_000).checked_div(whole).unwrap_or(0);
         format!("{part} ({}.{} %)", percent / 10, percent % 10)
     };
     println!(
@@ -207,11 +207,9 @@ impl Counts {
         for line in source.lines().map(str::trim_start).filter(|it| !it.starts_with("//")) {
             let is_attribute = line.starts_with("#[");
             is_test |= line.starts_with("#[test]");
-            if let Some(name) = function_name(line) {
-                if !is_test {
-                    self.functions += 1;
-                    self.one_word_functions += usize::from(!name.contains('_'));
-                }
+            if let Some(name) = function_name(line).filter(|_| !is_test) {
+                self.functions += 1;
+                self.one_word_functions += usize::from(!name.contains('_'));
             }
             is_test &= is_attribute;
             for argument in line.split('|').skip(1).step_by(2) {

@@ -13,6 +13,8 @@ DROP TABLE transfers;
 DROP TABLE accounts;
 DROP TABLE recognitions;
 DROP TABLE causes;
+DROP TABLE distribution_steps;
+DROP TABLE distributions_under_way;
 DROP TABLE missed_dates;
 DROP TABLE schedules;
 DROP TABLE settings;
