@@ -28,7 +28,7 @@ pub(crate) fn text(label: &str, name: &str, query: &Query) -> Markup {
     }
 }
 
-/// Renders a select field. `all` has values and labels; the first stands for no selection.
+/// Renders a select field: an option for no selection, then `all` as values and labels.
 pub(crate) fn choice(label: &str, name: &str, all: &[(&str, &str)], query: &Query) -> Markup {
     let chosen = query.get(name);
     // A requested value stays visible even if it is unknown.

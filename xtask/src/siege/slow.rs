@@ -20,7 +20,7 @@ const BEAT: Duration = Duration::from_secs(1);
 /// The time to open all connections.
 const WARM_UP: Duration = Duration::from_secs(15);
 
-/// After this time, the service must have closed a connection whose client reads nothing.
+/// After this time the service has closed a connection whose client reads nothing.
 const CUT_AFTER: Duration = Duration::from_secs(35);
 
 /// How a connection is slow.

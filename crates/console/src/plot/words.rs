@@ -8,7 +8,8 @@ use crate::model::{Point, Series, Step};
 use crate::parts;
 use crate::times;
 
-/// Summarizes a plot in one to three sentences: the total, the maximum and the latest values.
+/// Summarizes a plot in one or two sentences: total and maximum for bars, the current value and the range for a level,
+/// the range for a mean.
 pub(super) fn summary(plot: &Plot<'_>) -> String {
     let Some(series) = plot.layers.first().map(|it| it.series) else { return String::new() };
     let tops = plot.tops();

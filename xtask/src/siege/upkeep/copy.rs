@@ -93,7 +93,7 @@ impl<'a> Copy<'a> {
         .map(drop)
     }
 
-    /// Returns the numbers of old events, of their states, and of their attempts.
+    /// Returns the numbers of old events, of their deliveries and of their attempts.
     pub(super) fn old(&self) -> Result<(i64, i64, i64)> {
         let count = |table: &str, column: &str| -> Result<i64> {
             let (low, high) = if self.cluster.is_some() {

@@ -102,7 +102,7 @@ impl Bench {
         batch
     }
 
-    /// Claims and delivers everything at this speed until the claims have grown to this size.
+    /// Claims and delivers ten times with attempts that take `took`, and returns the limits of the claims.
     fn warm_up(&mut self, provider: u64, took: Duration) -> Vec<u16> {
         (0..10)
             .map(|_| {
