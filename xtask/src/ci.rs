@@ -5,7 +5,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 
 use crate::workspace::{Workspace, run as run_command};
-use crate::{dev, openapi, packaging, publish, schemathesis, test, tidy};
+use crate::{dev, migration, openapi, packaging, publish, schemathesis, test, tidy};
 
 type Step<'a> = (&'a str, &'a dyn Fn() -> Result<()>);
 
@@ -23,18 +23,20 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     };
     let packaging = || packaging::run(workspace);
     let publish = || publish::check(workspace);
+    let migrations = || migration::run(workspace, &migration::Command::Revert);
     let tests = || test::run(workspace, &test::Arguments::all());
     let encryption = || test::run(workspace, &test::Arguments::encryption());
     let sandbox = || dev::check(workspace);
     let description = || openapi::run(workspace, &openapi::Arguments::check());
     let schemathesis = || schemathesis::run(workspace, &schemathesis::Arguments::short());
-    let steps: [Step<'_>; 12] = [
+    let steps: [Step<'_>; 13] = [
         ("format", &format),
         ("lints", &lints),
         ("features", &features),
         ("tidy", &tidy),
         ("packaging", &packaging),
         ("publish", &publish),
+        ("migrations", &migrations),
         ("docs", &docs),
         ("description", &description),
         ("sandbox", &sandbox),
