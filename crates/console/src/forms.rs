@@ -8,7 +8,7 @@ use crate::query::Query;
 /// belong to the previous selection.
 pub(crate) fn filter(path: &str, query: &Query, own: &[&str], fields: &Markup) -> Markup {
     let kept = query.without(own).without(&["page", "before", "after"]);
-    let is_narrowed = own.iter().any(|it| query.get(it).is_some());
+    let is_narrowed = own.iter().any(|name| query.get(name).is_some());
     html! {
         form.filter method="get" action=(path) role="search" {
             @for (name, value) in kept.pairs() {
@@ -32,7 +32,7 @@ pub(crate) fn text(label: &str, name: &str, query: &Query) -> Markup {
 pub(crate) fn choice(label: &str, name: &str, all: &[(&str, &str)], query: &Query) -> Markup {
     let chosen = query.get(name);
     // A requested value stays visible even if it is unknown.
-    let unknown = chosen.filter(|it| !all.iter().any(|(value, _)| value == it));
+    let unknown = chosen.filter(|chosen| !all.iter().any(|(value, _)| value == chosen));
     html! {
         label {
             span { (label) }

@@ -44,14 +44,14 @@ pub(crate) fn by_letters(a: &str, b: &str) -> Ordering {
 impl<C: Column> Listing<C> {
     /// Reads the parameters. Invalid values are ignored.
     pub fn read(query: &Query) -> Self {
-        let named = query.get("sort").and_then(|name| C::ALL.iter().find(|it| it.name() == name));
+        let named = query.get("sort").and_then(|name| C::ALL.iter().find(|column| column.name() == name));
         let column = named.or(C::ALL.first()).copied();
         let is_descending = match query.get("order") {
             Some("asc") => false,
             Some("desc") => true,
             _ => column.is_some_and(C::is_number),
         };
-        let page = query.get("page").and_then(|it| it.parse().ok()).filter(|it| *it > 0).unwrap_or(1);
+        let page = query.get("page").and_then(|page| page.parse().ok()).filter(|page| *page > 0).unwrap_or(1);
         Self { column, is_descending, page }
     }
 
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn rows_are_sorted_and_cut() {
-        let all: Vec<_> = (0..120).map(|it| ("a", it)).collect();
+        let all: Vec<_> = (0..120).map(|number| ("a", number)).collect();
         let listing = Listing::<By>::read(&Query::parse("sort=size&page=3"));
         assert_eq!(listing.offset(), 100);
         let page = listing.cut(all.clone());

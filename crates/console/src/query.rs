@@ -9,11 +9,11 @@ pub struct Query(Vec<(String, String)>);
 impl Query {
     /// Parses the query that a browser sends: `sort=name&q=a+b`. Never fails; invalid UTF-8 is replaced.
     pub fn parse(text: &str) -> Self {
-        let plain = |it: &str| percent_decode_str(&it.replace('+', " ")).decode_utf8_lossy().into_owned();
-        let pairs = text.split('&').filter(|it| !it.is_empty());
+        let plain = |part: &str| percent_decode_str(&part.replace('+', " ")).decode_utf8_lossy().into_owned();
+        let pairs = text.split('&').filter(|pair| !pair.is_empty());
         Self(
             pairs
-                .map(|it| it.split_once('=').unwrap_or((it, "")))
+                .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
                 .map(|(n, v)| (plain(n), plain(v)))
                 .collect(),
         )
@@ -21,7 +21,11 @@ impl Query {
 
     /// Returns the first value of this name that is not blank, trimmed.
     pub fn get(&self, name: &str) -> Option<&str> {
-        self.0.iter().filter(|(it, _)| it == name).map(|(_, value)| value.trim()).find(|it| !it.is_empty())
+        self.0
+            .iter()
+            .filter(|(key, _)| key == name)
+            .map(|(_, value)| value.trim())
+            .find(|value| !value.is_empty())
     }
 
     /// Returns a copy with this parameter replaced.
@@ -41,7 +45,7 @@ impl Query {
 
     /// Returns `path` with these parameters.
     pub(crate) fn link(&self, path: &str) -> String {
-        let encoded = |it: &str| utf8_percent_encode(it, NON_ALPHANUMERIC).to_string();
+        let encoded = |part: &str| utf8_percent_encode(part, NON_ALPHANUMERIC).to_string();
         let pairs: Vec<String> =
             self.0.iter().map(|(n, v)| format!("{}={}", encoded(n), encoded(v))).collect();
         if pairs.is_empty() { path.to_owned() } else { format!("{path}?{}", pairs.join("&")) }

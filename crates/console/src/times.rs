@@ -29,7 +29,7 @@ pub(crate) fn day(at: OffsetDateTime) -> String {
 
 /// Renders `2026-11-20 14:35:10` in a machine-readable `time` element.
 pub(crate) fn moment(at: OffsetDateTime) -> Markup {
-    let exact = at.checked_to_offset(UtcOffset::UTC).and_then(|it| it.format(&Rfc3339).ok());
+    let exact = at.checked_to_offset(UtcOffset::UTC).and_then(|utc| utc.format(&Rfc3339).ok());
     html! { time datetime=[exact] { (written(at, MOMENT)) } }
 }
 

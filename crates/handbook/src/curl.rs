@@ -49,13 +49,14 @@ pub(crate) fn line(method: &str, path: &str, operation: &Value) -> String {
 
 /// Returns the required query parameters.
 fn query(operation: &Value) -> String {
-    let must = list(operation, "parameters").filter(|it| {
-        it.get("in").is_some_and(|it| it == "query") && it.get("required") == Some(&Value::Bool(true))
+    let must = list(operation, "parameters").filter(|parameter| {
+        parameter.get("in").is_some_and(|place| place == "query")
+            && parameter.get("required") == Some(&Value::Bool(true))
     });
     let given: Vec<String> = must
-        .filter_map(|it| {
-            let name = it.get("name")?.as_str()?;
-            let value = it.get("example").or_else(|| it.get("schema")?.get("enum")?.get(0))?;
+        .filter_map(|parameter| {
+            let name = parameter.get("name")?.as_str()?;
+            let value = parameter.get("example").or_else(|| parameter.get("schema")?.get("enum")?.get(0))?;
             Some(format!("{name}={}", value.as_str().map_or_else(|| value.to_string(), str::to_owned)))
         })
         .collect();
@@ -75,13 +76,14 @@ fn body(operation: &Value) -> Option<String> {
         }
     };
     let chosen: Vec<_> = all.iter().filter(|(name, _)| is_wanted(name)).collect();
-    let written = chosen.iter().take(if required.is_empty() { 1 } else { usize::MAX }).map(|(name, it)| {
-        let value = match variable(name) {
-            Some(variable) => format!("\"'\"${variable}\"'\""),
-            None => value(it).to_string().replace('\'', r"'\''"),
-        };
-        format!("\"{name}\": {value}")
-    });
+    let written =
+        chosen.iter().take(if required.is_empty() { 1 } else { usize::MAX }).map(|(name, field)| {
+            let value = match variable(name) {
+                Some(variable) => format!("\"'\"${variable}\"'\""),
+                None => value(field).to_string().replace('\'', r"'\''"),
+            };
+            format!("\"{name}\": {value}")
+        });
     Some(format!("{{{}}}", written.collect::<Vec<_>>().join(",\n       ")))
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 /// Returns the schema, or the one that it refers to.
 pub(crate) fn resolved<'a>(description: &'a Value, schema: &'a Value) -> &'a Value {
     let reference = schema.get("$ref").and_then(Value::as_str);
-    reference.and_then(|it| description.pointer(it.trim_start_matches('#'))).unwrap_or(schema)
+    reference.and_then(|pointer| description.pointer(pointer.trim_start_matches('#'))).unwrap_or(schema)
 }
 
 /// Returns the items of a list in an object; none if the list is missing.
@@ -20,19 +20,19 @@ pub(crate) fn required(schema: &Value) -> Vec<&str> {
 
 /// Describes a value: `email or null, at most 254 characters`.
 pub(crate) fn in_words(description: &Value, schema: &Value) -> String {
-    if let Some(name) = schema.get("$ref").and_then(Value::as_str).and_then(|it| it.rsplit('/').next()) {
+    if let Some(name) = schema.get("$ref").and_then(Value::as_str).and_then(|path| path.rsplit('/').next()) {
         return name.to_owned();
     }
     let mut words = vec![kind(description, schema)];
     let number = |key: &str| schema.get(key).and_then(Value::as_i64);
     if let Some(names) = schema.get("enum").and_then(Value::as_array) {
-        let names: Vec<String> = names.iter().filter(|it| !it.is_null()).map(plain).collect();
+        let names: Vec<String> = names.iter().filter(|name| !name.is_null()).map(plain).collect();
         words.push(format!("one of {}", names.join(", ")));
     }
     if let Some(value) = schema.get("const") {
         words.push(format!("always {}", plain(value)));
     }
-    match (number("minimum"), number("maximum").filter(|it| *it < i64::MAX)) {
+    match (number("minimum"), number("maximum").filter(|maximum| *maximum < i64::MAX)) {
         (Some(least), Some(most)) => words.push(format!("{least} to {most}")),
         (Some(least), None) => words.push(format!("from {least}")),
         (None, Some(most)) => words.push(format!("at most {most}")),
@@ -63,7 +63,7 @@ fn kind(description: &Value, schema: &Value) -> String {
         ("string", Some(format)) => format.to_owned(),
         ("string", None) => "string".to_owned(),
         ("array", _) => {
-            let items = schema.get("items").map(|it| in_words(description, it)).unwrap_or_default();
+            let items = schema.get("items").map(|items| in_words(description, items)).unwrap_or_default();
             format!("array of {items}")
         }
         (other, _) => other.to_owned(),
@@ -80,11 +80,14 @@ pub(crate) fn fields(schema: &Value) -> Vec<(&str, &Value)> {
     let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return Vec::new() };
     let order = schema.get("x-order").or_else(|| schema.get("required")).and_then(Value::as_array);
     let named = order.into_iter().flatten().filter_map(Value::as_str);
-    let mut fields: Vec<_> = named.filter_map(|it| properties.get_key_value(it)).collect();
+    let mut fields: Vec<_> = named.filter_map(|name| properties.get_key_value(name)).collect();
     fields.extend(
-        properties.iter().filter(|(name, _)| !fields.iter().any(|(it, _)| it == name)).collect::<Vec<_>>(),
+        properties
+            .iter()
+            .filter(|(name, _)| !fields.iter().any(|(known, _)| known == name))
+            .collect::<Vec<_>>(),
     );
-    fields.into_iter().map(|(name, it)| (name.as_str(), it)).collect()
+    fields.into_iter().map(|(name, field)| (name.as_str(), field)).collect()
 }
 
 /// Returns an example of a value as JSON, with its fields in order.
@@ -117,7 +120,7 @@ fn write(description: &Value, schema: &Value, depth: usize, text: &mut String) {
 
 /// Returns an example of a value that is not an object with fields.
 pub(crate) fn value(schema: &Value) -> Value {
-    let given = schema.get("examples").and_then(|it| it.get(0)).or_else(|| schema.get("const"));
+    let given = schema.get("examples").and_then(|examples| examples.get(0)).or_else(|| schema.get("const"));
     given.cloned().or_else(|| Some(schema.get("enum")?.get(0)?.clone())).unwrap_or_else(|| json!(Map::new()))
 }
 

@@ -127,7 +127,7 @@ pub(crate) fn render(text: &str) -> Markup {
 /// A code block can be focused, so that it can be scrolled with the keyboard.
 fn listing(kind: &CodeBlockKind<'_>) -> String {
     let language = match kind {
-        CodeBlockKind::Fenced(language) if language.bytes().all(|it| it.is_ascii_alphanumeric()) => {
+        CodeBlockKind::Fenced(language) if language.bytes().all(|byte| byte.is_ascii_alphanumeric()) => {
             language.as_ref()
         }
         _ => "",
@@ -137,13 +137,14 @@ fn listing(kind: &CodeBlockKind<'_>) -> String {
 
 /// Returns the anchor of a heading, as common Markdown hosts create it.
 fn anchor(heading: &[Event<'_>]) -> String {
-    let text = heading.iter().filter_map(|it| match it {
+    let text = heading.iter().filter_map(|event| match event {
         Event::Text(text) | Event::Code(text) => Some(text.as_ref()),
         _ => None,
     });
     let kept = text.collect::<String>().to_lowercase();
-    let kept = kept.chars().filter(|it| it.is_alphanumeric() || matches!(it, ' ' | '-' | '_'));
-    kept.map(|it| if it == ' ' { '-' } else { it }).collect()
+    let kept =
+        kept.chars().filter(|character| character.is_alphanumeric() || matches!(character, ' ' | '-' | '_'));
+    kept.map(|character| if character == ' ' { '-' } else { character }).collect()
 }
 
 /// Returns the page for a link to a file in docs/; `None` for a link to another site or to another file of the
@@ -154,9 +155,10 @@ fn target(link: &str) -> Option<String> {
     let fits = |place: &str| place == file || place.rsplit('/').next() == Some(file);
     let page = PLACES.iter().find(|(place, _)| fits(place)).map(|(_, name)| format!("/docs/guides/{name}"));
     let name = file.rsplit('/').next().unwrap_or_default();
-    let page =
-        page.or_else(|| FILES.iter().find(|(it, _)| *it == name).map(|(it, _)| format!("/docs/files/{it}")))?;
-    Some(anchor.map_or_else(|| page.clone(), |it| format!("{page}#{it}")))
+    let page = page.or_else(|| {
+        FILES.iter().find(|(file, _)| *file == name).map(|(file, _)| format!("/docs/files/{file}"))
+    })?;
+    Some(anchor.map_or_else(|| page.clone(), |anchor| format!("{page}#{anchor}")))
 }
 
 #[cfg(test)]

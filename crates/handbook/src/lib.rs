@@ -30,8 +30,8 @@ pub const NOT_FOUND_PATH: &str = "/404";
 pub fn pages(description: &Value) -> Vec<Page> {
     let chapters = reference::chapters(description);
     let contents = layout::Contents {
-        guides: guides::GUIDES.iter().map(|it| (it.path(), it.title.to_owned())).collect(),
-        chapters: chapters.iter().map(|it| (it.path(), it.name.clone())).collect(),
+        guides: guides::GUIDES.iter().map(|guide| (guide.path(), guide.title.to_owned())).collect(),
+        chapters: chapters.iter().map(|chapter| (chapter.path(), chapter.name.clone())).collect(),
     };
     let page = |path: String, title: &str, main| Page {
         body: layout::page(&contents, &path, title, &main).into_string(),
@@ -39,8 +39,14 @@ pub fn pages(description: &Value) -> Vec<Page> {
         content_type: HTML,
     };
     let mut pages = vec![page("/docs".to_owned(), "Guerdon for integrators", guides::start(&contents))];
-    pages.extend(guides::GUIDES.iter().map(|it| page(it.path(), it.title, guides::render(it.text))));
-    pages.extend(chapters.iter().map(|it| page(it.path(), &it.name, reference::render(it, description))));
+    pages.extend(
+        guides::GUIDES.iter().map(|guide| page(guide.path(), guide.title, guides::render(guide.text))),
+    );
+    pages.extend(
+        chapters
+            .iter()
+            .map(|chapter| page(chapter.path(), &chapter.name, reference::render(chapter, description))),
+    );
     pages.push(page(NOT_FOUND_PATH.to_owned(), "Page not found", not_found()));
     pages.extend(guides::FILES.iter().map(|(name, text)| Page {
         path: format!("/docs/files/{name}"),

@@ -31,14 +31,15 @@ pub(crate) fn chapters(description: &Value) -> Vec<Chapter> {
     let chapter = |tag: &Value| {
         let text = |key| tag.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         let name = text("name");
-        let operations = operations(description).into_iter().filter(|it| is_of(&it.told, &name)).collect();
+        let operations =
+            operations(description).into_iter().filter(|operation| is_of(&operation.told, &name)).collect();
         Chapter { name, about: text("description"), operations }
     };
     list(description, "tags").map(chapter).collect()
 }
 
 fn is_of(operation: &Value, tag: &str) -> bool {
-    operation.pointer("/tags/0").is_some_and(|it| it == tag)
+    operation.pointer("/tags/0").is_some_and(|first| first == tag)
 }
 
 fn operations(description: &Value) -> Vec<Operation> {
@@ -97,7 +98,8 @@ fn operation(it: &Operation, description: &Value) -> Markup {
 }
 
 fn parameters(told: &Value, description: &Value) -> Markup {
-    let all: Vec<&Value> = list(told, "parameters").map(|it| resolved(description, it)).collect();
+    let all: Vec<&Value> =
+        list(told, "parameters").map(|parameter| resolved(description, parameter)).collect();
     html! {
         @if !all.is_empty() {
             h3 { "Parameters" }
@@ -161,14 +163,14 @@ fn table(schema: &Value, description: &Value) -> Markup {
 fn within(field: &Value) -> Option<(String, &Value)> {
     let held = field.get("items").unwrap_or(field);
     let name =
-        held.get("$ref").and_then(Value::as_str).and_then(|it| it.rsplit('/').next()).unwrap_or_default();
+        held.get("$ref").and_then(Value::as_str).and_then(|path| path.rsplit('/').next()).unwrap_or_default();
     (held.get("$ref").is_some() || held.get("properties").is_some()).then(|| (name.to_owned(), held))
 }
 
 fn answers(told: &Value, description: &Value) -> Markup {
     let all: Vec<(&String, &Value)> = object(told, "responses").collect();
     let success = all.iter().find(|(status, _)| status.starts_with('2'));
-    let schema = success.and_then(|(_, it)| it.pointer("/content/application~1json/schema"));
+    let schema = success.and_then(|(_, response)| response.pointer("/content/application~1json/schema"));
     html! {
         @if let (Some((status, _)), Some(schema)) = (success, schema) {
             h3 { "Response " (status) }

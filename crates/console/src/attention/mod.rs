@@ -48,7 +48,7 @@ pub(crate) fn notes(overview: &Overview, frame: &Frame) -> Vec<Note> {
     notes.extend(deliveries(overview, frame.now));
     notes.extend(others(overview, frame));
     // The sort is stable: within a tone the order does not change.
-    notes.sort_by_key(|it| it.tone != Tone::Bad);
+    notes.sort_by_key(|note| note.tone != Tone::Bad);
     notes
 }
 
@@ -111,7 +111,9 @@ fn deliveries(overview: &Overview, now: OffsetDateTime) -> Vec<Note> {
             format!("{} no callback URL to go to.", deliveries.unaddressed.of("event had", "events had"));
         notes.push(Note::new(Tone::Warn, text).at("/events?state=unaddressed", "See whose"));
     }
-    if let Some(age) = deliveries.oldest_pending_at.map(|it| now - it).filter(|it| *it > LONG_WAIT) {
+    if let Some(age) =
+        deliveries.oldest_pending_at.map(|created_at| now - created_at).filter(|age| *age > LONG_WAIT)
+    {
         let text = format!("The oldest event waits for {}.", numbers::seconds(age.whole_seconds()));
         notes.push(Note::new(Tone::Warn, text).at("/events?state=pending", "See what waits"));
     }
@@ -132,7 +134,7 @@ fn others(overview: &Overview, frame: &Frame) -> Vec<Note> {
         let text = "Maintenance is on: every request is answered 503.";
         notes.push(Note::new(Tone::Warn, text).by("guerdon maintenance off"));
     }
-    let failed = overview.api.as_ref().map_or(0, |it| it.server_errors.total());
+    let failed = overview.api.as_ref().map_or(0, |api| api.server_errors.total());
     if let Ok(failed @ 1..) = u64::try_from(failed) {
         let text = format!(
             "{} answered 5xx: 503 while it was busy or in maintenance; of the rest the log tells why.",
@@ -166,7 +168,7 @@ fn others(overview: &Overview, frame: &Frame) -> Vec<Note> {
         );
         notes.push(Note::new(Tone::Warn, text).at("/providers?sort=suspended", "See which"));
     }
-    notes.extend(overview.service.certificate.as_ref().and_then(|it| certificate(it, frame.now)));
+    notes.extend(overview.service.certificate.as_ref().and_then(|found| certificate(found, frame.now)));
     notes
 }
 

@@ -47,7 +47,7 @@ fn well() -> Overview {
 }
 
 fn told(overview: &Overview) -> Vec<(Tone, String)> {
-    notes(overview, &frame()).into_iter().map(|it| (it.tone, it.text)).collect()
+    notes(overview, &frame()).into_iter().map(|note| (note.tone, note.text)).collect()
 }
 
 #[test]

@@ -34,7 +34,7 @@ const FAULTS: [(&[&str], &str); 8] = [
 
 pub(super) fn hint(fault: &str) -> String {
     let fault = fault.to_lowercase();
-    let known = FAULTS.iter().find(|(words, _)| words.iter().any(|it| fault.contains(it)));
+    let known = FAULTS.iter().find(|(words, _)| words.iter().any(|word| fault.contains(word)));
     let text = known.map_or(
         "The TLS handshake failed. `openssl s_client -connect HOST:443 -servername HOST` shows what the receiver sends.",
         |(_, text)| text,

@@ -35,7 +35,7 @@ pub struct Reserve {
 impl Reserve {
     /// Whether the balance is below the threshold.
     pub fn is_low(&self) -> bool {
-        self.alert_below.is_some_and(|it| self.points < it)
+        self.alert_below.is_some_and(|threshold| self.points < threshold)
     }
 }
 

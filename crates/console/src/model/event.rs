@@ -34,7 +34,7 @@ impl EventState {
 
     /// Parses [`Self::name`].
     pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|it| it.name() == name)
+        Self::ALL.into_iter().find(|state| state.name() == name)
     }
 }
 

@@ -53,10 +53,10 @@ impl Series {
         found: impl IntoIterator<Item = (OffsetDateTime, i64)>,
     ) -> Self {
         let mut series = Self::unknown(step, now, count);
-        series.points.iter_mut().for_each(|it| it.value = Some(0));
+        series.points.iter_mut().for_each(|point| point.value = Some(0));
         for (at, value) in found {
             if let Some(point) = series.bucket(at) {
-                point.value = point.value.map(|it| it.saturating_add(value));
+                point.value = point.value.map(|sum| sum.saturating_add(value));
             }
         }
         series
@@ -87,7 +87,7 @@ impl Series {
         found: impl IntoIterator<Item = (OffsetDateTime, i64)>,
     ) -> Self {
         let mut series = Self::unknown(step, now, count);
-        let begins = series.points.first().map_or(now, |it| it.at);
+        let begins = series.points.first().map_or(now, |point| point.at);
         let mut level = None;
         for (at, value) in found {
             if at < begins {
@@ -112,7 +112,7 @@ impl Series {
 
     /// Returns the saturating sum of the known values.
     pub fn total(&self) -> i64 {
-        self.points.iter().filter_map(|it| it.value).fold(0, i64::saturating_add)
+        self.points.iter().filter_map(|point| point.value).fold(0, i64::saturating_add)
     }
 
     fn unknown(step: Step, now: OffsetDateTime, count: u16) -> Self {
@@ -138,13 +138,13 @@ mod tests {
     const NOW: OffsetDateTime = datetime!(2026-11-20 14:35:10 UTC);
 
     fn values(series: &Series) -> Vec<Option<i64>> {
-        series.points.iter().map(|it| it.value).collect()
+        series.points.iter().map(|point| point.value).collect()
     }
 
     #[test]
     fn hours_and_days_begin_in_utc_and_end_with_the_one_under_way() {
         let hours = Series::sums(Step::Hour, datetime!(2026-11-20 01:35 +2), 3, []);
-        let begins: Vec<_> = hours.points.iter().map(|it| it.at).collect();
+        let begins: Vec<_> = hours.points.iter().map(|point| point.at).collect();
         let expected = [
             datetime!(2026-11-19 21:00 UTC),
             datetime!(2026-11-19 22:00 UTC),

@@ -22,7 +22,7 @@ pub struct AuditFilter {
 impl AuditFilter {
     pub fn read(query: &Query) -> Self {
         let own = |name| query.get(name).map(str::to_owned);
-        let actor = own("actor").filter(|it| Actor::KINDS.contains(&it.as_str()));
+        let actor = own("actor").filter(|kind| Actor::KINDS.contains(&kind.as_str()));
         Self { actor, action: own("action"), company: own("company") }
     }
 }
@@ -30,9 +30,10 @@ impl AuditFilter {
 /// Renders a section of the log.
 pub fn page(log: &AuditLog, query: &Query, frame: &Frame) -> String {
     let path = Section::Audit.path();
-    let actions: Vec<(&str, &str)> = log.actions.iter().map(|it| (it.as_str(), it.as_str())).collect();
+    let actions: Vec<(&str, &str)> =
+        log.actions.iter().map(|action| (action.as_str(), action.as_str())).collect();
     let fields = html! {
-        (forms::choice("Actor", "actor", &Actor::KINDS.map(|it| (it, it)), query))
+        (forms::choice("Actor", "actor", &Actor::KINDS.map(|kind| (kind, kind)), query))
         (forms::choice("Action", "action", &actions, query))
         (forms::text("Company, its id", "company", query))
     };

@@ -66,7 +66,7 @@ fn deposit(company: &Company) -> String {
 
 fn figures(company: &Company) -> Markup {
     let reserve = &company.reserve;
-    let circulating = company.circulation.iter().map(|it| it.points).fold(0, i64::saturating_add);
+    let circulating = company.circulation.iter().map(|wallet| wallet.points).fold(0, i64::saturating_add);
     parts::tiles(&[
         (
             "Reserve",
@@ -80,8 +80,8 @@ fn figures(company: &Company) -> Markup {
 }
 
 fn reserve(company: &Company, query: &Query) -> Markup {
-    let asked = query.get("days").and_then(|it| it.parse().ok());
-    let days = SPANS.into_iter().find(|it| Some(*it) == asked).unwrap_or(30);
+    let asked = query.get("days").and_then(|days| days.parse().ok());
+    let days = SPANS.into_iter().find(|days| Some(*days) == asked).unwrap_or(30);
     let series = company.reserve_by_day.newest(days);
     let title = format!("Reserve by day, {days} days");
     let threshold = company.reserve.alert_below.map(|value| Threshold { name: "alert below", value });
@@ -131,8 +131,8 @@ fn occasions(company: &Company) -> Markup {
 }
 
 fn facts(company: &Company, frame: &Frame) -> Markup {
-    let alert = company.reserve.alert_below.map_or("never".to_owned(), |it| {
-        format!("when the reserve falls below {}", numbers::of(it.unsigned_abs(), "point", "points"))
+    let alert = company.reserve.alert_below.map_or("never".to_owned(), |threshold| {
+        format!("when the reserve falls below {}", numbers::of(threshold.unsigned_abs(), "point", "points"))
     });
     parts::facts(&[
         ("Id", html! { code { (company.id) } }),

@@ -47,7 +47,7 @@ fn diagnosis(event: &Event) -> Markup {
             provider.id
         )),
         EventState::Pending | EventState::Exhausted => {
-            event.attempts.last().and_then(|it| hint::hint(it, provider))
+            event.attempts.last().and_then(|attempt| hint::hint(attempt, provider))
         }
     };
     let tone = if event.state == EventState::Exhausted { Tone::Bad } else { Tone::Warn };

@@ -35,10 +35,10 @@ pub fn page(events: &Events, query: &Query, frame: &Frame) -> String {
     let path = Section::Events.path();
     let filter = EventFilter::read(query);
     let providers: Vec<(&str, &str)> =
-        events.providers.iter().map(|it| (it.id.as_str(), it.name.as_str())).collect();
-    let types: Vec<(&str, &str)> = events.types.iter().map(|it| (it.as_str(), it.as_str())).collect();
+        events.providers.iter().map(|provider| (provider.id.as_str(), provider.name.as_str())).collect();
+    let types: Vec<(&str, &str)> = events.types.iter().map(|kind| (kind.as_str(), kind.as_str())).collect();
     let fields = html! {
-        (forms::choice("State", "state", &EventState::ALL.map(|it| (it.name(), it.name())), query))
+        (forms::choice("State", "state", &EventState::ALL.map(|state| (state.name(), state.name())), query))
         (forms::choice("Provider", "provider", &providers, query))
         (forms::choice("Type", "type", &types, query))
     };
@@ -86,7 +86,7 @@ fn table(events: &Events, frame: &Frame) -> Markup {
 
 /// Renders commands with the same filter, as far as the command line supports it.
 fn commands(filter: &EventFilter) -> Markup {
-    let provider = filter.provider.as_deref().filter(|it| is_id(it));
+    let provider = filter.provider.as_deref().filter(|id| is_id(id));
     let mut list = "guerdon event list".to_owned();
     if let Some(id) = provider {
         list.push_str(&format!(" --provider {id}"));
@@ -95,7 +95,7 @@ fn commands(filter: &EventFilter) -> Markup {
         list.push_str(&format!(" --state {}", state.name()));
     }
     let mut all = vec![("List these on the command line", format!("{list} --since 7d"))];
-    let kept = filter.state.filter(|it| matches!(it, EventState::Exhausted | EventState::Unaddressed));
+    let kept = filter.state.filter(|state| matches!(state, EventState::Exhausted | EventState::Unaddressed));
     if let Some(state) = kept {
         let provider = provider.unwrap_or("PROVIDER_ID");
         let replay = format!("guerdon event replay --provider {provider} --state {}", state.name());
@@ -107,7 +107,7 @@ fn commands(filter: &EventFilter) -> Markup {
 
 /// A query may contain anything, and people copy commands into a shell.
 fn is_id(text: &str) -> bool {
-    text.len() == 36 && text.bytes().all(|it| it.is_ascii_hexdigit() || it == b'-')
+    text.len() == 36 && text.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
 }
 
 #[cfg(test)]

@@ -64,12 +64,12 @@ fn notes(notes: &[Note]) -> Markup {
 fn tiles(overview: &Overview, frame: &Frame) -> Markup {
     let activity = &overview.activity;
     let deliveries = &overview.deliveries;
-    let oldest = deliveries.oldest_pending_at.map(|it| (frame.now - it).whole_seconds());
-    let requests = overview.api.as_ref().map(|it| it.requests.total());
+    let oldest = deliveries.oldest_pending_at.map(|created_at| (frame.now - created_at).whole_seconds());
+    let requests = overview.api.as_ref().map(|api| api.requests.total());
     let errors = overview.api.as_ref().map_or_else(
         || "none counted".to_owned(),
-        |it| {
-            let (refused, failed) = (it.client_errors.total(), it.server_errors.total());
+        |api| {
+            let (refused, failed) = (api.client_errors.total(), api.server_errors.total());
             format!("{} answered 4xx, {} 5xx", numbers::grouped(refused), numbers::grouped(failed))
         },
     );

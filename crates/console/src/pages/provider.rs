@@ -63,10 +63,13 @@ fn events(detail: &ProviderDetail, state: &str) -> Markup {
 }
 
 fn tiles(detail: &ProviderDetail) -> Markup {
-    let performance = |it: &Performance| {
-        let note =
-            format!("of {}, {} on average", numbers::of(it.attempts, "attempt", "attempts"), latency(it));
-        (confirmed(it), html! { (if it.attempts == 0 { "no attempt" } else { note.as_str() }) })
+    let performance = |period: &Performance| {
+        let note = format!(
+            "of {}, {} on average",
+            numbers::of(period.attempts, "attempt", "attempts"),
+            latency(period)
+        );
+        (confirmed(period), html! { (if period.attempts == 0 { "no attempt" } else { note.as_str() }) })
     };
     let ((day, of_day), (month, of_month)) = (performance(&detail.last_24h), performance(&detail.last_30d));
     let waiting = &detail.waiting;

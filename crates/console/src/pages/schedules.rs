@@ -61,7 +61,7 @@ impl Column for ScheduleColumn {
 
     /// In the column of failures, failing schedules come first, the longest failing at the top.
     fn compare(self, a: &Schedule, b: &Schedule) -> Ordering {
-        let since = |it: &Schedule| it.failing.as_ref().map(|it| it.since);
+        let since = |schedule: &Schedule| schedule.failing.as_ref().map(|failing| failing.since);
         match self {
             Self::Next => a.next_on.cmp(&b.next_on),
             Self::Company => by_letters(&a.company.name, &b.company.name),
@@ -119,7 +119,7 @@ pub fn page(schedules: &Schedules, query: &Query, frame: &Frame) -> String {
 /// Renders all schedules of one company, in the given order.
 pub(super) fn table_of_one(all: &[Schedule], now: OffsetDateTime) -> Markup {
     let head = html! {
-        @for column in ScheduleColumn::ALL.iter().filter(|it| **it != ScheduleColumn::Company) {
+        @for column in ScheduleColumn::ALL.iter().filter(|column| **column != ScheduleColumn::Company) {
             th scope="col" class=[column.is_number().then_some("number")] { (column.heading()) }
         }
     };

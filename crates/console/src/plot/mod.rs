@@ -112,17 +112,17 @@ impl<'a> Plot<'a> {
     }
 
     fn is_empty(&self) -> bool {
-        self.layers.iter().all(|layer| layer.series.points.iter().all(|it| it.value.is_none()))
+        self.layers.iter().all(|layer| layer.series.points.iter().all(|point| point.value.is_none()))
     }
 
     /// Returns the sum of all layers for a bucket, if any is known.
     fn top(&self, number: usize) -> Option<i64> {
-        let values = self.layers.iter().filter_map(|it| it.series.points.get(number)?.value);
+        let values = self.layers.iter().filter_map(|layer| layer.series.points.get(number)?.value);
         values.reduce(i64::saturating_add)
     }
 
     fn tops(&self) -> Vec<Option<i64>> {
-        let count = self.layers.iter().map(|it| it.series.points.len()).max().unwrap_or(0);
+        let count = self.layers.iter().map(|layer| layer.series.points.len()).max().unwrap_or(0);
         (0..count).map(|number| self.top(number)).collect()
     }
 }
@@ -149,13 +149,13 @@ pub(crate) fn figure(plot: &Plot<'_>) -> Markup {
 }
 
 fn picture(plot: &Plot<'_>, axes: &Axes, class: &str) -> Markup {
-    let threshold = plot.threshold.as_ref().map(|it| it.value);
+    let threshold = plot.threshold.as_ref().map(|threshold| threshold.value);
     let scale = Scale::over(plot.tops().into_iter().flatten().chain(threshold));
     html! {
         svg class=(class) role="img" viewBox={ "0 0 " (axes.width) " " (axes.height) } {
             title { (plot.title) ": " (words::summary(plot)) }
             (axes.marks(&scale, plot.unit))
-            (axes.dates(plot.layers.first().map(|it| it.series)))
+            (axes.dates(plot.layers.first().map(|layer| layer.series)))
             @match plot.kind {
                 Kind::Bars => (shapes::bars(plot, axes, &scale)),
                 Kind::Level | Kind::Mean => (shapes::lines(plot, axes, &scale)),

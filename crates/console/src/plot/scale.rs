@@ -12,14 +12,15 @@ pub(super) struct Scale {
 
 impl Scale {
     pub(super) fn over(values: impl IntoIterator<Item = i64>) -> Self {
-        let (low, high) = values.into_iter().fold((0, 0), |(low, high), it| (it.min(low), it.max(high)));
+        let (low, high) =
+            values.into_iter().fold((0, 0), |(low, high), value| (value.min(low), value.max(high)));
         let high = if low == high { 1 } else { high };
         let (low, high) = (i128::from(low), i128::from(high));
         let step = step(high - low);
         let first = low.div_euclid(step) * step;
         let marks = (0..).map(|number| first + number * step);
         let mut marks: Vec<i128> = marks.take_while(|mark| *mark < high).collect();
-        marks.push(marks.last().map_or(high, |it| it + step));
+        marks.push(marks.last().map_or(high, |last| last + step));
         let bounded = |mark: i128| i64::try_from(mark).unwrap_or(if mark < 0 { i64::MIN } else { i64::MAX });
         Self { marks: marks.into_iter().map(bounded).collect() }
     }
@@ -40,7 +41,7 @@ fn step(span: i128) -> i128 {
     let least = (span + INTERVALS_MAX - 1) / INTERVALS_MAX;
     let mut unit = 1;
     loop {
-        if let Some(step) = [unit, unit * 2, unit * 5].into_iter().find(|it| *it >= least) {
+        if let Some(step) = [unit, unit * 2, unit * 5].into_iter().find(|step| *step >= least) {
             return step;
         }
         unit *= 10;

@@ -34,7 +34,7 @@ fn stacked(plot: &Plot<'_>, number: usize) -> Vec<(&'static str, i64, i64)> {
     let mut from = 0;
     let mut pieces = Vec::new();
     for layer in &plot.layers {
-        let value = layer.series.points.get(number).and_then(|it| it.value).unwrap_or(0);
+        let value = layer.series.points.get(number).and_then(|point| point.value).unwrap_or(0);
         let to = i64::saturating_add(from, value);
         if value != 0 {
             pieces.push((layer.tone.class(), from, to));
@@ -79,7 +79,7 @@ fn runs(layer: &Layer<'_>, axes: &Axes, scale: &Scale) -> Vec<Vec<(f64, f64)>> {
             _ => runs.push(Vec::new()),
         }
     }
-    runs.retain(|it| !it.is_empty());
+    runs.retain(|run| !run.is_empty());
     runs
 }
 

@@ -28,7 +28,7 @@ fn places(page: &str) -> Vec<f64> {
     for name in ["x", "y", "x1", "x2", "y1", "y2", "cx", "cy", "width", "height", "points"] {
         for value in page.split(&format!(" {name}=\"")).skip(1) {
             let value = value.split('"').next().unwrap();
-            places.extend(value.split([' ', ',']).map(|it| it.parse::<f64>().unwrap()));
+            places.extend(value.split([' ', ',']).map(|number| number.parse::<f64>().unwrap()));
         }
     }
     places
@@ -36,7 +36,7 @@ fn places(page: &str) -> Vec<f64> {
 
 #[test]
 fn every_number_is_finite_and_within_the_picture() {
-    let many = |count: i64| (0..count).map(|it| Some(it * 1_000)).collect::<Vec<_>>();
+    let many = |count: i64| (0..count).map(|number| Some(number * 1_000)).collect::<Vec<_>>();
     let all = [many(1), many(2), many(24), many(30), many(90), vec![Some(0); 24]];
     let huge = [vec![Some(i64::MAX); 3], vec![Some(i64::MAX), Some(i64::MIN), None], vec![Some(-3), Some(4)]];
     for values in all.iter().chain(&huge) {

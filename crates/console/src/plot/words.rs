@@ -11,7 +11,7 @@ use crate::times;
 /// Summarizes a plot in one or two sentences: total and maximum for bars, the current value and the range for a level,
 /// the range for a mean.
 pub(super) fn summary(plot: &Plot<'_>) -> String {
-    let Some(series) = plot.layers.first().map(|it| it.series) else { return String::new() };
+    let Some(series) = plot.layers.first().map(|layer| layer.series) else { return String::new() };
     let tops = plot.tops();
     let known = || series.points.iter().zip(&tops).filter_map(|(point, top)| Some((point, (*top)?)));
     // Of equal values, the newest.
@@ -57,12 +57,12 @@ fn when(step: Step, at: OffsetDateTime) -> String {
 /// Describes one bucket: `20 Nov 14:00: 612 recognitions`.
 pub(super) fn bucket(plot: &Plot<'_>, number: usize, at: OffsetDateTime) -> String {
     let values =
-        plot.layers.iter().map(|layer| match layer.series.points.get(number).and_then(|it| it.value) {
+        plot.layers.iter().map(|layer| match layer.series.points.get(number).and_then(|point| point.value) {
             Some(value) if layer.name.is_empty() => plot.unit.exact(value),
             Some(value) => format!("{}: {}", layer.name, plot.unit.exact(value)),
             None => "nothing known".to_owned(),
         });
-    let step = plot.layers.first().map_or(Step::Day, |it| it.series.step);
+    let step = plot.layers.first().map_or(Step::Day, |layer| layer.series.step);
     let so_far = if is_under_way(plot, number) { ", so far" } else { "" };
     format!("{}: {}{so_far}", begin(step, at), values.collect::<Vec<_>>().join(", "))
 }
@@ -85,7 +85,7 @@ pub(super) fn legend(plot: &Plot<'_>) -> Markup {
     html! {
         @if is_needed {
             ul.legend {
-                @for layer in plot.layers.iter().filter(|it| !it.name.is_empty()) {
+                @for layer in plot.layers.iter().filter(|layer| !layer.name.is_empty()) {
                     li {
                         span class={ "swatch " (layer.tone.class()) } aria-hidden="true" {}
                         (layer.name)
@@ -105,7 +105,7 @@ pub(super) fn legend(plot: &Plot<'_>) -> Markup {
 
 /// Renders a table of all values, newest first.
 pub(super) fn details(plot: &Plot<'_>) -> Markup {
-    let Some(series) = plot.layers.first().map(|it| it.series) else { return html! {} };
+    let Some(series) = plot.layers.first().map(|layer| layer.series) else { return html! {} };
     let head = html! {
         th scope="col" { (match series.step { Step::Hour => "Hour", Step::Day => "Day" }) }
         @for layer in &plot.layers {
@@ -117,7 +117,7 @@ pub(super) fn details(plot: &Plot<'_>) -> Markup {
             tr {
                 th scope="row" { (begin(series.step, point.at)) @if is_under_way(plot, number) { ", so far" } }
                 @for layer in &plot.layers {
-                    td.number { (figure(plot, layer.series.points.get(number).and_then(|it| it.value))) }
+                    td.number { (figure(plot, layer.series.points.get(number).and_then(|point| point.value))) }
                 }
             }
         }
@@ -131,5 +131,5 @@ pub(super) fn details(plot: &Plot<'_>) -> Markup {
 }
 
 fn figure(plot: &Plot<'_>, value: Option<i64>) -> String {
-    value.map_or_else(|| "–".to_owned(), |it| plot.unit.bare(it))
+    value.map_or_else(|| "–".to_owned(), |value| plot.unit.bare(value))
 }
