@@ -119,7 +119,7 @@ mod tests {
         for scale in [0.0, -1.0, 9e-4, 1.1e9, f64::MIN_POSITIVE, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             assert_eq!(Schedule::scaled(scale), None);
         }
-        let longest = Schedule::scaled(1e-3).and_then(|it| it.waits().into_iter().max());
+        let longest = Schedule::scaled(1e-3).and_then(|schedule| schedule.waits().into_iter().max());
         assert_eq!(longest, Some(Duration::from_secs(124_674_000)));
     }
 }

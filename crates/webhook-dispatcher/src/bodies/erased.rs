@@ -11,11 +11,12 @@ const ROLES: [&str; 3] = ["sender", "receiver", "user"];
 /// quotes would be escaped there.
 pub(super) fn from(body: &[u8], user: UserId, email: &EmailAddress) -> Result<Vec<u8>, Unrenderable> {
     let unrenderable = |cause: &dyn ToString| Unrenderable(cause.to_string());
-    let mut text = std::str::from_utf8(body).map_err(|it| unrenderable(&it))?.to_owned();
-    let whole: Value = serde_json::from_str(&text).map_err(|it| unrenderable(&it))?;
-    let data = |key: &str| whole.get("data").and_then(|it| it.get(key));
+    let mut text = std::str::from_utf8(body).map_err(|error| unrenderable(&error))?.to_owned();
+    let whole: Value = serde_json::from_str(&text).map_err(|error| unrenderable(&error))?;
+    let data = |key: &str| whole.get("data").and_then(|data| data.get(key));
     let user = user.to_string();
-    for role in ROLES.iter().filter(|it| data(&format!("{it}_id")).and_then(Value::as_str) == Some(&user)) {
+    for role in ROLES.iter().filter(|role| data(&format!("{role}_id")).and_then(Value::as_str) == Some(&user))
+    {
         for (key, instead) in [(format!("{role}_name"), "erased"), (format!("{role}_email"), email.as_str())]
         {
             if let Some(was @ Value::String(_)) = data(&key) {

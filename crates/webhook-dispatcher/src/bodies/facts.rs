@@ -67,7 +67,7 @@ mod tests {
             id(4)
         );
         assert_eq!(
-            of(redemption.as_bytes()).map(|it| (it.subject, it.sender, it.points)),
+            of(redemption.as_bytes()).map(|facts| (facts.subject, facts.sender, facts.points)),
             Some((id(1), None, 3))
         );
         let wrong = recognition.replace("\"points\":5", "\"points\":\"5\"");

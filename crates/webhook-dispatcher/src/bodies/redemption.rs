@@ -55,7 +55,7 @@ mod tests {
             manager: false,
             active: true,
         };
-        let points = |it| Points::new(it).unwrap();
+        let points = |number| Points::new(number).unwrap();
         let event = RedemptionEvent { user: &user, points: points(20), cumulative_points_spent: points(70) };
         assert_eq!(
             String::from_utf8(Bodies.body(&Event::RedemptionCreated(event)).unwrap()).unwrap(),

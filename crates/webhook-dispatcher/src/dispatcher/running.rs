@@ -50,7 +50,7 @@ impl Running {
     pub fn stop(mut self, deadline: Duration) -> Stopped {
         self.begin_to_stop();
         let waited =
-            self.shared.progress.wait_timeout_while(self.shared.state(), deadline, |it| !it.is_over());
+            self.shared.progress.wait_timeout_while(self.shared.state(), deadline, |state| !state.is_over());
         let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         let (is_over, abandoned) = (state.is_over(), state.core.in_flight());
         drop(state);

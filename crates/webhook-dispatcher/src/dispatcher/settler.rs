@@ -14,7 +14,7 @@ pub(super) fn settle_until_stopped(shared: &Arc<Shared>) {
         let state = shared.state();
         let mut state = shared
             .settlements
-            .wait_while(state, |it| !it.core.has_to_settle() && !it.is_over() && !it.is_abandoned)
+            .wait_while(state, |state| !state.core.has_to_settle() && !state.is_over() && !state.is_abandoned)
             .unwrap_or_else(PoisonError::into_inner);
         if state.is_abandoned || !state.core.has_to_settle() {
             return;
@@ -47,9 +47,10 @@ pub(super) fn settle_until_stopped(shared: &Arc<Shared>) {
                 }
                 let mut state = shared.state();
                 state.core.not_settled(batch);
-                let paused = shared
-                    .progress
-                    .wait_timeout_while(state, shared.parts.limits.back_off, |it| !it.is_abandoned);
+                let paused =
+                    shared
+                        .progress
+                        .wait_timeout_while(state, shared.parts.limits.back_off, |state| !state.is_abandoned);
                 drop(paused);
             }
         }

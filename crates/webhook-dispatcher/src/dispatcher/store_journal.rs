@@ -39,7 +39,7 @@ impl Journal for StoreJournal {
                 return Ok(due);
             }
             for claim in plan(&due.providers) {
-                due.claimed.extend(tx.claim_events(&claim)?.filter(|it| !it.events.is_empty()));
+                due.claimed.extend(tx.claim_events(&claim)?.filter(|claimed| !claimed.events.is_empty()));
             }
             Ok(due)
         })

@@ -90,7 +90,7 @@ fn bench_with(
 
 impl Bench {
     fn add(&self, events: std::ops::Range<u64>, provider: u64) {
-        events.for_each(|it| self.journal.add(event_id(it), provider, START));
+        events.for_each(|number| self.journal.add(event_id(number), provider, START));
         self.wake.wake();
     }
 
@@ -188,8 +188,8 @@ fn stopping_waits_for_attempts_under_way_and_gives_the_rest_back() {
     let delivered = journal.count(EventState::Delivered);
     assert!(delivered >= 8, "{delivered}");
     journal.with(|book| {
-        let pending = book.rows.values().filter(|it| it.state == EventState::Pending);
-        assert!(pending.clone().all(|it| it.due <= START), "something is still leased");
+        let pending = book.rows.values().filter(|row| row.state == EventState::Pending);
+        assert!(pending.clone().all(|row| row.due <= START), "something is still leased");
         assert_eq!(pending.count(), 100 - delivered);
     });
 }
@@ -229,7 +229,7 @@ fn a_database_that_comes_back_finds_nothing_lost() {
     bench.wait_for(42);
     assert_eq!(bench.running.stop(LONG), Stopped { abandoned: 0 });
     assert_eq!(bench.journal.count(EventState::Delivered), 50);
-    bench.journal.with(|book| assert!(book.rows.values().all(|it| it.attempts.len() == 1)));
+    bench.journal.with(|book| assert!(book.rows.values().all(|row| row.attempts.len() == 1)));
 }
 
 #[test]
@@ -240,7 +240,7 @@ fn a_fault_of_ours_costs_one_attempt() {
     });
     bench.add(0..100, 1);
     let results = bench.wait_for(100);
-    assert_eq!(results.iter().filter(|it| **it == AttemptResult::Failed).count(), 1);
+    assert_eq!(results.iter().filter(|result| **result == AttemptResult::Failed).count(), 1);
     assert_eq!(bench.running.stop(LONG), Stopped { abandoned: 0 });
     bench.journal.with(|book| {
         let attempt = &book.rows[&event_id(3)].attempts[0];

@@ -33,7 +33,7 @@ pub struct SystemLookUp;
 
 impl LookUp for SystemLookUp {
     fn look_up(&self, name: &str) -> io::Result<Vec<IpAddr>> {
-        (name, 0).to_socket_addrs().map(|found| found.map(|it| it.ip()).collect())
+        (name, 0).to_socket_addrs().map(|found| found.map(|address| address.ip()).collect())
     }
 }
 

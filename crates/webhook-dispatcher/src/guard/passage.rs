@@ -18,17 +18,17 @@ thread_local! {
 
 /// Begins an attempt: no address is allowed yet, and at most `bytes` may be received.
 pub(crate) fn begin(bytes: usize) {
-    PASSAGE.with_borrow_mut(|it| *it = Passage { vetted: Vec::new(), bytes_left: bytes });
+    PASSAGE.with_borrow_mut(|passage| *passage = Passage { vetted: Vec::new(), bytes_left: bytes });
 }
 
 /// Allows connections to these addresses and no others.
 pub(super) fn open(vetted: &[SocketAddr]) {
-    PASSAGE.with_borrow_mut(|it| it.vetted = vetted.to_vec());
+    PASSAGE.with_borrow_mut(|passage| passage.vetted = vetted.to_vec());
 }
 
 /// Whether the attempt may use a connection to this peer.
 pub(super) fn leads_to(peer: SocketAddr) -> bool {
-    PASSAGE.with_borrow(|it| it.vetted.contains(&peer))
+    PASSAGE.with_borrow(|passage| passage.vetted.contains(&peer))
 }
 
 /// Counts received bytes. Returns `false` once the attempt has received more than it may.

@@ -49,9 +49,9 @@ const fn v6([a, b, c]: [u16; 3], bits: u8) -> Ipv6Net {
 /// purposes, and does not embed an address of another protocol.
 pub fn is_public(address: IpAddr) -> bool {
     match address {
-        IpAddr::V4(address) => !SPECIAL_V4.iter().any(|it| it.contains(&address)),
+        IpAddr::V4(address) => !SPECIAL_V4.iter().any(|network| network.contains(&address)),
         IpAddr::V6(address) => {
-            GLOBAL_V6.contains(&address) && !SPECIAL_V6.iter().any(|it| it.contains(&address))
+            GLOBAL_V6.contains(&address) && !SPECIAL_V6.iter().any(|network| network.contains(&address))
         }
     }
 }

@@ -57,7 +57,7 @@ impl Resolver for VettingResolver {
         let port = uri.port_u16().unwrap_or(if uri.scheme_str() == Some("https") { 443 } else { 80 });
         let addresses = self.addresses(uri.host().unwrap_or_default(), timeout)?;
         if !self.allow_private_networks
-            && let Some(bad) = addresses.iter().find(|it| !is_public(**it))
+            && let Some(bad) = addresses.iter().find(|address| !is_public(**address))
         {
             return Err(Refused::NotPublic(*bad).into());
         }

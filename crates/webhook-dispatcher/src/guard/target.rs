@@ -83,7 +83,7 @@ fn request_authority(registered: &str, url: &Url) -> Option<String> {
         port.is_empty()
             || port
                 .strip_prefix(':')
-                .is_some_and(|it| !it.is_empty() && it.bytes().all(|b| b.is_ascii_digit()))
+                .is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
     });
     Some(match url.port() {
         _ if is_plain => registered.to_owned(),

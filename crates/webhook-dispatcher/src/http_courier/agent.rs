@@ -55,7 +55,7 @@ pub(super) fn roots(trusted: &TrustedRoots) -> Result<RootCerts, SetupError> {
         TrustedRoots::Only(pem) => (pem, Vec::new()),
         TrustedRoots::And(pem) => {
             let public = webpki_root_certs::TLS_SERVER_ROOT_CERTS.iter();
-            (pem, public.map(|it| Certificate::from_der(it.as_ref()).to_owned()).collect())
+            (pem, public.map(|anchor| Certificate::from_der(anchor.as_ref()).to_owned()).collect())
         }
     };
     let public = certificates.len();

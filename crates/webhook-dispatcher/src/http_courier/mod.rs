@@ -51,7 +51,7 @@ impl HttpCourier {
 
     fn pool(&self, uri: &Uri) -> Option<&Agent> {
         let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(uri.authority());
-        usize::try_from(hash % POOLS).ok().and_then(|it| self.pools.get(it))
+        usize::try_from(hash % POOLS).ok().and_then(|index| self.pools.get(index))
     }
 
     fn exchange(&self, order: &Order<'_>, started_at: Timestamp) -> Result<(u16, Vec<u8>), String> {

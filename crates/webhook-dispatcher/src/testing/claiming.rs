@@ -20,7 +20,7 @@ pub(super) fn two_claims_share_no_event(bench: &dyn Bench) {
     assert_eq!(ids(&claimed(bench, claim(1, at(0), 3))), [event(1), event(2), event(3)]);
     assert_eq!(ids(&claimed(bench, claim(2, at(0), 9))), [event(4), event(5)]);
     assert_eq!(claimed(bench, claim(3, at(0), 9)), []);
-    let leases: Vec<_> = deliveries(bench, 5).into_iter().filter_map(|it| it.lease).collect();
+    let leases: Vec<_> = deliveries(bench, 5).into_iter().filter_map(|delivery| delivery.lease).collect();
     assert_eq!(leases, [lease(1), lease(1), lease(1), lease(2), lease(2)]);
 }
 
@@ -68,9 +68,10 @@ pub(super) fn one_look_claims_for_several_providers(bench: &dyn Bench) {
     let claims = [2, 3].map(|number| Claim { provider: provider(number), ..claim(number, at(0), 9) });
     let due = look(bench, at(0), &claims);
     assert_eq!(due.providers, [provider(1), provider(2), provider(3)]);
-    let found: Vec<_> = due.claimed.iter().map(|it| (it.provider.id, ids(&it.events))).collect();
+    let found: Vec<_> =
+        due.claimed.iter().map(|claimed| (claimed.provider.id, ids(&claimed.events))).collect();
     assert_eq!(found, [(provider(2), vec![event(2)]), (provider(3), vec![event(3)])]);
-    let leases: Vec<_> = deliveries(bench, 3).into_iter().map(|it| it.lease).collect();
+    let leases: Vec<_> = deliveries(bench, 3).into_iter().map(|delivery| delivery.lease).collect();
     assert_eq!(leases, [None, Some(lease(2)), Some(lease(3))]);
 }
 
@@ -79,8 +80,8 @@ pub(super) fn a_claim_reports_earlier_attempts(bench: &dyn Bench) {
     let told = |number, second| -> Vec<(u32, u32)> {
         let events = claimed(bench, claim(number, at(second), 9));
         let fate = if number == 2 { Fate::Exhausted } else { Fate::RetryAt(at(second + 1)) };
-        settle(bench, &events.iter().map(|it| attempted(it, number, fate)).collect::<Vec<_>>());
-        events.iter().map(|it| (it.attempts, it.attempts_before_replay)).collect()
+        settle(bench, &events.iter().map(|event| attempted(event, number, fate)).collect::<Vec<_>>());
+        events.iter().map(|event| (event.attempts, event.attempts_before_replay)).collect()
     };
     assert_eq!(told(1, 0), [(0, 0)]);
     assert_eq!(told(2, 1), [(1, 0)]);
@@ -99,7 +100,7 @@ fn bring_back(bench: &dyn Bench, now: Timestamp) -> usize {
 }
 
 fn dues(bench: &dyn Bench, count: u64) -> Vec<Option<Timestamp>> {
-    deliveries(bench, count).into_iter().map(|it| it.due).collect()
+    deliveries(bench, count).into_iter().map(|delivery| delivery.due).collect()
 }
 
 pub(super) fn events_are_rescheduled_after_the_clock_moved_backwards(bench: &dyn Bench) {

@@ -169,11 +169,11 @@ fn look(bench: &dyn Bench, now: Timestamp, claims: &[Claim]) -> Look {
 }
 
 fn claimed(bench: &dyn Bench, claim: Claim) -> Vec<ClaimedEvent> {
-    look(bench, claim.now, &[claim]).claimed.into_iter().flat_map(|it| it.events).collect()
+    look(bench, claim.now, &[claim]).claimed.into_iter().flat_map(|claimed| claimed.events).collect()
 }
 
 fn ids(events: &[ClaimedEvent]) -> Vec<EventId> {
-    events.iter().map(|it| it.id).collect()
+    events.iter().map(|event| event.id).collect()
 }
 
 /// Returns the deliveries of the events, starting with the first.
@@ -208,5 +208,5 @@ fn unattempted(event: &ClaimedEvent, under: u64, fate: Fate) -> Settlement {
 
 /// Returns the settlements under another lease, as after a second claim of their events.
 fn under(number: u64, settlements: &[Settlement]) -> Vec<Settlement> {
-    settlements.iter().map(|it| Settlement { lease: lease(number), ..it.clone() }).collect()
+    settlements.iter().map(|settlement| Settlement { lease: lease(number), ..settlement.clone() }).collect()
 }

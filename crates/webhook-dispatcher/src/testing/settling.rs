@@ -27,9 +27,9 @@ pub(super) fn each_outcome_is_written_with_its_attempt(bench: &dyn Bench) {
     let settlements = of_each_kind(bench);
     settle(bench, &settlements);
     let after = deliveries(bench, 5);
-    assert_eq!(after.iter().map(|it| it.state).collect::<Vec<_>>(), STATES);
-    assert_eq!(after.iter().map(|it| it.attempts).collect::<Vec<_>>(), [1, 1, 1, 0, 0]);
-    let due: Vec<_> = after.iter().map(|it| it.due).collect();
+    assert_eq!(after.iter().map(|delivery| delivery.state).collect::<Vec<_>>(), STATES);
+    assert_eq!(after.iter().map(|delivery| delivery.attempts).collect::<Vec<_>>(), [1, 1, 1, 0, 0]);
+    let due: Vec<_> = after.iter().map(|delivery| delivery.due).collect();
     assert_eq!(due, [None, Some(at(15)), None, None, Some(at(2))]);
     for (it, settlement) in after.iter().zip(&settlements) {
         assert_eq!((it.lease, it.attempts_before_replay), (None, 0));
@@ -65,9 +65,13 @@ pub(super) fn a_batch_may_repeat_an_earlier_settlement(bench: &dyn Bench) {
     settle(bench, &first);
     settle(bench, &settlements);
     let after = deliveries(bench, 6);
-    assert!(after.iter().all(|it| it.attempts == 1 && it.recorded.len() == 1 && it.lease.is_none()));
+    assert!(
+        after.iter().all(|delivery| delivery.attempts == 1
+            && delivery.recorded.len() == 1
+            && delivery.lease.is_none())
+    );
     let three = [EventState::Delivered, EventState::Pending, EventState::Exhausted];
-    assert_eq!(after.iter().map(|it| it.state).collect::<Vec<_>>(), [three, three].concat());
+    assert_eq!(after.iter().map(|delivery| delivery.state).collect::<Vec<_>>(), [three, three].concat());
 }
 
 pub(super) fn under_a_lost_lease_only_the_attempt_is_recorded(bench: &dyn Bench) {
@@ -83,21 +87,21 @@ pub(super) fn under_a_lost_lease_only_the_attempt_is_recorded(bench: &dyn Bench)
     };
     settle(bench, &lost.iter().zip(fates).map(late).collect::<Vec<_>>());
     let after = deliveries(bench, 5);
-    let recorded: Vec<_> = after.iter().map(|it| it.recorded.len()).collect();
+    let recorded: Vec<_> = after.iter().map(|delivery| delivery.recorded.len()).collect();
     assert_eq!(recorded, [1, 1, 1, 0, 0]);
-    let unrecorded = |it: Delivery| Delivery { recorded: Vec::new(), ..it };
+    let unrecorded = |delivery: Delivery| Delivery { recorded: Vec::new(), ..delivery };
     assert_eq!(after.into_iter().map(unrecorded).collect::<Vec<_>>(), before);
     // The holder of the lease settles as usual. Two attempts with the same number may be recorded.
-    settle(bench, &held.iter().map(|it| attempted(it, 2, Fate::Delivered)).collect::<Vec<_>>());
+    settle(bench, &held.iter().map(|event| attempted(event, 2, Fate::Delivered)).collect::<Vec<_>>());
     let after = deliveries(bench, 5);
-    assert!(after.iter().all(|it| it.state == EventState::Delivered && it.attempts == 1));
-    assert_eq!(after.iter().map(|it| it.recorded.len()).collect::<Vec<_>>(), [2, 2, 2, 1, 1]);
+    assert!(after.iter().all(|delivery| delivery.state == EventState::Delivered && delivery.attempts == 1));
+    assert_eq!(after.iter().map(|delivery| delivery.recorded.len()).collect::<Vec<_>>(), [2, 2, 2, 1, 1]);
 }
 
 pub(super) fn a_second_claim_of_a_settled_failure_is_released(bench: &dyn Bench) {
     with_events(bench, 2);
     let events = claimed(bench, claim(1, at(0), 9));
-    let settlements: Vec<_> = events.iter().map(|it| attempted(it, 1, Fate::RetryAt(at(15)))).collect();
+    let settlements: Vec<_> = events.iter().map(|event| attempted(event, 1, Fate::RetryAt(at(15)))).collect();
     settle(bench, &settlements);
     let written = deliveries(bench, 2);
     assert_eq!(claimed(bench, claim(2, at(15), 9)).len(), 2);
@@ -126,7 +130,7 @@ pub(super) fn a_repeated_settlement_undoes_no_replay(bench: &dyn Bench) {
     assert_eq!(deliveries(bench, 2), replayed);
     let anew = claimed(bench, claim(2, at(20), 9));
     assert_eq!(
-        anew.iter().map(|it| (it.attempts, it.attempts_before_replay)).collect::<Vec<_>>(),
+        anew.iter().map(|event| (event.attempts, event.attempts_before_replay)).collect::<Vec<_>>(),
         [(1, 1); 2]
     );
     settle(bench, &under(2, &settlements));
@@ -135,7 +139,7 @@ pub(super) fn a_repeated_settlement_undoes_no_replay(bench: &dyn Bench) {
         assert!(it.due <= Some(at(20)) && it.lease.is_none() && it.recorded.len() == 1, "{it:?}");
     }
     let again = claimed(bench, claim(3, at(20), 9));
-    settle(bench, &again.iter().map(|it| attempted(it, 3, Fate::Delivered)).collect::<Vec<_>>());
+    settle(bench, &again.iter().map(|event| attempted(event, 3, Fate::Delivered)).collect::<Vec<_>>());
     for it in deliveries(bench, 2) {
         assert_eq!((it.state, it.attempts, it.recorded.len()), (EventState::Delivered, 2, 2));
     }
@@ -146,15 +150,15 @@ pub(super) fn an_unwritten_settlement_is_written_under_a_second_claim(bench: &dy
     assert_eq!(claimed(bench, claim(2, at(60), 9)).len(), 5);
     settle(bench, &under(2, &settlements));
     let after = deliveries(bench, 5);
-    assert_eq!(after.iter().map(|it| it.state).collect::<Vec<_>>(), STATES);
-    assert_eq!(after.iter().map(|it| it.attempts).collect::<Vec<_>>(), [1, 1, 1, 0, 0]);
-    assert!(after.iter().all(|it| it.lease.is_none()));
+    assert_eq!(after.iter().map(|delivery| delivery.state).collect::<Vec<_>>(), STATES);
+    assert_eq!(after.iter().map(|delivery| delivery.attempts).collect::<Vec<_>>(), [1, 1, 1, 0, 0]);
+    assert!(after.iter().all(|delivery| delivery.lease.is_none()));
 }
 
 pub(super) fn an_attempt_recorded_under_a_lost_lease_is_released(bench: &dyn Bench) {
     with_events(bench, 1);
     let late: Vec<_> =
-        claimed(bench, claim(1, at(0), 9)).iter().map(|it| attempted(it, 1, Fate::Delivered)).collect();
+        claimed(bench, claim(1, at(0), 9)).iter().map(|event| attempted(event, 1, Fate::Delivered)).collect();
     assert_eq!(claimed(bench, claim(2, at(60), 9)).len(), 1);
     settle(bench, &late);
     assert_eq!(claimed(bench, claim(3, at(120), 9)).len(), 1);
@@ -173,6 +177,6 @@ pub(super) fn a_failed_batch_writes_nothing(bench: &dyn Bench) {
     bench.break_event(None);
     settle(bench, &settlements);
     let after = deliveries(bench, 5);
-    assert_eq!(after.iter().map(|it| it.state).collect::<Vec<_>>(), STATES);
-    assert_eq!(after.iter().map(|it| it.recorded.len()).collect::<Vec<_>>(), [1, 1, 1, 0, 0]);
+    assert_eq!(after.iter().map(|delivery| delivery.state).collect::<Vec<_>>(), STATES);
+    assert_eq!(after.iter().map(|delivery| delivery.recorded.len()).collect::<Vec<_>>(), [1, 1, 1, 0, 0]);
 }

@@ -22,7 +22,7 @@ impl Core {
         let mut senders = self.free_senders();
         let mut turns = due.to_vec();
         turns.sort_unstable();
-        let first = turns.partition_point(|it| Some(*it) <= self.claimed_last);
+        let first = turns.partition_point(|provider| Some(*provider) <= self.claimed_last);
         turns.rotate_left(first);
         let mut claims = Vec::new();
         for provider in &turns {
@@ -47,8 +47,8 @@ impl Core {
     /// Accepts claimed events. `before` is the time when the claims were planned, `now` the time when the events
     /// arrived.
     pub(in crate::dispatcher) fn accept(&mut self, due: Look, claims: &[Claim], before: Now, now: Now) {
-        self.claimed_last = claims.last().map(|it| it.provider).or(self.claimed_last);
-        let claims: HashMap<_, _> = claims.iter().map(|it| (it.provider, it)).collect();
+        self.claimed_last = claims.last().map(|claim| claim.provider).or(self.claimed_last);
+        let claims: HashMap<_, _> = claims.iter().map(|claim| (claim.provider, claim)).collect();
         for provider in &due.providers {
             if let Some(line) = self.lines.get_mut(provider) {
                 line.has_more = !claims.contains_key(provider);

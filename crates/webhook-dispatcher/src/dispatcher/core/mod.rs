@@ -242,7 +242,7 @@ impl Core {
     fn release_waiting(&mut self, now: Now, is_over: impl Fn(Duration) -> bool) {
         let mut released = Vec::new();
         for line in self.lines.values_mut() {
-            while let Some(waiting) = line.waiting.pop_front_if(|it| is_over(it.until)) {
+            while let Some(waiting) = line.waiting.pop_front_if(|waiting| is_over(waiting.until)) {
                 released.push(waiting.event);
             }
         }
@@ -257,7 +257,7 @@ impl Core {
     }
 
     fn settlement(&self, event: EventId, attempt: Option<Attempt>, fate: Fate) -> Settlement {
-        let lease = self.held.get(&event).map_or(Uuid::nil(), |it| it.lease);
+        let lease = self.held.get(&event).map_or(Uuid::nil(), |held| held.lease);
         Settlement { event, lease, attempt, fate }
     }
 }

@@ -23,7 +23,7 @@ fn a_receiver_that_always_fails_gets_eleven_attempts_with_the_exact_waits() {
     world.journal.with(|book| {
         let row = &book.rows[&event_id(1)];
         assert_eq!(row.state, EventState::Exhausted);
-        let numbers: Vec<_> = row.attempts.iter().map(|it| it.number).collect();
+        let numbers: Vec<_> = row.attempts.iter().map(|attempt| attempt.number).collect();
         assert_eq!(numbers, (1..=11).collect::<Vec<_>>());
         for (attempt, sent) in row.attempts.iter().zip(&world.sent) {
             assert_eq!((attempt.started_at, attempt.duration), (wall(sent.began), TOOK));
@@ -89,7 +89,7 @@ fn an_event_without_an_address_is_not_attempted() {
     let post = world.add_dispatcher();
     world.backlog(1, 100);
     world.journal.with(|book| {
-        book.providers.values_mut().for_each(|it| it.callback_url = None);
+        book.providers.values_mut().for_each(|provider| provider.callback_url = None);
     });
     world.ring(post);
     world.run_until(LONG);

@@ -38,7 +38,8 @@ impl Bench for Memory {
     fn delivery(&self, id: EventId) -> Delivery {
         self.with(|book| {
             let row = &book.rows[&id];
-            let mut recorded: Vec<_> = row.attempts.iter().map(|it| (it.number, it.id)).collect();
+            let mut recorded: Vec<_> =
+                row.attempts.iter().map(|attempt| (attempt.number, attempt.id)).collect();
             recorded.sort_unstable();
             Delivery {
                 state: match row.state {

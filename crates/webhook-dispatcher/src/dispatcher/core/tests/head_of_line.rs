@@ -13,8 +13,8 @@ const QUICK: Duration = Duration::from_millis(1);
 fn latencies(world: &World) -> Vec<Duration> {
     let healthy = provider_id(HEALTHY);
     let mut latencies: Vec<_> = world.journal.with(|book| {
-        let of_healthy = |it: &&super::world::Sent| book.rows[&it.event].provider == healthy;
-        world.sent.iter().filter(of_healthy).map(|it| it.ended - world.created[&it.event]).collect()
+        let of_healthy = |sent: &&super::world::Sent| book.rows[&sent.event].provider == healthy;
+        world.sent.iter().filter(of_healthy).map(|sent| sent.ended - world.created[&sent.event]).collect()
     });
     latencies.sort_unstable();
     latencies

@@ -93,13 +93,13 @@ impl Memory {
     }
 
     pub(in crate::dispatcher) fn count(&self, state: EventState) -> usize {
-        self.with(|book| book.rows.values().filter(|it| it.state == state).count())
+        self.with(|book| book.rows.values().filter(|row| row.state == state).count())
     }
 }
 
 impl Book {
     fn is_suspended(&self, id: ProviderId) -> bool {
-        self.providers.get(&id).is_none_or(|it| it.suspended)
+        self.providers.get(&id).is_none_or(|provider| provider.suspended)
     }
 
     /// Returns when the first event of each provider is due, without suspended providers.
@@ -130,14 +130,14 @@ impl Book {
             });
         }
         let provider = self.providers[&claim.provider].clone();
-        Some(Claimed { provider, events }).filter(|it| !it.events.is_empty())
+        Some(Claimed { provider, events }).filter(|claimed| !claimed.events.is_empty())
     }
 
     fn settle(&mut self, settlement: &Settlement) {
         let row = self.rows.get_mut(&settlement.event).unwrap();
         let (mut fate, mut made) = (settlement.fate, 0);
         if let Some(attempt) = &settlement.attempt {
-            if row.attempts.iter().any(|it| it.id == attempt.id) {
+            if row.attempts.iter().any(|known| known.id == attempt.id) {
                 fate = settlement.given_back();
             } else {
                 row.attempts.push(attempt.clone());
@@ -184,7 +184,7 @@ impl Journal for Memory {
             // A store may run a unit of work twice, and the plan of the first run must have no effect.
             let _lost_the_race = plan(&providers);
             let claims = plan(&providers);
-            let claimed = claims.iter().filter_map(|it| book.claim(it)).collect();
+            let claimed = claims.iter().filter_map(|claim| book.claim(claim)).collect();
             Ok(Look { providers, claimed, next: None })
         })
     }
@@ -195,10 +195,10 @@ impl Journal for Memory {
                 return Err(StoreError::Unavailable("away".to_owned()));
             }
             let mut count = 0;
-            for (id, row) in book.rows.iter_mut().filter(|(_, it)| it.state == EventState::Pending) {
+            for (id, row) in book.rows.iter_mut().filter(|(_, row)| row.state == EventState::Pending) {
                 let failed = usize::try_from(row.attempts_made - row.attempts_before_replay).unwrap();
                 let latest = if row.lease.is_some() { Some(lease) } else { waits.get(failed).copied() };
-                let latest = latest.map_or(row.due, |it| now + it);
+                let latest = latest.map_or(row.due, |wait| now + wait);
                 if row.due > latest + CLOCK_TOLERANCE {
                     let due = book.due.get_mut(&row.provider).unwrap();
                     due.remove(&(row.due, *id));
@@ -213,10 +213,10 @@ impl Journal for Memory {
 
     fn settle(&self, settlements: &[Settlement]) -> Result<(), StoreError> {
         self.with(|book| {
-            if book.is_away || settlements.iter().any(|it| Some(it.event) == book.refuses) {
+            if book.is_away || settlements.iter().any(|settlement| Some(settlement.event) == book.refuses) {
                 return Err(StoreError::Unavailable("away".to_owned()));
             }
-            settlements.iter().for_each(|it| book.settle(it));
+            settlements.iter().for_each(|settlement| book.settle(settlement));
             if book.loses_answers {
                 book.answers_lost += 1;
                 return Err(StoreError::Unavailable("the answer was lost".to_owned()));

@@ -27,7 +27,7 @@ fn is_away(world: &mut World, from: Duration, until: Duration) {
 /// nothing is in flight.
 fn check(world: &World, posts: &[usize], seed: u64) {
     let mut sent: HashMap<_, usize> = HashMap::new();
-    world.sent.iter().for_each(|it| *sent.entry(it.event).or_default() += 1);
+    world.sent.iter().for_each(|attempt| *sent.entry(attempt.event).or_default() += 1);
     world.journal.with(|book| {
         assert!(book.answers_lost > 0, "seed {seed} shows nothing");
         for (event, row) in &book.rows {
@@ -39,7 +39,7 @@ fn check(world: &World, posts: &[usize], seed: u64) {
                 sent[event],
                 "seed {seed}: {event} counts another number"
             );
-            let numbers: Vec<_> = row.attempts.iter().map(|it| it.number).collect();
+            let numbers: Vec<_> = row.attempts.iter().map(|attempt| attempt.number).collect();
             assert_eq!(numbers, (1..=row.attempts_made).collect::<Vec<_>>(), "seed {seed}: {event}");
         }
     });
@@ -117,7 +117,7 @@ fn an_event_that_gets_an_address_before_its_end_is_known_is_sent() {
     let post = world.add_dispatcher();
     world.backlog(1, 1);
     world.journal.with(|book| {
-        book.providers.values_mut().for_each(|it| it.callback_url = None);
+        book.providers.values_mut().for_each(|provider| provider.callback_url = None);
     });
     loses_answers(&mut world, Duration::ZERO, Duration::from_secs(8));
     world.ring(post);
@@ -126,7 +126,7 @@ fn an_event_that_gets_an_address_before_its_end_is_known_is_sent() {
     world.journal.with(|book| {
         book.providers
             .values_mut()
-            .for_each(|it| it.callback_url = Some("https://1.example/hook".to_owned()));
+            .for_each(|provider| provider.callback_url = Some("https://1.example/hook".to_owned()));
     });
     world.journal.replay(event_id(1), wall(world.now));
     world.ring(post);

@@ -71,7 +71,7 @@ impl Bench {
             attempts: 0,
             attempts_before_replay: 0,
         });
-        let number = (0..1_000).find(|it| provider_id(*it) == claim.provider).unwrap();
+        let number = (0..1_000).find(|number| provider_id(*number) == claim.provider).unwrap();
         let claimed = Claimed { provider: provider(number), events: events.collect() };
         let due = Look { providers: vec![claim.provider], claimed: vec![claimed], next: None };
         self.core.accept(due, &[claim], before, self.moment());
@@ -172,7 +172,7 @@ fn a_slow_attempt_makes_room_for_a_quick_one() {
     bench.now += DispatcherLimits::default().brisk_within;
     let now = bench.moment();
     bench.core.tick(now);
-    let started: Vec<_> = bench.start_all().iter().map(|it| it.provider.id).collect();
+    let started: Vec<_> = bench.start_all().iter().map(|job| job.provider.id).collect();
     assert_eq!(started, [provider_id(2); 8]);
 }
 
@@ -224,7 +224,11 @@ fn an_event_that_waits_too_long_is_released_unsent() {
     assert!(bench.start_all().is_empty());
     let settled = bench.settle_all();
     assert_eq!(settled.len(), 256 - under_way);
-    assert!(settled.iter().all(|it| it.attempt.is_none() && it.fate == Fate::Released(now.wall)));
+    assert!(
+        settled
+            .iter()
+            .all(|settlement| settlement.attempt.is_none() && settlement.fate == Fate::Released(now.wall))
+    );
 }
 
 #[test]
@@ -254,7 +258,7 @@ fn an_event_claimed_anew_while_it_is_held_is_settled_under_the_new_lease() {
     bench.accept(second, 1..=2, bench.moment());
     assert!(bench.start_all().is_empty(), "both are under way, or to be settled");
     bench.finish(&jobs[1], Duration::from_millis(1), true);
-    let leases: Vec<_> = bench.settle_all().iter().map(|it| it.lease).collect();
+    let leases: Vec<_> = bench.settle_all().iter().map(|settlement| settlement.lease).collect();
     assert_ne!(first.lease, second.lease);
     assert_eq!(leases, [second.lease; 2]);
     assert!(bench.core.is_empty());
@@ -273,9 +277,9 @@ fn one_that_stops_begins_nothing_and_gives_back_what_waits() {
     bench.accept(Claim { provider: provider_id(2), ..claim }, 9_001..=9_003, now);
     let released = bench.settle_all();
     assert_eq!(released.len(), 256 - under_way.len() + 3);
-    assert!(released.iter().all(|it| it.fate == Fate::Released(now.wall)));
+    assert!(released.iter().all(|settlement| settlement.fate == Fate::Released(now.wall)));
     under_way.iter().for_each(|job| bench.finish(job, Duration::from_millis(1), true));
-    assert!(bench.settle_all().iter().all(|it| it.fate == Fate::Delivered));
+    assert!(bench.settle_all().iter().all(|settlement| settlement.fate == Fate::Delivered));
     assert!(bench.core.is_empty());
 }
 
@@ -295,7 +299,7 @@ fn an_event_that_is_due_and_claimed_again_before_its_settlement_is_noted_is_sent
     let _is_hungry = bench.core.settled(&batch, now);
     assert_eq!(bench.core.in_flight(), 0);
     let jobs = bench.start_all();
-    assert_eq!(jobs.iter().map(|it| it.event.id).collect::<Vec<_>>(), [event_id(1)]);
+    assert_eq!(jobs.iter().map(|job| job.event.id).collect::<Vec<_>>(), [event_id(1)]);
     bench.finish(&jobs[0], Duration::from_millis(1), true);
     assert_eq!(bench.settle_all()[0].lease, again.lease);
     assert!(bench.core.is_empty());

@@ -16,7 +16,7 @@ fn receiver(seed: u64) -> super::world::Receiver {
 }
 
 fn deliveries(world: &World) -> HashMap<super::EventId, usize> {
-    world.sent.iter().filter(|it| it.confirmed).fold(HashMap::new(), |mut counts, sent| {
+    world.sent.iter().filter(|attempt| attempt.confirmed).fold(HashMap::new(), |mut counts, sent| {
         *counts.entry(sent.event).or_default() += 1;
         counts
     })
@@ -37,7 +37,7 @@ fn two_dispatchers_on_one_journal_deliver_nothing_twice() {
             3_000
         );
         assert!(deliveries(&world).values().all(|count| *count == 1), "seed {seed}");
-        let of_first = world.sent.iter().filter(|it| it.post == 0).count();
+        let of_first = world.sent.iter().filter(|attempt| attempt.post == 0).count();
         assert!((500..world.sent.len() - 500).contains(&of_first), "one of them did all the work");
     }
 }

@@ -153,7 +153,7 @@ impl World {
     }
 
     fn look_at(&mut self, post: usize, at: Duration) {
-        if self.posts[post].look_at.is_none_or(|it| at < it) {
+        if self.posts[post].look_at.is_none_or(|look_at| at < look_at) {
             self.posts[post].look_at = Some(at);
             self.enter(at, Happening::Look { post });
         }
@@ -251,7 +251,7 @@ impl World {
                 self.look_at(post, Duration::try_from(at - wall(Duration::ZERO)).unwrap());
             }
         }
-        for settlement in batch.iter().filter(|it| it.attempt.is_some()) {
+        for settlement in batch.iter().filter(|settlement| settlement.attempt.is_some()) {
             let provider = self.journal.with(|book| book.rows[&settlement.event].provider);
             *self.posts[post].in_flight.get_mut(&provider).unwrap() -= 1;
         }

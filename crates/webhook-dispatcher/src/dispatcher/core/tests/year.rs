@@ -36,9 +36,9 @@ fn a_year_of_random_outages_loses_nothing_and_keeps_every_wait() {
         let outages = outages(&mut dice);
         let mut manner = Dice(seed + 1_000);
         let receiver = move |provider, _, at: Duration| {
-            let number = (0..PROVIDERS).find(|it| provider_id(*it) == provider).unwrap();
+            let number = (0..PROVIDERS).find(|number| provider_id(*number) == provider).unwrap();
             let changes = &outages[usize::try_from(number).unwrap()];
-            let is_broken = changes.partition_point(|it| *it <= at.as_secs()) % 2 == 1;
+            let is_broken = changes.partition_point(|change| *change <= at.as_secs()) % 2 == 1;
             let took = match (is_broken, manner.below(10)) {
                 (true, 0) => 15_000,
                 (true, _) => 1 + manner.below(2_000),
@@ -76,7 +76,7 @@ fn check(world: &World, seed: u64) {
             assert!(sent.len() <= 11);
             assert_eq!(row.state == EventState::Delivered, sent.last().unwrap().confirmed);
             assert_eq!(
-                sent.iter().filter(|it| it.confirmed).count(),
+                sent.iter().filter(|attempt| attempt.confirmed).count(),
                 usize::from(row.state == EventState::Delivered)
             );
             assert!(row.state == EventState::Delivered || sent.len() == 11);
