@@ -1,4 +1,4 @@
-//! `verify` finds every kind of damage.
+//! `verify` detects every kind of damage.
 
 mod consistent;
 mod schema;
@@ -22,7 +22,7 @@ use guerdon_persistence::testing::{TestDatabase, each};
 
 use crate::support::{World, verify};
 
-/// Takes away what keeps damage out: rules of single rows, triggers, the uniqueness of what happens once.
+/// Removes the safeguards against damage: row constraints, triggers and unique indexes.
 fn unguard(database: &TestDatabase) {
     const TRIGGERS: [&str; 13] = [
         "causes_keep_updates_out",
@@ -50,7 +50,7 @@ fn unguard(database: &TestDatabase) {
     database.tamper(&sqlite, postgres);
 }
 
-/// A ledger in which a bit of everything has happened, sealed.
+/// A sealed ledger that contains every kind of journal entry.
 fn eventful(database: TestDatabase) -> (World, [u8; 32]) {
     let world = World::at_rate(database, 7);
     let (ann, bob) = (world.user("ann"), world.user("bob"));
@@ -59,7 +59,7 @@ fn eventful(database: TestDatabase) -> (World, [u8; 32]) {
     world.fund(WalletType::Peer, world.owner, 5);
     let sent = world.send(Sender::User(ann), &[bob, world.owner], 10).unwrap();
     for _ in 0..5 {
-        world.send(Sender::User(world.owner), &[bob], 1).unwrap(); // the last lacks a fraction, which is made up
+        world.send(Sender::User(world.owner), &[bob], 1).unwrap(); // the last one lacks a fraction, which is added
     }
     world.deposit(8);
     world.send(Sender::Company(world.company), &[ann], 3).unwrap();
@@ -82,13 +82,12 @@ fn eventful(database: TestDatabase) -> (World, [u8; 32]) {
     settings(&world);
     deliver_one(&world);
     let head = world.seal();
-    world.deposit(1); // not sealed yet
+    world.deposit(1); // not yet sealed
     assert_eq!(world.audit_with(Some(head)), []);
     (world, head)
 }
 
-/// Settings that are audited: single sign-on, a global occasion, and two schedules, of which one has paid and one is
-/// cancelled.
+/// Audited settings: single sign-on, a global occasion, and two schedules, one already paid and one cancelled.
 fn settings(world: &World) {
     let context = world.context();
     let text = OccasionText {
@@ -124,7 +123,7 @@ fn settings(world: &World) {
     );
 }
 
-/// The oldest event is delivered at the first attempt.
+/// Delivers the oldest event at the first attempt.
 fn deliver_one(world: &World) {
     let event = "(SELECT event_id FROM deliveries ORDER BY event_id LIMIT 1)";
     let delivered = |started_at: &str, answer: &str| {
@@ -143,7 +142,7 @@ fn gone(world: &World) -> guerdon_domain::values::UserId {
     world.reading(|reads| reads.active_user_by_email(world.company, &email)).unwrap()
 }
 
-/// The eventful ledger on each database of this run, made once; whoever damages it takes a copy.
+/// The sealed ledger on each database of this run, built once. Tests that damage it copy it first.
 fn samples() -> &'static [(TestDatabase, [u8; 32])] {
     static SAMPLES: OnceLock<Vec<(TestDatabase, [u8; 32])>> = OnceLock::new();
     SAMPLES.get_or_init(|| {
@@ -157,20 +156,20 @@ fn samples() -> &'static [(TestDatabase, [u8; 32])] {
     })
 }
 
-/// Some time after everything in the samples.
+/// A time after everything in the samples.
 fn moment() -> Timestamp {
     Timestamp::from_unix_micros(1_795_000_600_000_000).unwrap()
 }
 
-/// As many threads as find a fault of parts that meet.
+/// The fewest threads that reveal a fault at the boundary between their shares of the work.
 const TWO: NonZero<usize> = NonZero::<usize>::MIN.saturating_add(1);
 
-/// Damages a sound ledger on each database; every one of these invariants must be found broken.
+/// Damages a sound ledger on each database and asserts that the audit reports exactly these invariants as broken.
 fn check(damage: &str, expected: &[&str]) {
     check_each(damage, damage, expected);
 }
 
-/// Damages each database by its own statements; see [`check`].
+/// Like [`check`], with a separate statement for each database.
 fn check_each(sqlite: &str, postgres: &str, expected: &[&str]) {
     for (sample, head) in samples() {
         let database = sample.duplicate();

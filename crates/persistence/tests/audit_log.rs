@@ -1,4 +1,4 @@
-//! The audit log, a stretch at a time.
+//! Reading the audit log page by page.
 
 use guerdon_domain::audit_log::newest;
 use guerdon_domain::ports::AuditWanted;
@@ -10,7 +10,7 @@ fn stretches_of_the_log_tell_of_each_cause_once() {
     on_each(|world| {
         let moment = world.context().clock.now();
         for points in 1..=9 {
-            world.clock.jump(moment); // many may be at one moment
+            world.clock.jump(moment); // several entries may have the same timestamp
             world.deposit(points);
         }
         let look = |before, limit| {

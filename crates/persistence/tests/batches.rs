@@ -1,5 +1,5 @@
-//! Commands that wait at the same moment are carried out as one batch: each has its own outcome, and what goes wrong with one
-//! goes wrong for no other.
+//! Commands that wait at the same time are executed as one batch. Each has its own outcome, and the failure of one
+//! does not affect the others.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -15,10 +15,10 @@ use guerdon_domain::wallets::WalletType;
 
 use crate::support::{ORIGIN, World, at_once, on_each};
 
-/// More than a batch holds.
+/// More commands than one batch holds.
 const CLIENTS: usize = 48;
 
-/// The outcome of a command, in a word.
+/// The outcome of a command as one word.
 fn word<T>(sent: &Result<T, SendError>) -> &'static str {
     match sent {
         Ok(_) => "sent",
@@ -30,7 +30,7 @@ fn word<T>(sent: &Result<T, SendError>) -> &'static str {
     }
 }
 
-/// Has every client send one point, all at once; answers how often each word was the end of it.
+/// Every client sends one point concurrently. Returns how often each outcome occurred.
 fn tally(world: &World, from: Sender, to: impl Fn(usize) -> UserId + Sync) -> Vec<(&'static str, usize)> {
     let ends = Mutex::new(Vec::new());
     at_once(CLIENTS, |client| {
@@ -93,7 +93,7 @@ fn a_wallet_that_one_command_fills_and_another_empties_is_right_after_both() {
     });
 }
 
-/// Lets no recognition of one receiver be written.
+/// Adds a trigger that rejects recognitions of one receiver.
 fn forbid(world: &World, receiver: UserId, how: &str) {
     world.database.tamper(
         &format!(
@@ -180,7 +180,7 @@ fn a_command_that_panics_affects_no_other() {
     });
 }
 
-/// Numbers its outcome.
+/// Reports the command's number with its outcome.
 struct Numbered {
     number: usize,
     points: i64,
@@ -209,7 +209,7 @@ impl Response for Numbered {
     }
 }
 
-/// A number that follows from another (SplitMix64), below a bound.
+/// A deterministic pseudo-random number (SplitMix64) below `bound`.
 fn mixed(number: usize, bound: usize) -> usize {
     let mut mixed = u64::try_from(number).unwrap().wrapping_mul(0x9E37_79B9_7F4A_7C15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -217,8 +217,8 @@ fn mixed(number: usize, bound: usize) -> usize {
     usize::try_from((mixed ^ (mixed >> 31)) % u64::try_from(bound).unwrap()).unwrap()
 }
 
-/// As many commands out of one reserve as fit into many batches, until it is empty and beyond: refusals, faults and repeats among
-/// them. Their outcomes are those of the same commands one after the other.
+/// Concurrent commands that pay from one reserve, enough for many batches and more than the reserve covers, with
+/// refusals, faults and retries among them, have the same outcomes as when they are executed one after the other.
 #[test]
 fn ten_thousand_commands_that_meet_end_as_they_would_one_after_the_other() {
     const COMMANDS: usize = 10_000;

@@ -1,4 +1,4 @@
-//! Both databases keep the contract of all stores.
+//! Both databases satisfy the contract of all stores.
 
 use std::sync::Arc;
 

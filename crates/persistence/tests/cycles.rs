@@ -1,4 +1,4 @@
-//! The same money, round and round: nothing overflows, nothing is missing.
+//! The same money moves in many cycles: nothing overflows and nothing is lost.
 
 use guerdon_domain::distributions::Recipients;
 use guerdon_domain::wallets::WalletType;
@@ -6,7 +6,7 @@ use guerdon_persistence::testing::each;
 
 use crate::support::World;
 
-/// Nine billion dollars at one point a dollar: all that a company can ever be given.
+/// Nine billion dollars at one point per dollar: the most that a company can ever receive.
 const ALL: i64 = 9_000_000_000;
 
 #[test]

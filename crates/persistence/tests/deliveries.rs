@@ -1,4 +1,4 @@
-//! Events and mails: claimed by one at a time, settled by who holds the lease.
+//! Events and mails: each is claimed by one process at a time and settled only by the holder of its lease.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -18,7 +18,7 @@ fn lease(number: u64) -> Uuid {
     Uuid::from_u64_pair(7, number)
 }
 
-/// Events of recognitions from the company.
+/// Sends recognitions from the company and returns their events.
 fn cause_events(world: &World, count: usize) {
     let ann = world.user("receiver");
     world.deposit(1_000_000);
@@ -69,7 +69,7 @@ fn an_event_is_claimed_once_until_its_lease_ends() {
         let later = at + Duration::from_secs(60);
         let again: HashSet<_> = claim(world, later, 4, 10).into_iter().map(|it| it.id).collect();
         assert_eq!(again.len(), 5, "every lease has ended");
-        // Who lost the lease may tell of the attempt, and changes nothing.
+        // A process that lost its lease may report the attempt, but changes nothing.
         settle(world, &[settlement(world, &first[0], 1, Fate::Delivered, at)]);
         assert_eq!(world.database.count("deliveries WHERE state = 2"), 0);
         assert_eq!(world.database.count("attempts"), 1);
@@ -233,14 +233,14 @@ fn a_mail_is_claimed_once_and_settled_by_its_holder() {
         };
         settle(1, 10, MailFate::Sent);
         settle(2, 10, MailFate::GivenUp);
-        settle(3, 11, MailFate::Sent); // not its holder
+        settle(3, 11, MailFate::Sent); // does not hold the lease
         assert_eq!(world.store.transaction(|tx| tx.next_mail_due()).unwrap(), Some(until));
         let left = claim(until, 12);
         assert_eq!((left.len(), left[0].id), (1, lease(3)));
         settle(3, 12, MailFate::RetryAt(until + Duration::from_secs(15)));
         assert_eq!(claim(until + Duration::from_secs(15), 13)[0].attempts, 1);
-        // Written a second time, as after a commit whose answer was lost, nothing changes: neither what has ended, nor
-        // what was claimed anew.
+        // A second settlement, as after a commit whose response was lost, changes neither ended deliveries nor
+        // deliveries that were claimed again.
         settle(1, 10, MailFate::Sent);
         settle(2, 10, MailFate::GivenUp);
         settle(3, 12, MailFate::RetryAt(until + Duration::from_secs(15)));

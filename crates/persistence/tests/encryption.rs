@@ -1,4 +1,4 @@
-//! Encrypted connections, ended by PgBouncer before the database (docs/operating.md, `sslmode`).
+//! Encrypted connections that PgBouncer terminates in front of the database (docs/operating.md, `sslmode`).
 
 use std::fs::{Permissions, set_permissions, write};
 use std::os::unix::fs::PermissionsExt;
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::poolers::Pooler;
 
-/// Files of a certificate for this name and its key, which every user may read.
+/// Files of a certificate for this name and of its key, readable by every user.
 fn certificate(folder: &Path, name: &str) -> (PathBuf, PathBuf) {
     let CertifiedKey { cert, signing_key } = generate_simple_self_signed([name.to_owned()]).unwrap();
     let (certificate, key) = (folder.join(format!("{name}.pem")), folder.join(format!("{name}.key")));

@@ -1,5 +1,5 @@
-//! Time, and fairness on PostgreSQL: who waits takes nothing from the others, and nobody waits for ever. The embedded
-//! database has one writer, which does one thing at a time.
+//! Deadlines and fairness on PostgreSQL: a request that waits does not block others, and no request waits
+//! indefinitely. The embedded database has one writer, which executes one operation after the other.
 
 use std::cell::Cell;
 use std::sync::Barrier;
@@ -17,7 +17,7 @@ use guerdon_persistence::{Access, OpenError, open};
 
 use crate::support::{TestBodies, World, on_each};
 
-/// What a request may take, and what its answer may take beyond that.
+/// The request deadline, and the longest acceptable time to the response.
 const DEADLINE: Duration = Duration::from_secs(8);
 const ANSWERED: Duration = Duration::from_secs(9);
 const PROMPT: Duration = Duration::from_secs(1);
@@ -35,7 +35,7 @@ fn lock_wallet(world: &World, user: UserId) -> Held {
     world.database.hold(&rows)
 }
 
-/// How many of the store's sessions wait for a row.
+/// Returns how many of the store's sessions wait for a row lock.
 fn waiting(database: &TestDatabase) -> i64 {
     database.count("pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")
 }
@@ -47,15 +47,15 @@ fn until_waiting(database: &TestDatabase, count: i64) {
     }
 }
 
-/// A user whose peer wallet holds 100 points.
+/// Creates a user whose peer wallet holds 100 points.
 fn payer(world: &World, name: &str) -> UserId {
     let user = world.user(name);
     world.fund(WalletType::Peer, user, 100);
     user
 }
 
-/// Lets sixteen payments out of one locked wallet loose; `meanwhile` runs when one of them waits for it, and answers
-/// when the lock is to go. Answers how they ended.
+/// Starts sixteen concurrent payments out of one locked wallet. `meanwhile` runs when one of them waits for the lock,
+/// and returns when the lock is to be released. Returns the outcomes.
 fn sixteen<T>(
     world: &World,
     from: UserId,
@@ -199,7 +199,7 @@ fn a_statement_that_takes_too_long_is_cut_off_and_not_run_again() {
             assert!(since.elapsed() < within, "{:?}", since.elapsed());
         };
         check(&*world.store, Duration::from_secs(6));
-        check(&*world.database.opened_within(PROMPT).requests, 2 * PROMPT); // what is left of its time is less
+        check(&*world.database.opened_within(PROMPT).requests, 2 * PROMPT); // less time remains than the deadline
         assert_eq!(world.reading(|reads| reads.setting(Setting::Maintenance)), None);
         world.database.tamper("", "DROP TRIGGER slow ON settings");
     });

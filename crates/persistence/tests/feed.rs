@@ -1,4 +1,4 @@
-//! A provider's events in the order in which their transactions were settled.
+//! A provider's events in commit order.
 
 use std::sync::mpsc::channel;
 use std::time::Duration;
@@ -17,10 +17,11 @@ use guerdon_persistence::DatabaseUrl;
 
 use crate::support::{World, on_each};
 
-/// The feed has ended when this number of reads in a row found nothing more.
+/// The feed has ended when this many consecutive reads return nothing new.
 const END_READS: u32 = 3;
 
-/// Reads the feed from a place to its end, a few events at a time. Returns the events and the place of the last.
+/// Reads the feed from a position to its end, a few events per read. Returns the events and the position of the last
+/// one.
 pub fn follow(
     world: &World,
     mut after: Option<FeedPlace>,
@@ -31,7 +32,7 @@ pub fn follow(
         let wanted = FeedWanted { provider: world.provider, after, since: None, kind: None, state, limit: 7 };
         let part = world.reading(|reads| reads.feed(&wanted));
         if part.next == after {
-            // A transaction of another test's database that ends during a read hides later events from this one read.
+            // A transaction on another test's database that ends during a read hides later events from this read only.
             ends_seen += 1;
             if ends_seen == END_READS {
                 return (met, after);
@@ -98,7 +99,7 @@ fn a_reader_may_begin_at_a_moment() {
 fn one_whose_transaction_is_slow_is_met_once_too() {
     on_each(|world| {
         if !world.database.url.starts_with("postgres") {
-            return; // one writer: nobody commits beside it
+            return; // one writer, so no other transaction commits concurrently
         }
         world.deposit(1_000_000);
         let slow = world.user("slow");
@@ -133,7 +134,7 @@ fn one_whose_transaction_is_slow_is_met_once_too() {
     });
 }
 
-/// A connection that is not one of guerdon's, to a PostgreSQL of this run.
+/// A connection that guerdon did not open, to a PostgreSQL of this run.
 fn stranger(world: &World) -> Option<PgConnection> {
     let DatabaseUrl::Postgres(url) = world.database.address() else { return None };
     Some(PgConnection::establish(&url).unwrap())
@@ -181,7 +182,7 @@ fn the_age_of_the_transaction_that_the_feed_waits_for_is_known() {
             return;
         };
         world.deposit(1_000_000);
-        // The mark of a session of guerdon: it may add events before those of later transactions.
+        // Marks the session as guerdon's: it may add events that precede those of later transactions.
         let mark = "SELECT pg_advisory_lock_shared(1735746916, 1)";
         writer.batch_execute(&format!("{mark}; BEGIN; SELECT pg_current_xact_id()")).unwrap();
         let sent = send(world, 2);

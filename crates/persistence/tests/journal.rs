@@ -1,4 +1,4 @@
-//! The order of facts.
+//! The order of journal and audit entries.
 
 use guerdon_domain::money::PointsPerDollar;
 use guerdon_domain::ports::{StoreExt as _, Tx};
@@ -11,7 +11,7 @@ use guerdon_persistence::{Access, OpenError, Opened, migrate, open};
 
 use crate::support::{World, at_once};
 
-/// Adds an entry to the audit log, which is ordered by the same count.
+/// Adds an entry to the audit log, which shares the position counter of the journal.
 fn configure_saml(world: &World, idp_id: &str) {
     let settings =
         UpdateSaml { idp_id: Update::Set(EntityId::parse(idp_id).unwrap()), ..UpdateSaml::default() };
@@ -30,7 +30,7 @@ fn a_database_restored_into_another_cluster_goes_on_where_it_stopped() {
         let World { database, store, commands, background, clock, ids, provider, company, owner, occasion } =
             world;
         drop((store, commands, background));
-        // As if the cluster that it came from had seen far more transactions than this one.
+        // Simulates a source cluster that has processed far more transactions than this one.
         let far = "ALTER TABLE causes DISABLE TRIGGER USER; ALTER TABLE events DISABLE TRIGGER USER; \
                    UPDATE causes SET position = position + 9000000000; \
                    UPDATE events SET position = position + 9000000000; \

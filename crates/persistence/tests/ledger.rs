@@ -1,4 +1,4 @@
-//! What moves, and what it leaves behind.
+//! Which points each operation moves, and which rows it writes.
 
 use guerdon_domain::commands::Refusal;
 use guerdon_domain::companies::UpdateCompany;

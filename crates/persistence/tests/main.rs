@@ -1,4 +1,4 @@
-//! The store's contract, on every database: one suite.
+//! Tests of the store on every database, in one test binary.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! A company that goes over to another provider.
+//! Moving a company to another provider.
 
 use std::sync::mpsc::channel;
 

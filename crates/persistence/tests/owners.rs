@@ -1,4 +1,4 @@
-//! Who owns a company, and what that keeps from happening (behaviour 11.2, 11.3).
+//! The owner of a company, and the operations that ownership prevents (behaviour 11.2, 11.3).
 
 use guerdon_domain::companies::{OwnerName, UpdateCompany};
 use guerdon_domain::money::Points;
@@ -57,7 +57,7 @@ fn a_new_address_makes_a_new_owner_named_as_asked_for_or_as_the_old_one() {
         let renamed = UpdateCompany { owner_name: Some(OwnerName::new("Ida")), ..UpdateCompany::default() };
         let third = world.update(&renamed).unwrap();
         assert_eq!((third.company.owner_id, third.owner_last_name), (second.company.owner_id, None));
-        // What was read may be written back, and the old owner's name does not go over to the new one.
+        // The values that were read may be written back, and the old owner's name is not applied to the new owner.
         let ann = world.user("ann");
         let back = UpdateCompany { owner_name: Some(OwnerName::new("Ida")), ..to("ann@example.com") };
         let fourth = world.update(&back).unwrap();

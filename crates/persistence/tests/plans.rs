@@ -1,5 +1,5 @@
-//! No statement of a request reads a whole table. In a database with 100,000 users and 900,000 transfers, each statement
-//! finds its rows by an index. The statements are recorded on the connections of the repositories.
+//! No statement of a request scans a whole table. In a database with 100,000 users and 900,000 transfers, each
+//! statement finds its rows by an index. The statements are recorded on the connections of the repositories.
 
 use std::collections::BTreeSet;
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -26,12 +26,12 @@ use uuid::Uuid;
 
 use crate::support::{World, overheard};
 
-/// Every statement that `work` sends, once.
+/// Every distinct statement that `work` sends.
 fn statements(world: &World, work: impl FnOnce()) -> BTreeSet<String> {
     overheard::statements(&world.database, work).into_iter().collect()
 }
 
-/// The tables that grow. A statement that reads every row of one is a fault.
+/// The tables that grow. A statement that reads all rows of one of them is a fault.
 const LARGE: [&str; 12] = [
     "accounts",
     "causes",
@@ -47,7 +47,7 @@ const LARGE: [&str; 12] = [
     "users",
 ];
 
-/// Lines of a plan that read a large table from end to end.
+/// Lines of a query plan that scan a large table.
 fn scans(plan: &[String]) -> Vec<&String> {
     let reads_all = |line: &&String| {
         LARGE.iter().any(|table| {
@@ -58,7 +58,7 @@ fn scans(plan: &[String]) -> Vec<&String> {
     plan.iter().filter(reads_all).collect()
 }
 
-/// Rows for 100 providers of one company each, the world's among them. `ID` makes an id of `i`, `AT` a moment.
+/// Rows for 100 providers with one company each, including the world's own. `ID` makes an id of `i`, `AT` a timestamp.
 const ROWS: &str = "
     INSERT INTO providers (id, name, api_key, api_secret_hash, shared_secret_sealed, manages_all_domain_resources, suspended,
       created_at, updated_at) SELECT ID, 'P', 'p' || i, BYTES, BYTES, FALSE, FALSE, AT, AT FROM n WHERE i < 100;
@@ -114,7 +114,7 @@ fn sqlite_rows() -> String {
     )
 }
 
-/// The same rows with the statistics that the planner of a long-running server has.
+/// The same rows, with the planner statistics of a long-running server.
 fn postgres_rows() -> String {
     let id = |i: &str| format!("lpad(to_hex({i}), 32, '0')::uuid");
     let rows = ROWS
@@ -187,7 +187,7 @@ fn changes(world: &World, ann: UserId) {
     let manager = UpdateUser { manager: Some(true), ..UpdateUser::default() };
     let (provider, lease) = (world.provider, Uuid::nil());
     let claim = Claim { provider, limit: 8, now, until: now, lease };
-    let far = Timestamp::from_unix_micros(200_000_000_000_000_000).unwrap(); // all ids are older
+    let far = Timestamp::from_unix_micros(200_000_000_000_000_000).unwrap(); // later than every id
     let work = |tx: &mut dyn Tx| -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         tx.hold(Row::Company(world.company))?;
         tx.claim_key(&key)?;
@@ -209,7 +209,8 @@ fn changes(world: &World, ann: UserId) {
     world.delete(ann).unwrap();
 }
 
-/// What finds few of a company's users, and by which index: `users_all` would walk the company.
+/// Searches that match few of a company's users, and the index of each. `users_all` would scan all users of the
+/// company.
 fn searches() -> [(Wanted, &'static str); 2] {
     let (email, employee_id) = (EmailAddress::parse("ann@example.com").ok(), Line::parse("E-1").ok());
     [
@@ -218,7 +219,7 @@ fn searches() -> [(Wanted, &'static str); 2] {
     ]
 }
 
-/// A database with all these rows, which the tests of this file use in turns. `None` if this run does not cover it.
+/// A database with all of these rows, shared by the tests of this file. `None` if this run does not cover it.
 type Filled = LazyLock<Option<Mutex<World>>>;
 
 static SQLITE: Filled = LazyLock::new(|| covers_sqlite().then(|| fill(sqlite())));
@@ -231,7 +232,7 @@ fn fill(database: TestDatabase) -> Mutex<World> {
     Mutex::new(world)
 }
 
-/// Runs a test on a filled database once no other test uses it.
+/// Runs a test on a filled database when no other test uses it.
 fn on_filled(database: &Filled, test: impl Fn(&World)) {
     if let Some(world) = &**database {
         test(&world.lock().unwrap_or_else(PoisonError::into_inner));
@@ -284,7 +285,7 @@ fn no_statement_of_a_request_reads_a_whole_table() {
     on_filled(&POSTGRES, judge);
 }
 
-/// What the operator's pages ask of tables with a row for each user or event.
+/// Queries of the console on tables that have a row per user or event.
 fn pages(world: &World) {
     let state = |state| EventsWanted { state: Some(state), limit: 50, ..EventsWanted::default() };
     world.reading(|reads| -> Result<(), StoreError> {
@@ -340,12 +341,12 @@ fn no_page_of_the_console_walks_what_grows() {
             assert_eq!(plan.iter().find(walks), None, "{statement}\n{}", plan.join("\n"));
         }
     };
-    // In the other order than above, so that both databases are filled at the same time.
+    // In the reverse order of the test above, so that both databases are filled in parallel.
     on_filled(&POSTGRES, judge);
     on_filled(&SQLITE, judge);
 }
 
-/// Tables that are small, or that belong to no company.
+/// Tables that are small or whose rows belong to no company.
 const OF_NO_COMPANY: &str = "'companies', 'corporations', 'distribution_steps', 'distributions_under_way', \
     'idempotency_records', 'provider_figures', 'providers', 'schema_migrations', 'seals', 'service_figures', 'settings'";
 

@@ -1,4 +1,4 @@
-//! Through PgBouncer as Debian has it (docs/operating.md).
+//! The store behind PgBouncer as packaged by Debian (docs/operating.md).
 
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -11,10 +11,10 @@ use guerdon_persistence::{Access, DatabaseUrl, migrate, open};
 use guerdon_test_support::require_program;
 use tempfile::TempDir;
 
-/// PgBouncer refuses to run as root.
+/// The user that PgBouncer runs as, because it refuses to run as root.
 const NOBODY: u32 = 65_534;
 
-/// A running one, and how the database behind it is reached.
+/// A running PgBouncer and the URL of the database behind it.
 pub struct Pooler {
     child: Child,
     user: String,
@@ -24,7 +24,8 @@ pub struct Pooler {
 }
 
 impl Pooler {
-    /// Starts PgBouncer with further settings. `None` if it is not installed, or if the database is not on a Unix socket.
+    /// Starts PgBouncer with additional settings. `None` if it is not installed, or if the database is not on a Unix
+    /// socket.
     pub fn start(settings: &str, database: &TestDatabase) -> Option<Self> {
         let (before, query) = database.url.split_once('?')?;
         let name = before.strip_prefix("postgres:///")?;
@@ -58,7 +59,7 @@ impl Pooler {
         Some(Self { child, user: user.to_owned(), port, database: name.to_owned(), _folder: folder })
     }
 
-    /// The address of the database behind it, by this name of our machine and with these parameters.
+    /// The URL of the database behind PgBouncer, with this host name and these parameters.
     pub fn url(&self, host: &str, parameters: &str) -> DatabaseUrl {
         let Self { user, port, database, .. } = self;
         DatabaseUrl::parse(&format!("postgres://{user}@{host}:{port}/{database}?{parameters}")).unwrap()

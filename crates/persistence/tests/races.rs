@@ -1,4 +1,4 @@
-//! Many at once: nothing is lost, nothing is spent twice, no race reaches the caller.
+//! Concurrent requests: nothing is lost, nothing is spent twice, and no race is visible to the caller.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -13,7 +13,7 @@ use guerdon_domain::wallets::WalletType;
 
 use crate::support::{World, at_once, on_each};
 
-/// Tries again while the store is contended or has no connection to spare, as a client told 503 would.
+/// Retries while the store is contended or has no free connection, as a client does after a 503.
 fn insistent<T>(mut send: impl FnMut() -> Result<T, SendError>) -> Result<T, SendError> {
     loop {
         match send() {
@@ -112,7 +112,7 @@ fn deletions_against_distributions_never_deadlock() {
         let boss = |it: &mut Profile| it.manager = true;
         let users: Vec<UserId> = (0..40).map(|n| world.user_with(&format!("u{n}"), boss)).collect();
         for user in &users {
-            world.fund(WalletType::User, *user, 3); // so that the reserve is credited before the peer wallet closes
+            world.fund(WalletType::User, *user, 3); // so that the reserve is credited before the peer wallet is closed
             world.fund(WalletType::Manager, *user, 3);
         }
         let distribute = |wallet| match world.distribute(wallet, 1, world.everybody(wallet)) {

@@ -1,4 +1,4 @@
-//! Redeeming, refunding, replacing: what an operator does to a wallet (behaviour 17.5, 17.7).
+//! Redemptions, refunds and overrides: an operator's changes to a wallet (behaviour 17.5, 17.7).
 
 use guerdon_domain::commands::Refusal;
 use guerdon_domain::money::PointsPerDollar;

@@ -1,4 +1,4 @@
-//! What goes after its time, and what stays.
+//! Which rows retention deletes, and which it keeps.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -19,7 +19,7 @@ fn now(world: &World) -> Timestamp {
     world.context().clock.now()
 }
 
-/// Events of as many recognitions, each settled in one of these ways.
+/// Creates one event per fate by a recognition, and settles it with that fate.
 fn events(world: &World, fates: &[Fate]) -> Vec<EventId> {
     let ann = world.user(&format!("receiver{}", world.database.count("users")));
     world.deposit(1_000);
@@ -50,7 +50,7 @@ fn events(world: &World, fates: &[Fate]) -> Vec<EventId> {
     claimed.into_iter().map(|it| it.id).collect()
 }
 
-/// As the service does, in steps of so many; answers how many went.
+/// Deletes as the service does, in steps of `limit` rows. Returns the number of deleted rows.
 fn prune(world: &World, before: Timestamp, limit: i64) -> usize {
     let noted = before.unix_micros().to_string();
     world.store.transaction(|tx| tx.set_setting(Setting::EventsPrunedBefore, &noted)).unwrap();
@@ -71,7 +71,7 @@ fn there(world: &World) -> BTreeSet<EventId> {
     world.reading(|reads| reads.events(&all)).into_iter().map(|it| it.id).collect()
 }
 
-/// What a reader of the feed meets behind a place, and where it stands then.
+/// Delivered events are deleted with their attempts, all other events remain, and the feed skips the deleted ones.
 #[test]
 fn delivered_events_go_with_their_attempts_and_all_others_stay() {
     on_each(|world| {
@@ -96,7 +96,7 @@ fn where_all_have_gone_the_feed_goes_on_behind_the_last() {
         events(world, &[Fate::Delivered, Fate::Delivered, Fate::Delivered]);
         let (met, last) = follow(world, None, None);
         assert_eq!(met.len(), 3);
-        let stays = usize::from(world.database.is_embedded()); // it numbers the next by the last
+        let stays = usize::from(world.database.is_embedded()); // the embedded database keeps the last event
         world.clock.jump(now(world) + HOUR);
         assert_eq!(prune(world, now(world), 100), 3 - stays);
         let next = events(world, &[Fate::Delivered]);

@@ -1,4 +1,4 @@
-//! Distributions by a schedule: each date once, oldest first, whoever is at work and whatever fails.
+//! Scheduled distributions: each date is paid once, oldest first, regardless of concurrent workers and of failures.
 
 use std::sync::{Arc, Mutex};
 
@@ -48,7 +48,7 @@ fn step(world: &World) -> Option<Ran> {
     run_due(world.background.as_ref(), &world.commands(), &mut StoodBack::default()).unwrap()
 }
 
-/// Everything that is due, each with its date.
+/// Runs all due distributions and returns each with its date.
 fn all_due(world: &World) -> Vec<(String, DateEnd)> {
     std::iter::from_fn(|| step(world)).map(|it| (it.due_on.to_string(), it.ended)).collect()
 }

@@ -1,4 +1,4 @@
-//! PostgreSQL with everything in a schema that the URL chooses, and no schema `public`.
+//! PostgreSQL with all tables in a schema that the URL selects, and without a schema `public`.
 
 use diesel::connection::SimpleConnection as _;
 use diesel::{Connection as _, PgConnection};
@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use crate::support::World;
 
-/// An empty database whose URL names a schema of this name, and that has no other.
+/// An empty database whose URL selects a schema of this name, its only schema.
 fn in_schema(mut database: TestDatabase, schema: &str) -> TestDatabase {
     database.tamper("", &format!("DROP SCHEMA public CASCADE; CREATE SCHEMA {schema}"));
     let option = schema.replace('"', "%22");
@@ -23,7 +23,7 @@ fn on_postgres(test: impl Fn(TestDatabase)) {
     each().into_iter().filter(|it| !it.is_embedded()).for_each(test);
 }
 
-/// A session whose `search_path` names no schema of guerdon's.
+/// A session whose `search_path` does not include guerdon's schema.
 fn elsewhere(world: &World) -> PgConnection {
     let DatabaseUrl::Postgres(url) = world.database.address() else { unreachable!() };
     let mut conn = PgConnection::establish(&url).unwrap();
@@ -86,7 +86,7 @@ fn every_function_is_bound_to_a_schema() {
     on_postgres(|database| {
         let functions = "pg_proc WHERE pronamespace = 'public'::regnamespace";
         assert_eq!(database.count(functions), 7);
-        // Of SQL in the standard form, names are resolved when the function is created.
+        // In functions with a standard SQL body, names are resolved when the function is created.
         let bound = "(prosqlbody IS NOT NULL OR proconfig = '{\"search_path=public, pg_temp\"}')";
         assert_eq!(database.count(&format!("{functions} AND NOT {bound}")), 0);
     });

@@ -1,4 +1,4 @@
-//! The largest things that can be asked for.
+//! The largest possible requests.
 
 use guerdon_domain::commands::Refusal;
 use guerdon_domain::decide::carry_out;
@@ -10,7 +10,7 @@ use guerdon_domain::wallets::WalletType;
 
 use crate::support::{World, on_each};
 
-/// Users by the thousand, straight into the tables: making them is not what is tested.
+/// Inserts thousands of users directly into the tables, because their creation is not under test.
 pub fn crowd(world: &World, count: usize) -> Vec<UserId> {
     let (company, at) = (world.company.as_uuid(), 1_795_000_000_000_000_i64);
     let sqlite = format!(
@@ -107,7 +107,7 @@ fn a_distribution_to_a_hundred_thousand_users_works_or_refuses_whole() {
         assert!(matches!(run(), Err(Refusal::Distribute(DistributeError::InsufficientFunds))));
         assert_eq!(world.reserve(), 300_002);
         world.deposit(1);
-        assert_eq!(run().unwrap().users, 100_001); // the owner is a user too
+        assert_eq!(run().unwrap().users, 100_001); // including the owner
         assert_eq!(world.reserve(), 0);
         assert_eq!(world.shows(WalletType::Peer, users[99_999]), Some((3, 0)));
     });

@@ -1,4 +1,4 @@
-//! How many statements each request sends: a table, so that whoever changes one sees it change.
+//! The number of statements that each request sends, as a table, so that every change of it is visible in review.
 
 use guerdon_domain::ports::{Consistency, Reads, Role, StoreError, StoreExt as _};
 use guerdon_domain::recognitions::Sender;
@@ -12,9 +12,9 @@ fn per_statement<T>(world: &World, read: impl FnMut(&mut dyn Reads) -> Result<T,
     world.store.read_with(Consistency::PerStatement, read).unwrap()
 }
 
-/// What is asked for, and how many statements it takes on the embedded database and on PostgreSQL, those included that
-/// begin and end the transaction. On the embedded database rows are read and written one by one: each statement stays prepared and is a
-/// call of a function, which takes less time than preparing one statement for all.
+/// The number of statements of each request on the embedded database and on PostgreSQL, including those that begin and
+/// end the transaction. The embedded database reads and writes row by row: each statement stays prepared and is a
+/// function call, which takes less time than preparing one statement for all rows.
 const TABLE: [(&str, usize, usize); 10] = [
     ("recognition, user to one", 15, 8),
     ("recognition, user to ten", 78, 8),
@@ -39,7 +39,7 @@ fn each_request_sends_as_many_statements_as_the_table_says() {
         world.deposit(1_000);
         let page = Page::new(1, 100).unwrap();
         let count = |what: &str, work: &dyn Fn()| {
-            work(); // what is done the first time is not counted
+            work(); // the first run, which prepares statements, is not counted
             (what.to_owned(), overheard::statements(&world.database, work).len())
         };
         let redeem = || {

@@ -1,4 +1,4 @@
-//! Large distributions, which are carried out in several steps.
+//! Large distributions, which are executed in several steps.
 
 use guerdon_domain::commands::Refusal;
 use guerdon_domain::distributions::{DistributeError, Distribution};
@@ -16,7 +16,7 @@ fn begin(world: &World) -> Result<Distribution, Refusal> {
     world.distribute(WalletType::Peer, 3, world.everybody(WalletType::Peer))
 }
 
-/// Takes the next step alone, as if the process ended then.
+/// Executes the next step only, as if the process ended afterwards.
 fn one_step(world: &World) {
     let mut steps = 0;
     let stopped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
@@ -31,7 +31,7 @@ fn one_step(world: &World) {
 #[test]
 fn a_distribution_in_steps_is_sound_at_each_and_whole_at_the_end() {
     for database in each() {
-        let world = &World::at_rate(database, 7); // a rate that is no fraction of a dollar
+        let world = &World::at_rate(database, 7); // a rate at which a point is not a whole fraction of a dollar
         let users = crowd(world, CROWD);
         let everybody = i64::try_from(CROWD).unwrap() + 1;
         world.deposit(3 * everybody);
@@ -108,7 +108,7 @@ fn what_does_not_come_to_the_whole_is_found() {
     );
 }
 
-/// What stands for an id that nothing has, on PostgreSQL.
+/// An id that no row has, on PostgreSQL.
 const NIL: &str = "'00000000-0000-0000-0000-000000000000'";
 
 #[test]

@@ -1,4 +1,4 @@
-//! The unit of work: what a verdict, a failure and a panic leave behind.
+//! The unit of work: the effects of a verdict, a failure and a panic.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Barrier;
@@ -48,7 +48,7 @@ fn a_read_that_must_not_wait_fails_where_it_would() {
     });
 }
 
-/// Runs `then` while every reader is held by a question that is not answered yet.
+/// Runs `then` while every reader is occupied by an unfinished query.
 fn within_readers(world: &World, held: usize, then: &dyn Fn()) {
     assert!(held < 1_000, "readers are bounded");
     let mut is_free = false;
@@ -70,7 +70,7 @@ fn a_swallowed_failure_rolls_back_all_the_same() {
             assert!(tx.open(world.company, &twice, guerdon_domain::ports::Timestamp::UNIX_EPOCH).is_err());
             Verdict::Commit
         });
-        // A row that is there already is a lost race to PostgreSQL, where others write beside this unit.
+        // PostgreSQL, which has concurrent writers, treats an existing row as a lost race.
         assert!(matches!(fate, Err(StoreError::Broken(_) | StoreError::Busy)));
         assert_eq!(maintenance(world), None);
     });
@@ -141,7 +141,7 @@ fn a_claimed_key_is_held_until_the_transaction_ends() {
         let claim = || world.store.transaction(|tx| tx.claim_key(&key)).unwrap();
         assert!(claim());
         if world.database.is_embedded() {
-            return; // one writer: a second transaction does not even begin before the first ends
+            return; // one writer: a second transaction does not begin before the first ends
         }
         let nested = world.store.transaction(|tx| {
             assert!(tx.claim_key(&key)?);

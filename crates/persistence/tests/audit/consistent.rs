@@ -1,10 +1,10 @@
-//! Damage by somebody who adjusts everything else: nothing contradicts it but the chain of seals.
+//! Damage in which all dependent rows were adjusted, so that only the hash chain of seals reveals it.
 
 use guerdon_persistence::testing::each;
 
 use super::{check, eventful, unguard};
 
-/// The second redemption, of two points, as if it had never been.
+/// Removes the second redemption, of two points, and all of its traces.
 const REDEMPTION_REMOVED: &str = "
     DELETE FROM deliveries WHERE event_id = (SELECT id FROM causes WHERE kind = 8 AND points = 2);
     DELETE FROM events WHERE id = (SELECT id FROM causes WHERE kind = 8 AND points = 2);
@@ -40,7 +40,7 @@ fn what_is_changed_or_removed_without_a_contradiction_breaks_the_seal() {
     let date =
         "UPDATE causes SET subject_id = company_id, due_on = '2026-01-31' WHERE kind = 7 AND points = 5";
     let message = "UPDATE causes SET message = 'Never mind' WHERE kind = 4 AND points = 1";
-    // What is worth nothing moves nothing that could contradict it.
+    // A recognition of zero points has no transfer that could contradict it.
     let receiver = "UPDATE recognitions SET receiver_id = \
         (SELECT id FROM users WHERE id NOT IN (r.sender_id, r.receiver_id) AND email LIKE 'gone%') \
         FROM recognitions AS r WHERE r.id = recognitions.id \

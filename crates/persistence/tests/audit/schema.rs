@@ -1,4 +1,4 @@
-//! Damage to what keeps damage out.
+//! Damage to the safeguards in the schema.
 
 use guerdon_persistence::testing::each;
 
@@ -24,7 +24,7 @@ fn a_guard_that_is_missing_or_loosened_is_found() {
         "transfers_keep",
     );
     check("DROP INDEX causes_once", "DROP INDEX causes_once", "causes_once is missing");
-    let needed = "DROP INDEX transfers_debit"; // verify itself reads by it
+    let needed = "DROP INDEX transfers_debit"; // verify itself uses this index
     check(needed, needed, "transfers_debit is missing");
     check(
         "CREATE TRIGGER pump AFTER INSERT ON causes BEGIN SELECT 1; END",

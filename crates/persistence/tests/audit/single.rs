@@ -1,4 +1,4 @@
-//! Damage to one thing, which something else contradicts.
+//! Damage to one row that contradicts another row.
 
 use guerdon_persistence::testing::each;
 
@@ -143,7 +143,7 @@ fn what_cannot_be_read_is_told_beside_what_can() {
     }
 }
 
-/// An index that has lost everything it held, and does not say so.
+/// An index that has silently lost all of its entries.
 #[test]
 fn an_index_that_does_not_hold_what_its_table_holds() {
     for (index, table, columns, expected) in [

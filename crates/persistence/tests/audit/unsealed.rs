@@ -1,4 +1,4 @@
-//! Damage to tables that are not the ledger: settings, schedules, the audit log, events, notes.
+//! Damage to tables outside the ledger: settings, schedules, the audit log, events, notes.
 
 use super::check;
 

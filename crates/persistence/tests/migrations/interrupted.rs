@@ -1,4 +1,4 @@
-//! What an interrupted run left on PostgreSQL, and what one does that does not get its locks.
+//! Recovery from an interrupted migration on PostgreSQL, and migrations that cannot get their locks.
 
 use diesel::connection::SimpleConnection as _;
 use diesel::{Connection as _, PgConnection};
@@ -7,7 +7,7 @@ use guerdon_persistence::{DatabaseUrl, OpenError};
 
 use super::{FIRST, HALVES, HASTY, INDEX, SECOND, with_things};
 
-/// A PostgreSQL of this run, with some things; none where this run covers none.
+/// A PostgreSQL database with `count` things. `None` if this run does not cover PostgreSQL.
 fn postgres_with_things(count: u32) -> Option<(TestDatabase, String)> {
     let covered = std::env::var_os("TEST_POSTGRES_URL").is_some()
         && std::env::var("TEST_ONLY").as_deref() != Ok("sqlite");
@@ -20,7 +20,7 @@ fn postgres_with_things(count: u32) -> Option<(TestDatabase, String)> {
 fn an_index_that_an_interrupted_run_left_behind_is_made_anew() {
     let Some((database, url)) = postgres_with_things(3) else { return };
     let mut conn = PgConnection::establish(&url).unwrap();
-    // Two rows alike: the index cannot be made, and what is left of it is taken away.
+    // Duplicate rows: the unique index cannot be created, and its remains are dropped.
     database.tamper("", "UPDATE things SET half = 1 WHERE id < 3");
     let migrate = || migrate_with(&database.address(), &[FIRST, INDEX], HASTY);
     let refused = migrate().unwrap_err().to_string();
@@ -28,14 +28,14 @@ fn an_index_that_an_interrupted_run_left_behind_is_made_anew() {
     assert_eq!(database.count("pg_class WHERE relname = 'things_half'"), 0);
     assert_eq!(database.count("schema_migrations WHERE steps_done = 1 AND applied_at IS NULL"), 1);
     assert!(matches!(check_with(&database.address(), &[FIRST, INDEX]), Err(OpenError::Older)));
-    // A program that was killed takes nothing away.
+    // A killed process drops nothing.
     assert!(conn.batch_execute("CREATE UNIQUE INDEX CONCURRENTLY things_half ON things (half)").is_err());
     let invalid = "pg_index WHERE indexrelid = to_regclass('things_half') AND NOT indisvalid";
     assert_eq!(database.count(invalid), 1);
     database.tamper("", "UPDATE things SET half = id");
     assert_eq!(migrate().unwrap(), ["0002_index"], "its first step is not done twice");
     assert_eq!(database.count("pg_index WHERE indexrelid = to_regclass('things_half') AND indisvalid"), 1);
-    // Made, but the program was killed before it noted that.
+    // The index was created, but the process was killed before it recorded that.
     let forget = "UPDATE schema_migrations SET steps_done = 1, applied_at = NULL WHERE version = '0002'";
     database.tamper("", forget);
     assert_eq!(migrate().unwrap(), ["0002_index"]);
@@ -46,7 +46,7 @@ fn an_index_that_an_interrupted_run_left_behind_is_made_anew() {
 fn batches_that_were_interrupted_go_on_where_they_stopped() {
     let Some((database, url)) = postgres_with_things(5_000) else { return };
     let mut conn = PgConnection::establish(&url).unwrap();
-    // Somebody holds a row for longer than the migration is patient.
+    // Another session holds a row lock for longer than the migration's lock timeout.
     conn.batch_execute("BEGIN; SELECT FROM things WHERE id = 3001 FOR UPDATE").unwrap();
     let migrate = || migrate_with(&database.address(), &[FIRST, HALVES], HASTY);
     let refused = migrate().unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! Migrations: who may work on a schema, what an interrupted run leaves, what stops one.
+//! Migrations: who may migrate a schema, what an interrupted run leaves, and what stops a run.
 
 mod interrupted;
 mod under_load;
@@ -32,14 +32,14 @@ const INDEX: Migration = Migration::new(
      CREATE UNIQUE INDEX CONCURRENTLY things_half ON things (half);",
 );
 
-/// Short, so that a test that meets a lock ends soon.
+/// Short timeouts, so that a test that meets a lock ends soon.
 const HASTY: Patience = Patience {
     lock: Duration::from_millis(50),
     pause: Duration::from_millis(10),
     in_all: Duration::from_millis(500),
 };
 
-/// The address of an empty database in the place of this one.
+/// The URL of an empty database that replaces this one.
 fn emptied(database: &TestDatabase) -> DatabaseUrl {
     match database.address() {
         DatabaseUrl::Sqlite(path) => DatabaseUrl::Sqlite(path.with_file_name("fresh.db")),
@@ -50,7 +50,7 @@ fn emptied(database: &TestDatabase) -> DatabaseUrl {
     }
 }
 
-/// A database that `emptied` made, to look into.
+/// Opens the database that `emptied` created, for inspection.
 fn looked_into(database: TestDatabase) -> TestDatabase {
     if let DatabaseUrl::Sqlite(path) = database.address() {
         std::fs::remove_file(&path).unwrap();
@@ -66,7 +66,7 @@ fn things(count: u32) -> String {
     )
 }
 
-/// A database that has `FIRST` and so many things.
+/// A database with the schema of `FIRST` and `count` things.
 fn with_things(database: TestDatabase, count: u32) -> TestDatabase {
     migrate_with(&emptied(&database), &[FIRST], HASTY).unwrap();
     let database = looked_into(database);
@@ -93,7 +93,7 @@ fn eight_that_migrate_at_once_all_succeed_and_one_does_it() {
         assert_eq!(ran, std::fs::read_dir("../../migrations/sqlite").unwrap().count());
         open(&fresh, Access::Command).unwrap();
         if !database.is_embedded() {
-            // Who waits for the turn must not be one of those whom a concurrent index waits for.
+            // A process that waits for the migration lock must not block a concurrent index build.
             migrate_with(&emptied(&database), &[FIRST], HASTY).unwrap();
             let ran = at_once(&|| migrate_with(&fresh, &[FIRST, INDEX], HASTY).unwrap().len());
             assert_eq!(ran, 1);
@@ -152,7 +152,7 @@ fn a_program_works_beside_newer_migrations_down_to_their_floor() {
         );
         let Err(OpenError::Newer(name)) = check_with(&url, &[FIRST]) else { panic!() };
         assert_eq!(name, "0003_third");
-        // One of another line: what it lacks must not be made after what a newer program made.
+        // A migration of another branch must not be applied after a newer program's migrations.
         let other = Migration::new("0002_other", "SELECT 1;");
         assert!(matches!(check_with(&url, &[FIRST, other]), Err(OpenError::Changed(_))));
         assert!(matches!(migrate_with(&url, &[FIRST, THIRD], HASTY), Err(OpenError::Newer(_))));
@@ -200,7 +200,7 @@ fn batches_meet_every_row_once() {
 fn a_row_that_would_name_no_other_stops_the_migration_on_sqlite() {
     let database = with_things(sqlite(), 3);
     database.tamper("INSERT INTO parts (id, thing_id) VALUES (7, 2)", "");
-    // A new form of a table that others name: only where foreign keys are off can the old one go.
+    // Recreates a table that foreign keys refer to. The old table can be dropped only while foreign keys are off.
     let anew = |left: u32| {
         format!(
             "CREATE TABLE new_things (id bigint NOT NULL PRIMARY KEY, half bigint, name text); \

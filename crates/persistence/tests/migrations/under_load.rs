@@ -1,4 +1,4 @@
-//! A later migration of a big table, beside a long reader and under load: no request fails.
+//! A later migration of a big table, under load and during a long read: no request fails.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -31,7 +31,7 @@ const LATER: Migration = Migration::new(
      ALTER TABLE big ADD CONSTRAINT big_half CHECK (half IS NOT NULL) NOT VALID;",
 );
 
-/// What the requests met.
+/// Results of the requests during the migration.
 #[derive(Default)]
 struct Seen {
     failed: Vec<String>,
@@ -39,14 +39,14 @@ struct Seen {
     longest: Duration,
 }
 
-/// A request's connection, with the limits that the service sets.
+/// Opens a connection with the limits that the service sets for requests.
 fn connection(url: &str) -> PgConnection {
     let mut conn = PgConnection::establish(url).unwrap();
     conn.batch_execute("SET statement_timeout = '5s'; SET lock_timeout = '2s'").unwrap();
     conn
 }
 
-/// Requests of an older program, one after the other: it reads, changes and adds rows.
+/// Sends the requests of an older program one after the other: it reads, updates and inserts rows.
 fn requests(url: &str, client: usize, until: &AtomicBool) -> Seen {
     let (mut conn, mut seen) = (connection(url), Seen::default());
     while !until.load(Ordering::Relaxed) {
@@ -68,8 +68,8 @@ fn requests(url: &str, client: usize, until: &AtomicBool) -> Seen {
     seen
 }
 
-/// Two transactions that read for two seconds each: one is under way when `begun` is set, the other begins with the
-/// index, which then has to wait for it.
+/// Runs two transactions that read for two seconds each. The first is in progress when `begun` is set. The second
+/// begins during the index build, which has to wait for it.
 fn read_for_long(url: &str, begun: &AtomicBool, is_over: &AtomicBool) {
     let mut conn = connection(url);
     let read = "SELECT count(*) FROM big WHERE id < 1000";

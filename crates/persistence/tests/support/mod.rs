@@ -1,4 +1,5 @@
-//! A small world: a provider, a company, its users, one occasion; a clock and ids that tests can foretell.
+//! A minimal test world: a provider, a company, its users and one occasion, with a deterministic clock and
+//! deterministic ids.
 
 pub mod overheard;
 
@@ -35,7 +36,7 @@ use guerdon_persistence::Opened;
 use guerdon_persistence::testing::{TestDatabase, each};
 use uuid::Uuid;
 
-/// Time that moves by a microsecond a look.
+/// A clock that advances by one microsecond per call.
 pub struct TestClock(AtomicI64);
 
 impl Clock for TestClock {
@@ -46,14 +47,14 @@ impl Clock for TestClock {
 }
 
 impl TestClock {
-    /// Goes on from another moment.
+    /// Sets the clock to another time.
     pub fn jump(&self, to: Timestamp) {
         let micros = to.unix_micros();
         self.0.store(micros, Ordering::Relaxed);
     }
 }
 
-/// 1, 2, 3, …
+/// Sequential ids: 1, 2, 3, …
 pub struct TestIds(AtomicU64);
 
 impl Ids for TestIds {
@@ -62,12 +63,12 @@ impl Ids for TestIds {
     }
 }
 
-/// Who asks for everything here.
+/// The origin of every request in these tests.
 pub const ORIGIN: Origin<'_> = Origin { actor: Actor::Operator, reference: Some("tester"), key: None };
 
 pub struct TestBodies;
 
-/// Separates the facts of an erased body from the note on what was erased.
+/// Separates the facts in an erased body from the note on the erased fields.
 const ERASED: &str = " without ";
 
 impl EventBodies for TestBodies {
@@ -106,7 +107,7 @@ pub fn on_each(test: impl Fn(&World)) {
         test(&world);
         assert_eq!(world.audit(), [], "on {}", world.database.url);
         let World { database, store, commands, background, .. } = world;
-        drop((store, commands, background)); // its sessions end, and with them tell what they counted
+        drop((store, commands, background)); // closing its sessions makes them report their counts
         if !database.is_embedded() {
             let deadlocked = "pg_stat_database WHERE datname = current_database() AND deadlocks > 0";
             assert_eq!(database.count(deadlocked), 0, "deadlocks, though run again");
@@ -114,7 +115,7 @@ pub fn on_each(test: impl Fn(&World)) {
     }
 }
 
-/// Runs `work(client)` on that many threads, all let loose at once.
+/// Runs `work(client)` concurrently on that many threads.
 pub fn at_once(clients: usize, work: impl Fn(usize) + Sync) {
     let barrier = Barrier::new(clients);
     std::thread::scope(|scope| {
@@ -183,7 +184,7 @@ impl World {
         self.try_deposit(points).unwrap();
     }
 
-    /// Returns what the reserve shows afterwards.
+    /// Returns the points in the reserve afterwards.
     pub fn try_deposit(&self, points: i64) -> Result<i64, Refusal> {
         let (change, sum) = (ReserveChange::Deposit, points_of(points));
         let command = ChangeReserve { company_id: self.company, change, sum };
@@ -200,7 +201,7 @@ impl World {
         }
     }
 
-    /// Returns the points at today's rate.
+    /// Returns the points at the current rate.
     pub fn refund(&self, id: RedemptionId) -> Result<i64, Refusal> {
         match self.carry_out(Command::Refund(Refund(id)))? {
             Done::Refunded(_, wallet) => Ok(wallet.points.get()),
@@ -208,7 +209,7 @@ impl World {
         }
     }
 
-    /// Replaces the points of a wallet.
+    /// Overrides the points of a wallet.
     pub fn put(&self, user_id: UserId, wallet: WalletType, points: i64) -> Result<(), Refusal> {
         let command = ReplaceBalance { user_id, wallet, sum: points_of(points) };
         self.carry_out(Command::ReplaceBalance(command)).map(drop)
@@ -228,7 +229,7 @@ impl World {
         }
     }
 
-    /// Every active user or manager.
+    /// All active users or managers of the company.
     pub fn everybody(&self, wallet: WalletType) -> Recipients {
         self.reading(|reads| Recipients::all(reads, self.company, wallet))
     }
@@ -242,13 +243,13 @@ impl World {
         self.commands().carry_out(self.provider, &ORIGIN.into(), command)
     }
 
-    /// Finishes the distributions in several steps.
+    /// Finishes the distributions that are executed in several steps.
     pub fn finish(&self) -> Vec<Unfinished> {
         scheduler::finish(self.background.as_ref(), &self.commands(), &mut |_| ControlFlow::Continue(()))
             .unwrap()
     }
 
-    /// Puts points into a user's wallet.
+    /// Adds points to a user's wallet.
     pub fn fund(&self, wallet: WalletType, user: UserId, points: i64) {
         self.deposit(points);
         self.distribute(wallet, points, Recipients::Named(vec![user])).unwrap();
@@ -306,7 +307,7 @@ impl World {
             .transaction(|tx| companies::update(tx, self.provider, self.company, command, &self.context()))
     }
 
-    /// What a wallet shows, and what it has spent.
+    /// The points of a wallet, and the points spent from it.
     pub fn shows(&self, wallet: WalletType, user: UserId) -> Option<(i64, i64)> {
         let rate = self.rate();
         let wallets = self.reading(|reads| reads.wallets(user));
@@ -322,16 +323,16 @@ impl World {
         self.audit_with(None)
     }
 
-    /// The same, and the chain of seals must hold this head.
+    /// Like `audit`, and the chain of seals must contain this head.
     pub fn audit_with(&self, head: Option<[u8; 32]>) -> Vec<Violation> {
         verify(self.store.as_ref(), head, self.clock.now(), NonZero::<usize>::MIN)
     }
 
-    /// Seals what is committed; answers the head of the chain.
+    /// Seals all committed entries and returns the head of the chain.
     pub fn seal(&self) -> [u8; 32] {
         let now = self.clock.now();
         while self.reading(|reads| reads.has_unsealed()) {
-            // Tests of other databases on the same server may be in the way for a moment.
+            // Tests of other databases on the same server can delay a seal briefly.
             if let Some(next) = self.reading(|reads| reads.next_seal(now, 3)) {
                 assert!(self.store.transaction(|tx| tx.insert_seal(&next)).unwrap());
             }
@@ -344,7 +345,7 @@ impl World {
     }
 }
 
-/// The violations that an audit finds at a moment.
+/// The violations that an audit at this time reports.
 pub fn verify(
     store: &dyn Store,
     head: Option<[u8; 32]>,

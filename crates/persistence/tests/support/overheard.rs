@@ -1,4 +1,4 @@
-//! The statements that repositories send, overheard on the connections of one database, whatever thread sends them.
+//! Records the statements that repositories send on the connections to one database, from any thread.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
@@ -6,11 +6,11 @@ use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use diesel::connection::{Instrumentation, InstrumentationEvent, set_default_instrumentation};
 use guerdon_persistence::testing::TestDatabase;
 
-/// What was overheard of those databases that somebody listens to, by their names.
+/// The recorded statements by database name, for databases that are being recorded.
 static OVERHEARD: Mutex<Option<HashMap<String, Vec<String>>>> = Mutex::new(None);
 
-/// How statements begin that open a connection, or move the log into the file: they are nobody's request, and may fall
-/// anywhere.
+/// Prefixes of statements that open a connection or checkpoint the write-ahead log. They belong to no request and can
+/// occur anywhere.
 const OF_CONNECTIONS: [&str; 4] = ["PRAGMA", "SET ", "DO ", "SHOW "];
 
 fn overheard() -> MutexGuard<'static, Option<HashMap<String, Vec<String>>>> {
@@ -36,15 +36,15 @@ fn overhear() -> Option<Box<dyn Instrumentation>> {
     }))
 }
 
-/// Must be called before the connections are made that are to be overheard.
+/// Call this before the connections to be recorded are opened.
 pub fn listen() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| set_default_instrumentation(overhear).unwrap());
 }
 
-/// Every statement that the database is sent while `work` runs, in order.
+/// Every statement that the database receives while `work` runs, in order.
 pub fn statements(database: &TestDatabase, work: impl FnOnce()) -> Vec<String> {
-    // The path of a file, or the name on a server.
+    // The path of the file, or the database name on the server.
     let address = database.url.split('?').next().unwrap_or_default();
     let name = address.strip_prefix("sqlite://").or_else(|| address.rsplit('/').next());
     let name = name.unwrap_or_default().to_owned();
