@@ -1,4 +1,4 @@
-//! Bodies as receivers read them, and the sender against receivers on real sockets.
+//! Event bodies as receivers parse them, and the sender against receivers on real sockets.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,11 +1,11 @@
-//! Bodies of events, as the crate for receivers reads them.
+//! Event bodies as the crate for receivers parses them.
 
 use guerdon_domain::events::EventKind;
 use guerdon_webhook_dispatcher::schema;
 use guerdon_webhooks::{Event, EventData};
 use serde_json::{Value, json};
 
-/// The names of the fields in the order in which bodies of this kind have them.
+/// The field names in the order in which bodies of this kind have them.
 fn field_names(kind: EventKind) -> Vec<String> {
     let schema = schema(kind).to_value();
     serde_json::from_value(schema["properties"]["data"]["required"].clone()).unwrap()

@@ -1,4 +1,4 @@
-//! What is made of answers that come.
+//! How the sender treats responses.
 
 use std::io::Write;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Receivers that do not answer, or not as HTTP.
+//! Receivers that do not respond, or do not speak HTTP.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener};
@@ -43,7 +43,7 @@ fn a_head_that_drips_is_given_up() {
         stream.set_read_timeout(Some(Duration::from_millis(10)))?;
         stream.write_all(b"HTTP/1.1 200 OK\r\nX: ")?;
         loop {
-            // The other side says nothing more, so this is but a wait.
+            // The other side sends nothing more, so this read only waits.
             let _timeout = stream.read(&mut [0]);
             stream.write_all(b"x")?;
         }
@@ -80,7 +80,7 @@ fn a_receiver_that_closes_or_resets_is_a_failed_attempt() {
         stream.shutdown(std::net::Shutdown::Both)
     });
     assert_eq!(cause(&attempt(&sender(OPEN), &half.url())), "connection closed without an answer");
-    // What is closed with bytes unread is reset.
+    // Closing a connection with unread bytes resets it.
     let resetting = Receiver::handling(anywhere(), |mut stream, _| {
         let _first = stream.read(&mut [0]);
     });

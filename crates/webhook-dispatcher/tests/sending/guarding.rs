@@ -1,4 +1,4 @@
-//! What the guard keeps from happening, counted at the places where it would happen.
+//! The egress policy, checked by counting connections and lookups.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::Command;
@@ -11,7 +11,7 @@ use super::setting::{CLOSED, Names, OPEN, assert_confirmed, attempt, cause, part
 
 const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 
-/// One that asks for a name each time.
+/// A sender that resolves the name for each attempt.
 fn sender_with(policy: Policy, names: Arc<Names>) -> HttpCourier {
     let mut parts = parts(policy);
     parts.limits.name_kept = std::time::Duration::ZERO;
@@ -66,7 +66,7 @@ fn one_private_address_refuses_the_whole_answer() {
         let sender = sender_with(CLOSED, Names::one("mixed.example", &[answer]));
         assert_eq!(cause(&attempt(&sender, &url)), "refused: 127.0.0.1 is not a public address");
     }
-    // Also where it stands behind those that would be tried at all.
+    // A private address is also found when it comes after more addresses than the sender would try.
     let many: Vec<_> = (0..40).map(|it| format!("8.8.8.{it}")).chain(["127.0.0.1".to_owned()]).collect();
     let many: Vec<_> = many.iter().map(String::as_str).collect();
     let sender = sender_with(CLOSED, Names::one("mixed.example", &[&many]));
@@ -74,7 +74,7 @@ fn one_private_address_refuses_the_whole_answer() {
     trap.assert_untouched();
 }
 
-/// The check and the connection use one and the same answer: there is no second look-up that could differ.
+/// The check and the connection use the same lookup result, so no second lookup can differ from it.
 #[test]
 fn a_name_is_resolved_once_for_an_attempt_and_anew_for_the_next() {
     let receiver = Receiver::saying(OK);
@@ -127,7 +127,7 @@ fn plain_http_is_refused_unless_allowed() {
 
 const CHILD: &str = "GUERDON_TEST_RECEIVER";
 
-/// Runs itself once more in a process whose environment names proxies.
+/// Runs this test again in a process whose environment sets proxies.
 #[test]
 fn proxies_of_the_environment_are_ignored() {
     if let Ok(url) = std::env::var(CHILD) {

@@ -1,4 +1,4 @@
-//! Receivers that do as a test says.
+//! Receivers with scripted behaviour.
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver as Requests, Sender, channel};
 use std::thread;
 
-/// A request as it came over the wire.
+/// A request as it was received.
 #[derive(Debug, Clone)]
 pub(super) struct Request {
     pub(super) line: String,
-    /// Names as they were written.
+    /// Header names in their original case.
     pub(super) headers: Vec<(String, String)>,
     pub(super) body: Vec<u8>,
 }
@@ -23,7 +23,7 @@ impl Request {
     }
 }
 
-/// Reads one request; none where the other side closed.
+/// Reads one request. `None` if the peer closed the connection.
 pub(super) fn read_request(stream: &mut impl Read) -> Option<Request> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
@@ -44,7 +44,7 @@ pub(super) fn read_request(stream: &mut impl Read) -> Option<Request> {
     Some(Request { line, headers, body })
 }
 
-/// Accepts connections for ever, and handles each in a thread.
+/// Accepts connections indefinitely and handles each in its own thread.
 pub(super) struct Receiver {
     pub(super) address: SocketAddr,
     pub(super) requests: Requests<Request>,
@@ -52,14 +52,14 @@ pub(super) struct Receiver {
 }
 
 impl Receiver {
-    /// Reads each request, and has `answer` write to the connection, which is then kept.
+    /// Reads each request and lets `answer` write to the connection, which is then kept open.
     pub(super) fn answering(
         answer: impl Fn(&mut TcpStream) -> io::Result<()> + Send + Sync + 'static,
     ) -> Self {
         Self::at((Ipv4Addr::LOCALHOST, 0).into(), answer)
     }
 
-    /// The same at a certain address.
+    /// Like `answering`, at a given address.
     pub(super) fn at(
         address: SocketAddr,
         answer: impl Fn(&mut TcpStream) -> io::Result<()> + Send + Sync + 'static,
@@ -74,7 +74,7 @@ impl Receiver {
         })
     }
 
-    /// Hands each connection to `handle` as it was accepted.
+    /// Passes each accepted connection to `handle`.
     pub(super) fn handling(
         address: SocketAddr,
         handle: impl Fn(TcpStream, &Sender<Request>) + Send + Sync + 'static,
@@ -94,7 +94,7 @@ impl Receiver {
         Self { address, requests, connections }
     }
 
-    /// Answers every request with these bytes.
+    /// Responds to every request with these bytes.
     pub(super) fn saying(answer: impl Into<Vec<u8>>) -> Self {
         let answer = answer.into();
         Self::answering(move |stream| stream.write_all(&answer))
@@ -104,13 +104,13 @@ impl Receiver {
         format!("http://{}/hook", self.address)
     }
 
-    /// Connections so far that did anything: a request was read from each before it counts for a test.
+    /// The number of connections so far. Tests read a request from a connection before they count it.
     pub(super) fn connections(&self) -> usize {
         self.connections.load(Ordering::SeqCst)
     }
 }
 
-/// A port that nobody should connect to.
+/// A port that must not receive a connection.
 pub(super) struct Trap(TcpListener);
 
 impl Trap {
@@ -124,7 +124,7 @@ impl Trap {
         self.0.local_addr().unwrap()
     }
 
-    /// The system accepts connections before the program does, so one that was tried would be found here.
+    /// The system accepts connections before the program does, so every connection attempt is visible here.
     pub(super) fn assert_untouched(&self) {
         let accepted = self.0.accept();
         assert_eq!(accepted.unwrap_err().kind(), io::ErrorKind::WouldBlock, "somebody connected");
@@ -137,7 +137,7 @@ pub(super) fn wait_for_the_end(stream: &mut impl Read) {
     while matches!(stream.read(&mut buffer), Ok(1..)) {}
 }
 
-/// Goes on writing the same for ever, until the other side has enough.
+/// Writes the same bytes repeatedly until the other side closes.
 pub(super) fn write_for_ever(stream: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
     loop {
         stream.write_all(bytes)?;

@@ -1,4 +1,4 @@
-//! What is sent.
+//! The requests that the sender sends.
 
 use std::collections::HashSet;
 
@@ -110,7 +110,7 @@ fn a_kept_connection_that_the_receiver_closed_is_not_used() {
         stream.shutdown(std::net::Shutdown::Both)
     });
     let mut parts = parts(OPEN);
-    // Without the small pause that the network needs to tell of the closing, the request could cross with it.
+    // Without a short pause, the request could be sent before the sender learns that the connection is closed.
     parts.limits.keep_alive_max = std::time::Duration::ZERO;
     let sender = HttpCourier::new(parts).unwrap();
     for _ in 0..5 {

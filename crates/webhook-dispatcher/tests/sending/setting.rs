@@ -1,4 +1,4 @@
-//! A sender, and what it sends.
+//! A sender and the event that it sends.
 
 use std::collections::HashMap;
 use std::io;
@@ -23,7 +23,7 @@ pub(super) const BODY: &[u8] = b"{\"type\":\"redemption.created\"}";
 pub(super) const OPEN: Policy = Policy { allow_http: true, allow_private_networks: true };
 pub(super) const CLOSED: Policy = Policy { allow_http: true, allow_private_networks: false };
 
-/// More than any attempt of these tests takes, unless something is broken.
+/// Longer than any attempt in these tests takes unless something is broken.
 pub(super) const LONG: Duration = Duration::from_secs(14);
 
 struct Stopped;
@@ -34,7 +34,7 @@ impl Clock for Stopped {
     }
 }
 
-/// A secret is sealed by standing backwards.
+/// Seals a secret by reversing it.
 struct Backwards;
 
 impl OpenSecret for Backwards {
@@ -44,7 +44,7 @@ impl OpenSecret for Backwards {
     }
 }
 
-/// Names, with the answers to one look-up after the other; the last one stays.
+/// Names with their lookup results in order. The last result is repeated.
 #[derive(Default)]
 pub(super) struct Names(Mutex<HashMap<String, Vec<Vec<IpAddr>>>>);
 
@@ -78,7 +78,7 @@ pub(super) fn sender(policy: Policy) -> HttpCourier {
     HttpCourier::new(parts(policy)).unwrap()
 }
 
-/// A sender that soon loses patience.
+/// A sender with short timeouts.
 pub(super) fn impatient() -> HttpCourier {
     let mut parts = parts(OPEN);
     parts.limits.attempt_max = Duration::from_millis(300);
@@ -105,7 +105,7 @@ pub(super) fn provider(url: Option<&str>) -> Provider {
     }
 }
 
-/// One attempt, which ends in time whatever happens.
+/// Makes one attempt and asserts that it ends in time.
 pub(super) fn attempt(sender: &HttpCourier, url: &str) -> Outcome {
     attempt_with(sender, url, BODY)
 }
@@ -118,7 +118,7 @@ pub(super) fn attempt_with(sender: &HttpCourier, url: &str, body: &[u8]) -> Outc
     outcome
 }
 
-/// The cause of an attempt that got no answer.
+/// The cause of failure of an attempt that got no response.
 pub(super) fn cause(outcome: &Outcome) -> &str {
     assert_eq!((outcome.status, outcome.answer.as_slice()), (None, [].as_slice()));
     outcome.cause.as_deref().expect("it is confirmed")

@@ -26,7 +26,7 @@ impl Authority {
         self.0.pem().into_bytes()
     }
 
-    /// A receiver with a certificate for this name, which ends with that year.
+    /// A receiver with a certificate for this name that expires at the end of this year.
     fn receiver(&self, name: &str, last_year: i32) -> Receiver {
         let mut params = CertificateParams::new([name.to_owned()]).unwrap();
         params.not_before = date_time_ymd(2020, 1, 1);
@@ -69,7 +69,7 @@ fn a_certificate_of_a_trusted_authority_is_believed_and_the_connection_kept() {
     let receiver = authority.receiver("receiver.example", 2099);
     let sender = sender(TrustedRoots::Only(authority.pem()));
     let url = url(&receiver);
-    // The threads that send have small stacks; a handshake must fit with room to spare.
+    // Sender threads have small stacks. A handshake must fit with a margin.
     let attempts = std::thread::Builder::new().stack_size(256 * 1024);
     std::thread::scope(|scope| {
         let attempts = attempts.spawn_scoped(scope, || {
