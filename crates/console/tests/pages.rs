@@ -1,4 +1,4 @@
-//! What holds for every page.
+//! Rules that every console page must satisfy.
 
 mod samples;
 
@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use guerdon_console::{CONTENT_SECURITY_POLICY, STYLE, STYLE_PATH};
 
-/// What stands behind each of these attributes.
+/// The value of each occurrence of these attributes.
 fn values<'a>(page: &'a str, attribute: &str) -> Vec<&'a str> {
     page.split(&format!(" {attribute}=\"")).skip(1).filter_map(|it| it.split('"').next()).collect()
 }

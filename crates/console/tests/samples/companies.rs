@@ -1,4 +1,4 @@
-//! Companies.
+//! Sample models of the company pages.
 
 use guerdon_console::model::{
     Circulation, Companies, Company, CompanyRow, OccasionUse, Reserve, Rows, Series, Step,

@@ -1,4 +1,4 @@
-//! Events.
+//! Sample models of the event pages.
 
 use guerdon_console::model::{Attempt, Event, EventRow, EventState, Events, Stretch};
 use time::Duration;
@@ -8,7 +8,7 @@ use super::{NASTY, NOW, id, named};
 
 const TYPES: [&str; 3] = ["recognition.received", "recognition.updated", "redemption.created"];
 
-/// The waits before the next attempt, in seconds.
+/// Delays before the next attempt, in seconds.
 const WAITS: [i64; 10] = [15, 18, 95, 582, 2_319, 6_890, 16_863, 36_030, 69_647, 124_674];
 
 fn row(number: u32) -> EventRow {

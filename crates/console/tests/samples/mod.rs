@@ -1,4 +1,4 @@
-//! Every page, with much in it and with nothing.
+//! Sample models of every console page, full and empty.
 
 mod companies;
 mod events;
@@ -14,7 +14,7 @@ use time::{Duration, OffsetDateTime};
 
 pub const NOW: OffsetDateTime = datetime!(2026-11-20 14:35:10 UTC);
 
-/// A name that would break a page that does not escape it.
+/// A name that breaks any page that does not escape it.
 pub const NASTY: &str = "<script>alert(\"x\")</script> & Sons ' Ltd";
 
 pub struct Sample {
@@ -66,7 +66,7 @@ pub fn all() -> Vec<Sample> {
     all
 }
 
-/// An id that ends with this number.
+/// An id that ends in this number.
 pub fn id(number: u32) -> String {
     format!("01a1fdd4-8a51-741c-a29d-{number:012}")
 }
@@ -75,7 +75,7 @@ pub fn named(number: u32, name: &str) -> Named {
     Named { id: id(number), name: name.to_owned() }
 }
 
-/// Numbers that go up and down, the same each time.
+/// Deterministic numbers that rise and fall.
 pub fn wave(number: u32, most: u32) -> u32 {
     let mixed = number.wrapping_mul(2_654_435_761).rotate_left(13) % 1_000;
     let tide = [2, 1, 1, 1, 2, 4, 9, 14, 19, 22, 23, 21, 20, 23, 22, 19, 16, 12, 9, 7, 6, 5, 4, 3];
@@ -83,7 +83,7 @@ pub fn wave(number: u32, most: u32) -> u32 {
     most / 23 * tide / 2 + most / 23 * tide / 2 * mixed / 1_000
 }
 
-/// So many values, one for each step back from now.
+/// `count` values, one per step, going back from now.
 pub fn past(count: u32, step: Duration, value: impl Fn(u32) -> i64) -> Vec<(OffsetDateTime, i64)> {
     (0..count).rev().map(|age| (NOW - step * i32::try_from(age).unwrap_or(0), value(age))).collect()
 }

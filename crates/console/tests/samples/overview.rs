@@ -1,4 +1,4 @@
-//! The service: busy and troubled, and as it begins.
+//! Sample models of the overview: a busy service with problems, and a new one.
 
 use guerdon_console::model::{
     Activity, Api, Certificate, Counted, Deliveries, Ledger, Mails, Named, Overview, Performance, Seal,

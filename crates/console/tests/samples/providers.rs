@@ -1,4 +1,4 @@
-//! Providers.
+//! Sample models of the provider pages.
 
 use guerdon_console::model::{
     Counted, Failure, Performance, Provider, ProviderDetail, ProviderRow, Providers, Rows, Series, Step,
