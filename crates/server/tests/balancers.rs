@@ -1,4 +1,4 @@
-//! Behind nginx and HAProxy as Debian has them (docs/operating.md).
+//! The service behind nginx and HAProxy as packaged by Debian (docs/operating.md).
 
 use std::fmt::Write as _;
 use std::net::{TcpListener, TcpStream};
@@ -23,7 +23,7 @@ struct Kind {
     configuration: fn(&Path, u16, &str) -> String,
 }
 
-/// A running one.
+/// A running load balancer.
 struct Balancer {
     child: Child,
     url: String,
@@ -121,7 +121,7 @@ fn check_behind(kind: &Kind) {
     });
 }
 
-/// Large ones and small ones, with a length and in chunks.
+/// Large and small bodies, with a Content-Length and chunked.
 fn bodies(service: &Service, sample: &Sample) {
     let body = |name: &str, extra: usize| {
         let mut body = user_body(&sample.company, name);
@@ -138,7 +138,7 @@ fn bodies(service: &Service, sample: &Sample) {
     service.post(&sample.provider, "/v1/users", &body("too-large", 1_100_000)).error(400);
 }
 
-/// Each is the service's own answer, and the next request is served.
+/// Each response comes from the service, and the next request succeeds.
 fn refusals(service: &Service, sample: &Sample) {
     let stranger = Provider { api_secret: "wrong".to_owned(), ..sample.provider.clone() };
     let body = user_body(&sample.company, "nobody");

@@ -1,4 +1,4 @@
-//! The client for Rust programs, against the real service.
+//! The Rust client against a real service.
 
 use guerdon_client::{
     Change, Client, CompanyUpdate, CorporationUpdate, Credentials, Error, EventQuery, EventState, NewCompany,
@@ -17,7 +17,7 @@ fn client(service: &Service, provider: &Provider) -> Client {
     Client::trusting(&service.running.api, &Credentials { api_key, api_secret }, &bundle).unwrap()
 }
 
-/// A company in a corporation with five users and an occasion, made by a client.
+/// A company in a corporation with five users and an occasion, created by a client.
 struct Made {
     client: Client,
     group: Uuid,
@@ -107,7 +107,7 @@ fn points_are_sent_and_seen() {
     });
 }
 
-/// Two events that had no callback URL, read one by one.
+/// Reads two events without a callback URL, one per page.
 fn check_feed(client: &Client) {
     let query = EventQuery { limit: Some(1), state: Some(EventState::Unaddressed), ..EventQuery::default() };
     let mut feed = client.events(&query);

@@ -1,4 +1,4 @@
-//! The client for Rust programs has every operation, parameter and field of the API's description.
+//! The Rust client has every operation, parameter and field of the API description.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read as _, Write as _};
@@ -11,10 +11,10 @@ use guerdon_client::{
 };
 use serde_json::Value;
 
-/// The names of the query parameters and of the body's fields, by operation such as `GET /v1/users/{id}`.
+/// The names of the query parameters and of the body fields, by operation such as `GET /v1/users/{id}`.
 type Operations = BTreeMap<String, BTreeSet<String>>;
 
-/// An object never changes its company, so its updates do not have the field.
+/// A user or an occasion cannot change its company, so its update does not have the field.
 const LEFT_OUT: [(&str, &str); 2] =
     [("PUT /v1/users/{id}", "company_id"), ("PUT /v1/occasions/{id}", "company_id")];
 
@@ -38,7 +38,7 @@ fn described() -> Operations {
     operations
 }
 
-/// Sends requests to a server that refuses all of them. Returns their operations.
+/// Sends requests to a server that rejects all of them. Returns their operations.
 fn record(requests: impl FnOnce(&Client)) -> Operations {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let base = format!("http://{}", listener.local_addr().unwrap());
@@ -50,7 +50,7 @@ fn record(requests: impl FnOnce(&Client)) -> Operations {
             while !is_complete(&request) {
                 let length = stream.read(&mut part).unwrap();
                 if length == 0 {
-                    return operations; // the connection that ends the recording
+                    return operations; // this connection ends the recording
                 }
                 request.push_str(std::str::from_utf8(&part[..length]).unwrap());
             }
@@ -132,7 +132,7 @@ fn create_everything(client: &Client) {
     let _ = client.replay_events(&ReplayFilter::default()).send();
 }
 
-/// Each struct is written without `..`, so that a new field has to be added here.
+/// Each struct is written without `..`, so that the compiler reports a new field here.
 fn update_everything(client: &Client) {
     let (id, text, flag) = (Uuid::nil(), || Some("text".to_owned()), Some(true));
     let update = CompanyUpdate {

@@ -1,4 +1,4 @@
-//! The commands, beside a running service and alone.
+//! The commands, with and without a running service.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::net::UnixStream;

@@ -1,4 +1,4 @@
-//! The operator's pages, as a browser gets them.
+//! The console pages as a browser receives them.
 
 use std::collections::BTreeMap;
 
@@ -49,7 +49,7 @@ fn a_callback_url_is_shown_without_what_may_be_secret_in_it() {
     });
 }
 
-/// Every page, by following all links from the first: path to text, the shortest query of each.
+/// Crawls every page from the first one. Maps each path to its page, for the shortest query of the path.
 fn pages(service: &Service) -> BTreeMap<String, String> {
     let (mut found, mut open) = (BTreeMap::new(), vec!["/".to_owned()]);
     let mut seen = open.clone();
@@ -74,7 +74,7 @@ fn every_link_leads_somewhere_and_a_browser_shows_what_is_there() {
     let settings = [
         ("GUERDON_WEBHOOKS__ALLOW_HTTP", "true"),
         ("GUERDON_WEBHOOKS__ALLOW_PRIVATE_NETWORKS", "true"),
-        ("GUERDON_WEBHOOKS__TIME_SCALE", "1000000"), // all attempts at once
+        ("GUERDON_WEBHOOKS__TIME_SCALE", "1000000"), // all attempts happen immediately
     ];
     on_each_with(&settings, |service| {
         let sample = Sample::make(service, 3);
@@ -95,7 +95,7 @@ fn every_link_leads_somewhere_and_a_browser_shows_what_is_there() {
         assert!(pages.keys().any(|it| it.starts_with("/events/")), "{:?}", pages.keys());
         assert!(pages.len() >= 9, "{:?}", pages.keys());
         if !service.database.is_embedded() {
-            return; // the pages are the same
+            return; // the pages are the same on both databases
         }
         let Some(browser) = Browser::find() else { return };
         let style = service.running.page("/console.css").2;

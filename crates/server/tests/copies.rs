@@ -105,7 +105,7 @@ fn what_is_no_whole_backup_is_refused() {
         bytes[middle..middle + 4096].fill(0xA5);
         fs::write(path("damaged.db"), bytes).unwrap();
         refused(&path("damaged.db"), "damaged.db is refused");
-        // A letter of a fact, which contradicts nothing but the seal over it.
+        // Changes a character of journaled data, which only the seal contradicts.
         let mut bytes = fs::read(path("copy.db")).unwrap();
         let places: Vec<usize> =
             bytes.windows(11).enumerate().filter(|it| it.1 == b"invoice-117").map(|it| it.0).collect();
@@ -126,7 +126,7 @@ fn what_is_no_whole_backup_is_refused() {
         let added = "CREATE TRIGGER added AFTER INSERT ON transfers BEGIN SELECT 1; END";
         tamper_with(&path("tampered.db"), added);
         refused(&path("tampered.db"), "trigger added");
-        // What was in use when it was moved away is no backup: a part of it is in its log.
+        // A database that was moved while in use is not a backup: part of its data is in the write-ahead log.
         fs::copy(path("copy.db"), path("moved.db")).unwrap();
         fs::write(path("moved.db-wal"), "a part of it").unwrap();
         refused(&path("moved.db"), "moved.db-wal");
@@ -139,7 +139,7 @@ fn what_is_no_whole_backup_is_refused() {
     });
 }
 
-/// A program of PostgreSQL's, where `cargo xtask test` says that they are, or of this machine.
+/// A PostgreSQL program, from the directory that `cargo xtask test` sets, or from `PATH`.
 fn postgres_program(name: &str) -> PathBuf {
     std::env::var_os("TEST_POSTGRES_PROGRAMS").map_or_else(PathBuf::new, PathBuf::from).join(name)
 }

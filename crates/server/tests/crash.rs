@@ -1,4 +1,5 @@
-//! kill -9 under load: no acknowledged request is lost or done twice. A retry with the same key settles an unknown outcome.
+//! kill -9 under load: no acknowledged request is lost or executed twice. A retry with the same key settles an unknown
+//! outcome.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +16,7 @@ const POINTS: i64 = 3;
 struct Sent {
     key: String,
     body: String,
-    /// The body of the response, if one came.
+    /// The body of the response, if one arrived.
     answer: Option<String>,
 }
 
@@ -29,7 +30,7 @@ fn kill_nine_under_load_loses_and_doubles_nothing() {
             journal.extend(one_cycle(service, &sample, cycle));
             service.restart();
             if cycle % 5 == 0 {
-                assert_eq!(service.guerdon(&["verify"]).status, 0); // finds the damage of earlier cycles, too
+                assert_eq!(service.guerdon(&["verify"]).status, 0); // also detects damage from earlier cycles
             }
         }
         let acknowledged = journal.iter().filter(|it| it.answer.is_some()).count();
@@ -48,7 +49,7 @@ fn kill_nine_under_load_loses_and_doubles_nothing() {
     });
 }
 
-/// Clients send as fast as they are answered until the service is killed under them.
+/// Clients send as fast as they receive responses, until the service is killed.
 fn one_cycle(service: &mut Service, sample: &Sample, cycle: usize) -> Vec<Sent> {
     let stop = AtomicBool::new(false);
     let journal = Mutex::new(Vec::new());
@@ -75,7 +76,7 @@ fn one_cycle(service: &mut Service, sample: &Sample, cycle: usize) -> Vec<Sent> 
                 }
             });
         }
-        // tidy: the load runs for a while, a different one each cycle, before the kill
+        // tidy: the load runs for a different time each cycle before the kill
         std::thread::sleep(Duration::from_millis(60 + 23 * u64::try_from(cycle).unwrap()));
         assert!(std::process::Command::new("kill").args(["-9", &pid]).status().unwrap().success());
         stop.store(true, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! The same requests to the service on SQLite and on PostgreSQL get the same answers: status, headers and body.
+//! The same requests to the service on SQLite and on PostgreSQL get the same responses: status, headers and body.
 
 mod chance;
 mod generator;
@@ -28,7 +28,7 @@ fn both_databases_answer_the_walk_alike() {
     verify(&services);
 }
 
-/// `DIFFERENTIAL_SEED` chooses other requests, `DIFFERENTIAL_REQUESTS` how many.
+/// `DIFFERENTIAL_SEED` selects other requests, `DIFFERENTIAL_REQUESTS` their number.
 #[test]
 fn both_databases_answer_generated_requests_alike() {
     let Some(services) = start() else { return };
@@ -55,7 +55,7 @@ fn both_databases_answer_generated_requests_alike() {
     twin.verify();
 }
 
-/// What there is from the start: for each of two providers a funded company in a corporation.
+/// The initial objects: for each of two providers, a funded company in a corporation.
 fn first(twin: &mut Twin, generator: &mut Generator) {
     let mut make = |twin: &mut Twin, request: Request| {
         let answer = twin.ask(&request);
@@ -92,7 +92,7 @@ fn first(twin: &mut Twin, generator: &mut Generator) {
     generator.learn(&list, &answer);
 }
 
-/// Points for the two companies that were there first and for all of their users.
+/// Gives points to the first two companies and to all of their users.
 fn fund(twin: &mut Twin, generator: &Generator) {
     for company in &generator.companies()[..2] {
         twin.command(&["reserve", "deposit", company, "--points", "100000"]);
@@ -100,7 +100,7 @@ fn fund(twin: &mut Twin, generator: &Generator) {
     }
 }
 
-/// Everything there is in the end.
+/// Compares all objects at the end.
 fn last(twin: &mut Twin, generator: &Generator) {
     for by in [0, 1] {
         twin.ask(&get(by, "/v1/companies?per_page=1000"));

@@ -1,4 +1,4 @@
-//! Distributions: by schedules, by several services at once, under kill -9.
+//! Distributions: by schedules, by several services concurrently, and under kill -9.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::support::service::Service;
 use crate::support::{Sample, on_each, until};
 
-/// Enough that one is under way for a while.
+/// Enough users that a distribution takes a while.
 const CROWD: i64 = 20_000;
 
 fn schedule(service: &Service, company: &str, points: &str, start: &str) -> Value {
@@ -28,7 +28,7 @@ fn schedule(service: &Service, company: &str, points: &str, start: &str) -> Valu
     ])
 }
 
-/// The first of the month so many months before this one.
+/// The first day of the month `count` months before the current one.
 #[expect(clippy::disallowed_methods, reason = "the service has the machine's clock too")]
 fn months_ago(count: i32) -> String {
     let today = time::OffsetDateTime::now_utc().date();
@@ -36,7 +36,7 @@ fn months_ago(count: i32) -> String {
     format!("{:04}-{:02}-01", months / 12, months % 12 + 1)
 }
 
-/// Users with wallets, straight into the tables.
+/// Inserts users with wallets directly into the tables.
 fn crowd(service: &Service, company: &str, count: i64) {
     let plain = company.replace('-', "");
     let sqlite = format!(
@@ -116,7 +116,7 @@ fn what_is_wrong_with_a_schedule_is_refused() {
         check(&sample.company, "peer_wallet", "1", "week", "31.01.2026", 2);
         check(&sample.company, "peer_wallet", "1", "day", "2026-01-31", 2);
         check(&sample.company, "reserve", "1", "week", "2026-01-31", 2);
-        check(&sample.company, "peer_wallet", "1", "week", "0226-11-01", 1); // 2026 was meant
+        check(&sample.company, "peer_wallet", "1", "week", "0226-11-01", 1); // a typo for 2026
         assert_eq!(service.guerdon(&["distribution", "cancel", absent]).status, 1);
         assert_eq!(service.guerdon(&["distribution", "list", absent]).status, 1);
         assert_eq!(service.database.count("schedules"), 0);
@@ -159,13 +159,13 @@ fn what_a_reserve_does_not_cover_is_told_and_paid_later() {
         assert_eq!(service.database.count("mails"), 1);
         sample.deposit(service, 20);
         let due = "UPDATE schedules SET due_at = created_at";
-        service.database.tamper(due, due); // as if an hour had gone by
+        service.database.tamper(due, due); // simulates that an hour has passed
         until("the date is paid", || list()["failure"].is_null().then_some(()));
         assert_eq!(sample.shows(service, &sample.users[0], "peer_wallet"), Some(10));
     });
 }
 
-/// Whoever has a wallet has received as often as the causes say, and the reserve has paid as much.
+/// Every user with a wallet has received as often as the journal says, and the reserve has paid the same amount.
 fn all_or_nothing(service: &Service, sample: &Sample, paid_in: i64) -> i64 {
     assert_eq!(service.guerdon(&["verify"]).status, 0);
     let runs = service.database.count("causes WHERE kind = 7");
@@ -188,9 +188,9 @@ fn kill_nine_in_the_middle_of_a_large_distribution_leaves_all_or_nothing() {
             let words = ["distribution", "run", &sample.company, "--wallet", "peer_wallet", "--points", "1"];
             let mut command = service.command();
             let mut run = command.args(words).stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
-            // tidy: it is under way for a while, a different one each cycle, before the kill
+            // tidy: the distribution runs for a different time each cycle before the kill
             std::thread::sleep(Duration::from_millis(150 + 250 * cycle));
-            run.kill().unwrap(); // on PostgreSQL it works in a process of its own
+            run.kill().unwrap(); // on PostgreSQL the command runs in its own process
             run.wait().unwrap();
             service.running.kill();
             let transfers = service.database.count("transfers");
@@ -204,7 +204,7 @@ fn kill_nine_in_the_middle_of_a_large_distribution_leaves_all_or_nothing() {
             if cycle % 2 == 0 {
                 service.restart();
             } else {
-                sample.deposit(service, 1); // a command that writes finishes it first
+                sample.deposit(service, 1); // a command that writes first finishes the distribution
                 paid_in += 1;
             }
             let after = all_or_nothing(service, &sample, paid_in);
@@ -226,7 +226,7 @@ fn a_schedule_whose_service_is_killed_while_it_pays_pays_each_date_once() {
         sample.deposit(service, FUNDS);
         schedule(service, &sample.company, "1", &months_ago(3));
         for cycle in 0..4 {
-            // tidy: it pays for a while, a different one each cycle, before the kill
+            // tidy: the service pays for a different time each cycle before the kill
             std::thread::sleep(Duration::from_millis(300 + 200 * cycle));
             service.running.kill();
             service.restart();

@@ -1,4 +1,4 @@
-//! What strangers can do from outside, and what their neighbours notice of it (behaviour 2.8, 20.2).
+//! What unauthenticated clients can do, and how it affects other clients (behaviour 2.8, 20.2).
 
 use std::io::Read as _;
 use std::net::TcpStream;
@@ -69,7 +69,7 @@ fn a_refused_request_keeps_its_connection_where_its_body_is_small() {
             ("GET /v1/companies", &right, 200),
         ] {
             for (size, stays) in [(1, true), (64 << 10, true), ((64 << 10) + 1, false)] {
-                // The only one of these that reads its body.
+                // The only one of these requests whose body is read.
                 let stays = stays || status == 400;
                 let body = "x".repeat(size);
                 let request = format!(

@@ -1,4 +1,4 @@
-//! Events, from their cause to a receiver: what it gets, when, how often, and what the operator sees of it.
+//! Events from their cause to a receiver: content, time and number of deliveries, and what the operator sees.
 
 mod addressing;
 mod crash;
@@ -19,10 +19,10 @@ use crate::support::receiver::{Arrival, Receiver};
 use crate::support::service::{Provider, Service};
 use crate::support::{Sample, until};
 
-/// Receivers on this machine may be called.
+/// Allows receivers on this machine.
 pub const LOCAL: [(&str, &str); 2] =
     [("GUERDON_WEBHOOKS__ALLOW_HTTP", "true"), ("GUERDON_WEBHOOKS__ALLOW_PRIVATE_NETWORKS", "true")];
-/// The same, and a first retry after a few milliseconds.
+/// Like `LOCAL`, with a first retry after a few milliseconds.
 const HASTY: [(&str, &str); 3] = [LOCAL[0], LOCAL[1], ("GUERDON_WEBHOOKS__TIME_SCALE", "10000")];
 
 /// A provider with funded users, and its receiver.
@@ -38,7 +38,7 @@ impl Post {
         Self::at(service, users, Receiver::url)
     }
 
-    /// Registered under a URL of the test's own.
+    /// Registers a URL that the test chooses.
     fn at(service: &Service, users: usize, url: impl Fn(&Receiver) -> String) -> Self {
         let receiver = Receiver::start();
         let url = url(&receiver);
@@ -49,7 +49,7 @@ impl Post {
         Self { sample, receiver, url, secret }
     }
 
-    /// The first user recognises the second; the recognition as the API tells it.
+    /// The first user recognises the second. Returns the recognition from the API response.
     fn recognise(&self, service: &Service) -> Value {
         self.recognise_all(service, &[&self.sample.users[1]]).remove(0)
     }
@@ -60,7 +60,7 @@ impl Post {
         answer.json()["recognitions"].as_array().unwrap().clone()
     }
 
-    /// The next request, which must be genuine.
+    /// The next request, whose signature must be genuine.
     fn next(&self) -> Arrival {
         let arrival = self.receiver.next();
         assert_eq!(arrival.verified(&self.url, &self.secret), Ok(()), "{arrival:?}");
@@ -82,12 +82,12 @@ fn registered(service: &Service, url: Option<&str>) -> (Provider, String) {
     (provider, text("shared_secret"))
 }
 
-/// What `event list` tells.
+/// The output of `event list`.
 fn listed(service: &Service, words: &[&str]) -> Vec<Value> {
     service.json(&[&["event", "list"], words].concat()).as_array().unwrap().clone()
 }
 
-/// The event in `event list`, once it is in this state.
+/// The event in `event list`, as soon as it is in this state.
 fn in_state(service: &Service, event: &str, state: &str) -> Value {
     until(&format!("{event} should be {state}"), || {
         let all = listed(service, &["--state", state]);

@@ -12,7 +12,7 @@ use crate::support::service::Service;
 use crate::support::{Sample, created, first_event, on_each_with, until, user_body};
 use crate::years::{metadata, text};
 
-/// The lines under `Examples:` of a command's help.
+/// The lines under `Examples:` in a command's help.
 fn examples(service: &Service, path: &str) -> Vec<String> {
     let words: Vec<&str> = path.split(' ').chain(["--help"]).collect();
     let help = service.guerdon(&words).out;
@@ -25,12 +25,12 @@ fn examples(service: &Service, path: &str) -> Vec<String> {
     lines
 }
 
-/// Commands that go on until they are stopped: tests of their own start them.
+/// Commands that run until they are stopped. Separate tests start them.
 const GOING_ON: [&str; 3] = ["serve", "dev", "listen"];
-/// What a backup of PostgreSQL has tools of its own for.
+/// Commands of SQLite only. PostgreSQL has its own backup tools.
 const OF_SQLITE: [&str; 2] = ["backup", "restore"];
 
-/// Every command on the command line.
+/// Every command of the CLI.
 fn commands(service: &Service, path: &str) -> Vec<String> {
     let words: Vec<&str> = path.split(' ').filter(|it| !it.is_empty()).chain(["--help"]).collect();
     let help = service.guerdon(&words).out;
@@ -48,7 +48,7 @@ fn every_example_in_the_help_runs() {
         let names = names(service, &sample);
         let operator = service.running.operator.trim_start_matches("http://").to_owned();
         let mut all = commands(service, "");
-        // What takes something away comes last, and what is restored is written before.
+        // Commands that remove something run last, and `backup` runs before `restore`.
         let last = ["company transfer", "provider set", "user erase", "restore"];
         all.sort_by_key(|it| last.contains(&it.as_str()));
         assert!(all.len() > 50, "{all:?}");
@@ -72,7 +72,7 @@ fn every_example_in_the_help_runs() {
     });
 }
 
-/// A company whose domain and people the examples name.
+/// A company with the domain and users that the examples name.
 fn sample(service: &Service) -> Sample {
     let provider = service.provider("Acme", true);
     let sample = Sample::in_domain(service, provider.clone(), "acme.example", 2);
@@ -85,7 +85,7 @@ fn sample(service: &Service) -> Sample {
     sample
 }
 
-/// What stands in the examples for ids and files, and what is there in its place.
+/// The ids and file names in the examples, with their replacements in the test.
 fn names(service: &mut Service, sample: &Sample) -> Vec<(&'static str, String)> {
     let provider = &sample.provider;
     let third = created(service.post(provider, "/v1/users", &user_body(&sample.company, "third")));
@@ -130,7 +130,7 @@ fn names(service: &mut Service, sample: &Sample) -> Vec<(&'static str, String)> 
     ]
 }
 
-/// A delivery to the URL and with the secret of the example, signed just now.
+/// Writes a delivery to the URL of the example, signed now with the secret of the example.
 fn delivery(headers: &str, body: &str) {
     fs::write(body, "{}").unwrap();
     let now = Timestamp::new(fs::metadata(body).unwrap().modified().unwrap().into()).to_string();
@@ -141,7 +141,7 @@ fn delivery(headers: &str, body: &str) {
     fs::write(headers, lines).unwrap();
 }
 
-/// Mails that were given up: about the reserve, as if its mail server had been away for days.
+/// Two mails about the reserve that were given up, as after days without a mail server.
 fn mails_given_up(service: &mut Service, sample: &Sample) -> [String; 2] {
     let alert = json!({"reserve_alert": 10_000_000, "reserve_bcc": "bcc@acme.example"});
     let path = format!("/v1/companies/{}", sample.company);

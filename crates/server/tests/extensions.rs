@@ -1,11 +1,11 @@
-//! What the API offers beyond what it has to (behaviour 2.9, 5.6, 7.4, 21.2, 25).
+//! Optional features of the API (behaviour 2.9, 5.6, 7.4, 21.2, 25).
 
 use serde_json::{Value, json};
 
 use crate::support::service::{Answer, Service, basic};
 use crate::support::{Sample, on_each, on_each_with, user_body};
 
-/// A POST with one more header.
+/// A POST with one additional header.
 fn post_with(service: &Service, sample: &Sample, path: &str, body: &Value, header: (&str, &str)) -> Answer {
     service.post_text(&sample.provider, path, &body.to_string(), &[header])
 }
@@ -201,7 +201,7 @@ fn a_version_on_its_way_out_says_when_it_ends() {
     });
 }
 
-/// All events that a reader of the feed meets, page by page, and where it stands then.
+/// All events that a reader of the feed receives page by page, and its final cursor.
 fn follow(service: &Service, sample: &Sample, filter: &str, from: &str) -> (Vec<Value>, String) {
     let (mut all, mut after) = (Vec::new(), from.to_owned());
     loop {

@@ -1,4 +1,4 @@
-//! Requests that wait for one wallet are the only ones that wait.
+//! A locked wallet delays only the requests that need it.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use crate::support::{Sample, on_each};
 fn requests_behind_a_locked_wallet_hold_nobody_else_up() {
     on_each(|service| {
         if service.database.is_embedded() {
-            return; // nobody beside the service can lock anything in it
+            return; // only the service can take locks in it
         }
         let (locked, other) = (Sample::make(service, 2), Sample::make(service, 2));
         locked.fund(service, 100);

@@ -1,4 +1,4 @@
-//! Bytes that are no sound request: one answer, the connection closed, nothing handled (behaviour 5.2).
+//! Bytes that are not a valid request: one response, the connection is closed, and nothing is handled (behaviour 5.2).
 
 use std::cell::Cell;
 use std::io::{Read as _, Write as _};
@@ -13,7 +13,7 @@ use crate::support::{Sample, on_each, on_each_with, user_body};
 
 const CHUNKED: &str = "Transfer-Encoding: chunked";
 
-/// Makes requests that would each create a user.
+/// Builds requests that would each create a user.
 struct Maker<'a> {
     service: &'a Service,
     sample: Sample,
@@ -33,7 +33,7 @@ impl<'a> Maker<'a> {
         user_body(&self.sample.company, &format!("u{}", self.made.get())).to_string()
     }
 
-    /// A request whose first line and further headers are these.
+    /// A request with this first line and these additional headers.
     fn request(&self, line: &str, lines: &str, body: &str) -> String {
         format!("{line}\r\nAuthorization: {}\r\n{lines}\r\n\r\n{body}", self.authorization)
     }
@@ -43,13 +43,13 @@ impl<'a> Maker<'a> {
         self.with("Host: localhost", &body)
     }
 
-    /// A request that is well but for these lines.
+    /// A request that is valid except for these lines.
     fn with(&self, lines: &str, body: &str) -> String {
         let lines = format!("{lines}\r\nContent-Length: {}", body.len());
         self.request("POST /v1/users HTTP/1.1", &lines, body)
     }
 
-    /// A request that is well but for these lines, which also say how long it is.
+    /// A request that is valid except for these lines, which also declare its length.
     fn framed(&self, lines: &str, body: &str) -> String {
         self.request("POST /v1/users HTTP/1.1", &format!("Host: localhost\r\n{lines}"), body)
     }
@@ -67,7 +67,7 @@ impl<'a> Maker<'a> {
         Dialer::new(self.service).dial().unwrap().finish(bytes)
     }
 
-    /// Sends what must be refused, alone and before a sound request.
+    /// Sends bytes that must be rejected, alone and followed by a valid request.
     fn refuse(&self, what: &str, bytes: &str) {
         for follower in [String::new(), self.good()] {
             let before = self.users();
@@ -123,7 +123,7 @@ fn lengths_that_can_be_read_in_two_ways_are_refused() {
     });
 }
 
-/// The HTTP server recycles response heads, with the version of the request that they answered.
+/// Regression test: the HTTP server recycles response heads, including the HTTP version of the previous request.
 #[test]
 fn a_connection_stays_open_after_another_client_used_http_1_0() {
     on_each(|service| {
@@ -348,7 +348,7 @@ fn a_complete_body_is_taken_although_the_client_ends_behind_it() {
     let settings = [("GUERDON_HTTP__TLS__MODE", "proxy"), ("GUERDON_HTTP__TRUSTED_PROXIES", "127.0.0.0/8")];
     on_each_with(&settings, |service| {
         for size in [140_000, 150_000, 160_000, 180_000, 200_000, 400_000] {
-            // Credentials that were not seen before, so that they are looked up while the body comes.
+            // New credentials, so that they are looked up while the body arrives.
             let authorization = basic(&service.provider(&format!("p{size}"), true));
             let body = format!("{{\"ignored\": \"{}\"}}", "x".repeat(size));
             let request = format!(

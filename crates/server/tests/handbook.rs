@@ -1,4 +1,5 @@
-//! The pages for integrators: they need no credentials, every curl command in them works, and a browser shows them well.
+//! The integrator pages: they need no credentials, every curl command in them works, and browsers display them
+//! correctly.
 
 mod clients;
 
@@ -20,7 +21,7 @@ fn page(service: &Service, path: &str) -> String {
     answer.body
 }
 
-/// Every page of text in the order of the contents, by following the links of the first.
+/// Every documentation page in the order of the contents, found by the links of the first page.
 fn pages(service: &Service) -> Vec<(String, String)> {
     let first = page(service, "/docs");
     let links = first.split(" href=\"").skip(1).filter_map(|it| it.split('"').next());
@@ -149,7 +150,7 @@ fn every_example_works_in_the_sandbox_in_page_order() {
     }
 }
 
-/// The status that an example gets in a shell into which the lines of the sandbox were pasted.
+/// The status of an example's response, run in a shell with the sandbox's exports.
 fn run(exports: &str, line: &str) -> String {
     let line = line.replace("curl ", "curl -sS -o /dev/null -w '%{http_code}' ");
     let output = Command::new("sh").args(["-c", &format!("{exports}{line}")]).output().unwrap();

@@ -1,4 +1,4 @@
-//! A request that is sent again by its key takes effect once.
+//! A request that is retried with its idempotency key takes effect once.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! The journal over each database does what every journal must. The two adapters know nothing of each other, so they
-//! meet here.
+//! The journal on each database satisfies the contract of all journals. The journal and the store are separate
+//! adapters, so they are tested together here.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 const LONG_AGO: Timestamp = Timestamp::new(datetime!(2026-01-01 00:00 UTC));
 
-/// The journal as the service has it.
+/// The journal that the service uses.
 struct Real {
     store: Arc<dyn Store>,
     journal: StoreJournal,

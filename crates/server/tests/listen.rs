@@ -1,4 +1,4 @@
-//! `guerdon listen`: events on one's own machine, without a callback URL.
+//! `guerdon listen`: receives events on a local machine without a callback URL.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::iter::repeat;
@@ -124,11 +124,11 @@ fn whenever_it_is_stopped_each_event_comes_and_only_the_one_under_way_twice() {
         receiver.script([Reply::Held(200)]);
         let listener = Listener::start(service, &sample, &receiver, home.path(), &["--since", "1h"]);
         assert_eq!(came(), ids[0]);
-        drop(listener); // before the first was taken
+        drop(listener); // before the receiver responded to the first event
         receiver.script([Reply::Status(200), Reply::Held(200)]);
         let listener = Listener::start(service, &sample, &receiver, home.path(), &[]);
         assert_eq!([came(), came()], ids[..2]);
-        drop(listener); // before the second was
+        drop(listener); // before the receiver responded to the second event
         let _listener = Listener::start(service, &sample, &receiver, home.path(), &[]);
         assert_eq!([came(), came()], ids[1..]);
     });
@@ -187,7 +187,7 @@ fn addresses_and_certificates_that_cannot_be_right_are_told() {
     });
 }
 
-/// A service in plain HTTP that gives these answers, one connection each, the last one again and again; its address.
+/// Starts a plain HTTP service with these responses, one per connection, the last one repeated. Returns its URL.
 fn hostile_service(answers: Vec<Vec<u8>>) -> String {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
@@ -207,7 +207,7 @@ fn http(status: &str, body: &str) -> Vec<u8> {
     format!("HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}").into_bytes()
 }
 
-/// What `listen` prints until it ends by itself, on a service without credentials of ours.
+/// The output of `listen` on a service that does not know the credentials, until `listen` exits.
 fn listen_to(base_url: &str, forward_to: &str) -> (String, String) {
     let home = tempfile::tempdir().unwrap();
     let done = Command::new(env!("CARGO_BIN_EXE_guerdon"))

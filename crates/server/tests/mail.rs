@@ -1,4 +1,4 @@
-//! The reserve alert, from the crossing to the people it is for (behaviour 11.7).
+//! The reserve alert, from the crossing of the threshold to its recipients (behaviour 11.7).
 
 mod server;
 
@@ -14,10 +14,10 @@ use crate::support::service::Service;
 use crate::support::world::CERTIFICATE;
 use crate::support::{Sample, on_each, on_each_with, until, user_body};
 
-/// Everybody who is told.
+/// All recipients of the alert.
 const TOLD: [&str; 3] = ["bcc@example.com", "olive@example.com", "second@example.com"];
 
-/// A company with two administrators, an address to be told as well, and 100 points of which 50 are to stay.
+/// A company with two administrators, an additional recipient, 100 points and an alert threshold of 50.
 fn guarded(service: &Service) -> Sample {
     let sample = Sample::make(service, 2);
     let mut admin = user_body(&sample.company, "second");
@@ -40,9 +40,9 @@ fn without_a_mail_server_each_mail_is_a_file() {
     on_each(|service| {
         let sample = guarded(service);
         let folder = service.data.path().join("mail");
-        pay(service, &sample, 50); // 50 are left: not below
+        pay(service, &sample, 50); // 50 points remain, which is not below the threshold
         pay(service, &sample, 10); // 40
-        pay(service, &sample, 10); // 30: below before
+        pay(service, &sample, 10); // 30: already below
         let first = files(&folder, 3);
         assert_eq!(first.keys().collect::<Vec<_>>(), TOLD);
         for (recipient, texts) in &first {
@@ -58,7 +58,7 @@ fn without_a_mail_server_each_mail_is_a_file() {
         }
         let path = format!("/v1/companies/{}", sample.company);
         for alert in [json!({"reserve_alert": 49}), json!({"reserve_alert": 60})] {
-            assert_eq!(service.put(&sample.provider, &path, &alert).status, 200); // a threshold can cross too
+            assert_eq!(service.put(&sample.provider, &path, &alert).status, 200); // a new threshold can cross it too
         }
         assert_eq!(files(&folder, 9).len(), 3);
         assert_eq!(service.database.count("mails"), 9);
@@ -77,7 +77,7 @@ fn says_what_to_do(text: &str, sample: &Sample, left: i64, missing: i64) {
     );
 }
 
-/// The mails in the folder by recipient, oldest first, once there are so many.
+/// The mails in the folder by recipient, oldest first, as soon as there are `count`.
 fn files(folder: &Path, count: usize) -> BTreeMap<String, Vec<String>> {
     let mut names = until("so many mails should be in the folder", || {
         let all = std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().file_name().into_string().unwrap());
@@ -96,7 +96,7 @@ fn files(folder: &Path, count: usize) -> BTreeMap<String, Vec<String>> {
     found
 }
 
-/// Quoted-printable undone, as far as ASCII goes.
+/// Decodes quoted-printable text, for ASCII only.
 fn decoded(text: &str) -> String {
     text.replace("=\r\n", "").replace("=3D", "=")
 }
@@ -121,7 +121,7 @@ fn while_the_mail_server_is_away_the_alerts_wait() {
         assert_eq!(service.database.count("mails WHERE state = 1"), 12);
         service.running.kill();
         let due = "UPDATE mails SET next_attempt_at = created_at WHERE state = 1";
-        service.database.tamper(due, due); // as if the wait had gone by
+        service.database.tamper(due, due); // simulates that the delay has passed
         let server = MailServer::start(port);
         service.restart();
         let mut told: BTreeMap<String, usize> = BTreeMap::new();
@@ -137,7 +137,7 @@ fn while_the_mail_server_is_away_the_alerts_wait() {
         until("all should be handed over", || {
             (service.database.count("mails WHERE state = 2") == 12).then_some(())
         });
-        pay(service, &sample, 51); // what comes next is new
+        pay(service, &sample, 51); // later mails are new ones
         for _ in 0..3 {
             assert!(TOLD.contains(&server.next().to.as_str()));
         }
@@ -167,7 +167,7 @@ fn who_administers_a_company_is_told_once_that_its_certificate_has_ended() {
                 let page = service.running.page("/metrics").2;
                 page.lines().any(|it| it == "guerdon_saml_certificates_ending 1").then_some(())
             });
-            // Whoever kills a process while it hands a mail over waits until its hold on the mail ends.
+            // A killed process may have been sending the mail, so wait until its lease ends.
             until("the mail should be handed over", || {
                 (service.database.count("mails WHERE state = 2") == 1).then_some(())
             });

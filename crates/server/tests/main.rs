@@ -1,4 +1,4 @@
-//! The service as its users meet it: the real binary, over TLS, on every database.
+//! End-to-end tests of the service: the real binary, over TLS, on every database.
 
 #![expect(
     clippy::unwrap_used,

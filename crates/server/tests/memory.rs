@@ -1,5 +1,5 @@
-//! The largest requests and the largest answers, sixteen at a time: bounded memory, an early 503 for what there is no
-//! room for, and nobody else held up.
+//! Sixteen of the largest requests and responses concurrently: memory is bounded, requests beyond the limit get an
+//! early 503, and other providers are not delayed.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -13,17 +13,18 @@ use crate::support::{Sample, on_each, until};
 
 const AT_ONCE: usize = 16;
 const RECEIVERS: usize = 10_000;
-/// So long that all of them together are just under 8 MiB.
+/// Long enough that all messages together are just under 8 MiB.
 const MESSAGE_BYTES: usize = (8 << 20) / RECEIVERS;
 const OCCASIONS: usize = 1_000;
-/// Recognitions on a page.
+/// Recognitions per page.
 const PAGE: usize = 100;
 const RESIDENT_MAX_KIB: u64 = 256 << 10;
-/// Addresses that connect without credentials, and connections of each: together they send more than is held of heads.
+/// Addresses that connect without credentials, and connections per address. Together they send more than the limit on
+/// held heads.
 const ADDRESSES: u8 = 5;
 const CONNECTIONS_PER_ADDRESS: usize = 200;
 const HELD: &str = "guerdon_http_held_bytes{kind=\"received\"} ";
-/// What one kind of load brought about.
+/// The results of one kind of load.
 struct Load {
     answers: Vec<(u16, Option<String>, String)>,
     others: Vec<Duration>,
@@ -79,7 +80,7 @@ fn the_largest_requests_and_answers_stay_within_256_mebibytes() {
         let peak = kib(service, "VmHWM");
         println!("resident: idle {idle} KiB, at most {peak} KiB, now {} KiB", kib(service, "VmRSS"));
         if let Ok(seconds) = std::env::var("TEST_SETTLE_SECONDS") {
-            std::thread::sleep(Duration::from_secs(seconds.parse().unwrap())); // tidy: a measurement of that long
+            std::thread::sleep(Duration::from_secs(seconds.parse().unwrap())); // tidy: the duration of the measurement
             println!("resident after {seconds} s: {} KiB", kib(service, "VmRSS"));
         }
         assert!(peak <= RESIDENT_MAX_KIB, "{peak} KiB");
@@ -149,7 +150,7 @@ fn a_page_is_not_held_once_the_client_has_it() {
     });
 }
 
-/// As many descriptors as the system allows, as the service has.
+/// Raises the limit on file descriptors to the system's maximum, as the service does.
 fn raise_descriptors() {
     let limit = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }).unwrap();
@@ -161,7 +162,7 @@ fn metric(service: &Service, name: &str) -> u64 {
     text.lines().find_map(|it| it.strip_prefix(name)?.parse().ok()).unwrap()
 }
 
-/// Sixteen at once, each once, while another provider reads and writes.
+/// Sends sixteen requests concurrently while another provider reads and writes.
 fn load(service: &Service, other: &Sample, one: impl Fn(usize) -> Answer + Sync, allowed: &[u16]) -> Load {
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -192,7 +193,7 @@ fn load(service: &Service, other: &Sample, one: impl Fn(usize) -> Answer + Sync,
             kept.push((it.status, wait, it.body));
         }
         let others = others.join().unwrap();
-        // Only a release build on a machine of its own can be held to this: whoever has them says how long.
+        // Only a release build on a dedicated machine can meet a limit, which is set by this variable.
         if let Ok(most) = std::env::var("TEST_OTHERS_WAIT_MS") {
             let most = Duration::from_millis(most.parse().unwrap());
             assert!(others.iter().all(|it| *it < most), "{others:?}");
@@ -216,7 +217,7 @@ fn tell(service: &Service, name: &str, load: &Load) {
     );
 }
 
-/// Asks again as it is told to; a debug build on a busy machine may never get there.
+/// Retries as `Retry-After` says. A debug build on a busy machine may never succeed.
 fn until_done(one: impl Fn() -> Answer) -> Option<Answer> {
     for _ in 0..if is_measured() { 100 } else { 3 } {
         let answer = one();
@@ -230,7 +231,7 @@ fn until_done(one: impl Fn() -> Answer) -> Option<Answer> {
     None
 }
 
-/// Recognitions as large as they can be, a page full of them for one user.
+/// Sends the largest recognitions to one user, enough to fill a page.
 fn large_messages(service: &Service, sample: &Sample, user: &str) {
     let mut body = sample.recognition("company", &sample.company, &[user], 1);
     body["occasion_id"] = Value::from("01940000-0000-7000-9000-000000000001");
@@ -242,7 +243,7 @@ fn large_messages(service: &Service, sample: &Sample, user: &str) {
 fn largest(sample: &Sample, users: &[String], n: usize) -> String {
     let all: Vec<&str> = users.iter().map(String::as_str).collect();
     let mut body = sample.recognition("company", &sample.company, &all, 1);
-    // Line breaks and quotation marks, which an answer escapes.
+    // Line breaks and quotation marks, which the response escapes.
     body["message"] = Value::from(format!("{n:02}{}", "\n\"".repeat(MESSAGE_BYTES / 2 - 1)));
     body.to_string()
 }
@@ -257,14 +258,14 @@ fn recognitions(service: &Service, sample: &Sample) -> usize {
     usize::try_from(service.database.count(&of)).unwrap()
 }
 
-/// A figure of the service's process.
+/// A memory value of the service's process.
 fn kib(service: &Service, name: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", service.running.pid())).unwrap();
     let line = status.lines().find_map(|it| it.strip_prefix(name)?.strip_prefix(':')).unwrap();
     line.trim().strip_suffix(" kB").unwrap().parse().unwrap()
 }
 
-/// Users and occasions as large as they can be, straight into the tables: making them is not what is tested.
+/// Inserts users and occasions of maximum size directly into the tables, because their creation is not under test.
 fn crowd(service: &Service, sample: &Sample) -> Vec<String> {
     let (company, at) = (&sample.company, 1_795_000_000_000_000_i64);
     let plain = company.replace('-', "");

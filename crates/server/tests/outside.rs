@@ -1,4 +1,4 @@
-//! The crates for integrators serve projects outside the workspace.
+//! The crates for integrators work in projects outside the workspace.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,8 +10,8 @@ use crate::support::receiver::Receiver;
 use crate::support::service::{Provider, Service};
 use crate::support::{Sample, on_each_with};
 
-/// Builds a program as a separate project, which depends on crates of this workspace by their paths. Returns the program's
-/// path. Builds are kept for the next run.
+/// Builds a program as a separate project that depends on crates of this workspace by path. Returns the path of the
+/// program. Build artifacts are reused by the next run.
 fn build(name: &str, source: &str, dependencies: &str) -> PathBuf {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("outside");
@@ -25,11 +25,11 @@ fn build(name: &str, source: &str, dependencies: &str) -> PathBuf {
     );
     std::fs::write(project.join("Cargo.toml"), manifest).unwrap();
     std::fs::write(project.join("src/main.rs"), source).unwrap();
-    // The versions of the workspace, which are downloaded already.
+    // The versions of the workspace, which are already downloaded.
     std::fs::copy(workspace.join("Cargo.lock"), project.join("Cargo.lock")).unwrap();
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["build", "--quiet", "--offline", "--target-dir"]).arg(&target).current_dir(&project);
-    // `cargo xtask test` sets it for libtest alone.
+    // `cargo xtask test` sets it for libtest only.
     let built = cargo.env_remove("RUSTC_BOOTSTRAP").output().unwrap();
     assert!(built.status.success(), "{name}: {}", String::from_utf8_lossy(&built.stderr));
     target.join("debug").join(name)

@@ -1,4 +1,4 @@
-//! Readiness while the disk takes no more writes.
+//! Readiness while the disk is full.
 
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::support::service::Service;
 use crate::support::{Sample, on_each, until};
 
-/// Lets no file of the service grow beyond so many bytes; `None` ends that.
+/// Limits the size of the files that the service writes. `None` removes the limit.
 fn limit_files(service: &Service, bytes_max: Option<u64>) {
     let maximum = rustix::process::getrlimit(Resource::Fsize).maximum;
     let pid = Pid::from_raw(service.running.pid());

@@ -1,4 +1,4 @@
-//! Races over HTTP, and the owner's rules.
+//! Races over HTTP, and rules about a company's owner.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

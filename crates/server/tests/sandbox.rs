@@ -1,4 +1,4 @@
-//! `guerdon dev`: what a newcomer starts first.
+//! `guerdon dev`: the first command that a newcomer runs.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
@@ -10,10 +10,10 @@ use guerdon_persistence::testing::each;
 
 use crate::support::receiver::PATIENCE;
 
-/// A sandbox looks for free ports, and takes them a moment later: one at a time.
+/// Serializes tests that start a sandbox, which first looks for free ports and binds them later.
 pub static ALONE: Mutex<()> = Mutex::new(());
 
-/// It and what it prints, line by line.
+/// A running sandbox and its output lines.
 pub struct Sandbox {
     child: Child,
     lines: Receiver<String>,
@@ -34,7 +34,7 @@ impl Sandbox {
         Self { child, lines }
     }
 
-    /// All lines up to the first that holds this.
+    /// All lines up to the first that contains `part`.
     fn until(&self, part: &str) -> Vec<String> {
         let mut lines = Vec::new();
         while !lines.last().is_some_and(|it: &String| it.contains(part)) {
@@ -44,7 +44,7 @@ impl Sandbox {
         lines
     }
 
-    /// The lines that it offers to be pasted into a shell, once all that they name is there.
+    /// The `export` lines for a shell, as soon as everything that they name exists.
     pub fn exports(&self) -> String {
         let printed = self.until("Ctrl-C here ends it all.");
         let exports = printed.iter().filter(|it| it.starts_with("export "));
@@ -108,7 +108,7 @@ fn a_sped_up_sandbox_shows_the_whole_schedule_and_leaves_nothing_behind() {
 #[test]
 fn the_end_of_its_terminal_leaves_nothing_behind() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    // Signals that are ignored stay so in children.
+    // Child processes inherit ignored signals.
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|it| it.strip_prefix("SigIgn:")).unwrap_or("0").trim();
     if u64::from_str_radix(ignored, 16).unwrap() & 1 == 1 {
@@ -150,7 +150,7 @@ fn a_speed_that_no_clock_can_follow_is_refused() {
     }
 }
 
-/// The throw-away data.
+/// The temporary data directory.
 fn folder(lines: &[String]) -> PathBuf {
     let folder = lines.iter().find_map(|it| it.strip_prefix("export GUERDON_DATA_DIR='")?.strip_suffix('\''));
     PathBuf::from(folder.unwrap())

@@ -1,4 +1,4 @@
-//! SIGTERM under load: every request that was sent is answered.
+//! SIGTERM under load: every request that was sent gets a response.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -22,7 +22,7 @@ fn a_stop_cuts_no_request_and_exits_with_zero() {
     });
 }
 
-/// Answers that expired so many years ago that nobody can ask for them.
+/// Stored responses that expired many years ago.
 const EXPIRED: [&str; 2] = [
     "INSERT INTO idempotency_records SELECT zeroblob(16), i, zeroblob(32), 200, x'', i, i + 1 FROM (WITH RECURSIVE n(i) AS \
      (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500000) SELECT i FROM n)",
@@ -35,7 +35,7 @@ fn what_goes_on_beside_the_requests_holds_no_stop_for_long() {
     on_each(|service| {
         service.running.kill();
         service.database.tamper(EXPIRED[0], EXPIRED[1]);
-        service.restart(); // which begins to prune
+        service.restart(); // the restarted service begins to prune
         until("some should have gone", || {
             (service.database.count("idempotency_records") < 500_000).then_some(())
         });
@@ -62,7 +62,7 @@ fn a_start_that_is_refused_leaves_nothing_behind() {
         let embedded = service.database.is_embedded();
         for (name, value, told) in wrong {
             if name == "GUERDON_DATABASE__MIGRATE" && !embedded {
-                continue; // that database is there
+                continue; // that database already exists
             }
             let data = folder.path().join(name);
             let mut start = service.command();
@@ -84,8 +84,8 @@ fn a_start_that_is_refused_leaves_nothing_behind() {
     });
 }
 
-/// Clients send, each on a connection kept alive until it is told to close, until nobody shakes hands any more.
-/// Whatever was sent on an established connection must be answered 201; how many were.
+/// Clients send, each on a kept-alive connection until told to close it, until no new connection succeeds. Every
+/// request on an established connection must get a 201. Returns the number of responses.
 fn load_then_stop(service: &Service, sample: &Sample) -> usize {
     let answered = AtomicUsize::new(0);
     let body = sample.recognition("user", &sample.users[0], &[&sample.users[1]], 1).to_string();

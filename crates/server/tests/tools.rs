@@ -13,7 +13,7 @@ const SECRET: &str = "gw_0123456789abcdef";
 const NONCE: &str = "cbebb86099222c806dd026d4f0d16547";
 const BODY: &str = r#"{"type":"recognition.received","version":"1.0","data":{"message":"Grüße"}}"#;
 
-/// What `webhook verify` says of a delivery that was signed just now, changed in one place.
+/// The output of `webhook verify` for a delivery that was signed now and changed in one part.
 fn judged(
     service: &Service,
     url: &str,
@@ -25,7 +25,7 @@ fn judged(
     let [headers_file, body_file] =
         ["headers", "body"].map(|it| folder.path().join(it).display().to_string());
     std::fs::write(&body_file, body).unwrap();
-    let written = std::fs::metadata(&body_file).unwrap().modified().unwrap(); // that is now
+    let written = std::fs::metadata(&body_file).unwrap().modified().unwrap(); // the current time
     let now = Timestamp::new(written.into()).to_string();
     let signature = sign(SECRET, URL, &now, NONCE, BODY.as_bytes());
     let sent = format!(

@@ -1,4 +1,4 @@
-//! TLS, proxies, health, maintenance.
+//! TLS, proxies, health checks, maintenance mode.
 
 use std::collections::BTreeSet;
 use std::io::{Read as _, Write as _};
@@ -13,7 +13,7 @@ use crate::support::service::{Service, basic};
 use crate::support::wire::Dialer;
 use crate::support::{Sample, on_each, on_each_with, until};
 
-/// What a plain TCP client is answered.
+/// The response to a plain TCP client.
 fn plain(service: &Service, request: &str) -> String {
     let address = service.running.api.split("://").nth(1).unwrap();
     let mut stream = TcpStream::connect(address).unwrap();
@@ -55,7 +55,7 @@ fn own_certificate_files_are_served_and_taken_up_when_they_change() {
         let changed = Instant::now();
         while !shakes_hands() {
             assert!(changed.elapsed() < Duration::from_secs(10));
-            std::thread::sleep(Duration::from_millis(50)); // tidy: asks again what another process does by its clock
+            std::thread::sleep(Duration::from_millis(50)); // tidy: polls a change that another process makes by its own clock
         }
     });
 }

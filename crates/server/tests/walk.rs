@@ -1,6 +1,7 @@
-//! A walk through the whole provider API: each answer's status and whole body, and what the next answers then say.
+//! A walk through the whole provider API that checks the status and the whole body of each response, and the responses
+//! that follow.
 //!
-//! Ids are written as the scribe names them, in requests too: `@1` is the first id that any answer showed.
+//! Ids are written as the scribe names them, in requests too: `@1` is the first id in any response.
 //!
 //! | | | | |
 //! |---|---|---|---|
@@ -36,7 +37,7 @@ fn a_walk_through_the_whole_api() {
     on_each(|service| drop(go(service)));
 }
 
-/// Walks, and tells all requests with their answers.
+/// Runs the walk. Returns all requests with their responses.
 pub fn go(service: &Service) -> Vec<String> {
     let mut walk = Walk::start(service);
     making::run(&mut walk);
@@ -57,7 +58,7 @@ struct Walk<'a> {
     service: &'a Service,
     provider: Provider,
     scribe: Scribe,
-    /// Each request with all of its answer, told by a scribe of its own.
+    /// Each request with its whole response, written with a separate scribe.
     transcript: RefCell<(Scribe, Vec<String>)>,
 }
 
@@ -67,12 +68,12 @@ impl<'a> Walk<'a> {
         Self { service, provider, scribe, transcript: RefCell::default() }
     }
 
-    /// The id that stands behind a name such as `@1`.
+    /// The id with a name such as `@1`.
     fn id(&self, number: usize) -> String {
         self.scribe.id(number).to_owned()
     }
 
-    /// The text with its names replaced by ids.
+    /// The string with its names replaced by ids.
     fn with_ids(&self, text: &str) -> String {
         self.scribe.expand(text)
     }
@@ -91,7 +92,7 @@ impl<'a> Walk<'a> {
         answer
     }
 
-    /// Sends a request whose answer must be that to the letter.
+    /// Sends a request whose response must match exactly.
     fn ask(&mut self, method: &str, path: &str, body: Option<&str>, status: u16, expected: &str) -> Answer {
         let answer = self.send(method, path, body);
         assert_eq!(answer.status, status, "{method} {path}: {}", answer.body);
@@ -116,20 +117,20 @@ impl<'a> Walk<'a> {
         self.ask("DELETE", path, None, 204, "");
     }
 
-    /// A request that must be refused with that message.
+    /// Sends a request that must be rejected with this message.
     fn refused(&self, method: &str, path: &str, body: Option<&str>, status: u16, message: &str) {
         let told = self.send(method, path, body).error(status);
         assert_eq!(told, self.with_ids(message), "{method} {path} {body:?}");
     }
 
-    /// What a GET answers now.
+    /// The current response to a GET.
     fn read(&self, path: &str) -> Value {
         let answer = self.send("GET", path, None);
         assert_eq!(answer.status, 200, "{path}: {}", answer.body);
         answer.json()
     }
 
-    /// A PUT that must be taken and must leave the object as it is, the time of its last change included.
+    /// A PUT that must succeed and leave the object unchanged, including its `updated_at`.
     fn changes_nothing(&self, path: &str, body: &str) -> Answer {
         let before = self.read(path);
         let answer = self.send("PUT", path, Some(body));
@@ -139,7 +140,7 @@ impl<'a> Walk<'a> {
         answer
     }
 
-    /// What was read can be written back (behaviour 7.2); the fields that were ignored.
+    /// Writes the read values back (behaviour 7.2). Returns the ignored fields.
     fn round_trip(&self, path: &str) -> Vec<String> {
         let answer = self.changes_nothing(path, &self.read(path).to_string());
         let ignored = answer.header("x-ignored-fields").unwrap_or_default();
@@ -148,7 +149,7 @@ impl<'a> Walk<'a> {
         ignored
     }
 
-    /// A PUT that must move the time of the last change.
+    /// A PUT that must change `updated_at`.
     fn changes(&mut self, path: &str, body: &str, expected: &str) {
         let before = self.read(path)["updated_at"].as_str().unwrap().to_owned();
         let answer = self.put(path, body, expected);
@@ -166,7 +167,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The text with one part, which must be there, replaced.
+/// The string with one part, which must occur in it, replaced.
 fn with(text: &str, part: &str, other: &str) -> String {
     assert!(text.contains(part), "{part} is not in {text}");
     text.replace(part, other)

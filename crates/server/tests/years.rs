@@ -293,7 +293,7 @@ fn mails_are_listed_and_tested_and_the_service_tells_how_it_stands() {
     });
 }
 
-/// Metadata of an identity provider, with a certificate of our own making.
+/// The metadata of an identity provider, with a certificate that the test created.
 pub fn metadata(service: &Service) -> String {
     let pem = fs::read_to_string(service.data.path().join("tls/certificate.pem")).unwrap();
     let first = pem.split("-----END").next().unwrap();

@@ -1,4 +1,4 @@
-//! Mass assignment: the names of all columns in a body change nothing, and are told as ignored.
+//! Mass assignment: column names in a body change nothing and are listed as ignored.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::support::service::{Answer, Service};
 use crate::support::world::{self, World};
 use crate::support::{created, on_each, schema};
 
-/// Names that answers show and that look as though they could be set.
+/// Names that occur in responses and look as though they could be set.
 const SHOWN: [&str; 14] = [
     "id",
     "global",
@@ -27,7 +27,7 @@ const SHOWN: [&str; 14] = [
     "role",
 ];
 
-/// Every name that is no field of the request, with a value that its column would take.
+/// Every column name that is not a field of the request, with a value that fits the column.
 fn forged(row: &Row, foreign: &str) -> Vec<(String, Value)> {
     let value = |kind: &str| match kind {
         "uuid" => json!(foreign),
@@ -46,7 +46,7 @@ fn forged(row: &Row, foreign: &str) -> Vec<(String, Value)> {
         .collect()
 }
 
-/// An answer without what differs from one object to the next.
+/// The response without the values that differ between objects.
 fn comparable(mut answer: Value) -> Value {
     fn strip(it: &mut Value) {
         match it {
@@ -64,7 +64,7 @@ fn comparable(mut answer: Value) -> Value {
     answer
 }
 
-/// The row's body, with names of its own.
+/// The row's body with these additional names.
 fn fresh(row: &Row, number: usize) -> Value {
     let mut body = row.body.clone().unwrap();
     if row.pattern == "/v1/companies" {
@@ -115,7 +115,7 @@ fn names_of_columns_in_a_body_change_nothing_and_are_told() {
     });
 }
 
-/// What a POST answers, and how many rows it adds.
+/// Sends the POST and returns its response and the number of added rows.
 fn added(service: &Service, world: &World, row: &Row, body: &Value) -> (Answer, i64) {
     let before = world::rows(service);
     let answer = call(service, world.provider(), row.method, &row.path, Some(body));

@@ -1,4 +1,4 @@
-//! Callers without valid credentials: 401, the same for every cause, and nothing done.
+//! Callers without valid credentials: 401 with the same response for every cause, and no effect.
 
 use base64::Engine as _;
 
@@ -7,10 +7,10 @@ use crate::support::on_each_with;
 use crate::support::service::{Provider, Service, basic};
 use crate::support::world::World;
 
-/// So many refusals come from one address here that the limit on them would answer.
+/// Disables the limit on failed logins, which these tests would exceed.
 const UNLIMITED: [(&str, &str); 1] = [("GUERDON_RATE_LIMIT__FAILED_LOGINS_PER_MINUTE", "0")];
 
-/// Every way to have no valid credentials.
+/// Every kind of missing or invalid credentials.
 fn bad_credentials(service: &Service, owner: &Provider) -> Vec<Option<String>> {
     let suspended = service.provider("Suspended", true);
     service.json(&["provider", "set", &suspended.id, "--suspended", "true"]);

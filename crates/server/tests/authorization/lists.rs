@@ -1,4 +1,4 @@
-//! Lists hold and count one's own rows only.
+//! Lists return and count only the provider's own rows.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
-//! Who may call what: every route without credentials, with wrong ones, suspended, undesignated, about what is
-//! another's, absent, deleted or malformed. The rows are checked against the route table.
+//! Authorization: every route without credentials, with wrong credentials, by a suspended or undesignated provider,
+//! and with ids that are foreign, absent, deleted or malformed. The rows are compared with the route table.
 
 mod assignment;
 mod callers;
@@ -15,7 +15,7 @@ use crate::support::world::{self, World};
 
 const ABSENT: &str = "0193a5c0-0000-7000-8000-000000000001";
 
-/// A request to one route that its owner may make.
+/// A request to one route that the owner of the objects may send.
 struct Row {
     method: &'static str,
     pattern: &'static str,
@@ -76,7 +76,7 @@ const USER: &[&str] = &[
     "custom_field_5",
 ];
 
-/// One request to each route, about the objects of `world` (behaviour 10.1).
+/// One request to each route, for the objects of `world` (behaviour 10.1).
 fn rows(world: &World) -> Vec<Row> {
     let mut rows = Vec::new();
     let mut row = |method, pattern: &'static str, id: &str, body: Option<Value>, fields| {
@@ -136,12 +136,12 @@ impl Row {
         self.pattern.contains("{id}").then(|| self.path.split('/').nth(3)?.split('?').next()).flatten()
     }
 
-    /// The same request about another object.
+    /// The same path with another id.
     fn about(&self, id: &str) -> String {
         self.path.replace(self.id().unwrap(), id)
     }
 
-    /// What a success is answered.
+    /// The status of a successful response.
     fn success(&self) -> u16 {
         match self.method {
             "POST" if self.makes_nothing() => 200,
@@ -151,12 +151,12 @@ impl Row {
         }
     }
 
-    /// Whether it makes nothing.
+    /// Whether a successful request creates no object.
     fn makes_nothing(&self) -> bool {
         ["/dry_run", "/rate_preview", "/replay"].iter().any(|it| self.pattern.ends_with(it))
     }
 
-    /// Whether it needs designation (behaviour 9.3).
+    /// Whether the route requires designation (behaviour 9.3).
     fn needs_designation(&self) -> bool {
         matches!(
             (self.method, self.pattern),

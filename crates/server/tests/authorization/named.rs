@@ -1,4 +1,4 @@
-//! Ids in bodies and queries: another's is 403, an absent one 404, a malformed one 400, each told by the field's name.
+//! Ids in bodies and queries: a foreign id is 403, an absent id 404, a malformed id 400. The error names the field.
 
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ fn encoded(text: &str) -> String {
     text.bytes().map(|it| format!("%{it:02X}")).collect()
 }
 
-/// Every place where a body or a query names an object, with the object of `other` that it might name.
+/// Every body field and query parameter that names an object, with the corresponding object of `other`.
 fn places<'a>(world: &World, other: &'a World) -> Vec<(Named, &'a str)> {
     let sample = &world.sample;
     let (company, user) = (&sample.company, sample.users[0].as_str());

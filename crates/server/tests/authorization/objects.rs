@@ -1,4 +1,4 @@
-//! The object of the path: another's is 403, an absent one 404, and nothing is told of it.
+//! The object in the path: a foreign object is 403, an absent one 404, and the response reveals nothing about it.
 
 use serde_json::{Value, json};
 
@@ -30,12 +30,12 @@ fn another_providers_objects_are_403_and_nothing_of_them_is_told() {
                 assert!(!message.contains("designated"), "the object is judged first: {message}");
                 if row.method == "PUT" {
                     for garbage in ["", "{", "[]", r#"{"name": 1}"#] {
-                        told_by(row.method, &row.path, Some(garbage)).error(403); // before the body
+                        told_by(row.method, &row.path, Some(garbage)).error(403); // checked before the body
                     }
                 }
                 if row.method == "GET" {
                     let with_bad_query = format!("{}?page=x&type=x", row.path.split('?').next().unwrap());
-                    told_by("GET", &with_bad_query, None).error(403); // before the query
+                    told_by("GET", &with_bad_query, None).error(403); // checked before the query
                     told_by("HEAD", &row.path, None);
                 }
             }
@@ -85,7 +85,7 @@ fn what_does_not_exist_is_404() {
     });
 }
 
-/// What an id may be mistaken for.
+/// Values that can be mistaken for an id.
 fn malformed(id: &str) -> Vec<String> {
     let bare = id.replace('-', "");
     let mut forms = vec![
@@ -225,7 +225,7 @@ fn a_deleted_occasion_does_not_exist() {
     });
 }
 
-/// An occasion that the operator made for all.
+/// Creates a global occasion.
 fn global_occasion(service: &Service) -> String {
     let words = ["--name", "Global", "--title", "For all", "--default-message", "Hello"];
     let made = service.json(&[["occasion", "create-global"].as_slice(), &words].concat());

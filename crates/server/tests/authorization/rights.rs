@@ -1,4 +1,4 @@
-//! Designation: who needs it, when it is asked for, and how soon a withdrawn right stops working.
+//! Designation: which operations require it, when it is checked, and how soon a withdrawn right stops working.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use crate::support::service::{Provider, Service, basic};
 use crate::support::world::{self, World};
 use crate::support::{on_each, on_each_with};
 
-/// Waits until a change shows, which must be within one second.
+/// Waits until a change is visible, for at most one second.
 fn within_a_second(is_so: impl Fn() -> bool) {
     let started = Instant::now();
     while !is_so() {
@@ -169,7 +169,7 @@ fn a_company_that_was_handed_over_is_foreign_at_once() {
         let (world, heir) = (World::make(service, "zebra"), service.provider("Heir", true));
         service.json(&["company", "transfer", &world.sample.company, "--to", &heir.id]);
         for row in rows(&world) {
-            // Events that were written before stay with whom they were for.
+            // Events created before the transfer remain with the provider they were created for.
             let stays = ["/v1/corporations", "/v1/events"].iter().any(|it| row.pattern.starts_with(it));
             if row.id().is_none() || stays {
                 continue;

@@ -1,4 +1,4 @@
-//! What is no body at all, on every endpoint that takes one (behaviour 2.2).
+//! Invalid bodies, on every endpoint that takes a body (behaviour 2.2).
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::endpoints::{Endpoint, add};
 use super::{Bench, on_bench};
 use crate::support::wire::{Dialer, Said};
 
-/// Sends bytes as a body on a connection of their own and reads all that is answered until it closes.
+/// Sends bytes as a body on a new connection and returns the response. The connection must close.
 fn sent(bench: &Bench<'_>, dialer: &Dialer, endpoint: &Endpoint, body: &[u8]) -> Said {
     let mut bytes = head(bench, endpoint, &format!("Connection: close\r\nContent-Length: {}", body.len()));
     bytes.extend_from_slice(body);
@@ -19,7 +19,7 @@ fn head(bench: &Bench<'_>, endpoint: &Endpoint, lines: &str) -> Vec<u8> {
     format!("{first}\r\nContent-Type: application/json\r\n{lines}\r\n\r\n").into_bytes()
 }
 
-/// The one answer to these bytes, after which the connection must close.
+/// The only response to these bytes, after which the connection must close.
 fn only(dialer: &Dialer, bytes: &[u8]) -> Said {
     let mut answers = dialer.dial().unwrap().finish(bytes);
     assert_eq!(answers.len(), 1, "{answers:?}");
@@ -39,7 +39,7 @@ fn utf_16(text: &str, little: bool, mark: bool) -> Vec<u8> {
     units.flat_map(|it: u16| if little { it.to_le_bytes() } else { it.to_be_bytes() }).collect()
 }
 
-/// A good body in every way spoilt.
+/// A good body, made invalid in every possible manner.
 #[expect(clippy::too_many_lines, reason = "a table of texts")]
 fn spoilt(good: &str) -> Vec<Vec<u8>> {
     let inside = &good[1..good.len() - 1];
@@ -119,7 +119,7 @@ fn text(it: &str) -> String {
     json!(it).to_string()
 }
 
-/// So many arrays in each other.
+/// `depth` nested arrays.
 fn nested(depth: usize) -> String {
     format!("{}{}", "[".repeat(depth), "]".repeat(depth))
 }

@@ -1,4 +1,4 @@
-//! SAML certificates: one, in PEM, without a key; never shown again (behaviour 18.5).
+//! SAML certificates: exactly one, in PEM, without a key. Responses never contain it (behaviour 18.5).
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ fn path(bench: &Bench<'_>) -> String {
     format!("/v1/companies/{}/saml", bench.sample.company)
 }
 
-/// Sends a certificate; nothing of it may be in the answer.
+/// Sends a certificate. The response must not contain any part of it.
 fn put(bench: &Bench<'_>, certificate: &str) -> Answer {
     let answer = bench.put(&path(bench), &json!({"idp_certificate": certificate}));
     let told = format!("{} {:?}", answer.body, answer.headers);
@@ -31,7 +31,7 @@ fn fresh() -> (String, String) {
     (certificate.pem(), key.serialize_pem())
 }
 
-/// The bytes of a certificate, changed and put into PEM again.
+/// A certificate with modified bytes, in PEM.
 fn altered(change: impl FnOnce(&mut Vec<u8>)) -> String {
     use base64::Engine as _;
     use base64::engine::general_purpose::STANDARD;

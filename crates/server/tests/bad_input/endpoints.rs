@@ -1,4 +1,4 @@
-//! Every endpoint that takes a body, and every field of it (behaviour 10.1).
+//! Every endpoint that takes a body, with all of its fields (behaviour 10.1).
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::support::world::{self, World};
 
-/// What a field holds.
+/// The kind of value that a field takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Line,
@@ -29,16 +29,16 @@ pub enum Kind {
     SenderType,
 }
 
-/// What it means that a field is `null`, or for a text `""`.
+/// The effect of `null` on a field, or of `""` on a string field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unset {
-    /// It must be sent: 400, like its absence.
+    /// The field is required: 400, as if it were absent.
     Required,
-    /// It is as if it were absent.
+    /// Same effect as if the field were absent.
     Default,
-    /// It cannot be unset: 400.
+    /// The field cannot be unset: 400.
     Kept,
-    /// It is cleared.
+    /// The field is cleared.
     Cleared,
 }
 
@@ -60,7 +60,7 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// A body that is taken. Each call makes another, so that nothing in it is taken already.
+    /// A valid body. Each call returns new values for unique fields.
     pub fn body(&self) -> Value {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -75,27 +75,27 @@ impl Endpoint {
         body
     }
 
-    /// The same with one field as it stands here, which need not be JSON.
+    /// Like `body`, with one field replaced by this raw string, which need not be valid JSON.
     pub fn with(&self, field: &str, raw: &str) -> String {
         let mut body = self.body();
         body.as_object_mut().unwrap().remove(field);
         add(&body, &format!("\"{field}\":{raw}"))
     }
 
-    /// What a success is answered.
+    /// The status of a successful response.
     pub fn success(&self) -> u16 {
         if self.method == "POST" { 201 } else { 200 }
     }
 }
 
-/// A body with more text before its closing brace.
+/// A body with another string inserted before its closing brace.
 pub fn add(body: &Value, more: &str) -> String {
     let text = body.to_string();
     let comma = if text == "{}" { "" } else { "," };
     format!("{}{comma}{more}}}", &text[..text.len() - 1])
 }
 
-/// Fields that share a kind and what it means to unset them.
+/// Fields that share a kind and the effect of unsetting them.
 fn each(names: &[&'static str], kind: Kind, unset: Unset) -> Vec<Field> {
     names.iter().map(|name| Field { name, kind, unset }).collect()
 }
@@ -115,7 +115,7 @@ const LINES_OF_A_USER: [&str; 11] = [
 ];
 const FLAGS_OF_A_USER: [&str; 3] = ["manager", "company_admin", "corporation_admin"];
 
-/// The ten of them.
+/// All ten endpoints.
 pub fn all(world: &World) -> Vec<Endpoint> {
     let sample = &world.sample;
     let (company, corporation) = (&sample.company, &world.corporation);
@@ -162,7 +162,7 @@ fn company_fields(creates: bool) -> Vec<Vec<Field>> {
         each(&["points_per_dollar"], Rate, if creates { Default } else { Kept }),
         each(&["reserve_alert"], Alert, free),
         each(&["reserve_bcc"], Email, free),
-        each(&["domain"], Domain, needed), // PUT takes the present one alone
+        each(&["domain"], Domain, needed), // PUT accepts only the current value
     ];
     if creates {
         fields.push(each(&["corporation_id"], Id, Default));
@@ -182,7 +182,7 @@ fn saml_fields() -> Vec<Vec<Field>> {
 fn occasion_fields(creates: bool) -> Vec<Vec<Field>> {
     let needed = if creates { Required } else { Kept };
     vec![
-        each(&["company_id"], Id, needed), // PUT takes the present one alone
+        each(&["company_id"], Id, needed), // PUT accepts only the current value
         each(&["name", "title"], Line, needed),
         each(&["default_message"], Message, needed),
         each(&["enabled", "visible"], Flag, if creates { Default } else { Kept }),
@@ -203,7 +203,7 @@ fn recognition_fields() -> Vec<Vec<Field>> {
 fn user_fields(creates: bool) -> Vec<Vec<Field>> {
     let (needed, free) = if creates { (Required, Default) } else { (Kept, Cleared) };
     vec![
-        each(&["company_id"], Id, needed), // PUT takes the present one alone
+        each(&["company_id"], Id, needed), // PUT accepts only the current value
         each(&["email"], Email, needed),
         each(&["first_name", "last_name"], Line, needed),
         each(&LINES_OF_A_USER, Line, free),

@@ -1,11 +1,11 @@
-//! Each field of each endpoint, with everything that its kind refuses (behaviour 2.3, 8).
+//! Each field of each endpoint with every value that its kind rejects (behaviour 2.3, 8).
 
 use std::collections::BTreeMap;
 
 use super::endpoints::{Endpoint, Unset, add};
 use super::{Bench, names, on_bench};
 
-/// Sends a body that has one fault; it must be refused by the field's name.
+/// Sends a body with one invalid field. The error must name the field.
 fn refused(bench: &Bench<'_>, endpoint: &Endpoint, field: &str, body: &str) {
     let answer = bench.send(endpoint, body);
     let shown: String = body.chars().take(1_000).collect();
@@ -75,8 +75,8 @@ fn every_fault_is_named_at_once() {
     });
 }
 
-/// What can be told only from what is stored, so after the faults of the body: the range of points, and whether a
-/// long name is the owner's present one.
+/// Whether the value violates a rule that depends on stored data and is therefore checked after the body: the range of
+/// points, and whether a long name is the owner's current name.
 fn is_a_rule(endpoint: &Endpoint, field: &str, value: &str) -> bool {
     let is_integer = value.parse::<i128>().is_ok();
     let is_long = value.chars().count() > 255;

@@ -1,5 +1,5 @@
-//! What comes closest to being refused and is taken: shown again byte for byte, but for domains, countries
-//! and groups (behaviour 8.6, 8.9, 8.10).
+//! Values that are barely valid are accepted and returned byte for byte, except domains, countries and groups
+//! (behaviour 8.6, 8.9, 8.10).
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::endpoints::{Endpoint, Field, Kind, Unset};
 use super::values::{domain_of, email_of, text, url_of};
 use super::{Bench, on_bench};
 
-/// Text that programs have stumbled over.
+/// Strings that often cause errors in programs.
 const ODD: &[&str] = &[
     "plain",
     " blank before and behind ",
@@ -36,7 +36,7 @@ const ODD: &[&str] = &[
 ];
 
 impl Kind {
-    /// What a field of this kind takes, with what is shown for it. Addresses begin with the tag.
+    /// Valid values of a field of this kind, each with the value that is returned. Addresses begin with the tag.
     fn taken(self, tag: char) -> Vec<(Value, Value)> {
         let same = |all: Vec<String>| all.into_iter().map(|it| (json!(it), json!(it))).collect();
         let odd = |more: Vec<String>| same(ODD.iter().map(|it| (*it).to_owned()).chain(more).collect());
@@ -133,7 +133,7 @@ fn domains() -> Vec<(Value, Value)> {
     .to_vec()
 }
 
-/// Sends good values, one for each field; answer and object must show them.
+/// Sends valid values, one per field. The response and the object must contain them.
 fn taken(bench: &Bench<'_>, endpoint: &Endpoint, values: &[(&str, &(Value, Value))]) {
     let mut body = endpoint.body();
     for (name, (sent, _)) in values {
@@ -157,7 +157,7 @@ fn taken(bench: &Bench<'_>, endpoint: &Endpoint, values: &[(&str, &(Value, Value
     }
 }
 
-/// The object that an answer shows, read anew.
+/// Fetches the object that the response shows.
 fn object(bench: &Bench<'_>, endpoint: &Endpoint, told: &Value) -> Value {
     let id = || told["id"].as_str().unwrap();
     match (endpoint.method, endpoint.path.as_str()) {
@@ -227,7 +227,7 @@ fn check(bench: &Bench<'_>, endpoint: &Endpoint, field: &Field, told: &Value, un
     }
 }
 
-/// What an unset field shows.
+/// The value that is returned for an unset field.
 fn default(bench: &Bench<'_>, field: &str) -> Value {
     match field {
         "points_per_dollar" => json!(50),

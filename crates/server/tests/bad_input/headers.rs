@@ -1,4 +1,4 @@
-//! What a body is said to be, methods, and bodies where none is read (behaviour 2.2, 2.6).
+//! Content types and encodings, methods, and bodies on endpoints that do not read one (behaviour 2.2, 2.6).
 
 use std::collections::BTreeMap;
 

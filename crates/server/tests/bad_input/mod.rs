@@ -1,5 +1,5 @@
-//! Bad input: the exact status, every fault named, nothing changed; and beside it the good input
-//! that comes closest.
+//! Bad input: the exact status is returned, every fault is named and nothing changes. The closest valid input is
+//! accepted.
 
 mod bodies;
 mod certificates;
@@ -70,7 +70,7 @@ impl Bench<'_> {
         self.call("PUT", path, Some(&body.to_string()))
     }
 
-    /// Asserts that nothing is changed by what is done.
+    /// Asserts that `done` changes nothing.
     fn unchanged(&self, done: impl FnOnce()) {
         let before = self.picture(self.service);
         done();
@@ -82,7 +82,7 @@ impl Bench<'_> {
     }
 }
 
-/// Whether a message tells a fault of this field.
+/// Whether a message reports a fault of this field.
 fn names(message: &str, field: &str) -> bool {
     message.split("; ").any(|it| it.starts_with(field) || it.starts_with(&format!("Invalid {field}, ")))
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{Bench, names, on_bench};
 
-/// Every paged list: where it is, and the most items of a page.
+/// Every paged list: its path and its maximum page size.
 fn lists(bench: &Bench<'_>) -> Vec<(String, i64)> {
     let (company, user) = (&bench.sample.company, &bench.sample.users[0]);
     vec![

@@ -1,4 +1,4 @@
-//! `receiver_ids`: how the list is written and whom it may name (behaviour 15.3).
+//! `receiver_ids`: the format of the list and the users it may name (behaviour 15.3).
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ fn send(bench: &Bench<'_>, sender_type: &str, sender: &str, receivers: &str) -> 
     bench.post("/v1/recognitions", &body)
 }
 
-/// So many ids of nobody.
+/// `count` ids that do not exist.
 fn nobody(count: usize) -> String {
     (0..count).fold(String::new(), |mut all, at| {
         write!(all, "{}0193a5c0-0000-7000-8000-{at:012x}", if at == 0 { "" } else { "," }).unwrap();
@@ -90,7 +90,7 @@ fn blanks_around_commas_are_ignored_and_the_order_is_kept() {
         order(&format!("{cid},{ann},{bob}"), &[cid, ann, bob]);
         order(&format!(" {bob} ,   {cid},{ann} "), &[bob, cid, ann]);
         order(&format!("{},{}", bob.to_uppercase(), ann), &[bob, ann]);
-        order(&bench.owner, &[&bench.owner]); // a company may thank its own owner
+        order(&bench.owner, &[&bench.owner]); // a company may send to its owner
     });
 }
 

@@ -1,4 +1,4 @@
-//! The rules of a recognition: the range of points, the funds, who sends and what for (behaviour 15).
+//! The rules of a recognition: the range of points, the balance, the sender and the occasion (behaviour 15).
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::support::{company_body, created, on_each, user_body};
 
 const PATH: &str = "/v1/recognitions";
 
-/// What the wallet of a user shows.
+/// The points of a user's wallet.
 fn shows(bench: &Bench<'_>, user: usize, wallet: &str) -> i64 {
     bench.sample.shows(bench.service, &bench.sample.users[user], wallet).unwrap()
 }
@@ -119,9 +119,9 @@ fn a_wallet_pays_all_that_it_shows_and_not_a_point_more() {
             refused(ann, &[bob, cid], 51);
             refused(ann, &[bob, cid, dan, eve], 26);
             refused(bob, &[ann], 91);
-            refused(bob, &[ann], 100); // the two wallets of a manager are never mixed
+            refused(bob, &[ann], 100); // a manager's two wallets are never combined
             refused(&sample.company, &[ann], 101);
-            refused(cid, &[ann], 1); // a user wallet never sends
+            refused(cid, &[ann], 1); // a user wallet cannot send
             for (sender, receivers, points) in [
                 (ann, &[bob, cid, dan, eve][..], 25),
                 (bob, &[cid], 90),

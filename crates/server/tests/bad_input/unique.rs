@@ -1,4 +1,4 @@
-//! What is taken is taken: domains over the whole service, emails among a company's active users.
+//! Unique values: domains across the service, emails among a company's active users.
 
 use serde_json::json;
 

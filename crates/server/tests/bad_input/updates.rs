@@ -1,4 +1,5 @@
-//! PUT: what is read can be written back, what cannot change may be sent as it is, nothing is nothing (behaviour 7).
+//! PUT: values that were read can be written back, fields that cannot change may be sent unchanged, and an empty body
+//! changes nothing (behaviour 7).
 
 use serde_json::{Value, json};
 

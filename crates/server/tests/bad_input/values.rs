@@ -1,4 +1,4 @@
-//! What each kind of field refuses and what it takes, as JSON text.
+//! Valid and invalid values of each kind of field, as JSON.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::support::world::CERTIFICATE;
 
 const ID: &str = "0193a5c0-0000-7000-8000-000000000001";
 
-/// The JSON text of a string.
+/// A string as JSON.
 pub fn text(it: impl AsRef<str>) -> String {
     Value::from(it.as_ref()).to_string()
 }
@@ -17,7 +17,7 @@ impl Kind {
         !matches!(self, Self::Rate | Self::Alert | Self::Points | Self::Flag)
     }
 
-    /// A text that is taken, or nearly.
+    /// A valid or almost valid string.
     fn example(self) -> &'static str {
         match self {
             Self::Line | Self::EntityId | Self::Message | Self::Groups => "good text",
@@ -34,7 +34,7 @@ impl Kind {
         }
     }
 
-    /// Everything that a field of this kind refuses, beside null and the empty text.
+    /// Every value that a field of this kind rejects, except null and the empty string.
     pub fn refused(self) -> Vec<String> {
         let of_kind = match self {
             Self::Line => lines(255),
@@ -69,7 +69,7 @@ impl Kind {
         }
     }
 
-    /// The example with characters in it that no such field may hold.
+    /// The example with control characters, which no such field accepts.
     fn with_controls(self) -> Vec<String> {
         let good = self.example();
         let middle = good.len() / 2;
@@ -85,12 +85,12 @@ impl Kind {
     }
 }
 
-/// JSON texts as they stand.
+/// JSON values, verbatim.
 fn raw<'a>(all: &'a [&'a str]) -> impl Iterator<Item = String> + 'a {
     all.iter().map(|it| (*it).to_owned())
 }
 
-/// Strings, as JSON.
+/// Strings as JSON.
 fn strings<'a>(all: &'a [&'a str]) -> impl Iterator<Item = String> + 'a {
     all.iter().map(text)
 }
@@ -376,7 +376,7 @@ pub fn domain_of(length: usize) -> String {
     labels.join(".") + tail
 }
 
-/// An address of this many characters.
+/// An email address of this many characters.
 pub fn email_of(length: usize) -> String {
     let local = "l".repeat(64);
     format!("{local}@{}", domain_of(length - 65))

@@ -1,4 +1,4 @@
-//! Pseudo-random choices that a seed repeats.
+//! Pseudo-random choices, reproducible from a seed.
 
 /// xorshift64*
 pub struct Chance(u64);
@@ -8,7 +8,7 @@ impl Chance {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    /// A number from 0 to below `end`.
+    /// A number from 0 to `end`, exclusive.
     pub fn below(&mut self, end: usize) -> usize {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;

@@ -1,4 +1,4 @@
-//! Requests to every endpoint about objects that are there, were there, are another's or never were.
+//! Generates requests to every endpoint about objects that exist, are deleted, are foreign or never existed.
 
 use serde_json::Value;
 
@@ -10,18 +10,18 @@ use super::values::{Kind, Values};
 const ABSENT: &str = "0193a5c0-0000-7000-8000-000000000001";
 const GARBAGE: &[&str] = &["", "{", "[]", "null", "{} {}", "\u{feff}{}", "{\"name\":\"\\ud800\"}", "{'a':1}"];
 
-/// Makes requests, and learns from the answers what there is.
+/// Generates requests, and learns from the responses which objects exist.
 pub struct Generator {
     chance: Chance,
     values: Values,
     companies: Vec<Company>,
-    /// With their providers.
+    /// Corporations with their providers.
     corporations: Vec<(usize, String)>,
     globals: Vec<String>,
     keyed: Vec<Request>,
 }
 
-/// What is known about a company, so that some requests make sense.
+/// The known objects of a company, so that some requests are valid.
 struct Company {
     by: usize,
     id: String,
@@ -31,7 +31,7 @@ struct Company {
     deleted_occasions: Vec<String>,
 }
 
-/// How the fields of a body are chosen.
+/// How the field values of a body are chosen.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mood {
     Good,
@@ -49,14 +49,14 @@ impl Generator {
         self.companies.iter().map(|it| it.id.clone()).collect()
     }
 
-    /// With their providers.
+    /// All users with their providers.
     pub fn users(&self) -> Vec<(usize, String)> {
         let users =
             self.companies.iter().flat_map(|it| it.users.iter().chain(&it.deleted).map(|id| (it.by, id)));
         users.map(|(by, id)| (by, id.clone())).collect()
     }
 
-    /// Takes note of what an answer shows.
+    /// Records the objects in a response.
     pub fn learn(&mut self, request: &Request, answer: &Agreed) {
         let json = serde_json::from_str::<Value>(&answer.body).unwrap_or_default();
         let text = |key: &str| json[key].as_str().unwrap_or_default().to_owned();
@@ -165,7 +165,7 @@ impl Generator {
         operation.path.replace(name, &id)
     }
 
-    /// The name of an object; now and then of the wrong kind, another company's, or of nothing.
+    /// The name of an object. Occasionally the name of another kind of object, of another company's or of none.
     fn id(&mut self, kind: Kind, theme: usize) -> String {
         let strange = self.chance.below(100);
         let all = [Kind::Company, Kind::Corporation, Kind::Occasion, Kind::User];
@@ -280,7 +280,7 @@ impl Generator {
     }
 }
 
-/// A value as a query has it: without the quotation marks of JSON, and encoded but for what may stand there.
+/// A value for a query: without the quotation marks of JSON, and percent-encoded where needed.
 fn encoded(value: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+%".contains(&byte);
     let plain = value.trim_matches('"').bytes();

@@ -1,15 +1,15 @@
-//! Every operation of the API, as the generator knows it.
+//! The operations of the API that the generator uses.
 
 use super::values::Kind::{self, *};
 
-/// An endpoint and what can be sent to it.
+/// An endpoint and its possible parameters and fields.
 pub struct Operation {
     pub method: &'static str,
-    /// What stands in braces is the kind of object that the path names.
+    /// The name in braces is the kind of object that the path names.
     pub path: &'static str,
     pub query: &'static [(&'static str, Kind)],
     pub fields: &'static [Field],
-    /// How often it is chosen.
+    /// The relative frequency of the operation.
     pub weight: usize,
 }
 
@@ -143,7 +143,7 @@ const RECOGNITION: &[Field] = &[
     optional("share", Flag),
 ];
 
-/// Of creation; an update takes the same (behaviour 13.3).
+/// The fields of creation. An update takes the same ones (behaviour 13.3).
 const USER: &[Field] = &[
     required("company_id", Company),
     required("email", Email),
@@ -175,7 +175,7 @@ fn every_route_of_the_service_is_known_here() {
     let kinds = ["{company}", "{corporation}", "{occasion}", "{user}"];
     let pattern = |path: &str| kinds.iter().fold(path.to_owned(), |path, kind| path.replace(kind, "{id}"));
     let mut known: Vec<_> = OPERATIONS.iter().map(|it| (it.method, pattern(it.path))).collect();
-    // Where an event stands differs from database to database: `extensions` has what is to be said of those.
+    // The positions of events differ between databases. `extensions` tests these routes.
     let routes = guerdon_http_api::ROUTES.iter().filter(|it| !it.pattern.starts_with("/v1/events"));
     let mut routes: Vec<_> = routes.map(|it| (it.method, it.pattern.to_owned())).collect();
     known.sort();

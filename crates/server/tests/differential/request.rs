@@ -1,9 +1,9 @@
-//! A request that both services are sent, and what they agreed on.
+//! A request that is sent to both services, and their common response.
 
-/// Ids stand in it as the scribe names them.
+/// A request. Its ids are written as the scribe names them.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// Who asks: a provider, another, or one that is not designated.
+    /// The index of the caller: a provider, a second provider, or one that is not designated.
     pub by: usize,
     pub method: &'static str,
     pub path: String,
@@ -11,7 +11,7 @@ pub struct Request {
     pub body: Option<String>,
 }
 
-/// What both answered; ids stand in it as the scribe names them.
+/// The response of both services. Its ids are written as the scribe names them.
 pub struct Agreed {
     pub status: u16,
     pub body: String,
@@ -27,7 +27,7 @@ pub fn post(by: usize, path: &str, members: &[(&str, &str)]) -> Request {
     Request { by, method: "POST", path: path.to_owned(), headers, body: Some(object(&members)) }
 }
 
-/// A JSON object of members whose values are JSON text, good or not.
+/// A JSON object of members whose values are raw JSON, valid or not.
 pub fn object(members: &[(&str, String)]) -> String {
     let members: Vec<String> = members.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();
     format!("{{{}}}", members.join(","))

@@ -1,4 +1,4 @@
-//! The service on SQLite and on PostgreSQL, with the same requests to both.
+//! The service on SQLite and on PostgreSQL, which receive the same requests.
 
 use guerdon_persistence::testing::{covers_postgres, covers_sqlite, postgres, sqlite};
 use guerdon_test_support::record_skip;
@@ -9,7 +9,7 @@ use crate::support::service::{Answer, Provider, Service, basic};
 
 pub struct Twin {
     services: [Service; 2],
-    /// A provider, another, and one that is not designated.
+    /// Two providers, and one that is not designated.
     providers: [[Provider; 3]; 2],
     scribes: [Scribe; 2],
 }
@@ -23,7 +23,7 @@ impl Twin {
         Self { services, providers, scribes: [Scribe::default(), Scribe::default()] }
     }
 
-    /// Sends the same request to both, and compares the responses.
+    /// Sends the same request to both services and compares the responses.
     pub fn ask(&mut self, request: &Request) -> Agreed {
         let answers = in_both(&self.services, |service, at| {
             let (scribe, provider) = (&self.scribes[at], &self.providers[at][request.by]);
@@ -40,7 +40,7 @@ impl Twin {
         Agreed { status: one.status, body: self.scribes[0].write(&one.body) }
     }
 
-    /// Runs the same command on both, and compares what they print.
+    /// Runs the same command on both services and compares the output.
     pub fn command(&mut self, words: &[&str]) {
         let printed = in_both(&self.services, |service, at| {
             let words: Vec<String> = words.iter().map(|it| self.scribes[at].expand(it)).collect();
@@ -57,8 +57,9 @@ impl Twin {
     }
 }
 
-/// Starts the service on SQLite and on PostgreSQL. `None` if this run covers only one of them. If `DIFFERENTIAL_AGAINST`
-/// names another build of the service, starts that build and this one, each on a new SQLite database.
+/// Starts the service on SQLite and on PostgreSQL. `None` if this run covers only one of them. If
+/// `DIFFERENTIAL_AGAINST` names another build of the service, starts that build and this one, each on a new SQLite
+/// database.
 pub fn start() -> Option<[Service; 2]> {
     if let Ok(other) = std::env::var("DIFFERENTIAL_AGAINST") {
         let build = |binary: Option<&str>| {
@@ -77,7 +78,7 @@ pub fn start() -> Option<[Service; 2]> {
     Some([Service::start(sqlite(), &[]), Service::start(postgres(), &[])])
 }
 
-/// Runs `task` for both at the same time, with the service and its index.
+/// Runs `task` for both services concurrently, with the service and its index.
 pub fn in_both<T: Send>(services: &[Service; 2], task: impl Fn(&Service, usize) -> T + Sync) -> [T; 2] {
     std::thread::scope(|scope| {
         let [sqlite, postgres] = services;
@@ -95,8 +96,8 @@ pub fn verify(services: &[Service; 2]) {
     }
 }
 
-/// Writes the parts of a response on which two databases must agree. The `connection` header is not one of them: after a
-/// refusal it depends on how much of the body has arrived.
+/// Formats the parts of a response on which two databases must agree. The `connection` header is excluded: after a
+/// rejected request it depends on how much of the body has arrived.
 pub fn told(answer: &Answer, scribe: &mut Scribe) -> String {
     let mut headers: Vec<String> = answer
         .headers

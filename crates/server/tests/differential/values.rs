@@ -1,8 +1,8 @@
-//! Values for the fields of bodies and queries, good ones and nasty ones, as JSON text.
+//! Valid and invalid values for the fields of bodies and queries, as JSON.
 
 use super::chance::Chance;
 
-/// What a field holds.
+/// The kind of value that a field takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Company,
@@ -102,7 +102,7 @@ const NASTY_PAGES: &[&str] = &["0", "-1", "+1", "abc", "", "1.0", "%00", "922337
 const WALLETS: &[&str] = &["user_wallet", "peer_wallet", "manager_wallet"];
 const NASTY_WALLETS: &[&str] = &["reserve", "", "USER_WALLET", "user_wallet%00"];
 
-/// A certificate, made once: both databases are sent the same.
+/// A certificate, created once, so that both databases receive the same one.
 pub struct Values {
     certificate: String,
     domains: usize,
@@ -114,7 +114,7 @@ impl Values {
         Self { certificate: quoted(&made.cert.pem().replace('\n', "\\n")), domains: 0 }
     }
 
-    /// A value that fits, most likely.
+    /// A value that is probably valid.
     pub fn good(&mut self, kind: Kind, chance: &mut Chance) -> String {
         let mut text = |all: &[&'static str]| quoted(chance.word(all));
         match kind {
@@ -152,7 +152,7 @@ impl Values {
         quoted(&chance.word(&shape).replace("{}", &number.to_string()))
     }
 
-    /// A value that does not fit, most likely.
+    /// A value that is probably invalid.
     pub fn nasty(&mut self, kind: Kind, chance: &mut Chance) -> String {
         if kind == Kind::WalletType {
             return chance.word(NASTY_WALLETS).to_owned();
@@ -195,7 +195,7 @@ impl Values {
         }
     }
 
-    /// Texts about their limits, and what no line holds.
+    /// Strings close to their length limits, and strings with characters that no field accepts.
     fn nasty_text(&self, kind: Kind, chance: &mut Chance) -> String {
         let limit = match kind {
             Kind::Message => 10_000,

@@ -1,4 +1,4 @@
-//! Where events go when URLs, secrets and owners change, and while a provider has no URL or is suspended.
+//! Where events are sent when URLs, secrets and owners change, and while a provider has no URL or is suspended.
 
 use serde_json::{Value, json};
 
@@ -104,7 +104,7 @@ fn an_attempt_uses_the_url_and_the_secret_in_force() {
         assert_eq!((resigned.event_id(), &resigned.body), (first.event_id(), &first.body));
         new.answer(Reply::Status(200));
         in_state(service, first.event_id(), "delivered");
-        let old = post.receiver.so_far(); // what was under way when the URL changed
+        let old = post.receiver.so_far(); // in flight when the URL changed
         assert!(old.iter().all(|it| it.verified(&post.url, &post.secret).is_ok()));
         post.recognise(service);
         until("a new event should go to the new URL", || {
@@ -197,7 +197,7 @@ fn events_from_before_a_transfer_stay_with_the_old_provider() {
     });
 }
 
-/// The new provider sends in the company that it was given, and is told.
+/// The new provider sends a recognition in the transferred company and receives its events.
 fn after_transfer(service: &Service, old: &Post, new: &Post) {
     let users = &old.sample.users;
     let body = old.sample.recognition("user", &users[0], &[&users[1]], 1);

@@ -1,4 +1,4 @@
-//! kill -9 while events are delivered: none is lost, few come twice, and each is the same whenever it comes.
+//! kill -9 during deliveries: no event is lost, few are sent twice, and every delivery of an event has the same body.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
@@ -10,13 +10,13 @@ use crate::support::receiver::Arrival;
 use crate::support::service::{Service, basic};
 use crate::support::{Sample, on_each_with};
 
-/// `TEST_EVENT_CRASH_CYCLES` makes it a campaign, which also waits for the leases of the dead to end.
+/// `TEST_EVENT_CRASH_CYCLES` raises this number. Longer runs also wait until the leases of killed processes end.
 const CYCLES: usize = 5;
 const CLIENTS: usize = 2;
-/// Events of one provider that a process can have sent and not settled when it dies.
+/// Events of one provider that a process can have sent but not settled when it dies.
 const IN_FLIGHT: usize = 64;
 
-/// What one client knows of one request: whose it was, its key and body, and whether it was answered.
+/// A request as the client knows it: its provider, key and body, and whether it received a response.
 struct Sent {
     post: usize,
     key: String,
@@ -55,7 +55,7 @@ fn kill_nine_loses_no_event_and_doubles_few() {
     });
 }
 
-/// As if a minute had gone by; the embedded database needs none.
+/// Simulates that a minute has passed. The embedded database does not need this.
 fn end_leases(service: &Service) {
     if !service.database.is_embedded() {
         let over = "UPDATE deliveries SET next_attempt_at = now() WHERE lease_id IS NOT NULL";
@@ -63,7 +63,7 @@ fn end_leases(service: &Service) {
     }
 }
 
-/// The recognitions that there are, by what each request is answered when it is repeated.
+/// The recognitions that were committed, found by retrying each request.
 fn committed<'a>(service: &Service, post: &Post, journal: impl Iterator<Item = &'a Sent>) -> HashSet<String> {
     let mut ids = HashSet::new();
     for sent in journal {
@@ -78,7 +78,8 @@ fn committed<'a>(service: &Service, post: &Post, journal: impl Iterator<Item = &
     ids
 }
 
-/// Everything that came, once all of these did: genuine, one event for each, the same bytes every time.
+/// All requests received until every committed recognition has its event: each genuine, one event per recognition,
+/// the same bytes every time.
 fn all_of(post: &Post, committed: &HashSet<String>, patience: Duration) -> Vec<Arrival> {
     let mut arrivals: Vec<Arrival> = Vec::new();
     let mut events: HashMap<String, (String, Vec<u8>)> = HashMap::new();
@@ -99,7 +100,7 @@ fn all_of(post: &Post, committed: &HashSet<String>, patience: Duration) -> Vec<A
     arrivals
 }
 
-/// Clients send as fast as they are answered until the service is killed under them.
+/// Clients send as fast as they receive responses, until the service is killed.
 fn one_cycle(service: &mut Service, posts: &[Post], cycle: usize) -> Vec<Sent> {
     let stop = AtomicBool::new(false);
     let journal = Mutex::new(Vec::new());
@@ -128,7 +129,7 @@ fn one_cycle(service: &mut Service, posts: &[Post], cycle: usize) -> Vec<Sent> {
             });
         }
         let load = Duration::from_millis(100 + 37 * u64::try_from(cycle % 15).unwrap());
-        std::thread::sleep(load); // tidy: the load runs for a while, a different one each cycle, before the kill
+        std::thread::sleep(load); // tidy: the load runs for a different time each cycle before the kill
         assert!(std::process::Command::new("kill").args(["-9", &pid]).status().unwrap().success());
         stop.store(true, Ordering::Relaxed);
     });

@@ -1,4 +1,4 @@
-//! Receivers that fail: whatever is not status 200 is tried again, with the same bytes and a new signature.
+//! Failing receivers: every response other than status 200 is retried, with the same bytes and a new signature.
 
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -98,7 +98,7 @@ fn a_certificate_that_nobody_vouches_for_is_not_believed() {
     });
 }
 
-/// Shakes hands under a certificate of its own making; what came of each.
+/// A TLS server with a self-signed certificate. Reports the result of each handshake.
 fn self_signed() -> (u16, Handshakes<std::io::Result<()>>) {
     let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
     let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
@@ -118,7 +118,7 @@ fn self_signed() -> (u16, Handshakes<std::io::Result<()>>) {
                 result = connection.complete_io(&mut stream).map(drop);
             }
             if result.is_ok() {
-                result = connection.complete_io(&mut stream).map(drop); // what the client says to it
+                result = connection.complete_io(&mut stream).map(drop); // reads the client's reaction
             }
             if sender.send(result).is_err() {
                 return;

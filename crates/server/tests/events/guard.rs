@@ -1,4 +1,4 @@
-//! Where events may go: judged at registration and at every attempt, by nobody's environment.
+//! The egress policy: checked at registration and at every attempt, independent of the environment.
 
 use guerdon_persistence::testing::each;
 
@@ -8,7 +8,7 @@ use crate::support::receiver::Receiver;
 use crate::support::service::Service;
 use crate::support::until;
 
-/// Each of them means this machine or a private network, or is not https.
+/// Each URL names this machine or a private network, or is not https.
 const REFUSED: [&str; 24] = [
     "http://example.com/hook",
     "ftp://example.com/hook",

@@ -1,4 +1,4 @@
-//! One provider's receiver hangs; nobody else waits for it.
+//! A provider's receiver that hangs does not delay the events of others.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Every kind of event: its exact body, its headers, its signature.
+//! Every kind of event: its exact body, its headers and its signature.
 
 use serde_json::{Value, json};
 
@@ -97,7 +97,7 @@ fn a_redemption_tells_the_sum_so_far_and_nothing_else_is_told() {
         let first = redeem("5");
         assert_eq!((&first["user_id"], &first["points"]), (&json!(user), &json!(5)));
         assert_eq!(post.next().text(), redemption(&post, 5, 5));
-        assert_eq!(redeem("5"), first); // the same by its key
+        assert_eq!(redeem("5"), first); // a retry with the same key
         service.json(&["redemption", "refund", first["id"].as_str().unwrap()]);
         assert_eq!(service.guerdon(&["redemption", "create", user, "--points", "41"]).status, 1);
         redeem("12");
@@ -129,7 +129,7 @@ fn redemption(post: &Post, points: i64, sum: i64) -> String {
     )
 }
 
-/// The body of an event about a recognition as the API told it, received by the user of this number.
+/// The expected body of an event about a recognition, given as in the API, for the receiver with this index.
 fn body(kind: &str, it: &Value, sender: &(Value, Value), receiver: usize, message: &Value) -> String {
     let mut body = format!(r#"{{"type":"{kind}","version":"1.0","data":{{"#);
     for key in ["id", "sender_type", "sender_id"] {
@@ -152,7 +152,7 @@ fn body(kind: &str, it: &Value, sender: &(Value, Value), receiver: usize, messag
     body
 }
 
-/// Exactly these headers, and such values.
+/// Checks that exactly these headers are sent, with valid values.
 fn headers(arrival: &Arrival, post: &Post) {
     let rest = post.url.split_once("://").unwrap().1;
     let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));

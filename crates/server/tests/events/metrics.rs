@@ -1,4 +1,4 @@
-//! What the operator's monitoring sees.
+//! The metrics that monitoring reads.
 
 use super::{HASTY, Post};
 use crate::support::on_each_with;
@@ -59,7 +59,7 @@ fn outbox(service: &Service, post: &Post) {
     });
 }
 
-/// The value of one line.
+/// The value of one metric line.
 pub(super) fn metric(service: &Service, name: &str) -> Option<f64> {
     metric_at(&service.running.operator, name)
 }

@@ -1,4 +1,4 @@
-//! How long an attempt may take, and what becomes of it when the service ends first.
+//! The time limit of an attempt, and an attempt that is in flight when the service stops.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The receivers under docs/receivers, as processes: they take real deliveries and refuse everything else.
+//! The sample receivers under docs/receivers, as processes: they accept genuine deliveries and reject everything else.
 
 use std::io::{BufRead as _, BufReader, Read};
 use std::process::{Child, Command, Stdio};
@@ -22,7 +22,7 @@ fn the_javascript_sample_takes_what_is_genuine_and_nothing_else() {
     takes_what_is_genuine("node", "receiver.mjs");
 }
 
-/// A sample, running.
+/// A running sample.
 struct Process {
     child: Child,
     port: u16,
@@ -56,7 +56,7 @@ fn takes_what_is_genuine(program: &str, script: &str) {
         other.refuses(&arrival, "the signature does not fit");
         assert_eq!(sample.printed.try_iter().count(), 0);
         let again = signed(&arrival, &post, "0123456789abcdef0123456789abcdef");
-        assert_eq!(forward(sample.port, &again), 200); // a retry: confirmed, and not handled again
+        assert_eq!(forward(sample.port, &again), 200); // a retry is confirmed but not handled again
         post.recognise(service);
         let next = post.next();
         let printed: Value = serde_json::from_str(&line(&sample.printed)).unwrap();
@@ -82,7 +82,8 @@ fn the_samples_say_what_is_missing() {
     }
 }
 
-/// A genuine request that cannot be accepted is refused with the reason, does not use up its nonce, and has no effect.
+/// A genuine request that cannot be accepted is rejected with the reason, does not use up its nonce, and has no
+/// effect.
 fn says_what_it_cannot_take(sample: &Process, arrival: &Arrival, post: &Post) {
     let mut timeless = arrival.clone();
     timeless.set("X-Service-Timestamp", "now");
@@ -101,7 +102,8 @@ fn says_what_it_cannot_take(sample: &Process, arrival: &Arrival, post: &Post) {
     assert_eq!(printed["event_id"], "an-event");
 }
 
-/// Eight at once, as many as are under way to a receiver: each is taken once, and each line is whole.
+/// Sends eight requests concurrently, the most in flight to one receiver: each is handled once, and each output line
+/// is complete.
 fn takes_eight_at_once(sample: &Process, arrival: &Arrival, post: &Post) {
     const ROUNDS: usize = 25;
     let deliveries: Vec<Arrival> = (0..8 * ROUNDS)
@@ -144,7 +146,7 @@ fn refuses_what_was_changed(sample: &Process, arrival: &Arrival, post: &Post) {
     }
 }
 
-/// The same, signed with the right secret under another nonce.
+/// The same request, signed with the right secret and another nonce.
 fn signed(arrival: &Arrival, post: &Post, nonce: &str) -> Arrival {
     let mut copy = arrival.clone();
     copy.set("X-Service-Nonce", nonce);

@@ -1,4 +1,4 @@
-//! Eleven attempts, then the operator's.
+//! The eleven scheduled attempts, and replays by the operator.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -79,7 +79,7 @@ fn replays(service: &Service, post: &Post, ids: &[&String], before: &HashMap<Str
     is_the_same(&arrival);
     assert_eq!(in_state(service, ids[0], "delivered")["attempts"], 12);
 
-    post.receiver.script([Reply::Status(500)]); // the schedule begins anew
+    post.receiver.script([Reply::Status(500)]); // the schedule restarts
     assert_eq!(replay(&["--provider", provider, "--state", "exhausted"]), json!({"replayed": 2}));
     (0..3).for_each(|_| is_the_same(&post.next()));
     let attempts =
@@ -87,7 +87,7 @@ fn replays(service: &Service, post: &Post, ids: &[&String], before: &HashMap<Str
     assert_eq!(attempts.iter().sum::<u64>(), 12 + 13);
 
     assert_eq!(replay(&["--provider", provider, "--state", "exhausted"]), json!({"replayed": 0}));
-    assert_eq!(replay(&[ids[1], ids[2]]), json!({"replayed": 2})); // also what was delivered
+    assert_eq!(replay(&[ids[1], ids[2]]), json!({"replayed": 2})); // delivered events can be replayed too
     (0..2).for_each(|_| is_the_same(&post.next()));
     let absent = "0193a5c0-0000-7000-8000-000000000001";
     assert_eq!(service.guerdon(&["event", "replay", ids[0], absent]).status, 1); // all or nothing

@@ -1,5 +1,5 @@
-//! The connection to PostgreSQL ends while settlements are written: whether they were is unknown then, so they are
-//! written again, and change nothing where they had been.
+//! The connection to PostgreSQL breaks during settlements. Their outcome is unknown, so they are written again, which
+//! changes nothing if the first write was committed.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -12,14 +12,14 @@ use crate::support::proxy::Proxy;
 use crate::support::receiver::{Arrival, Reply};
 use crate::support::service::Service;
 
-/// `TEST_EVENT_SEVER_SECONDS` makes it longer, and then it also waits for the leases of lost claims to end.
+/// `TEST_EVENT_SEVER_SECONDS` lengthens the load. Longer runs also wait until the leases of lost claims end.
 const LOAD: Duration = Duration::from_secs(10);
 /// Longer than a lease.
 const STANDSTILL: Duration = Duration::from_secs(45);
 const USERS: usize = 6;
 const CLIENTS: usize = 2;
 
-/// The service's sessions; those that settle, or have just committed something, a few times more often than all.
+/// The service's sessions. Sessions that settle or have just committed are terminated more often than all sessions.
 const SESSIONS: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
      WHERE datname = current_database() AND pid <> pg_backend_pid()";
 const SETTLING: &str = " AND (query LIKE '%attempts%' OR query LIKE '%deliveries%' OR query = 'COMMIT')";
@@ -58,7 +58,7 @@ fn commits_that_nobody_hears_of_lose_and_double_nothing() {
         let service = Service::start(database, &settings);
         let post = under_load(&service, || {
             proxy.lose(true);
-            std::thread::sleep(Duration::from_millis(50)); // tidy: answers are lost for a while
+            std::thread::sleep(Duration::from_millis(50)); // tidy: responses are dropped for a while
         });
         proxy.lose(false);
         let [recording, others] = proxy.lost();
@@ -68,8 +68,7 @@ fn commits_that_nobody_hears_of_lose_and_double_nothing() {
     }
 }
 
-/// Recognitions are sent, and a third of the attempts to tell of them fails, while something goes wrong again and
-/// again.
+/// Sends recognitions, with a third of the delivery attempts failing, while `go_wrong` causes faults.
 fn under_load(service: &Service, go_wrong: impl Fn()) -> Post {
     let post = Post::make(service, USERS);
     let replies = [503, 200, 200].map(Reply::Status);
@@ -81,9 +80,9 @@ fn under_load(service: &Service, go_wrong: impl Fn()) -> Post {
             let users: Vec<&str> = sample.users.iter().map(String::as_str).collect();
             scope.spawn(move || {
                 while !stop.load(Ordering::Relaxed) {
-                    // It may fail, and may have been written nevertheless: what counts is what the tables say.
+                    // The request may fail although it was committed. The test compares the tables.
                     drop(sample.send(service, users[client], &users[CLIENTS..], 1));
-                    std::thread::sleep(Duration::from_millis(100)); // tidy: leaves the service to its faults
+                    std::thread::sleep(Duration::from_millis(100)); // tidy: gives the service time between requests
                 }
             });
         }
@@ -121,14 +120,14 @@ fn nothing_is_stuck_or_doubled(service: &Service, post: &Post) {
     let differing =
         format!("(VALUES {}) AS came (id, times) JOIN deliveries ON event_id = id", rows.join(", "));
     assert_eq!(count(&format!("{differing} WHERE times <> attempts")), 0, "each request has its attempt");
-    // No place is held: another one goes its way.
+    // No delivery slot is leaked: another event is delivered.
     post.recognise(service);
     in_state(service, post.next().event_id(), "delivered");
     assert_eq!(service.guerdon(&["verify"]).status, 0);
 }
 
-/// What is under way ends soon. Claims whose commit was not answered lie under a lease that nobody knows of; longer
-/// than such a lease nothing may stand still.
+/// Waits until no delivery is pending. Claims whose commit was not acknowledged are held by an unknown lease, so
+/// deliveries may pause for at most one lease.
 fn all_come_to_an_end(service: &Service) {
     let began = Instant::now();
     let (mut least, mut since) = (i64::MAX, began);
@@ -147,14 +146,14 @@ fn all_come_to_an_end(service: &Service) {
         }
         if !has_ended_leases && began.elapsed() > Duration::from_secs(8) {
             let over = "UPDATE deliveries SET next_attempt_at = now() WHERE lease_id IS NOT NULL";
-            service.database.tamper("", over); // as if half a minute had gone by
+            service.database.tamper("", over); // simulates that half a minute has passed
             has_ended_leases = true;
         }
         std::thread::sleep(Duration::from_millis(50)); // tidy: polls another process
     }
 }
 
-/// How often each event was sent.
+/// The number of requests for each event.
 fn came(arrivals: &[Arrival]) -> HashMap<&str, usize> {
     let mut times = HashMap::new();
     arrivals.iter().for_each(|it| *times.entry(it.event_id()).or_default() += 1);

@@ -1,4 +1,4 @@
-//! Two services on one PostgreSQL share the work.
+//! Two services on one PostgreSQL share the deliveries.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -15,10 +15,10 @@ use crate::support::wire::Dialer;
 const USERS: usize = 26;
 const EVENTS: usize = 500;
 const DELIVERED: &str = r#"guerdon_webhook_attempts_total{result="delivered"}"#;
-/// Events that a process can have sent and not settled when it dies.
+/// Events that a process can have sent but not settled when it dies.
 const IN_FLIGHT: usize = 32;
 
-/// On PostgreSQL only: the embedded database has one process.
+/// On PostgreSQL only: the embedded database is used by one process.
 fn with_two(test: impl Fn(&mut Service, Running)) {
     for database in each().into_iter().filter(|it| !it.is_embedded()) {
         let mut service = Service::start(database, &LOCAL);
@@ -52,7 +52,7 @@ fn what_a_dead_service_leaves_the_other_delivers() {
         let id = post.sample.provider.id.as_str();
         let set = |value: &str| service.json(&["provider", "set", id, "--suspended", value]);
         post.sample.deposit(service, 100);
-        set("true"); // so that all of it waits
+        set("true"); // so that all events wait
         for (user, _) in post.sample.users.iter().zip(0..10) {
             service.json(&["wallet", "override", user, "--wallet", "user_wallet", "--points", "9"]);
         }
@@ -64,7 +64,7 @@ fn what_a_dead_service_leaves_the_other_delivers() {
         let mut arrivals = post.receiver.take(5);
         other.kill();
         let over = "UPDATE deliveries SET next_attempt_at = now() WHERE lease_id IS NOT NULL";
-        service.database.tamper("", over); // as if a minute had gone by
+        service.database.tamper("", over); // simulates that a minute has passed
         until("the rest should come", || {
             arrivals.extend(post.receiver.so_far());
             (distinct(&arrivals) == 40).then_some(())
@@ -91,7 +91,7 @@ fn a_service_that_stops_wakes_the_other() {
         while stopping.health("/readyz") == 200 {}
         let mut took: Vec<Duration> = Vec::new();
         for wire in &mut wires {
-            // It delivers nothing any more, and still answers those who had connected.
+            // The service no longer delivers events, but still responds on open connections.
             let answer = wire.ask(request.as_bytes()).unwrap();
             let answered = Instant::now();
             assert!(answer.starts_with("HTTP/1.1 201"), "{answer}");
@@ -104,7 +104,7 @@ fn a_service_that_stops_wakes_the_other() {
     });
 }
 
-/// Recognitions through both, 25 events each.
+/// Sends recognitions through both services, with 25 events each.
 fn queue(post: &Post, through: [&Running; 2], events: usize) {
     let receivers: Vec<&str> = post.sample.users.iter().skip(1).map(String::as_str).collect();
     let body = post.sample.recognition("user", &post.sample.users[0], &receivers, 1).to_string();

@@ -1,4 +1,4 @@
-//! The clients under docs/clients, started as a reader of the guide starts them.
+//! The clients under docs/clients, started as the guide describes.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -59,7 +59,7 @@ fn the_sample_clients_walk_and_say_what_they_miss() {
     }
 }
 
-/// A service that answers so, one connection after another, and says which keys it was asked under.
+/// A service that sends these responses, one per connection, and returns the idempotency keys that it received.
 fn answering(answers: &'static [&'static str]) -> (String, JoinHandle<Vec<String>>) {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let base = format!("http://{}/v1", listener.local_addr().unwrap());

@@ -1,4 +1,4 @@
-//! A mail server that takes everything.
+//! A mail server that accepts everything.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -8,14 +8,14 @@ use std::sync::mpsc::{self, Receiver, Sender};
 
 use crate::support::receiver::PATIENCE;
 
-/// A mail as it came.
+/// A mail as it was received.
 pub(super) struct Mail {
     pub(super) from: String,
     pub(super) to: String,
     pub(super) text: String,
 }
 
-/// Takes mails until it is dropped.
+/// Accepts mails until it is dropped.
 pub(super) struct MailServer {
     port: u16,
     over: Arc<AtomicBool>,
@@ -45,7 +45,7 @@ impl MailServer {
         self.mails.recv_timeout(PATIENCE).expect("a mail should come")
     }
 
-    /// How many have come and were not looked at.
+    /// The number of mails that were received and not read by the test.
     pub(super) fn so_far(&self) -> usize {
         self.mails.try_iter().count()
     }

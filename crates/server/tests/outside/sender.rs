@@ -1,5 +1,5 @@
-//! A program that sends a recognition by guerdon-client. Arguments: service, certificate, API key, API secret, occasion, company,
-//! receiver.
+//! A program that sends a recognition with guerdon-client. Arguments: service, certificate, API key, API secret,
+//! occasion, company, receiver.
 
 use guerdon_client::{AsyncClient, Client, Credentials, Error, NewRecognition, Sender, Uuid};
 

@@ -1,4 +1,4 @@
-//! A receiver that uses guerdon-webhooks alone. Arguments: URL, secret, event id, timestamp, nonce, signature, body.
+//! A receiver that uses only guerdon-webhooks. Arguments: URL, secret, event id, timestamp, nonce, signature, body.
 
 use guerdon_webhooks::{EventData, ReceiveError, Receiver, VerifyError};
 

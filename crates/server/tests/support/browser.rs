@@ -1,4 +1,4 @@
-//! Pages in Chromium, at the width of a desk and of a phone, in light and in dark.
+//! Pages in Chromium, at desktop and phone widths, in light and dark mode.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -6,7 +6,8 @@ use std::process::Command;
 use guerdon_test_support::require_one_of;
 use tempfile::TempDir;
 
-/// Finds faults of a page: a width above the window's, low contrast, and barriers for keyboards and screen readers.
+/// Finds faults of a page: overflow beyond the window's width, low contrast, and barriers for keyboards and screen
+/// readers.
 const MEASURE: &str = r#"<script>
   const out = [];
   const wide = document.documentElement.scrollWidth;
@@ -57,20 +58,20 @@ const COLLECT: &str = r#"<script>
   });
 </script>"#;
 
-/// A browser that is installed.
+/// An installed browser.
 pub struct Browser {
     program: PathBuf,
     folder: TempDir,
 }
 
 impl Browser {
-    /// `None` if no browser is installed, and the test is skipped.
+    /// `None` if no browser is installed, in which case the test is skipped.
     pub fn find() -> Option<Self> {
         let program = require_one_of(&["chromium", "chromium-browser", "google-chrome"])?;
         Some(Self { program, folder: tempfile::tempdir().unwrap() })
     }
 
-    /// Fails if the browser finds a fault in one of the pages (name and text), once they have their style.
+    /// Fails if the browser finds a fault in one of the pages (name and content) after the style is applied.
     pub fn shows(&self, pages: &[(&str, &str)], style: &str) {
         for (width, is_dark) in [(1280, false), (420, true)] {
             let faults = self.measure(pages, style, width, is_dark);
@@ -81,7 +82,8 @@ impl Browser {
         }
     }
 
-    /// Returns the faults of each page. Each is a frame of one page, because a browser starts slower than it shows a page.
+    /// Returns the faults of each page. Each frame contains one page, because starting a browser takes longer than
+    /// displaying a page.
     fn measure(&self, pages: &[(&str, &str)], style: &str, width: u16, is_dark: bool) -> Vec<String> {
         let frames = pages.iter().map(|(_, page)| {
             let styled = page.replace("</head>", &format!("<style>{style}</style></head>"));

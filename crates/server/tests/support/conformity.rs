@@ -1,4 +1,5 @@
-//! Whether an answer is as docs/openapi.json says: a status that its operation has, headers and a body that this status has.
+//! Checks that a response conforms to docs/openapi.json: its operation lists the status, and the status lists the
+//! headers and the body.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex};
@@ -8,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::service::Answer;
 
-/// Headers that no description lists: of HTTP itself, and of every answer of the service.
+/// Headers that the description does not list: those of HTTP itself, and those of every response of the service.
 const KNOWN: &[&str] = &[
     "allow",
     "cache-control",
@@ -19,7 +20,7 @@ const KNOWN: &[&str] = &[
     "content-type",
     "date",
     "referrer-policy",
-    "server", // of a balancer in front
+    "server", // added by a load balancer
     "strict-transport-security",
     "transfer-encoding",
     "vary",
@@ -33,7 +34,7 @@ static DESCRIPTION: LazyLock<Value> = LazyLock::new(|| {
 });
 static VALIDATORS: LazyLock<Mutex<HashMap<String, Arc<Validator>>>> = LazyLock::new(Mutex::default);
 
-/// Panics where it is not.
+/// Panics if the response does not conform.
 pub fn check(method: &str, path: &str, answer: &Answer) {
     let path = path.split(['?', '#']).next().unwrap_or_default();
     let method = match method {
@@ -67,7 +68,7 @@ pub fn check(method: &str, path: &str, answer: &Answer) {
     judge(&place, &answer.body).unwrap_or_else(|fault| panic!("{fault}: {}", told()));
 }
 
-/// Panics where a body is none of an event.
+/// Panics if the body is not that of an event.
 pub fn check_event(body: &[u8]) {
     let body = std::str::from_utf8(body).unwrap();
     let kind = serde_json::from_str::<Value>(body).unwrap()["type"].as_str().unwrap().to_owned();
@@ -75,7 +76,7 @@ pub fn check_event(body: &[u8]) {
     judge(&place, body).unwrap_or_else(|fault| panic!("{fault}: {body}"));
 }
 
-/// What stands under no path of the description is refused in the one shape, or a page.
+/// Paths outside the description return the standard error body or a page.
 fn check_refusal(path: &str, answer: &Answer) {
     if answer.status >= 400 && !answer.body.is_empty() {
         let schema = match answer.headers["content-type"].to_str().unwrap() {
@@ -100,7 +101,7 @@ fn fits(pattern: &str, path: &str) -> bool {
     }
 }
 
-/// A place, or the one that it refers to.
+/// A JSON pointer with its value, after following a reference.
 fn resolved(place: &str) -> Option<(String, &'static Value)> {
     let found = DESCRIPTION.pointer(place)?;
     match found["$ref"].as_str() {
@@ -120,7 +121,7 @@ fn judge(place: &str, body: &str) -> Result<(), String> {
     validator.validate(&value).map_err(|fault| format!("{} at {}", fault, fault.instance_path()))
 }
 
-/// Objects hold nothing that is not told of them.
+/// Makes objects reject properties that the description does not list.
 fn close(value: &mut Value) {
     match value {
         Value::Object(object) => {

@@ -1,4 +1,4 @@
-//! The real binary, started on a database and a data folder of the test's own, and a client that speaks TLS to it.
+//! The real binary, started on a separate database and data folder for each test, and a client that speaks TLS to it.
 
 pub mod browser;
 pub mod conformity;
@@ -16,12 +16,12 @@ use guerdon_persistence::testing::each;
 use serde_json::{Value, json};
 use service::{Answer, Provider, Service};
 
-/// Starts the service on every database of this run; `verify` must find the ledger sound afterwards.
+/// Starts the service on every database of this run. Afterwards `verify` must find the ledger sound.
 pub fn on_each(test: impl Fn(&mut Service)) {
     on_each_with(&[], test);
 }
 
-/// The same with settings, as environment variables.
+/// Like `on_each`, with settings as environment variables.
 pub fn on_each_with(settings: &[(&str, &str)], test: impl Fn(&mut Service)) {
     for database in each() {
         let mut service = Service::start(database, settings);
@@ -30,7 +30,7 @@ pub fn on_each_with(settings: &[(&str, &str)], test: impl Fn(&mut Service)) {
     }
 }
 
-/// A company with its users and an occasion, made through the API.
+/// A company with its users and an occasion, created through the API.
 pub struct Sample {
     pub provider: Provider,
     pub company: String,
@@ -58,7 +58,7 @@ impl Sample {
         service.json(&["reserve", "deposit", &self.company, "--points", &points.to_string()]);
     }
 
-    /// Puts points into the peer wallets of all users.
+    /// Adds points to the peer wallets of all users.
     pub fn fund(&self, service: &Service, points: i64) {
         self.deposit(service, points * i64::try_from(self.users.len()).unwrap());
         let points = points.to_string();
@@ -84,7 +84,7 @@ impl Sample {
         service.post(&self.provider, "/v1/recognitions", &body)
     }
 
-    /// What a wallet shows.
+    /// The points of a wallet.
     pub fn shows(&self, service: &Service, user: &str, wallet: &str) -> Option<i64> {
         let answer = service.get(&self.provider, &format!("/v1/users/{user}/balances"));
         let wallets = answer.json()["wallets"].clone();
@@ -121,14 +121,14 @@ pub fn user_body(company: &str, name: &str) -> Value {
     })
 }
 
-/// A provider's first event in the feed, as soon as nothing can precede it any more.
+/// A provider's first event in the feed, as soon as no other event can precede it.
 pub fn first_event(service: &Service, provider: &Provider) -> Value {
     until("an event should be in the feed", || {
         service.get(provider, "/v1/events").json()["events"].get(0).cloned()
     })
 }
 
-/// Asks again and again, until there is an answer.
+/// Polls until there is a result.
 pub fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
     let started = Instant::now();
     loop {
@@ -140,7 +140,7 @@ pub fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// The id of what was created.
+/// The id of the created object.
 pub fn created(answer: Answer) -> String {
     assert_eq!(answer.status, 201, "{}", answer.body);
     answer.json()["id"].as_str().unwrap().to_owned()

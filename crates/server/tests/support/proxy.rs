@@ -1,4 +1,5 @@
-//! Stands between a service and PostgreSQL, and loses answers: the server commits, and nobody hears of it.
+//! A proxy between a service and PostgreSQL that drops responses: the server commits, but the service receives no
+//! acknowledgement.
 
 use std::io::{Read as _, Write as _};
 use std::net::Shutdown;
@@ -8,16 +9,16 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use tempfile::TempDir;
 
-/// The file name under which PostgreSQL listens in a folder.
+/// The name of PostgreSQL's socket file in its folder.
 const SOCKET: &str = ".s.PGSQL.5432";
 const COMMIT: &[u8] = b"Q\0\0\0\x0bCOMMIT\0";
-/// What a statement that records attempts says.
+/// The prefix of a statement that records attempts.
 const RECORDS: &[u8] = b"INSERT INTO attempts";
-/// Of the commits that record attempts one in so many is not answered, of the others one in so many.
+/// One in this many commits is not acknowledged, for commits that record attempts and for all others.
 const LOST_OF_RECORDING: usize = 2;
 const LOST_OF_OTHERS: usize = 24;
 
-/// Listens until its folder is gone.
+/// Listens until its folder is deleted.
 pub struct Proxy {
     folder: TempDir,
     url: String,
@@ -39,7 +40,7 @@ struct Commits {
 }
 
 impl Proxy {
-    /// In front of the server of this URL; none where it is not met at a socket in a folder.
+    /// A proxy for the server of this URL. `None` if the server does not listen on a Unix socket.
     pub fn before(url: &str) -> Option<Self> {
         let host = url.split_once("host=")?.1.split('&').next()?.to_owned();
         let server = format!("{}/{SOCKET}", host.replace("%2F", "/").replace("%2f", "/").replace("%2E", "."));
@@ -56,18 +57,18 @@ impl Proxy {
         Some(Self { folder, url: url.to_owned(), host, shared })
     }
 
-    /// The same URL through here.
+    /// The URL of the same database through the proxy.
     pub fn url(&self) -> String {
         let here = self.folder.path().to_string_lossy().replace('/', "%2F");
         self.url.replace(&format!("host={}", self.host), &format!("host={here}"))
     }
 
-    /// Whether answers are lost from now on.
+    /// Sets whether responses are dropped from now on.
     pub fn lose(&self, loses: bool) {
         self.shared.loses.store(loses, Ordering::Relaxed);
     }
 
-    /// How many commits were not answered: of those that record attempts, and of the others.
+    /// The number of unacknowledged commits: those that record attempts, and the others.
     pub fn lost(&self) -> [usize; 2] {
         [&self.shared.recording, &self.shared.others].map(|it| it.lost.load(Ordering::Relaxed))
     }
@@ -115,12 +116,12 @@ impl Shared {
     }
 }
 
-/// What is known of one connection. libpq waits for each answer, so a message comes alone.
+/// The state of one connection. libpq waits for each response, so each read contains one message.
 #[derive(Default)]
 struct Session {
     /// The prepared statements that record attempts.
     recording: Vec<Vec<u8>>,
-    /// Whether the transaction did.
+    /// Whether the current transaction has recorded attempts.
     records: bool,
 }
 

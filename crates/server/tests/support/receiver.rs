@@ -1,4 +1,4 @@
-//! A receiver of events that answers as it is told, and records every request to the byte.
+//! A receiver of events with scripted responses that records every request byte for byte.
 
 use std::collections::VecDeque;
 use std::io::{Read as _, Write as _};
@@ -13,34 +13,34 @@ use serde_json::Value;
 
 use super::conformity;
 
-/// Whoever waits longer than this waits in vain.
+/// The longest wait of a test. Afterwards it fails.
 pub const PATIENCE: Duration = Duration::from_secs(20);
-/// More than any request of a test.
+/// Larger than any request in the tests.
 const REQUEST_MAX: usize = 64 * 1024;
 
-/// What a request is answered.
+/// The response to a request.
 #[derive(Clone, Debug)]
 pub enum Reply {
     Status(u16),
-    /// A status, once the test has called `release`.
+    /// A status that is sent after the test has called `release`.
     Held(u16),
     /// A status and a Location.
     Redirect(u16, String),
-    /// These bytes, whatever they mean, and the end.
+    /// Raw bytes, after which the connection is closed.
     Bytes(&'static [u8]),
     /// The connection is reset.
     Reset,
-    /// These bytes, and then one after the other.
+    /// The first bytes, followed by the rest one byte at a time.
     Drip(&'static [u8]),
-    /// The first bytes, and then the others again and again, until nobody reads them.
+    /// The first bytes, followed by the others repeatedly until the peer stops reading.
     Endless(&'static [u8], &'static [u8]),
-    /// Status 200, and a body that is announced and never comes.
+    /// Status 200 with a declared body that is never sent.
     SilentBody,
-    /// What the receiver at this port answers.
+    /// The response of the receiver at this port.
     Relay(u16),
 }
 
-/// A request as it came.
+/// A request as it was received.
 #[derive(Clone, Debug)]
 pub struct Arrival {
     pub line: String,
@@ -70,7 +70,7 @@ struct Script {
 }
 
 impl Receiver {
-    /// One that answers 200.
+    /// A receiver that responds with status 200.
     pub fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -100,23 +100,23 @@ impl Receiver {
         format!("http://127.0.0.1:{}/hook", self.port)
     }
 
-    /// What is answered from now on.
+    /// Sets the default response.
     pub fn answer(&self, usual: Reply) {
         self.shared.script.lock().unwrap().usual = usual;
     }
 
-    /// What is answered next, before what is usual.
+    /// Queues responses that are sent before the default response.
     pub fn script(&self, next: impl IntoIterator<Item = Reply>) {
         self.shared.script.lock().unwrap().next.extend(next);
     }
 
-    /// Those that are held are answered.
+    /// Sends the responses that are held.
     pub fn release(&self) {
         self.shared.script.lock().unwrap().released = true;
         self.shared.changed.notify_all();
     }
 
-    /// How many connections there have been.
+    /// The number of connections so far.
     pub fn connections(&self) -> usize {
         self.shared.connections.load(Ordering::Relaxed)
     }
@@ -126,7 +126,7 @@ impl Receiver {
         self.came().expect("a request should come")
     }
 
-    /// The next request, if one comes.
+    /// The next request, if one arrives in time.
     pub fn came(&self) -> Option<Arrival> {
         self.arrivals.recv_timeout(PATIENCE).ok()
     }
@@ -135,7 +135,7 @@ impl Receiver {
         (0..count).map(|_| self.next()).collect()
     }
 
-    /// What has come so far.
+    /// The requests received so far that were not read by the test.
     pub fn so_far(&self) -> Vec<Arrival> {
         self.arrivals.try_iter().collect()
     }
@@ -157,7 +157,7 @@ impl Shared {
                 let mut script = self.script.lock().unwrap();
                 script.next.pop_front().unwrap_or_else(|| script.usual.clone())
             };
-            // An end while bytes of the request wait unread is a reset.
+            // Closing a connection with unread bytes of the request resets it.
             let consumed = if matches!(reply, Reply::Reset) { length - 1 } else { length };
             stream.read_exact(&mut vec![0; consumed]).unwrap();
             drop(arrivals.send(arrival.clone()));
@@ -167,7 +167,7 @@ impl Shared {
         }
     }
 
-    /// Whether the connection stays.
+    /// Sends the reply. Returns whether the connection stays open.
     fn perform(&self, reply: &Reply, stream: &mut TcpStream, arrival: &Arrival) -> bool {
         match reply {
             Reply::Status(status) => say(stream, *status, ""),
@@ -187,7 +187,7 @@ impl Shared {
             Reply::Drip(bytes) => {
                 let mut written = stream.write_all(bytes);
                 while written.is_ok() && !self.over.load(Ordering::Relaxed) {
-                    std::thread::sleep(Duration::from_millis(100)); // tidy: a receiver that is slow
+                    std::thread::sleep(Duration::from_millis(100)); // tidy: simulates a slow receiver
                     written = stream.write_all(b"1");
                 }
                 false
@@ -215,7 +215,8 @@ fn forever(stream: &mut TcpStream, first: &[u8], again: &[u8]) -> bool {
     false
 }
 
-/// The next request and its length, left unread; None where the connection ended before it was whole.
+/// The next request and its length, without consuming it. `None` if the connection ended before the request was
+/// complete.
 fn peek(stream: &TcpStream) -> Option<(Arrival, usize)> {
     let mut bytes = vec![0; REQUEST_MAX];
     loop {
@@ -242,7 +243,7 @@ fn whole(bytes: &[u8]) -> Option<(Arrival, usize)> {
     Some((Arrival { line, headers, body, at: Instant::now() }, length))
 }
 
-/// Sends the same request to another receiver; the status that it answers, 0 for none.
+/// Sends the same request to another receiver. Returns the status of the response, or 0 if there is none.
 pub fn forward(port: u16, arrival: &Arrival) -> u16 {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -258,7 +259,7 @@ pub fn forward(port: u16, arrival: &Arrival) -> u16 {
 }
 
 impl Arrival {
-    /// The value of a header that must be there once; names have no case (RFC 9110, section 5.1).
+    /// The value of a header that must occur exactly once. Names are case-insensitive (RFC 9110, section 5.1).
     pub fn header(&self, name: &str) -> &str {
         let named = self.headers.iter().filter(|it| it.0.eq_ignore_ascii_case(name));
         let found: Vec<&str> = named.map(|it| it.1.as_str()).collect();
@@ -284,7 +285,7 @@ impl Arrival {
         serde_json::from_slice(&self.body).unwrap()
     }
 
-    /// What the shipped library says of it.
+    /// The verdict of the published verification library.
     pub fn verified(&self, url: &str, secret: &str) -> Result<(), VerifyError> {
         let delivery = Delivery {
             url,

@@ -1,4 +1,4 @@
-//! The tables and columns of the database, as the migrations make them.
+//! The tables and columns of the database that the migrations create.
 
 use std::path::Path;
 

@@ -1,6 +1,6 @@
-//! Whole bodies, compared to the letter: each new UUID is written `@1`, `@2`, …, each timestamp `@time`.
+//! Compares whole bodies exactly: each new UUID is written as `@1`, `@2`, …, each timestamp as `@time`.
 
-/// Remembers the ids it has met.
+/// Remembers the ids it has seen.
 #[derive(Default)]
 pub struct Scribe {
     ids: Vec<String>,
@@ -35,7 +35,7 @@ impl Scribe {
         format!("@{}", at + 1)
     }
 
-    /// The text with its names replaced by the ids that stand behind them.
+    /// The string with each name replaced by its id.
     pub fn expand(&self, text: &str) -> String {
         let mut parts = text.split('@');
         let mut out = parts.next().unwrap_or_default().to_owned();
@@ -50,7 +50,7 @@ impl Scribe {
         out
     }
 
-    /// The id that stands behind a name such as `@1`.
+    /// The id with a name such as `@1`.
     pub fn id(&self, number: usize) -> &str {
         &self.ids[number - 1]
     }

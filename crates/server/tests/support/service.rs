@@ -1,4 +1,4 @@
-//! The binary as its operator runs it, and HTTP as a provider speaks it.
+//! The binary as an operator runs it, and HTTP requests as a provider sends them.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -24,7 +24,7 @@ pub struct Service {
     settings: Vec<(String, String)>,
 }
 
-/// One process of it.
+/// One process of a service.
 pub struct Running {
     child: Child,
     pub api: String,
@@ -33,7 +33,7 @@ pub struct Running {
     log: Arc<Mutex<String>>,
 }
 
-/// Credentials.
+/// A provider's credentials.
 #[derive(Clone, Debug)]
 pub struct Provider {
     pub id: String,
@@ -41,7 +41,7 @@ pub struct Provider {
     pub api_secret: String,
 }
 
-/// What a request was answered.
+/// The response to a request.
 #[derive(Debug)]
 pub struct Answer {
     pub status: u16,
@@ -49,7 +49,7 @@ pub struct Answer {
     pub body: String,
 }
 
-/// What a command printed.
+/// The exit status and the output of a command.
 #[derive(Debug)]
 pub struct Printed {
     pub status: i32,
@@ -66,7 +66,7 @@ impl Answer {
         self.headers.get(name).map(|it| it.to_str().unwrap())
     }
 
-    /// The message of an error, whose shape and status must be right.
+    /// The message of an error response, whose body and status must be as expected.
     pub fn error(&self, status: u16) -> String {
         assert_eq!(self.status, status, "{}", self.body);
         let json = self.json();
@@ -84,7 +84,7 @@ impl Service {
             ("GUERDON_HTTP__LISTEN".into(), "127.0.0.1:0".into()),
             ("GUERDON_OPERATOR__LISTEN".into(), "127.0.0.1:0".into()),
             ("GUERDON_MASTER_KEY".into(), MASTER_KEY.into()),
-            ("GUERDON_ALLOW_UNSAFE_POSTGRES".into(), "1".into()), // the tests' cluster syncs nothing
+            ("GUERDON_ALLOW_UNSAFE_POSTGRES".into(), "1".into()), // the test cluster runs without fsync
             ("GUERDON_RATE_LIMIT__REQUESTS_PER_SECOND".into(), "0".into()),
         ];
         all.extend(settings.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())));
@@ -92,12 +92,12 @@ impl Service {
         Self { database, data, running, settings: all }
     }
 
-    /// Starts it again after its process ended.
+    /// Restarts the service after its process has ended.
     pub fn restart(&mut self) {
         self.running = Running::start(&self.settings);
     }
 
-    /// A second process on the same database, PostgreSQL's.
+    /// A second process on the same PostgreSQL database.
     pub fn beside(&self) -> Running {
         Running::start(&self.settings)
     }
@@ -106,7 +106,7 @@ impl Service {
         command(&self.settings)
     }
 
-    /// Runs a command beside the service.
+    /// Runs a command while the service is running.
     pub fn guerdon(&self, words: &[&str]) -> Printed {
         let done = self.command().args(words).output().unwrap();
         Printed {
@@ -116,7 +116,7 @@ impl Service {
         }
     }
 
-    /// Runs a command that must succeed; what it printed as JSON.
+    /// Runs a command that must succeed. Returns its JSON output.
     pub fn json(&self, words: &[&str]) -> Value {
         let printed = self.guerdon(&[&["--output", "json"], words].concat());
         assert_eq!(printed.status, 0, "{words:?}: {}", printed.err);
@@ -173,7 +173,7 @@ pub fn basic(provider: &Provider) -> String {
 }
 
 fn command(settings: &[(String, String)]) -> Command {
-    // Another build of it, to be measured or compared.
+    // Another build, to be measured or compared.
     let own = settings.iter().find(|(key, _)| key == "TEST_BINARY").map(|(_, value)| value.clone());
     let binary = own
         .or_else(|| std::env::var("TEST_BINARY").ok())
@@ -206,7 +206,7 @@ impl Running {
         Self { child, api: api.unwrap(), operator: operator.unwrap(), agent, log }
     }
 
-    /// How often its log says something.
+    /// How often the log contains a string.
     pub fn says(&self, what: &str) -> usize {
         self.log.lock().unwrap().matches(what).count()
     }
@@ -215,12 +215,12 @@ impl Running {
         i32::try_from(self.child.id()).unwrap()
     }
 
-    /// One request over TLS, by an agent that keeps connections alive and trusts the service's certificate alone.
+    /// One request over TLS, by an agent that keeps connections alive and trusts only the service's certificate.
     pub fn request(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Option<&str>) -> Answer {
         self.try_request(method, path, headers, body).unwrap_or_else(|e| panic!("{method} {path}: {e}"))
     }
 
-    /// The same where the service may be gone.
+    /// Like `request`, but returns an error if the service is not running.
     pub fn try_request(
         &self,
         method: &str,
@@ -244,7 +244,7 @@ impl Running {
         Ok(answer)
     }
 
-    /// A GET whose answer is taken as it comes, and its encoding.
+    /// The unprocessed body of a GET response, and its encoding.
     pub fn raw(&self, path: &str, headers: &[(&str, &str)]) -> (Vec<u8>, Option<String>) {
         let mut request = self.agent.clone().unwrap().get(format!("{}{path}", self.api));
         for (name, value) in headers {
@@ -277,7 +277,7 @@ impl Running {
         assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
     }
 
-    /// Waits for the process to end by itself; its exit status.
+    /// Waits for the process to exit. Returns its exit status.
     pub fn ended(&mut self) -> Option<i32> {
         self.child.wait().unwrap().code()
     }

@@ -1,4 +1,4 @@
-//! A connection whose every step can be seen: reached, shaken hands, asked, answered.
+//! A connection with control over every step: connect, handshake, request, response.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, Shutdown, SocketAddrV4, TcpStream};
@@ -16,7 +16,7 @@ use super::service::{Running, Service};
 /// A TLS connection to the service.
 pub struct Wire(StreamOwned<ClientConnection, TcpStream>);
 
-/// What a client needs to connect.
+/// The configuration that a client needs to connect.
 pub struct Dialer {
     config: Arc<ClientConfig>,
     address: String,
@@ -31,7 +31,7 @@ impl Dialer {
         Self::of(&service.running, certificate)
     }
 
-    /// To one of several processes.
+    /// A dialer for one of several processes.
     pub fn of(running: &Running, certificate: &Path) -> Self {
         let mut roots = RootCertStore::empty();
         roots.add(CertificateDer::from_pem_file(certificate).unwrap()).unwrap();
@@ -43,12 +43,12 @@ impl Dialer {
         Self { config: Arc::new(config), address }
     }
 
-    /// Connects and shakes hands; `None` where nobody listens any more.
+    /// Connects and completes the TLS handshake. `None` if the service no longer accepts connections.
     pub fn dial(&self) -> Option<Wire> {
         self.shake_hands(TcpStream::connect(&self.address).ok()?)
     }
 
-    /// The same from another address of this machine.
+    /// Like `dial`, from another address of this machine.
     pub fn dial_from(&self, address: Ipv4Addr) -> Option<Wire> {
         let socket = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
         bind(&socket, &SocketAddrV4::new(address, 0)).unwrap();
@@ -68,7 +68,8 @@ impl Dialer {
 }
 
 impl Wire {
-    /// Sends bytes and reads one answer, head and body; what came before the connection broke, if it did.
+    /// Sends bytes and reads one response, head and body. Fails if the connection ends before the response is
+    /// complete.
     pub fn ask(&mut self, request: &[u8]) -> std::io::Result<String> {
         self.0.write_all(request)?;
         self.0.flush()?;
@@ -83,21 +84,21 @@ impl Wire {
         Ok(String::from_utf8(answer).unwrap())
     }
 
-    /// Sends bytes and reads all that comes until the service ends the connection in order.
+    /// Sends bytes and reads all responses until the service closes the connection cleanly.
     pub fn finish(mut self, bytes: &[u8]) -> Vec<Said> {
         self.send(bytes);
         self.read_to_end()
     }
 
-    /// Sends bytes, ends the TCP stream without an end of TLS, and reads all that comes until the service ends the connection in
-    /// order.
+    /// Sends bytes, closes the TCP stream for writing without a TLS close, and reads all responses until the service
+    /// closes the connection cleanly.
     pub fn send_and_shut(mut self, bytes: &[u8]) -> Vec<Said> {
         self.send(bytes);
         self.0.sock.shutdown(Shutdown::Write).unwrap();
         self.read_to_end()
     }
 
-    /// Sends bytes that need be no whole request.
+    /// Sends bytes, which need not be a complete request.
     pub fn send(&mut self, bytes: &[u8]) {
         self.0.write_all(bytes).unwrap();
         self.0.flush().unwrap();
@@ -110,7 +111,7 @@ impl Wire {
     }
 }
 
-/// One answer of several.
+/// One of several responses.
 #[derive(Debug)]
 pub struct Said {
     pub status: u16,
@@ -118,7 +119,7 @@ pub struct Said {
     pub body: String,
 }
 
-/// The answers that follow each other; none to a HEAD.
+/// Splits a stream into its responses. Responses to HEAD are not supported.
 pub fn said(mut all: &str) -> Vec<Said> {
     let mut answers = Vec::new();
     while !all.is_empty() {
@@ -138,7 +139,7 @@ fn declared(head: &str) -> usize {
     length.unwrap_or(0)
 }
 
-/// Whether an answer's head and the body it declares are there.
+/// Whether the head of a response and its declared body are complete.
 fn is_whole(answer: &[u8]) -> bool {
     let text = String::from_utf8_lossy(answer);
     text.split_once("\r\n\r\n").is_some_and(|(head, body)| body.len() >= declared(head))

@@ -1,25 +1,25 @@
-//! One object of every kind, all of one provider, and a picture of everything, to see that nothing changed.
+//! One object of every kind, all of one provider, and a snapshot of everything, to check that nothing changed.
 
 use serde_json::{Value, json};
 
 use super::service::{Answer, Provider, Service};
 use super::{Sample, created, schema};
 
-/// A certificate of an identity provider; it expired long ago.
+/// A certificate of an identity provider, long expired.
 pub const CERTIFICATE: &str = include_str!("certificates/rsa_2048_expired.pem");
 
-/// A provider with a company in a corporation, funded users, SAML settings and recognitions. Every text of it holds
-/// its mark.
+/// A provider with a company in a corporation, funded users, SAML settings and recognitions. All of its strings
+/// contain its mark.
 pub struct World {
     pub sample: Sample,
     pub corporation: String,
     pub owner: String,
     pub domain: String,
     pub mark: String,
-    /// To be deleted.
+    /// A user that tests may delete.
     pub spare_user: String,
     pub spare_occasion: String,
-    /// Of a recognition.
+    /// The event of a recognition.
     pub event: String,
 }
 
@@ -44,7 +44,7 @@ impl World {
         sample.deposit(service, 1_000_000);
         sample.fund(service, 1_000);
         let sent = sample.send(service, &sample.company, &[&sample.users[0]], 3).json();
-        let event = sent["recognitions"][0]["id"].as_str().unwrap().to_owned(); // it has that id too
+        let event = sent["recognitions"][0]["id"].as_str().unwrap().to_owned(); // the recognition's id
         assert_eq!(sample.send(service, &sample.users[0], &[&sample.users[1]], 2).status, 201);
         let mark = mark.to_owned();
         Self { sample, corporation, owner, domain, mark, spare_user, spare_occasion, event }
@@ -54,7 +54,7 @@ impl World {
         &self.sample.provider
     }
 
-    /// How many rows there are in all tables, and all that the API shows of this world.
+    /// The number of rows in all tables, and everything that the API shows of this world.
     pub fn picture(&self, service: &Service) -> Vec<String> {
         let mut picture = vec![format!("{} rows", rows(service))];
         for path in self.paths() {
@@ -87,7 +87,7 @@ impl World {
         paths
     }
 
-    /// Asserts that an answer tells nothing of this world that its request did not say.
+    /// Asserts that a response reveals nothing about this world that its request did not contain.
     pub fn is_secret_in(&self, answer: &Answer, request: &str) {
         let told = format!("{} {:?}", answer.body, answer.headers).to_lowercase();
         let request = request.to_lowercase();
@@ -111,7 +111,7 @@ impl World {
     }
 }
 
-/// How many rows there are of facts in all tables: counts and figures are none, and seals are added as time goes by.
+/// The number of rows in all tables, except counters and statistics, and seals, which are added over time.
 pub fn rows(service: &Service) -> i64 {
     let tables = schema::tables();
     let is_fact =
@@ -121,20 +121,20 @@ pub fn rows(service: &Service) -> i64 {
     service.database.count(&format!("({}) AS every_row", all.join(" UNION ALL ")))
 }
 
-/// A body that makes a company.
+/// A body that creates a company.
 pub fn company(mark: &str, domain: &str, corporation: &str) -> Value {
     json!({"domain": domain, "company_name": format!("{mark} Ltd"), "owner_email": format!("olive@{mark}.example.com"),
         "owner_name": format!("Olive {mark}"), "logo_url": format!("https://{mark}.example.com/logo.png"),
         "corporation_id": corporation, "reserve_alert": 7, "reserve_bcc": format!("bcc@{mark}.example.com")})
 }
 
-/// A body that makes an occasion.
+/// A body that creates an occasion.
 pub fn occasion(company: &str, mark: &str) -> Value {
     json!({"company_id": company, "name": format!("{mark} day"), "title": format!("A {mark} title"),
         "default_message": format!("Thanks from {mark}")})
 }
 
-/// A body that makes a user.
+/// A body that creates a user.
 pub fn user(company: &str, mark: &str, name: &str) -> Value {
     json!({"company_id": company, "email": format!("{name}@{mark}.example.com"), "first_name": name,
         "last_name": mark, "department": mark, "title": mark, "supervisor_email": format!("boss@{mark}.example.com"),

@@ -1,4 +1,4 @@
-//! A user and an occasion are deleted; what they left behind stays.
+//! Deletes a user and an occasion. Their recognitions and transfers remain.
 
 use serde_json::json;
 

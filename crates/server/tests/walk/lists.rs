@@ -1,4 +1,4 @@
-//! Every list: what it holds, in which order, its pages and its links.
+//! Every list: its items, their order, its pages and its links.
 
 use super::making::{BIRTHDAY, CORPORATION, EXAMPLE, GREAT_JOB, PLAIN};
 use super::points::{ANN_TO_BOB, BOB_TO_ANN, COMPANY_TO_ANN, COMPANY_TO_BOB};
@@ -31,7 +31,7 @@ pub fn run(walk: &mut Walk<'_>) {
     without_total(walk);
 }
 
-/// A company, as a list shows it.
+/// A company as a list shows it.
 pub fn listed(company: &str) -> String {
     let (start, rest) = company.split_once(r#""reserve_alert""#).unwrap();
     let (_, end) = rest.split_once(r#""created_at""#).unwrap();
@@ -47,7 +47,7 @@ pub fn page(number: u32, per_page: u32, total: usize, results: &[&str]) -> Strin
     )
 }
 
-/// A list that fits its first page; what is asked for without a page; the largest page; a page past the end.
+/// A list that fits on its first page: the default page, the largest page, and a page past the end.
 pub fn whole(walk: &mut Walk<'_>, path: &str, results: &[&str]) {
     let total = results.len();
     let link = |page: u32, per_page: u32, relation: &str| {
@@ -70,7 +70,7 @@ pub fn whole(walk: &mut Walk<'_>, path: &str, results: &[&str]) {
     walk.refused("GET", &format!("{path}{separator}page=0"), None, 400, "page must be an integer from 1");
 }
 
-/// A list of two, one at a time.
+/// A list of two items, one item per page.
 fn pages(walk: &mut Walk<'_>, path: &str, results: &[&str; 2]) {
     let link = |page: u32, relation: &str| format!("<{path}?page={page}&per_page=1>; rel=\"{relation}\"");
     let mut check = |number: u32, links: &[String]| {
@@ -83,7 +83,7 @@ fn pages(walk: &mut Walk<'_>, path: &str, results: &[&str; 2]) {
     check(2, &[link(1, "first"), link(1, "prev"), link(2, "last")]);
 }
 
-/// The two lists that have no envelope: their links lead from page to page, and to no last one.
+/// The two lists without an envelope: their links lead from page to page, and there is no link to a last page.
 fn without_total(walk: &mut Walk<'_>) {
     let balances = "/v1/companies/@2/users/balances?";
     let transactions = "/v1/users/@4/transactions?type=peer_wallet&";

@@ -1,4 +1,4 @@
-//! A corporation, companies, users and occasions are made.
+//! Creates a corporation, companies, users and occasions.
 
 use serde_json::json;
 
@@ -41,7 +41,7 @@ pub fn run(walk: &mut Walk<'_>) {
     outside_any_corporation(walk);
 }
 
-/// The fields that fetching one company shows.
+/// The fields that only a fetched company shows.
 pub fn fetched(company: &str, user_count: u32, points_per_dollar: u32) -> String {
     let figures =
         format!(r#""user_count":{user_count},"points_per_dollar":{points_per_dollar},"created_at""#);

@@ -1,11 +1,11 @@
-//! The hard maximum of 100 items (behaviour 6.1), met for real.
+//! The hard maximum of 100 items (behaviour 6.1), reached with real data.
 
 use crate::support::{Sample, on_each};
 
 #[test]
 fn no_more_than_100_balances_and_transactions_come_at_once() {
     on_each(|service| {
-        let sample = Sample::make(service, 101); // and the owner
+        let sample = Sample::make(service, 101); // plus the owner
         sample.deposit(service, 1_000);
         for _ in 0..101 {
             let sent = sample.send(service, &sample.company, &[&sample.users[0]], 1);

@@ -1,4 +1,5 @@
-//! A company's owner is one of its users: handed over, made, renamed, and held fast.
+//! A company's owner is one of its users: ownership is transferred, an owner is created and renamed, and cannot be
+//! deleted.
 
 use serde_json::json;
 
@@ -15,7 +16,7 @@ pub fn run(walk: &mut Walk<'_>) {
     back(walk);
 }
 
-/// The company with that owner.
+/// The company with this owner.
 fn owned(id: &str, email: &str, name: &str) -> String {
     let company = with(&with(EXAMPLE, "@3", id), "Olive@Example.com", email);
     with(&company, "Olive Owner", name)
@@ -74,7 +75,7 @@ fn renamed(walk: &mut Walk<'_>) {
     assert_eq!(walk.read("/v1/users/@15"), user, "an equal name is not split anew");
 }
 
-/// Ownership moves on, and whoever had it can go.
+/// Ownership is transferred, after which the previous owner can be deleted.
 fn back(walk: &mut Walk<'_>) {
     walk.changes(PATH, r#"{"owner_email":"olive@example.com"}"#, EXAMPLE);
     assert_eq!(walk.send("PUT", "/v1/users/@4", Some(r#"{"company_admin":false}"#)).status, 200);

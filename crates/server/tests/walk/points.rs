@@ -1,4 +1,4 @@
-//! Points come in, are distributed and given away; a new rate shows at once.
+//! Points are deposited, distributed and sent. A new rate takes effect immediately.
 
 use serde_json::json;
 
@@ -109,7 +109,8 @@ fn transactions(walk: &mut Walk<'_>) {
     check("@5", "manager_wallet", &[("debit", 20, "recognition"), ("credit", 30, "point distribution")]);
 }
 
-/// Points are kept as money: at twice the rate everybody shows twice as many, and history stays as it was.
+/// Balances are stored as money: at twice the rate every wallet shows twice as many points, and the history is
+/// unchanged.
 pub fn rate_change(walk: &mut Walk<'_>) {
     let rate = |points| format!(r#"{{"points_per_dollar":{points}}}"#);
     let shown = walk.read("/v1/companies/@2");

@@ -52,7 +52,7 @@ fn incomplete(walk: &Walk<'_>) {
     assert_eq!(walk.read(PATH), before);
 }
 
-/// What is no certificate, or not one alone.
+/// Values that are not exactly one certificate.
 fn certificates(walk: &Walk<'_>) {
     let made = rcgen::generate_simple_self_signed(["idp.example.com".to_owned()]).unwrap();
     let (certificate, key) = (made.cert.pem(), made.signing_key.serialize_pem());

@@ -1,4 +1,4 @@
-//! A company goes to another provider: it leaves its corporation, and the old provider is a stranger to it.
+//! Transfers a company to another provider: it leaves its corporation, and the old provider loses access.
 
 use serde_json::json;
 
@@ -23,7 +23,7 @@ pub fn run(walk: &mut Walk<'_>) {
     whole(walk, "/v1/companies/@2/occasions", &[BIRTHDAY]);
     walk.get("/v1/companies/@2", &fetched(EXAMPLE, 4, 50));
     walk.get("/v1/companies/example.com", &fetched(EXAMPLE, 4, 50));
-    walk.get("/v1/users/@4", ANN); // no corporation, no admin of it
+    walk.get("/v1/users/@4", ANN); // not in a corporation, so not a corporation admin
     whole(walk, "/v1/users/@4/recognitions_received", &[BOB_TO_ANN, COMPANY_TO_ANN]);
     whole(walk, "/v1/users/@4/recognitions_sent", &[ANN_TO_BOB]);
     assert_eq!(walk.read(SAML), saml);

@@ -1,4 +1,4 @@
-//! Updates: fields that are sent change, `null` clears, equal values and `{}` change nothing, some never change.
+//! Updates: sent fields change, `null` clears, equal values and `{}` change nothing, and some fields never change.
 
 use serde_json::json;
 
@@ -25,7 +25,7 @@ fn corporation(walk: &mut Walk<'_>) {
     walk.changes(path, r#"{"name":"Example Group"}"#, CORPORATION);
 }
 
-/// A PUT of that value is refused, field by field, and names the field.
+/// A PUT of this value is rejected for each field, and the error names the field.
 fn refuses(walk: &Walk<'_>, path: &str, fields: &[&str], value: &serde_json::Value) {
     let before = walk.read(path);
     for field in fields {
@@ -110,7 +110,7 @@ fn user(walk: &mut Walk<'_>) {
     walk.refused("PUT", path, Some(r#"{"email":"BOB@example.com"}"#), 400, "email has already been taken");
 }
 
-/// `null` and the empty string clear what may be null.
+/// `null` and the empty string clear fields that may be null.
 fn clearing(walk: &mut Walk<'_>) {
     let path = "/v1/users/@4";
     let cleared = with(ANN, "ann@example.com", "Anna@Example.com");
@@ -129,7 +129,7 @@ fn clearing(walk: &mut Walk<'_>) {
     walk.changes(path, body, ANN);
 }
 
-/// A manager has one more wallet, and keeps it (behaviour 17.1).
+/// A manager has an additional wallet and keeps it (behaviour 17.1).
 pub fn manager(walk: &mut Walk<'_>) {
     let olive = with(&walk.read("/v1/users/@3").to_string(), r#""manager":false"#, r#""manager":true"#);
     let answer = walk.send("PUT", "/v1/users/@3", Some(r#"{"manager":true}"#));
