@@ -1,4 +1,4 @@
-//! How events and mails leave the program, built from the settings. The service, the commands and `config check` share these.
+//! Builds the transports of events and mails from the settings, for the service, the commands and `config check`.
 
 use std::path::Path;
 use std::sync::Arc;

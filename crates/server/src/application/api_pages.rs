@@ -28,7 +28,7 @@ pub(super) fn render_api_pages() -> Vec<Page> {
 
 fn compress_page(path: String, content_type: &'static str, body: Vec<u8>) -> Page {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    // Writing into memory does not fail. If it did, only the compressed form would be empty.
+    // Writing to memory does not fail. If it did, only the compressed form would be empty.
     let gzipped = encoder.write_all(&body).and_then(|()| encoder.finish()).unwrap_or_default();
     Page { path, content_type, body: body.into(), gzipped: gzipped.into() }
 }

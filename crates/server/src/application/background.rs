@@ -30,13 +30,13 @@ const TRY_WRITE_EVERY: Duration = Duration::from_secs(1);
 const TEST_WRITE_BYTES: usize = 256 << 10;
 const CERTIFICATE_EVERY: Duration = Duration::from_secs(5);
 const LOOK_AT_OUTBOX_EVERY: Duration = Duration::from_secs(2);
-/// How often a certificate that ends soon is renewed, and its end is logged.
+/// How often a certificate that expires soon is renewed, and its expiry is logged.
 const RENEW_EVERY: Duration = Duration::from_secs(12 * 3_600);
-/// How long before the end of the certificate warnings begin.
+/// How long before the certificate expires warnings begin.
 const ENDS_SOON: Duration = Duration::from_secs(30 * 86_400);
 const KEEP_UP_EVERY: Duration = Duration::from_secs(2);
 const LOOK_AT_LEDGER_EVERY: Duration = Duration::from_secs(60);
-/// After each run, monitoring queries pause for 100 times their duration: they take at most a hundredth of one connection.
+/// After each run, monitoring queries pause for 100 times their duration: they use at most 1 % of one connection.
 const PAUSE_FACTOR: u32 = 100;
 const SEAL_EVERY: Duration = Duration::from_secs(5);
 const PRUNE_EVERY: Duration = Duration::from_secs(600);
@@ -118,7 +118,7 @@ pub(super) fn check_at_start(store: &dyn Store, gate: &Gate, pulse: &Pulse) -> a
     Ok(())
 }
 
-/// Checks whether the database answers, and reads whether maintenance mode is on.
+/// Checks whether the database is available, and reads whether maintenance mode is on.
 fn check_database(store: &dyn Store, gate: &Gate, pulse: &Pulse) -> Result<(), StoreError> {
     let maintenance = pulse
         .look(|| store.snapshot(|reads| -> Result<_, StoreError> { reads.setting(Setting::Maintenance) }))?;
@@ -128,8 +128,9 @@ fn check_database(store: &dyn Store, gate: &Gate, pulse: &Pulse) -> Result<(), S
     Ok(())
 }
 
-/// Tries a write if requests have failed because of the database, so that readiness shows a full disk and its end. Logs each
-/// change and returns whether writes fail. Separate from the check of the database, which must not wait for a lock.
+/// Tries a write if requests have failed because of the database, so that readiness reports a full disk, and when it is
+/// resolved. Logs each change and returns whether writes fail. Separate from the check of the database, which must not
+/// wait for a lock.
 fn try_write(store: &dyn Store, pulse: &Pulse, did_fail: bool) -> bool {
     let now = SystemClock.now().unix_micros().to_string();
     let set = |value: &str| {
@@ -145,7 +146,7 @@ fn try_write(store: &dyn Store, pulse: &Pulse, did_fail: bool) -> bool {
     !pulse.takes_writes()
 }
 
-/// Repeats blocking work on the blocking threads, one run at a time.
+/// Runs blocking work repeatedly on the blocking threads, never twice concurrently.
 pub(super) async fn repeat_every(period: Duration, mut work: impl FnMut() + Send + 'static) {
     let mut ticks = interval(period);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -162,7 +163,7 @@ pub(super) async fn repeat_every(period: Duration, mut work: impl FnMut() + Send
     }
 }
 
-/// Logs that the certificate ends soon or has ended.
+/// Logs that the certificate expires soon or has expired.
 fn warn_of_certificate_end(certificate: &Reloading) {
     let Some(end) = certificate.ends_at() else { return };
     let left = end.saturating_sub(SystemClock.now().utc().unix_timestamp());

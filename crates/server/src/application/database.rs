@@ -1,6 +1,6 @@
 //! Creates, migrates and opens the database when the service starts.
 
-use std::thread::sleep; // tidy: a command, another process, holds the database for a moment
+use std::thread::sleep; // tidy: another process, a command, may hold the database briefly
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -16,9 +16,9 @@ use crate::settings::Settings;
 const ATTEMPTS: u32 = 20;
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(100);
 
-/// Opens the database for the service; makes it and applies the migrations it lacks, unless that is done by hand, and
-/// never under a process that has an embedded one open. One that another `serve` holds is refused at once; a command
-/// that holds it is waited for.
+/// Opens the database for the service. Creates it and applies pending migrations if `database.migrate` allows it, but
+/// never while another process has the embedded database open. If another `serve` has it open, the start fails at once;
+/// if a command has it open, the start waits for the command.
 pub(super) fn open_for_service(settings: &Settings, wakes: &Wakes) -> anyhow::Result<Opened> {
     if let Some(database) = settings.embedded_database().filter(|_| !settings.migrate)
         && !database.try_exists().with_context(|| format!("cannot look at {}", database.display()))?
@@ -62,11 +62,11 @@ fn told(applied: &[String]) {
     }
 }
 
-/// Makes the data folder, and the embedded database's files, so that only their owner can read them.
+/// Creates the data folder and the files of the embedded database, readable only by their owner.
 pub(crate) fn prepare_folders(settings: &Settings) -> anyhow::Result<()> {
     files::ensure_private_folder(&settings.data_dir)?;
     if rustix::process::geteuid().is_root() {
-        files::require_own_folder(&settings.data_dir)?; // the system stops other users
+        files::require_own_folder(&settings.data_dir)?; // the system refuses other users
     }
     let Some(database) = settings.embedded_database() else { return Ok(()) };
     if let Some(folder) = database.parent().filter(|it| !it.as_os_str().is_empty()) {

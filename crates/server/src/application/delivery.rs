@@ -53,14 +53,14 @@ impl Delivery {
         Ok(Self { events, mails, wakeups })
     }
 
-    /// Stops both. The future is ready when the attempts in flight have finished; they finish on a thread of their own, which a
-    /// second signal does not wait for. Until then, wake-ups go out for what requests still queue.
+    /// Stops both. The future is ready when the attempts in flight have finished; they finish on a thread of their own,
+    /// which a second signal does not wait for. Until then, wake-ups go out for what requests still queue.
     pub(super) fn stop(self) -> impl Future<Output = ()> {
         let Self { events, mails, wakeups } = self;
         let (tell, told) = oneshot::channel();
         let finish = move || {
             finish(events, mails);
-            tell.send(()).unwrap_or_default(); // nobody listens after a second signal
+            tell.send(()).unwrap_or_default(); // the receiver is gone after a second signal
         };
         let begun = std::thread::Builder::new().name("finish".into()).spawn(finish);
         if let Err(cause) = begun {

@@ -50,7 +50,7 @@ impl DuePayments {
         }
     }
 
-    /// Returns the failure that ended it, unless the run before failed, too: an outage is logged once.
+    /// Returns the failure that ended the run, unless the previous run failed as well: an outage is logged once.
     fn pay(&mut self) -> Option<StoreError> {
         let begun = Instant::now();
         while begun.elapsed() < AT_A_STRETCH {
@@ -83,8 +83,9 @@ impl DuePayments {
 }
 
 /// Finishes the distributions in steps that were interrupted when a process was killed. One that cannot be finished is
-/// logged, and `guerdon verify` reports it; it does not keep the service or a command from using the database. On PostgreSQL
-/// another process may be at work on them, and each `serve` looks after them once a second: there it ends after a while.
+/// logged, and `guerdon verify` reports it; it does not prevent the service or a command from using the database. On
+/// PostgreSQL another process may be finishing them, and each `serve` checks them once a second, so this stops after a
+/// limited time.
 pub(crate) fn finish_started(settings: &Settings, store: &dyn Store, queue: &Arc<dyn CommandQueue>) {
     let is_embedded = settings.embedded_database().is_some();
     let begun = Instant::now();

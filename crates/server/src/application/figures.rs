@@ -1,5 +1,5 @@
-//! Stores the statistics that this process counts, for the operator's pages. A crash loses a few seconds of them, an orderly
-//! shutdown none.
+//! Stores the statistics that this process counts, for the operator's pages. A crash loses a few seconds of them, an
+//! orderly shutdown none.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +22,8 @@ pub(super) struct Figures {
 }
 
 impl Figures {
-    /// Stores what was counted since the last call. Statistics that cannot be stored are dropped; nothing depends on them.
+    /// Stores what was counted since the last call. Statistics that cannot be stored are dropped; nothing depends on
+    /// them.
     pub(super) fn write(&self) {
         let (answers, deliveries) = (self.traffic.take(), self.counting.take());
         if answers == Answers::default() && deliveries.is_empty() {
@@ -33,7 +34,7 @@ impl Figures {
         let service =
             ServiceHour { hour, requests, client_errors, server_errors, micros, ..ServiceHour::default() };
         let mut providers: Vec<_> = deliveries.into_iter().collect();
-        providers.sort_by_key(|it| it.0); // every process in one order, so that none waits for another in a ring
+        providers.sort_by_key(|it| it.0); // one order for all processes, which prevents deadlocks
         let written = self.store.transaction(|tx| -> Result<(), StoreError> {
             if requests > 0 {
                 tx.add_service_hour(&service)?;

@@ -1,7 +1,7 @@
 //! The metrics, as Prometheus text on the operator's listener.
 //!
-//! Code counts through the `metrics` facade, under names that begin with `guerdon_`. This module describes each name, and
-//! queries the database and the system for gauges that no other code sets.
+//! Code counts through the `metrics` facade, under names that begin with `guerdon_`. This module describes each name,
+//! and queries the database and the system for gauges that no other code sets.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -47,7 +47,7 @@ const BUCKETS: [f64; 14] =
 pub(super) struct Metrics(PrometheusHandle);
 
 impl Metrics {
-    /// Installs the recorder, once per process.
+    /// Installs the recorder. Must be called once per process.
     pub(super) fn install() -> anyhow::Result<Self> {
         static HANDLE: OnceLock<PrometheusHandle> = OnceLock::new();
         if let Some(handle) = HANDLE.get() {
@@ -155,7 +155,7 @@ pub(super) fn look_at_outbox(store: &dyn Store) {
         Err(cause) => return log::warn!("what waits to be sent cannot be counted: {cause}"),
     };
     let age = depth.oldest.map_or(Duration::ZERO, |it| {
-        Duration::try_from(SystemClock.now() - it).unwrap_or_default() // negative where the clock was set back
+        Duration::try_from(SystemClock.now() - it).unwrap_or_default() // negative if the clock was set back
     });
     let many = |count: i64| u32::try_from(count).unwrap_or(u32::MAX);
     gauge!(PENDING).set(many(depth.pending));
@@ -172,7 +172,7 @@ pub(super) fn tell_maintenance(is_on: bool) {
     gauge!(MAINTENANCE).set(if is_on { 1.0 } else { 0.0 });
 }
 
-/// Measures when the certificate ends.
+/// Measures when the certificate expires.
 pub(super) fn look_at_certificate(certificate: &Reloading) {
     if let Some(end) = certificate.ends_at().and_then(|it| u32::try_from(it).ok()) {
         gauge!(CERTIFICATE).set(end);

@@ -51,7 +51,8 @@ pub(crate) use run_command::run_command;
 
 /// Descriptors that are reserved for the operator's listener, the database, commands and deliveries.
 const RESERVED_DESCRIPTORS: usize = 256;
-/// How many connections fit into 128 MiB, the memory that one `serve` has for them. An idle connection over TLS takes 10 KiB.
+/// How many connections fit into 128 MiB, the memory that one `serve` has for them. An idle connection over TLS takes
+/// 10 KiB.
 const MAX_CONNECTIONS_IN_MEMORY: usize = (128 << 20) / (11 << 10);
 
 /// A service whose listeners are open.
@@ -75,8 +76,8 @@ pub(crate) struct Application {
 }
 
 impl Application {
-    /// Creates or migrates the database, finds or creates the keys, prepares TLS, and opens the listeners. Mails are sent by
-    /// what `wrap` makes of the transport that the settings name. Must be called within an actix system.
+    /// Creates or migrates the database, finds or creates the keys, prepares TLS, and opens the listeners. Mails are
+    /// sent by the transport that `wrap` returns for the configured one. Must be called within an actix system.
     pub(crate) fn build(
         settings: &Settings,
         wrap: impl FnOnce(Box<dyn MailTransport>) -> Box<dyn MailTransport>,

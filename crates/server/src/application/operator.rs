@@ -72,8 +72,8 @@ fn routes(config: &mut ServiceConfig) {
         .route("/status", get().to(stands));
 }
 
-/// A listener on loopback answers only if the host is an address or `localhost`. This prevents DNS rebinding: a page of another
-/// site cannot read it in the operator's browser. Health answers under any name.
+/// A listener on loopback accepts a request only if its host is an address or `localhost`. This prevents DNS rebinding:
+/// a page of another site cannot read it in the operator's browser. Health is available under any host name.
 async fn by_own_name(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
@@ -94,7 +94,7 @@ fn is_own_name(host: &str) -> bool {
     name.eq_ignore_ascii_case("localhost") || address.parse::<IpAddr>().is_ok()
 }
 
-/// Answers that the process runs, without a query.
+/// Liveness: reports that the process runs, without a query.
 async fn alive() -> HttpResponse {
     let mut response =
         HttpResponse::Ok().json(State { status: "ok", version: Some(VERSION), commit: Some(COMMIT) });
@@ -102,8 +102,8 @@ async fn alive() -> HttpResponse {
     response
 }
 
-/// Answers whether requests are accepted: not while the service stops or the database is unavailable or read-only. Maintenance
-/// mode does not count.
+/// Readiness: reports whether requests are accepted. They are not while the service stops, or while the database is
+/// unavailable or read-only. Maintenance mode does not affect it.
 async fn ready(health: Data<Health>) -> HttpResponse {
     if health.gate.draining() {
         answer(StatusCode::SERVICE_UNAVAILABLE, "draining")
@@ -133,7 +133,7 @@ async fn stands(service: Data<Service>) -> HttpResponse {
     response
 }
 
-/// The console, which answers every path.
+/// The console, which serves every other path.
 async fn console(service: Data<Service>, request: HttpRequest) -> HttpResponse {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         let mut refused = answer(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD are answered here");

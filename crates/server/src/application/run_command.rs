@@ -3,7 +3,7 @@
 use std::num::NonZero;
 use std::sync::Arc;
 use std::thread::available_parallelism;
-use std::thread::sleep; // tidy: another process holds the database for a moment
+use std::thread::sleep; // tidy: another process may hold the database briefly
 use std::time::Duration;
 
 use anyhow::{anyhow, bail};
@@ -23,8 +23,8 @@ use crate::terminal::logging;
 const ATTEMPTS_MAX: u32 = 30;
 const RETRY_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Runs a command and returns what it prints. Where `serve` holds the embedded database, the command is sent to it over the
-/// socket of the data folder; everywhere else this process opens the database. Retries for three seconds while another
+/// Runs a command and returns its output. If `serve` holds the embedded database, the command is sent to it over the
+/// socket in the data folder; otherwise this process opens the database. Retries for three seconds while another
 /// process has the database locked.
 pub(crate) fn run_command(
     settings: &Settings,

@@ -1,4 +1,4 @@
-//! Warns of certificates of identity providers that end soon: by a log line, a metric, and a mail to administrators.
+//! Warns of certificates of identity providers that expire soon: by a log line, a metric, and a mail to administrators.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::platform::{SystemClock, SystemIds};
 pub(super) const EVERY: Duration = Duration::from_secs(12 * 3_600);
 const PAGE: i64 = 200;
 
-/// Looks at all of them.
+/// Checks all certificates.
 pub(super) fn look(store: &dyn Store) {
     match ending(store) {
         Ok(count) => gauge!(SAML_ENDING).set(count),

@@ -13,8 +13,8 @@ const SETTLE: Duration = Duration::from_millis(500);
 /// How long commands from the socket may take to end.
 pub(super) const COMMANDS_WITHIN: Duration = Duration::from_secs(10);
 
-/// Ends readiness, waits for `drain`, stops the provider API, and waits for the deliveries in flight. If `again` becomes ready
-/// meanwhile, it stops at once.
+/// Ends readiness, waits for `drain`, stops the provider API, and waits for the deliveries in flight. If `again`
+/// becomes ready meanwhile, it stops at once.
 pub(super) async fn in_order<F: Future<Output = ()>>(
     gate: &Gate,
     drain: Duration,

@@ -1,4 +1,4 @@
-//! Log lines at the start about settings that are allowed but open to more people than they should be.
+//! Logs warnings at the start about settings that are allowed but give access to more people than they should.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -39,7 +39,7 @@ fn of(settings: &Settings) -> Vec<String> {
     lines
 }
 
-/// Returns the mode of a file or folder that other users than its owner may use.
+/// Returns the mode of a file or folder if users other than its owner have access.
 fn open_to_others(path: &Path) -> Option<u32> {
     let mode = path.metadata().ok()?.permissions().mode() & 0o777;
     (mode & 0o077 != 0).then_some(mode)

@@ -1,4 +1,4 @@
-//! The help of every command: usage lines that fit on a narrow terminal.
+//! Wraps the usage lines in the help of every command for a narrow terminal.
 
 use clap::Command;
 

@@ -14,14 +14,14 @@ use crate::tools::Tool;
 
 pub use run::main;
 
-/// Guerdon: the recognition service for providers.
+/// Run and operate Guerdon, a service for rewards and recognition.
 #[derive(Parser)]
-#[command(name = "guerdon", version = LONG, about, arg_required_else_help = true, max_term_width = 80)]
+#[command(name = "guerdon", version = LONG, arg_required_else_help = true, max_term_width = 80)]
 pub(crate) struct Cli {
-    /// A TOML file of settings; environment variables named GUERDON_… override it.
+    /// Read settings from this TOML file; GUERDON_… environment variables override it.
     #[arg(long, global = true, value_name = "FILE", help_heading = "Global options")]
     pub(crate) config: Option<PathBuf>,
-    /// What commands print: `text` for people, or `json`, one object or an array for a list
+    /// Output format: `text`, or `json` (one object, or an array for a list)
     #[arg(
         long,
         global = true,
@@ -37,24 +37,24 @@ pub(crate) struct Cli {
 }
 
 impl Cli {
-    /// Parses the command line. Ends the process if that fails, or if help or the version is asked for.
+    /// Parses the command line. Exits if it is invalid, or after printing the help or the version.
     pub(crate) fn parse_or_exit() -> Self {
         let matches = help::prepare_help(Self::command()).get_matches();
         Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
     }
 }
 
-/// What the command line asks for.
+/// The subcommand.
 #[derive(Subcommand)]
 pub(crate) enum What {
-    /// Serve the provider API; makes or migrates the database first.
+    /// Run the service; create or migrate the database first.
     #[command(after_help = "Examples:\n  guerdon serve\n  guerdon --config /etc/guerdon/guerdon.toml serve")]
     Serve,
     Dev(dev::Arguments),
-    /// Make the database, or bring it up to this program's version.
+    /// Create the database, or apply pending migrations.
     #[command(after_help = "Examples:\n  guerdon migrate\n  guerdon --output json migrate")]
     Migrate,
-    /// The settings.
+    /// Check or show the settings.
     #[command(subcommand)]
     Config(Config),
     #[command(flatten)]
@@ -64,7 +64,7 @@ pub(crate) enum What {
 }
 
 impl What {
-    /// Returns whether it changes nothing.
+    /// Returns whether the command is read-only.
     pub(crate) fn is_reading(&self) -> bool {
         match self {
             Self::Serve | Self::Dev(_) | Self::Migrate => false,
@@ -75,17 +75,17 @@ impl What {
     }
 }
 
-/// The settings.
+/// Check or show the settings.
 #[derive(Subcommand)]
 pub(crate) enum Config {
-    /// Check that the settings can be understood and used
+    /// Check that the settings are valid
     #[command(after_help = "Examples:\n  guerdon config check\n  guerdon config check --connect")]
     Check {
-        /// Try what they name, too: database, master key, mail server, folders
+        /// Also check the database, master key, mail server and folders
         #[arg(long)]
         connect: bool,
     },
-    /// Show every setting in force; no secret is shown.
+    /// Show all settings in force, with secrets masked.
     #[command(after_help = "Examples:\n  guerdon config show\n  guerdon --output json config show")]
     Show,
 }

@@ -1,4 +1,4 @@
-//! Runs what the command line asks for, prints the output, and sets the exit status.
+//! Runs the command, prints its output, and sets the exit status.
 
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
@@ -116,7 +116,7 @@ fn is_served(settings: &Settings) -> bool {
     settings.embedded_database().is_some() && command_socket::is_served(&settings.data_dir)
 }
 
-/// Runs something with its progress on the terminal, if it may take long and prints text.
+/// Runs a command, and shows its progress on the terminal if it may take long and prints text.
 fn run_with_progress(
     cli: &Cli,
     may_take_long: bool,
@@ -162,8 +162,8 @@ fn serve(settings: &Settings) -> anyhow::Result<Output> {
     Ok(Output::default())
 }
 
-/// Ends the process after five seconds if background work has not ended by itself. A transaction that this cuts off is rolled
-/// back, and work in steps continues after the next start.
+/// Ends the process after five seconds if background work is still running. Open transactions are rolled back, and work
+/// in steps continues after the next start.
 fn exit_after_grace(status: u8) -> anyhow::Result<()> {
     let wait = move || {
         sleep(BACKGROUND_END_WITHIN);

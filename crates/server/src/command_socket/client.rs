@@ -24,7 +24,7 @@ pub(crate) enum Sent {
     Done(Output),
     /// The command was refused.
     Refused(String),
-    /// The request was not received whole; the command did not run.
+    /// The request was not received completely; the command did not run.
     NotRun,
     /// The request was received, but no reply came: the command may have run.
     Unknown,

@@ -22,7 +22,7 @@ use crate::platform::random;
 
 const CLIENTS_MAX: u32 = 64;
 const LINE_LENGTH_MAX: u64 = 64 << 20;
-/// Request and reply are one line each. A client that takes longer to write or read one would keep others out.
+/// The longest time to read a request or write a reply, one line each: a slow client must not block others.
 const LINE_WITHIN: Duration = Duration::from_secs(10);
 const ANSWER_WITHIN: Duration = Duration::from_secs(30);
 const REST_AFTER_ERROR: Duration = Duration::from_millis(100);
@@ -31,7 +31,7 @@ const REST_AFTER_ERROR: Duration = Duration::from_millis(100);
 pub(crate) struct CommandSocket {
     listener: UnixListener,
     path: PathBuf,
-    /// The user whose commands are taken.
+    /// The user whose commands are accepted.
     user: u32,
 }
 
@@ -51,8 +51,8 @@ pub(crate) struct CommandHandler {
 }
 
 impl CommandSocket {
-    /// Opens the socket in the data folder. It is bound in a new folder and then moved, so that it never has another mode than
-    /// 0600, and replaces a socket that a crash left. Fails if another process serves there.
+    /// Opens the socket in the data folder. It is bound in a new folder and then moved, so that it never has another
+    /// mode than 0600, and replaces a socket that a crash left. Fails if another process serves there.
     pub(crate) fn open(data_dir: &Path) -> anyhow::Result<Self> {
         let path = data_dir.join(SOCKET);
         if is_served(data_dir) {
@@ -75,7 +75,7 @@ impl CommandSocket {
         Ok((listener, fs::symlink_metadata(path)?.uid()))
     }
 
-    /// Takes commands for as long as the future is polled.
+    /// Accepts commands while the future is polled.
     pub(crate) async fn take(self, handler: Arc<CommandHandler>) {
         let listener = self.listener.try_clone().and_then(tokio::net::UnixListener::from_std);
         let listener = match listener {
@@ -128,7 +128,7 @@ impl CommandHandler {
         Self { environment, database: canonical_path(database), clients: Arc::new(Semaphore::new(clients)) }
     }
 
-    /// Waits until no command runs, at most for this time.
+    /// Waits until no command runs, up to this time.
     pub(crate) async fn finish(&self, within: Duration) {
         let _all = timeout(within, self.clients.acquire_many(CLIENTS_MAX)).await;
     }

@@ -1,5 +1,6 @@
-//! The embedded database has one writing process. While `serve` is that process, a command is sent to it over a Unix socket in
-//! the data folder: one line of JSON as the request, one as the reply. Only the same user can open the socket.
+//! The embedded database has one writing process. While `serve` is that process, a command is sent to it over a Unix
+//! socket in the data folder: one line of JSON as the request, one as the reply. Only the same user can open the
+//! socket.
 
 mod client;
 mod listener;
@@ -27,7 +28,7 @@ struct Request {
     version: String,
     /// The database that the command is for; the running `serve` may have another.
     database: PathBuf,
-    /// The user who gives the command.
+    /// The user who issued the command.
     by: Option<String>,
     command: Command,
 }
@@ -50,7 +51,8 @@ enum Reply {
     Elsewhere,
 }
 
-/// A path to a file in a folder that is short enough for the address of a socket, however long the path of the folder is.
+/// A path to a file in a folder that is short enough for the address of a socket, however long the path of the folder
+/// is.
 struct ShortPath {
     path: PathBuf,
     /// Keeps the short path valid.
@@ -69,7 +71,7 @@ impl ShortPath {
     }
 }
 
-/// Returns whether a `serve` takes commands in this data folder.
+/// Returns whether a `serve` accepts commands in this data folder.
 pub(crate) fn is_served(data_dir: &Path) -> bool {
     ShortPath::to(data_dir, SOCKET).is_ok_and(|way| UnixStream::connect(&way.path).is_ok())
 }

@@ -1,4 +1,4 @@
-//! Why a command failed, as one line.
+//! The error of a command, shown as one line.
 
 use guerdon_domain::commands::Refusal;
 use guerdon_domain::ports::StoreError;
@@ -10,7 +10,7 @@ use crate::keys::SealedError;
 pub(crate) enum CommandError {
     /// A rule refuses it.
     Refused(String),
-    /// Another command with the same `--key` is under way.
+    /// Another command with the same `--key` is in progress.
     KeyInUse,
     /// The store failed.
     Store(StoreError),

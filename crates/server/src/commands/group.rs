@@ -1,7 +1,7 @@
 //! How commands are grouped on the command line.
 
-/// Defines an enum of commands, or of groups of them, by the names that they have on the command line. Each variant holds
-/// [`Runnable`](super::Runnable), to which the enum forwards every method.
+/// Defines an enum of commands, or of groups of them, by the names that they have on the command line. Each variant
+/// holds [`Runnable`](super::Runnable), to which the enum forwards every method.
 macro_rules! command_group {
     ($(#[$doc:meta])* enum $group:ident { $($(#[$of_variant:meta])* $name:ident($command:ty),)+ }) => {
         $(#[$doc])*

@@ -1,4 +1,4 @@
-//! All commands, as the command line has them.
+//! The tree of commands.
 
 use super::group::command_group;
 use super::{
@@ -7,61 +7,61 @@ use super::{
 };
 
 command_group! {
-    /// A command over the database.
+    /// A command that uses the database.
     enum Command {
-        /// Check every ledger invariant, read-only; exit 1 and a line per violation.
+        /// Verify the ledger, read-only; exits with 1 and one line per violation.
         Verify(ledger::verify::Verify),
-        /// Seal what is committed now, and print the head of the chain of seals.
+        /// Seal all committed journal entries and print the head of the hash chain.
         Seal(ledger::seal::Seal),
-        /// Providers and their credentials.
+        /// Manage providers and their credentials.
         #[command(subcommand)]
         Provider(provider::ProviderCommand),
-        /// Companies, their options, and whose they are.
+        /// Manage companies.
         #[command(subcommand)]
         Company(company::CompanyCommand),
-        /// Users of companies.
+        /// List, show or erase users.
         #[command(subcommand)]
         User(user::UserCommand),
-        /// Companies' reserves.
+        /// Show a company's reserve, or deposit or withdraw points.
         #[command(subcommand)]
         Reserve(reserve::ReserveCommand),
-        /// Points from a reserve to many wallets.
+        /// Distribute points from a reserve to users, once or on a schedule.
         #[command(subcommand)]
         Distribution(distribution::DistributionCommand),
-        /// Points spent on rewards.
+        /// Create or refund redemptions.
         #[command(subcommand)]
         Redemption(redemption::RedemptionCommand),
-        /// What users' wallets hold.
+        /// Override wallet balances.
         #[command(subcommand)]
         Wallet(wallet::WalletCommand),
-        /// Recognitions that were sent.
+        /// Update recognitions.
         #[command(subcommand)]
         Recognition(recognition::RecognitionCommand),
-        /// Occasions.
+        /// Manage global occasions.
         #[command(subcommand)]
         Occasion(occasion::OccasionCommand),
-        /// Events on their way to providers.
+        /// List, show or redeliver events.
         #[command(subcommand)]
         Event(event::EventCommand),
-        /// Behind `guerdon webhook send-example`.
+        /// Implements `guerdon webhook send-example`.
         #[command(hide = true)]
         SendExample(event::send_example::SendExample),
-        /// Turn maintenance on (the API answers 503) or off.
+        /// Turn maintenance mode on (the API responds with 503) or off, or show it.
         Maintenance(maintenance::mode::Maintenance),
-        /// Mails to administrators of companies.
+        /// List, retry or test mails to administrators.
         #[command(subcommand)]
         Mail(mail::MailCommand),
-        /// Single sign-on of companies.
+        /// Manage single sign-on of companies.
         #[command(subcommand)]
         Saml(saml::SamlCommand),
-        /// Show who did what, newest first.
+        /// Show the audit log, newest first.
         Audit(ledger::audit::Audit),
-        /// Every movement of a reserve or a wallet, with the balance after each.
+        /// Print a statement of a reserve or a wallet.
         Statement(ledger::statement::Statement),
-        /// Bring many things in at once.
+        /// Import data in bulk.
         #[command(subcommand)]
         Import(ImportCommand),
-        /// Let go what retention allows: delivered events, handed-over mails, answers kept for repeats.
+        /// Delete delivered events, sent mails and expired idempotency records past their retention.
         Prune(maintenance::prune::Prune),
     }
 }

@@ -13,32 +13,32 @@ use super::import_file::{Row, Rows, rows};
 use super::{CommandEnvironment, CommandError, Output, Runnable, View};
 use crate::terminal::Progress;
 
-/// How many rows one transaction takes: few enough that nobody waits long behind it.
+/// The rows per transaction: few enough that other writers do not wait long.
 const ROWS_PER_TRANSACTION: usize = 100;
-/// How many rows are handed to a running service at a time. Each request is parsed on a thread of its own, whose allocator
-/// keeps that memory: with 5,000 rows the service stayed 200 MiB larger after an import.
+/// The rows per request to a running service. Each request is parsed on its own thread, whose allocator keeps the
+/// memory: with 5,000 rows the service stayed 200 MiB larger after an import.
 const ROWS_PER_REQUEST: usize = 500;
 
-/// Creates or updates a company's users from a file: CSV with a line of field names, or JSON lines. A row is about the
-/// user who has its `employee_id`, or else its `email`; who is not there is created. A field that a row does not have stays
-/// as it is, and so does one whose cell is empty; null in JSON clears it. Repeating it changes nothing more.
+/// Create or update a company's users from a file: CSV with a header line, or JSON lines. A row matches the user with
+/// its `employee_id`, or else with its `email`; if no user matches, one is created. Missing fields and empty cells
+/// leave a value unchanged; null in JSON clears it. Importing a file again changes nothing.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 pub(crate) struct Users {
     /// The file: .csv, or .jsonl with a JSON object on each line
     #[arg(value_name = "FILE", value_parser = rows)]
     file: Result<Rows, String>,
-    /// Into this company: an id or a domain
+    /// The company: an id or a domain
     #[arg(long, value_name = "COMPANY")]
     company: CompanyName,
-    /// All rows or none; others who write wait meanwhile on the embedded database
+    /// Import all rows or none; on the embedded database, other writers wait until the import ends
     #[arg(long)]
     atomic: bool,
-    /// Whether these rows continue an import that is logged already.
+    /// Whether these rows continue an import that is already in the audit log.
     #[arg(skip)]
     continues: bool,
 }
 
-/// What became of the rows.
+/// How many rows had each outcome.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct Counts {
     created: usize,
@@ -87,7 +87,7 @@ impl Report {
         self.notes.extend(other.notes);
     }
 
-    /// What is printed if the rows from `rest` on failed, after others were done.
+    /// The output if the rows from `rest` on failed after others were imported.
     fn until(mut self, rest: &[Row], cause: impl Display) -> Result<Output, CommandError> {
         let line = rest.first().map_or(0, |it| it.line);
         self.notes.push(format!(
@@ -104,8 +104,8 @@ impl Report {
 }
 
 impl Users {
-    /// Has a running service import the rows, a request at a time: a file may hold more than the service should keep at
-    /// once. Returns what all requests together did.
+    /// Imports the rows through a running service in several requests, because the file may be larger than the service
+    /// should hold in memory. Returns the sum of all results.
     pub(crate) fn in_requests(
         &self,
         progress: &Progress,
@@ -124,7 +124,7 @@ impl Users {
                     let counts: Counts = serde_json::from_str(&done.json).context("reading what was done")?;
                     report.merge(Report { counts, notes: done.notes });
                     if counts.all() < part.len() {
-                        return Ok(Output { status: 1, ..report.output()? }); // its notes say why it stopped
+                        return Ok(Output { status: 1, ..report.output()? }); // the notes say why the import stopped
                     }
                 }
                 Err(cause) if before == 0 => return Err(cause),
@@ -139,7 +139,7 @@ impl Users {
         self.file.as_ref().map_err(CommandError::refused)
     }
 
-    /// This command for a part of its rows.
+    /// Returns this command for a part of its rows.
     fn of(&self, part: &[Row], continues: bool) -> Self {
         let file = Ok(Rows(part.to_vec()));
         Self { file, company: self.company.clone(), atomic: self.atomic, continues }
@@ -167,7 +167,7 @@ impl Users {
     }
 }
 
-/// How a whole that is undone is told.
+/// Why an atomic import was rolled back.
 enum Undone {
     Refused(Report),
     Failed(CommandError),

@@ -1,4 +1,4 @@
-//! The rows of a file that is imported.
+//! Reads the rows of a file to import.
 
 use std::convert::Infallible;
 use std::path::Path;
@@ -10,11 +10,11 @@ use serde_json::{Map, Value};
 
 use super::arguments::text_file::read_text_file;
 
-/// A larger file is cut by whoever has it: all rows are held in memory.
+/// The largest file: all rows are held in memory.
 const BYTES_MAX: u64 = 256 << 20;
-/// A longer row is no user's.
+/// The longest row; no user needs more.
 const ROW_BYTES_MAX: usize = 256 << 10;
-/// Cells of these fields are booleans.
+/// The fields whose cells are booleans.
 const FLAGS: [&str; 3] = ["manager", "company_admin", "corporation_admin"];
 
 /// The rows of a file.
@@ -25,13 +25,13 @@ pub(super) struct Rows(pub(super) Vec<Row>);
 /// One row.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Row {
-    /// In which line of the file it begins.
+    /// The number of the line in which it begins.
     pub(super) line: usize,
-    /// Its fields as a body of the API has them, or why it has none.
+    /// The fields as in a request body of the API, or why the row is invalid.
     pub(super) fields: Result<Map<String, Value>, String>,
 }
 
-/// All rows of a file, by its name's ending; or why there are none, which is for the command to say.
+/// Reads all rows of a file in the format of its extension. A failure is part of the value, for the command to report.
 pub(super) fn rows(name: &str) -> Result<Result<Rows, String>, Infallible> {
     let ending = Path::new(name).extension().and_then(|it| it.to_str()).map(str::to_ascii_lowercase);
     read_text_file(name, (BYTES_MAX, "it is larger than 256 MiB: import it in parts"), |text| {
@@ -83,13 +83,13 @@ fn unreadable(cause: &csv::Error) -> String {
     }
 }
 
-/// The line of a text that a record begins in. `csv::Position::line` is not it: with CRLF, and after empty lines, that is
-/// the line in which the record before ended.
+/// Finds the line in which a record begins. `csv::Position::line` does not: with CRLF, and after empty lines, it is the
+/// line in which the previous record ended.
 struct LineNumbers<'a> {
     text: &'a [u8],
-    /// Everything before this byte is counted.
+    /// The number of bytes whose lines are counted.
     counted_bytes: usize,
-    /// The line of that byte, counted from 1.
+    /// The line of the next byte, counted from 1.
     line: usize,
 }
 
@@ -98,8 +98,8 @@ impl<'a> LineNumbers<'a> {
         Self { text: text.as_bytes(), counted_bytes: 0, line: 1 }
     }
 
-    /// The line of the first byte at or after `byte` that does not end a line. `byte` must not be smaller than in the call
-    /// before.
+    /// Returns the line of the first byte at or after `byte` that does not end a line. `byte` must not be smaller than
+    /// in the previous call.
     fn at(&mut self, byte: u64) -> usize {
         let byte = usize::try_from(byte).unwrap_or(usize::MAX);
         while let Some(current) = self.text.get(self.counted_bytes) {
@@ -115,7 +115,8 @@ impl<'a> LineNumbers<'a> {
     }
 }
 
-/// A cell, unless it is empty; only exact words are booleans, and the reader of the field says what others are not.
+/// Converts a cell; `None` if it is empty. Only `true` and `false` become booleans; the field's parser refuses anything
+/// else.
 fn value(name: &str, cell: &str) -> Option<(String, Value)> {
     let value = match cell {
         "" => return None,

@@ -1,8 +1,9 @@
-//! The operator's commands: one serialisable [`Command`], which runs in this process, or in the running `serve` if that holds the
-//! embedded database.
+//! The operator's commands: one serialisable [`Command`], which runs in this process, or in the running `serve` if that
+//! holds the embedded database.
 //!
-//! Each noun of the command line has a folder or a file here; `arguments` holds the arguments that several commands share. To
-//! add a command: a file with its arguments, its examples and its [`Runnable`], and a line in the group of its noun.
+//! Each noun of the command line has a folder or a file here; `arguments` holds the arguments that several commands
+//! share. To add a command, create a file with its arguments, examples and [`Runnable`], and add a line to the group of
+//! its noun.
 
 mod arguments;
 mod company;
@@ -62,7 +63,7 @@ pub(crate) struct CommandEnvironment {
     pub(crate) user: Option<String>,
     /// The progress on the terminal.
     pub(crate) progress: Progress,
-    /// How many threads a long command may use: one in a service, which has to answer requests as well.
+    /// How many threads a long command may use: one in a service, which also handles requests.
     pub(crate) threads: NonZero<usize>,
     /// Whether the command runs in a service: always, while the service holds the embedded database.
     pub(crate) in_service: bool,

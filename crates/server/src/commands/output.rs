@@ -5,19 +5,19 @@ use serde::{Deserialize, Serialize};
 
 use super::CommandError;
 
-/// How the output is wanted.
+/// The format of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Format {
-    /// For people.
+    /// Readable text.
     Text,
     /// One JSON object, or an array for a list.
     Json,
 }
 
-/// What a command prints and how it exits.
+/// The output and exit status of a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Output {
-    /// The text, for people.
+    /// The readable text.
     pub(crate) text: String,
     /// The JSON, on one line.
     pub(crate) json: String,
@@ -48,7 +48,7 @@ pub(crate) trait View: Serialize {
     }
 }
 
-/// A result with a text that is written where the fields are known.
+/// A result whose text was rendered by the caller.
 #[derive(Serialize)]
 pub(super) struct WithText<T> {
     #[serde(flatten)]

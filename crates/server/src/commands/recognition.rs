@@ -15,25 +15,25 @@ use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 
 command_group! {
     enum RecognitionCommand {
-        /// Change what a recognition says, or whether it is public.
+        /// Update the message or visibility of a recognition.
         Update(Update),
     }
 }
 
-/// Changes a recognition, and tells the provider where anything changed.
+/// Update the message or visibility of a recognition. The provider receives an event if anything changed.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon recognition update RECOGNITION_ID --share false
   guerdon recognition update RECOGNITION_ID --message Thanks")]
 #[command(group(clap::ArgGroup::new("change").required(true).multiple(true)))]
 pub(crate) struct Update {
-    /// The recognition.
+    /// The recognition's id.
     #[arg(value_name = "ID", value_parser = parse_id)]
     id: Uuid,
-    /// What it says from now on.
+    /// The new message.
     #[arg(long, group = "change")]
     message: Option<String>,
-    /// Whether it is public from now on.
+    /// Whether the recognition is public.
     #[arg(long, value_name = "true|false", group = "change")]
     share: Option<bool>,
 }

@@ -17,14 +17,14 @@ use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View a
 
 command_group! {
     enum RedemptionCommand {
-        /// Spend points of a user's earned wallet.
+        /// Spend points from a user's earned wallet.
         Create(Create),
-        /// Return what a redemption took, once.
+        /// Refund a redemption.
         Refund(Refund),
     }
 }
 
-/// Spends points of a user's earned wallet on a reward.
+/// Spend points from a user's earned wallet on a reward.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon redemption create ann@acme.example --company acme.example \
@@ -39,18 +39,18 @@ pub(crate) struct Create {
     order: PointsOrder,
 }
 
-/// Returns what a redemption took, once.
+/// Refund a redemption in full; a second refund is refused.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon redemption refund REDEMPTION_ID
   guerdon --output json redemption refund OTHER_REDEMPTION_ID")]
 pub(crate) struct Refund {
-    /// The redemption's id, as `redemption create` printed it
+    /// The redemption's id, from `redemption create`
     #[arg(value_name = "REDEMPTION_ID", value_parser = parse_id)]
     redemption_id: Uuid,
 }
 
-/// A redemption, or what was returned of it.
+/// A redemption, or its refund.
 #[derive(Serialize)]
 struct Redeemed {
     id: Uuid,

@@ -18,14 +18,14 @@ command_group! {
     enum ReserveCommand {
         /// Show a company's reserve.
         Show(Show),
-        /// Put points into a company's reserve.
+        /// Deposit points into a company's reserve.
         Deposit(Deposit),
-        /// Take points out of a company's reserve.
+        /// Withdraw points from a company's reserve.
         Withdraw(Withdraw),
     }
 }
 
-/// Shows a company's reserve.
+/// Show a company's reserve.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon reserve show acme.example
@@ -36,7 +36,7 @@ pub(crate) struct Show {
     company_id: CompanyName,
 }
 
-/// Puts points into a company's reserve.
+/// Deposit points into a company's reserve.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon reserve deposit acme.example --points 100000 --key invoice-117
@@ -50,7 +50,7 @@ pub(crate) struct Deposit {
     order: PointsOrder,
 }
 
-/// Takes points out of a company's reserve, to where deposits come from.
+/// Withdraw points from a company's reserve, back to the account that deposits come from.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon reserve withdraw acme.example --points 500 --key correction-11
@@ -85,7 +85,7 @@ impl Runnable for Show {
     }
 }
 
-/// Puts points into a reserve or takes them out, once for its key.
+/// Deposits or withdraws points, at most once per key.
 fn change_reserve(
     environment: &CommandEnvironment,
     (company, order): (&CompanyName, &PointsOrder),

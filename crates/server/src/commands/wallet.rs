@@ -16,12 +16,12 @@ use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View a
 
 command_group! {
     enum WalletCommand {
-        /// Replace what a wallet holds; the difference comes from the reserve, or goes there.
+        /// Set a wallet's balance; the difference is moved from or to the reserve.
         Override(Override),
     }
 }
 
-/// Replaces what a user's wallet holds; the difference comes from the company's reserve, or goes there.
+/// Set the balance of a user's wallet; the difference is moved from or to the company's reserve.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon wallet override ann@acme.example --company acme.example \
@@ -32,7 +32,7 @@ pub(crate) struct Override {
     #[command(flatten)]
     #[serde(flatten)]
     user: UserName,
-    /// Which wallet
+    /// The wallet
     #[arg(long, value_enum)]
     wallet: WalletName,
     #[command(flatten)]
@@ -40,7 +40,7 @@ pub(crate) struct Override {
     order: PointsOrder,
 }
 
-/// A wallet afterwards.
+/// The wallet after the change.
 #[derive(Serialize)]
 struct Replaced {
     user_id: Uuid,

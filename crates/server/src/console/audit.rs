@@ -1,4 +1,4 @@
-//! Who did what.
+//! The audit log.
 
 use std::collections::HashMap;
 
@@ -26,7 +26,7 @@ pub(super) fn audit(mut look: Look<'_>) -> Result<AuditLog, StoreError> {
         actor: filter.actor.as_deref().and_then(actor),
         action: filter.action.as_deref().and_then(Action::from_name),
         before,
-        limit: i64::try_from(PER_PAGE).unwrap_or(50) + 1, // one more than is shown tells whether there are more
+        limit: i64::try_from(PER_PAGE).unwrap_or(50) + 1, // one more than is shown, to know whether there are more
         ..AuditWanted::default()
     };
     let mut found = newest(look.reads, &wanted)?;
@@ -40,7 +40,7 @@ pub(super) fn audit(mut look: Look<'_>) -> Result<AuditLog, StoreError> {
     })
 }
 
-/// The entries that are as wanted, newest first.
+/// The entries that match the filter, newest first.
 pub(super) fn entries(look: &mut Look<'_>, wanted: &AuditWanted) -> Result<Vec<AuditEntry>, StoreError> {
     let found = newest(look.reads, wanted)?;
     told(look, &found)

@@ -98,7 +98,7 @@ fn wanted(id: CompanyId) -> AuditWanted {
     AuditWanted { company: Some(id), limit: ENTRIES, ..AuditWanted::default() }
 }
 
-/// What the reserve held at the end of each day: what it holds, less what came since.
+/// The reserve's balance at the end of each day: the current balance minus all later changes.
 fn past(look: &Look<'_>, company: &Whole, days: &[CompanyDay], balance: Amount) -> Series {
     let (mut held, rate) = (balance, company.rate);
     let mut levels = Vec::new();
@@ -106,7 +106,7 @@ fn past(look: &Look<'_>, company: &Whole, days: &[CompanyDay], balance: Amount) 
         levels.push((day_begins(day.day), rate.points(held).get()));
         held = held.checked_sub(day.reserve).unwrap_or(held);
     }
-    // Before the first of these days it stood as its first change found it; before it was made there was none.
+    // The series begins with the balance before the first change, or when the company was created.
     let first = day_begins(look.days_back(i32::from(RESERVE_DAYS)) - 1).max(when(company.created_at));
     levels.push((first, rate.points(held).get()));
     levels.reverse();

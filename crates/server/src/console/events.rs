@@ -1,4 +1,4 @@
-//! Events and the attempts at them.
+//! Events and their delivery attempts.
 
 use guerdon_console::Place;
 use guerdon_console::model::{Event, EventRow, EventState as State, Events, Named, Stretch};
@@ -32,7 +32,7 @@ fn wanted(look: &Look<'_>) -> EventsWanted {
         since: None,
         before: if let Place::Before(it) = &place { id(it) } else { None },
         after: if let Place::After(it) = &place { id(it) } else { None },
-        limit: PER_PAGE + 1, // one more than is shown tells whether there are more
+        limit: PER_PAGE + 1, // one more than is shown, to know whether there are more
     }
 }
 
@@ -93,8 +93,9 @@ pub(super) fn event(mut look: Look<'_>, id: &str) -> Result<Option<Event>, Store
     }))
 }
 
-/// For each attempt, oldest first, the wait in microseconds from its end to the next one: None after a confirmed attempt
-/// and after the last one. `next_attempt_at` is that of a pending event; replays and `webhooks.time_scale` are in it.
+/// For each attempt, oldest first, the wait in microseconds from its end to the next one: `None` after a confirmed
+/// attempt and after the last one. `next_attempt_at` is that of a pending event; it includes replays and
+/// `webhooks.time_scale`.
 fn waits(attempts: &[MadeAttempt], next_attempt_at: Option<Timestamp>) -> Vec<Option<i64>> {
     let next_starts = attempts.iter().skip(1).map(|it| Some(it.started_at)).chain([next_attempt_at]);
     let wait = |attempt: &MadeAttempt, next: Option<Timestamp>| {

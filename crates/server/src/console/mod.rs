@@ -1,4 +1,5 @@
-//! The operator's console: what `guerdon-console` shows, filled from the database. A file for each part of it.
+//! The operator's console: reads from the database what the pages of `guerdon-console` show. One file per page or group
+//! of pages.
 
 mod attempts;
 mod audit;
@@ -29,7 +30,7 @@ use crate::platform::build_info::VERSION;
 const HTML: &str = "text/html; charset=utf-8";
 const CSS: &str = "text/css; charset=utf-8";
 
-/// One look at the database, for one page.
+/// The data access for one page.
 struct Look<'a> {
     reads: &'a mut dyn Reads,
     service: &'a Service,
@@ -42,12 +43,12 @@ impl Look<'_> {
         when(self.now)
     }
 
-    /// The first hour of so many, the present one included.
+    /// Returns the first of the last `count` hours, including the current one.
     fn hours_back(&self, count: i32) -> i32 {
         guerdon_domain::ports::hour_of(self.now) - count + 1
     }
 
-    /// The first day of so many, today included.
+    /// Returns the first of the last `count` days, including today.
     fn days_back(&self, count: i32) -> i32 {
         guerdon_domain::ports::day_of(self.now) - count + 1
     }
@@ -56,7 +57,7 @@ impl Look<'_> {
         Ok(self.reads.providers()?.into_iter().map(|it| (it.id, it.name)).collect())
     }
 
-    /// A company by what people call it.
+    /// Returns the company's name with its id.
     fn company_name(&mut self, id: CompanyId) -> Result<Named, StoreError> {
         let found = anybodys(self.reads, id)?;
         let name = found.map_or_else(|| id.to_string(), |it| it.name.as_str().to_owned());
@@ -72,17 +73,17 @@ fn when(at: Timestamp) -> OffsetDateTime {
     at.utc().into()
 }
 
-/// When an hour since 1970 begins.
+/// Returns the start of an hour, counted since 1970.
 fn hour_begins(hour: i32) -> OffsetDateTime {
     OffsetDateTime::UNIX_EPOCH + time::Duration::hours(i64::from(hour))
 }
 
-/// When a day since 1970 begins.
+/// Returns the start of a day, counted since 1970.
 fn day_begins(day: i32) -> OffsetDateTime {
     OffsetDateTime::UNIX_EPOCH + time::Duration::days(i64::from(day))
 }
 
-/// So far is counted what may be much.
+/// Counts stop at this number.
 const MOST: i64 = Counted::MAX.cast_signed();
 
 fn counted(it: i64) -> Counted {
@@ -93,14 +94,14 @@ fn count(it: i64) -> u64 {
     u64::try_from(it).unwrap_or(0)
 }
 
-/// What a path of the console is answered.
+/// The response to a request to the console.
 pub(crate) struct Shown {
     status: StatusCode,
     kind: &'static str,
     body: String,
 }
 
-/// Answers a path of the console; what is asked for wrongly is as if it was not asked for.
+/// Renders the page at a path of the console. Invalid query parameters are ignored.
 pub(crate) fn shown(service: &Service, path: &str, query: &str) -> Shown {
     if path == STYLE_PATH {
         return Shown { status: StatusCode::OK, kind: CSS, body: STYLE.to_owned() };
@@ -145,7 +146,7 @@ fn page(look: Look<'_>, path: &str, frame: &Frame) -> Result<Option<String>, Sto
 }
 
 impl Shown {
-    /// As it is sent.
+    /// Converts the page into an HTTP response.
     pub(crate) fn into_response(self) -> HttpResponse {
         let Self { status, kind, body } = self;
         let headers: [(HeaderName, &'static str); 5] = [

@@ -1,4 +1,4 @@
-//! The service at a glance.
+//! The overview page.
 
 use std::sync::atomic::Ordering;
 
@@ -15,7 +15,7 @@ use super::{Look, MOST, count, counted, hour_begins, when};
 
 const HOURS: u16 = 24;
 const DAYS: u16 = 30;
-/// Of how many hours attempts are looked at to tell whether a receiver fails now.
+/// How many hours of attempts decide whether a receiver is failing.
 const RECENT_HOURS: i32 = 2;
 
 pub(super) fn overview(mut look: Look<'_>) -> Result<Overview, StoreError> {
@@ -85,7 +85,7 @@ fn api(look: &Look<'_>, hours: &[ServiceHour]) -> Option<Api> {
     })
 }
 
-/// When `guerdon verify` last ended, as it noted.
+/// When `guerdon verify` last finished, and its result.
 fn verification(look: &mut Look<'_>) -> Result<Option<Verification>, StoreError> {
     let noted = look.reads.setting(Setting::LastVerification)?;
     let parts = noted.as_deref().and_then(|it| it.split_once(' '));
@@ -107,8 +107,8 @@ fn troubles(look: &mut Look<'_>, attempts: &[ProviderHour]) -> Result<Troubles, 
     })
 }
 
-/// Judges each provider by its attempts of this hour and the one before. `attempts` is of all of them together: if hardly
-/// any failed, no provider has to be looked at.
+/// Returns the providers whose receivers are failing, judged by the attempts of this hour and the previous one.
+/// `attempts` covers all providers: if none failed recently, no provider is queried.
 fn failing_receivers(
     look: &mut Look<'_>,
     providers: &[Provider],

@@ -1,4 +1,4 @@
-//! Providers, and how their receivers do.
+//! Providers, and the delivery statistics of their receivers.
 
 use guerdon_console::Listing;
 use guerdon_console::model::{
@@ -16,7 +16,7 @@ use super::{Look, MOST, count, counted, hour_begins};
 const HOURS: u16 = 24;
 const DAYS: u16 = 30;
 
-/// Scheme, host and port of a callback URL.
+/// Returns scheme, host and port of a callback URL.
 fn origin(callback_url: &str) -> String {
     Url::parse(callback_url).map_or_else(|_| "set".to_owned(), |it| it.origin().ascii_serialization())
 }
@@ -39,7 +39,7 @@ fn waiting(it: Undelivered) -> Waiting {
     }
 }
 
-/// What came of the attempts since the hour `from`.
+/// Sums up the attempts since the hour `from`.
 pub(super) fn performance(hours: &[ProviderHour], from: i32) -> Performance {
     let (mut confirmed, mut attempts, mut micros) = (0, 0, 0_i64);
     for it in hours.iter().filter(|it| it.hour >= from) {

@@ -1,4 +1,4 @@
-//! `guerdon dev`: a sandbox on throw-away data, with a receiver of its events.
+//! `guerdon dev`: a sandbox with temporary data and a receiver of its events.
 
 mod mails;
 mod paint;
@@ -26,23 +26,23 @@ use crate::platform::signals::StopSignals;
 use crate::settings::Settings;
 use crate::terminal::logging;
 
-/// Start a sandbox: throw-away data with a provider, companies and funded users, and a receiver that verifies events
+/// Start a sandbox: temporary data with a provider, companies and funded users, and a receiver that verifies events
 ///
-/// Prints ids and credentials as lines to paste, then each event and each mail as it arrives. Ctrl-C, or the end of its
-/// terminal, ends it and removes the data. The ports are 8443 and 9090, or free ones where those are taken.
+/// Prints ids and credentials as lines to paste, then each event and each mail as it arrives. Ctrl-C, or closing the
+/// terminal, stops it and deletes the data. The ports are 8443 and 9090, or free ones if those are in use.
 #[derive(Debug, clap::Args)]
 #[command(after_help = r"Examples:
   guerdon dev
   guerdon dev --speed 10000")]
 pub(crate) struct Arguments {
-    /// Divide every wait before a retry by this, and show the whole schedule at an event that is refused
+    /// Divide every retry wait by this number, and send an event that is refused to show the whole schedule
     #[arg(long, value_name = "N", default_value_t = 1.0, allow_negative_numbers = true, value_parser = speed)]
     speed: f64,
-    /// Keep the data in this database instead of a throw-away one; to use it again, set GUERDON_MASTER_KEY to what was printed
-    /// the first time
+    /// Use this database instead of a temporary one; to use it again, set GUERDON_MASTER_KEY to the value printed the
+    /// first time
     #[arg(long, value_name = "URL")]
     database: Option<String>,
-    /// Do what is to be tried, see it arrive, and end
+    /// Run a self-test and exit
     #[arg(long)]
     check: bool,
 }
@@ -68,8 +68,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Output> {
     Ok(Output::default())
 }
 
-/// Serves, while another thread fills the sandbox and prints what to try. If that thread fails or has finished the check, the
-/// program ends.
+/// Runs the service while another thread fills the sandbox and prints what to try. The program ends if that thread
+/// fails or has finished the self-test.
 async fn serve(sandbox: Arc<Sandbox>, is_check: bool, ended: Arc<Mutex<Result<()>>>) -> Result<()> {
     let signals = Arc::new(tokio::sync::Mutex::new(StopSignals::listen()?.and_hangup()?));
     let application = Application::build(&sandbox.settings, print_mails)?;
@@ -95,7 +95,7 @@ async fn serve(sandbox: Arc<Sandbox>, is_check: bool, ended: Arc<Mutex<Result<()
     application.run(stop).await
 }
 
-/// The settings of the sandbox, by their names in the environment. Other variables of the environment are ignored.
+/// The settings of the sandbox, as environment variables. The variables of the actual environment are ignored.
 fn variables(arguments: &Arguments, folder: &Path) -> Result<Vec<(&'static str, String)>> {
     let port = free_port(8443)?;
     let mut variables = vec![

@@ -20,27 +20,27 @@ use crate::platform::SystemClock;
 use crate::terminal::print_line;
 
 const PATH: &str = "/hook";
-/// An event whose message begins with this is refused, to show the retries.
+/// Events whose message begins with this are refused, to show the retries.
 pub(super) const REFUSED: &str = "fail";
 
-/// The receiver, listening.
+/// The running receiver.
 #[derive(Clone)]
 pub(super) struct Receiver(Arc<Inner>);
 
 struct Inner {
     url: String,
-    /// When an event that was refused comes again here.
+    /// The retry schedule in this sandbox.
     schedule: Schedule,
-    /// What events are signed with, as soon as there is a provider.
+    /// The shared secret, once the provider is created.
     secret: OnceLock<String>,
-    /// How often each event was refused.
+    /// The number of refusals per event.
     refused: Mutex<HashMap<String, u32>>,
-    /// Ids of events that were verified.
+    /// Where the ids of verified events are sent.
     verified: Mutex<Option<Sender<String>>>,
 }
 
 impl Receiver {
-    /// Begins to listen on a free port of this machine.
+    /// Starts to listen on a free loopback port.
     pub(super) fn start(schedule: Schedule) -> Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
         let url = format!("http://{}{PATH}", listener.local_addr()?);
@@ -59,17 +59,17 @@ impl Receiver {
         Ok(receiver)
     }
 
-    /// Where it listens.
+    /// The callback URL.
     pub(super) fn url(&self) -> &str {
         &self.0.url
     }
 
-    /// What events are signed with.
+    /// Sets the shared secret that signs the events.
     pub(super) fn expect(&self, secret: &str) {
         let _known = self.0.secret.set(secret.to_owned());
     }
 
-    /// The ids of the events that are verified from now on.
+    /// Returns a channel with the ids of the events that are verified from now on.
     pub(super) fn verified(&self) -> Arrivals<String> {
         let (sender, arrivals) = mpsc::channel();
         *self.0.verified.lock().unwrap_or_else(PoisonError::into_inner) = Some(sender);
@@ -107,7 +107,7 @@ impl Receiver {
         HttpResponse::Ok().finish()
     }
 
-    /// Shows an attempt that fails on purpose, and when the next one comes.
+    /// Prints an attempt that is refused on purpose, and when the next one follows.
     fn refuse(&self, id: &str, what: &str) {
         let mut refused = self.0.refused.lock().unwrap_or_else(PoisonError::into_inner);
         let before = refused.remove(id).unwrap_or_default();
@@ -129,7 +129,7 @@ async fn take(receiver: Data<Receiver>, request: HttpRequest, body: Bytes) -> Ht
     receiver.judge(&request, &body)
 }
 
-/// What an event tells, in a few words.
+/// Summarizes an event.
 fn told(event: &Value) -> String {
     let kind = text(event, "/type");
     let points = event.pointer("/data/points").and_then(Value::as_i64).unwrap_or_default();
@@ -145,14 +145,14 @@ fn text<'a>(value: &'a Value, place: &str) -> &'a str {
     value.pointer(place).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// How long ago a moment was.
+/// Returns the time since `moment`; `None` if it is invalid or in the future.
 fn since(moment: &str) -> Option<Duration> {
     let then = guerdon_domain::values::Timestamp::parse(moment).ok()?;
     let micros = SystemClock.now().unix_micros().checked_sub(then.unix_micros())?;
     u64::try_from(micros).ok().map(Duration::from_micros)
 }
 
-/// A wait as people say it: `1 d 10 h 37 min 54 s`.
+/// Formats a wait, such as `1 d 10 h 37 min 54 s`.
 fn words(wait: Duration) -> String {
     let seconds = wait.as_secs();
     let parts = [

@@ -1,4 +1,4 @@
-//! What a sandbox holds: a provider, a corporation, two companies, users with points to give, occasions.
+//! Fills a sandbox with a provider, a corporation, two companies, funded users and occasions, and prints what to try.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -21,9 +21,9 @@ use crate::settings::Settings;
 use crate::terminal::Progress;
 use crate::terminal::print_line;
 
-/// An event is here by then.
+/// How long to wait for an event.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// What commands beside the sandbox need to find it.
+/// The variables with which other commands find the sandbox.
 const OF_COMMANDS: [&str; 5] = [
     "GUERDON_DATA_DIR",
     "GUERDON_DATABASE__URL",
@@ -33,42 +33,42 @@ const OF_COMMANDS: [&str; 5] = [
 ];
 const RESERVE: &str = "100000";
 const EACH: &str = "500";
-/// So many points one recognition gives.
+/// The points of one recognition.
 const GIFT: i64 = 10;
 const LISTEN: &str = "guerdon listen --base-url \"$BASE_URL\" --cacert \"$CERTIFICATE\" \\\n  \
                       --forward-to http://127.0.0.1:8080/hook --shared-secret gw_local";
 
-/// A sandbox to be filled.
+/// An empty sandbox.
 pub(super) struct Sandbox {
     pub(super) settings: Settings,
-    /// The same as a shell would set it.
+    /// The settings as environment variables.
     pub(super) variables: Vec<(&'static str, String)>,
     pub(super) folder: PathBuf,
     pub(super) receiver: Receiver,
 }
 
-/// One that is filled.
+/// A sandbox with its data.
 pub(super) struct Filled<'a> {
     sandbox: &'a Sandbox,
     client: Client,
-    /// What the examples of the documents use.
+    /// The variables that the examples in the documentation use.
     exports: Vec<(&'static str, String)>,
     scene: Scene,
 }
 
-/// Who and what is in it.
+/// The ids of the created objects.
 struct Scene {
     corporation: Uuid,
     company: Uuid,
     ada: Uuid,
     alan: Uuid,
     occasion: Uuid,
-    /// For examples that delete something.
+    /// For examples that delete a user or an occasion.
     extra_user: Uuid,
     extra_occasion: Uuid,
 }
 
-/// A command as an operator gives it.
+/// A command line.
 #[derive(Parser)]
 struct Line {
     #[command(subcommand)]
@@ -76,7 +76,7 @@ struct Line {
 }
 
 impl Sandbox {
-    /// Whether retries come sooner than in earnest.
+    /// Whether retries come sooner than in production.
     pub(super) fn is_sped(&self) -> bool {
         self.settings.webhooks.time_scale > 1.0
     }
@@ -88,7 +88,7 @@ impl Sandbox {
         Ok(serde_json::from_str(output.in_format(Format::Json))?)
     }
 
-    /// Makes what there is in it, by the API where the API can.
+    /// Creates the data, through the API if it has an endpoint for it.
     pub(super) fn fill(&self) -> Result<Filled<'_>> {
         let url = self.receiver.url();
         let words = [
@@ -141,7 +141,7 @@ impl Sandbox {
 
 impl Scene {
     fn make(client: &Client) -> Result<Self> {
-        // A database that is used again holds the companies of an earlier sandbox.
+        // A database that is used again contains the companies of an earlier sandbox.
         let domain = format!("acme-{}.example", HEXLOWER.encode(&random::bytes::<3>()?));
         let corporation = client.create_corporation("Acme Group").send()?.id;
         let company = |name: &str, domain: &str| {
@@ -189,14 +189,14 @@ impl Scene {
         Ok(Self { corporation, company, ada, alan, occasion, extra_user, extra_occasion })
     }
 
-    /// Some points from Ada to Alan.
+    /// A recognition from Ada to Alan.
     fn recognition(&self) -> NewRecognition {
         NewRecognition::new(self.occasion, Sender::User(self.ada), &[self.alan], GIFT)
     }
 }
 
 impl Filled<'_> {
-    /// Prints what there is, and what to do with it.
+    /// Prints the ids and credentials, and what to try.
     pub(super) fn show(&self) {
         let base = &self.sandbox.settings.service_url;
         print_line(format_args!("\nThe sandbox is at {base}, its pages at {base}/docs"));
@@ -232,13 +232,13 @@ impl Filled<'_> {
         )
     }
 
-    /// Sends an event that is refused, so that the whole schedule is seen.
+    /// Causes an event that the receiver refuses, to show the whole retry schedule.
     pub(super) fn fail(&self) -> Result<()> {
         self.client.send_recognition(&self.scene.recognition().with_message(REFUSED)).send()?;
         Ok(())
     }
 
-    /// Does the first and the third of them, and sees the event and the points arrive.
+    /// Runs the first and the third example, and checks that the event and the points arrive.
     pub(super) fn check(&self) -> Result<()> {
         let (verified, before) = (self.sandbox.receiver.verified(), self.received()?);
         self.client.send_recognition(&self.scene.recognition()).send()?;
@@ -249,14 +249,14 @@ impl Filled<'_> {
         Ok(())
     }
 
-    /// What the receiver of the examples has.
+    /// Returns the points of the receiver in the examples.
     fn received(&self) -> Result<i64> {
         let balances = self.client.balances(self.scene.alan).send()?;
         balances.points(WalletType::UserWallet).context("the receiver has no user wallet")
     }
 }
 
-/// A text as a shell takes it.
+/// Quotes a string for a shell.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }

@@ -58,7 +58,7 @@ impl Keys {
         hmac::sign(&self.pepper, secret.expose().as_bytes()).as_ref().to_vec()
     }
 
-    /// Encrypts a provider's shared secret: a random nonce, then the text and its tag, bound to the provider.
+    /// Encrypts a provider's shared secret: a random nonce, then ciphertext and tag, bound to the provider.
     pub(crate) fn seal(&self, provider: ProviderId, secret: &SecretText) -> Result<Vec<u8>, SealedError> {
         let nonce = random::bytes::<NONCE_LEN>().map_err(|_cause| SealedError)?;
         let mut text = secret.expose().as_bytes().to_vec();
@@ -84,7 +84,7 @@ impl Keys {
 }
 
 impl VerifySecret for Keys {
-    /// Compares in constant time.
+    /// Compares an API secret with its hash in constant time.
     fn matches(&self, secret: &str, hash: &[u8]) -> bool {
         hmac::verify(&self.pepper, secret.as_bytes(), hash).is_ok()
     }

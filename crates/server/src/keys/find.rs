@@ -14,8 +14,8 @@ use crate::settings::{MasterKey, Settings};
 /// The name of the master key's file in the data folder.
 pub(crate) const MASTER_KEY_FILE: &str = "master.key";
 
-/// Derives the keys of a database from the configured master key, or with the embedded database from the one in the data
-/// folder, which is created for a new database. Fails if the database was created with another master key.
+/// Derives the keys of a database from the configured master key, or with the embedded database from the one in the
+/// data folder, which is created for a new database. Fails if the database was created with another master key.
 pub(crate) fn open_or_create_keys(settings: &Settings, store: &dyn Store) -> anyhow::Result<Keys> {
     require_master_key(settings)?;
     let master = match read_configured(settings)? {
@@ -42,8 +42,8 @@ pub(crate) fn open_existing_keys(settings: &Settings, store: &dyn Store) -> anyh
     Ok(keys)
 }
 
-/// Fails if the settings name no master key and the database is not the embedded one: each machine could have a different
-/// key in its data folder.
+/// Fails if the settings name no master key and the database is not the embedded one: each machine could have a
+/// different key in its data folder.
 pub(crate) fn require_master_key(settings: &Settings) -> anyhow::Result<()> {
     if read_configured(settings)?.is_none() && settings.embedded_database().is_none() {
         bail!(
@@ -103,8 +103,8 @@ fn stored_fingerprint(store: &dyn Store) -> Result<Option<String>, StoreError> {
     store.snapshot(|reads| reads.setting(Setting::MasterKeyFingerprint))
 }
 
-/// Checks that the master key of this machine is the one with this fingerprint. Returns `false` if the database stores no
-/// fingerprint yet; fails if the key is another one or is missing.
+/// Checks that the master key of this machine is the one with this fingerprint. Returns `false` if the database stores
+/// no fingerprint yet; fails if the key is another one or is missing.
 pub(crate) fn check_master_key(settings: &Settings, kept: Option<&str>) -> anyhow::Result<bool> {
     require_matching_master_key(settings, kept)?;
     let found = read_configured(settings)?
@@ -115,7 +115,8 @@ pub(crate) fn check_master_key(settings: &Settings, kept: Option<&str>) -> anyho
     Ok(kept.is_some())
 }
 
-/// Fails if the master key of this machine has another fingerprint than the database stores. Succeeds if either is missing.
+/// Fails if the master key of this machine has another fingerprint than the database stores. Succeeds if either is
+/// missing.
 pub(crate) fn require_matching_master_key(settings: &Settings, kept: Option<&str>) -> anyhow::Result<()> {
     let found = read_configured(settings)?
         .map_or_else(|| read_from_data_folder(&settings.data_dir), |it| Ok(Some(it)))?;

@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 use super::derived::Keys;
 use crate::platform::SystemClock;
 
-/// Decrypts the shared secret of a provider that is in force now.
+/// Decrypts the current shared secret of a provider.
 pub(crate) struct SigningSecrets(pub(crate) Arc<Keys>);
 
 impl OpenSecret for SigningSecrets {

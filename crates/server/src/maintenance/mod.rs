@@ -1,4 +1,5 @@
-//! Maintenance: the status of the running service, verification of the ledger and the stored secrets, retention, sealing.
+//! Maintenance: the status of the running service, verification of the ledger and the stored secrets, retention,
+//! sealing.
 
 mod pacer;
 pub(crate) mod retention;

@@ -1,7 +1,7 @@
 //! The pace of background work on the database: steps that take at most 20 ms, with a pause after each.
 
 use std::ops::RangeInclusive;
-use std::thread::sleep; // tidy: requests come between two steps
+use std::thread::sleep; // tidy: lets requests run between two steps
 use std::time::{Duration, Instant};
 
 use guerdon_domain::ports::Pacer;

@@ -1,4 +1,4 @@
-//! Retention at the pace of a service.
+//! Deletes expired records in small steps, so that requests are not delayed.
 
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ use guerdon_domain::retention::{self, Pruned, RetentionPeriods};
 use super::pacer::AdaptivePacer;
 use crate::settings::Retention;
 
-/// Deletes what is past its retention period. Returns what it deleted and how long the longest step took, which others who
-/// write may have waited for.
+/// Deletes records past their retention period. Returns their numbers and the duration of the longest step, for which
+/// other writers may have waited.
 pub(crate) fn prune(
     store: &dyn Store,
     settings: &Retention,

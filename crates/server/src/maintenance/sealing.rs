@@ -1,4 +1,4 @@
-//! Sealing in a service, and on command.
+//! Seals journal entries, in the background and for `guerdon seal`.
 
 use std::sync::Arc;
 use std::thread::sleep; // tidy: transactions of other processes end when they end
@@ -29,7 +29,7 @@ impl Sealing {
         Self { store, pacer: pacer(), logged_at: None, is_failing: false }
     }
 
-    /// Seals what is new, and logs the head once a day. Logs a failure once until sealing succeeds again.
+    /// Seals new journal entries, and logs the head once a day. Logs a failure once until sealing succeeds again.
     pub(crate) fn seal(&mut self) {
         match seal_committed(self.store.as_ref(), SystemClock.now(), &mut self.pacer) {
             Ok(_) => {
@@ -60,8 +60,8 @@ impl Sealing {
     }
 }
 
-/// Seals everything that is committed, and returns the latest seal; `None` in a database without journal entries. Waits up to
-/// ten seconds for transactions in progress, because nothing after them can be sealed before they end.
+/// Seals everything that is committed, and returns the latest seal; `None` in a database without journal entries. Waits
+/// up to ten seconds for transactions in progress, because nothing after them can be sealed before they end.
 pub(crate) fn seal_all(store: &dyn Store, now: Timestamp) -> Result<Option<Seal>, StoreError> {
     for _ in 0..TRIES_MAX {
         if let Sealed::UpTo(seal) = seal_committed(store, now, &mut pacer())? {

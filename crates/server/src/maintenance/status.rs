@@ -15,7 +15,7 @@ use crate::platform::build_info::LONG;
 use crate::settings::{Settings, Tls};
 use crate::tls::Reloading;
 
-/// What the status is made from.
+/// The sources of the status.
 pub(crate) struct Service {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) started: Instant,
@@ -44,14 +44,14 @@ pub(crate) struct Status {
     pub(crate) operator_listen: String,
     pub(crate) maintenance: bool,
     pub(crate) events_pending: i64,
-    /// None if no event is pending.
+    /// `None` if no event is pending.
     pub(crate) oldest_event_seconds: Option<i64>,
     pub(crate) mails_waiting: i64,
-    /// None behind a proxy.
+    /// `None` behind a proxy.
     pub(crate) certificate_expires_at: Option<String>,
-    /// None before the first seal.
+    /// `None` before the first seal.
     pub(crate) seal: Option<SealStatus>,
-    /// What unfinished distributions hold; none if all are finished.
+    /// The points that unfinished distributions hold; `None` if all are finished.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) in_transit: Option<InTransitStatus>,
 }
@@ -60,7 +60,7 @@ pub(crate) struct Status {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct InTransitStatus {
     pub(crate) distributions: usize,
-    /// What they have taken from reserves and not given to users yet.
+    /// The points that they have taken from reserves but not yet paid to users.
     pub(crate) points: i64,
 }
 
@@ -90,7 +90,7 @@ impl Service {
         }
     }
 
-    /// Reads the current status. Fails if the database does not answer.
+    /// Reads the current status. Fails if the database is unavailable.
     pub(crate) fn status(&self) -> Result<Status, StoreError> {
         let (maintenance, depth, seal, in_transit) =
             self.store.snapshot(|reads| -> Result<_, StoreError> {
@@ -118,7 +118,7 @@ impl Service {
         })
     }
 
-    /// When the certificate ends; `None` behind a proxy.
+    /// When the certificate expires; `None` behind a proxy.
     pub(crate) fn certificate_ends(&self) -> Option<OffsetDateTime> {
         let seconds = self.certificate.as_ref()?.ends_at()?;
         OffsetDateTime::from_unix_timestamp(seconds).ok()

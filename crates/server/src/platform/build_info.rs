@@ -1,8 +1,8 @@
-//! Which program this is.
+//! The version and commit of this program.
 
-/// Its version.
+/// The version.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
-/// The commit that the program was built from; `unknown` if the build was not told.
+/// The commit that the program was built from; `unknown` if the build did not set it.
 pub(crate) const COMMIT: &str = env!("BUILD_COMMIT");
-/// Both, for people.
+/// Version and commit, as people read them.
 pub(crate) const LONG: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("BUILD_COMMIT"), ")");

@@ -1,4 +1,4 @@
-//! Files that only their owner can read, written whole or not at all.
+//! Reads and writes files atomically, readable only by their owner.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{Error, ErrorKind, Read as _, Write};
@@ -35,8 +35,8 @@ pub(crate) fn ensure_private_folder(path: &Path) -> anyhow::Result<()> {
     made.with_context(|| format!("cannot make the folder {}", path.display()))
 }
 
-/// Fails if a folder belongs to another user: its owner could not read what this process, running as root, writes there.
-/// Succeeds if the folder is missing.
+/// Fails if a folder belongs to another user: its owner could not read what this process, running as root, writes
+/// there. Succeeds if the folder is missing.
 pub(crate) fn require_own_folder(folder: &Path) -> anyhow::Result<()> {
     let Ok(owner) = folder.metadata().map(|it| it.uid()) else { return Ok(()) }; // the caller reports a missing folder
     let own = own_uid();
@@ -51,8 +51,8 @@ pub(crate) fn require_own_folder(folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Creates an empty file of mode 0600. An existing file stays as it is, unless it is an empty one of another user, who could
-/// read what is written to it. Never creates the target of a symbolic link.
+/// Creates an empty file of mode 0600. An existing file stays as it is, unless it is an empty one of another user, who
+/// could read what is written to it. Never creates the target of a symbolic link.
 pub(crate) fn ensure_private_file(path: &Path) -> anyhow::Result<()> {
     match create_new(path) {
         Err(cause) if cause.kind() == ErrorKind::AlreadyExists => {}
@@ -109,8 +109,8 @@ pub(crate) fn replace_private_file(path: &Path, content: &[u8]) -> anyhow::Resul
     sync_folder(path)
 }
 
-/// Creates a file of mode 0600 and locks it; returns `None` while another process holds the lock. A file that a killed process
-/// left is removed first, never written to. Fails if anything else has this name.
+/// Creates a file of mode 0600 and locks it; returns `None` while another process holds the lock. A file that a killed
+/// process left is removed first, never written to. Fails if anything else has this name.
 pub(crate) fn create_locked(partial: &Path) -> std::io::Result<Option<File>> {
     loop {
         let own = match create_new(partial) {

@@ -1,5 +1,5 @@
-//! The machine: time, ids, randomness, files, descriptors, signals, users; and which build of the program this is. No other
-//! folder of this crate reads the clock, creates an id or draws a random number.
+//! The machine: time, ids, randomness, files, descriptors, signals, users; and which build of the program this is. No
+//! other folder of this crate reads the clock, creates an id or draws a random number.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Secret text: `Debug` shows none of it, and it is erased from memory when it is dropped.
+//! A secret string: `Debug` does not show it, and it is erased from memory when it is dropped.
 
 use zeroize::Zeroizing;
 
@@ -6,12 +6,12 @@ use zeroize::Zeroizing;
 pub(crate) struct SecretText(Zeroizing<String>);
 
 impl SecretText {
-    /// Wraps a text that is secret.
+    /// Wraps a secret string.
     pub(crate) fn new(text: String) -> Self {
         Self(Zeroizing::new(text))
     }
 
-    /// The text itself.
+    /// The string itself.
     pub(crate) fn expose(&self) -> &str {
         &self.0
     }

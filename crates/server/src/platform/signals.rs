@@ -13,8 +13,8 @@ pub(crate) struct StopSignals {
 }
 
 impl StopSignals {
-    /// Starts to listen; from now on these signals do not end the process by themselves. SIGXFSZ is ignored as well: a write
-    /// beyond the limit of file sizes then fails as it does on a full disk.
+    /// Starts to listen; from now on these signals do not end the process. SIGXFSZ is ignored as well: a write beyond
+    /// the limit of file sizes then fails as on a full disk.
     pub(crate) fn listen() -> std::io::Result<Self> {
         let _ignored = signal(SignalKind::from_raw(process::Signal::XFSZ.as_raw()))?;
         let (terminate, interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
@@ -43,8 +43,8 @@ impl StopSignals {
     }
 }
 
-/// Linux has the ignored signals in `/proc`, as a mask in hex whose lowest bit is SIGHUP. Other systems count as not ignoring
-/// it.
+/// Linux has the ignored signals in `/proc`, as a mask in hex whose lowest bit is SIGHUP. Other systems count as not
+/// ignoring it.
 fn is_hangup_ignored() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|it| it.strip_prefix("SigIgn:"));

@@ -7,8 +7,8 @@ use std::os::unix::fs::MetadataExt;
 const NO_LOGIN: u32 = u32::MAX;
 const CHARS_MAX: usize = 255;
 
-/// Returns the user of this process, after the user who logged in if that is another one: `ann as guerdon`. Users without a
-/// name are shown by uid. `None` where the system does not tell.
+/// Returns the user of this process, after the user who logged in if that is another one: `ann as guerdon`. Users
+/// without a name are shown by uid. `None` where the system does not tell.
 pub(crate) fn current_user() -> Option<String> {
     let own = fs::metadata("/proc/self").ok()?.uid();
     // The kernel keeps the login uid through `su` and `sudo`.

@@ -41,20 +41,20 @@ pub(super) const KEYS: [&str; 34] = [
 /// Read from the environment only, for tests; not a setting.
 pub(super) const ALLOW_UNSAFE_POSTGRES: &str = "allow_unsafe_postgres";
 
-/// The keys that hold a list; comma-separated in the environment.
+/// The keys whose value is a list; comma-separated in the environment.
 const LISTS: [&str; 3] = ["http.trusted_proxies", "http.retired_versions", "http.sunsets"];
 
-/// Whether this is the name of a setting.
+/// Returns whether this is the name of a setting.
 pub(super) fn is_known(key: &str) -> bool {
     KEYS.contains(&key)
 }
 
-/// Whether this is the name of a section.
+/// Returns whether this is the name of a section.
 pub(super) fn is_section(key: &str) -> bool {
     KEYS.iter().any(|it| it.strip_prefix(key).is_some_and(|rest| rest.starts_with('.')))
 }
 
-/// Whether this key holds a list.
+/// Returns whether the value of this key is a list.
 pub(super) fn is_list(key: &str) -> bool {
     LISTS.contains(&key)
 }

@@ -20,7 +20,7 @@ use crate::platform::SecretText;
 pub(crate) use master_key::MasterKey;
 pub(crate) use show::Shown;
 
-/// All settings.
+/// The settings.
 #[derive(Clone)]
 pub(crate) struct Settings {
     /// The data folder.
@@ -30,14 +30,14 @@ pub(crate) struct Settings {
     pub(crate) database_url: SecretText,
     /// Whether `serve` applies pending migrations; otherwise it refuses such a database.
     pub(crate) migrate: bool,
-    /// Whether a PostgreSQL is accepted that loses commits in a crash, for tests. Set only by `GUERDON_ALLOW_UNSAFE_POSTGRES=1`;
-    /// not read from a file and not shown.
+    /// Whether a PostgreSQL is accepted that loses commits in a crash, for tests. Set only by
+    /// `GUERDON_ALLOW_UNSAFE_POSTGRES=1`; not read from a file and not shown.
     pub(crate) allow_unsafe_postgres: bool,
     /// The provider API.
     pub(crate) http: Http,
     /// The address of the operator's listener.
     pub(crate) operator_listen: SocketAddr,
-    /// The service as its clients reach it, without a trailing slash.
+    /// The public URL of the service, without a trailing slash.
     pub(crate) service_url: String,
     /// The limits of the provider API.
     pub(crate) rate_limit: RateLimit,
@@ -59,73 +59,73 @@ pub(crate) struct Settings {
 /// The provider API's listener.
 #[derive(Clone)]
 pub(crate) struct Http {
-    /// Its address.
+    /// The address to listen on.
     pub(crate) listen: SocketAddr,
-    /// How it is encrypted.
+    /// How connections are encrypted.
     pub(crate) tls: Tls,
-    /// API versions that answer 410.
+    /// Retired API versions, which respond with 410.
     pub(crate) retired_versions: Vec<String>,
-    /// Versions that say when they end.
+    /// API versions with the date of their end, which responses announce.
     pub(crate) sunsets: Vec<Sunset>,
-    /// The most connections; 0 for as many as the system's limit of descriptors leaves.
+    /// The most connections; 0 for as many as the limit of descriptors and the memory allow.
     pub(crate) max_connections: u32,
-    /// The most of one address.
+    /// The most connections per client address.
     pub(crate) max_connections_per_address: u32,
     /// How long a connection may be idle.
     pub(crate) keep_alive: Duration,
-    /// How long balancers have to see that this process stops.
+    /// How long load balancers have to notice that the process stops.
     pub(crate) drain: Duration,
 }
 
 /// How the provider API is encrypted (behaviour 2.1).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Tls {
-    /// With a certificate of our own making.
+    /// With a self-signed certificate.
     SelfSigned,
     /// With the operator's certificate.
     Files {
-        /// The chain, in PEM.
+        /// The file with the certificate chain, in PEM.
         certificate: PathBuf,
-        /// Its key, in PEM.
+        /// The file with the private key, in PEM.
         private_key: PathBuf,
     },
-    /// By a proxy in front; headers of these proxies are trusted.
+    /// By a proxy in front of the service; the forwarding headers of these proxies are trusted.
     Proxy {
-        /// The proxies' addresses.
+        /// The addresses of the proxies.
         trusted: Vec<IpNet>,
     },
 }
 
-/// The rate limits (behaviour 20); 0 turns one off.
+/// The rate limits (behaviour 20); 0 disables one.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RateLimit {
-    /// Requests per second of one provider.
+    /// Requests per second per provider.
     pub(crate) requests_per_second: u32,
-    /// How many may come at once.
+    /// The largest burst of requests.
     pub(crate) burst: u32,
-    /// Failed credentials per minute.
+    /// Failed logins per minute.
     pub(crate) failed_logins_per_minute: u32,
 }
 
 /// The delivery of events (behaviour 23).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Webhooks {
-    /// Whether callbacks may lead into private networks.
+    /// Whether callbacks may go to private networks.
     pub(crate) allow_private_networks: bool,
-    /// Whether callbacks may be plain http.
+    /// Whether callbacks may use plain HTTP.
     pub(crate) allow_http: bool,
-    /// What every retry wait is divided by.
+    /// The divisor of every retry wait.
     pub(crate) time_scale: f64,
 }
 
-/// How long records are kept after their use; `None` means without end.
+/// How long records are stored after their use; `None` means forever.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Retention {
-    /// Delivered events, with their attempts.
+    /// Delivered events with their attempts.
     pub(crate) events: Option<Duration>,
-    /// Mails that were sent.
+    /// Sent mails.
     pub(crate) mails: Option<Duration>,
-    /// Responses that are kept for repeated requests.
+    /// Idempotency records.
     pub(crate) idempotency: Duration,
 }
 
@@ -141,7 +141,7 @@ impl Webhooks {
 pub(crate) struct Mail {
     /// The URL of the mail server; may contain a password.
     pub(crate) smtp_url: Option<SecretText>,
-    /// The sender.
+    /// The sender's address.
     pub(crate) from: Option<String>,
     /// Additional authorities that may sign the certificate of the mail server.
     pub(crate) extra_roots: Option<PathBuf>,
@@ -149,30 +149,30 @@ pub(crate) struct Mail {
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Log {
-    /// The least level that is written.
+    /// The lowest level that is logged.
     pub(crate) level: log::LevelFilter,
-    /// One line of text or of JSON.
+    /// The format of log lines.
     pub(crate) format: LogFormat,
-    /// Whether each request leaves a line at info, not at debug alone.
+    /// Whether each request is logged at info instead of debug.
     pub(crate) requests: bool,
 }
 
-/// How a log line looks.
+/// The format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LogFormat {
-    /// For people.
+    /// Readable text.
     Text,
-    /// For collectors.
+    /// JSON, for log collectors.
     Json,
 }
 
 impl Settings {
-    /// Reads the settings from a file, where one is named, and from the environment.
+    /// Reads the settings from the file, if one is given, and from the environment.
     pub(crate) fn load(file: Option<&std::path::Path>) -> anyhow::Result<Self> {
         Self::from_sources(file, std::env::vars_os())
     }
 
-    /// Reads the settings from a file and from this environment.
+    /// Reads the settings from the file and the given environment.
     pub(crate) fn from_sources(
         file: Option<&std::path::Path>,
         environment: impl Iterator<Item = (std::ffi::OsString, std::ffi::OsString)>,
@@ -181,17 +181,17 @@ impl Settings {
         parse::settings(&parse::Source::new(&config))
     }
 
-    /// Every key with its value, in the order of the reference; secrets are masked.
+    /// Returns every key with its value, in the order of the reference; secrets are masked.
     pub(crate) fn shown(&self) -> Shown {
         show::shown(self)
     }
 
-    /// The database's URL as it may be shown.
+    /// Returns the URL of the database with secrets masked.
     pub(crate) fn shown_database(&self) -> String {
         show::masked(self.database_url.expose())
     }
 
-    /// The embedded database's file; none for PostgreSQL.
+    /// Returns the file of the embedded database; `None` for PostgreSQL.
     pub(crate) fn embedded_database(&self) -> Option<&std::path::Path> {
         match &self.database {
             DatabaseUrl::Sqlite(path) => Some(path),

@@ -56,7 +56,7 @@ impl<'a> Source<'a> {
         match self.0.get(key) {
             Ok(value) => Ok(Some(value)),
             Err(ConfigError::NotFound(_)) => Ok(None),
-            Err(_) if key == "master_key" => bail!("master_key must be 64 hex digits"), // the cause would show it
+            Err(_) if key == "master_key" => bail!("master_key must be 64 hex digits"), // the error would show the key
             Err(_) => {
                 // Only strings are secret, and every value can be read as a string.
                 let given =
@@ -167,7 +167,7 @@ fn retired_versions(source: &Source<'_>) -> anyhow::Result<Vec<String>> {
     }
 }
 
-/// Such as `v1=2027-06-30`.
+/// Parses a version with its end, such as `v1=2027-06-30`.
 fn sunsets(source: &Source<'_>) -> anyhow::Result<Vec<Sunset>> {
     let listed: Vec<String> = source.or("http.sunsets", Vec::new())?;
     let parsed = listed.iter().map(|it| {
@@ -241,7 +241,7 @@ fn retention(source: &Source<'_>) -> anyhow::Result<Retention> {
     })
 }
 
-/// Converts seconds to hours; `None` becomes a century.
+/// Converts a setting in hours, which was read as seconds, to its duration; 0 becomes a century.
 fn hours_or_ever(hours: Duration) -> Duration {
     if hours.is_zero() { Duration::from_secs(100 * 365 * 86_400) } else { hours * 3_600 }
 }

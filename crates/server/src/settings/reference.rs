@@ -1,4 +1,4 @@
-//! `docs/guerdon.toml`, the reference that operators read, says every key and the true default.
+//! Checks that `docs/guerdon.toml`, the operators' reference, lists every key with its actual default.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -10,7 +10,7 @@ use super::keys::KEYS;
 
 const REFERENCE: &str = include_str!("../../../../docs/guerdon.toml");
 
-/// The settings that the program has when it is told nothing.
+/// The default settings.
 fn defaults() -> Settings {
     Settings::from_sources(None, std::iter::empty()).unwrap()
 }
@@ -21,12 +21,12 @@ fn load(toml: &str) -> Settings {
     Settings::from_sources(Some(file.path()), std::iter::empty()).unwrap()
 }
 
-/// Whether a line is a setting behind a bare `#`; prose has a blank after it.
+/// Returns whether a line is a commented-out setting. In prose, a space follows the `#`.
 fn is_setting(line: &str) -> bool {
     line.strip_prefix('#').is_some_and(|it| it.starts_with(|c: char| c.is_ascii_lowercase()))
 }
 
-/// The reference with its settings in force: those that `wanted` picks.
+/// Returns the reference with the settings that `wanted` selects uncommented.
 fn in_force(wanted: impl Fn(&str) -> bool) -> String {
     let uncomment = |section: &str, line: &str| {
         let setting = line.trim_start_matches('#');
@@ -49,7 +49,7 @@ fn in_force(wanted: impl Fn(&str) -> bool) -> String {
     lines.join("\n")
 }
 
-/// Every key of a TOML text with its value.
+/// Returns every key of a TOML document with its value.
 fn values(toml: &str) -> Vec<(String, Value)> {
     fn flat(prefix: &str, value: Value, found: &mut Vec<(String, Value)>) {
         match value.kind {
@@ -88,7 +88,7 @@ fn it_has_every_key_and_no_other() {
 
 #[test]
 fn every_default_that_it_shows_is_the_program_s() {
-    // Each by itself, so that a wrong one is not hidden by another, and none passes by being left out.
+    // Each key is checked separately, so that one error does not hide another and no key is left out.
     for key in KEYS.into_iter().filter(|it| !is_unset(it)) {
         let text = in_force(|it| it == key);
         let shown = values(&text).pop().unwrap().1;

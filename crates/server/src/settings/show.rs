@@ -1,4 +1,4 @@
-//! The settings as `config show` prints them, with secrets masked.
+//! Renders the settings for `config show`, with secrets masked.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use super::{LogFormat, Settings, Tls};
 const MASK: &str = "***";
 const STAND_IN: &str = "several.invalid";
 
-/// The value of a key.
+/// The value of a setting.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 enum Value {
@@ -26,7 +26,7 @@ enum Value {
     Unset,
 }
 
-/// Every key with its value.
+/// Returns every key with its value.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Shown(Vec<(&'static str, Value)>);
 
@@ -113,7 +113,7 @@ fn seconds(time: Duration) -> Value {
     kept(time, 1)
 }
 
-/// A time in units of so many seconds.
+/// Converts a duration to units of `unit` seconds.
 fn kept(time: Duration, unit: u64) -> Value {
     Value::Number(u32::try_from(time.as_secs() / unit).unwrap_or(u32::MAX))
 }
@@ -126,19 +126,19 @@ fn text(value: impl ToString) -> Value {
     Value::Text(value.to_string())
 }
 
-/// What stands between the user and the path.
+/// Returns the hosts of a URL: the part between the user information and the path.
 fn hosts(url: &str) -> Option<&str> {
     let behind = url.split_once("://")?.1;
     let authority = behind.split(['/', '?', '#']).next()?;
     Some(authority.rsplit_once('@').map_or(authority, |it| it.1))
 }
 
-/// A URL whose password, in the authority or in the query, is masked; wholly masked where it cannot be read.
+/// Masks the password in the authority or the query of a URL. Masks the whole URL if it cannot be parsed.
 pub(super) fn masked(url: &str) -> String {
     if url.starts_with("sqlite:") {
         return url.to_owned();
     }
-    // Several hosts with their ports are no URL to anybody but libpq: one stands for all of them meanwhile.
+    // Only libpq accepts several hosts in a URL: a placeholder host replaces them while the URL is parsed.
     let several = hosts(url).filter(|it| it.contains(','));
     if let Some(several) = several {
         let one = masked(&url.replacen(several, STAND_IN, 1));

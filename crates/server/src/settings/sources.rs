@@ -10,10 +10,10 @@ use super::keys::{ALLOW_UNSAFE_POSTGRES, is_known, is_list, is_section};
 use crate::platform::files;
 
 const PREFIX: &str = "GUERDON_";
-/// What `guerdon listen` takes from the environment; no settings.
+/// Variables that `guerdon listen` reads from the environment; they are not settings.
 const CREDENTIALS: [&str; 2] = ["api_key", "api_secret"];
 
-/// Reads both.
+/// Reads and merges both sources.
 pub(super) fn read(
     file: Option<&Path>,
     environment: impl Iterator<Item = (OsString, OsString)>,
@@ -49,7 +49,7 @@ pub(super) fn read(
         builder = if is_list(&key) {
             builder.set_override(&key, list(value))?
         } else if value.is_empty() {
-            builder // an empty variable is an unset one
+            builder // an empty variable counts as unset
         } else {
             builder.set_override(&key, value)?
         };

@@ -1,5 +1,5 @@
-//! Escapes untrusted text for a terminal: control characters could steer the terminal, and bidirectional ones could show a
-//! different text.
+//! Escapes untrusted text for a terminal: control characters could steer the terminal, and bidirectional ones could
+//! show a different text.
 //!
 //! The escapes are those of JSON, so that JSON keeps its meaning: there these characters occur in strings only.
 

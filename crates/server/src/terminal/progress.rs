@@ -1,4 +1,4 @@
-//! The progress of a command that may take a while, on a terminal.
+//! Shows the progress of a long command on a terminal.
 
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -49,7 +49,7 @@ impl Progress {
         }
     }
 
-    /// Adds to what is done.
+    /// Advances the progress.
     pub(crate) fn advance(&self, by: usize) {
         if let Some(bar) = &self.0 {
             bar.inc(u64::try_from(by).unwrap_or(0));

@@ -61,7 +61,7 @@ impl Files {
     }
 }
 
-/// Returns the first certificate of a chain, which is the one of the server.
+/// Returns the first certificate of a chain, which is the server's.
 pub(super) fn leaf(key: &CertifiedKey) -> Option<X509Certificate<'_>> {
     X509Certificate::from_der(key.cert.first()?).ok().map(|(_, certificate)| certificate)
 }

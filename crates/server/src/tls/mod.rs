@@ -21,14 +21,14 @@ use guerdon_domain::ports::Clock;
 pub(crate) use reload::Reloading;
 use reload::Renew;
 
-/// The TLS configuration of the listener, and its certificate, which has to be refreshed regularly.
+/// The TLS configuration of the listener, and its certificate, which must be refreshed regularly.
 pub(crate) struct ListenerTls {
     /// TLS 1.2 and 1.3 with the certificate.
     pub(crate) config: ServerConfig,
     pub(crate) certificate: Arc<Reloading>,
 }
 
-/// Prepares TLS as the settings ask for it; `None` behind a proxy. Creates or renews the self-signed certificate.
+/// Prepares TLS according to the settings; `None` behind a proxy. Creates or renews the self-signed certificate.
 pub(crate) fn prepare(settings: &Settings) -> anyhow::Result<Option<ListenerTls>> {
     let (files, renew) = match &settings.http.tls {
         Tls::Proxy { .. } => return Ok(None),
@@ -55,8 +55,8 @@ pub(crate) fn prepare(settings: &Settings) -> anyhow::Result<Option<ListenerTls>
     Ok(Some(ListenerTls { config, certificate }))
 }
 
-/// Checks the configured certificate and returns when it ends; `None` for a self-signed one, which `serve` creates, and behind
-/// a proxy.
+/// Checks the configured certificate and returns when it expires; `None` for a self-signed one, which `serve` creates,
+/// and behind a proxy.
 pub(crate) fn check(settings: &Settings) -> anyhow::Result<Option<OffsetDateTime>> {
     match &settings.http.tls {
         Tls::Files { certificate, private_key } => {

@@ -16,7 +16,7 @@ pub(crate) struct Reloading {
     renew: Option<Renew>,
 }
 
-/// Renews the files if the certificate ends soon.
+/// Renews the files if the certificate expires soon.
 pub(super) type Renew = Box<dyn Fn() -> anyhow::Result<()> + Send + Sync>;
 
 impl std::fmt::Debug for Reloading {
@@ -32,8 +32,8 @@ impl Reloading {
         Ok(Self { files, seen, current, renew })
     }
 
-    /// Reads the files and uses a changed certificate if it is valid; otherwise the old one stays in use. Returns whether the
-    /// certificate in use changed.
+    /// Reads the files and uses a changed certificate if it is valid; otherwise the old one stays in use. Returns
+    /// whether the certificate in use changed.
     pub(crate) fn refresh(&self) -> bool {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let contents = match self.files.read() {
@@ -61,13 +61,13 @@ impl Reloading {
         }
     }
 
-    /// When the certificate in use ends, in seconds since 1970.
+    /// When the certificate in use expires, in seconds since 1970.
     pub(crate) fn ends_at(&self) -> Option<i64> {
         let current = Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner));
         leaf(&current).map(|it| it.validity().not_after.timestamp())
     }
 
-    /// Renews a self-signed certificate that ends soon. Does nothing for a certificate of the operator.
+    /// Renews a self-signed certificate that expires soon. Does nothing for a certificate of the operator.
     pub(crate) fn renew(&self) {
         if let Some(renew) = &self.renew
             && let Err(cause) = renew()

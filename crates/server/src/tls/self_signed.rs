@@ -20,7 +20,8 @@ const FOLDER: &str = "tls";
 const VALID: Duration = Duration::days(365);
 const RENEWED_BEFORE: Duration = Duration::days(30);
 
-/// Returns the certificate in the data folder. Creates it if it is missing, ends soon, or lacks a name of the service.
+/// Returns the certificate in the data folder. Creates it if it is missing, expires soon, or lacks a name of the
+/// service.
 pub(super) fn ensure_certificate(
     data_dir: &Path,
     service_url: &str,

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf, absolute};
-use std::thread::{scope, sleep}; // tidy: what the copy has grown by is put on the disk meanwhile
+use std::thread::{scope, sleep}; // tidy: syncs the growing copy to disk at intervals
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -18,13 +18,13 @@ use crate::terminal::Progress;
 /// How often the copy is synced: a large sync would delay the commits of the service on the same disk.
 const SYNCED_EVERY: Duration = Duration::from_millis(20);
 
-/// Copies the embedded database into a file, as it stands at one moment, while it is in use. The master key is not in it.
+/// Copy a consistent snapshot of the embedded database to a file while it is in use. The master key is not included.
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = r"Examples:
   guerdon backup NEW_COPY
   guerdon --output json backup NEW_COPY-2")]
 pub(crate) struct Backup {
-    /// The file to be written; one that is there is never replaced
+    /// The file to create; an existing file is never replaced
     #[arg(value_name = "FILE")]
     file: PathBuf,
 }
@@ -33,7 +33,7 @@ pub(crate) struct Backup {
 struct Copied {
     file: String,
     bytes: u64,
-    /// The head of the chain of seals, which the copy has too; `None` before the first seal.
+    /// The head of the hash chain, which the copy contains as well; `None` before the first seal.
     head: Option<String>,
 }
 
@@ -51,8 +51,8 @@ impl View for Copied {
 }
 
 impl Backup {
-    /// Seals everything in the process that holds the database, then copies the file in this process: a service that is confined
-    /// to its data folder needs no access to the target.
+    /// Seals everything in the process that holds the database, then copies the file in this process: a service that is
+    /// confined to its data folder needs no access to the target.
     pub(super) fn run(&self, settings: &Settings, progress: &Progress) -> Result<Output> {
         let Some(database) = settings.embedded_database() else {
             bail!("the database is PostgreSQL: use pg_dump or pg_basebackup, as docs/operating.md shows");
@@ -69,7 +69,8 @@ impl Backup {
     }
 }
 
-/// Writes the copy to a partial file, and moves it to its name after it is complete and synced. Returns its size in bytes.
+/// Writes the copy to a partial file, and moves it to its name after it is complete and synced. Returns its size in
+/// bytes.
 fn write_copy(database: &Path, file: &Path, progress: &Progress) -> Result<u64> {
     let mut partial = file.as_os_str().to_owned();
     partial.push(".partial");

@@ -1,5 +1,5 @@
-//! `guerdon config check`: checks that the settings are valid, and with `--connect` that the database, the mail server and the
-//! files that they name can be used.
+//! `guerdon config check`: checks that the settings are valid, and with `--connect` that the database, the mail server
+//! and the files that they name can be used.
 
 use std::fs;
 
@@ -41,7 +41,7 @@ pub(crate) fn check_config(settings: &Settings, connects: bool) -> Result<Output
     Ok(Checked { ok: true, tried }.output()?)
 }
 
-/// Tries everything that the settings name. Fails with every fault, if there is one.
+/// Tries everything that the settings refer to. Fails with all faults, if there are any.
 fn try_all(settings: &Settings, certificate: Option<OffsetDateTime>) -> Result<Vec<String>> {
     let all = [try_folder(settings), try_database(settings), try_mail(settings), check_end(certificate)];
     let (mut tried, mut faults) = (Vec::new(), Vec::new());
@@ -54,7 +54,7 @@ fn try_all(settings: &Settings, certificate: Option<OffsetDateTime>) -> Result<V
     if faults.is_empty() { Ok(tried) } else { Err(anyhow!("{}", faults.join("; "))) }
 }
 
-/// Checks that the configured certificate has not ended.
+/// Checks that the configured certificate has not expired.
 fn check_end(certificate: Option<OffsetDateTime>) -> Result<String> {
     match certificate {
         None => Ok("certificate: none is given".to_owned()),
@@ -77,7 +77,7 @@ fn try_folder(settings: &Settings) -> Result<String> {
     Ok(format!("data folder: {shown} can be written"))
 }
 
-/// Checks that the database answers and was created with this master key.
+/// Checks that the database is available and was created with this master key.
 fn try_database(settings: &Settings) -> Result<String> {
     let shown = settings.shown_database();
     match open(&settings.database, Access::Command) {

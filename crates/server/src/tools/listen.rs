@@ -1,11 +1,11 @@
-//! `guerdon listen`: forwards a provider's events to an address of this machine.
+//! `guerdon listen`: forwards a provider's events to a receiver on this machine.
 
 mod place;
 mod target;
 
 use std::io::Write as _;
 use std::path::PathBuf;
-use std::thread::sleep; // tidy: nobody tells when an event is there
+use std::thread::sleep; // tidy: the feed has to be polled
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, anyhow, bail};
@@ -20,14 +20,14 @@ use crate::platform::SystemClock;
 use crate::terminal::print_line;
 use crate::terminal::printable;
 
-/// The most bytes of a response, which has one event: far more than any event has.
+/// The most bytes of a response, which has one event: far more than any event needs.
 const RESPONSE_MAX_BYTES: u64 = 8 << 20;
-/// How often to ask while there are no events.
+/// How often to poll while there are no events.
 const EVERY: Duration = Duration::from_secs(1);
-/// How long to wait for a receiver or a service that is not there.
+/// How long to wait before retrying a receiver or a service that is unavailable.
 const AWAY: Duration = Duration::from_secs(2);
 
-/// Forwards events.
+/// Forward a provider's events to a receiver on this machine.
 #[derive(Debug, clap::Args)]
 #[command(after_help = r"Examples:
   guerdon listen --base-url https://guerdon.example \
@@ -35,26 +35,26 @@ const AWAY: Duration = Duration::from_secs(2);
   guerdon listen --base-url https://guerdon.example \
     --forward-to http://127.0.0.1:8080/hook --since 2h")]
 pub(crate) struct Listen {
-    /// The service, such as https://localhost:8443
+    /// URL of the service, such as https://localhost:8443
     #[arg(long, value_name = "URL")]
     base_url: String,
-    /// Where events go: an address of this machine
+    /// URL of the receiver, on this machine
     #[arg(long, value_name = "URL")]
     forward_to: String,
-    /// Begin with events of this time, or of this age such as 2h; else where it stopped, or now
+    /// Start with events of this time, or of this age such as 2h. Default: continue after the last run, or start now
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
-    /// Sign for that address with this secret
+    /// Secret that signs the forwarded events
     #[arg(long, value_name = "SECRET")]
     shared_secret: Option<String>,
-    /// Certificates to trust, in PEM
+    /// File of certificates to trust, in PEM
     #[arg(long, value_name = "FILE")]
     cacert: Option<PathBuf>,
 }
 
 impl Listen {
-    /// Forwards events until the process is stopped. The position is stored before the first event and after each: the next run
-    /// repeats only the event that was in flight.
+    /// Forwards events until the process is stopped. The position is stored before the first event and after each
+    /// event: the next run sends only the event that was in flight again.
     pub(super) fn run(&self) -> Result<Output> {
         let credentials =
             Credentials { api_key: secret("GUERDON_API_KEY")?, api_secret: secret("GUERDON_API_SECRET")? };
@@ -95,8 +95,8 @@ impl Listen {
             .with_context(|| format!("--cacert {}", file.display()))
     }
 
-    /// Sends an event and prints the outcome. Returns whether the event was skipped: that happens if the receiver refuses it or
-    /// responds too late, not if no receiver listens.
+    /// Sends an event and prints the outcome. Returns whether the event was skipped: that happens if the receiver
+    /// refuses it or responds too late, not if no receiver listens.
     fn forward(&self, target: &Target, event: &Event, is_told: bool) -> Result<bool> {
         let mut is_waiting = false;
         loop {
@@ -154,7 +154,7 @@ fn retry_until_response(ask: impl Fn() -> Result<EventPage, Error>) -> Result<Ev
     }
 }
 
-/// Adds what to do about an error.
+/// Adds a hint to an error.
 fn explain(error: Error) -> anyhow::Error {
     match error {
         Error::Untrusted(_) => anyhow!("{error}; name the service's certificate by --cacert FILE"),

@@ -1,4 +1,4 @@
-//! Commands that are run where they are given, not where the database is.
+//! Commands that run in the process of the command line, even while `serve` holds the database.
 
 mod backup;
 mod config_check;
@@ -19,48 +19,48 @@ use crate::terminal::Progress;
 
 pub(crate) use config_check::check_config;
 
-/// A command that is run where it is given.
+/// A command that runs in this process.
 #[derive(Subcommand)]
 pub(crate) enum Tool {
-    /// Signed events: is one genuine?
+    /// Verify webhook signatures, or send an example event.
     #[command(subcommand)]
     Webhook(Webhook),
-    /// Bring a provider's events to an address of this machine, with the API credentials alone
+    /// Forward a provider's events to a receiver on this machine, using only the API credentials
     ///
-    /// The credentials come from GUERDON_API_KEY and GUERDON_API_SECRET. Each event is printed with what the address
-    /// answered; where it stops, it goes on the next time.
+    /// Reads the credentials from GUERDON_API_KEY and GUERDON_API_SECRET. Prints each event with the receiver's
+    /// response. The next run continues where this one stops.
     Listen(listen::Listen),
-    /// Copy the embedded database into a file, while it is in use.
+    /// Back up the embedded database to a file while it is in use.
     Backup(backup::Backup),
-    /// Put a backup of the embedded database into an empty data folder.
+    /// Restore a backup of the embedded database into an empty data folder.
     Restore(restore::Restore),
-    /// Show how the running service stands, on one screen.
+    /// Show the status of the running service.
     #[command(after_help = "Examples:\n  guerdon status\n  guerdon --output json status")]
     Status,
-    /// Ask the running service whether it is ready; exit 0 where it is.
+    /// Check whether the running service is ready; exits with 0 if it is.
     #[command(after_help = "Examples:\n  guerdon healthcheck\n  guerdon --output json healthcheck")]
     Healthcheck,
-    /// Print the description of the API (OpenAPI 3.1), as `GET /openapi.json` serves it.
+    /// Print the OpenAPI 3.1 description of the API, as served at `GET /openapi.json`.
     #[command(after_help = "Examples:\n  guerdon openapi\n  guerdon --output json openapi")]
     Openapi,
-    /// Print what a shell needs to complete these commands.
+    /// Generate shell completions.
     Completions(pages::Completions),
-    /// Print the manual page.
+    /// Generate the manual page.
     #[command(after_help = "Examples:\n  guerdon man\n  guerdon --output json man")]
     Man,
 }
 
-/// Signed events.
+/// Commands for signed events.
 #[derive(Subcommand)]
 pub(crate) enum Webhook {
-    /// Check a delivery; exit 1 with the part that is wrong, and how to mend it.
+    /// Verify the signature of a delivery; if it is invalid, exits with 1, the faulty part and how to fix it.
     #[command(after_help = r"Examples:
   guerdon webhook verify --url https://acme.example/hook --shared-secret gw_1 \
     --headers HEADERS --body BODY
   guerdon --output json webhook verify --url https://acme.example/hook \
     --shared-secret gw_1 --headers HEADERS --body BODY")]
     Verify(webhook::Verify),
-    /// Send one signed example event to a provider's callback URL, and say what it answered.
+    /// Send a signed example event to a provider's callback URL and print the response.
     #[command(
         after_help = "Examples:\n  guerdon webhook send-example Acme --type recognition.received\n  guerdon webhook send-example Acme --type redemption.created"
     )]
@@ -68,12 +68,12 @@ pub(crate) enum Webhook {
 }
 
 impl Tool {
-    /// Whether it may take so long that a terminal should show something meanwhile.
+    /// Whether the command may take so long that a terminal should show its progress.
     pub(crate) fn may_take_long(&self) -> bool {
         matches!(self, Self::Backup(_) | Self::Restore(_))
     }
 
-    /// Whether it changes and sends nothing.
+    /// Whether the command changes nothing and sends nothing.
     pub(crate) fn is_reading(&self) -> bool {
         !matches!(
             self,
@@ -81,7 +81,7 @@ impl Tool {
         )
     }
 
-    /// Runs it; `program` is the command line that shells and manuals tell of.
+    /// Runs the command; `program` is the command line that completions and the manual page describe.
     pub(crate) fn run(&self, settings: &Settings, program: Command, progress: &Progress) -> Result<Output> {
         match self {
             Self::Webhook(Webhook::Verify(it)) => it.run(),

@@ -17,7 +17,7 @@ enum ShellName {
     Fish,
 }
 
-/// For which shell.
+/// The shell.
 #[derive(Debug, clap::Args)]
 #[command(after_help = r"Examples:
   guerdon completions bash

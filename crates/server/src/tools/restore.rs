@@ -17,13 +17,13 @@ use crate::maintenance::verify;
 use crate::platform::files;
 use crate::settings::Settings;
 
-/// Puts a backup of the embedded database into an empty data folder.
+/// Restore a backup of the embedded database into an empty data folder.
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = r"Examples:
   guerdon restore COPY
   guerdon --output json restore COPY")]
 pub(crate) struct Restore {
-    /// The file that `guerdon backup` wrote
+    /// A backup from `guerdon backup`
     #[arg(value_name = "FILE")]
     file: PathBuf,
 }
@@ -31,7 +31,7 @@ pub(crate) struct Restore {
 #[derive(Serialize)]
 struct Restored {
     database: String,
-    /// The fingerprint of the master key that it needs.
+    /// The fingerprint of the master key that the backup needs.
     master_key: Option<String>,
     /// Whether this machine has that master key.
     has_master_key: bool,
@@ -140,8 +140,8 @@ fn with_ending(path: &Path, ending: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Returns the length of an SQLite database, and the length according to its header. `None` for another kind of file, or if the
-/// header has no length.
+/// Returns the length of an SQLite database, and the length according to its header. `None` for another kind of file,
+/// or if the header has no length.
 fn whole_length(file: &Path) -> Result<Option<(u64, u64)>> {
     let mut header = [0; 100];
     let mut opened = File::open(file)?;
@@ -161,8 +161,8 @@ fn whole_length(file: &Path) -> Result<Option<(u64, u64)>> {
     Ok((pages > 0 && changes == valid_for).then_some((opened.metadata()?.len(), whole)))
 }
 
-/// Migrates and verifies the copy, and returns the fingerprint of its master key. Fails if it is not a database of guerdon, is
-/// newer than this program, or is damaged. No write-ahead log remains.
+/// Migrates and verifies the copy, and returns the fingerprint of its master key. Fails if it is not a database of
+/// guerdon, is newer than this program, or is damaged. No write-ahead log remains.
 fn migrate_and_verify(copy: &Path, settings: &Settings) -> Result<Option<String>> {
     let url = DatabaseUrl::Sqlite(copy.to_owned());
     let whole = whole_length(copy)?;

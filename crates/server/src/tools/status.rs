@@ -41,7 +41,7 @@ impl View for Status {
     }
 }
 
-/// Asks the operator's listener.
+/// Requests the status from the operator's listener.
 pub(super) fn run(settings: &Settings) -> Result<Output> {
     let (url, status, body) = request_operator(settings, "/status").context("is `guerdon serve` running?")?;
     if status != 200 {

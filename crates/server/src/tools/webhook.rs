@@ -10,24 +10,24 @@ use serde::Serialize;
 use crate::commands::{Output, View};
 use crate::platform::SystemClock;
 
-/// Checks a delivery.
+/// Verify the signature of a delivery.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Verify {
-    /// The callback URL, exactly as it was registered.
+    /// The callback URL, exactly as registered.
     #[arg(long, value_name = "URL")]
     url: String,
-    /// The secret that the operator gave with the API key.
+    /// The shared secret of the provider.
     #[arg(long, value_name = "SECRET")]
     shared_secret: String,
-    /// The headers that came, as lines `Name: value`; such as `curl -v` prints them, too.
+    /// A file with the received headers, as lines `Name: value`; the output of `curl -v` also works.
     #[arg(long, value_name = "FILE")]
     headers: PathBuf,
-    /// The body that came, byte for byte.
+    /// A file with the received body, byte for byte.
     #[arg(long, value_name = "FILE")]
     body: PathBuf,
 }
 
-/// What came of it.
+/// The result of the verification.
 #[derive(Serialize)]
 struct Judged {
     valid: bool,
@@ -86,7 +86,7 @@ fn value<'a>(headers: &'a str, part: &'static str, name: &'static str) -> Result
 
 fn values<'a>(headers: &'a str, name: &'static str) -> impl Iterator<Item = &'a str> {
     headers.lines().filter_map(move |line| {
-        // `curl -v` marks what was sent and what came.
+        // `curl -v` marks request and response lines.
         let (its, value) = line.trim_start_matches(['<', '>', ' ']).split_once(':')?;
         its.trim().eq_ignore_ascii_case(name).then(|| value.trim())
     })

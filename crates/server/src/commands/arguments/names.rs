@@ -1,4 +1,4 @@
-//! Companies, providers and users as an operator names them: by id, domain, name or email.
+//! Arguments that identify a company, provider or user: by id, domain, name or email.
 
 use std::str::FromStr;
 
@@ -96,13 +96,14 @@ pub(crate) struct UserName {
     /// The user: an id, or an email together with --company
     #[arg(value_name = "USER", value_parser = check_id_or_email)]
     user_id: String,
-    /// The company in which an email is looked for: an id or a domain
+    /// The company of the user, if given by email: an id or a domain
     #[arg(long, value_name = "COMPANY")]
     company: Option<CompanyName>,
 }
 
 impl UserName {
-    /// Returns the id of the user. Looks up an email in the company; an id is checked only if a company is given as well.
+    /// Returns the id of the user. Looks up an email in the company; an id is checked only if a company is given as
+    /// well.
     pub(crate) fn find_id(&self, environment: &CommandEnvironment) -> Result<UserId, CommandError> {
         let company = self.company.as_ref().map(|it| it.find_id(environment)).transpose()?;
         match (Uuid::try_parse(&self.user_id).map(UserId::from_uuid), company) {
@@ -120,12 +121,12 @@ pub(crate) fn parse_id(text: &str) -> Result<Uuid, String> {
         .map_err(|_it| "must be an id, such as 01a2057f-7518-7734-a515-cb366f579795".to_owned())
 }
 
-/// Checks that a text is an email address, and returns it.
+/// Checks that a string is an email address, and returns it.
 pub(crate) fn check_email(text: &str) -> Result<String, String> {
     EmailAddress::parse(text).map(|_| text.to_owned()).map_err(|_it| "must be an email".to_owned())
 }
 
-/// Checks that a text is the id or the email of a user, and returns it.
+/// Checks that a string is the id or the email of a user, and returns it.
 pub(crate) fn check_id_or_email(text: &str) -> Result<String, String> {
     if Uuid::try_parse(text).is_ok() || EmailAddress::parse(text).is_ok() {
         Ok(text.to_owned())

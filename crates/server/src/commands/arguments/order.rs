@@ -1,5 +1,5 @@
-//! What commands that move points share: how many points, `--key`, and how the command is carried out at most once per key,
-//! through the same records as a POST.
+//! Shared by commands that move points: the number of points, `--key`, and execution at most once per key, through the
+//! same idempotency records as a POST.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,13 +16,13 @@ use uuid::Uuid;
 use super::sum::Sum;
 use crate::commands::{CommandEnvironment, CommandError, Output};
 
-/// How often a command is tried again while another process holds its key, or the store is busy.
+/// How often a command is retried while another process holds its key, or the store is busy.
 const RETRIES_MAX: u32 = 39;
 const RETRY_INTERVAL: Duration = Duration::from_millis(50);
-/// The status that is kept with a response; a command has no other.
+/// The status that is stored with the response of a command.
 const STATUS_DONE: u16 = 200;
 
-/// How many points to move, and the key under which they are moved once.
+/// How many points to move, and the idempotency key.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 pub(crate) struct PointsOrder {
     #[command(flatten)]
@@ -33,11 +33,11 @@ pub(crate) struct PointsOrder {
     pub(crate) key: RepeatKey,
 }
 
-/// The key of a command that may be repeated.
+/// The idempotency key of a command.
 #[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize)]
 pub(crate) struct RepeatKey {
-    /// Makes the command safe to repeat: the same key does it once and prints the same (up to 255 visible ASCII
-    /// characters; kept for 72 hours).
+    /// Idempotency key, which makes a retry safe: the command runs once per key, and a retry prints the same output
+    /// (1 to 255 visible ASCII characters, stored for 72 hours).
     #[arg(long = "key", value_name = "K", value_parser = visible_ascii)]
     key: Option<String>,
 }
@@ -50,8 +50,9 @@ fn visible_ascii(text: &str) -> Result<String, String> {
     }
 }
 
-/// Carries out a command that moves points, for a provider: at most once per key. A repeat returns the first response, with a
-/// note in its text. `request` identifies the command, so that its key is refused for another one; `render` makes the output.
+/// Executes a command that moves points, at most once per key of the provider. A retry returns the first response, with
+/// a note in its text. `request` identifies the command, so that its key is refused for another one; `render` creates
+/// the output.
 pub(crate) fn carry_out(
     environment: &CommandEnvironment,
     (provider, command): (ProviderId, Command),
@@ -96,7 +97,7 @@ pub(crate) fn carry_out(
     }
 }
 
-/// The error of a command that was carried out as another one, which is a defect.
+/// The error if the outcome is of another command, which is a defect.
 pub(crate) fn unexpected_outcome(done: &Done) -> CommandError {
     CommandError::Failed(format!("the command did something else: {done:?}"))
 }

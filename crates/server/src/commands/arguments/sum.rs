@@ -1,4 +1,4 @@
-//! How much: points, or dollars that are whole points.
+//! A number of points, given in points or in dollars.
 
 use guerdon_console::numbers;
 use guerdon_domain::money::{self, Amount, Dollars, Points, PointsPerDollar};
@@ -10,10 +10,10 @@ use crate::commands::CommandError;
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[group(required = true, multiple = false)]
 pub(crate) struct Sum {
-    /// How many points
+    /// Number of points
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_points)]
     points: Option<i64>,
-    /// How much in dollars, such as 12.50: a whole number of points at the company's rate
+    /// Amount in dollars, such as 12.50; must be a whole number of points at the company's rate
     #[arg(long, value_name = "D", allow_negative_numbers = true, value_parser = check_dollars)]
     dollars: Option<String>,
 }

@@ -7,7 +7,8 @@ use guerdon_domain::ports::{Clock as _, Timestamp};
 use crate::commands::CommandError;
 use crate::platform::SystemClock;
 
-/// Parses a time in RFC 3339, or an age as a number of seconds, minutes, hours or days ago such as `90s`, `30m`, `2h` or `7d`.
+/// Parses a time in RFC 3339, or an age as a number of seconds, minutes, hours or days ago such as `90s`, `30m`, `2h`
+/// or `7d`.
 pub(crate) fn parse_time(text: &str, now: Timestamp) -> Result<Timestamp, String> {
     if let Ok(at) = Timestamp::parse(text) {
         return Ok(at);
@@ -34,7 +35,7 @@ pub(crate) fn parse_optional_time(text: Option<&String>) -> Result<Option<Timest
     text.map(|it| parse_time(it, SystemClock.now())).transpose().map_err(CommandError::refused)
 }
 
-/// Checks a time or an age, and returns the text, which can be sent to a running `serve`.
+/// Checks a time or an age, and returns the string, which can be sent to a running `serve`.
 pub(crate) fn check_time(text: &str) -> Result<String, String> {
     parse_time(text, SystemClock.now()).map(|_| text.to_owned())
 }

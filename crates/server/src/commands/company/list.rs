@@ -11,16 +11,16 @@ use crate::commands::arguments::names::ProviderName;
 use crate::commands::output::table;
 use crate::commands::{CommandEnvironment, CommandError, Output, Runnable};
 
-/// Shows companies, oldest first, those of each provider together.
+/// List companies by provider, oldest first.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon company list
   guerdon company list --provider Acme")]
 pub(crate) struct List {
-    /// Of this provider only: an id or a name
+    /// List only companies of this provider: an id or a name
     #[arg(long, value_name = "PROVIDER")]
     provider: Option<ProviderName>,
-    /// At most so many
+    /// Maximum number of companies
     #[arg(long, default_value_t = 10_000, value_name = "N", allow_negative_numbers = true, value_parser = parse_limit)]
     limit: u32,
 }

@@ -9,13 +9,13 @@ use crate::commands::group::command_group;
 
 command_group! {
     enum CompanyCommand {
-        /// Show companies, oldest first.
+        /// List companies by provider, oldest first.
         List(list::List),
-        /// Show one company.
+        /// Show a company.
         Show(show::Show),
-        /// Set options of a company.
+        /// Set the options of a company.
         Options(options::Options),
-        /// Hand a company to another provider.
+        /// Transfer a company to another provider.
         Transfer(transfer::Transfer),
     }
 }

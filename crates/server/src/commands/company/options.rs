@@ -9,7 +9,7 @@ use crate::commands::arguments::names::CompanyName;
 use crate::commands::error::refusals;
 use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 
-/// Sets options of a company.
+/// Set the options of a company.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon company options acme.example --allow-zero-points true
@@ -18,7 +18,7 @@ pub(crate) struct Options {
     /// The company: an id or a domain
     #[arg(value_name = "COMPANY")]
     company_id: CompanyName,
-    /// Whether recognitions of 0 points are allowed.
+    /// Allow recognitions of 0 points.
     #[arg(long, value_name = "true|false", action = clap::ArgAction::Set)]
     allow_zero_points: bool,
 }

@@ -8,7 +8,7 @@ use crate::commands::arguments::names::CompanyName;
 use crate::commands::output::fields;
 use crate::commands::{CommandEnvironment, CommandError, Output, Runnable};
 
-/// Shows one company.
+/// Show a company.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon company show acme.example

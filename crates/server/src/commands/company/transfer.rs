@@ -9,7 +9,7 @@ use crate::commands::arguments::names::{CompanyName, ProviderName};
 use crate::commands::error::refusals;
 use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 
-/// Hands a company to another provider; it leaves its corporation.
+/// Transfer a company to another provider; it leaves its corporation.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon company transfer acme.example --to Other
@@ -18,7 +18,7 @@ pub(crate) struct Transfer {
     /// The company: an id or a domain
     #[arg(value_name = "COMPANY")]
     company_id: CompanyName,
-    /// The provider whose it becomes, with its users, occasions and points: an id or a name
+    /// The new provider, which also gets the company's users, occasions and points: an id or a name
     #[arg(long, value_name = "PROVIDER")]
     to: ProviderName,
 }

@@ -9,13 +9,13 @@ use uuid::Uuid;
 use crate::commands::arguments::names::parse_id;
 use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 
-/// Ends a schedule; what it has given stays.
+/// Cancel a schedule; points that it paid are not returned.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon distribution cancel SCHEDULE_ID
   guerdon --output json distribution cancel OTHER_SCHEDULE_ID")]
 pub(crate) struct Cancel {
-    /// The schedule.
+    /// The schedule's id.
     #[arg(value_name = "SCHEDULE_ID", value_parser = parse_id)]
     schedule_id: Uuid,
 }

@@ -9,7 +9,7 @@ use crate::commands::arguments::names::CompanyName;
 use crate::commands::output::table;
 use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 
-/// The schedules of a company, oldest first, cancelled ones too.
+/// List a company's schedules, including cancelled ones, oldest first.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon distribution list acme.example
@@ -20,21 +20,21 @@ pub(crate) struct List {
     company_id: CompanyName,
 }
 
-/// A schedule with what became of its dates that were not paid.
+/// A schedule, with its dates that were not paid.
 #[derive(Serialize)]
 struct Listed {
     #[serde(flatten)]
     schedule: Shown,
     created_at: String,
     cancelled_at: Option<String>,
-    /// Since when its next date could not be paid.
+    /// When paying its next date first failed.
     failing_since: Option<String>,
-    /// What refused the last try.
+    /// Why the last attempt was refused.
     failure: Option<String>,
     missed: Vec<Missed>,
 }
 
-/// A date that was given up.
+/// A date that was skipped permanently.
 #[derive(Serialize)]
 struct Missed {
     date: String,

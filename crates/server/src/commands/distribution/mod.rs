@@ -12,13 +12,13 @@ use crate::commands::group::command_group;
 
 command_group! {
     enum DistributionCommand {
-        /// Give points to users, all or nothing, from the reserve.
+        /// Distribute points from the reserve to users, all or nothing.
         Run(run::Run),
-        /// Give points again and again, every week or every month.
+        /// Schedule a weekly or monthly distribution.
         Schedule(schedule::Schedule),
-        /// Show a company's schedules.
+        /// List a company's schedules.
         List(list::List),
-        /// End a schedule.
+        /// Cancel a schedule.
         Cancel(cancel::Cancel),
     }
 }

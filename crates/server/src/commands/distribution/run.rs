@@ -17,7 +17,7 @@ use crate::commands::arguments::sum::{Sum, format_worth};
 use crate::commands::output::{WithText, counted};
 use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View as _};
 
-/// Gives points to users, all or nothing, from the reserve.
+/// Distribute points from the reserve to users, all or nothing.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon distribution run acme.example --wallet peer_wallet --points 50 \
@@ -28,13 +28,14 @@ pub(crate) struct Run {
     /// The company: an id or a domain
     #[arg(value_name = "COMPANY")]
     company_id: CompanyName,
-    /// Into which wallet
+    /// The wallet that receives the points
     #[arg(long, value_enum)]
     wallet: WalletName,
     #[command(flatten)]
     #[serde(flatten)]
     sum: Sum,
-    /// To whom, by id or email, once for each; without it to every active user (for manager_wallet: every active manager)
+    /// A user who receives points, by id or email; can be given several times. Default: every active user (for
+    /// manager_wallet: every active manager)
     #[arg(long = "user", value_name = "USER", value_parser = check_id_or_email)]
     users: Vec<String>,
     #[command(flatten)]
@@ -81,7 +82,7 @@ impl Runnable for Run {
             WithText { fields: Distributed { company_id: id.as_uuid(), users: it.users, points }, text }
                 .output()
         })?;
-        // After a repeat too: an earlier run under this key may have ended between two steps.
+        // Also after a retry: an earlier run with this key may have ended between two steps.
         let mut paid = |users| {
             environment.progress.advance(users);
             ControlFlow::Continue(())

@@ -11,13 +11,13 @@ use crate::commands::arguments::names::CompanyName;
 use crate::commands::arguments::sum::{Sum, format_points};
 use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 
-/// How often a schedule has a date.
+/// The interval between the dates of a schedule.
 #[derive(Debug, Clone, Copy, clap::ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Every {
     /// Every seven days.
     Week,
-    /// On the same day of every month, or on the last day of one that is shorter.
+    /// On the same day of every month, or on the last day of a shorter month.
     Month,
 }
 
@@ -30,8 +30,8 @@ impl From<Every> for Period {
     }
 }
 
-/// Gives points again and again: on each date, as it begins in UTC, to every active user then (for manager_wallet: every
-/// active manager), all or nothing. A date that was missed is made up, once, oldest first.
+/// Schedule a distribution that repeats. At the start of each date in UTC, it pays every user who is then active (for
+/// manager_wallet: every active manager), all or nothing. Missed dates are paid once each, oldest first.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon distribution schedule acme.example --wallet peer_wallet --points 50 \
@@ -42,16 +42,16 @@ pub(crate) struct Schedule {
     /// The company: an id or a domain
     #[arg(value_name = "COMPANY")]
     company_id: CompanyName,
-    /// Into which wallet
+    /// The wallet that receives the points
     #[arg(long, value_enum)]
     wallet: WalletName,
     #[command(flatten)]
     #[serde(flatten)]
     sum: Sum,
-    /// How often
+    /// The interval
     #[arg(long, value_enum)]
     every: Every,
-    /// The first date; where it is past, it and those since are made up.
+    /// The first date; if it is in the past, it and all dates since are paid.
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = date)]
     start: String,
 }
@@ -69,7 +69,7 @@ pub(super) struct Shown {
     pub(super) points: i64,
     pub(super) every: &'static str,
     pub(super) start: String,
-    /// None where it is cancelled.
+    /// `None` if the schedule is cancelled.
     pub(super) next: Option<String>,
 }
 

@@ -12,25 +12,25 @@ use crate::commands::arguments::time::{check_time, parse_optional_time};
 use crate::commands::output::table;
 use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 
-/// How many events are shown where nothing else is asked for.
+/// The default number of events.
 const SHOWN: u32 = 100_000;
 
-/// Shows events, newest first.
+/// List events, newest first.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon event list --state exhausted
   guerdon event list --provider Acme --since 2h --limit 20")]
 pub(crate) struct List {
-    /// Of this provider only: an id or a name
+    /// List only events of this provider: an id or a name
     #[arg(long, value_name = "PROVIDER")]
     provider: Option<ProviderName>,
-    /// In this state only.
+    /// List only events in this state.
     #[arg(long, value_enum)]
     state: Option<StateName>,
-    /// Caused then or later.
+    /// List only events created at or after this time: a time, or an age such as 2h.
     #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = check_time)]
     since: Option<String>,
-    /// At most so many.
+    /// Maximum number of events.
     #[arg(long, default_value_t = SHOWN, value_name = "N", allow_negative_numbers = true, value_parser = parse_limit)]
     limit: u32,
 }

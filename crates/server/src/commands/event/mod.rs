@@ -12,11 +12,11 @@ use crate::commands::group::command_group;
 
 command_group! {
     enum EventCommand {
-        /// Show events, newest first.
+        /// List events, newest first.
         List(list::List),
-        /// Show one event, its body and the attempts to deliver it.
+        /// Show an event with its body and delivery attempts.
         Show(show::Show),
-        /// Make events due at once.
+        /// Redeliver events now.
         Replay(replay::Replay),
     }
 }
@@ -25,13 +25,13 @@ command_group! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum StateName {
-    /// Waits for its next attempt.
+    /// Waiting for the next attempt.
     Pending,
-    /// Confirmed by its receiver.
+    /// Confirmed by the receiver.
     Delivered,
-    /// Failed for the last time.
+    /// The final attempt failed.
     Exhausted,
-    /// Its provider had no callback URL.
+    /// The provider had no callback URL.
     Unaddressed,
 }
 

@@ -14,19 +14,19 @@ use crate::commands::error::refusals;
 use crate::commands::output::counted;
 use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 
-/// Makes events due at once: those that ended on a schedule that begins anew, those that wait on the one they have.
+/// Redeliver events now. Ended events start a new retry schedule; pending ones continue theirs.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon event replay EVENT_ID
   guerdon event replay --provider Acme --state exhausted")]
 pub(crate) struct Replay {
-    /// The events.
+    /// The ids of the events.
     #[arg(value_name = "EVENT_ID", value_parser = parse_id, required_unless_present = "provider", conflicts_with_all = ["provider", "state"])]
     ids: Vec<Uuid>,
-    /// All events of this provider, by id or name, in the state named
+    /// Replay all events of this provider (an id or a name) in the given state
     #[arg(long, value_name = "PROVIDER", requires = "state")]
     provider: Option<ProviderName>,
-    /// Which of the provider's events.
+    /// The state of the events to replay.
     #[arg(long, value_parser = kept, value_name = "exhausted|unaddressed", requires = "provider")]
     state: Option<StateName>,
 }

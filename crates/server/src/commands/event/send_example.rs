@@ -1,4 +1,4 @@
-//! `guerdon webhook send-example`: one signed event that tells of nothing, to see what a receiver makes of it.
+//! `guerdon webhook send-example`: sends one signed event with invented data, to test a receiver.
 
 use guerdon_domain::audit_log::Action;
 use guerdon_domain::events::{Event, EventKind, RecognitionEvent, RedemptionEvent, SenderName};
@@ -18,13 +18,13 @@ use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View, 
 use crate::platform::{SystemClock, SystemIds};
 use crate::transports::build_courier;
 
-/// Sends one example event.
+/// Send a signed example event.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 pub(crate) struct SendExample {
     /// The provider: an id or a name
     #[arg(value_name = "PROVIDER")]
     provider_id: ProviderName,
-    /// recognition.received, recognition.updated or redemption.created
+    /// Event type: recognition.received, recognition.updated or redemption.created
     #[arg(long, value_name = "TYPE")]
     r#type: String,
 }

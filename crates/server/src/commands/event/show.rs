@@ -10,13 +10,13 @@ use crate::commands::arguments::names::parse_id;
 use crate::commands::output::{fields, table};
 use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 
-/// Shows one event, its body and the attempts to deliver it.
+/// Show an event with its body and delivery attempts.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon event show EVENT_ID
   guerdon --output json event show EVENT_ID")]
 pub(crate) struct Show {
-    /// The event.
+    /// The event's id.
     #[arg(value_name = "EVENT_ID", value_parser = parse_id)]
     id: Uuid,
 }

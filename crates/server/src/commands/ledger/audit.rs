@@ -12,29 +12,29 @@ use crate::commands::arguments::time::{check_time, parse_optional_time};
 use crate::commands::output::table;
 use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 
-/// How many entries are shown where nothing else is asked for.
+/// The default number of entries.
 const SHOWN: u32 = 100;
 
-/// Shows who did what, newest first: every command that changed something, and what providers did to money, credentials
-/// and single sign-on.
+/// Show the audit log, newest first: all commands that changed something, and changes by providers to money,
+/// credentials and single sign-on.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon audit --company acme.example --since 7d
   guerdon audit --action provider.rotate --limit 20")]
 pub(crate) struct Audit {
-    /// In this company only: an id or a domain
+    /// Show only entries of this company: an id or a domain
     #[arg(long, value_name = "COMPANY")]
     company: Option<CompanyName>,
-    /// Of this provider only: an id or a name
+    /// Show only entries of this provider: an id or a name
     #[arg(long, value_name = "PROVIDER")]
     provider: Option<ProviderName>,
-    /// Of this action only, such as provider.rotate
+    /// Show only this action, such as provider.rotate
     #[arg(long, value_name = "ACTION", value_parser = action)]
     action: Option<String>,
-    /// Then or later: a time, or an age such as 2h
+    /// Show only entries at or after this time: a time, or an age such as 2h
     #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = check_time)]
     since: Option<String>,
-    /// At most so many
+    /// Maximum number of entries
     #[arg(long, default_value_t = SHOWN, value_name = "N", allow_negative_numbers = true, value_parser = parse_limit)]
     limit: u32,
 }
@@ -67,7 +67,7 @@ impl From<AuditEntry> for EntryView {
     }
 }
 
-/// Who did it: a provider by its id, the operator by the name of the operating system's user.
+/// The actor: a provider with its id, or the operator with the name of the operating system user.
 fn actor(it: &AuditEntry) -> String {
     let reference = it.by.reference.as_deref().map_or_else(String::new, |it| format!(" {it}"));
     match it.by.actor {

@@ -10,20 +10,20 @@ use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View, 
 use crate::maintenance::sealing;
 use crate::platform::SystemClock;
 
-/// Seals what is committed now; answers the chain's head.
+/// Seal all committed journal entries and print the head of the hash chain.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon seal
   guerdon --output json seal")]
 pub(crate) struct Seal {
-    /// Nothing to seal is no fault then.
+    /// Whether an empty ledger is accepted.
     #[arg(skip)]
     #[serde(default)]
     is_for_backup: bool,
 }
 
 impl Seal {
-    /// Notes that a backup begins, and seals what there is, if there is anything.
+    /// Records in the audit log that a backup begins, and seals all journal entries, if there are any.
     pub(crate) fn for_backup() -> Self {
         Self { is_for_backup: true }
     }

@@ -14,12 +14,12 @@ use crate::commands::arguments::names::{CompanyName, check_id_or_email, find_com
 use crate::commands::arguments::time::{check_time, parse_optional_time};
 use crate::commands::{CommandEnvironment, CommandError, Output, Runnable};
 
-/// How many lines one statement has at most.
+/// The most lines of a statement.
 const LINES_MAX: usize = 200_000;
 
-/// Every movement of a company's reserve, or of a user's wallet, oldest first, with the balance after each, between an
-/// opening and a closing balance. Points are converted at the rate of each movement, so that a period that is over gives the
-/// same bytes for ever.
+/// Print a statement of a company's reserve or a user's wallet: opening balance, every movement with the balance after
+/// it, oldest first, and closing balance. Points are converted at the rate of each movement, so the statement of a past
+/// period never changes.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon statement acme.example --from 30d
@@ -29,34 +29,34 @@ pub(crate) struct Statement {
     /// The company: an id or a domain
     #[arg(value_name = "COMPANY")]
     company_id: CompanyName,
-    /// Of this user's wallet instead of the reserve: an id or an email
+    /// Print the statement of this user's wallet instead of the reserve: an id or an email
     #[arg(long, value_name = "USER", value_parser = check_id_or_email, requires = "wallet")]
     user: Option<String>,
-    /// Which of the user's wallets
+    /// The user's wallet
     #[arg(long, value_enum, requires = "user")]
     wallet: Option<WalletName>,
-    /// From then on: a time, or an age such as 7d
+    /// Start of the period: a time, or an age such as 7d
     #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = check_time)]
     from: Option<String>,
-    /// Before then
+    /// End of the period (exclusive): a time, or an age such as 7d
     #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = check_time)]
     to: Option<String>,
-    /// How it is written
+    /// Format of the statement
     #[arg(long, value_enum, default_value = "csv")]
     format: StatementFormat,
 }
 
-/// How a statement is written.
+/// The format of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum StatementFormat {
-    /// Lines of values separated by commas (RFC 4180)
+    /// Comma-separated values (RFC 4180)
     Csv,
     /// A JSON array
     Json,
 }
 
-/// One line; the amounts of money are in dollars, exact.
+/// One line of a statement, with exact amounts in dollars.
 #[derive(Serialize)]
 struct Line {
     at: Option<String>,

@@ -10,13 +10,13 @@ use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 use crate::maintenance::verify;
 use crate::platform::SystemClock;
 
-/// Checks every ledger invariant, read-only.
+/// Verify the ledger, read-only.
 #[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon verify
   guerdon verify --head HEAD")]
 pub(crate) struct Verify {
-    /// A head that `guerdon seal` printed: proves that nothing sealed before it was changed or removed since.
+    /// A head from `guerdon seal`: proves that nothing sealed up to it was changed or removed since.
     #[arg(long, value_name = "HEAD", value_parser = digits)]
     head: Option<String>,
 }
@@ -31,11 +31,11 @@ fn bytes(text: &str) -> Option<[u8; 32]> {
     HEXLOWER_PERMISSIVE.decode(text.as_bytes()).ok()?.try_into().ok()
 }
 
-/// The findings.
+/// The result of the verification.
 #[derive(Serialize)]
 struct Findings {
     ok: bool,
-    /// The invariant and what is wrong, in one line each.
+    /// One line per violation: the invariant and the detail.
     violations: Vec<String>,
     checked: Counts,
 }
@@ -81,8 +81,8 @@ impl View for Findings {
     }
 }
 
-/// Stores the time and the result for the console, as far as the database takes them. An embedded database that no
-/// service has open is left exactly as it is: it may be evidence.
+/// Stores the time and the result for the console, if the database accepts writes. An embedded database that no service
+/// has open is not changed: it may be evidence.
 fn note(environment: &CommandEnvironment, found: usize) {
     let told = format!("{} {found}", SystemClock.now().unix_micros());
     let noted = environment

@@ -10,22 +10,22 @@ use crate::commands::arguments::time::{check_time, parse_optional_time};
 use crate::commands::output::table;
 use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 
-/// How many mails are shown where nothing else is asked for.
+/// The default number of mails.
 const SHOWN: u32 = 1_000;
 
-/// Shows mails, newest first.
+/// List mails, newest first.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon mail list --state given-up
   guerdon mail list --since 7d")]
 pub(crate) struct List {
-    /// In this state only
+    /// List only mails in this state
     #[arg(long, value_enum)]
     state: Option<StateName>,
-    /// Caused then or later: a time, or an age such as 2h
+    /// List only mails created at or after this time: a time, or an age such as 2h
     #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = check_time)]
     since: Option<String>,
-    /// At most so many
+    /// Maximum number of mails
     #[arg(long, default_value_t = SHOWN, value_name = "N", allow_negative_numbers = true, value_parser = parse_limit)]
     limit: u32,
 }

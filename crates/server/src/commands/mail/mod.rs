@@ -11,11 +11,11 @@ use crate::commands::group::command_group;
 
 command_group! {
     enum MailCommand {
-        /// Show mails, newest first.
+        /// List mails, newest first.
         List(list::List),
-        /// Send mails again that were given up, or that wait.
+        /// Retry pending or failed mails now.
         Retry(retry::Retry),
-        /// Send a mail at once, to see whether mails arrive.
+        /// Send a test mail.
         Test(test::Test),
     }
 }
@@ -24,11 +24,11 @@ command_group! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum StateName {
-    /// It is tried again.
+    /// Waiting for the next attempt.
     Waiting,
-    /// The mail server took it, or it was written to a file.
+    /// Accepted by the mail server, or written to a file.
     Sent,
-    /// It failed for the last time.
+    /// The final attempt failed.
     GivenUp,
 }
 

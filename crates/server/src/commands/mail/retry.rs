@@ -9,14 +9,13 @@ use crate::commands::arguments::names::parse_id;
 use crate::commands::output::counted;
 use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 
-/// Sends mails that were given up, or that wait, as soon as possible: the mail server is tried at once, even if it counts as
-/// away.
+/// Retry pending or failed mails now, even if the mail server is considered unavailable.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon mail retry MAIL_ID
   guerdon --output json mail retry OTHER_MAIL_ID")]
 pub(crate) struct Retry {
-    /// The mails' ids, as `mail list` shows them
+    /// The ids of the mails, from `mail list`
     #[arg(value_name = "MAIL_ID", value_parser = parse_id, required = true)]
     ids: Vec<Uuid>,
 }

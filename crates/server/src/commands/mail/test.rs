@@ -10,13 +10,13 @@ use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View, 
 use crate::platform::{SystemClock, SystemIds};
 use crate::transports::build_mail_transport;
 
-/// Sends a mail at once, past the queue, the way all others go.
+/// Send a test mail now, bypassing the queue.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon mail test admin@acme.example
   guerdon --output json mail test admin@acme.example")]
 pub(crate) struct Test {
-    /// To whom
+    /// The recipient's email address
     #[arg(value_name = "ADDRESS", value_parser = check_email)]
     address: String,
 }

@@ -1,4 +1,4 @@
-//! Commands that keep the service in order: `guerdon maintenance` and `prune`.
+//! Maintenance commands: `guerdon maintenance` and `prune`.
 
 pub(super) mod mode;
 pub(super) mod prune;

@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 use crate::platform::SystemClock;
 
-/// Turns maintenance on or off.
+/// Turn maintenance mode on or off, or show it.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon maintenance status
   guerdon maintenance off")]
 pub(crate) struct Maintenance {
-    /// What it shall be; `status` tells what it is.
+    /// The new state, or `status` to show the current one.
     #[arg(value_enum)]
     state: Switch,
 }
@@ -22,11 +22,11 @@ pub(crate) struct Maintenance {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Switch {
-    /// The API answers 503.
+    /// The API responds with 503.
     On,
-    /// The API serves.
+    /// The API serves requests.
     Off,
-    /// Tells which of both, and since when.
+    /// Show the current state and since when.
     Status,
 }
 

@@ -7,8 +7,8 @@ use crate::commands::output::counted;
 use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 use crate::maintenance::retention;
 
-/// Lets go of what retention allows, as `serve` does each day: delivered events with their attempts, mails that were
-/// handed over, answers kept for repeats. `retention` in the settings says how long each stays.
+/// Delete delivered events with their attempts, sent mails and expired idempotency records past their retention, as
+/// `serve` does each day. The `retention` settings define how long each is stored.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon prune
@@ -20,7 +20,7 @@ struct Deleted {
     events: usize,
     mails: usize,
     idempotency_records: usize,
-    /// Others who wrote may have waited for it.
+    /// Other writers may have waited this long.
     longest_step_micros: u64,
 }
 

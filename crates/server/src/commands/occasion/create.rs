@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::Shown;
 use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 
-/// Adds an occasion that every provider can use.
+/// Create a global occasion, which every provider can use.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon occasion create-global --name Thanks --title Thanks \
@@ -16,13 +16,13 @@ use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
   guerdon occasion create-global --name Welcome --title Welcome \
     --default-message Welcome")]
 pub(crate) struct CreateGlobal {
-    /// Its name.
+    /// The name.
     #[arg(long)]
     name: String,
-    /// The title of its mails.
+    /// The title of mails about its recognitions.
     #[arg(long)]
     title: String,
-    /// The message of recognitions that give none.
+    /// The default message of recognitions.
     #[arg(long)]
     default_message: String,
 }

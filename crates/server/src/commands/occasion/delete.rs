@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::commands::arguments::names::parse_id;
 use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 
-/// Removes an occasion that every provider can use; recognitions keep its id, events its name.
+/// Delete a global occasion; recognitions keep its id, and events its name.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon occasion delete-global OCCASION_ID

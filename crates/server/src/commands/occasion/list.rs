@@ -7,7 +7,7 @@ use super::Shown;
 use crate::commands::output::table;
 use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 
-/// Shows the occasions that every provider can use, oldest first.
+/// List global occasions, oldest first.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon occasion list-global

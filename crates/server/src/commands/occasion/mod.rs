@@ -17,13 +17,13 @@ use crate::commands::output::fields;
 command_group! {
     #[expect(clippy::enum_variant_names, reason = "a company's own occasions are its provider's")]
     enum OccasionCommand {
-        /// Add an occasion that every provider can use.
+        /// Create a global occasion, which every provider can use.
         CreateGlobal(create::CreateGlobal),
-        /// Show the occasions that every provider can use.
+        /// List global occasions.
         ListGlobal(list::ListGlobal),
-        /// Enable or disable one of them, show or hide it.
+        /// Enable, disable, show or hide a global occasion.
         SetGlobal(set::SetGlobal),
-        /// Remove one of them.
+        /// Delete a global occasion.
         DeleteGlobal(delete::DeleteGlobal),
     }
 }

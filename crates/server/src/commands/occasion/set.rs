@@ -10,7 +10,7 @@ use super::Shown;
 use crate::commands::arguments::names::parse_id;
 use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 
-/// Changes an occasion that every provider can use; what is not named stays.
+/// Update a global occasion; options that are not given stay unchanged.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon occasion set-global OCCASION_ID --enabled false
@@ -22,7 +22,7 @@ pub(crate) struct SetGlobal {
     /// Whether it can be used
     #[arg(long, value_name = "true|false")]
     enabled: Option<bool>,
-    /// Whether it is shown for selection
+    /// Whether it is offered for selection
     #[arg(long, value_name = "true|false")]
     visible: Option<bool>,
 }

@@ -12,20 +12,20 @@ use crate::commands::output::fields;
 use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 use crate::platform::{SystemIds, random};
 
-/// Adds a provider.
+/// Create a provider.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon provider create --name Beta \
     --callback-url https://acme.example/hook
   guerdon provider create --name Gamma --manages-all-domain-resources")]
 pub(crate) struct Create {
-    /// Its name, for the operator.
+    /// The provider's name.
     #[arg(long)]
     name: String,
-    /// Where its events go: kept and signed exactly as written.
+    /// The URL that receives events; stored and signed exactly as given.
     #[arg(long, value_name = "U")]
     callback_url: Option<String>,
-    /// Let it create and update companies and corporations and create users.
+    /// Allow the provider to create and update companies and corporations and to create users.
     #[arg(long)]
     manages_all_domain_resources: bool,
 }

@@ -24,13 +24,13 @@ const SHARED_SECRET_PREFIX: &str = "gw_";
 
 command_group! {
     enum ProviderCommand {
-        /// Add a provider; its secrets are shown this once.
+        /// Create a provider and print its secrets, which are not shown again.
         Create(create::Create),
-        /// Show all providers, oldest first.
+        /// List all providers, oldest first.
         List(list::List),
-        /// Change a provider.
+        /// Update a provider.
         Set(set::Set),
-        /// Replace a secret; the old one stops at once, or after a grace.
+        /// Rotate a secret; the old one expires now or after a grace period.
         Rotate(rotate::Rotate),
     }
 }

@@ -15,7 +15,7 @@ use crate::commands::output::fields;
 use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 use crate::platform::random;
 
-/// Replaces a secret.
+/// Rotate a secret.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon provider rotate Acme --api-secret --grace 24
@@ -27,7 +27,7 @@ pub(crate) struct Rotate {
     #[command(flatten)]
     #[serde(flatten)]
     which: Which,
-    /// The old one works for so many hours yet: an API secret beside the new one; a shared secret signs until then.
+    /// Grace period in hours: an old API secret stays valid with the new one; an old shared secret signs until its end.
     #[arg(long, value_name = "HOURS", allow_negative_numbers = true, value_parser = hours)]
     #[serde(default)]
     grace: Option<u16>,
@@ -37,19 +37,19 @@ fn hours(text: &str) -> Result<u16, String> {
     parse_number(text, 1..=8_760).map(fit)
 }
 
-/// One of the two.
+/// The secret to replace.
 #[derive(Debug, Clone, Copy, clap::Args, Serialize, Deserialize)]
 #[group(required = true, multiple = false)]
 pub(crate) struct Which {
-    /// The password of its API key.
+    /// The API secret: the password of the API key.
     #[arg(long)]
     api_secret: bool,
-    /// The key that its events are signed with.
+    /// The shared secret: the key that signs events.
     #[arg(long)]
     shared_secret: bool,
 }
 
-/// A new secret, which is shown this once.
+/// The new secret, which is not shown again.
 #[derive(Serialize)]
 struct Rotated<'a> {
     id: Uuid,
@@ -61,7 +61,7 @@ struct Rotated<'a> {
     api_secret: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     shared_secret: Option<&'a str>,
-    /// None if the old secret stopped working at once.
+    /// `None` if the old secret expired immediately.
     #[serde(skip_serializing_if = "Option::is_none")]
     old_secret_valid_until: Option<String>,
 }

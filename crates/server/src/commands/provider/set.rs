@@ -9,7 +9,7 @@ use super::{Listed, change_provider, parse_name};
 use crate::commands::arguments::names::ProviderName;
 use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 
-/// Changes a provider; what is not named stays.
+/// Update a provider; options that are not given stay unchanged.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon provider set Acme --callback-url https://acme.example/hooks
@@ -18,19 +18,19 @@ pub(crate) struct Set {
     /// The provider: an id or a name
     #[arg(value_name = "PROVIDER")]
     id: ProviderName,
-    /// Its name from then on
+    /// The new name
     #[arg(long)]
     name: Option<String>,
-    /// Where its events go: kept and signed exactly as written.
+    /// The URL that receives events; stored and signed exactly as given.
     #[arg(long, value_name = "U")]
     callback_url: Option<String>,
-    /// Its events go nowhere.
+    /// Remove the callback URL.
     #[arg(long, conflicts_with = "callback_url")]
     no_callback_url: bool,
-    /// Whether it may create and update companies and corporations and create users.
+    /// Whether the provider may create and update companies and corporations and create users.
     #[arg(long, value_name = "true|false")]
     manages_all_domain_resources: Option<bool>,
-    /// Whether its credentials are refused and its events wait.
+    /// Whether the provider is suspended: its credentials are refused, and its events wait.
     #[arg(long, value_name = "true|false")]
     suspended: Option<bool>,
 }

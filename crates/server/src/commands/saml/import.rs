@@ -10,8 +10,8 @@ use guerdon_domain::saml::{UpdateSaml, UpdateSamlError, update};
 use guerdon_domain::values::{EntityId, PemCertificate, Update, WebUrl};
 use serde::{Deserialize, Serialize};
 
-/// Takes identifier, address and certificate out of an identity provider's metadata. Nothing is fetched; whether single
-/// sign-on is on stays as it is.
+/// Import entity id, sign-on URL and certificate from an identity provider's metadata file. Nothing is fetched, and
+/// single sign-on is neither enabled nor disabled.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon saml import acme.example METADATA
@@ -36,7 +36,7 @@ impl Runnable for Import {
             found.certificates.iter().map(|it| PemCertificate::parse(it)).collect();
         let certificates = certificates.map_err(|it| told("certificate", &it))?;
         let several = certificates.len() > 1;
-        // While an identity provider changes its key it names the old one and the new.
+        // While an identity provider replaces its key, its metadata has the old one and the new one.
         let last = certificates.into_iter().max_by_key(PemCertificate::expires_at);
         let certificate = last.ok_or_else(|| CommandError::refused("the metadata has no certificate"))?;
         let note = several.then(|| {

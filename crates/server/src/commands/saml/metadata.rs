@@ -9,23 +9,23 @@ use serde::{Deserialize, Serialize};
 
 use crate::commands::arguments::text_file::read_text_file;
 
-/// A larger file is no metadata of one identity provider.
+/// The largest file; the metadata of one identity provider is much smaller.
 const BYTES_MAX: u64 = 1 << 20;
 const REDIRECT: &str = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect";
 const POST: &str = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST";
 
-/// What it says.
+/// The settings that single sign-on needs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Metadata {
     pub(super) entity_id: String,
-    /// Where users are sent to sign on: by redirection, or else by a form.
+    /// The sign-on URL, for the redirect binding if the metadata has one, else for the POST binding.
     pub(super) sign_on_url: String,
-    /// The certificates for signing, one of each key, in PEM: at least one.
+    /// The signing certificates, one per key, in PEM: at least one.
     pub(super) certificates: Vec<String>,
 }
 
-/// Reads a metadata file; a failure is part of the value, for the command to report. Internal entities and other documents are
-/// not looked at.
+/// Reads a metadata file; a failure is part of the value, for the command to report. Internal entities and external
+/// documents are not read.
 pub(super) fn read(name: &str) -> Result<Result<Metadata, String>, Infallible> {
     read_text_file(
         name,
@@ -34,7 +34,7 @@ pub(super) fn read(name: &str) -> Result<Result<Metadata, String>, Infallible> {
     )
 }
 
-/// Where the reader stands.
+/// The state of the reader.
 #[derive(Default)]
 struct Place {
     found: Metadata,
@@ -89,7 +89,7 @@ impl Place {
             }
             "KeyDescriptor" => self.is_for_signing = self.is_in_idp && value(it, "use")? != "encryption",
             "X509Certificate" if self.is_for_signing => {
-                self.is_for_signing = false; // what follows in the same key are those who vouch for it
+                self.is_for_signing = false; // further certificates of the key are its issuers
                 self.found.certificates.push(String::new());
                 self.is_in_certificate = true;
             }
@@ -115,7 +115,7 @@ impl Place {
     }
 }
 
-/// An attribute's value; empty where it is absent.
+/// Returns an attribute's value; empty if it is absent.
 fn value(it: &BytesStart<'_>, name: &str) -> Result<String, String> {
     let found = it.try_get_attribute(name).map_err(|cause| cause.to_string())?;
     let Some(found) = found else { return Ok(String::new()) };
@@ -125,7 +125,7 @@ fn value(it: &BytesStart<'_>, name: &str) -> Result<String, String> {
         .map_err(|cause| cause.to_string())
 }
 
-/// Base64 as a certificate in PEM, in lines of 64.
+/// Formats base64 as a certificate in PEM, in lines of 64 characters.
 fn pem(base64: &str) -> String {
     let digits: Vec<char> = base64.chars().collect();
     let lines: Vec<String> = digits.chunks(64).map(|it| it.iter().collect()).collect();

@@ -15,9 +15,9 @@ use crate::commands::{CommandEnvironment, CommandError, Output};
 
 command_group! {
     enum SamlCommand {
-        /// Take the settings out of an identity provider's metadata.
+        /// Import settings from an identity provider's metadata file.
         Import(import::Import),
-        /// Show the settings, with what is to be entered at the identity provider.
+        /// Show the settings, and the values to enter at the identity provider.
         Show(show::Show),
     }
 }

@@ -7,7 +7,7 @@ use super::render_settings;
 use crate::commands::arguments::names::CompanyName;
 use crate::commands::{CommandEnvironment, CommandError, Output, Runnable};
 
-/// Shows the settings, with what is to be entered at the identity provider.
+/// Show the settings, and the values to enter at the identity provider.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon saml show acme.example

@@ -36,7 +36,8 @@ fn rows(seed: u64) -> Vec<Row> {
     (0..24).map(row).collect()
 }
 
-/// Imports the rows into a company of its own, in which two users have the same employee id, `at_once` in each batch: what became of each row, and who is there then.
+/// Imports the rows into a company of its own, in which two users have the same employee id, `at_once` in each batch:
+/// what became of each row, and who is there then.
 fn imported(rows: &[Row], at_once: usize) -> (Vec<String>, Vec<Value>) {
     let setup = Setup::new();
     let company: CompanyId = company(&setup).parse().unwrap();

@@ -13,8 +13,8 @@ use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 /// How many events one query reads.
 const FOUND_AT_ONCE: i64 = 20_000;
 
-/// Erases what is known of a deleted user: profile, mails, and name and address in the bodies of events. What points the
-/// user gave and received stays, and so do messages.
+/// Erase the personal data of a deleted user: profile, mails, and name and address in event bodies. The points that the
+/// user sent and received are kept, and so are messages.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon user erase DELETED_USER_ID

@@ -12,24 +12,24 @@ use crate::commands::arguments::names::{CompanyName, check_email};
 use crate::commands::output::table;
 use crate::commands::{CommandEnvironment, CommandError, Output, Runnable};
 
-/// Shows a company's users, oldest first.
+/// List a company's users, oldest first.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon user list --company acme.example
   guerdon user list --company acme.example --email ann@acme.example --deleted")]
 pub(crate) struct List {
-    /// Of this company: an id or a domain
+    /// The company: an id or a domain
     #[arg(long, value_name = "COMPANY")]
     company: CompanyName,
-    /// With this email only
+    /// List only the users with this email
     #[arg(long, value_name = "EMAIL", value_parser = check_email)]
     #[serde(default)]
     email: Option<String>,
-    /// Deleted ones too
+    /// Include deleted users
     #[arg(long)]
     #[serde(default)]
     deleted: bool,
-    /// At most so many
+    /// Maximum number of users
     #[arg(long, default_value_t = 10_000, value_name = "N", allow_negative_numbers = true, value_parser = parse_limit)]
     limit: u32,
 }

@@ -11,11 +11,11 @@ use crate::commands::group::command_group;
 
 command_group! {
     enum UserCommand {
-        /// Show a company's active users, oldest first.
+        /// List a company's users, oldest first.
         List(list::List),
-        /// Show one user, a deleted one too.
+        /// Show a user, active or deleted.
         Show(show::Show),
-        /// Erase what is known of a deleted user; the movements of points stay.
+        /// Erase the personal data of a deleted user; the ledger is unchanged.
         Erase(erase::Erase),
     }
 }

@@ -10,7 +10,7 @@ use crate::commands::arguments::names::UserName;
 use crate::commands::output::fields;
 use crate::commands::{CommandEnvironment, CommandError, Output, Runnable};
 
-/// Shows one user, a deleted one too.
+/// Show a user, active or deleted.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon user show ann@acme.example --company acme.example

@@ -1,4 +1,4 @@
-//! Where `guerdon listen` stopped: a file of this user for these credentials and this target.
+//! Stores the position at which `guerdon listen` stopped, in a file per user, credentials and target.
 
 use std::path::PathBuf;
 
@@ -10,8 +10,8 @@ use ring::digest::{SHA256, digest};
 
 use crate::platform::files;
 
-/// A position in the event feed. Its file has the time from which events are wanted, and after a space the cursor, once there
-/// is one.
+/// A position in the event feed. Its file has the time from which events are wanted, and after a space the cursor, once
+/// there is one.
 pub(super) struct Place {
     file: PathBuf,
     since: String,
@@ -57,8 +57,8 @@ impl Place {
         }
     }
 
-    /// Whether an event is from the wanted time: the service may start a little earlier. Times have one format, so that they can
-    /// be compared as text.
+    /// Whether an event is from the wanted time: the service may start a little earlier. Times have one format, so that
+    /// they can be compared as text.
     pub(super) fn wants(&self, event: &Event) -> bool {
         event.created_at.as_str() >= self.since.as_str()
     }

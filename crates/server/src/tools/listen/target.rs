@@ -43,7 +43,7 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// Sends like the service, with a connection for each event.
+    /// Sends an event like the service, with a connection per event.
     pub(super) fn new(url: &str, secret: Option<&str>) -> Self {
         let config = Agent::config_builder()
             .timeout_global(Some(WITHIN))
@@ -87,7 +87,8 @@ impl Target {
     }
 }
 
-/// The last connector, after TCP and TLS: it records that the connection was made. A failure after that is the receiver's.
+/// The last connector, after TCP and TLS: it records that the connection was made. A failure after that is the
+/// receiver's.
 #[derive(Debug)]
 struct Noted(Arc<AtomicBool>);
 
@@ -139,7 +140,7 @@ mod tests {
         }
     }
 
-    /// What comes of it where somebody answers so as soon as the request is there, and closes.
+    /// Returns the outcome if the receiver sends this response as soon as the request arrives, and closes.
     fn answered(scheme: &str, answer: &'static str) -> (u16, String) {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let url = format!("{scheme}://{}/hook", listener.local_addr().unwrap());
@@ -180,7 +181,7 @@ mod tests {
         let refusing = format!("http://{}/hook", listener.local_addr().unwrap());
         drop(listener);
         check(sent(&refusing), "away: ");
-        // A name that is too long to be one.
+        // Too long for a header name.
         check(sent(&format!("http://{}.example/hook", "a".repeat(64))), "away: ");
     }
 }
