@@ -152,7 +152,7 @@ fn measure_all(
                 Database::Sqlite => None,
                 Database::Postgres => Some(Cluster::start_durable(workspace)?),
             };
-            let url = cluster.as_ref().map(|it| it.create_database(name)).transpose()?;
+            let url = cluster.as_ref().map(|cluster| cluster.create_database(name)).transpose()?;
             let plan = Plan {
                 cases: &cases,
                 seconds: arguments.seconds,

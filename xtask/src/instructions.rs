@@ -54,7 +54,9 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let file = workspace.root.join(BASELINE);
     let compiler = workspace::output(Command::new("rustc").arg("--version"))?.trim().to_owned();
     let baseline = if arguments.update { None } else { Some(read(&file)?) };
-    if let Some(other) = baseline.as_ref().map(|it| &it.compiler).filter(|it| **it != compiler) {
+    if let Some(other) =
+        baseline.as_ref().map(|baseline| &baseline.compiler).filter(|baseline| **baseline != compiler)
+    {
         eprintln!("the baseline is of {other}, this is {compiler}: expect differences");
     }
     let mut counts = BTreeMap::new();
@@ -63,7 +65,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     for (path, more) in PATHS {
         let count = instructions(&program, path, more)?;
         counts.insert(path.to_owned(), count);
-        let known = baseline.as_ref().and_then(|it| it.counts.get(path)).copied();
+        let known = baseline.as_ref().and_then(|baseline| baseline.counts.get(path)).copied();
         println!("{path:22} {count:>12} {}", compared(count, known));
         if known.is_some_and(|known| count * 100 > known * (100 + TOLERANCE)) {
             worse.push(path);
@@ -113,7 +115,7 @@ fn total(program: &Path, path: &str, times: u64) -> Result<u64> {
 fn read(file: &PathBuf) -> Result<Baseline> {
     let text = std::fs::read_to_string(file).with_context(|| format!("reading {}", file.display()))?;
     let mut lines = text.lines();
-    let compiler = lines.next().and_then(|it| it.strip_prefix("# ")).unwrap_or_default().to_owned();
+    let compiler = lines.next().and_then(|line| line.strip_prefix("# ")).unwrap_or_default().to_owned();
     let counts = lines.map(|line| {
         let (path, count) = line.split_once(',').with_context(|| format!("no count in `{line}`"))?;
         Ok((path.to_owned(), count.parse().with_context(|| format!("`{count}` of {path}"))?))

@@ -43,7 +43,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let now: Value = serde_json::from_str(&printed).context("reading what the program printed")?;
     if let Ok(before) = serde_json::from_str::<Value>(&kept) {
         let breaks = breaking::between(&before, &now);
-        breaks.iter().for_each(|it| eprintln!("breaks clients: {it}"));
+        breaks.iter().for_each(|change| eprintln!("breaks clients: {change}"));
         if !breaks.is_empty() && !arguments.accept_breaking {
             bail!("{FILE} stays as it is: what breaks clients needs a new version of the API");
         }

@@ -26,7 +26,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
 }
 
 fn is_there(tool: &str) -> bool {
-    let is_there = Command::new(tool).arg("--version").output().is_ok_and(|it| it.status.success());
+    let is_there = Command::new(tool).arg("--version").output().is_ok_and(|output| output.status.success());
     if !is_there {
         println!("{tool} is not installed: what it judges is not judged");
     }

@@ -128,7 +128,9 @@ impl Cluster {
 /// Returns a program in the folder of `other` or, if it is missing there, its bare name: some distributions install
 /// the client apart from the server's programs.
 pub(crate) fn beside(other: &Path, name: &str) -> PathBuf {
-    Some(other.with_file_name(name)).filter(|it| it.is_file()).unwrap_or_else(|| PathBuf::from(name))
+    Some(other.with_file_name(name))
+        .filter(|program| program.is_file())
+        .unwrap_or_else(|| PathBuf::from(name))
 }
 
 /// Runs SQL with this `psql` in one transaction and returns the rows.

@@ -22,7 +22,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
         ensure!(count <= max, "{package} brings {count} packages; the limit is {max}");
     }
     let mut publish = workspace.cargo(&["publish", "--dry-run", "--quiet", "--locked", "--allow-dirty"]);
-    run_command(publish.args(PUBLISHED.iter().flat_map(|it| ["--package", it])))
+    run_command(publish.args(PUBLISHED.iter().flat_map(|package| ["--package", package])))
 }
 
 fn count_packages(workspace: &Workspace, package: &str, features: &[&str]) -> Result<usize> {

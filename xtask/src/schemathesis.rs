@@ -52,7 +52,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
         let data = tempfile::Builder::new().prefix("guerdon-schemathesis-").tempdir()?;
         let url = cluster
             .as_ref()
-            .map(|it| anyhow::Ok((it.create_database("schemathesis")?, it.id())))
+            .map(|cluster| anyhow::Ok((cluster.create_database("schemathesis")?, cluster.id())))
             .transpose()?;
         let service = Service::start_with(&program, data.path(), url, &[])?;
         attack(workspace, &tool, &service, arguments)?;

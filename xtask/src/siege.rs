@@ -110,7 +110,7 @@ struct Finding {
 impl Finding {
     /// A duration with its upper bound.
     fn within(what: impl Into<String>, time: Duration, bound: Duration) -> Self {
-        let ms = |it: Duration| format!("{:.1} ms", it.as_secs_f64() * 1_000.0);
+        let ms = |time: Duration| format!("{:.1} ms", time.as_secs_f64() * 1_000.0);
         Self { what: what.into(), figure: ms(time), bound: format!("< {}", ms(bound)), holds: time < bound }
     }
 
@@ -142,7 +142,8 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
             if !arguments.attacks.is_empty() && !arguments.attacks.contains(attack) {
                 continue;
             }
-            let name = attack.to_possible_value().map(|it| it.get_name().to_owned()).unwrap_or_default();
+            let name =
+                attack.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
             let findings = besiege(workspace, &program, arguments, database, *attack)
                 .with_context(|| format!("{name} on {}", database.name()))?;
             for Finding { what, figure, bound, holds } in findings {
@@ -174,7 +175,10 @@ fn besiege(
         Database::Sqlite => None,
         Database::Postgres => Some(Cluster::start_durable(workspace)?),
     };
-    let url = cluster.as_ref().map(|it| anyhow::Ok((it.create_database("siege")?, it.id()))).transpose()?;
+    let url = cluster
+        .as_ref()
+        .map(|cluster| anyhow::Ok((cluster.create_database("siege")?, cluster.id())))
+        .transpose()?;
     let further = match attack {
         Attack::Refusals => refusals::settings(),
         Attack::Fuzz => fuzz::settings(),

@@ -83,7 +83,7 @@ pub(super) fn measure(service: &Service, plan: &Plan<'_>) -> Result<Vec<Row>> {
         connection.expect(201, &provider.post("/v1/recognitions", &company.thanks_to(number * USERS)))?;
     }
     let cases = cases(&provider, &company, user);
-    let chosen: Vec<_> = cases.iter().filter(|it| plan.has(it.case)).collect();
+    let chosen: Vec<_> = cases.iter().filter(|case| plan.has(case.case)).collect();
     let reads = Reads { credentials: &provider.credentials, user };
     let mut beside = Beside::prepare(service, plan, &reads, &provider, &chosen)?;
     let mut rounds: HashMap<(Case, Ceiling), Vec<Round>> = HashMap::new();
@@ -193,14 +193,14 @@ impl<'a> Beside<'a> {
         provider: &Provider,
         chosen: &[&Measured<'_>],
     ) -> Result<Self> {
-        let has_reads = chosen.iter().any(|it| Case::READS.contains(&it.case));
+        let has_reads = chosen.iter().any(|case| Case::READS.contains(&case.case));
         let database = plan.database_of(service.data());
         let server = has_reads.then(|| plan.ceilings.http(service, &database, reads)).transpose()?;
         Ok(Self {
             plan,
             service,
-            reads: server.map(|it| (it, provider.get(""))),
-            plain: plan.cluster.map(|it| PlainSql::prepare(it, service.data())).transpose()?,
+            reads: server.map(|server| (server, provider.get(""))),
+            plain: plan.cluster.map(|cluster| PlainSql::prepare(cluster, service.data())).transpose()?,
             made: HashMap::new(),
         })
     }

@@ -115,7 +115,7 @@ impl PlainSql {
         command.args(["-n", "-M", "prepared", "-j", THREADS, "-c", CLIENTS, "-T", &seconds.to_string()]);
         command.arg("-f").arg(&self.script).arg(&self.url);
         let said = output(&mut command)?;
-        let rate = said.lines().find_map(|it| it.strip_prefix("tps = ")?.split(' ').next()?.parse().ok());
+        let rate = said.lines().find_map(|line| line.strip_prefix("tps = ")?.split(' ').next()?.parse().ok());
         rate.context("pgbench says no rate")
     }
 }

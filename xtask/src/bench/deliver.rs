@@ -60,11 +60,11 @@ fn drain(service: &Service, provider: &Provider, company: &Company) -> Result<(R
     service.wait_until_settled(LIMIT)?;
     let cpu = Some(meter.each(u32::try_from(EVENTS)?));
     let arrived = receiver.take();
-    let distinct: HashSet<_> = arrived.iter().filter_map(|it| first_id(&it.body)).collect();
+    let distinct: HashSet<_> = arrived.iter().filter_map(|delivery| first_id(&delivery.body)).collect();
     ensure!(distinct.len() == EVENTS, "{} different events arrived", distinct.len());
-    let first = arrived.iter().map(|it| it.first_byte).min().context("nothing arrived")?;
-    let last = arrived.iter().map(|it| it.first_byte).max().context("nothing arrived")?;
-    let bodies: Vec<_> = arrived.into_iter().map(|it| it.body).collect();
+    let first = arrived.iter().map(|delivery| delivery.first_byte).min().context("nothing arrived")?;
+    let last = arrived.iter().map(|delivery| delivery.first_byte).max().context("nothing arrived")?;
+    let bodies: Vec<_> = arrived.into_iter().map(|delivery| delivery.body).collect();
     let round = Round {
         cpu,
         ceiling: Some(bare_loops(&receiver, &provider.shared_secret, &bodies)?),

@@ -58,15 +58,15 @@ impl Row {
 
     /// Creates a row with the median of some rounds.
     pub(super) fn of(what: impl Into<String>, rounds: Vec<Round>) -> Self {
-        let cpu: Vec<_> = rounds.iter().filter_map(|it| it.cpu).collect();
+        let cpu: Vec<_> = rounds.iter().filter_map(|round| round.cpu).collect();
         let cpu = |pick: fn(&(Duration, Duration)) -> Duration| middle(cpu.iter().map(pick).collect());
         Self {
             what: what.into(),
-            per_second: median(rounds.iter().map(|it| it.per_second).collect()),
-            cpu: cpu(|it| it.0).zip(cpu(|it| it.1)),
-            ratios: rounds.iter().filter_map(|it| Some(it.per_second / it.ceiling?)).collect(),
-            note: rounds.iter().filter_map(|it| it.refused.clone()).collect::<Vec<_>>().join("; "),
-            times: Times::of(rounds.into_iter().flat_map(|it| it.times).collect()),
+            per_second: median(rounds.iter().map(|round| round.per_second).collect()),
+            cpu: cpu(|times| times.0).zip(cpu(|times| times.1)),
+            ratios: rounds.iter().filter_map(|round| Some(round.per_second / round.ceiling?)).collect(),
+            note: rounds.iter().filter_map(|round| round.refused.clone()).collect::<Vec<_>>().join("; "),
+            times: Times::of(rounds.into_iter().flat_map(|round| round.times).collect()),
             ..Self::default()
         }
     }
@@ -113,13 +113,13 @@ impl Row {
     }
 
     fn misses(&self) -> bool {
-        self.must.iter().any(|it| !it.is_met(self))
+        self.must.iter().any(|wanted| !wanted.is_met(self))
     }
 
     /// Returns how the result compares with its goal.
     pub(super) fn verdict(&self) -> &'static str {
         let is_judged = !self.must.is_empty() || !self.reach.is_empty();
-        match (is_judged, self.misses(), self.reach.iter().all(|it| it.is_met(self))) {
+        match (is_judged, self.misses(), self.reach.iter().all(|wanted| wanted.is_met(self))) {
             (false, ..) => "",
             (_, true, _) => "MISSED",
             (_, _, true) => "reached",
@@ -132,7 +132,7 @@ impl Row {
         let bound = |wanted: &[Wanted]| {
             wanted
                 .iter()
-                .find_map(|it| if let Wanted::RatioAtLeast(bound) = it { Some(*bound) } else { None })
+                .find_map(|wanted| if let Wanted::RatioAtLeast(bound) = wanted { Some(*bound) } else { None })
         };
         let must = bound(&self.must)?;
         let name = format!("{}, {}", self.what, self.database);
@@ -143,10 +143,10 @@ impl Row {
 impl Wanted {
     fn is_met(&self, row: &Row) -> bool {
         match self {
-            Wanted::MedianBelow(bound) => row.times.is_some_and(|it| it.median < *bound),
-            Wanted::P99Below(bound) => row.times.is_some_and(|it| it.p99 < *bound),
+            Wanted::MedianBelow(bound) => row.times.is_some_and(|times| times.median < *bound),
+            Wanted::P99Below(bound) => row.times.is_some_and(|times| times.p99 < *bound),
             Wanted::RatioAtLeast(bound) => row.ratio().is_some_and(|ratio| ratio >= *bound),
-            Wanted::MebibytesBelow(bound) => row.memory.is_some_and(|it| it >> 20 < *bound),
+            Wanted::MebibytesBelow(bound) => row.memory.is_some_and(|bytes| bytes >> 20 < *bound),
         }
     }
 

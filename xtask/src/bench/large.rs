@@ -140,7 +140,7 @@ impl Filled {
         times.sort_unstable();
         let median = times.get(times.len() / 2).context("nothing was answered as it should be")?;
         let rate = median.as_secs_f64().recip();
-        let refused = done.refusal.map(|it| format!("{} answered {}", done.refused, it.status));
+        let refused = done.refusal.map(|answer| format!("{} answered {}", done.refused, answer.status));
         Ok(Round { cpu, refused, times, ..Round::rated(rate) })
     }
 
@@ -247,7 +247,8 @@ fn fill(service: &Service, [first, others]: [usize; 2]) -> Result<(Provider, Vec
 }
 
 fn told(provider: &Provider, companies: &[Company]) -> Value {
-    let company = |it: &Company| json!({ "id": it.id, "occasion": it.occasion, "users": it.users });
+    let company =
+        |company: &Company| json!({ "id": company.id, "occasion": company.occasion, "users": company.users });
     json!({
         "provider": { "id": provider.id, "shared_secret": provider.shared_secret, "credentials": provider.credentials },
         "companies": companies.iter().map(company).collect::<Vec<_>>(),

@@ -45,7 +45,7 @@ impl Case {
     pub(super) const READS: [Self; 3] = [Self::GetUser, Self::GetBalances, Self::GetTransactions];
 
     pub(super) fn name(self) -> String {
-        self.to_possible_value().map(|it| it.get_name().to_owned()).unwrap_or_default()
+        self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
     }
 }
 

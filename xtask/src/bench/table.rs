@@ -24,23 +24,23 @@ const COLUMNS: [&str; 12] = [
 
 impl Row {
     fn cells(&self) -> [String; 12] {
-        let time = |pick: fn(Times) -> Duration| self.times.map(|it| milliseconds(pick(it)));
+        let time = |pick: fn(Times) -> Duration| self.times.map(|times| milliseconds(pick(times)));
         let all = |wanted: &[Wanted]| wanted.iter().map(Wanted::text).collect::<Vec<_>>().join(", ");
         [
             self.database.to_owned(),
             self.what.clone(),
-            self.per_second.map(|it| format!("{it:.0}")).unwrap_or_default(),
+            self.per_second.map(|rate| format!("{rate:.0}")).unwrap_or_default(),
             self.cpu.map(|(service, database)| processor(service, database)).unwrap_or_default(),
-            time(|it| it.median).unwrap_or_default(),
-            time(|it| it.p99).unwrap_or_default(),
-            self.memory.map(|it| format!("{} MiB", it >> 20)).unwrap_or_default(),
+            time(|times| times.median).unwrap_or_default(),
+            time(|times| times.p99).unwrap_or_default(),
+            self.memory.map(|bytes| format!("{} MiB", bytes >> 20)).unwrap_or_default(),
             self.ceiling.unwrap_or_default().to_owned(),
-            self.ratio().map(|it| format!("{it:.2}{}", self.spread())).unwrap_or_default(),
+            self.ratio().map(|ratio| format!("{ratio:.2}{}", self.spread())).unwrap_or_default(),
             all(&self.must),
             all(&self.reach),
             [self.verdict(), &self.note]
                 .iter()
-                .filter(|it| !it.is_empty())
+                .filter(|note| !note.is_empty())
                 .copied()
                 .collect::<Vec<_>>()
                 .join("; "),
@@ -58,12 +58,12 @@ impl Row {
     }
 
     fn json(&self) -> Value {
-        let time = |pick: fn(Times) -> Duration| self.times.map(|it| pick(it).as_secs_f64() * 1_000.0);
+        let time = |pick: fn(Times) -> Duration| self.times.map(|times| pick(times).as_secs_f64() * 1_000.0);
         let all = |wanted: &[Wanted]| wanted.iter().map(Wanted::text).collect::<Vec<_>>();
         json!({
             "database": self.database, "case": self.what, "per_second": self.per_second,
-            "service_cpu_us": self.cpu.map(|it| it.0.as_micros()), "database_cpu_us": self.cpu.map(|it| it.1.as_micros()),
-            "median_ms": time(|it| it.median), "p99_ms": time(|it| it.p99), "memory_bytes": self.memory,
+            "service_cpu_us": self.cpu.map(|times| times.0.as_micros()), "database_cpu_us": self.cpu.map(|times| times.1.as_micros()),
+            "median_ms": time(|times| times.median), "p99_ms": time(|times| times.p99), "memory_bytes": self.memory,
             "ceiling": self.ceiling, "ratio": self.ratio(), "ratios": self.ratios,
             "must": all(&self.must), "reach": all(&self.reach), "verdict": self.verdict(), "note": self.note,
         })

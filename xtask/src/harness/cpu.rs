@@ -22,7 +22,7 @@ struct Process {
 
 /// Returns the processor time of a process and its descendants.
 pub(crate) fn spent(root: u32) -> Duration {
-    TICK * family(root).iter().map(|(_, it)| it.ticks).sum()
+    TICK * family(root).iter().map(|(_, process)| process.ticks).sum()
 }
 
 /// Assigns the first processor to these processes and their descendants, and the others to this process. Processes
@@ -30,16 +30,16 @@ pub(crate) fn spent(root: u32) -> Duration {
 pub(crate) fn part(served: &[u32]) -> Result<bool> {
     static ALLOWED: OnceLock<Vec<usize>> = OnceLock::new(); // read once: later calls would see the reduced set
     let all = sched_getaffinity(None)?;
-    let allowed = ALLOWED.get_or_init(|| (0..CpuSet::MAX_CPU).filter(|it| all.is_set(*it)).collect());
+    let allowed = ALLOWED.get_or_init(|| (0..CpuSet::MAX_CPU).filter(|number| all.is_set(*number)).collect());
     let Some((first, others)) = allowed.split_first().filter(|(_, others)| !others.is_empty()) else {
         return Ok(false);
     };
     let set = |of: &[usize]| {
         let mut set = CpuSet::new();
-        of.iter().for_each(|it| set.set(*it));
+        of.iter().for_each(|number| set.set(*number));
         set
     };
-    for (pid, _) in served.iter().flat_map(|it| family(*it)) {
+    for (pid, _) in served.iter().flat_map(|pid| family(*pid)) {
         bind(pid, &set(&[*first]));
     }
     bind(std::process::id(), &set(others));
@@ -49,10 +49,10 @@ pub(crate) fn part(served: &[u32]) -> Result<bool> {
 /// Kills a process and its descendants at once, as a machine failure does.
 pub(crate) fn kill(root: u32) -> Result<()> {
     let all = family(root);
-    let pid = |it: u32| i32::try_from(it).ok().and_then(Pid::from_raw);
+    let pid = |pid: u32| i32::try_from(pid).ok().and_then(Pid::from_raw);
     // The root goes first: otherwise it would notice that its children die, and react.
     kill_process(pid(root).context("no process")?, Signal::KILL)?;
-    for one in all.iter().map(|(it, _)| *it).filter(|it| *it != root).filter_map(pid) {
+    for one in all.iter().map(|(pid, _)| *pid).filter(|pid| *pid != root).filter_map(pid) {
         let _has_ended = kill_process(one, Signal::KILL);
     }
     Ok(())
@@ -61,7 +61,7 @@ pub(crate) fn kill(root: u32) -> Result<()> {
 /// Binds all threads of a process. Threads that have just ended are ignored.
 fn bind(pid: u32, to: &CpuSet) {
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return };
-    let ids = threads.flatten().filter_map(|it| it.file_name().to_str()?.parse().ok());
+    let ids = threads.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     for id in ids.filter_map(Pid::from_raw) {
         let _has_ended = sched_setaffinity(Some(id), to);
     }
@@ -71,16 +71,16 @@ fn bind(pid: u32, to: &CpuSet) {
 fn family(root: u32) -> Vec<(u32, Process)> {
     let all = processes();
     let belongs = |pid: u32| {
-        let line = std::iter::successors(Some(pid), |it| all.get(it).map(|it| it.parent));
-        line.take(16).any(|it| it == root)
+        let line = std::iter::successors(Some(pid), |pid| all.get(pid).map(|process| process.parent));
+        line.take(16).any(|ancestor| ancestor == root)
     };
-    let its: HashSet<u32> = all.keys().copied().filter(|it| belongs(*it)).collect();
+    let its: HashSet<u32> = all.keys().copied().filter(|pid| belongs(*pid)).collect();
     all.into_iter().filter(|(pid, _)| its.contains(pid)).collect()
 }
 
 fn processes() -> HashMap<u32, Process> {
     let Ok(folder) = fs::read_dir("/proc") else { return HashMap::new() };
-    let pids = folder.flatten().filter_map(|it| it.file_name().to_str()?.parse::<u32>().ok());
+    let pids = folder.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     pids.filter_map(|pid| Some((pid, process(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)?)))
         .collect()
 }

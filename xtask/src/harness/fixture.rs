@@ -74,7 +74,7 @@ impl Provider {
 
     fn with_text(&self, method: &str, path: &str, body: &str, key: Option<&str>) -> Vec<u8> {
         let authorization = &self.authorization;
-        let key = key.map(|it| format!("Idempotency-Key: {it}\r\n")).unwrap_or_default();
+        let key = key.map(|key| format!("Idempotency-Key: {key}\r\n")).unwrap_or_default();
         format!(
             "{method} {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: {authorization}\r\n{key}\
              Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
@@ -109,7 +109,9 @@ impl Company {
         let make = |hand: usize| -> Result<Vec<String>> {
             let mut connection = service.https().connect()?;
             let numbers = (hand..users).step_by(HANDS);
-            numbers.map(|it| create(&mut connection, &provider.post("/v1/users", &user(it)))).collect()
+            numbers
+                .map(|number| create(&mut connection, &provider.post("/v1/users", &user(number))))
+                .collect()
         };
         let users = std::thread::scope(|scope| -> Result<Vec<String>> {
             let hands: Vec<_> = (0..HANDS).map(|hand| scope.spawn(move || make(hand))).collect();
@@ -139,7 +141,7 @@ impl Company {
     /// receivers start `steps` after the next user.
     pub(crate) fn thanks_of_user(&self, sender: usize, steps: usize, receivers: usize) -> Value {
         let others = self.users.len().saturating_sub(1).max(1);
-        let next = |it: usize| self.user(sender + 1 + (steps + it) % others).to_owned();
+        let next = |number: usize| self.user(sender + 1 + (steps + number) % others).to_owned();
         let receivers: Vec<String> = (0..receivers).map(next).collect();
         self.recognition("user", self.user(sender), &receivers)
     }

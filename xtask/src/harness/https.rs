@@ -39,7 +39,7 @@ pub(crate) struct Answer {
 impl Answer {
     /// Returns how long the response asks the client to wait before a retry.
     pub(crate) fn retry_after(&self) -> Duration {
-        let seconds = wire::field(&self.head, "retry-after").and_then(|it| it.parse().ok());
+        let seconds = wire::field(&self.head, "retry-after").and_then(|value| value.parse().ok());
         Duration::from_secs(seconds.unwrap_or(0))
     }
 
@@ -141,7 +141,7 @@ impl Connection {
         self.stream.write_all(request)?;
         self.stream.flush()?;
         let message = wire::read(&mut self.stream, &mut self.buffer)?.context("the connection was closed")?;
-        let status = message.head.split(' ').nth(1).and_then(|it| it.parse().ok());
+        let status = message.head.split(' ').nth(1).and_then(|status| status.parse().ok());
         let status = status.context("an answer without a status")?;
         Ok(Answer { status, head: message.head.to_owned(), body: message.body.to_vec() })
     }

@@ -22,7 +22,7 @@ pub(crate) fn build(workspace: &Workspace, packages: &[&str], program: Option<&P
     let wanted: Vec<&str> = packages.iter().copied().chain(own).collect();
     if !wanted.is_empty() {
         let mut arguments = vec!["build", "--release", "--locked"];
-        arguments.extend(wanted.iter().flat_map(|it| ["--package", it]));
+        arguments.extend(wanted.iter().flat_map(|package| ["--package", package]));
         workspace::run(&mut workspace.cargo(&arguments))?;
     }
     match program {

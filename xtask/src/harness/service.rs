@@ -30,7 +30,7 @@ pub(crate) enum Database {
 impl Database {
     /// Returns the named database, or both.
     pub(crate) fn chosen(named: Option<Self>) -> Vec<Self> {
-        named.map_or(vec![Self::Sqlite, Self::Postgres], |it| vec![it])
+        named.map_or(vec![Self::Sqlite, Self::Postgres], |database| vec![database])
     }
 
     pub(crate) fn name(self) -> &'static str {
@@ -116,7 +116,7 @@ impl Service {
         let mut server = Guarded::start(serve, StopSignal::Terminate, scratch)?;
         let is_ready = || {
             let answer = ureq::get(format!("http://{operator}/readyz")).call();
-            answer.is_ok_and(|it| it.status() == 200)
+            answer.is_ok_and(|response| response.status() == 200)
         };
         server.wait_until(Duration::from_secs(60), is_ready).context("guerdon serve")?;
         let https = Https::new(listen, &data.join("tls"))?;
@@ -149,8 +149,9 @@ impl Service {
     /// Returns the peak memory of the service so far.
     pub(crate) fn memory_peak(&self) -> Result<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.server.id()))?;
-        let line = status.lines().find_map(|it| it.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
-        let kilobytes: u64 = line.and_then(|it| it.trim().parse().ok()).context("its memory is not told")?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
+        let kilobytes: u64 =
+            line.and_then(|number| number.trim().parse().ok()).context("its memory is not told")?;
         Ok(kilobytes << 10)
     }
 
@@ -195,7 +196,9 @@ impl Service {
         let mut answer = ureq::get(format!("http://{}/metrics", self.operator)).call()?;
         let text = answer.body_mut().read_to_string()?;
         let value = text.lines().find_map(|line| line.strip_prefix(EVENTS_WAITING));
-        value.and_then(|it| it.trim().parse().ok()).context("the metrics do not say how many events wait")
+        value
+            .and_then(|number| number.trim().parse().ok())
+            .context("the metrics do not say how many events wait")
     }
 
     /// Waits until no event is pending.

@@ -46,7 +46,7 @@ pub(crate) fn read<'a>(
 
 /// Returns the lengths of the head and of the whole message, once the head is complete.
 fn head_and_whole(bytes: &[u8]) -> Result<Option<(usize, usize)>, Error> {
-    let Some(start) = bytes.windows(END_OF_HEAD.len()).position(|it| it == END_OF_HEAD) else {
+    let Some(start) = bytes.windows(END_OF_HEAD.len()).position(|window| window == END_OF_HEAD) else {
         return Ok(None);
     };
     let head = start + END_OF_HEAD.len();
@@ -64,13 +64,13 @@ fn head_and_whole(bytes: &[u8]) -> Result<Option<(usize, usize)>, Error> {
 
 /// Returns the value of a header field.
 pub(crate) fn field<'a>(head: &'a str, wanted: &str) -> Option<&'a str> {
-    let mut fields = head.lines().filter_map(|it| it.split_once(':'));
+    let mut fields = head.lines().filter_map(|line| line.split_once(':'));
     fields.find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value.trim())
 }
 
 /// Returns the first `"id"` in a JSON string.
 pub(crate) fn first_id(json: &[u8]) -> Option<String> {
-    let start = json.windows(6).position(|it| it == b"\"id\":\"")?;
+    let start = json.windows(6).position(|window| window == b"\"id\":\"")?;
     let id = json.get(start + 6..start + 42)?;
     String::from_utf8(id.to_vec()).ok()
 }

@@ -19,7 +19,7 @@ pub(super) fn between(before: &Value, now: &Value) -> Vec<String> {
     for (kind, old) in object(before.get("webhooks")) {
         let place = "/post/requestBody/content/application~1json/schema";
         let name = format!("webhook {kind}");
-        match now.get("webhooks").and_then(|it| it.get(kind)) {
+        match now.get("webhooks").and_then(|webhooks| webhooks.get(kind)) {
             None => breaks.push(format!("{name} is gone")),
             Some(new) => {
                 let sides = Sides { before, now };
@@ -38,20 +38,22 @@ struct Sides<'a> {
 
 fn operations(document: &Value) -> Vec<(&String, &String, &Value)> {
     let paths = object(document.get("paths"));
-    paths.flat_map(|(path, item)| object(Some(item)).map(move |(method, it)| (path, method, it))).collect()
+    paths
+        .flat_map(|(path, item)| object(Some(item)).map(move |(method, operation)| (path, method, operation)))
+        .collect()
 }
 
 fn compare(name: &str, sides: &Sides<'_>, old: &Value, new: &Value, breaks: &mut Vec<String>) {
     let (old_query, new_query) = (parameters(sides.before, old), parameters(sides.now, new));
     for (parameter, new) in &new_query {
-        let was = old_query.iter().find(|(it, _)| it == parameter).map(|(_, it)| *it);
-        let is_required = |it: &Value| it.get("required") == Some(&Value::Bool(true));
+        let was = old_query.iter().find(|(name, _)| name == parameter).map(|(_, schema)| *schema);
+        let is_required = |parameter: &Value| parameter.get("required") == Some(&Value::Bool(true));
         if is_required(new) && !was.is_some_and(is_required) {
             breaks.push(format!("{name} requires the parameter {parameter}"));
         }
         asked(
             &format!("{name}: {parameter}"),
-            was.and_then(|it| it.get("schema")),
+            was.and_then(|parameter| parameter.get("schema")),
             new.get("schema"),
             breaks,
         );
@@ -63,13 +65,13 @@ fn compare(name: &str, sides: &Sides<'_>, old: &Value, new: &Value, breaks: &mut
             breaks.push(format!("{name} requires the field {field}"));
         }
     }
-    for (field, new) in object(new_body.and_then(|it| it.get("properties"))) {
-        let was = old_body.and_then(|it| it.get("properties")?.get(field));
+    for (field, new) in object(new_body.and_then(|body| body.get("properties"))) {
+        let was = old_body.and_then(|body| body.get("properties")?.get(field));
         asked(&format!("{name}: {field}"), was, Some(new), breaks);
     }
-    for (status, response) in object(old.get("responses")).filter(|(it, _)| it.starts_with('2')) {
+    for (status, response) in object(old.get("responses")).filter(|(status, _)| status.starts_with('2')) {
         let place = "/content/application~1json/schema";
-        match new.get("responses").and_then(|it| it.get(status)) {
+        match new.get("responses").and_then(|responses| responses.get(status)) {
             None => breaks.push(format!("{name} does not answer {status} any more")),
             Some(new) => answered(name, sides, response.pointer(place), new.pointer(place), breaks),
         }
@@ -79,19 +81,20 @@ fn compare(name: &str, sides: &Sides<'_>, old: &Value, new: &Value, breaks: &mut
 /// Values that clients send must still be accepted.
 fn asked(name: &str, old: Option<&Value>, new: Option<&Value>, breaks: &mut Vec<String>) {
     let (Some(old), Some(new)) = (old, new) else { return };
-    for key in FORM.iter().filter(|it| **it != "type") {
+    for key in FORM.iter().filter(|key| **key != "type") {
         if new.get(key).is_some() && new.get(key) != old.get(key) {
             breaks.push(format!("{name} has another {key}"));
         }
     }
-    if !names(old, "type").iter().all(|it| names(new, "type").contains(it)) {
+    if !names(old, "type").iter().all(|kind| names(new, "type").contains(kind)) {
         breaks.push(format!("{name} has another type"));
     }
-    if new.get("enum").is_some() && !names(old, "enum").iter().all(|it| names(new, "enum").contains(it)) {
+    if new.get("enum").is_some() && !names(old, "enum").iter().all(|value| names(new, "enum").contains(value))
+    {
         breaks.push(format!("{name} may say less"));
     }
     for (key, narrows) in [("maxLength", -1), ("maximum", -1), ("minLength", 1), ("minimum", 1)] {
-        let bound = |it: &Value| it.get(key).and_then(Value::as_i64);
+        let bound = |schema: &Value| schema.get(key).and_then(Value::as_i64);
         let is_narrower = match (bound(old), bound(new)) {
             (Some(old), Some(new)) => (new - old).signum() == narrows,
             (None, Some(_)) => true,
@@ -114,16 +117,17 @@ fn answered(
     let Some(old) = old else { return };
     let Some(new) = new else { return breaks.push(format!("{name} is not answered any more")) };
     let (was, is) = (resolved(sides.before, old), resolved(sides.now, new));
-    for key in FORM.iter().filter(|it| **it != "$ref" && **it != "pattern") {
+    for key in FORM.iter().filter(|key| **key != "$ref" && **key != "pattern") {
         if was.get(key) != is.get(key) {
             breaks.push(format!("{name} has another {key}"));
         }
     }
-    if names(is, "enum").iter().any(|it| !names(was, "enum").contains(it)) && was.get("enum").is_some() {
+    if names(is, "enum").iter().any(|value| !names(was, "enum").contains(value)) && was.get("enum").is_some()
+    {
         breaks.push(format!("{name} may say what it did not"));
     }
     for (field, old) in object(was.get("properties")) {
-        let new = is.get("properties").and_then(|it| it.get(field));
+        let new = is.get("properties").and_then(|properties| properties.get(field));
         match new {
             None => breaks.push(format!("{name}: {field} is gone")),
             Some(_)
@@ -142,7 +146,7 @@ fn answered(
 
 fn resolved<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
     let reference = schema.get("$ref").and_then(Value::as_str);
-    reference.and_then(|it| document.pointer(it.trim_start_matches('#'))).unwrap_or(schema)
+    reference.and_then(|pointer| document.pointer(pointer.trim_start_matches('#'))).unwrap_or(schema)
 }
 
 fn parameters<'a>(document: &'a Value, operation: &'a Value) -> Vec<(String, &'a Value)> {
@@ -155,7 +159,7 @@ fn parameters<'a>(document: &'a Value, operation: &'a Value) -> Vec<(String, &'a
 }
 
 fn required(schema: Option<&Value>) -> Vec<&str> {
-    schema.map(|it| names(it, "required")).unwrap_or_default()
+    schema.map(|schema| names(schema, "required")).unwrap_or_default()
 }
 
 /// Returns a string or a list of strings as a list.
@@ -217,31 +221,47 @@ mod tests {
     #[test]
     fn additions_break_nothing() {
         check(|_| {}, &[]);
-        check(|it| it["paths"]["/v1/more"] = json!({"get": {}}), &[]);
-        check(|it| it.pointer_mut(FIELDS).unwrap()["properties"]["more"] = json!({"type": "string"}), &[]);
-        check(|it| it.pointer_mut(USER).unwrap()["properties"]["more"] = json!({"type": "string"}), &[]);
-        check(|it| it.pointer_mut(FIELDS).unwrap()["required"] = json!([]), &[]);
-        check(|it| it.pointer_mut(FIELDS).unwrap()["properties"]["email"]["maxLength"] = json!(300), &[]);
+        check(|document| document["paths"]["/v1/more"] = json!({"get": {}}), &[]);
+        check(
+            |document| {
+                document.pointer_mut(FIELDS).unwrap()["properties"]["more"] = json!({"type": "string"})
+            },
+            &[],
+        );
+        check(
+            |document| document.pointer_mut(USER).unwrap()["properties"]["more"] = json!({"type": "string"}),
+            &[],
+        );
+        check(|document| document.pointer_mut(FIELDS).unwrap()["required"] = json!([]), &[]);
+        check(
+            |document| document.pointer_mut(FIELDS).unwrap()["properties"]["email"]["maxLength"] = json!(300),
+            &[],
+        );
     }
 
     #[test]
     fn what_clients_send_must_still_be_taken() {
         let name = "POST /v1/users";
-        let field = |it: &mut Value, value: Value| it.pointer_mut(FIELDS).unwrap()["required"] = value;
-        check(|it| field(it, json!(["email", "kind"])), &[&format!("{name} requires the field kind")]);
-        let parameter =
-            |it: &mut Value| it.pointer_mut(OPERATION).unwrap()["parameters"][0]["required"] = json!(true);
+        let field =
+            |document: &mut Value, value: Value| document.pointer_mut(FIELDS).unwrap()["required"] = value;
+        check(
+            |document| field(document, json!(["email", "kind"])),
+            &[&format!("{name} requires the field kind")],
+        );
+        let parameter = |document: &mut Value| {
+            document.pointer_mut(OPERATION).unwrap()["parameters"][0]["required"] = json!(true)
+        };
         check(parameter, &[&format!("{name} requires the parameter page in the query")]);
         check(
-            |it| it.pointer_mut(FIELDS).unwrap()["properties"]["kind"]["enum"] = json!(["a"]),
+            |document| document.pointer_mut(FIELDS).unwrap()["properties"]["kind"]["enum"] = json!(["a"]),
             &[&format!("{name}: kind may say less")],
         );
         check(
-            |it| it.pointer_mut(FIELDS).unwrap()["properties"]["kind"]["type"] = json!("string"),
+            |document| document.pointer_mut(FIELDS).unwrap()["properties"]["kind"]["type"] = json!("string"),
             &[&format!("{name}: kind has another type")],
         );
         check(
-            |it| it.pointer_mut(FIELDS).unwrap()["properties"]["email"]["maxLength"] = json!(100),
+            |document| document.pointer_mut(FIELDS).unwrap()["properties"]["email"]["maxLength"] = json!(100),
             &[&format!("{name}: email has a narrower maxLength")],
         );
     }
@@ -249,9 +269,9 @@ mod tests {
     #[test]
     fn what_clients_read_must_still_be_there() {
         let name = "POST /v1/users";
-        check(|it| it["paths"] = json!({}), &[&format!("{name} is gone")]);
+        check(|document| document["paths"] = json!({}), &[&format!("{name} is gone")]);
         check(
-            |it| it.pointer_mut(OPERATION).unwrap()["responses"] = json!({}),
+            |document| document.pointer_mut(OPERATION).unwrap()["responses"] = json!({}),
             &[&format!("{name} does not answer 201 any more")],
         );
         check(
@@ -262,17 +282,19 @@ mod tests {
             &[&format!("{name}: tags is gone")],
         );
         check(
-            |it| it.pointer_mut(USER).unwrap()["properties"]["id"]["format"] = json!("int"),
+            |document| document.pointer_mut(USER).unwrap()["properties"]["id"]["format"] = json!("int"),
             &[&format!("{name}: id has another format")],
         );
         check(
-            |it| it.pointer_mut(USER).unwrap()["required"] = json!([]),
+            |document| document.pointer_mut(USER).unwrap()["required"] = json!([]),
             &[&format!("{name}: id may be left out")],
         );
         check(
-            |it| it.pointer_mut(USER).unwrap()["properties"]["tags"]["items"]["type"] = json!("integer"),
+            |document| {
+                document.pointer_mut(USER).unwrap()["properties"]["tags"]["items"]["type"] = json!("integer")
+            },
             &[&format!("{name}: tags[] has another type")],
         );
-        check(|it| it["webhooks"] = json!({}), &["webhook made is gone"]);
+        check(|document| document["webhooks"] = json!({}), &["webhook made is gone"]);
     }
 }

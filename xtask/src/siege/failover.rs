@@ -58,8 +58,9 @@ pub(super) fn run(workspace: &Workspace, program: &Path, rounds: usize) -> Resul
     let url = pair.create_database(DATABASE)?;
     let receiver = Receiver::start(Manner::Confirms)?;
     let folders = [folder()?, folder()?];
-    let serve =
-        |it: &tempfile::TempDir| Service::start_with(program, it.path(), Some((url.clone(), pair.id())), &[]);
+    let serve = |folder: &tempfile::TempDir| {
+        Service::start_with(program, folder.path(), Some((url.clone(), pair.id())), &[])
+    };
     let services = folders.iter().map(serve).collect::<Result<Vec<_>>>()?;
     let service = services.first().context("no service")?;
     let provider = Provider::create(service, Some(&receiver.url()))?;
@@ -104,12 +105,12 @@ fn one(site: &Site<'_>, pair: &mut Pair, receiver: &Receiver, number: usize) -> 
             std::thread::sleep(Duration::from_millis(100));
         };
         std::thread::sleep(AFTERWARDS);
-        Ok((before, killed, promoted, dead, full.map(|it| it.saturating_sub(at))))
+        Ok((before, killed, promoted, dead, full.map(|full| full.saturating_sub(at))))
     })?;
     let end = load.began.elapsed();
     let after = load.rate(end.saturating_sub(AFTERWARDS), end.saturating_sub(Duration::from_millis(100)));
-    let first = journal.sent.iter().filter(|it| it.answer.is_some() && it.at > promoted);
-    let first = first.map(|it| it.at - killed).min();
+    let first = journal.sent.iter().filter(|sent| sent.answer.is_some() && sent.at > promoted);
+    let first = first.map(|sent| sent.at - killed).min();
     let over = Over { site, pair, database: DATABASE, round: number, killed };
     let found = over.look(receiver, &mut journal)?;
     site.services.first().context("no service")?.operate(&["verify"]).context("afterwards")?;
@@ -125,7 +126,8 @@ const HEAD: &str = "round  parted  before/s  after/s  promoted  first 201  full 
      of these done  cut off  other  unknown  repeated  changed  events lost  twice";
 
 fn line(number: usize, it: &Round) -> String {
-    let seconds = |it: Option<Duration>| it.map_or("-".to_owned(), |it| format!("{:.2} s", it.as_secs_f64()));
+    let seconds =
+        |time: Option<Duration>| time.map_or("-".to_owned(), |time| format!("{:.2} s", time.as_secs_f64()));
     let (found, journal) = (&it.found, &it.journal);
     format!(
         "{number:5}  {:6}  {:8.0}  {:7.0}  {:>8}  {:>9}  {:>9}  {:>7}  {:12}  {:4}  {:7}  {:3}  {:13}  {:7}  {:5}  {:7}  {:8}  \
@@ -154,19 +156,29 @@ fn line(number: usize, it: &Round) -> String {
 
 fn judge(all: &[Round]) -> Vec<Finding> {
     let sum = |of: &dyn Fn(&Round) -> usize| count(all.iter().map(of).sum());
-    let slowest = all.iter().map(|it| it.full.unwrap_or(Duration::MAX)).max().unwrap_or(Duration::MAX);
-    let other = all.iter().flat_map(|it| &it.journal.others).next();
+    let slowest = all.iter().map(|round| round.full.unwrap_or(Duration::MAX)).max().unwrap_or(Duration::MAX);
+    let other = all.iter().flat_map(|round| &round.journal.others).next();
     let mut findings = vec![
         Finding::told("failovers", all.len().to_string()),
-        Finding::told("acknowledged", sum(&|it| it.found.acknowledged).to_string()),
-        Finding::at_most("  of these lost", sum(&|it| it.found.lost), 0.0, ""),
-        Finding::at_most("  doubled", sum(&|it| it.found.doubled), 0.0, ""),
-        Finding::at_most("  answered otherwise when repeated", sum(&|it| it.found.changed), 0.0, ""),
-        Finding::at_most("their events lost", sum(&|it| it.found.events_lost), 0.0, ""),
-        Finding::at_most("answers that are neither 201 nor 503", sum(&|it| it.journal.others.len()), 0.0, ""),
-        Finding::at_most("connections that the service cut off", sum(&|it| it.journal.cut_off), 0.0, ""),
+        Finding::told("acknowledged", sum(&|round| round.found.acknowledged).to_string()),
+        Finding::at_most("  of these lost", sum(&|round| round.found.lost), 0.0, ""),
+        Finding::at_most("  doubled", sum(&|round| round.found.doubled), 0.0, ""),
+        Finding::at_most("  answered otherwise when repeated", sum(&|round| round.found.changed), 0.0, ""),
+        Finding::at_most("their events lost", sum(&|round| round.found.events_lost), 0.0, ""),
+        Finding::at_most(
+            "answers that are neither 201 nor 503",
+            sum(&|round| round.journal.others.len()),
+            0.0,
+            "",
+        ),
+        Finding::at_most(
+            "connections that the service cut off",
+            sum(&|round| round.journal.cut_off),
+            0.0,
+            "",
+        ),
         Finding::within("full rate again, at the slowest", slowest, FULL_WITHIN),
     ];
-    findings.extend(other.map(|it| Finding::told("the first other answer", it.clone())));
+    findings.extend(other.map(|answer| Finding::told("the first other answer", answer.clone())));
     findings
 }

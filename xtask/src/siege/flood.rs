@@ -25,7 +25,7 @@ pub(super) fn run(siege: &Siege<'_>) -> Result<Vec<Finding>> {
             }
         });
         let seconds = began.elapsed().as_secs_f64();
-        let rate = |it: AtomicUsize| format!("{:.0}/s", count(it.into_inner()) / seconds);
+        let rate = |counter: AtomicUsize| format!("{:.0}/s", count(counter.into_inner()) / seconds);
         Ok(vec![
             Finding::told("connections begun", rate(tried)),
             Finding::told("handshakes that were let through", rate(done)),

@@ -138,7 +138,7 @@ fn templates(victim: &Victim<'_>) -> Vec<Vec<u8>> {
     let in_chunks = |whole: &[u8]| {
         let text = String::from_utf8_lossy(whole).into_owned();
         let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
-        let head: Vec<&str> = head.lines().filter(|it| !it.starts_with("Content-Length")).collect();
+        let head: Vec<&str> = head.lines().filter(|line| !line.starts_with("Content-Length")).collect();
         let (front, back) = body.split_at(body.len() / 2);
         format!(
             "{}\r\nTransfer-Encoding: chunked\r\n\r\n{:x}\r\n{front}\r\n{:X};note=\"a;b\"\r\n{back}\r\n0\r\nX-Trailer: a\r\n\r\n",
@@ -183,8 +183,8 @@ fn damaged(sound: &[Vec<u8>], dice: &mut Dice) -> (Vec<u8>, u32) {
 fn damage(stream: &mut Vec<u8>, dice: &mut Dice) {
     let at = dice.index(stream.len());
     let line = |stream: &[u8]| {
-        let start = stream.get(..at)?.iter().rposition(|it| *it == b'\n')? + 1;
-        let end = at + stream.get(at..)?.iter().position(|it| *it == b'\n')? + 1;
+        let start = stream.get(..at)?.iter().rposition(|byte| *byte == b'\n')? + 1;
+        let end = at + stream.get(at..)?.iter().position(|byte| *byte == b'\n')? + 1;
         Some(start..end)
     };
     match dice.below(8) {
@@ -208,12 +208,12 @@ fn damage(stream: &mut Vec<u8>, dice: &mut Dice) {
         }
         5 => {
             if let Some(line) = line(stream) {
-                let bait = dice.one_of(&BAITS).map_or(&[][..], |it| it.as_bytes());
+                let bait = dice.one_of(&BAITS).map_or(&[][..], |bait| bait.as_bytes());
                 stream.splice(line.start..line.start, bait.iter().copied());
             }
         }
         _ => {
-            let bait = dice.one_of(&BAITS).map_or(&[][..], |it| it.as_bytes());
+            let bait = dice.one_of(&BAITS).map_or(&[][..], |bait| bait.as_bytes());
             stream.splice(at..at, bait.iter().copied());
         }
     }
@@ -265,7 +265,8 @@ fn exchange(https: &Https, from: Ipv4Addr, pieces: &[&[u8]], announces_end: bool
 fn responses(mut bytes: &[u8]) -> Result<Vec<Response>> {
     let mut responses = Vec::new();
     while !bytes.is_empty() {
-        let end = bytes.windows(4).position(|it| it == b"\r\n\r\n").context("an answer without an end")?;
+        let end =
+            bytes.windows(4).position(|window| window == b"\r\n\r\n").context("an answer without an end")?;
         let (head, rest) = bytes.split_at(end + 4);
         let head = std::str::from_utf8(head)?.to_ascii_lowercase();
         bytes = rest;
@@ -276,7 +277,7 @@ fn responses(mut bytes: &[u8]) -> Result<Vec<Response>> {
         let line = line.with_context(|| format!("no status line: {head}"))?;
         let status: u16 = line.get(..3).unwrap_or_default().parse()?;
         ensure!(STATUSES.contains(&status), "an undocumented status: {head}");
-        let value = |name: &str| head.lines().find_map(|it| it.strip_prefix(name)?.strip_prefix(": "));
+        let value = |name: &str| head.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
         ensure!(value("x-request-id").is_some(), "no request id: {head}");
         ensure!(value("cache-control") == Some("no-store"), "may be kept: {head}");
         let length = value("content-length").map_or(Ok(0), str::parse::<usize>)?;

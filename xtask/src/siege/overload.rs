@@ -67,7 +67,8 @@ fn back_to_normal(other: &Victim<'_>, before: &Fared) -> Result<Duration> {
 fn judge(crowd: usize, peak: f64, offered: f64, answers: Answers, period: Duration) -> Vec<Finding> {
     let told: Vec<String> = answers.iter().map(|(status, all)| format!("{} x {status}", all.len())).collect();
     let goodput = per_second(answers.get(&201).map_or(0, Vec::len), period) / peak;
-    let refused: Vec<Duration> = answers.into_iter().filter(|it| it.0 != 201).flat_map(|it| it.1).collect();
+    let refused: Vec<Duration> =
+        answers.into_iter().filter(|(status, _)| *status != 201).flat_map(|(_, times)| times).collect();
     let mut findings = vec![
         Finding::told(format!("{crowd} connections"), told.join(", ")),
         Finding::told("  sent", format!("{:.1} x the peak", offered / peak)),

@@ -44,7 +44,7 @@ impl Manner {
                 b"GET /v1/companies HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(64) // the responses are not read
             }
             Manner::Ranges => {
-                let ranges: Vec<String> = (0..1_000).map(|it| format!("5-{it}")).collect();
+                let ranges: Vec<String> = (0..1_000).map(|end| format!("5-{end}")).collect();
                 format!(
                     "HEAD /v1/companies HTTP/1.1\r\nHost: localhost\r\nRange: bytes=0-,{}\r\n\r\n",
                     ranges.join(",")
@@ -107,7 +107,7 @@ fn be_slow(
             }
             let part = u32::try_from(number).unwrap_or(u32::MAX);
             std::thread::sleep((BEAT * part / EACH_OF_THEM).saturating_sub(beat.elapsed()));
-            if slot.as_mut().is_some_and(|it| it.goes_on(manner, &next)) {
+            if slot.as_mut().is_some_and(|slow| slow.goes_on(manner, &next)) {
                 continue;
             }
             if slot.take().is_some() {

@@ -96,9 +96,10 @@ impl Crowd<'_> {
         let (body, never) = (&small_objects(bytes), &AtomicBool::new(false));
         std::thread::scope(|scope| {
             let all: Vec<_> = (0..number * usize::from(PROVIDERS))
-                .map(|it| scope.spawn(move || self.send(it, body, 1, never)))
+                .map(|number| scope.spawn(move || self.send(number, body, 1, never)))
                 .collect();
-            all.into_iter().try_for_each(|it| it.join().unwrap_or_else(|_panic| bail!("a sender panicked")))
+            all.into_iter()
+                .try_for_each(|sender| sender.join().unwrap_or_else(|_panic| bail!("a sender panicked")))
         })
     }
 
@@ -106,9 +107,11 @@ impl Crowd<'_> {
     fn go_on(&self, ended: &AtomicBool) -> Result<()> {
         let body = &small_objects(1 << 20);
         std::thread::scope(|scope| {
-            let all: Vec<_> =
-                (0..SENDERS).map(|it| scope.spawn(move || self.send(it, body, usize::MAX, ended))).collect();
-            all.into_iter().try_for_each(|it| it.join().unwrap_or_else(|_panic| bail!("a sender panicked")))
+            let all: Vec<_> = (0..SENDERS)
+                .map(|number| scope.spawn(move || self.send(number, body, usize::MAX, ended)))
+                .collect();
+            all.into_iter()
+                .try_for_each(|sender| sender.join().unwrap_or_else(|_panic| bail!("a sender panicked")))
         })
     }
 

@@ -85,11 +85,12 @@ pub(super) fn run(siege: &Siege<'_>) -> Result<Vec<Finding>> {
             Ok(std::fs::remove_dir_all(&room)?)
         });
         clients.ended.store(true, Ordering::Relaxed);
-        let outcomes =
-            hands.into_iter().map(|it| it.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        let outcomes = hands
+            .into_iter()
+            .map(|hand| hand.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         outcomes.collect::<Result<()>>().and(rounds)
     })?;
-    let ms = |it: Duration| format!("{:.1} ms", it.as_secs_f64() * 1_000.0);
+    let ms = |time: Duration| format!("{:.1} ms", time.as_secs_f64() * 1_000.0);
     Ok(vec![
         Finding::told("backups taken, restored and found whole", seen.backups.to_string()),
         Finding::told("recognitions sent meanwhile", clients.sent.load(Ordering::Relaxed).to_string()),
@@ -133,7 +134,7 @@ fn round(
 
 fn import(ledger: &Ledger, company: &str, room: &Path, lots: &mut Lots, seen: &mut Seen) -> Result<()> {
     let file = room.join("users.csv");
-    let row = |it: u64| format!("E{it},imported-{it}@upkeep.example,Grace,Hopper {it}\n");
+    let row = |number: u64| format!("E{number},imported-{number}@upkeep.example,Grace,Hopper {number}\n");
     let rows: String = (0..ROWS).map(row).collect();
     std::fs::write(&file, format!("employee_id,email,first_name,last_name\n{rows}"))?;
     let file = file.display().to_string();

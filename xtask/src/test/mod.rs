@@ -103,7 +103,8 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let tally = std::fs::read_to_string(tally).unwrap_or_default(); // missing if no test wrote to it
     print!("{}", report::skipped(&tally));
     let counted = check_databases(&tally, arguments);
-    let failed: Vec<&str> = finished.iter().filter(|it| !it.is_passed).map(|it| it.name.as_str()).collect();
+    let failed: Vec<&str> =
+        finished.iter().filter(|suite| !suite.is_passed).map(|suite| suite.name.as_str()).collect();
     if !failed.is_empty() {
         bail!("tests failed in {}", failed.join(" and "));
     }

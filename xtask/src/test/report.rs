@@ -98,7 +98,7 @@ mod tests {
         };
         let listed = times(&[suite("quick", 1, "test x ... ok <20.0s>"), suite("slow", 13, OUTPUT)]);
         let names: Vec<&str> =
-            listed.lines().filter_map(|line| line.split_once(" s  ")).map(|it| it.1).collect();
+            listed.lines().filter_map(|line| line.split_once(" s  ")).map(|columns| columns.1).collect();
         assert_eq!(names, ["slow (3 tests)", "quick (1 test)", "quick: x", "slow: a::slow", "slow: b"]);
     }
 

@@ -52,12 +52,12 @@ pub(super) fn read_arrows(workspace: &Workspace) -> Result<BTreeMap<String, Arro
             crates.entry(name).or_default().modules.insert(module, Uses::of(&text));
         }
     }
-    Ok(crates.into_iter().map(|(name, it)| (name, it.arrows())).collect())
+    Ok(crates.into_iter().map(|(name, modules)| (name, modules.arrows())).collect())
 }
 
 /// Returns the crate and the module of a source file; `None` if the file is not a module of a library.
 fn module_of(file: &Path) -> Option<(String, Module)> {
-    let parts: Vec<&str> = file.iter().filter_map(|it| it.to_str()).collect();
+    let parts: Vec<&str> = file.iter().filter_map(|part| part.to_str()).collect();
     let ["crates", name, "src", inner @ .., last] = parts.as_slice() else { return None };
     let stem = last.strip_suffix(".rs")?;
     let is_test =
@@ -75,7 +75,7 @@ impl Uses {
         let text = text.split("#[cfg(test)]").next().unwrap_or_default();
         let mut uses = Self::default();
         let mut statement = String::new();
-        for line in text.lines().map(|it| it.split("//").next().unwrap_or_default().trim()) {
+        for line in text.lines().map(|line| line.split("//").next().unwrap_or_default().trim()) {
             if statement.is_empty() && !begins_use(line) {
                 uses.own.extend(inline_paths(line));
                 continue;
@@ -96,13 +96,16 @@ impl Uses {
 /// Returns the paths from the crate root in expressions and types, such as `crate::a::Name`.
 fn inline_paths(line: &str) -> impl Iterator<Item = Vec<String>> {
     line.match_indices("crate::").filter_map(|(at, _)| {
-        let path = line.get(at..)?.split(|it: char| !it.is_alphanumeric() && !"_:".contains(it)).next()?;
-        Some(path.split("::").filter(|it| !it.is_empty()).map(str::to_owned).collect())
+        let path = line
+            .get(at..)?
+            .split(|character: char| !character.is_alphanumeric() && !"_:".contains(character))
+            .next()?;
+        Some(path.split("::").filter(|name| !name.is_empty()).map(str::to_owned).collect())
     })
 }
 
 fn begins_use(line: &str) -> bool {
-    ["use ", "pub use ", "pub(crate) use ", "pub(super) use "].iter().any(|it| line.starts_with(it))
+    ["use ", "pub use ", "pub(crate) use ", "pub(super) use "].iter().any(|start| line.starts_with(start))
 }
 
 /// Adds the paths of a `use` tree to `into`.
@@ -113,10 +116,10 @@ fn spread(before: &[String], tree: &str, into: &mut Vec<Vec<String>>) {
     };
     let path = path.split(" as ").next().unwrap_or_default();
     let mut whole = before.to_vec();
-    whole.extend(path.split("::").map(str::trim).filter(|it| !it.is_empty()).map(str::to_owned));
+    whole.extend(path.split("::").map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned));
     match group {
         None => into.push(whole),
-        Some(group) => outer_parts(group).into_iter().for_each(|it| spread(&whole, it, into)),
+        Some(group) => outer_parts(group).into_iter().for_each(|part| spread(&whole, part, into)),
     }
 }
 
@@ -135,7 +138,7 @@ fn outer_parts(group: &str) -> Vec<&str> {
         }
     }
     parts.push(group.get(from..).unwrap_or_default().trim());
-    parts.retain(|it| !it.is_empty());
+    parts.retain(|part| !part.is_empty());
     parts
 }
 
@@ -171,7 +174,7 @@ impl Crate {
         }
         let name = rest.first();
         let handed_on = &self.modules.get(&module)?.handed_on;
-        let source = name.and_then(|name| handed_on.iter().find(|it| it.last() == Some(name)));
+        let source = name.and_then(|name| handed_on.iter().find(|path| path.last() == Some(name)));
         match source {
             Some(source) if turns > 0 => self.resolve_within(&module, source, turns - 1),
             _ => Some(module),
@@ -180,7 +183,7 @@ impl Crate {
 
     fn arrows(&self) -> Arrows {
         let to = |from: &Module, uses: &Uses| {
-            let apart = |it: &Module| !it.starts_with(from) && !from.starts_with(it);
+            let apart = |module: &Module| !module.starts_with(from) && !from.starts_with(module);
             uses.own.iter().filter_map(|path| self.resolve(from, path)).filter(apart).collect()
         };
         self.modules.iter().map(|(from, uses)| (from.clone(), to(from, uses))).collect()
@@ -203,11 +206,12 @@ pub(super) fn circles(arrows: &Arrows) -> Vec<Vec<String>> {
         }
         met
     };
-    let all: BTreeMap<&Module, BTreeSet<Module>> = arrows.keys().map(|it| (it, reach(it))).collect();
+    let all: BTreeMap<&Module, BTreeSet<Module>> =
+        arrows.keys().map(|module| (module, reach(module))).collect();
     let mut circles = BTreeSet::new();
     for (module, reached) in all.iter().filter(|(module, reached)| reached.contains(**module)) {
-        let mutual = |it: &&Module| all.get(*it).is_some_and(|back| back.contains(*module));
-        let circle: Vec<String> = reached.iter().filter(mutual).map(|it| it.join("::")).collect();
+        let mutual = |other: &&Module| all.get(*other).is_some_and(|back| back.contains(*module));
+        let circle: Vec<String> = reached.iter().filter(mutual).map(|module| module.join("::")).collect();
         circles.insert(circle);
     }
     circles.into_iter().collect()
@@ -253,7 +257,7 @@ mod tests {
 
     #[test]
     fn only_modules_of_a_library_count() {
-        let module = |file: &str| module_of(Path::new(file)).map(|(_, it)| it.join("::"));
+        let module = |file: &str| module_of(Path::new(file)).map(|(_, module)| module.join("::"));
         assert_eq!(module("crates/c/src/lib.rs").as_deref(), Some(""));
         assert_eq!(module("crates/c/src/a/mod.rs").as_deref(), Some("a"));
         assert_eq!(module("crates/c/src/a/b.rs").as_deref(), Some("a::b"));

@@ -25,7 +25,7 @@ pub(super) fn check(crates: &BTreeMap<String, Arrows>) -> Vec<Finding> {
 fn compare(found: &BTreeSet<(String, Vec<String>)>, known: &[(&str, &[&str])]) -> Vec<Finding> {
     let known: BTreeSet<(String, Vec<String>)> = known
         .iter()
-        .map(|(name, cycle)| ((*name).to_owned(), cycle.iter().map(|it| (*it).to_owned()).collect()))
+        .map(|(name, cycle)| ((*name).to_owned(), cycle.iter().map(|name| (*name).to_owned()).collect()))
         .collect();
     let new = found.difference(&known).map(|(name, cycle)| {
         let problem = format!("the folders {} import each other in a cycle", cycle.join(", "));
@@ -54,7 +54,7 @@ fn edges_below(parent: &[String], arrows: &Arrows) -> Arrows {
     let mut edges = Arrows::new();
     for (from, to) in arrows {
         let Some(from) = child(from) else { continue };
-        let others = to.iter().filter_map(child).filter(|it| *it != from);
+        let others = to.iter().filter_map(child).filter(|other| *other != from);
         edges.entry(from.clone()).or_default().extend(others);
     }
     edges
@@ -94,7 +94,8 @@ mod tests {
     fn the_list_of_known_cycles_may_only_shrink() {
         let found = BTreeSet::from([("c".to_owned(), vec!["a".to_owned(), "b".to_owned()])]);
         let check = |known: &[(&str, &[&str])], expected: &[&str]| {
-            let problems: Vec<String> = compare(&found, known).into_iter().map(|it| it.problem).collect();
+            let problems: Vec<String> =
+                compare(&found, known).into_iter().map(|finding| finding.problem).collect();
             assert_eq!(problems, expected);
         };
         check(&[("c", &["a", "b"])], &[]);

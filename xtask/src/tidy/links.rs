@@ -66,7 +66,7 @@ fn broken(root: &Path, file: &Path, text: &str, target: &str) -> Option<String> 
     let has_it = if path.is_empty() {
         anchors(text).contains(anchor)
     } else {
-        std::fs::read_to_string(&linked).is_ok_and(|it| anchors(&it).contains(anchor))
+        std::fs::read_to_string(&linked).is_ok_and(|text| anchors(&text).contains(anchor))
     };
     (!has_it).then(|| format!("links to {target}, where no heading is called so"))
 }

@@ -15,8 +15,9 @@ const PARTS: [&str; 3] = ["_bucket", "_sum", "_count"];
 pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     let mut sources = String::new();
     for file in workspace.files()? {
-        let is_in_src = file.starts_with("crates") && file.iter().nth(2).is_some_and(|it| it == "src");
-        let is_source = is_in_src && file.extension().is_some_and(|it| it == "rs");
+        let is_in_src =
+            file.starts_with("crates") && file.iter().nth(2).is_some_and(|folder| folder == "src");
+        let is_source = is_in_src && file.extension().is_some_and(|extension| extension == "rs");
         if is_source {
             let text = std::fs::read_to_string(workspace.root.join(&file));
             sources.push_str(&text.with_context(|| file.display().to_string())?);
@@ -25,7 +26,7 @@ pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for place in ASKING {
         let text = std::fs::read_to_string(workspace.root.join(place)).context(place)?;
-        for name in names(&text).into_iter().filter(|it| !is_made(&sources, it)) {
+        for name in names(&text).into_iter().filter(|name| !is_made(&sources, name)) {
             let problem = format!("asks for {name}, which nothing measures");
             findings.push(Finding::new(place, problem, "name a metric of crates/*/src"));
         }
@@ -35,13 +36,13 @@ pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
 
 /// Returns the names of metrics in a string.
 fn names(text: &str) -> BTreeSet<&str> {
-    let ends = |it: char| !(it.is_ascii_alphanumeric() || it == '_');
-    text.split(ends).filter(|it| it.starts_with(PREFIX)).collect()
+    let ends = |character: char| !(character.is_ascii_alphanumeric() || character == '_');
+    text.split(ends).filter(|word| word.starts_with(PREFIX)).collect()
 }
 
 fn is_made(sources: &str, name: &str) -> bool {
-    let whole = PARTS.iter().find_map(|it| name.strip_suffix(it)).unwrap_or(name);
-    [name, whole].iter().any(|it| sources.contains(&format!("\"{it}\"")))
+    let whole = PARTS.iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name);
+    [name, whole].iter().any(|name| sources.contains(&format!("\"{name}\"")))
 }
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ fn nameless(text: &str) -> impl Iterator<Item = usize> {
         let mut words = rule.split_whitespace();
         match (words.next(), words.next(), words.next()) {
             (Some(text), ..) if text.starts_with("length(") => false,
-            (_, Some("BETWEEN"), Some(least)) => least.bytes().all(|it| it.is_ascii_digit()),
+            (_, Some("BETWEEN"), Some(least)) => least.bytes().all(|byte| byte.is_ascii_digit()),
             (_, Some("IN"), Some(first)) => first != "(0,", // 0 and 1 are booleans
             _ => false,
         }
@@ -48,7 +48,7 @@ fn nameless(text: &str) -> impl Iterator<Item = usize> {
         let (before, rule) = line.split_once("CHECK (").unwrap_or(("CONSTRAINT", ""));
         !before.contains("CONSTRAINT") && bounds(rule)
     };
-    text.lines().enumerate().filter(move |it| is_nameless(it.1)).map(|it| it.0 + 1)
+    text.lines().enumerate().filter(move |line| is_nameless(line.1)).map(|line| line.0 + 1)
 }
 
 fn missing(folder: &Path, database: &str, name: &str) -> Vec<Finding> {

@@ -17,7 +17,7 @@ pub(super) fn measure(service: &Service, company: &str, provider: &str) -> Resul
         service.page(path).with_context(|| format!("the page {path}"))
     };
     let (_, events) = page("/events")?;
-    let event = events.split(" href=\"").find(|it| it.starts_with("/events/")).unwrap_or_default();
+    let event = events.split(" href=\"").find(|path| path.starts_with("/events/")).unwrap_or_default();
     let event = event.split('"').next().unwrap_or_default().to_owned();
     let paths = [
         ("overview", "/".to_owned()),

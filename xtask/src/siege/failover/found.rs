@@ -49,7 +49,7 @@ impl Over<'_> {
     /// Compares the ledger with the journal, resolves unknown requests, and compares again. Then waits for the
     /// events.
     pub(super) fn look(&self, receiver: &Receiver, journal: &mut Journal) -> Result<Found> {
-        let acknowledged = journal.sent.iter().filter(|it| it.answer.is_some());
+        let acknowledged = journal.sent.iter().filter(|sent| sent.answer.is_some());
         let mut found = Found { acknowledged: acknowledged.clone().count(), ..Found::default() };
         found.unknown = journal.sent.len() - found.acknowledged;
         let before = self.ledger()?;
@@ -61,7 +61,7 @@ impl Over<'_> {
         for sent in &journal.sent {
             ensure!(self.holds(&after, sent)?, "a repeat was acknowledged, and is not in the ledger");
             let there = after.remove(&Site::key(self.round, sent));
-            found.doubled += there.map_or(0, |it| it.len() - 1);
+            found.doubled += there.map_or(0, |ids| ids.len() - 1);
         }
         found.doubled += after.len();
         wait_for_events(receiver, &journal.sent, &mut found)?;
@@ -79,20 +79,20 @@ impl Over<'_> {
             ),
         )?;
         let mut ledger = Ledger::new();
-        for (key, id) in rows.lines().filter_map(|it| it.split_once('|')) {
+        for (key, id) in rows.lines().filter_map(|row| row.split_once('|')) {
             ledger.entry(key.to_owned()).or_default().push(id.to_owned());
         }
         Ok(ledger)
     }
 
     fn holds(&self, ledger: &Ledger, sent: &Sent) -> Result<bool> {
-        let told = sent.answer.as_ref().and_then(|it| first_id(it)).context("an answer without an id")?;
-        Ok(ledger.get(&Site::key(self.round, sent)).is_some_and(|it| it.contains(&told)))
+        let told = sent.answer.as_ref().and_then(|body| first_id(body)).context("an answer without an id")?;
+        Ok(ledger.get(&Site::key(self.round, sent)).is_some_and(|ids| ids.contains(&told)))
     }
 
     /// Retries unknown requests and those acknowledged around the kill, with the same keys at the other instance.
     fn repeat(&self, journal: &mut Journal, found: &mut Found) -> Result<()> {
-        let connect = |it: usize| self.site.connect(it + 1);
+        let connect = |client: usize| self.site.connect(client + 1);
         let mut connections = (0..CLIENTS).map(connect).collect::<Result<Vec<_>>>()?;
         for sent in &mut journal.sent {
             let is_near = sent.at + AROUND > self.killed && sent.at < self.killed + AROUND;
@@ -102,7 +102,7 @@ impl Over<'_> {
             let connection = connections.get_mut(sent.client).context("no such client")?;
             let answer = settle(connection, &self.site.request(self.round, sent))?;
             found.repeated += 1;
-            found.changed += usize::from(sent.answer.as_ref().is_some_and(|it| *it != answer.body));
+            found.changed += usize::from(sent.answer.as_ref().is_some_and(|first| *first != answer.body));
             sent.answer = Some(answer.body);
         }
         Ok(())
@@ -125,7 +125,8 @@ fn settle(connection: &mut Connection, request: &[u8]) -> Result<Answer> {
 
 /// Waits until the receiver has an event of each recognition.
 fn wait_for_events(receiver: &Receiver, sent: &[Sent], found: &mut Found) -> Result<()> {
-    let mut missing: HashSet<String> = sent.iter().filter_map(|it| first_id(it.answer.as_ref()?)).collect();
+    let mut missing: HashSet<String> =
+        sent.iter().filter_map(|sent| first_id(sent.answer.as_ref()?)).collect();
     let (began, mut seen) = (Instant::now(), HashSet::new());
     loop {
         for delivery in receiver.take() {

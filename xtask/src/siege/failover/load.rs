@@ -89,7 +89,8 @@ impl<'a> Load<'a> {
     /// Runs all clients until `conduct` ends, and returns both results.
     pub(super) fn run<T: Send>(&self, conduct: impl FnOnce() -> Result<T> + Send) -> Result<(T, Journal)> {
         std::thread::scope(|scope| {
-            let clients: Vec<_> = (0..CLIENTS).map(|it| scope.spawn(move || self.client(it))).collect();
+            let clients: Vec<_> =
+                (0..CLIENTS).map(|client| scope.spawn(move || self.client(client))).collect();
             let conducted = conduct();
             self.ended.store(true, Ordering::Relaxed);
             let mut all = Journal::default();
@@ -104,15 +105,15 @@ impl<'a> Load<'a> {
     /// Returns the acknowledged requests per second in a period of the round.
     pub(super) fn rate(&self, from: Duration, to: Duration) -> f64 {
         let slices = self.acknowledged.get(slice(from)..slice(to)).unwrap_or_default();
-        let count: u32 = slices.iter().map(|it| it.load(Ordering::Relaxed)).sum();
+        let count: u32 = slices.iter().map(|count| count.load(Ordering::Relaxed)).sum();
         f64::from(count) / (to - from).as_secs_f64()
     }
 
     /// Returns the end of the first second after `from` in which at least `wanted` requests were acknowledged.
     pub(super) fn full_after(&self, from: Duration, wanted: f64) -> Option<Duration> {
-        let counts: Vec<u32> = self.acknowledged.iter().map(|it| it.load(Ordering::Relaxed)).collect();
+        let counts: Vec<u32> = self.acknowledged.iter().map(|count| count.load(Ordering::Relaxed)).collect();
         let seconds = counts.windows(SLICES_A_SECOND).enumerate().skip(slice(from) + 1);
-        let mut full = seconds.filter(|(_, it)| f64::from(it.iter().sum::<u32>()) >= wanted);
+        let mut full = seconds.filter(|(_, counts)| f64::from(counts.iter().sum::<u32>()) >= wanted);
         let (start, _) = full.next()?;
         Some(SLICE * u32::try_from(start + SLICES_A_SECOND).ok()?)
     }
