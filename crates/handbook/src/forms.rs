@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-/// Returns the schema, or the one that it refers to.
+/// Resolves a schema that is a reference.
 pub(crate) fn resolved<'a>(description: &'a Value, schema: &'a Value) -> &'a Value {
     let reference = schema.get("$ref").and_then(Value::as_str);
     reference.and_then(|pointer| description.pointer(pointer.trim_start_matches('#'))).unwrap_or(schema)

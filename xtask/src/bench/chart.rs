@@ -8,7 +8,7 @@ const WIDTH: f64 = 900.0;
 const NAMES: f64 = 380.0;
 const LINE: f64 = 26.0;
 
-/// Returns an SVG of all rows with a ratio. Each bar has the scale of its own goals, which differ widely.
+/// Returns an SVG of all rows with a ratio. Each bar is scaled to the goals of its case, which differ widely.
 pub(super) fn svg(rows: &[Row]) -> String {
     let bars: Vec<_> = rows.iter().filter_map(Row::bar).collect();
     let height = LINE * (2.0 + f64::from(u32::try_from(bars.len()).unwrap_or(u32::MAX)));

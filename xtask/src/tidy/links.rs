@@ -55,7 +55,7 @@ fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Returns what is wrong with the target of a link in a file.
+/// Returns a message if the target of a link does not exist; otherwise `None`.
 fn broken(root: &Path, file: &Path, text: &str, target: &str) -> Option<String> {
     let (path, anchor) = target.split_once('#').map_or((target, None), |(path, anchor)| (path, Some(anchor)));
     let linked = root.join(file.parent().unwrap_or(Path::new(""))).join(path);
