@@ -1,5 +1,6 @@
-//! Descriptions of fields come from doc comments: schemars reads those of views, [`field_docs!`] reads those of fields that
-//! only requests have. A doc comment may end in an example, which is JSON between backticks after `Example:`.
+//! Descriptions of fields for clients. They are doc comments: schemars reads those of views, and the macro
+//! [`field_docs!`](crate::field_docs) those of fields that only requests have. A doc comment may end in an example, which is JSON
+//! between backticks after `Example:`.
 
 use serde_json::Value;
 
