@@ -39,7 +39,7 @@ pub(crate) fn build_mail_transport(settings: &Settings) -> anyhow::Result<Box<dy
     let Some(url) = &mail.smtp_url else {
         let folder = settings.data_dir.join("mail");
         let opened = FolderTransport::open(&folder, sender);
-        let opened = opened.with_context(|| format!("cannot make the folder {}", folder.display()))?;
+        let opened = opened.with_context(|| format!("cannot create the folder {}", folder.display()))?;
         return Ok(Box::new(opened));
     };
     let roots = mail.extra_roots.as_deref().map(|it| read_roots("mail.extra_roots", it)).transpose()?;
@@ -56,7 +56,7 @@ pub(crate) fn describe_mail_destination(settings: &Settings) -> String {
     match &settings.mail.smtp_url {
         None => {
             let folder = settings.data_dir.join("mail");
-            format!("no mail server is set (mail.smtp_url), mails are written into {}", folder.display())
+            format!("no mail server is configured (mail.smtp_url): mails are written to {}", folder.display())
         }
         Some(url) => {
             let host = Url::parse(url.expose()).ok().and_then(|it| it.host_str().map(str::to_owned));

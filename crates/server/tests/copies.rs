@@ -12,7 +12,7 @@ use crate::support::{Sample, on_each};
 use crate::years::text;
 
 #[test]
-fn a_copy_is_taken_beside_the_service_and_restored() {
+fn a_backup_of_a_running_service_is_restored() {
     on_each(|service| {
         let sample = Sample::make(service, 2);
         sample.fund(service, 10);
@@ -25,7 +25,7 @@ fn a_copy_is_taken_beside_the_service_and_restored() {
         }
         assert_eq!(told.status, 0, "{}", told.err);
         let head = text(&serde_json::from_str(&told.out).unwrap(), "head").to_owned();
-        assert_eq!(service.guerdon(&backup).status, 1, "a file that is there is not replaced");
+        assert_eq!(service.guerdon(&backup).status, 1, "an existing file is not replaced");
         let here = service.command().current_dir(&service.data).args(["backup", "here.db"]).output().unwrap();
         assert!(here.status.success(), "{}", String::from_utf8_lossy(&here.stderr));
         assert!(service.data.path().join("here.db").exists());
@@ -42,7 +42,11 @@ fn a_copy_is_taken_beside_the_service_and_restored() {
         let restored = run(&["restore", file.to_str().unwrap()]);
         assert!(restored.status.success(), "{}", String::from_utf8_lossy(&restored.stderr));
         assert!(run(&["verify", "--head", &head]).status.success());
-        assert_eq!(run(&["restore", file.to_str().unwrap()]).status.code(), Some(1), "not over another");
+        assert_eq!(
+            run(&["restore", file.to_str().unwrap()]).status.code(),
+            Some(1),
+            "does not replace an existing file"
+        );
     });
 }
 
@@ -65,7 +69,7 @@ fn a_backup_writes_only_to_a_file_that_it_created() {
             refused.err
         );
         assert_eq!(fs::read_to_string(&victim).unwrap(), "of the same user");
-        assert!(partial.is_symlink() && !file.exists(), "what belongs to somebody else is left alone");
+        assert!(partial.is_symlink() && !file.exists(), "files of other users are not touched");
         fs::remove_file(&partial).unwrap();
         fs::write(&partial, "left by a backup that was killed").unwrap();
         fs::set_permissions(&partial, Permissions::from_mode(0o666)).unwrap();
@@ -76,7 +80,7 @@ fn a_backup_writes_only_to_a_file_that_it_created() {
 }
 
 #[test]
-fn what_is_no_whole_backup_is_refused() {
+fn an_incomplete_backup_is_refused() {
     on_each(|service| {
         if !service.database.is_embedded() {
             return;
@@ -116,12 +120,12 @@ fn what_is_no_whole_backup_is_refused() {
         let bytes = fs::read(path("copy.db")).unwrap();
         let (length, cut) = (bytes.len(), bytes.len() * 2 / 3);
         fs::write(path("cut.db"), &bytes[..cut]).unwrap();
-        refused(&path("cut.db"), &format!("it is incomplete: {cut} of {length} bytes are there"));
+        refused(&path("cut.db"), &format!("it is incomplete: {cut} of {length} bytes"));
         fs::write(path("empty.db"), "").unwrap();
         refused(&path("empty.db"), "empty");
-        refused(&folder, "no file");
+        refused(&folder, "not a file");
         tamper_with(&path("foreign.db"), "CREATE TABLE posts (id, title)");
-        refused(&path("foreign.db"), "no backup of guerdon");
+        refused(&path("foreign.db"), "not a Guerdon backup");
         fs::copy(path("copy.db"), path("tampered.db")).unwrap();
         let added = "CREATE TRIGGER added AFTER INSERT ON transfers BEGIN SELECT 1; END";
         tamper_with(&path("tampered.db"), added);
@@ -145,7 +149,7 @@ fn postgres_program(name: &str) -> PathBuf {
 }
 
 #[test]
-fn a_dump_of_postgresql_is_restored_as_the_guide_says() {
+fn a_postgresql_dump_is_restored_as_documented() {
     on_each(|service| {
         let has_dump = || Command::new(postgres_program("pg_dump")).arg("--version").output().is_ok();
         if service.database.is_embedded() || !require(has_dump(), "pg_dump") {

@@ -66,7 +66,7 @@ fn next(receiver: &Receiver) -> Arrival {
 }
 
 #[test]
-fn events_come_as_they_happen_and_go_on_where_they_stopped() {
+fn events_arrive_live_and_resume_after_a_restart() {
     on_each(|service| {
         let sample = Sample::make(service, 2);
         sample.fund(service, 1_000);
@@ -90,7 +90,7 @@ fn events_come_as_they_happen_and_go_on_where_they_stopped() {
         let next_place = event["next"].as_str().unwrap().to_owned();
         let deadline = Instant::now() + PATIENCE;
         while !kept().is_some_and(|it| it.ends_with(&format!(" {next_place}"))) {
-            assert!(Instant::now() < deadline, "{:?} is not kept as {next_place}", kept());
+            assert!(Instant::now() < deadline, "{:?} is not stored as {next_place}", kept());
             std::thread::yield_now();
         }
         drop(listener);
@@ -103,13 +103,13 @@ fn events_come_as_they_happen_and_go_on_where_they_stopped() {
             .stdout(Stdio::null())
             .spawn()
             .unwrap();
-        assert_eq!(next(&receiver).json()["data"]["id"], third.as_str(), "neither the second again nor none");
+        assert_eq!(next(&receiver).json()["data"]["id"], third.as_str(), "the second event exactly once");
         drop(child.kill().and_then(|()| child.wait()));
     });
 }
 
 #[test]
-fn whenever_it_is_stopped_each_event_comes_and_only_the_one_under_way_twice() {
+fn a_restart_repeats_only_the_event_in_flight() {
     on_each(|service| {
         let sample = Sample::make(service, 2);
         sample.fund(service, 1_000);
@@ -135,7 +135,7 @@ fn whenever_it_is_stopped_each_event_comes_and_only_the_one_under_way_twice() {
 }
 
 #[test]
-fn what_is_refused_is_told_with_its_reason_and_how_to_get_it_again() {
+fn refused_events_are_reported_with_the_reason_and_a_remedy() {
     on_each(|service| {
         let sample = Sample::make(service, 2);
         sample.fund(service, 1_000);
@@ -152,7 +152,7 @@ fn what_is_refused_is_told_with_its_reason_and_how_to_get_it_again() {
         let first = listener.line();
         assert!(first.starts_with("!! recognition.received ") && first.contains(" 422 in "), "{first}");
         assert!(first.ends_with(": not \\u001b[31mmine"), "{first}");
-        assert!(listener.line().contains("not repeated here: stop this, and begin earlier with --since"));
+        assert!(listener.line().contains("Not retried; restart with an earlier --since"));
         let second = listener.line();
         assert!(second.starts_with("!! ") && second.contains(" 201 in "), "{second}");
         let third = listener.line();
@@ -161,7 +161,7 @@ fn what_is_refused_is_told_with_its_reason_and_how_to_get_it_again() {
 }
 
 #[test]
-fn addresses_and_certificates_that_cannot_be_right_are_told() {
+fn invalid_addresses_and_certificates_are_reported() {
     on_each(|service| {
         let (sample, home) = (Sample::make(service, 1), tempfile::tempdir().unwrap());
         let refused = |base: &str, to: &str| {
@@ -181,8 +181,8 @@ fn addresses_and_certificates_that_cannot_be_right_are_told() {
             "guerdon: --forward-to must be an http or https URL, not ftp://\\n\\u001blocalhost\n"
         );
         let told = refused(&service.running.api, here);
-        let expected = "guerdon: the certificate is not trusted: invalid peer certificate: UnknownIssuer; name the service's \
-                        certificate by --cacert FILE\n";
+        let expected = "guerdon: the certificate is not trusted: invalid peer certificate: UnknownIssuer; pass the service's \
+                        certificate with --cacert FILE\n";
         assert_eq!(told, expected);
     });
 }
@@ -221,7 +221,7 @@ fn listen_to(base_url: &str, forward_to: &str) -> (String, String) {
 }
 
 #[test]
-fn a_response_beyond_8_mib_is_not_taken_and_plain_http_is_warned_of() {
+fn responses_above_8_mib_are_rejected_and_plain_http_is_warned_about() {
     let mut endless = b"HTTP/1.1 200 OK\r\n\r\n{\"events\": [], \"next\": \"".to_vec();
     endless.resize(9 << 20, b'a');
     let base = hostile_service(vec![endless]);
@@ -232,7 +232,7 @@ fn a_response_beyond_8_mib_is_not_taken_and_plain_http_is_warned_of() {
 }
 
 #[test]
-fn nothing_from_the_service_steers_the_terminal() {
+fn terminal_control_characters_from_the_service_are_escaped() {
     let event = r#"{"events": [{"id": "01a1fdd4-8a51-741c-a29d-73192bacd34c", "type": "evil\u202egpj\u001b[2J\n",
         "state": "pending", "attempts": 0, "created_at": "2999-11-20T20:01:02.345Z", "next_attempt_at": null,
         "body": {}}], "next": "1f.ab"}"#;
@@ -248,7 +248,7 @@ fn nothing_from_the_service_steers_the_terminal() {
 }
 
 #[test]
-fn what_is_missing_is_told() {
+fn missing_settings_are_reported() {
     let bare = Command::new(env!("CARGO_BIN_EXE_guerdon"))
         .args(["listen", "--base-url", "https://localhost:1", "--forward-to", "http://localhost:2"])
         .env_remove("GUERDON_API_KEY")
@@ -256,5 +256,5 @@ fn what_is_missing_is_told() {
         .unwrap();
     assert_eq!(bare.status.code(), Some(1));
     let told = String::from_utf8(bare.stderr).unwrap();
-    assert_eq!(told, "guerdon: GUERDON_API_KEY is not set: it is what the operator gave you\n");
+    assert_eq!(told, "guerdon: GUERDON_API_KEY is not set: use the value that the operator gave you\n");
 }

@@ -14,13 +14,13 @@ fn limit_files(service: &Service, bytes_max: Option<u64>) {
 }
 
 fn until_ready(service: &Service, expected: u16) {
-    until("readiness should follow the disk", || {
+    until("readiness should reflect the disk", || {
         (service.running.health("/readyz") == expected).then_some(())
     });
 }
 
 #[test]
-fn a_full_disk_shows_in_readiness_and_in_one_line_and_ends_by_itself() {
+fn a_full_disk_is_reported_once_and_readiness_recovers() {
     on_each(|service| {
         if !service.database.is_embedded() {
             return;
@@ -36,14 +36,14 @@ fn a_full_disk_shows_in_readiness_and_in_one_line_and_ends_by_itself() {
         until_ready(service, 503);
         assert_eq!(service.get(&sample.provider, "/v1/companies").status, 200, "reads are served");
         assert!((21..=40).all(|number| create(number) == 503));
-        until("the log should tell it", || {
-            (service.running.says("the database takes no writes") > 0).then_some(())
+        until("the log should report it", || {
+            (service.running.says("the database rejects writes") > 0).then_some(())
         });
         assert_eq!(service.running.says("failed (logged once a minute)"), 1);
         limit_files(service, None);
         until_ready(service, 200);
         assert_eq!(create(41), 201);
         let listed = service.get(&sample.provider, "/v1/corporations").json();
-        assert_eq!(listed["total_count"], 2, "nothing that was refused was kept");
+        assert_eq!(listed["total_count"], 2, "refused requests store nothing");
     });
 }

@@ -46,7 +46,7 @@ impl Sandbox {
 
     /// The `export` lines for a shell, as soon as everything that they name exists.
     pub fn exports(&self) -> String {
-        let printed = self.until("Ctrl-C here ends it all.");
+        let printed = self.until("Ctrl-C here stops the sandbox.");
         let exports = printed.iter().filter(|it| it.starts_with("export "));
         exports.map(|it| format!("{it}\n")).collect()
     }
@@ -70,7 +70,7 @@ fn one_command_leads_to_the_first_verified_event() {
     for speed in ["1", "1000"] {
         for database in each() {
             let mut sandbox = Sandbox::start(&["--check", "--database", &database.url, "--speed", speed]);
-            let told = sandbox.until("All of it works.").join("\n");
+            let told = sandbox.until("All checks passed.").join("\n");
             assert!(told.contains("export BASE_URL='https://localhost:"), "{told}");
             assert!(
                 told.contains("guerdon listen --base-url \"$BASE_URL\" --cacert \"$CERTIFICATE\""),
@@ -86,19 +86,19 @@ fn one_command_leads_to_the_first_verified_event() {
 }
 
 #[test]
-fn a_sped_up_sandbox_shows_the_whole_schedule_and_leaves_nothing_behind() {
+fn a_sped_up_sandbox_shows_the_whole_schedule_and_cleans_up() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let mut sandbox = Sandbox::start(&["--speed", "1000000"]);
     let lines = sandbox.until("attempt 11 of 11");
     let told = lines.join("\n");
     for part in [
-        "attempt 1 of 11; the next in 15 s (here 15.0µs)",
-        "the next in 1 d 10 h 37 min 54 s (here",
+        "attempt 1 of 11; next attempt in 15 s (here 15.0µs)",
+        "next attempt in 1 d 10 h 37 min 54 s (here",
         "exhausted",
     ] {
         assert!(told.contains(part), "{part} is not in {told}");
     }
-    assert!(!told.contains('\u{1b}'), "no colours for a file");
+    assert!(!told.contains('\u{1b}'), "no colours in a file");
     let folder = folder(&lines);
     assert!(folder.join("guerdon.db").exists());
     sandbox.ends_at("-INT");
@@ -106,7 +106,7 @@ fn a_sped_up_sandbox_shows_the_whole_schedule_and_leaves_nothing_behind() {
 }
 
 #[test]
-fn the_end_of_its_terminal_leaves_nothing_behind() {
+fn closing_the_terminal_cleans_up() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     // Child processes inherit ignored signals.
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -115,14 +115,14 @@ fn the_end_of_its_terminal_leaves_nothing_behind() {
         return eprintln!("left out: the tests run under nohup");
     }
     let mut sandbox = Sandbox::start(&[]);
-    let folder = folder(&sandbox.until("Ctrl-C here ends it all."));
+    let folder = folder(&sandbox.until("Ctrl-C here stops the sandbox."));
     assert!(folder.exists());
     sandbox.ends_at("-HUP");
     assert!(!folder.exists());
 }
 
 #[test]
-fn it_ends_where_nobody_reads_on() {
+fn a_sandbox_ends_when_its_output_is_closed() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let mut child = Command::new(env!("CARGO_BIN_EXE_guerdon"))
         .args(["dev", "--speed", "1000000"])
@@ -140,7 +140,7 @@ fn it_ends_where_nobody_reads_on() {
 }
 
 #[test]
-fn a_speed_that_no_clock_can_follow_is_refused() {
+fn an_out_of_range_speed_is_refused() {
     for speed in ["0", "0.0001", "1e300", "NaN"] {
         let refused = Command::new(env!("CARGO_BIN_EXE_guerdon")).args(["dev", "--speed", speed]).output();
         let refused = refused.unwrap();

@@ -50,7 +50,7 @@ fn judged(
 }
 
 #[test]
-fn a_delivery_is_verified_or_its_wrong_part_named() {
+fn a_delivery_is_verified_or_the_wrong_part_is_named() {
     on_each(|service| {
         let same = |it: String| it;
         let valid = judged(service, URL, SECRET, same, BODY);
@@ -79,7 +79,7 @@ fn a_delivery_is_verified_or_its_wrong_part_named() {
 }
 
 #[test]
-fn a_running_service_is_healthy_and_none_is_not() {
+fn only_a_running_service_is_healthy() {
     on_each(|service| {
         let at = service.running.operator.split("://").nth(1).unwrap().to_owned();
         let ask = |service: &Service, at: &str| {
@@ -91,13 +91,13 @@ fn a_running_service_is_healthy_and_none_is_not() {
         service.running.kill();
         let (status, told) = ask(service, &at);
         assert_eq!(status, Some(1));
-        assert!(told.contains("nothing answers at http://127.0.0.1:"), "{told}");
+        assert!(told.contains("no response from http://127.0.0.1:"), "{told}");
         service.restart();
     });
 }
 
 #[test]
-fn shells_and_readers_of_manuals_are_served() {
+fn completions_and_manual_pages_are_generated() {
     on_each(|service| {
         for shell in ["bash", "zsh", "fish"] {
             let printed = service.guerdon(&["completions", shell]);

@@ -113,7 +113,7 @@ pub(super) fn spawn_tasks(
 pub(super) fn check_at_start(store: &dyn Store, gate: &Gate, pulse: &Pulse) -> anyhow::Result<()> {
     check_database(store, gate, pulse).context("the database does not answer")?;
     if gate.maintenance() {
-        log::warn!("maintenance is on: the API answers 503 until `guerdon maintenance off`");
+        log::warn!("maintenance is on: the API responds with 503 until `guerdon maintenance off`");
     }
     Ok(())
 }
@@ -139,8 +139,8 @@ fn try_write(store: &dyn Store, pulse: &Pulse, did_fail: bool) -> bool {
     // A short value could still fit on a full disk, in a part of the write-ahead log that is reused.
     let write = || set(&format!("{now} {}", "x".repeat(TEST_WRITE_BYTES))).and_then(|()| set(&now));
     match pulse.try_write(write) {
-        Some(Err(cause)) if !did_fail => log::error!("the database takes no writes: {cause}"),
-        Some(Ok(())) if did_fail => log::info!("the database takes writes again"),
+        Some(Err(cause)) if !did_fail => log::error!("the database rejects writes: {cause}"),
+        Some(Ok(())) if did_fail => log::info!("the database accepts writes again"),
         _ => {}
     }
     !pulse.takes_writes()
@@ -158,7 +158,7 @@ pub(super) async fn repeat_every(period: Duration, mut work: impl FnMut() + Send
         });
         match done.await {
             Ok(again) => work = again,
-            Err(_cancelled) => return log::error!("a piece of background work ended for good"),
+            Err(_cancelled) => return log::error!("a background task was cancelled"),
         }
     }
 }
@@ -169,9 +169,9 @@ fn warn_of_certificate_end(certificate: &Reloading) {
     let left = end.saturating_sub(SystemClock.now().utc().unix_timestamp());
     let soon = i64::try_from(ENDS_SOON.as_secs()).unwrap_or(i64::MAX);
     if left <= 0 {
-        log::warn!("the certificate has ended: clients will not connect");
+        log::warn!("the certificate has expired: clients will not connect");
     } else if left < soon {
-        log::warn!("the certificate ends in {} days", left / 86_400);
+        log::warn!("the certificate expires in {} days", left / 86_400);
     }
 }
 
@@ -199,7 +199,7 @@ impl Pruning {
         let store = self.store.as_ref();
         if self.all_at.is_some_and(|it| it.elapsed() < PRUNE_ALL_EVERY) {
             if let Err(cause) = retention::prune_expired_records(store, SystemClock.now()) {
-                log::warn!("expired idempotency records stay: {cause}");
+                log::warn!("cannot delete expired idempotency records: {cause}");
             }
             return;
         }
@@ -216,7 +216,7 @@ impl Pruning {
                     );
                 }
             }
-            Err(cause) => log::warn!("records past their retention period cannot be deleted: {cause}"),
+            Err(cause) => log::warn!("cannot delete records past their retention: {cause}"),
         }
     }
 }

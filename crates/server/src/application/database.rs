@@ -21,7 +21,7 @@ const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(100);
 /// if a command has it open, the start waits for the command.
 pub(super) fn open_for_service(settings: &Settings, wakes: &Wakes) -> anyhow::Result<Opened> {
     if let Some(database) = settings.embedded_database().filter(|_| !settings.migrate)
-        && !database.try_exists().with_context(|| format!("cannot look at {}", database.display()))?
+        && !database.try_exists().with_context(|| format!("cannot access {}", database.display()))?
     {
         return Err(OpenError::no_file(database)).context("database.migrate is false");
     }

@@ -45,11 +45,11 @@ impl Delivery {
         let transport = wrap(build_mail_transport(settings)?);
         let mailer = build_mailer(transport, store, counting).woken_by(wakes.mails.clone());
         log::info!("{}", describe_mail_destination(settings));
-        let mails = mailer.start().context("cannot make a thread")?;
+        let mails = mailer.start().context("cannot create a thread")?;
         let events = build_dispatcher(settings, store, keys, wakes, counting)?
             .start()
-            .context("cannot make a thread")?;
-        let wakeups = Wakeups::share(&settings.database, wakes).context("cannot make a thread")?;
+            .context("cannot create a thread")?;
+        let wakeups = Wakeups::share(&settings.database, wakes).context("cannot create a thread")?;
         Ok(Self { events, mails, wakeups })
     }
 
@@ -64,7 +64,7 @@ impl Delivery {
         };
         let begun = std::thread::Builder::new().name("finish".into()).spawn(finish);
         if let Err(cause) = begun {
-            log::warn!("what is under way is not waited for: {cause}");
+            log::warn!("stopping without waiting for deliveries in flight: {cause}");
         }
         async move {
             told.await.unwrap_or_default();
@@ -77,10 +77,10 @@ fn finish(events: Dispatching, mails: Mailing) {
     let mails = std::thread::spawn(move || mails.stop(FINISH_WITHIN));
     let stopped = events.stop(FINISH_WITHIN);
     if stopped.abandoned > 0 {
-        log::warn!("{} events were under way and will be sent again", stopped.abandoned);
+        log::warn!("{} deliveries were in flight and will be retried", stopped.abandoned);
     }
     if !mails.join().unwrap_or_default() {
-        log::warn!("a mail was under way and may be sent again");
+        log::warn!("a mail was in flight and may be sent again");
     }
 }
 

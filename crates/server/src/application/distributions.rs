@@ -46,7 +46,7 @@ impl DuePayments {
     /// Pays the dates that are due, one after the other, and logs the outcome of each.
     pub(super) fn run(&mut self) {
         if let Some(cause) = self.pay() {
-            log::warn!("cannot look for scheduled distributions that are due: {cause}");
+            log::warn!("cannot read the schedules that are due: {cause}");
         }
     }
 
@@ -96,7 +96,7 @@ pub(crate) fn finish_started(settings: &Settings, store: &dyn Store, queue: &Arc
     let commands = Commands { queue: Arc::clone(queue), surroundings: surroundings() };
     match finish(store, &commands, &mut go_on) {
         Ok(failed) => failed.iter().filter(|it| it.is_lasting()).for_each(warn_of_unfinishable),
-        Err(cause) => log::warn!("distributions that were started cannot be finished now: {cause}"),
+        Err(cause) => log::warn!("cannot continue unfinished distributions: {cause}"),
     }
 }
 
@@ -108,14 +108,14 @@ fn warn_of_unfinishable(Unfinished { cause, reason, .. }: &Unfinished) {
 
 fn told(Ran { schedule, due_on, ended }: &Ran) {
     match ended {
-        DateEnd::Paid { users } => log::info!("schedule {schedule}: {due_on} is paid, users: {users}"),
+        DateEnd::Paid { users } => log::info!("schedule {schedule}: paid {due_on}, users: {users}"),
         DateEnd::Refused { reason, again_at } => {
             let again_at = again_at.to_string();
-            log::info!(
-                "schedule {schedule}: {due_on} could not be paid ({reason}), tried again at {again_at}"
-            );
+            log::info!("schedule {schedule}: cannot pay {due_on} ({reason}), retrying at {again_at}");
         }
-        DateEnd::GivenUp { reason } => log::info!("schedule {schedule}: {due_on} is given up ({reason})"),
+        DateEnd::GivenUp { reason } => {
+            log::info!("schedule {schedule}: skipped {due_on} permanently ({reason})")
+        }
         DateEnd::Overtaken => {}
     }
 }

@@ -45,7 +45,7 @@ impl Figures {
             Ok(())
         });
         if let Err(cause) = written {
-            log::debug!("figures of some seconds are lost: {cause}");
+            log::debug!("cannot store statistics, a few seconds are lost: {cause}");
         }
     }
 }

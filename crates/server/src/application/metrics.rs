@@ -76,51 +76,57 @@ fn describe() {
     describe_histogram!(
         "guerdon_http_request_duration_seconds",
         Unit::Seconds,
-        "Answered requests by method, route and status"
+        "Responses by method, route and status"
     );
     describe_histogram!(
         "guerdon_database_wait_seconds",
         Unit::Seconds,
         "How long units of work waited for a connection"
     );
-    describe_counter!("guerdon_database_wait_timeouts_total", "Units of work that got no connection in time");
-    describe_gauge!(PENDING, "Events that wait for their delivery");
-    describe_gauge!(OLDEST, Unit::Seconds, "The age of the oldest of them; 0 where none waits");
+    describe_counter!(
+        "guerdon_database_wait_timeouts_total",
+        "Units of work that timed out waiting for a connection"
+    );
+    describe_gauge!(PENDING, "Pending events");
+    describe_gauge!(OLDEST, Unit::Seconds, "Age of the oldest pending event; 0 if there is none");
     describe_gauge!(UNFINISHED, "Distributions in several steps that are not finished");
-    describe_gauge!(IN_TRANSIT, "Points that these have taken from reserves and not given to users yet");
+    describe_gauge!(
+        IN_TRANSIT,
+        "Points that unfinished distributions have taken from reserves but not yet paid to users"
+    );
     describe_gauge!(
         FEED_HELD,
         Unit::Seconds,
-        "How long the oldest transaction has been open that the event feed and the seals wait for; 0 where there is none"
+        "Age of the oldest open transaction, which delays the event feed and the seals; 0 if there is none"
     );
-    describe_gauge!(MAILS_WAITING, "Mails that wait to be handed over");
-    describe_gauge!(MAILS_GIVEN_UP, "Mails that were given up, and are kept");
-    describe_gauge!(UNBALANCED, "Companies whose accounts do not sum to zero: never anything but 0");
-    describe_gauge!(MEMORY, Unit::Bytes, "What this process holds in memory");
-    describe_gauge!(DESCRIPTORS, "Files and connections that this process has open");
-    describe_gauge!(CERTIFICATE, Unit::Seconds, "When the certificate in use ends, in seconds since 1970");
+    describe_gauge!(MAILS_WAITING, "Pending mails");
+    describe_gauge!(MAILS_GIVEN_UP, "Mails whose final attempt failed");
+    describe_gauge!(UNBALANCED, "Companies whose accounts do not sum to zero: must always be 0");
+    describe_gauge!(MEMORY, Unit::Bytes, "Resident memory of this process");
+    describe_gauge!(DESCRIPTORS, "Open descriptors of this process");
+    describe_gauge!(CERTIFICATE, Unit::Seconds, "When the certificate in use expires, in seconds since 1970");
     describe_gauge!("guerdon_http_connections", "Connections to the provider API");
-    describe_gauge!(
-        "guerdon_http_requests_waiting",
-        "Requests that wait for a place at work, by kind: read, write"
-    );
+    describe_gauge!("guerdon_http_requests_waiting", "Requests waiting for a permit, by kind: read, write");
     describe_gauge!("guerdon_ledger_commands_waiting", "Commands that move points and wait for a batch");
     describe_gauge!(
         "guerdon_http_held_bytes",
         Unit::Bytes,
-        "Memory held by kind: body (large ones), work (large requests and answers, until the client has read them), received (what connections without right credentials sent)"
+        "Memory by kind: body (large request bodies), work (large requests and responses, until the client has read them), received (data from connections without valid credentials)"
     );
     describe_counter!(
         "guerdon_http_connections_refused_total",
-        "Connections closed at once by cause: all, address"
+        "Connections closed immediately by cause: all, address"
     );
     describe_counter!(ATTEMPTS, "Attempts to deliver an event by result: delivered, rejected, failed");
     describe_histogram!(ATTEMPT_TIME, Unit::Seconds, "How long attempts took, by result");
-    describe_gauge!(IN_FLIGHT, "Attempts under way or not settled yet");
-    describe_counter!(EXHAUSTED, "Events that failed for the last time, since the start");
+    describe_gauge!(IN_FLIGHT, "Attempts in flight");
+    describe_counter!(EXHAUSTED, "Events whose final attempt failed, since the start");
     describe_counter!(MAILS, "Attempts to send a mail by result: sent, failed, given_up");
-    describe_gauge!(BUILD, "Always 1; its labels say which program this is");
-    describe_gauge!(SAML_ENDING, "Companies whose single sign-on certificate ends within 30 days, or has");
+    describe_gauge!(BUILD, "Always 1; the labels are the version and the commit");
+    describe_gauge!(
+        SAML_ENDING,
+        "Companies whose single sign-on certificate has expired or expires within 30 days"
+    );
     describe_gauge!(MAINTENANCE, "1 while maintenance is on, 0 otherwise");
     set_initial_values();
 }
@@ -152,7 +158,7 @@ pub(super) fn look_at_outbox(store: &dyn Store) {
     let (depth, in_transit) = match found {
         Ok(found) => found,
         Err(StoreError::Unavailable(_)) => return, // the health check logs an unavailable database
-        Err(cause) => return log::warn!("what waits to be sent cannot be counted: {cause}"),
+        Err(cause) => return log::warn!("cannot count pending events and mails: {cause}"),
     };
     let age = depth.oldest.map_or(Duration::ZERO, |it| {
         Duration::try_from(SystemClock.now() - it).unwrap_or_default() // negative if the clock was set back

@@ -183,7 +183,7 @@ impl Application {
         operator.stop(false).await;
         // An unavailable database must not delay the end; nothing depends on these statistics.
         let _written = timeout(figures::LAST_WITHIN, web::block(move || figures.write())).await;
-        if ended_early { bail!("the provider API ended by itself") } else { Ok(()) }
+        if ended_early { bail!("the provider API stopped unexpectedly") } else { Ok(()) }
     }
 }
 
@@ -233,7 +233,7 @@ fn connection_limits(http: &Http) -> ConnectionLimits {
     let left = descriptors::raise_limit().saturating_sub(RESERVED_DESCRIPTORS).max(1);
     let wanted = usize::try_from(http.max_connections).unwrap_or(usize::MAX);
     if wanted > left {
-        log::warn!("http.max_connections is {wanted}, but the limit of descriptors leaves room for {left}");
+        log::warn!("http.max_connections is {wanted}, but the limit of descriptors allows only {left}");
     }
     if wanted > MAX_CONNECTIONS_IN_MEMORY {
         log::warn!(
@@ -242,7 +242,7 @@ fn connection_limits(http: &Http) -> ConnectionLimits {
     }
     let in_all = if wanted == 0 { left.min(MAX_CONNECTIONS_IN_MEMORY) } else { wanted.min(left) };
     let of_one_address = usize::try_from(http.max_connections_per_address).unwrap_or(usize::MAX);
-    log::info!("up to {in_all} connections to the provider API, {of_one_address} of one address");
+    log::info!("up to {in_all} connections to the provider API, {of_one_address} per address");
     ConnectionLimits { in_all, of_one_address }
 }
 

@@ -84,7 +84,7 @@ async fn by_own_name(
     if is_health || listen.is_none_or(|it| !it.is_loopback()) || host.is_none_or(is_own_name) {
         return Ok(next.call(request).await?.map_into_boxed_body());
     }
-    let told = "this listener is on loopback, and answers as localhost or under an address only\n";
+    let told = "this listener is on loopback: use localhost or an address as the host\n";
     Ok(request.into_response(HttpResponse::MisdirectedRequest().body(told)))
 }
 
@@ -110,7 +110,7 @@ async fn ready(health: Data<Health>) -> HttpResponse {
     } else if !health.pulse.is_fresh() {
         answer(StatusCode::SERVICE_UNAVAILABLE, "the database does not answer")
     } else if !health.pulse.takes_writes() {
-        answer(StatusCode::SERVICE_UNAVAILABLE, "the database takes no writes")
+        answer(StatusCode::SERVICE_UNAVAILABLE, "the database rejects writes")
     } else {
         answer(StatusCode::OK, "ok")
     }
@@ -136,7 +136,7 @@ async fn stands(service: Data<Service>) -> HttpResponse {
 /// The console, which serves every other path.
 async fn console(service: Data<Service>, request: HttpRequest) -> HttpResponse {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        let mut refused = answer(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD are answered here");
+        let mut refused = answer(StatusCode::METHOD_NOT_ALLOWED, "method not allowed; allowed: GET, HEAD");
         refused.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
         return refused;
     }

@@ -39,10 +39,10 @@ pub(crate) fn run_command(
             match send_command(&settings.data_dir, database, command) {
                 Sent::Done(output) => return Ok(output),
                 Sent::Refused(why) => bail!(why),
-                Sent::NotRun => bail!("the running guerdon did not take the command: it was not run"),
+                Sent::NotRun => bail!("the running guerdon did not accept the command; it was not run"),
                 Sent::Unknown => bail!(
-                    "the running guerdon did not answer: it is unknown whether the command ran; \
-                     look before it is repeated, or repeat it with the same --key (an import may always be repeated)"
+                    "the running guerdon did not respond: it is unknown whether the command ran; \
+                     check the result before you retry, or retry with the same --key (an import can always be retried)"
                 ),
                 Sent::NotServed => {}
             }
@@ -72,8 +72,8 @@ pub(crate) fn run_command(
         }
     }
     Err(anyhow!(
-        "another process holds the database and takes no commands on {}: another command is at work (wait for it), \
-         or a `guerdon serve` whose socket is gone (start it again), or one with another data_dir",
+        "another process holds the database and does not accept commands on {}: another command (wait for it), \
+         a `guerdon serve` whose socket was deleted (restart it), or a `guerdon serve` with another data_dir",
         settings.data_dir.join("guerdon.sock").display()
     ))
 }

@@ -19,7 +19,7 @@ const PAGE: i64 = 200;
 pub(super) fn look(store: &dyn Store) {
     match ending(store) {
         Ok(count) => gauge!(SAML_ENDING).set(count),
-        Err(cause) => log::warn!("certificates of single sign-on cannot be looked at: {cause}"),
+        Err(cause) => log::warn!("cannot check single sign-on certificates: {cause}"),
     }
 }
 
@@ -34,7 +34,7 @@ fn ending(store: &dyn Store) -> Result<u32, StoreError> {
         behind = Some(*last);
         for (company, _) in page.iter().filter(|(_, it)| ends_soon(it, now).is_some()) {
             if let Some(end) = store.transaction(|tx| tell_of_end(tx, *company, &context))? {
-                log::warn!("the single sign-on certificate of company {company} ends at {end}");
+                log::warn!("the single sign-on certificate of company {company} expires at {end}");
                 count += 1;
             }
         }

@@ -22,7 +22,7 @@ pub(super) async fn in_order<F: Future<Output = ()>>(
     delivered: impl Future,
     again: &mut impl FnMut() -> F,
 ) {
-    log::info!("stopping: finishing the requests under way");
+    log::info!("stopping: finishing requests in flight");
     gate.set_draining(true);
     let gentle = async {
         sleep(drain).await;

@@ -16,7 +16,7 @@ fn of(settings: &Settings) -> Vec<String> {
     let mut lines = Vec::new();
     if !settings.operator_listen.ip().is_loopback() {
         lines.push(format!(
-            "operator.listen is {}: whoever reaches that address reads the console, metrics and health",
+            "operator.listen is {}: anyone who can reach that address can read the console, metrics and health",
             settings.operator_listen
         ));
     }
@@ -24,7 +24,7 @@ fn of(settings: &Settings) -> Vec<String> {
         && let Some(everybody) = trusted.iter().find(|it| it.prefix_len() == 0)
     {
         lines.push(format!(
-            "http.trusted_proxies has {everybody}: whoever reaches {} can say that he came over HTTPS, and from where",
+            "http.trusted_proxies includes {everybody}: any client of {} can claim HTTPS and forge its address",
             settings.http.listen
         ));
     }
@@ -32,7 +32,7 @@ fn of(settings: &Settings) -> Vec<String> {
         if let Some(mode) = open_to_others(&path) {
             let shown = path.display();
             lines.push(format!(
-                "{shown} is open to other users (mode {mode:o}): `chmod go= {shown}` mends that"
+                "{shown} is accessible to other users (mode {mode:o}): run `chmod go= {shown}`"
             ));
         }
     }

@@ -56,10 +56,10 @@ fn print_output(output: &Output, cli: &Cli) -> ExitCode {
         Err(cause) if cli.what.is_reading() && cause.kind() == ErrorKind::BrokenPipe => ExitCode::FAILURE,
         Err(cause) => {
             let told = if cli.what.is_reading() {
-                format!("what it prints could not be written: {cause}")
+                format!("the output could not be written: {cause}")
             } else {
                 format!(
-                    "it was done, but what it prints could not be written ({cause}): look before it is repeated"
+                    "the command succeeded, but its output could not be written ({cause}): check the result before you run it again"
                 )
             };
             let _closed = writeln!(std::io::stderr(), "guerdon: {told}");
@@ -167,7 +167,7 @@ fn serve(settings: &Settings) -> anyhow::Result<Output> {
 fn exit_after_grace(status: u8) -> anyhow::Result<()> {
     let wait = move || {
         sleep(BACKGROUND_END_WITHIN);
-        log::warn!("stopping without what is still under way: it goes on after the next start");
+        log::warn!("stopping while work is in progress: it continues after the next start");
         std::process::exit(status.into())
     };
     Builder::new().name("end".to_owned()).spawn(wait).map(drop).context("cannot start a thread")

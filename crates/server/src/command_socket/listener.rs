@@ -80,7 +80,7 @@ impl CommandSocket {
         let listener = self.listener.try_clone().and_then(tokio::net::UnixListener::from_std);
         let listener = match listener {
             Ok(listener) => listener,
-            Err(cause) => return log::error!("commands cannot be taken: {cause}"),
+            Err(cause) => return log::error!("cannot accept commands: {cause}"),
         };
         loop {
             let Ok(place) = Arc::clone(&handler.clients).acquire_owned().await else { return };
@@ -93,15 +93,15 @@ impl CommandSocket {
                     });
                 }
                 Ok((stream, _)) => {
-                    log::warn!("a command of another user was refused");
+                    log::warn!("refused a command of another user");
                     rt::spawn(async move {
-                        let refused = Reply::Refused("commands of another user are not taken".to_owned());
+                        let refused = Reply::Refused("commands of another user are not accepted".to_owned());
                         write_reply(&mut BufReader::new(stream), &refused).await;
                         drop(place);
                     });
                 }
                 Err(cause) => {
-                    log::warn!("a command cannot be taken: {cause}");
+                    log::warn!("cannot accept a command: {cause}");
                     sleep(REST_AFTER_ERROR).await;
                 }
             }
@@ -117,7 +117,7 @@ async fn write_reply(stream: &mut BufReader<UnixStream>, reply: &Reply) {
     let mut line = serde_json::to_vec(reply).unwrap_or_default();
     line.push(b'\n');
     if !matches!(timeout(ANSWER_WITHIN, stream.write_all(&line)).await, Ok(Ok(()))) {
-        log::warn!("a command went before its answer came");
+        log::warn!("a client disconnected before the response");
     }
 }
 
@@ -141,7 +141,7 @@ impl CommandHandler {
         match read {
             Ok(Ok(0)) => return, // `is_served` connects and sends nothing
             Ok(Ok(_)) => {}
-            Ok(Err(_)) | Err(_) => return log::warn!("a command did not come whole"),
+            Ok(Err(_)) | Err(_) => return log::warn!("received an incomplete command"),
         }
         let reply = match actix_web::web::block(move || self.reply(&line)).await {
             Ok(reply) => reply,
@@ -154,7 +154,7 @@ impl CommandHandler {
         let version = serde_json::from_slice::<Envelope>(line).ok().and_then(|it| it.version);
         if version.as_deref() != Some(VERSION) {
             return Reply::Refused(format!(
-                "the running guerdon is version {VERSION}, this command {}: use the same, or start it again",
+                "the running guerdon has version {VERSION}, this command {}: use the same version, or restart the service",
                 version.as_deref().unwrap_or("another")
             ));
         }

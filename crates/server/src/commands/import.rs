@@ -91,7 +91,7 @@ impl Report {
     fn until(mut self, rest: &[Row], cause: impl Display) -> Result<Output, CommandError> {
         let line = rest.first().map_or(0, |it| it.line);
         self.notes.push(format!(
-            "stopped at line {line}: {cause}; rows from there on may not be imported: run the import again, which changes \
+            "stopped at line {line}: {cause}; later rows may not be imported: run the import again, which repeats \
              nothing twice"
         ));
         Ok(Output { status: 1, ..self.output()? })

@@ -34,11 +34,11 @@ pub(super) struct Row {
 /// Reads all rows of a file in the format of its extension. A failure is part of the value, for the command to report.
 pub(super) fn rows(name: &str) -> Result<Result<Rows, String>, Infallible> {
     let ending = Path::new(name).extension().and_then(|it| it.to_str()).map(str::to_ascii_lowercase);
-    read_text_file(name, (BYTES_MAX, "it is larger than 256 MiB: import it in parts"), |text| {
+    read_text_file(name, (BYTES_MAX, "larger than 256 MiB: import it in parts"), |text| {
         match ending.as_deref() {
             Some("csv") => from_csv(text).map(Rows),
             Some("jsonl" | "ndjson") => Ok(Rows(from_lines(text))),
-            _ => Err("its name must end in .csv or .jsonl".to_owned()),
+            _ => Err("the name must end in .csv or .jsonl".to_owned()),
         }
     })
 }
@@ -48,11 +48,11 @@ fn from_csv(text: &str) -> Result<Vec<Row>, String> {
     let head = reader.headers().map_err(|cause| cause.to_string())?.clone();
     let known = imported_user_fields();
     if let Some(unknown) = head.iter().find(|it| !known.iter().any(|name| name == it)) {
-        return Err(format!("the first line names `{unknown}`, which is no field: {}", known.join(", ")));
+        return Err(format!("unknown column `{unknown}`; known columns: {}", known.join(", ")));
     }
     if let Some(twice) = head.iter().enumerate().find(|(at, it)| head.iter().take(*at).any(|one| one == *it))
     {
-        return Err(format!("the first line names `{}` twice", twice.1));
+        return Err(format!("duplicate column `{}`", twice.1));
     }
     let mut lines = LineNumbers::of(text);
     let mut rows = Vec::new();
@@ -77,7 +77,7 @@ fn unreadable(cause: &csv::Error) -> String {
     match cause.kind() {
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
             let cells = if *len == 1 { "cell" } else { "cells" };
-            format!("it has {len} {cells}, the header has {expected_len}")
+            format!("{len} {cells}, but the header has {expected_len}")
         }
         _ => cause.to_string(),
     }
@@ -133,14 +133,14 @@ fn from_lines(text: &str) -> Vec<Row> {
 }
 
 fn too_long() -> String {
-    "it is longer than 256 KiB".to_owned()
+    "longer than 256 KiB".to_owned()
 }
 
 fn object(line: &str) -> Result<Map<String, Value>, String> {
     if line.len() > ROW_BYTES_MAX {
         return Err(too_long());
     }
-    serde_json::from_str(line).map_err(|cause| format!("it is no JSON object (column {})", cause.column()))
+    serde_json::from_str(line).map_err(|cause| format!("not a JSON object (column {})", cause.column()))
 }
 
 #[cfg(test)]
@@ -159,11 +159,11 @@ mod tests {
             fields(1),
             json!({"email": "b@a.example", "first_name": "B, \"x\"", "manager": "no", "title": "t"})
         );
-        assert_eq!(rows[2].fields.as_ref().unwrap_err(), "it has 1 cell, the header has 4");
+        assert_eq!(rows[2].fields.as_ref().unwrap_err(), "1 cell, but the header has 4");
         assert_eq!(rows.iter().map(|it| it.line).collect::<Vec<_>>(), [2, 3, 4]);
         let unknown = from_csv("email,wage\n").err().unwrap();
         assert!(unknown.contains("`wage`") && unknown.contains("custom_field_5"), "{unknown}");
-        assert!(from_csv("email,email\n").err().unwrap().contains("twice"));
+        assert!(from_csv("email,email\n").err().unwrap().contains("duplicate column"));
     }
 
     #[test]

@@ -113,7 +113,7 @@ impl CommandEnvironment {
     }
 }
 
-/// Appends an entry to the audit log in a transaction of its own: for commands whose effect is outside the database.
+/// Appends an entry to the audit log in a separate transaction: for commands whose effect is outside the database.
 fn append_audit_entry(
     environment: &CommandEnvironment,
     about: impl Fn(AuditEntry) -> AuditEntry,
@@ -130,7 +130,7 @@ impl Command {
     pub(crate) fn run_logged(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
         let done = self.run(environment)?;
         if self.is_logged() {
-            let (name, user) = (self.name(), environment.user.as_deref().unwrap_or("nobody known"));
+            let (name, user) = (self.name(), environment.user.as_deref().unwrap_or("unknown user"));
             log::info!(command = name.as_str(), user; "{user} ran `{name}`");
         }
         Ok(done)

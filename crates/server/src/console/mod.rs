@@ -121,7 +121,7 @@ pub(crate) fn shown(service: &Service, path: &str, query: &str) -> Shown {
         Ok(Some(page)) => (StatusCode::OK, page),
         Ok(None) => (StatusCode::NOT_FOUND, pages::missing::page(&frame)),
         Err(cause) => {
-            log::warn!("a page of the console cannot be shown: {cause}");
+            log::warn!("cannot render a console page: {cause}");
             (StatusCode::SERVICE_UNAVAILABLE, pages::failed::page(&frame))
         }
     };

@@ -77,7 +77,7 @@ fn api(look: &Look<'_>, hours: &[ServiceHour]) -> Option<Api> {
         .iter()
         .filter_map(|it| it.micros.checked_div(it.requests).map(|mean| (hour_begins(it.hour), mean)));
     Some(Api {
-        counted: "Requests to all processes of this service, written down every ten seconds.".to_owned(),
+        counted: "Requests to all processes of this service, updated every ten seconds.".to_owned(),
         requests: sums(|it| it.requests),
         client_errors: sums(|it| it.client_errors),
         server_errors: sums(|it| it.server_errors),

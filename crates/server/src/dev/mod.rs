@@ -131,7 +131,7 @@ fn settings(variables: &[(&'static str, String)]) -> Result<Settings> {
 fn free_port(wanted: u16) -> Result<u16> {
     let listener =
         TcpListener::bind(("127.0.0.1", wanted)).or_else(|_taken| TcpListener::bind(("127.0.0.1", 0)));
-    Ok(listener.context("there is no free port")?.local_addr()?.port())
+    Ok(listener.context("no free port")?.local_addr()?.port())
 }
 
 /// The path of the sandbox's self-signed certificate.

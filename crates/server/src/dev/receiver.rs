@@ -99,7 +99,7 @@ impl Receiver {
             return HttpResponse::InternalServerError().body("the message begins with `fail`");
         }
         let took = since(text(&event, "/data/created_at")).or_else(|| since(delivery.timestamp));
-        let took = took.map(|it| format!(", {it:.0?} after it was caused")).unwrap_or_default();
+        let took = took.map(|it| format!(", {it:.0?} after its creation")).unwrap_or_default();
         print_line(good("verified", &format!("{what}{took} (event {id})")));
         if let Some(sender) = &*self.0.verified.lock().unwrap_or_else(PoisonError::into_inner) {
             let _nobody_waits = sender.send(id.to_owned());
@@ -116,12 +116,12 @@ impl Receiver {
             (Some(wait), Some(here)) => {
                 refused.insert(id.to_owned(), attempt);
                 let sped = if here == wait { String::new() } else { format!(" (here {here:.1?})") };
-                format!("the next in {}{sped}", words(wait))
+                format!("next attempt in {}{sped}", words(wait))
             }
-            _ => "the last: the event is exhausted, and stays to be sent again".to_owned(),
+            _ => "final attempt failed; the event is exhausted and can be replayed".to_owned(),
         };
         let all = earnest.waits().len();
-        print_line(bad("answered 500", &format!("{what}, attempt {attempt} of {all}; {next}")));
+        print_line(bad("responded 500", &format!("{what}, attempt {attempt} of {all}; {next}")));
     }
 }
 

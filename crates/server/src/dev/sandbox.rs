@@ -199,9 +199,11 @@ impl Filled<'_> {
     /// Prints the ids and credentials, and what to try.
     pub(super) fn show(&self) {
         let base = &self.sandbox.settings.service_url;
-        print_line(format_args!("\nThe sandbox is at {base}, its pages at {base}/docs"));
-        print_line("A browser has to be told to trust the certificate of a sandbox.");
-        print_line("\nPaste these lines into another terminal; the examples of the pages use them:\n");
+        print_line(format_args!("\nThe sandbox is at {base}, its documentation at {base}/docs"));
+        print_line("Your browser will warn about the self-signed certificate.");
+        print_line(
+            "\nPaste these lines into another terminal; the examples in the documentation use them:\n",
+        );
         let of_commands = self.sandbox.variables.iter().filter(|(name, _)| OF_COMMANDS.contains(name));
         for (name, value) in self.exports.iter().chain(of_commands) {
             print_line(format_args!("export {name}={}", quoted(value)));
@@ -209,18 +211,20 @@ impl Filled<'_> {
         if let Some(folder) = std::env::current_exe().ok().as_deref().and_then(Path::parent) {
             print_line(format_args!("export PATH={}:\"$PATH\"", quoted(&folder.display().to_string())));
         }
-        print_line("\nThen try one of these, and look here:\n");
+        print_line("\nThen try one of these, and watch the output here:\n");
         print_line(format_args!("1. Send a recognition:\n\n{}\n", self.send("You made my day.")));
         print_line(format_args!(
             "2. See what happens when your receiver fails:\n\n{}\n",
             self.send(&format!("{REFUSED} this one"))
         ));
         print_line(
-            "3. See what moved:\n\ncurl --cacert \"$CERTIFICATE\" --user \"$API_KEY:$API_SECRET\" \
+            "3. See the new balance:\n\ncurl --cacert \"$CERTIFICATE\" --user \"$API_KEY:$API_SECRET\" \
              \"$URL/users/$RECEIVER_ID/balances\"\n",
         );
-        print_line(format_args!("4. Bring the events to a receiver of your own as well:\n\n{LISTEN}\n"));
-        print_line("Commands such as `guerdon company list` work there too. Ctrl-C here ends it all.\n");
+        print_line(format_args!("4. Forward the events to your own receiver as well:\n\n{LISTEN}\n"));
+        print_line(
+            "Commands such as `guerdon company list` work there too. Ctrl-C here stops the sandbox.\n",
+        );
     }
 
     fn send(&self, message: &str) -> String {
@@ -244,8 +248,8 @@ impl Filled<'_> {
         self.client.send_recognition(&self.scene.recognition()).send()?;
         verified.recv_timeout(PATIENCE).context("the event did not arrive")?;
         let (expected, points) = (before + GIFT, self.received()?);
-        ensure!(points == expected, "the receiver was to have {expected} points then, and has {points}");
-        print_line("All of it works.");
+        ensure!(points == expected, "the receiver should have {expected} points, but has {points}");
+        print_line("All checks passed.");
         Ok(())
     }
 

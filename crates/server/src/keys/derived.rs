@@ -23,7 +23,7 @@ pub(crate) struct SealedError;
 
 impl std::fmt::Display for SealedError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a shared secret cannot be sealed or opened with this master key")
+        f.write_str("a shared secret cannot be encrypted or decrypted with this master key")
     }
 }
 

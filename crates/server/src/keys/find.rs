@@ -78,7 +78,7 @@ fn read_or_create(path: &Path, store: &dyn Store) -> anyhow::Result<MasterKey> {
     if !is_there.with_context(|| format!("cannot look for the master key in {}", path.display()))? {
         if stored_fingerprint(store)?.is_some() {
             bail!(
-                "the master key in {} is gone, and without it this database's secrets are unreadable",
+                "the master key in {} is missing, and the secrets of this database cannot be read without it",
                 path.display()
             );
         }
@@ -95,7 +95,7 @@ fn read_file(path: &Path) -> anyhow::Result<MasterKey> {
         .with_context(|| format!("cannot read the master key in {}", path.display()))?;
     match MasterKey::parse(&text) {
         Ok(key) => Ok(key),
-        Err(_) => bail!("{} does not hold a master key of 64 hex digits", path.display()),
+        Err(_) => bail!("{} does not contain a master key of 64 hex digits", path.display()),
     }
 }
 
@@ -110,7 +110,9 @@ pub(crate) fn check_master_key(settings: &Settings, kept: Option<&str>) -> anyho
     let found = read_configured(settings)?
         .map_or_else(|| read_from_data_folder(&settings.data_dir), |it| Ok(Some(it)))?;
     if kept.is_some() && found.is_none() {
-        bail!("the database has a master key, and none is here");
+        bail!(
+            "the database was created with a master key, but none is configured: set master_key or master_key_file"
+        );
     }
     Ok(kept.is_some())
 }
@@ -138,7 +140,7 @@ fn store_or_compare_fingerprint(store: &dyn Store, keys: &Keys) -> anyhow::Resul
 fn compare_fingerprints(found: &str, kept: &str) -> anyhow::Result<()> {
     if kept != found {
         bail!(
-            "this master key (fingerprint {found}) is not the one this database was made with (fingerprint {kept})"
+            "this master key (fingerprint {found}) is not the one this database was created with (fingerprint {kept})"
         );
     }
     Ok(())

@@ -38,7 +38,7 @@ impl Sealing {
             }
             Err(cause) => {
                 if !std::mem::replace(&mut self.is_failing, true) {
-                    log::warn!("committed journal entries cannot be sealed: {cause}");
+                    log::warn!("cannot seal journal entries: {cause}");
                 }
             }
         }
@@ -51,7 +51,7 @@ impl Sealing {
         let last = self.store.snapshot(|reads| -> Result<_, StoreError> { reads.last_seal() });
         if let Ok(Some(seal)) = last {
             log::info!(
-                "the ledger is sealed up to seal {}, head {}",
+                "sealed the ledger up to seal {}, head {}",
                 seal.sequence,
                 HEXLOWER.encode(&seal.head)
             );

@@ -14,7 +14,7 @@ pub(crate) fn require_sane() -> anyhow::Result<()> {
     let now = SystemTime::now();
     match now.duration_since(UNIX_EPOCH) {
         Ok(since) if since.as_secs() < LATEST_SECONDS => Ok(()),
-        _ => bail!("the clock of this machine stands before 1970 or after 9998: set it"),
+        _ => bail!("the system clock is before 1970 or after 9998: set it"),
     }
 }
 

@@ -9,15 +9,15 @@ pub(crate) fn raise_limit() -> usize {
     let limit = match setrlimit(Resource::Nofile, raised) {
         Ok(()) => maximum,
         Err(cause) => {
-            log::warn!("the limit of descriptors stays as it is: {cause}");
+            log::warn!("cannot raise the limit of descriptors: {cause}");
             current
         }
     };
-    // None means that there is no limit.
+    // `None` means unlimited.
     limit.and_then(|it| usize::try_from(it).ok()).unwrap_or(usize::MAX)
 }
 
-/// Counts the open descriptors of this process; `None` where the system does not tell.
+/// Counts the open descriptors of this process; `None` if the system does not report it.
 pub(crate) fn count_open() -> Option<usize> {
     Some(std::fs::read_dir("/proc/self/fd").ok()?.count())
 }

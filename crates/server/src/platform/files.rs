@@ -32,7 +32,7 @@ pub(crate) fn read_bounded(path: &Path, bytes_max: u64) -> std::io::Result<Optio
 /// Creates a folder of mode 0700, with its parents. An existing folder keeps its mode.
 pub(crate) fn ensure_private_folder(path: &Path) -> anyhow::Result<()> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
-    made.with_context(|| format!("cannot make the folder {}", path.display()))
+    made.with_context(|| format!("cannot create the folder {}", path.display()))
 }
 
 /// Fails if a folder belongs to another user: its owner could not read what this process, running as root, writes
@@ -58,7 +58,7 @@ pub(crate) fn ensure_private_file(path: &Path) -> anyhow::Result<()> {
         Err(cause) if cause.kind() == ErrorKind::AlreadyExists => {}
         created => return created.map(drop).with_context(|| format!("cannot create {}", path.display())),
     }
-    let found = path.metadata().with_context(|| format!("cannot look at {}", path.display()))?;
+    let found = path.metadata().with_context(|| format!("cannot access {}", path.display()))?;
     if found.len() == 0 && found.uid() != own_uid() {
         bail!("{} is empty and belongs to {}: remove it", path.display(), user::name_of(found.uid()));
     }

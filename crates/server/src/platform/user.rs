@@ -8,7 +8,7 @@ const NO_LOGIN: u32 = u32::MAX;
 const CHARS_MAX: usize = 255;
 
 /// Returns the user of this process, after the user who logged in if that is another one: `ann as guerdon`. Users
-/// without a name are shown by uid. `None` where the system does not tell.
+/// without a name are shown by uid. `None` if the system does not report it.
 pub(crate) fn current_user() -> Option<String> {
     let own = fs::metadata("/proc/self").ok()?.uid();
     // The kernel keeps the login uid through `su` and `sudo`.

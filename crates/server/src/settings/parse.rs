@@ -39,9 +39,9 @@ expected! {
     u32: "a whole number from 0 to 4294967295",
     u64: "a whole number",
     usize: "a whole number",
-    String: "a text",
+    String: "a string",
     PathBuf: "a path",
-    Vec<String>: "a list of texts",
+    Vec<String>: "a list of strings",
 }
 
 /// The merged sources.

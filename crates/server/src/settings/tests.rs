@@ -176,8 +176,8 @@ fn a_refusal_speaks_of_settings_and_not_of_libraries() {
         "database.migrate must be true or false, not `later`",
     );
     check("webhooks.time_scale = 'fast'", &[], "webhooks.time_scale must be a number, not `fast`");
-    check("http.retired_versions = 3", &[], "http.retired_versions must be a list of texts, not `3`");
-    check("mail.from = ['a@a.example']", &[], "mail.from must be a text");
+    check("http.retired_versions = 3", &[], "http.retired_versions must be a list of strings, not `3`");
+    check("mail.from = ['a@a.example']", &[], "mail.from must be a string");
 }
 
 #[test]

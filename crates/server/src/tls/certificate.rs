@@ -47,16 +47,12 @@ impl Files {
             .collect::<Result<Vec<_>, _>>()
             .ok()
             .filter(|it| !it.is_empty())
-            .ok_or_else(|| anyhow!("{} holds no certificate in PEM", self.certificate.display()))?;
+            .ok_or_else(|| anyhow!("{} contains no certificate in PEM", self.certificate.display()))?;
         let key = PrivateKeyDer::from_pem_slice(&contents.private_key).map_err(|_shows_the_key| {
-            anyhow!("{} holds no private key in PEM", self.private_key.display())
+            anyhow!("{} contains no private key in PEM", self.private_key.display())
         })?;
         CertifiedKey::from_der(chain, key, &default_provider()).with_context(|| {
-            format!(
-                "{} and {} do not belong together",
-                self.certificate.display(),
-                self.private_key.display()
-            )
+            format!("{} and {} do not match", self.certificate.display(), self.private_key.display())
         })
     }
 }

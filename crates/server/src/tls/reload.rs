@@ -41,7 +41,7 @@ impl Reloading {
             Ok(contents) => contents,
             Err(cause) => {
                 if seen.take().is_some() {
-                    log::warn!("the certificate stays as it is: {cause:#}");
+                    log::warn!("keeping the current certificate: {cause:#}");
                 }
                 return false;
             }
@@ -51,11 +51,11 @@ impl Reloading {
         match parsed {
             Ok(key) => {
                 *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(key);
-                log::info!("took up the changed certificate in {}", self.files.certificate.display());
+                log::info!("reloaded the certificate from {}", self.files.certificate.display());
                 true
             }
             Err(cause) => {
-                log::warn!("the certificate stays as it is: {cause:#}");
+                log::warn!("keeping the current certificate: {cause:#}");
                 false
             }
         }
@@ -72,7 +72,7 @@ impl Reloading {
         if let Some(renew) = &self.renew
             && let Err(cause) = renew()
         {
-            log::warn!("the self-signed certificate cannot be renewed: {cause:#}");
+            log::warn!("cannot renew the self-signed certificate: {cause:#}");
         }
     }
 }

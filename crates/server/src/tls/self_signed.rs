@@ -35,7 +35,7 @@ pub(super) fn ensure_certificate(
     let names = service_names(service_url);
     if !is_usable(&files, &names, now) {
         write(&files, &names, now)?;
-        log::info!("made a self-signed certificate");
+        log::info!("created a self-signed certificate");
     }
     Ok(files)
 }
@@ -88,8 +88,8 @@ fn write(files: &Files, names: &[String], now: Timestamp) -> anyhow::Result<()> 
     params.is_ca = IsCa::ExplicitNoCa;
     params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
     params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
-    let key = KeyPair::generate().context("cannot make a key")?;
-    let certificate = params.self_signed(&key).context("cannot make a certificate")?;
+    let key = KeyPair::generate().context("cannot create a key")?;
+    let certificate = params.self_signed(&key).context("cannot create a certificate")?;
     replace_private_file(&files.private_key, Zeroizing::new(key.serialize_pem()).as_bytes())?;
     replace_private_file(&files.certificate, certificate.pem().as_bytes())
 }

@@ -43,8 +43,8 @@ impl View for Copied {
             format!("\nOnce restored, `guerdon verify --head {head}` proves that nothing is missing.")
         });
         format!(
-            "{} is written, {} bytes.\nThe master key is not in it, and without the key its secrets are unreadable: \
-             keep the key apart (master.key in the data folder, unless the settings hold it).{proof}",
+            "wrote {}, {} bytes.\nIt does not contain the master key, without which its secrets cannot be read: \
+             store the key separately (master.key in the data folder, unless it is in the settings).{proof}",
             self.file, self.bytes
         )
     }
@@ -57,9 +57,9 @@ impl Backup {
         let Some(database) = settings.embedded_database() else {
             bail!("the database is PostgreSQL: use pg_dump or pg_basebackup, as docs/operating.md shows");
         };
-        let file = absolute(&self.file).with_context(|| format!("cannot look at {}", self.file.display()))?;
-        if file.try_exists().with_context(|| format!("cannot look at {}", file.display()))? {
-            bail!("{} is there already", file.display());
+        let file = absolute(&self.file).with_context(|| format!("cannot access {}", self.file.display()))?;
+        if file.try_exists().with_context(|| format!("cannot access {}", file.display()))? {
+            bail!("{} already exists", file.display());
         }
         let sealed = run_command(settings, &Command::Seal(Seal::for_backup()), &Progress::default())?;
         let sealed: Option<Sealed> = serde_json::from_str(&sealed.json).context("reading the seal")?;
@@ -87,7 +87,7 @@ fn write_copy(database: &Path, file: &Path, progress: &Progress) -> Result<u64> 
             bail!("{} was replaced while it was written", partial.display());
         }
         if !files::move_to_new_name(&partial, file)? {
-            bail!("{} is there already", file.display());
+            bail!("{} already exists", file.display());
         }
         Ok(own.metadata().map_err(failed)?.len())
     });

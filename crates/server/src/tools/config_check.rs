@@ -29,7 +29,7 @@ struct Checked {
 impl View for Checked {
     fn text(&self) -> String {
         let lines = self.tried.iter().map(|it| format!("{it}\n")).collect::<String>();
-        format!("{lines}the settings are sound")
+        format!("{lines}the settings are valid")
     }
 }
 
@@ -57,9 +57,9 @@ fn try_all(settings: &Settings, certificate: Option<OffsetDateTime>) -> Result<V
 /// Checks that the configured certificate has not expired.
 fn check_end(certificate: Option<OffsetDateTime>) -> Result<String> {
     match certificate {
-        None => Ok("certificate: none is given".to_owned()),
-        Some(end) if end <= SystemClock.now().utc() => bail!("certificate: it ended on {}", end.date()),
-        Some(end) => Ok(format!("certificate: it ends on {}", end.date())),
+        None => Ok("certificate: none configured".to_owned()),
+        Some(end) if end <= SystemClock.now().utc() => bail!("certificate: expired on {}", end.date()),
+        Some(end) => Ok(format!("certificate: expires on {}", end.date())),
     }
 }
 
@@ -68,13 +68,13 @@ fn try_folder(settings: &Settings) -> Result<String> {
     let folder = &settings.data_dir;
     let shown = folder.display();
     if !folder.try_exists().with_context(|| format!("cannot look at {shown}"))? {
-        return Ok(format!("data folder: {shown} is not there yet, `guerdon serve` makes it"));
+        return Ok(format!("data folder: {shown} does not exist yet, `guerdon serve` creates it"));
     }
     files::require_own_folder(folder)?;
     let file = folder.join(random::name(".check-")?);
-    files::create_new(&file).with_context(|| format!("nothing can be written into {shown}"))?;
-    fs::remove_file(&file).with_context(|| format!("nothing can be removed from {shown}"))?;
-    Ok(format!("data folder: {shown} can be written"))
+    files::create_new(&file).with_context(|| format!("cannot write to {shown}"))?;
+    fs::remove_file(&file).with_context(|| format!("cannot delete files in {shown}"))?;
+    Ok(format!("data folder: {shown} is writable"))
 }
 
 /// Checks that the database is available and was created with this master key.
@@ -84,19 +84,19 @@ fn try_database(settings: &Settings) -> Result<String> {
         Ok(_store) => {
             let kept = kept_setting(&settings.database, Setting::MasterKeyFingerprint);
             let key = if check_master_key(settings, kept.as_deref())? {
-                "and the master key is its own"
+                "and the master key matches"
             } else {
-                "and has no master key yet: `guerdon serve` settles it"
+                "and has no master key yet: `guerdon serve` sets it"
             };
-            Ok(format!("database: {shown} answers, {key}"))
+            Ok(format!("database: {shown} is available, {key}"))
         }
         Err(OpenError::Locked(_)) if is_served(&settings.data_dir) => {
             let kept = kept_setting(&settings.database, Setting::MasterKeyFingerprint);
             check_master_key(settings, kept.as_deref()).context("database")?;
-            Ok(format!("database: {shown} is in use by the running guerdon, and the master key is its own"))
+            Ok(format!("database: {shown} is in use by the running guerdon, and the master key matches"))
         }
         Err(OpenError::Missing(_)) => {
-            Ok(format!("database: {shown} is not there yet, `guerdon serve` makes it"))
+            Ok(format!("database: {shown} does not exist yet, `guerdon serve` creates it"))
         }
         Err(OpenError::Restored) if settings.migrate => Ok(format!(
             "database: {shown} was restored from a dump of another server, `guerdon serve` migrates it"
@@ -115,5 +115,5 @@ fn try_mail(settings: &Settings) -> Result<String> {
         return Ok(format!("mail: {way}"));
     }
     build_mail_transport(settings)?.check().map_err(|cause| anyhow!("mail server: {cause}"))?;
-    Ok(format!("mail: {way}, which lets us in"))
+    Ok(format!("mail: {way}, which accepts the connection"))
 }

@@ -42,7 +42,7 @@ pub(super) fn request_operator(settings: &Settings, path: &str) -> Result<(Strin
         .proxy(None)
         .build()
         .into();
-    let mut answer = agent.get(&url).call().with_context(|| format!("nothing answers at {url}"))?;
+    let mut answer = agent.get(&url).call().with_context(|| format!("no response from {url}"))?;
     let body = answer.body_mut().read_to_string().unwrap_or_default();
     Ok((url, answer.status().as_u16(), body))
 }

@@ -115,7 +115,7 @@ impl Listen {
                 Answer::Silent(cause) => tell(&format!("!! {what} {cause}")),
                 Answer::Away(cause) => {
                     if !is_waiting {
-                        tell(&format!("nobody takes events at {}: {cause}; waiting", self.forward_to));
+                        tell(&format!("no receiver at {}: {cause}; waiting", self.forward_to));
                     }
                     is_waiting = true;
                     sleep(AWAY);
@@ -124,7 +124,7 @@ impl Listen {
             }
             if !is_told {
                 tell(
-                    "   It is not repeated here: stop this, and begin earlier with --since, such as --since 10m.",
+                    "   Not retried; restart with an earlier --since, such as --since 10m, to receive it again.",
                 );
             }
             return Ok(true);
@@ -146,7 +146,7 @@ fn retry_until_response(ask: impl Fn() -> Result<EventPage, Error>) -> Result<Ev
             Err(cause @ Error::Untrusted(_)) => return Err(explain(cause)),
             Err(cause @ (Error::TooLarge(_) | Error::Unreadable(_))) => return Err(cause.into()),
             Err(_) if is_told => {}
-            Err(cause) => tell(&format!("the service does not answer: {cause}; waiting")),
+            Err(cause) => tell(&format!("the service is unavailable: {cause}; waiting")),
             Ok(events) => return Ok(events),
         }
         is_told = true;
@@ -157,7 +157,7 @@ fn retry_until_response(ask: impl Fn() -> Result<EventPage, Error>) -> Result<Ev
 /// Adds a hint to an error.
 fn explain(error: Error) -> anyhow::Error {
     match error {
-        Error::Untrusted(_) => anyhow!("{error}; name the service's certificate by --cacert FILE"),
+        Error::Untrusted(_) => anyhow!("{error}; pass the service's certificate with --cacert FILE"),
         other => other.into(),
     }
 }
@@ -181,6 +181,6 @@ fn check(option: &str, url: &str) -> Result<Url> {
 fn secret(name: &str) -> Result<String> {
     match std::env::var(name) {
         Ok(value) if !value.is_empty() => Ok(value),
-        _ => bail!("{name} is not set: it is what the operator gave you"),
+        _ => bail!("{name} is not set: use the value that the operator gave you"),
     }
 }

@@ -41,14 +41,14 @@ impl View for Restored {
     fn text(&self) -> String {
         let key = match (&self.master_key, self.has_master_key) {
             (None, _) => String::new(),
-            (Some(_), true) => "\nThe master key is the one that it was made with.".to_owned(),
+            (Some(_), true) => "\nThe master key matches the backup.".to_owned(),
             (Some(fingerprint), false) => format!(
-                "\nIts master key (fingerprint {fingerprint}) is not here: put it into master.key in the data folder, or \
+                "\nIts master key (fingerprint {fingerprint}) is missing: put it into master.key in the data folder, or \
                  into the settings, before `guerdon serve`."
             ),
         };
         format!(
-            "{} is restored and sound.{key}\nNext: `guerdon verify`, with --head of the last seal you kept; then \
+            "restored and verified {}.{key}\nNext: run `guerdon verify` with --head of the last seal you stored, then \
              `guerdon serve`. Events that were sent since the backup are sent again.",
             self.database
         )
@@ -60,27 +60,21 @@ impl Restore {
         let Some(database) = settings.embedded_database() else {
             bail!("the database is PostgreSQL: use pg_restore, as docs/operating.md shows");
         };
-        if database.try_exists().with_context(|| format!("cannot look at {}", database.display()))? {
-            bail!(
-                "{} is there already: a backup is restored into an empty data folder only",
-                database.display()
-            );
+        if database.try_exists().with_context(|| format!("cannot access {}", database.display()))? {
+            bail!("{} already exists: restore the backup into an empty data folder", database.display());
         }
         for left in ["-wal", "-shm", "-journal"] {
             let name = with_ending(database, left);
-            if name.try_exists().with_context(|| format!("cannot look at {}", name.display()))? {
-                bail!(
-                    "{} is there, of a database that is gone: move it out of the way first",
-                    name.display()
-                );
+            if name.try_exists().with_context(|| format!("cannot access {}", name.display()))? {
+                bail!("{} is left from a deleted database: move it away first", name.display());
             }
         }
         for log in ["-wal", "-journal"] {
             let name = with_ending(&self.file, log);
             if name.metadata().is_ok_and(|it| it.len() > 0) {
                 bail!(
-                    "{} is no backup but a database whose log {} is not yet in it: take both back into a data folder as \
-                     they are, and start `guerdon serve` there",
+                    "{} is not a backup but a database whose log {} is not merged: put both into a data folder as \
+                     they are, and run `guerdon serve` with it",
                     self.file.display(),
                     name.display()
                 );
@@ -112,7 +106,7 @@ impl Restore {
     ) -> Result<Restored> {
         let is_plain = self.file.metadata().is_ok_and(|it| it.is_file() && it.len() > 0);
         if self.file.exists() && !is_plain {
-            bail!("{} is no backup: it is empty, or no file", self.file.display());
+            bail!("{} is not a backup: it is empty or not a file", self.file.display());
         }
         let copied = File::open(&self.file).and_then(|mut it| io::copy(&mut it, &mut own));
         copied.with_context(|| format!("cannot read {}", self.file.display()))?;
@@ -123,10 +117,10 @@ impl Restore {
             .map_or_else(|| read_from_data_folder(&settings.data_dir), |it| Ok(Some(it)))?;
         let fits = found.map(|it| Some(it.fingerprint()) == fingerprint);
         if fits == Some(false) && fingerprint.is_some() {
-            bail!("the master key that is here is not the one that the backup was made with");
+            bail!("the configured master key is not the one that the backup was created with");
         }
         if !files::move_to_new_name(partial, database)? {
-            bail!("{} is there already", database.display());
+            bail!("{} already exists", database.display());
         }
         let database = database.display().to_string();
         Ok(Restored { database, master_key: fingerprint, has_master_key: fits == Some(true) })
@@ -167,11 +161,11 @@ fn migrate_and_verify(copy: &Path, settings: &Settings) -> Result<Option<String>
     let url = DatabaseUrl::Sqlite(copy.to_owned());
     let whole = whole_length(copy)?;
     if let Some((length, whole)) = whole.filter(|(length, whole)| length < whole) {
-        bail!("it is incomplete: {length} of {whole} bytes are there");
+        bail!("it is incomplete: {length} of {whole} bytes");
     }
     if kept_setting(&url, Setting::MasterKeyFingerprint).is_none() {
         // A database of guerdon has a master key from its first start on.
-        bail!("it is {}no backup of guerdon", if whole.is_some() { "damaged, or " } else { "" });
+        bail!("it is {}not a Guerdon backup", if whole.is_some() { "damaged, or " } else { "" });
     }
     let store = match open(&url, Access::Command) {
         Err(guerdon_persistence::OpenError::Older) => {

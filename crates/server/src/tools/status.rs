@@ -11,7 +11,7 @@ use crate::settings::Settings;
 
 impl View for Status {
     fn text(&self) -> String {
-        let yes = if self.maintenance { "on: the API answers 503" } else { "off" };
+        let yes = if self.maintenance { "on: the API responds with 503" } else { "off" };
         let oldest = self
             .oldest_event_seconds
             .map_or_else(String::new, |it| format!(", oldest {}", numbers::seconds(it)));
@@ -47,8 +47,8 @@ pub(super) fn run(settings: &Settings) -> Result<Output> {
     if status != 200 {
         let told: Value = serde_json::from_str(&body).unwrap_or_default();
         let why = told.get("status").and_then(Value::as_str).unwrap_or("no status");
-        bail!("{url} answers {status}: {why}");
+        bail!("{url} responded with {status}: {why}");
     }
-    let status: Status = serde_json::from_str(&body).context("the running guerdon is of another version")?;
+    let status: Status = serde_json::from_str(&body).context("the running guerdon has another version")?;
     Ok(status.output()?)
 }

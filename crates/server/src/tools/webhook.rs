@@ -49,7 +49,7 @@ impl View for Judged {
 impl Verify {
     pub(super) fn run(&self) -> Result<Output> {
         let headers = String::from_utf8(read(&self.headers)?)
-            .with_context(|| format!("{} is no text", self.headers.display()))?;
+            .with_context(|| format!("{} is not text", self.headers.display()))?;
         let body = read(&self.body)?;
         let judged = match self.judge(&headers, &body) {
             Ok(()) => Judged { valid: true, part: None, hint: None },
@@ -79,7 +79,7 @@ fn read(file: &Path) -> Result<Vec<u8>> {
 
 fn value<'a>(headers: &'a str, part: &'static str, name: &'static str) -> Result<&'a str, Diagnosis> {
     values(headers, name).next().ok_or_else(|| {
-        let hint = format!("the header {name} is missing; a proxy or a framework may have left it out");
+        let hint = format!("the header {name} is missing; a proxy or a framework may have removed it");
         Diagnosis { part, hint }
     })
 }

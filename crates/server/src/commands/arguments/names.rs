@@ -110,7 +110,7 @@ impl UserName {
             (Ok(id), None) => Ok(id),
             (Ok(id), Some(company)) => require_member(environment, company, id).map(|()| id),
             (Err(_email), Some(company)) => find_user(environment, company, &self.user_id),
-            (Err(_email), None) => Err(CommandError::refused("an email names a user only with --company")),
+            (Err(_email), None) => Err(CommandError::refused("an email needs --company")),
         }
     }
 }

@@ -105,6 +105,6 @@ pub(crate) fn unexpected_outcome(done: &Done) -> CommandError {
 fn render_repeat(record: &IdempotencyRecord) -> Result<Output, CommandError> {
     let output: Output = serde_json::from_slice(&record.body)
         .map_err(|cause| CommandError::Failed(format!("the record of this key cannot be read: {cause}")))?;
-    let text = format!("{}\nalready done at {}: nothing was done again", output.text, record.created_at);
+    let text = format!("{}\nalready done at {}; no change", output.text, record.created_at);
     Ok(Output { text, ..output })
 }

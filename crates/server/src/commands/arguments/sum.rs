@@ -42,7 +42,7 @@ pub(crate) fn parse_points(text: &str) -> Result<i64, String> {
     match text.parse() {
         _ if !is_number => Err(MUST_BE_WHOLE.to_owned()),
         Ok(number) => Ok(number),
-        Err(_) => Err("is more than there can be".to_owned()),
+        Err(_) => Err("is too large".to_owned()),
     }
 }
 
@@ -115,6 +115,6 @@ mod tests {
         for wrong in ["-5", "1,000", "5.0", "", "+5", "ten"] {
             assert!(parse_points(wrong).unwrap_err().contains("no comma"), "{wrong}");
         }
-        assert!(parse_points("99999999999999999999").unwrap_err().contains("more than there can be"));
+        assert!(parse_points("99999999999999999999").unwrap_err().contains("too large"));
     }
 }

@@ -20,7 +20,7 @@ pub(crate) fn read_text_file<T>(
 
 fn text(name: &str, bytes_max: u64, too_large: &str) -> Result<String, String> {
     let read = files::read_bounded(Path::new(name), bytes_max);
-    let bytes = read.map_err(|cause| format!("it cannot be read: {cause}"))?;
+    let bytes = read.map_err(|cause| format!("cannot be read: {cause}"))?;
     String::from_utf8(bytes.ok_or(too_large)?).map_err(|_bytes| "it is not UTF-8".to_owned())
 }
 

@@ -84,7 +84,7 @@ impl View for Shown {
         });
         let rows: Vec<Vec<String>> = rows.collect();
         let attempts = match rows.as_slice() {
-            [] => "no attempt was made".to_owned(),
+            [] => "no attempts yet".to_owned(),
             rows => table(&["attempt", "started", "status", "took", "cause"], rows),
         };
         format!("{shown}\n\n{}\n\n{attempts}", self.body)

@@ -56,7 +56,7 @@ impl Runnable for Seal {
         if seal.is_none() && self.is_for_backup {
             return Ok(Output { json: "null".to_owned(), ..Output::default() });
         }
-        let seal = seal.ok_or_else(|| CommandError::refused("there is nothing to seal yet"))?;
+        let seal = seal.ok_or_else(|| CommandError::refused("nothing to seal yet"))?;
         Sealed { sequence: seal.sequence, head: HEXLOWER.encode(&seal.head) }.output()
     }
 }

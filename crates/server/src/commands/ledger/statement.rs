@@ -131,7 +131,7 @@ impl Statement {
         let user = find_user(environment, company.id, name)?;
         let of = find_company_of_user(environment, user)?;
         if of.id != company.id {
-            return Err(CommandError::refused("the user is not one of this company"));
+            return Err(CommandError::refused("the user belongs to another company"));
         }
         Ok(Account::Wallet(wallet.into(), user))
     }

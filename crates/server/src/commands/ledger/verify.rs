@@ -89,7 +89,7 @@ fn note(environment: &CommandEnvironment, found: usize) {
         .store
         .transaction(|tx| -> Result<(), StoreError> { tx.set_setting(Setting::LastVerification, &told) });
     if let Err(cause) = noted {
-        log::debug!("the verification is not noted: {cause}");
+        log::debug!("cannot record the verification: {cause}");
     }
 }
 

@@ -27,7 +27,7 @@ struct Retried {
 
 impl View for Retried {
     fn text(&self) -> String {
-        format!("{} queued again: the mail server is tried now", counted(self.retried, "mail", "mails"))
+        format!("{} queued for retry", counted(self.retried, "mail", "mails"))
     }
 }
 
@@ -37,7 +37,7 @@ impl Runnable for Retry {
         environment.store.transaction(|tx| -> Result<(), CommandError> {
             for id in &self.ids {
                 if !tx.retry_mail(*id)? {
-                    return Err(CommandError::Refused(format!("no mail {id} waits or was given up")));
+                    return Err(CommandError::Refused(format!("mail {id} is neither pending nor failed")));
                 }
                 tx.note(&context.entry(Action::MailsRetried).about(*id))?;
             }

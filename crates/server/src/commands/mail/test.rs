@@ -35,7 +35,7 @@ impl Runnable for Test {
             id: SystemIds.next(),
             recipient: self.address.clone(),
             subject: "Guerdon can send mail".to_owned(),
-            body: format!("This mail was asked for by `guerdon mail test` at {}.\n", settings.service_url),
+            body: format!("This mail was sent by `guerdon mail test` at {}.\n", settings.service_url),
             attempts: 0,
             created_at: SystemClock.now(),
         };
@@ -43,7 +43,7 @@ impl Runnable for Test {
         transport.rest();
         append_audit_entry(environment, |entry| entry.about(mail.id), Action::MailTested)?;
         let way = match &settings.mail.smtp_url {
-            Some(_) => "taken by the mail server".to_owned(),
+            Some(_) => "accepted by the mail server".to_owned(),
             None => format!("written into {}", settings.data_dir.join("mail").display()),
         };
         let to = self.address.clone();

@@ -54,7 +54,7 @@ impl View for Status {
 impl View for Done {
     fn text(&self) -> String {
         match self.maintenance {
-            Switch::On => "maintenance is on: the API answers 503".to_owned(),
+            Switch::On => "maintenance is on: the API responds with 503".to_owned(),
             Switch::Off | Switch::Status => "maintenance is off".to_owned(),
         }
     }

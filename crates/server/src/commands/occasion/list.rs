@@ -17,7 +17,7 @@ pub(crate) struct ListGlobal {}
 impl View for Vec<Shown<'_>> {
     fn text(&self) -> String {
         if self.is_empty() {
-            return "there is no global occasion: `guerdon occasion create-global` adds one".to_owned();
+            return "no global occasions; create one with `guerdon occasion create-global`".to_owned();
         }
         let yes = |it: bool| if it { "yes" } else { "no" }.to_owned();
         let row = |it: &Shown<'_>| {

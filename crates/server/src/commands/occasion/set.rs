@@ -30,7 +30,7 @@ pub(crate) struct SetGlobal {
 impl Runnable for SetGlobal {
     fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
         if self.enabled.is_none() && self.visible.is_none() {
-            return Err(CommandError::refused("nothing to set: say what is to be changed"));
+            return Err(CommandError::refused("nothing to change: pass at least one option"));
         }
         let (id, context) = (OccasionId::from_uuid(self.id), environment.context());
         let set =

@@ -52,7 +52,7 @@ impl View for Created<'_> {
             ("callback_url", self.callback_url.unwrap_or("-")),
             ("manages_all_domain_resources", &self.manages_all_domain_resources.to_string()),
         ]);
-        format!("{shown}\nThe secrets are shown this once.")
+        format!("{shown}\nThe secrets are not shown again.")
     }
 }
 

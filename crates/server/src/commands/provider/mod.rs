@@ -64,7 +64,7 @@ impl From<Provider> for Listed {
 impl View for Vec<Listed> {
     fn text(&self) -> String {
         if self.is_empty() {
-            return "there is no provider yet: `guerdon provider create --name N` adds one".to_owned();
+            return "no providers; create one with `guerdon provider create --name N`".to_owned();
         }
         let yes = |it: bool| if it { "yes" } else { "no" }.to_owned();
         let row = |it: &Listed| {

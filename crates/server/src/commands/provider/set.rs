@@ -39,7 +39,7 @@ impl Runnable for Set {
     fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
         let is_changed = self.name.is_some() || self.callback_url.is_some() || self.no_callback_url;
         if !is_changed && self.manages_all_domain_resources.is_none() && self.suspended.is_none() {
-            return Err(CommandError::refused("nothing to set: say what is to be changed"));
+            return Err(CommandError::refused("nothing to change: pass at least one option"));
         }
         if let Some(url) = &self.callback_url {
             check_url(url, environment.settings.webhooks.policy()).map_err(CommandError::refused)?;

@@ -41,7 +41,7 @@ impl Runnable for Import {
         let certificate = last.ok_or_else(|| CommandError::refused("the metadata has no certificate"))?;
         let note = several.then(|| {
             format!(
-                "the metadata has {} certificates for signing: the one that ends last is taken, on {}",
+                "the metadata has {} signing certificates: using the one that expires last, on {}",
                 found.certificates.len(),
                 certificate.expires_at()
             )

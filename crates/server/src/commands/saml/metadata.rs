@@ -29,7 +29,7 @@ pub(super) struct Metadata {
 pub(super) fn read(name: &str) -> Result<Result<Metadata, String>, Infallible> {
     read_text_file(
         name,
-        (BYTES_MAX, "it is larger than 1 MiB: it is no metadata of one identity provider"),
+        (BYTES_MAX, "larger than 1 MiB, too large for the metadata of one identity provider"),
         parse,
     )
 }
@@ -49,8 +49,8 @@ fn parse(text: &str) -> Result<Metadata, String> {
     let mut reader = Reader::from_str(text);
     let mut place = Place::default();
     loop {
-        match reader.read_event().map_err(|cause| format!("it is no XML: {cause}"))? {
-            Event::DocType(_) => return Err("a document type is not taken".to_owned()),
+        match reader.read_event().map_err(|cause| format!("not valid XML: {cause}"))? {
+            Event::DocType(_) => return Err("a document type declaration is not allowed".to_owned()),
             Event::Start(it) => place.begin(&it)?,
             Event::Empty(it) => {
                 place.begin(&it)?;
@@ -68,10 +68,10 @@ fn parse(text: &str) -> Result<Metadata, String> {
     }
     let Place { mut found, entities, .. } = place;
     match (entities, found.sign_on_url.is_empty(), found.certificates.is_empty()) {
-        (0, _, _) => Err("it describes no identity provider".to_owned()),
-        (2.., _, _) => Err("it describes several identity providers: keep one".to_owned()),
-        (_, true, _) => Err("it says no place to sign on (SingleSignOnService)".to_owned()),
-        (_, _, true) => Err("it has no certificate for signing (X509Certificate)".to_owned()),
+        (0, _, _) => Err("describes no identity provider".to_owned()),
+        (2.., _, _) => Err("describes several identity providers: keep one".to_owned()),
+        (_, true, _) => Err("has no sign-on URL (SingleSignOnService)".to_owned()),
+        (_, _, true) => Err("has no signing certificate (X509Certificate)".to_owned()),
         _ => {
             found.certificates = found.certificates.iter().map(|it| pem(it)).collect();
             Ok(found)
@@ -176,9 +176,9 @@ mod tests {
             assert!(why.contains(expected), "{why}");
         };
         check("", "no identity provider");
-        check("<a><b></a>", "no XML");
-        check(&document(&key("", "QUJD")), "no place");
-        check(&document(&service(REDIRECT, "https://idp.example")), "no certificate");
+        check("<a><b></a>", "not valid XML");
+        check(&document(&key("", "QUJD")), "no sign-on URL");
+        check(&document(&service(REDIRECT, "https://idp.example")), "no signing certificate");
         check(r#"<!DOCTYPE x [<!ENTITY a "b">]><x/>"#, "document type");
         let twice = document("") + &document("");
         check(&twice.replace("<?xml version=\"1.0\"?>", ""), "several");

@@ -1,4 +1,4 @@
-//! Redemptions, overrides, and the events that tell of them.
+//! Redemptions, overrides, and their events.
 
 use guerdon_domain::ports::StoreExt as _;
 use serde_json::{Value, json};

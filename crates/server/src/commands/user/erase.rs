@@ -33,7 +33,7 @@ struct Erased {
 
 impl View for Erased {
     fn text(&self) -> String {
-        format!("what was known of user {} is erased; the movements of points stay", self.user_id)
+        format!("erased the personal data of user {}; the ledger is unchanged", self.user_id)
     }
 }
 

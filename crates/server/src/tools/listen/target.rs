@@ -87,7 +87,7 @@ impl Target {
     }
 }
 
-/// The last connector, after TCP and TLS: it records that the connection was made. A failure after that is the
+/// The last connector, after TCP and TLS: it records that the connection was established. A failure after that is the
 /// receiver's.
 #[derive(Debug)]
 struct Noted(Arc<AtomicBool>);
